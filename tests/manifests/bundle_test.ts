@@ -7,7 +7,9 @@ import { renderBundle, writeBundle } from "../../manifests/generate/bundle.ts";
 import { type ManifestObject, renderFolder } from "../../manifests/generate/kustomize.ts";
 import { parseConfig } from "../../lib/config/parse.ts";
 import { ensureGoProgram, pinnedCacheDirectory } from "../support/go_build.ts";
-import { lacks } from "../support/needs.ts";
+import { runToEnd } from "../support/commands.ts";
+import { lacks, type Need } from "../support/needs.ts";
+import { temporaryFolder } from "../support/temporary_folder.ts";
 
 const CSV = "bundle/manifests/clusterserviceversion-archway.v0.2.0.yaml";
 const MODULE = new URL("validate_bundle/", import.meta.url);
@@ -54,173 +56,117 @@ function boundRules(objects: readonly ManifestObject[], kind: string): readonly 
 }
 
 async function inFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
-  const folder = await Deno.makeTempDir({ prefix: "archway-bundle-" });
-  try {
-    await writeBundle(folder, await renderBundle());
-    return await work(folder);
-  } finally {
-    await Deno.remove(folder, { recursive: true });
-  }
+  await using folder = await temporaryFolder();
+  await writeBundle(folder.path, await renderBundle());
+  return await work(folder.path);
 }
 
-async function run(
-  command: string,
-  args: readonly string[],
-): Promise<{ readonly code: number; readonly text: string }> {
-  const { code, stdout, stderr } = await new Deno.Command(command, { args: [...args], stdin: "null" }).output();
-  const decoder = new TextDecoder();
-  return { code, text: decoder.decode(stdout) + decoder.decode(stderr) };
+function test(name: string, fn: () => Promise<void>, ...needs: readonly Need[]): void {
+  Deno.test({ name, ignore: lacks("kubectl") || needs.some(lacks), fn });
 }
 
-Deno.test({
-  name: "the bundle has the same bytes each time, and the images that were asked for",
-  ignore: lacks("kubectl"),
-  fn: async () => {
-    const [first, second] = [await renderBundle(), await renderBundle()];
-    assert.deepEqual([...first], [...second]);
-    assert.ok(
-      [...first.values()].every((text) => !text.includes("archway-system") || text.includes("suggested-namespace")),
-    );
-    const image = "registry.test:5000/team/archway@sha256:0";
-    const named = await renderBundle({ image, bundleImage: "registry.test/b:1" });
-    const spec = SPEC.parse(parse(named.get(CSV) ?? "").spec);
-    assert.deepEqual(spec.relatedImages, [{ name: "archway", image }]);
-    assert.match(
-      JSON.stringify(spec.install.spec.deployments),
-      /"image":"registry\.test:5000\/team\/archway@sha256:0"/,
-    );
-    assert.match(named.get("catalog/archway/catalog.yaml") ?? "", /^image: registry\.test\/b:1$/m);
-  },
+test("the bundle has the same bytes each time, and the images that were asked for", async () => {
+  const [first, second] = [await renderBundle(), await renderBundle()];
+  assert.deepEqual([...first], [...second]);
+  const own = [...first.values()].filter((text) => text.includes("archway-system"));
+  assert.ok(own.every((text) => text.includes("suggested-namespace")));
+  const image = "registry.test:5000/team/archway@sha256:0";
+  const named = await renderBundle({ image, bundleImage: "registry.test/b:1" });
+  const spec = SPEC.parse(parse(named.get(CSV) ?? "").spec);
+  assert.deepEqual(spec.relatedImages, [{ name: "archway", image }]);
+  assert.ok(JSON.stringify(spec.install.spec.deployments).includes(`"image":"${image}"`));
+  assert.match(named.get("catalog/archway/catalog.yaml") ?? "", /^image: registry\.test\/b:1$/m);
 });
 
-Deno.test({
-  name: "the bundle grants the rules of the base and no others, in one install mode",
-  ignore: lacks("kubectl"),
-  fn: async () => {
-    const [{ install, installModes }, base] = [await readCsv(), await renderFolder("base")];
-    const { clusterPermissions, permissions } = install.spec;
-    const granted = (entries: z.infer<typeof PERMISSIONS>): readonly string[] =>
-      sorted(entries.flatMap(({ rules }) => rules));
-    assert.deepEqual(granted(clusterPermissions), sorted(boundRules(base, "ClusterRole")));
-    assert.deepEqual(granted(permissions), sorted(boundRules(base, "Role")));
-    assert.deepEqual(installModes.filter(({ supported }) => supported), [{ type: "AllNamespaces", supported: true }]);
-  },
+test("the bundle grants the rules of the base and no others, in one install mode", async () => {
+  const [{ install, installModes }, base] = [await readCsv(), await renderFolder("base")];
+  const { clusterPermissions, permissions } = install.spec;
+  const granted = (entries: z.infer<typeof PERMISSIONS>): readonly string[] =>
+    sorted(entries.flatMap(({ rules }) => rules));
+  assert.deepEqual(granted(clusterPermissions), sorted(boundRules(base, "ClusterRole")));
+  assert.deepEqual(granted(permissions), sorted(boundRules(base, "Role")));
+  assert.deepEqual(installModes.filter(({ supported }) => supported), [{ type: "AllNamespaces", supported: true }]);
 });
 
-Deno.test({
-  name: "the CSV reports that it is for amd64 and arm64, and for no other architecture",
-  ignore: lacks("kubectl"),
-  fn: async () => {
-    const { labels } = z.object({ labels: z.record(z.string(), z.string()) })
-      .parse(parse((await renderBundle()).get(CSV) ?? "").metadata);
-    assert.deepEqual(Object.entries(labels).filter(([name]) => name.startsWith("operatorframework.io/arch.")), [
-      ["operatorframework.io/arch.amd64", "supported"],
-      ["operatorframework.io/arch.arm64", "supported"],
-    ]);
-  },
+test("the CSV reports that it is for amd64 and arm64, and for no other architecture", async () => {
+  const { labels } = z.object({ labels: z.record(z.string(), z.string()) })
+    .parse(parse((await renderBundle()).get(CSV) ?? "").metadata);
+  assert.deepEqual(Object.entries(labels).filter(([name]) => name.startsWith("operatorframework.io/arch.")), [
+    ["operatorframework.io/arch.amd64", "supported"],
+    ["operatorframework.io/arch.arm64", "supported"],
+  ]);
 });
 
-Deno.test({
-  name: "the bundle's webhooks are those of the base, served with the certificate and by the Service of OLM",
-  ignore: lacks("kubectl"),
-  fn: async () => {
-    const { webhookdefinitions, install } = await readCsv();
-    assert.deepEqual(
-      webhookdefinitions.map(({ type, webhookPath, failurePolicy }) => [type, webhookPath, failurePolicy]),
-      [
-        ["ValidatingAdmissionWebhook", "/validate-multiarch-openshift-io-v1beta1-clusterpodplacementconfig", "Fail"],
-        ["ValidatingAdmissionWebhook", "/validate-multiarch-openshift-io-v1beta1-podplacementconfig", "Fail"],
-        ["ConversionWebhook", "/convert", undefined],
-      ],
-    );
-    const [{ spec }] = install.spec.deployments;
-    const args = z.object({
-      template: z.object({
-        spec: z.object({
-          containers: z.tuple([z.object({ args: z.array(z.string()) })]),
-          volumes: z.array(z.unknown()),
-        }),
+test("the bundle's webhooks are those of the base, served with the certificate and by the Service of OLM", async () => {
+  const { webhookdefinitions, install } = await readCsv();
+  assert.deepEqual(
+    webhookdefinitions.map(({ type, webhookPath, failurePolicy }) => [type, webhookPath, failurePolicy]),
+    [
+      ["ValidatingAdmissionWebhook", "/validate-multiarch-openshift-io-v1beta1-clusterpodplacementconfig", "Fail"],
+      ["ValidatingAdmissionWebhook", "/validate-multiarch-openshift-io-v1beta1-podplacementconfig", "Fail"],
+      ["ConversionWebhook", "/convert", undefined],
+    ],
+  );
+  const [{ spec }] = install.spec.deployments;
+  const args = z.object({
+    template: z.object({
+      spec: z.object({
+        containers: z.tuple([z.object({ args: z.array(z.string()) })]),
+        volumes: z.array(z.unknown()),
       }),
-    }).parse(spec).template.spec;
-    assert.match(JSON.stringify(args.volumes), /"secretName":"archway-service-cert"/);
-    const settings = parse((await renderBundle()).get("bundle/manifests/configmap-archway-olm.yaml") ?? "");
-    const readFile = (): string => settings.data["archway.yaml"];
-    const parsed = parseConfig(args.containers[0].args, { env: { NAMESPACE: "archway" }, readFile });
-    assert.ok(parsed.kind === "run", JSON.stringify(parsed));
-    const { webhookPath, webhookService, tlsCa, tlsCert } = parsed.config;
-    assert.deepEqual({ webhookPath, webhookService, tlsCa, tlsCert }, {
-      webhookPath: "plain",
-      webhookService: "archway-service",
-      tlsCert: "/etc/archway/tls/tls.crt",
-      tlsCa: "/etc/archway/tls/ca.crt",
-    });
-  },
+    }),
+  }).parse(spec).template.spec;
+  assert.match(JSON.stringify(args.volumes), /"secretName":"archway-service-cert"/);
+  const settings = parse((await renderBundle()).get("bundle/manifests/configmap-archway-olm.yaml") ?? "");
+  const readFile = (): string => settings.data["archway.yaml"];
+  const parsed = parseConfig(args.containers[0].args, { env: { NAMESPACE: "archway" }, readFile });
+  assert.ok(parsed.kind === "run", JSON.stringify(parsed));
+  const { webhookPath, webhookService, tlsCa, tlsCert } = parsed.config;
+  assert.deepEqual([webhookPath, webhookService], ["plain", "archway-service"]);
+  assert.deepEqual([tlsCert, tlsCa], ["/etc/archway/tls/tls.crt", "/etc/archway/tls/ca.crt"]);
 });
 
-Deno.test({
-  name: "the catalog names the package, its channel and the bundle with the kinds of the CRDs",
-  ignore: lacks("kubectl"),
-  fn: async () => {
-    const text = (await renderBundle()).get("catalog/archway/catalog.yaml") ?? "";
-    const blobs = parseAllDocuments(text).map((document) =>
-      z.looseObject({ schema: z.string(), name: z.string() }).parse(document.toJS())
-    );
-    assert.deepEqual(blobs.map(({ schema, name }) => `${schema} ${name}`), [
-      "olm.package archway",
-      "olm.channel stable",
-      "olm.bundle archway.v0.2.0",
-    ]);
-    const { properties } = z.object({
-      properties: z.array(z.object({ type: z.string(), value: z.object({ kind: z.string().optional() }) })),
-    }).parse(blobs[2]);
-    const kinds = properties.filter(({ type }) => type === "olm.gvk").map(({ value }) => value.kind);
-    assert.deepEqual([...new Set(kinds)].sort(), [
-      "ClusterPodPlacementConfig",
-      "ENoExecEvent",
-      "PodPlacementConfig",
-    ]);
-  },
+test("the catalog names the package, its channel and the bundle with the kinds of the CRDs", async () => {
+  const text = (await renderBundle()).get("catalog/archway/catalog.yaml") ?? "";
+  const blobs = parseAllDocuments(text).map((document) =>
+    z.looseObject({ schema: z.string(), name: z.string() }).parse(document.toJS())
+  );
+  assert.deepEqual(blobs.map(({ schema, name }) => `${schema} ${name}`), [
+    "olm.package archway",
+    "olm.channel stable",
+    "olm.bundle archway.v0.2.0",
+  ]);
+  const { properties } = z.object({
+    properties: z.array(z.object({ type: z.string(), value: z.object({ kind: z.string().optional() }) })),
+  }).parse(blobs[2]);
+  const kinds = properties.filter(({ type }) => type === "olm.gvk").map(({ value }) => value.kind);
+  assert.deepEqual([...new Set(kinds)].sort(), ["ClusterPodPlacementConfig", "ENoExecEvent", "PodPlacementConfig"]);
 });
 
-Deno.test({
-  name: "OLM's own validators find nothing wrong with the bundle",
-  ignore: lacks("kubectl") || lacks("go"),
-  fn: async () => {
-    const pins = ["go.mod", "go.sum", "main.go"].map((file) => new URL(file, MODULE));
-    const directory = await pinnedCacheDirectory("validate-bundle", pins);
-    const program = { name: "validate-bundle", module: MODULE, package: ".", linkerFlags: "-s -w" };
-    const validate = await ensureGoProgram(program, { directory, onProgress: () => {} });
-    const { code, text } = await inFolder((folder) => run(validate, [`${folder}/bundle`]));
-    assert.deepEqual({ code, errors: text.split("\n").filter((line) => line.startsWith("error")) }, {
-      code: 0,
-      errors: [],
-    });
-    const warnings = text.split("\n").filter((line) => line !== "");
-    assert.equal(warnings.length, EXPECTED_WARNINGS.length, text);
-    for (const [at, expected] of EXPECTED_WARNINGS.entries()) assert.match(warnings[at] ?? "", expected);
-  },
-});
+test("OLM's own validators find nothing wrong with the bundle", async () => {
+  const pins = ["go.mod", "go.sum", "main.go"].map((file) => new URL(file, MODULE));
+  const directory = await pinnedCacheDirectory("validate-bundle", pins);
+  const program = { name: "validate-bundle", module: MODULE, package: ".", linkerFlags: "-s -w" };
+  const validate = await ensureGoProgram(program, { directory, onProgress: () => {} });
+  const { code, said } = await inFolder((folder) => runToEnd(validate, [`${folder}/bundle`]));
+  assert.deepEqual([code, said.split("\n").filter((line) => line.startsWith("error"))], [0, []]);
+  const warnings = said.split("\n").filter((line) => line !== "");
+  assert.equal(warnings.length, EXPECTED_WARNINGS.length, said);
+  for (const [at, expected] of EXPECTED_WARNINGS.entries()) assert.match(warnings[at] ?? "", expected);
+}, "go");
 
-Deno.test({
-  name: "the images of bundle and catalog build, and hold what OLM looks for",
-  ignore: lacks("kubectl") || lacks("buildah"),
-  fn: async () => {
-    await inFolder(async (folder) => {
-      for (const [part, label] of [["bundle", "package.v1"], ["catalog", "configs.v1"]] as const) {
-        const name = `localhost/archway-test-${part}:v1`;
-        const built = await run("buildah", [
-          "build",
-          `--file=${folder}/${part}.Containerfile`,
-          `--tag=${name}`,
-          folder,
-        ]);
-        assert.equal(built.code, 0, built.text);
-        try {
-          assert.ok((await run("buildah", ["inspect", name])).text.includes(label));
-        } finally {
-          await run("buildah", ["rmi", name]);
-        }
+test("the images of bundle and catalog build, and hold what OLM looks for", async () => {
+  await inFolder(async (folder) => {
+    for (const [part, label] of [["bundle", "package.v1"], ["catalog", "configs.v1"]] as const) {
+      const name = `localhost/archway-test-${part}:v1`;
+      const flags = [`--file=${folder}/${part}.Containerfile`, `--tag=${name}`];
+      const built = await runToEnd("buildah", ["build", ...flags, folder]);
+      assert.equal(built.code, 0, built.said);
+      try {
+        assert.ok((await runToEnd("buildah", ["inspect", name])).said.includes(label));
+      } finally {
+        await runToEnd("buildah", ["rmi", name]);
       }
-    });
-  },
-});
+    }
+  });
+}, "buildah");

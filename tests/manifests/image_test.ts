@@ -26,6 +26,7 @@ import {
   renderRemovalArguments,
 } from "../../manifests/image/image.ts";
 import { renderLauncher } from "../../manifests/image/context.ts";
+import { type Ended, runToEnd } from "../support/commands.ts";
 import { lacks } from "../support/needs.ts";
 import { BareRoot } from "./support/bare_root.ts";
 import { buildAgain, pushUntold } from "./support/built_images.ts";
@@ -67,10 +68,8 @@ Deno.test("renderBuildArguments() builds for all architectures at once, on the b
     assert.ok(args.includes("--build-arg=BASE_IMAGE=base@sha256:00"));
     assert.ok(args.includes("--target=binary"));
     assert.equal(args.at(-1), "/context");
-    assert.match(
-      renderNextSteps(engine, IMAGE).join(),
-      /docker:\/\/registry\.test\/archway:1 .*without TLS: \S*tls-verify/,
-    );
+    const next = renderNextSteps(engine, IMAGE).join();
+    assert.match(next, /docker:\/\/registry\.test\/archway:1 .*without TLS: \S*tls-verify/);
   }
   assert.ok(!renderBuildArguments("podman", { ...IMAGE, base: undefined }).some((arg) => arg.includes("BASE_IMAGE")));
 });
@@ -103,10 +102,8 @@ Deno.test("renderPermissions() lets the service run programs only where plugins 
 });
 
 Deno.test("the daemon's image alone is root's, and may run bpftrace and write nowhere", async () => {
-  const stages = CONTAINERFILE.split(/^FROM /m);
-  assert.deepEqual(stages.filter((stage) => stage.includes("USER 0:0")).map((stage) => stage.split("\n")[0]), [
-    "bundle AS daemon",
-  ]);
+  const stages = CONTAINERFILE.split(/^FROM /m).filter((stage) => stage.includes("USER 0:0"));
+  assert.deepEqual(stages.map((stage) => stage.split("\n")[0]), ["bundle AS daemon"]);
   const flags = renderPermissions(await readPermissions("daemon"));
   assert.ok(flags.includes("--allow-run=/usr/bin/bpftrace"));
   assert.ok(!flags.some((flag) => flag.startsWith("--allow-write")));
@@ -162,15 +159,11 @@ Deno.test("renderNextSteps() leaves the Deployments alone for an image of the da
 
 Deno.test("renderNeeds() names what the form needs, and ends with the arguments as they were given", () => {
   const args = ["--form=bundle", "--name", "registry.test/archway:1", "--push"];
-  const said = {
-    binary: renderNeeds("binary", []),
-    bundle: renderNeeds("bundle", args),
-    daemon: renderNeeds("daemon", []),
-  };
-  assert.match(said.bundle, /digest\.\nThen: deno task image --form=bundle --name registry\.test\/archway:1 --push\n$/);
-  assert.match(said.binary, /DENORT_BIN_ARM64\.\nThen: deno task image --name REGISTRY\/archway:TAG\n$/);
+  const [binary, bundle, daemon] = [renderNeeds("binary", []), renderNeeds("bundle", args), renderNeeds("daemon", [])];
+  assert.match(bundle, /digest\.\nThen: deno task image --form=bundle --name registry\.test\/archway:1 --push\n$/);
+  assert.match(binary, /DENORT_BIN_ARM64\.\nThen: deno task image --name REGISTRY\/archway:TAG\n$/);
   const naming = (word: string): readonly string[] =>
-    Object.entries(said).filter(([, text]) => text.includes(word)).map(([form]) => form);
+    Object.entries({ binary, bundle, daemon }).filter(([, text]) => text.includes(word)).map(([form]) => form);
   assert.deepEqual(naming("dl.deno.land"), ["binary"]);
   assert.deepEqual(naming("apt-get"), ["daemon"]);
 });
@@ -178,9 +171,8 @@ Deno.test("renderNeeds() names what the form needs, and ends with the arguments 
 Deno.test("--push sends all architectures to the registry, with whatever engine is there, and leaves no step to print", () => {
   const pushed = { ...IMAGE, isPushed: true };
   for (const engine of ["podman", "buildah"] as const) {
-    assert.deepEqual(renderPushArguments(engine, pushed), [
-      ...["manifest", "push", "--all", "--digestfile=/context.digest", IMAGE.name, `docker://${IMAGE.name}`],
-    ]);
+    const sent = ["--all", "--digestfile=/context.digest", IMAGE.name, `docker://${IMAGE.name}`];
+    assert.deepEqual(renderPushArguments(engine, pushed), ["manifest", "push", ...sent]);
   }
   assert.equal(renderPushArguments("docker", pushed), undefined);
   assert.ok(renderBuildArguments("docker", pushed).includes("--push"));
@@ -203,74 +195,70 @@ Deno.test("renderFailure() begins with what to do where the base of executables 
   assert.equal(renderFailure("bundle", "error: no such file\n"), 'Cannot run "deno bundle":\nerror: no such file');
 });
 
+function runTask(script: string, env: Readonly<Record<string, string>>): Promise<Ended> {
+  return runToEnd(Deno.execPath(), ["run", "-A", "--no-check", join(ROOT, "manifests/image", script)], { env });
+}
+
 Deno.test("deno task compile ends with 1 and says what to do where the base cannot be had", async () => {
-  const run = await new Deno.Command(Deno.execPath(), {
-    args: ["run", "-A", "--no-check", join(ROOT, "manifests", "image", "compile.ts")],
-    // Nothing is fetched then, wherever this runs.
-    env: { DENORT_BIN: "/nonexistent/denort" },
-    stdout: "null",
-    stderr: "piped",
-  }).output();
-  assert.equal(run.code, 1);
-  assert.match(new TextDecoder().decode(run.stderr), /Cannot run "deno compile"[\s\S]*\/nonexistent\/denort/);
+  // Nothing is fetched then, wherever this runs.
+  const { code, said } = await runTask("compile.ts", { DENORT_BIN: "/nonexistent/denort" });
+  assert.equal(code, 1);
+  assert.match(said, /Cannot run "deno compile"[\s\S]*\/nonexistent\/denort/);
 });
 
 Deno.test("deno task image reports what it needs where no engine is, and exits 2", async () => {
-  const run = await new Deno.Command(Deno.execPath(), {
-    args: ["run", "-A", "--no-check", join(ROOT, "manifests", "image", "image.ts")],
-    env: { PATH: "/nonexistent" },
-    stdout: "piped",
-    stderr: "null",
-  }).output();
-  assert.equal(run.code, 2);
-  const said = new TextDecoder().decode(run.stdout);
+  const { code, said } = await runTask("image.ts", { PATH: "/nonexistent" });
+  assert.equal(code, 2);
   for (const word of ["podman", "distroless/cc", "deno task image"]) assert.ok(said.includes(word), word);
 });
 
 Deno.test("deno task compile assembles an executable on a stand-in base", async () => {
-  const folder = await Deno.makeTempDir({ prefix: "archway-compile-" });
+  await using folder = await temporaryFolder();
   const before = Deno.env.get("DENORT_BIN_AMD64");
   try {
     Deno.env.set("DENORT_BIN_AMD64", Deno.execPath());
-    const sizes = await bundleTo(join(folder, "bundle"));
-    const entry = join(folder, "bundle", "main.js");
+    const bundle = join(folder.path, "bundle");
+    const included = largeChunks(await bundleTo(bundle)).map((name) => join(bundle, name));
     const permissions = renderPermissions(await readPermissions("serve"));
-    const included = largeChunks(sizes).map((name) => join(folder, "bundle", name));
-    const output = join(folder, "archway");
+    const [entry, output] = [join(bundle, "main.js"), join(folder.path, "archway")];
     const bytes = await compile({ entry, output, architecture: "amd64", permissions, included });
     const embedded = bytes - (await Deno.stat(Deno.execPath())).size;
     assert.ok(embedded > 0 && embedded < 32 * 1_048_576, `${embedded} bytes embedded`);
   } finally {
     if (before === undefined) Deno.env.delete("DENORT_BIN_AMD64");
     else Deno.env.set("DENORT_BIN_AMD64", before);
-    await Deno.remove(folder, { recursive: true });
   }
 });
+
+const QUIET = { DENO_DIR: "/var/cache/deno", DENO_NO_UPDATE_CHECK: "1", DENO_NO_PROMPT: "1" };
+
+/** Puts Deno, the scripts and their launcher where the image has them. */
+async function layOut(
+  root: BareRoot,
+): Promise<{ readonly scripts: string; readonly sizes: Readonly<Record<string, number>> }> {
+  await root.add(Deno.execPath(), "/usr/bin/deno");
+  const scripts = join(root.folder, "usr/share/archway");
+  const sizes = await bundleTo(scripts);
+  const launcher = renderLauncher(await readPermissions("serve"));
+  await Deno.writeTextFile(join(scripts, "deno.json"), launcher["deno.json"]);
+  const program = launcher.archway + await Deno.readTextFile(join(scripts, "main.js"));
+  await Deno.writeTextFile(join(scripts, "archway"), program, { mode: 0o755 });
+  return { scripts, sizes };
+}
 
 Deno.test("the bundle runs on the libraries of distroless/cc alone, as uid 65532, and places its samples", {
   ignore: lacks("root"),
 }, async () => {
   await using root = await BareRoot.open(Deno.execPath());
-  await root.add(Deno.execPath(), "/usr/bin/deno");
-  const sizes = await bundleTo(join(root.folder, "usr/share/archway"));
+  const { sizes } = await layOut(root);
   const first = sizes["main.js"] ?? Infinity;
   assert.ok(first < 6 * 1_048_576, `${first} bytes are read at every start`);
-  const folder = join(root.folder, "usr/share/archway");
-  const launcher = renderLauncher(await readPermissions("serve"));
-  await Deno.writeTextFile(join(folder, "deno.json"), launcher["deno.json"]);
-  await Deno.writeTextFile(
-    join(folder, "archway"),
-    launcher.archway + await Deno.readTextFile(join(folder, "main.js")),
-  );
-  await Deno.chmod(join(folder, "archway"), 0o755);
   const command = entrypointOf("bundle");
-  const env = { DENO_DIR: "/var/cache/deno", DENO_NO_UPDATE_CHECK: "1", DENO_NO_PROMPT: "1" };
-
-  const version = await root.run([...command, "--version"], env);
+  const version = await root.run([...command, "--version"], QUIET);
   assert.equal(version.code, 0, version.stderr);
   assert.match(version.stdout, /^archway \d/);
   const cache = "--cache-path=/var/cache/archway/images.kv";
-  const samples = await root.run([...command, "dev", "--once", cache], env);
+  const samples = await root.run([...command, "dev", "--once", cache], QUIET);
   assert.equal(samples.code, 0, samples.stderr + samples.stdout);
   assert.ok((await Deno.stat(join(root.folder, "var/cache/archway/images.kv"))).size > 0);
   const [size, start] = [(first / 1_048_576).toFixed(1), version.ms.toFixed(0)];
@@ -281,22 +269,14 @@ Deno.test("the image's user reads what the runtime knows of the scripts, where n
   ignore: lacks("root"),
 }, async () => {
   await using root = await BareRoot.open(Deno.execPath());
-  await root.add(Deno.execPath(), "/usr/bin/deno");
-  const scripts = join(root.folder, "usr/share/archway");
-  await bundleTo(scripts);
-  const launcher = renderLauncher(await readPermissions("serve"));
-  await Deno.writeTextFile(join(scripts, "deno.json"), launcher["deno.json"]);
-  const program = launcher.archway + await Deno.readTextFile(join(scripts, "main.js"));
-  await Deno.writeTextFile(join(scripts, "archway"), program, { mode: 0o755 });
+  const { scripts } = await layOut(root);
   const folder = join(root.folder, "var/cache/deno");
   await writeAnalysis({ scripts, installed: "/usr/share/archway", folder });
-  const env = { DENO_DIR: "/var/cache/deno", DENO_NO_UPDATE_CHECK: "1", DENO_NO_PROMPT: "1" };
   const command = [...entrypointOf("bundle"), "--version"];
-  assert.equal((await root.run(command, env)).code, 0);
-
+  assert.equal((await root.run(command, QUIET)).code, 0);
   // Said to import what is not there, the program cannot start: so this is what is read, and the scripts are not parsed.
   await misinform(folder);
-  const misled = await root.run(command, env);
+  const misled = await root.run(command, QUIET);
   assert.notEqual(misled.code, 0);
   assert.match(misled.stderr, /Module not found "file:\/\/\/usr\/share\/archway\/absent-/);
 });

@@ -7,6 +7,7 @@ import { ROOT } from "../../manifests/tool.ts";
 import { narrow } from "../../manifests/release/install_files.ts";
 import { notesOf } from "../../manifests/release/papers.ts";
 import { type RealRegistry, startRegistry } from "../cluster/support/registry.ts";
+import { type Ended, runToEnd as run } from "../support/commands.ts";
 import { lacks } from "../support/needs.ts";
 import { temporaryFolder } from "../support/temporary_folder.ts";
 import { writeSettings } from "./support/built_images.ts";
@@ -19,17 +20,6 @@ const TOOLS = [
   ...["buildah", "skopeo", "kubectl"],
 ];
 const CANNOT_RELEASE = lacks("buildah") || lacks("registry") || lacks("kubectl") || lacks("skopeo") || lacks("go");
-
-interface Ran {
-  readonly code: number;
-  readonly said: string;
-}
-
-async function run(command: string, args: readonly string[], options: Partial<Deno.CommandOptions> = {}): Promise<Ran> {
-  const { code, stdout, stderr } = await new Deno.Command(command, { ...options, args: [...args], stdin: "null" })
-    .output();
-  return { code, said: new TextDecoder().decode(stdout) + new TextDecoder().decode(stderr) };
-}
 
 async function linkTools(folder: string): Promise<string> {
   await Deno.mkdir(folder);
@@ -76,7 +66,7 @@ Deno.test("deno task release: what it wrote installs, explains and adds up witho
   const path = `${await linkTools(join(folder.path, "tools"))}:${dirname(helm)}`;
   const env = { ...await writeSettings(folder.path, registry), PATH: path };
   const out = join(folder.path, "out");
-  const release = (flags: readonly string[]): Promise<Ran> => {
+  const release = (flags: readonly string[]): Promise<Ended> => {
     const script = ["run", "-A", "--no-check", join(ROOT, "manifests", "release", "release.ts")];
     const common = [VERSION, `--registry=${registry.host}/team`, "--plain-http", "--base=scratch", "--unrecorded"];
     return run(Deno.execPath(), [...script, ...common, ...flags], { env });
@@ -85,7 +75,7 @@ Deno.test("deno task release: what it wrote installs, explains and adds up witho
   assert.equal(code, 0, said);
 
   await t.step(
-    "what this machine cannot make is left out by name; a folder that holds something stays as it is",
+    "what cannot be made here is left out by name; a folder that holds something stays as it is",
     async () => {
       assert.match(said, /Left out the image of the daemon: .*\nLeft out the SBOM: syft not found\.\n/);
       assert.match((await release([`--out=${out}`])).said, /holds ".*"\. Name a new folder/);
@@ -116,10 +106,8 @@ Deno.test("deno task release: what it wrote installs, explains and adds up witho
       components: [out, join(ROOT, "manifests/components/upgrades")],
     };
     await Deno.mkdir(join(folder.path, "own"));
-    const relative = JSON.stringify(own).replaceAll(out, "../out").replaceAll(
-      ROOT,
-      `${"../".repeat(9)}${ROOT.slice(1)}`,
-    );
+    const above = `${"../".repeat(9)}${ROOT.slice(1)}`;
+    const relative = JSON.stringify(own).replaceAll(out, "../out").replaceAll(ROOT, above);
     await Deno.writeTextFile(join(folder.path, "own", "kustomization.yaml"), relative);
     const { code, said } = await run("kubectl", ["kustomize", join(folder.path, "own")], { env });
     assert.equal(code, 0, said);
@@ -155,13 +143,11 @@ Deno.test("deno task release: what it wrote installs, explains and adds up witho
 });
 
 Deno.test("narrow() keeps Deployments on the architecture that the image has", () => {
-  const values = (architectures: readonly string[]): unknown => ({
-    matchExpressions: [{ key: "kubernetes.io/arch", operator: "In", values: architectures }],
-  });
-  const object = { apiVersion: "apps/v1", kind: "Deployment", metadata: { name: "a" } };
-  assert.deepEqual(narrow([{ ...object, spec: values(["amd64", "arm64"]) }], ["arm64"]), [
-    { ...object, spec: values(["arm64"]) },
-  ]);
+  const on = (...values: readonly string[]): Parameters<typeof narrow>[0][number] => {
+    const spec = { matchExpressions: [{ key: "kubernetes.io/arch", operator: "In", values }] };
+    return { apiVersion: "apps/v1", kind: "Deployment", metadata: { name: "a" }, spec };
+  };
+  assert.deepEqual(narrow([on("amd64", "arm64")], ["arm64"]), [on("arm64")]);
 });
 
 Deno.test("notesOf() takes the part of one version, and refuses one that has none", () => {

@@ -27,23 +27,11 @@ const namespaceConfig = (spec: unknown): unknown => ({
 });
 
 const KINDS = [
-  {
-    kind: "ClusterPodPlacementConfig",
-    schema: BETA,
-    make: clusterConfig,
-    parse: parseClusterConfig,
-    spec: CLUSTER_SPEC,
-  },
-  {
-    kind: "PodPlacementConfig",
-    schema: LOCAL,
-    make: namespaceConfig,
-    parse: parseNamespaceConfig,
-    spec: NAMESPACE_SPEC,
-  },
+  ["ClusterPodPlacementConfig", BETA, clusterConfig, parseClusterConfig, CLUSTER_SPEC],
+  ["PodPlacementConfig", LOCAL, namespaceConfig, parseNamespaceConfig, NAMESPACE_SPEC],
 ] as const;
 
-for (const { kind, schema, make, parse, spec } of KINDS) {
+for (const [kind, schema, make, parse, spec] of KINDS) {
   Deno.test(`${kind}: every right sample is accepted by schema and parser, every member read`, () => {
     fc.assert(fc.property(spec, (spec) => {
       assert.deepEqual(findProblems(schema, make(spec)), []);
@@ -97,7 +85,7 @@ const REFUSED: readonly (readonly [row: string, spec: unknown, parser: "ok" | "i
 
 for (const [row, spec, verdict] of REFUSED) {
   Deno.test(`${row}: refused by both schemas, and the parsers say ${verdict}`, () => {
-    for (const { schema, make, parse } of KINDS) {
+    for (const [_kind, schema, make, parse] of KINDS) {
       assert.notDeepEqual(findProblems(schema, make(spec)), []);
       assert.equal(parse(make(spec)).kind, verdict === "ok" ? "parsed" : "unparsable");
     }
@@ -152,12 +140,11 @@ Deno.test("PodPlacementConfig v1beta1: the largest selector is small", () => {
 Deno.test("schema and parsers bound the platforms of a config, of which a disabled one may name an architecture twice", () => {
   const platforms = (count: number): unknown =>
     PLATFORMS(...Array.from({ length: count }, () => ({ architecture: "arm64", weight: 1 })));
-  for (const { schema, make, parse } of KINDS) {
+  const tooMany = [".spec.plugins.nodeAffinityScoring.platforms: maxItems"];
+  for (const [_kind, schema, make, parse] of KINDS) {
     assert.deepEqual(findProblems(schema, make(platforms(16))), []);
     assert.equal(parse(make(platforms(16))).kind, "parsed");
-    assert.deepEqual(findProblems(schema, make(platforms(17))), [
-      ".spec.plugins.nodeAffinityScoring.platforms: maxItems",
-    ]);
+    assert.deepEqual(findProblems(schema, make(platforms(17))), tooMany);
     assert.equal(parse(make(platforms(17))).kind, "unparsable");
   }
 });
@@ -190,33 +177,18 @@ Deno.test("what v1beta1 says converts to what v1alpha1 accepts, and back to what
   }));
 });
 
-const GATING_STOPS: readonly (GatingStop | undefined)[] = [
-  undefined,
-  "ConfigUnread",
-  "NoLeader",
-  "LeaderSilent",
-  "LeaderImpaired",
-];
+const GATING_STOPS: readonly GatingStop[] = ["ConfigUnread", "NoLeader", "LeaderSilent", "LeaderImpaired"];
 
 const STATE = fc.record({
-  controllerAvailable: fc.boolean(),
-  controllerUpToDate: fc.boolean(),
-  webhookAvailable: fc.boolean(),
-  webhookUpToDate: fc.boolean(),
-  webhookConfigured: fc.boolean(),
-  deleting: fc.boolean(),
+  ...{ controllerAvailable: fc.boolean(), controllerUpToDate: fc.boolean(), deleting: fc.boolean() },
+  ...{ webhookAvailable: fc.boolean(), webhookUpToDate: fc.boolean(), webhookConfigured: fc.boolean() },
 });
 
 Deno.test("every condition that is written is accepted by the status schema of both versions", () => {
-  const context = {
-    earlier: [],
-    generation: 3,
-    nowMs: 1_800_000_000_000,
-    gatedPods: 2,
-    monitor: { kind: "no-image" } as const,
-  };
+  const monitor = { kind: "no-image" } as const;
+  const context = { earlier: [], generation: 3, nowMs: 1_800_000_000_000, gatedPods: 2, monitor };
   const waiting = fc.constantFrom("PodsStillGated" as const, "NoReplicaServes" as const, undefined);
-  fc.assert(fc.property(STATE, waiting, fc.constantFrom(...GATING_STOPS), (seen, waiting, gatingStopped) => {
+  fc.assert(fc.property(STATE, waiting, fc.constantFrom(undefined, ...GATING_STOPS), (seen, waiting, gatingStopped) => {
     const conditions = renderConditions(seen, { ...context, waiting, gatingStopped, unlabelledNodes: ["virtual"] });
     const object = { ...clusterConfig(undefined), status: { conditions } };
     for (const schema of [ALPHA, BETA]) assert.deepEqual(findProblems(schema, object), []);

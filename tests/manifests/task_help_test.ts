@@ -1,25 +1,17 @@
 import assert from "node:assert/strict";
+import { type Ended, runToEnd } from "../support/commands.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
 
-async function runTask(script: string, flag: string): Promise<{ readonly code: number; readonly said: string }> {
-  const args = ["run", "-A", "--no-check", "--no-prompt", script, flag];
-  const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), { args, cwd: ROOT }).output();
-  const decoder = new TextDecoder();
-  return { code, said: decoder.decode(stdout) + decoder.decode(stderr) };
+function runTask(script: string, flag: string): Promise<Ended> {
+  return runToEnd(Deno.execPath(), ["run", "-A", "--no-check", "--no-prompt", script, flag], { cwd: ROOT });
 }
 
 const TASKS = {
   image: ["manifests/image/image.ts", ["--name", "--push", "--base", "--arch", "--form", "--permissions"]],
   compile: ["manifests/image/compile.ts", ["--form", "--arch", "--permissions", "DENORT_BIN"]],
   release: ["manifests/release/release.ts", [
-    "--registry",
-    "--install-only",
-    "--form",
-    "--out",
-    "--base",
-    "--arch",
-    "--complete",
+    ...["--registry", "--install-only", "--form", "--out", "--base", "--arch", "--complete"],
   ]],
   bundle: ["manifests/generate/bundle.ts", ["--image", "--bundle-image", "--out"]],
   screenshots: ["tests/browser/screenshots.ts", ["--help"]],

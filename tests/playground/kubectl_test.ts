@@ -3,6 +3,7 @@ import { systemClock } from "../../lib/clock.ts";
 import { silentLogger } from "../../lib/log.ts";
 import { openPlayground } from "../../playground/playground.ts";
 import { renderWelcome } from "../../playground/report.ts";
+import { runCommand } from "../support/commands.ts";
 import { lacks } from "../support/needs.ts";
 import { podBody } from "./make.ts";
 import { temporaryFolder } from "../support/temporary_folder.ts";
@@ -25,11 +26,7 @@ async function useKubectl(
   env: Record<string, string>,
   { workDir, suggested }: { readonly workDir: string; readonly suggested: string },
 ): Promise<void> {
-  const run = async (...args: readonly string[]): Promise<string> => {
-    const { success, stdout, stderr } = await new Deno.Command("kubectl", { args: [...args], env }).output();
-    assert.ok(success, `kubectl ${args.join(" ")}: ${new TextDecoder().decode(stderr)}`);
-    return new TextDecoder().decode(stdout);
-  };
+  const run = (...args: readonly string[]): Promise<string> => runCommand("kubectl", args, { env });
   const file = `${workDir}/pod.json`;
   await Deno.writeTextFile(file, JSON.stringify(podBody("a")));
   const watch = new Deno.Command("kubectl", { args: ["get", "pods", "-w"], env, stdout: "piped", stderr: "null" })

@@ -5,6 +5,23 @@ export interface CommandOptions {
   readonly env?: Readonly<Record<string, string>> | undefined;
 }
 
+/** How a command ended: its exit code, and what it printed on both streams. */
+export interface Ended {
+  readonly code: number;
+  readonly said: string;
+}
+
+/** Runs the command to its end, however that is. */
+export async function runToEnd(
+  command: string,
+  args: readonly string[],
+  options: Partial<Deno.CommandOptions> = {},
+): Promise<Ended> {
+  const started = new Deno.Command(command, { ...options, args: [...args], stdin: "null" });
+  const { code, stdout, stderr } = await started.output();
+  return { code, said: new TextDecoder().decode(stdout) + new TextDecoder().decode(stderr) };
+}
+
 /** Standard output of the command. Throws with its standard error when it fails. */
 export async function runCommand(
   command: string,

@@ -5,16 +5,12 @@ import * as z from "zod";
 import { ROOT } from "../../../manifests/tool.ts";
 import type { ImageOptions } from "../../../manifests/image/image.ts";
 import { type RealRegistry, startRegistry } from "../../cluster/support/registry.ts";
+import { type Ended, runToEnd } from "../../support/commands.ts";
 import { temporaryFolder } from "../../support/temporary_folder.ts";
 
 export interface PushedEntry {
   readonly digest: string;
   readonly architecture: string;
-}
-
-export interface Built {
-  readonly code: number;
-  readonly said: string;
 }
 
 const INDEX = z.object({
@@ -38,7 +34,7 @@ export async function buildAgain(contents: readonly string[]): Promise<readonly 
 }
 
 /** Pushes to a registry whose lack of TLS the engine has not been told. */
-export async function pushUntold(): Promise<Built> {
+export async function pushUntold(): Promise<Ended> {
   await using folder = await temporaryFolder();
   await using registry = await startRegistry({ tls: false });
   const env = await writeSettings(folder.path, { host: "registry.example.com" });
@@ -70,31 +66,15 @@ async function fillContext(context: string, content: string): Promise<string> {
 
 /** In a process of its own: the engine prints. */
 async function build(
-  { context, name, env }: {
-    readonly context: string;
-    readonly name: string;
-    readonly env: Readonly<Record<string, string>>;
-  },
-): Promise<Built> {
+  { env, ...more }: Pick<ImageOptions, "context" | "name"> & { readonly env: Readonly<Record<string, string>> },
+): Promise<Ended> {
   const options: ImageOptions = {
-    name,
-    base: "scratch",
-    form: "bundle",
-    architectures: ["amd64", "arm64"],
-    version: "1",
-    permissions: "serve",
-    context,
-    isPushed: true,
+    ...{ base: "scratch", form: "bundle", architectures: ["amd64", "arm64"], version: "1" },
+    ...{ permissions: "serve", isPushed: true, ...more },
   };
   const script = `import { buildAndPush } from ${JSON.stringify(new URL("manifests/image/image.ts", `file://${ROOT}`))};
     Deno.exit(await buildAndPush("buildah", ${JSON.stringify(options)}));`;
-  const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: ["eval", script],
-    cwd: ROOT,
-    env: { ...env },
-    stdin: "null",
-  }).output();
-  return { code, said: new TextDecoder().decode(stdout) + new TextDecoder().decode(stderr) };
+  return await runToEnd(Deno.execPath(), ["eval", script], { cwd: ROOT, env: { ...env } });
 }
 
 async function readIndex(url: string): Promise<readonly PushedEntry[]> {

@@ -11,12 +11,8 @@ export async function findHelm(): Promise<string | undefined> {
   const helm = join(folder, "helm");
   if (await runs(helm, ["version"])) return helm;
   const env = { GOBIN: folder, CGO_ENABLED: "0" };
-  const built = await runs(
-    "go",
-    ["install", "-trimpath", "-ldflags=-s -w", `helm.sh/helm/v3/cmd/helm@${VERSION}`],
-    env,
-  );
-  return built ? helm : undefined;
+  const install = ["install", "-trimpath", "-ldflags=-s -w", `helm.sh/helm/v3/cmd/helm@${VERSION}`];
+  return await runs("go", install, env) ? helm : undefined;
 }
 
 async function runs(command: string, args: readonly string[], env: Record<string, string> = {}): Promise<boolean> {

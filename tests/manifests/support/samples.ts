@@ -76,24 +76,28 @@ function replaced(value: unknown, [name = "", ...rest]: readonly string[], by: u
   );
 }
 
-/** What the schema of PodPlacementConfig allows in its selector. */
-export const SCHEMA_BOUNDS = { labels: 16, expressions: 8, values: 32 };
-
-/** Label selectors at the bounds `labels`, `expressions`, `values`, and one beyond each of them, by what they have too many of. */
-export function selectorsAround({ labels, expressions, values }: {
+interface Bounds {
   readonly labels: number;
   readonly expressions: number;
   readonly values: number;
-}): { readonly within: unknown; readonly beyond: readonly (readonly [what: string, selector: unknown])[] } {
+}
+
+/** What the schema of PodPlacementConfig allows in its selector. */
+export const SCHEMA_BOUNDS: Bounds = { labels: 16, expressions: 8, values: 32 };
+
+/** Label selectors at the bounds `labels`, `expressions`, `values`, and one beyond each of them, by what they have too many of. */
+export function selectorsAround(
+  bounds: Bounds,
+): { readonly within: unknown; readonly beyond: readonly (readonly [what: string, selector: unknown])[] } {
+  const { labels, expressions, values } = bounds;
   const words = (count: number): readonly string[] => Array.from({ length: count }, (_, at) => `w${at}`);
-  const sized = (one: { readonly labels: number; readonly expressions: number; readonly values: number }): unknown => ({
+  const sized = (one: Bounds): unknown => ({
     matchLabels: Object.fromEntries(words(one.labels).map((word) => [word, "x".repeat(63)])),
     matchExpressions: words(one.expressions).map((key, at) => ({
       ...{ key, operator: "NotIn" },
       values: words(at === 0 ? one.values : 1),
     })),
   });
-  const bounds = { labels, expressions, values };
   return {
     within: sized(bounds),
     beyond: [
