@@ -1,5 +1,6 @@
 // `archway inspect`: which architectures images support, and how that was found out.
 import { type ImageServiceConfig, openImageService } from "../images/pods/image_service.ts";
+import { callersOf } from "../oci/callers.ts";
 import { renderInspectedText, toInspected } from "./inspect_text.ts";
 import { type CommandDeps, ExitCode, type OutputForm, print, terminalLogger } from "./output.ts";
 
@@ -15,8 +16,9 @@ export async function runInspect(config: InspectConfig, parts: CommandDeps): Pro
   const log = terminalLogger(terminal);
   const options = { config, ...parts, log, clusterCredentials: () => [], audience: "caller" } as const;
   await using service = await openImageService(options);
+  const callers = callersOf({ priority: "gated" });
   const images = await Promise.all(config.positionals.map(async (image) => {
-    const request = { image, credentials: [], freshness: "revalidate", depth: "index", priority: "gated" } as const;
+    const request = { image, credentials: [], freshness: "revalidate", depth: "index", callers } as const;
     return toInspected(image, await service.inspector.inspect(request, signal), { trace: config.trace });
   }));
   print(terminal, config.output, { document: images, text: (width) => renderInspectedText(images, width) });

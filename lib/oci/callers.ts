@@ -17,14 +17,11 @@ export interface Callers {
   onJoin(listener: (caller: Caller) => void): () => void;
 }
 
+/** One caller, whom none joins; without a namespace the work is done for none. */
 export function callersOf(
-  { callers, namespace, priority }: {
-    readonly callers?: Callers | undefined;
-    readonly namespace?: string | undefined;
-    readonly priority: InspectionPriority;
-  },
+  { namespace = "", priority }: Pick<Caller, "priority"> & { readonly namespace?: string | undefined },
 ): Callers {
-  return callers ?? { members: [{ namespace: namespace ?? "", priority }], onJoin: () => () => {} };
+  return { members: [{ namespace, priority }], onJoin: () => () => {} };
 }
 
 export function mostUrgent({ members }: Callers): InspectionPriority {

@@ -1,4 +1,5 @@
 // One login at a registry, and the interface to those of the cluster and the node.
+import type { Callers } from "./callers.ts";
 
 /** One way to authenticate to a registry. Holds secrets: never log, never store. */
 export interface Credential {
@@ -16,8 +17,8 @@ export interface Credential {
 export interface KeyringEndpoint {
   readonly host: string;
   readonly repository: string;
-  /** The namespace that wants them, so that programs are run fairly among namespaces; absent: none. */
-  readonly namespace?: string | undefined;
+  /** Whom they are for: programs are run fairly among namespaces. */
+  readonly callers: Callers;
 }
 
 /** Finds the cluster- and node-level credentials for an endpoint, best first, without the anonymous one. */

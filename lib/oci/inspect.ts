@@ -3,7 +3,6 @@ import { firstAnswer } from "./first_answer.ts";
 import { type InspectionContext, RequestLog } from "./request_log.ts";
 import { type ImageRead, readImage } from "./image_reader.ts";
 import type { HeadAnswer, InspectionReport, InspectionRequest, PlannedRequest, RegistryLookups } from "./inspector.ts";
-import { callersOf } from "./callers.ts";
 import { CONTENT_DIGEST, nameAt } from "./reference.ts";
 import type { RepositoryClientDeps } from "./repository_client.ts";
 import { openSession } from "./session.ts";
@@ -59,6 +58,6 @@ export class RegistryInspector implements RegistryLookups {
   }
 }
 
-function contextOf(request: InspectionRequest, signal: AbortSignal): InspectionContext {
-  return { credentials: request.credentials, callers: callersOf(request), signal, log: new RequestLog() };
+function contextOf({ credentials, callers }: InspectionRequest, signal: AbortSignal): InspectionContext {
+  return { credentials, callers, signal, log: new RequestLog() };
 }

@@ -14,7 +14,7 @@
 //      repository_client    within limits, logged in                                limits/, auth/ │
 //        ▼ Exchange                                                                               │ Answer
 //   6  http/transport       address guard, TLS, redirects, time and size limits ──── fetch ───────┘
-import type { Callers, InspectionPriority } from "./callers.ts";
+import type { Callers } from "./callers.ts";
 import type { Credential } from "./credential.ts";
 import type { Endpoint } from "./pull_plan.ts";
 import type { ImageReference } from "./reference.ts";
@@ -31,11 +31,8 @@ export interface InspectionRequest {
   /** The oldest look-up that may answer (epoch ms). Absent: one from now on (`revalidate`), or any recent one. */
   readonly notBeforeMs?: number | undefined;
   readonly depth: InspectionDepth;
-  readonly priority: InspectionPriority;
-  /** The namespace that the work is done for, so that limits are shared fairly among namespaces; absent: for none. */
-  readonly namespace?: string | undefined;
-  /** All callers of a shared inspection; more may join; absent: `namespace` and `priority` alone. */
-  readonly callers?: Callers | undefined;
+  /** The namespaces that the work is done for, so that limits are shared fairly among them, and how urgent it is. */
+  readonly callers: Callers;
 }
 
 /** A request whose credentials are complete and match its endpoints: what may be shared and cached depends on them. */

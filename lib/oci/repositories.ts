@@ -85,8 +85,9 @@ export class Repositories {
   async #client(endpoint: Endpoint, rights: "pull" | "pull,push"): Promise<RepositoryClient> {
     const { access: { keyring, clients }, signal } = this.#deps;
     const { host, repository } = endpoint;
-    const credentials = matchCredentials(await keyring.lookup({ host, repository }, signal), endpoint);
-    const context = { credentials, callers: callersOf({ priority: "gated" }), signal, log: this.#log };
+    const callers = callersOf({ priority: "gated" });
+    const credentials = matchCredentials(await keyring.lookup({ host, repository, callers }, signal), endpoint);
+    const context = { credentials, callers, signal, log: this.#log };
     return new RepositoryClient(clients, { endpoint, context, rights });
   }
 }

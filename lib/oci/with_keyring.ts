@@ -16,13 +16,13 @@ export function withKeyring(
   { planner, keyring, clock }: { readonly planner: PullPlanner; readonly keyring: Keyring; readonly clock: Clock },
 ): Inspector {
   async function choose(
-    { credentials, namespace }: InspectionRequest,
+    { credentials, callers }: InspectionRequest,
     endpoints: readonly Endpoint[],
     signal: AbortSignal,
   ): Promise<{ readonly credentials: readonly Credential[]; readonly leftOut: number }> {
     const lists = await Promise.all(endpoints.map(async (endpoint) => [
       distinct(matchPullSecrets(credentials, endpoint)),
-      distinct(await keyring.lookup({ ...endpoint, namespace }, signal)),
+      distinct(await keyring.lookup({ ...endpoint, callers }, signal)),
     ]));
     return {
       credentials: distinct(lists.flat().flatMap((list) => list.slice(0, MAX_TRIED))),

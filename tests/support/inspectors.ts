@@ -11,13 +11,8 @@ import { credentialsFor } from "../../lib/oci/credentials/match.ts";
 import { failureOf } from "../../lib/oci/errors.ts";
 import type { HostState } from "../../lib/oci/limits/host_state.ts";
 import { RegistryInspector } from "../../lib/oci/inspect.ts";
-import type {
-  InspectionReport,
-  InspectionRequest,
-  Inspector,
-  PlannedRequest,
-  RegistryLookups,
-} from "../../lib/oci/inspector.ts";
+import type { InspectionReport, Inspector, PlannedRequest, RegistryLookups } from "../../lib/oci/inspector.ts";
+import { type Caller, callersOf } from "../../lib/oci/callers.ts";
 import { NO_PROXIES, type ProxySettings } from "../../lib/oci/http/proxy.ts";
 import type { Endpoint, EndpointTransport, PullPlan, PullPlanner } from "../../lib/oci/pull_plan.ts";
 import { type ImageReference, parseReference } from "../../lib/oci/reference.ts";
@@ -50,7 +45,7 @@ export interface TestInspector extends Disposable {
   readonly inspector: Inspector;
   readonly registry: RegistryLookups;
   /** Asks for an image with the whole inspector. */
-  inspect(image: string, more?: Partial<InspectionRequest>): Promise<InspectionReport>;
+  inspect(image: string, more?: RequestParts): Promise<InspectionReport>;
   hostStates(): readonly HostState[];
   cacheSize(): number;
 }
@@ -108,15 +103,21 @@ export function openTestInspector(
   };
 }
 
+/** What a request has beside its image, with its only caller in parts. */
+export type RequestParts = Partial<PlannedRequest & Caller>;
+
 /** A request of a gated pod without credentials, and without a plan. */
-export function makeRequest(image: string, more: Partial<PlannedRequest> = {}): PlannedRequest {
+export function makeRequest(
+  image: string,
+  { namespace, priority = "gated", ...more }: RequestParts = {},
+): PlannedRequest {
   return {
     image,
     reference: referenceOf(image),
     credentials: [],
     freshness: "cached",
     depth: "index",
-    priority: "gated",
+    callers: callersOf({ namespace, priority }),
     endpoints: [],
     ...more,
   };
@@ -172,7 +173,7 @@ export interface RegistryBed extends AsyncDisposable {
   readonly registry: FakeRegistry;
   readonly inspector: TestInspector;
   /** Asks for an image by its name behind the host, with the bed's login unless credentials are given. */
-  inspect(name: string, more?: Partial<InspectionRequest>): Promise<InspectionReport>;
+  inspect(name: string, more?: RequestParts): Promise<InspectionReport>;
 }
 
 export async function openRegistryBed(

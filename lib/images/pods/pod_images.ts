@@ -5,7 +5,7 @@ import { errorText, type Logger } from "../../log.ts";
 import type { FairLimiter } from "../../oci/limits/fair_limiter.ts";
 import { BACKGROUND_SHARES, type ImageLimits } from "../../oci/limits/image_limits.ts";
 import type { InspectionReport, InspectionRequest, Inspector } from "../../oci/inspector.ts";
-import type { InspectionPriority } from "../../oci/callers.ts";
+import { callersOf, type InspectionPriority } from "../../oci/callers.ts";
 import type { ImageUse, InspectedImage } from "../../oci/types.ts";
 import type { KnownImages } from "./known_images.ts";
 import type { PullCredentials, PullScope, PullSecrets } from "./pull_secrets.ts";
@@ -109,8 +109,7 @@ function requestFor(
     freshness: always ? "revalidate" : "cached",
     notBeforeMs,
     depth: configOf.includes(image) ? "config" : "index",
-    priority,
-    namespace,
+    callers: callersOf({ namespace, priority }),
   };
 }
 

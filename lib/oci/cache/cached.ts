@@ -10,7 +10,6 @@ import type { Logger } from "../../log.ts";
 import { fingerprintOfAll } from "../fingerprint.ts";
 import { findingsOfDocument, findingsOfReference } from "../image/findings.ts";
 import type { InspectionReport, InspectionRequest, Inspector, PlannedRequest, RegistryLookups } from "../inspector.ts";
-import { callersOf } from "../callers.ts";
 import { canonicalReference, type ImageReference } from "../reference.ts";
 import { addRequests, NO_REQUESTS, reportWithoutRequests } from "../request_log.ts";
 import { type AccessScope, openAccessScopes, PUBLIC_SCOPE } from "./access_scope.ts";
@@ -117,7 +116,7 @@ export class CachedInspector implements Inspector<PlannedRequest> {
   /** Shares or begins a look-up; its request serves all that share it. */
   async #lookUp(question: Question, ask: (all: Question) => Promise<InspectionReport>): Promise<InspectionReport> {
     const { request, signal } = question;
-    const wish = { notBeforeMs: this.#notBeforeMs(request), callers: callersOf(request), signal };
+    const wish = { notBeforeMs: this.#notBeforeMs(request), callers: request.callers, signal };
     return await this.#lookups.share(
       keyOf(request),
       wish,

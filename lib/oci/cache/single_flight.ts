@@ -3,7 +3,6 @@ import type { Clock } from "../../clock.ts";
 import { SharedCalls } from "../shared_call.ts";
 import { fingerprintOfAll } from "../fingerprint.ts";
 import type { InspectionReport, InspectionRequest, Inspector, PlannedRequest } from "../inspector.ts";
-import { callersOf } from "../callers.ts";
 
 /** A shared one counts for all callers and ends when the last has left. `revalidate` is the cache's to share. */
 export function singleFlight(
@@ -17,7 +16,7 @@ export function singleFlight(
       if (request.freshness === "revalidate") return await inner.inspect(request, signal);
       return await calls.run(
         keyOf(request),
-        { callers: callersOf(request), signal },
+        { callers: request.callers, signal },
         (callers, shared) => inner.inspect({ ...request, callers }, shared),
       );
     },

@@ -52,7 +52,7 @@ export function openConfigFile(options: {
       const helper = helpers.get(host) ?? store;
       const fromHelper = helper === undefined
         ? undefined
-        : await caller.ask({ helper, host, namespace: endpoint.namespace }, signal);
+        : await caller.ask({ helper, host, callers: endpoint.callers }, signal);
       return [...fromHelper === undefined ? [] : [fromHelper], ...matchCredentials(credentials, endpoint)];
     },
   };

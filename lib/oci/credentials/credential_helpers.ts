@@ -7,7 +7,7 @@ import type { Credential, Keyring, KeyringEndpoint } from "../credential.ts";
 import { ReportOnce } from "../files/followed_file.ts";
 import type { CommandRunner } from "./run_command.ts";
 import { DOCKER_HUB, hostKey } from "../registry_host.ts";
-import { type Callers, callersOf } from "../callers.ts";
+import type { Callers } from "../callers.ts";
 import { SharedCalls } from "../shared_call.ts";
 
 interface HelperDeps {
@@ -39,13 +39,13 @@ export class CredentialHelpers {
 
   /** What a helper has for a host, in the form of `hostKey`. Rejects only when the signal aborts; a failure is logged once. */
   ask(
-    { helper, host, namespace }: { readonly helper: string } & Omit<KeyringEndpoint, "repository">,
+    { helper, host, callers }: { readonly helper: string } & Omit<KeyringEndpoint, "repository">,
     signal: AbortSignal,
   ): Promise<Credential | undefined> {
     return this.#answers.run(
       JSON.stringify([helper, host]),
-      { callers: callersOf({ namespace, priority: "gated" }), signal },
-      (callers) => this.#askProgram({ helper, host, callers }),
+      { callers, signal },
+      (all) => this.#askProgram({ helper, host, callers: all }),
     );
   }
 
@@ -90,9 +90,9 @@ export function openHelperKeyring(
 ): Keyring {
   const helpers = new CredentialHelpers(source, parts);
   return {
-    lookup: async ({ namespace, ...endpoint }, signal) => {
+    lookup: async ({ callers, ...endpoint }, signal) => {
       const host = hostKey(endpoint.host);
-      const found = await Promise.all(names().map((helper) => helpers.ask({ helper, host, namespace }, signal)));
+      const found = await Promise.all(names().map((helper) => helpers.ask({ helper, host, callers }, signal)));
       return found.filter((credential) => credential !== undefined);
     },
   };

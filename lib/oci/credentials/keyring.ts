@@ -5,7 +5,6 @@ import type { Credential, Keyring } from "../credential.ts";
 import { openConfigFile } from "./config_file.ts";
 import { openHelperKeyring } from "./credential_helpers.ts";
 import { KubeletPlugins } from "./kubelet_plugins.ts";
-import { callersOf } from "../callers.ts";
 import type { ImageLimits } from "../limits/image_limits.ts";
 import { matchCredentials } from "./match.ts";
 import { type CommandRunner, runCommand } from "./run_command.ts";
@@ -44,7 +43,7 @@ function limitProcesses(run: CommandRunner, { programs }: Pick<ImageLimits, "pro
   // An answer serves the next caller, so a program that waits is run even when all callers have gone.
   const { signal } = new AbortController();
   return async (command) => {
-    using _ = await programs.acquire(command.callers ?? callersOf({ priority: "gated" }), signal);
+    using _ = await programs.acquire(command.callers, signal);
     return await run(command);
   };
 }

@@ -3,7 +3,7 @@ import { LRUCache } from "lru-cache";
 import type { Clock } from "../../clock.ts";
 import type { Logger } from "../../log.ts";
 import type { Credential, Keyring, KeyringEndpoint as Endpoint } from "../credential.ts";
-import { type Callers, callersOf } from "../callers.ts";
+import type { Callers } from "../callers.ts";
 import { matchCredentials, scopeCovers } from "./match.ts";
 import {
   type CacheKeyType,
@@ -76,8 +76,8 @@ export class KubeletPlugins implements Keyring {
       if (known !== undefined && this.#options.clock.monotonicMs() < known.untilMs) return known.credentials;
     }
     const key = cacheKey(provider, "Image", endpoint);
-    const callers = callersOf({ namespace: endpoint.namespace, priority: "gated" });
-    return await this.#runs.run(key, { callers, signal }, (callers) => this.#ask(provider, { endpoint, callers }));
+    const { callers } = endpoint;
+    return await this.#runs.run(key, { callers, signal }, (all) => this.#ask(provider, { endpoint, callers: all }));
   }
 
   async #ask(

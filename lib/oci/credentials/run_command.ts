@@ -7,8 +7,8 @@ export interface HelperCommand {
   readonly env: Readonly<Record<string, string>>;
   readonly stdin: string;
   readonly timeoutMs: number;
-  /** Whom its answer is for: namespaces take turns; absent: for none. */
-  readonly callers?: Callers | undefined;
+  /** Whom its answer is for: namespaces take turns. */
+  readonly callers: Callers;
 }
 
 /** How it went. `failed`: it could not be started, took too long or said too much; `message` has no output in it. */

@@ -3,7 +3,7 @@
 import { setImmediate } from "node:timers";
 import { inspectionError } from "../errors.ts";
 import type { InspectionRequest, RegistryLookups } from "../inspector.ts";
-import { type Callers, callersOf } from "../callers.ts";
+import type { Callers } from "../callers.ts";
 import { FairLimiter, type Place } from "./fair_limiter.ts";
 
 /** Shares of images that are dropped where they would wait, so that gated pods find places: 500 and 250 when alone. */
@@ -37,7 +37,7 @@ export class ImageLimits {
 
   limitInspections(inner: RegistryLookups): RegistryLookups {
     const within = async <T>(request: InspectionRequest, signal: AbortSignal, work: () => Promise<T>): Promise<T> => {
-      using _ = await this.inspections.acquire(callersOf(request), signal);
+      using _ = await this.inspections.acquire(request.callers, signal);
       return await work();
     };
     return {

@@ -5,6 +5,7 @@ import { type ImageService, openImageService } from "../../../lib/images/pods/im
 import { silentLogger } from "../../../lib/log.ts";
 import type { HostState } from "../../../lib/oci/limits/host_state.ts";
 import type { InspectionReport, InspectionRequest } from "../../../lib/oci/inspector.ts";
+import { callersOf } from "../../../lib/oci/callers.ts";
 import type { Inspection, InspectionFailure } from "../../../lib/oci/types.ts";
 
 export interface TestImages extends AsyncDisposable {
@@ -25,7 +26,8 @@ export async function openImages(flags: readonly string[]): Promise<TestImages> 
   const { signal } = new AbortController();
   return {
     inspect: (image, more = {}) => {
-      const usual = { credentials: [], freshness: "revalidate", depth: "index", priority: "gated" } as const;
+      const callers = callersOf({ priority: "gated" });
+      const usual = { credentials: [], freshness: "revalidate", depth: "index", callers } as const;
       return service.inspector.inspect({ image, ...usual, ...more }, signal);
     },
     hostState: (host) => service.hostStates().find((state) => state.host === host),

@@ -6,6 +6,7 @@ import { type ImageService, openImageService } from "../../../lib/images/pods/im
 import type { Clock } from "../../../lib/clock.ts";
 import { type Logger, silentLogger } from "../../../lib/log.ts";
 import type { InspectionReport } from "../../../lib/oci/inspector.ts";
+import { callersOf } from "../../../lib/oci/callers.ts";
 import { parsePlacementOptions } from "../../../lib/placement/decide/config/options.ts";
 import type { PlacementSettings } from "../../../lib/placement/decide/config/types.ts";
 import { makeMultiArch } from "../../support/documents.ts";
@@ -43,8 +44,9 @@ export async function inspectBy(config: Config, image: string): Promise<Inspecti
 }
 
 export function inspect(service: ImageService, image: string): Promise<InspectionReport> {
-  const request = { image, depth: "index", credentials: [], freshness: "cached", priority: "gated" } as const;
-  return service.inspector.inspect({ ...request, namespace: "team" }, new AbortController().signal);
+  const callers = callersOf({ namespace: "team", priority: "gated" });
+  const request = { image, depth: "index", credentials: [], freshness: "cached", callers } as const;
+  return service.inspector.inspect(request, new AbortController().signal);
 }
 
 export function reasonOf({ inspection }: InspectionReport): string | undefined {

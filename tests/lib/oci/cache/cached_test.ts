@@ -15,7 +15,7 @@ import { addRequests, NO_REQUESTS } from "../../../../lib/oci/request_log.ts";
 import { parseReference } from "../../../../lib/oci/reference.ts";
 import type { FailureReason } from "../../../../lib/oci/types.ts";
 import { FakeClock } from "../../../support/fake_clock.ts";
-import { makeCredential, makeRequest } from "../../../support/inspectors.ts";
+import { makeCredential, makeRequest, type RequestParts } from "../../../support/inspectors.ts";
 
 const HOUR_MS = 3_600_000;
 const TTL_MS = 300_000;
@@ -99,7 +99,7 @@ interface Bench {
   readonly clock: FakeClock;
   readonly registry: Registry;
   readonly cached: CachedInspector;
-  inspect(image: string, more?: Partial<InspectionRequest>): Promise<InspectionReport>;
+  inspect(image: string, more?: RequestParts): Promise<InspectionReport>;
 }
 
 function open(

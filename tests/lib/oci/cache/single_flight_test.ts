@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { makeRequest } from "../../../support/inspectors.ts";
+import { makeRequest, type RequestParts } from "../../../support/inspectors.ts";
 import type { InspectionReport, Inspector, PlannedRequest } from "../../../../lib/oci/inspector.ts";
-import { callersOf, type InspectionPriority, mostUrgent } from "../../../../lib/oci/callers.ts";
+import { type InspectionPriority, mostUrgent } from "../../../../lib/oci/callers.ts";
 import { NO_REQUESTS } from "../../../../lib/oci/request_log.ts";
 import { singleFlight } from "../../../../lib/oci/cache/single_flight.ts";
 import { FakeClock } from "../../../support/fake_clock.ts";
@@ -43,7 +43,7 @@ function slow(): { readonly inspector: Inspector<PlannedRequest>; readonly calls
   return { inspector, calls };
 }
 
-function requestOf(more: Partial<PlannedRequest> = {}): PlannedRequest {
+function requestOf(more: RequestParts = {}): PlannedRequest {
   return makeRequest("registry.example/app:v1", { priority: "admission", ...more });
 }
 
@@ -92,7 +92,7 @@ Deno.test("singleFlight() runs with the strongest priority of those who wait", a
   const shared = singleFlight(inspector, { clock });
   const reports = [shared.inspect(requestOf({ priority: "prewarm" }), signal)];
   await turn();
-  const urgency = (): InspectionPriority | undefined => calls.map(({ request }) => mostUrgent(callersOf(request)))[0];
+  const urgency = (): InspectionPriority | undefined => calls.map(({ request }) => mostUrgent(request.callers))[0];
   assert.equal(urgency(), "prewarm");
   reports.push(shared.inspect(requestOf({ priority: "gated" }), signal));
   reports.push(shared.inspect(requestOf({ priority: "admission" }), signal));

@@ -6,12 +6,14 @@ import type { Credential } from "../../../../lib/oci/credential.ts";
 import { FakeClock } from "../../../support/fake_clock.ts";
 import { keepLog } from "../config/planner_support.ts";
 import { makePrograms } from "./helper_support.ts";
+import { callersOf } from "../../../../lib/oci/callers.ts";
 import { ImageLimits } from "../../../../lib/oci/limits/image_limits.ts";
 
 const CANARY = "c4nary-word";
 const NEVER = new AbortController().signal;
-const QUAY = { host: "quay.io", repository: "org/app" };
-const HUB = { host: "registry-1.docker.io", repository: "library/nginx" };
+const callers = callersOf({ priority: "gated" });
+const QUAY = { host: "quay.io", repository: "org/app", callers };
+const HUB = { host: "registry-1.docker.io", repository: "library/nginx", callers };
 const ANSWER = `echo '{"ServerURL":"x","Username":"robot","Secret":"${CANARY}"}'`;
 
 const nobody: CommandRunner = () => Promise.reject(new Error("no command is expected"));
@@ -84,7 +86,7 @@ Deno.test("lookup() asks the helper of a host, once a minute, and gives what it 
   assert.deepEqual(found[0].map(({ source }) => source), ["config.json helper quay", "config.json"]);
   assert.deepEqual(found[0][0]?.secret, { kind: "basic", username: "robot", password: CANARY });
   assert.deepEqual(programs.calls("docker-credential-quay"), ["get|quay.io"]);
-  await keyring.lookup({ host: "gcr.io", repository: "x" }, NEVER);
+  await keyring.lookup({ host: "gcr.io", repository: "x", callers }, NEVER);
   await clock.advance(61_000);
   await keyring.lookup(QUAY, NEVER);
   assert.equal(programs.calls("docker-credential-quay").length, 2);
@@ -116,7 +118,7 @@ Deno.test("lookup() runs four programs at a time, whatever hosts pods name", asy
       return { kind: "exited", code: 1, stdout: "" };
     },
   });
-  const hosts = Array.from({ length: 100 }, (_, at) => ({ host: `evil-${at}.example`, repository: "x" }));
+  const hosts = Array.from({ length: 100 }, (_, at) => ({ host: `evil-${at}.example`, repository: "x", callers }));
   await Promise.all(hosts.map((endpoint) => keyring.lookup(endpoint, NEVER)));
   assert.equal(most, 4);
 });
@@ -132,7 +134,7 @@ Deno.test("lookup() lets namespaces take turns at running programs: one that nam
       }),
   });
   const ask = (host: string, namespace: string): Promise<unknown> =>
-    keyring.lookup({ host, repository: "x", namespace }, NEVER);
+    keyring.lookup({ host, repository: "x", callers: callersOf({ namespace, priority: "gated" }) }, NEVER);
   const asked = Array.from({ length: 100 }, (_, at) => ask(`evil-${at}.example`, "evil"));
   await setImmediate();
   assert.equal(running.length, 4);
@@ -189,7 +191,7 @@ Deno.test("lookup() reports a failing helper once, never what it wrote, and is s
   });
   for (let round = 0; round < 2; round++) {
     for (const host of Object.keys(helpers)) {
-      assert.deepEqual(await keyring.lookup({ host, repository: "x" }, NEVER), []);
+      assert.deepEqual(await keyring.lookup({ host, repository: "x", callers }, NEVER), []);
     }
     await clock.advance(61_000);
   }

@@ -5,6 +5,7 @@ import type { Credential, Keyring } from "../../../../lib/oci/credential.ts";
 import { FakeClock } from "../../../support/fake_clock.ts";
 import { keepLog } from "../config/planner_support.ts";
 import { makePrograms, type ProgramFolder } from "./helper_support.ts";
+import { callersOf } from "../../../../lib/oci/callers.ts";
 import { ImageLimits } from "../../../../lib/oci/limits/image_limits.ts";
 
 const CANARY = "c4nary-word";
@@ -53,7 +54,8 @@ function open(programs: ProgramFolder, config: string): {
     clock,
     run: programs.run,
   });
-  return { keyring, clock, log, ask: (host, repository) => keyring.lookup({ host, repository }, NEVER) };
+  const callers = callersOf({ priority: "gated" });
+  return { keyring, clock, log, ask: (host, repository) => keyring.lookup({ host, repository, callers }, NEVER) };
 }
 
 Deno.test("kubelet plugins: the request, arguments and environment are the kubelet's", async () => {

@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import { type HelperCommand, runCommand } from "../../../../lib/oci/credentials/run_command.ts";
+import { callersOf } from "../../../../lib/oci/callers.ts";
 
 function shell(script: string, more: Partial<HelperCommand> = {}): HelperCommand {
-  return { program: "/bin/sh", args: ["-c", script], env: {}, stdin: "line in", timeoutMs: 5_000, ...more };
+  const callers = callersOf({ priority: "gated" });
+  return { program: "/bin/sh", args: ["-c", script], env: {}, stdin: "line in", timeoutMs: 5_000, callers, ...more };
 }
 
 Deno.test("runCommand() gives the line, the environment and the arguments, and answers output and code", async () => {

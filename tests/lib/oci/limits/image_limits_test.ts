@@ -48,7 +48,7 @@ Deno.test("limitInspections() starts a shared inspection in the share of any nam
       return () => {};
     },
   };
-  const shared = limited.inspect(makeRequest("shared.example/app:v1", { namespace: "evil", callers }), NEVER);
+  const shared = limited.inspect(makeRequest("shared.example/app:v1", { callers }), NEVER);
   await clock.advance(0);
   const isAsked = (): boolean => registry.reads.some(({ image }) => image.startsWith("shared"));
   assert.equal(isAsked(), false);
