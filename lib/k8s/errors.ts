@@ -63,6 +63,11 @@ export function isConflict(error: unknown): boolean {
   return error instanceof ApiError && error.status === 409;
 }
 
+/** Whether what was to be changed, by its uid, is gone or was made anew. */
+export function isGoneOrReplaced(error: unknown): boolean {
+  return isNotFound(error) || isConflict(error);
+}
+
 /** Whether a list or watch must start over: its resourceVersion is too old. */
 export function isExpired(error: unknown): boolean {
   return error instanceof ApiError && (error.status === 410 || error.reason === "Expired");

@@ -5,6 +5,7 @@ import { noteAssembled } from "../decide/status/assembled.ts";
 import { EMPTY_INDEX, parseStoredRecord, renderRecord } from "../decide/status/record.ts";
 import type { BuildFacts, StoredRecord } from "../decide/facts.ts";
 import { type JsonObject, objectAt } from "../../json.ts";
+import { ignoring } from "../../k8s/api.ts";
 import { isConflict, isNotFound } from "../../k8s/errors.ts";
 import { type KubeObject, Resource, type ResourceTarget, type ResourceType, type Wire } from "../../k8s/types.ts";
 import { unreachable } from "../../parsed.ts";
@@ -41,7 +42,8 @@ export async function carryOut(effect: Effect, facts: BuildFacts, deps: CarryOut
   const { api, namespace, signal } = deps;
   switch (effect.kind) {
     case "create build":
-      return await orExisting(api.create(Resource.machineOsBuilds, effect.build, { signal }));
+      // Another client, or an earlier try of ours, created it: the next reconcile reads what is there.
+      return void await ignoring(isConflict, api.create(Resource.machineOsBuilds, effect.build, { signal }));
     case "patch":
       return await patch(effect.target, effect.patch, {}, deps);
     case "create job": {
@@ -72,15 +74,6 @@ export async function carryOut(effect: Effect, facts: BuildFacts, deps: CarryOut
   }
 }
 
-/** Another client, or an earlier try of ours, created it: the next reconcile reads what is there. */
-async function orExisting(creation: Promise<unknown>): Promise<void> {
-  try {
-    await creation;
-  } catch (error) {
-    if (!isConflict(error)) throw error;
-  }
-}
-
 function targetOf({ resource, name }: ObjectTarget, namespace: string): ResourceTarget {
   return RESOURCES[resource].namespaced ? { namespace, name } : { name };
 }
@@ -102,12 +95,8 @@ async function remove(
   { api, namespace, signal }: CarryOutDeps,
 ): Promise<void> {
   const { resource, uid, resourceVersion } = target;
-  try {
-    const options = { uid, resourceVersion, propagationPolicy, signal };
-    await api.delete(RESOURCES[resource], targetOf(target, namespace), options);
-  } catch (error) {
-    if (!isNotFound(error)) throw error;
-  }
+  const options = { uid, resourceVersion, propagationPolicy, signal };
+  await ignoring(isNotFound, api.delete(RESOURCES[resource], targetOf(target, namespace), options));
 }
 
 /** Against the version that was read; a record that came into being meanwhile is read first. */

@@ -2,9 +2,9 @@
 import { problemOf } from "../../images/assemble/problem.ts";
 import type { Repositories } from "../../oci/repositories.ts";
 import { type DeleteBy, deleteBy, namesRegistryService } from "../decide/publish/delete_by.ts";
-import { type KubeApi, type ReadApi, readOptional } from "../../k8s/api.ts";
+import { ignoring, type KubeApi, type ReadApi, readOptional } from "../../k8s/api.ts";
 import { listAt, objectAt, textAt } from "../../json.ts";
-import { ApiError, isConflict, isForbidden, isNotFound } from "../../k8s/errors.ts";
+import { ApiError, isForbidden, isGoneOrReplaced, isNotFound } from "../../k8s/errors.ts";
 import { Resource } from "../../k8s/types.ts";
 import type { Clock } from "../../clock.ts";
 import { forgottenRecords } from "../decide/publish/collect.ts";
@@ -78,18 +78,14 @@ async function waysToDelete(
 
 /** Names of OpenShift's own registry besides its Service, as the cluster publishes them; empty on other clusters. */
 async function readRegistryHosts(api: ReadApi, signal: AbortSignal): Promise<readonly string[]> {
-  try {
-    const status = objectAt(
-      await readOptional(api, { type: Resource.imageConfigs, name: "cluster", signal }),
-      "status",
-    );
-    const routes = listAt(status, "externalRegistryHostnames") ?? [];
-    return [textAt(status, "internalRegistryHostname"), ...routes].filter((host) => typeof host === "string");
-  } catch (error) {
-    // Without its hosts, a route counts as another registry, where an account that only pushes deletes nothing.
-    if (isForbidden(error)) return [];
-    throw error;
-  }
+  // Without its hosts, a route counts as another registry, where an account that only pushes deletes nothing.
+  const config = await ignoring(
+    isForbidden,
+    readOptional(api, { type: Resource.imageConfigs, name: "cluster", signal }),
+  );
+  const status = objectAt(config, "status");
+  const routes = listAt(status, "externalRegistryHostnames") ?? [];
+  return [textAt(status, "internalRegistryHostname"), ...routes].filter((host) => typeof host === "string");
 }
 
 async function deleteImageStreamTag(
@@ -185,10 +181,5 @@ async function isThere(
 
 async function deleteMap({ name, uid }: WatchedMap["child"], deps: CleanUpConfigDeps): Promise<void> {
   const { api, namespace, signal } = deps;
-  try {
-    await api.delete(Resource.configMaps, { namespace, name }, { uid, signal });
-  } catch (error) {
-    // Gone, or another one by now.
-    if (!isNotFound(error) && !isConflict(error)) throw error;
-  }
+  await ignoring(isGoneOrReplaced, api.delete(Resource.configMaps, { namespace, name }, { uid, signal }));
 }

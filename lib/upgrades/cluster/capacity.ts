@@ -1,5 +1,5 @@
 // Spare capacity on the cluster: what is read for it, and what is written.
-import type { KubeApi } from "../../k8s/api.ts";
+import { ignoring, type KubeApi } from "../../k8s/api.ts";
 import {
   type CapacityFacts,
   type CapacityPolicy,
@@ -13,7 +13,7 @@ import type { CapacityLeft, CapacityState } from "../decide/types/cluster.ts";
 import type { Base } from "../decide/types/observed.ts";
 import type { ClusterReader } from "./cluster_reader.ts";
 import { adviseDrains, carryOutDrains, drainPolicyOf } from "./drains.ts";
-import { isConflict, isNotFound } from "../../k8s/errors.ts";
+import { isConflict, isGoneOrReplaced } from "../../k8s/errors.ts";
 import { type KubeObject, Resource } from "../../k8s/types.ts";
 import { MachineName } from "../names.ts";
 
@@ -107,11 +107,7 @@ async function createMachineSets(
   signal: AbortSignal,
 ): Promise<void> {
   for (const object of objects) {
-    try {
-      await api.create(Resource.machineSets, object, { namespace, signal });
-    } catch (error) {
-      if (!isConflict(error)) throw error;
-    }
+    await ignoring(isConflict, api.create(Resource.machineSets, object, { namespace, signal }));
   }
 }
 
@@ -122,11 +118,7 @@ async function deleteMachineSets(
   signal: AbortSignal,
 ): Promise<void> {
   for (const { name, uid } of sets) {
-    try {
-      await api.delete(Resource.machineSets, { namespace, name }, { uid, signal });
-    } catch (error) {
-      if (!isNotFound(error) && !isConflict(error)) throw error;
-    }
+    await ignoring(isGoneOrReplaced, api.delete(Resource.machineSets, { namespace, name }, { uid, signal }));
   }
 }
 

@@ -1,13 +1,13 @@
 // What one reconcile reads of the cluster: each collection at most once, however many nodes there are.
+import { isTrue, parseConditions } from "../../cluster/condition.ts";
 import { type DisruptionBudget, parseDisruptionBudget } from "../../cluster/disruption_budget.ts";
 import { isBlocking } from "../decide/health/checks.ts";
 import { type Node, parseNode } from "../../cluster/node.ts";
 import { type Machine, type MachineConfigPool, parseMachine, parseMachineConfigPool } from "../../cluster/machines.ts";
-import type { ReadApi } from "../../k8s/api.ts";
+import { ignoring, type ReadApi } from "../../k8s/api.ts";
 import { isNotFound } from "../../k8s/errors.ts";
 import { listAll, type ListAllOptions } from "../../k8s/lists.ts";
 import { type KubeObject, Resource, type ResourceType } from "../../k8s/types.ts";
-import { listAt, objectAt, textAt } from "../../json.ts";
 import { MachineName } from "../names.ts";
 import { type MachineSetView, parseMachineSetView } from "../decide/capacity/plan.ts";
 import { BudgetGatherer, parseDrainPod } from "../decide/drain/parse.ts";
@@ -97,22 +97,14 @@ async function readBudgets(api: ReadApi, signal: AbortSignal): Promise<Budgets> 
 }
 
 async function readBuildingPools(api: ReadApi, signal: AbortSignal): Promise<ReadonlySet<string>> {
-  try {
-    const builds = await Array.fromAsync(listAll(api, Resource.machineOsBuilds, { signal }));
-    return new Set(builds.filter(isBuilding).map((build) => build.metadata.labels?.[POOL_OF_BUILD] ?? ""));
-  } catch (error) {
-    if (isNotFound(error)) return new Set();
-    throw error;
-  }
+  const all = Array.fromAsync(listAll(api, Resource.machineOsBuilds, { signal }));
+  const building = (await ignoring(isNotFound, all) ?? []).filter(({ status }) =>
+    isTrue(parseConditions(status), "Building")
+  );
+  return new Set(building.map(({ metadata }) => metadata.labels?.[POOL_OF_BUILD] ?? ""));
 }
 
 const POOL_OF_BUILD = "machineconfiguration.openshift.io/target-machine-config-pool";
-
-function isBuilding(build: KubeObject): boolean {
-  return (listAt(objectAt(build, "status"), "conditions") ?? []).some((condition) =>
-    textAt(condition, "type") === "Building" && textAt(condition, "status") === "True"
-  );
-}
 
 function once<T>(read: () => Promise<T>): () => Promise<T> {
   let reading: Promise<T> | undefined;

@@ -2,7 +2,7 @@
 import { cordonOf, isMaster } from "../decide/pools.ts";
 import type { Node } from "../../cluster/node.ts";
 import type { KubeApi } from "../../k8s/api.ts";
-import { isConflict, isNotFound } from "../../k8s/errors.ts";
+import { isGoneOrReplaced } from "../../k8s/errors.ts";
 import { Resource } from "../../k8s/types.ts";
 import { adviseDrain, drainModeOf, needsPods } from "../decide/drain/advise.ts";
 import type { DrainAction, DrainAdvice, DrainPolicy } from "../decide/drain/types.ts";
@@ -74,7 +74,7 @@ export async function carryOutDrains(
     } catch (error) {
       signal.throwIfAborted();
       // Gone, or replaced by another pod of the same name: nothing is left to do.
-      if (!isNotFound(error) && !isConflict(error)) refused.push({ action, error });
+      if (!isGoneOrReplaced(error)) refused.push({ action, error });
     }
   }
   return refused;

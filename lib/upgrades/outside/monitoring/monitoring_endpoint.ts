@@ -2,7 +2,7 @@
 import * as z from "zod";
 import type { Clock } from "../../../clock.ts";
 import { MINUTE_MS, parseTime } from "../../../cluster/time.ts";
-import { type KubeApi, type ReadApi, readOptional } from "../../../k8s/api.ts";
+import { ignoring, type KubeApi, type ReadApi, readOptional } from "../../../k8s/api.ts";
 import { Resource, type ResourceType, type Wire } from "../../../k8s/types.ts";
 import { type Keepable, KeptValue } from "../http/kept_value.ts";
 import type { EndpointSource, UpstreamEndpoint } from "../http/upstream.ts";
@@ -130,16 +130,11 @@ async function readSecretToken(
   signal: AbortSignal,
 ): Promise<Keepable<string> | undefined> {
   const fieldSelector = "type=kubernetes.io/service-account-token";
-  try {
-    const { items } = await api.list(Resource.secrets, { namespace: MONITORING_NAMESPACE, fieldSelector }, signal);
-    const secret = items.find(({ metadata }) => metadata.name.includes(SECRET_NAME));
-    const parsed = TokenSecret.safeParse(secret);
-    if (!parsed.success) return undefined;
-    return { value: new TextDecoder().decode(Uint8Array.fromBase64(parsed.data.data.token)), keepMs: SECRET_KEEP_MS };
-  } catch (error) {
-    if (isForbidden(error)) return undefined;
-    throw error;
-  }
+  const target = { namespace: MONITORING_NAMESPACE, fieldSelector };
+  const found = await ignoring(isForbidden, api.list(Resource.secrets, target, signal));
+  const parsed = TokenSecret.safeParse(found?.items.find(({ metadata }) => metadata.name.includes(SECRET_NAME)));
+  if (!parsed.success) return undefined;
+  return { value: new TextDecoder().decode(Uint8Array.fromBase64(parsed.data.data.token)), keepMs: SECRET_KEEP_MS };
 }
 
 async function requestToken(

@@ -1,7 +1,7 @@
 // Keeps the UpgradeConfig as a policy source states it: at its pace, and once more right before an upgrade begins.
 import { type Clock, jitter } from "../../../clock.ts";
 import { objectAt } from "../../../json.ts";
-import { type KubeApi, readOptional } from "../../../k8s/api.ts";
+import { ignoring, type KubeApi, readOptional } from "../../../k8s/api.ts";
 import { isNotFound } from "../../../k8s/errors.ts";
 import { apiVersionOf, type KubeObject, type ResourceType } from "../../../k8s/types.ts";
 import { errorText, type Logger } from "../../../log.ts";
@@ -103,11 +103,7 @@ export class PolicySync {
   /** The same object that was judged: one that was created since is left alone. */
   async #remove({ metadata: { uid } }: KubeObject, signal: AbortSignal): Promise<void> {
     const { api, type, namespace, name } = this.#deps;
-    try {
-      await api.delete(type, { namespace, name }, { signal, ...(uid === undefined ? {} : { uid }) });
-    } catch (error) {
-      if (!isNotFound(error)) throw error;
-    }
+    await ignoring(isNotFound, api.delete(type, { namespace, name }, { uid, signal }));
     await this.#gone(uid, signal);
   }
 

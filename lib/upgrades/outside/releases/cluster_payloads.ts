@@ -4,7 +4,7 @@
 //                                              └ one image ─────────────────────────────────┘
 import type { Clock } from "../../../clock.ts";
 import { openRegistryAccess, type RegistryConfig } from "../../../oci/registry_access.ts";
-import { type ReadApi, readOptional } from "../../../k8s/api.ts";
+import { ignoring, type ReadApi, readOptional } from "../../../k8s/api.ts";
 import { isForbidden } from "../../../k8s/errors.ts";
 import { Resource } from "../../../k8s/types.ts";
 import { errorText, type Logger } from "../../../log.ts";
@@ -80,17 +80,13 @@ export async function readCredentials(
 ): Promise<PullCredentials> {
   if (pullSecret === undefined) return NO_CREDENTIALS;
   const { namespace, name } = pullSecret;
-  try {
-    const secret = await readOptional(api, { type: Resource.secrets, namespace, name, signal });
-    if (secret === undefined) return NO_CREDENTIALS;
-    const parsed = parseDockerConfigSecret(secret, `pull secret ${namespace}/${name}`);
-    if (parsed.kind === "ok") return { credentials: parsed.credentials };
-    log.warn("cannot use the pull secret", { namespace, secret: name, reason: parsed.message });
-    return { credentials: [], problem: parsed.message };
-  } catch (error) {
-    if (isForbidden(error)) return NO_CREDENTIALS;
-    throw error;
-  }
+  const read = readOptional(api, { type: Resource.secrets, namespace, name, signal });
+  const secret = await ignoring(isForbidden, read);
+  if (secret === undefined) return NO_CREDENTIALS;
+  const parsed = parseDockerConfigSecret(secret, `pull secret ${namespace}/${name}`);
+  if (parsed.kind === "ok") return { credentials: parsed.credentials };
+  log.warn("cannot use the pull secret", { namespace, secret: name, reason: parsed.message });
+  return { credentials: [], problem: parsed.message };
 }
 
 const VERSION_LABEL = "io.openshift.release";

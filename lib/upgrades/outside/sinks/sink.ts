@@ -5,7 +5,7 @@ import type { Clock } from "../../../clock.ts";
 import { fixedEndpoint, Upstream, type UpstreamLimits } from "../http/upstream.ts";
 import { createHash } from "node:crypto";
 import type { CoreV1Event } from "@kubernetes/client-node";
-import type { KubeApi } from "../../../k8s/api.ts";
+import { ignoring, type KubeApi } from "../../../k8s/api.ts";
 import { isConflict } from "../../../k8s/errors.ts";
 import { type EventObject, queuedEventOf, renderUpdate } from "../../../k8s/event_input.ts";
 import { Resource, type Wire } from "../../../k8s/types.ts";
@@ -99,11 +99,7 @@ export function openEventSink(
         reportingInstance: "",
         ...renderUpdate(input, { count: 1, firstMs: nowMs, lastMs: nowMs }),
       } satisfies Wire<CoreV1Event>;
-      try {
-        await api.create(Resource.events, event, { namespace: object.namespace, signal });
-      } catch (error) {
-        if (!isConflict(error)) throw error;
-      }
+      await ignoring(isConflict, api.create(Resource.events, event, { namespace: object.namespace, signal }));
     },
   };
 }
