@@ -1,4 +1,5 @@
 // Helps stuck drains on while workers are being upgraded, as far as the plan allows, and reports drains that take too long.
+import { nameSome } from "../../lib/cluster/condition.ts";
 import type { Node } from "../../lib/cluster/node.ts";
 import { errorText } from "../../lib/log.ts";
 import { isForbidden } from "../../lib/k8s/errors.ts";
@@ -21,6 +22,7 @@ import type { ReconcileResult } from "../../lib/k8s/work_queue.ts";
 import type { UpgradeInput } from "../../lib/upgrades/cluster/plan_input.ts";
 import { DONE, requeueAfter } from "../controller.ts";
 
+const MAX_PODS_NAMED = 5;
 const METRIC = "upgradeoperator_node_drain_timeout";
 
 export interface Drains {
@@ -129,9 +131,7 @@ function describe(
   const late = `Node ${node} is not drained in time.`;
   const pods = [...new Set(withheld.map(({ pod }) => `${pod.namespace}/${pod.name}`))];
   if (pods.length === 0) return late;
-  const some = pods.slice(0, 5).join(", ");
-  const more = pods.length > 5 ? ` and ${pods.length - 5} more` : "";
-  return `${late} ${keeper} keeps pods from being removed: ${some}${more}.`;
+  return `${late} ${keeper} keeps pods from being removed: ${nameSome(pods, MAX_PODS_NAMED)}.`;
 }
 
 export const DRAINS_MS = 60_000;

@@ -71,7 +71,7 @@ export function setCondition(
 /** Names in a sentence: it is part of a condition. */
 export const MAX_NAMED = 3;
 
-export function nameSome(names: readonly string[]): string {
-  const more = names.length - MAX_NAMED;
-  return `${names.slice(0, MAX_NAMED).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
+export function nameSome(names: readonly string[], max: number = MAX_NAMED): string {
+  const more = names.length - max;
+  return `${names.slice(0, max).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
 }

@@ -8,6 +8,7 @@
 //   NodeUnschedulable        a worker is cordoned, and not by the upgrade
 //   NodeUnschedulableTaint   a node is short of memory, disk or process ids
 //   PDB                      a budget forbids every eviction, by itself or by the Deployment Validation Operator's word
+import { nameSome } from "../../../cluster/condition.ts";
 import type { DisruptionBudget } from "../../../cluster/disruption_budget.ts";
 import type { Node } from "../../../cluster/node.ts";
 import { isManuallyCordoned, isPlainWorker, pressuresOf } from "../pools.ts";
@@ -24,7 +25,7 @@ export function checkAlerts(firing: Observation<readonly string[]>): HealthResul
   const decides = ["healthcheck_query_failed", "critical_alerts_firing"] as const;
   if (firing.kind === "unknown") return failed("CriticalAlerts", decides, { reason: decides[0], message: firing.why });
   if (firing.value.length === 0) return passed("CriticalAlerts", decides);
-  const message = `Critical alerts fire: ${shown(firing.value)}.`;
+  const message = `Critical alerts fire: ${nameSome(firing.value, MAX_SHOWN)}.`;
   return failed("CriticalAlerts", decides, { reason: decides[1], message });
 }
 
@@ -35,7 +36,9 @@ export function checkOperators(operators: Observation<readonly ClusterOperator[]
   }
   const ill = operators.value.filter(({ isDegraded, isAvailable }) => isDegraded || !isAvailable);
   if (ill.length === 0) return passed("ClusterOperators", decides);
-  const message = `Cluster operators are degraded or not available: ${shown(ill.map(({ name }) => name))}.`;
+  const message = `Cluster operators are degraded or not available: ${
+    nameSome(ill.map(({ name }) => name), MAX_SHOWN)
+  }.`;
   return failed("ClusterOperators", decides, { reason: decides[1], message });
 }
 
@@ -55,7 +58,7 @@ export function checkCordons(nodes: Observation<readonly Node[]>): HealthResult 
     { name },
   ) => name);
   if (cordoned.length === 0) return passed("NodeUnschedulable", decides);
-  const message = `Workers were cordoned by hand: ${shown(cordoned)}. Uncordon or remove them.`;
+  const message = `Workers were cordoned by hand: ${nameSome(cordoned, MAX_SHOWN)}. Uncordon or remove them.`;
   return failed("NodeUnschedulable", decides, { reason: decides[1], message, names: cordoned });
 }
 
@@ -68,7 +71,7 @@ export function checkPressure(nodes: Observation<readonly Node[]>): HealthResult
     .filter(({ pressures }) => pressures.length > 0);
   if (pressed.length === 0) return passed("NodeUnschedulableTaint", decides);
   const described = pressed.map(({ name, pressures }) => `${name} (${pressures.join(", ")})`);
-  const message = `Nodes are under pressure: ${shown(described)}.`;
+  const message = `Nodes are under pressure: ${nameSome(described, MAX_SHOWN)}.`;
   return failed("NodeUnschedulableTaint", decides, {
     reason: decides[1],
     message,
@@ -96,7 +99,7 @@ export function checkBudgets(
   if (blocking.length > 0) {
     const listed = blocking.slice(0, MAX_NAMES).map(({ name, namespace }) => ({ Name: name, Namespace: namespace }));
     const names = blocking.map(({ namespace, name }) => `${namespace}/${name}`);
-    const message = `PodDisruptionBudgets forbid every eviction: ${shown(names)}.`;
+    const message = `PodDisruptionBudgets forbid every eviction: ${nameSome(names, MAX_SHOWN)}.`;
     return fail("cluster_invalid_pdb_configuration", message, ` ${JSON.stringify(listed)}`);
   }
   if (findings === undefined) return passed("PDB", BUDGET_REASONS);
@@ -141,11 +144,6 @@ function valued(
 
 function byName(left: DisruptionBudget, right: DisruptionBudget): number {
   return `${left.namespace}/${left.name}` < `${right.namespace}/${right.name}` ? -1 : 1;
-}
-
-function shown(names: readonly string[]): string {
-  const more = names.length - MAX_SHOWN;
-  return names.slice(0, MAX_SHOWN).join(", ") + (more > 0 ? ` and ${more} more` : "");
 }
 
 const CUSTOMER_INFLUENCED = [
