@@ -5,7 +5,6 @@ import { eventObjectOf } from "../../k8s/event_input.ts";
 import { Resource } from "../../k8s/types.ts";
 import type { Logger } from "../../log.ts";
 import type { ProxySettings } from "../../oci/http/proxy.ts";
-import { Upgrades } from "../names.ts";
 import type { UpgradeMetrics } from "../metrics.ts";
 import type { Notification, SilenceSpec } from "../decide/types/effects.ts";
 import type { UpgradeConfig } from "../decide/types/plan.ts";
@@ -115,7 +114,6 @@ function openPolicy(
   settings: OutsideSettings,
   manager: ClusterManager,
 ): PolicySync {
-  const target = { type: Resource.upgradeConfigs, namespace, name: Upgrades.config };
   let watchIntervalMinutes = 60;
   const source = async (signal: AbortSignal): Promise<PolicySource> => {
     const { configManager, upgradeType } = await settings.config(signal);
@@ -132,8 +130,7 @@ function openPolicy(
     metrics.set("archway_upgrade_policy_interval_seconds", {}, watchIntervalMinutes * 60);
   };
   return new PolicySync({
-    ...target,
-    ...{ api, clock, log, source, onSynced },
+    ...{ api, namespace, clock, log, source, onSynced },
     watchIntervalMinutes: () => watchIntervalMinutes,
   });
 }

@@ -71,32 +71,43 @@ export function hasDrainFailed(
 /** Every strategy, soonest first; of those due at the same time in the order of the table. */
 export function allStrategies({ timeoutMs, protectedTimeoutMs, expectedMs }: DrainPolicy): readonly Strategy[] {
   const [plainMs, protectedMs] = [timeoutMs, protectedTimeoutMs + expectedMs];
-  const strategies: readonly Strategy[] = [
-    { name: "DELETE", dueAfterMs: plainMs, action: "delete", isTarget: isPlain, actsOn: isStaying },
+  return byDueTime([
+    {
+      name: "DELETE",
+      dueAfterMs: plainMs,
+      action: "delete",
+      isTarget: (pod) => !pod.isProtected,
+      actsOn: (pod) => !pod.isTerminating,
+    },
     {
       name: "DEFAULT-FINALIZER",
       dueAfterMs: plainMs,
       action: "stripFinalizers",
-      isTarget: (pod) => isPlain(pod) && pod.hasFinalizers,
-      actsOn: hasFinalizers,
+      isTarget: (pod) => !pod.isProtected && pod.hasFinalizers,
+      actsOn: (pod) => pod.hasFinalizers,
     },
     {
       name: "POD-STUCK-TERMINATING",
       dueAfterMs: plainMs,
       action: "delete",
-      isTarget: (pod) => isPlain(pod) && pod.isTerminating && !pod.hasFinalizers,
+      isTarget: (pod) => !pod.isProtected && pod.isTerminating && !pod.hasFinalizers,
       actsOn: (pod) => pod.isTerminating,
     },
-    { name: "PDB-DELETE", dueAfterMs: protectedMs, action: "delete", isTarget: isProtected, actsOn: isStaying },
+    {
+      name: "PDB-DELETE",
+      dueAfterMs: protectedMs,
+      action: "delete",
+      isTarget: (pod) => pod.isProtected,
+      actsOn: (pod) => !pod.isTerminating,
+    },
     {
       name: "PDB-FINALIZER",
       dueAfterMs: protectedMs,
       action: "stripFinalizers",
       isTarget: (pod) => pod.isProtected && pod.hasFinalizers,
-      actsOn: hasFinalizers,
+      actsOn: (pod) => pod.hasFinalizers,
     },
-  ];
-  return byDueTime(strategies);
+  ]);
 }
 
 function byDueTime(strategies: readonly Strategy[]): readonly Strategy[] {
@@ -114,22 +125,6 @@ function allowedBy(mode: DrainMode, strategies: readonly Strategy[]): readonly S
     default:
       return unreachable(mode);
   }
-}
-
-function isPlain({ isProtected }: DrainPod): boolean {
-  return !isProtected;
-}
-
-function isProtected({ isProtected }: DrainPod): boolean {
-  return isProtected;
-}
-
-function isStaying({ isTerminating }: DrainPod): boolean {
-  return !isTerminating;
-}
-
-function hasFinalizers({ hasFinalizers }: DrainPod): boolean {
-  return hasFinalizers;
 }
 
 type Mode = Pick<UpgradeSpec, "drainMode">;

@@ -102,10 +102,7 @@ export function controlPlaneTimeout(observed: Observed, value: 0 | 1): Effect {
 }
 
 export function isControlPlaneLate({ plan, config, clusterVersion, history }: Observed, nowMs: number): boolean {
-  const [latest] = clusterVersion.history;
-  const entry = latest?.version === history.version
-    ? latest
-    : clusterVersion.history.find(({ version }) => version === history.version);
+  const entry = clusterVersion.history.find(({ version }) => version === history.version);
   const startedMs = entry?.startedMs ?? parseTime(plan.spec.upgradeAt);
   return startedMs !== undefined && elapsedMs(startedMs, nowMs) > config.maintenance.controlPlaneMinutes * MINUTE_MS;
 }

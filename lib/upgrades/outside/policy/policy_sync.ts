@@ -3,7 +3,7 @@ import { type Clock, jitter } from "../../../clock.ts";
 import { objectAt } from "../../../json.ts";
 import { ignoring, type KubeApi, readOptional } from "../../../k8s/api.ts";
 import { isNotFound } from "../../../k8s/errors.ts";
-import { apiVersionOf, type KubeObject, type ResourceType } from "../../../k8s/types.ts";
+import { apiVersionOf, type KubeObject, Resource } from "../../../k8s/types.ts";
 import { errorText, type Logger } from "../../../log.ts";
 import {
   isActionable,
@@ -17,6 +17,7 @@ import {
   specOfPolicy,
 } from "../../decide/policy/refresh_plan.ts";
 import type { PolicyRefresh } from "../../decide/types/cluster.ts";
+import { Upgrades } from "../../names.ts";
 import { UpstreamError } from "../http/upstream_error.ts";
 import type { OcmClient } from "../ocm/ocm_client.ts";
 
@@ -29,9 +30,7 @@ export interface PolicySource {
 
 export interface PolicySyncDeps {
   readonly api: KubeApi;
-  readonly type: ResourceType;
   readonly namespace: string;
-  readonly name: string;
   readonly source: (signal: AbortSignal) => Promise<PolicySource>;
   readonly watchIntervalMinutes: () => number;
   readonly clock: Clock;
@@ -85,36 +84,39 @@ export class PolicySync {
   }
 
   async #read(signal: AbortSignal): Promise<KubeObject | undefined> {
-    const { api, type, namespace, name } = this.#deps;
-    return await readOptional(api, { type, namespace, name, signal });
+    const { api, namespace } = this.#deps;
+    return await readOptional(api, { type: Resource.upgradeConfigs, namespace, name: Upgrades.config, signal });
   }
 
   async #carryOut(
     plan: RefreshPlan,
     { current, signal }: { readonly current: KubeObject | undefined; readonly signal: AbortSignal },
   ): Promise<void> {
-    const { log, name } = this.#deps;
+    const { log } = this.#deps;
     if (plan.kind === "nothing") return;
     if (current !== undefined) await this.#remove(current, signal);
     if (plan.kind !== "remove") await this.#create(plan, signal);
-    log.info("changed the plan as the policy source says", { change: plan.kind, name });
+    log.info("changed the plan as the policy source says", { change: plan.kind, name: Upgrades.config });
   }
 
   /** The same object that was judged: one that was created since is left alone. */
   async #remove({ metadata: { uid } }: KubeObject, signal: AbortSignal): Promise<void> {
-    const { api, type, namespace, name } = this.#deps;
-    await ignoring(isNotFound, api.delete(type, { namespace, name }, { uid, signal }));
+    const { api, namespace } = this.#deps;
+    const target = { namespace, name: Upgrades.config };
+    await ignoring(isNotFound, api.delete(Resource.upgradeConfigs, target, { uid, signal }));
     await this.#gone(uid, signal);
   }
 
   async #gone(uid: string | undefined, signal: AbortSignal): Promise<void> {
-    const { clock, name } = this.#deps;
+    const { clock } = this.#deps;
     const endMs = clock.monotonicMs() + GONE_WITHIN_MS;
     for (;;) {
       const found = await this.#read(signal);
       if (found === undefined || found.metadata.uid !== uid) return;
       if (clock.monotonicMs() >= endMs) {
-        throw new Error(`Cannot replace UpgradeConfig "${name}": it is still there a minute after it was deleted.`);
+        throw new Error(
+          `Cannot replace UpgradeConfig "${Upgrades.config}": it is still there a minute after it was deleted.`,
+        );
       }
       await clock.sleep(CHECK_MS, signal);
       signal.throwIfAborted();
@@ -122,13 +124,10 @@ export class PolicySync {
   }
 
   async #create(plan: Extract<RefreshPlan, { kind: "create" | "replace" }>, signal: AbortSignal): Promise<void> {
-    const { api, type, namespace, name } = this.#deps;
-    const object = {
-      apiVersion: apiVersionOf(type),
-      kind: type.kind,
-      metadata: { name, namespace },
-      spec: plan.spec,
-    };
+    const { api, namespace } = this.#deps;
+    const type = Resource.upgradeConfigs;
+    const metadata = { name: Upgrades.config, namespace };
+    const object = { apiVersion: apiVersionOf(type), kind: type.kind, metadata, spec: plan.spec };
     await api.create(type, object, { namespace, signal });
   }
 }
