@@ -10,10 +10,12 @@ import { parsePlan, type UpgradeConfig } from "../decide/types/plan.ts";
 import { type ReconcileInput, withTargetUnderWay } from "../decide/reconcile.ts";
 import type { Base, Observation } from "../decide/types/observed.ts";
 
-export interface UpgradeInput extends ReconcileInput {
+export interface UpgradeInput extends ReadInput {
   readonly known: UpgradeConfig | undefined;
   readonly base: Base | undefined;
 }
+
+type ReadInput = Omit<ReconcileInput, "isDrainForbidden">;
 
 interface InputDeps {
   readonly readApi: ReadApi;
@@ -37,7 +39,7 @@ export async function readInput(
   const version: ReconcileInput["clusterVersion"] = clusterVersion.kind === "unknown"
     ? clusterVersion
     : { kind: "observed", value: parseClusterVersion(clusterVersion.value) };
-  const read: ReconcileInput = {
+  const read: ReadInput = {
     plan: plan.kind === "unknown"
       ? plan
       : plan.value === undefined
@@ -54,7 +56,7 @@ function followed(plan: UpgradeConfig, clusterVersion: ReconcileInput["clusterVe
   return clusterVersion.kind === "unknown" ? plan : withTargetUnderWay(plan, clusterVersion.value);
 }
 
-function baseOf({ plan, clusterVersion, config }: ReconcileInput): Base | undefined {
+function baseOf({ plan, clusterVersion, config }: ReadInput): Base | undefined {
   if (plan.kind !== "observed" || clusterVersion.kind !== "observed" || config.kind !== "parsed") return undefined;
   return { plan: plan.value, clusterVersion: clusterVersion.value, config: config.config };
 }

@@ -32,12 +32,12 @@ export interface ReconcileInput {
   readonly clusterVersion: Observation<ClusterVersion>;
   readonly config: ConfigReading;
   /** Every removal of a pod that was tried last was forbidden (403). */
-  readonly isDrainForbidden?: boolean | undefined;
+  readonly isDrainForbidden: boolean;
   readonly nowMs: number;
 }
 
 export function* reconcile(input: ReconcileInput): Reconcile {
-  const { plan, clusterVersion, config, isDrainForbidden: isForbidden = false, nowMs } = input;
+  const { plan, clusterVersion, config, isDrainForbidden: isForbidden, nowMs } = input;
   if (plan.kind === "absent") return yield* reconcileAbsent();
   if (plan.kind === "unknown") return failed(`Cannot read the UpgradeConfig: ${plan.why}`);
   if (clusterVersion.kind === "unknown") return failed(`Cannot read the ClusterVersion: ${clusterVersion.why}`);

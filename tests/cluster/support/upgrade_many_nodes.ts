@@ -137,5 +137,5 @@ async function look(deps: UpgradesDeps, beside: Pick<DriveOptions, "osImages" | 
   const input = await readInput(deps, { nowMs, signal });
   const { known: plan, base } = input;
   const options = { ...beside, plan, base, notReadyNodes: () => [], onWritten: () => {}, nowMs, signal };
-  await drive(reconcile(input), deps, options);
+  await drive(reconcile({ ...input, isDrainForbidden: false }), deps, options);
 }

@@ -21,7 +21,7 @@ async function reconcileOnce({ clock, deps }: UpgradeScene): Promise<ReconcileEn
   const input = await readInput({ readApi: deps.readApi, namespace: NAMESPACE }, { nowMs, signal });
   const osImages = new OsImages(deps.readApi);
   const options = { ...NOTHING_BESIDE, plan: input.known, base: input.base, osImages, nowMs, signal };
-  return await drive(reconcile(input), deps, options);
+  return await drive(reconcile({ ...input, isDrainForbidden: false }), deps, options);
 }
 
 async function lookAtDrains(scene: UpgradeScene, drains = openDrains(scene.deps)): Promise<void> {

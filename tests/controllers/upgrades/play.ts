@@ -31,7 +31,7 @@ export async function lookOnce(
     nowMs,
     signal,
   };
-  return await drive(reconcile(input), used, options);
+  return await drive(reconcile({ ...input, isDrainForbidden: false }), used, options);
 }
 
 /** What the operators of the cluster do between two looks. */

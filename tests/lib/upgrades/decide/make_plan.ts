@@ -225,6 +225,7 @@ export function reconcileOnce(
     plan: seen(plan),
     clusterVersion: seen(clusterVersion),
     config: { kind: "parsed", config, warnings: [] },
+    isDrainForbidden: false,
     nowMs,
   };
   return drive(reconcile(input), driver);

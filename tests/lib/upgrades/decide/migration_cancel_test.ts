@@ -78,8 +78,8 @@ const ENTRY: History = makeHistory({
 
 function withoutPlan(clusterVersion: ClusterVersion, observed = PREPARED): ReturnType<typeof reconcileOnce> {
   const config = { kind: "parsed", config: makeConfig(), warnings: [] } as const;
-  const input = { plan: { kind: "absent" }, clusterVersion: seen(clusterVersion), config, nowMs: NOW_MS } as const;
-  return drive(reconcile(input), { observed });
+  const known = { clusterVersion: seen(clusterVersion), config, isDrainForbidden: false, nowMs: NOW_MS };
+  return drive(reconcile({ ...known, plan: { kind: "absent" } }), { observed });
 }
 
 Deno.test("a migration that is deleted before it began: what it prepared goes, and nothing is written to the ClusterVersion", () => {

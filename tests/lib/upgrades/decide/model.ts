@@ -95,7 +95,10 @@ export class Model {
   reconcile(fault: Fault = {}): ReconcileEnd | "cut off" {
     const plan = seen(this.plan());
     const config = { kind: "parsed", config: makeConfig(), warnings: [] } as const;
-    const run = reconcile({ plan, clusterVersion: seen(this.clusterVersion()), config, nowMs: this.nowMs });
+    const run = reconcile({
+      ...{ plan, clusterVersion: seen(this.clusterVersion()), config },
+      ...{ isDrainForbidden: false, nowMs: this.nowMs },
+    });
     this.#unsaved = 0;
     let next = run.next();
     for (let count = 0; !next.done; count++) {

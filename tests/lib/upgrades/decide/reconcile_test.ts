@@ -69,6 +69,7 @@ function input(overrides: Partial<ReconcileInput>): ReconcileInput {
     plan: seen(planIn("Pending")),
     clusterVersion: seen(makeCluster()),
     config: { kind: "parsed", config: makeConfig(), warnings: [] },
+    isDrainForbidden: false,
     nowMs: NOW_MS,
     ...overrides,
   };
@@ -527,7 +528,7 @@ Deno.test("the status says that drain.mode has no effect where the settings or t
   const said = (input: Partial<ReconcileInput>): readonly (string | undefined)[] => {
     const plan = seen(makePlan({ drainMode: "Delete" }));
     const config = { kind: "parsed", config: makeConfig(), warnings: [] } as const;
-    const known = { plan, clusterVersion: seen(makeCluster()), config, nowMs: NOW_MS };
+    const known = { plan, clusterVersion: seen(makeCluster()), config, isDrainForbidden: false, nowMs: NOW_MS };
     const found = drive(reconcile({ ...known, ...input })).saved[0]?.conditions.find(({ type }) =>
       type === "DrainMode"
     );
