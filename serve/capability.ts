@@ -1,8 +1,7 @@
 // The one life of a process of `archway serve`: opens clients, election and listener, runs, drains, closes in order.
 import { Registry } from "prom-client";
 import type { Runnable } from "../controllers/controller.ts";
-import { runEverywhere, runLeading } from "../controllers/mod.ts";
-import type { Clock } from "../lib/clock.ts";
+import { type Clock, holdsWithin } from "../lib/clock.ts";
 import type { Config } from "../lib/config/parse.ts";
 import type { KubeApi, ReadApi } from "../lib/k8s/api.ts";
 import { ClientMetrics } from "../lib/k8s/client_metrics.ts";
@@ -76,6 +75,8 @@ export interface Capability {
   readonly open: (deps: ServeDeps, parts: CapabilityParts) => Promise<OpenCapability>;
 }
 
+/** Longest that a new leader waits for what its decisions depend on (ms): a gate may not wait longer. */
+const SETTLE_MS = 5_000;
 /** Longest that running requests, and then the last events, may take at the end (ms). */
 const DRAIN_MS = 3_000;
 const FLUSH_MS = 1_500;
@@ -111,9 +112,15 @@ async function runAndDrain({ clock, lingerMs, log }: ServeDeps, running: Running
   const { parts: { election, events, stop }, opened, background } = running;
   const { everywhere, leading, webhooks, leaderState = () => ({ kind: "able" }), isSettled = () => true } = opened;
   stop.addEventListener("abort", () => webhooks?.beginDrain(), { once: true });
-  const controllers = { clock, log, election, everywhere, leading, leaderState, isSettled };
-  const ended = runEverywhere(controllers, background.signal);
-  await runLeading(controllers, stop);
+  const run = (runnables: readonly Runnable[], signal: AbortSignal): Promise<unknown> =>
+    Promise.all(runnables.map((runnable) => runnable.run(signal)));
+  const lead = async (term: AbortSignal): Promise<void> => {
+    const isKnown = await holdsWithin(isSettled, { clock, limitMs: SETTLE_MS, signal: term });
+    if (!isKnown && !term.aborted) log.warn("leading before all configs are known");
+    await run(leading, term);
+  };
+  const ended = run(everywhere, background.signal);
+  await election.run(lead, stop, leaderState);
   log.info("draining");
   if (webhooks !== undefined) await clock.sleep(lingerMs, new AbortController().signal);
   await webhooks?.close(DRAIN_MS);

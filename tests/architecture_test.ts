@@ -111,7 +111,7 @@ Deno.test("architecture: every import goes from a layer to one that it may impor
     for (const target of localImports(source)) {
       const [from, to] = [layerOf(source.file), layerOf(target)];
       const otherController = from === "controllers" && to === "controllers" &&
-        source.file.split("/")[1] !== target.split("/")[1] && source.file !== "controllers/mod.ts" &&
+        source.file.split("/")[1] !== target.split("/")[1] &&
         !SHARED_BY_CONTROLLERS.includes(target);
       if (!MAY_IMPORT[from].includes(to) || otherController) wrong.push(`${source.file} (${from}) → ${target} (${to})`);
     }
