@@ -117,7 +117,7 @@ async function reconcile(
   const ageMs = serverNowMs(deps.clock, deps.api) - pod.createdMs;
   const leftMs = overdueInMs({ ageMs, maxGateAgeMs: deps.maxGateAgeMs });
   if (leftMs > 0 || absence.state !== "absent") return requeueAfter(Math.max(CHECK_MS, leftMs));
-  const lift = await deps.lifter.lift(pod, { signal, goesOn: () => absence.state === "absent" });
+  const lift = await deps.lifter.lift(pod, { signal, shouldContinue: () => absence.state === "absent" });
   if (lift.kind === "stopped") return requeueAfter(CHECK_MS);
   if (lift.kind === "failed") {
     throw new Error(`Cannot release pod "${key}" without a leader: ${lift.why}`);

@@ -153,7 +153,7 @@ async function takeSteps(run: OperatorRun, pathOf: (route: string) => string): P
     }
     if (step.kind === "wait") return step.retryMs;
     if (step.kind === "done") {
-      await lookAtMonitoring(run, facts);
+      await refreshMonitoring(run, facts);
       return deriveOperandState(facts.seen).progressing ? PROGRESS_MS : resyncMs;
     }
     remember(run, step, facts);
@@ -164,7 +164,7 @@ async function takeSteps(run: OperatorRun, pathOf: (route: string) => string): P
 }
 
 /** The kinds may be installed at any time; reading them in every reconcile would be too often. */
-async function lookAtMonitoring(run: OperatorRun, { config }: OperatorFacts): Promise<void> {
+async function refreshMonitoring(run: OperatorRun, { config }: OperatorFacts): Promise<void> {
   const { clock, memory, settings } = run;
   const nowMs = clock.monotonicMs();
   const due = memory.monitoringAtMs === undefined || nowMs - memory.monitoringAtMs >= settings.resyncMs;

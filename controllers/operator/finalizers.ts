@@ -90,7 +90,7 @@ export async function readHandler(
   installation: InstallationState,
 ): Promise<HandlerState> {
   if (memory.handlerRefused) return "foreign";
-  if (installation === "uninstalling") return memory.handlerLetGo ? "foreign" : "held";
+  if (installation === "uninstalling") return memory.handlerReleased ? "foreign" : "held";
   const wanted = { type: Resource.deployments, namespace, name: Installation.deployment, signal };
   return handlerStateOf(await ignoring(isForbidden, readOptional(api, wanted)));
 }
@@ -115,7 +115,7 @@ export async function setHandler(run: OperatorRun, wanted: "held" | "free"): Pro
     memory.handlerRefused = true;
     log.debug("own deployment not held or let go", { state: wanted, error: errorText(error) });
   }
-  memory.handlerLetGo = wanted === "free";
+  memory.handlerReleased = wanted === "free";
 }
 
 const LEFT_BEHIND: readonly (readonly [deployment: string, finalizer: string])[] = [

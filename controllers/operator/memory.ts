@@ -23,7 +23,7 @@ export class Memory {
   monitorForced = false;
   /** The API server refuses our finalizer on our own Deployment, or there is none. */
   handlerRefused = false;
-  handlerLetGo = false;
+  handlerReleased = false;
   /** The taints were taken off before the end, as far as that could be done. */
   taintsLifted = false;
   failures = 0;

@@ -49,7 +49,7 @@ export function openTaintFailOpen(deps: FailOpenDeps): Controller {
 
 async function lift(deps: FailOpenDeps, absence: LeaderAbsence, signal: AbortSignal): Promise<void> {
   const { lifter, events, metrics, log, afterMs } = deps;
-  const { lifted, left } = await liftTaints(lifter, { signal, goesOn: () => absence.state !== "present" });
+  const { lifted, left } = await liftTaints(lifter, { signal, shouldContinue: () => absence.state !== "present" });
   for (const _ of lifted) metrics.archway_arch_taint_writes_total.inc({ change: "failOpen" });
   if (lifted.length + left.length === 0) return;
   const seconds = Math.round(afterMs / 1_000);

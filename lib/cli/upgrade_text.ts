@@ -142,23 +142,23 @@ function judge(base: Base): Validation {
   });
 }
 
-type Begin = { readonly kind: "said"; readonly text: string } | { readonly kind: "never"; readonly why: string };
+type Begin = { readonly kind: "known"; readonly text: string } | { readonly kind: "never"; readonly why: string };
 
-const UNKNOWN: Begin = { kind: "said", text: "is not known" };
+const UNKNOWN: Begin = { kind: "known", text: "is not known" };
 
 function beginOf(base: Base, { nowMs, hasWindow }: { readonly nowMs: number; readonly hasWindow: boolean }): Begin {
   const { plan: { spec, status }, config } = base;
   const { phase, startTime = "", completeTime = "" } = historyOf(status, spec.desired) ?? {};
-  const says = (text: string): Begin => ({ kind: "said", text });
-  if (phase === "Upgraded") return says(`has begun ${startTime}, is complete since ${completeTime}`);
+  const begins = (text: string): Begin => ({ kind: "known", text });
+  if (phase === "Upgraded") return begins(`has begun ${startTime}, is complete since ${completeTime}`);
   if (phase === "Failed") return { kind: "never", why: "it has failed" };
-  if (hasBegun(base)) return says(`has begun ${startTime}`.trim());
+  if (hasBegun(base)) return begins(`has begun ${startTime}`.trim());
   const validation = judge(base);
-  if (validation.kind === "nothingToDo") return says(`not needed, ${validation.message}`);
+  if (validation.kind === "nothingToDo") return begins(`not needed, ${validation.message}`);
   const windowMs = hasWindow ? config.upgradeWindow.timeoutMinutes * MINUTE_MS : 0;
   const { isBreached, isReady, untilMs } = decideSchedule(spec.upgradeAt, { nowMs, windowMs });
   if (isBreached) return { kind: "never", why: `its window after ${spec.upgradeAt} is over` };
-  return says(isReady ? "now" : `${spec.upgradeAt}, in ${renderDuration(untilMs)}`);
+  return begins(isReady ? "now" : `${spec.upgradeAt}, in ${renderDuration(untilMs)}`);
 }
 
 export function renderStatus(

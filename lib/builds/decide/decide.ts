@@ -34,8 +34,8 @@ export function decideBuild(facts: BuildFacts): ReconcileDecision {
   if (facts.config.meta.isDeleting) return outcome("deleting", part(), noView(facts));
   if (facts.otherBuilder === "running") {
     const unknown = { problem: undefined, detected: undefined, uncovered: [], isSeeded: false } as const;
-    const said = configConditions(facts, { ...unknown, isObserving: true, images: "not checked" });
-    return outcome("another builder is active", said, noView(facts));
+    const conditions = configConditions(facts, { ...unknown, isObserving: true, images: "not checked" });
+    return outcome("another builder is active", conditions, noView(facts));
   }
   const { detected, set, plan, effects } = resolvePlan(facts);
   const events = detectionEvents(facts, { detected, set }, effects.length === 0);
@@ -56,8 +56,9 @@ export function decideBuild(facts: BuildFacts): ReconcileDecision {
     return outcome("cannot plan", head, view);
   }
   const view = viewOf(facts, { ...NOTHING, ...next, plan, uncovered, set });
-  const said = next.first ?? [];
-  const first = part({ effects: said, events: degradationEvents(facts, { state: next.state, said }) });
+  const effectsOnPool = next.first ?? [];
+  const ofPool = degradationEvents(facts, { state: next.state, effects: effectsOnPool });
+  const first = part({ effects: effectsOnPool, events: ofPool });
   return outcome(next.reason, joinParts([first, head, next.part]), view);
 }
 
@@ -103,8 +104,8 @@ function decideRunning(scope: Scope): Planned {
   if (rendered === undefined) return { reason: "not rendered", part: part() };
   const { record, part: advanced } = advanceBuild(scope, rendered);
   const state = nextStateOf(build, record);
-  const isSaid = meta.annotations[McoAnnotation.currentBuild] === plan.name;
-  const effects = isSaid ? [] : [annotate("configs", meta, { [McoAnnotation.currentBuild]: plan.name })];
+  const isCurrent = meta.annotations[McoAnnotation.currentBuild] === plan.name;
+  const effects = isCurrent ? [] : [annotate("configs", meta, { [McoAnnotation.currentBuild]: plan.name })];
   const first = advanced.questions.length > 0 ? [] : poolCondition(facts, { state, build, record });
   return { reason: "build goes on", part: joinParts([part({ effects }), advanced]), first, state, record };
 }

@@ -81,7 +81,7 @@ export function renderConditions(
   const isOurs = (type: string): boolean =>
     type === MONITOR_TYPE || type === NODES_TYPE || rows.some(([own]) => own === type);
   return [
-    ...rows.map((row) => withTime(said(row, generation), earlier, nowMs)),
+    ...rows.map((row) => withTime(conditionOf(row, generation), earlier, nowMs)),
     ...earlier.filter(({ type }) => !isOurs(type)),
   ];
 }
@@ -91,8 +91,8 @@ export function renderLeaderlessConditions(reason: string, options: EarlierCondi
   const { earlier, generation, nowMs } = options;
   const withdrawn: Row = ["Available", false, reason, `${OPERAND} not ready. ${stoppedSentence(reason)}`];
   const wasSet = earlier.some(({ type }) => type === withdrawn[0]);
-  const unavailable = wasSet ? setCondition(earlier, said(withdrawn, generation), nowMs) : earlier;
-  return setCondition(unavailable, said(gatingRow(reason), generation), nowMs);
+  const unavailable = wasSet ? setCondition(earlier, conditionOf(withdrawn, generation), nowMs) : earlier;
+  return setCondition(unavailable, conditionOf(gatingRow(reason), generation), nowMs);
 }
 
 export const TAINT_CONDITION = "ArchitectureTaints";
@@ -107,10 +107,10 @@ export function renderTaintCondition(
   { isTrue, reason, message }: TaintCondition,
   { earlier, generation, nowMs }: EarlierConditions,
 ): readonly Condition[] {
-  return setCondition(earlier, said([TAINT_CONDITION, isTrue, reason, message], generation), nowMs);
+  return setCondition(earlier, conditionOf([TAINT_CONDITION, isTrue, reason, message], generation), nowMs);
 }
 
-function said([type, isTrue, reason, message]: Row, generation: number): NewCondition {
+function conditionOf([type, isTrue, reason, message]: Row, generation: number): NewCondition {
   return { type, status: isTrue ? "True" : "False", reason, message, observedGeneration: generation };
 }
 

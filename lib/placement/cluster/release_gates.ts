@@ -26,7 +26,7 @@ export type GateLift =
 interface LiftOptions {
   readonly signal: AbortSignal;
   /** Called directly before each write. */
-  readonly goesOn: () => boolean;
+  readonly shouldContinue: () => boolean;
 }
 
 /** Writes of a pod that others change at the same time. */
@@ -37,12 +37,12 @@ async function liftGate(api: GateApi, pod: PodView, options: LiftOptions): Promi
   return await orFailed(() => lift(api, pod, options));
 }
 
-async function lift(api: GateApi, pod: PodView, { signal, goesOn }: LiftOptions): Promise<GateLift> {
+async function lift(api: GateApi, pod: PodView, { signal, shouldContinue }: LiftOptions): Promise<GateLift> {
   const { namespace, name } = pod;
   let held: PodView | undefined = pod;
   let label: string | undefined = GateLabel.removed;
   for (let tries = 1; held !== undefined;) {
-    if (!goesOn()) return { kind: "stopped" };
+    if (!shouldContinue()) return { kind: "stopped" };
     try {
       const operations = gatePatch(held, label);
       await api.patch(Resource.pods, { namespace, name }, { body: { kind: "json", operations }, signal });
@@ -156,7 +156,7 @@ export async function releaseGatedPods(
   const writes = openPendingWrites(PARALLEL_PATCHES);
   const release = async (pod: PodView): Promise<void> => {
     const key = keyOf({ metadata: pod });
-    const lift = await liftGate(api, pod, { signal, goesOn: () => true });
+    const lift = await liftGate(api, pod, { signal, shouldContinue: () => true });
     if (lift.kind === "failed") return void left.push({ pod: key, reason: lift.why });
     released.push(key);
     onReleased(pod);

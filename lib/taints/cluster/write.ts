@@ -102,7 +102,7 @@ export interface Lifted {
 export interface LiftOptions {
   readonly signal: AbortSignal;
   readonly dryRun?: boolean;
-  readonly goesOn?: () => boolean;
+  readonly shouldContinue?: () => boolean;
 }
 
 /** Reads of a node whose taints others change at the same time. */
@@ -111,7 +111,7 @@ const TRIES = 3;
 /** Throws ApiError when the nodes cannot be listed, and when the signal aborts. */
 export async function liftTaints(
   deps: LifterDeps,
-  { signal, dryRun = false, goesOn = () => true }: LiftOptions,
+  { signal, dryRun = false, shouldContinue = () => true }: LiftOptions,
 ): Promise<Lifted> {
   const lifted: string[] = [];
   const left: { node: string; reason: string }[] = [];
@@ -119,7 +119,7 @@ export async function liftTaints(
   const worker = async (): Promise<void> => {
     for (const node of nodes) {
       const { name } = node;
-      if (!goesOn()) break;
+      if (!shouldContinue()) break;
       const outcome = dryRun ? { kind: "written" } as const : await untaint(deps, node, signal);
       if (outcome.kind === "written") lifted.push(name);
       else if (outcome.kind !== "gone") left.push({ node: name, reason: reasonOf(outcome) });

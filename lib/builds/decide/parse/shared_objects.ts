@@ -63,10 +63,10 @@ export function parsePodWait(pod: KubeObject): PodWait | undefined {
   const [spec, status] = [objectAt(pod, "spec"), objectAt(pod, "status")];
   if (textAt(status, "phase") !== "Pending") return undefined;
   const conditions = parseConditions(status);
-  const said = conditions.find(({ type, reason, status }) =>
+  const unschedulable = conditions.find(({ type, reason, status }) =>
     type === "PodScheduled" && status === "False" && reason === "Unschedulable"
   );
-  if (said !== undefined) return { kind: "unschedulable", message: said.message };
+  if (unschedulable !== undefined) return { kind: "unschedulable", message: unschedulable.message };
   if (textAt(spec, "nodeName") === "") return undefined;
   const complaints = ["initContainerStatuses", "containerStatuses"].flatMap((list) =>
     (listAt(status, list) ?? []).flatMap(complaintOf)

@@ -139,10 +139,10 @@ function wrap(letters: readonly string[], { indent, column }: Position, style: S
   letters.forEach((letter, at) => {
     const isInside = at > 0 && at < letters.length - 1;
     const beforeSpace = letters[at + 1] === " ";
-    const goesOn = letter === " " && !afterSpace && column > MAX_COLUMN && isInside &&
+    const isFolded = letter === " " && !afterSpace && column > MAX_COLUMN && isInside &&
       (style === "double" || !beforeSpace);
-    const written = !goesOn ? letter : `\n${" ".repeat(indent)}${beforeSpace ? "\\" : ""}`;
-    column = goesOn ? written.length - 1 : column + [...written].length;
+    const written = !isFolded ? letter : `\n${" ".repeat(indent)}${beforeSpace ? "\\" : ""}`;
+    column = isFolded ? written.length - 1 : column + [...written].length;
     text += written;
     afterSpace = letter === " ";
   });

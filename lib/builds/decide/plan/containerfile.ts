@@ -172,8 +172,8 @@ function instructionsOf(text: string): readonly Instruction[] {
   while (at < lines.length) {
     const start = at;
     let joined = "";
-    let goesOn = true;
-    while (goesOn && at < lines.length) {
+    let isContinued = true;
+    while (isContinued && at < lines.length) {
       const line = (lines[at] ?? "").trimEnd();
       at++;
       // Comments and empty lines may occur between the lines of one instruction.
@@ -181,8 +181,8 @@ function instructionsOf(text: string): readonly Instruction[] {
         if (joined === "") break;
         continue;
       }
-      goesOn = line.endsWith("\\");
-      joined += ` ${goesOn ? line.slice(0, -1) : line}`;
+      isContinued = line.endsWith("\\");
+      joined += ` ${isContinued ? line.slice(0, -1) : line}`;
     }
     const words = joined.trim().split(/\s+/).filter((word) => word !== "");
     if (words.length > 0) found.push({ line: start + 1, words });

@@ -19,7 +19,7 @@ export function nextStateOf(build: MachineOSBuild, { archs, index }: BuildRecord
 }
 
 export function buildStatusEffects({ build, plan, facts }: Scope, record: BuildRecord): readonly Effect[] {
-  const { name, uid, annotations: said } = build.meta;
+  const { name, uid, annotations: current } = build.meta;
   if (isTerminal(stateOfBuild(build))) return [];
   const patch = statusPatch(build, record, facts);
   const single = plan.mode === "single" ? record.archs[0]?.job?.uid : undefined;
@@ -27,9 +27,9 @@ export function buildStatusEffects({ build, plan, facts }: Scope, record: BuildR
     [ArchwayAnnotation.archStatus]: renderArchStatus(record.archs),
     ...(single === undefined ? {} : { [McoAnnotation.jobUid]: single }),
   };
-  const isSaid = Object.entries(annotations).every(([key, value]) => said[key] === value);
+  const isCurrent = Object.entries(annotations).every(([key, value]) => current[key] === value);
   return [
-    ...(isSaid ? [] : [annotate("builds", { name, uid }, annotations)]),
+    ...(isCurrent ? [] : [annotate("builds", { name, uid }, annotations)]),
     ...(patch === undefined ? [] : [patchStatus("builds", { name, uid }, patch)]),
   ];
 }
@@ -75,12 +75,11 @@ function timesOf(build: MachineOSBuild, record: BuildRecord, nowMs: number): Jso
 
 /** What people read of a state: of a failure which architectures, and why; of a build that goes on what keeps its pods. */
 export function messageOf(state: MachineOSBuildState, { archs, index }: BuildRecord): string {
-  const isBad = state === "Failed" || state === "Interrupted";
-  const parts = isBad
-    ? archs.filter((one) => one.state === "Failed" || one.state === "Interrupted")
+  const parts = isBad(state)
+    ? archs.filter((one) => isBad(one.state))
       .map(({ arch, reason, message }) => `${arch}: ${reason ?? "Failed"}: ${message ?? ""}`)
     : archs.filter(isHeldUp).flatMap(({ arch, message }) => message === undefined ? [] : [`${arch}: ${message}`]);
-  const published = isBad && index.kind === "failed" ? [`${index.reason}: ${index.message}`] : [];
+  const published = isBad(state) && index.kind === "failed" ? [`${index.reason}: ${index.message}`] : [];
   return [...parts, ...published].join(" ").slice(0, MAX_MESSAGE);
 }
 
@@ -135,8 +134,8 @@ function archEvents(name: string, { arch, state, job, reason = "", message = "" 
 
 function waitEvents(name: string, { archs }: BuildRecord, before: BuildRecord): readonly BuildEvent[] {
   return archs.filter(isHeldUp).flatMap(({ arch, message }) => {
-    const isSaid = message === undefined || before.archs.find((one) => one.arch === arch)?.message === message;
-    return isSaid ? [] : [warning(["build", name], "ArchBuildWaiting", `${arch}: ${message}`)];
+    const isReported = message === undefined || before.archs.find((one) => one.arch === arch)?.message === message;
+    return isReported ? [] : [warning(["build", name], "ArchBuildWaiting", `${arch}: ${message}`)];
   });
 }
 

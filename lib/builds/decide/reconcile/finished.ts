@@ -106,7 +106,7 @@ function publishToPool({ facts: { config: { meta, status } }, plan, build }: Sco
   if (reference === undefined) return part();
   const { name, uid, generation } = meta;
   const isSame = status.pullSpec === reference;
-  const isSaid = isSame && status.build === plan.name && status.observedGeneration >= generation;
+  const isCurrent = isSame && status.build === plan.name && status.observedGeneration >= generation;
   const patch = {
     ...(isSame ? {} : { currentImagePullSpec: reference }),
     machineOSBuild: { group: MCO_GROUP, resource: "machineosbuilds", name: plan.name },
@@ -119,11 +119,11 @@ function publishToPool({ facts: { config: { meta, status } }, plan, build }: Sco
       ...(meta.annotations[McoAnnotation.currentBuild] === plan.name
         ? []
         : [annotate("configs", { name, uid }, { [McoAnnotation.currentBuild]: plan.name })]),
-      ...(isSaid ? [] : [patchStatus("configs", { name, uid }, patch)]),
+      ...(isCurrent ? [] : [patchStatus("configs", { name, uid }, patch)]),
     ],
     events: [
       ...(isSame ? [] : [normal(["config", name], "IndexPublished", message)]),
-      ...(isSaid ? [] : [normal(["config", name], "ConfigReconciled", reconciled)]),
+      ...(isCurrent ? [] : [normal(["config", name], "ConfigReconciled", reconciled)]),
     ],
   });
 }

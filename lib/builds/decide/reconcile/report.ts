@@ -28,7 +28,7 @@ export interface ConfigFacts {
 
 export type FoundImages = "not checked" | "as published" | Problem;
 
-type Said = readonly [type: string, holds: boolean, reason: string, message: string];
+type ConditionRow = readonly [type: string, holds: boolean, reason: string, message: string];
 
 export function configConditions({ config, nowMs }: BuildFacts, facts: ConfigFacts): PartialDecision {
   const { images } = facts;
@@ -37,7 +37,7 @@ export function configConditions({ config, nowMs }: BuildFacts, facts: ConfigFac
   const another =
     "The machine config operator's own builder is running: its builds are watched, and none is started. " +
     "Stop that one first, as docs/image-builds.md says.";
-  const all: readonly Said[] = [
+  const all: readonly ConditionRow[] = [
     [ConfigCondition.anotherBuilder, facts.isObserving, "MachineOSBuilderRunning", another],
     [
       ConfigCondition.cannotPlan,
@@ -53,21 +53,21 @@ export function configConditions({ config, nowMs }: BuildFacts, facts: ConfigFac
       : [[ConfigCondition.imageChanged, images !== "as published", changed.reason, changed.message] as const],
   ];
   // While another builder works nothing is known of the rest.
-  const said = facts.isObserving ? all.slice(0, 1) : all;
+  const rows = facts.isObserving ? all.slice(0, 1) : all;
   const before = config.status.conditions;
-  const after = said.reduce((conditions, one) => sayOne(conditions, one, nowMs), before);
+  const after = rows.reduce((conditions, row) => withRow(conditions, row, nowMs), before);
   if (after === before) return part();
   const { name, uid, resourceVersion } = config.meta;
-  const events = said.filter(([type, holds]) => holds && !isTrue(before, type)).map(([type, , , message]) => {
+  const events = rows.filter(([type, holds]) => holds && !isTrue(before, type)).map(([type, , , message]) => {
     const reason = type === ConfigCondition.cannotPlan ? "ConfigReconcileFailed" : type;
     return (type === ConfigCondition.seeded ? normal : warning)(["config", name], reason, message);
   });
   return part({ effects: [patchStatus("configs", { name, uid, resourceVersion }, { conditions: after })], events });
 }
 
-function sayOne(
+function withRow(
   conditions: readonly Condition[],
-  [type, holds, reason, message]: Said,
+  [type, holds, reason, message]: ConditionRow,
   nowMs: number,
 ): readonly Condition[] {
   if (holds) return setCondition(conditions, { type, status: "True", reason, message }, nowMs);
@@ -89,24 +89,24 @@ export function poolCondition(
   const { name, resourceVersion } = pool;
   const mosb = build.meta.name;
   const failed = `Failed to build OS image for pool ${name} (MachineOSBuild: ${mosb}): ${messageOf(state, record)}`;
-  const said = state === "Failed"
+  const condition = state === "Failed"
     ? { status: "True", reason: "BuildFailed", message: failed } as const
     : state === "Succeeded"
     ? { status: "False", reason: "BuildSuccess", message: `MachineOSBuild ${mosb} succeeded` } as const
     : { status: "False", reason: "Building", message: `MachineOSBuild ${mosb} is in progress` } as const;
   const before = pool.conditions.find(({ type }) => type === IMAGE_BUILD_DEGRADED);
   // Other clients report the success of a build with other messages.
-  if (state === "Succeeded" && before?.status === said.status && before.reason === said.reason) return [];
-  const after = setCondition(pool.conditions, { type: IMAGE_BUILD_DEGRADED, ...said }, nowMs);
+  if (state === "Succeeded" && before?.status === condition.status && before.reason === condition.reason) return [];
+  const after = setCondition(pool.conditions, { type: IMAGE_BUILD_DEGRADED, ...condition }, nowMs);
   if (after === pool.conditions) return [];
   return [patchStatus("pools", { name, resourceVersion }, { conditions: after })];
 }
 
 export function degradationEvents(
   { pool }: Pick<BuildFacts, "pool">,
-  { state, said }: { readonly state: MachineOSBuildState | undefined; readonly said: readonly Effect[] },
+  { state, effects }: { readonly state: MachineOSBuildState | undefined; readonly effects: readonly Effect[] },
 ): readonly BuildEvent[] {
-  if (pool === undefined || said.length === 0) return [];
+  if (pool === undefined || effects.length === 0) return [];
   const wasDegraded = isTrue(pool.conditions, IMAGE_BUILD_DEGRADED);
   if (wasDegraded === (state === "Failed")) return [];
   const { name } = pool;

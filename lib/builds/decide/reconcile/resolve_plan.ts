@@ -75,9 +75,9 @@ function storeEffects(
   if (pool === undefined || set.length === 0) return [];
   const annotations = { [ArchwayAnnotation.architectures]: set.join(",") };
   const rendered = renderStoredSet({ set, detected, stored, nowMs });
-  const isSaid = pool.annotations[ArchwayAnnotation.architectures] === set.join(",");
+  const isCurrent = pool.annotations[ArchwayAnnotation.architectures] === set.join(",");
   return [
-    ...(isSaid ? [] : [annotate("pools", { name: config.pool }, annotations)]),
+    ...(isCurrent ? [] : [annotate("pools", { name: config.pool }, annotations)]),
     ...(saysTheSame(text, rendered)
       ? []
       : [{ kind: "write detection", name: ARCHITECTURES_MAP, data: { [config.pool]: rendered } } as const]),

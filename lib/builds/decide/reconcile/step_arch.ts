@@ -161,8 +161,8 @@ export function waitForRegistry(
   const since = parseTime(before.unansweredSince) ?? facts.nowMs;
   const isKnown = before.unansweredSince !== undefined;
   // The first reason stays: each other one would be a write, and that write a reason to ask again.
-  const said = isKnown ? before.message : message;
-  const next: ArchBuild = { ...before, message: said, unansweredSince: renderTime(since) };
+  const reason = isKnown ? before.message : message;
+  const next: ArchBuild = { ...before, message: reason, unansweredSince: renderTime(since) };
   if (facts.nowMs < since + REGISTRY_TIMEOUT_MS) return stay(next, { wakeAtMs: facts.nowMs + retryAfterMs });
   return stay(failedArch(next, { reason: "RegistryUnavailable" }, facts));
 }

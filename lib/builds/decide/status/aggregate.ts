@@ -73,9 +73,9 @@ export function jobStateOf(job: JobObservation): JobState {
 }
 
 function failedState({ meta, conditions, failed }: JobObservation): JobState {
-  const said = conditions.find(({ type, status }) => type === "Failed" && status === "True");
-  const isLate = said?.reason === "DeadlineExceeded";
-  const isPermanent = said?.reason === "PodFailurePolicy";
+  const condition = conditions.find(({ type, status }) => type === "Failed" && status === "True");
+  const isLate = condition?.reason === "DeadlineExceeded";
+  const isPermanent = condition?.reason === "PodFailurePolicy";
   const what = isLate
     ? "it took longer than its deadline"
     : isPermanent
@@ -91,7 +91,7 @@ function failedState({ meta, conditions, failed }: JobObservation): JobState {
 export const STATES = ["Prepared", "Building", "Failed", "Interrupted", "Succeeded"] as const;
 const ENDS = ["Succeeded", "Failed", "Interrupted"] as const;
 
-const SAID: Readonly<Record<typeof STATES[number], readonly [string, string]>> = {
+const REASONS: Readonly<Record<typeof STATES[number], readonly [string, string]>> = {
   Prepared: ["Prepared", "Build Prepared and Pending"],
   Building: ["Building", "Image Build In Progress"],
   Failed: ["Failed", "Build Failed"],
@@ -120,7 +120,7 @@ export interface ConditionsInput {
 export function renderConditions(input: ConditionsInput): readonly Condition[] {
   const { state, message, archs, index } = input;
   const upstream = STATES.map((type): NewCondition => {
-    const [reason, usual] = SAID[type];
+    const [reason, usual] = REASONS[type];
     const isState = type === state;
     return { type, status: isState ? "True" : "False", reason, message: isState && message !== "" ? message : usual };
   });

@@ -29,7 +29,7 @@ export function validatePlanWrite(
 ): PlanVerdict {
   const { operation, object, oldObject } = write;
   if (operation === "CONNECT") return allow([]);
-  if (operation === "DELETE") return allow(goesOn(oldObject, "deleted"));
+  if (operation === "DELETE") return allow(begunWarnings(oldObject, "deleted"));
   // Finalizers and labels of a plan that was valid once can always be changed.
   if (isDeepStrictEqual(memberOf(object, "spec"), memberOf(oldObject, "spec"))) return allow([]);
   const spec = parseSpec(memberOf(object, "spec"));
@@ -114,10 +114,10 @@ function nameWarnings(object: unknown): readonly string[] {
 function changedWarnings({ operation, object, oldObject }: PlanWrite): readonly string[] {
   if (operation !== "UPDATE") return [];
   const [before, after] = [oldObject, object].map((each) => parseSpec(memberOf(each, "spec")).desired);
-  return isDeepStrictEqual(before, after) ? [] : goesOn(oldObject, "changed");
+  return isDeepStrictEqual(before, after) ? [] : begunWarnings(oldObject, "changed");
 }
 
-function goesOn(oldObject: unknown, what: "changed" | "deleted"): readonly string[] {
+function begunWarnings(oldObject: unknown, what: "changed" | "deleted"): readonly string[] {
   const { desired } = parseSpec(memberOf(oldObject, "spec"));
   const entry = historyOf(parseStatus(memberOf(oldObject, "status")), desired);
   if (entry?.phase !== "Upgrading" || !isStepDone(entry, COMMENCE_STEP)) return [];

@@ -147,22 +147,22 @@ export function drainModeCondition(
   plan: Mode,
   { config, isForbidden }: DrainModeContext,
 ): NewPlanCondition {
-  const says = (status: NewPlanCondition["status"], reason: string, message: string): NewPlanCondition => {
+  const because = (status: NewPlanCondition["status"], reason: string, message: string): NewPlanCondition => {
     return { type: "DrainMode", status, reason, message };
   };
   if (config.nodeDrain.disableDrainStrategies) {
-    return says("False", "DrainStrategiesDisabled", `${REPORTED}: nodeDrain.disableDrainStrategies is true.`);
+    return because("False", "DrainStrategiesDisabled", `${REPORTED}: nodeDrain.disableDrainStrategies is true.`);
   }
   const mode = plan.drainMode ?? config.nodeDrain.mode;
   if (mode === undefined) {
     const hint = "Set spec.drain.mode to DeleteAndStripFinalizers for what the Managed Upgrade Operator does.";
-    return says("False", "ObserveByDefault", `${REPORTED}. ${hint}`);
+    return because("False", "ObserveByDefault", `${REPORTED}. ${hint}`);
   }
-  if (mode === "Observe") return says("False", mode, `${REPORTED}.`);
+  if (mode === "Observe") return because("False", mode, `${REPORTED}.`);
   if (isForbidden) {
     const hint = "The component `upgrades-drain` grants the right.";
-    return says("False", "Forbidden", `${REPORTED}: the API server forbids what ${mode} tries (403). ${hint}`);
+    return because("False", "Forbidden", `${REPORTED}: the API server forbids what ${mode} tries (403). ${hint}`);
   }
   const granted = "where the component `upgrades-drain` grants it";
-  return says("True", mode, `Pods that keep a node from being drained in time are to be deleted, ${granted}.`);
+  return because("True", mode, `Pods that keep a node from being drained in time are to be deleted, ${granted}.`);
 }

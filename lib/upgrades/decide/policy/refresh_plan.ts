@@ -28,14 +28,14 @@ export function planRefresh(current: JsonObject | undefined, result: PolicyResul
       return current === undefined ? { kind: "nothing" } : { kind: "remove" };
     case "desired":
       if (current === undefined) return { kind: "create", spec: result.spec };
-      if (says(current, result.spec)) return { kind: "nothing" };
+      if (hasAll(current, result.spec)) return { kind: "nothing" };
       // What people set beside the policy (`suspend`, `drain`…) stays.
       return { kind: "replace", spec: { ...current, ...result.spec } };
   }
 }
 
 /** Whether the object has everything that the policy states; members of the spec that only users set do not count. */
-function says(current: JsonObject, spec: JsonObject): boolean {
+function hasAll(current: JsonObject, spec: JsonObject): boolean {
   return Object.keys(spec).every((member) => isSame(memberOf(current, member), spec[member]));
 }
 

@@ -182,10 +182,10 @@ export function parseDeliveries(status: unknown): readonly Delivery[] {
 
 /** The status as it is written, without members that say no more than their absence. */
 export function renderStatus({ history, conditions }: UpgradeStatus): JsonObject {
-  const isSaid = ([name, value]: readonly [string, unknown]): boolean =>
+  const isWritten = ([name, value]: readonly [string, unknown]): boolean =>
     value !== undefined && !isDeepStrictEqual(value, entryOf<unknown>(IMPLIED, name));
   return {
-    history: history.map((entry) => Object.fromEntries(Object.entries(entry).filter(isSaid))),
+    history: history.map((entry) => Object.fromEntries(Object.entries(entry).filter(isWritten))),
     ...conditions.length === 0 ? {} : { conditions },
   };
 }

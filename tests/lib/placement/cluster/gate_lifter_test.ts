@@ -16,13 +16,13 @@ function gated(...gates: readonly string[]): KubeObject {
 
 async function lift(
   cluster: MemoryCluster,
-  { before = () => {}, goesOn = () => true }: {
+  { before = () => {}, shouldContinue = () => true }: {
     readonly before?: (call: MemoryCall) => void;
-    readonly goesOn?: () => boolean;
+    readonly shouldContinue?: () => boolean;
   } = {},
 ): Promise<GateLift> {
   const lifter = openGateLifter({ api: cluster.client(before), pace: PACE });
-  return await lifter.lift(REF, { signal: new AbortController().signal, goesOn });
+  return await lifter.lift(REF, { signal: new AbortController().signal, shouldContinue });
 }
 
 function openCluster(): MemoryCluster {
@@ -68,7 +68,7 @@ Deno.test("lift() reads again when another changed the pod in between", async ()
 
 Deno.test("lift() writes nothing once it is not to go on, however long it waited for its turn", async () => {
   const cluster = openCluster();
-  assert.deepEqual(await lift(cluster, { goesOn: () => false }), { kind: "stopped" });
+  assert.deepEqual(await lift(cluster, { shouldContinue: () => false }), { kind: "stopped" });
   assert.deepEqual(cluster.patches, []);
 });
 
