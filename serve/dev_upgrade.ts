@@ -21,7 +21,7 @@ import { Upgrades } from "../lib/upgrades/names.ts";
 import { parsePlan, type UpgradeConfig } from "../lib/upgrades/decide/types/plan.ts";
 import { progressOf } from "../lib/upgrades/decide/progress.ts";
 import { upgradePage } from "../routes/upgrade_page.tsx";
-import { lookAround, openUpgradeView } from "./upgrades.ts";
+import { openUpgradeView, readWorkloadAdvice } from "./upgrades.ts";
 
 /** So many seconds of the upgrade pass in one of the machine's. */
 const SPEED = 30;
@@ -104,7 +104,7 @@ function openSampleController(
     outside: openSampleOutside(),
     gauges: openUpgradeMetrics(new Registry()),
     adviseOnWorkloads: (signal) =>
-      lookAround(
+      readWorkloadAdvice(
         { log: silentLogger, userAgent: USER_AGENT, config, clock: systemClock },
         { leaderApi: api },
         signal,

@@ -35,7 +35,7 @@ async function openCapability(deps: ServeDeps, parts: CapabilityParts): Promise<
     readApi: parts.readApi,
     api: parts.leaderApi,
     outside,
-    adviseOnWorkloads: (signal) => lookAround(deps, parts, signal),
+    adviseOnWorkloads: (signal) => readWorkloadAdvice(deps, parts, signal),
     gauges: metrics,
     events: parts.events,
     clock,
@@ -107,7 +107,7 @@ async function readView(deps: UpgradeViewDeps, signal: AbortSignal): Promise<Upg
 
 type AdviceDeps = Pick<ServeDeps, "clock" | "config" | "userAgent"> & { readonly log: Logger };
 
-export async function lookAround(
+export async function readWorkloadAdvice(
   { clock, config, log, userAgent }: AdviceDeps,
   { leaderApi: api }: Pick<CapabilityParts, "leaderApi">,
   signal: AbortSignal,

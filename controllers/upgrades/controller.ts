@@ -13,7 +13,7 @@ import { type Controller, openController, requeueAfter, type Runnable } from "..
 import type { UpgradesDeps } from "./deps.ts";
 import { DRAINS_MS, isUpgrading, openDrains, openDrainTurns } from "./drains.ts";
 import { drive } from "./drive.ts";
-import { openWorkloadLook } from "./workload_look.ts";
+import { openWorkloadAdvice } from "./workload_advice.ts";
 import type { Change } from "../../lib/k8s/object_cache.ts";
 import { KEPT } from "../../lib/k8s/kept.ts";
 import { Reflector } from "../../lib/k8s/reflector.ts";
@@ -34,9 +34,9 @@ export function openUpgrades(deps: UpgradesDeps): UpgradesController {
   const drains = openDrains(deps);
   const drainTurns = openDrainTurns(deps, { drains, onDue: () => controller.enqueue(DRAINS_KEY) });
   const osImages = new OsImages(deps.readApi);
-  const look = openWorkloadLook(deps.adviseOnWorkloads, () => controller.enqueue(KEY));
+  const advice = openWorkloadAdvice(deps.adviseOnWorkloads, () => controller.enqueue(KEY));
   let seen: UpgradeInput | undefined;
-  const watches = [...openUpgradeWatches(deps, () => controller.enqueue(KEY)), look];
+  const watches = [...openUpgradeWatches(deps, () => controller.enqueue(KEY)), advice];
   const reconcileUpgrade = async (signal: AbortSignal): Promise<ReconcileResult> => {
     const input = await readInput(deps, { nowMs: serverNowMs(clock, deps.readApi), signal });
     seen = input;
@@ -48,7 +48,7 @@ export function openUpgrades(deps: UpgradesDeps): UpgradesController {
     };
     const end = await drive(reconcile({ ...input, isDrainForbidden }), deps, {
       ...{ plan, base, osImages, nowMs, signal, onWritten },
-      workloads: look.findings,
+      workloads: advice.findings,
       notReadyNodes: drains.notReady,
     });
     return resultOf(end, isUpgrading(input));

@@ -1,7 +1,7 @@
 // Looks at an upgrade of a large cluster on a real API server: how many requests each makes, and how long it takes.
 import { drive, type DriveOptions } from "../../../controllers/upgrades/drive.ts";
 import type { UpgradesDeps } from "../../../controllers/upgrades/deps.ts";
-import { openWorkloadLook, type WorkloadLook } from "../../../controllers/upgrades/workload_look.ts";
+import { openWorkloadAdvice, type WorkloadAdvice } from "../../../controllers/upgrades/workload_advice.ts";
 import { adviseOnWorkloads } from "../../../lib/cli/workload_advice.ts";
 import { systemClock } from "../../../lib/clock.ts";
 import type { KubeApi, ReadApi } from "../../../lib/k8s/api.ts";
@@ -120,10 +120,10 @@ function depsOf(api: KubeApi, outside: OutsideDouble): UpgradesDeps {
 }
 
 /** The look at workloads, with requests of its own; no image is inspected. */
-function openLook(api: KubeApi): Pick<WorkloadLook, "findings"> & { readonly end: () => Promise<void> } {
+function openLook(api: KubeApi): Pick<WorkloadAdvice, "findings"> & { readonly end: () => Promise<void> } {
   const stop = new AbortController();
   const images = { inspect: () => Promise.resolve([]) };
-  const look = openWorkloadLook((signal) => adviseOnWorkloads({ api, images, clock: systemClock, signal }), () => {});
+  const look = openWorkloadAdvice((signal) => adviseOnWorkloads({ api, images, clock: systemClock, signal }), () => {});
   const running = look.run(stop.signal);
   const end = async (): Promise<void> => {
     stop.abort();

@@ -1,16 +1,16 @@
-// Looks at the workloads of the cluster beside the reconciles: it takes many requests and may take minutes.
+// Inspects the workloads of the cluster beside the reconciles: it takes many requests and may take minutes.
 import { orAborted } from "../../lib/clock.ts";
 import { errorText } from "../../lib/log.ts";
 import type { Runnable } from "../controller.ts";
 import type { AdviseOnWorkloads } from "./deps.ts";
 
-/** The look. It is made once, when its findings are wanted first. */
-export interface WorkloadLook extends Runnable {
+/** Made once, when its findings are wanted first. */
+export interface WorkloadAdvice extends Runnable {
   /** What was found; undefined until then, and from now on somebody waits for it. */
   findings(): readonly string[] | undefined;
 }
 
-export function openWorkloadLook(advise: AdviseOnWorkloads, onFound: () => void): WorkloadLook {
+export function openWorkloadAdvice(advise: AdviseOnWorkloads, onFound: () => void): WorkloadAdvice {
   const wanted = Promise.withResolvers<void>();
   let found: readonly string[] | undefined;
   return {
@@ -21,14 +21,14 @@ export function openWorkloadLook(advise: AdviseOnWorkloads, onFound: () => void)
     run: async (signal) => {
       await orAborted(wanted.promise, signal).catch(() => undefined);
       if (signal.aborted || found !== undefined) return;
-      found = await look(advise, signal);
+      found = await adviseOrExplain(advise, signal);
       if (found !== undefined) onFound();
     },
   };
 }
 
-/** A look that fails holds nothing up; one that is cut off is made again by the next leader. */
-async function look(advise: AdviseOnWorkloads, signal: AbortSignal): Promise<readonly string[] | undefined> {
+/** An inspection that fails holds nothing up; one that is cut off is made again by the next leader. */
+async function adviseOrExplain(advise: AdviseOnWorkloads, signal: AbortSignal): Promise<readonly string[] | undefined> {
   try {
     return await advise(signal);
   } catch (error) {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { openWorkloadLook, type WorkloadLook } from "../../../controllers/upgrades/workload_look.ts";
+import { openWorkloadAdvice, type WorkloadAdvice } from "../../../controllers/upgrades/workload_advice.ts";
 
-function start(look: WorkloadLook): () => Promise<void> {
+function start(look: WorkloadAdvice): () => Promise<void> {
   const stop = new AbortController();
   const running = look.run(stop.signal);
   return async () => {
@@ -14,7 +14,7 @@ Deno.test("a look at workloads is made when its findings are wanted, once, and r
   const ended = Promise.withResolvers<void>();
   let looks = 0;
   const advise = (): Promise<readonly string[]> => Promise.resolve([`look ${++looks}`]);
-  const look = openWorkloadLook(advise, ended.resolve);
+  const look = openWorkloadAdvice(advise, ended.resolve);
   const stop = start(look);
   await Promise.resolve();
   assert.equal(looks, 0, "nobody wants it yet");
@@ -28,7 +28,7 @@ Deno.test("a look at workloads is made when its findings are wanted, once, and r
 
 Deno.test("a look at workloads that fails says so in place of its findings", async () => {
   const ended = Promise.withResolvers<void>();
-  const look = openWorkloadLook(() => Promise.reject(new Error("no registry")), ended.resolve);
+  const look = openWorkloadAdvice(() => Promise.reject(new Error("no registry")), ended.resolve);
   const stop = start(look);
   look.findings();
   await ended.promise;
@@ -45,7 +45,7 @@ Deno.test("a look at workloads that is cut off is made again in the next term", 
     begun.resolve();
     return new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
   };
-  const look = openWorkloadLook(advise, ended.resolve);
+  const look = openWorkloadAdvice(advise, ended.resolve);
   const stop = start(look);
   look.findings();
   await begun.promise;
