@@ -134,7 +134,7 @@ const UNTAINT_MS = 4_000;
 async function liftTaints({ taints, clock, log, memory, signal }: OperatorRun): Promise<void> {
   using deadline = openDeadline(UNTAINT_MS, { signal, clock });
   try {
-    const left = await taints?.()?.lift(deadline.signal) ?? 0;
+    const left = await taints()?.lift(deadline.signal) ?? 0;
     log[left > 0 ? "warn" : "info"]("architecture taints taken off, since Archway is uninstalled", { left });
   } catch (error) {
     signal.throwIfAborted();

@@ -11,11 +11,11 @@ import type { ControllerDeps } from "../controller.ts";
 export interface OperatorSettings {
   readonly namespace: string;
   readonly endpoint: WebhookEndpoint;
-  readonly watchQueued?: boolean;
+  readonly watchQueued: boolean;
   /** Name of Archway's own Deployment, for roll-out conditions; undefined outside of a cluster. */
   readonly deploymentName: string | undefined;
   /** Image of the exec format error daemon; undefined: no daemon runs. */
-  readonly execFormatImage?: string | undefined;
+  readonly execFormatImage: string | undefined;
   readonly maxGateAgeMs: number;
   readonly resyncMs: number;
 }
@@ -50,8 +50,8 @@ export interface OperatorDeps extends ControllerDeps {
   readonly caBundle: () => string | undefined;
   /** Why pods are not gated at the moment; undefined while they are. */
   readonly gatingStopped: () => string | undefined;
-  /** undefined where Archway keeps none. */
-  readonly taints?: (() => OperandTaints | undefined) | undefined;
+  /** Gives undefined where Archway keeps none. */
+  readonly taints: () => OperandTaints | undefined;
 }
 
 export interface OperatorRun extends OperatorDeps {

@@ -55,7 +55,7 @@ export async function gatherFacts(run: OperatorRun, pathOf: (route: string) => s
 
 /** The controller of the taints stops with the leadership; by then they are taken off without it. */
 function readTaintState({ taints, memory }: OperatorRun, installation: InstallationState): OperandFacts["taints"] {
-  const kept = taints?.();
+  const kept = taints();
   if (kept === undefined) return "none";
   return (installation === "uninstalling" ? memory.taintsLifted : kept.carried() === 0) ? "none" : "carried";
 }
@@ -93,7 +93,7 @@ export async function readRollout({ api, settings, signal }: OperatorRun): Promi
 }
 
 function desired(config: OperandConfig, deps: OperatorDeps, pathOf: (route: string) => string): KubeObject {
-  const { endpoint, watchQueued = false } = deps.settings;
+  const { endpoint, watchQueued } = deps.settings;
   return renderWebhookConfiguration(config, { endpoint, watchQueued, caBundle: deps.caBundle(), pathOf });
 }
 

@@ -11,14 +11,14 @@ import CONFIGURATION from "./webhooks.yaml" with { type: "text" };
 
 export interface WebhookSettings extends ClientSettings {
   /** Whether the webhook is called for Jobs in a queue of Kueue. */
-  readonly watchQueued?: boolean;
+  readonly watchQueued: boolean;
 }
 
 const INJECT_CA = "service.beta.openshift.io/inject-cabundle";
 
 /** The desired object, every default of the API server spelled out, so that comparing is exact. */
 export function renderWebhookConfiguration(config: OperandConfig, settings: WebhookSettings): KubeObject {
-  const { caBundle, pathOf, watchQueued = false } = settings;
+  const { caBundle, pathOf, watchQueued } = settings;
   const { metadata, ...object } = renderManifest(CONFIGURATION, config);
   const clientConfig = renderClientConfig(settings, pathOf(WebhookPath.gatePod));
   const namespaceSelector = withoutEmptyMembers(config.namespaceSelector ?? {});

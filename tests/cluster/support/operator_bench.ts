@@ -77,7 +77,9 @@ export async function openOperatorBench(overrides: Partial<OperatorDeps> = {}): 
     settings: {
       namespace: NAMESPACE,
       endpoint: { kind: "url", baseUrl },
+      watchQueued: false,
       deploymentName: "archway",
+      execFormatImage: undefined,
       maxGateAgeMs: 5_000,
       resyncMs: 30_000,
     },
@@ -86,6 +88,7 @@ export async function openOperatorBench(overrides: Partial<OperatorDeps> = {}): 
     secretPaths: undefined,
     caBundle: () => certificate.current().caBundle,
     gatingStopped: () => undefined,
+    taints: () => undefined,
     ...overrides,
   });
   certificate.onChange((next) => {

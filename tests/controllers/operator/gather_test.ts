@@ -21,7 +21,9 @@ function makeDeps(api: KubeApi): OperatorDeps {
     settings: {
       namespace: NAMESPACE,
       endpoint: { kind: "service", namespace: NAMESPACE, name: "archway-webhook" },
+      watchQueued: false,
       deploymentName: undefined,
+      execFormatImage: undefined,
       maxGateAgeMs: 60_000,
       resyncMs: 60_000,
     },
@@ -30,6 +32,7 @@ function makeDeps(api: KubeApi): OperatorDeps {
     secretPaths: undefined,
     caBundle: () => "CA",
     gatingStopped: () => undefined,
+    taints: () => undefined,
   };
 }
 

@@ -140,14 +140,7 @@ Deno.test("operator keeps its finalizer on a leaving config until no node carrie
 });
 
 Deno.test("operator lifts the gates by force with a Warning when the pods were not placed in time", async () => {
-  const settings = {
-    namespace: NAMESPACE,
-    endpoint: { kind: "service", namespace: NAMESPACE, name: "archway-webhook" },
-    deploymentName: undefined,
-    maxGateAgeMs: 100,
-    resyncMs: 60_000,
-  } as const;
-  await using bench = await openBench({ settings });
+  await using bench = await openBench({}, { maxGateAgeMs: 100 });
   await steady(bench);
   await createPod(bench, "held", ["first", GATE]);
   await createPod(bench, "unlabelled", [GATE]);

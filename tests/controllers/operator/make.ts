@@ -47,7 +47,9 @@ export async function openBench(
     settings: {
       namespace: NAMESPACE,
       endpoint: { kind: "service", namespace: NAMESPACE, name: "archway-webhook" },
+      watchQueued: false,
       deploymentName: undefined,
+      execFormatImage: undefined,
       maxGateAgeMs: 60_000,
       resyncMs: 60_000,
       ...settings,
@@ -57,6 +59,7 @@ export async function openBench(
     secretPaths: undefined,
     caBundle: () => "CA",
     gatingStopped: () => undefined,
+    taints: () => undefined,
     ...overrides,
   });
   let running: Promise<unknown> = Promise.resolve();

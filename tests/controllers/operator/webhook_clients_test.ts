@@ -9,7 +9,9 @@ import type { OperatorSettings } from "../../../controllers/operator/deps.ts";
 const SETTINGS: OperatorSettings = {
   namespace: "archway-system",
   endpoint: { kind: "service", namespace: "archway-system", name: "archway-webhook" },
+  watchQueued: false,
   deploymentName: "archway",
+  execFormatImage: undefined,
   maxGateAgeMs: 60_000,
   resyncMs: 60_000,
 };
