@@ -14,13 +14,11 @@ import { openPlanWebhookRegistration } from "../controllers/plan_webhook/control
 import type { CapabilityParts, ServeDeps } from "./capability.ts";
 import { openPublicListener } from "./public_listener.ts";
 
-export interface OpenPlanWebhook {
+export async function openPlanWebhook(deps: ServeDeps, parts: CapabilityParts): Promise<{
   readonly listener: HttpsListener;
   readonly certificate: ServingCertificate;
   readonly registration: Runnable;
-}
-
-export async function openPlanWebhook(deps: ServeDeps, parts: CapabilityParts): Promise<OpenPlanWebhook> {
+}> {
   const { clock, log } = deps;
   const { readApi, replicaApi, stop } = parts;
   const config = withValues(deps.config, { webhookService: PlanWebhook.service });

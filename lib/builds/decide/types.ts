@@ -6,11 +6,9 @@ import type { Arch } from "./observed.ts";
 /** Architectures in alphabetical order without duplicates. */
 export type ArchSet = readonly Arch[];
 
-export type ArchSource = "override" | "nodes" | "worker pool" | "control plane";
-
 export interface DetectedSet {
   readonly set: ArchSet;
-  readonly source: ArchSource;
+  readonly source: "override" | "nodes" | "worker pool" | "control plane";
   /** Nodes of each architecture in the pool; expected ones of MachineSets have none. */
   readonly nodeCounts: Readonly<Record<string, number>>;
   readonly findings: readonly DetectionFinding[];

@@ -16,17 +16,10 @@ import type { ClusterPayloads } from "./releases/cluster_payloads.ts";
 import { readReleases } from "./releases/update_graph.ts";
 import { parseTime } from "../../cluster/time.ts";
 
-export type OutsideReading =
-  | "silences"
-  | "health"
-  | "healthAfter"
-  | "dependencies"
-  | "graph"
-  | "payload"
-  | "policy"
-  | "alertsDuring";
-
-export type OutsideReaders = Pick<Readers, OutsideReading>;
+export type OutsideReaders = Pick<
+  Readers,
+  "silences" | "health" | "healthAfter" | "dependencies" | "graph" | "payload" | "policy" | "alertsDuring"
+>;
 
 export interface OutsideScope {
   /** undefined where the plan is gone, or something of it could not be read: then only what may be left of it is read. */

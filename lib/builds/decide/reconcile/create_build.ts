@@ -78,11 +78,6 @@ function ownedByConfig({ meta: { name, uid } }: BuildFacts["config"]): OwnerRefe
 
 export const SEEDED_REASON = "PreBuiltImageSeeded";
 
-/** How far the image is taken over; undefined: there is none, or the pool has a build already. */
-export type PreBuiltStep =
-  | { readonly kind: "taking over"; readonly part: PartialDecision }
-  | { readonly kind: "taken over"; readonly part: PartialDecision };
-
 export function isPreBuilt({ meta }: Pick<MachineOSBuild, "meta">): boolean {
   return meta.labels[BuildLabel.preBuilt] === "true";
 }
@@ -92,7 +87,10 @@ export function preBuiltImage({ meta }: Pick<MachineOSConfig, "meta">): string |
   return reference !== undefined && SHA256_DIGEST.test(digestOfReference(reference)) ? reference : undefined;
 }
 
-export function decidePreBuilt({ facts, plan, build }: Scope<MachineOSBuild | undefined>): PreBuiltStep | undefined {
+/** How far the image is taken over; undefined: there is none, or the pool has a build already. */
+export function decidePreBuilt(
+  { facts, plan, build }: Scope<MachineOSBuild | undefined>,
+): { readonly kind: "taking over" | "taken over"; readonly part: PartialDecision } | undefined {
   const { config, nowMs } = facts;
   const reference = preBuiltImage(config);
   if (reference === undefined) return undefined;

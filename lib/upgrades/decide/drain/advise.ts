@@ -8,11 +8,6 @@ import { unreachable } from "../../../parsed.ts";
 import type { DrainMode, NewPlanCondition, UpgradeSpec } from "../types/plan.ts";
 import type { OperatorConfig } from "../types/operator_config.ts";
 
-export interface DrainFacts {
-  readonly pods: readonly DrainPod[];
-  readonly nowMs: number;
-}
-
 /** Whether advice about a node depends on its pods: before the soonest of its times it does not, and nothing is read for it. */
 export function needsPods(node: Node, policy: DrainPolicy, nowMs: number): boolean {
   const cordon = cordonOf(node);
@@ -21,7 +16,11 @@ export function needsPods(node: Node, policy: DrainPolicy, nowMs: number): boole
   return nowMs - cordon.sinceMs >= soonestMs;
 }
 
-export function adviseDrain(node: Node, policy: DrainPolicy, { pods, nowMs }: DrainFacts): DrainAdvice {
+export function adviseDrain(
+  node: Node,
+  policy: DrainPolicy,
+  { pods, nowMs }: { readonly pods: readonly DrainPod[]; readonly nowMs: number },
+): DrainAdvice {
   const cordon = cordonOf(node);
   if (isMaster(node) || cordon.kind === "none") return { kind: "none" };
   if (cordon.kind === "unknownTime") return { kind: "unknownStart", node: node.name };
@@ -135,17 +134,12 @@ export function drainModeOf({ drainMode }: Mode, { nodeDrain }: Settings): Drain
   return nodeDrain.disableDrainStrategies ? "Observe" : drainMode ?? nodeDrain.mode ?? "Observe";
 }
 
-export interface DrainModeContext {
-  readonly config: Settings;
-  /** Everything that was tried last was forbidden (403). */
-  readonly isForbidden: boolean;
-}
-
 const REPORTED = "Pods that keep a node from being drained are reported, not deleted";
 
+/** `isForbidden`: everything that was tried last was (403). */
 export function drainModeCondition(
   plan: Mode,
-  { config, isForbidden }: DrainModeContext,
+  { config, isForbidden }: { readonly config: Settings; readonly isForbidden: boolean },
 ): NewPlanCondition {
   const because = (status: NewPlanCondition["status"], reason: string, message: string): NewPlanCondition => {
     return { type: "DrainMode", status, reason, message };

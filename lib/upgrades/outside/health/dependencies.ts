@@ -2,15 +2,11 @@
 import { type Clock, jitter } from "../../../clock.ts";
 import { openDeadline } from "../../../k8s/deadline.ts";
 import type { Dependency } from "../../decide/types/cluster.ts";
+import type { OperatorConfig } from "../../decide/types/operator_config.ts";
 
 export interface DependencyDeps {
   readonly clock: Clock;
   readonly userAgent: string;
-}
-
-export interface DependencyOptions {
-  readonly urls: readonly string[];
-  readonly timeoutSeconds: number;
 }
 
 const TRIES = 3;
@@ -20,7 +16,7 @@ const MAX_URLS = 100;
 
 export async function checkDependencies(
   deps: DependencyDeps,
-  { urls, timeoutSeconds }: DependencyOptions,
+  { urls, timeoutSeconds }: OperatorConfig["dependencies"],
   signal: AbortSignal,
 ): Promise<readonly Dependency[]> {
   const checked = urls.slice(0, MAX_URLS).map((url) => check(deps, { url, timeoutMs: timeoutSeconds * 1_000, signal }));

@@ -138,15 +138,15 @@ export const LOCAL_POLICY_SOURCE: PolicySource = {
   fetch: (_signal, current) => Promise.resolve(localPolicyOf(current)),
 };
 
-export interface OcmPolicySourceOptions {
-  readonly client: Pick<OcmClient, "cluster" | "policies" | "policyState">;
-  readonly type: "OSD" | "ARO";
-}
-
 /** The state of each policy is a request: those that are no longer wanted are few. */
 const MAX_STATES = 20;
 
-export function openOcmPolicySource({ client, type }: OcmPolicySourceOptions): PolicySource {
+export function openOcmPolicySource(
+  { client, type }: {
+    readonly client: Pick<OcmClient, "cluster" | "policies" | "policyState">;
+    readonly type: "OSD" | "ARO";
+  },
+): PolicySource {
   return {
     onNone: "remove",
     fetch: async (signal): Promise<PolicyResult> => {
