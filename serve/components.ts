@@ -1,5 +1,5 @@
 // The long-lived components of `archway serve` and the callbacks between them: informers, pod placement, operator, events.
-import { openGateFailOpen as openGateFailOpenController } from "../controllers/gate_fail_open/controller.ts";
+import { openGateFailOpen } from "../controllers/gate_fail_open/controller.ts";
 import { Operator } from "../controllers/operator/controller.ts";
 import { ReportedContainers } from "../lib/exec_format/reported.ts";
 import { PodPlacement } from "../controllers/pod_placement/controller.ts";
@@ -51,7 +51,7 @@ export async function openComponents(deps: ServeDeps, clients: Clients): Promise
   const podPlacement = makePodPlacement(deps, clients, views);
   const operator = makeOperator(deps, clients, { views, podPlacement, taints: () => taints });
   followChanges(deps, clients, { configs, webhookPaths, podPlacement, operator });
-  const taints = await openTaintParts(deps, clients, { configs, operator });
+  const taints = await loadTaints(deps, clients, { configs, operator });
   return {
     configs,
     audited,
@@ -60,7 +60,7 @@ export async function openComponents(deps: ServeDeps, clients: Clients): Promise
     podPlacement,
     operator,
     reported: new ReportedContainers(deps.clock),
-    gateFailOpen: openGateFailOpen(deps, clients),
+    gateFailOpen: makeGateFailOpen(deps, clients),
     gatingHealth,
     settingsOf,
     liveArchitectures,
@@ -68,14 +68,14 @@ export async function openComponents(deps: ServeDeps, clients: Clients): Promise
   };
 }
 
-async function openTaintParts(
+async function loadTaints(
   deps: ServeDeps,
   clients: Clients,
   components: Pick<Components, "configs" | "operator">,
 ): Promise<TaintParts | undefined> {
   if (deps.config.archTaints !== "manage") return undefined;
-  const { openTaints } = await import("./taints.ts");
-  return openTaints(deps, clients, components);
+  const { openTaintParts } = await import("./taints.ts");
+  return openTaintParts(deps, clients, components);
 }
 
 function followChanges(
@@ -191,12 +191,12 @@ function makeOperator(
 }
 
 /** Releases pods while no replica leads, with connections of its own: for every replica. No request is sent to the API server while a replica leads. */
-function openGateFailOpen(
+function makeGateFailOpen(
   { config, settings, access, clock, log, userAgent }: ServeDeps,
   { parts: { clientMetrics, election, events, stack }, metrics, board }: Clients,
 ): Runnable {
   const api = stack.use(new RestApi(access, { clock, log, userAgent, observe: clientMetrics.apiCall }));
-  return openGateFailOpenController({
+  return openGateFailOpen({
     api,
     lifter: openGateLifter({ api, pace: openPace(clock, RELEASES_A_SECOND) }),
     events,

@@ -1,6 +1,6 @@
 // `--arch-taints=manage`: the controller of the leader, and what lifts the taints when there is no leader.
 import type { Runnable } from "../controllers/controller.ts";
-import { openTaints as openController, type TaintsController } from "../controllers/taints/controller.ts";
+import { openTaints, type TaintsController } from "../controllers/taints/controller.ts";
 import type { Operator } from "../controllers/operator/controller.ts";
 import type { OperandTaints } from "../controllers/operator/deps.ts";
 import { openTaintFailOpen } from "../controllers/taints/fail_open.ts";
@@ -27,7 +27,7 @@ export interface TaintParts {
 }
 
 /** Makes them; undefined where the cloud puts the taints on nodes. No request is sent to the API server before they run. */
-export function openTaints(
+export function openTaintParts(
   { config, access, clock, log, userAgent }: ServeDeps,
   { parts: { clientMetrics, election, events, leaderApi, replicaApi, stack }, metrics: { taints: metrics } }: Clients,
   { configs, operator }: {
@@ -38,7 +38,7 @@ export function openTaints(
   const rule = ownTaintRule(config);
   if (rule === undefined) return undefined;
   const ownLog = log.with({ controller: "taints" });
-  const controller = openController({
+  const controller = openTaints({
     api: leaderApi,
     events,
     metrics,

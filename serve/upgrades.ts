@@ -8,7 +8,7 @@ import type { Capability, CapabilityParts, OpenCapability, ServeDeps } from "./c
 import { openPlanWebhook } from "./upgrades_webhook.ts";
 import { NO_PROXIES } from "../lib/oci/http/proxy.ts";
 import { openTrustedBundles } from "../lib/upgrades/outside/http/trusted_bundles.ts";
-import { type OpenOutside, openOutside as openServices } from "../lib/upgrades/outside/outside.ts";
+import { type OpenOutside, openOutside } from "../lib/upgrades/outside/outside.ts";
 import { serverNowMs } from "../lib/k8s/api.ts";
 import { openClusterReader } from "../lib/upgrades/cluster/cluster_reader.ts";
 import { observe, readInput } from "../lib/upgrades/cluster/plan_input.ts";
@@ -30,7 +30,7 @@ export const UPGRADES: Capability = {
 async function openCapability(deps: ServeDeps, parts: CapabilityParts): Promise<OpenCapability> {
   const { clock, config: { namespace } } = deps;
   const metrics = openUpgradeMetrics(parts.registry);
-  const outside = openOutside(deps, parts, metrics);
+  const outside = makeOutside(deps, parts, metrics);
   const controller = openUpgrades({
     readApi: parts.readApi,
     api: parts.leaderApi,
@@ -64,13 +64,13 @@ function samplesOf(controller: UpgradesController): ReturnType<typeof collect> |
 }
 
 /** Opens it, with what keeps the plan as a policy source states it. No request is sent before a reconcile needs it. */
-function openOutside(
+function makeOutside(
   { clock, config, log, userAgent }: ServeDeps,
   { leaderApi: api, stack }: CapabilityParts,
   metrics: UpgradeMetrics,
 ): OpenOutside {
   const { namespace, kubeconfig, registryEnvironment, pullSecrets, globalPullSecret } = config;
-  return stack.use(openServices({
+  return stack.use(openOutside({
     api,
     namespace,
     metrics,

@@ -14,7 +14,7 @@ import {
 } from "../../decide/health/checks.ts";
 import type { HealthCheckId, HealthResult, Observation } from "../../decide/types/observed.ts";
 import type { ClusterReader } from "../../cluster/cluster_reader.ts";
-import { observe as observeOnce } from "../../cluster/plan_input.ts";
+import { observe } from "../../cluster/plan_input.ts";
 import { type ReadApi, readOptional } from "../../../k8s/api.ts";
 import { isForbidden } from "../../../k8s/errors.ts";
 import { Resource } from "../../../k8s/types.ts";
@@ -35,23 +35,23 @@ export async function readHealth(
   signal: AbortSignal,
 ): Promise<readonly HealthResult[]> {
   const { alerts, reader } = deps;
-  const observe = async <T>(what: string, read: () => Promise<T>): Promise<Observation<T>> => {
-    const seen = await observeOnce(read, signal);
+  const observeAs = async <T>(what: string, read: () => Promise<T>): Promise<Observation<T>> => {
+    const seen = await observe(read, signal);
     return seen.kind === "observed" ? seen : { ...seen, why: `Cannot read ${what}: ${seen.why}` };
   };
-  const nodes = (): Promise<Observation<readonly Node[]>> => observe("nodes", reader.nodes);
+  const nodes = (): Promise<Observation<readonly Node[]>> => observeAs("nodes", reader.nodes);
   const made: Readonly<Record<HealthCheckId, () => Promise<HealthResult>>> = {
-    CriticalAlerts: async () => checkAlerts(await observe("critical alerts", alerts)),
-    ClusterOperators: async () => checkOperators(await observe("cluster operators", reader.operators)),
+    CriticalAlerts: async () => checkAlerts(await observeAs("critical alerts", alerts)),
+    ClusterOperators: async () => checkOperators(await observeAs("cluster operators", reader.operators)),
     CapacityReservation: async () =>
       checkCapacity(
-        await observe("MachineSets", async () => canScale({ machineSets: await reader.machineSets() })),
+        await observeAs("MachineSets", async () => canScale({ machineSets: await reader.machineSets() })),
       ),
     NodeUnschedulable: async () => checkCordons(await nodes()),
     NodeUnschedulableTaint: async () => checkPressure(await nodes()),
     PDB: async () =>
       checkBudgets(
-        await observe("PodDisruptionBudgets", async () => (await reader.budgets()).blocking),
+        await observeAs("PodDisruptionBudgets", async () => (await reader.budgets()).blocking),
         await deps.readFindings?.(signal),
       ),
   };
