@@ -16,9 +16,10 @@ export async function runInspect(config: InspectConfig, parts: CommandDeps): Pro
   const log = terminalLogger(terminal);
   const options = { config, ...parts, log, clusterCredentials: () => [], audience: "caller" } as const;
   await using service = await openImageService(options);
+  const freshness = { sinceMs: parts.clock.nowMs() };
   const callers = callersOf({ priority: "gated" });
   const images = await Promise.all(config.positionals.map(async (image) => {
-    const request = { image, credentials: [], freshness: "revalidate", depth: "index", callers } as const;
+    const request = { image, credentials: [], freshness, depth: "index", callers } as const;
     return toInspected(image, await service.inspector.inspect(request, signal), { trace: config.trace });
   }));
   print(terminal, config.output, { document: images, text: (width) => renderInspectedText(images, width) });

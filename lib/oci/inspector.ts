@@ -20,16 +20,19 @@ import type { Endpoint } from "./pull_plan.ts";
 import type { ImageReference } from "./reference.ts";
 import type { Inspection, InspectionDepth, InspectionFailure } from "./types.ts";
 
+/**
+ * The oldest look-up of a tag that may answer: within the life of the tag (`cached`), within the first half of it
+ * (`renewed`), or by this process since then (epoch ms), for imagePullPolicy `Always`.
+ */
+export type Freshness = "cached" | "renewed" | { readonly sinceMs: number };
+
 /** What to inspect and with what. An inspector has no notion of pods. */
 export interface InspectionRequest {
   /** The reference as the user wrote it: `nginx`, `quay.io/a/b:v1@sha256:…`. */
   readonly image: string;
   /** Credentials of the asking pod, tried in order where their scope matches; before the inspector's own ones. */
   readonly credentials: readonly Credential[];
-  /** `cached`: a fresh enough tag may answer. `revalidate` (imagePullPolicy Always): the tag is looked up again. */
-  readonly freshness: "cached" | "revalidate";
-  /** The oldest look-up that may answer (epoch ms). Absent: one from now on (`revalidate`), or any recent one. */
-  readonly notBeforeMs?: number | undefined;
+  readonly freshness: Freshness;
   readonly depth: InspectionDepth;
   /** The namespaces that the work is done for, so that limits are shared fairly among them, and how urgent it is. */
   readonly callers: Callers;

@@ -21,8 +21,6 @@ export interface KnownImages {
     scope: PullScope,
     options?: { readonly admittedAtMs?: number | undefined },
   ): KnownPodImages | undefined;
-  /** Tags that were last looked up before are aging (epoch ms). */
-  agingBeforeMs(): number;
   remember(image: string, report: InspectionReport, scope: PullScope): void;
   /** Drops which scopes have read what with credentials: a cluster-wide pull secret changed. */
   forgetPrivate(): void;
@@ -55,7 +53,7 @@ export class KnownImagesPolicy implements KnownImages {
     { admittedAtMs = Infinity }: { readonly admittedAtMs?: number | undefined } = {},
   ): KnownPodImages | undefined {
     const known: InspectedImage[] = [];
-    const agingBeforeMs = this.agingBeforeMs();
+    const agingBeforeMs = this.#deps.clock.nowMs() - this.#deps.tagTtlMs / 2;
     let isAging = false;
     for (const use of images) {
       const found = this.#find(use.image, scope);
@@ -64,10 +62,6 @@ export class KnownImagesPolicy implements KnownImages {
       isAging ||= found.tag !== undefined && found.tag.verifiedAtMs < agingBeforeMs;
     }
     return { images: known, isAging };
-  }
-
-  agingBeforeMs(): number {
-    return this.#deps.clock.nowMs() - this.#deps.tagTtlMs / 2;
   }
 
   remember(image: string, { scopeId }: InspectionReport, scope: PullScope): void {

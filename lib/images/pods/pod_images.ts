@@ -47,24 +47,9 @@ interface PodImagesDeps {
 }
 
 export function openPodImages(deps: PodImagesDeps): PodImages {
-  const { inspector, pullSecrets, known, limits: { images: places }, clock, log, observe } = deps;
+  const { limits: { images: places }, log } = deps;
+  const inspect: PodImages["inspect"] = (request, signal) => inspectImages(deps, request, signal);
   const prefetched = new Set<string>();
-
-  async function inspect(request: PodImagesRequest, signal: AbortSignal): Promise<readonly InspectedImage[]> {
-    const { scope, images, renew = false, admittedAtMs = clock.nowMs() } = request;
-    const remembered = recallImages(deps, { ...request, admittedAtMs });
-    if (remembered !== undefined) return remembered;
-    const renewBeforeMs = renew ? known.agingBeforeMs() : undefined;
-    const pull = await pullSecrets.read(scope, signal);
-    return await Promise.all(images.map(async (use): Promise<InspectedImage> => {
-      const startedMs = clock.monotonicMs();
-      const asked = requestFor(use, { request, pull, notBeforeMs: use.always ? admittedAtMs : renewBeforeMs });
-      const report = withPullProblems(await inspector.inspect(asked, signal), pull);
-      observe?.({ ms: clock.monotonicMs() - startedMs, report });
-      known.remember(use.image, report, scope);
-      return { ...use, inspection: report.inspection };
-    }));
-  }
 
   function prefetch(request: PodImagesRequest): void {
     const images = request.images.filter(({ always }) => !always);
@@ -85,6 +70,35 @@ export function openPodImages(deps: PodImagesDeps): PodImages {
   return { places, inspect, recall: (request) => recallImages(deps, request), prefetch };
 }
 
+/** From memory where it has them all, and else each by the inspector. */
+async function inspectImages(
+  deps: PodImagesDeps,
+  request: PodImagesRequest,
+  signal: AbortSignal,
+): Promise<readonly InspectedImage[]> {
+  const { inspector, pullSecrets, known, clock, observe } = deps;
+  const { scope, images, configOf = [], priority, renew = false, admittedAtMs = clock.nowMs() } = request;
+  const remembered = recallImages(deps, { ...request, admittedAtMs });
+  if (remembered !== undefined) return remembered;
+  const callers = callersOf({ namespace: scope.namespace, priority });
+  const usual = renew ? "renewed" : "cached";
+  const pull = await pullSecrets.read(scope, signal);
+  return await Promise.all(images.map(async (use): Promise<InspectedImage> => {
+    const startedMs = clock.monotonicMs();
+    const asked: InspectionRequest = {
+      image: use.image,
+      credentials: pull.credentials,
+      freshness: use.always ? { sinceMs: admittedAtMs } : usual,
+      depth: configOf.includes(use.image) ? "config" : "index",
+      callers,
+    };
+    const report = withPullProblems(await inspector.inspect(asked, signal), pull);
+    observe?.({ ms: clock.monotonicMs() - startedMs, report });
+    known.remember(use.image, report, scope);
+    return { ...use, inspection: report.inspection };
+  }));
+}
+
 function recallImages(
   { known, clock }: PodImagesDeps,
   request: PodImagesRequest,
@@ -92,25 +106,6 @@ function recallImages(
   const { scope, images, configOf = [], renew = false, admittedAtMs = clock.nowMs() } = request;
   const remembered = configOf.length === 0 ? known.recall(images, scope, { admittedAtMs }) : undefined;
   return renew && remembered?.isAging === true ? undefined : remembered?.images;
-}
-
-function requestFor(
-  { image, always }: ImageUse,
-  { request, pull, notBeforeMs }: {
-    readonly request: PodImagesRequest;
-    readonly pull: PullCredentials;
-    readonly notBeforeMs: number | undefined;
-  },
-): InspectionRequest {
-  const { scope: { namespace }, priority, configOf = [] } = request;
-  return {
-    image,
-    credentials: pull.credentials,
-    freshness: always ? "revalidate" : "cached",
-    notBeforeMs,
-    depth: configOf.includes(image) ? "config" : "index",
-    callers: callersOf({ namespace, priority }),
-  };
 }
 
 /** Without all of its credentials, that an image cannot be read proves nothing. Otherwise useless ones are named. */

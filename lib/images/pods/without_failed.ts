@@ -30,7 +30,6 @@ export function knownImagesWithoutFailed(inner: KnownImages, failed: FailedArchi
       const { namespace } = scope;
       return { ...known, images: known.images.map((one) => withoutFailed(one, { failed, namespace })) };
     },
-    agingBeforeMs: () => inner.agingBeforeMs(),
     remember: (image, report, scope) => inner.remember(image, report, scope),
     forgetPrivate: () => inner.forgetPrivate(),
   };

@@ -9,7 +9,14 @@ import type { KeyValueStore } from "../../kv/store.ts";
 import type { Logger } from "../../log.ts";
 import { fingerprintOfAll } from "../fingerprint.ts";
 import { findingsOfDocument, findingsOfReference } from "../image/findings.ts";
-import type { InspectionReport, InspectionRequest, Inspector, PlannedRequest, RegistryLookups } from "../inspector.ts";
+import type {
+  Freshness,
+  InspectionReport,
+  InspectionRequest,
+  Inspector,
+  PlannedRequest,
+  RegistryLookups,
+} from "../inspector.ts";
 import { canonicalReference, type ImageReference } from "../reference.ts";
 import { addRequests, NO_REQUESTS, reportWithoutRequests } from "../request_log.ts";
 import { type AccessScope, openAccessScopes, PUBLIC_SCOPE } from "./access_scope.ts";
@@ -81,7 +88,7 @@ export class CachedInspector implements Inspector<PlannedRequest> {
     const { clock } = this.#deps;
     const { reference } = request;
     const key = keyOf(request);
-    const failure = this.#failures.recall(key, request);
+    const failure = this.#failures.recall(key, request.freshness);
     if (failure !== undefined) {
       return toReport(reference, { inspection: { kind: "failed", failure }, verifiedAtMs: clock.nowMs() });
     }
@@ -116,7 +123,7 @@ export class CachedInspector implements Inspector<PlannedRequest> {
   /** Shares or begins a look-up; its request serves all that share it. */
   async #lookUp(question: Question, ask: (all: Question) => Promise<InspectionReport>): Promise<InspectionReport> {
     const { request, signal } = question;
-    const wish = { notBeforeMs: this.#notBeforeMs(request), callers: request.callers, signal };
+    const wish = { notBeforeMs: this.#notBeforeMs(request.freshness), callers: request.callers, signal };
     return await this.#lookups.share(
       keyOf(request),
       wish,
@@ -168,16 +175,17 @@ export class CachedInspector implements Inspector<PlannedRequest> {
     return { ...report, requests, trace, ...ownerOf([scope]) };
   }
 
-  #isFresh({ verifiedAtMs, isOwn }: KnownTag, request: InspectionRequest): boolean {
-    const ageMs = this.#deps.clock.nowMs() - verifiedAtMs;
-    // A negative age is another replica's clock, or ours set back: no reason to use it for longer.
-    if (ageMs < 0 || verifiedAtMs < this.#notBeforeMs(request)) return false;
+  #isFresh({ verifiedAtMs, isOwn }: KnownTag, { freshness }: InspectionRequest): boolean {
+    // One in the future is by another replica's clock, or ours was set back: no reason to use it for longer.
+    if (verifiedAtMs > this.#deps.clock.nowMs() || verifiedAtMs < this.#notBeforeMs(freshness)) return false;
     // Times of another process may come from another clock: good enough for an expiry, not for an order.
-    return request.freshness === "revalidate" ? isOwn : ageMs <= this.#deps.tagTtlMs;
+    return isOwn || typeof freshness === "string";
   }
 
-  #notBeforeMs({ freshness, notBeforeMs }: InspectionRequest): number {
-    return notBeforeMs ?? (freshness === "revalidate" ? this.#deps.clock.nowMs() : -Infinity);
+  #notBeforeMs(freshness: Freshness): number {
+    if (typeof freshness === "object") return freshness.sinceMs;
+    const { clock, tagTtlMs } = this.#deps;
+    return clock.nowMs() - (freshness === "renewed" ? tagTtlMs / 2 : tagTtlMs);
   }
 
   #scopeFor({ credentials }: InspectionRequest, access: InspectionReport["access"]): AccessScope {

@@ -1,7 +1,7 @@
 // The cache of permanent failures: kept for half a second for bursts of pods, and for longer once a second look confirms them.
 import { LRUCache } from "lru-cache";
 import type { Clock } from "../../clock.ts";
-import type { InspectionRequest } from "../inspector.ts";
+import type { Freshness } from "../inspector.ts";
 import type { FailureReason, InspectionFailure } from "../types.ts";
 import { CACHE_SHARES, weightOfTexts } from "./weights.ts";
 
@@ -43,16 +43,13 @@ export class NegativeCache {
     this.#clock = clock;
   }
 
-  /** The failure, where it may answer the request; for `revalidate` only while its first moment lasts. */
-  recall(
-    key: string,
-    { freshness, notBeforeMs }: Pick<InspectionRequest, "freshness" | "notBeforeMs">,
-  ): InspectionFailure | undefined {
+  /** The failure, where it is fresh enough; with `sinceMs` only while its first moment lasts. */
+  recall(key: string, freshness: Freshness): InspectionFailure | undefined {
     const entry = this.#entries.get(key);
     if (entry === undefined) return undefined;
-    const isNew = freshness === "cached" || entry.askedAtMs >= (notBeforeMs ?? this.#clock.nowMs());
-    const lifeMs = freshness === "revalidate" ? FIRST_MS : entry.lifeMs;
-    return isNew && this.#clock.monotonicMs() - entry.atMs < lifeMs ? entry.failure : undefined;
+    const [sinceMs, lifeMs] = typeof freshness === "object" ? [freshness.sinceMs, FIRST_MS] : [-Infinity, entry.lifeMs];
+    const isFresh = entry.askedAtMs >= sinceMs && this.#clock.monotonicMs() - entry.atMs < lifeMs;
+    return isFresh ? entry.failure : undefined;
   }
 
   remember(key: string, asked: AskedFailure): void {

@@ -4,7 +4,7 @@ import { SharedCalls } from "../shared_call.ts";
 import { fingerprintOfAll } from "../fingerprint.ts";
 import type { InspectionReport, InspectionRequest, Inspector, PlannedRequest } from "../inspector.ts";
 
-/** A shared one counts for all callers and ends when the last has left. `revalidate` is the cache's to share. */
+/** A shared one counts for all callers and ends when the last has left. Look-ups of this process alone are the cache's to share. */
 export function singleFlight(
   inner: Inspector<PlannedRequest>,
   { clock }: { readonly clock: Clock },
@@ -13,7 +13,7 @@ export function singleFlight(
   return {
     inspect: async (request, signal) => {
       signal.throwIfAborted();
-      if (request.freshness === "revalidate") return await inner.inspect(request, signal);
+      if (typeof request.freshness === "object") return await inner.inspect(request, signal);
       return await calls.run(
         keyOf(request),
         { callers: request.callers, signal },
@@ -23,7 +23,6 @@ export function singleFlight(
   };
 }
 
-/** What may be answered from memory is kept apart from what renews it. */
-function keyOf({ image, credentials, depth, notBeforeMs }: InspectionRequest): string {
-  return JSON.stringify([image, depth, notBeforeMs === undefined, fingerprintOfAll(credentials)]);
+function keyOf({ image, credentials, depth, freshness }: InspectionRequest): string {
+  return JSON.stringify([image, depth, freshness, fingerprintOfAll(credentials)]);
 }

@@ -6,6 +6,7 @@ import { silentLogger } from "../../../lib/log.ts";
 import type { HostState } from "../../../lib/oci/limits/host_state.ts";
 import type { InspectionReport, InspectionRequest } from "../../../lib/oci/inspector.ts";
 import { callersOf } from "../../../lib/oci/callers.ts";
+import { LOOK_UP_AGAIN } from "../../support/inspectors.ts";
 import type { Inspection, InspectionFailure } from "../../../lib/oci/types.ts";
 
 export interface TestImages extends AsyncDisposable {
@@ -27,7 +28,7 @@ export async function openImages(flags: readonly string[]): Promise<TestImages> 
   return {
     inspect: (image, more = {}) => {
       const callers = callersOf({ priority: "gated" });
-      const usual = { credentials: [], freshness: "revalidate", depth: "index", callers } as const;
+      const usual = { credentials: [], freshness: LOOK_UP_AGAIN, depth: "index", callers } as const;
       return service.inspector.inspect({ image, ...usual, ...more }, signal);
     },
     hostState: (host) => service.hostStates().find((state) => state.host === host),

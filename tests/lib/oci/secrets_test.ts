@@ -6,7 +6,7 @@ import type { Credential } from "../../../lib/oci/credential.ts";
 import type { InspectionReport } from "../../../lib/oci/inspector.ts";
 import { assertSilent, contentOf, openListeningLogger, openStoreOnShow } from "../../support/canaries.ts";
 import { makeMultiArch } from "../../support/documents.ts";
-import { openTestInspector } from "../../support/inspectors.ts";
+import { LOOK_UP_AGAIN, openTestInspector } from "../../support/inspectors.ts";
 import { type FakeRegistry, type Login, openFakeRegistry } from "../../support/registry.ts";
 
 function plant(kind: Credential["secret"]["kind"], registry: FakeRegistry, canaries: readonly string[]): Credential {
@@ -51,7 +51,7 @@ async function runOnce(plan: {
   misbehave(registry, plan.fault);
   const credentials = [plant(plan.kind, registry, plan.canaries)];
   const report = await inspector.inspect(`${registry.host}/org/app:v1`, { credentials });
-  const again = await inspector.inspect(`${registry.host}/org/app:v1`, { credentials, freshness: "revalidate" });
+  const again = await inspector.inspect(`${registry.host}/org/app:v1`, { credentials, freshness: LOOK_UP_AGAIN });
   const said = [JSON.stringify([report, again, inspector.hostStates()]), ...lines, await contentOf(kv)].join("\n");
   return { said, report };
 }

@@ -39,7 +39,6 @@ async function placedOn(...flags: readonly string[]): Promise<readonly string[]>
   };
   const known: KnownImages = {
     recall: () => undefined,
-    agingBeforeMs: () => 0,
     remember: () => {},
     forgetPrivate: () => {},
   };

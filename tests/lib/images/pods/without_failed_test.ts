@@ -59,13 +59,11 @@ Deno.test("podImagesWithoutFailed() leaves images that have not failed, and fail
 Deno.test("knownImagesWithoutFailed() recalls the same for warm admission", () => {
   const inner = {
     recall: () => ({ images: [inspected("amd64", "arm64")], isAging: true }),
-    agingBeforeMs: () => 7,
     remember: () => {},
     forgetPrivate: () => {},
   };
   const known = knownImagesWithoutFailed(inner, () => ["arm64"]);
   const recalled = known.recall([], SCOPE);
   assert.deepEqual([recalled?.images.map(architecturesOf), recalled?.isAging], [[["amd64"]], true]);
-  assert.equal(known.agingBeforeMs(), 7);
   assert.equal(knownImagesWithoutFailed({ ...inner, recall: () => undefined }, () => []).recall([], SCOPE), undefined);
 });

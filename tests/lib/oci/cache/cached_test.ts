@@ -194,7 +194,7 @@ Deno.test("DV-122 openCachedInspector() keeps digests for good and revalidates o
 
 Deno.test("DV-123 openCachedInspector() looks a tag up again for each pod of policy Always, once for those before it", async () => {
   const { clock, registry, inspect } = open();
-  const always = () => inspect(APP, { freshness: "revalidate", notBeforeMs: clock.nowMs() });
+  const always = () => inspect(APP, { freshness: { sinceMs: clock.nowMs() } });
   await Promise.all(Array.from({ length: 100 }, always));
   assert.equal(registry.take(), "1 GET, 0 HEAD");
   await clock.advance(1);
@@ -206,7 +206,7 @@ Deno.test("DV-123 openCachedInspector() looks a tag up again for each pod of pol
 
 Deno.test("CachedInspector looks a digest up once for all pods of policy Always that come together", async () => {
   const { clock, registry, inspect } = open();
-  const always = () => inspect(PINNED, { freshness: "revalidate", notBeforeMs: clock.nowMs() });
+  const always = () => inspect(PINNED, { freshness: { sinceMs: clock.nowMs() } });
   await Promise.all(Array.from({ length: 100 }, always));
   assert.equal(registry.take(), "1 GET, 0 HEAD");
 });
@@ -217,7 +217,7 @@ Deno.test("CachedInspector never answers policy Always by what another process h
   await open({ kv, clock }).inspect(APP);
   await clock.advance(0);
   const { registry, inspect } = open({ kv, clock });
-  await inspect(APP, { freshness: "revalidate", notBeforeMs: clock.nowMs() });
+  await inspect(APP, { freshness: { sinceMs: clock.nowMs() } });
   assert.equal(registry.take(), "0 GET, 1 HEAD", "its clock may be another one");
 });
 

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { makeRequest, type RequestParts } from "../../../support/inspectors.ts";
+import { LOOK_UP_AGAIN, makeRequest, type RequestParts } from "../../../support/inspectors.ts";
 import type { InspectionReport, Inspector, PlannedRequest } from "../../../../lib/oci/inspector.ts";
 import { type InspectionPriority, mostUrgent } from "../../../../lib/oci/callers.ts";
 import { NO_REQUESTS } from "../../../../lib/oci/request_log.ts";
@@ -76,8 +76,8 @@ Deno.test("singleFlight() keeps apart what differs in image, credentials or dept
     { image: "registry.example/app:v2" },
     { credentials: secret("one") },
     { credentials: secret("two") },
-    { freshness: "revalidate" },
-    { freshness: "revalidate" },
+    { freshness: LOOK_UP_AGAIN },
+    { freshness: LOOK_UP_AGAIN },
     { depth: "config" },
   ] as const;
   const reports = Promise.all(different.map((more) => shared.inspect(requestOf(more), signal)));

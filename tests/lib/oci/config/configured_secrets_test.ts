@@ -8,7 +8,7 @@ import { openKeyring } from "../../../../lib/oci/credentials/keyring.ts";
 import { issueAuthority, issueServing } from "../../../../lib/tls/issue.ts";
 import { assertSilent, contentOf, openListeningLogger, openStoreOnShow } from "../../../support/canaries.ts";
 import { makeMultiArch } from "../../../support/documents.ts";
-import { openTestInspector } from "../../../support/inspectors.ts";
+import { LOOK_UP_AGAIN, openTestInspector } from "../../../support/inspectors.ts";
 import { type FakeRegistry, openFakeRegistry } from "../../../support/registry.ts";
 import { makeFolder } from "./planner_support.ts";
 import { makePrograms } from "../credentials/helper_support.ts";
@@ -152,7 +152,7 @@ async function runOnce({ fault, damaged, at, put }: Plan): Promise<{ readonly sa
   using inspector = openTestInspector({ plan: planner.plan, keyring, kv, log });
   const reports = [
     await inspector.inspect(`${registry.host}/org/app:v1`),
-    await inspector.inspect(`${registry.host}/org/app:v1`, { freshness: "revalidate" }),
+    await inspector.inspect(`${registry.host}/org/app:v1`, { freshness: LOOK_UP_AGAIN }),
   ];
   const said = [JSON.stringify([reports, inspector.hostStates(), planner.problems()]), ...lines, await contentOf(kv)];
   const seen = [...registry.requests, ...mirror.requests].map(({ headers, path, body }) =>

@@ -10,7 +10,7 @@ import { parseRancherRegistries } from "../../../../lib/oci/config/rancher_regis
 import { parseAliasCache, parseRegistriesConf } from "../../../../lib/oci/config/registries_conf.ts";
 import type { InspectionReport } from "../../../../lib/oci/inspector.ts";
 import { makeMultiArch, MediaType } from "../../../support/documents.ts";
-import { makeCredential, openTestInspector } from "../../../support/inspectors.ts";
+import { LOOK_UP_AGAIN, makeCredential, openTestInspector } from "../../../support/inspectors.ts";
 import { openFakeRegistry } from "../../../support/registry.ts";
 import { parseHosts, settingsFrom } from "../config/settings_support.ts";
 
@@ -89,7 +89,7 @@ Deno.test("inspect() reports on whatever a registry answers, within bounds", asy
       };
       using inspector = openTestInspector();
       const credentials = [makeCredential(registry.host), makeCredential(registry.host, { username: "second" })];
-      for (const freshness of ["cached", "revalidate"] as const) {
+      for (const freshness of ["cached", LOOK_UP_AGAIN] as const) {
         assertReadable(await inspector.inspect(`${registry.host}/org/app:v1`, { credentials, freshness }));
       }
     }),

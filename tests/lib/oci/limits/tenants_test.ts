@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { InspectionReport } from "../../../../lib/oci/inspector.ts";
-import { makeCredential, openTestInspector, type TestInspector } from "../../../support/inspectors.ts";
+import { LOOK_UP_AGAIN, makeCredential, openTestInspector, type TestInspector } from "../../../support/inspectors.ts";
 
 const INDEX = "application/vnd.oci.image.index.v1+json";
 const ANSWER_MS = 50;
@@ -97,7 +97,7 @@ Deno.test("tags that Quay has deleted since they were read stop no other image o
   using inspector = openTestInspector();
   const tags = Array.from({ length: 12 }, (_, at) => `v${at}.0`);
   const again = (tag: string): Promise<InspectionReport> =>
-    inspector.inspect(`${host}/org/old:${tag}`, { namespace: "evil", freshness: "revalidate" });
+    inspector.inspect(`${host}/org/old:${tag}`, { namespace: "evil", freshness: LOOK_UP_AGAIN });
   for (const tag of tags) assert.equal(outcomeOf(await again(tag)), "platforms");
   for (const tag of tags) deleted.add(tag);
   for (const tag of tags) assert.equal(outcomeOf(await again(tag)), "ManifestUnknown");
