@@ -11,7 +11,6 @@ import type { UpgradeConfig } from "../lib/upgrades/decide/types/plan.ts";
 import { EmptyPanel, Nothing, Panel } from "./dashboard/elements.tsx";
 import { livePage } from "./dashboard/page.tsx";
 import { spaced } from "./dashboard/words.ts";
-import { nameOf, STAGES } from "./upgrade_words.ts";
 
 export interface UpgradePageView {
   readonly nowMs: number;
@@ -52,7 +51,7 @@ function Plan({ plan, nowMs }: { plan: UpgradePageView["plan"]; nowMs: number })
           : <More>{`${done} of ${steps.length} steps are complete.`}</More>}
         {waiting === undefined
           ? ""
-          : <More>{`Waits: ${nameOf(waiting.id)}. ${waiting.message || "Nothing is said."}`}</More>}
+          : <More>{`Waits: ${waiting.title}. ${waiting.message || "Nothing is said."}`}</More>}
         {conditions.filter(({ message }) => message !== "").map(({ type, status, message }) => (
           <More key={type}>{`${spaced(type)}, ${status}: ${message}`}</More>
         ))}
@@ -65,10 +64,9 @@ function Plan({ plan, nowMs }: { plan: UpgradePageView["plan"]; nowMs: number })
 function Steps({ progress, nowMs }: { progress: PlanProgress; nowMs: number }): JSX.Element {
   const startMs = progress.startMs ?? nowMs;
   const span = { startMs, endMs: Math.max(progress.completeMs ?? nowMs, startMs + 1) };
-  const stages = STAGES.map(([stage, names]) => ({ stage, steps: progress.steps.filter(({ id }) => id in names) }));
   return (
     <div class="stages">
-      {stages.filter(({ steps }) => steps.length > 0).map(({ stage, steps }, position) => (
+      {[...Map.groupBy(progress.steps, ({ stage }) => stage)].map(([stage, steps], position) => (
         <Panel key={stage} id={`stage-${position}`} title={stage} note="">
           <ul class="rows steps">
             {steps.map((step) => <Step key={step.id} step={step} span={span} />)}
@@ -88,11 +86,11 @@ interface Span {
   readonly endMs: number;
 }
 
-function Step({ step: { id, state, startMs, completeMs }, span }: { step: StepProgress; span: Span }): JSX.Element {
+function Step({ step: { title, state, startMs, completeMs }, span }: { step: StepProgress; span: Span }): JSX.Element {
   return (
     <li>
       <span class="host">
-        {nameOf(id)} <span class={`chip ${CHIP[state]}`}>{state}</span>
+        {title} <span class={`chip ${CHIP[state]}`}>{state}</span>
         <span class="reason">
           {state === "skipped" ? "the plan does without it" : startMs === undefined ? "" : `began ${timeOf(startMs)}`}
         </span>

@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { parse } from "yaml";
 import { decodeOperatorConfig } from "../../lib/upgrades/decide/types/operator_config.ts";
 import { UPGRADERS } from "../../lib/upgrades/decide/steps/upgraders.ts";
-import { STAGES } from "../../routes/upgrade_words.ts";
 
 const PAGE = Deno.readTextFileSync(new URL("../../docs/upgrades.md", import.meta.url));
 
@@ -57,10 +56,4 @@ Deno.test("docs/upgrades.md has every step of upgrades, and says whose it is", (
     return [id, OF[names.join()] ?? names.join()] as const;
   });
   assert.deepEqual(listed.toSorted(), taken.toSorted());
-});
-
-Deno.test("the page of upgrades names every step of them once, and no other", () => {
-  const named = STAGES.flatMap(([, names]) => Object.keys(names));
-  const ids = new Set(Object.values(UPGRADERS).flatMap(({ steps }) => steps.map(({ id }) => id)));
-  assert.deepEqual(named.toSorted(), [...ids].toSorted());
 });

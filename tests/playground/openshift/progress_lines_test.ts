@@ -6,7 +6,12 @@ import { FakeClock } from "../../support/fake_clock.ts";
 function progress(steps: readonly Pick<StepProgress, "id" | "state" | "message">[]): PlanProgress {
   const times = { startMs: undefined, completeMs: undefined };
   const target = { version: "4.20.5", architecture: "Multi" };
-  return { ...target, phase: "Upgrading", ...times, steps: steps.map((step) => ({ ...step, ...times })) };
+  return {
+    ...target,
+    phase: "Upgrading",
+    ...times,
+    steps: steps.map((step) => ({ ...step, ...times, stage: "Before", title: step.id })),
+  };
 }
 
 Deno.test("linesOf() reports only what is new: a step that begins to wait, waits for something else, or ends", () => {

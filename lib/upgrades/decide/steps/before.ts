@@ -7,19 +7,36 @@ import { elapsedMs, MINUTE_MS, parseTime } from "../../../cluster/time.ts";
 import type { Effect } from "../types/effects.ts";
 import type { Observed } from "../types/observed.ts";
 import type { CapacityState } from "../types/cluster.ts";
-import type { Step, StepResult } from "../types/steps.ts";
+import type { Step, StepResult, StepWords } from "../types/steps.ts";
 import { unreachable } from "../../../parsed.ts";
 import { done, fail, untilCommenced, wait, withReading } from "./results.ts";
 
-export const SEND_STARTED: Step = untilCommenced({
+const STARTED: StepWords = {
   id: "StartedNotificationSent",
+  stage: "Before",
+  title: "Tell that it starts",
+  waitsFor: "the notification",
+  remedy: "ArchwayUpgradeNotificationsFail",
+};
+
+export const HEALTHY_BEFORE: StepWords = {
+  id: "ClusterHealthyBeforeUpgrade",
+  stage: "Before",
+  title: "Check the cluster's health",
+  waitsFor:
+    "no critical alert, no ClusterOperator degraded or not available. Migration: the ClusterVersion at rest, no pool paused, degraded, updating, building an image",
+  remedy: "mend what is named, or `healthCheck.ignoredCriticals`; ArchwayUpgradeHealthChecksFail",
+};
+
+export const SEND_STARTED: Step = untilCommenced({
+  ...STARTED,
   reads: () => [],
   decide: (observed) => done(notify("StateStarted", observed)),
 });
 
 /** Notifies once that the upgrade is delayed. Its condition is that of the step before. */
 export const CHECK_DELAY: Step = untilCommenced({
-  id: "StartedNotificationSent",
+  ...STARTED,
   reads: () => [],
   decide: (observed, nowMs) => {
     const startMs = parseTime(observed.history.startTime);
@@ -32,6 +49,10 @@ export const CHECK_DELAY: Step = untilCommenced({
 
 export const CHECK_UPGRADEABLE: Step = untilCommenced({
   id: "IsClusterUpgradable",
+  stage: "Before",
+  title: "Ask whether the cluster can be upgraded",
+  waitsFor: "to a newer minor or major version: the ClusterVersion is not `Upgradeable: False`",
+  remedy: "do what the condition says: acknowledge removed APIs, take `overrides` away",
   reads: () => [],
   decide: ({ plan, clusterVersion }) => {
     const obstacle = clusterVersion.conditions.find(({ type, status }) => type === "Upgradeable" && status === "False");
@@ -52,7 +73,7 @@ export const CHECK_UPGRADEABLE: Step = untilCommenced({
 });
 
 export const CHECK_HEALTH: Step = untilCommenced({
-  id: "ClusterHealthyBeforeUpgrade",
+  ...HEALTHY_BEFORE,
   reads: () => ["health"],
   decide: (observed) =>
     withReading(observed, "health", (results) => {
@@ -63,6 +84,10 @@ export const CHECK_HEALTH: Step = untilCommenced({
 
 export const CHECK_DEPENDENCIES: Step = untilCommenced({
   id: "ExternalDependenciesAvailable",
+  stage: "Before",
+  title: "Reach what it depends on",
+  waitsFor: "the addresses in the settings answer",
+  remedy: "a proxy or firewall, or an address that is out of date",
   reads: ({ config }) => config.dependencies.urls.length === 0 ? [] : ["dependencies"],
   decide: (observed) => {
     if (observed.config.dependencies.urls.length === 0) return done();
@@ -75,6 +100,13 @@ export const CHECK_DEPENDENCIES: Step = untilCommenced({
 
 export const RESERVE_CAPACITY: Step = untilCommenced({
   id: "ComputeCapacityReserved",
+  stage: "Before",
+  title: "Add a machine for the pods that move",
+  waitsFor:
+    "the temporary workers are Ready, for `scale.timeOut`; then it goes on without, unless `capacity.onTimeout: Fail`",
+  remedy:
+    "quota or price of the cloud: what the Machines say; patterns of pools that match none; ArchwayUpgradeCapacityMissing",
+  isSkipped: ({ capacity }) => !capacity.enabled,
   reads: ({ plan }) => plan.spec.capacity.enabled ? ["capacity"] : [],
   decide: (observed) => {
     if (!observed.plan.spec.capacity.enabled) return done();

@@ -5,7 +5,7 @@ import { isStepDone } from "../status_changes.ts";
 import { elapsedMs, MINUTE_MS, parseTime } from "../../../cluster/time.ts";
 import type { Effect } from "../types/effects.ts";
 import type { Observed } from "../types/observed.ts";
-import type { Step } from "../types/steps.ts";
+import type { Step, StepWords } from "../types/steps.ts";
 import type { JsonObject } from "../../../json.ts";
 import { unreachable } from "../../../parsed.ts";
 import { describeControlPlane } from "../pools.ts";
@@ -14,6 +14,7 @@ import {
   COMMENCE_STEP,
   done,
   hasCommenced,
+  OF_SILENCES,
   once,
   skipWhen,
   untilCommenced,
@@ -33,7 +34,10 @@ export const OPEN_CONTROL_PLANE_WINDOW: Step = skipWhen(
     hasCommenced(observed) &&
     (isStepDone(observed.history, OPEN) || isCompleted(observed.plan.spec.desired, observed.clusterVersion)),
   {
+    ...OF_SILENCES,
     id: OPEN,
+    stage: "Control plane",
+    title: "Silence the alerts",
     reads: () => ["silences"],
     decide: (observed, nowMs) =>
       withReading(observed, "silences", (silences) => {
@@ -48,6 +52,10 @@ export const OPEN_CONTROL_PLANE_WINDOW: Step = skipWhen(
 /** Requests the target in the ClusterVersion. From here on there is no way back. */
 export const COMMENCE: Step = untilCommenced({
   id: COMMENCE_STEP,
+  stage: "Control plane",
+  title: "Request the version",
+  waitsFor: "the ClusterVersion lists the version",
+  remedy: "`oc adm upgrade`: is the version in that channel, is another update under way?",
   reads: () => [],
   decide: (observed) => {
     const { plan, clusterVersion } = observed;
@@ -76,9 +84,18 @@ export const COMMENCE: Step = untilCommenced({
   },
 });
 
+export const CONTROL_PLANE: StepWords = {
+  id: "ControlPlaneUpgraded",
+  stage: "Control plane",
+  title: "Wait for the control plane",
+  waitsFor: "the ClusterVersion has completed it",
+  remedy:
+    "its message names the pool `master` while that is behind, and degraded pools; its conditions `Failing`, `ReleaseAccepted`; ArchwayUpgradeControlPlaneSlow, ArchwayUpgradeMigrationStuck",
+};
+
 /** Waits for the control plane. Its time only alerts: an upgrade cannot be taken back. */
 export const AWAIT_CONTROL_PLANE: Step = once({
-  id: "ControlPlaneUpgraded",
+  ...CONTROL_PLANE,
   reads: () => ["pools"],
   decide: (observed, nowMs) => {
     if (isCompleted(observed.plan.spec.desired, observed.clusterVersion)) return done(controlPlaneFinished(observed));
@@ -88,7 +105,10 @@ export const AWAIT_CONTROL_PLANE: Step = once({
 });
 
 export const CLOSE_CONTROL_PLANE_WINDOW: Step = once({
+  ...OF_SILENCES,
   id: "ControlPlaneMaintenanceWindowRemoved",
+  stage: "Control plane",
+  title: "End the silences",
   reads: () => ["silences"],
   decide: (observed) => withReading(observed, "silences", (silences) => done(closeWindows("controlPlane", silences))),
 });

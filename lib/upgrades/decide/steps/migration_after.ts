@@ -9,9 +9,16 @@ import type { Observed } from "../types/observed.ts";
 import type { NewPlanCondition } from "../types/plan.ts";
 import type { Step, StepResult } from "../types/steps.ts";
 import { unreachable } from "../../../parsed.ts";
-import { controlPlaneFinished, controlPlaneTimeout, isControlPlaneLate, withPool } from "./control_plane.ts";
+import { COMPLETED } from "./after.ts";
+import {
+  CONTROL_PLANE,
+  controlPlaneFinished,
+  controlPlaneTimeout,
+  isControlPlaneLate,
+  withPool,
+} from "./control_plane.ts";
 import { done, fail, once, versionLabel, wait, withReading } from "./results.ts";
-import { nodesFinished, waitForNodes, WORKERS_STEP } from "./workers.ts";
+import { nodesFinished, waitForNodes, WORKERS } from "./workers.ts";
 
 const SMOKE = "SecondaryArchitectureProven";
 const NO_BASELINE = { image: "", operatorImages: {}, renderedConfigs: {} };
@@ -19,7 +26,7 @@ const NO_BASELINE = { image: "", operatorImages: {}, renderedConfigs: {} };
 const READ_ON_MS = 1_000;
 
 export const AWAIT_MIGRATED_CONTROL_PLANE: Step = once({
-  id: "ControlPlaneUpgraded",
+  ...CONTROL_PLANE,
   reads: () => ["pools"],
   decide: (observed, nowMs) => {
     const facts = factsOf(observed, NO_POOLS);
@@ -38,7 +45,7 @@ export const AWAIT_MIGRATED_CONTROL_PLANE: Step = once({
 });
 
 export const AWAIT_MIGRATED_NODES: Step = once({
-  id: WORKERS_STEP,
+  ...WORKERS,
   reads: () => ["pools", "osImages", "silences", "notReadyNodes"],
   decide: (observed) =>
     withPools(observed, (pools) => {
@@ -53,12 +60,21 @@ export const AWAIT_MIGRATED_NODES: Step = once({
 /** Checks all rules together: the steps before it waited for one after another. */
 export const VERIFY_ARCHITECTURE: Step = once({
   id: "ArchitectureVerified",
+  stage: "Control plane",
+  title: "Check the architecture of what runs",
+  waitsFor: "everything holds at once, ClusterOperators with other images among it",
+  remedy: "the operators or pools that are named",
   reads: () => ["clusterOperators", "pools", "osImages"],
   decide: (observed) => whenConverged(observed, { smoke: "notWanted", decide: () => done() }),
 });
 
 export const PROVE_OTHER_ARCHITECTURE: Step = once({
   id: SMOKE,
+  stage: "After",
+  title: "Run a pod on the other architecture",
+  waitsFor: "with `smoke`: a Ready node of another architecture, for `smoke.timeoutMinutes`; then with another machine",
+  remedy: "`oc -n openshift-machine-api get machines`: image, zone and instance type of the MachineSet",
+  isSkipped: ({ smoke }) => smoke === undefined,
   reads: ({ plan }) => plan.spec.smoke === undefined ? [] : ["smoke", "controlPlaneArchitectures"],
   decide: (observed, nowMs) => {
     if (observed.plan.spec.smoke === undefined) return done();
@@ -68,7 +84,7 @@ export const PROVE_OTHER_ARCHITECTURE: Step = once({
 
 /** Checks all rules once more, waits for the look at workloads, and notifies what the migration has made possible. */
 export const SEND_MIGRATED: Step = once({
-  id: "CompletedNotificationSent",
+  ...COMPLETED,
   reads: () => ["clusterOperators", "pools", "osImages", "advisories"],
   decide: (observed) => {
     const isProven = observed.plan.spec.smoke === undefined || isStepDone(observed.history, SMOKE);

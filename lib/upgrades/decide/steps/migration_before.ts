@@ -5,10 +5,11 @@ import type { Baseline } from "../types/plan.ts";
 import type { ClusterOperator, Payload } from "../types/cluster.ts";
 import type { Observed } from "../types/observed.ts";
 import type { Step } from "../types/steps.ts";
+import { HEALTHY_BEFORE } from "./before.ts";
 import { done, fail, hasCommenced, skipWhen, untilCommenced, withReading } from "./results.ts";
 
 export const CHECK_PRECONDITIONS: Step = untilCommenced({
-  id: "ClusterHealthyBeforeUpgrade",
+  ...HEALTHY_BEFORE,
   reads: () => ["pools", "buildingPools"],
   decide: (observed) =>
     withReading(observed, "pools", (pools) =>
@@ -20,6 +21,10 @@ export const CHECK_PRECONDITIONS: Step = untilCommenced({
 
 export const CHECK_PAYLOAD: Step = untilCommenced({
   id: "PayloadSupportsArchitectures",
+  stage: "Before",
+  title: "Find the payload's architectures",
+  waitsFor: "the payload can be read and has the control plane's architecture",
+  remedy: "is the registry reached, with the login in `openshift-config/pull-secret`?",
   reads: () => ["payload", "controlPlaneArchitectures"],
   decide: (observed) =>
     withReading(
@@ -35,6 +40,10 @@ export const CHECK_PAYLOAD: Step = untilCommenced({
 
 export const RECORD_BASELINE: Step = skipWhen(hasBaseline, {
   id: "BaselineRecorded",
+  stage: "Before",
+  title: "Record what runs now",
+  waitsFor: "ClusterOperators and pools are read",
+  remedy: "the API server",
   reads: (observed) => hasCommenced(observed) ? [] : ["clusterOperators", "pools"],
   decide: (observed) => {
     if (hasCommenced(observed)) return done([], { baseline: baselineInRetrospect(observed) });

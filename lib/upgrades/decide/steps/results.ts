@@ -3,7 +3,7 @@ import { isCommenced } from "../release/target.ts";
 import { isStepDone } from "../status_changes.ts";
 import type { Effect } from "../types/effects.ts";
 import type { Observed, Reading, Readings } from "../types/observed.ts";
-import type { Step, StepRecord, StepResult } from "../types/steps.ts";
+import type { Step, StepRecord, StepResult, StepWords } from "../types/steps.ts";
 
 export function done(effects: readonly Effect[] = [], record: StepRecord | undefined = undefined): StepResult {
   return { kind: "done", effects, record };
@@ -31,6 +31,11 @@ export function withReading<Name extends Reading>(
   return fail(`Cannot read ${WORDS[name]}: ${reading?.why ?? "it was not asked for"}`);
 }
 
+export const OF_SILENCES: Pick<StepWords, "waitsFor" | "remedy"> = {
+  waitsFor: "Alertmanager takes the silence, or its end",
+  remedy: "does Alertmanager run in `openshift-monitoring`? May the ServiceAccount `archway-upgrades` use it?",
+};
+
 export const COMMENCE_STEP = "UpgradeCommenced";
 
 /** Whether the target was requested in the ClusterVersion, by any client. It is requested once, whatever others change later. */
@@ -52,7 +57,7 @@ export function once(step: Step): Step {
 
 export function skipWhen(holds: (observed: Observed) => boolean, step: Step): Step {
   return {
-    id: step.id,
+    ...step,
     reads: (observed) => holds(observed) ? [] : step.reads(observed),
     decide: (observed, nowMs) => holds(observed) ? done() : step.decide(observed, nowMs),
   };

@@ -1,6 +1,7 @@
-// The three ways to upgrade, as lists of steps, and the steps at the end.
+// The three ways to upgrade, as lists of steps.
 import type { UpgradeType } from "../types/plan.ts";
 import type { Step, Upgrader } from "../types/steps.ts";
+import { CHECK_HEALTH_AFTER, POST_UPGRADE, SEND_COMPLETED } from "./after.ts";
 import {
   CHECK_DELAY,
   CHECK_DEPENDENCIES,
@@ -24,37 +25,6 @@ import {
 } from "./migration_after.ts";
 import { CHECK_PAYLOAD, CHECK_PRECONDITIONS, RECORD_BASELINE } from "./migration_before.ts";
 import { AWAIT_WORKERS, CLOSE_WORKER_WINDOW, OPEN_WORKER_WINDOW, RELEASE_CAPACITY } from "./workers.ts";
-import { decideHealthAfter } from "../health_decision.ts";
-import { notify } from "../notifications/notify.ts";
-import { done, once, wait, withReading } from "./results.ts";
-
-export const CHECK_HEALTH_AFTER: Step = once({
-  id: "ClusterHealthyAfterUpgrade",
-  reads: () => ["healthAfter"],
-  decide: (observed) =>
-    withReading(observed, "healthAfter", (results) => {
-      const { isBlocked, message, effects } = decideHealthAfter({ ...observed, results });
-      return isBlocked ? wait(message, effects) : done(effects);
-    }),
-});
-
-/** In regulated environments: has the file integrity operator take its database of files anew. */
-export const POST_UPGRADE: Step = once({
-  id: "PostUpgradeTasksCompleted",
-  reads: () => [],
-  decide: ({ config }) =>
-    done(
-      config.environment.fedramp
-        ? [{ kind: "annotateFileIntegrity", annotations: { "file-integrity.openshift.io/re-init": "" } }]
-        : [],
-    ),
-});
-
-export const SEND_COMPLETED: Step = once({
-  id: "CompletedNotificationSent",
-  reads: () => [],
-  decide: (observed) => done(notify("StateCompleted", observed)),
-});
 
 const OSD: readonly Step[] = [
   SEND_STARTED,
@@ -107,4 +77,11 @@ export const UPGRADERS: Readonly<Record<Upgrader["name"], Upgrader>> = {
 
 export function upgraderFor(profile: "type" | "multiarch-migration", type: UpgradeType): Upgrader {
   return UPGRADERS[profile === "type" ? type : profile];
+}
+
+const STEPS: ReadonlyMap<string, Step> = new Map([...OSD, ...MIGRATION].map((step) => [step.id, step]));
+
+/** By the type of its condition; undefined for a condition that is of no step. */
+export function stepOf(id: string): Step | undefined {
+  return STEPS.get(id);
 }

@@ -6,16 +6,26 @@ import { MINUTE_MS, parseTime } from "../../../cluster/time.ts";
 import type { Effect } from "../types/effects.ts";
 import type { Observed } from "../types/observed.ts";
 import type { NewPlanCondition } from "../types/plan.ts";
-import type { Step, StepRecord, StepResult } from "../types/steps.ts";
+import type { Step, StepRecord, StepResult, StepWords } from "../types/steps.ts";
 import { unreachable } from "../../../parsed.ts";
 import { describeTrouble, summarizePools } from "../pools.ts";
 import { closeWindows, isAnyActive, openWorkerWindow } from "../windows.ts";
-import { done, fail, once, skipWhen, versionLabel, wait, withReading } from "./results.ts";
+import { done, fail, OF_SILENCES, once, skipWhen, versionLabel, wait, withReading } from "./results.ts";
 
-export const WORKERS_STEP = "WorkerNodesUpgraded";
+export const WORKERS: StepWords = {
+  id: "WorkerNodesUpgraded",
+  stage: "Workers",
+  title: "Wait for all workers",
+  waitsFor: "every pool that is not paused says `Updated`. Migration: with another operating system image",
+  remedy:
+    "its message names degraded pools and nodes that are not Ready; `oc get mcp,nodes`: a node that is not drained; ArchwayUpgradeWorkersSlow, ArchwayUpgradeNodeDrainSlow",
+};
 
-export const OPEN_WORKER_WINDOW: Step = skipWhen(({ history }) => isStepDone(history, WORKERS_STEP), {
+export const OPEN_WORKER_WINDOW: Step = skipWhen(({ history }) => isStepDone(history, WORKERS.id), {
+  ...OF_SILENCES,
   id: "WorkersMaintenanceWindowCreated",
+  stage: "Workers",
+  title: "Silence the workers' alerts",
   reads: () => ["pools", "silences"],
   decide: (observed, nowMs) =>
     withReading(observed, "pools", (pools) => {
@@ -31,7 +41,7 @@ export const OPEN_WORKER_WINDOW: Step = skipWhen(({ history }) => isStepDone(his
 });
 
 export const AWAIT_WORKERS: Step = once({
-  id: WORKERS_STEP,
+  ...WORKERS,
   reads: () => ["pools", "silences", "notReadyNodes"],
   decide: (observed) =>
     withReading(observed, "pools", (pools) => {
@@ -46,6 +56,11 @@ export const AWAIT_WORKERS: Step = once({
 /** Removes temporary workers, also those that the plan no longer wants; where machines cannot be read, such a plan goes on. */
 export const RELEASE_CAPACITY: Step = once({
   id: "ComputeCapacityRemoved",
+  stage: "Workers",
+  title: "Remove the added machine",
+  waitsFor: "the temporary workers are drained and gone, also where the plan does without them since",
+  remedy: "as for `WorkerNodesUpgraded`",
+  isSkipped: ({ capacity }) => !capacity.enabled,
   reads: () => ["capacityLeft"],
   decide: (observed) => {
     if (!observed.plan.spec.capacity.enabled && observed.read.capacityLeft?.kind !== "observed") return done();
@@ -66,7 +81,10 @@ export const RELEASE_CAPACITY: Step = once({
 });
 
 export const CLOSE_WORKER_WINDOW: Step = once({
+  ...OF_SILENCES,
   id: "WorkersMaintenanceWindowRemoved",
+  stage: "Workers",
+  title: "End the silences",
   reads: () => ["silences"],
   decide: (observed) => withReading(observed, "silences", (silences) => done(closeWindows("workers", silences))),
 });

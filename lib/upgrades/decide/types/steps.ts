@@ -1,7 +1,7 @@
 // An upgrade as data: steps in their order, and what a step may answer.
 import type { Effect } from "./effects.ts";
 import type { Observed, Reading } from "./observed.ts";
-import type { Baseline, NewPlanCondition, UpgradeStatus } from "./plan.ts";
+import type { Baseline, NewPlanCondition, UpgradeSpec, UpgradeStatus } from "./plan.ts";
 
 export interface StepRecord {
   /** The nodes have begun to be upgraded, or all of them are; each is stamped once. */
@@ -23,9 +23,20 @@ export type StepResult =
     | { readonly kind: "fail"; readonly message: string }
   );
 
-export interface Step {
-  /** Type of its condition. Two steps that follow each other may share one. */
+/** What people read of a step: on its page, and in the table of docs/upgrades.md, which is made of it. */
+export interface StepWords {
+  /** Type of its condition. Two steps that follow each other may share one, and so may those of different upgrades. */
   readonly id: string;
+  readonly stage: "Before" | "Control plane" | "Workers" | "After";
+  readonly title: string;
+  /** Markdown, as is `remedy`: what to do where that does not come. */
+  readonly waitsFor: string;
+  readonly remedy: string;
+  /** Whether the plan does without what it is for: it is shown as skipped. */
+  readonly isSkipped?: (spec: UpgradeSpec) => boolean;
+}
+
+export interface Step extends StepWords {
   /** What it reads, given what is known so far; nothing where it skips itself. */
   readonly reads: (observed: Observed) => readonly Reading[];
   readonly decide: (observed: Observed, nowMs: number) => StepResult;

@@ -3,7 +3,7 @@ import { type RunEnd, runSteps } from "../../../../lib/upgrades/decide/steps/run
 import { done, fail, wait } from "../../../../lib/upgrades/decide/steps/results.ts";
 import type { Observed } from "../../../../lib/upgrades/decide/types/observed.ts";
 import type { History } from "../../../../lib/upgrades/decide/types/plan.ts";
-import type { Step, StepResult } from "../../../../lib/upgrades/decide/types/steps.ts";
+import type { Step, StepResult, StepWords } from "../../../../lib/upgrades/decide/types/steps.ts";
 import { renderTime } from "../../../../lib/cluster/time.ts";
 import {
   drive,
@@ -17,8 +17,12 @@ import {
   NOW_MS,
 } from "./make_plan.ts";
 
+function words(id: string): StepWords {
+  return { id, stage: "Before", title: id, waitsFor: "", remedy: "" };
+}
+
 function step(id: string, result: StepResult, reads: Step["reads"] = () => []): Step {
-  return { id, reads, decide: () => result };
+  return { ...words(id), reads, decide: () => result };
 }
 
 function run(
@@ -94,7 +98,7 @@ Deno.test("what a step has done is saved before the next step is decided; gauges
 Deno.test("a reading is made once a run, and again when an effect has changed it", () => {
   const seenBy: (readonly string[])[] = [];
   const look = (id: string, result: StepResult): Step => ({
-    id,
+    ...words(id),
     reads: () => ["silences", "pools"],
     decide: ({ read }: Observed) => {
       seenBy.push(Object.keys(read).toSorted());

@@ -1,11 +1,6 @@
 import assert from "node:assert/strict";
 import { renderTime } from "../../../../lib/cluster/time.ts";
-import {
-  CHECK_HEALTH_AFTER,
-  POST_UPGRADE,
-  SEND_COMPLETED,
-  UPGRADERS,
-} from "../../../../lib/upgrades/decide/steps/upgraders.ts";
+import { CHECK_HEALTH_AFTER, POST_UPGRADE, SEND_COMPLETED } from "../../../../lib/upgrades/decide/steps/after.ts";
 import {
   CHECK_DELAY,
   CHECK_DEPENDENCIES,
@@ -26,6 +21,7 @@ import {
   OPEN_WORKER_WINDOW,
   RELEASE_CAPACITY,
 } from "../../../../lib/upgrades/decide/steps/workers.ts";
+import { UPGRADERS } from "../../../../lib/upgrades/decide/steps/upgraders.ts";
 import type { Silence } from "../../../../lib/upgrades/decide/types/cluster.ts";
 import type { Effect } from "../../../../lib/upgrades/decide/types/effects.ts";
 import type { History } from "../../../../lib/upgrades/decide/types/plan.ts";

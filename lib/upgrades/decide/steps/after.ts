@@ -1,0 +1,49 @@
+// The steps after all nodes were upgraded.
+import { decideHealthAfter } from "../health_decision.ts";
+import { notify } from "../notifications/notify.ts";
+import type { Step, StepWords } from "../types/steps.ts";
+import { done, once, wait, withReading } from "./results.ts";
+
+export const CHECK_HEALTH_AFTER: Step = once({
+  id: "ClusterHealthyAfterUpgrade",
+  stage: "After",
+  title: "Check the cluster's health",
+  waitsFor: "as before the upgrade",
+  remedy: "as there",
+  reads: () => ["healthAfter"],
+  decide: (observed) =>
+    withReading(observed, "healthAfter", (results) => {
+      const { isBlocked, message, effects } = decideHealthAfter({ ...observed, results });
+      return isBlocked ? wait(message, effects) : done(effects);
+    }),
+});
+
+/** In regulated environments: has the file integrity operator take its database of files anew. */
+export const POST_UPGRADE: Step = once({
+  id: "PostUpgradeTasksCompleted",
+  stage: "After",
+  title: "Tidy up",
+  waitsFor: "with `environment.fedramp`: the FileIntegrity is annotated",
+  remedy: "the rights, the API server",
+  reads: () => [],
+  decide: ({ config }) =>
+    done(
+      config.environment.fedramp
+        ? [{ kind: "annotateFileIntegrity", annotations: { "file-integrity.openshift.io/re-init": "" } }]
+        : [],
+    ),
+});
+
+export const COMPLETED: StepWords = {
+  id: "CompletedNotificationSent",
+  stage: "After",
+  title: "Tell that it is complete",
+  waitsFor: "the notification; migration: the look at workloads as well",
+  remedy: "as `StartedNotificationSent`",
+};
+
+export const SEND_COMPLETED: Step = once({
+  ...COMPLETED,
+  reads: () => [],
+  decide: (observed) => done(notify("StateCompleted", observed)),
+});
