@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { FLAGS } from "../../lib/config/flags.ts";
-import { PAGE, withTable } from "../../manifests/generate/flags.ts";
+import { locatePage, PAGES, withTables } from "../../manifests/generate/tables.ts";
 import { listFiles } from "./sources.ts";
 
 const ROOT = new URL("../..", import.meta.url).pathname;
@@ -49,10 +49,12 @@ const FOREIGN: Readonly<Record<string, readonly string[]>> = {
 /** What stands for a flag: any, and several with one beginning. */
 const STAND_INS = ["flag"];
 
-Deno.test("docs/configuration.md has the flags of today", async () => {
-  const page = await Deno.readTextFile(PAGE);
-  assert.ok(page === withTable(page), "run `deno task flags`");
-});
+for (const page of PAGES) {
+  Deno.test(`docs/${page} has the tables of today`, async () => {
+    const text = await Deno.readTextFile(locatePage(page));
+    assert.ok(text === withTables(page, text), "run `deno task tables`");
+  });
+}
 
 /** The pages for users whole, of the code its comments. */
 function texts(): readonly (readonly [file: string, text: string])[] {

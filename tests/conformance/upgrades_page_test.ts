@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { parse } from "yaml";
 import { decodeOperatorConfig } from "../../lib/upgrades/decide/types/operator_config.ts";
-import { UPGRADERS } from "../../lib/upgrades/decide/steps/upgraders.ts";
 
 const PAGE = Deno.readTextFileSync(new URL("../../docs/upgrades.md", import.meta.url));
 
@@ -36,24 +35,4 @@ Deno.test("docs/upgrades.md has every setting of upgrades with its default, and 
     assert.ok(wrong.kind === "unparsable" && wrong.problems.some((problem) => problem.startsWith(`${key} `)), key);
     if (fallback !== "–") assert.deepEqual(decodeOperatorConfig(treeWith(key, parse(fallback))), without, key);
   }
-});
-
-const OF: Readonly<Record<string, string>> = {
-  "OSD,ARO,multiarch-migration": "all",
-  "OSD,ARO": "OSD, ARO",
-  "OSD": "OSD",
-  "multiarch-migration": "migration",
-};
-
-Deno.test("docs/upgrades.md has every step of upgrades, and says whose it is", () => {
-  const listed = rowsUnder("Steps").flatMap(([names = "", of = ""]) =>
-    names.replaceAll("`", "").split(", ").map((name) => [name, of] as const)
-  );
-  const upgraders = Object.values(UPGRADERS);
-  const ids = new Set(upgraders.flatMap(({ steps }) => steps.map(({ id }) => id)));
-  const taken = [...ids].map((id) => {
-    const names = upgraders.filter(({ steps }) => steps.some((step) => step.id === id)).map(({ name }) => name);
-    return [id, OF[names.join()] ?? names.join()] as const;
-  });
-  assert.deepEqual(listed.toSorted(), taken.toSorted());
 });
