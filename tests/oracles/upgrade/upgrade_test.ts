@@ -92,8 +92,9 @@ Deno.test("both upgrades came to their end, with nothing left behind", async () 
 
 Deno.test("an upgrade of today takes the steps that the MUO took", async () => {
   const { operator } = await readUpgrades();
-  const ids = upgraderFor("type", "OSD").steps.map(({ id }) => id);
-  assert.deepEqual([...new Set(ids)], operator.steps.map(({ type }) => type).toReversed());
+  const taken = operator.steps.map(({ type }) => type).toReversed();
+  const ids = new Set(upgraderFor("type", "OSD").steps.map(({ id }) => id));
+  assert.deepEqual([...ids].filter((id) => taken.includes(id)), taken);
 });
 
 function silenceOf(effect: Effect, nowMs: number): unknown {

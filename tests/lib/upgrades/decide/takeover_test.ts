@@ -45,8 +45,9 @@ Deno.test("an upgrade that the Managed Upgrade Operator has begun is waited for,
   assert.deepEqual(words, []);
   const [entry] = run.saved.at(-1)?.history ?? [];
   assert.deepEqual([entry?.phase, entry?.precedingVersion], ["Upgrading", FROM]);
-  assert.deepEqual(entry?.conditions.map(({ type }) => type), ["ControlPlaneUpgraded", ...DONE]);
-  for (const { startTime } of entry?.conditions ?? []) assert.equal(startTime, BEGAN);
+  const theirs = entry?.conditions.filter(({ type }) => ["ControlPlaneUpgraded", ...DONE].includes(type)) ?? [];
+  assert.deepEqual(theirs.map(({ type }) => type), ["ControlPlaneUpgraded", ...DONE]);
+  for (const { startTime } of theirs) assert.equal(startTime, BEGAN);
 });
 
 Deno.test("its silences are ended by their comments, its end is announced, and its times stay", () => {
