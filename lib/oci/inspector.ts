@@ -1,19 +1,18 @@
 // The request and the report of an inspection, and the one interface for everything that inspects images. A request passes
-// the layers from top to bottom. 1 to 4 are Inspectors, each around the next; 5 and 6 are what `inspect` reads with.
+// the layers from top to bottom. 1 to 3 are Inspectors, each around the next; 4 and 5 are what `inspect` reads with.
 //
 //   InspectionRequest                                                                       InspectionReport
 //        ▼                                                                                        ▲
 //   1  with_keyring         plans the pull, completes the credentials       config/, credentials/ │
 //        ▼ PlannedRequest                                                                         │
-//   2  cache/single_flight  equal inspections that overlap are one                                │
-//   3  cache/cached         digests for good, tags for a while                                    │
+//   2  cache/cached         equal inspections are one, digests for good, tags for a while         │
 //        ▼ PlannedRequest                                                                         │
-//   4  inspect              limits/image_limits, then the endpoints in order              image/  │ ImageRead
+//   3  inspect              limits/image_limits, then the endpoints in order              image/  │ ImageRead
 //        ▼ Endpoint, InspectionContext                                                            │ ManifestDocument
-//   5  session              documents of one repository, checked by their digests, parsed         │
+//   4  session              documents of one repository, checked by their digests, parsed         │
 //      repository_client    within limits, logged in                                limits/, auth/ │
 //        ▼ Exchange                                                                               │ Answer
-//   6  http/transport       address guard, TLS, redirects, time and size limits ──── fetch ───────┘
+//   5  http/transport       address guard, TLS, redirects, time and size limits ──── fetch ───────┘
 import type { Callers } from "./callers.ts";
 import type { Credential } from "./credential.ts";
 import type { Endpoint } from "./pull_plan.ts";

@@ -6,7 +6,6 @@ import { openMemoryStore } from "./memory_store.ts";
 import type { KeyValueStore } from "../../lib/kv/store.ts";
 import { silentLogger } from "../../lib/log.ts";
 import { CachedInspector } from "../../lib/oci/cache/cached.ts";
-import { singleFlight } from "../../lib/oci/cache/single_flight.ts";
 import { withKeyring } from "../../lib/oci/with_keyring.ts";
 import type { ImageUse, InspectedImage } from "../../lib/oci/types.ts";
 import { FakeClock } from "./fake_clock.ts";
@@ -55,7 +54,7 @@ export function openImageBed(
     credentials: pullSecrets.length === 0 ? [] : [makeCredential("registry.example")],
   }));
   const images = openPodImages({
-    inspector: withKeyring(singleFlight(cached, { clock }), { planner: DIRECT, keyring: NO_KEYRING, clock }),
+    inspector: withKeyring(cached, { planner: DIRECT, keyring: NO_KEYRING, clock }),
     pullSecrets: { read: (scope) => Promise.resolve(pull(scope)) },
     known,
     limits: new ImageLimits(),

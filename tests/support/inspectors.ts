@@ -16,7 +16,6 @@ import { type Caller, callersOf } from "../../lib/oci/callers.ts";
 import { NO_PROXIES, type ProxySettings } from "../../lib/oci/http/proxy.ts";
 import type { Endpoint, EndpointTransport, PullPlan, PullPlanner } from "../../lib/oci/pull_plan.ts";
 import { type ImageReference, parseReference } from "../../lib/oci/reference.ts";
-import { singleFlight } from "../../lib/oci/cache/single_flight.ts";
 import { TokenSource } from "../../lib/oci/auth/token.ts";
 import { LearnedChallenges } from "../../lib/oci/auth/learned_challenges.ts";
 import { ConnectionVariants } from "../../lib/oci/http/connection_variants.ts";
@@ -89,7 +88,7 @@ export function openTestInspector(
   const keyring: Keyring = "lookup" in given ? given : {
     lookup: (endpoint) => Promise.resolve(credentialsFor(given, endpoint)),
   };
-  const inspector = withKeyring(singleFlight(cached, { clock }), { planner, keyring, clock });
+  const inspector = withKeyring(cached, { planner, keyring, clock });
   return {
     inspector,
     registry: {

@@ -1,6 +1,6 @@
 // Everything that inspects images, opened from the configuration and put together:
 //
-//   with_keyring → single_flight → cached → image_limits → inspect → session → request_limiter → http/transport
+//   with_keyring → cached → image_limits → inspect → session → request_limiter → http/transport
 import type { Clock } from "../../clock.ts";
 import { type KnownImages, KnownImagesPolicy } from "./known_images.ts";
 import { openDenoKv } from "../../kv/deno_kv.ts";
@@ -11,7 +11,6 @@ import type { HostState } from "../../oci/limits/host_state.ts";
 import type { ImageLimits } from "../../oci/limits/image_limits.ts";
 import { RegistryInspector } from "../../oci/inspect.ts";
 import type { Inspector } from "../../oci/inspector.ts";
-import { singleFlight } from "../../oci/cache/single_flight.ts";
 import { withKeyring } from "../../oci/with_keyring.ts";
 import { openRegistryAccess, type RegistryAccessOptions, type RegistryConfig } from "../../oci/registry_access.ts";
 
@@ -53,7 +52,7 @@ export async function openImageService(options: ImageServiceOptions): Promise<Im
   });
   const owned = stack.move();
   return {
-    inspector: withKeyring(singleFlight(cached, { clock }), { planner, keyring, clock }),
+    inspector: withKeyring(cached, { planner, keyring, clock }),
     run: (signal) => planner.watch(signal),
     known: new KnownImagesPolicy({ memory: cached, planner, clock, tagTtlMs: config.tagTtl }),
     limits: clients.limits,

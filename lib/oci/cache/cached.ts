@@ -1,7 +1,7 @@
 // The caching inspector, around the registry's. It keeps the platforms of a digest for good, and the digest of a tag for a
 // while. After that a HEAD request confirms the digest.
 //
-//   inspect ─ recent failure? ────────── in memory or store, and fresh enough? ─ TagLookups: share or begin a look-up
+//   inspect ─ equal one under way? ─ recent failure? ─ known and fresh enough? ─ TagLookups: share or begin a look-up
 //                                                                                 ├ HEAD, where its document is known
 //                                                                                 └ GET otherwise
 import type { Clock } from "../../clock.ts";
@@ -19,6 +19,7 @@ import type {
 } from "../inspector.ts";
 import { canonicalReference, type ImageReference } from "../reference.ts";
 import { addRequests, NO_REQUESTS, reportWithoutRequests } from "../request_log.ts";
+import { SharedCalls } from "../shared_call.ts";
 import { type AccessScope, openAccessScopes, PUBLIC_SCOPE } from "./access_scope.ts";
 import { InspectionStore, type KnownTag } from "./inspection_store.ts";
 import { NegativeCache } from "./negative.ts";
@@ -59,6 +60,7 @@ export class CachedInspector implements Inspector<PlannedRequest> {
   readonly #store: InspectionStore;
   readonly #failures: NegativeCache;
   readonly #lookups: TagLookups;
+  readonly #underWay: SharedCalls<InspectionReport>;
   readonly #scopeOf = openAccessScopes();
 
   constructor(deps: CachedInspectorDeps) {
@@ -66,6 +68,7 @@ export class CachedInspector implements Inspector<PlannedRequest> {
     this.#store = new InspectionStore(deps);
     this.#failures = new NegativeCache(deps);
     this.#lookups = new TagLookups(deps);
+    this.#underWay = new SharedCalls({ clock: deps.clock });
   }
 
   size(): number {
@@ -84,7 +87,18 @@ export class CachedInspector implements Inspector<PlannedRequest> {
     return { inspection: { ...document, findings: findingsFor(reference, document) }, tag };
   }
 
+  /** Equal requests that overlap are one: the thousand replicas of a Deployment cost one. It ends when its last caller has left. */
   async inspect(request: PlannedRequest, signal: AbortSignal): Promise<InspectionReport> {
+    // Those that differ in the time since when a look-up counts share no more than the look-up.
+    if (typeof request.freshness === "object") return await this.#inspect(request, signal);
+    return await this.#underWay.run(
+      JSON.stringify([request.freshness, keyOf(request)]),
+      { callers: request.callers, signal },
+      (callers, shared) => this.#inspect({ ...request, callers }, shared),
+    );
+  }
+
+  async #inspect(request: PlannedRequest, signal: AbortSignal): Promise<InspectionReport> {
     const { clock } = this.#deps;
     const { reference } = request;
     const key = keyOf(request);

@@ -126,7 +126,7 @@ Deno.test("withKeyring() parses and hashes each credential once, however many im
   const images = Array.from({ length: 200 }, (_, at) => `quay.io/org/app${at}:v1`);
   const { requests } = await ask(images, { pods, keyring: [] });
   assert.equal(requests.length, 200);
-  // As single-flight and the cache do.
+  // As the cache does.
   for (const { credentials } of requests) for (let at = 0; at < 3; at++) fingerprintOfAll(credentials);
   assert.deepEqual(reads, { scope: 2 * 256, secret: 256 });
 });

@@ -7,7 +7,6 @@ import { openPodImages } from "../../../../lib/images/pods/pod_images.ts";
 import { silentLogger } from "../../../../lib/log.ts";
 import { openPlacementMetrics } from "../../../support/process_metrics.ts";
 import { CachedInspector } from "../../../../lib/oci/cache/cached.ts";
-import { singleFlight } from "../../../../lib/oci/cache/single_flight.ts";
 import { withKeyring } from "../../../../lib/oci/with_keyring.ts";
 import { makeSettings } from "../../../../lib/placement/decide/config/types.ts";
 import { MAX_IMAGES } from "../../../../lib/placement/decide/images.ts";
@@ -31,11 +30,7 @@ const cached = new CachedInspector({
   tagTtlMs: 300_000,
 });
 let asked = 0;
-const inspector = withKeyring(singleFlight(cached, { clock }), {
-  planner: DIRECT,
-  keyring: NO_KEYRING,
-  clock,
-});
+const inspector = withKeyring(cached, { planner: DIRECT, keyring: NO_KEYRING, clock });
 const images = openPodImages({
   inspector: { inspect: (request, signal) => (asked++, inspector.inspect(request, signal)) },
   pullSecrets: { read: () => Promise.resolve({ credentials: [] }) },

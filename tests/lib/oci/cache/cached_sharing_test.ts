@@ -1,0 +1,112 @@
+import assert from "node:assert/strict";
+import { makeCredential, makeRequest, type RequestParts } from "../../../support/inspectors.ts";
+import type { KeyValueStore } from "../../../../lib/kv/store.ts";
+import { silentLogger } from "../../../../lib/log.ts";
+import { CachedInspector } from "../../../../lib/oci/cache/cached.ts";
+import type { InspectionReport, PlannedRequest } from "../../../../lib/oci/inspector.ts";
+import { type InspectionPriority, mostUrgent } from "../../../../lib/oci/callers.ts";
+import { reportWithoutRequests } from "../../../../lib/oci/request_log.ts";
+import { FakeClock } from "../../../support/fake_clock.ts";
+import { openMemoryStore } from "../../../support/memory_store.ts";
+import { turn } from "../../../support/until.ts";
+
+const REPORT = reportWithoutRequests({
+  inspection: {
+    kind: "platforms",
+    digest: `sha256:${"ab".repeat(32)}`,
+    mediaType: "application/vnd.oci.image.index.v1+json",
+    platforms: [{ os: "linux", architecture: "amd64" }],
+    depth: "index",
+    findings: [],
+  },
+  resolved: "registry.example/app:v1",
+  verifiedAtMs: 0,
+  source: "registry",
+});
+
+interface Call {
+  readonly request: PlannedRequest;
+  readonly finish: (report: InspectionReport) => void;
+}
+
+interface Scene {
+  inspect(more?: RequestParts): Promise<InspectionReport>;
+  /** What the registry was asked, to be answered by the test. */
+  readonly calls: readonly Call[];
+}
+
+function open(kv?: KeyValueStore): Scene {
+  const calls: Call[] = [];
+  const cached = new CachedInspector({
+    inner: {
+      inspect: (request) => new Promise((finish) => calls.push({ request, finish })),
+      head: () => Promise.reject(new Error("no HEAD is expected")),
+    },
+    kv,
+    clock: new FakeClock(),
+    log: silentLogger,
+    maxEntries: 100,
+    tagTtlMs: 300_000,
+  });
+  const inspect = (more: RequestParts = {}): Promise<InspectionReport> =>
+    cached.inspect(
+      makeRequest("registry.example/app:v1", { priority: "admission", ...more }),
+      new AbortController().signal,
+    );
+  return { inspect, calls };
+}
+
+Deno.test("CachedInspector.inspect() reads the store and asks the registry once for 1 000 equal requests at the same time", async () => {
+  const store = openMemoryStore();
+  let reads = 0;
+  const { inspect, calls } = open({ ...store, get: (key) => (reads++, store.get(key)) });
+  const reports = Promise.all(Array.from({ length: 1_000 }, () => inspect()));
+  await turn();
+  assert.deepEqual([calls.length, reads], [1, 1]);
+  calls[0]?.finish(REPORT);
+  assert.equal(new Set(await reports).size, 1);
+});
+
+Deno.test("CachedInspector.inspect() keeps apart what differs in image, credentials or depth", async () => {
+  const { inspect, calls } = open();
+  const different: readonly RequestParts[] = [
+    {},
+    { image: "registry.example/app:v2" },
+    { credentials: [makeCredential("registry.example", { password: "one" })] },
+    { credentials: [makeCredential("registry.example", { password: "two" })] },
+    { depth: "config" },
+  ];
+  const reports = Promise.all(different.map((more) => inspect(more)));
+  await turn();
+  assert.equal(calls.length, different.length);
+  for (const call of calls) call.finish(REPORT);
+  await reports;
+});
+
+Deno.test("CachedInspector.inspect() asks with the strongest priority of those who wait", async () => {
+  const { inspect, calls } = open();
+  const reports = [inspect({ priority: "prewarm" })];
+  await turn();
+  const urgency = (): InspectionPriority | undefined => calls.map(({ request }) => mostUrgent(request.callers))[0];
+  assert.equal(urgency(), "prewarm");
+  reports.push(inspect({ priority: "gated" }));
+  reports.push(inspect({ priority: "admission" }));
+  await turn();
+  assert.equal(urgency(), "gated");
+  calls[0]?.finish(REPORT);
+  await Promise.all(reports);
+});
+
+Deno.test("CachedInspector.inspect() asks for all of its callers, each once, also those who join later", async () => {
+  const { inspect, calls } = open();
+  const reports = [inspect({ namespace: "one" })];
+  await turn();
+  const callers = calls[0]?.request.callers;
+  const joined: unknown[] = [];
+  callers?.onJoin((caller) => joined.push(caller));
+  for (const namespace of ["one", "two", "two"]) reports.push(inspect({ namespace }));
+  assert.deepEqual(joined, [{ namespace: "two", priority: "admission" }]);
+  assert.deepEqual(callers?.members.map(({ namespace }) => namespace), ["one", "two"]);
+  calls[0]?.finish(REPORT);
+  await Promise.all(reports);
+});
