@@ -1,7 +1,7 @@
 // Audit mode: pods are left as they are, and what would be done is reported. Idle while nothing is audited.
 import { LRUCache } from "lru-cache";
 import { type Clock, orAborted } from "../../lib/clock.ts";
-import { BACKGROUND_RETRY_MS, inspectInBackground } from "../../lib/images/pods/pod_images.ts";
+import { BACKGROUND_RETRY_MS, inspectInBackground } from "../../lib/images/pods/background.ts";
 import type { AuditedNamespaces } from "../../lib/placement/cluster/audited_namespaces.ts";
 import { type ReadApi, serverNowMs } from "../../lib/k8s/api.ts";
 import type { EventRecorder } from "../../lib/k8s/event_recorder.ts";

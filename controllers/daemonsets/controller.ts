@@ -1,5 +1,5 @@
 // `--daemonsets=warn`: one event on a DaemonSet whose images miss an architecture that nodes have.
-import { BackgroundRetries, inspectInBackground, mayPass } from "../../lib/images/pods/pod_images.ts";
+import { BackgroundRetries, inspectInBackground, mayPass } from "../../lib/images/pods/background.ts";
 import type { ReadApi } from "../../lib/k8s/api.ts";
 import { eventObjectOf } from "../../lib/k8s/event_input.ts";
 import type { EventRecorder } from "../../lib/k8s/event_recorder.ts";

@@ -1,7 +1,7 @@
 // Component `kueue`: narrows the pod templates of queued Workloads, and answers the admission check that holds them until then.
 //
 //   Workload ─▶ images of its pod sets ─▶ decide ─▶ affinity of the templates, or the answer of the check
-import { BACKGROUND_LIMIT_MS, inspectInBackground } from "../../lib/images/pods/pod_images.ts";
+import { BACKGROUND_LIMIT_MS, inspectInBackground } from "../../lib/images/pods/background.ts";
 import { type KubeApi, readOptional, serverNowMs } from "../../lib/k8s/api.ts";
 import { classifyWriteFailure } from "../../lib/k8s/errors.ts";
 import { KEPT } from "../../lib/k8s/kept.ts";
