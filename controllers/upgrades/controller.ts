@@ -11,7 +11,7 @@ import type { UpgradeStatus } from "../../lib/upgrades/decide/types/plan.ts";
 import type { ReconcileEnd } from "../../lib/upgrades/decide/types/steps.ts";
 import { type Controller, openController, requeueAfter, type Runnable } from "../controller.ts";
 import type { UpgradesDeps } from "./deps.ts";
-import { DRAINS_MS, isUpgrading, openDrains, openDrainTurns } from "./drains.ts";
+import { DRAINS_MS, isUpgrading, openDrainRounds, openDrains } from "./drains.ts";
 import { drive } from "./drive.ts";
 import { openWorkloadAdvice } from "./workload_advice.ts";
 import type { Change } from "../../lib/k8s/object_cache.ts";
@@ -32,7 +32,7 @@ const BACKOFF = { baseMs: 1_000, capMs: 60_000 } as const;
 export function openUpgrades(deps: UpgradesDeps): UpgradesController {
   const { clock, log, queueMetrics } = deps;
   const drains = openDrains(deps);
-  const drainTurns = openDrainTurns(deps, { drains, onDue: () => controller.enqueue(DRAINS_KEY) });
+  const drainRounds = openDrainRounds(deps, { drains, onDue: () => controller.enqueue(DRAINS_KEY) });
   const osImages = new OsImages(deps.readApi);
   const advice = openWorkloadAdvice(deps.adviseOnWorkloads, () => controller.enqueue(KEY));
   let seen: UpgradeInput | undefined;
@@ -40,7 +40,7 @@ export function openUpgrades(deps: UpgradesDeps): UpgradesController {
   const reconcileUpgrade = async (signal: AbortSignal): Promise<ReconcileResult> => {
     const input = await readInput(deps, { nowMs: serverNowMs(clock, deps.readApi), signal });
     seen = input;
-    drainTurns.follow(input);
+    drainRounds.follow(input);
     const { known: plan, base, nowMs } = input;
     const isDrainForbidden = drains.isForbidden();
     const onWritten = (status: UpgradeStatus): void => {
@@ -55,7 +55,7 @@ export function openUpgrades(deps: UpgradesDeps): UpgradesController {
   };
   const controller = openController({
     ...{ name: "upgrades", watches, parallel: 2, queue: { backoff: BACKOFF }, clock, log, queueMetrics },
-    reconcile: async (key, signal) => await (key === KEY ? reconcileUpgrade(signal) : drainTurns.take(signal)),
+    reconcile: async (key, signal) => await (key === KEY ? reconcileUpgrade(signal) : drainRounds.take(signal)),
   });
   const run = async (signal: AbortSignal): Promise<void> => {
     controller.enqueue(KEY);

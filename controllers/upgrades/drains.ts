@@ -136,20 +136,20 @@ function describe(
 
 export const DRAINS_MS = 60_000;
 
-export interface DrainTurns {
+export interface DrainRounds {
   /** To be called by each reconcile, with what it read. */
   follow(input: UpgradeInput): void;
   /** Checks them, by the plan and the settings as they were read last; again a minute later. Rejects when something cannot be read. */
   take(signal: AbortSignal): Promise<ReconcileResult>;
 }
 
-export function openDrainTurns(
+export function openDrainRounds(
   { clock, readApi }: Pick<UpgradesDeps, "clock" | "readApi">,
   { drains, onDue }: { readonly drains: Pick<Drains, "check" | "forget">; readonly onDue: () => void },
-): DrainTurns {
+): DrainRounds {
   let latest: UpgradeInput | undefined;
   let dueMs = 0;
-  // From here, not from the end of the turn: reconciles come a minute apart, and the next one is to find it due.
+  // From here, not from the end of the round: reconciles come a minute apart, and the next one is to find it due.
   const begin = (): void => {
     dueMs = clock.monotonicMs() + DRAINS_MS;
   };

@@ -7,7 +7,7 @@ import { historyOf, isStepDone } from "../upgrades/decide/status_changes.ts";
 import { stateOf } from "../upgrades/decide/progress.ts";
 import { isCommenced, isMigration } from "../upgrades/decide/release/target.ts";
 import { validatePlan, type Validation, validationReads } from "../upgrades/decide/release/validate.ts";
-import { decideSchedule } from "../upgrades/decide/phases/turn.ts";
+import { decideSchedule } from "../upgrades/decide/phases/plan_state.ts";
 import { COMMENCE_STEP } from "../upgrades/decide/steps/results.ts";
 import { upgraderFor } from "../upgrades/decide/steps/upgraders.ts";
 import { MINUTE_MS } from "../cluster/time.ts";

@@ -14,7 +14,7 @@ import { isCommenced, isMigration, isReleaseOf, lostRequest, precedingVersionOf 
 import { validatePlan, validationReads } from "./release/validate.ts";
 import { asFailed, clearUp, removals } from "./phases/give_up.ts";
 import { adopt, reconcileNew, reconcilePending, validationMetric, withValidation } from "./phases/pending.ts";
-import { apply, failed, PACE_MS, save, settled, type Turn, withStatus } from "./phases/turn.ts";
+import { apply, failed, PACE_MS, type PlanState, save, settled, withStatus } from "./phases/plan_state.ts";
 import { reconcileUpgraded, reconcileUpgrading } from "./phases/upgrading.ts";
 import { COMMENCE_STEP, hasCommenced } from "./steps/results.ts";
 import { read } from "./steps/run.ts";
@@ -53,36 +53,36 @@ export function* reconcile(input: ReconcileInput): Reconcile {
   return yield* reconcilePlan({ base, status: withPlanCondition(status, drain, { generation, nowMs }), nowMs });
 }
 
-function* reconcilePlan({ base, status, nowMs }: Omit<Turn, "entry">): Coroutine<ReconcileEnd> {
+function* reconcilePlan({ base, status, nowMs }: Omit<PlanState, "entry">): Coroutine<ReconcileEnd> {
   const { desired } = base.plan.spec;
   if (desired.version === "") return yield* reconcileWithoutVersion({ base, status, nowMs });
   const known = historyOf(status, desired);
   const entry = known ?? newEntry(base, nowMs);
-  const turn: Turn = { base, entry, status: withHistory(status, entry), nowMs };
+  const state: PlanState = { base, entry, status: withHistory(status, entry), nowMs };
   const isBegun = hasCommenced({ ...base, history: entry });
-  if (base.plan.spec.suspend && !isBegun && isOpen(entry)) return yield* reconcileSuspended(turn);
-  const resumed = withStatus(turn, {
-    ...turn.status,
-    conditions: turn.status.conditions.filter(({ type }) => type !== "Suspended"),
+  if (base.plan.spec.suspend && !isBegun && isOpen(entry)) return yield* reconcileSuspended(state);
+  const resumed = withStatus(state, {
+    ...state.status,
+    conditions: state.status.conditions.filter(({ type }) => type !== "Suspended"),
   });
   const retired = yield* retireOthers(resumed);
   if (retired.kind !== "retired") return retired;
-  if (known === undefined) yield* save(retired.turn);
-  return yield* reconcilePhase(retired.turn);
+  if (known === undefined) yield* save(retired.state);
+  return yield* reconcilePhase(retired.state);
 }
 
-function* reconcilePhase(turn: Turn): Coroutine<ReconcileEnd> {
-  const { phase } = turn.entry;
+function* reconcilePhase(state: PlanState): Coroutine<ReconcileEnd> {
+  const { phase } = state.entry;
   switch (phase) {
     case "New":
-      return yield* reconcileNew(turn);
+      return yield* reconcileNew(state);
     case "Pending":
-      return yield* reconcilePending(turn);
+      return yield* reconcilePending(state);
     case "Upgrading":
-      return yield* reconcileUpgrading(turn);
+      return yield* reconcileUpgrading(state);
     case "Upgraded":
-      yield* save(turn);
-      return yield* reconcileUpgraded(turn);
+      yield* save(state);
+      return yield* reconcileUpgraded(state);
     case "Failed":
     case "Unknown":
       return settled();
@@ -110,46 +110,46 @@ function newEntry({ plan, clusterVersion }: Base, nowMs: number): History {
 }
 
 /** A plan that names only an image gets its version from it; one that names nothing is invalid. */
-function* reconcileWithoutVersion({ base, status, nowMs }: Omit<Turn, "entry">): Coroutine<ReconcileEnd> {
-  const turn: Turn = { base, status, entry: newEntry(base, nowMs), nowMs };
-  if (base.plan.spec.suspend) return yield* reconcileSuspended(turn);
+function* reconcileWithoutVersion({ base, status, nowMs }: Omit<PlanState, "entry">): Coroutine<ReconcileEnd> {
+  const state: PlanState = { base, status, entry: newEntry(base, nowMs), nowMs };
+  if (base.plan.spec.suspend) return yield* reconcileSuspended(state);
   const validation = validatePlan({ ...base, read: yield* read(validationReads(base)) });
   if (validation.kind === "adoptVersion") return yield* adopt(validation.version);
   const failure = yield* apply([validationMetric(validation)]);
   if (failure !== undefined) return failed(failure);
-  yield* save(withValidation(turn, validation));
+  yield* save(withValidation(state, validation));
   return validation.kind === "invalid" ? failed(validation.message) : settled();
 }
 
 /** A suspended plan does nothing and takes nothing back, so that it can go on where it stopped. */
-function* reconcileSuspended(turn: Turn): Coroutine<ReconcileEnd> {
-  const { plan } = turn.base;
+function* reconcileSuspended(state: PlanState): Coroutine<ReconcileEnd> {
+  const { plan } = state.base;
   yield* save(withStatus(
-    turn,
-    withPlanCondition(turn.status, {
+    state,
+    withPlanCondition(state.status, {
       type: "Suspended",
       status: "True",
       reason: "Suspended",
       message: "Nothing is done while spec.suspend is true.",
-    }, { generation: plan.generation, nowMs: turn.nowMs }),
+    }, { generation: plan.generation, nowMs: state.nowMs }),
   ));
   return settled();
 }
 
 /** Ends upgrades to targets that the plan no longer names: removes what was prepared for them, and marks them Failed. */
-function* retireOthers(turn: Turn): Coroutine<{ kind: "retired"; turn: Turn } | ReconcileEnd> {
-  const others = turn.status.history.filter((entry) => entry !== turn.entry && entry.phase === "Upgrading");
-  if (others.length === 0) return { kind: "retired", turn };
+function* retireOthers(state: PlanState): Coroutine<{ kind: "retired"; state: PlanState } | ReconcileEnd> {
+  const others = state.status.history.filter((entry) => entry !== state.entry && entry.phase === "Upgrading");
+  if (others.length === 0) return { kind: "retired", state };
   const open = yield* clearUp(others);
   if (open !== undefined) return open;
-  const message = `The plan names another target, ${turn.entry.version}, since.`;
+  const message = `The plan names another target, ${state.entry.version}, since.`;
   const status = others.reduce(
-    (result, other) => withHistory(result, asFailed(other, { message, nowMs: turn.nowMs })),
-    turn.status,
+    (result, other) => withHistory(result, asFailed(other, { message, nowMs: state.nowMs })),
+    state.status,
   );
-  const retired = withStatus(turn, status);
+  const retired = withStatus(state, status);
   yield* save(retired);
-  return { kind: "retired", turn: retired };
+  return { kind: "retired", state: retired };
 }
 
 /** No plan: what an upgrade may have left is removed. What cannot be read now is looked for again later. */

@@ -8,7 +8,7 @@ import {
   isCompleted,
   precedingVersionOf,
 } from "../../../lib/upgrades/decide/release/target.ts";
-import { decideSchedule } from "../../../lib/upgrades/decide/phases/turn.ts";
+import { decideSchedule } from "../../../lib/upgrades/decide/phases/plan_state.ts";
 import { parseClusterOperator, parseClusterVersion } from "../../../lib/upgrades/decide/types/cluster.ts";
 import { parsePlan } from "../../../lib/upgrades/decide/types/plan.ts";
 import { MINUTE_MS, renderTime } from "../../../lib/cluster/time.ts";

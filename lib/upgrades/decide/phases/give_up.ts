@@ -7,15 +7,15 @@ import type { Effect } from "../types/effects.ts";
 import type { Observed } from "../types/observed.ts";
 import type { History } from "../types/plan.ts";
 import type { Coroutine, ReconcileEnd } from "../types/steps.ts";
-import { apply, failed, PACE_MS, save, settled, type Turn, withEntry } from "./turn.ts";
+import { apply, failed, PACE_MS, type PlanState, save, settled, withEntry } from "./plan_state.ts";
 import { findCondition } from "../../../cluster/condition.ts";
 import { renderTime } from "../../../cluster/time.ts";
 
 const FAILED_CONDITION = "FailedUpgrade";
 
 /** Removes, notifies, and sets the phase. `lost`: to what another client has changed the request; else it did not begin in time. */
-export function* giveUp(turn: Turn, lost?: string): Coroutine<ReconcileEnd> {
-  const { base: { plan }, entry, nowMs } = turn;
+export function* giveUp(state: PlanState, lost?: string): Coroutine<ReconcileEnd> {
+  const { base: { plan }, entry, nowMs } = state;
   const open = yield* clearUp([entry]);
   if (open !== undefined) return open;
   const { done, failure } = yield* carryOut([
@@ -25,7 +25,7 @@ export function* giveUp(turn: Turn, lost?: string): Coroutine<ReconcileEnd> {
   ]);
   if (failure !== undefined) return failed(failure, PACE_MS);
   const message = lost === undefined ? lateMessage(entry) : `Another has taken over: ${lost}.`;
-  yield* save(withEntry(turn, asFailed(withNotified(entry, done, nowMs), { message, nowMs })));
+  yield* save(withEntry(state, asFailed(withNotified(entry, done, nowMs), { message, nowMs })));
   return settled();
 }
 

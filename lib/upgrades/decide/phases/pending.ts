@@ -1,7 +1,17 @@
 // Phase Pending: compares the plan with the cluster until its time. The policy source is read once more before it begins.
 import { withPlanCondition } from "../status_changes.ts";
 import { validatePlan, type Validation, validationReads } from "../release/validate.ts";
-import { apply, decideSchedule, failed, PACE_MS, save, settled, type Turn, withEntry, withStatus } from "./turn.ts";
+import {
+  apply,
+  decideSchedule,
+  failed,
+  PACE_MS,
+  type PlanState,
+  save,
+  settled,
+  withEntry,
+  withStatus,
+} from "./plan_state.ts";
 import { upgraderFor } from "../steps/upgraders.ts";
 import { MINUTE_MS, renderTime } from "../../../cluster/time.ts";
 import { unreachable } from "../../../parsed.ts";
@@ -16,12 +26,12 @@ import { withNotified } from "../notifications/notify.ts";
 /** Plans that are due sooner are reconciled exactly then; others are reconciled regularly anyway. */
 const SOON_MS = 5 * MINUTE_MS;
 
-export function* reconcilePending(turn: Turn): Coroutine<ReconcileEnd> {
-  const validation = validatePlan({ ...turn.base, read: yield* read(validationReads(turn.base)) });
+export function* reconcilePending(state: PlanState): Coroutine<ReconcileEnd> {
+  const validation = validatePlan({ ...state.base, read: yield* read(validationReads(state.base)) });
   if (validation.kind === "adoptVersion") return yield* adopt(validation.version);
   const failure = yield* apply([validationMetric(validation)]);
   if (failure !== undefined) return failed(failure);
-  const judged = withValidation(turn, validation);
+  const judged = withValidation(state, validation);
   switch (validation.kind) {
     case "invalid":
       yield* save(judged);
@@ -42,14 +52,14 @@ export function* adopt(version: string): Coroutine<ReconcileEnd> {
   return failure === undefined ? settled() : failed(failure);
 }
 
-export function withValidation(turn: Turn, validation: Exclude<Validation, { kind: "adoptVersion" }>): Turn {
-  const options = { generation: turn.base.plan.generation, nowMs: turn.nowMs };
+export function withValidation(state: PlanState, validation: Exclude<Validation, { kind: "adoptVersion" }>): PlanState {
+  const options = { generation: state.base.plan.generation, nowMs: state.nowMs };
   const change = validation.kind === "valid"
     ? { status: "True", reason: "Valid", message: "The plan can be carried out." } as const
     : validation.kind === "nothingToDo"
     ? { status: "True", reason: "NothingToDo", message: validation.message } as const
     : { status: "False", reason: "Invalid", message: validation.message } as const;
-  return withStatus(turn, withPlanCondition(turn.status, { type: "Valid", ...change }, options));
+  return withStatus(state, withPlanCondition(state.status, { type: "Valid", ...change }, options));
 }
 
 export function validationMetric({ kind }: Validation): Effect {
@@ -57,27 +67,27 @@ export function validationMetric({ kind }: Validation): Effect {
   return { kind: "setMetric", metric, labels: {}, value: kind === "invalid" ? 1 : 0 };
 }
 
-function* reconcileValid(turn: Turn): Coroutine<ReconcileEnd> {
-  const { plan, config } = turn.base;
+function* reconcileValid(state: PlanState): Coroutine<ReconcileEnd> {
+  const { plan, config } = state.base;
   const windowMs = config.upgradeWindow.timeoutMinutes * MINUTE_MS;
-  const schedule = decideSchedule(plan.spec.upgradeAt, { nowMs: turn.nowMs, windowMs });
+  const schedule = decideSchedule(plan.spec.upgradeAt, { nowMs: state.nowMs, windowMs });
   if (!schedule.isReady) {
-    yield* save(turn);
+    yield* save(state);
     return settled(schedule.untilMs > 0 && schedule.untilMs < SOON_MS ? schedule.untilMs : undefined);
   }
-  const { hasWindow } = upgraderFor(turn.entry.profile, plan.spec.type);
-  if (hasWindow && schedule.isBreached) return yield* giveUp(turn);
-  return yield* begin(turn);
+  const { hasWindow } = upgraderFor(state.entry.profile, plan.spec.type);
+  if (hasWindow && schedule.isBreached) return yield* giveUp(state);
+  return yield* begin(state);
 }
 
-function* begin(turn: Turn): Coroutine<ReconcileEnd> {
+function* begin(state: PlanState): Coroutine<ReconcileEnd> {
   const { policy } = yield* read(["policy"]);
   if (policy?.kind !== "observed") return failed(`Cannot ask the policy source: ${policy?.why ?? "no answer"}`);
   if (policy.value.kind === "changed") {
-    yield* save(withEntry(turn, { phase: "New" }));
+    yield* save(withEntry(state, { phase: "New" }));
     return settled();
   }
-  const begun = withEntry(turn, { phase: "Upgrading", startTime: renderTime(turn.nowMs) });
+  const begun = withEntry(state, { phase: "Upgrading", startTime: renderTime(state.nowMs) });
   yield* save(begun);
   return yield* reconcileUpgrading(begun);
 }
@@ -85,19 +95,19 @@ function* begin(turn: Turn): Coroutine<ReconcileEnd> {
 /** Upgrades that are farther away than this are checked beforehand. */
 const EARLY_MS = 120 * MINUTE_MS;
 
-export function* reconcileNew(turn: Turn): Coroutine<ReconcileEnd> {
-  const { plan, config } = turn.base;
-  const { untilMs } = decideSchedule(plan.spec.upgradeAt, { nowMs: turn.nowMs, windowMs: 0 });
-  const isChecked = untilMs > EARLY_MS && config.gates.has("PreHealthCheck") && checksOf(turn.base).length > 0;
-  const checked = isChecked ? yield* checkEarly(turn) : turn;
+export function* reconcileNew(state: PlanState): Coroutine<ReconcileEnd> {
+  const { plan, config } = state.base;
+  const { untilMs } = decideSchedule(plan.spec.upgradeAt, { nowMs: state.nowMs, windowMs: 0 });
+  const isChecked = untilMs > EARLY_MS && config.gates.has("PreHealthCheck") && checksOf(state.base).length > 0;
+  const checked = isChecked ? yield* checkEarly(state) : state;
   yield* save(withEntry(checked, { phase: "Pending" }));
   return settled(PACE_MS);
 }
 
-function* checkEarly(turn: Turn): Coroutine<Turn> {
+function* checkEarly(state: PlanState): Coroutine<PlanState> {
   const { health } = yield* read(["health"]);
-  if (health?.kind !== "observed") return turn;
-  const context = { ...turn.base, history: turn.entry, results: health.value };
+  if (health?.kind !== "observed") return state;
+  const context = { ...state.base, history: state.entry, results: health.value };
   const { done } = yield* carryOut(decideHealthBefore(context).effects);
-  return withEntry(turn, withNotified(turn.entry, done, turn.nowMs));
+  return withEntry(state, withNotified(state.entry, done, state.nowMs));
 }

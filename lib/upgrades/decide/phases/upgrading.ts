@@ -6,13 +6,13 @@ import {
   decideSchedule,
   failed,
   PACE_MS,
+  type PlanState,
   save,
   type Schedule,
   settled,
-  type Turn,
   withEntry,
   withStatus,
-} from "./turn.ts";
+} from "./plan_state.ts";
 import { COMMENCE_STEP, hasCommenced } from "../steps/results.ts";
 import { read, runSteps } from "../steps/run.ts";
 import { upgraderFor } from "../steps/upgraders.ts";
@@ -22,19 +22,19 @@ import type { Coroutine, ReconcileEnd, Upgrader } from "../types/steps.ts";
 import { giveUp } from "./give_up.ts";
 import type { Effect } from "../types/effects.ts";
 
-export function* reconcileUpgrading(turn: Turn): Coroutine<ReconcileEnd> {
-  const { base, entry, status, nowMs } = turn;
+export function* reconcileUpgrading(state: PlanState): Coroutine<ReconcileEnd> {
+  const { base, entry, status, nowMs } = state;
   const upgrader = upgraderFor(entry.profile, base.plan.spec.type);
-  const { isReady, isBreached } = scheduleOf(turn, upgrader);
-  if (isBreached) return yield* giveUp(turn);
+  const { isReady, isBreached } = scheduleOf(state, upgrader);
+  if (isBreached) return yield* giveUp(state);
   if (!isReady) {
-    yield* save(withEntry(turn, { phase: "Pending", startTime: undefined }));
+    yield* save(withEntry(state, { phase: "Pending", startTime: undefined }));
     return settled(PACE_MS);
   }
   const lost = isStepDone(entry, COMMENCE_STEP) ? lostRequest(base.plan.spec.desired, base.clusterVersion) : undefined;
-  if (lost !== undefined) return yield* giveUp(turn, lost);
+  if (lost !== undefined) return yield* giveUp(state, lost);
   const end = yield* runSteps(upgrader.steps, { base, target: entry, status, nowMs });
-  const ended = withStatus(turn, end.status);
+  const ended = withStatus(state, end.status);
   switch (end.kind) {
     case "complete":
       yield* save(withEntry(ended, { phase: "Upgraded", completeTime: entry.completeTime ?? renderTime(nowMs) }));
@@ -51,7 +51,7 @@ export function* reconcileUpgrading(turn: Turn): Coroutine<ReconcileEnd> {
 }
 
 /** The time to begin is counted from the time of the plan: an operator that was away does not begin in the middle of the day. */
-function scheduleOf({ base, entry, nowMs }: Turn, { hasWindow }: Upgrader): Schedule {
+function scheduleOf({ base, entry, nowMs }: PlanState, { hasWindow }: Upgrader): Schedule {
   const { plan, config, clusterVersion } = base;
   if (hasCommenced({ plan, clusterVersion, history: entry })) return { isReady: true, isBreached: false, untilMs: 0 };
   const windowMs = hasWindow ? config.upgradeWindow.timeoutMinutes * MINUTE_MS : 0;
@@ -60,7 +60,7 @@ function scheduleOf({ base, entry, nowMs }: Turn, { hasWindow }: Upgrader): Sche
 
 const NOTHING_WAITS: Effect = { kind: "clearMetric", metric: "upgrade_notification_failed" };
 
-export function* reconcileUpgraded({ entry }: Turn): Coroutine<ReconcileEnd> {
+export function* reconcileUpgraded({ entry }: PlanState): Coroutine<ReconcileEnd> {
   const { alertsDuring } = yield* read(["alertsDuring"]);
   if (alertsDuring?.kind !== "observed") {
     yield* apply([NOTHING_WAITS]);

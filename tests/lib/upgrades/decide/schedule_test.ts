@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { decideSchedule } from "../../../../lib/upgrades/decide/phases/turn.ts";
+import { decideSchedule } from "../../../../lib/upgrades/decide/phases/plan_state.ts";
 
 const NOW_MS = Date.parse("2026-03-01T20:00:00Z");
 const MINUTE = 60_000;

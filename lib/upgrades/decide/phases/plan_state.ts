@@ -8,7 +8,7 @@ import type { History, UpgradeStatus } from "../types/plan.ts";
 import type { Coroutine, ReconcileEnd } from "../types/steps.ts";
 import { parseTime } from "../../../cluster/time.ts";
 
-export interface Turn {
+export interface PlanState {
   readonly base: Base;
   readonly status: UpgradeStatus;
   readonly entry: History;
@@ -31,17 +31,17 @@ export function* apply(effects: readonly Effect[]): Coroutine<string | undefined
   return failure;
 }
 
-export function* save(turn: Turn): Coroutine<void> {
-  if (!isDeepStrictEqual(turn.status, turn.base.plan.status)) yield { kind: "save", status: turn.status };
+export function* save(state: PlanState): Coroutine<void> {
+  if (!isDeepStrictEqual(state.status, state.base.plan.status)) yield { kind: "save", status: state.status };
 }
 
-export function withEntry(turn: Turn, change: Partial<History>): Turn {
-  const entry = { ...turn.entry, ...change };
-  return { ...turn, entry, status: withHistory(turn.status, entry) };
+export function withEntry(state: PlanState, change: Partial<History>): PlanState {
+  const entry = { ...state.entry, ...change };
+  return { ...state, entry, status: withHistory(state.status, entry) };
 }
 
-export function withStatus(turn: Turn, status: UpgradeStatus): Turn {
-  return { ...turn, status, entry: historyOf(status, turn.entry) ?? turn.entry };
+export function withStatus(state: PlanState, status: UpgradeStatus): PlanState {
+  return { ...state, status, entry: historyOf(status, state.entry) ?? state.entry };
 }
 
 export interface Schedule {

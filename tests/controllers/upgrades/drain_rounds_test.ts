@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { type DrainTurns, openDrainTurns } from "../../../controllers/upgrades/drains.ts";
+import { type DrainRounds, openDrainRounds } from "../../../controllers/upgrades/drains.ts";
 import type { UpgradeInput } from "../../../lib/upgrades/cluster/plan_input.ts";
 import type { History } from "../../../lib/upgrades/decide/types/plan.ts";
 import { FakeClock } from "../../support/fake_clock.ts";
@@ -8,7 +8,7 @@ import { makeCluster, makeConfig, makeHistory, makePlan, seen } from "../../lib/
 
 interface Bed {
   readonly clock: FakeClock;
-  readonly turns: DrainTurns;
+  readonly rounds: DrainRounds;
   /** `due`, `check DRAINMODE`, `forget`, in order. */
   readonly calls: readonly string[];
 }
@@ -21,11 +21,11 @@ function openBed(): Bed {
       Promise.resolve(void calls.push(`check ${plan?.spec.drainMode}`)),
     forget: () => void calls.push("forget"),
   };
-  const turns = openDrainTurns(
+  const rounds = openDrainRounds(
     { clock, readApi: new MemoryCluster().client() },
     { drains, onDue: () => void calls.push("due") },
   );
-  return { clock, turns, calls };
+  return { clock, rounds, calls };
 }
 
 function inputOf(phase: History["phase"], drainMode: "Observe" | "Delete" = "Observe"): UpgradeInput {
@@ -39,24 +39,24 @@ function inputOf(phase: History["phase"], drainMode: "Observe" | "Delete" = "Obs
 }
 
 Deno.test("drains are due once a minute while an upgrade is under way, however often and long it is reconciled", async () => {
-  const { clock, turns, calls } = openBed();
+  const { clock, rounds, calls } = openBed();
   for (let second = 0; second <= 120; second += 20) {
-    turns.follow(inputOf("Upgrading"));
+    rounds.follow(inputOf("Upgrading"));
     await clock.advance(20_000);
   }
   assert.deepEqual(calls, ["due", "due", "due"]);
 });
 
 Deno.test("drains are checked by the plan that was read last, and not at all once no upgrade is under way", async () => {
-  const { turns, calls } = openBed();
+  const { rounds, calls } = openBed();
   const { signal } = new AbortController();
-  await turns.take(signal);
-  turns.follow(inputOf("Upgrading", "Delete"));
-  turns.follow(inputOf("Upgrading"));
-  await turns.take(signal);
-  turns.follow(inputOf("Upgraded"));
-  await turns.take(signal);
-  turns.follow({ ...inputOf("Upgrading"), plan: { kind: "absent" }, known: undefined, base: undefined });
-  await turns.take(signal);
+  await rounds.take(signal);
+  rounds.follow(inputOf("Upgrading", "Delete"));
+  rounds.follow(inputOf("Upgrading"));
+  await rounds.take(signal);
+  rounds.follow(inputOf("Upgraded"));
+  await rounds.take(signal);
+  rounds.follow({ ...inputOf("Upgrading"), plan: { kind: "absent" }, known: undefined, base: undefined });
+  await rounds.take(signal);
   assert.deepEqual(calls, ["due", "check Observe", "forget", "forget"]);
 });
