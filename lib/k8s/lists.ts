@@ -5,11 +5,8 @@ import type { KubeList, KubeObject, ResourceType } from "./types.ts";
 
 const MAX_RESTARTS = 3;
 
-/** What to list. `limit` is the size of a page; absent: what suits the resource and the size of its objects. */
-export type ListAllOptions = Omit<ListOptions, "continue" | "limit"> & {
-  readonly limit?: number | undefined;
-  readonly signal: AbortSignal;
-};
+/** What to list. The size of its pages suits the resource and the size of its objects. */
+export type ListAllOptions = Omit<ListOptions, "continue" | "limit"> & { readonly signal: AbortSignal };
 
 /** All of one resourceVersion. A 410 in the middle (see `isExpired`) means that the list must be started over. */
 export async function* listPages(
@@ -17,8 +14,8 @@ export async function* listPages(
   type: ResourceType,
   options: ListAllOptions,
 ): AsyncGenerator<KubeList, void> {
-  const { signal, resourceVersion, limit: fixedLimit, ...selection } = options;
-  let limit = fixedLimit ?? firstPageSize(type);
+  const { signal, resourceVersion, ...selection } = options;
+  let limit = firstPageSize(type);
   // A continue token carries its own resourceVersion; the server refuses to be given another.
   let place: Pick<ListOptions, "continue" | "resourceVersion"> | undefined = resourceVersion === undefined
     ? {}
@@ -36,9 +33,7 @@ export async function* listPages(
     }
     place = page.continue === undefined ? undefined : { continue: page.continue };
     // Objects of the cluster may be large: only administrators create them.
-    if (fixedLimit === undefined && type.namespaced) {
-      limit = nextPageSize({ limit, count: page.items.length, bytes: page.bytes });
-    }
+    if (type.namespaced) limit = nextPageSize({ limit, count: page.items.length, bytes: page.bytes });
     yield page;
   }
 }

@@ -14,7 +14,6 @@ export interface ReflectorOptions<T> extends ObjectCacheOptions<T>, Selection {
   readonly resource: ResourceType;
   readonly clock: Clock;
   readonly name: string;
-  readonly pageSize?: number;
   /** What to log when the server does not serve the kind; absent: a warning. */
   readonly ifMissing?: { readonly level: "warn" | "debug"; readonly message: string } | undefined;
   /** A watch without any event for so long, bookmarks included, is opened again. */
@@ -117,11 +116,11 @@ export class Reflector<T> {
 
   /** A full list, compared with the copy: what is missing from it has been deleted. Gives where to watch on from. */
   async #list(signal: AbortSignal): Promise<string> {
-    const { api, resource, pageSize } = this.#options;
+    const { api, resource } = this.#options;
     const seen = new Set<string>();
     let objects = 0;
     let resourceVersion = "";
-    for await (const page of listPages(api, resource, { ...this.#selection(), limit: pageSize, signal })) {
+    for await (const page of listPages(api, resource, { ...this.#selection(), signal })) {
       for (const object of page.items) {
         const key = this.#store.apply(object);
         if (key !== undefined) seen.add(key);

@@ -8,7 +8,6 @@ interface CertificateFiles {
   readonly certPath: string;
   readonly keyPath: string;
   readonly caPath: string | undefined;
-  readonly pollMs?: number;
 }
 
 const POLL_MS = 2_000;
@@ -24,7 +23,7 @@ export async function openCertificateFiles(
   warnOfForeignCa(files, first, log);
   return new ServingCertificate(first, async (put, signal) => {
     while (!signal.aborted) {
-      await clock.sleep(files.pollMs ?? POLL_MS, signal);
+      await clock.sleep(POLL_MS, signal);
       if (signal.aborted) return;
       const signature = await signatureOf(files);
       if (signature === looked) continue;

@@ -10,7 +10,7 @@ import { listAll } from "../../lib/k8s/lists.ts";
 import { Reflector } from "../../lib/k8s/reflector.ts";
 import { type KubeObject, Resource, type ResourceType } from "../../lib/k8s/types.ts";
 import { silentLogger } from "../../lib/log.ts";
-import { openTestApi } from "../support/cluster_api.ts";
+import { inPagesOf, openTestApi } from "../support/cluster_api.ts";
 import { startControlPlane } from "./support/control_plane.ts";
 import { type SharedControlPlane, sharedControlPlane } from "./support/shared_control_plane.ts";
 import { waitUntil } from "./support/wait.ts";
@@ -71,7 +71,7 @@ Deno.test("cluster: KubeApi creates, patches in three formats, refuses as classi
     assert.equal((await apply("1")).metadata.resourceVersion, resourceVersion);
     assert.deepEqual((await apply("2"))["data"], { a: "2" });
     const names: string[] = [];
-    for await (const item of listAll(api, configMaps, { namespace, limit: 2, signal: never })) {
+    for await (const item of listAll(inPagesOf(2, api), configMaps, { namespace, signal: never })) {
       names.push(item.metadata.name);
     }
     assert.deepEqual(names.filter((name) => name.startsWith("cm-")).length, 5);

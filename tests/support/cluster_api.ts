@@ -1,5 +1,5 @@
 // KubeApi of the tests: the real client, over the wire to a stub or an API server, on a test's own time or the machine's.
-import type { KubeApi } from "../../lib/k8s/api.ts";
+import type { KubeApi, ReadApi } from "../../lib/k8s/api.ts";
 import type { ClusterAccess } from "../../lib/k8s/cluster_access.ts";
 import { type ApiCall } from "../../lib/k8s/api_transport.ts";
 import { RestApi } from "../../lib/k8s/rest_api.ts";
@@ -30,4 +30,15 @@ export function openTestApi(
   const { clock = systemClock, observe, onSilence } = options;
   const watched = observe === undefined ? {} : { observe };
   return new RestApi(access, { clock, log: silentLogger, userAgent: "archway-tests/0", onSilence, ...watched });
+}
+
+/** The same, with pages of so many objects at most in its lists. */
+export function inPagesOf(limit: number, api: ReadApi): ReadApi {
+  return {
+    get: (...call) => api.get(...call),
+    list: (type, options, signal) => api.list(type, { ...options, limit }, signal),
+    watch: (...call) => api.watch(...call),
+    raw: (...call) => api.raw(...call),
+    serverClockOffsetMs: () => api.serverClockOffsetMs(),
+  };
 }

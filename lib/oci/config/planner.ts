@@ -21,17 +21,11 @@ const MAX_PLANS = 10_000;
 /** Longer than any image that can be pulled: plans of longer texts are refusals, and are not kept. */
 const MAX_KEPT_IMAGE = 1_000;
 
-const POLL_MS = 10_000;
-
 /** Never throws: what is broken is logged once, with its line; the last good content of a file stays in force. */
 export function openPullPlanner(
-  options: SettingsPaths & {
-    readonly pollMs?: number;
-    readonly log: Logger;
-    readonly clock: Clock;
-  },
+  options: SettingsPaths & { readonly log: Logger; readonly clock: Clock },
 ): PullPlannerHandle {
-  const { log, clock, pollMs = POLL_MS, ...paths } = options;
+  const { log, clock, ...paths } = options;
   const files = new SettingsFiles(paths);
   const plans = new LRUCache<string, PullPlan>({ max: MAX_PLANS });
   const load = openLoader(files, { log, clock });
@@ -56,7 +50,6 @@ export function openPullPlanner(
           log.info("reloaded the registry configuration", { problems: loaded.problems.length });
         },
         clock,
-        pollMs,
       }, signal),
   };
 }

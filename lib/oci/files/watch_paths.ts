@@ -5,6 +5,8 @@ import { haveChanged, isFolder } from "./read_files.ts";
 /** An editor writes in several steps: looking a moment later sees one change, not a half one. More than a tick of a file system. */
 const SETTLE_MS = 50;
 
+const POLL_MS = 10_000;
+
 /** Calls `onChange` after each change, until the signal aborts. Follows symbolic links. Never rejects. */
 export async function watchPaths(
   options: {
@@ -12,11 +14,10 @@ export async function watchPaths(
     readonly paths: () => ReadonlyMap<string, string>;
     readonly onChange: () => void;
     readonly clock: Clock;
-    readonly pollMs: number;
   },
   signal: AbortSignal,
 ): Promise<void> {
-  const { clock, pollMs } = options;
+  const { clock } = options;
   while (!signal.aborted) {
     // The watcher opens before the look, so no change falls between them.
     const watcher = openWatcher(options.paths());
@@ -26,7 +27,7 @@ export async function watchPaths(
       continue;
     }
     const stop = new AbortController();
-    const sleep = clock.sleep(pollMs, AbortSignal.any([signal, stop.signal]));
+    const sleep = clock.sleep(POLL_MS, AbortSignal.any([signal, stop.signal]));
     const event = watcher === undefined ? sleep : waitForEvent(watcher, options.paths());
     await Promise.race([event, sleep]);
     stop.abort();

@@ -6,7 +6,7 @@ import { Resource } from "../../../lib/k8s/types.ts";
 import { createAuthority } from "../../cluster/support/pki.ts";
 import { waitUntil } from "../../cluster/support/wait.ts";
 import { type ApiServerStub, Match, openApiServerStub, statusBody, type WatchCut } from "../../support/api_server.ts";
-import { openTestApi, plainAccess } from "../../support/cluster_api.ts";
+import { inPagesOf, openTestApi, plainAccess } from "../../support/cluster_api.ts";
 
 interface Scene {
   readonly stub: ApiServerStub;
@@ -32,7 +32,7 @@ async function withReflector(
   const changes: string[] = [];
   const reflector = new Reflector<string>({
     keep: { kind: "all" },
-    api,
+    api: options.pageSize === undefined ? api : inPagesOf(options.pageSize, api),
     resource: Resource.pods,
     parse: (object) => object.metadata.resourceVersion,
     onChange: (change) => {
@@ -44,7 +44,6 @@ async function withReflector(
     log: silentLogger,
     name: "pods",
     ...(options.stallMs === undefined ? {} : { stallMs: options.stallMs }),
-    ...(options.pageSize === undefined ? {} : { pageSize: options.pageSize }),
   });
   const stop = new AbortController();
   const running = reflector.run(stop.signal);

@@ -7,7 +7,7 @@ import { listAll } from "../../../lib/k8s/lists.ts";
 import { Resource } from "../../../lib/k8s/types.ts";
 import { waitUntil } from "../../cluster/support/wait.ts";
 import { type ApiServerStub, Match, openApiServerStub, statusBody } from "../../support/api_server.ts";
-import { openTestApi, plainAccess } from "../../support/cluster_api.ts";
+import { inPagesOf, openTestApi, plainAccess } from "../../support/cluster_api.ts";
 import { FakeClock } from "../../support/fake_clock.ts";
 
 const never = new AbortController().signal;
@@ -260,7 +260,7 @@ Deno.test("listAll() reads all pages and starts over when the continue token has
     const isSecondPage = (request: { readonly query: URLSearchParams }): boolean => request.query.has("continue");
     stub.obstruct(isSecondPage, { kind: "json", status: 410, body: statusBody(410, "Expired") });
     const names: string[] = [];
-    for await (const pod of listAll(api, Resource.pods, { limit: 2, resourceVersion: "0", signal: never })) {
+    for await (const pod of listAll(inPagesOf(2, api), Resource.pods, { resourceVersion: "0", signal: never })) {
       names.push(pod.metadata.name);
     }
     assert.deepEqual(names, ["a", "b", "a", "b", "c", "d", "e"]);

@@ -90,7 +90,7 @@ Deno.test("watch() looks now and then where the kernel does not tell", async () 
   const clock = new FakeClock();
   // The folder of the file is a link to elsewhere: a write there makes no event in the folder that is watched.
   Deno.symlinkSync(`${folder.path}/a/registries.conf`, `${folder.path}/link.conf`);
-  const planner = openPlanner({ registriesConf: `${folder.path}/link.conf`, clock, pollMs: 10_000 });
+  const planner = openPlanner({ registriesConf: `${folder.path}/link.conf`, clock });
   await whileWatching(planner, async () => {
     await clock.advance(1);
     folder.write("a/registries.conf", MOVE("seen.io"));
