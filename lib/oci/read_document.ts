@@ -2,7 +2,6 @@
 import {
   type DocumentName,
   documentUrl,
-  overloaded,
   refused,
   type RegistryDocument,
   toDocument,
@@ -32,14 +31,8 @@ const REQUEST_KIND: Readonly<Record<DocumentName["kind"], RequestKind>> = {
   layer: "blobGet",
 };
 
-/** Throws InspectionError when it is not there, may not be read, or is not what its digest says. */
-export async function readDocument(client: RepositoryClient, name: DocumentName): Promise<RegistryDocument> {
-  const { answer, credential } = await askFor(client, name);
-  return toDocument(client.endpoint, { document: name, answer, credential });
-}
-
-/** Reads as {@link readDocument} does, and parses by `parse` when its turn has come. Throws as that does. */
-export async function readParsed<T>(
+/** What `parse` makes of it in its turn. Throws InspectionError when it is missing, refused, or not what its digest says. */
+export async function readDocument<T>(
   client: RepositoryClient,
   name: DocumentName,
   parse: (document: RegistryDocument) => T,
@@ -88,5 +81,5 @@ async function askFor(
   if (status !== 429 && status < 500) return sent;
   const isGone = isAbsence(sent.answer) || mayBeAbsence({ status, method });
   if (isGone) throw refused(endpoint, { document: name, status: 404, credentials });
-  throw overloaded(endpoint, { document: name, status, retryAfterMs: client.pauseOf(sent.answer) });
+  throw unreadable(endpoint, { document: name, status, retryAfterMs: client.pauseOf(sent.answer) });
 }

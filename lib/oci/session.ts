@@ -9,7 +9,7 @@ import {
 } from "./image/manifest.ts";
 import type { InspectionContext } from "./request_log.ts";
 import type { Endpoint } from "./pull_plan.ts";
-import { readParsed } from "./read_document.ts";
+import { readDocument } from "./read_document.ts";
 import { RepositoryClient, type RepositoryClientDeps } from "./repository_client.ts";
 
 export interface ReadManifest extends Pick<RegistryDocument, "digest" | "credential"> {
@@ -57,7 +57,7 @@ export class Session<Read extends ReadManifest = ReadManifest> {
 
   #read<T>(name: DocumentName, parse: (document: RegistryDocument) => T): Promise<T> {
     const { client, attempt = (read) => read() } = this.#options;
-    return attempt(() => readParsed(client, name, parse));
+    return attempt(() => readDocument(client, name, parse));
   }
 }
 

@@ -79,10 +79,15 @@ export function toDocument(
 /** The registry answered something that is neither the document nor a refusal. */
 export function unreadable(
   endpoint: Endpoint,
-  { document, status }: { readonly document: DocumentName; readonly status: number },
+  { document, status, retryAfterMs }: {
+    readonly document: DocumentName;
+    readonly status: number;
+    readonly retryAfterMs?: number | undefined;
+  },
 ): InspectionError {
   const message = `Cannot read ${nameOf(endpoint, document)}: the registry answered ${status}.`;
-  return inspectionError("Malformed", message, { registry: endpoint.host });
+  const reason = status === 429 ? "RateLimited" : status >= 500 ? "ServerError" : "Malformed";
+  return inspectionError(reason, message, { registry: endpoint.host, retryAfterMs });
 }
 
 /** The document is missing, or every credential was refused; names the sources that were tried, never their secrets. */
@@ -105,19 +110,6 @@ export function refused(
     : `refused: ${[...new Set(tried)].join(", ")}, anonymous`;
   const message = `Cannot read ${name}: the registry answered ${status ?? 401} (${how}).`;
   return inspectionError("Unauthorized", message, { registry });
-}
-
-export function overloaded(
-  endpoint: Endpoint,
-  { document, status, retryAfterMs }: {
-    readonly document: DocumentName;
-    readonly status: number;
-    readonly retryAfterMs: number | undefined;
-  },
-): InspectionError {
-  const message = `Cannot read ${nameOf(endpoint, document)}: the registry answered ${status}.`;
-  const reason = status === 429 ? "RateLimited" : "ServerError";
-  return inspectionError(reason, message, { registry: endpoint.host, retryAfterMs });
 }
 
 function nameOf(endpoint: Endpoint, { kind, identifier }: DocumentName): string {

@@ -56,7 +56,7 @@ export class TargetRepository {
     if (answer?.status !== 200) throw this.#refusal(answer, `look up ${this.#nameOf(reference)}`);
     const digest = answer.headers.get("docker-content-digest") ?? "";
     if (CONTENT_DIGEST.test(digest)) return digest;
-    return (await readDocument(this.#client, { kind: "manifest", identifier: reference })).digest;
+    return await readDocument(this.#client, { kind: "manifest", identifier: reference }, ({ digest }) => digest);
   }
 
   async hasBlob(digest: string): Promise<boolean> {
