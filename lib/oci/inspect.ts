@@ -7,7 +7,7 @@ import { CONTENT_DIGEST, nameAt } from "./reference.ts";
 import type { RepositoryClientDeps } from "./repository_client.ts";
 import { openSession } from "./session.ts";
 
-/** Keeps no inspection: only login challenges and tokens outlive a request. Tries credentials in the order of the request. */
+/** Keeps no inspection: only login challenges and tokens outlive a request. Inspects some at a time, by the shares of callers. */
 export class RegistryInspector implements RegistryLookups {
   readonly #deps: RepositoryClientDeps;
 
@@ -17,6 +17,7 @@ export class RegistryInspector implements RegistryLookups {
 
   async inspect(request: PlannedRequest, signal: AbortSignal): Promise<InspectionReport> {
     const { image } = request;
+    using _ = await this.#deps.limits.inspections.acquire(request.callers, signal);
     const verifiedAtMs = this.#deps.clock.nowMs();
     const context = contextOf(request, signal);
     const first = await firstAnswer(
@@ -43,6 +44,7 @@ export class RegistryInspector implements RegistryLookups {
   }
 
   async head(request: PlannedRequest, signal: AbortSignal): Promise<HeadAnswer> {
+    using _ = await this.#deps.limits.inspections.acquire(request.callers, signal);
     const context = contextOf(request, signal);
     const first = await firstAnswer(
       request,

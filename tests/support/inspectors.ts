@@ -60,6 +60,7 @@ export function openTestInspector(
     readonly resolve?: (hostname: string) => Promise<readonly string[]>;
     readonly proxies?: ProxySettings;
     readonly timeouts?: NonNullable<TransportDeps["timeouts"]>;
+    readonly limits?: ImageLimits;
     readonly maxEntries?: number;
     readonly tagTtlMs?: number;
   } = {},
@@ -67,8 +68,7 @@ export function openTestInspector(
   const { clock = systemClock, maxEntries = 100, tagTtlMs = 300_000 } = options;
   const { kv, log = silentLogger } = options;
   const planner = { plan: options.plan ?? ((image: string) => planDirect(image, { ...PLAIN, ...options.transport })) };
-  const limits = new ImageLimits();
-  const { resolve, proxies, timeouts } = options;
+  const { limits = new ImageLimits(), resolve, proxies, timeouts } = options;
   const transport = openTransport({
     limits,
     clock,
@@ -82,8 +82,7 @@ export function openTestInspector(
     ...{ transport, tokens, limits, limiter, clock },
     ...{ challenges: new LearnedChallenges(), variants: new ConnectionVariants() },
   });
-  const inner = limits.limitInspections(registry);
-  const cached = new CachedInspector({ inner, kv, clock, log, maxEntries, tagTtlMs });
+  const cached = new CachedInspector({ inner: registry, kv, clock, log, maxEntries, tagTtlMs });
   const { keyring: given = [] } = options;
   const keyring: Keyring = "lookup" in given ? given : {
     lookup: (endpoint) => Promise.resolve(credentialsFor(given, endpoint)),

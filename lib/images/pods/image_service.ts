@@ -1,6 +1,6 @@
 // Everything that inspects images, opened from the configuration and put together:
 //
-//   with_keyring → cached → image_limits → inspect → session → request_limiter → http/transport
+//   with_keyring → cached → inspect → session → request_limiter → http/transport
 import type { Clock } from "../../clock.ts";
 import { type KnownImages, KnownImagesPolicy } from "./known_images.ts";
 import { openDenoKv } from "../../kv/deno_kv.ts";
@@ -41,9 +41,8 @@ export async function openImageService(options: ImageServiceOptions): Promise<Im
   const { planner, keyring, clients } = stack.use(openRegistryAccess(options));
   const kv = await openStore(config, { clock, log });
   stack.defer(() => kv?.close());
-  const registry = new RegistryInspector(clients);
   const cached = new CachedInspector({
-    inner: clients.limits.limitInspections(registry),
+    inner: new RegistryInspector(clients),
     kv,
     clock,
     log,

@@ -2,7 +2,6 @@
 // Each answers one harm. Namespaces share each: with a share of 1 one alone may have half, and another always finds a place.
 import { setImmediate } from "node:timers";
 import { inspectionError } from "../errors.ts";
-import type { InspectionRequest, RegistryLookups } from "../inspector.ts";
 import type { Callers } from "../callers.ts";
 import { FairLimiter, type Place } from "./fair_limiter.ts";
 
@@ -34,17 +33,6 @@ export class ImageLimits {
   /** One at a time: parsing makes answers of the webhook late. */
   readonly #parsing = new FairLimiter({ limit: 1, share: 1 });
   #freeAtMs = 0;
-
-  limitInspections(inner: RegistryLookups): RegistryLookups {
-    const within = async <T>(request: InspectionRequest, signal: AbortSignal, work: () => Promise<T>): Promise<T> => {
-      using _ = await this.inspections.acquire(request.callers, signal);
-      return await work();
-    };
-    return {
-      inspect: (request, signal) => within(request, signal, () => inner.inspect(request, signal)),
-      head: (request, signal) => within(request, signal, () => inner.head(request, signal)),
-    };
-  }
 
   /** Memory for a large document that is in the share of any caller. Throws InspectionError when there is none now. */
   takeMemory(bytes: number, { callers, registry }: Pick<ArrivedDocument, "callers" | "registry">): Place {

@@ -22,7 +22,14 @@ const limits = new ImageLimits();
 const registry = new FakeRegistry(clock);
 registry.delayMs = Infinity;
 const cached = new CachedInspector({
-  inner: limits.limitInspections(registry),
+  inner: {
+    // As the registry's inspector does.
+    inspect: async (request, signal) => {
+      using _ = await limits.inspections.acquire(request.callers, signal);
+      return await registry.inspect(request, signal);
+    },
+    head: (request, signal) => registry.head(request, signal),
+  },
   kv: undefined,
   clock,
   log: silentLogger,

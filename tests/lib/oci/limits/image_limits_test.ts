@@ -1,66 +1,54 @@
 import assert from "node:assert/strict";
 import { setImmediate } from "node:timers";
-import { callersOf } from "../../../../lib/oci/callers.ts";
+import { type Callers, callersOf, SharedCallers } from "../../../../lib/oci/callers.ts";
 import { type ArrivedDocument, ImageLimits } from "../../../../lib/oci/limits/image_limits.ts";
-import { FakeClock } from "../../../support/fake_clock.ts";
-import { FakeRegistry } from "../../../support/fake_registry.ts";
-import { makeRequest } from "../../../support/inspectors.ts";
+import { makeRequest, openTestInspector, planAt } from "../../../support/inspectors.ts";
+import { turn } from "../../../support/until.ts";
 
 const NEVER = new AbortController().signal;
 
-Deno.test("limitInspections() leaves room for a namespace while ten others ask registries that never answer", async () => {
-  const clock = new FakeClock();
-  const registry = new FakeRegistry(clock);
-  registry.delayMs = Infinity;
-  const limited = new ImageLimits().limitInspections(registry);
+function gated(namespace: string): Callers {
+  return callersOf({ namespace, priority: "gated" });
+}
+
+/** Whether a promise has settled by now. */
+async function isSettled(promise: Promise<unknown>): Promise<boolean> {
+  let settled = false;
+  void promise.then(() => settled = true);
+  await turn();
+  return settled;
+}
+
+Deno.test("ImageLimits.inspections leaves room for a namespace while ten others inspect for ever", async () => {
+  const { inspections } = new ImageLimits();
   const leaving = new AbortController();
-  const stuck: Promise<unknown>[] = [];
-  for (let at = 0; at < 1_000; at++) {
-    const request = makeRequest(`evil.example/i${at}:v1`, { namespace: `evil${at % 10}` });
-    stuck.push(assert.rejects(limited.inspect(request, leaving.signal)));
-  }
-  await clock.advance(0);
-  assert.ok(registry.reads.length < 128, `${registry.reads.length} under way`);
-  registry.delayMs = 0;
-  const good = Array.from(
-    { length: 50 },
-    (_, at) => limited.inspect(makeRequest(`good.example/i${at}:v1`, { namespace: "good" }), NEVER),
-  );
-  assert.equal((await Promise.all(good)).length, 50);
+  const stuck = Array.from({ length: 1_000 }, (_, at) => inspections.acquire(gated(`evil${at % 10}`), leaving.signal));
+  const ended = Promise.allSettled(stuck);
+  await turn();
+  assert.ok(inspections.taken < 128, `${inspections.taken} under way`);
+  for (let at = 0; at < 50; at++) (await inspections.acquire(gated("good"), NEVER)).release();
   leaving.abort();
-  await Promise.all(stuck);
+  await ended;
 });
 
-Deno.test("limitInspections() starts a shared inspection in the share of any namespace that waits for it", async () => {
-  const clock = new FakeClock();
-  const registry = new FakeRegistry(clock);
-  registry.delayMs = 60_000;
-  const limited = new ImageLimits().limitInspections(registry);
-  const join: ((caller: { readonly namespace: string; readonly priority: "gated" }) => void)[] = [];
-  const flood = Array.from(
-    { length: 200 },
-    (_, at) => limited.inspect(makeRequest(`evil.example/i${at}:v1`, { namespace: "evil" }), NEVER),
-  );
-  const callers = {
-    members: [{ namespace: "evil", priority: "gated" }] as const,
-    onJoin: (listener: typeof join[number]) => {
-      join.push(listener);
-      return () => {};
-    },
-  };
-  const shared = limited.inspect(makeRequest("shared.example/app:v1", { callers }), NEVER);
-  await clock.advance(0);
-  const isAsked = (): boolean => registry.reads.some(({ image }) => image.startsWith("shared"));
-  assert.equal(isAsked(), false);
-  for (const listener of join) listener({ namespace: "good", priority: "gated" });
-  await clock.advance(0);
-  assert.equal(isAsked(), true);
-  await clock.advance(600_000);
-  await Promise.all([...flood, shared]);
+Deno.test("RegistryInspector starts a shared inspection in the share of any namespace that waits for it", async () => {
+  const limits = new ImageLimits();
+  using inspector = openTestInspector({ limits, plan: planAt() });
+  const flood = Array.from({ length: 64 }, () => limits.inspections.tryAcquire("evil"));
+  const callers = new SharedCallers();
+  callers.follow(gated("evil"));
+  const shared = inspector.registry.inspect(makeRequest("registry.example/app:v1", { callers }), NEVER);
+  const asked = inspector.registry.head(makeRequest("registry.example/app:v1", { namespace: "evil" }), NEVER);
+  assert.equal(await isSettled(shared), false);
+  callers.follow(gated("good"));
+  assert.equal((await shared).inspection.kind, "failed", "no endpoint is planned");
+  assert.equal(await isSettled(asked), false);
+  for (const place of flood) place?.release();
+  await asked;
 });
 
 function documentOf(namespace: string, more: Partial<ArrivedDocument> = {}): ArrivedDocument {
-  const callers = callersOf({ namespace, priority: "gated" });
+  const callers = gated(namespace);
   return { bytes: 256 * 1024, callers, signal: NEVER, registry: "registry.example", ...more };
 }
 
