@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
 import { lacks } from "../support/needs.ts";
-import { archwayIndex, startPushRelay } from "./support/indexing.ts";
-import { flagsFor, writeTemporaryFiles } from "./support/inspecting.ts";
+import { archwayIndex, indexReport, type PushRelay, startPushRelay } from "./support/indexing.ts";
+import { flagsFor, writeLogins, writeTemporaryFiles } from "./support/inspecting.ts";
 import { type RealRegistry, startRegistry } from "./support/registry.ts";
 import { at, skopeo } from "./support/skopeo.ts";
-import { settingsFlag } from "../support/settings_file.ts";
 import { runCommand } from "../support/commands.ts";
 
 const OCI_INDEX = "application/vnd.oci.image.index.v1+json";
@@ -24,8 +23,14 @@ async function pushEach(
   return architectures.map((architecture) => `${registry.host}/${repository}:v1-${architecture}`);
 }
 
+/** The same, by the name of a relay before the registry. */
+async function pushBehind(relay: PushRelay, ...args: Parameters<typeof pushEach>): Promise<readonly string[]> {
+  return (await pushEach(...args)).map((image) => image.replace(args[0].host, relay.host));
+}
+
 async function rawIndex(registry: RealRegistry, name: string): Promise<{
   readonly mediaType: string;
+  readonly annotations?: Readonly<Record<string, string>>;
   readonly manifests: readonly { readonly digest: string; readonly platform: { readonly architecture: string } }[];
 }> {
   return JSON.parse(await skopeo(["inspect", "--raw", "--tls-verify=false", at(registry, name)]));
@@ -62,17 +67,7 @@ for (const architectures of [["amd64", "arm64"], ["amd64", "arm64", "s390x"], ["
     await using registry = await startRegistry();
     const images = await pushEach(registry, architectures);
     const to = `${registry.host}/team/app:v1`;
-    const { code, stdout, stderr } = await archwayIndex([
-      "assemble",
-      "--to",
-      to,
-      "-o",
-      "json",
-      ...flagsFor(registry),
-      ...images,
-    ]);
-    assert.equal(code, 0, stderr);
-    const made = JSON.parse(stdout);
+    const made = await indexReport(["assemble", "--to", to, ...flagsFor(registry), ...images]);
     assert.deepEqual([made.outcome, made.mediaType], ["published", OCI_INDEX]);
     // Two for each image, the tag, two pushes, the tag read back.
     assert.equal(made.requests, 2 * architectures.length + 4);
@@ -80,27 +75,22 @@ for (const architectures of [["amd64", "arm64"], ["amd64", "arm64", "s390x"], ["
     assert.equal(mediaType, OCI_INDEX);
     assert.deepEqual(manifests.map(({ platform }) => platform.architecture), architectures);
     assert.deepEqual(await architecturesBySkopeo(registry, "team/app:v1", architectures), architectures);
-    const inspected = await archwayIndex(["inspect", ...flagsFor(registry), to, "-o", "json"]);
-    assert.equal(inspected.code, 0, inspected.stdout);
-    assert.equal(JSON.parse(inspected.stdout).digest, made.digest);
+    assert.equal((await indexReport(["inspect", ...flagsFor(registry), to])).digest, made.digest);
   });
 }
 
 Deno.test("index assemble: any order gives the same index, and once it is there nothing is written (P-133 P-134)", async () => {
   await using registry = await startRegistry();
   await using relay = startPushRelay(registry);
-  const images = (await pushEach(registry, ["amd64", "arm64", "s390x"])).map((image) =>
-    image.replace(registry.host, relay.host)
-  );
+  const images = await pushBehind(relay, registry, ["amd64", "arm64", "s390x"]);
   const to = `${relay.host}/team/app:v1`;
   const orders = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
   const seen = new Set<string>();
   for (const order of orders) {
     const words = order.map((which) => images[which] ?? "");
-    const flags = ["--insecure-registry", relay.host];
-    const { stdout, stderr } = await archwayIndex(["assemble", "--to", to, "-o", "json", ...flags, ...words]);
-    const { outcome, digest } = JSON.parse(stdout);
-    assert.equal(outcome, seen.size === 0 ? "published" : "unchanged", stderr);
+    const args = ["assemble", "--to", to, "--insecure-registry", relay.host, ...words];
+    const { outcome, digest } = await indexReport(args);
+    assert.equal(outcome, seen.size === 0 ? "published" : "unchanged");
     seen.add(digest);
   }
   assert.equal(seen.size, 1);
@@ -111,11 +101,9 @@ Deno.test("index assemble: any order gives the same index, and once it is there 
 Deno.test("index assemble: with several --to the images are read once, and each tag has the same index with its annotations", async () => {
   await using registry = await startRegistry();
   await using relay = startPushRelay(registry);
-  const images = (await pushEach(registry, ["amd64", "arm64"])).map((image) =>
-    image.replace(registry.host, relay.host)
-  );
-  const [first, second, other] = ["team/app:v1", "team/app:latest", "team/mirror:v1"];
-  const targets = [first, second, other].flatMap((name) => ["--to", `${relay.host}/${name}`]);
+  const images = await pushBehind(relay, registry, ["amd64", "arm64"]);
+  const names = ["team/app:v1", "team/app:latest", "team/mirror:v1"];
+  const targets = names.flatMap((name) => ["--to", `${relay.host}/${name}`]);
   const notes = ["--annotation", "b=two, three", "--annotation", "a=one"];
   const args = ["assemble", ...targets, ...notes, "-o", "json", "--insecure-registry", relay.host, ...images];
   const { code, stdout, stderr } = await archwayIndex(args);
@@ -131,18 +119,15 @@ Deno.test("index assemble: with several --to the images are read once, and each 
     `PUT /v2/team/app/manifests/${made[0]?.digest}`,
     "PUT /v2/team/app/manifests/latest",
   ]);
-  for (const name of [first, second, other]) {
-    const { annotations } = JSON.parse(await skopeo(["inspect", "--raw", "--tls-verify=false", at(registry, name)]));
-    assert.deepEqual(annotations, { a: "one", b: "two, three" }, name);
+  for (const name of names) {
+    assert.deepEqual((await rawIndex(registry, name)).annotations, { a: "one", b: "two, three" }, name);
   }
 });
 
 Deno.test("index append and remove: a platform comes, is replaced and goes; the others and the annotations stay", async () => {
   await using registry = await startRegistry();
   await using relay = startPushRelay(registry);
-  const [amd64 = "", arm64 = "", s390x = ""] = (await pushEach(registry, ["amd64", "arm64", "s390x"])).map((image) =>
-    image.replace(registry.host, relay.host)
-  );
+  const [amd64 = "", arm64 = "", s390x = ""] = await pushBehind(relay, registry, ["amd64", "arm64", "s390x"]);
   const index = `${relay.host}/team/app:v1`;
   const run = (...args: readonly string[]) => archwayIndex([...args, "-o", "json", "--insecure-registry", relay.host]);
   await run("assemble", "--to", index, "--annotation", "a=one", amd64, arm64);
@@ -159,7 +144,7 @@ Deno.test("index append and remove: a platform comes, is replaced and goes; the 
   assert.notEqual(after.manifests[1]?.digest, before.manifests[1]?.digest);
   const removed = await run("remove", "--to", `${relay.host}/team/app:small`, index, "linux/arm64", "linux/s390x");
   assert.equal(removed.code, 0, removed.stderr);
-  const small = JSON.parse(await skopeo(["inspect", "--raw", "--tls-verify=false", at(registry, "team/app:small")]));
+  const small = await rawIndex(registry, "team/app:small");
   assert.deepEqual([small.manifests.length, small.annotations], [1, { a: "one", b: "two" }]);
   assert.deepEqual(await rawIndex(registry, "team/app:v1"), after, "what --to does not name stays");
   for (
@@ -184,12 +169,11 @@ Deno.test("index assemble: a dry run reports what would be done, and writes noth
   await using registry = await startRegistry();
   await using relay = startPushRelay(registry);
   const [one = "", two = ""] = await pushEach(registry, ["amd64", "arm64"]);
-  const args = ["assemble", "--dry-run", "--to", `${relay.host}/team/new:v1`, "-o", "json"];
   const flags = [...flagsFor(registry), "--insecure-registry", relay.host];
-  const { code, stdout } = await archwayIndex([...args, ...flags, one, two]);
-  const { outcome, images, replaced } = JSON.parse(stdout);
-  assert.deepEqual([code, outcome, replaced], [0, "planned", undefined]);
-  assert.deepEqual(images.map(({ copy }: { copy: { kind: string } }) => copy.kind), ["to be copied", "to be copied"]);
+  const args = ["assemble", "--dry-run", "--to", `${relay.host}/team/new:v1`, ...flags, one, two];
+  const { outcome, images, replaced } = await indexReport(args);
+  assert.deepEqual([outcome, replaced], ["planned", undefined]);
+  assert.deepEqual(images.map(({ copy }) => copy.kind), ["to be copied", "to be copied"]);
   assert.deepEqual(relay.writes(), []);
 });
 
@@ -201,16 +185,8 @@ Deno.test({
   const docker = await pushEach(registry, ["amd64", "arm64"], { format: "docker" });
   const oci = await pushEach(registry, ["s390x"]);
   const flags = flagsFor(registry);
-  const list = await archwayIndex(["assemble", "--to", `${registry.host}/team/app:list`, ...flags, ...docker]);
-  const mixed = await archwayIndex([
-    "assemble",
-    "--to",
-    `${registry.host}/team/app:mixed`,
-    ...flags,
-    ...docker,
-    ...oci,
-  ]);
-  assert.deepEqual([list.code, mixed.code], [0, 0], list.stderr + mixed.stderr);
+  await indexReport(["assemble", "--to", `${registry.host}/team/app:list`, ...flags, ...docker]);
+  await indexReport(["assemble", "--to", `${registry.host}/team/app:mixed`, ...flags, ...docker, ...oci]);
   assert.equal((await rawIndex(registry, "team/app:list")).mediaType, DOCKER_LIST);
   assert.equal((await rawIndex(registry, "team/app:mixed")).mediaType, OCI_INDEX);
   assert.deepEqual(await architecturesBySkopeo(registry, "team/app:list", ["amd64", "arm64"]), ["amd64", "arm64"]);
@@ -219,23 +195,16 @@ Deno.test({
 Deno.test("index assemble: a neighbour's blobs are mounted, and its manifests are the same bytes (P-108 P-141)", async () => {
   await using registry = await startRegistry();
   await using relay = startPushRelay(registry);
-  const images = (await pushEach(registry, ["amd64", "arm64"], { repository: "team/builds" })).map((image) =>
-    image.replace(registry.host, relay.host)
-  );
+  const images = await pushBehind(relay, registry, ["amd64", "arm64"], { repository: "team/builds" });
   const to = `${relay.host}/team/app:v1`;
-  const args = ["assemble", "--to", to, "-o", "json", "--insecure-registry", relay.host, ...images];
-  const { code, stdout, stderr } = await archwayIndex(args);
-  assert.equal(code, 0, stderr);
-  const { images: joined } = JSON.parse(stdout);
-  const copies = joined.map((
-    { copy }: { copy: Record<string, unknown> },
-  ) => [copy.kind, copy.mounted, copy.copied, copy.bytes]);
+  const insecure = ["--insecure-registry", relay.host];
+  const { images: joined } = await indexReport(["assemble", "--to", to, ...insecure, ...images]);
+  const copies = joined.map(({ copy }) => [copy.kind, copy.mounted, copy.copied, copy.bytes]);
   // Both have the same empty layer: the second finds it in place.
   assert.deepEqual(copies, [["copied", 2, 0, 0], ["copied", 1, 0, 0]]);
   assert.ok(relay.requests.every(({ method }) => method !== "PATCH"), "no blob is sent");
-  const digests = joined.map(({ digest }: { digest: string }) => digest);
-  const inspected = await archwayIndex(["inspect", "-o", "json", "--insecure-registry", relay.host, to]);
-  assert.deepEqual(JSON.parse(inspected.stdout).entries.map(({ digest }: { digest: string }) => digest), digests);
+  const { entries } = await indexReport(["inspect", ...insecure, to]);
+  assert.deepEqual(entries.map(({ digest }) => digest), joined.map(({ digest }) => digest));
 });
 
 for (const auth of ["htpasswd", "token"] as const) {
@@ -246,29 +215,11 @@ for (const auth of ["htpasswd", "token"] as const) {
   }, async () => {
     await using source = await startRegistry({ auth });
     await using target = await startRegistry({ auth, users: { pusher: "other-secret" } });
-    await using files = await writeTemporaryFiles({
-      "config.json": {
-        auths: {
-          [source.host]: { auth: btoa("puller:secret") },
-          [target.host]: { auth: btoa("pusher:other-secret") },
-        },
-      },
-    });
+    await using files = await writeLogins({ [source.host]: "puller:secret", [target.host]: "pusher:other-secret" });
     const images = await pushEach(source, ["amd64", "arm64"]);
-    const flags = [
-      ...flagsFor(source),
-      ...flagsFor(target),
-      settingsFlag(files.path, { dockerConfig: `${files.path}/config.json` }),
-    ];
-    const { code, stdout, stderr } = await archwayIndex([
-      "assemble",
-      "--to",
-      `${target.host}/team/app:v1`,
-      "-o",
-      "json",
-      ...flags,
-      ...images,
-    ]);
+    const flags = [...flagsFor(source), ...flagsFor(target), files.flag, "-o", "json"];
+    const args = ["assemble", "--to", `${target.host}/team/app:v1`, ...flags, ...images];
+    const { code, stdout, stderr } = await archwayIndex(args);
     assert.equal(code, 0, stderr + stdout);
     const copied = JSON.parse(stdout).images.map(({ copy }: { copy: { copied: number } }) => copy.copied);
     assert.deepEqual(copied, [2, 1]);
@@ -282,19 +233,10 @@ for (const auth of ["htpasswd", "token"] as const) {
 
 Deno.test("index assemble: the token of a push is for the target alone, and for pulling from the source of a mount (P-102)", async () => {
   await using registry = await startRegistry({ auth: "token" });
-  await using files = await writeTemporaryFiles({
-    "config.json": { auths: { [registry.host]: { auth: btoa("puller:secret") } } },
-  });
+  await using files = await writeLogins({ [registry.host]: "puller:secret" });
   const images = await pushEach(registry, ["amd64", "arm64"], { repository: "team/builds" });
-  const flags = [...flagsFor(registry), settingsFlag(files.path, { dockerConfig: `${files.path}/config.json` })];
-  const { code, stderr } = await archwayIndex([
-    "assemble",
-    "--to",
-    `${registry.host}/team/app:v1`,
-    ...flags,
-    ...images,
-  ]);
-  assert.equal(code, 0, stderr);
+  const to = `${registry.host}/team/app:v1`;
+  await indexReport(["assemble", "--to", to, ...flagsFor(registry), files.flag, ...images]);
   // Mounts that begin together may each ask for the token that the first of them learns of.
   const asked = new Set(registry.tokenServer?.requests.map(({ scopes, status }) => [...scopes, status].join(" ")));
   assert.deepEqual([...asked], [
@@ -308,9 +250,7 @@ for (const auth of ["htpasswd", "token"] as const) {
   Deno.test(`index assemble: without the right ${auth} credential nothing is published, and what to do is said (P-101)`, async () => {
     await using source = await startRegistry();
     await using target = await startRegistry({ auth });
-    await using files = await writeTemporaryFiles({
-      "config.json": { auths: { [target.host]: { auth: btoa("puller:wr0ng-pa55") } } },
-    });
+    await using files = await writeLogins({ [target.host]: "puller:wr0ng-pa55" });
     const images = await pushEach(source, ["amd64", "arm64"]);
     const flags = [...flagsFor(source), ...flagsFor(target)];
     const args = ["assemble", "--to", `${target.host}/team/app:v1`, ...flags, ...images];
@@ -318,10 +258,7 @@ for (const auth of ["htpasswd", "token"] as const) {
     assert.equal(none.code, 1);
     assert.match(none.stderr, /answered 401.* No credential matches it: name a docker config that has one/);
     assert.match(none.stderr, /Nothing was published/);
-    const wrong = await archwayIndex([
-      ...args,
-      settingsFlag(files.path, { dockerConfig: `${files.path}/config.json` }),
-    ]);
+    const wrong = await archwayIndex([...args, files.flag]);
     assert.equal(wrong.code, 1);
     assert.match(wrong.stderr, /answered 401.* Refused: config\.json, anonymous/);
     assert.doesNotMatch(wrong.stderr, /wr0ng/);
@@ -390,8 +327,7 @@ for (const [format, mediaType] of [["oci", OCI_INDEX], ["docker", DOCKER_LIST]] 
         images.push(image);
       }
       const to = `${registry.host}/team/app:v1`;
-      const { code, stderr } = await archwayIndex(["assemble", "--to", to, ...flagsFor(registry), ...images]);
-      assert.equal(code, 0, stderr);
+      await indexReport(["assemble", "--to", to, ...flagsFor(registry), ...images]);
       assert.equal((await rawIndex(registry, "team/app:v1")).mediaType, mediaType);
       for (const architecture of ["amd64", "arm64"]) {
         const args = ["from", "--arch", architecture, "--tls-verify=false", "--pull-always", `docker://${to}`];

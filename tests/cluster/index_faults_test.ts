@@ -2,13 +2,12 @@ import assert from "node:assert/strict";
 import { archwayProgram } from "../support/archway_program.ts";
 import { lacks } from "../support/needs.ts";
 import { buildImage, toBlob } from "./support/image_documents.ts";
-import { archwayIndex, type PushRelay, registryError, startPushRelay } from "./support/indexing.ts";
+import { archwayIndex, indexReport, type PushRelay, registryError, startPushRelay } from "./support/indexing.ts";
 import { startFaultProxy } from "./support/fault_proxy.ts";
-import { flagsFor, type TemporaryFiles, writeTemporaryFiles } from "./support/inspecting.ts";
+import { flagsFor, writeLogins, writeTemporaryFiles } from "./support/inspecting.ts";
 import { type RealRegistry, startRegistry } from "./support/registry.ts";
 import { at, skopeo } from "./support/skopeo.ts";
 import { pause, waitUntil } from "./support/wait.ts";
-import { settingsFlag } from "../support/settings_file.ts";
 
 const ignore = lacks("skopeo");
 const MIB = 1024 * 1024;
@@ -67,6 +66,21 @@ async function published(target: RealRegistry, tag = "v1"): Promise<string | und
   return response.status === 200 ? response.headers.get("docker-content-digest") ?? "" : undefined;
 }
 
+/** The command does its work, and the tag has what it reports. */
+async function assertPublishes(bed: Bed): ReturnType<typeof indexReport> {
+  const made = await indexReport(bed.args);
+  assert.equal(await published(bed.target), made.digest);
+  return made;
+}
+
+/** The command ends with the code and says why, and there is no tag. */
+async function assertPublishesNothing({ args, target }: Bed, wanted: 1 | 3, ...says: readonly RegExp[]): Promise<void> {
+  const { code, stderr } = await archwayIndex(args);
+  assert.equal(code, wanted);
+  for (const what of says) assert.match(stderr, what);
+  assert.equal(await published(target), undefined);
+}
+
 function isIndexPut({ method, path, headers }: PushRelay["requests"][number]): boolean {
   return method === "PUT" && path.includes("/manifests/") && headers.get("content-type") === OCI_INDEX;
 }
@@ -77,32 +91,22 @@ Deno.test("index assemble: where a registry refuses a Docker list, images of Doc
     method === "PUT" && headers.get("content-type") === DOCKER_LIST
       ? registryError(415, "MANIFEST_INVALID")
       : undefined;
-  const { code, stdout, stderr } = await archwayIndex([...bed.args, "-o", "json"]);
-  assert.equal(code, 0, stderr);
-  const made = JSON.parse(stdout);
-  assert.deepEqual([made.mediaType, await published(bed.target)], [OCI_INDEX, made.digest]);
+  assert.equal((await assertPublishes(bed)).mediaType, OCI_INDEX);
   // The form that it has is found again: nothing is written.
-  const again = await archwayIndex([...bed.args, "-o", "json"]);
-  assert.equal(JSON.parse(again.stdout).outcome, "unchanged");
+  assert.equal((await indexReport(bed.args)).outcome, "unchanged");
 });
 
 Deno.test("index assemble: images of Docker's form need no OCI index where that is refused (P-144)", async () => {
   await using bed = await openBed({ format: "docker" });
   bed.into.intercept = (request) => isIndexPut(request) ? registryError(400, "MANIFEST_INVALID") : undefined;
-  const { code, stdout, stderr } = await archwayIndex([...bed.args, "-o", "json"]);
-  assert.equal(code, 0, stderr);
-  const made = JSON.parse(stdout);
-  assert.deepEqual([made.mediaType, await published(bed.target)], [DOCKER_LIST, made.digest]);
+  assert.equal((await assertPublishes(bed)).mediaType, DOCKER_LIST);
 });
 
 Deno.test("index assemble: images of the OCI's form cannot be joined there, and what to do is said (P-145)", async () => {
   await using bed = await openBed();
   bed.into.intercept = (request) => isIndexPut(request) ? registryError(400, "MANIFEST_INVALID") : undefined;
-  const { code, stderr } = await archwayIndex(bed.args);
-  assert.equal(code, 1);
-  assert.match(stderr, /answered 400 MANIFEST_INVALID: manifest_invalid\. It takes no OCI index: push the images in/);
-  assert.match(stderr, /Nothing was published/);
-  assert.equal(await published(bed.target), undefined);
+  const why = /answered 400 MANIFEST_INVALID: manifest_invalid\. It takes no OCI index: push the images in/;
+  await assertPublishesNothing(bed, 1, why, /Nothing was published/);
 });
 
 Deno.test("index assemble: a registry that names another digest is not believed (P-146)", async () => {
@@ -112,10 +116,8 @@ Deno.test("index assemble: a registry that names another digest is not believed 
     if (!isIndexPut(request) || response.status !== 201) return response;
     return new Response(response.body, { status: 201, headers: { "docker-content-digest": other } });
   };
-  const { code, stderr } = await archwayIndex(bed.args);
-  assert.equal(code, 1);
-  assert.match(stderr, new RegExp(`Cannot trust .* the registry says that what was pushed as sha256:.* is ${other}`));
-  assert.equal(await published(bed.target), undefined);
+  const why = new RegExp(`Cannot trust .* the registry says that what was pushed as sha256:.* is ${other}`);
+  await assertPublishesNothing(bed, 1, why);
 });
 
 Deno.test("index assemble: 429, 5xx and cut connections are tried again, and end well (P-117)", async () => {
@@ -130,9 +132,7 @@ Deno.test("index assemble: 429, 5xx and cut connections are tried again, and end
       ? registryError(429, "TOOMANYREQUESTS", { "retry-after": "0" })
       : new Response(null, { status: 502 });
   };
-  const { code, stdout, stderr } = await archwayIndex([...bed.args, "-o", "json"]);
-  assert.equal(code, 0, stderr);
-  assert.equal(await published(bed.target), JSON.parse(stdout).digest);
+  await assertPublishes(bed);
 });
 
 Deno.test("index assemble: a registry that stays busy ends it with code 3, and nothing is published (P-117)", async () => {
@@ -182,13 +182,8 @@ Deno.test("index assemble: a tag that must not move stays as it is, and that is 
 
 Deno.test("index assemble: two that make the same index at the same time both end with it", async () => {
   await using bed = await openBed({ layerBytes: 6 * MIB });
-  const both = await Promise.all([
-    archwayIndex([...bed.args, "-o", "json"]),
-    archwayIndex([...bed.args, "-o", "json"]),
-  ]);
-  assert.deepEqual(both.map(({ code }) => code), [0, 0], both.map(({ stderr }) => stderr).join());
-  const digests = new Set(both.map(({ stdout }) => JSON.parse(stdout).digest));
-  assert.deepEqual([...digests], [await published(bed.target)]);
+  const both = await Promise.all([indexReport(bed.args), indexReport(bed.args)]);
+  assert.deepEqual([...new Set(both.map(({ digest }) => digest))], [await published(bed.target)]);
 });
 
 Deno.test("index assemble: content that was changed on its way is never committed (P-112 P-115)", async () => {
@@ -200,10 +195,7 @@ Deno.test("index assemble: content that was changed on its way is never committe
     });
     return new Response(response.body.pipeThrough(flip), { headers: response.headers });
   };
-  const { code, stderr } = await archwayIndex(bed.args);
-  assert.equal(code, 3);
-  assert.match(stderr, /Cannot copy "sha256:.*": its content has the digest sha256:/);
-  assert.equal(await published(bed.target), undefined);
+  await assertPublishesNothing(bed, 3, /Cannot copy "sha256:.*": its content has the digest sha256:/);
   assert.ok(
     !bed.into.requests.some(({ method, path }) => method === "PUT" && path.includes(encodeURIComponent(bed.layer))),
   );
@@ -245,9 +237,7 @@ for (const { name, refuse, methods } of REFUSALS) {
       if (refusal !== undefined && stated === null) await body?.pipeTo(new WritableStream());
       return refusal;
     };
-    const { code, stdout, stderr } = await archwayIndex([...bed.args, "-o", "json"]);
-    assert.equal(code, 0, stderr);
-    assert.equal(await published(bed.target), JSON.parse(stdout).digest);
+    await assertPublishes(bed);
     assert.match(uploadsOf(bed), methods);
   });
 }
@@ -305,9 +295,7 @@ for (const signal of ["SIGKILL", "SIGINT"] as const) {
     }
     assert.equal(await published(bed.target), undefined);
     bed.from.amend = (_, response) => response;
-    const again = await archwayIndex([...bed.args, "-o", "json"]);
-    assert.equal(again.code, 0, again.stderr);
-    assert.equal(await published(bed.target), JSON.parse(again.stdout).digest);
+    await assertPublishes(bed);
   });
 }
 
@@ -320,8 +308,7 @@ Deno.test("index assemble: each answer that has the tag while it moves is a whol
   const reads = readAlways(bed.target, done.signal);
   const outcomes = [];
   for (const args of [moved, bed.args, moved]) {
-    const { stdout } = await archwayIndex([...args, "-o", "json"]);
-    outcomes.push(JSON.parse(stdout).outcome);
+    outcomes.push((await indexReport(args)).outcome);
   }
   done.abort();
   const { digests, missing } = await reads;
@@ -374,21 +361,14 @@ Deno.test({
   await using bed = await openBed();
   const { source, target, from, into } = bed;
   const host = "registry.invalid";
-  await using files: TemporaryFiles = await writeTemporaryFiles({
+  await using files = await writeTemporaryFiles({
     "registries.conf": `[[registry]]\nprefix = "${host}/builds"\nlocation = "${host}/builds"\n` +
       `[[registry.mirror]]\nlocation = "${from.host}/team"\ninsecure = true\n` +
       `[[registry]]\nlocation = "${into.host}"\ninsecure = true\n` +
       `[[registry.mirror]]\nlocation = "${from.host}"\ninsecure = true\n`,
   });
   const images = ["amd64", "arm64"].map((architecture) => `${host}/builds/app:v1-${architecture}`);
-  const args = [
-    "assemble",
-    "--to",
-    `${into.host}/team/app:v1`,
-    settingsFlag(files.path, { registriesConf: `${files.path}/registries.conf` }),
-  ];
-  const { code, stderr } = await archwayIndex([...args, ...images]);
-  assert.equal(code, 0, stderr);
+  await indexReport(["assemble", "--to", `${into.host}/team/app:v1`, files.flag, ...images]);
   const raw = await skopeo(["inspect", "--raw", "--tls-verify=false", at(target, "team/app:v1")]);
   assert.equal(JSON.parse(raw).manifests.length, 2);
   assert.equal(await published(source), undefined);
@@ -399,24 +379,15 @@ Deno.test("index assemble: layers that a registry redirects to its storage are f
   await using source = await startRegistry({ auth: "htpasswd" });
   await using target = await startRegistry();
   await using proxy = await startFaultProxy({ upstream: source });
-  await using files = await writeTemporaryFiles({
-    "config.json": { auths: { [proxy.host]: { auth: btoa("puller:secret") } } },
-  });
+  await using files = await writeLogins({ [proxy.host]: "puller:secret" });
   for (const architecture of ["amd64", "arm64"]) {
     await source.push("team/app", `v1-${architecture}`, { single: { architecture } });
   }
   proxy.setFaults([{ fault: { kind: "redirect" }, on: ["blobGet"] }]);
   const images = ["amd64", "arm64"].map((architecture) => `${proxy.host}/team/app:v1-${architecture}`);
-  const args = [
-    "assemble",
-    "--to",
-    `${target.host}/team/app:v1`,
-    settingsFlag(files.path, { dockerConfig: `${files.path}/config.json` }),
-  ];
-  const flags = [...flagsFor(proxy), ...flagsFor(target), "--registry", proxy.storageHost];
-  const { code, stdout, stderr } = await archwayIndex([...args, ...flags, ...images, "-o", "json"]);
-  assert.equal(code, 0, stderr);
-  assert.equal(await published(target), JSON.parse(stdout).digest);
+  const flags = [...flagsFor(proxy), ...flagsFor(target), "--registry", proxy.storageHost, files.flag];
+  const { digest } = await indexReport(["assemble", "--to", `${target.host}/team/app:v1`, ...flags, ...images]);
+  assert.equal(await published(target), digest);
   assert.ok(proxy.storageRequests().length >= 3, "configs and a layer came from there");
   assert.deepEqual(proxy.storageRequests().filter(({ hadAuthorization }) => hadAuthorization), []);
 });
@@ -426,10 +397,7 @@ Deno.test("index assemble: a registry that is blocked is not pushed to", async (
   await using files = await writeTemporaryFiles({
     "registries.conf": `[[registry]]\nlocation = "${bed.into.host}"\nblocked = true\n`,
   });
-  const { code, stderr } = await archwayIndex([
-    ...bed.args,
-    settingsFlag(files.path, { registriesConf: `${files.path}/registries.conf` }),
-  ]);
+  const { code, stderr } = await archwayIndex([...bed.args, files.flag]);
   assert.equal(code, 1);
   assert.match(stderr, /registries\.conf blocks/);
   assert.deepEqual(bed.into.requests, []);

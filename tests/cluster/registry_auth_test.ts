@@ -12,7 +12,6 @@ import {
   writeTemporaryFiles,
 } from "./support/inspecting.ts";
 import { type RealRegistry, startRegistry } from "./support/registry.ts";
-import { settingsFlag } from "../support/settings_file.ts";
 
 const PLATFORMS = [{ architecture: "amd64" }, { architecture: "arm64", variant: "v8" }];
 const SAID = "linux/amd64,linux/arm64/v8";
@@ -105,13 +104,7 @@ Deno.test("registry auth token: an identity token from config.json is traded by 
   const image = `${registry.host}/team/app:v1`;
   const inspectWith = async (identitytoken: string): ReturnType<typeof runArchway> => {
     await using files = await dockerConfig(registry.host, { auth: btoa("<token>:"), identitytoken });
-    const args = [
-      ...flagsFor(registry),
-      settingsFlag(files.path, { dockerConfig: `${files.path}/config.json` }),
-      "--trace",
-      image,
-    ];
-    return await runArchway(["inspect", ...args]);
+    return await runArchway(["inspect", ...flagsFor(registry), files.flag, "--trace", image]);
   };
   const right = await inspectWith("identity-t0ken");
   assert.equal(right.code, 0, right.stderr);

@@ -15,7 +15,6 @@ import {
 } from "./support/inspecting.ts";
 import { type RealRegistry, startRegistry } from "./support/registry.ts";
 import { waitUntil } from "./support/wait.ts";
-import { settingsFlag } from "../support/settings_file.ts";
 
 const ignore = lacks("denokv");
 const PLATFORMS = [{ architecture: "amd64" }, { architecture: "arm64", variant: "v8" }];
@@ -82,8 +81,7 @@ Deno.test("registry cache: where a mirror answers, an imported tag past its life
   await using configuration = await writeTemporaryFiles({ "registries.conf": conf });
   await using images = await openImages([
     ...flagsFor(mirror),
-    ...[settingsFlag(configuration.path, { registriesConf: `${configuration.path}/registries.conf` })],
-    ...["--cache-path", `${files.path}/there.db`, "--tag-ttl", "1ms"],
+    ...[configuration.flag, "--cache-path", `${files.path}/there.db`, "--tag-ttl", "1ms"],
   ]);
   const report = await images.inspect(`${registry.host}/open/app:v1`, { freshness: "cached" });
   assert.deepEqual([platformsIn(report), report.source], [SAID, "cache"]);

@@ -50,67 +50,42 @@ async function timed<T>(work: Promise<T>): Promise<{ readonly result: T; readonl
 interface Row {
   readonly fault: Fault;
   readonly on?: readonly RequestKind[];
-  readonly kind: "transient" | "permanent";
+  /** Default `transient`. */
+  readonly kind?: "permanent";
   readonly reason: FailureReason;
   /** Bound of the whole inspection: a request's own limits (5 s to the headers, 7 s in all) and some slack (ms). */
-  readonly withinMs: number;
+  readonly withinMs?: number;
   /** `retryAfterMs` of the failure, rounded up to seconds. */
   readonly retryAfterSeconds?: number;
 }
 
 const ROWS: readonly Row[] = [
-  { fault: { kind: "status", status: 500 }, kind: "transient", reason: "ServerError", withinMs: AT_ONCE_MS },
-  { fault: { kind: "status", status: 502 }, kind: "transient", reason: "ServerError", withinMs: AT_ONCE_MS },
-  {
-    fault: { kind: "status", status: 503, retryAfterSeconds: 20 },
-    kind: "transient",
-    reason: "ServerError",
-    withinMs: AT_ONCE_MS,
-    retryAfterSeconds: 20,
-  },
-  {
-    fault: { kind: "status", status: 429, retryAfterSeconds: 30 },
-    kind: "transient",
-    reason: "RateLimited",
-    withinMs: AT_ONCE_MS,
-    retryAfterSeconds: 30,
-  },
-  { fault: { kind: "status", status: 404 }, kind: "permanent", reason: "ManifestUnknown", withinMs: AT_ONCE_MS },
-  { fault: { kind: "status", status: 401 }, kind: "permanent", reason: "Unauthorized", withinMs: AT_ONCE_MS },
-  { fault: { kind: "reset" }, kind: "transient", reason: "Unreachable", withinMs: AT_ONCE_MS },
-  { fault: { kind: "truncateBody" }, kind: "transient", reason: "Unreachable", withinMs: AT_ONCE_MS },
-  { fault: { kind: "blackHole" }, kind: "transient", reason: "Timeout", withinMs: 8_000 },
-  { fault: { kind: "latency", ms: 60_000 }, kind: "transient", reason: "Timeout", withinMs: 8_000 },
-  {
-    fault: { kind: "slowBody", chunkBytes: 1, everyMs: 200 },
-    kind: "transient",
-    reason: "Timeout",
-    withinMs: 10_000,
-  },
-  {
-    fault: { kind: "status", status: 503 },
-    on: ["token"],
-    kind: "transient",
-    reason: "ServerError",
-    withinMs: AT_ONCE_MS,
-  },
-  { fault: { kind: "wrongDigest" }, kind: "transient", reason: "DigestMismatch", withinMs: AT_ONCE_MS },
-  { fault: { kind: "tamperBody" }, kind: "transient", reason: "DigestMismatch", withinMs: AT_ONCE_MS },
-  { fault: { kind: "reset" }, on: ["token"], kind: "transient", reason: "Unreachable", withinMs: AT_ONCE_MS },
-  { fault: { kind: "blackHole" }, on: ["token"], kind: "transient", reason: "Timeout", withinMs: 8_000 },
+  { fault: { kind: "status", status: 500 }, reason: "ServerError" },
+  { fault: { kind: "status", status: 502 }, reason: "ServerError" },
+  { fault: { kind: "status", status: 503, retryAfterSeconds: 20 }, reason: "ServerError", retryAfterSeconds: 20 },
+  { fault: { kind: "status", status: 429, retryAfterSeconds: 30 }, reason: "RateLimited", retryAfterSeconds: 30 },
+  { fault: { kind: "status", status: 404 }, kind: "permanent", reason: "ManifestUnknown" },
+  { fault: { kind: "status", status: 401 }, kind: "permanent", reason: "Unauthorized" },
+  { fault: { kind: "reset" }, reason: "Unreachable" },
+  { fault: { kind: "truncateBody" }, reason: "Unreachable" },
+  { fault: { kind: "blackHole" }, reason: "Timeout", withinMs: 8_000 },
+  { fault: { kind: "latency", ms: 60_000 }, reason: "Timeout", withinMs: 8_000 },
+  { fault: { kind: "slowBody", chunkBytes: 1, everyMs: 200 }, reason: "Timeout", withinMs: 10_000 },
+  { fault: { kind: "status", status: 503 }, on: ["token"], reason: "ServerError" },
+  { fault: { kind: "wrongDigest" }, reason: "DigestMismatch" },
+  { fault: { kind: "tamperBody" }, reason: "DigestMismatch" },
+  { fault: { kind: "reset" }, on: ["token"], reason: "Unreachable" },
+  { fault: { kind: "blackHole" }, on: ["token"], reason: "Timeout", withinMs: 8_000 },
 ];
 
 for (const row of ROWS) {
-  const { fault, on = ["manifestGet"], kind, reason, withinMs } = row;
+  const { fault, on = ["manifestGet"], kind = "transient", reason, withinMs = AT_ONCE_MS } = row;
   const what = fault.kind === "status" ? `status ${fault.status}` : fault.kind;
   Deno.test(`registry faults: ${what} of ${on.join()} is ${kind} ${reason} in time, and delays no other registry`, async () => {
     await using bed = await openBed(on.includes("token") ? { auth: "token" } : {});
     bed.proxy.setFaults([{ fault, on }]);
     const failing = timed(bed.inspect("team/app:v1"));
-    await waitUntil(
-      "the faulty registry to be asked",
-      () => bed.proxy.requests().some((seen) => on.includes(seen.kind)),
-    );
+    await waitUntil("the faulty one to be asked", () => bed.proxy.requests().some((seen) => on.includes(seen.kind)));
     const other = await timed(bed.images.inspect(`${bed.healthy.host}/team/app:v1`));
     assert.equal(platformsIn(other.result), SAID);
     assert.ok(other.ms < AT_ONCE_MS, `the healthy registry's image took ${Math.round(other.ms)} ms`);

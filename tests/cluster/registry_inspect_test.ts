@@ -20,13 +20,7 @@ Deno.test("registry inspect: -o json shows mirror, credential source, digest, pl
   });
   const { code, stdout, stderr } = await runArchway([
     ...["inspect", "-o", "json", "--trace", ...flagsFor(proxy)],
-    ...[
-      settingsFlag(files.path, {
-        registriesConf: `${files.path}/registries.conf`,
-        dockerConfig: `${files.path}/config.json`,
-      }),
-    ],
-    "registry.example.test/app:v1",
+    ...[files.flag, "registry.example.test/app:v1"],
   ]);
   assert.deepEqual([code, stderr], [0, ""]);
   const [{ trace, ...image }] = JSON.parse(stdout);

@@ -1,18 +1,9 @@
 import assert from "node:assert/strict";
 import { type FaultProxy, startFaultProxy } from "./support/fault_proxy.ts";
-import {
-  failureIn,
-  openImages,
-  platformsIn,
-  settings,
-  type TemporaryFiles,
-  type TestImages,
-  writeTemporaryFiles,
-} from "./support/inspecting.ts";
+import { failureIn, openImages, platformsIn, type TestImages, writeTemporaryFiles } from "./support/inspecting.ts";
 import { type RealRegistry, startRegistry } from "./support/registry.ts";
 import { lacks } from "../support/needs.ts";
 import { at, skopeo } from "./support/skopeo.ts";
-import { settingsFlag } from "../support/settings_file.ts";
 
 const ignore = lacks("skopeo");
 const IMAGE = { platforms: [{ architecture: "amd64" }, { architecture: "arm64" }] };
@@ -38,7 +29,6 @@ async function openBed(): Promise<Bed> {
 const CONFIGURATIONS: readonly {
   readonly name: string;
   readonly files: (bed: Bed) => Readonly<Record<string, string>>;
-  readonly flags: (folder: string) => readonly string[];
 }[] = [
   {
     name: "registries.conf",
@@ -48,19 +38,15 @@ const CONFIGURATIONS: readonly {
       [`certs/${origin.host}/ca.crt`]: origin.caPem,
       [`certs/${mirror.host}/ca.crt`]: mirror.caPem,
     }),
-    flags: (
-      folder,
-    ) => [settingsFlag(folder, { registriesConf: `${folder}/registries.conf`, certsDir: `${folder}/certs` })],
   },
   {
     name: "hosts.toml",
     files: ({ origin, mirror }) => ({
-      [`${origin.host}/hosts.toml`]: `server = "${origin.url}"\nca = "origin.crt"\n` +
+      [`hosts/${origin.host}/hosts.toml`]: `server = "${origin.url}"\nca = "origin.crt"\n` +
         `[host."${mirror.url}"]\ncapabilities = ["pull", "resolve"]\nca = "mirror.crt"\n`,
-      [`${origin.host}/origin.crt`]: origin.caPem,
-      [`${origin.host}/mirror.crt`]: mirror.caPem,
+      [`hosts/${origin.host}/origin.crt`]: origin.caPem,
+      [`hosts/${origin.host}/mirror.crt`]: mirror.caPem,
     }),
-    flags: (folder) => settings(folder, `hostsDir: ${folder}`),
   },
   {
     name: "registries.yaml",
@@ -75,17 +61,16 @@ const CONFIGURATIONS: readonly {
       "origin.crt": origin.caPem,
       "mirror.crt": mirror.caPem,
     }),
-    flags: (folder) => settings(folder, `rancherRegistries: ${folder}/registries.yaml`),
   },
 ];
 
 async function openConfigured(
   bed: Bed,
-  { files, flags }: Pick<(typeof CONFIGURATIONS)[number], "files" | "flags">,
+  { files }: Pick<(typeof CONFIGURATIONS)[number], "files">,
 ): Promise<TestImages> {
   await using undo = new AsyncDisposableStack();
-  const folder: TemporaryFiles = undo.use(await writeTemporaryFiles(files(bed)));
-  const images = undo.use(await openImages(flags(folder.path)));
+  const { flag } = undo.use(await writeTemporaryFiles(files(bed)));
+  const images = undo.use(await openImages([flag]));
   const opened = undo.move();
   return { ...images, [Symbol.asyncDispose]: () => opened.disposeAsync() };
 }
@@ -173,9 +158,6 @@ Deno.test("registry pull-through: a blocked origin gets no request, its mirror i
     `[[registry.mirror]]\nlocation = "${mirror.host}"\npull-from-mirror = "digest-only"\n`;
   await using images = await openConfigured(bed, {
     files: () => ({ "registries.conf": conf, [`certs/${mirror.host}/ca.crt`]: mirror.caPem }),
-    flags: (
-      folder,
-    ) => [settingsFlag(folder, { registriesConf: `${folder}/registries.conf`, certsDir: `${folder}/certs` })],
   });
   const byDigest = await images.inspect(`${asked.host}/team/app@${bed.digest}`);
   assert.deepEqual([platformsIn(byDigest), byDigest.mirror], [SAID, mirror.host]);
@@ -197,12 +179,8 @@ Deno.test({
   const conf = `[[registry]]\nlocation = "${origin.host}/team"\nmirror-by-digest-only = true\n` +
     `[[registry.mirror]]\nlocation = "${mirror.host}/mirrored/team"\n`;
   await using files = await writeTemporaryFiles({ "registries.conf": conf });
-  const flags = [
-    settingsFlag(files.path, { registriesConf: `${files.path}/registries.conf` }),
-    "--registry-ca",
-    mirror.caFile,
-  ];
-  await using images = await openImages([...flags, "--registry", origin.host]);
+  const flags = [files.flag, "--registry-ca", mirror.caFile, "--registry", origin.host];
+  await using images = await openImages(flags);
   const report = await images.inspect(`${origin.host}/team/app@${digest}`);
   assert.deepEqual([platformsIn(report), report.resolved], [SAID, `${mirror.host}/mirrored/team/app@${digest}`]);
   const byTag = failureIn(await images.inspect(`${origin.host}/team/app:v1`));

@@ -1,18 +1,9 @@
 // TLS with a real docker-registry: private authorities by flag, certs.d and hosts.toml, client certificates that it demands,
 // and certificates that must not be trusted.
 import assert from "node:assert/strict";
-import {
-  failureIn,
-  flagsFor,
-  openImages,
-  platformsIn,
-  settings,
-  type TemporaryFiles,
-  writeTemporaryFiles,
-} from "./support/inspecting.ts";
+import { failureIn, flagsFor, openImages, platformsIn, writeTemporaryFiles } from "./support/inspecting.ts";
 import { startFaultProxy } from "./support/fault_proxy.ts";
 import { type RealRegistry, startRegistry } from "./support/registry.ts";
-import { settingsFlag } from "../support/settings_file.ts";
 
 const IMAGE = { platforms: [{ architecture: "arm64" }] };
 
@@ -25,27 +16,24 @@ async function startWithImage(options: Parameters<typeof startRegistry>[0] = {})
 const WAYS: readonly {
   readonly name: string;
   readonly files: (registry: RealRegistry) => Readonly<Record<string, string>>;
-  readonly flags: (folder: string, registry: RealRegistry) => readonly string[];
 }[] = [
   {
     name: "certs.d",
     files: ({ host, caPem, clientCertificate }) => ({
-      [`${host}/ca.crt`]: caPem,
-      [`${host}/client.cert`]: clientCertificate.certificatePem,
-      [`${host}/client.key`]: clientCertificate.keyPem,
+      [`certs/${host}/ca.crt`]: caPem,
+      [`certs/${host}/client.cert`]: clientCertificate.certificatePem,
+      [`certs/${host}/client.key`]: clientCertificate.keyPem,
     }),
-    flags: (folder) => [settingsFlag(folder, { certsDir: folder })],
   },
   {
     name: "hosts.toml",
     files: ({ host, url, caPem, clientCertificate }) => ({
-      [`${host.replace(/:(\d+)$/, "_$1_")}/hosts.toml`]:
+      [`hosts/${host.replace(/:(\d+)$/, "_$1_")}/hosts.toml`]:
         `server = "${url}"\nca = "authority.pem"\nclient = [["client.pem", "client.key"]]\n`,
-      [`${host.replace(/:(\d+)$/, "_$1_")}/authority.pem`]: caPem,
-      [`${host.replace(/:(\d+)$/, "_$1_")}/client.pem`]: clientCertificate.certificatePem,
-      [`${host.replace(/:(\d+)$/, "_$1_")}/client.key`]: clientCertificate.keyPem,
+      [`hosts/${host.replace(/:(\d+)$/, "_$1_")}/authority.pem`]: caPem,
+      [`hosts/${host.replace(/:(\d+)$/, "_$1_")}/client.pem`]: clientCertificate.certificatePem,
+      [`hosts/${host.replace(/:(\d+)$/, "_$1_")}/client.key`]: clientCertificate.keyPem,
     }),
-    flags: (folder) => settings(folder, `hostsDir: ${folder}`),
   },
   {
     name: "registries.yaml",
@@ -57,15 +45,14 @@ const WAYS: readonly {
       "client.pem": clientCertificate.certificatePem,
       "client.key": clientCertificate.keyPem,
     }),
-    flags: (folder) => settings(folder, `rancherRegistries: ${folder}/registries.yaml`),
   },
 ];
 
-for (const { name, files, flags } of WAYS) {
+for (const { name, files } of WAYS) {
   Deno.test(`registry TLS: ${name} brings the private authority and the client certificate that a registry demands`, async () => {
     await using registry = await startWithImage({ clientCertificates: "required" });
-    await using folder: TemporaryFiles = await writeTemporaryFiles(files(registry));
-    await using images = await openImages([...flags(folder.path, registry), "--registry", registry.host]);
+    await using folder = await writeTemporaryFiles(files(registry));
+    await using images = await openImages([folder.flag, "--registry", registry.host]);
     assert.equal(platformsIn(await images.inspect(`${registry.host}/team/app:v1`)), "linux/arm64");
   });
 }
@@ -93,13 +80,13 @@ Deno.test("registry TLS: of several client certificates for a host the one that 
   await using registry = await startWithImage({ clientCertificates: "required" });
   await using stranger = await startRegistry();
   await using folder = await writeTemporaryFiles({
-    [`${registry.host}/ca.crt`]: registry.caPem,
-    [`${registry.host}/a.cert`]: stranger.clientCertificate.certificatePem,
-    [`${registry.host}/a.key`]: stranger.clientCertificate.keyPem,
-    [`${registry.host}/b.cert`]: registry.clientCertificate.certificatePem,
-    [`${registry.host}/b.key`]: registry.clientCertificate.keyPem,
+    [`certs/${registry.host}/ca.crt`]: registry.caPem,
+    [`certs/${registry.host}/a.cert`]: stranger.clientCertificate.certificatePem,
+    [`certs/${registry.host}/a.key`]: stranger.clientCertificate.keyPem,
+    [`certs/${registry.host}/b.cert`]: registry.clientCertificate.certificatePem,
+    [`certs/${registry.host}/b.key`]: registry.clientCertificate.keyPem,
   });
-  await using images = await openImages([settingsFlag(folder.path, { certsDir: folder.path })]);
+  await using images = await openImages([folder.flag]);
   assert.equal(platformsIn(await images.inspect(`${registry.host}/team/app:v1`)), "linux/arm64");
 });
 
@@ -107,16 +94,12 @@ Deno.test("registry TLS: a registry that is declared insecure is asked without t
   await using registry = await startWithImage({ auth: "htpasswd", clientCertificates: "required" });
   await registry.push("team/single", "v1", { single: { architecture: "s390x" } });
   await using folder = await writeTemporaryFiles({
-    [`${registry.host}/client.cert`]: registry.clientCertificate.certificatePem,
-    [`${registry.host}/client.key`]: registry.clientCertificate.keyPem,
+    [`certs/${registry.host}/client.cert`]: registry.clientCertificate.certificatePem,
+    [`certs/${registry.host}/client.key`]: registry.clientCertificate.keyPem,
   });
   const secret = { kind: "basic", username: "puller", password: "secret" } as const;
   const credentials = [{ scope: registry.host, source: "secret team/pull", secret }];
-  await using images = await openImages([
-    "--insecure-registry",
-    registry.host,
-    settingsFlag(folder.path, { certsDir: folder.path }),
-  ]);
+  await using images = await openImages(["--insecure-registry", registry.host, folder.flag]);
   const inspect = async (name: string): Promise<string> =>
     platformsIn(await images.inspect(`${registry.host}/${name}`, { credentials }));
   assert.deepEqual([await inspect("team/app:v1"), await inspect("team/single:v1")], ["linux/arm64", "linux/s390x"]);
@@ -126,20 +109,21 @@ Deno.test("registry TLS: a client certificate of another authority is refused", 
   await using registry = await startWithImage({ clientCertificates: "required" });
   await using stranger = await startRegistry();
   await using folder = await writeTemporaryFiles({
-    [`${registry.host}/ca.crt`]: registry.caPem,
-    [`${registry.host}/client.cert`]: stranger.clientCertificate.certificatePem,
-    [`${registry.host}/client.key`]: stranger.clientCertificate.keyPem,
+    [`certs/${registry.host}/ca.crt`]: registry.caPem,
+    [`certs/${registry.host}/client.cert`]: stranger.clientCertificate.certificatePem,
+    [`certs/${registry.host}/client.key`]: stranger.clientCertificate.keyPem,
   });
-  await using images = await openImages([settingsFlag(folder.path, { certsDir: folder.path })]);
+  await using images = await openImages([folder.flag]);
   assert.equal(failureIn(await images.inspect(`${registry.host}/team/app:v1`)).reason, "TlsFailed");
 });
 
-for (
-  const [which, says] of [["untrusted", /UnknownIssuer/], ["expired", /certificate expired/], [
-    "wrongName",
-    /not valid for name/,
-  ]] as const
-) {
+const UNTRUSTED = [
+  ["untrusted", /UnknownIssuer/],
+  ["expired", /certificate expired/],
+  ["wrongName", /not valid for name/],
+] as const;
+
+for (const [which, says] of UNTRUSTED) {
   Deno.test(`registry TLS: a certificate that is ${which} is not trusted`, async () => {
     await using registry = await startWithImage();
     await using proxy = await startFaultProxy({ upstream: registry });
@@ -156,10 +140,10 @@ Deno.test("registry TLS: an authority for one registry is not trusted for anothe
   await using left = await startWithImage();
   await using right = await startWithImage();
   await using folder = await writeTemporaryFiles({
-    [`${left.host}/ca.crt`]: left.caPem,
-    [`${right.host}/ca.crt`]: left.caPem,
+    [`certs/${left.host}/ca.crt`]: left.caPem,
+    [`certs/${right.host}/ca.crt`]: left.caPem,
   });
-  await using images = await openImages([settingsFlag(folder.path, { certsDir: folder.path })]);
+  await using images = await openImages([folder.flag]);
   assert.equal(platformsIn(await images.inspect(`${left.host}/team/app:v1`)), "linux/arm64");
   assert.equal(failureIn(await images.inspect(`${right.host}/team/app:v1`)).reason, "TlsFailed");
 });

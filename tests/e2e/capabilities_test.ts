@@ -7,8 +7,7 @@ import { renderRecord } from "../../lib/placement/decide/patch/record.ts";
 import { Upgrades } from "../../lib/upgrades/names.ts";
 import { type MemoryCall, MemoryCluster } from "../support/memory_kube_api.ts";
 import { checkCapabilities } from "./capabilities.ts";
-import type { EndToEndCluster } from "./cluster.ts";
-import { type EndToEndOptions, parseOptions } from "./options.ts";
+import { makeDeps } from "./make_deps.ts";
 import type { CheckOutcome } from "./outcome.ts";
 
 interface World {
@@ -20,46 +19,20 @@ interface World {
   readonly patch?: KubeApi["patch"];
 }
 
-function optionsOf(args: readonly string[] = []): EndToEndOptions {
-  const parsed = parseOptions(args);
-  return parsed.kind === "run" ? parsed.options : assert.fail(JSON.stringify(parsed));
-}
-
 /** What is seen by all four checks, in their order. */
-async function look(
-  { args, events = [], tolerations = [], fill, before, patch }: World,
-): Promise<readonly CheckOutcome[]> {
+async function look({ tolerations = [], fill, before, patch, ...seen }: World): Promise<readonly CheckOutcome[]> {
   const memory = new MemoryCluster();
   fill?.(memory);
-  const record = renderRecord({
-    version: 1,
-    decision: "place",
-    architectures: ["amd64", "arm64"],
-    images: [],
-    omitted: 0,
-  });
+  const architectures = ["amd64", "arm64"];
+  const record = renderRecord({ version: 1, decision: "place", architectures, images: [], omitted: 0 });
   const pod: KubeObject = {
     metadata: { name: "placed-0", annotations: { [PodAnnotation.decision]: record } },
     spec: { tolerations },
     status: { conditions: [{ type: "PodScheduled", status: "True" }] },
   };
-  const cluster: EndToEndCluster = {
-    namespace: "archway-e2e-1",
-    clusterConfig: () => Promise.resolve(pod),
-    create: () => Promise.resolve(),
-    read: () => Promise.resolve(pod),
-    events: () => Promise.resolve(events),
-    architectureOf: () => Promise.resolve(undefined),
-    until: (probe) => probe(),
-    [Symbol.asyncDispose]: () => Promise.resolve(),
-  };
-  const { signal } = new AbortController();
   const client = memory.client((call) => before?.(call, memory));
   const api = patch === undefined ? client : { ...client, patch };
-  return await checkCapabilities({
-    ...{ api, signal, cluster, options: optionsOf(args) },
-    readMetrics: () => Promise.resolve(""),
-  });
+  return await checkCapabilities(makeDeps({ ...seen, pod, api }));
 }
 
 const TAINTED = (cluster: MemoryCluster): void =>
@@ -69,10 +42,7 @@ const TAINTED = (cluster: MemoryCluster): void =>
   });
 
 const CLUSTER_VERSION = (cluster: MemoryCluster): void =>
-  cluster.put(Resource.clusterVersions, {
-    metadata: { name: "version" },
-    status: { desired: { version: "4.20.1" } },
-  });
+  cluster.put(Resource.clusterVersions, { metadata: { name: "version" }, status: { desired: { version: "4.20.1" } } });
 
 function pool(machineCount: number): (cluster: MemoryCluster) => void {
   return (cluster) => {
@@ -99,15 +69,13 @@ const BUILD = ["--build-config=empty"];
 const WRONG = ["--wrong-image=r.test/wrong:v1"];
 const TOLERATES = [{ key: "supported-arch", operator: "Equal", value: "arm64", effect: "NoSchedule" }];
 
+const TOLD = { args: WRONG, events: ["Warning ExecFormatError it"] };
+const TOLD_OF_ANOTHER = { args: WRONG, events: ["Warning BackOff it"] };
+const TOLERATED = { fill: TAINTED, tolerations: TOLERATES };
+
 const ROWS: readonly (readonly [what: string, at: number, world: World, result: string, detail: RegExp])[] = [
   ["no node has a taint", 0, {}, "skipped", /--arch-taints is off/],
-  [
-    "a taint is tolerated",
-    0,
-    { fill: TAINTED, tolerations: TOLERATES },
-    "passed",
-    /^supported-arch=arm64, on 1 nodes$/,
-  ],
+  ["a taint is tolerated", 0, TOLERATED, "passed", /^supported-arch=arm64, on 1 nodes$/],
   ["a taint is not tolerated", 0, { fill: TAINTED }, "failed", /does not tolerate supported-arch=arm64 of n1/],
   [
     "nodes may not be listed",
@@ -121,14 +89,8 @@ const ROWS: readonly (readonly [what: string, at: number, world: World, result: 
     /nodes is forbidden\. The rights that are needed/,
   ],
   ["no wrong image is named", 1, {}, "skipped", /--wrong-image REF/],
-  ["the error is told of", 1, { args: WRONG, events: ["Warning ExecFormatError it"] }, "passed", /ExecFormatError it/],
-  [
-    "the error is not told of",
-    1,
-    { args: WRONG, events: ["Warning BackOff it"] },
-    "failed",
-    /No event ExecFormatError/,
-  ],
+  ["the error is told of", 1, TOLD, "passed", /ExecFormatError it/],
+  ["the error is not told of", 1, TOLD_OF_ANOTHER, "failed", /No event ExecFormatError/],
   ["it is no OpenShift", 2, {}, "skipped", /no OpenShift cluster/],
   [
     "upgrades are not installed",
@@ -171,13 +133,8 @@ for (const [what, at, world, result, detail] of ROWS) {
   });
 }
 
-for (
-  const [what, refusesOld, result] of [["the webhook denies it", true, "passed"], [
-    "it is taken",
-    false,
-    "failed",
-  ]] as const
-) {
+const DRY_RUNS = [["the webhook denies it", true, "passed"], ["it is taken", false, "failed"]] as const;
+for (const [what, refusesOld, result] of DRY_RUNS) {
   Deno.test(`checkCapabilities() of plans, by dry runs of which one is for an old version and ${what}: ${result}`, async () => {
     const asked: unknown[] = [];
     const patch: KubeApi["patch"] = (type, _target, { body, isDryRun }) => {

@@ -1,36 +1,13 @@
 // What the checks count as seen: words of Archway, not those that anybody else may have written about a pod.
 import assert from "node:assert/strict";
 import { runChecks } from "./checks.ts";
-import type { EndToEndCluster } from "./cluster.ts";
-import { MemoryCluster } from "../support/memory_kube_api.ts";
-import { DEFAULT_IMAGE, parseOptions } from "./options.ts";
+import { makeDeps } from "./make_deps.ts";
+import { DEFAULT_IMAGE } from "./options.ts";
 
-/** A cluster in which every pod is bound at once, with these events. */
-function makeCluster(events: readonly string[]): EndToEndCluster {
-  const pod = { apiVersion: "v1", kind: "Pod", metadata: { name: "any" }, spec: { nodeName: "n1" } };
-  return {
-    namespace: "archway-e2e-1",
-    clusterConfig: () => Promise.resolve({ ...pod, kind: "ClusterPodPlacementConfig" }),
-    create: () => Promise.resolve(),
-    read: () => Promise.resolve(pod),
-    events: () => Promise.resolve(events),
-    architectureOf: () => Promise.resolve(undefined),
-    until: (probe) => probe(),
-    [Symbol.asyncDispose]: () => Promise.resolve(),
-  };
-}
-
+/** Every pod is bound at once. */
 async function resultOf(check: string, events: readonly string[]): Promise<string | undefined> {
-  const parsed = parseOptions([]);
-  assert.ok(parsed.kind === "run");
-  const cluster = makeCluster(events);
-  const outcomes = await runChecks({
-    cluster,
-    api: new MemoryCluster().api,
-    signal: new AbortController().signal,
-    options: parsed.options,
-    readMetrics: () => Promise.resolve(""),
-  });
+  const pod = { metadata: { name: "any" }, spec: { nodeName: "n1" } };
+  const outcomes = await runChecks(makeDeps({ pod, events }));
   return outcomes.find((outcome) => outcome.check === check)?.result;
 }
 

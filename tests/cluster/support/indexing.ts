@@ -26,6 +26,26 @@ export async function archwayIndex(
   return { code, stdout: written.out, stderr: written.err };
 }
 
+interface IndexReport {
+  readonly outcome: string;
+  readonly digest: string;
+  readonly mediaType: string;
+  readonly requests: number;
+  readonly replaced?: unknown;
+  readonly images: readonly {
+    readonly digest: string;
+    readonly copy: { readonly kind: string; readonly mounted: number; readonly copied: number; readonly bytes: number };
+  }[];
+  readonly entries: readonly { readonly digest: string }[];
+}
+
+/** What `-o json` says of a command that does its work. */
+export async function indexReport(args: readonly string[]): Promise<IndexReport> {
+  const { code, stdout, stderr } = await archwayIndex([...args, "-o", "json"]);
+  if (code !== 0) throw new Error(`archway index ${args[0]} ends with ${code}: ${stderr}${stdout}`);
+  return JSON.parse(stdout);
+}
+
 export interface PassedRequest {
   readonly method: string;
   readonly path: string;

@@ -8,6 +8,7 @@ import type { InspectionReport, InspectionRequest } from "../../../lib/oci/inspe
 import { callersOf } from "../../../lib/oci/callers.ts";
 import { LOOK_UP_AGAIN } from "../../support/inspectors.ts";
 import type { Inspection, InspectionFailure } from "../../../lib/oci/types.ts";
+import { settingsFlag } from "../../support/settings_file.ts";
 
 export interface TestImages extends AsyncDisposable {
   inspect(image: string, more?: Partial<InspectionRequest>): Promise<InspectionReport>;
@@ -56,7 +57,14 @@ export function failureIn({ inspection }: { readonly inspection: Inspection }): 
 /** A folder with files, by path within it. Dispose it to remove it. */
 export interface TemporaryFiles extends AsyncDisposable {
   readonly path: string;
+  /** Settings by which the files of SETTINGS are found, as far as they are there. */
+  readonly flag: string;
 }
+
+const SETTINGS = {
+  ...{ registriesConf: "registries.conf", dockerConfig: "config.json", rancherRegistries: "registries.yaml" },
+  ...{ certsDir: "certs", hostsDir: "hosts" },
+} as const;
 
 /** Writes them; folders are made. Values that are no strings are written as JSON. */
 export async function writeTemporaryFiles(files: Readonly<Record<string, unknown>>): Promise<TemporaryFiles> {
@@ -65,11 +73,15 @@ export async function writeTemporaryFiles(files: Readonly<Record<string, unknown
     await Deno.mkdir(`${path}/${name}`.replace(/\/[^/]*$/, ""), { recursive: true });
     await Deno.writeTextFile(`${path}/${name}`, typeof content === "string" ? content : JSON.stringify(content));
   }
-  return { path, [Symbol.asyncDispose]: () => Deno.remove(path, { recursive: true }) };
+  const settings = Object.entries(SETTINGS).filter(([, file]) =>
+    Object.keys(files).some((name) => name.split("/")[0] === file)
+  ).map(([setting, file]) => [setting, `${path}/${file}`]);
+  const flag = settingsFlag(path, Object.fromEntries(settings));
+  return { path, flag, [Symbol.asyncDispose]: () => Deno.remove(path, { recursive: true }) };
 }
 
-export function settings(folder: string, text: string): readonly string[] {
-  const path = `${folder}/archway.yaml`;
-  Deno.writeTextFileSync(path, `${text}\n`);
-  return ["--config", path];
+/** A docker config, by `user:password` of each registry. */
+export function writeLogins(logins: Readonly<Record<string, string>>): Promise<TemporaryFiles> {
+  const auths = Object.entries(logins).map(([host, login]) => [host, { auth: btoa(login) }]);
+  return writeTemporaryFiles({ "config.json": { auths: Object.fromEntries(auths) } });
 }
