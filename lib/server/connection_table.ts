@@ -73,7 +73,8 @@ export const NO_LIMIT: ConnectionLimits = {
   ...{ maxConnections: Infinity, maxUnproven: Infinity, maxUnprovenPerAddress: Infinity },
   ...{ maxArrivingBytes: Infinity, maxUnprovenArrivingBytes: Infinity },
   handshakes: { address: ANY_RATE, strangers: ANY_RATE, reserve: ANY_RATE },
-  timeoutsMs: CONNECTION_LIMITS.timeoutsMs,
+  // A watch is an answer that goes on.
+  timeoutsMs: { ...CONNECTION_LIMITS.timeoutsMs, body: Infinity, answer: Infinity },
 };
 
 /** A body that has not grown for so long (ms) gives way to others. */

@@ -5,7 +5,7 @@ import { once } from "node:events";
 import { Socket } from "node:net";
 import { getRequestListener } from "@hono/node-server";
 import { ConnectionGuard, type ListenerGuard, OPEN } from "./connection_guard.ts";
-import { NO_LIMIT } from "./connection_table.ts";
+import { CONNECTION_LIMITS, NO_LIMIT } from "./connection_table.ts";
 
 export interface HttpListener {
   /** The port in use; differs from the wanted one when that was 0. */
@@ -38,7 +38,7 @@ const PLAIN_GUARD: ListenerGuard = {
     maxConnections: 64,
     maxUnproven: 64,
     maxUnprovenPerAddress: 16,
-    timeoutsMs: { ...NO_LIMIT.timeoutsMs, unprovenIdle: 5_000, body: 5_000 },
+    timeoutsMs: { ...CONNECTION_LIMITS.timeoutsMs, unprovenIdle: 5_000, body: 5_000 },
   },
   check: (url) => ({ kind: "plain", url, proves: false }),
   plainProves: () => false,

@@ -8,6 +8,7 @@ import {
   type ConnectionLimits,
   ConnectionTable,
   type DropReason,
+  NO_LIMIT,
 } from "../../../lib/server/connection_table.ts";
 
 const API_SERVER = "10.0.0.1";
@@ -69,6 +70,16 @@ function openBench(limits: Partial<ConnectionLimits> = {}): Bench {
   };
   return bench;
 }
+
+Deno.test("ConnectionTable without limits keeps a watch, an answer that goes on for hours", () => {
+  const bench = openBench(NO_LIMIT);
+  const watch = bench.prove("watch", "10.0.0.1");
+  bench.table.bodyBegins(watch, { kind: "secret", proves: true, bytes: 0 });
+  bench.pass(600_000);
+  bench.table.enter(watch, "answer");
+  bench.pass(600_000);
+  assert.deepEqual([...bench.closed], []);
+});
 
 Deno.test("ConnectionTable takes from the most crowded stranger, the oldest first", () => {
   const bench = openBench({ maxUnproven: 4 });
