@@ -1,14 +1,16 @@
 // Equal calls at the same time are one, whose answer may be kept. It runs under a signal of its own.
 import { LRUCache } from "lru-cache";
 import { type Clock, orAborted } from "../clock.ts";
+import { atMost } from "./weights.ts";
 import { type Callers, SharedCallers } from "./callers.ts";
 
 interface SharedCallOptions<T> {
   readonly clock: Pick<Clock, "monotonicMs">;
   /** How long an answer is given to later callers (ms); absent: not at all. A rejection is never kept. */
   readonly keepMs?: ((answer: T) => number) | undefined;
+  /** How many are kept, unless they are weighed. */
   readonly maxKept?: number | undefined;
-  /** What the kept answers may weigh together with their keys, and what each weighs; absent: they are only counted. */
+  /** What the kept answers may weigh together with their keys, and what each weighs. */
   readonly maxSize?: number | undefined;
   readonly sizeOf?: ((answer: T) => number) | undefined;
   /** What becomes of a call when its last caller has left. `aborts` (default): its signal. `goes on`: the next caller joins it. */
@@ -41,8 +43,7 @@ export class SharedCalls<T> {
     this.#options = options;
     const { maxKept = DEFAULT_KEPT, maxSize, sizeOf = () => 1 } = options;
     const weigh = ({ answer }: Kept<T>, key: string): number => key.length + sizeOf(answer);
-    const weights = maxSize === undefined ? {} : { maxSize, sizeCalculation: weigh };
-    this.#kept = new LRUCache({ max: maxKept, ...weights });
+    this.#kept = new LRUCache(maxSize === undefined ? atMost(maxKept) : { maxSize, sizeCalculation: weigh });
   }
 
   /** A kept answer, that of a call under way, or of a new call. `callers` join the shared call. */

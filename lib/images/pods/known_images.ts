@@ -2,7 +2,7 @@
 import { LRUCache } from "lru-cache";
 import type { Clock } from "../../clock.ts";
 import type { CachedInspector, RecalledImage } from "../../oci/cache/cached.ts";
-import { CACHE_SHARES, weightOfTexts } from "../../oci/cache/weights.ts";
+import { CACHE_SHARES, weightOfTexts } from "../../oci/weights.ts";
 import type { PullPlanner } from "../../oci/pull_plan.ts";
 import type { InspectionReport } from "../../oci/inspector.ts";
 import type { ImageUse, InspectedImage } from "../../oci/types.ts";
@@ -26,8 +26,6 @@ export interface KnownImages {
   forgetPrivate(): void;
 }
 
-const MAX_GRANTS = 50_000;
-
 interface KnownImagesDeps {
   readonly memory: Pick<CachedInspector, "recall">;
   readonly planner: PullPlanner;
@@ -38,7 +36,6 @@ interface KnownImagesDeps {
 export class KnownImagesPolicy implements KnownImages {
   readonly #deps: KnownImagesDeps;
   readonly #grants = new LRUCache<string, number>({
-    max: MAX_GRANTS,
     maxSize: CACHE_SHARES.grants,
     sizeCalculation: (_, key) => weightOfTexts(key),
   });

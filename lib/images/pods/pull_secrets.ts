@@ -5,7 +5,7 @@ import type { KubeApi } from "../../k8s/api.ts";
 import { AnswerTooLarge, ApiError } from "../../k8s/errors.ts";
 import { type KubeObject, Resource, type ResourceType } from "../../k8s/types.ts";
 import { errorText, type Logger } from "../../log.ts";
-import { weightOfTexts } from "../../oci/cache/weights.ts";
+import { weightOfTexts } from "../../oci/weights.ts";
 import type { Credential } from "../../oci/credential.ts";
 import { parseDockerConfigSecret } from "../../oci/credentials/docker_config.ts";
 import { callersOf } from "../../oci/callers.ts";
@@ -90,7 +90,7 @@ export class PullSecrets {
     this.#deps = deps;
     const { clock } = deps;
     const weights = { maxSize: MAX_KEPT_BYTES, sizeOf: weightOfContent };
-    this.#secrets = new SharedCalls({ clock, keepMs: () => SECRET_KEPT_MS, maxKept: MAX_KEPT, ...weights });
+    this.#secrets = new SharedCalls({ clock, keepMs: () => SECRET_KEPT_MS, ...weights });
     this.#accounts = new SharedCalls({ clock, keepMs: () => ACCOUNT_KEPT_MS, maxKept: MAX_KEPT });
   }
 

@@ -10,7 +10,6 @@ import type { Challenge } from "./challenge.ts";
 /** Reads the challenge of a host's `/v2/`; undefined when it has none, or only behind a redirect. May throw InspectionError. */
 export type ProbeRoot = () => Promise<Challenge | undefined>;
 
-const MAX_OWN = 10_000;
 /** Characters of all challenges kept for repositories: a header may be long. */
 const MAX_OWN_SIZE = 4_000_000;
 const MAX_HOSTS = 1_000;
@@ -20,7 +19,6 @@ const FAILED_ROOT_LIFE_MS = 30_000;
 
 export class LearnedChallenges {
   readonly #own = new LRUCache<string, Challenge>({
-    max: MAX_OWN,
     maxSize: MAX_OWN_SIZE,
     sizeCalculation: (challenge, key) => key.length + JSON.stringify(challenge).length,
   });

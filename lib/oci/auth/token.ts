@@ -16,7 +16,6 @@ type TokenAnswer = { readonly kind: "token"; readonly token: string } | { readon
 /** Members and elements of a token server's answer, which has about six: not more is parsed. */
 const MAX_TOKEN_STRUCTURE = 1_000;
 
-const MAX_TOKENS = 5_000;
 /** Minimum validity of a token by the protocol, and its validity without `expires_in`. */
 const LEAST_LIFE_MS = 60_000;
 const SAFETY_MS = 10_000;
@@ -47,7 +46,6 @@ export class TokenSource {
     this.#tokens = new SharedCalls({
       clock: deps.clock,
       keepMs: ({ lifeMs }) => lifeMs - SAFETY_MS,
-      maxKept: MAX_TOKENS,
       maxSize: MAX_TOKEN_CHARACTERS,
       sizeOf: (answer) => answer.kind === "token" ? answer.token.length : 1,
     });

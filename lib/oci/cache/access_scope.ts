@@ -5,6 +5,7 @@ import { SALT_KEY } from "../../kv/keys.ts";
 import type { KeyValueStore } from "../../kv/store.ts";
 import type { Credential } from "../credential.ts";
 import { fingerprintOfAll } from "../fingerprint.ts";
+import { atMost } from "../weights.ts";
 
 export interface AccessScope {
   /** Means nothing outside of this process; no scope has had it before. */
@@ -26,7 +27,7 @@ const MAX_SCOPES = 10_000;
 
 /** Makes scopes; equal credentials have one scope while it is in memory. */
 export function openAccessScopes(): (credentials: readonly Credential[]) => AccessScope {
-  const scopes = new LRUCache<string, AccessScope>({ max: MAX_SCOPES });
+  const scopes = new LRUCache<string, AccessScope>(atMost(MAX_SCOPES));
   let salt: Promise<Uint8Array<ArrayBuffer>> | undefined;
   let lastId = PUBLIC_SCOPE.id;
 

@@ -15,8 +15,9 @@ import {
   RECORD_VERSION,
   type TagRecord,
   TagSchema,
+  weightOfDocument,
 } from "./records.ts";
-import { CACHE_SHARES, weightOfDocument, weightOfTexts } from "./weights.ts";
+import { atMostWeighed, CACHE_SHARES, weightOfTexts } from "../weights.ts";
 
 /** What a tag pointed to, and whether this process read it: then the time is compared with its own clock. */
 export interface KnownTag extends TagRecord {
@@ -51,16 +52,10 @@ export class InspectionStore {
     this.#clock = clock;
     const limits = { maxEntries: maxEntries * STORE_FACTOR, maxBytes: maxStoredBytes, clock };
     this.#stored = kv && { kv, budget: new StoreBudget(kv, limits) };
-    this.#documents = new LRUCache({
-      max: maxEntries,
-      maxSize: CACHE_SHARES.documents,
-      sizeCalculation: weightOfDocument,
-    });
-    this.#tags = new LRUCache({
-      max: maxEntries,
-      maxSize: CACHE_SHARES.tags,
-      sizeCalculation: ({ digest }, key) => weightOfTexts(key, digest),
-    });
+    const { documents, tags } = CACHE_SHARES;
+    this.#documents = new LRUCache(atMostWeighed(maxEntries, { maxSize: documents, weigh: weightOfDocument }));
+    const weigh = ({ digest }: KnownTag, key: string): number => weightOfTexts(key, digest);
+    this.#tags = new LRUCache(atMostWeighed(maxEntries, { maxSize: tags, weigh }));
   }
 
   size(): number {

@@ -3,7 +3,7 @@ import { LRUCache } from "lru-cache";
 import type { Clock } from "../../clock.ts";
 import type { Freshness } from "../inspector.ts";
 import type { FailureReason, InspectionFailure } from "../types.ts";
-import { CACHE_SHARES, weightOfTexts } from "./weights.ts";
+import { CACHE_SHARES, weightOfTexts } from "../weights.ts";
 
 interface AskedFailure {
   readonly failure: InspectionFailure;
@@ -24,7 +24,6 @@ const REPEATING: readonly FailureReason[] = [
 ];
 /** Failures further apart than this are two first ones (ms). */
 const FORGOTTEN_MS = 120_000;
-const MAX_FAILURES = 10_000;
 
 interface Entry extends AskedFailure {
   readonly atMs: number;
@@ -34,7 +33,6 @@ interface Entry extends AskedFailure {
 export class NegativeCache {
   readonly #clock: Clock;
   readonly #entries = new LRUCache<string, Entry>({
-    max: MAX_FAILURES,
     maxSize: CACHE_SHARES.failures,
     sizeCalculation: ({ failure }, key) => weightOfTexts(key, failure.message, failure.registry ?? ""),
   });

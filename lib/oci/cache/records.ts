@@ -2,6 +2,7 @@
 import * as z from "zod";
 import type { Inspection, InspectionDepth } from "../types.ts";
 import { CONTENT_DIGEST } from "../reference.ts";
+import { weightOfTexts } from "../weights.ts";
 
 /** Version of the stored records: raise it when their meaning changes, and old ones are ignored. */
 export const RECORD_VERSION = 1;
@@ -51,4 +52,13 @@ export function compactDocument(record: DocumentRecord): DocumentRecord {
 
 export function isDeepEnough(record: DocumentRecord, depth: InspectionDepth): boolean {
   return record.kind === "anywhere" || depth === "index" || record.depth === "config";
+}
+
+export function weightOfDocument({ digest, mediaType, platforms, findings }: DocumentRecord, key: string): number {
+  const ofPlatforms = platforms.reduce(
+    (sum, { os, architecture, variant = "" }) => sum + weightOfTexts(os, architecture, variant),
+    0,
+  );
+  const ofFindings = findings.reduce((sum, { message }) => sum + weightOfTexts(message), 0);
+  return weightOfTexts(key, digest, mediaType) + ofPlatforms + ofFindings;
 }

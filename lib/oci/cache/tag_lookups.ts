@@ -5,6 +5,7 @@ import type { Clock } from "../../clock.ts";
 import { SharedCalls } from "../shared_call.ts";
 import type { Callers } from "../callers.ts";
 import type { InspectionReport } from "../inspector.ts";
+import { atMost } from "../weights.ts";
 
 interface LookupRequest {
   readonly notBeforeMs: number;
@@ -32,7 +33,7 @@ interface ImageLookups {
 export class TagLookups {
   readonly #clock: Clock;
   readonly #calls: SharedCalls<InspectionReport>;
-  readonly #images = new LRUCache<string, ImageLookups>({ max: MAX_IMAGES });
+  readonly #images = new LRUCache<string, ImageLookups>(atMost(MAX_IMAGES));
 
   constructor(options: { readonly clock: Clock }) {
     this.#clock = options.clock;

@@ -4,6 +4,7 @@ import type { Clock } from "../../clock.ts";
 import type { Logger } from "../../log.ts";
 import type { Credential } from "../credential.ts";
 import type { PullPlan, PullPlanner } from "../pull_plan.ts";
+import { atMost } from "../weights.ts";
 import { planPull } from "./plan.ts";
 import type { Problem } from "../files/last_good.ts";
 import { type LoadedSettings, SettingsFiles, type SettingsPaths } from "./settings_files.ts";
@@ -27,7 +28,7 @@ export function openPullPlanner(
 ): PullPlannerHandle {
   const { log, clock, ...paths } = options;
   const files = new SettingsFiles(paths);
-  const plans = new LRUCache<string, PullPlan>({ max: MAX_PLANS });
+  const plans = new LRUCache<string, PullPlan>(atMost(MAX_PLANS));
   const load = openLoader(files, { log, clock });
   let loaded = load();
   return {

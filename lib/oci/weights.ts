@@ -1,0 +1,31 @@
+// How much memory the cache of images may take: entries are weighed, as registries decide how large they are.
+
+/** Bytes, as weighed here, of all cached inspections in this process. */
+export const MAX_CACHE_BYTES = 48 * 1024 * 1024;
+
+export const CACHE_SHARES = {
+  documents: MAX_CACHE_BYTES / 2,
+  tags: MAX_CACHE_BYTES / 4,
+  grants: MAX_CACHE_BYTES / 8,
+  failures: MAX_CACHE_BYTES / 8,
+} as const;
+
+const OBJECT_BYTES = 120;
+
+/** Options of an LRU cache of so many entries. Its option `max` would take 24 bytes for each of them at the start. */
+export function atMost(entries: number): { readonly maxSize: number; readonly sizeCalculation: () => number } {
+  return { maxSize: entries, sizeCalculation: () => 1 };
+}
+
+export function weightOfTexts(...texts: readonly string[]): number {
+  return texts.reduce((sum, text) => sum + text.length, OBJECT_BYTES);
+}
+
+/** The same where entries are weighed as well: each takes at least its share. */
+export function atMostWeighed<V>(
+  entries: number,
+  { maxSize, weigh }: { readonly maxSize: number; readonly weigh: (value: V, key: string) => number },
+): { readonly maxSize: number; readonly sizeCalculation: (value: V, key: string) => number } {
+  const share = Math.floor(maxSize / entries);
+  return { maxSize: share * entries, sizeCalculation: (value, key) => Math.max(share, weigh(value, key)) };
+}
