@@ -1,9 +1,10 @@
 // What the tests of small controllers share: images that answer from a table, a recorder that keeps events, and a controller
 // that runs.
+import assert from "node:assert/strict";
 import type { PodImages, PodImagesRequest } from "../../lib/images/pods/pod_images.ts";
 import type { EventInput } from "../../lib/k8s/event_input.ts";
 import type { EventRecorder } from "../../lib/k8s/event_recorder.ts";
-import type { KubeObject } from "../../lib/k8s/types.ts";
+import { type KubeObject, Resource } from "../../lib/k8s/types.ts";
 import { FakeClock } from "../support/fake_clock.ts";
 import { MemoryCluster } from "../support/memory_kube_api.ts";
 import { fact } from "../lib/placement/decide/make.ts";
@@ -20,11 +21,14 @@ export interface Scene {
   readonly events: EventRecorder;
 }
 
-export function openScene(): Scene {
+/** With these objects in its cluster. */
+export function openScene(...objects: readonly KubeObject[]): Scene {
   const requests: PodImagesRequest[] = [];
   const recorded: EventInput[] = [];
+  const cluster = new MemoryCluster();
+  furnish(cluster, objects);
   return {
-    cluster: new MemoryCluster(),
+    cluster,
     clock: new FakeClock(),
     requests,
     recorded,
@@ -39,6 +43,18 @@ export function openScene(): Scene {
       recall: () => undefined,
     },
   };
+}
+
+export function furnish(cluster: MemoryCluster, objects: readonly KubeObject[]): void {
+  for (const object of objects) {
+    const type = Object.values(Resource).find(({ kind }) => kind === object.kind) ?? assert.fail(object.kind);
+    cluster.put(type, object);
+  }
+}
+
+/** The scene with other answers about images. */
+export function answering(scene: Scene, inspect: PodImages["inspect"]): Scene {
+  return { ...scene, images: { ...scene.images, inspect } };
 }
 
 /** Runs a controller for as long as a test plays with it; everything that is due at the beginning has been done. */
@@ -57,6 +73,15 @@ export async function whileRunning(
     await clock.advance(0);
     await running;
   }
+}
+
+/** Runs a controller for so long. */
+export async function runFor(
+  scene: Pick<Scene, "clock">,
+  controller: Parameters<typeof whileRunning>[1],
+  ms: number,
+): Promise<void> {
+  await whileRunning(scene, controller, () => scene.clock.advance(ms));
 }
 
 /** A pod of one container, pending unless another phase is given, created at the beginning of a fake clock's time. */

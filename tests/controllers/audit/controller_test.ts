@@ -1,12 +1,11 @@
 import assert from "node:assert/strict";
 import { ALL_NAMESPACES, type AuditDeps, openAudit } from "../../../controllers/audit/controller.ts";
-import { openAuditedNamespaces } from "../../../lib/placement/cluster/audited_namespaces.ts";
-import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
+import { Resource } from "../../../lib/k8s/types.ts";
 import { type Logger, silentLogger } from "../../../lib/log.ts";
 import { openPlacementMetrics } from "../../support/process_metrics.ts";
 import { makeSettings } from "../../../lib/placement/decide/config/types.ts";
 import { NO_CONFIGS } from "../../lib/placement/decide/make.ts";
-import { makePod, openScene, type Scene, whileRunning } from "../make.ts";
+import { answering, furnish, makePod, openScene, runFor, type Scene, whileRunning } from "../make.ts";
 
 /** Namespaces under audit, that a test adds to. */
 class Audited {
@@ -54,8 +53,7 @@ function reportedPods({ recorded }: Scene): readonly string[] {
 }
 
 Deno.test("openAudit() reports once for each pending pod what would be done, and reads nothing else", async () => {
-  const scene = openScene();
-  scene.cluster.put(Resource.pods, makePod("before", { image: "single-arm64" }));
+  const scene = openScene(makePod("before", { image: "single-arm64" }));
   await whileRunning(scene, openAudit(depsOf(scene, new Audited(ALL_NAMESPACES))), async () => {
     scene.cluster.put(Resource.pods, makePod("during"));
     await scene.clock.advance(0);
@@ -73,26 +71,23 @@ Deno.test("openAudit() gives turns to a namespace while the registry of another 
   const scene = openScene();
   // Less than a try may last.
   const slowMs = 9_000;
-  const images: Scene["images"] = {
-    ...scene.images,
-    inspect: async (request, signal) => {
-      if (request.scope.namespace === "slow") await scene.clock.sleep(slowMs, signal);
-      return await scene.images.inspect(request, signal);
-    },
-  };
+  const slow = answering(scene, async (request, signal) => {
+    if (request.scope.namespace === "slow") await scene.clock.sleep(slowMs, signal);
+    return await scene.images.inspect(request, signal);
+  });
   // Some KB of memory each.
   const tolerations = Array.from({ length: 50 }, () => ({}));
   const put = (name: string): void => {
-    const { metadata, ...slow } = makePod(name);
-    const spec = { ...Object(slow["spec"]), tolerations };
-    scene.cluster.put(Resource.pods, { ...slow, metadata: { ...metadata, namespace: "slow" }, spec });
+    const { metadata, ...rest } = makePod(name);
+    const spec = { ...Object(rest["spec"]), tolerations };
+    scene.cluster.put(Resource.pods, { ...rest, metadata: { ...metadata, namespace: "slow" }, spec });
   };
   for (let at = 0; at < 2_050; at++) put(`slow-${at}`);
   const countOf = (namespace: string): number =>
     scene.recorded.filter(({ object }) => object.namespace === namespace).length;
   const warned: unknown[] = [];
   const log: Logger = { ...silentLogger, with: () => log, warn: (_, fields) => warned.push(fields?.["namespace"]) };
-  const deps = { ...depsOf({ ...scene, images }, new Audited(ALL_NAMESPACES)), log };
+  const deps = { ...depsOf(slow, new Audited(ALL_NAMESPACES)), log };
   await whileRunning(scene, openAudit(deps), async () => {
     scene.cluster.put(Resource.pods, makePod("quick"));
     await scene.clock.advance(slowMs);
@@ -105,21 +100,16 @@ Deno.test("openAudit() gives turns to a namespace while the registry of another 
 });
 
 Deno.test("openAudit() lets pods whose images take long go, and comes back to them, a few times", async () => {
-  const scene = openScene();
+  const names = ["slow-0", "slow-1", "slow-2", "slow-3"];
+  const scene = openScene(...names.map((image) => makePod(image, { image })), makePod("late", { image: "multi2" }));
   const tries = new Map<string, number>();
-  const images: Scene["images"] = {
-    ...scene.images,
-    inspect: (request, signal) => {
-      const [{ image = "" } = {}] = request.images;
-      tries.set(image, (tries.get(image) ?? 0) + 1);
-      const isDone = image === "multi" || image === "multi2" && tries.get(image) === 3;
-      return isDone ? scene.images.inspect(request, signal) : new Promise(() => {});
-    },
-  };
-  for (let at = 0; at < 4; at++) scene.cluster.put(Resource.pods, makePod(`slow-${at}`, { image: `slow-${at}` }));
-  scene.cluster.put(Resource.pods, makePod("late", { image: "multi2" }));
-  const deps = depsOf({ ...scene, images }, new Audited("shop"));
-  await whileRunning(scene, openAudit(deps), async () => {
+  const slow = answering(scene, (request, signal) => {
+    const [{ image = "" } = {}] = request.images;
+    tries.set(image, (tries.get(image) ?? 0) + 1);
+    const isDone = image === "multi" || image === "multi2" && tries.get(image) === 3;
+    return isDone ? scene.images.inspect(request, signal) : new Promise(() => {});
+  });
+  await whileRunning(scene, openAudit(depsOf(slow, new Audited("shop"))), async () => {
     scene.cluster.put(Resource.pods, makePod("quick", { image: "multi" }));
     await scene.clock.advance(10_000);
     assert.deepEqual(reportedPods(scene), ["quick"], "after ten seconds of those before it");
@@ -127,26 +117,23 @@ Deno.test("openAudit() lets pods whose images take long go, and comes back to th
     assert.deepEqual(reportedPods(scene), ["quick", "late"]);
     await scene.clock.advance(3_600_000);
     assert.deepEqual(tries.get("slow-0"), 5);
-    assert.deepEqual(reportedPods(scene).toSorted(), ["late", "quick", "slow-0", "slow-1", "slow-2", "slow-3"]);
+    assert.deepEqual(reportedPods(scene).toSorted(), ["late", "quick", ...names]);
     assert.match(scene.recorded.at(-1)?.message ?? "", /not read in time/);
   });
 });
 
 Deno.test("openAudit() sends no request to the API server while nothing is audited", async () => {
-  const scene = openScene();
-  scene.cluster.put(Resource.pods, makePod("unwatched"));
-  await whileRunning(scene, openAudit(depsOf(scene, new Audited())), async () => {
-    await scene.clock.advance(60_000);
-    assert.deepEqual(scene.cluster.lists, []);
-  });
+  const scene = openScene(makePod("unwatched"));
+  await runFor(scene, openAudit(depsOf(scene, new Audited())), 60_000);
+  assert.deepEqual(scene.cluster.lists, []);
 });
 
 Deno.test("openAudit() reports a pod that ran before the leader had read the first audited namespace", async () => {
   const scene = openScene();
   const audited = new Audited();
   await whileRunning(scene, openAudit(depsOf(scene, audited)), async () => {
-    scene.cluster.put(Resource.pods, makePod("quick", { phase: "Running" }));
-    scene.cluster.put(Resource.pods, makePod("handled", { phase: "Running", labels: GATED_BEFORE }));
+    const handled = makePod("handled", { phase: "Running", labels: GATED_BEFORE });
+    furnish(scene.cluster, [makePod("quick", { phase: "Running" }), handled]);
     audited.add("shop");
     await scene.clock.advance(0);
     assert.deepEqual(reportedPods(scene), ["quick"]);
@@ -167,33 +154,10 @@ Deno.test("openAudit() reports a pod whose namespace was labelled after the watc
 });
 
 Deno.test("openAudit() leaves pods alone that ran long before it looked", async () => {
-  const scene = openScene();
-  scene.cluster.put(Resource.pods, makePod("old", { phase: "Running" }));
+  const scene = openScene(makePod("old", { phase: "Running" }));
   await scene.clock.advance(10 * 60_000);
-  await whileRunning(scene, openAudit(depsOf(scene, new Audited(ALL_NAMESPACES))), async () => {
-    await scene.clock.advance(1_000);
-    assert.deepEqual(reportedPods(scene), []);
-  });
-});
-
-Deno.test("openAuditedNamespaces() lists the labelled namespaces, as they come and go", async () => {
-  const scene = openScene();
-  const { cluster, clock } = scene;
-  const namespace = (name: string, mode: string): KubeObject => ({
-    apiVersion: "v1",
-    kind: "Namespace",
-    metadata: { name, labels: { "archway.dev/mode": mode } },
-  });
-  cluster.put(Resource.namespaces, namespace("shop", "audit"));
-  cluster.put(Resource.namespaces, namespace("plain", "other"));
-  const audited = openAuditedNamespaces({ api: cluster.api, clock, log: silentLogger });
-  await whileRunning(scene, audited, async () => {
-    assert.deepEqual([...audited.names()], ["shop"]);
-    cluster.put(Resource.namespaces, namespace("plain", "audit"));
-    cluster.put(Resource.namespaces, namespace("shop", "none"));
-    await clock.advance(0);
-    assert.deepEqual([audited.has("plain"), audited.has("shop"), [...audited.names()]], [true, false, ["plain"]]);
-  });
+  await runFor(scene, openAudit(depsOf(scene, new Audited(ALL_NAMESPACES))), 1_000);
+  assert.deepEqual(reportedPods(scene), []);
 });
 
 /** Labels of a pod that the webhook gated before its namespace came under audit. */

@@ -4,7 +4,9 @@ import { Resource } from "../../../lib/k8s/types.ts";
 import { silentLogger } from "../../../lib/log.ts";
 import { makeSettings } from "../../../lib/placement/decide/config/types.ts";
 import { fact } from "../../lib/placement/decide/make.ts";
-import { makeWorkload, openScene, type Scene, whileRunning } from "../make.ts";
+import { answering, makeWorkload, openScene, runFor, type Scene, whileRunning } from "../make.ts";
+
+const NARROW = makeWorkload("DaemonSet", "narrow", "single-amd64");
 
 function watchOf(
   { cluster, clock, images, events }: Scene,
@@ -16,22 +18,18 @@ function watchOf(
 }
 
 Deno.test("openDaemonSetWatch() reports the nodes that cannot run the images, and of no others", async () => {
-  const scene = openScene();
-  scene.cluster.put(Resource.daemonSets, makeWorkload("DaemonSet", "narrow", "single-amd64"));
-  scene.cluster.put(Resource.daemonSets, makeWorkload("DaemonSet", "wide", "multi"));
-  await whileRunning(scene, watchOf(scene, () => ["amd64", "arm64"]), () => {
-    assert.deepEqual(scene.recorded.map(({ object }) => object), [
-      { apiVersion: "apps/v1", kind: "DaemonSet", namespace: "shop", name: "narrow", uid: "uid-narrow" },
-    ]);
-    assert.match(scene.recorded[0]?.message ?? "", /\{arm64\}.*single-amd64/);
-    assert.ok(scene.requests.every(({ priority }) => priority === "prewarm"));
-  });
+  const scene = openScene(NARROW, makeWorkload("DaemonSet", "wide", "multi"));
+  await runFor(scene, watchOf(scene, () => ["amd64", "arm64"]), 0);
+  assert.deepEqual(scene.recorded.map(({ object }) => object), [
+    { apiVersion: "apps/v1", kind: "DaemonSet", namespace: "shop", name: "narrow", uid: "uid-narrow" },
+  ]);
+  assert.match(scene.recorded[0]?.message ?? "", /\{arm64\}.*single-amd64/);
+  assert.ok(scene.requests.every(({ priority }) => priority === "prewarm"));
 });
 
 Deno.test("openDaemonSetWatch() waits for the nodes to be known", async () => {
-  const scene = openScene();
+  const scene = openScene(NARROW);
   let live: readonly string[] | undefined;
-  scene.cluster.put(Resource.daemonSets, makeWorkload("DaemonSet", "narrow", "single-amd64"));
   await whileRunning(scene, watchOf(scene, () => live), async () => {
     assert.deepEqual([scene.requests, scene.recorded], [[], []]);
     live = ["arm64"];
@@ -61,17 +59,13 @@ Deno.test("openDaemonSetWatch() repeats itself only when the words change, and a
 });
 
 Deno.test("openDaemonSetWatch() reports a DaemonSet whose registry failed, once it answers", async () => {
-  const scene = openScene();
+  const scene = openScene(NARROW);
   let isFailing = true;
-  const images: Scene["images"] = {
-    ...scene.images,
-    inspect: async (request, signal) => {
-      const inspected = await scene.images.inspect(request, signal);
-      return isFailing ? inspected.map(({ image }) => fact(`no ${image}`)) : inspected;
-    },
-  };
-  scene.cluster.put(Resource.daemonSets, makeWorkload("DaemonSet", "narrow", "single-amd64"));
-  await whileRunning(scene, watchOf({ ...scene, images }, () => ["arm64"]), async () => {
+  const failing = answering(scene, async (request, signal) => {
+    const inspected = await scene.images.inspect(request, signal);
+    return isFailing ? inspected.map(({ image }) => fact(`no ${image}`)) : inspected;
+  });
+  await whileRunning(scene, watchOf(failing, () => ["arm64"]), async () => {
     assert.deepEqual([scene.requests.length, scene.recorded], [1, []]);
     isFailing = false;
     await scene.clock.advance(60_000);
@@ -82,17 +76,17 @@ Deno.test("openDaemonSetWatch() reports a DaemonSet whose registry failed, once 
 Deno.test("openDaemonSetWatch() gives turns to a namespace while the registry of another does not answer", async () => {
   const scene = openScene();
   let isAway = true;
-  const images: Scene["images"] = {
-    ...scene.images,
-    inspect: (request, signal) =>
+  const away = answering(
+    scene,
+    (request, signal) =>
       isAway && request.scope.namespace === "slow" ? new Promise(() => {}) : scene.images.inspect(request, signal),
-  };
+  );
   for (let at = 0; at < 20; at++) {
     const { metadata, ...slow } = makeWorkload("DaemonSet", `slow-${at}`, "single-amd64");
     scene.cluster.put(Resource.daemonSets, { ...slow, metadata: { ...metadata, namespace: "slow" } });
   }
-  await whileRunning(scene, watchOf({ ...scene, images }, () => ["arm64"]), async () => {
-    scene.cluster.put(Resource.daemonSets, makeWorkload("DaemonSet", "narrow", "single-amd64"));
+  await whileRunning(scene, watchOf(away, () => ["arm64"]), async () => {
+    scene.cluster.put(Resource.daemonSets, NARROW);
     await scene.clock.advance(10_000);
     assert.deepEqual(scene.recorded.map(({ object }) => object.name), ["narrow"]);
     isAway = false;

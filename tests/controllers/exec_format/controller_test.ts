@@ -2,22 +2,23 @@ import assert from "node:assert/strict";
 import { ApiError } from "../../../lib/k8s/errors.ts";
 import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
 import { FAILED_TTL_MS } from "../../../lib/exec_format/decide/failed_image.ts";
-import type { PodImages } from "../../../lib/images/pods/pod_images.ts";
 import { openScene } from "../make.ts";
 import { makeSettings } from "../../../lib/placement/decide/config/types.ts";
 import { ended, idOf, makeArchNode, makeFailedPod } from "../../lib/exec_format/decide/make.ts";
-import { eventsLeft, makeEvent, type MonitorScene, NAMESPACE, openMonitorScene } from "./make.ts";
+import { platformsFact } from "../../lib/placement/decide/make.ts";
+import {
+  eventsLeft,
+  furnish,
+  makeEvent,
+  type MonitorScene,
+  NAMESPACE,
+  openMonitorScene,
+  slowImages,
+  warn,
+} from "./make.ts";
 
 const LABEL = "multiarch.openshift.io/exec-format-error";
-
-function furnish(
-  { cluster }: MonitorScene,
-  pod = makeFailedPod({ status: { state: ended(1) } }),
-  node = "ppc64le",
-): void {
-  cluster.put(Resource.pods, pod);
-  cluster.put(Resource.nodes, makeArchNode(node));
-}
+const WEB = makeFailedPod();
 
 function labelOf({ cluster }: MonitorScene): string | undefined {
   return cluster.find("pods", "shop/web-1")?.metadata.labels?.[LABEL];
@@ -55,7 +56,7 @@ const DISMISSED: readonly Dismissed[] = [
 for (const { title, pod, event } of DISMISSED) {
   Deno.test(`${title} is deleted, and nothing is reported about the pod`, async () => {
     const scene = openMonitorScene();
-    furnish(scene, pod);
+    furnish(scene, undefined, pod);
     scene.cluster.put(Resource.enoexecEvents, event);
     await scene.run(() => {
       assert.deepEqual([eventsLeft(scene), scene.recorded, labelOf(scene)], [[], [], undefined]);
@@ -66,7 +67,7 @@ for (const { title, pod, event } of DISMISSED) {
 
 Deno.test("149 154 an event of an unknown container is reported without its name, once the pod's status had its time", async () => {
   const scene = openMonitorScene();
-  furnish(scene, makeFailedPod({ status: { containerID: "wrong-container-id" } }));
+  furnish(scene, undefined, makeFailedPod({ status: { containerID: "wrong-container-id" } }));
   scene.cluster.put(Resource.enoexecEvents, makeEvent());
   await scene.run(async () => {
     assert.equal(scene.recorded.length, 0);
@@ -77,22 +78,18 @@ Deno.test("149 154 an event of an unknown container is reported without its name
 });
 
 Deno.test("153 155 an event that something holds is marked before it is deleted", async () => {
-  const scene = openMonitorScene();
   const marks: unknown[] = [];
-  const api = scene.cluster.client(({ verb, plural, body }) => {
-    if (verb === "patch" && plural === "enoexecevents") marks.push(body);
+  const scene = openMonitorScene({
+    before: ({ verb, plural, body }) => {
+      if (verb === "patch" && plural === "enoexecevents") marks.push(body);
+    },
   });
-  const holding = openMonitorScene({ api, clock: scene.clock });
-  scene.cluster.put(Resource.pods, makeFailedPod());
-  scene.cluster.put(
-    Resource.enoexecEvents,
-    makeEvent({ nodeName: "gone", metadata: { finalizers: ["test-finalizer"] } }),
-  );
-  await holding.run(async () => {
-    await scene.clock.advance(0);
-    const labels = { "multiarch.openshift.io/enoexec-event-error": "node-not-found" };
-    assert.deepEqual(marks, [{ kind: "merge", document: { metadata: { labels } } }]);
-  });
+  scene.cluster.put(Resource.pods, WEB);
+  const held = makeEvent({ nodeName: "gone", metadata: { finalizers: ["test-finalizer"] } });
+  scene.cluster.put(Resource.enoexecEvents, held);
+  await scene.run(() => scene.clock.advance(0));
+  const labels = { "multiarch.openshift.io/enoexec-event-error": "node-not-found" };
+  assert.deepEqual(marks, [{ kind: "merge", document: { metadata: { labels } } }]);
 });
 
 Deno.test("229 an event is handled when its status comes, and marked when none does", async () => {
@@ -112,36 +109,34 @@ Deno.test("229 an event is handled when its status comes, and marked when none d
   });
 });
 
-Deno.test("229 what cannot be read or labelled is counted, marked and tried again", async () => {
-  const scene = openMonitorScene();
-  let failures = 2;
-  const api = scene.cluster.client(({ verb, plural }) => {
-    if (verb === "get" && plural === "nodes" && failures-- > 0) throw new ApiError("no answer", { status: 503 });
+/** A report, and an API server that does not give nodes while `fails` says so. */
+function openTroubled(fails: () => boolean): MonitorScene {
+  const scene = openMonitorScene({
+    before: ({ verb, plural }) => {
+      if (verb === "get" && plural === "nodes" && fails()) throw new ApiError("no answer", { status: 503 });
+    },
   });
-  const troubled = openMonitorScene({ api, clock: scene.clock });
   furnish(scene);
   scene.cluster.put(Resource.enoexecEvents, makeEvent());
-  await troubled.run(async () => {
-    await scene.clock.advance(1_000);
-    assert.deepEqual(troubled.counted, ["invalid", "invalid", "kernel", "handled"]);
-    assert.deepEqual(eventsLeft(scene), []);
-  });
+  return scene;
+}
+
+Deno.test("229 what cannot be read or labelled is counted, marked and tried again", async () => {
+  let failures = 2;
+  const scene = openTroubled(() => failures-- > 0);
+  await scene.run(() => scene.clock.advance(1_000));
+  assert.deepEqual(scene.counted, ["invalid", "invalid", "kernel", "handled"]);
+  assert.deepEqual(eventsLeft(scene), []);
 });
 
 Deno.test("an event that could not be handled for two minutes is handled within five seconds after that", async () => {
-  const scene = openMonitorScene();
   let isDown = true;
-  const api = scene.cluster.client(({ verb, plural }) => {
-    if (isDown && verb === "get" && plural === "nodes") throw new ApiError("no answer", { status: 503 });
-  });
-  const troubled = openMonitorScene({ api, clock: scene.clock });
-  furnish(scene);
-  scene.cluster.put(Resource.enoexecEvents, makeEvent());
-  await troubled.run(async () => {
+  const scene = openTroubled(() => isDown);
+  await scene.run(async () => {
     await scene.clock.advance(120_000);
     isDown = false;
     await scene.clock.advance(5_000);
-    assert.deepEqual(troubled.counted.slice(-2), ["kernel", "handled"]);
+    assert.deepEqual(scene.counted.slice(-2), ["kernel", "handled"]);
   });
 });
 
@@ -173,22 +168,16 @@ Deno.test("what is not switched on sends no request to the API server", async ()
   });
 });
 
-function warn({ cluster }: MonitorScene, reason: string, count = 1): void {
-  const involvedObject = { kind: "Pod", namespace: "shop", name: "web-1" };
-  const metadata = { name: `web-1.${reason}`, namespace: "shop" };
-  cluster.put(Resource.events, { metadata, involvedObject, type: "Warning", reason, count });
-}
-
 Deno.test("without a daemon a container that ends at once is reported where its image lacks the node's architecture", async () => {
   const scene = openMonitorScene();
   scene.setMonitored(false);
-  furnish(scene, makeFailedPod({ status: { state: ended(255) } }), "arm64");
+  furnish(scene, "arm64", makeFailedPod({ status: { state: ended(255) } }));
   await scene.run(async () => {
-    warn(scene, "BackOff");
+    warn(scene, WEB);
     await scene.clock.advance(0);
     assert.match(scene.recorded[0]?.message ?? "", /^Container "c" .*\(arm64\).*Image single-amd64 has amd64/);
     assert.deepEqual([labelOf(scene), scene.counted], ["true", ["status"]]);
-    warn(scene, "BackOff", 2);
+    warn(scene, WEB, { count: 2 });
     await scene.clock.advance(0);
     assert.equal(scene.recorded.length, 1, "one report a container");
   });
@@ -197,13 +186,10 @@ Deno.test("without a daemon a container that ends at once is reported where its 
 Deno.test("without a daemon a refused pull is reported by what the runtime said", async () => {
   const scene = openMonitorScene();
   const message = "get image config descriptor: no match for platform in manifest sha256:5d: not found";
-  furnish(
-    scene,
-    makeFailedPod({ status: { state: { waiting: { reason: "ErrImagePull", message } } }, phase: "Pending" }),
-    "arm64",
-  );
+  const state = { waiting: { reason: "ErrImagePull", message } };
+  furnish(scene, "arm64", makeFailedPod({ status: { state }, phase: "Pending" }));
   await scene.run(async () => {
-    warn(scene, "Failed");
+    warn(scene, WEB, { reason: "Failed" });
     await scene.clock.advance(0);
     assert.match(scene.recorded[0]?.message ?? "", /^Container "c" cannot run: its image has nothing for .*\(arm64\)/);
   });
@@ -211,7 +197,7 @@ Deno.test("without a daemon a refused pull is reported by what the runtime said"
 
 Deno.test("without a daemon a pod that is not started again is found as failed", async () => {
   const scene = openMonitorScene();
-  furnish(scene, makeFailedPod({ status: { state: ended(1) }, phase: "Failed" }), "arm64");
+  furnish(scene, "arm64", makeFailedPod({ status: { state: ended(1) }, phase: "Failed" }));
   await scene.run(() => {
     assert.equal(scene.recorded.length, 1);
   });
@@ -228,24 +214,18 @@ for (const [title, afterMs, counted] of LABELLED) {
     const at = new Date(scene.clock.nowMs() + afterMs).toISOString();
     const terminated = { exitCode: 255, startedAt: at, finishedAt: at, containerID: idOf("a") };
     const labels = { "multiarch.openshift.io/exec-format-error": "true" };
-    furnish(
-      scene,
-      makeFailedPod({ metadata: { labels }, status: { state: { terminated } }, phase: "Failed" }),
-      "arm64",
-    );
-    await scene.run(() => {
-      assert.equal(scene.recorded.length, 1);
-      assert.deepEqual(scene.counted, counted);
-    });
+    const pod = makeFailedPod({ metadata: { labels }, status: { state: { terminated } }, phase: "Failed" });
+    furnish(scene, "arm64", pod);
+    await scene.run(() => assert.deepEqual([scene.recorded.length, scene.counted], [1, counted]));
   });
 }
 
 Deno.test("a program that merely fails is not reported, nor looked at again and again", async () => {
   const scene = openMonitorScene();
-  furnish(scene, makeFailedPod({ status: { state: ended(1) } }), "amd64");
+  furnish(scene, "amd64");
   await scene.run(async () => {
     for (let count = 1; count <= 3; count++) {
-      warn(scene, "BackOff", count);
+      warn(scene, WEB, { count });
       await scene.clock.advance(0);
     }
     assert.deepEqual([scene.recorded, scene.counted, labelOf(scene), scene.requests.length], [[], [], undefined, 1]);
@@ -253,22 +233,12 @@ Deno.test("a program that merely fails is not reported, nor looked at again and 
 });
 
 Deno.test("pods of one namespace with many containers and a slow registry do not keep those of others waiting", async () => {
-  const { images: quick } = openScene();
-  const images: PodImages = {
-    ...quick,
-    inspect: (request, signal) => {
-      const isSlow = request.images.some(({ image }) => image.startsWith("slow"));
-      if (isSlow) return new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
-      return quick.inspect(request, signal);
-    },
-  };
-  const scene = openMonitorScene({ images });
+  const scene = openMonitorScene({ images: slowImages("slow") });
   const { cluster, clock } = scene;
-  const fail = (namespace: string, pod: KubeObject): void => {
-    const { name } = pod.metadata;
-    cluster.put(Resource.pods, { ...pod, metadata: { ...pod.metadata, namespace } });
-    const involvedObject = { kind: "Pod", namespace, name };
-    cluster.put(Resource.events, { metadata: { name, namespace }, involvedObject, type: "Warning", reason: "BackOff" });
+  const fail = (namespace: string, { metadata, ...rest }: KubeObject): void => {
+    const pod = { ...rest, metadata: { ...metadata, namespace } };
+    cluster.put(Resource.pods, pod);
+    warn(scene, pod);
   };
   cluster.put(Resource.nodes, makeArchNode("arm64"));
   const names = Array.from({ length: 50 }, (_, at) => `c${at}`);
@@ -291,25 +261,21 @@ Deno.test("pods of one namespace with many containers and a slow registry do not
 Deno.test("where logs may be read, their last line decides about an image that claims the architecture", async () => {
   const scene = openMonitorScene();
   const asked: string[] = [];
-  const api = {
-    ...scene.cluster.api,
-    raw: (path: string) => (asked.push(path), Promise.resolve("exec /app: exec format error\n")),
-  };
-  const reading = openMonitorScene({ api, clock: scene.clock });
-  furnish(scene, makeFailedPod({ status: { state: ended(1) } }), "amd64");
-  await reading.run(async () => {
-    warn(scene, "BackOff");
+  scene.deps.api.raw = (path: string) => (asked.push(path), Promise.resolve("exec /app: exec format error\n"));
+  furnish(scene, "amd64");
+  await scene.run(async () => {
+    warn(scene, WEB);
     await scene.clock.advance(0);
     assert.deepEqual(asked, ["/api/v1/namespaces/shop/pods/web-1/log?container=c&tailLines=1&limitBytes=256"]);
-    assert.match(reading.recorded[0]?.message ?? "", /claims amd64, but the program in it is for another architecture/);
+    assert.match(scene.recorded[0]?.message ?? "", /claims amd64, but the program in it is for another architecture/);
   });
 });
 
 Deno.test("both sources together make one report of a container", async () => {
   const scene = openMonitorScene();
-  furnish(scene, makeFailedPod({ status: { state: ended(1) } }), "arm64");
+  furnish(scene, "arm64");
   await scene.run(async () => {
-    warn(scene, "BackOff");
+    warn(scene, WEB);
     await scene.clock.advance(0);
     scene.cluster.put(Resource.enoexecEvents, makeEvent());
     await scene.clock.advance(3_000);
@@ -318,27 +284,16 @@ Deno.test("both sources together make one report of a container", async () => {
 });
 
 Deno.test("an image that claims what its program lacks is recorded, and dropped after a week", async () => {
-  const scene = openMonitorScene();
   const digest = "sha256:" + "12".repeat(32);
+  const { image, inspection } = platformsFact("single-amd64", [{ os: "linux", architecture: "arm64" }]);
   const images = {
-    ...scene.images,
-    inspect: () =>
-      Promise.resolve([{
-        image: "single-amd64",
-        inspection: {
-          kind: "platforms" as const,
-          digest,
-          mediaType: "",
-          platforms: [{ os: "linux", architecture: "arm64" }],
-          depth: "index" as const,
-          findings: [],
-        },
-      }]),
+    ...openScene().images,
+    inspect: () => Promise.resolve([{ image, inspection: { ...inspection, digest } }]),
   };
-  const remembering = openMonitorScene({ api: scene.cluster.api, clock: scene.clock, images });
-  furnish(scene, makeFailedPod({ status: { state: ended(1), imageID: `r/app@${digest}` } }), "arm64");
+  const scene = openMonitorScene({ images });
+  furnish(scene, "arm64", makeFailedPod({ status: { state: ended(1), imageID: `r/app@${digest}` } }));
   scene.cluster.put(Resource.enoexecEvents, makeEvent());
-  await remembering.run(async () => {
+  await scene.run(async () => {
     await scene.clock.advance(0);
     const name = `failed-arm64-${"12".repeat(20)}-shop`;
     assert.deepEqual(eventsLeft(scene), [name]);
@@ -350,9 +305,9 @@ Deno.test("an image that claims what its program lacks is recorded, and dropped 
 Deno.test("a pod of an audited namespace is reported and left as it is", async () => {
   const audited = makeSettings({ audit: true });
   const scene = openMonitorScene({ settingsOf: () => audited });
-  furnish(scene, makeFailedPod({ status: { state: ended(1) } }), "arm64");
+  furnish(scene, "arm64");
   await scene.run(async () => {
-    warn(scene, "BackOff");
+    warn(scene, WEB);
     await scene.clock.advance(0);
     assert.deepEqual([scene.recorded.length, labelOf(scene)], [1, undefined]);
   });

@@ -1,11 +1,9 @@
 import assert from "node:assert/strict";
 import { EventBacklog, MAX_EVENTS_OF_NODE } from "../../../controllers/exec_format/controller.ts";
-import type { PodImages } from "../../../lib/images/pods/pod_images.ts";
 import { Resource } from "../../../lib/k8s/types.ts";
 import { silentLogger } from "../../../lib/log.ts";
 import { ended, makeArchNode, makeFailedPod } from "../../lib/exec_format/decide/make.ts";
-import { openScene } from "../make.ts";
-import { eventsLeft, makeEvent, openMonitorScene } from "./make.ts";
+import { eventsLeft, furnish, makeEvent, openMonitorScene, slowImages, warn } from "./make.ts";
 
 const FLOODING = "node-2";
 
@@ -14,16 +12,7 @@ function idNumber(number: number): string {
 }
 
 Deno.test("reports of one node, however many and slow to handle, do not keep those of others waiting", async () => {
-  const { images: quick } = openScene();
-  const images: PodImages = {
-    ...quick,
-    inspect: (request, signal) => {
-      const isSlow = request.images.some(({ image }) => image === "slow");
-      if (isSlow) return new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
-      return quick.inspect(request, signal);
-    },
-  };
-  const scene = openMonitorScene({ images });
+  const scene = openMonitorScene({ images: slowImages("slow") });
   const { cluster, clock } = scene;
   for (const node of ["node-1", FLOODING]) cluster.put(Resource.nodes, makeArchNode("arm64", node));
   cluster.put(Resource.pods, makeFailedPod({ status: { state: ended(1) } }));
@@ -45,19 +34,19 @@ Deno.test("reports of one node, however many and slow to handle, do not keep tho
 });
 
 Deno.test("of a node that floods Archway with events, those beyond the bound are deleted unread", async () => {
-  const scene = openMonitorScene();
-  const { cluster, clock } = scene;
   const asked: string[] = [];
-  const api = cluster.client(({ verb, plural, name = "" }) => void asked.push(`${verb} ${plural} ${name}`));
-  const watching = openMonitorScene({ api, clock });
+  const scene = openMonitorScene({
+    before: ({ verb, plural, name = "" }) => void asked.push(`${verb} ${plural} ${name}`),
+  });
+  const { cluster, clock } = scene;
   for (let at = 0; at < MAX_EVENTS_OF_NODE + 50; at++) {
     const event = makeEvent({ nodeName: FLOODING, podName: `gone-${at}`, containerId: idNumber(at) });
     cluster.put(Resource.enoexecEvents, event);
   }
-  await watching.run(async () => {
+  await scene.run(async () => {
     await clock.advance(0);
     assert.deepEqual(eventsLeft(scene), []);
-    const unread = watching.counted.filter((outcome) => outcome === "invalid").length;
+    const unread = scene.counted.filter((outcome) => outcome === "invalid").length;
     // Some are on their way while the watch has not said yet that others are gone.
     assert.ok(unread >= 50 && unread <= 150, `${unread} unread`);
     assert.equal(asked.filter((call) => call.startsWith("get pods ")).length, MAX_EVENTS_OF_NODE + 50 - unread);
@@ -67,13 +56,8 @@ Deno.test("of a node that floods Archway with events, those beyond the bound are
 Deno.test("a new list of the events of failures, none of which is kept, has their pods checked and nothing reported again", async () => {
   const scene = openMonitorScene();
   const { cluster, clock } = scene;
-  cluster.put(Resource.nodes, makeArchNode("arm64"));
-  cluster.put(Resource.pods, makeFailedPod({ status: { state: ended(1) } }));
-  const [metadata, involvedObject] = [{ name: "web-1.x", namespace: "shop" }, { namespace: "shop", name: "web-1" }];
-  cluster.put(Resource.events, {
-    metadata,
-    ...{ involvedObject: { kind: "Pod", ...involvedObject }, type: "Warning", reason: "BackOff" },
-  });
+  furnish(scene, "arm64");
+  warn(scene, makeFailedPod());
   const listsOf = (): number => cluster.lists.filter((list) => list.startsWith("events ")).length;
   await scene.run(async () => {
     await clock.advance(0);

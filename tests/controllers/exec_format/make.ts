@@ -3,12 +3,13 @@ import { openExecFormatMonitor } from "../../../controllers/exec_format/controll
 import type { ExecFormatDeps } from "../../../controllers/exec_format/deps.ts";
 import { ReportedContainers } from "../../../lib/exec_format/reported.ts";
 import { buildEvent } from "../../../lib/exec_format/decide/event.ts";
+import type { PodImages } from "../../../lib/images/pods/pod_images.ts";
 import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
 import { silentLogger } from "../../../lib/log.ts";
 import { makeSettings } from "../../../lib/placement/decide/config/types.ts";
 import { ended, idOf, makeArchNode, makeFailedPod } from "../../lib/exec_format/decide/make.ts";
 import { cluster as makeClusterConfig, configs } from "../../lib/placement/decide/make.ts";
-import { type MemoryCall, MemoryCluster } from "../../support/memory_kube_api.ts";
+import type { MemoryCall } from "../../support/memory_kube_api.ts";
 import { openScene, type Scene, whileRunning } from "../make.ts";
 
 export const NAMESPACE = "archway-system";
@@ -20,14 +21,19 @@ export interface MonitorScene extends Scene {
   run(play: () => void | Promise<void>): Promise<void>;
 }
 
-export function openMonitorScene(overrides: Partial<ExecFormatDeps> = {}): MonitorScene {
+export interface MonitorOptions extends Partial<ExecFormatDeps> {
+  /** Comes ahead of each request of the monitor; what it throws is the answer. */
+  readonly before?: (call: MemoryCall) => void;
+}
+
+export function openMonitorScene({ before = () => {}, ...overrides }: MonitorOptions = {}): MonitorScene {
   const scene = openScene();
   const counted: string[] = [];
   const listeners: (() => void)[] = [];
   let monitored = true;
   const settings = makeSettings();
   const deps: ExecFormatDeps = {
-    api: scene.cluster.api,
+    api: scene.cluster.client(before),
     images: scene.images,
     imagesToPlace: scene.images,
     events: scene.events,
@@ -93,6 +99,37 @@ export function eventsLeft({ cluster }: Scene): readonly string[] {
   );
 }
 
+/** Images of which those whose name begins so are answered never. */
+export function slowImages(beginning: string): PodImages {
+  const { images } = openScene();
+  return {
+    ...images,
+    inspect: (request, signal) => {
+      const isSlow = request.images.some(({ image }) => image.startsWith(beginning));
+      if (isSlow) return new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+      return images.inspect(request, signal);
+    },
+  };
+}
+
+/** A node, and a pod on it that has failed. */
+export function furnish(
+  { cluster }: Scene,
+  architecture = "ppc64le",
+  pod = makeFailedPod({ status: { state: ended(1) } }),
+): void {
+  cluster.put(Resource.pods, pod);
+  cluster.put(Resource.nodes, makeArchNode(architecture));
+}
+
+/** The event of a failure of a pod. */
+export function warn({ cluster }: Scene, pod: KubeObject, { reason = "BackOff", count = 1 } = {}): void {
+  const { namespace = "shop", name } = pod.metadata;
+  const metadata = { namespace, name: `${name}.${reason}` };
+  const involvedObject = { kind: "Pod", namespace, name };
+  cluster.put(Resource.events, { metadata, involvedObject, type: "Warning", reason, count });
+}
+
 export interface Repaired {
   readonly scene: MonitorScene;
   readonly evictions: string[];
@@ -106,19 +143,18 @@ export function openRepairScene(
   },
 ): Repaired {
   const evictions: string[] = [];
-  const cluster = new MemoryCluster();
   const clusterConfig = makeClusterConfig();
   const before = ({ verb, plural, body, name = "" }: MemoryCall): void => {
     const kind: unknown = Reflect.get(Object(body), "kind");
     if (verb !== "create" || plural !== "pods" || kind !== "Eviction") return;
     evictions.push(name);
     onEvict(name);
-    cluster.drop(Resource.pods, `shop/${name}`);
+    scene.cluster.drop(Resource.pods, `shop/${name}`);
   };
-  const scene = openMonitorScene({ api: cluster.client(before), settings, configsOf: () => configs(clusterConfig) });
-  cluster.put(Resource.nodes, makeArchNode("arm64"));
-  cluster.put(Resource.namespaces, { metadata: { name: "shop" } });
-  return { scene: { ...scene, cluster }, evictions };
+  const scene: MonitorScene = openMonitorScene({ before, settings, configsOf: () => configs(clusterConfig) });
+  scene.cluster.put(Resource.nodes, makeArchNode("arm64"));
+  scene.cluster.put(Resource.namespaces, { metadata: { name: "shop" } });
+  return { scene, evictions };
 }
 
 export function strayPod(name: string, owner = "web"): KubeObject {
@@ -127,12 +163,7 @@ export function strayPod(name: string, owner = "web"): KubeObject {
 }
 
 export async function failPod({ scene }: Repaired, pod: KubeObject): Promise<void> {
-  const { name } = pod.metadata;
   scene.cluster.put(Resource.pods, pod);
-  const involvedObject = { kind: "Pod", namespace: "shop", name };
-  scene.cluster.put(Resource.events, {
-    metadata: { name: `${name}.x`, namespace: "shop" },
-    ...{ involvedObject, type: "Warning", reason: "BackOff" },
-  });
+  warn(scene, pod);
   await scene.clock.advance(0);
 }

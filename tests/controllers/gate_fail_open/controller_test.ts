@@ -8,7 +8,7 @@ import { silentLogger } from "../../../lib/log.ts";
 import { openPlacementMetrics } from "../../support/process_metrics.ts";
 import { openPace } from "../../../lib/k8s/write_pace.ts";
 import type { MemoryCall } from "../../support/memory_kube_api.ts";
-import { openScene, type Scene, whileRunning } from "../make.ts";
+import { openScene, runFor, type Scene, whileRunning } from "../make.ts";
 import { gated } from "../pod_placement/make.ts";
 
 const LEASE = { namespace: "archway-system", name: "lease" };
@@ -25,7 +25,7 @@ interface Bed extends Scene {
   fault: (call: MemoryCall) => void;
 }
 
-function openBed(scene: Scene = openScene()): Bed {
+function openBed(scene: Scene = openScene(OLD)): Bed {
   const { cluster, clock, events } = scene;
   const calls: MemoryCall[] = [];
   const counted: string[] = [];
@@ -60,6 +60,9 @@ function openBed(scene: Scene = openScene()): Bed {
   return bed;
 }
 
+const OLD = podAt("old", -600_000);
+const THREE = ["a", "b", "c"].map((name) => podAt(name, -600_000));
+
 function podAt(name: string, afterMs: number): KubeObject {
   const pod = gated(name);
   const creationTimestamp = new Date(Date.parse("2026-11-21T12:00:00Z") + afterMs).toISOString();
@@ -88,10 +91,8 @@ const SILENCES: readonly (readonly [name: string, arrange: (bed: Bed) => void])[
 
 for (const [name, arrange] of SILENCES) {
   Deno.test(`openGateFailOpen() releases a pod at its deadline without a leader ${name}, and reports it`, async () => {
-    const bed = openBed();
+    const bed = openBed(openScene(podAt("early", 0), podAt("late", 10_000)));
     arrange(bed);
-    bed.cluster.put(Resource.pods, podAt("early", 0));
-    bed.cluster.put(Resource.pods, podAt("late", 10_000));
     await whileRunning(bed, bed.controller, async () => {
       await bed.clock.advance(MAX_GATE_AGE_MS + 1_500);
       assert.deepEqual([isHeld(bed, "early"), isHeld(bed, "late")], [true, true]);
@@ -116,7 +117,6 @@ for (const [name, arrange] of SILENCES) {
 
 Deno.test("openGateFailOpen() releases a pod that was overdue before as soon as the absence is proven", async () => {
   const bed = openBed();
-  bed.cluster.put(Resource.pods, podAt("old", -600_000));
   await whileRunning(bed, bed.controller, async () => {
     await bed.clock.advance(OPENS_MS - 2_000);
     assert.equal(isHeld(bed, "old"), true);
@@ -126,29 +126,19 @@ Deno.test("openGateFailOpen() releases a pod that was overdue before as soon as 
 });
 
 Deno.test("openGateFailOpen() finds a pod whose label was removed", async () => {
-  const bed = openBed();
-  const pod = podAt("stray", -600_000);
-  bed.cluster.put(Resource.pods, { ...pod, metadata: { ...pod.metadata, labels: {} } });
-  await whileRunning(bed, bed.controller, async () => {
-    await bed.clock.advance(OPENS_MS + 1_000);
-    assert.equal(isHeld(bed, "stray"), false);
-  });
+  const bed = openBed(openScene({ ...OLD, metadata: { ...OLD.metadata, labels: {} } }));
+  await runFor(bed, bed.controller, OPENS_MS + 1_000);
+  assert.equal(isHeld(bed, "old"), false);
 });
 
 Deno.test("openGateFailOpen() does not read a pod again and again that is being deleted", async () => {
-  const bed = openBed();
-  const pod = podAt("going", -600_000);
-  const metadata = { ...pod.metadata, deletionTimestamp: "2026-11-21T12:00:00Z" };
-  bed.cluster.put(Resource.pods, { ...pod, metadata });
-  await whileRunning(bed, bed.controller, async () => {
-    await bed.clock.advance(OPENS_MS + 60_000);
-  });
+  const bed = openBed(openScene({ ...OLD, metadata: { ...OLD.metadata, deletionTimestamp: "2026-11-21T12:00:00Z" } }));
+  await runFor(bed, bed.controller, OPENS_MS + 60_000);
   assert.deepEqual(bed.calls.filter(({ verb, plural }) => plural === "pods" && verb !== "list"), []);
 });
 
 Deno.test("openGateFailOpen() sends no request to the API server while a leader renews, or while this replica leads", async () => {
   const bed = openBed();
-  bed.cluster.put(Resource.pods, podAt("old", -600_000));
   await whileRunning(bed, bed.controller, async () => {
     for (let round = 0; round < 20; round++) {
       bed.view = { isLeader: false, lastRenewObservedMs: bed.clock.monotonicMs() };
@@ -162,7 +152,6 @@ Deno.test("openGateFailOpen() sends no request to the API server while a leader 
 
 Deno.test("openGateFailOpen() releases nothing when the election of this replica alone is behind: the Lease itself is renewed", async () => {
   const bed = openBed();
-  bed.cluster.put(Resource.pods, podAt("old", -600_000));
   await whileRunning(bed, bed.controller, async () => {
     for (let second = 0; second < 60; second += 2) {
       renew(bed, `2026-11-21T12:00:${String(second).padStart(2, "0")}.000000Z`);
@@ -174,7 +163,6 @@ Deno.test("openGateFailOpen() releases nothing when the election of this replica
 
 Deno.test("openGateFailOpen() releases nothing after an outage of the API server in which no replica could renew", async () => {
   const bed = openBed();
-  bed.cluster.put(Resource.pods, podAt("old", -600_000));
   renew(bed, "2026-11-21T12:00:00.000000Z");
   bed.fault = () => {
     throw new ApiError("no answer", { status: 0 });
@@ -192,36 +180,29 @@ Deno.test("openGateFailOpen() releases nothing after an outage of the API server
 });
 
 Deno.test("openGateFailOpen() stops in the middle when a leader is back", async () => {
-  const bed = openBed();
-  for (const name of ["a", "b", "c"]) bed.cluster.put(Resource.pods, podAt(name, -600_000));
+  const bed = openBed(openScene(...THREE));
   bed.cluster.beforePatch = () => {
     bed.view = { isLeader: false, lastRenewObservedMs: bed.clock.monotonicMs() };
   };
-  await whileRunning(bed, bed.controller, async () => {
-    await bed.clock.advance(OPENS_MS + 2_000);
-  });
+  await runFor(bed, bed.controller, OPENS_MS + 2_000);
   assert.equal(bed.cluster.patches.length, 1);
 });
 
 Deno.test("openGateFailOpen() of two replicas releases each pod once", async () => {
-  const first = openBed();
+  const first = openBed(openScene(...THREE));
   const other = openBed(first);
-  for (const name of ["a", "b", "c"]) first.cluster.put(Resource.pods, podAt(name, -600_000));
   const both = {
     run: async (signal: AbortSignal) => {
       await Promise.all([first, other].map(({ controller }) => controller.run(signal)));
     },
   };
-  await whileRunning(first, both, async () => {
-    await first.clock.advance(OPENS_MS + 5_000);
-  });
+  await runFor(first, both, OPENS_MS + 5_000);
   assert.equal(first.cluster.patches.length, 3);
   assert.equal(first.recorded.length, 3);
 });
 
 Deno.test("openGateFailOpen() tries a pod again that could not be written", async () => {
   const bed = openBed();
-  bed.cluster.put(Resource.pods, podAt("old", -600_000));
   bed.fault = ({ verb }) => {
     if (verb === "patch") throw new ApiError("busy", { status: 503 });
   };

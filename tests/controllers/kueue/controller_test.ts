@@ -5,7 +5,7 @@ import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
 import { silentLogger } from "../../../lib/log.ts";
 import { makeSettings } from "../../../lib/placement/decide/config/types.ts";
 import { ARCH, at, type Json, NO_CONFIGS, requiredOf, term } from "../../lib/placement/decide/make.ts";
-import { openScene, type Scene, whileRunning } from "../make.ts";
+import { openScene, runFor, type Scene, whileRunning } from "../make.ts";
 
 const WORKLOADS = Resource.kueueWorkloads.plural;
 
@@ -69,26 +69,23 @@ const AMD64_ONLY = [term([ARCH, "amd64"])];
 
 Deno.test("Q-02 openKueue() narrows the templates of a Workload without quota and of its suspended Job", async () => {
   const scene = openQueueScene(makeQueued(undefined));
-  await whileRunning(scene, kueueOf(scene), () => {
-    assert.deepEqual([requiredOfWorkload(scene), requiredOfJob(scene)], [AMD64_ONLY, AMD64_ONLY]);
-    assert.equal(stateOf(scene), "Pending");
-  });
+  await runFor(scene, kueueOf(scene), 0);
+  assert.deepEqual([requiredOfWorkload(scene), requiredOfJob(scene)], [AMD64_ONLY, AMD64_ONLY]);
+  assert.equal(stateOf(scene), "Pending");
 });
 
 Deno.test("openKueue() leaves a Job that runs as it is", async () => {
   const scene = openQueueScene(makeQueued(undefined), { suspended: false });
-  await whileRunning(scene, kueueOf(scene), () => {
-    assert.deepEqual([requiredOfWorkload(scene), requiredOfJob(scene)], [AMD64_ONLY, undefined]);
-  });
+  await runFor(scene, kueueOf(scene), 0);
+  assert.deepEqual([requiredOfWorkload(scene), requiredOfJob(scene)], [AMD64_ONLY, undefined]);
 });
 
 for (const [flavor, state] of [["x86", "Ready"], ["arm", "Retry"]] as const) {
   Deno.test(`Q-02 openKueue() answers ${state} to an amd64 image on flavor ${flavor}, and leaves reserved templates alone`, async () => {
     const scene = openQueueScene(makeQueued(flavor));
-    await whileRunning(scene, kueueOf(scene), () => {
-      assert.deepEqual([stateOf(scene), requiredOfWorkload(scene)], [state, undefined]);
-      assert.deepEqual(requiredOfJob(scene), AMD64_ONLY);
-    });
+    await runFor(scene, kueueOf(scene), 0);
+    assert.deepEqual([stateOf(scene), requiredOfWorkload(scene)], [state, undefined]);
+    assert.deepEqual(requiredOfJob(scene), AMD64_ONLY);
   });
 }
 

@@ -14,7 +14,7 @@ import {
   requiredOf,
   term,
 } from "../../lib/placement/decide/make.ts";
-import { openScene, whileRunning } from "../make.ts";
+import { answering, openScene, runFor, whileRunning } from "../make.ts";
 import { controllerOf, gated, podOf, reasonsOf } from "./make.ts";
 
 const REMOVED = "ArchAwareSchedGateRemovalSuccess";
@@ -35,8 +35,7 @@ function untilAborted(signal: AbortSignal): Promise<never> {
 }
 
 Deno.test("openPodPlacement() releases a gated pod by one patch and reports it in three slots", async () => {
-  const scene = openScene();
-  scene.cluster.put(Resource.pods, gated("web"));
+  const scene = openScene(gated("web"));
   const controller = controllerOf(scene);
   await whileRunning(scene, controller, async () => {
     await scene.clock.advance(100);
@@ -52,26 +51,22 @@ Deno.test("openPodPlacement() releases a gated pod by one patch and reports it i
 });
 
 Deno.test("openPodPlacement() that leads again places at once the pods whose inspections the end of leading stopped", async () => {
-  const scene = openScene();
-  scene.cluster.put(Resource.pods, gated("web"));
+  const scene = openScene(gated("web"));
   let isFirstTerm = true;
-  const images: typeof scene.images = {
-    ...scene.images,
-    inspect: (request, signal) => isFirstTerm ? untilAborted(signal) : scene.images.inspect(request, signal),
-  };
-  const controller = controllerOf({ ...scene, images });
-  await whileRunning(scene, controller, () => scene.clock.advance(100));
+  const silent = answering(
+    scene,
+    (request, signal) => isFirstTerm ? untilAborted(signal) : scene.images.inspect(request, signal),
+  );
+  const controller = controllerOf(silent);
+  await runFor(scene, controller, 100);
   isFirstTerm = false;
-  await whileRunning(scene, controller, async () => {
-    await scene.clock.advance(100);
-    assert.deepEqual(requiredOf(podOf(scene, "web")), [term([ARCH, AMD64, "arm64"])]);
-    assert.equal(scene.recorded.filter(({ reason }) => reason === ADDED).length, 1);
-  });
+  await runFor(scene, controller, 100);
+  assert.deepEqual(requiredOf(podOf(scene, "web")), [term([ARCH, AMD64, "arm64"])]);
+  assert.equal(scene.recorded.filter(({ reason }) => reason === ADDED).length, 1);
 });
 
 Deno.test("openPodPlacement() ends cleanly when the pod is deleted at the moment of the write", async () => {
-  const scene = openScene();
-  scene.cluster.put(Resource.pods, gated("web"));
+  const scene = openScene(gated("web"));
   scene.cluster.beforePatch = once(() => scene.cluster.drop(Resource.pods, "shop/web"));
   const controller = controllerOf(scene);
   await whileRunning(scene, controller, async () => {
@@ -81,101 +76,73 @@ Deno.test("openPodPlacement() ends cleanly when the pod is deleted at the moment
 });
 
 Deno.test("openPodPlacement() decides again when a container is changed at the moment of the write", async () => {
-  const scene = openScene();
-  scene.cluster.put(Resource.pods, gated("web"));
+  const scene = openScene(gated("web"));
   scene.cluster.beforePatch = once(() => scene.cluster.put(Resource.pods, gated("web", { image: "single-arm64" })));
-  await whileRunning(scene, controllerOf(scene), async () => {
-    await scene.clock.advance(100);
-    assert.deepEqual(requiredOf(podOf(scene, "web")), [term([ARCH, "arm64"])]);
-    assert.equal(scene.cluster.patches.length, 1);
-  });
+  await runFor(scene, controllerOf(scene), 100);
+  assert.deepEqual(requiredOf(podOf(scene, "web")), [term([ARCH, "arm64"])]);
+  assert.equal(scene.cluster.patches.length, 1);
 });
 
 Deno.test("openPodPlacement() leaves a pod alone whose gate others lifted and that they bound", async () => {
-  const scene = openScene();
-  const bound = {
-    ...gated("web", { gates: [] }),
-    spec: { containers: [{ name: "c", image: "multi" }], nodeName: "n1" },
-  };
-  scene.cluster.put(Resource.pods, gated("web"));
+  const scene = openScene(gated("web"));
+  const bound = { ...gated("web"), spec: { containers: [{ name: "c", image: "multi" }], nodeName: "n1" } };
   scene.cluster.beforePatch = once(() => scene.cluster.put(Resource.pods, bound));
-  await whileRunning(scene, controllerOf(scene), async () => {
-    await scene.clock.advance(10_000);
-    assert.deepEqual([scene.cluster.patches, reasonsOf(scene)], [[], [ADDED]]);
-    assert.deepEqual(podOf(scene, "web")["spec"], bound.spec);
-  });
+  await runFor(scene, controllerOf(scene), 10_000);
+  assert.deepEqual([scene.cluster.patches, reasonsOf(scene)], [[], [ADDED]]);
+  assert.deepEqual(podOf(scene, "web")["spec"], bound.spec);
 });
 
 Deno.test("openPodPlacement() keeps foreign gates and waits for no replica", async () => {
-  const scene = openScene();
-  scene.cluster.put(
-    Resource.pods,
-    gated("web", { gates: ["kueue.x-k8s.io/admission", SCHEDULING_GATE, "example.com/x"] }),
-  );
-  await whileRunning(scene, controllerOf(scene), async () => {
-    await scene.clock.advance(100);
-    assert.deepEqual(gatesOf(podOf(scene, "web")), ["kueue.x-k8s.io/admission", "example.com/x"]);
-    assert.match(scene.recorded.at(-1)?.message ?? "", /Still held by kueue.x-k8s.io\/admission, example.com\/x/);
-  });
+  const scene = openScene(gated("web", { gates: ["kueue.x-k8s.io/admission", SCHEDULING_GATE, "example.com/x"] }));
+  await runFor(scene, controllerOf(scene), 100);
+  assert.deepEqual(gatesOf(podOf(scene, "web")), ["kueue.x-k8s.io/admission", "example.com/x"]);
+  assert.match(scene.recorded.at(-1)?.message ?? "", /Still held by kueue.x-k8s.io\/admission, example.com\/x/);
 });
 
 Deno.test("openPodPlacement() releases the pod bare, with a Warning, when the server refuses what was decided", async () => {
-  const scene = openScene();
-  scene.cluster.put(Resource.pods, gated("web"));
+  const scene = openScene(gated("web"));
   scene.cluster.beforePatch = once(() => {
     throw new ApiError("affinity is forbidden", { status: 422, hasCauses: true });
   });
-  await whileRunning(scene, controllerOf(scene), async () => {
-    await scene.clock.advance(100);
-    assert.deepEqual(gatesOf(podOf(scene, "web")), []);
-    assert.equal(requiredOf(podOf(scene, "web")), undefined);
-    const warning = scene.recorded.find(({ type }) => type === "Warning");
-    assert.deepEqual([warning?.reason, warning?.critical], ["ArchAwareSchedGateRemovalFailed", true]);
-    assert.match(warning?.message ?? "", /affinity is forbidden/);
-  });
+  await runFor(scene, controllerOf(scene), 100);
+  assert.deepEqual(gatesOf(podOf(scene, "web")), []);
+  assert.equal(requiredOf(podOf(scene, "web")), undefined);
+  const warning = scene.recorded.find(({ type }) => type === "Warning");
+  assert.deepEqual([warning?.reason, warning?.critical], ["ArchAwareSchedGateRemovalFailed", true]);
+  assert.match(warning?.message ?? "", /affinity is forbidden/);
 });
 
 Deno.test("openPodPlacement() releases a pod whose guarded texts have the characters that Go escapes", async () => {
-  const scene = openScene();
   const pod = gated("web");
   const preference = { key: "note", operator: "In", values: ["a&b"] };
   const nodeAffinity = {
     preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 1, preference: { matchExpressions: [preference] } }],
   };
   const containers = [{ name: "c", image: "multi" }, { name: "d", image: "<registry>/app:v1" }];
-  scene.cluster.put(Resource.pods, {
-    ...pod,
-    spec: { ...Object(pod["spec"]), containers, affinity: { nodeAffinity } },
-  });
-  await whileRunning(scene, controllerOf(scene, configs(cluster({ fallback: AMD64 }))), async () => {
-    await scene.clock.advance(61_000);
-    assert.deepEqual(gatesOf(podOf(scene, "web")), []);
-    assert.deepEqual(requiredOf(podOf(scene, "web")), [term([ARCH, AMD64])]);
-  });
+  const scene = openScene({ ...pod, spec: { ...Object(pod["spec"]), containers, affinity: { nodeAffinity } } });
+  await runFor(scene, controllerOf(scene, configs(cluster({ fallback: AMD64 }))), 61_000);
+  assert.deepEqual(gatesOf(podOf(scene, "web")), []);
+  assert.deepEqual(requiredOf(podOf(scene, "web")), [term([ARCH, AMD64])]);
 });
 
 Deno.test("openPodPlacement() goes on until the server takes the patch", async () => {
-  const scene = openScene();
+  const scene = openScene(gated("web"));
   let refusals = 5;
-  scene.cluster.put(Resource.pods, gated("web"));
   scene.cluster.beforePatch = () => {
     if (refusals-- > 0) throw new ApiError("away", { status: 0 });
   };
-  await whileRunning(scene, controllerOf(scene), async () => {
-    await scene.clock.advance(20_000);
-    assert.deepEqual(gatesOf(podOf(scene, "web")), []);
-    assert.deepEqual(reasonsOf(scene), [ADDED, SET, REMOVED]);
-  });
+  await runFor(scene, controllerOf(scene), 20_000);
+  assert.deepEqual(gatesOf(podOf(scene, "web")), []);
+  assert.deepEqual(reasonsOf(scene), [ADDED, SET, REMOVED]);
 });
 
 Deno.test("openPodPlacement() falls back within the longest gate age, also when another leader takes over", async () => {
-  const scene = openScene();
+  const scene = openScene(gated("web", { image: "broken" }));
   const config = configs(cluster({ fallback: AMD64 }));
-  scene.cluster.put(Resource.pods, gated("web", { image: "broken" }));
-  await whileRunning(scene, controllerOf(scene, config), () => scene.clock.advance(40_000));
+  await runFor(scene, controllerOf(scene, config), 40_000);
   assert.deepEqual(gatesOf(podOf(scene, "web")), [SCHEDULING_GATE]);
   assert.match(String(labelsOf(podOf(scene, "web"))[mark("image-inspect-error-count")]), /^[1-4]$/);
-  await whileRunning(scene, controllerOf(scene, config), () => scene.clock.advance(20_000));
+  await runFor(scene, controllerOf(scene, config), 20_000);
   assert.deepEqual(gatesOf(podOf(scene, "web")), []);
   assert.equal(labelsOf(podOf(scene, "web"))[mark("fallback-arch")], AMD64);
   assert.match(String(annotationsOf(podOf(scene, "web"))["archway.dev/decision"]), /"d":"fallback"/);
@@ -184,33 +151,28 @@ Deno.test("openPodPlacement() falls back within the longest gate age, also when 
 });
 
 Deno.test("openPodPlacement() says why an image could not be inspected before its registry fell silent", async () => {
-  const scene = openScene();
-  scene.cluster.put(Resource.pods, gated("web", { image: "broken" }));
+  const scene = openScene(gated("web", { image: "broken" }));
   let attempts = 0;
-  const images: typeof scene.images = {
-    ...scene.images,
-    inspect: (request, signal) => attempts++ === 0 ? scene.images.inspect(request, signal) : untilAborted(signal),
-  };
-  await whileRunning(scene, controllerOf({ ...scene, images }), () => scene.clock.advance(61_000));
+  const silent = answering(
+    scene,
+    (request, signal) => attempts++ === 0 ? scene.images.inspect(request, signal) : untilAborted(signal),
+  );
+  await runFor(scene, controllerOf(silent), 61_000);
   assert.deepEqual(gatesOf(podOf(scene, "web")), []);
   assert.match(JSON.stringify(scene.recorded), /no answer within the longest gate age of 1m; before: .*broken/);
 });
 
 Deno.test("openPodPlacement() reports and marks a failure that goes on no more often than its marks change", async () => {
-  const scene = openScene();
-  scene.cluster.put(Resource.pods, gated("web", { image: "broken" }));
-  await whileRunning(scene, controllerOf(scene), async () => {
-    await scene.clock.advance(55_000);
-    assert.ok(scene.requests.length > 10, `${scene.requests.length} attempts`);
-    const failures = reasonsOf(scene).filter((reason) => reason === "ArchAwareInspectionError");
-    assert.deepEqual([failures.length, scene.cluster.patches.length], [4, 4]);
-  });
+  const scene = openScene(gated("web", { image: "broken" }));
+  await runFor(scene, controllerOf(scene), 55_000);
+  assert.ok(scene.requests.length > 10, `${scene.requests.length} attempts`);
+  const failures = reasonsOf(scene).filter((reason) => reason === "ArchAwareInspectionError");
+  assert.deepEqual([failures.length, scene.cluster.patches.length], [4, 4]);
 });
 
 Deno.test("openPodPlacement() tries a pod again that waited out its time while nobody was there to place it", async () => {
-  const scene = openScene();
-  scene.cluster.put(Resource.pods, gated("web", { image: "broken" }));
-  await whileRunning(scene, controllerOf(scene), () => scene.clock.advance(1_000));
+  const scene = openScene(gated("web", { image: "broken" }));
+  await runFor(scene, controllerOf(scene), 1_000);
   await scene.clock.advance(120_000);
   await whileRunning(scene, controllerOf(scene), async () => {
     await scene.clock.advance(1_000);
@@ -221,21 +183,16 @@ Deno.test("openPodPlacement() tries a pod again that waited out its time while n
 });
 
 Deno.test("openPodPlacement() finds by its sweep a gated pod whose label was removed", async () => {
-  const scene = openScene();
   const stray = gated("web");
-  scene.cluster.put(Resource.pods, { ...stray, metadata: { ...stray.metadata, labels: {} } });
-  await whileRunning(scene, controllerOf(scene), async () => {
-    await scene.clock.advance(1_000);
-    assert.deepEqual(gatesOf(podOf(scene, "web")), []);
-  });
+  const scene = openScene({ ...stray, metadata: { ...stray.metadata, labels: {} } });
+  await runFor(scene, controllerOf(scene), 1_000);
+  assert.deepEqual(gatesOf(podOf(scene, "web")), []);
 });
 
 Deno.test("openPodPlacement() counts no pod that merely has the gate's label, and none that is being deleted", async () => {
-  const scene = openScene();
   const leaving = gated("leaving");
   const metadata = { ...leaving.metadata, deletionTimestamp: "2026-11-21T12:00:00Z", finalizers: ["example.com/x"] };
-  scene.cluster.put(Resource.pods, gated("labelled", { gates: [] }));
-  scene.cluster.put(Resource.pods, { ...leaving, metadata });
+  const scene = openScene(gated("labelled", { gates: [] }), { ...leaving, metadata });
   const controller = controllerOf(scene);
   await whileRunning(scene, controller, async () => {
     await scene.clock.advance(1_000);

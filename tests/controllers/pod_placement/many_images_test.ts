@@ -7,7 +7,6 @@ import { MAX_IMAGES } from "../../../lib/placement/decide/images.ts";
 import { fact, gatesOf } from "../../lib/placement/decide/make.ts";
 import { openScene, type Scene, whileRunning } from "../make.ts";
 import { controllerOf, gated } from "./make.ts";
-import { ImageLimits } from "../../../lib/oci/limits/image_limits.ts";
 
 /** Images under way by namespace; those of namespaces that begin with `evil` are answered when a test says so, or never. */
 class Registries {
@@ -16,6 +15,7 @@ class Registries {
   readonly #answers: (() => void)[] = [];
 
   readonly images: PodImages = {
+    ...openScene().images,
     inspect: async ({ images, scope: { namespace } }, signal) => {
       this.asked.push(`${namespace} ${images[0]?.image}`);
       this.#count(namespace, images.length);
@@ -27,9 +27,6 @@ class Registries {
         this.#count(namespace, -images.length);
       }
     },
-    places: new ImageLimits().images,
-    prefetch: () => {},
-    recall: () => undefined,
   };
 
   get total(): number {
@@ -52,6 +49,17 @@ class Registries {
   }
 }
 
+interface Many {
+  readonly scene: Scene;
+  readonly registries: Registries;
+  readonly controller: ReturnType<typeof controllerOf>;
+}
+
+function openMany(): Many {
+  const [scene, registries] = [openScene(), new Registries()];
+  return { scene, registries, controller: controllerOf({ ...scene, images: registries.images }) };
+}
+
 function podOfMany(scene: Scene, namespace: string, name: string): KubeObject {
   const pod = gated(name);
   const containers = Array.from({ length: MAX_IMAGES }, (_, at) => ({ name: `c${at}`, image: `evil/${name}-${at}` }));
@@ -65,9 +73,7 @@ function identityIn(scene: Scene, namespace: string, name: string): Partial<Kube
 }
 
 Deno.test("a namespace whose registries never answer has 2 000 images under way, and a pod of another is placed at once", async () => {
-  const scene = openScene();
-  const registries = new Registries();
-  const controller = controllerOf({ ...scene, images: registries.images });
+  const { scene, registries, controller } = openMany();
   await whileRunning(scene, controller, async () => {
     for (let at = 0; at < 30; at++) scene.cluster.put(Resource.pods, podOfMany(scene, "evil", `p${at}`));
     await scene.clock.advance(20_000);
@@ -81,9 +87,7 @@ Deno.test("a namespace whose registries never answer has 2 000 images under way,
 });
 
 Deno.test("no number of namespaces has more than 4 000 images under way, and every pod is released at its deadline", async () => {
-  const scene = openScene();
-  const registries = new Registries();
-  const controller = controllerOf({ ...scene, images: registries.images });
+  const { scene, registries, controller } = openMany();
   await whileRunning(scene, controller, async () => {
     for (let at = 0; at < 90; at++) scene.cluster.put(Resource.pods, podOfMany(scene, `evil-${at % 45}`, `p${at}`));
     await scene.clock.advance(20_000);
@@ -97,9 +101,8 @@ Deno.test("no number of namespaces has more than 4 000 images under way, and eve
 });
 
 Deno.test("pods beyond the limit have their turn when others are answered, stopped or deleted", async () => {
-  const scene = openScene();
-  const registries = new Registries();
-  await whileRunning(scene, controllerOf({ ...scene, images: registries.images }), async () => {
+  const { scene, registries, controller } = openMany();
+  await whileRunning(scene, controller, async () => {
     for (let at = 0; at < 14; at++) {
       scene.cluster.put(Resource.pods, podOfMany(scene, "evil", `p${at}`));
       await scene.clock.advance(500);
@@ -120,15 +123,14 @@ Deno.test("pods beyond the limit have their turn when others are answered, stopp
 });
 
 Deno.test("a pod that needs no inspection any more leaves its turn to others, though it cannot be patched", async () => {
-  const scene = openScene();
-  const registries = new Registries();
+  const { scene, registries, controller } = openMany();
   const { api } = scene.cluster;
   const { patch } = api;
   api.patch = async (...call) => {
     if (call[1].name === "p10") throw new ApiError("Cannot patch: a policy forbids it.", { status: 403 });
     return await patch(...call);
   };
-  await whileRunning(scene, controllerOf({ ...scene, images: registries.images }), async () => {
+  await whileRunning(scene, controller, async () => {
     const pods = Array.from({ length: 12 }, (_, at) => podOfMany(scene, "evil", `p${at}`));
     for (const pod of pods) {
       scene.cluster.put(Resource.pods, pod);
@@ -146,8 +148,7 @@ Deno.test("a pod that needs no inspection any more leaves its turn to others, th
 });
 
 Deno.test("a pod that is deleted while it is read again is not inspected any more, and takes no place", async () => {
-  const scene = openScene();
-  const registries = new Registries();
+  const { scene, registries, controller } = openMany();
   const { api } = scene.cluster;
   const { patch, get } = api;
   let refusals = 1;
@@ -165,7 +166,6 @@ Deno.test("a pod that is deleted while it is read again is not inspected any mor
     return read;
   };
   scene.cluster.put(Resource.pods, gated("web"));
-  const controller = controllerOf({ ...scene, images: registries.images });
   await whileRunning(scene, controller, async () => {
     await scene.clock.advance(1_000);
     assert.deepEqual([registries.asked, controller.gatedPods()], [["shop multi"], 0]);

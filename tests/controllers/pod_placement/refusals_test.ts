@@ -19,7 +19,7 @@ import {
   term,
 } from "../../lib/placement/decide/make.ts";
 import type { PlacementConfigs } from "../../../lib/placement/decide/config/types.ts";
-import { openScene, type Scene, whileRunning } from "../make.ts";
+import { openScene, runFor, type Scene, whileRunning } from "../make.ts";
 import { controllerOf, gated, podOf } from "./make.ts";
 
 const PLACED = [term([ARCH, AMD64, "arm64"])];
@@ -52,8 +52,7 @@ async function whileRefusing(
   },
   play: (scene: Scene) => Promise<void>,
 ): Promise<void> {
-  const scene = openScene();
-  scene.cluster.put(Resource.pods, gated("web", { image }));
+  const scene = openScene(gated("web", { image }));
   scene.cluster.beforePatch = (operations) => {
     if (touches(operations, path)) throw new ApiError("policy says no", { status, hasCauses });
   };
@@ -86,18 +85,15 @@ Deno.test("a denial before the deadline is waited out, and the pod is placed onc
   }));
 
 Deno.test("a pod with no room for annotations is placed without them", async () => {
-  const scene = openScene();
-  scene.cluster.put(Resource.pods, gated("web"));
+  const scene = openScene(gated("web"));
   scene.cluster.beforePatch = (operations) => {
     if (!touches(operations, "/metadata/annotations")) return;
     throw new ApiError("metadata.annotations: Too long", { status: 422, hasCauses: true });
   };
-  await whileRunning(scene, controllerOf(scene), async () => {
-    await scene.clock.advance(100);
-    const pod = podOf(scene, "web");
-    assert.deepEqual([gatesOf(pod), requiredOf(pod), annotationsOf(pod)], [[], PLACED, {}]);
-    assert.match(scene.recorded.find(({ type }) => type === "Warning")?.message ?? "", /placed without them/);
-  });
+  await runFor(scene, controllerOf(scene), 100);
+  const pod = podOf(scene, "web");
+  assert.deepEqual([gatesOf(pod), requiredOf(pod), annotationsOf(pod)], [[], PLACED, {}]);
+  assert.match(scene.recorded.find(({ type }) => type === "Warning")?.message ?? "", /placed without them/);
 });
 
 Deno.test("a pod whose affinity, annotations and labels are all denied loses its gate at its deadline", () =>

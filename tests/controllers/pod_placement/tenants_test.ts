@@ -1,32 +1,25 @@
 // The pod controller under many pods of slow, failing and silent registries: no other pod waits, and every one of them is
 // released at its own deadline. On a fake clock; tests/cluster/tenants_test.ts is the same on a real control plane.
 import assert from "node:assert/strict";
-import type { PodImages } from "../../../lib/images/pods/pod_images.ts";
 import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
-import type { FakeClock } from "../../support/fake_clock.ts";
 import { fact, failedFact, gatesOf } from "../../lib/placement/decide/make.ts";
-import { openScene, type Scene, whileRunning } from "../make.ts";
+import { answering, openScene, type Scene, whileRunning } from "../make.ts";
 import { controllerOf, gated } from "./make.ts";
-import { ImageLimits } from "../../../lib/oci/limits/image_limits.ts";
 
 /** Images by the registry in front of their names: `slow/` takes 5 s, `fails/` fails after 1 s, `silent/` never answers. */
-function registriesOf(clock: FakeClock): PodImages {
-  return {
-    inspect: async ({ images }, signal) => {
-      const [registry = ""] = images[0]?.image.split("/") ?? [];
-      const waitMs = { slow: 5_000, fails: 1_000, silent: Infinity }[registry] ?? 0;
-      if (waitMs > 0) await clock.sleep(waitMs, signal);
-      signal.throwIfAborted();
-      return images.map((use) => {
-        const answered = fact(use.image.split("/").at(-1) ?? "");
-        const failed = failedFact(use.image, { kind: "transient", reason: "ServerError" });
-        return { ...use, inspection: (registry === "fails" ? failed : answered).inspection };
-      });
-    },
-    places: new ImageLimits().images,
-    prefetch: () => {},
-    recall: () => undefined,
-  };
+function openRegistries(): Scene {
+  const scene = openScene();
+  return answering(scene, async ({ images }, signal) => {
+    const [registry = ""] = images[0]?.image.split("/") ?? [];
+    const waitMs = { slow: 5_000, fails: 1_000, silent: Infinity }[registry] ?? 0;
+    if (waitMs > 0) await scene.clock.sleep(waitMs, signal);
+    signal.throwIfAborted();
+    return images.map((use) => {
+      const answered = fact(use.image.split("/").at(-1) ?? "");
+      const failed = failedFact(use.image, { kind: "transient", reason: "ServerError" });
+      return { ...use, inspection: (registry === "fails" ? failed : answered).inspection };
+    });
+  });
 }
 
 function podIn(
@@ -58,9 +51,9 @@ function watchReleases(scene: Scene): ReadonlyMap<string, number> {
 }
 
 Deno.test("a burst of 600 pods of slow, failing and silent registries delay nobody else and pass no deadline", async () => {
-  const scene = openScene();
+  const scene = openRegistries();
   const releasedMs = watchReleases(scene);
-  const controller = controllerOf({ ...scene, images: registriesOf(scene.clock) });
+  const controller = controllerOf(scene);
   await whileRunning(scene, controller, async () => {
     const registries = ["slow", "fails", "silent"];
     for (let count = 0; count < 600; count++) {
@@ -82,7 +75,7 @@ Deno.test("a burst of 600 pods of slow, failing and silent registries delay nobo
 });
 
 Deno.test("pods of one namespace beyond the memory for them are read in their turn, and delay nobody else", async () => {
-  const scene = openScene();
+  const scene = openRegistries();
   const releasedMs = watchReleases(scene);
   const { get } = scene.cluster.api;
   const read = new Set<string>();
@@ -91,7 +84,7 @@ Deno.test("pods of one namespace beyond the memory for them are read in their tu
     if (type === Resource.pods) read.add(`${target.namespace}/${target.name}`);
     return await get(type, target, signal);
   };
-  const controller = controllerOf({ ...scene, images: registriesOf(scene.clock) });
+  const controller = controllerOf(scene);
   // 46 KB of memory each: 32 MiB are 700 of them.
   const nodeSelectorTerms = Array.from({ length: 650 }, () => ({}));
   const affinity = { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } } };
@@ -117,21 +110,15 @@ Deno.test("pods of one namespace beyond the memory for them are read in their tu
 });
 
 Deno.test("inspections end with the controller, with the pod, and when its images change", async () => {
-  const scene = openScene();
+  const scene = openScene(...["deleted", "changed", "kept"].map((name) => gated(name)));
   const signals: AbortSignal[] = [];
-  const silent: PodImages = {
-    inspect: async (_request, signal) => {
-      signals.push(signal);
-      await scene.clock.sleep(Infinity, signal);
-      return signal.throwIfAborted() ?? [];
-    },
-    places: new ImageLimits().images,
-    prefetch: () => {},
-    recall: () => undefined,
-  };
+  const silent = answering(scene, async (_request, signal) => {
+    signals.push(signal);
+    await scene.clock.sleep(Infinity, signal);
+    return signal.throwIfAborted() ?? [];
+  });
   const open = (): readonly boolean[] => signals.map(({ aborted }) => !aborted);
-  for (const name of ["deleted", "changed", "kept"]) scene.cluster.put(Resource.pods, gated(name));
-  await whileRunning(scene, controllerOf({ ...scene, images: silent }), async () => {
+  await whileRunning(scene, controllerOf(silent), async () => {
     await scene.clock.advance(1_000);
     assert.deepEqual(open(), [true, true, true]);
     scene.cluster.drop(Resource.pods, "shop/deleted");

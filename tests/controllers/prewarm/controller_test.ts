@@ -1,21 +1,16 @@
 import assert from "node:assert/strict";
 import type { Controller } from "../../../controllers/controller.ts";
 import { openPrewarm } from "../../../controllers/prewarm/controller.ts";
-import { Resource, type ResourceType } from "../../../lib/k8s/types.ts";
+import { Resource } from "../../../lib/k8s/types.ts";
 import { type Logger, silentLogger } from "../../../lib/log.ts";
 import { makeSettings } from "../../../lib/placement/decide/config/types.ts";
 import { fact, failedFact } from "../../lib/placement/decide/make.ts";
 import { makeUse, openImageBed } from "../../support/image_bed.ts";
-import { makeWorkload, openScene, type Scene, whileRunning } from "../make.ts";
+import { answering, makeWorkload, openScene, runFor, type Scene, whileRunning } from "../make.ts";
 
 const TAG_TTL_MS = 300_000;
-const KINDS: readonly ResourceType[] = [
-  Resource.deployments,
-  Resource.statefulSets,
-  Resource.daemonSets,
-  Resource.jobs,
-  Resource.cronJobs,
-];
+const PINNED = `app@sha256:${"1".repeat(64)}`;
+const KINDS = ["Deployment", "StatefulSet", "DaemonSet", "Job", "CronJob"] as const;
 
 function prewarmOf({ cluster, clock, images }: Scene, log: Logger = silentLogger): Controller {
   const settings = makeSettings();
@@ -28,13 +23,11 @@ function requestedImages({ requests }: Scene): readonly string[] {
 }
 
 Deno.test("openPrewarm() inspects the templates of all five kinds, at the lowest priority", async () => {
-  const scene = openScene();
-  for (const type of KINDS) scene.cluster.put(type, makeWorkload(type.kind, "web", `image-of-${type.kind}`));
-  await whileRunning(scene, prewarmOf(scene), () => {
-    const expected = KINDS.map(({ kind }) => `image-of-${kind}`);
-    assert.deepEqual([...requestedImages(scene)].sort(), expected.sort());
-    assert.ok(scene.requests.every(({ priority }) => priority === "prewarm"));
-  });
+  const scene = openScene(...KINDS.map((kind) => makeWorkload(kind, "web", `image-of-${kind}`)));
+  await runFor(scene, prewarmOf(scene), 0);
+  const expected = KINDS.map((kind) => `image-of-${kind}`);
+  assert.deepEqual([...requestedImages(scene)].sort(), expected.sort());
+  assert.ok(scene.requests.every(({ priority }) => priority === "prewarm"));
 });
 
 Deno.test("openPrewarm() inspects a template again when it changes, and not after its end", async () => {
@@ -52,30 +45,25 @@ Deno.test("openPrewarm() inspects a template again when it changes, and not afte
 });
 
 Deno.test("openPrewarm() renews what is cached of a tag before it expires, and of a digest never", async () => {
-  const scene = openScene();
-  const pinned = `app@sha256:${"1".repeat(64)}`;
-  scene.cluster.put(Resource.deployments, makeWorkload("Deployment", "tagged", "app:v1"));
-  scene.cluster.put(Resource.deployments, makeWorkload("Deployment", "pinned", pinned));
-  const images: Scene["images"] = {
-    ...scene.images,
-    inspect: async (request, signal) => {
-      await scene.images.inspect(request, signal);
-      return request.images.map((use) => ({ ...use, inspection: fact("multi").inspection }));
-    },
-  };
-  await whileRunning(scene, prewarmOf({ ...scene, images }), async () => {
-    await scene.clock.advance(TAG_TTL_MS);
-    assert.ok(requestedImages(scene).filter((image) => image === "app:v1").length >= 2);
-    assert.equal(requestedImages(scene).filter((image) => image === pinned).length, 1);
+  const [tagged, pinned] = [
+    makeWorkload("Deployment", "tagged", "app:v1"),
+    makeWorkload("Deployment", "pinned", PINNED),
+  ];
+  const scene = openScene(tagged, pinned);
+  const known = answering(scene, async (request, signal) => {
+    await scene.images.inspect(request, signal);
+    return request.images.map((use) => ({ ...use, inspection: fact("multi").inspection }));
   });
+  await runFor(scene, prewarmOf(known), TAG_TTL_MS);
+  assert.ok(requestedImages(scene).filter((image) => image === "app:v1").length >= 2);
+  assert.equal(requestedImages(scene).filter((image) => image === PINNED).length, 1);
 });
 
 Deno.test("openPrewarm() keeps an image known without a break, at two look-ups in the TTL of a tag at most", async () => {
-  const scene = openScene();
+  const image = "registry.example/app:v1";
+  const scene = openScene(makeWorkload("Deployment", "web", image));
   const { clock } = scene;
   const bed = openImageBed({ clock });
-  const image = "registry.example/app:v1";
-  scene.cluster.put(Resource.deployments, makeWorkload("Deployment", "web", image));
   const scope = { namespace: "shop", serviceAccount: "", pullSecrets: [] };
   const lives = 8;
   await whileRunning(scene, prewarmOf({ ...scene, images: bed.images }), async () => {
@@ -89,18 +77,13 @@ Deno.test("openPrewarm() keeps an image known without a break, at two look-ups i
 });
 
 Deno.test("openPrewarm() goes on when one inspection is rejected", async () => {
-  const scene = openScene();
+  const scene = openScene(makeWorkload("Job", "once", "app:v1"));
   let isFaulty = true;
-  const images = {
-    ...scene.images,
-    inspect: ((request, signal) => {
-      if (isFaulty) return Promise.reject(new Error("no"));
-      return scene.images.inspect(request, signal);
-    }) satisfies Scene["images"]["inspect"],
-  };
-  const prewarm = prewarmOf({ ...scene, images });
-  scene.cluster.put(Resource.jobs, makeWorkload("Job", "once", "app:v1"));
-  await whileRunning(scene, prewarm, async () => {
+  const faulty = answering(
+    scene,
+    (request, signal) => isFaulty ? Promise.reject(new Error("no")) : scene.images.inspect(request, signal),
+  );
+  await whileRunning(scene, prewarmOf(faulty), async () => {
     isFaulty = false;
     await scene.clock.advance(60_000);
     assert.deepEqual(requestedImages(scene), ["app:v1"]);
@@ -109,16 +92,16 @@ Deno.test("openPrewarm() goes on when one inspection is rejected", async () => {
 
 Deno.test("openPrewarm() gives turns to a namespace while the registry of another never answers", async () => {
   const scene = openScene();
-  const images: Scene["images"] = {
-    ...scene.images,
-    inspect: (request, signal) =>
+  const stalled = answering(
+    scene,
+    (request, signal) =>
       request.scope.namespace === "shop" ? scene.images.inspect(request, signal) : new Promise(() => {}),
-  };
+  );
   for (let at = 0; at < 60; at++) {
     const { metadata, ...slow } = makeWorkload("Deployment", `slow-${at}`, "slow:v1");
     scene.cluster.put(Resource.deployments, { ...slow, metadata: { ...metadata, namespace: "slow" } });
   }
-  await whileRunning(scene, prewarmOf({ ...scene, images }), async () => {
+  await whileRunning(scene, prewarmOf(stalled), async () => {
     scene.cluster.put(Resource.deployments, makeWorkload("Deployment", "web", "app:v1"));
     await scene.clock.advance(10_000);
     assert.deepEqual(requestedImages(scene), ["app:v1"]);
@@ -126,39 +109,33 @@ Deno.test("openPrewarm() gives turns to a namespace while the registry of anothe
 });
 
 Deno.test("openPrewarm() goes on later with a template whose registry did not answer, also of a digest", async () => {
-  const scene = openScene();
+  const scene = openScene(makeWorkload("Job", "once", PINNED));
   let isAway = true;
-  const images: Scene["images"] = {
-    ...scene.images,
-    inspect: (request, signal) => isAway ? new Promise(() => {}) : scene.images.inspect(request, signal),
-  };
-  const pinned = `app@sha256:${"1".repeat(64)}`;
-  scene.cluster.put(Resource.jobs, makeWorkload("Job", "once", pinned));
-  await whileRunning(scene, prewarmOf({ ...scene, images }), async () => {
+  const away = answering(
+    scene,
+    (request, signal) => isAway ? new Promise(() => {}) : scene.images.inspect(request, signal),
+  );
+  await whileRunning(scene, prewarmOf(away), async () => {
     await scene.clock.advance(60_000);
     isAway = false;
     await scene.clock.advance(60_000);
-    assert.deepEqual(requestedImages(scene), [pinned]);
+    assert.deepEqual(requestedImages(scene), [PINNED]);
   });
 });
 
 Deno.test("openPrewarm() asks a registry that fails for ever once an hour in the end, and from the beginning once it has answered", async () => {
-  const scene = openScene();
+  const scene = openScene(makeWorkload("Job", "once", "app:v1"));
   let isFailing = true;
-  const images: Scene["images"] = {
-    ...scene.images,
-    inspect: async (request, signal) => {
-      await scene.images.inspect(request, signal);
-      return request.images.map((use) => ({ ...use, inspection: fact(isFailing ? "no app" : "multi").inspection }));
-    },
-  };
-  scene.cluster.put(Resource.jobs, makeWorkload("Job", "once", "app:v1"));
+  const failing = answering(scene, async (request, signal) => {
+    await scene.images.inspect(request, signal);
+    return request.images.map((use) => ({ ...use, inspection: fact(isFailing ? "no app" : "multi").inspection }));
+  });
   const hours = async (count: number): Promise<number> => {
     const before = scene.requests.length;
     for (let minute = 0; minute < count * 60; minute++) await scene.clock.advance(60_000);
     return scene.requests.length - before;
   };
-  await whileRunning(scene, prewarmOf({ ...scene, images }), async () => {
+  await whileRunning(scene, prewarmOf(failing), async () => {
     assert.ok(await hours(2) <= 8);
     assert.equal(await hours(4), 4);
     isFailing = false;
@@ -169,21 +146,14 @@ Deno.test("openPrewarm() asks a registry that fails for ever once an hour in the
 });
 
 Deno.test("openPrewarm() goes on later with a template whose registry failed, until the failure is one that stays", async () => {
-  const scene = openScene();
-  const failures = [{ kind: "transient", reason: "ServerError" }, {
-    kind: "permanent",
-    reason: "ManifestUnknown",
-  }] as const;
-  const images: Scene["images"] = {
-    ...scene.images,
-    inspect: async (request, signal) => {
-      const failure = failures[scene.requests.length] ?? assert.fail("inspected again");
-      await scene.images.inspect(request, signal);
-      return request.images.map(({ image }) => failedFact(image, failure));
-    },
-  };
-  scene.cluster.put(Resource.jobs, makeWorkload("Job", "once", `app@sha256:${"1".repeat(64)}`));
-  await whileRunning(scene, prewarmOf({ ...scene, images }), async () => {
+  const scene = openScene(makeWorkload("Job", "once", PINNED));
+  const [soon, never] = [["transient", "ServerError"], ["permanent", "ManifestUnknown"]] as const;
+  const failing = answering(scene, async (request, signal) => {
+    const [kind, reason] = [soon, never][scene.requests.length] ?? assert.fail("inspected again");
+    await scene.images.inspect(request, signal);
+    return request.images.map(({ image }) => failedFact(image, { kind, reason }));
+  });
+  await whileRunning(scene, prewarmOf(failing), async () => {
     await scene.clock.advance(59_000);
     assert.equal(scene.requests.length, 1);
     await scene.clock.advance(600_000);
@@ -195,8 +165,7 @@ Deno.test("openPrewarm() bounds the keys of a namespace whose templates come and
   const scene = openScene();
   const warned: unknown[] = [];
   const log: Logger = { ...silentLogger, with: () => log, warn: (_, fields) => warned.push(fields) };
-  const images: Scene["images"] = { ...scene.images, inspect: () => new Promise(() => {}) };
-  await whileRunning(scene, prewarmOf({ ...scene, images }, log), async () => {
+  await whileRunning(scene, prewarmOf(answering(scene, () => new Promise(() => {})), log), async () => {
     for (let at = 0; at < 5_100; at++) {
       scene.cluster.put(Resource.deployments, makeWorkload("Deployment", `web-${at}`, "app:v1"));
       scene.cluster.drop(Resource.deployments, `shop/web-${at}`);

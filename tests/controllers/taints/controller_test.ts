@@ -6,9 +6,9 @@ import { silentLogger } from "../../../lib/log.ts";
 import type { ConfigPresence } from "../../../lib/operator/decide/gating_health.ts";
 import { openPace } from "../../../lib/k8s/write_pace.ts";
 import { ours, rawDaemonSet, rawNode, rawTaintPod, RULE } from "../../lib/taints/decide/make.ts";
-import { openScene, type Scene, whileRunning } from "../make.ts";
+import { furnish, openScene, runFor, type Scene, whileRunning } from "../make.ts";
 import type { MemoryCall } from "../../support/memory_kube_api.ts";
-import { clusterConfig, conditionOf, furnish, taintLine, toleratedBy } from "./make.ts";
+import { clusterConfig, conditionOf, taintLine, toleratedBy } from "./make.ts";
 
 interface Bed extends Scene {
   readonly controller: TaintsController;
@@ -188,13 +188,11 @@ Deno.test("openTaints() pauses, with a warning, while a pod without the tolerati
 Deno.test("openTaints() writes to a node whose kubelet and label disagree nothing but one event", async () => {
   const bed = openBed();
   furnish(bed.cluster, [clusterConfig(), rawNode({ name: "odd", reported: "arm64", label: "amd64" })]);
-  await whileRunning(bed, bed.controller, async () => {
-    await bed.clock.advance(60_000);
-    assert.equal(taintLine(bed.cluster), "odd:");
-    const warnings = bed.recorded.filter(({ reason }) => reason === "ArchTaintDisagreement");
-    assert.deepEqual(warnings.map(({ object }) => `${object.kind} ${object.name}`), ["Node odd"]);
-    assert.match(warnings[0]?.message ?? "", /kubelet reports arm64 .* says amd64/);
-  });
+  await runFor(bed, bed.controller, 60_000);
+  assert.equal(taintLine(bed.cluster), "odd:");
+  const warnings = bed.recorded.filter(({ reason }) => reason === "ArchTaintDisagreement");
+  assert.deepEqual(warnings.map(({ object }) => `${object.kind} ${object.name}`), ["Node odd"]);
+  assert.match(warnings[0]?.message ?? "", /kubelet reports arm64 .* says amd64/);
 });
 
 Deno.test("openTaints() frees all nodes when the config leaves, and touches none before it has seen a config", async () => {

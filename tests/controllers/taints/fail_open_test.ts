@@ -6,9 +6,9 @@ import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
 import { silentLogger } from "../../../lib/log.ts";
 import { openPace } from "../../../lib/k8s/write_pace.ts";
 import { ours, rawNode, RULE } from "../../lib/taints/decide/make.ts";
-import { openScene, type Scene, whileRunning } from "../make.ts";
+import { furnish, openScene, runFor, type Scene, whileRunning } from "../make.ts";
 import type { MemoryCall } from "../../support/memory_kube_api.ts";
-import { clusterConfig, conditionOf, furnish, taintLine } from "./make.ts";
+import { clusterConfig, conditionOf, taintLine } from "./make.ts";
 
 const LEASE = { namespace: "archway-system", name: "lease" };
 const AFTER_MS = 60_000;
@@ -96,10 +96,8 @@ Deno.test("openTaintFailOpen() lifts our taint and nothing else when no replica 
 Deno.test("openTaintFailOpen() lifts our taint when the Lease may not be read: a replica that may not does not lead either", async () => {
   const bed = openBed();
   bed.mayNotRead = true;
-  await whileRunning(bed, bed.watcher, async () => {
-    await bed.clock.advance(AFTER_MS + 25_000);
-    assert.equal(taintLine(bed.cluster), "a:gpu b:gpu c:gpu");
-  });
+  await runFor(bed, bed.watcher, AFTER_MS + 25_000);
+  assert.equal(taintLine(bed.cluster), "a:gpu b:gpu c:gpu");
 });
 
 Deno.test("openTaintFailOpen() lifts nothing while a leader renews, or while this replica leads", async () => {
@@ -134,8 +132,6 @@ Deno.test("openTaintFailOpen() stops in the middle when a leader is back", async
   bed.cluster.beforePatch = () => {
     bed.view = { isLeader: false, lastRenewObservedMs: bed.clock.monotonicMs() };
   };
-  await whileRunning(bed, bed.watcher, async () => {
-    await bed.clock.advance(AFTER_MS + 30_000);
-    assert.equal(taintLine(bed.cluster), "a:gpu b:arm64+gpu+amd64 c:gpu");
-  });
+  await runFor(bed, bed.watcher, AFTER_MS + 30_000);
+  assert.equal(taintLine(bed.cluster), "a:gpu b:arm64+gpu+amd64 c:gpu");
 });

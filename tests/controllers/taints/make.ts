@@ -4,13 +4,6 @@ import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
 import type { MemoryCluster } from "../../support/memory_kube_api.ts";
 import { taintsOf } from "../../lib/taints/decide/make.ts";
 
-export function furnish(cluster: MemoryCluster, objects: readonly KubeObject[]): void {
-  for (const object of objects) {
-    const type = Object.values(Resource).find(({ kind }) => kind === object.kind);
-    if (type !== undefined) cluster.put(type, object);
-  }
-}
-
 export function clusterConfig(): KubeObject {
   return {
     apiVersion: "multiarch.openshift.io/v1beta1",

@@ -1,28 +1,17 @@
 import assert from "node:assert/strict";
 import { openUpgrades } from "../../../controllers/upgrades/controller.ts";
 import { openDrains } from "../../../controllers/upgrades/drains.ts";
-import { drive } from "../../../controllers/upgrades/drive.ts";
 import { ApiError } from "../../../lib/k8s/errors.ts";
 import { Resource } from "../../../lib/k8s/types.ts";
-import { OsImages } from "../../../lib/upgrades/cluster/os_images.ts";
 import { readInput } from "../../../lib/upgrades/cluster/plan_input.ts";
-import { reconcile } from "../../../lib/upgrades/decide/reconcile.ts";
-import type { ReconcileEnd } from "../../../lib/upgrades/decide/types/steps.ts";
 import { machineSet } from "../../lib/upgrades/decide/make.ts";
 import { whileRunning } from "../make.ts";
-import { NAMESPACE, NOTHING_BESIDE, openUpgradeScene, pool, type UpgradeScene } from "./make.ts";
+import { NAMESPACE, openUpgradeScene, pool, type UpgradeScene } from "./make.ts";
+import { lookOnce } from "./play.ts";
 
 const signal = new AbortController().signal;
 const UPGRADING = { history: [{ version: "4.20.5", phase: "Upgrading", startTime: "2026-11-21T12:00:00Z" }] };
 const DRAIN_GAUGE = 'upgradeoperator_node_drain_timeout{"node_name":"n-1"}';
-
-async function reconcileOnce({ clock, deps }: UpgradeScene): Promise<ReconcileEnd> {
-  const nowMs = clock.nowMs();
-  const input = await readInput({ readApi: deps.readApi, namespace: NAMESPACE }, { nowMs, signal });
-  const osImages = new OsImages(deps.readApi);
-  const options = { ...NOTHING_BESIDE, plan: input.known, base: input.base, osImages, nowMs, signal };
-  return await drive(reconcile({ ...input, isDrainForbidden: false }), deps, options);
-}
 
 async function lookAtDrains(scene: UpgradeScene, drains = openDrains(scene.deps)): Promise<void> {
   const nowMs = scene.clock.nowMs();
@@ -56,7 +45,7 @@ Deno.test("a reconcile with 500 nodes and 50 pools takes at most ten requests an
   for (let n = 0; n < 50; n++) scene.cluster.put(Resource.machineConfigPools, pool(`pool-${n}`, { updated: 1 }));
   scene.cluster.put(Resource.machineSets, machineSet("a"));
   const startedMs = performance.now();
-  await reconcileOnce(scene);
+  await lookOnce(scene);
   const tookMs = performance.now() - startedMs;
   const reads = scene.calls.filter(({ verb }) => verb === "get" || verb === "list");
   const words = scene.calls.map(({ verb, plural }) => `${verb} ${plural}`);
@@ -91,7 +80,7 @@ Deno.test("M-271 M-272 M-281 MachineSets, machines or nodes that cannot be read 
     scene.fault = (call) => {
       if (call.plural === plural) throw new ApiError(`Cannot list ${plural}.`, { status: 500 });
     };
-    const end = await reconcileOnce(scene);
+    const end = await lookOnce(scene);
     assert.equal(end.kind, "failed");
     assert.match(end.kind === "failed" ? end.message : "", new RegExp(`Cannot list ${plural}`));
   }
@@ -106,8 +95,8 @@ Deno.test("M-275 a clone that cannot be created fails the step, and is created b
       throw new ApiError("Cannot create.", { status: 500 });
     }
   };
-  assert.equal((await reconcileOnce(scene)).kind, "failed");
-  await reconcileOnce(scene);
+  assert.equal((await lookOnce(scene)).kind, "failed");
+  await lookOnce(scene);
   assert.ok(scene.cluster.find("machinesets", "openshift-machine-api/a-upgrade") !== undefined);
 });
 
@@ -170,7 +159,7 @@ Deno.test("M-006 M-008 M-130 a failed read of plan, settings or ClusterVersion e
     scene.fault = (call) => {
       if (call.plural === plural) throw new ApiError(`Cannot get ${plural}.`, { status: 500 });
     };
-    assert.equal((await reconcileOnce(scene)).kind, "failed");
+    assert.equal((await lookOnce(scene)).kind, "failed");
     assert.deepEqual(scene.calls.filter(({ verb }) => !["get", "list"].includes(verb)), []);
   }
 });

@@ -34,22 +34,22 @@ function openBed(): Bed {
 
 const phaseOf = ({ scene }: Bed): string => textAt(entryOf(scene), "phase");
 
-async function playUntil(bed: Bed, phase: string, before: () => Promise<void> | void = () => {}): Promise<void> {
-  for (let looks = 0; phaseOf(bed) !== phase; looks++) {
-    assert.ok(looks < 60, `${looks} looks, and it is still ${phaseOf(bed)}: ${JSON.stringify(entryOf(bed.scene))}`);
-    await before();
-    await lookOnce(bed.scene, { outside: bed.outside });
-    settle(bed.scene);
+/** Looks until it is over; after each look what `between` does. */
+async function lookUntil(isOver: () => boolean, { scene, outside }: Bed, between = settle): Promise<void> {
+  for (let looks = 0; !isOver(); looks++) {
+    assert.ok(looks < 60, `${looks} looks, and it is still ${JSON.stringify(entryOf(scene))}`);
+    await lookOnce(scene, { outside });
+    if (!isOver()) between(scene);
   }
+}
+
+async function playUntil(bed: Bed, phase: string): Promise<void> {
+  await lookUntil(() => phaseOf(bed) === phase, bed);
 }
 
 async function playUntilAsked(bed: Bed): Promise<void> {
   const asked = (): unknown => Object(bed.scene.cluster.find("clusterversions", "version")?.["spec"]).desiredUpdate;
-  for (let looks = 0; asked() === undefined; looks++) {
-    assert.ok(looks < 60, JSON.stringify(entryOf(bed.scene)));
-    await lookOnce(bed.scene, { outside: bed.outside });
-    if (asked() === undefined) settle(bed.scene);
-  }
+  await lookUntil(() => asked() !== undefined, bed);
 }
 
 Deno.test("N-015 upgrades: the API server goes away at every request of a look; the next look goes on, and nothing is done twice", async () => {
@@ -58,10 +58,11 @@ Deno.test("N-015 upgrades: the API server goes away at every request of a look; 
   const note = ({ verb, plural }: MemoryCall): void => void done.push(`${verb} ${plural}`);
   bed.scene.fault = note;
   let cut = 0;
-  await playUntil(bed, "Upgraded", async () => {
-    for (let allowed = 0;; allowed++) {
+  for (let looks = 0; phaseOf(bed) !== "Upgraded"; looks++) {
+    assert.ok(looks < 60, JSON.stringify(entryOf(bed.scene)));
+    for (let allowed = 0, isCut = true; isCut; allowed++) {
       let calls = 0;
-      let isCut = false;
+      isCut = false;
       bed.scene.fault = (call) => {
         if (calls++ < allowed) return note(call);
         isCut = true;
@@ -69,10 +70,10 @@ Deno.test("N-015 upgrades: the API server goes away at every request of a look; 
       };
       await lookOnce(bed.scene, { outside: bed.outside }).catch(() => {});
       bed.scene.fault = note;
-      if (!isCut) return;
-      cut++;
+      if (isCut) cut++;
     }
-  });
+    settle(bed.scene);
+  }
   assert.ok(cut > 20, `${cut} looks were cut off`);
   assert.deepEqual(bed.outside.silences, []);
   assert.equal(bed.outside.created.filter((comment) => comment.includes("control plane")).length, 1);
@@ -119,20 +120,14 @@ Deno.test("upgrades: a plan that names another version while the cluster moves t
   const clusterVersion = cluster.find("clusterversions", "version");
   const status = { ...Object(clusterVersion?.["status"]), availableUpdates: [{ version: "4.20.6", image: "c" }] };
   cluster.put(Resource.clusterVersions, { ...clusterVersion, metadata: { name: "version" }, status });
-  for (let looks = 0; phaseOf(bed) !== "Upgrading" || textAt(entryOf(bed.scene), "version") !== "4.20.6"; looks++) {
-    assert.ok(looks < 20, JSON.stringify(planOf(bed.scene)?.["status"]));
-    await lookOnce(bed.scene, { outside: bed.outside });
-    if (cluster.find("machinesets", "openshift-machine-api/a-upgrade") === undefined) {
-      if (cluster.find("machines", "openshift-machine-api/m-1") !== undefined) {
-        cluster.drop(Resource.machines, "openshift-machine-api/m-1");
-      }
-    }
-  }
+  const isNew = (): boolean => textAt(entryOf(bed.scene), "version") === "4.20.6";
+  await lookUntil(() => isNew() && phaseOf(bed) === "Upgrading", bed, () => {
+    const isLeft = cluster.find("machines", "openshift-machine-api/m-1") !== undefined;
+    const hasClone = cluster.find("machinesets", "openshift-machine-api/a-upgrade") !== undefined;
+    if (isLeft && !hasClone) cluster.drop(Resource.machines, "openshift-machine-api/m-1");
+  });
   completeVersion(cluster, "4.20.6");
-  for (let looks = 0; phaseOf(bed) !== "Upgraded"; looks++) {
-    assert.ok(looks < 20, JSON.stringify(entryOf(bed.scene)));
-    await lookOnce(bed.scene, { outside: bed.outside });
-  }
+  await lookUntil(() => phaseOf(bed) === "Upgraded", bed, () => {});
   const history: unknown = Object(planOf(bed.scene)?.["status"]).history;
   const entries = Array.isArray(history) ? history : [];
   assert.deepEqual(entries.map((entry) => [textAt(entry, "version"), textAt(entry, "phase")]), [
@@ -150,11 +145,7 @@ Deno.test("upgrades: a node that does not come back holds the end up, and alerts
   const timeout = (): number | undefined => scene.gauges.get('upgradeoperator_worker_timeout{"version":"4.20.5"}');
   const isWaiting = (): boolean =>
     JSON.stringify(entryOf(scene)).includes("WorkerNodesUpgraded still in progress: 2 nodes");
-  for (let looks = 0; !isWaiting(); looks++) {
-    assert.ok(looks < 40, JSON.stringify(entryOf(scene)));
-    await lookOnce(scene, { outside });
-    settle(scene);
-  }
+  await lookUntil(isWaiting, bed);
   assert.equal(timeout(), 0);
   assert.equal(outside.silences.length, 1);
   await scene.clock.advance(5 * 60 * MINUTE_MS);

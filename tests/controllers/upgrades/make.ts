@@ -19,7 +19,7 @@ export interface UpgradeScene {
   readonly calls: MemoryCall[];
   readonly events: EventInput[];
   readonly gauges: Map<string, number>;
-  fault: (call: MemoryCall) => void;
+  fault: (call: MemoryCall) => Promise<void> | void;
 }
 
 export function openUpgradeScene(
@@ -35,7 +35,7 @@ export function openUpgradeScene(
   const gauges = new Map<string, number>();
   const client = cluster.client((call) => {
     if (call.verb !== "watch") calls.push(call);
-    scene.fault(call);
+    return scene.fault(call);
   });
   const api: KubeApi = {
     ...client,

@@ -69,8 +69,7 @@ Deno.test("openLiveArchitectures() leaves out nothing while pools are still bein
 });
 
 Deno.test("openLiveArchitectures() gives the same answer object until something changes", async () => {
-  const scene = openScene();
-  scene.cluster.put(Resource.nodes, makeNode("n1", "amd64"));
+  const scene = openScene(makeNode("n1", "amd64"));
   const live = liveOf(scene);
   await whileRunning(scene, live, async () => {
     const first = live.current();

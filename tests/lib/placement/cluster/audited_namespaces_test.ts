@@ -1,29 +1,34 @@
 import assert from "node:assert/strict";
-import { openAuditedNamespaces } from "../../../../lib/placement/cluster/audited_namespaces.ts";
-import { Resource } from "../../../../lib/k8s/types.ts";
+import { type AuditedNamespaces, openAuditedNamespaces } from "../../../../lib/placement/cluster/audited_namespaces.ts";
+import { type KubeObject, Resource } from "../../../../lib/k8s/types.ts";
 import { silentLogger } from "../../../../lib/log.ts";
-import { FakeClock } from "../../../support/fake_clock.ts";
-import { MemoryCluster } from "../../../support/memory_kube_api.ts";
-import { whileRunning } from "../../../controllers/make.ts";
+import { openScene, type Scene, whileRunning } from "../../../controllers/make.ts";
 
-Deno.test("isSettled() is false until the labelled namespaces are listed, then has() answers for each", async () => {
-  const cluster = new MemoryCluster();
-  cluster.put(Resource.namespaces, { metadata: { name: "shop", labels: { "archway.dev/mode": "audit" } } });
-  cluster.put(Resource.namespaces, { metadata: { name: "other", labels: {} } });
-  const clock = new FakeClock();
-  const audited = openAuditedNamespaces({ api: cluster.api, clock, log: silentLogger });
-  assert.deepEqual([audited.isSettled(), audited.has("shop")], [false, false]);
-  await whileRunning({ clock }, audited, () => {
-    assert.deepEqual([audited.isSettled(), audited.has("shop"), audited.has("other")], [true, true, false]);
+function namespace(name: string, mode: string): KubeObject {
+  return { apiVersion: "v1", kind: "Namespace", metadata: { name, labels: { "archway.dev/mode": mode } } };
+}
+
+function openAudited({ cluster, clock }: Scene): AuditedNamespaces {
+  return openAuditedNamespaces({ api: cluster.api, clock, log: silentLogger });
+}
+
+Deno.test("openAuditedNamespaces() is settled once the labelled namespaces are listed, and follows them as they come and go", async () => {
+  const scene = openScene(namespace("shop", "audit"), namespace("plain", "other"));
+  const audited = openAudited(scene);
+  const state = (): unknown => [audited.isSettled(), [...audited.names()], audited.has("shop"), audited.has("plain")];
+  assert.deepEqual(state(), [false, [], false, false]);
+  await whileRunning(scene, audited, async () => {
+    assert.deepEqual(state(), [true, ["shop"], true, false]);
+    scene.cluster.put(Resource.namespaces, namespace("plain", "audit"));
+    scene.cluster.put(Resource.namespaces, namespace("shop", "none"));
+    await scene.clock.advance(0);
+    assert.deepEqual(state(), [true, ["plain"], false, true]);
   });
 });
 
 Deno.test("isSettled() is true when namespaces cannot be listed: readiness must not hang on a missing right", async () => {
-  const cluster = new MemoryCluster();
-  cluster.withhold(Resource.namespaces.plural);
-  const clock = new FakeClock();
-  const audited = openAuditedNamespaces({ api: cluster.api, clock, log: silentLogger });
-  await whileRunning({ clock }, audited, () => {
-    assert.deepEqual([audited.isSettled(), audited.has("shop")], [true, false]);
-  });
+  const scene = openScene();
+  scene.cluster.withhold(Resource.namespaces.plural);
+  const audited = openAudited(scene);
+  await whileRunning(scene, audited, () => assert.deepEqual([audited.isSettled(), audited.has("shop")], [true, false]));
 });

@@ -3,7 +3,7 @@ import { KNOWN_ARCHITECTURES } from "../../../../lib/arch.ts";
 import { silentLogger } from "../../../../lib/log.ts";
 import { openTaintWatches } from "../../../../lib/taints/cluster/watches.ts";
 import { PodAnnotation } from "../../../../lib/names.ts";
-import { furnish } from "../../../controllers/taints/make.ts";
+import { furnish } from "../../../controllers/make.ts";
 import { openScene, whileRunning } from "../../../controllers/make.ts";
 import { rawNode, rawTaintPod, RULE } from "../decide/make.ts";
 
