@@ -10,8 +10,9 @@ import { openPushRegistry, type PushRegistry } from "./push_registry.ts";
 const { signal } = new AbortController();
 
 interface Bed extends AsyncDisposable {
-  readonly image: string;
-  readonly digest: string;
+  readonly own: ImageDeletion;
+  /** Of the same tag, with the digest of what it does not name. */
+  readonly other: ImageDeletion;
   readonly repositories: PushRegistry["repositories"];
   before: (request: Request) => Response | undefined;
 }
@@ -20,9 +21,10 @@ async function openBed(): Promise<Bed> {
   await using stack = new AsyncDisposableStack();
   const { registry, repositories } = stack.use(await openPushRegistry((request) => bed.before(request)));
   const image = { repository: "team/os", tag: "v1", architectures: ["amd64"], form: "oci-manifest" } as const;
+  const reference = `${registry.host}/team/os:v1`;
   const bed: Bed = {
-    image: `${registry.host}/team/os:v1`,
-    digest: await registry.push(image),
+    own: { reference, digest: await registry.push(image) },
+    other: { reference, digest: `sha256:${"0".repeat(64)}` },
     repositories,
     before: () => undefined,
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
@@ -45,7 +47,7 @@ async function resultsOf(
   return results;
 }
 
-async function lookUp({ image: reference, repositories }: Bed): Promise<string> {
+async function lookUp({ own: { reference }, repositories }: Bed): Promise<string> {
   const registries = { push: repositories, pull: repositories };
   return (await lookUpImage({ kind: "image", reference }, registries, signal)).kind;
 }
@@ -65,12 +67,10 @@ function noteDeletions(bed: Bed): readonly string[] {
 
 Deno.test("P-120 deleteImages() deletes by digest, once, and never what a tag does not name any more", async () => {
   await using bed = await openBed();
-  const { image: reference, digest } = bed;
+  const { own, other } = bed;
   const asked = noteDeletions(bed);
-  const other = { reference, digest: `sha256:${"0".repeat(64)}` };
-  const own = { reference, digest };
   assert.deepEqual((await resultsOf([other, own, own], bed)).map(({ kind }) => kind), ["moved", "deleted", "absent"]);
-  assert.deepEqual(asked, [`/v2/team/os/manifests/${digest}`]);
+  assert.deepEqual(asked, [`/v2/team/os/manifests/${own.digest}`]);
 });
 
 const REFUSED: readonly (readonly [status: number, code: string, kind: DeletionResult["kind"]])[] = [
@@ -86,16 +86,15 @@ for (const [status, code, kind] of REFUSED) {
   Deno.test(`P-120 P-171 O-101 deleteImages() takes ${status} ${code} for ${kind}, and throws nothing`, async () => {
     await using bed = await openBed();
     bed.before = ({ method }) => method === "DELETE" ? refuse(status, code) : undefined;
-    const { image: reference, digest } = bed;
-    assert.deepEqual((await resultsOf([{ reference, digest }], bed)).map((result) => result.kind), [kind]);
+    assert.deepEqual((await resultsOf([bed.own], bed)).map((result) => result.kind), [kind]);
   });
 }
 
-function openShift({ image }: Pick<Bed, "image">): MemoryCluster {
+function openShift({ own: { reference } }: Bed): MemoryCluster {
   const cluster = new MemoryCluster();
   const status = {
     internalRegistryHostname: "image-registry.openshift-image-registry.svc:5000",
-    externalRegistryHostnames: ["other.example.com", image.slice(0, image.indexOf("/"))],
+    externalRegistryHostnames: ["other.example.com", reference.slice(0, reference.indexOf("/"))],
   };
   cluster.put(Resource.imageConfigs, { metadata: { name: "cluster" }, status });
   return cluster;
@@ -103,12 +102,10 @@ function openShift({ image }: Pick<Bed, "image">): MemoryCluster {
 
 Deno.test("O-103 deleteImages() deletes the ImageStreamTag in OpenShift's registry, and no manifest", async () => {
   await using bed = await openBed();
-  const { image: reference, digest } = bed;
+  const { own, other } = bed;
   const cluster = openShift(bed);
   cluster.put(Resource.imageStreamTags, { metadata: { namespace: "team", name: "os:v1" } });
   const asked = noteDeletions(bed);
-  const other = { reference, digest: `sha256:${"0".repeat(64)}` };
-  const own = { reference, digest };
   const results = await resultsOf([other, own, own], bed, cluster.api);
   assert.deepEqual(results.map(({ kind }) => kind), ["moved", "deleted", "absent"]);
   assert.equal(cluster.find("imagestreamtags", "team/os%3Av1"), undefined);
@@ -125,12 +122,11 @@ const ANSWERED: readonly (readonly [status: number, result: DeletionResult])[] =
 for (const [status, result] of ANSWERED) {
   Deno.test(`O-103 deleteImages() takes the API server's ${status} for ${result.kind}, and throws nothing`, async () => {
     await using bed = await openBed();
-    const { image: reference, digest } = bed;
     const asked = noteDeletions(bed);
     const api = openShift(bed).client(({ verb }) => {
       if (verb === "delete") throw new ApiError(`said ${status}`, { status });
     });
-    assert.deepEqual(await resultsOf([{ reference, digest }], bed, api), [result]);
+    assert.deepEqual(await resultsOf([bed.own], bed, api), [result]);
     assert.deepEqual(asked, []);
   });
 }
@@ -139,24 +135,22 @@ Deno.test("O-103 deleteImages() reads other names of OpenShift's registry once, 
   await using bed = await openBed();
   const gets: string[] = [];
   const api = new MemoryCluster().client(({ verb, plural, name }) => void gets.push(`${verb} ${plural} ${name}`));
-  const { image: reference, digest } = bed;
-  const service = "image-registry.openshift-image-registry.svc:5000/team/sub/os:v1";
-  assert.deepEqual(await resultsOf([{ reference: service, digest }], bed, api), [{ kind: "unsupported" }]);
+  const { own } = bed;
+  const service = { ...own, reference: "image-registry.openshift-image-registry.svc:5000/team/sub/os:v1" };
+  assert.deepEqual(await resultsOf([service], bed, api), [{ kind: "unsupported" }]);
   assert.deepEqual(gets, []);
-  const own = { reference, digest };
   assert.deepEqual((await resultsOf([own, own], bed, api)).map(({ kind }) => kind), ["deleted", "absent"]);
   assert.deepEqual(gets, ["get images cluster"]);
 });
 
 Deno.test("deleteImages() asks the registry where the names of OpenShift's may not be read, and throws other faults", async () => {
   await using bed = await openBed();
-  const { image: reference, digest } = bed;
   const failing = (status: number) =>
     new MemoryCluster().client(() => {
       throw new ApiError("no", { status });
     });
-  await assert.rejects(resultsOf([{ reference, digest }], bed, failing(503)), ApiError);
-  assert.deepEqual(await resultsOf([{ reference, digest }], bed, failing(403)), [{ kind: "deleted" }]);
+  await assert.rejects(resultsOf([bed.own], bed, failing(503)), ApiError);
+  assert.deepEqual(await resultsOf([bed.own], bed, failing(403)), [{ kind: "deleted" }]);
 });
 
 /** As registries say that an image is not there, and what only looks like it. */

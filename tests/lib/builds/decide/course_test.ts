@@ -1,18 +1,26 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { classicName } from "../../../../lib/builds/decide/plan/classic_name.ts";
 import type { KubeObject } from "../../../../lib/k8s/types.ts";
-import { configOf, NO_ARCH, poolObject, rawBuildNode, rawPool, renderedOf } from "./make.ts";
+import { NO_ARCH, ownName, rawBuildNode, rawPool } from "./make.ts";
 import { building, built, envOf, Simulator } from "./simulator.ts";
 
 const REBUILD = "machineconfiguration.openshift.io/rebuild";
 const MINUTE = 60_000;
+const BOTH = ["amd64", "arm64"];
 
 function halfFailed(reason?: string): Simulator {
   const bed = building();
   bed.completeJob(bed.jobOf("amd64"));
   bed.failJob(bed.jobOf("arm64"), reason);
   bed.settle({ run: false });
+  return bed;
+}
+
+function unpublished(): Simulator {
+  const bed = building();
+  bed.outcomes.push({ kind: "failed", reason: "PushDenied", message: "no" });
+  bed.settle();
+  failed(bed);
   return bed;
 }
 
@@ -56,6 +64,49 @@ Deno.test("O-074 P-062 P-160 one architecture fails for good: nothing is publish
   assert.deepEqual([bed.jobs.size, [...bed.objects.keys()].filter((name) => name.startsWith("mc-")).length], [2, 1]);
 });
 
+type Mended = readonly [title: string, begin: () => Simulator, mend: (bed: Simulator) => void, jobs: readonly string[]];
+
+/** What goes wrong, what is done about it, and the Jobs that are made after that until the one build is published. */
+const MENDED: readonly Mended[] = [
+  ["O-127 P-064 a text that is mended builds one architecture: the other is reused", halfFailed, (bed) => {
+    bed.edit({ files: [NO_ARCH, { containerfileArch: "ARM64", content: "FROM configs\n" }] });
+  }, ["arm64"]],
+  ["autoResume makes a deleted Job again", building, (bed) => {
+    bed.settings = { ...bed.settings, autoResume: true };
+    bed.jobs.delete(bed.jobOf("arm64").metadata.name);
+  }, ["arm64"]],
+  ["P-071 a record that is deleted during a build comes back from Jobs, digests and tags", building, (bed) => {
+    bed.completeJob(bed.jobOf("amd64"));
+    bed.settle({ run: false });
+    for (const name of [...bed.objects.keys()]) if (name.startsWith("archs-")) bed.objects.delete(name);
+  }, []],
+  ["O-130 a build that is deleted while it runs is made again", building, (bed) => bed.builds.clear(), BOTH],
+  [
+    "P-085 an empty rebuild annotation on a failed build builds what failed",
+    halfFailed,
+    (bed) => bed.annotate({ [REBUILD]: "" }),
+    ["arm64"],
+  ],
+  [
+    "P-085 an empty rebuild annotation on a build that only could not be published publishes it, and builds nothing",
+    unpublished,
+    (bed) => bed.annotate({ [REBUILD]: "" }),
+    [],
+  ],
+];
+
+for (const [title, begin, mend, jobs] of MENDED) {
+  Deno.test(title, () => {
+    const bed = begin();
+    bed.reset();
+    mend(bed);
+    bed.settle();
+    assert.deepEqual([bed.made, bed.builds.size, bed.published.length], [jobs, 1, 1]);
+    assert.notEqual(bed.pullSpec(), "");
+    assert.equal(bed.config.metadata.annotations?.[REBUILD], undefined);
+  });
+}
+
 Deno.test("P-063 the other architecture ends before the build fails", () => {
   const bed = building();
   bed.failJob(bed.jobOf("arm64"));
@@ -66,16 +117,6 @@ Deno.test("P-063 the other architecture ends before the build fails", () => {
   bed.settle({ run: false });
   failed(bed);
   assert.equal(archStatus(bed), "amd64=Succeeded,arm64=Failed");
-});
-
-Deno.test("O-127 P-064 a text that is mended builds one architecture: the other is reused", () => {
-  const bed = halfFailed();
-  bed.reset();
-  bed.edit({ files: [NO_ARCH, { containerfileArch: "ARM64", content: "FROM configs\n" }] });
-  bed.settle();
-  assert.deepEqual(bed.made, ["arm64"]);
-  assert.equal(bed.builds.size, 1);
-  assert.notEqual(bed.pullSpec(), "");
 });
 
 Deno.test("O-125 O-128 P-065 a deleted Job interrupts the build once the other is done; a rebuild resumes it", () => {
@@ -95,16 +136,6 @@ Deno.test("O-125 O-128 P-065 a deleted Job interrupts the build once the other i
   assert.notEqual(bed.pullSpec(), "");
 });
 
-Deno.test("autoResume makes a deleted Job again", () => {
-  const bed = new Simulator();
-  bed.settings = { ...bed.settings, autoResume: true };
-  bed.settle({ run: false });
-  bed.jobs.delete(bed.jobOf("arm64").metadata.name);
-  bed.settle();
-  assert.deepEqual(bed.made, ["amd64", "arm64", "arm64"]);
-  assert.notEqual(bed.pullSpec(), "");
-});
-
 Deno.test("P-066 nothing is written to a build that has ended", () => {
   const bed = built();
   for (let passes = 0; passes < 3; passes++) bed.pass();
@@ -114,24 +145,6 @@ Deno.test("P-066 nothing is written to a build that has ended", () => {
 Deno.test("P-070 a Job that takes too long fails its architecture", () => {
   const bed = halfFailed("DeadlineExceeded");
   assert.match(String(bed.condition(failed(bed), "Failed")?.message), /^arm64: DeadlineExceeded/);
-});
-
-Deno.test("P-071 a record that is deleted during a build comes back from Jobs, digests and tags", () => {
-  const bed = building();
-  bed.completeJob(bed.jobOf("amd64"));
-  bed.settle({ run: false });
-  for (const name of [...bed.objects.keys()]) if (name.startsWith("archs-")) bed.objects.delete(name);
-  bed.settle();
-  assert.deepEqual(bed.made, ["amd64", "arm64"]);
-  assert.notEqual(bed.pullSpec(), "");
-});
-
-Deno.test("O-130 a build that is deleted while it runs is made again", () => {
-  const bed = building();
-  bed.builds.clear();
-  bed.settle();
-  assert.equal(bed.builds.size, 1);
-  assert.notEqual(bed.pullSpec(), "");
 });
 
 Deno.test("P-041 an architecture without a node waits, and fails after a quarter of an hour", () => {
@@ -178,8 +191,7 @@ Deno.test("P-081 a registry that does not answer leads to no Job and no deletion
   bed.pass();
   assert.equal(bed.writes, 0);
   assert.equal(bed.decide().wakeAtMs, bed.nowMs + 30_000);
-  bed.edit({ files: [{ content: "FROM configs\n" }] });
-  bed.settle();
+  publishEach(bed, "configs");
   assert.deepEqual([bed.made, bed.collected, [...bed.images.keys()]], [[], [], images]);
   bed.overrides.clear();
   bed.settle();
@@ -277,27 +289,6 @@ for (const [value, jobs] of REBUILDS) {
   });
 }
 
-Deno.test("P-085 an empty rebuild annotation on a failed build builds what failed", () => {
-  const bed = halfFailed();
-  bed.reset();
-  bed.annotate({ [REBUILD]: "" });
-  bed.settle();
-  assert.deepEqual(bed.made, ["arm64"]);
-});
-
-Deno.test("P-085 an empty rebuild annotation on a build that only could not be published publishes it, and builds nothing", () => {
-  const bed = building();
-  bed.outcomes.push({ kind: "failed", reason: "PushDenied", message: "no" });
-  bed.settle();
-  assert.equal(bed.condition(bed.build(), "Failed")?.["status"], "True");
-  bed.reset();
-  bed.annotate({ [REBUILD]: "" });
-  bed.settle();
-  assert.deepEqual(bed.made, []);
-  assert.equal(bed.published.length, 1);
-  assert.notEqual(bed.pullSpec(), "");
-});
-
 function begun(what: string): Simulator {
   const bed = what === "first build" ? new Simulator() : built();
   if (what === "rebuild") bed.annotate({ [REBUILD]: "arm64" });
@@ -382,8 +373,7 @@ Deno.test("P-162 a digest that is set already is not set again", () => {
 Deno.test("O-071 O-075 a change during a build deletes the old build with all that belongs to it", () => {
   const bed = building();
   const old = bed.build().metadata.name;
-  bed.edit({ files: [{ content: "FROM other\n" }] });
-  bed.settle();
+  publishEach(bed, "other");
   assert.ok(!bed.builds.has(old));
   assert.deepEqual([...bed.objects.keys()].filter((name) => name.includes(old)), []);
 });
@@ -531,7 +521,7 @@ Deno.test("an image for building that nothing names is said, and waited for", ()
 
 function upstream(): Simulator {
   const bed = new Simulator(["amd64"]);
-  const name = classicName({ config: configOf(), pool: poolObject(), rendered: renderedOf() });
+  const name = ownName();
   const reference = `registry.test/org/os@sha256:${"d".repeat(64)}`;
   bed.images.set(reference, { architecture: "amd64", labels: {}, children: [] });
   bed.tags.set(`registry.test/org/os:${name}`, `sha256:${"d".repeat(64)}`);
@@ -555,14 +545,8 @@ function upstream(): Simulator {
 Deno.test("what the machine config operator built for one architecture stays as it is, and so do its words", () => {
   const bed = upstream();
   const said = { type: "ImageBuildDegraded", status: "False", reason: "BuildSuccess", message: "its words" };
-  const other = {
-    type: "Other",
-    status: "True",
-    reason: "R",
-    message: "",
-    observedGeneration: 7,
-    lastTransitionTime: "t",
-  };
+  const marks = { observedGeneration: 7, lastTransitionTime: "t" };
+  const other = { type: "Other", status: "True", reason: "R", message: "", ...marks };
   bed.pool = rawPool({ conditions: [said] });
   bed.config = { ...bed.config, status: { ...Object(bed.config.status), conditions: [other] } };
   const before = bed.pullSpec();
@@ -601,7 +585,7 @@ Deno.test("a node that the operator's own image does not cover is named while it
 Deno.test("one architecture alone is published as it is, under the operator's names", () => {
   const bed = new Simulator(["amd64"]);
   bed.settle({ run: false });
-  const name = classicName({ config: configOf(), pool: poolObject(), rendered: renderedOf() });
+  const name = ownName();
   assert.deepEqual([...bed.jobs.keys()], [`build-${name}`]);
   assert.deepEqual([...bed.objects.keys()].toSorted(), [
     `additionaltrustbundle-${name}`,
@@ -648,8 +632,7 @@ Deno.test("O-085..088 an image that was built beforehand stands for the first bu
   assert.deepEqual([succeeded?.status, succeeded?.reason], ["True", "PreBuiltImageSeeded"]);
   assert.equal(bed.condition(bed.config, "Seeded")?.status, "True");
   assert.ok(!Object.hasOwn(bed.config.metadata.annotations ?? {}, PRE_BUILT));
-  bed.edit({ files: [{ content: "FROM other\n" }] });
-  bed.settle();
+  publishEach(bed, "other");
   assert.deepEqual([bed.made, bed.condition(bed.config, "Seeded")?.status], [["amd64"], "False"]);
 });
 

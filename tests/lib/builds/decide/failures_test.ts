@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { Publication } from "../../../../lib/builds/decide/effects.ts";
 import type { Arch } from "../../../../lib/builds/decide/observed.ts";
 import type { FailureReason } from "../../../../lib/builds/decide/types.ts";
-import { listAt, objectAt, parseObject, textAt } from "../../../../lib/json.ts";
+import { listAt, objectAt, textAt } from "../../../../lib/json.ts";
 import type { KubeObject } from "../../../../lib/k8s/types.ts";
 import { building, envOf, Simulator } from "./simulator.ts";
 
@@ -23,8 +23,7 @@ function tagOf(job: KubeObject): string {
 }
 
 function arm64(bed: Simulator): string {
-  const [record] = [...bed.objects.values()].filter(({ metadata }) => metadata.name.startsWith("archs-"));
-  const one = parseObject(textAt(objectAt(record, "data"), "arm64"));
+  const one = bed.recorded("arm64");
   return [textAt(one, "state"), textAt(one, "reason")].join(" ").trim();
 }
 
@@ -74,7 +73,7 @@ const ROWS: readonly Row[] = [
   [
     "its image does not say what it was built from",
     "Failed ArchMismatch",
-    (bed, job) => bed.completeJob(job, { label: false }),
+    (bed, job) => bed.completeJob(job, { isLabelled: false }),
   ],
   ["reading its image is refused", "Failed PushDenied", (bed, job) => {
     bed.completeJob(job);
@@ -154,19 +153,6 @@ Deno.test("O-031 P-046 P-048 a preflight that fails makes no Job, and the build 
   assert.match(String(bed.condition(bed.build(), "Failed")?.message), /^arm64: InvalidContainerfile/);
   const status = objectAt(bed.build(), "status");
   assert.equal(listAt(status, "relatedObjects"), undefined);
-});
-
-Deno.test("an empty rebuild annotation after a publication that failed publishes what was built, without a Job", () => {
-  const bed = new Simulator();
-  bed.outcomes = [fails("PushDenied")];
-  bed.settle();
-  assert.equal(bed.pullSpec(), "");
-  bed.reset();
-  bed.annotate({ "machineconfiguration.openshift.io/rebuild": "" });
-  bed.settle();
-  assert.deepEqual([bed.made, bed.published.length], [[], 1]);
-  assert.notEqual(bed.pullSpec(), "");
-  assert.deepEqual(Object.keys(bed.config.metadata.annotations ?? {}).filter((key) => /rebuild/.test(key)), []);
 });
 
 const denied = { kind: "denied", message } as const;

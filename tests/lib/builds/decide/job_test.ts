@@ -10,25 +10,24 @@ import {
 } from "../../../../lib/builds/decide/observed.ts";
 import { parseMachineOSBuild } from "../../../../lib/builds/decide/parse/machine_os_config.ts";
 import { checkContainerfile, renderContainerfile } from "../../../../lib/builds/decide/plan/containerfile.ts";
-import { planBuild } from "../../../../lib/builds/decide/plan/plan.ts";
 import { McoAnnotation } from "../../../../lib/builds/decide/names.ts";
 import type { BuildPlan } from "../../../../lib/builds/decide/types.ts";
 import type { BuildSettings } from "../../../../lib/config/image_builds.ts";
 import { OPTIONAL_INPUTS, type OptionalInput } from "../../../../lib/builds/decide/optional_inputs.ts";
-import { listAt, objectAt, textAt, textMapAt } from "../../../../lib/json.ts";
 import type { KubeObject } from "../../../../lib/k8s/types.ts";
+import { listAt, objectAt, textAt, textMapAt } from "../../../../lib/json.ts";
 import {
   BASE_IMAGE,
   configOf,
   nodeOf,
-  poolObject,
+  planOf,
   type RawConfig,
   type RawNode,
   type RawRendered,
   renderedOf,
   SETTINGS,
 } from "./make.ts";
-import { envOf } from "./simulator.ts";
+import { envOf, podOf } from "./simulator.ts";
 
 const TEXTS: readonly (readonly [name: string, text: string, problem?: string])[] = [
   ["O-034 a text that is well", "FROM a AS b\nRUN echo hi\nCOPY x y\n"],
@@ -96,19 +95,6 @@ interface JobGiven {
   readonly version?: string;
 }
 
-function planned({ set = ["amd64", "arm64"], config = {} }: JobGiven): BuildPlan {
-  const input = {
-    config: configOf(config),
-    pool: poolObject(),
-    rendered: renderedOf(),
-    set,
-    alwaysIndex: false,
-    builds: [],
-  };
-  const plan = planBuild(input);
-  return plan.kind === "plan" ? plan : assert.fail(plan.message);
-}
-
 function buildOf(plan: BuildPlan): MachineOSBuild {
   return parseMachineOSBuild({
     metadata: { name: plan.name, uid: "build-uid" },
@@ -121,7 +107,8 @@ function buildOf(plan: BuildPlan): MachineOSBuild {
 }
 
 function jobs(given: JobGiven = {}): readonly ReturnType<typeof renderJob>[] {
-  const plan = planned(given);
+  const { set = ["amd64", "arm64"], config = {} } = given;
+  const plan = planOf({ set, config });
   const facts = {
     config: configOf(given.config),
     settings: { ...SETTINGS, ...given.settings },
@@ -138,61 +125,49 @@ function jobs(given: JobGiven = {}): readonly ReturnType<typeof renderJob>[] {
   );
 }
 
-function podOf(job: KubeObject): unknown {
-  return objectAt(objectAt(objectAt(job, "spec"), "template"), "spec");
+function oneJob(given?: JobGiven): KubeObject {
+  const [{ job } = assert.fail("no Job")] = jobs(given);
+  return job;
 }
 
 Deno.test("P-050 renderJob() binds each Job to its architecture, with a deadline, four attempts and its own tag", () => {
-  const plan = planned({});
+  const plan = planOf();
   jobs().forEach(({ job, arch }, at) => {
-    assert.deepEqual(textMapAt(podOf(job), "nodeSelector"), {
-      "kubernetes.io/arch": arch,
-      "kubernetes.io/os": "linux",
-    });
+    const nodeSelector = { "kubernetes.io/arch": arch, "kubernetes.io/os": "linux" };
+    assert.deepEqual(textMapAt(podOf(job), "nodeSelector"), nodeSelector);
     const { activeDeadlineSeconds, backoffLimit, completions } = Object(job.spec);
     assert.deepEqual([activeDeadlineSeconds, backoffLimit, completions], [5_400, 3, 1]);
     const env = envOf(job);
     assert.equal(env.get("TAG"), `registry.test/org/os:${plan.builds[at]?.tag}`);
-    assert.deepEqual([env.get("TARGETARCH"), env.get("TARGETOS"), env.get("TARGETPLATFORM")], [
-      arch,
-      "linux",
-      `linux/${arch}`,
-    ]);
-    assert.equal(env.get("BUILD_KEY"), plan.builds[at]?.buildKey);
-    assert.equal(job.metadata.annotations?.["archway.dev/build-key"], plan.builds[at]?.buildKey);
+    const target = ["TARGETARCH", "TARGETOS", "TARGETPLATFORM"].map((name) => env.get(name));
+    assert.deepEqual(target, [arch, "linux", `linux/${arch}`]);
+    const keys = [env.get("BUILD_KEY"), job.metadata.annotations?.["archway.dev/build-key"]];
+    assert.deepEqual(keys, Array(2).fill(plan.builds[at]?.buildKey));
     assert.equal(job.metadata.ownerReferences?.[0]?.uid, "build-uid");
   });
 });
 
-Deno.test("renderJob() runs the images and programs that settings name, and without them the builder's and its own", () => {
-  const rows: readonly (readonly [settings: Partial<BuildSettings>, images: readonly string[]])[] = [
-    [{ builderImage: "mine" }, ["mine", "mine"]],
-    [{ builderImage: "mine", digestImage: "other" }, ["mine", "other"]],
-    [{ builderImage: "mine", builderCommand: ["build"], digestCommand: ["hand-over"] }, ["mine", "mine"]],
-  ];
-  for (const [settings, images] of rows) {
-    const [{ job } = assert.fail("no Job")] = jobs({ settings });
-    const containers = ["initContainers", "containers"].map((list) => listAt(podOf(job), list)?.[0]);
-    assert.deepEqual(containers.map((one) => textAt(one, "image")), images);
-    const { builderCommand = ["/bin/bash"], digestCommand = ["machine-os-builder"] } = settings;
-    assert.deepEqual(containers.map((one) => listAt(one, "command")?.[0]), [builderCommand[0], digestCommand[0]]);
-  }
-});
+const BUILDER = `${SETTINGS.builderImage} /bin/bash`;
+/** Image and program that build, and that hand the digest over: by oc of the base image before OpenShift 4.23. */
+const PROGRAMS: readonly (readonly [string, Partial<BuildSettings>, builds: string, handsOver: string])[] = [
+  ["4.18.30", {}, BUILDER, `${BASE_IMAGE} /bin/bash`],
+  ["4.22.0-rc.1", { digestImage: "other" }, BUILDER, "other /bin/bash"],
+  ["4.22.9", { digestCommand: ["hand-over"] }, BUILDER, `${SETTINGS.builderImage} hand-over`],
+  ["4.23.0", {}, BUILDER, `${SETTINGS.builderImage} machine-os-builder`],
+  ["5.0.1", {}, BUILDER, `${SETTINGS.builderImage} machine-os-builder`],
+  ["4.23.0", { builderImage: "mine" }, "mine /bin/bash", "mine machine-os-builder"],
+  ["4.23.0", { builderImage: "mine", digestImage: "other" }, "mine /bin/bash", "other machine-os-builder"],
+  ["4.23.0", { builderImage: "mine", builderCommand: ["build"], digestCommand: ["give"] }, "mine build", "mine give"],
+];
 
-Deno.test("renderJob() hands the digest over by oc of the base image before OpenShift 4.23, and else by the operator's program", () => {
-  const rows: readonly (readonly [string, Partial<BuildSettings>, image: string, program: string])[] = [
-    ["4.18.30", {}, BASE_IMAGE, "/bin/bash"],
-    ["4.22.0-rc.1", { digestImage: "other" }, "other", "/bin/bash"],
-    ["4.22.9", { digestCommand: ["hand-over"] }, SETTINGS.builderImage, "hand-over"],
-    ["4.23.0", {}, SETTINGS.builderImage, "machine-os-builder"],
-    ["5.0.1", {}, SETTINGS.builderImage, "machine-os-builder"],
-  ];
-  for (const [version, settings, image, program] of rows) {
-    const [{ job } = assert.fail("no Job")] = jobs({ version, settings });
-    const writer: unknown = listAt(podOf(job), "containers")?.[0];
-    assert.deepEqual([textAt(writer, "image"), listAt(writer, "command")?.[0]], [image, program], version);
-  }
-});
+for (const [version, settings, ...expected] of PROGRAMS) {
+  Deno.test(`renderJob() at OpenShift ${version} with ${JSON.stringify(settings)} builds by "${expected.join('", hands over by "')}"`, () => {
+    const containers = ["initContainers", "containers"].map((list) =>
+      listAt(podOf(oneJob({ version, settings })), list)?.[0]
+    );
+    assert.deepEqual(containers.map((one) => `${textAt(one, "image")} ${listAt(one, "command")?.[0]}`), expected);
+  });
+}
 
 Deno.test("renderJob() names the labels of the digest's ConfigMap separated by commas", () => {
   for (const { job } of jobs()) {
@@ -205,7 +180,7 @@ Deno.test("renderJob() names the labels of the digest's ConfigMap separated by c
 });
 
 Deno.test("renderJob() of one architecture is the operator's: no node selector, no deadline, its variables alone", () => {
-  const [{ job } = assert.fail("no Job")] = jobs({ set: ["amd64"] });
+  const job = oneJob({ set: ["amd64"] });
   assert.equal(objectAt(podOf(job), "nodeSelector"), undefined);
   assert.deepEqual(Object.keys(Object(job.spec)).toSorted(), ["backoffLimit", "completions", "template"]);
   assert.deepEqual([...envOf(job).keys()].filter((name) => /ARCH|KEY/.test(name)), []);
@@ -217,7 +192,7 @@ Deno.test("renderJob() of one architecture is the operator's: no node selector, 
 });
 
 Deno.test("renderJob() of one architecture stays off nodes of another one where the cluster has some", () => {
-  const [{ job } = assert.fail("no Job")] = jobs({ set: ["arm64"], nodes: [{}, { reported: "arm64" }] });
+  const job = oneJob({ set: ["arm64"], nodes: [{}, { reported: "arm64" }] });
   assert.equal(textMapAt(podOf(job), "nodeSelector")?.["kubernetes.io/arch"], "arm64");
 });
 
@@ -227,13 +202,9 @@ Deno.test("P-045 O-050 Jobs share ConfigMaps and Secrets, and each has a Contain
   );
   const [first = [], second = []] = names;
   assert.deepEqual(first.filter((name) => second.includes(name)), first.slice(1));
-  const plan = planned({});
-  assert.deepEqual(first.slice(1).map((name) => name.replace(plan.name, "*")), [
-    "mc-*",
-    "additionaltrustbundle-*",
-    "base-*",
-    "final-*",
-  ]);
+  const { name: build } = planOf();
+  const shared = ["mc", "additionaltrustbundle", "base", "final"].map((name) => `${name}-${build}`);
+  assert.deepEqual(first.slice(1), shared);
 });
 
 Deno.test("O-024 every object of a build carries the labels by which the operator finds it", () => {
@@ -276,9 +247,7 @@ const INPUTS = [
 for (const [variable, path, annotation] of INPUTS) {
   Deno.test(`O-025 O-030 renderJob() mounts ${path} where the cluster has it, says so, and does neither otherwise`, () => {
     for (const has of [true, false]) {
-      const [{ job } = assert.fail("no Job")] = jobs({
-        optional: OPTIONAL_INPUTS.filter((input) => has && input.path === path),
-      });
+      const job = oneJob({ optional: OPTIONAL_INPUTS.filter((input) => has && input.path === path) });
       assert.equal(envOf(job).get(variable), has ? path : undefined);
       const mounts = listAt(listAt(podOf(job), "initContainers")?.[0], "volumeMounts") ?? [];
       assert.equal(mounts.some((mount) => textAt(mount, "mountPath") === path), has);
@@ -291,30 +260,16 @@ for (const [variable, path, annotation] of INPUTS) {
 const dedicated = { key: "dedicated", value: "arm", effect: "NoSchedule" };
 const gpu = { key: "gpu", value: "", effect: "NoExecute" };
 const notReady = { key: "node.kubernetes.io/not-ready", value: "", effect: "NoExecute" };
+const arms = (...nodes: readonly NonNullable<RawNode["taints"]>[]): readonly RawNode[] =>
+  nodes.map((taints, at) => ({ name: `arm-${at}`, reported: "arm64", taints }));
 const NODES: readonly (readonly [name: string, nodes: readonly RawNode[], expected: string])[] = [
-  ["a free node", [{ reported: "arm64" }], "some"],
-  [
-    "a free node beside a tainted one",
-    [{ reported: "arm64" }, { name: "t", reported: "arm64", taints: [dedicated] }],
-    "some",
-  ],
-  ["P-042 tainted nodes", [{ reported: "arm64", taints: [dedicated] }, {
-    name: "t",
-    reported: "arm64",
-    taints: [dedicated, gpu],
-  }], "some dedicated"],
-  ["nodes with nothing in common", [{ name: "a", reported: "arm64", taints: [dedicated] }, {
-    name: "b",
-    reported: "arm64",
-    taints: [gpu],
-  }], "some dedicated"],
-  [
-    "a taint that only prefers others",
-    [{ reported: "arm64", taints: [{ ...dedicated, effect: "PreferNoSchedule" }] }],
-    "some",
-  ],
+  ["a free node", arms([]), "some"],
+  ["a free node beside a tainted one", arms([], [dedicated]), "some"],
+  ["P-042 tainted nodes", arms([dedicated], [dedicated, gpu]), "some dedicated"],
+  ["nodes with nothing in common", arms([dedicated], [gpu]), "some dedicated"],
+  ["a taint that only prefers others", arms([{ ...dedicated, effect: "PreferNoSchedule" }]), "some"],
   ["P-041 a cordoned node", [{ reported: "arm64", unschedulable: true }], "none"],
-  ["a node in trouble", [{ reported: "arm64", taints: [notReady] }], "none"],
+  ["a node in trouble", arms([notReady]), "none"],
   ["nodes of another architecture", [{}], "none"],
 ];
 
@@ -345,23 +300,14 @@ interface Check {
 }
 
 function check(
-  { rendered, config, set = ["amd64", "arm64"], base = GOOD, push = { kind: "yes" } }: Check,
+  { rendered = {}, config = {}, set = ["amd64", "arm64"], base = GOOD, push = { kind: "yes" } }: Check,
 ): Preflight {
-  const mc = renderedOf(rendered);
-  const plan = planBuild({
-    config: configOf(config),
-    pool: poolObject(),
-    rendered: mc,
-    set,
-    alwaysIndex: false,
-    builds: [],
-  });
-  assert.ok(plan.kind === "plan");
+  const plan = planOf({ set, config, rendered });
   const answers = new Map([
     [questionKey({ kind: "platforms", reference: BASE_IMAGE }), base],
     [questionKey({ kind: "push", repository: plan.repository }), push],
   ]);
-  return preflight({ plan, rendered: mc, archs: set, answers });
+  return preflight({ plan, rendered: renderedOf(rendered), archs: set, answers });
 }
 
 const CHECKS: readonly (readonly [name: string, given: Check, expected: string])[] = [
@@ -402,7 +348,7 @@ for (const [name, given, expected] of CHECKS) {
 
 Deno.test("preflight() asks for the base image and the right to push, and for the extensions' image where it is used", () => {
   const mc = renderedOf({ ...WITH, extensions: ["wasm"] });
-  const plan = planned({});
+  const plan = planOf();
   const judged = preflight({ plan, rendered: mc, archs: plan.set, answers: new Map() });
   assert.ok(judged.kind === "ask");
   assert.deepEqual(judged.questions.map(questionKey), [

@@ -8,6 +8,9 @@ import {
 } from "../../../../lib/builds/decide/parse/machine_config.ts";
 import { parseMachineOSConfig } from "../../../../lib/builds/decide/parse/machine_os_config.ts";
 import type { BuildNode, MachineOSConfig, RenderedConfig } from "../../../../lib/builds/decide/observed.ts";
+import { classicName } from "../../../../lib/builds/decide/plan/classic_name.ts";
+import { planBuild, type PlanInput } from "../../../../lib/builds/decide/plan/plan.ts";
+import type { BuildPlan } from "../../../../lib/builds/decide/types.ts";
 import { ImageBuildsSchema } from "../../../../lib/config/image_builds.ts";
 import type { KubeObject } from "../../../../lib/k8s/types.ts";
 import type { Parsed } from "../../../../lib/parsed.ts";
@@ -119,6 +122,27 @@ export function rawRendered(given: RawRendered = {}): KubeObject {
 
 export function renderedOf(given: RawRendered = {}): RenderedConfig {
   return parseRenderedConfig(rawRendered(given));
+}
+
+export interface PlanGiven extends Partial<Omit<PlanInput, "config" | "rendered">> {
+  readonly config?: RawConfig;
+  readonly rendered?: RawRendered;
+}
+
+/** Of two architectures unless more is said. */
+export function planInput({ config, rendered, ...rest }: PlanGiven = {}): PlanInput {
+  const given = { set: ["amd64", "arm64"], alwaysIndex: false, builds: [], ...rest } as const;
+  return { config: configOf(config), pool: poolObject(), rendered: renderedOf(rendered), ...given };
+}
+
+export function planOf(given: PlanGiven = {}): BuildPlan {
+  const planned = planBuild(planInput(given));
+  return planned.kind === "plan" ? planned : assert.fail(planned.message);
+}
+
+/** What the machine config operator calls the build of what these makers make. */
+export function ownName(): string {
+  return classicName({ config: configOf(), pool: poolObject(), rendered: renderedOf() });
 }
 
 export interface RawNode {

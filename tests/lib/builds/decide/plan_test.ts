@@ -10,59 +10,55 @@ import { planBuild, type PlanInput } from "../../../../lib/builds/decide/plan/pl
 import { isRecordable, repositoryOf } from "../../../../lib/builds/decide/plan/repository.ts";
 import { preBuiltImage } from "../../../../lib/builds/decide/reconcile/create_build.ts";
 import type { BuildPlan } from "../../../../lib/builds/decide/types.ts";
-import { configOf, NO_ARCH, poolObject, type RawConfig, type RawRendered, rawRendered, renderedOf } from "./make.ts";
+import {
+  configOf,
+  NO_ARCH,
+  ownName,
+  type PlanGiven,
+  planInput,
+  planOf,
+  poolObject,
+  type RawConfig,
+  type RawRendered,
+  rawRendered,
+  renderedOf,
+} from "./make.ts";
 import { parseRenderedConfig } from "../../../../lib/builds/decide/parse/machine_config.ts";
 
 const BOTH: readonly Arch[] = ["amd64", "arm64"];
 const ARM64 = { containerfileArch: "ARM64", content: "FROM configs\nRUN arm\n" };
 const AMD64 = { containerfileArch: "AMD64", content: "FROM configs\nRUN amd\n" };
 
-interface Given extends Partial<Omit<PlanInput, "config" | "rendered">> {
-  readonly config?: RawConfig;
-  readonly rendered?: RawRendered;
-}
-
-function input({ config, rendered, ...rest }: Given = {}): PlanInput {
-  const given = { set: BOTH, alwaysIndex: false, builds: [], ...rest };
-  return { config: configOf(config), pool: poolObject(), rendered: renderedOf(rendered), ...given };
-}
-
-function plan(given: Given = {}): BuildPlan {
-  const planned = planBuild(input(given));
-  return planned.kind === "plan" ? planned : assert.fail(planned.message);
-}
-
-function keys(given: Given = {}): Readonly<Record<string, string>> {
-  return Object.fromEntries(plan(given).builds.map(({ arch, buildKey }) => [arch, buildKey]));
+function keys(given: PlanGiven = {}): Readonly<Record<string, string>> {
+  return Object.fromEntries(planOf(given).builds.map(({ arch, buildKey }) => [arch, buildKey]));
 }
 
 /** Architectures whose key changes, and whether the name of the build does. */
-type Change = readonly [name: string, keys: readonly string[], renames: boolean, after: Given, before?: Given];
+type Change = readonly [name: string, keys: readonly Arch[], renames: boolean, after: PlanGiven, before?: PlanGiven];
 
-const THREE = { files: [NO_ARCH, ARM64, AMD64] };
+const texts = (...files: NonNullable<RawConfig["files"]>): PlanGiven => ({ config: { files } });
+const renders = (rendered: RawRendered): PlanGiven => ({ rendered });
+const DOS = { ...NO_ARCH, content: NO_ARCH.content.replaceAll("\n", "\r\n") };
+const [OTHER, OTHER_ARM64] = [{ ...NO_ARCH, content: "FROM x\n" }, { ...ARM64, content: "FROM configs\n" }];
 const CHANGES: readonly Change[] = [
-  ["P-020 containerfiles in another order", [], false, { config: { files: [...THREE.files].reverse() } }, {
-    config: THREE,
-  }],
+  ["P-020 containerfiles in another order", [], false, texts(AMD64, ARM64, NO_ARCH), texts(NO_ARCH, ARM64, AMD64)],
   ["P-021 architectures in another order", [], false, { set: ["amd64", "arm64"] }],
-  ["P-022 extensions in another order", [], false, { rendered: { extensions: ["usbguard", "wasm", "wasm"] } }, {
-    rendered: { extensions: ["wasm", "usbguard"] },
-  }],
-  ["P-022 kernel arguments in another order", ["amd64", "arm64"], true, { rendered: { kernelArguments: ["b", "a"] } }, {
-    rendered: { kernelArguments: ["a", "b"] },
-  }],
-  ["P-023 another text for arm64", ["arm64"], true, {
-    config: { files: [NO_ARCH, { ...ARM64, content: "FROM configs\n" }] },
-  }, { config: { files: [NO_ARCH, ARM64] } }],
-  ["P-024 another text for all where amd64 has its own", ["arm64"], true, {
-    config: { files: [{ ...NO_ARCH, content: "FROM x\n" }, AMD64] },
-  }, { config: { files: [NO_ARCH, AMD64] } }],
-  ["P-025 a text for arm64 that says the same", [], false, {
-    config: { files: [NO_ARCH, { ...ARM64, content: NO_ARCH.content }] },
-  }],
-  ["P-026 line ends of another system", [], false, {
-    config: { files: [{ ...NO_ARCH, content: NO_ARCH.content.replaceAll("\n", "\r\n") }] },
-  }],
+  [
+    "P-022 extensions in another order",
+    ...[[], false] as const,
+    renders({ extensions: ["usbguard", "wasm", "wasm"] }),
+    renders({ extensions: ["wasm", "usbguard"] }),
+  ],
+  [
+    "P-022 kernel arguments in another order",
+    ...[BOTH, true] as const,
+    renders({ kernelArguments: ["b", "a"] }),
+    renders({ kernelArguments: ["a", "b"] }),
+  ],
+  ["P-023 another text for arm64", ["arm64"], true, texts(NO_ARCH, OTHER_ARM64), texts(NO_ARCH, ARM64)],
+  ["P-024 another text for all where amd64 has its own", ["arm64"], true, texts(OTHER, AMD64), texts(NO_ARCH, AMD64)],
+  ["P-025 a text for arm64 that says the same", [], false, texts(NO_ARCH, { ...ARM64, content: NO_ARCH.content })],
+  ["P-026 line ends of another system", [], false, texts(DOS)],
   ["P-027 other names of secrets", [], false, { config: { pushSecret: "other", pullSecret: "another" } }],
   ["P-028 another tag", [], false, { config: { pushSpec: "registry.test/org/os:other" } }],
   ["P-028 another repository", [], true, { config: { pushSpec: "registry.test/org/moved:latest" } }],
@@ -80,7 +76,7 @@ for (const [name, changed, renames, after, before = {}] of CHANGES) {
   Deno.test(`${ids}planBuild() with ${words}: ${changed.length} keys change, the name ${renames ? "too" : "stays"}`, () => {
     const [old, next] = [keys(before), keys(after)];
     assert.deepEqual(Object.keys(old).filter((arch) => old[arch] !== next[arch]), changed);
-    assert.equal(plan(before).name !== plan(after).name, renames);
+    assert.equal(planOf(before).name !== planOf(after).name, renames);
   });
 }
 
@@ -90,10 +86,10 @@ Deno.test("P-020 P-021 P-022 P-027 P-036 planBuild() depends on no order and no 
   const all: readonly Arch[] = ["amd64", "arm64", "ppc64le", "s390x"];
   const files = [NO_ARCH, ARM64, AMD64, { containerfileArch: "S390X", content: "FROM z\n" }];
   const extensions = ["wasm", "usbguard", "kerberos"];
-  const usual = plan({ set: all, config: { files }, rendered: { extensions } });
+  const usual = planOf({ set: all, config: { files }, rendered: { extensions } });
   fc.assert(
     fc.property(shuffled(files), shuffled(extensions), fc.constantFrom("a", "b"), (files, extensions, secret) => {
-      const other = plan({
+      const other = planOf({
         set: all,
         config: { files, pushSecret: secret, pullSecret: `${secret}-pull` },
         rendered: { extensions },
@@ -107,14 +103,14 @@ Deno.test("P-020 P-021 P-022 P-027 P-036 planBuild() depends on no order and no 
 
 Deno.test("P-031 planBuild() says that a text for an absent architecture is not used, and its key has nothing of it", () => {
   const given = { config: { files: [NO_ARCH, { containerfileArch: "S390X", content: "FROM z\n" }] } };
-  assert.deepEqual(plan(given).infos.length, 1);
-  assert.deepEqual(plan(given).builds, plan().builds);
+  assert.deepEqual(planOf(given).infos.length, 1);
+  assert.deepEqual(planOf(given).builds, planOf().builds);
 });
 
 Deno.test("P-033 planBuild() refuses names that leave no room, before anything is made", () => {
   const named = (length: number, set: readonly Arch[]): string => {
     const name = "n".repeat(length);
-    const planned = planBuild(input({ config: { name, pool: name }, pool: poolObject({ name }), set }));
+    const planned = planBuild(planInput({ config: { name, pool: name }, pool: poolObject({ name }), set }));
     return planned.kind === "error" ? planned.reason : planned.mode;
   };
   assert.deepEqual([named(30, BOTH), named(31, BOTH)], ["index", "NameTooLong"]);
@@ -127,7 +123,7 @@ Deno.test("P-034 every name fits: names of objects and labels in 63 characters, 
   fc.assert(
     fc.property(name, sets, fc.string(), (name, set, content) => {
       const files = [{ content }];
-      const planned = plan({ config: { name, pool: name, files }, pool: poolObject({ name }), set });
+      const planned = planOf({ config: { name, pool: name, files }, pool: poolObject({ name }), set });
       for (const { job, digestMap, containerfileMap, tag } of planned.builds) {
         for (const object of [planned.name, job, digestMap]) assert.match(object, /^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$/);
         assert.match(containerfileMap, /^[a-z][-a-z0-9]{0,251}$/);
@@ -152,13 +148,13 @@ const GOLDEN_KEY = "c957a7492661f5e806e5ae11cce2a8844a890a84e005e0f2ea7886bafc82
 
 Deno.test("planBuild() of two clusters has no image in common, although all else is equal", () => {
   const namesOf = ({ name, builds }: BuildPlan): readonly string[] => [name, ...builds.map(({ tag }) => tag)];
-  const [own, other] = [plan(), plan({ pool: { ...poolObject(), uid: "uid-of-another-cluster" } })].map(namesOf);
+  const [own, other] = [planOf(), planOf({ pool: { ...poolObject(), uid: "uid-of-another-cluster" } })].map(namesOf);
   assert.deepEqual(own?.filter((name) => other?.includes(name)), []);
 });
 
 Deno.test("O-020 O-021 planBuild() refuses what is missing, and a pool of another name", () => {
   const reason = (given: Partial<PlanInput>): string => {
-    const planned = planBuild({ ...input(), ...given });
+    const planned = planBuild({ ...planInput(), ...given });
     return planned.kind === "error" ? planned.reason : planned.kind;
   };
   assert.equal(reason({ pool: undefined }), "PoolNotFound");
@@ -210,9 +206,9 @@ Deno.test("O-022 classicName() gives the name that the machine config operator g
 });
 
 Deno.test("O-022 planBuild() keeps the operator's names for one architecture: build, tag, Job and ConfigMaps", () => {
-  const planned = plan({ set: ["amd64"] });
+  const planned = planOf({ set: ["amd64"] });
   assert.equal(planned.mode, "single");
-  assert.equal(planned.name, classicName({ config: configOf(), pool: poolObject(), rendered: renderedOf() }));
+  assert.equal(planned.name, ownName());
   const [{ job, digestMap, containerfileMap, tag } = assert.fail("no build")] = planned.builds;
   const name = planned.name;
   assert.deepEqual([job, digestMap, containerfileMap, tag], [
@@ -225,12 +221,12 @@ Deno.test("O-022 planBuild() keeps the operator's names for one architecture: bu
 
 Deno.test("O-023 a paused pool keeps the name of the build", () => {
   for (const set of [["amd64"], BOTH] as const) {
-    assert.equal(plan({ set, pool: poolObject({ paused: true }) }).name, plan({ set }).name);
+    assert.equal(planOf({ set, pool: poolObject({ paused: true }) }).name, planOf({ set }).name);
   }
 });
 
 Deno.test("alwaysIndex plans an index of one architecture", () => {
-  assert.equal(plan({ set: ["arm64"], alwaysIndex: true }).mode, "index");
+  assert.equal(planOf({ set: ["arm64"], alwaysIndex: true }).mode, "index");
 });
 
 Deno.test("O-033 preBuiltImage() takes a reference by its digest, and no other", () => {

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { missingInputs, OPTIONAL_INPUTS } from "../../../../lib/builds/decide/optional_inputs.ts";
 import { parsePodWait, type PodWait } from "../../../../lib/builds/decide/parse/shared_objects.ts";
-import { listAt, objectAt, parseObject, textAt } from "../../../../lib/json.ts";
+import { listAt, textAt } from "../../../../lib/json.ts";
 import type { KubeObject } from "../../../../lib/k8s/types.ts";
-import { building, Simulator } from "./simulator.ts";
+import { building, podOf, Simulator } from "./simulator.ts";
 
 const [ENTITLEMENTS = assert.fail(), , KEYS = assert.fail()] = OPTIONAL_INPUTS;
 const VOLUMES = [
@@ -74,18 +74,12 @@ Deno.test("O-152 missingInputs() names what a pod mounts and is not there, and n
     'ConfigMap "etc-yum-repos-d"',
     'secret "etc-pki-rpm-gpg"',
   ]);
-  assert.deepEqual(
-    missingInputs(volumes, { pool, optional: [ENTITLEMENTS, KEYS] }),
-    [
-      'ConfigMap "etc-yum-repos-d"',
-    ],
-  );
+  assert.deepEqual(missingInputs(volumes, { pool, optional: [ENTITLEMENTS, KEYS] }), ['ConfigMap "etc-yum-repos-d"']);
   assert.deepEqual(missingInputs([], { pool, optional: [] }), []);
 });
 
 function arm64(bed: Simulator): readonly string[] {
-  const [record] = [...bed.objects.values()].filter(({ metadata }) => metadata.name.startsWith("archs-"));
-  const one = parseObject(textAt(objectAt(record, "data"), "arm64"));
+  const one = bed.recorded("arm64");
   return [textAt(one, "state"), textAt(one, "message")];
 }
 
@@ -94,8 +88,7 @@ Deno.test("O-152 a pod cannot start for a secret that is gone: said once, waited
   bed.optional = [ENTITLEMENTS];
   bed.settle({ run: false });
   const job = bed.jobOf("arm64");
-  const template = objectAt(objectAt(objectAt(job, "spec"), "template"), "spec");
-  assert.ok(listAt(template, "volumes")?.some((volume) => textAt(volume, "name") === "etc-pki-entitlement"));
+  assert.ok(listAt(podOf(job), "volumes")?.some((volume) => textAt(volume, "name") === "etc-pki-entitlement"));
   bed.starting.set("arm64", { complaints: [], volumes: ["etc-pki-entitlement"] });
   bed.setJob(job, { active: 1 });
   bed.settle({ run: false });

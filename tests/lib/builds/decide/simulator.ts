@@ -19,8 +19,10 @@ import { parseMachineOSBuild, parseMachineOSConfig } from "../../../../lib/build
 import { noteAssembled } from "../../../../lib/builds/decide/status/assembled.ts";
 import { parseStoredRecord, renderRecord } from "../../../../lib/builds/decide/status/record.ts";
 import type { BuildFacts } from "../../../../lib/builds/decide/facts.ts";
-import { listAt, objectAt, textAt } from "../../../../lib/json.ts";
+import { listAt, memberOf, objectAt, parseObject, textAt } from "../../../../lib/json.ts";
+import { parseKubeObject } from "../../../../lib/k8s/kube_object.ts";
 import type { KubeObject } from "../../../../lib/k8s/types.ts";
+import { mergePatch } from "../../../../playground/patches.ts";
 import { digestOf } from "../../../support/documents.ts";
 import {
   rawBuildNode,
@@ -41,19 +43,6 @@ interface Image {
 }
 
 type Members = Record<string, unknown>;
-
-/** RFC 7386, as the API server applies it. */
-export function mergePatch(target: unknown, patch: unknown): unknown {
-  if (typeof patch !== "object" || patch === null || Array.isArray(patch)) return patch;
-  const merged: Members = {
-    ...(typeof target === "object" && target !== null && !Array.isArray(target) ? target : {}),
-  };
-  for (const [key, value] of Object.entries(patch)) {
-    if (value === null) delete merged[key];
-    else merged[key] = mergePatch(merged[key], value);
-  }
-  return merged;
-}
 
 export class Simulator {
   nowMs = Date.parse("2026-01-01T00:00:00Z");
@@ -120,7 +109,7 @@ export class Simulator {
   }
 
   annotate(annotations: Readonly<Record<string, string | null>>): void {
-    this.config = asObject(mergePatch(this.config, { metadata: { annotations } }));
+    this.config = parseKubeObject(mergePatch(this.config, { metadata: { annotations } }));
   }
 
   reset(): void {
@@ -147,12 +136,8 @@ export class Simulator {
       cluster: { payloadArchitecture: "Multi", proxy: {}, trustBundle: "" },
       builds: [...this.builds.values()].map((build) => parseMachineOSBuild(build)),
       jobs: [...this.jobs.values()].map((job) => {
-        const arch = archOf(job);
-        return {
-          ...parseBuildJob(job),
-          unschedulable: this.unschedulable.get(arch),
-          starting: this.starting.get(arch),
-        };
+        const [unschedulable, starting] = [this.unschedulable.get(archOf(job)), this.starting.get(archOf(job))];
+        return { ...parseBuildJob(job), unschedulable, starting };
       }),
       digests: maps.filter(({ metadata }) => metadata.name.startsWith("digest-")).map(parseDigestMap),
       records: maps.flatMap((map) => parseStoredRecord(map) ?? []),
@@ -222,26 +207,17 @@ export class Simulator {
     return open.length > 0;
   }
 
-  completeJob(job: KubeObject, { label = true, arch = archOf(job) } = {}): void {
+  completeJob(job: KubeObject, { isLabelled = true, arch = archOf(job) } = {}): void {
     const env = envOf(job);
-    const buildKey = env.get("BUILD_KEY");
-    const labels = buildKey === undefined || !label ? {} : { "archway.dev.build-key": buildKey };
-    const digest = digestOf(`${env.get("TAG")} ${job.metadata.uid}`);
-    const repository = repositoryIn(env.get("TAG") ?? "");
-    this.images.set(`${repository}@${digest}`, { architecture: arch, labels, children: [] });
-    this.tags.set(env.get("TAG") ?? "", digest);
-    const name = env.get("DIGEST_CONFIGMAP_NAME") ?? "";
-    const data = {
-      digest: `${digest}\n`,
-      ...(buildKey === undefined ? {} : { arch, buildKey, jobUID: job.metadata.uid }),
-    };
-    const build = job.metadata.labels?.["machineconfiguration.openshift.io/machine-os-build"] ?? "";
-    const meta = {
-      name,
-      uid: this.#uid(name),
-      labels: { "machineconfiguration.openshift.io/machine-os-build": build },
-    };
-    this.objects.set(name, { apiVersion: "v1", kind: "ConfigMap", metadata: meta, data });
+    const [buildKey, tag = "", name = ""] = ["BUILD_KEY", "TAG", "DIGEST_CONFIGMAP_NAME"].map((key) => env.get(key));
+    const labels = buildKey === undefined || !isLabelled ? {} : { "archway.dev.build-key": buildKey };
+    const digest = digestOf(`${tag} ${job.metadata.uid}`);
+    this.images.set(`${repositoryIn(tag)}@${digest}`, { architecture: arch, labels, children: [] });
+    this.tags.set(tag, digest);
+    const own = buildKey === undefined ? {} : { arch, buildKey, jobUID: job.metadata.uid };
+    const label = "machineconfiguration.openshift.io/machine-os-build";
+    const metadata = { name, labels: { [label]: job.metadata.labels?.[label] ?? "" } };
+    this.#store({ apiVersion: "v1", kind: "ConfigMap", metadata, data: { digest: `${digest}\n`, ...own } });
     const at = new Date(this.nowMs).toISOString();
     this.setJob(job, { succeeded: 1, conditions: [{ type: "Complete", status: "True", lastTransitionTime: at }] });
   }
@@ -264,11 +240,14 @@ export class Simulator {
   }
 
   condition(object: KubeObject, type: string): Members | undefined {
-    const status = object.status;
-    const conditions: unknown = typeof status === "object" && status !== null && "conditions" in status
-      ? status.conditions
-      : [];
-    return Array.isArray(conditions) ? conditions.find((one) => one.type === type) : undefined;
+    const { conditions = [] } = Object(object.status);
+    return conditions.find((one: Members) => one["type"] === type);
+  }
+
+  /** What is recorded of an architecture. */
+  recorded(arch: string): unknown {
+    const [record] = [...this.objects.values()].filter(({ metadata }) => metadata.name.startsWith("archs-"));
+    return parseObject(textAt(objectAt(record, "data"), arch));
   }
 
   pullSpec(): string {
@@ -286,11 +265,9 @@ export class Simulator {
     if (question.kind === "platforms") {
       return { kind: "platforms", architectures: this.basePlatforms, digest: this.baseDigest };
     }
-    const digest = question.reference.split("@")[1] ?? this.tags.get(question.reference);
-    const repository = question.reference.split("@")[0] ?? "";
-    const image = this.images.get(
-      `${question.reference.includes("@") ? repository : repositoryIn(repository)}@${digest}`,
-    );
+    const { reference } = question;
+    const digest = reference.split("@")[1] ?? this.tags.get(reference);
+    const image = this.images.get(reference.includes("@") ? reference : `${repositoryIn(reference)}@${digest}`);
     if (digest === undefined || image === undefined) return { kind: "absent" };
     if (question.kind === "tag") return { kind: "there", digest };
     if (image.children.length > 0) return { kind: "unusable", message: "it is an index" };
@@ -305,11 +282,8 @@ export class Simulator {
         return this.#create(this.builds, effect.build);
       case "create job":
         return this.#createJob(effect);
-      case "refresh secret": {
-        const { name } = effect.target;
-        this.objects.set(name, asObject(mergePatch(this.objects.get(name), effect.copy.object)));
-        return;
-      }
+      case "refresh secret":
+        return change(this.objects, effect.target.name, effect.copy.object);
       case "delete":
         return this.#delete(effect);
       case "write record":
@@ -346,14 +320,8 @@ export class Simulator {
     const { name } = object.metadata;
     if (into.has(name)) return;
     const creationTimestamp = new Date(this.nowMs + this.#serial * 1_000).toISOString();
-    const metadata = {
-      ...object.metadata,
-      uid: this.#uid(name),
-      resourceVersion: "1",
-      generation: 1,
-      creationTimestamp,
-    };
-    into.set(name, { ...object, metadata });
+    const set = { uid: this.#uid(name), resourceVersion: "1", generation: 1, creationTimestamp };
+    into.set(name, { ...object, metadata: { ...object.metadata, ...set } });
   }
 
   #createJob({ job, configMaps, secrets }: Extract<Effect, { kind: "create job" }>): void {
@@ -387,26 +355,22 @@ export class Simulator {
     }
   }
 
-  #patch(target: { readonly resource: string; readonly name: string }, patch: unknown): void {
-    if (target.resource === "configs") this.config = asObject(mergePatch(this.config, patch));
-    else if (target.resource === "pools") this.pool = asObject(mergePatch(this.pool, patch));
-    else if (target.resource === "jobs") {
-      const job = this.jobs.get(target.name) ?? assert.fail("adopts nothing");
-      this.jobs.set(target.name, asObject(mergePatch(job, patch)));
-    } else {
-      const build = this.builds.get(target.name) ?? assert.fail(`patches "${target.name}", which is not there`);
-      this.#assertNotFrozen(build, patch);
-      this.builds.set(target.name, asObject(mergePatch(build, patch)));
+  #patch({ resource, name }: { readonly resource: string; readonly name: string }, patch: unknown): void {
+    if (resource === "configs") this.config = parseKubeObject(mergePatch(this.config, patch));
+    else if (resource === "pools") this.pool = parseKubeObject(mergePatch(this.pool, patch));
+    else {
+      if (resource === "builds") this.#assertNotFrozen(this.builds.get(name), patch);
+      change(resource === "jobs" ? this.jobs : this.builds, name, patch);
     }
   }
 
   /** The rule of the upstream definition: conditions of a build that has ended never change. */
-  #assertNotFrozen(build: KubeObject, patch: unknown): void {
-    const hasEnded = ["Failed", "Interrupted", "Succeeded"].some((type) =>
-      this.condition(build, type)?.status === "True"
+  #assertNotFrozen(build: KubeObject | undefined, patch: unknown): void {
+    if (build === undefined || memberOf(patch, "status") === undefined) return;
+    const ended = ["Failed", "Interrupted", "Succeeded"].filter((type) =>
+      this.condition(build, type)?.["status"] === "True"
     );
-    const isStatus = typeof patch === "object" && patch !== null && "status" in patch;
-    assert.ok(!(hasEnded && isStatus), `changes the status of "${build.metadata.name}", which has ended`);
+    assert.deepEqual(ended, [], `changes the status of "${build.metadata.name}", which has ended`);
   }
 
   #assemble(effect: Extract<Effect, { kind: "assemble" }>): void {
@@ -465,21 +429,20 @@ export function built(archs?: readonly string[], config?: RawConfig, settings?: 
   return bed;
 }
 
+export function podOf(job: KubeObject): unknown {
+  return objectAt(objectAt(objectAt(job, "spec"), "template"), "spec");
+}
+
 export function envOf(job: KubeObject): ReadonlyMap<string, string> {
-  const pod = objectAt(objectAt(objectAt(job, "spec"), "template"), "spec");
-  const env = listAt(listAt(pod, "initContainers")?.[0], "env") ?? [];
+  const env = listAt(listAt(podOf(job), "initContainers")?.[0], "env") ?? [];
   return new Map(env.map((one) => [textAt(one, "name"), textAt(one, "value")]));
 }
 
 export function archOf(job: KubeObject): string {
-  const env = envOf(job);
-  return env.get("ARCH") ?? "amd64";
+  return envOf(job).get("ARCH") ?? "amd64";
 }
 
-function asObject(value: unknown): KubeObject {
-  return isKubeObject(value) ? value : assert.fail("no object");
-}
-
-function isKubeObject(value: unknown): value is KubeObject {
-  return typeof value === "object" && value !== null && "metadata" in value;
+function change(objects: Map<string, KubeObject>, name: string, patch: unknown): void {
+  const object = objects.get(name) ?? assert.fail(`changes "${name}", which is not there`);
+  objects.set(name, parseKubeObject(mergePatch(object, patch)));
 }

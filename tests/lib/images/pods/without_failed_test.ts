@@ -1,22 +1,14 @@
 import assert from "node:assert/strict";
 import { knownImagesWithoutFailed, podImagesWithoutFailed } from "../../../../lib/images/pods/without_failed.ts";
 import type { InspectedImage } from "../../../../lib/oci/types.ts";
-import { ImageLimits } from "../../../../lib/oci/limits/image_limits.ts";
+import { openScene } from "../../../controllers/make.ts";
+import { platformsFact } from "../../placement/decide/make.ts";
 
 const SCOPE = { namespace: "shop", pullSecrets: [] };
 const never = new AbortController().signal;
 
 function inspected(...architectures: readonly string[]): InspectedImage {
-  const platforms = architectures.map((architecture) => ({ os: "linux", architecture }));
-  const inspection = {
-    kind: "platforms",
-    digest: "sha256:d",
-    mediaType: "",
-    platforms,
-    depth: "index",
-    findings: [],
-  } as const;
-  return { image: "app", inspection };
+  return platformsFact("app", architectures.map((architecture) => ({ os: "linux", architecture })));
 }
 
 function architecturesOf(one: InspectedImage | undefined): readonly string[] {
@@ -24,15 +16,10 @@ function architecturesOf(one: InspectedImage | undefined): readonly string[] {
 }
 
 async function inspect(image: InspectedImage, failed: readonly string[]): Promise<InspectedImage | undefined> {
-  const inner = {
-    inspect: () => Promise.resolve([image]),
-    recall: () => undefined,
-    prefetch: () => {},
-    places: new ImageLimits().images,
-  };
+  const inner = { ...openScene().images, inspect: () => Promise.resolve([image]) };
   const images = podImagesWithoutFailed(
     inner,
-    ({ digest, namespace }) => digest === "sha256:d" && namespace === "shop" ? failed : [],
+    ({ digest, namespace }) => digest === `sha256:${"0".repeat(64)}` && namespace === "shop" ? failed : [],
   );
   return (await images.inspect({ scope: SCOPE, images: [], priority: "gated" }, never))[0];
 }
