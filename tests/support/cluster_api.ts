@@ -34,11 +34,16 @@ export function openTestApi(
 
 /** The same, with pages of so many objects at most in its lists. */
 export function inPagesOf(limit: number, api: ReadApi): ReadApi {
-  return {
-    get: (...call) => api.get(...call),
-    list: (type, options, signal) => api.list(type, { ...options, limit }, signal),
-    watch: (...call) => api.watch(...call),
-    raw: (...call) => api.raw(...call),
-    serverClockOffsetMs: () => api.serverClockOffsetMs(),
-  };
+  return exchanging(api, { list: (type, options, signal) => api.list(type, { ...options, limit }, signal) });
+}
+
+/** That API with some of its calls exchanged. */
+export function exchanging<T extends ReadApi>(api: T, calls: Partial<T>): T {
+  return new Proxy(api, {
+    get: (_, name) => {
+      if (name in calls) return Reflect.get(calls, name);
+      const own: unknown = Reflect.get(api, name);
+      return typeof own === "function" ? own.bind(api) : own;
+    },
+  });
 }

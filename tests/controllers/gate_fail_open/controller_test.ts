@@ -2,62 +2,33 @@ import assert from "node:assert/strict";
 import { openGateFailOpen } from "../../../controllers/gate_fail_open/controller.ts";
 import { openGateLifter } from "../../../lib/placement/cluster/release_gates.ts";
 import { ApiError } from "../../../lib/k8s/errors.ts";
-import type { LeaseView } from "../../../lib/k8s/lease.ts";
-import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
-import { silentLogger } from "../../../lib/log.ts";
+import type { KubeObject } from "../../../lib/k8s/types.ts";
 import { openPlacementMetrics } from "../../support/process_metrics.ts";
 import { openPace } from "../../../lib/k8s/write_pace.ts";
-import type { MemoryCall } from "../../support/memory_kube_api.ts";
+import { type Follower, forbidden, openFollower, seeLeader, unanswered } from "../follower.ts";
 import { openScene, runFor, type Scene, whileRunning } from "../make.ts";
 import { gated } from "../pod_placement/make.ts";
 
-const LEASE = { namespace: "archway-system", name: "lease" };
 const MAX_GATE_AGE_MS = 60_000;
 /** The Lease lasts 6 s, and is read for 15 s after that. */
 const OPENS_MS = 22_000;
 
-interface Bed extends Scene {
+interface Bed extends Follower {
   readonly controller: { run(signal: AbortSignal): Promise<void> };
-  /** Calls of the client that writes without the Lease. */
-  readonly calls: MemoryCall[];
   readonly counted: string[];
-  view: Pick<LeaseView, "isLeader" | "lastRenewObservedMs">;
-  fault: (call: MemoryCall) => void;
 }
 
 function openBed(scene: Scene = openScene(OLD)): Bed {
-  const { cluster, clock, events } = scene;
-  const calls: MemoryCall[] = [];
+  const { follower, deps } = openFollower(scene, { seconds: 6, refusal: "may not update leases" });
   const counted: string[] = [];
-  const api = cluster.client((call) => {
-    calls.push(call);
-    bed.fault(call);
-  });
   const controller = openGateFailOpen({
-    api,
-    lifter: openGateLifter({ api, pace: openPace(clock, 50) }),
-    events,
+    ...deps,
+    lifter: openGateLifter({ api: deps.api, pace: openPace(scene.clock, 50) }),
     metrics: { ...openPlacementMetrics(), decision: (kind) => void counted.push(kind) },
     board: { record: () => {} },
-    clock,
-    log: silentLogger,
-    lease: LEASE,
-    view: () => ({
-      ...{ holder: "other", impairment: undefined, heldUntilMs: undefined },
-      refusal: "may not update leases",
-      ...bed.view,
-    }),
     maxGateAgeMs: MAX_GATE_AGE_MS,
   });
-  const bed: Bed = {
-    ...scene,
-    controller,
-    calls,
-    counted,
-    view: { isLeader: false, lastRenewObservedMs: undefined },
-    fault: () => {},
-  };
-  return bed;
+  return Object.assign(follower, { controller, counted });
 }
 
 const OLD = podAt("old", -600_000);
@@ -69,22 +40,13 @@ function podAt(name: string, afterMs: number): KubeObject {
   return { ...pod, metadata: { ...pod.metadata, creationTimestamp } };
 }
 
-function renew({ cluster }: Bed, renewTime: string): void {
-  const spec = { holderIdentity: "other", leaseDurationSeconds: 6, renewTime, leaseTransitions: 1 };
-  cluster.put(Resource.leases, { apiVersion: "coordination.k8s.io/v1", kind: "Lease", metadata: LEASE, spec });
-}
-
 function isHeld({ cluster }: Bed, name: string): boolean {
   const gates: unknown = Reflect.get(Object(cluster.find("pods", `shop/${name}`)?.["spec"]), "schedulingGates");
   return Array.isArray(gates) && gates.length > 0;
 }
 
-function forbidden({ plural }: MemoryCall): void {
-  if (plural === "leases") throw new ApiError("may not", { status: 403 });
-}
-
 const SILENCES: readonly (readonly [name: string, arrange: (bed: Bed) => void])[] = [
-  ["whose Lease is not renewed", (bed) => renew(bed, "2026-11-21T12:00:00.000000Z")],
+  ["whose Lease is not renewed", (bed) => bed.renew("2026-11-21T12:00:00.000000Z")],
   ["whose Lease is gone", () => {}],
   ["whose Lease may not be read", (bed) => (bed.fault = forbidden)],
 ];
@@ -141,7 +103,7 @@ Deno.test("openGateFailOpen() sends no request to the API server while a leader 
   const bed = openBed();
   await whileRunning(bed, bed.controller, async () => {
     for (let round = 0; round < 20; round++) {
-      bed.view = { isLeader: false, lastRenewObservedMs: bed.clock.monotonicMs() };
+      seeLeader(bed);
       await bed.clock.advance(5_000);
     }
     bed.view = { isLeader: true, lastRenewObservedMs: 0 };
@@ -153,27 +115,22 @@ Deno.test("openGateFailOpen() sends no request to the API server while a leader 
 Deno.test("openGateFailOpen() releases nothing when the election of this replica alone is behind: the Lease itself is renewed", async () => {
   const bed = openBed();
   await whileRunning(bed, bed.controller, async () => {
-    for (let second = 0; second < 60; second += 2) {
-      renew(bed, `2026-11-21T12:00:${String(second).padStart(2, "0")}.000000Z`);
-      await bed.clock.advance(2_000);
-    }
+    await bed.renewForMinute("2026-11-21T12:00:00Z");
   });
   assert.deepEqual(bed.calls.filter(({ verb }) => verb !== "get"), []);
 });
 
 Deno.test("openGateFailOpen() releases nothing after an outage of the API server in which no replica could renew", async () => {
   const bed = openBed();
-  renew(bed, "2026-11-21T12:00:00.000000Z");
-  bed.fault = () => {
-    throw new ApiError("no answer", { status: 0 });
-  };
+  bed.renew("2026-11-21T12:00:00.000000Z");
+  bed.fault = unanswered;
   await whileRunning(bed, bed.controller, async () => {
     await bed.clock.advance(600_000);
     bed.fault = () => {};
     // A replica takes the Lease again.
     await bed.clock.advance(10_000);
-    renew(bed, "2026-11-21T12:10:00.000000Z");
-    bed.view = { isLeader: false, lastRenewObservedMs: bed.clock.monotonicMs() };
+    bed.renew("2026-11-21T12:10:00.000000Z");
+    seeLeader(bed);
     await bed.clock.advance(5_000);
   });
   assert.deepEqual(bed.cluster.patches, []);
@@ -181,9 +138,7 @@ Deno.test("openGateFailOpen() releases nothing after an outage of the API server
 
 Deno.test("openGateFailOpen() stops in the middle when a leader is back", async () => {
   const bed = openBed(openScene(...THREE));
-  bed.cluster.beforePatch = () => {
-    bed.view = { isLeader: false, lastRenewObservedMs: bed.clock.monotonicMs() };
-  };
+  bed.cluster.beforePatch = () => seeLeader(bed);
   await runFor(bed, bed.controller, OPENS_MS + 2_000);
   assert.equal(bed.cluster.patches.length, 1);
 });

@@ -1,50 +1,29 @@
 import assert from "node:assert/strict";
-import type { OperatorDeps, OperatorFacts } from "../../../controllers/operator/deps.ts";
+import type { OperatorFacts } from "../../../controllers/operator/deps.ts";
 import { gatherFacts } from "../../../controllers/operator/gather.ts";
 import { Memory } from "../../../controllers/operator/memory.ts";
 import { ApiError } from "../../../lib/k8s/errors.ts";
 import type { KubeApi } from "../../../lib/k8s/api.ts";
 import { Resource } from "../../../lib/k8s/types.ts";
-import { silentLogger } from "../../../lib/log.ts";
 import { FakeClock } from "../../support/fake_clock.ts";
 import { MemoryCluster } from "../../support/memory_kube_api.ts";
+import { makeDeps } from "./make.ts";
 
-const NAMESPACE = "archway-system";
+const { signal } = new AbortController();
 
-function makeDeps(api: KubeApi): OperatorDeps {
-  return {
-    api,
-    unfencedApi: api,
-    events: { record: () => {} },
-    clock: new FakeClock(),
-    log: silentLogger,
-    settings: {
-      namespace: NAMESPACE,
-      endpoint: { kind: "service", namespace: NAMESPACE, name: "archway-webhook" },
-      watchQueued: false,
-      deploymentName: undefined,
-      execFormatImage: undefined,
-      maxGateAgeMs: 60_000,
-      resyncMs: 60_000,
-    },
-    canServe: () => true,
-    canReconcile: () => true,
-    secretPaths: undefined,
-    caBundle: () => "CA",
-    gatingStopped: () => undefined,
-    taints: () => undefined,
-  };
+async function gatherFrom(api: KubeApi): Promise<OperatorFacts> {
+  const deps = makeDeps(api, { clock: new FakeClock() });
+  return await gatherFacts({ ...deps, memory: new Memory(), signal }, (route) => route);
 }
 
 async function gather(listStatus?: number): Promise<OperatorFacts> {
-  const { signal } = new AbortController();
   const cluster = new MemoryCluster();
   await cluster.client().create(Resource.clusterConfigs, { metadata: { name: "cluster" }, spec: {} }, { signal });
   const api = cluster.client(({ verb, plural }) => {
     if (verb !== "list" || plural !== Resource.namespaceConfigs.plural || listStatus === undefined) return;
     throw new ApiError("the server could not find the requested resource", { status: listStatus, reason: "NotFound" });
   });
-  return await gatherFacts({ ...makeDeps(api), memory: new Memory(), signal }, (route) => route);
+  return await gatherFrom(api);
 }
 
 Deno.test("gatherFacts() finds no namespace configs where their kind is not defined, and all else as it is", async () => {
@@ -54,13 +33,10 @@ Deno.test("gatherFacts() finds no namespace configs where their kind is not defi
 });
 
 Deno.test("gatherFacts() takes no namespace config for one that somebody else's finalizer holds", async () => {
-  const { signal } = new AbortController();
   const cluster = new MemoryCluster();
   const put = (name: string, more: { readonly deletionTimestamp?: string }): void =>
     cluster.put(Resource.namespaceConfigs, { metadata: { namespace: "shop", name, ...more } });
-  const has = async (): Promise<boolean> =>
-    (await gatherFacts({ ...makeDeps(cluster.client()), memory: new Memory(), signal }, (route) => route))
-      .hasNamespaceConfigs;
+  const has = async (): Promise<boolean> => (await gatherFrom(cluster.client())).hasNamespaceConfigs;
   put("held", { deletionTimestamp: "2026-11-21T12:00:00Z" });
   assert.equal(await has(), false);
   put("kept", {});

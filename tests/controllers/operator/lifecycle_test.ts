@@ -3,7 +3,7 @@ import { Resource } from "../../../lib/k8s/types.ts";
 import { Finalizer, WebhookName } from "../../../lib/names.ts";
 import { UNSERVED_GRACE_MS } from "../../../lib/operator/decide/lifecycle.ts";
 import { FakeClock } from "../../support/fake_clock.ts";
-import { GATE, NAMESPACE, openBench, type OperatorBench } from "./make.ts";
+import { GATE, NAMESPACE, openBench, type OperatorBench, SETTINGS } from "./make.ts";
 
 const CONFIG = { name: "cluster" };
 const WEBHOOK = { name: WebhookName.configuration };
@@ -140,7 +140,7 @@ Deno.test("operator keeps its finalizer on a leaving config until no node carrie
 });
 
 Deno.test("operator lifts the gates by force with a Warning when the pods were not placed in time", async () => {
-  await using bench = await openBench({}, { maxGateAgeMs: 100 });
+  await using bench = await openBench({ settings: { ...SETTINGS, maxGateAgeMs: 100 } });
   await steady(bench);
   await createPod(bench, "held", ["first", GATE]);
   await createPod(bench, "unlabelled", [GATE]);

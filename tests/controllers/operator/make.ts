@@ -1,7 +1,7 @@
 // A served cluster in memory with an operator on it, and the objects its tests look at.
 import type { Condition } from "../../../lib/cluster/condition.ts";
 import { Operator } from "../../../controllers/operator/controller.ts";
-import type { OperatorDeps } from "../../../controllers/operator/deps.ts";
+import type { OperatorDeps, OperatorSettings } from "../../../controllers/operator/deps.ts";
 import { systemClock } from "../../../lib/clock.ts";
 import { type KubeApi, readOptional } from "../../../lib/k8s/api.ts";
 import { type KubeObject, Resource, type ResourceTarget, type ResourceType } from "../../../lib/k8s/types.ts";
@@ -29,31 +29,20 @@ export interface OperatorBench extends AsyncDisposable {
   start(): void;
 }
 
-export async function openBench(
-  overrides: Partial<OperatorDeps> = {},
-  settings: Partial<OperatorDeps["settings"]> = {},
-): Promise<OperatorBench> {
-  const served = await serveCluster();
-  const api = openTestApi(plainAccess(served.server.url));
-  const stop = new AbortController();
-  const { signal } = stop;
-  const events: Recorded[] = [];
-  const operator = new Operator({
-    api,
-    unfencedApi: api,
-    events: { record: (event) => void events.push(event) },
-    clock: systemClock,
-    log: silentLogger,
-    settings: {
-      namespace: NAMESPACE,
-      endpoint: { kind: "service", namespace: NAMESPACE, name: "archway-webhook" },
-      watchQueued: false,
-      deploymentName: undefined,
-      execFormatImage: undefined,
-      maxGateAgeMs: 60_000,
-      resyncMs: 60_000,
-      ...settings,
-    },
+export const SETTINGS: OperatorSettings = {
+  namespace: NAMESPACE,
+  endpoint: { kind: "service", namespace: NAMESPACE, name: "archway-webhook" },
+  watchQueued: false,
+  deploymentName: undefined,
+  execFormatImage: undefined,
+  maxGateAgeMs: 60_000,
+  resyncMs: 60_000,
+};
+
+export function makeDeps(api: KubeApi, overrides: Partial<OperatorDeps> = {}): OperatorDeps {
+  return {
+    ...{ api, unfencedApi: api, clock: systemClock, log: silentLogger, settings: SETTINGS },
+    events: { record: () => {} },
     canServe: () => true,
     canReconcile: () => true,
     secretPaths: undefined,
@@ -61,7 +50,21 @@ export async function openBench(
     gatingStopped: () => undefined,
     taints: () => undefined,
     ...overrides,
-  });
+  };
+}
+
+/** What the operator has otherwise than {@link makeDeps}, by the API of its cluster. */
+type Overrides = Partial<OperatorDeps> | ((api: KubeApi) => Partial<OperatorDeps>);
+
+export async function openBench(overrides: Overrides = {}): Promise<OperatorBench> {
+  const served = await serveCluster();
+  const api = openTestApi(plainAccess(served.server.url));
+  const stop = new AbortController();
+  const { signal } = stop;
+  const events: Recorded[] = [];
+  const record = (event: Recorded): void => void events.push(event);
+  const given = typeof overrides === "function" ? overrides(api) : overrides;
+  const operator = new Operator(makeDeps(api, { events: { record }, ...given }));
   let running: Promise<unknown> = Promise.resolve();
   const configs = openConfigWatches(api, () => operator.requestReconcile());
   const find = (type: ResourceType, target: ResourceTarget): Promise<KubeObject | undefined> =>

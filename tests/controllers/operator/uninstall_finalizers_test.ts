@@ -6,6 +6,7 @@ import type { KubeApi } from "../../../lib/k8s/api.ts";
 import { ApiError } from "../../../lib/k8s/errors.ts";
 import { Resource, type ResourceTarget, type ResourceType } from "../../../lib/k8s/types.ts";
 import { Installation, UNINSTALL_FINALIZER } from "../../../lib/names.ts";
+import { exchanging } from "../../support/cluster_api.ts";
 import { NAMESPACE, openBench, type OperatorBench } from "./make.ts";
 
 const RBAC = "rbac.authorization.k8s.io/v1";
@@ -23,52 +24,29 @@ const FAST: Clock = {
   sleep: (ms, signal) => systemClock.sleep(ms / 10, signal),
 };
 
+/** Reads of the account, and writes of all that is held, that fail from now on. */
+interface Failures {
+  reads: number;
+  writes: number;
+}
+
 /** An API server that can fail with what is held, and that takes away what an apply leaves out, as a real one does. */
-class FailingApi implements KubeApi {
-  /** Reads of the account, and writes of all that is held, that fail from now on. */
-  failures = { reads: 0, writes: 0 };
-  #inner: KubeApi | undefined;
-
-  attach(inner: KubeApi): void {
-    this.#inner = inner;
-  }
-
-  get #api(): KubeApi {
-    return this.#inner ?? assert.fail("no API server");
-  }
-
-  get: KubeApi["get"] = async (type, target, signal) => {
-    if (type === Resource.serviceAccounts && this.#fails("reads")) throw unwell();
-    return await this.#api.get(type, target, signal);
-  };
-
-  patch: KubeApi["patch"] = async (type, target, options) => {
-    const { body, holdBack, signal } = options;
-    if (body.kind !== "apply" || !HELD.some(([held]) => held === type)) {
-      return await this.#api.patch(type, target, options);
-    }
-    await holdBack;
-    if (this.#fails("writes")) throw unwell();
-    const finalizers = listAt(objectAt(body.document, "metadata"), "finalizers") ?? null;
-    return await this.#api.patch(type, target, {
-      body: { kind: "merge", document: { metadata: { finalizers } } },
-      signal,
-    });
-  };
-
-  create: KubeApi["create"] = (...args) => this.#api.create(...args);
-  replace: KubeApi["replace"] = (...args) => this.#api.replace(...args);
-  delete: KubeApi["delete"] = (...args) => this.#api.delete(...args);
-  list: KubeApi["list"] = (...args) => this.#api.list(...args);
-  watch: KubeApi["watch"] = (...args) => this.#api.watch(...args);
-  raw: KubeApi["raw"] = (...args) => this.#api.raw(...args);
-  serverClockOffsetMs = (): number => this.#api.serverClockOffsetMs();
-
-  #fails(what: "reads" | "writes"): boolean {
-    if (this.failures[what] === 0) return false;
-    this.failures[what]--;
-    return true;
-  }
+function failing(api: KubeApi, failures: Failures): KubeApi {
+  const fails = (what: keyof Failures): boolean => failures[what] > 0 && failures[what]-- > 0;
+  return exchanging(api, {
+    get: async (type, target, signal) => {
+      if (type === Resource.serviceAccounts && fails("reads")) throw unwell();
+      return await api.get(type, target, signal);
+    },
+    patch: async (type, target, options) => {
+      const { body, holdBack, signal } = options;
+      if (body.kind !== "apply" || !HELD.some(([held]) => held === type)) return await api.patch(type, target, options);
+      await holdBack;
+      if (fails("writes")) throw unwell();
+      const finalizers = listAt(objectAt(body.document, "metadata"), "finalizers") ?? null;
+      return await api.patch(type, target, { body: { kind: "merge", document: { metadata: { finalizers } } }, signal });
+    },
+  });
 }
 
 function unwell(): ApiError {
@@ -77,24 +55,24 @@ function unwell(): ApiError {
 
 interface HeldBench {
   readonly bench: OperatorBench;
-  readonly api: FailingApi;
+  readonly failures: Failures;
 }
 
-async function openHeld(
-  stack: AsyncDisposableStack,
-  clock: Clock,
-  overrides: Partial<OperatorDeps> = {},
-): Promise<HeldBench> {
-  const api = new FailingApi();
-  const bench = stack.use(await openBench({ api, unfencedApi: api, clock, ...overrides }));
-  api.attach(bench.api);
+async function openHeld(stack: AsyncDisposableStack, overrides: Partial<OperatorDeps> = {}): Promise<HeldBench> {
+  const failures = { reads: 0, writes: 0 };
+  const bench = stack.use(
+    await openBench((plain) => {
+      const api = failing(plain, failures);
+      return { api, unfencedApi: api, clock: FAST, ...overrides };
+    }),
+  );
   for (const [type, { namespace, name }, apiVersion] of HELD) {
     const object = { apiVersion, kind: type.kind, metadata: { name } };
     const where = namespace === undefined ? {} : { namespace };
     await bench.api.create(type, object, { ...where, signal: bench.signal });
   }
   await bench.createConfig();
-  return { bench, api };
+  return { bench, failures };
 }
 
 async function isHeld({ bench }: HeldBench): Promise<boolean> {
@@ -115,16 +93,16 @@ async function isAllGone({ bench }: HeldBench): Promise<boolean> {
     (config?.metadata.finalizers ?? []).length === 0;
 }
 
-for (const failures of [{ reads: 2, writes: 0 }, { reads: 0, writes: 1 }, { reads: 2, writes: 4 }]) {
-  Deno.test(`operator leaves in the end when ${failures.reads} reads and ${failures.writes} writes of the finalizers fail`, async () => {
+for (const [reads = 0, writes = 0] of [[2, 0], [0, 1], [2, 4]]) {
+  Deno.test(`operator leaves in the end when ${reads} reads and ${writes} writes of the finalizers fail`, async () => {
     await using stack = new AsyncDisposableStack();
-    const held = await openHeld(stack, FAST);
+    const held = await openHeld(stack);
     held.bench.start();
     await held.bench.until("the finalizers", () => isHeld(held));
-    held.api.failures = { ...failures };
+    Object.assign(held.failures, { reads, writes });
     await deleteInstallation(held);
     await held.bench.until("all gone", () => isAllGone(held));
-    assert.deepEqual(held.api.failures, { reads: 0, writes: 0 });
+    assert.deepEqual(held.failures, { reads: 0, writes: 0 });
   });
 }
 
@@ -143,10 +121,10 @@ async function endRun(held: HeldBench, between: () => Promise<void>): Promise<vo
 
 Deno.test("operator that is stopped leaves all the same, also when a read and a write of the finalizers fail", async () => {
   await using stack = new AsyncDisposableStack();
-  const held = await openHeld(stack, FAST);
+  const held = await openHeld(stack);
   held.bench.operator.requestReconcile();
   await endRun(held, async () => {
-    held.api.failures = { reads: 2, writes: 1 };
+    Object.assign(held.failures, { reads: 2, writes: 1 });
     await deleteInstallation(held);
   });
   assert.ok(await isAllGone(held));
@@ -166,12 +144,12 @@ for (const outcome of ["lifted", "refused"] as const) {
         return 0;
       },
     };
-    const held = await openHeld(stack, FAST, { taints: () => taints });
+    const held = await openHeld(stack, { taints: () => taints });
     held.bench.operator.requestReconcile();
     await endRun(held, async () => {
       assert.equal(held.bench.operator.isUninstalling(), false);
       // It looks again until the deletion has begun.
-      held.api.failures = { reads: 2, writes: 0 };
+      held.failures.reads = 2;
       await deleteInstallation(held);
     });
     assert.equal(held.bench.operator.isUninstalling(), true);
@@ -182,22 +160,22 @@ for (const outcome of ["lifted", "refused"] as const) {
 
 Deno.test("operator that is stopped when the config is gone releases an account that is still to be deleted", async () => {
   await using stack = new AsyncDisposableStack();
-  const held = await openHeld(stack, FAST);
-  const { bench, api } = held;
+  const held = await openHeld(stack);
+  const { bench, failures } = held;
   const stop = new AbortController();
   const running = bench.operator.run(stop.signal);
   try {
     await bench.until("the finalizers", () => isHeld(held));
-    api.failures = { reads: 0, writes: 1_000 };
+    failures.writes = 1_000;
     await bench.api.delete(Resource.clusterConfigs, { name: "cluster" }, { signal: bench.signal });
     bench.operator.requestReconcile();
-    await bench.until("a write of the finalizers to fail", () => Promise.resolve(api.failures.writes < 1_000));
+    await bench.until("a write of the finalizers to fail", () => Promise.resolve(failures.writes < 1_000));
   } finally {
     stop.abort();
   }
   assert.equal(await bench.find(Resource.clusterConfigs, { name: "cluster" }), undefined);
   assert.ok(await isHeld(held));
-  api.failures.writes = 0;
+  failures.writes = 0;
   await running;
   const found = await Promise.all(HELD.map(([type, target]) => bench.find(type, target)));
   assert.deepEqual(found.map((object) => object?.metadata.finalizers ?? []), [[], [], []]);
@@ -205,12 +183,12 @@ Deno.test("operator that is stopped when the config is gone releases an account 
 
 Deno.test("operator that is stopped gives up when it cannot read whether it is being deleted", async () => {
   await using stack = new AsyncDisposableStack();
-  const held = await openHeld(stack, FAST);
+  const held = await openHeld(stack);
   await endRun(held, () => {
-    held.api.failures = { reads: 1_000, writes: 0 };
+    held.failures.reads = 1_000;
     return Promise.resolve();
   });
-  const tries = 1_000 - held.api.failures.reads;
+  const tries = 1_000 - held.failures.reads;
   // One more where a reconcile was under way.
   assert.ok(tries >= 4 && tries <= 5, `${tries} tries`);
   assert.ok(await isHeld(held));

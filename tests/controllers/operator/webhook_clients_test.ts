@@ -3,24 +3,16 @@ import { chooseWebhookPaths, TERMINATING_MS } from "../../../controllers/operato
 import { Memory } from "../../../controllers/operator/memory.ts";
 import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
 import { WebhookName, WebhookPath } from "../../../lib/names.ts";
-import { openBench } from "./make.ts";
+import { openBench, SETTINGS } from "./make.ts";
 import type { OperatorSettings } from "../../../controllers/operator/deps.ts";
 
-const SETTINGS: OperatorSettings = {
-  namespace: "archway-system",
-  endpoint: { kind: "service", namespace: "archway-system", name: "archway-webhook" },
-  watchQueued: false,
-  deploymentName: "archway",
-  execFormatImage: undefined,
-  maxGateAgeMs: 60_000,
-  resyncMs: 60_000,
-};
+const DEPLOYED: OperatorSettings = { ...SETTINGS, deploymentName: "archway" };
 const DONE = { available: true, upToDate: true, uniform: true };
 const MIXED = { available: true, upToDate: false, uniform: false };
 
 function choose(
   rows: readonly (readonly [nowMs: number, rollout: typeof DONE])[],
-  { settings = SETTINGS, isInUse = false, hasSecret = true } = {},
+  { settings = DEPLOYED, isInUse = false, hasSecret = true } = {},
 ): readonly string[] {
   const memory = new Memory();
   const secretPaths = {
@@ -46,9 +38,9 @@ Deno.test("chooseWebhookPaths() keeps a secret path that is in use, also during 
 });
 
 Deno.test("chooseWebhookPaths() waits for no replica without a Deployment, and has plain paths without a secret", () => {
-  assert.deepEqual(choose([[0, DONE]], { settings: { ...SETTINGS, deploymentName: undefined } }), ["/s/x"]);
+  assert.deepEqual(choose([[0, DONE]], { settings: SETTINGS }), ["/s/x"]);
   assert.deepEqual(choose([[0, DONE], [TERMINATING_MS, DONE]], { hasSecret: false }), [`/x ${TERMINATING_MS}`, "/x"]);
-  const { pathOf } = chooseWebhookPaths({ secretPaths: undefined, settings: SETTINGS, memory: new Memory() }, DONE, 0);
+  const { pathOf } = chooseWebhookPaths({ secretPaths: undefined, settings: DEPLOYED, memory: new Memory() }, DONE, 0);
   assert.equal(pathOf("/x"), "/x");
 });
 

@@ -8,7 +8,7 @@ import { silentLogger } from "../../../lib/log.ts";
 import { execFormatSettings, openPlacedImages } from "../../../serve/exec_format.ts";
 import { failPod, openRepairScene, strayPod } from "../../controllers/exec_format/make.ts";
 import { openScene } from "../../controllers/make.ts";
-import { NAMESPACE, openBench } from "../../controllers/operator/make.ts";
+import { NAMESPACE, openBench, SETTINGS } from "../../controllers/operator/make.ts";
 import { makeFailedImage } from "../../lib/exec_format/decide/make.ts";
 import { Simulator } from "../../lib/builds/decide/simulator.ts";
 import { servedOnly } from "./served_only.ts";
@@ -55,7 +55,7 @@ async function placedOn(...flags: readonly string[]): Promise<readonly string[]>
 }
 
 async function daemonSets({ execFormatImage }: Config): Promise<number> {
-  await using bench = await openBench({}, { execFormatImage });
+  await using bench = await openBench({ settings: { ...SETTINGS, execFormatImage } });
   await bench.createConfig({ plugins: { execFormatErrorMonitor: { enabled: true } } });
   bench.start();
   await bench.until("a condition of the monitor", async () => (await bench.conditions()).length > 0);
@@ -89,7 +89,7 @@ export const CAPABILITY_FLAGS: Checks = {
 };
 
 async function webhooks({ kueue }: Config): Promise<number> {
-  await using bench = await openBench({}, { watchQueued: kueue });
+  await using bench = await openBench({ settings: { ...SETTINGS, watchQueued: kueue } });
   await bench.createConfig({});
   bench.start();
   const list = async (): Promise<readonly unknown[]> => {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { ApiError } from "../../../../lib/k8s/errors.ts";
 import { type KubeObject, Resource } from "../../../../lib/k8s/types.ts";
+import type { FailureOutcome } from "../../../../lib/exec_format/daemon/metrics.ts";
 import { EnoexecAnnotation } from "../../../../lib/names.ts";
 import { containerId, DaemonBed, NAMESPACE, NODE, pathTo, pod, UID } from "./daemon_bed.ts";
 
@@ -27,17 +28,11 @@ Deno.test("the daemon lists and watches the pods of its own node alone", async (
   assert.deepEqual([...new Set(bed.cluster.lists)], [`pods ?spec.nodeName=${NODE}`]);
 });
 
-Deno.test("the daemon says nothing of a pod of another node that shares the kernel", async () => {
-  const bed = new DaemonBed(pod("theirs", { node: "n2" }));
-  await bed.run(async () => {
-    bed.trace.fail(pathTo(UID, ID));
-    await bed.clock.advance(121_000);
-    await bed.counted("unknown-pod", 1);
-    assert.deepEqual(bed.events(), []);
-  });
-});
-
 const HASH = "0123456789abcdef0123456789abcdef";
+
+function hashed(name: string, hash: string, uid = UID): KubeObject {
+  return pod(name, { uid, annotations: { "kubernetes.io/config.hash": hash } });
+}
 
 type Reported = readonly [what: string, bed: DaemonBed, uid: string, happen: (bed: DaemonBed) => Promise<void> | void];
 
@@ -54,12 +49,7 @@ const REPORTED: readonly Reported[] = [
     UID,
     late(95_000),
   ],
-  [
-    "finds a static pod by the hash of its configuration",
-    new DaemonBed(pod("static", { annotations: { "kubernetes.io/config.hash": HASH } })),
-    HASH,
-    () => {},
-  ],
+  ["finds a static pod by the hash of its configuration", new DaemonBed(hashed("static", HASH)), HASH, () => {}],
 ];
 
 for (const [what, bed, uid, happen] of REPORTED) {
@@ -69,6 +59,36 @@ for (const [what, bed, uid, happen] of REPORTED) {
       await happen(bed);
       await bed.counted("reported", 1);
     }));
+}
+
+const UNKNOWN = pathTo("11111111-2222-3333-4444-555555555555", containerId("b"));
+const FOLDERS = Array.from({ length: 10 }, (_, at) => `made-${at}`);
+
+type Silent = readonly [what: string, pods: readonly KubeObject[], FailureOutcome, fail: (bed: DaemonBed) => void];
+
+const SILENT: readonly Silent[] = [
+  ["a pod of another node that shares the kernel", [pod("theirs", { node: "n2" })], "unknown-pod", ({ trace }) => {
+    trace.fail(pathTo(UID, ID));
+  }],
+  ["a path that was cut off, whatever container it names", [pod("victim")], "cut-off", ({ trace }) => {
+    trace.fail([...FOLDERS, ...pathTo(UID, ID).slice(-2)], { first: "2" });
+  }],
+  ["what fails in a pod that it does not know, whatever container it names", [pod("victim")], "unknown-pod", (bed) => {
+    bed.trace.fail([...UNKNOWN, ...pathTo(UID, ID).slice(-2)], { parent: UNKNOWN });
+  }],
+  ["what fails outside of pods", [], "outside-pods", ({ trace }) => trace.fail(["system.slice", "ssh.service"])],
+];
+
+for (const [what, pods, outcome, fail] of SILENT) {
+  Deno.test(`the daemon counts ${what}, as ${outcome}, and reports nothing of it`, async () => {
+    const bed = new DaemonBed(...pods);
+    await bed.run(async () => {
+      fail(bed);
+      await bed.clock.advance(121_000);
+      await bed.counted(outcome, 1);
+      assert.deepEqual(bed.events(), []);
+    });
+  });
 }
 
 Deno.test("the daemon reports a failure of a pod that was deleted just now", async () => {
@@ -82,10 +102,8 @@ Deno.test("the daemon reports a failure of a pod that was deleted just now", asy
 });
 
 Deno.test("the daemon lets no pod take over what fails in another one", async () => {
-  const annotated = (name: string, uid: string, value: string): KubeObject =>
-    pod(name, { uid, annotations: { "kubernetes.io/config.hash": value } });
-  const thieves = [annotated("thief-of-uid", "a2", UID), annotated("thief-of-hash", "a3", HASH)];
-  const bed = new DaemonBed(pod("web"), annotated("static", "a1", HASH), ...thieves);
+  const thieves = [hashed("thief-of-uid", UID, "a2"), hashed("thief-of-hash", HASH, "a3")];
+  const bed = new DaemonBed(pod("web"), hashed("static", HASH, "a1"), ...thieves);
   await bed.run(async () => {
     bed.trace.fail(pathTo(UID, ID));
     bed.trace.fail(pathTo(HASH, containerId("c")), { at: 2 });
@@ -115,27 +133,6 @@ Deno.test("the daemon reports a container once a minute and counts the rest", as
   });
 });
 
-Deno.test("the daemon reports nothing of a path that was cut off, whatever container it names", async () => {
-  const bed = new DaemonBed(pod("victim"));
-  await bed.run(async () => {
-    const made = Array.from({ length: 10 }, (_, at) => `made-${at}`);
-    bed.trace.fail([...made, ...pathTo(UID, ID).slice(-2)], { first: "2" });
-    await bed.counted("cut-off", 1);
-    assert.deepEqual(bed.events(), []);
-  });
-});
-
-Deno.test("the daemon reports what fails in a pod that it does not know as no other pod's, whatever container it names", async () => {
-  const bed = new DaemonBed(pod("victim"));
-  await bed.run(async () => {
-    const own = pathTo("11111111-2222-3333-4444-555555555555", containerId("b"));
-    bed.trace.fail([...own, ...pathTo(UID, ID).slice(-2)], { parent: own });
-    await bed.clock.advance(121_000);
-    await bed.counted("unknown-pod", 1);
-    assert.deepEqual(bed.events(), []);
-  });
-});
-
 Deno.test("the daemon takes for an entry point what fails in the container's own folder alone, and of no parent in it", async () => {
   const bed = new DaemonBed(pod("web"));
   await bed.run(async () => {
@@ -147,15 +144,6 @@ Deno.test("the daemon takes for an entry point what fails in the container's own
     await bed.counted("reported", 4);
     const marks = bed.events().map(({ metadata }) => metadata.annotations?.[EnoexecAnnotation.entryPoint]);
     assert.deepEqual(marks, [undefined, undefined, "true", undefined]);
-  });
-});
-
-Deno.test("the daemon counts failures outside of pods and reports none", async () => {
-  const bed = new DaemonBed();
-  await bed.run(async () => {
-    bed.trace.fail(["system.slice", "ssh.service"]);
-    await bed.counted("outside-pods", 1);
-    assert.deepEqual(bed.events(), []);
   });
 });
 

@@ -23,13 +23,7 @@ function see(bits: string): OperandObservation {
 
 function render(
   bits: string,
-  options: {
-    readonly earlier?: readonly Condition[];
-    readonly nowMs?: number;
-    readonly gatingStopped?: string;
-    readonly monitor?: MonitorState;
-    readonly unlabelledNodes?: readonly string[];
-  } = {},
+  options: Partial<Parameters<typeof renderConditions>[1]> = {},
 ): readonly Condition[] {
   return renderConditions(see(bits), {
     earlier: [],
@@ -145,29 +139,16 @@ Deno.test("renderConditions() sets observedGeneration on each condition of ours"
 });
 
 Deno.test("renderConditions() leaves the conditions of others as they are, behind ours", () => {
-  const foreign: Condition = {
-    type: "ENoExecReady",
-    status: "Unknown",
-    reason: "X",
-    message: "",
-    lastTransitionTime: "2026-01-01T00:00:00Z",
-  };
+  const times = { lastTransitionTime: "2026-01-01T00:00:00Z" };
+  const foreign: Condition = { type: "ENoExecReady", status: "Unknown", reason: "X", message: "", ...times };
   const conditions = render("111110", { earlier: [foreign] });
   assert.deepEqual(conditions.at(-1), foreign);
   assert.equal(conditions.length, 9);
 });
 
 Deno.test("220 renderConditions() says how many pods still hold the gate while leaving", () => {
-  const conditions = renderConditions(see("101001"), {
-    earlier: [],
-    generation: 1,
-    nowMs: 0,
-    gatedPods: 4,
-    waiting: "PodsStillGated",
-    gatingStopped: "ConfigLeaving",
-    monitor: undefined,
-    unlabelledNodes: [],
-  });
+  const still = { gatedPods: 4, waiting: "PodsStillGated", gatingStopped: "ConfigLeaving" } as const;
+  const conditions = render("101001", still);
   const leaving = conditions.find(({ type }) => type === "Deprovisioning");
   assert.equal(leaving?.status, "True");
   assert.match(leaving?.message ?? "", /multiarch\.openshift\.io\/scheduling-gate; .*\(4 left\)/);

@@ -4,7 +4,7 @@ import { ApiError } from "../../../../lib/k8s/errors.ts";
 import { countGatedPods, releaseGatedPods } from "../../../../lib/placement/cluster/release_gates.ts";
 import { Resource } from "../../../../lib/k8s/types.ts";
 import { SCHEDULING_GATE as GATE } from "../../../../lib/names.ts";
-import { openTestApi, plainAccess } from "../../../support/cluster_api.ts";
+import { exchanging, openTestApi, plainAccess } from "../../../support/cluster_api.ts";
 import { podBody, serveCluster } from "../../../playground/make.ts";
 
 interface Bench extends AsyncDisposable {
@@ -37,17 +37,6 @@ async function openBench(): Promise<Bench> {
   };
 }
 
-function patching(
-  { api }: Bench,
-  patch: (args: Parameters<KubeApi["patch"]>) => ReturnType<KubeApi["patch"]>,
-): KubeApi {
-  return Object.assign(Object.create(api), {
-    patch: (...args: Parameters<KubeApi["patch"]>) => patch(args),
-    list: (...args: Parameters<KubeApi["list"]>) => api.list(...args),
-    get: (...args: Parameters<KubeApi["get"]>) => api.get(...args),
-  });
-}
-
 Deno.test("releaseGatedPods() lifts our gate alone, from labelled and unlabelled pods", async () => {
   await using bench = await openBench();
   await bench.create("labelled", ["first", GATE, "last"], { [GATE]: "gated", app: "a" });
@@ -78,14 +67,13 @@ Deno.test("releaseGatedPods() reads a pod again when it changed, and takes a van
   await bench.create("changing", [GATE], { [GATE]: "gated" });
   await bench.create("vanishing", [GATE], { [GATE]: "gated" });
   const failures = new Map([["changing", 422], ["vanishing", 404]]);
-  const api = patching(bench, ([type, target, options]) => {
+  const patch: KubeApi["patch"] = (type, target, options) => {
     const status = failures.get(target.name ?? "");
     failures.delete(target.name ?? "");
-    return status === undefined
-      ? bench.api.patch(type, target, options)
-      : Promise.reject(new ApiError("no", { status }));
-  });
-  const { left } = await releaseGatedPods(api, { signal: bench.signal });
+    if (status !== undefined) return Promise.reject(new ApiError("no", { status }));
+    return bench.api.patch(type, target, options);
+  };
+  const { left } = await releaseGatedPods(exchanging(bench.api, { patch }), { signal: bench.signal });
   assert.deepEqual(left, []);
   assert.equal(await bench.gatesOf("changing"), "");
 });
@@ -93,13 +81,11 @@ Deno.test("releaseGatedPods() reads a pod again when it changed, and takes a van
 Deno.test("releaseGatedPods() lifts the gate alone where something refuses the label that reports it", async () => {
   await using bench = await openBench();
   await bench.create("strict", [GATE], { [GATE]: "gated" });
-  const api = patching(bench, ([type, target, options]) => {
-    const isRefused = JSON.stringify(options.body).includes("/metadata/labels");
-    return isRefused
+  const patch: KubeApi["patch"] = (type, target, options) =>
+    JSON.stringify(options.body).includes("/metadata/labels")
       ? Promise.reject(new ApiError("labels are kept", { status: 403 }))
       : bench.api.patch(type, target, options);
-  });
-  const { left } = await releaseGatedPods(api, { signal: bench.signal });
+  const { left } = await releaseGatedPods(exchanging(bench.api, { patch }), { signal: bench.signal });
   assert.deepEqual(left, []);
   assert.equal(await bench.gatesOf("strict"), "");
 });
@@ -107,7 +93,8 @@ Deno.test("releaseGatedPods() lifts the gate alone where something refuses the l
 Deno.test("releaseGatedPods() reports which pods are left and why when the server refuses", async () => {
   await using bench = await openBench();
   await bench.create("refused", [GATE], { [GATE]: "gated" });
-  const api = patching(bench, () => Promise.reject(new ApiError("denied by a policy", { status: 403 })));
+  const patch = () => Promise.reject(new ApiError("denied by a policy", { status: 403 }));
+  const api = exchanging(bench.api, { patch });
   const { released, left } = await releaseGatedPods(api, { signal: bench.signal });
   assert.deepEqual(released, []);
   assert.deepEqual(left, [{ pod: "default/refused", reason: "denied by a policy" }]);
