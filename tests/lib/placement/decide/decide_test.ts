@@ -18,6 +18,7 @@ import {
   preferredOf,
   released,
   requiredOf,
+  running,
   S390X,
 } from "./make.ts";
 
@@ -36,26 +37,27 @@ function marks(raw: Json): Json {
 
 const SCORING = make.configs(make.clusterConfig({ platforms: [make.platform(ARM64, 50)] }));
 const PREFER_ARM64 = make.preferredTerm(50, ARCH, ARM64);
-const BROKEN = { containers: [make.container("broken")] };
+const BROKEN = running("broken");
 const GIVEN_UP = { gateAgeMs: 60_000, failedAttempts: 6 };
+const FALLING_BACK = { configs: make.configs(make.clusterConfig({ fallback: AMD64 })), ...GIVEN_UP };
 const PERMANENT = [make.failedImage("broken", { kind: "permanent", reason: "ManifestUnknown", registry: "quay.io" })];
+const COUNT = "image-inspect-error-count";
 const NAS_LABEL = { labels: { [mark("preferred-node-affinity")]: "not-set" } };
 
 Deno.test("DV-40 matrix: success with no architecture in common is labelled so", () => {
-  const { decision, after } = settle(
-    make.gatedPod({ containers: [make.container("single-amd64"), make.container("single-arm64")] }),
-  );
+  const { decision, after } = settle(make.gatedPod(running("single-amd64", "single-arm64")));
   assert.equal(decision.kind, "nowhere");
   assert.deepEqual(marks(after), { "scheduling-gate": "removed", "node-affinity": "set", "no-supported-arch": "" });
   assert.deepEqual(gatesOf(after), []);
 });
 
+function preferring(weight: number, architecture: string): Json {
+  const preferred = [make.preferredTerm(weight, ARCH, architecture)];
+  return make.gatedPod({ affinity: make.nodeAffinity(undefined, preferred) }, NAS_LABEL);
+}
+
 Deno.test("PR-15 matrix: a user's architecture preference silences the configs", () => {
-  const raw = make.gatedPod(
-    { affinity: make.nodeAffinity(undefined, [make.preferredTerm(10, ARCH, ARM64)]) },
-    NAS_LABEL,
-  );
-  const { after } = settle(raw, { configs: SCORING });
+  const { after } = settle(preferring(10, ARM64), { configs: SCORING });
   assert.deepEqual(preferredOf(after), [make.preferredTerm(10, ARCH, ARM64)]);
   assert.equal(marks(after)["preferred-node-affinity"], "not-set");
   assert.equal(marks(after)["node-affinity"], "set");
@@ -63,17 +65,11 @@ Deno.test("PR-15 matrix: a user's architecture preference silences the configs",
 });
 
 Deno.test("PR-20 matrix: a user's architecture preference silences namespace configs too, and is labelled so", () => {
-  const raw = make.gatedPod(
-    { affinity: make.nodeAffinity(undefined, [make.preferredTerm(20, ARCH, AMD64)]) },
-    NAS_LABEL,
-  );
   const own = [
     make.namespaceConfig("a", { platforms: [make.platform(ARM64, 30)] }),
     make.namespaceConfig("b", { platforms: [make.platform(AMD64, 60)] }),
   ];
-  const { after } = settle(raw, {
-    configs: make.configs(make.clusterConfig({ platforms: [make.platform(ARM64, 50)] }), ...own),
-  });
+  const { after } = settle(preferring(20, AMD64), { configs: make.configs(SCORING.cluster, ...own) });
   assert.deepEqual(preferredOf(after), [make.preferredTerm(20, ARCH, AMD64)]);
   assert.equal(marks(after)["preferred-node-affinity"], "not-set");
 });
@@ -109,23 +105,20 @@ Deno.test("PR-16 matrix: given up without fallback", () => {
     "node-affinity": "not-set",
     "preferred-node-affinity": "set",
     "image-inspect-error": "",
-    "image-inspect-error-count": "5",
+    [COUNT]: "5",
   });
   assert.equal(requiredOf(after), undefined);
 });
 
 Deno.test("PR-04 matrix: given up with a fallback", () => {
-  const { decision, after } = settle(make.gatedPod(BROKEN), {
-    configs: make.configs(make.clusterConfig({ fallback: AMD64 })),
-    ...GIVEN_UP,
-  });
+  const { decision, after } = settle(make.gatedPod(BROKEN), FALLING_BACK);
   assert.equal(decision.kind, "fallback");
   assert.deepEqual(marks(after), {
     "scheduling-gate": "removed",
     "node-affinity": "set",
     "fallback-arch": AMD64,
     "image-inspect-error": "",
-    "image-inspect-error-count": "5",
+    [COUNT]: "5",
   });
   assert.deepEqual(requiredOf(after), [make.term([ARCH, AMD64])]);
 });
@@ -133,12 +126,9 @@ Deno.test("PR-04 matrix: given up with a fallback", () => {
 Deno.test("DV-45 matrix: success after failures keeps count and annotation, drops the error label, repeats no preference", () => {
   const failed = settle(make.gatedPod(BROKEN), { configs: SCORING }).after;
   const audit = annotationsOf(failed)[mark("preferred-affinity-sources")];
-  const { after } = settle(failed, {
-    configs: SCORING,
-    failedAttempts: 1,
-    images: [{ ...make.image("multi"), image: "broken" }],
-  });
-  assert.equal(marks(after)["image-inspect-error-count"], "1");
+  const images = [{ ...make.image("multi"), image: "broken" }];
+  const { after } = settle(failed, { configs: SCORING, failedAttempts: 1, images });
+  assert.equal(marks(after)[COUNT], "1");
   assert.ok(!("image-inspect-error" in marks(after)));
   assert.ok(mark("image-inspect-error") in annotationsOf(after));
   assert.deepEqual(preferredOf(after), [PREFER_ARM64]);
@@ -174,43 +164,44 @@ Deno.test("DV-35 decide() keeps foreign gates", () => {
 });
 
 Deno.test("DV-39 decide() requires unknown architectures but labels only known ones", () => {
-  const { after } = settle(make.gatedPod({ containers: [make.container("exotic")] }));
+  const { after } = settle(make.gatedPod(running("exotic")));
   assert.deepEqual(requiredOf(after), [make.term([ARCH, AMD64, "riscv64"])]);
   assert.deepEqual(marks(after), { "scheduling-gate": "removed", "node-affinity": "set", "multi-arch": "", amd64: "" });
 });
 
+/** A pod that cannot be inspected, and was not so often before. */
+function counted(count: string): Json {
+  return make.gatedPod(BROKEN, { labels: { [mark(COUNT)]: count } });
+}
+
 Deno.test("DV-46 (different: a seed is stripped at admission, the deadline counts) decide() retries a pod with count 4", () => {
-  const { decision, after } = settle(make.gatedPod(BROKEN, { labels: { [mark("image-inspect-error-count")]: "4" } }));
+  const { decision, after } = settle(counted("4"));
   assert.equal(decision.kind, "retry");
-  assert.equal(marks(after)["image-inspect-error-count"], "4");
+  assert.equal(marks(after)[COUNT], "4");
 });
 
 Deno.test("DV-47 decide() restarts the count where the label is no number", () => {
-  const { after } = settle(make.gatedPod(BROKEN, { labels: { [mark("image-inspect-error-count")]: "abc" } }));
-  assert.equal(marks(after)["image-inspect-error-count"], "1");
+  const { after } = settle(counted("abc"));
+  assert.equal(marks(after)[COUNT], "1");
 });
 
 Deno.test("DV-48 decide() keeps the pod gated with count 4 after many failures inside the deadline", () => {
   const { after } = settle(make.gatedPod(BROKEN), { failedAttempts: 3, gateAgeMs: 5_000 });
-  assert.equal(marks(after)["image-inspect-error-count"], "4");
+  assert.equal(marks(after)[COUNT], "4");
   assert.equal(marks(after)["scheduling-gate"], "gated");
   assert.deepEqual(gatesOf(after), [SCHEDULING_GATE]);
 });
 
 Deno.test("DV-49 decide() goes on counting from the label after a restart", () => {
-  const { after } = settle(make.gatedPod(BROKEN, { labels: { [mark("image-inspect-error-count")]: "2" } }), {
-    failedAttempts: 0,
-  });
-  assert.equal(marks(after)["image-inspect-error-count"], "3");
+  const { after } = settle(counted("2"), { failedAttempts: 0 });
+  assert.equal(marks(after)[COUNT], "3");
 });
 
 Deno.test("DV-50 decide() cuts the error annotation to 256 code points", () => {
   const message = "🐳".repeat(400);
   const images = [make.failedImage("broken", { kind: "transient", reason: "ServerError", message })];
-  const annotation = String(
-    annotationsOf(settle(make.gatedPod(BROKEN), { images }).after)[mark("image-inspect-error")],
-  );
-  assert.equal([...annotation].length, 256);
+  const { after } = settle(make.gatedPod(BROKEN), { images });
+  assert.equal([...String(annotationsOf(after)[mark("image-inspect-error")])].length, 256);
 });
 
 Deno.test("DV-51 decide() has no fallback when no cluster config is loaded", () => {
@@ -218,11 +209,8 @@ Deno.test("DV-51 decide() has no fallback when no cluster config is loaded", () 
 });
 
 Deno.test("DV-52 decide() adds the fallback only to terms without an architecture", () => {
-  const raw = make.gatedPod({
-    ...BROKEN,
-    affinity: make.nodeAffinity([make.term([ARCH, ARM64]), make.term(["foo", "bar"])]),
-  });
-  const { after } = settle(raw, { configs: make.configs(make.clusterConfig({ fallback: AMD64 })), ...GIVEN_UP });
+  const affinity = make.nodeAffinity([make.term([ARCH, ARM64]), make.term(["foo", "bar"])]);
+  const { after } = settle(make.gatedPod({ ...BROKEN, affinity }), FALLING_BACK);
   assert.deepEqual(requiredOf(after), [make.term([ARCH, ARM64]), make.term(["foo", "bar"], [ARCH, AMD64])]);
 });
 
@@ -244,7 +232,7 @@ Deno.test("PR-03 decide() confirms a permanent failure once after a second, then
   assert.equal(first.decision.kind === "retry" && first.decision.afterMs, 1_000);
   const second = settle(first.after, { images: PERMANENT, failedAttempts: 1, gateAgeMs: 1_200 });
   assert.equal(second.decision.kind, "release");
-  assert.equal(marks(second.after)["image-inspect-error-count"], "5");
+  assert.equal(marks(second.after)[COUNT], "5");
 });
 
 Deno.test("decide() leaves a pod that is being deleted alone", () => {
@@ -271,10 +259,8 @@ Deno.test("decide() keeps to the architectures that the cluster offers, and repo
 
 Deno.test("decide() narrows its own earlier requirement when a container came late", () => {
   const record = '{"v":1,"d":"place","a":["amd64","arm64"],"i":[["multi","",["amd64","arm64"],"cache"]]}';
-  const raw = make.gatedPod({
-    containers: [make.container("multi"), make.container("single-arm64")],
-    affinity: make.nodeAffinity([make.term([ARCH, AMD64, ARM64])]),
-  }, { annotations: { "archway.dev/decision": record } });
+  const spec = { ...running("multi", "single-arm64"), affinity: make.nodeAffinity([make.term([ARCH, AMD64, ARM64])]) };
+  const raw = make.gatedPod(spec, { annotations: { "archway.dev/decision": record } });
   assert.equal(planInspection(make.view(raw), make.configs(), makeSettings()).kind, "inspect");
   const { after } = settle(raw);
   assert.deepEqual(requiredOf(after), [make.term([ARCH, AMD64, ARM64], [ARCH, ARM64])]);

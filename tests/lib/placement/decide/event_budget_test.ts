@@ -14,11 +14,11 @@ import { gateAddedReport, type PodOutcome, reportsOf } from "../../../../lib/pla
 import type { PodView } from "../../../../lib/placement/decide/types.ts";
 import { FakeClock } from "../../../support/fake_clock.ts";
 import { MemoryCluster } from "../../../support/memory_kube_api.ts";
-import { AMD64, applied, ARCH, ARM64, cluster, make } from "./make.ts";
+import { AMD64, applied, ARCH, ARM64, cluster, make, running } from "./make.ts";
 
 const PODS = [
   make.gatedPod(),
-  make.gatedPod({ containers: [make.container("single-amd64"), make.container("single-arm64")] }),
+  make.gatedPod(running("single-amd64", "single-arm64")),
   make.gatedPod({ nodeSelector: { [ARCH]: AMD64 } }),
   make.gatedPod({ affinity: make.nodeAffinity(undefined, [make.preferredTerm(1, ARCH, AMD64)]) }),
 ];

@@ -22,11 +22,13 @@ import {
   PPC64LE,
   preferredOf,
   requiredOf,
+  running,
   S390X,
 } from "./make.ts";
 
 const SCORING = make.configs(make.clusterConfig({ platforms: [make.platform(ARM64, 50)] }));
 const MULTI = [make.image("multi")];
+const HELD = { schedulingGates: [{ name: SCHEDULING_GATE }] };
 const GATED = { [mark("scheduling-gate")]: "gated", [mark("node-affinity")]: "not-set" };
 
 interface Admitted {
@@ -47,48 +49,44 @@ Deno.test("DV-01 judgeAdmission() gates a plain pod by two labels and the gate, 
   assert.deepEqual(patch.map(({ op, path }) => `${op} ${path}`), ["add /metadata/labels", "add /spec/schedulingGates"]);
 });
 
-Deno.test("DV-02 judgeAdmission() adds the preferred label when the cluster config scores", () => {
-  const { after } = admit(make.pod(), { configs: SCORING });
-  assert.deepEqual(labelsOf(after), { ...GATED, [mark("preferred-node-affinity")]: "not-set" });
-});
+const SCORED = { ...GATED, [mark("preferred-node-affinity")]: "not-set" };
+const OFF = make.clusterConfig({ enabled: false });
+const PREFERRING = { platforms: [make.platform(ARM64, 1)] };
+const ELSEWHERE = { ...PREFERRING, selector: { matchLabels: { app: "other" } } };
+const COPIED = { labels: { [mark("scheduling-gate")]: "removed", app: "x" } };
+const BY_OWNER = { name: undefined, generateName: "web-" };
+const GATES: readonly (readonly [title: string, raw: Json, changes: AdmissionChanges, labels: Json])[] = [
+  ["DV-02 judgeAdmission() adds the preferred label when the cluster config scores", make.pod(), {
+    configs: SCORING,
+  }, SCORED],
+  ["DV-03 judgeAdmission() adds the preferred label when a matching namespace config scores", make.pod(), {
+    configs: make.configs(OFF, make.namespaceConfig("a", PREFERRING)),
+  }, SCORED],
+  ["DV-04 judgeAdmission() adds no preferred label when the scoring namespace config does not match", make.pod(), {
+    configs: make.configs(OFF, make.namespaceConfig("a", ELSEWHERE)),
+  }, GATED],
+  ["DV-05 judgeAdmission() overwrites a gate label from a copied manifest", make.pod({}, COPIED), {}, {
+    ...GATED,
+    app: "x",
+  }],
+  ["DV-06 judgeAdmission() does not duplicate a gate that the pod brings", make.pod(HELD), {}, GATED],
+  ["DV-08 judgeAdmission() gates when the namespace configs could not be listed", make.pod(), {
+    configs: NO_CONFIGS,
+  }, GATED],
+  ["DV-11 judgeAdmission() gates a plain pod when no cluster config is loaded", make.pod(), {}, GATED],
+  ["DV-13 judgeAdmission() gates a pod that has only a generateName", make.pod({}, BY_OWNER), {}, GATED],
+];
 
-Deno.test("DV-03 judgeAdmission() adds the preferred label when a matching namespace config scores", () => {
-  const all = make.configs(
-    make.clusterConfig({ enabled: false }),
-    make.namespaceConfig("a", { platforms: [make.platform(ARM64, 1)] }),
-  );
-  assert.equal(labelsOf(admit(make.pod(), { configs: all }).after)[mark("preferred-node-affinity")], "not-set");
-});
-
-Deno.test("DV-04 judgeAdmission() adds no preferred label when the scoring namespace config does not match", () => {
-  const selector = { matchLabels: { app: "other" } };
-  const all = make.configs(
-    make.clusterConfig({ enabled: false }),
-    make.namespaceConfig("a", { platforms: [make.platform(ARM64, 1)], selector }),
-  );
-  assert.deepEqual(labelsOf(admit(make.pod(), { configs: all }).after), GATED);
-});
-
-Deno.test("DV-05 judgeAdmission() overwrites a gate label from a copied manifest", () => {
-  const { after } = admit(make.pod({}, { labels: { [mark("scheduling-gate")]: "removed", app: "x" } }));
-  assert.deepEqual(labelsOf(after), { ...GATED, app: "x" });
-});
-
-Deno.test("DV-06 judgeAdmission() does not duplicate a gate that the pod brings", () => {
-  const { after } = admit(make.pod({ schedulingGates: [{ name: SCHEDULING_GATE }] }));
-  assert.deepEqual(gatesOf(after), [SCHEDULING_GATE]);
-  assert.deepEqual(labelsOf(after), GATED);
-});
+for (const [title, raw, changes, labels] of GATES) {
+  Deno.test(title, () => {
+    const { verdict, after } = admit(raw, changes);
+    assert.deepEqual([verdict.kind, gatesOf(after), labelsOf(after)], ["gate", [SCHEDULING_GATE], labels]);
+  });
+}
 
 Deno.test("DV-07 judgeAdmission() appends the gate after foreign ones", () => {
-  assert.deepEqual(gatesOf(admit(make.pod({ schedulingGates: [{ name: "kueue" }] })).after), [
-    "kueue",
-    SCHEDULING_GATE,
-  ]);
-});
-
-Deno.test("DV-08 judgeAdmission() gates when the namespace configs could not be listed", () => {
-  assert.equal(admit(make.pod(), { configs: NO_CONFIGS }).verdict.kind, "gate");
+  const { after } = admit(make.pod({ schedulingGates: [{ name: "kueue" }] }));
+  assert.deepEqual(gatesOf(after), ["kueue", SCHEDULING_GATE]);
 });
 
 Deno.test("DV-09 parsePod() says that something is no pod instead of failing", () => {
@@ -102,16 +100,6 @@ Deno.test("DV-10 judgeAdmission() ignores a pod with an architecture of its own 
   assert.equal(verdict.kind === "ignore" && verdict.reason, "AlreadyConstrained");
   assert.deepEqual(labelsOf(after), { [mark("scheduling-gate")]: "not-set", [mark("node-affinity")]: "not-set" });
   assert.deepEqual(gatesOf(after), []);
-});
-
-Deno.test("DV-11 judgeAdmission() gates a plain pod when no cluster config is loaded", () => {
-  const { verdict, after } = admit(make.pod());
-  assert.equal(verdict.kind, "gate");
-  assert.ok(!(mark("preferred-node-affinity") in labelsOf(after)));
-});
-
-Deno.test("DV-13 judgeAdmission() gates a pod that has only a generateName", () => {
-  assert.equal(admit(make.pod({}, { name: undefined, generateName: "web-" })).verdict.kind, "gate");
 });
 
 for (
@@ -161,7 +149,7 @@ Deno.test("judgeAdmission() places a pod whose images are all known, labelled as
 });
 
 Deno.test("judgeAdmission() gates a pod that no node can run, so that its event finds it; or places it nowhere", () => {
-  const raw = make.pod({ containers: [make.container("single-amd64"), make.container("single-arm64")] });
+  const raw = make.pod(running("single-amd64", "single-arm64"));
   // Both exclude what the other has, so their configs must have been read before the answer counts.
   const deep = ["single-amd64", "single-arm64"].map((image) => make.image(image, { depth: "config" }));
   assert.equal(admit(raw, { known: [make.image("single-amd64"), make.image("single-arm64")] }).verdict.kind, "gate");
@@ -203,21 +191,15 @@ Deno.test("judgeAdmission() changes nothing in audit mode", () => {
 });
 
 Deno.test("judgeAdmission() labels an ignored pod gated when it brings the gate, so that it is let go", () => {
-  const raw = make.pod({ schedulingGates: [{ name: SCHEDULING_GATE }] }, { namespace: "kube-system" });
-  const { verdict, after } = admit(raw);
+  const { verdict, after } = admit(make.pod(HELD, { namespace: "kube-system" }));
   assert.equal(verdict.kind, "ignore");
   assert.equal(labelsOf(after)[mark("scheduling-gate")], "gated");
 });
 
 Deno.test("judgeAdmission() recognises its own patch on a second call of the same admission", () => {
-  for (
-    const raw of [
-      make.pod(),
-      make.pod({ nodeSelector: { [ARCH]: AMD64 } }),
-      make.pod({ affinity: make.nodeAffinity([make.term(["a", "b"])]) }),
-    ]
-  ) {
-    const once = admit(raw, { configs: SCORING, known: MULTI });
+  const specs = [{}, { nodeSelector: { [ARCH]: AMD64 } }, { affinity: make.nodeAffinity([make.term(["a", "b"])]) }];
+  for (const spec of specs) {
+    const once = admit(make.pod(spec), { configs: SCORING, known: MULTI });
     assert.equal(once.verdict.kind, "place");
     const twice = admit(once.after, { configs: SCORING, known: MULTI });
     assert.equal(verdictReason(twice.verdict), "OwnPatch");
@@ -227,10 +209,9 @@ Deno.test("judgeAdmission() recognises its own patch on a second call of the sam
 
 Deno.test("judgeAdmission() narrows its own patch when a container was injected after the first call", () => {
   const once = admit(make.pod({ affinity: make.nodeAffinity([make.term(["a", "b"])]) }), { known: MULTI }).after;
-  const spec = { ...(once.spec as Json), containers: [make.container("multi"), make.container("single-arm64")] };
-  const { verdict, after } = admit({ ...once, spec }, {
-    known: [make.image("multi"), make.image("single-arm64", { depth: "config" })],
-  });
+  const spec = { ...(once.spec as Json), ...running("multi", "single-arm64") };
+  const known = [make.image("multi"), make.image("single-arm64", { depth: "config" })];
+  const { verdict, after } = admit({ ...once, spec }, { known });
   assert.equal(verdict.kind, "place");
   assert.deepEqual(requiredOf(after), [make.term(["a", "b"], [ARCH, AMD64, ARM64], [ARCH, ARM64])]);
   assert.equal(labelsOf(after)[mark("single-arch")], "");
@@ -239,7 +220,7 @@ Deno.test("judgeAdmission() narrows its own patch when a container was injected 
 
 Deno.test("judgeAdmission() gates its own patch when an injected image is unknown, and keeps the record", () => {
   const once = admit(make.pod(), { known: MULTI }).after;
-  const spec = { ...(once.spec as Json), containers: [make.container("multi"), make.container("new")] };
+  const spec = { ...(once.spec as Json), ...running("multi", "new") };
   const { verdict, after } = admit({ ...once, spec });
   assert.equal(verdict.kind, "gate");
   assert.deepEqual(gatesOf(after), [SCHEDULING_GATE]);
@@ -251,22 +232,16 @@ Deno.test("judgeAdmission() does not rely on a record whose requirement the pod 
   const annotations = {
     "archway.dev/decision": '{"v":1,"d":"place","a":["arm64"],"i":[["multi","",["arm64"],"cache"]]}',
   };
-  const { verdict, after } = admit(
-    make.pod({ affinity: make.nodeAffinity([make.term([ARCH, AMD64])]) }, { annotations }),
-    {
-      known: MULTI,
-    },
-  );
+  const raw = make.pod({ affinity: make.nodeAffinity([make.term([ARCH, AMD64])]) }, { annotations });
+  const { verdict, after } = admit(raw, { known: MULTI });
   assert.equal(verdict.kind === "ignore" && verdict.reason, "AlreadyConstrained");
   assert.deepEqual(annotationsOf(after), {});
 });
 
 Deno.test("judgeAdmission() never widens the requirement of a copied manifest, whatever is known now", () => {
   const copied = admit(make.pod(), { known: MULTI }).after;
-  const wide = [
-    make.imageOf("multi", [AMD64, ARM64, PPC64LE, S390X].map((architecture) => ({ os: "linux", architecture }))),
-  ];
-  const { after } = admit(copied, { known: wide });
+  const platforms = [AMD64, ARM64, PPC64LE, S390X].map((architecture) => ({ os: "linux", architecture }));
+  const { after } = admit(copied, { known: [make.imageOf("multi", platforms)] });
   assert.deepEqual(requiredOf(after), [make.term([ARCH, AMD64, ARM64])]);
   assert.ok(!(mark(PPC64LE) in labelsOf(after)));
   assert.equal(at(after, "spec", "schedulingGates"), undefined);

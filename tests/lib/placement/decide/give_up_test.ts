@@ -1,14 +1,12 @@
 import assert from "node:assert/strict";
 import { reportsOf } from "../../../../lib/placement/decide/report/reports.ts";
-import { AMD64, ARCH, ARM64, type Json, labelsOf, make, mark, released, requiredOf } from "./make.ts";
+import { AMD64, ARCH, ARM64, type Json, labelsOf, make, mark, released, requiredOf, running } from "./make.ts";
 
 /** A gated pod that carries the terms and the record of an earlier decision, and an image that cannot be inspected. */
 function placedBefore(...architectures: readonly string[]): Json {
   const record = JSON.stringify({ v: 1, d: "place", a: architectures, i: [] });
-  return make.gatedPod({
-    containers: [make.container("broken")],
-    affinity: make.nodeAffinity([make.term([ARCH, ...architectures])]),
-  }, { annotations: { "archway.dev/decision": record } });
+  const affinity = make.nodeAffinity([make.term([ARCH, ...architectures])]);
+  return make.gatedPod({ ...running("broken"), affinity }, { annotations: { "archway.dev/decision": record } });
 }
 
 function settle(raw: Json, fallback?: string): { readonly kind: string; readonly after: Json; readonly said: string } {
@@ -16,11 +14,7 @@ function settle(raw: Json, fallback?: string): { readonly kind: string; readonly
   const facts = make.facts(raw, { configs: all, gateAgeMs: 60_000 });
   const { decision, after } = released(raw, facts);
   const [report] = reportsOf(facts.pod, { kind: "applied", decision });
-  return {
-    kind: decision.kind,
-    after,
-    said: report?.message ?? "",
-  };
+  return { kind: decision.kind, after, said: report?.message ?? "" };
 }
 
 Deno.test("decide() keeps an earlier requirement of Archway that does not include the fallback architecture", () => {

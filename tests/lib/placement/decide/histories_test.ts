@@ -7,7 +7,18 @@ import { SCHEDULING_GATE } from "../../../../lib/names.ts";
 import { decide } from "../../../../lib/placement/decide/decide.ts";
 import { releasePatch } from "../../../../lib/placement/decide/patch/release_patch.ts";
 import { makeSettings } from "../../../../lib/placement/decide/config/types.ts";
-import { ARCH, configs, gatesOf, type Json, labelsOf, make, NOWHERE, preferredOf, requiredOf } from "./make.ts";
+import {
+  ARCH,
+  configs,
+  gatesOf,
+  type Json,
+  labelsOf,
+  make,
+  NOWHERE,
+  preferredOf,
+  requiredOf,
+  running,
+} from "./make.ts";
 
 const SETTINGS = makeSettings({ operatorNamespace: "archway" });
 const COUNT = "multiarch.openshift.io/image-inspect-error-count";
@@ -17,10 +28,7 @@ const FOREIGN = "example.com/quota";
 const step = fc.oneof(
   { weight: 5, arbitrary: fc.record({ kind: fc.constant("decide" as const), replica: fc.nat({ max: 1 }) }) },
   { weight: 3, arbitrary: fc.record({ kind: fc.constant("see" as const), replica: fc.nat({ max: 1 }) }) },
-  {
-    weight: 2,
-    arbitrary: fc.record({ kind: fc.constant("wait" as const), ms: fc.integer({ min: 100, max: 20_000 }) }),
-  },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant("wait" as const), ms: fc.nat({ max: 20_000 }) }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant("registry" as const), answers: fc.boolean() }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("restart" as const), replica: fc.nat({ max: 1 }) }) },
   { weight: 1, arbitrary: fc.constant({ kind: "lift" as const }) },
@@ -56,13 +64,9 @@ class History {
   readonly #configs;
 
   constructor({ images, terms, fallback, scored, held }: Start) {
-    const affinity = terms.length === 0 ? {} : {
-      affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: terms } } },
-    };
+    const affinity = terms.length === 0 ? {} : { affinity: make.nodeAffinity(terms) };
     const gates = { schedulingGates: [...held ? [{ name: FOREIGN }] : [], { name: SCHEDULING_GATE }] };
-    this.pod = unshared(
-      make.gatedPod({ containers: images.map((image) => make.container(image)), ...gates, ...affinity }),
-    );
+    this.pod = unshared(make.gatedPod({ ...running(...images), ...gates, ...affinity }));
     const platforms = scored ? { platforms: [make.platform("arm64", 7)] } : {};
     this.#configs = configs(make.clusterConfig({ ...platforms, ...(fallback === undefined ? {} : { fallback }) }));
     this.replicas = [0, 1].map(() => ({ seen: this.pod, failedAttempts: 0 }));

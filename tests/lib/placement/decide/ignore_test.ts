@@ -42,6 +42,15 @@ function ignores(id: string, given: Given, expected: string | undefined): Row {
 }
 
 const ARCH_EXISTS = { matchExpressions: [{ key: ARCH, operator: "Exists" }] };
+const SCORING_OFF = make.clusterConfig({ enabled: false });
+const ON = make.namespaceConfig("on", { platforms: PLATFORMS });
+const OFF = make.namespaceConfig("off", { enabled: false });
+const OTHERS_DAEMON = [
+  { kind: "Other", name: "o", controller: false },
+  { kind: "DaemonSet", name: "d", controller: true },
+];
+const constrained = (...terms: readonly Json[]): Json => ({ affinity: make.nodeAffinity(terms) });
+const by = (expression: Json): Json => constrained({ matchExpressions: [expression] });
 const R_ONLY = { affinity: make.nodeAffinity([ARCH_EXISTS]) };
 const R_AND_P = { affinity: make.nodeAffinity([ARCH_EXISTS], [make.preferredTerm(1, ARCH, AMD64)]) };
 const owned = (controller: unknown): Json => ({ ownerReferences: [{ kind: "DaemonSet", name: "d", controller }] });
@@ -61,60 +70,36 @@ rows([
   ignores("PM-69", { spec: R_AND_P, configs: SCORING }, "AlreadyConstrained"),
   ignores("PM-70", { spec: R_ONLY, configs: SCORING }, undefined),
   ignores("PM-71", { spec: R_ONLY, configs: NOT_SCORING }, "AlreadyConstrained"),
-  ignores("PM-104", {
-    configs: configs(make.clusterConfig({ enabled: false }), make.namespaceConfig("on", { platforms: PLATFORMS })),
-  }, undefined),
-  ignores("PM-105", {
-    spec: { nodeSelector: { [ARCH]: AMD64 } },
-    configs: configs(make.clusterConfig({ enabled: false }), make.namespaceConfig("off", { enabled: false })),
-  }, "AlreadyConstrained"),
+  ignores("PM-104", { configs: configs(SCORING_OFF, ON) }, undefined),
+  ignores(
+    "PM-105",
+    { spec: { nodeSelector: { [ARCH]: AMD64 } }, configs: configs(SCORING_OFF, OFF) },
+    "AlreadyConstrained",
+  ),
   ignores("PM-106", { metadata: NAMED, configs: SCORING }, "OperatorNamespace"),
   ignores("PM-107", { metadata: KUBE, configs: SCORING }, "KubeNamespace"),
   ignores("PM-108", { spec: { nodeName: "n" }, configs: SCORING }, "NodeNameSet"),
-  ignores("PM-109", {
-    spec: R_ONLY,
-    configs: configs(
-      make.clusterConfig({ enabled: false }),
-      make.namespaceConfig("a", { enabled: false }),
-      make.namespaceConfig("b", { platforms: PLATFORMS }),
-    ),
-  }, undefined),
+  ignores("PM-109", { spec: R_ONLY, configs: configs(SCORING_OFF, OFF, ON) }, undefined),
   ignores("DV-10", { spec: { nodeSelector: { [ARCH]: AMD64 } }, configs: NO_CONFIGS }, "AlreadyConstrained"),
+  ignores("DV-17", { spec: constrained(make.term([ARCH, AMD64]), make.term(["foo", "bar"])) }, undefined),
   ignores(
-    "DV-17",
-    { spec: { affinity: make.nodeAffinity([make.term([ARCH, AMD64]), make.term(["foo", "bar"])]) } },
+    "DV-18",
+    { spec: constrained({ matchFields: [{ key: ARCH, operator: "In", values: [AMD64] }] }) },
     undefined,
   ),
-  ignores("DV-18", {
-    spec: { affinity: make.nodeAffinity([{ matchFields: [{ key: ARCH, operator: "In", values: [AMD64] }] }]) },
-  }, undefined),
-  ignores("DV-19", {
-    spec: {
-      affinity: make.nodeAffinity([{ matchExpressions: [{ key: ARCH, operator: "NotIn", values: [ARM64] }] }]),
-    },
-  }, "AlreadyConstrained"),
+  ignores("DV-19", { spec: by({ key: ARCH, operator: "NotIn", values: [ARM64] }) }, "AlreadyConstrained"),
   ignores("DV-20", { metadata: { namespace: "kubevirt-foo" } }, undefined),
   ignores(
     "DV-21 (different: left alone, as the MTO's README promises and its code does not)",
     { metadata: { namespace: "openshift-foo" } },
     "KubeNamespace",
   ),
-  ignores("DV-22", {
-    metadata: {
-      ownerReferences: [{ kind: "Other", name: "o", controller: false }, {
-        kind: "DaemonSet",
-        name: "d",
-        controller: true,
-      }],
-    },
-  }, "DaemonSet"),
-  ignores("DV-23", {
-    spec: {
-      affinity: make.nodeAffinity([{
-        matchExpressions: [{ key: "node-role.kubernetes.io/control-plane", operator: "Exists" }],
-      }]),
-    },
-  }, undefined),
+  ignores("DV-22", { metadata: { ownerReferences: OTHERS_DAEMON } }, "DaemonSet"),
+  ignores(
+    "DV-23",
+    { spec: by({ key: "node-role.kubernetes.io/control-plane", operator: "Exists" }) },
+    undefined,
+  ),
   ignores("DV-24", { spec: { hostNetwork: true } }, undefined),
   ignores("DV-24", { spec: { os: { name: "windows" } } }, undefined),
 ]);

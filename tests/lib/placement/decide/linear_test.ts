@@ -59,8 +59,10 @@ function list<T>(count: number, make: (index: number) => T): readonly T[] {
 }
 
 /** A record and an audit annotation as an earlier call of Archway leaves them. */
-const RECORD = JSON.stringify({ v: 1, d: "place", a: ["amd64", "arm64"], i: [] });
-const OWN = { annotations: { "archway.dev/decision": RECORD } };
+function recordOf(architectures: readonly string[]): string {
+  return JSON.stringify({ v: 1, d: "place", a: architectures, i: [] });
+}
+const OWN = { annotations: { "archway.dev/decision": recordOf(["amd64", "arm64"]) } };
 
 /** Members of a pod that its author may repeat without limit, each as `count` of them. */
 const SHAPES: Readonly<Record<string, (count: number) => readonly [spec: Json, metadata: Json]>> = {
@@ -69,9 +71,10 @@ const SHAPES: Readonly<Record<string, (count: number) => readonly [spec: Json, m
   "image volumes": (count) => [{
     volumes: list(count, (i) => ({ name: `v${i}`, image: { reference: `i${i}` } })),
   }, {}],
-  "required terms of the user": (
-    count,
-  ) => [{ affinity: nodeAffinity(list(count, (i) => term(["zone", `z${i}`]))) }, {}],
+  "required terms of the user": (count) => [
+    { affinity: nodeAffinity(list(count, (i) => term(["zone", `z${i}`]))) },
+    {},
+  ],
   "required terms that look like ours": (count) => [
     { affinity: nodeAffinity(list(count, () => term([ARCH, "amd64", "arm64"]))) },
     OWN,
@@ -97,32 +100,33 @@ const SHAPES: Readonly<Record<string, (count: number) => readonly [spec: Json, m
   "scheduling gates": (count) => [{ schedulingGates: list(count, (i) => ({ name: `gate${i}` })) }, {}],
   "a long decision record": (count) => [
     { affinity: nodeAffinity([term([ARCH, ...list(count, (i) => `a${i}`)])]) },
-    {
-      annotations: {
-        "archway.dev/decision": JSON.stringify({ v: 1, d: "place", a: list(500, (i) => `a${i}`), i: [] }),
-      },
-    },
+    { annotations: { "archway.dev/decision": recordOf(list(500, (i) => `a${i}`)) } },
   ],
 };
 
+/** Judges an admission without and with known images, and makes its patch. */
+function admit(raw: Json): void {
+  const pod = podOf(raw);
+  for (const known of [undefined, [fact("multi")]]) {
+    admissionPatch(pod, judgeAdmission(admissionFacts(pod, { configs: SCORING, settings, known })));
+  }
+}
+
+/** Decides about a gated pod, and makes patch and reports. */
+function settle(raw: Json): void {
+  const facts = factsOf(raw, { configs: SCORING, settings, images: [fact("multi")], gateAgeMs: 60_000 });
+  const decision = decide(facts);
+  releasePatch(facts.pod, decision);
+  reportsOf(facts.pod, { kind: "applied", decision });
+}
+
 for (const [name, shape] of Object.entries(SHAPES)) {
   Deno.test(`judgeAdmission() and its patch take steps in proportion to ${name}`, () => {
-    growsWithInput((count) => rawPod(...shape(count)), (raw) => {
-      const pod = podOf(raw);
-      for (const known of [undefined, [fact("multi")]]) {
-        const verdict = judgeAdmission(admissionFacts(pod, { configs: SCORING, settings, known, mayGate: true }));
-        admissionPatch(pod, verdict);
-      }
-    });
+    growsWithInput((count) => rawPod(...shape(count)), admit);
   });
 
   Deno.test(`decide() and its patch and reports take steps in proportion to ${name}`, () => {
-    growsWithInput((count) => gatedPod(...shape(count)), (raw) => {
-      const facts = factsOf(raw, { configs: SCORING, settings, images: [fact("multi")], gateAgeMs: 60_000 });
-      const decision = decide(facts);
-      releasePatch(facts.pod, decision);
-      reportsOf(facts.pod, { kind: "applied", decision });
-    });
+    growsWithInput((count) => gatedPod(...shape(count)), settle);
   });
 }
 
@@ -226,18 +230,8 @@ Deno.test("judgeAdmission(), decide() and their patches take steps in proportion
   fc.assert(
     fc.property(SHAPE, (shape) => {
       growsWithInput((count) => podOfShape(shape, count / 5), ([spec, metadata]) => {
-        const pod = podOf(rawPod(spec, metadata));
-        for (const known of [undefined, [fact("multi")]]) {
-          admissionPatch(
-            pod,
-            judgeAdmission(admissionFacts(pod, { configs: SCORING, settings, known, mayGate: true })),
-          );
-        }
-        const raw = gatedPod(spec, metadata);
-        const facts = factsOf(raw, { configs: SCORING, settings, images: [fact("multi")], gateAgeMs: 60_000 });
-        const decision = decide(facts);
-        releasePatch(facts.pod, decision);
-        reportsOf(facts.pod, { kind: "applied", decision });
+        admit(rawPod(spec, metadata));
+        settle(gatedPod(spec, metadata));
       });
     }),
     { numRuns: 30 },

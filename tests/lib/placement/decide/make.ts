@@ -61,6 +61,11 @@ export function container(image: string, imagePullPolicy?: string): Json {
   return { name: image.replaceAll(/\W/g, "-"), image, ...(imagePullPolicy === undefined ? {} : { imagePullPolicy }) };
 }
 
+/** The part of a spec that runs these images. */
+export function running(...images: readonly string[]): Json {
+  return { containers: images.map((image) => container(image)) };
+}
+
 export function nodeAffinity(required?: unknown, preferred?: unknown): Json {
   return {
     nodeAffinity: {
@@ -252,10 +257,7 @@ export function released(
 export type AdmissionChanges = Partial<Omit<AdmissionFacts, "pod" | "plan">> & { readonly configs?: PlacementConfigs };
 
 /** The facts of a pod that is being created; its images are not known unless given. */
-export function admissionFacts(
-  pod: PodView,
-  changes: AdmissionChanges = {},
-): AdmissionFacts {
+export function admissionFacts(pod: PodView, changes: AdmissionChanges = {}): AdmissionFacts {
   const { configs: all = NO_CONFIGS, ...given } = changes;
   const settings = given.settings ?? makeSettings({ operatorNamespace: "archway" });
   return {

@@ -6,8 +6,7 @@ import {
   type PlacementSettings,
 } from "../../../../lib/placement/decide/config/types.ts";
 import { parseManagedTaint } from "../../../../lib/placement/decide/config/arch_taints.ts";
-import type { InspectedImage } from "../../../../lib/oci/types.ts";
-import { admitted, ARCH, ARM64, at, type Json, make, released } from "./make.ts";
+import { type AdmissionChanges, admitted, ARCH, ARM64, at, type Json, make, released, running } from "./make.ts";
 
 const OWN = { key: "supported-arch", effect: "NoSchedule", architectures: undefined } as const;
 const MANAGED: Partial<PlacementSettings> = { archTaints: [OWN], ownTaints: [OWN] };
@@ -20,160 +19,93 @@ function tolerated(raw: unknown): string {
   return own.map(({ value }) => value).join();
 }
 
+type Given = Partial<PlacementSettings> & Pick<AdmissionChanges, "known" | "mayGate">;
+
 /** What a new pod tolerates after the webhook, called twice as `reinvocationPolicy` may. */
-function tolerationsAdmitted(raw: Json, changes: Partial<PlacementSettings>, mayGate = true): string {
-  const once = (pod: Json): Json => {
-    const facts = {
-      ...make.admission(make.view(pod), { settings: makeSettings({ ...MANAGED, ...changes }) }),
-      mayGate,
-    };
-    return admitted(pod, facts).after;
-  };
-  const [first] = [once(raw)];
-  const second = once(first);
-  assert.equal(tolerated(second), tolerated(first), "the second call changes nothing");
+function tolerationsAdmitted(raw: Json, { known, mayGate = true, ...changes }: Given): string {
+  const settings = makeSettings({ ...MANAGED, ...changes });
+  const once = (pod: Json): Json => admitted(pod, make.admission(make.view(pod), { settings, known, mayGate })).after;
+  const first = once(raw);
+  assert.equal(tolerated(once(first)), tolerated(first), "the second call changes nothing");
   return tolerated(first);
 }
 
-const daemonOwner = {
-  ownerReferences: [{ apiVersion: "apps/v1", kind: "DaemonSet", name: "d", uid: "d", controller: true }],
-};
-const userTerms = { affinity: make.nodeAffinity([make.term([ARCH, ARM64])]) };
+type Admitted = readonly [name: string, pod: Json, ends: string, given?: Given];
 
-const ADMITTED: readonly (readonly [name: string, pod: Json, ends: string, changes?: Partial<PlacementSettings>])[] = [
-  ["a pod of kube-system", make.pod({}, { namespace: "kube-system" }), ALL],
+const KUBE = { namespace: "kube-system" };
+const IN_KUBE = make.pod({}, KUBE);
+const DAEMON = make.pod({}, {
+  ownerReferences: [{ apiVersion: "apps/v1", kind: "DaemonSet", name: "d", uid: "d", controller: true }],
+});
+const TOLERANT = make.pod({ tolerations: [{ operator: "Exists" }] }, KUBE);
+const CHOSEN = make.pod({ tolerations: [{ key: OWN.key, value: "arm64", effect: "NoSchedule" }] }, KUBE);
+const BY_TERMS = make.pod({ affinity: make.nodeAffinity([make.term([ARCH, ARM64])]) });
+const BY_NODE = make.pod({ nodeName: "n" });
+const WITHOUT = { archTaints: [], ownTaints: [] };
+
+const ADMITTED: readonly Admitted[] = [
   ["a pod of Archway's own namespace", make.pod({}, { namespace: DEFAULT_SETTINGS.operatorNamespace }), ALL],
-  ["a DaemonSet's pod", make.pod({}, daemonOwner), ALL],
-  ["a pod with a node name", make.pod({ nodeName: "n" }), ALL],
+  ["a DaemonSet's pod", DAEMON, ALL],
+  ["a pod with a node name", BY_NODE, ALL],
   ["a pod for the control plane", make.pod({ nodeSelector: { "node-role.kubernetes.io/control-plane": "" } }), ALL],
-  ["a pod that constrains the architecture itself", make.pod(userTerms), ALL],
+  ["a pod that constrains the architecture itself", BY_TERMS, ALL],
   ["a pod of an audited namespace", make.pod(), ALL, { audit: true }],
   ["a pod that is gated, which gets them with its placement", make.pod(), "", { warmAdmission: false }],
-  [
-    "a pod that tolerates everything already",
-    make.pod({ tolerations: [{ operator: "Exists" }] }, { namespace: "kube-system" }),
-    "",
-  ],
-  [
-    "a pod whose tolerations were chosen by value",
-    make.pod({ tolerations: [{ key: OWN.key, value: "arm64", effect: "NoSchedule" }] }, { namespace: "kube-system" }),
-    "arm64",
-  ],
-  ["without the mode, a pod of kube-system", make.pod({}, { namespace: "kube-system" }), "", {
-    archTaints: [],
-    ownTaints: [],
-  }],
-  [
-    "with a taint of the cloud, a pod of kube-system",
-    make.pod({}, { namespace: "kube-system" }),
-    "",
-    { archTaints: [OWN], ownTaints: [] },
-  ],
+  ["a pod that passes because nobody gates", make.pod(), ALL, { warmAdmission: false, mayGate: false }],
+  ["a pod that tolerates everything already", TOLERANT, ""],
+  ["a pod whose tolerations were chosen by value", CHOSEN, "arm64"],
+  ["without the mode, a pod of kube-system", IN_KUBE, "", WITHOUT],
+  ["with a taint of the cloud, a pod of kube-system", IN_KUBE, "", { archTaints: [OWN], ownTaints: [] }],
 ];
 
-for (const [name, pod, ends, changes = {}] of ADMITTED) {
+for (const [name, pod, ends, given = {}] of ADMITTED) {
   Deno.test(`own taints: ${name} tolerates {${ends}} after admission`, () => {
-    assert.equal(tolerationsAdmitted(pod, changes), ends);
+    assert.equal(tolerationsAdmitted(pod, given), ends);
   });
 }
 
-interface LeftAlone {
-  readonly name: string;
-  readonly pod: Json;
-  readonly known: readonly InspectedImage[] | undefined;
-  readonly ends: string;
-  readonly changes?: Partial<PlacementSettings>;
-}
-
-const KUBE = { namespace: "kube-system" };
-const MULTI = [make.image("multi")];
-const two = (first: string, second: string): Json => ({
-  containers: [make.container(first), make.container(second)],
-});
+const MULTI = { known: [make.image("multi")] };
+const TWO = make.pod(running("multi", "single-amd64"), KUBE);
+const APART = make.pod(running("single-arm64", "single-amd64"), KUBE);
 const RUNTIMES: Partial<PlacementSettings> = { runtimeClasses: { sandbox: { kind: "skip" } } };
 
 /** Pods that placement leaves alone, by what is known of their images. */
-const LEFT_ALONE: readonly LeftAlone[] = [
-  { name: "of kube-system", pod: make.pod({}, KUBE), known: MULTI, ends: "amd64,arm64" },
-  { name: "of kube-system whose images are unknown", pod: make.pod({}, KUBE), known: undefined, ends: ALL },
-  { name: "of a DaemonSet", pod: make.pod({}, daemonOwner), known: MULTI, ends: "amd64,arm64" },
-  { name: "pinned by affinity", pod: make.pod(userTerms), known: MULTI, ends: "amd64,arm64" },
-  {
-    name: "pinned where no image runs",
-    pod: make.pod({ nodeSelector: { [ARCH]: "s390x" } }),
-    known: MULTI,
-    ends: "amd64,arm64",
-  },
-  {
-    name: "with two images",
-    pod: make.pod(two("multi", "single-amd64"), KUBE),
+const LEFT_ALONE: readonly Admitted[] = [
+  ["of kube-system", IN_KUBE, "amd64,arm64", MULTI],
+  ["of kube-system whose images are unknown", IN_KUBE, ALL],
+  ["of a DaemonSet", DAEMON, "amd64,arm64", MULTI],
+  ["pinned by affinity", BY_TERMS, "amd64,arm64", MULTI],
+  ["pinned where no image runs", make.pod({ nodeSelector: { [ARCH]: "s390x" } }), "amd64,arm64", MULTI],
+  ["with two images", TWO, "amd64", {
     known: [make.image("multi"), make.image("single-amd64", { depth: "config" })],
-    ends: "amd64",
-  },
-  {
-    name: "with two images, of which one may be a bundle",
-    pod: make.pod(two("multi", "single-amd64"), KUBE),
+  }],
+  ["with two images, of which one may be a bundle", TWO, ALL, {
     known: [make.image("multi"), make.image("single-amd64")],
-    ends: ALL,
-  },
-  {
-    name: "whose images share none",
-    pod: make.pod(two("single-arm64", "single-amd64"), KUBE),
-    known: [make.image("single-arm64"), make.image("single-amd64")],
-    ends: ALL,
-  },
-  { name: "bound by name", pod: make.pod({ nodeName: "n" }), known: MULTI, ends: ALL },
-  {
-    name: "whose RuntimeClass is skipped",
-    pod: make.pod({ runtimeClassName: "sandbox" }),
-    known: MULTI,
-    ends: ALL,
-    changes: RUNTIMES,
-  },
-  {
-    name: "without the mode",
-    pod: make.pod({}, KUBE),
-    known: MULTI,
-    ends: "",
-    changes: { archTaints: [], ownTaints: [] },
-  },
+  }],
+  ["whose images share none", APART, ALL, { known: [make.image("single-arm64"), make.image("single-amd64")] }],
+  ["bound by name", BY_NODE, ALL, MULTI],
+  ["whose RuntimeClass is skipped", make.pod({ runtimeClassName: "sandbox" }), ALL, { ...MULTI, ...RUNTIMES }],
+  ["without the mode", IN_KUBE, "", { ...MULTI, ...WITHOUT }],
 ];
 
-for (const { name, pod, known, ends, changes = {} } of LEFT_ALONE) {
+for (const [name, pod, ends, given = {}] of LEFT_ALONE) {
   Deno.test(`Q-09 own taints: a pod ${name} tolerates {${ends}}`, () => {
-    const settings = makeSettings({ ...MANAGED, ...changes });
-    const admit = (raw: Json): Json => admitted(raw, make.admission(make.view(raw), { settings, known })).after;
-    const first = admit(pod);
-    assert.equal(tolerated(first), ends);
-    assert.equal(tolerated(admit(first)), ends, "the second call changes nothing");
+    assert.equal(tolerationsAdmitted(pod, given), ends);
   });
 }
 
-Deno.test(`own taints: a pod that passes because nobody gates tolerates {${ALL}}`, () => {
-  assert.equal(tolerationsAdmitted(make.pod(), { warmAdmission: false }, false), ALL);
-});
-
 /** Images of the sample registry, and what their pod tolerates after its release. */
-const RELEASED: readonly (readonly [name: string, spec: Json, ends: string])[] = [
-  ["all that its images share", { containers: [make.container("multi")] }, "amd64,arm64"],
-  [
-    "what three images share, not what two of them do",
-    { containers: [make.container("multi"), make.container("single-amd64"), make.container("multi2")] },
-    "amd64",
-  ],
-  [
-    "nothing where its images share nothing",
-    { containers: [make.container("single-amd64"), make.container("single-arm64")] },
-    "",
-  ],
+const RELEASED: readonly (readonly [name: string, images: readonly string[], ends: string])[] = [
+  ["all that its images share", ["multi"], "amd64,arm64"],
+  ["what three images share, not what two of them do", ["multi", "single-amd64", "multi2"], "amd64"],
+  ["nothing where its images share nothing", ["single-amd64", "single-arm64"], ""],
 ];
 
-for (const [name, spec, ends] of RELEASED) {
+for (const [name, images, ends] of RELEASED) {
   Deno.test(`own taints: a released pod tolerates ${name}`, () => {
-    const raw = make.gatedPod(spec);
+    const raw = make.gatedPod(running(...images));
     const facts = make.facts(raw, { settings: makeSettings(MANAGED), gateAgeMs: 60_000 });
-    const { after } = released(raw, facts);
-    assert.equal(tolerated(after), ends);
+    assert.equal(tolerated(released(raw, facts).after), ends);
   });
 }
 

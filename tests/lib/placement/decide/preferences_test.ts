@@ -45,47 +45,75 @@ function preferredAfter(given: Given): unknown {
 }
 
 function prefers(id: string, given: Given, expected: readonly Json[]): Row {
-  const shown = expected.map((one) => JSON.stringify(one).replaceAll(/["{}]|matchExpressions|preference/g, "")).join(
-    " ",
-  );
-  return [
-    id,
-    `planPreferences() ends in ${shown.slice(0, 100)}`,
-    () => assert.deepEqual(preferredAfter(given), expected),
-  ];
+  const short = (one: Json): string => JSON.stringify(one).replaceAll(/["{}]|matchExpressions|preference/g, "");
+  const title = `planPreferences() ends in ${expected.map(short).join(" ").slice(0, 100)}`;
+  return [id, title, () => assert.deepEqual(preferredAfter(given), expected)];
 }
 
 function audits(id: string, given: Given, expected: string): Row {
   return [id, `planPreferences() audits ${expected}`, () => assert.equal(planOf(given).audit, expected)];
 }
 
+type Weights = Readonly<Record<string, number>>;
+
+function platformsOf(weights: Weights): readonly Json[] {
+  return Object.entries(weights).map(([architecture, weight]) => make.platform(architecture, weight));
+}
+
+const own = (name: string, weights: Weights, more: { readonly priority?: number; readonly selector?: unknown } = {}) =>
+  make.namespaceConfig(name, { ...more, platforms: platformsOf(weights) });
+const clusterOf = (weights: Weights) => make.clusterConfig({ platforms: platformsOf(weights) });
 const prefer = (architecture: string, weight: number): Json => make.preferredTerm(weight, ARCH, architecture);
 const FOO = make.preferredTerm(50, "foo", "bar");
-const CLUSTER_A = make.configs(make.clusterConfig({ platforms: [make.platform(AMD64, 1)] }));
-const CLUSTER_R = make.clusterConfig({ platforms: [make.platform(ARM64, 50)] });
+const FOO_20 = make.preferredTerm(20, "foo", "bar");
+const NOT_S390X = {
+  weight: 5,
+  preference: { matchExpressions: [{ key: ARCH, operator: "NotIn", values: [S390X] }] },
+};
+const CLUSTER_A = make.configs(clusterOf({ amd64: 1 }));
+const CLUSTER_R = clusterOf({ arm64: 50 });
+const R = make.configs(CLUSTER_R);
 const HIGH_LOW = make.configs(
   undefined,
-  make.namespaceConfig("low", { priority: 1, platforms: [make.platform(AMD64, 5)] }),
-  make.namespaceConfig("high", { priority: 2, platforms: [make.platform(AMD64, 1)] }),
+  own("low", { amd64: 5 }, { priority: 1 }),
+  own("high", { amd64: 1 }, { priority: 2 }),
 );
 const PR_21 = make.configs(
   CLUSTER_R,
-  make.namespaceConfig("high", { priority: 100, platforms: [make.platform(AMD64, 50), make.platform(ARM64, 60)] }),
-  make.namespaceConfig("low", { priority: 50, platforms: [make.platform(ARM64, 30), make.platform(PPC64LE, 40)] }),
+  own("high", { amd64: 50, arm64: 60 }, { priority: 100 }),
+  own("low", { arm64: 30, ppc64le: 40 }, { priority: 50 }),
 );
 const PR_24 = make.configs(
   CLUSTER_R,
-  make.namespaceConfig("h", { priority: 100, platforms: [make.platform(AMD64, 100)] }),
-  make.namespaceConfig("m", { priority: 50, platforms: [make.platform(AMD64, 50), make.platform(ARM64, 60)] }),
-  make.namespaceConfig("l", { priority: 25, platforms: [make.platform(ARM64, 25), make.platform(PPC64LE, 30)] }),
+  own("h", { amd64: 100 }, { priority: 100 }),
+  own("m", { amd64: 50, arm64: 60 }, { priority: 50 }),
+  own("l", { arm64: 25, ppc64le: 30 }, { priority: 25 }),
 );
 const BACKEND = make.configs(
   CLUSTER_R,
-  make.namespaceConfig("be", {
-    platforms: [make.platform(PPC64LE, 60)],
-    selector: { matchLabels: { app: "backend" } },
-  }),
+  own("be", { ppc64le: 60 }, { selector: { matchLabels: { app: "backend" } } }),
 );
+const PM_111 = make.configs(
+  clusterOf({ amd64: 10 }),
+  own("high", { amd64: 80 }, { priority: 9 }),
+  own("low", { arm64: 20 }),
+);
+const PM_113 = make.configs(undefined, own("high", { amd64: 50 }, { priority: 9 }), own("low", { amd64: 30 }));
+const PR_17 = make.configs(
+  CLUSTER_R,
+  own("test-ppc1", { amd64: 50 }, { priority: 50 }),
+  own("test-ppc2", { arm64: 10 }, { priority: 30 }),
+);
+const PR_19 = make.configs(
+  CLUSTER_R,
+  own("a", { amd64: 30 }, { priority: 30 }),
+  own("b", { amd64: 60 }, { priority: 60 }),
+);
+const PR_20 = make.configs(CLUSTER_R, own("a", { ppc64le: 30 }), own("b", { amd64: 60 }));
+const beside = (weights: Weights): PlacementConfigs => make.configs(CLUSTER_R, own("p", weights));
+const PR_18 = [prefer(AMD64, 100), prefer(PPC64LE, 10), prefer(S390X, 50), prefer(ARM64, 50)];
+const DV_69 = [prefer(AMD64, 100), prefer(PPC64LE, 99), prefer(ARM64, 50)];
+const TWICE = make.configs(make.clusterConfig({ platforms: [make.platform(AMD64, 10), make.platform(AMD64, 20)] }));
 
 rows([
   prefers("PM-32", { configs: CLUSTER_A }, [prefer(AMD64, 1)]),
@@ -94,70 +122,24 @@ rows([
   prefers("PM-35", { configs: HIGH_LOW }, [prefer(AMD64, 1)]),
   prefers("PM-36", { users: [FOO], configs: HIGH_LOW }, [FOO, prefer(AMD64, 1)]),
   prefers("PM-37", { users: [prefer(AMD64, 30)], configs: HIGH_LOW }, [prefer(AMD64, 30)]),
+  audits("PM-110", { configs: make.configs(clusterOf({ amd64: 50 })) }, "amd64:50:ClusterPodPlacementConfig"),
   audits(
-    "PM-110",
-    { configs: make.configs(make.clusterConfig({ platforms: [make.platform(AMD64, 50)] })) },
-    "amd64:50:ClusterPodPlacementConfig",
+    "PM-111",
+    { configs: PM_111 },
+    "amd64:80:PodPlacementConfig-high,arm64:20:PodPlacementConfig-low,amd64:10:ClusterPodPlacementConfig:skipped",
   ),
-  audits("PM-111", {
-    configs: make.configs(
-      make.clusterConfig({ platforms: [make.platform(AMD64, 10)] }),
-      make.namespaceConfig("high", { priority: 9, platforms: [make.platform(AMD64, 80)] }),
-      make.namespaceConfig("low", { platforms: [make.platform(ARM64, 20)] }),
-    ),
-  }, "amd64:80:PodPlacementConfig-high,arm64:20:PodPlacementConfig-low,amd64:10:ClusterPodPlacementConfig:skipped"),
-  audits("PM-113", {
-    configs: make.configs(
-      undefined,
-      make.namespaceConfig("high", { priority: 9, platforms: [make.platform(AMD64, 50)] }),
-      make.namespaceConfig("low", { platforms: [make.platform(AMD64, 30)] }),
-    ),
-  }, "amd64:50:PodPlacementConfig-high,amd64:30:PodPlacementConfig-low:skipped"),
-  prefers("PR-13", { configs: make.configs(CLUSTER_R) }, [prefer(ARM64, 50)]),
-  prefers("PR-14", { users: [make.preferredTerm(20, "foo", "bar")], configs: make.configs(CLUSTER_R) }, [
-    make.preferredTerm(20, "foo", "bar"),
-    prefer(ARM64, 50),
-  ]),
-  prefers("PR-15", { users: [prefer(ARM64, 10)], configs: make.configs(CLUSTER_R) }, [prefer(ARM64, 10)]),
+  audits("PM-113", { configs: PM_113 }, "amd64:50:PodPlacementConfig-high,amd64:30:PodPlacementConfig-low:skipped"),
+  prefers("PR-13", { configs: R }, [prefer(ARM64, 50)]),
+  prefers("PR-14", { users: [FOO_20], configs: R }, [FOO_20, prefer(ARM64, 50)]),
+  prefers("PR-15", { users: [prefer(ARM64, 10)], configs: R }, [prefer(ARM64, 10)]),
   audits(
     "PR-17",
-    {
-      configs: make.configs(
-        CLUSTER_R,
-        make.namespaceConfig("test-ppc1", { priority: 50, platforms: [make.platform(AMD64, 50)] }),
-        make.namespaceConfig("test-ppc2", { priority: 30, platforms: [make.platform(ARM64, 10)] }),
-      ),
-    },
+    { configs: PR_17 },
     "amd64:50:PodPlacementConfig-test-ppc1,arm64:10:PodPlacementConfig-test-ppc2,arm64:50:ClusterPodPlacementConfig:skipped",
   ),
-  prefers("PR-18", {
-    configs: make.configs(
-      CLUSTER_R,
-      make.namespaceConfig("p", {
-        platforms: [make.platform(AMD64, 100), make.platform(PPC64LE, 10), make.platform(S390X, 50)],
-      }),
-    ),
-  }, [
-    prefer(AMD64, 100),
-    prefer(PPC64LE, 10),
-    prefer(S390X, 50),
-    prefer(ARM64, 50),
-  ]),
-  prefers("PR-19", {
-    configs: make.configs(
-      CLUSTER_R,
-      make.namespaceConfig("a", { priority: 30, platforms: [make.platform(AMD64, 30)] }),
-      make.namespaceConfig("b", { priority: 60, platforms: [make.platform(AMD64, 60)] }),
-    ),
-  }, [prefer(AMD64, 60), prefer(ARM64, 50)]),
-  prefers("PR-20", {
-    users: [prefer(AMD64, 20)],
-    configs: make.configs(
-      CLUSTER_R,
-      make.namespaceConfig("a", { platforms: [make.platform(PPC64LE, 30)] }),
-      make.namespaceConfig("b", { platforms: [make.platform(AMD64, 60)] }),
-    ),
-  }, [prefer(AMD64, 20)]),
+  prefers("PR-18", { configs: beside({ amd64: 100, ppc64le: 10, s390x: 50 }) }, PR_18),
+  prefers("PR-19", { configs: PR_19 }, [prefer(AMD64, 60), prefer(ARM64, 50)]),
+  prefers("PR-20", { users: [prefer(AMD64, 20)], configs: PR_20 }, [prefer(AMD64, 20)]),
   prefers("PR-21", { configs: PR_21 }, [prefer(AMD64, 50), prefer(ARM64, 60), prefer(PPC64LE, 40)]),
   audits(
     "PR-21",
@@ -165,37 +147,19 @@ rows([
     "amd64:50:PodPlacementConfig-high,arm64:60:PodPlacementConfig-high,arm64:30:PodPlacementConfig-low:skipped," +
       "ppc64le:40:PodPlacementConfig-low,arm64:50:ClusterPodPlacementConfig:skipped",
   ),
-  prefers("PR-22", {
-    users: [prefer(PPC64LE, 10)],
-    configs: make.configs(CLUSTER_R, make.namespaceConfig("a", { platforms: [make.platform(PPC64LE, 50)] })),
-  }, [
-    prefer(PPC64LE, 10),
-  ]),
-  prefers("PR-23", { users: [prefer(ARM64, 10)], configs: make.configs(CLUSTER_R) }, [prefer(ARM64, 10)]),
+  prefers("PR-22", { users: [prefer(PPC64LE, 10)], configs: beside({ ppc64le: 50 }) }, [prefer(PPC64LE, 10)]),
+  prefers("PR-23", { users: [prefer(ARM64, 10)], configs: R }, [prefer(ARM64, 10)]),
   prefers("PR-24", { configs: PR_24 }, [prefer(AMD64, 100), prefer(ARM64, 60), prefer(PPC64LE, 30)]),
   prefers("PR-25", { labels: { app: "backend" }, configs: BACKEND }, [prefer(PPC64LE, 60), prefer(ARM64, 50)]),
   prefers("PR-25", { labels: { app: "frontend" }, configs: BACKEND }, [prefer(ARM64, 50)]),
-  prefers("PR-26", {
-    configs: make.configs(CLUSTER_R, make.namespaceConfig("all", { platforms: [make.platform(PPC64LE, 70)] })),
-  }, [
-    prefer(PPC64LE, 70),
-    prefer(ARM64, 50),
-  ]),
+  prefers("PR-26", { configs: beside({ ppc64le: 70 }) }, [prefer(PPC64LE, 70), prefer(ARM64, 50)]),
   audits(
     "DV-67",
-    { configs: make.configs(make.clusterConfig({ platforms: [make.platform(AMD64, 10), make.platform(AMD64, 20)] })) },
+    { configs: TWICE },
     "amd64:10:ClusterPodPlacementConfig,amd64:20:ClusterPodPlacementConfig:skipped",
   ),
-  prefers("DV-68", {
-    users: [{ weight: 5, preference: { matchExpressions: [{ key: ARCH, operator: "NotIn", values: [S390X] }] } }],
-    configs: make.configs(CLUSTER_R),
-  }, [{ weight: 5, preference: { matchExpressions: [{ key: ARCH, operator: "NotIn", values: [S390X] }] } }]),
-  prefers("DV-69", {
-    configs: make.configs(
-      CLUSTER_R,
-      make.namespaceConfig("a", { platforms: [make.platform(AMD64, 100), make.platform(PPC64LE, 99)] }),
-    ),
-  }, [prefer(AMD64, 100), prefer(PPC64LE, 99), prefer(ARM64, 50)]),
+  prefers("DV-68", { users: [NOT_S390X], configs: R }, [NOT_S390X]),
+  prefers("DV-69", { configs: beside({ amd64: 100, ppc64le: 99 }) }, DV_69),
 ]);
 
 Deno.test("PM-38 decide() keeps an empty list of preferred terms when the configs name no platform", () => {
@@ -209,10 +173,7 @@ Deno.test("PM-38 decide() keeps an empty list of preferred terms when the config
 Deno.test("PM-112 planPreferences() does not repeat an identical audit entry", () => {
   const audit = "amd64:50:ClusterPodPlacementConfig";
   const pod = make.view(make.pod({}, { annotations: { [mark("preferred-affinity-sources")]: audit } }));
-  const sources = scoringSources({
-    cluster: make.clusterConfig({ platforms: [make.platform(AMD64, 50)] }),
-    namespace: [],
-  });
+  const sources = scoringSources({ cluster: clusterOf({ amd64: 50 }), namespace: [] });
   assert.equal(planPreferences(pod, sources, "audited").audit, audit);
 });
 
@@ -225,7 +186,7 @@ Deno.test("PM-114 planPreferences() stays under 500 bytes for six calls over fou
 
 Deno.test("DV-70 decide() prefers an architecture that the image lacks", () => {
   const raw = make.gatedPod({ containers: [{ name: "c", image: "single-amd64" }] });
-  const facts = make.facts(raw, { configs: make.configs(CLUSTER_R) });
+  const facts = make.facts(raw, { configs: R });
   const after = released(raw, facts).after;
   assert.deepEqual(preferredOf(after), [prefer(ARM64, 50)]);
 });

@@ -136,20 +136,8 @@ const inspectionOf = (name: string): fc.Arbitrary<InspectedImage> =>
         make.imageOf(name, all, { depth })
       ),
     },
-    {
-      weight: 1,
-      arbitrary: failure.map((one): InspectedImage => ({
-        image: name,
-        inspection: { kind: "failed", failure: one },
-      })),
-    },
-    {
-      weight: 1,
-      arbitrary: fc.constant<InspectedImage>({
-        image: name,
-        inspection: { kind: "anywhere", digest: "sha256:b", mediaType: "m", platforms: [], findings: [] },
-      }),
-    },
+    { weight: 1, arbitrary: failure.map((one) => make.failedImage(name, one)) },
+    { weight: 1, arbitrary: fc.constant(make.bundle(name)) },
   );
 const weights = fc.array(fc.record({ architecture, weight: fc.integer({ min: 1, max: 100 }) }), { maxLength: 4 });
 const someConfigs: fc.Arbitrary<PlacementConfigs> = fc.record({
@@ -249,60 +237,45 @@ function foreignGates(raw: Json): readonly string[] {
   return gatesOf(raw).filter((name) => name !== SCHEDULING_GATE);
 }
 
-Deno.test("invariant 3: admission and release only ever narrow the user's constraints", () => {
-  fc.assert(
-    fc.property(scenes, fc.boolean(), (scene, warm) => {
-      const admitted = admit(scene, warm ? scene.images : undefined);
-      assertNarrowed(scene.raw, admitted);
-      assertNarrowed(admitted, settle(admitted, scene));
-    }),
-    RUNS,
-  );
+/** Asserts it of scenes, whose images are known at admission or not. */
+function holds(title: string, check: (scene: Scene, isWarm: boolean) => void): void {
+  Deno.test(title, () => fc.assert(fc.property(scenes, fc.boolean(), check), RUNS));
+}
+
+holds("invariant 3: admission and release only ever narrow the user's constraints", (scene, warm) => {
+  const admitted = admit(scene, warm ? scene.images : undefined);
+  assertNarrowed(scene.raw, admitted);
+  assertNarrowed(admitted, settle(admitted, scene));
 });
 
-Deno.test("invariant 7: everything that is not ours survives admission and release", () => {
-  fc.assert(
-    fc.property(scenes, fc.boolean(), (scene, warm) => {
-      const admitted = admit(scene, warm ? scene.images : undefined);
-      const settled = settle(admitted, scene);
-      for (const after of [admitted, settled]) {
-        assert.deepEqual(withoutOurs(after), withoutOurs(scene.raw));
-        assert.deepEqual(foreignGates(after), foreignGates(scene.raw));
-        const tolerations = (at(scene.raw, "spec", "tolerations") ?? []) as readonly unknown[];
-        assert.deepEqual(
-          ((at(after, "spec", "tolerations") ?? []) as readonly unknown[]).slice(0, tolerations.length),
-          tolerations,
-        );
-      }
-    }),
-    RUNS,
-  );
+holds("invariant 7: everything that is not ours survives admission and release", (scene, warm) => {
+  const admitted = admit(scene, warm ? scene.images : undefined);
+  const settled = settle(admitted, scene);
+  for (const after of [admitted, settled]) {
+    assert.deepEqual(withoutOurs(after), withoutOurs(scene.raw));
+    assert.deepEqual(foreignGates(after), foreignGates(scene.raw));
+    const tolerations = (at(scene.raw, "spec", "tolerations") ?? []) as readonly unknown[];
+    assert.deepEqual(
+      ((at(after, "spec", "tolerations") ?? []) as readonly unknown[]).slice(0, tolerations.length),
+      tolerations,
+    );
+  }
 });
 
-Deno.test("invariant 5: judging an admitted pod again in the same admission changes nothing", () => {
-  fc.assert(
-    fc.property(scenes, fc.boolean(), (scene, warm) => {
-      const known = warm ? scene.images : undefined;
-      const once = admit(scene, known);
-      assert.deepEqual(admit({ ...scene, raw: once }, known), once);
-    }),
-    RUNS,
-  );
+holds("invariant 5: judging an admitted pod again in the same admission changes nothing", (scene, warm) => {
+  const known = warm ? scene.images : undefined;
+  const once = admit(scene, known);
+  assert.deepEqual(admit({ ...scene, raw: once }, known), once);
 });
 
-Deno.test("invariant 5: deciding twice gives the same, and a settled pod is left alone", () => {
-  fc.assert(
-    fc.property(scenes, (scene) => {
-      const gated = admit(scene, undefined);
-      const facts = factsOf(gated, scene);
-      assert.deepEqual(decide(facts), decide(factsOf(structuredClone(gated), scene)));
-      const settled = settle(gated, scene);
-      const again = factsOf(settled, scene);
-      assert.deepEqual(decide(again), { kind: "ignore", reason: "NotGated" });
-      assert.deepEqual(releasePatch(again.pod, decide(again)), []);
-    }),
-    RUNS,
-  );
+holds("invariant 5: deciding twice gives the same, and a settled pod is left alone", (scene) => {
+  const gated = admit(scene, undefined);
+  const facts = factsOf(gated, scene);
+  assert.deepEqual(decide(facts), decide(factsOf(structuredClone(gated), scene)));
+  const settled = settle(gated, scene);
+  const again = factsOf(settled, scene);
+  assert.deepEqual(decide(again), { kind: "ignore", reason: "NotGated" });
+  assert.deepEqual(releasePatch(again.pod, decide(again)), []);
 });
 
 Deno.test("invariant 1: past the deadline every decision takes the gate off", () => {
@@ -337,41 +310,31 @@ Deno.test("invariant 1: every history of failures ends inside the deadline", () 
   );
 });
 
-Deno.test("invariant 2: a placed pod may only go where each of its images runs", () => {
-  fc.assert(
-    fc.property(scenes, (scene) => {
-      const gated = admit(scene, undefined);
-      const decision = decide(factsOf(gated, scene));
-      if (decision.kind !== "place" || decision.required.kind !== "in") return;
-      assert.deepEqual(scene.images.filter(({ inspection }) => inspection.kind === "failed"), []);
-      for (const { inspection } of scene.images) {
-        if (inspection.kind !== "platforms") continue;
-        const runs = inspection.platforms.map((platform) => platform.architecture);
-        const placed: readonly string[] = decision.required.architectures;
-        for (const name of placed) assert.ok(runs.includes(name), name);
-      }
-    }),
-    RUNS,
-  );
+holds("invariant 2: a placed pod may only go where each of its images runs", (scene) => {
+  const gated = admit(scene, undefined);
+  const decision = decide(factsOf(gated, scene));
+  if (decision.kind !== "place" || decision.required.kind !== "in") return;
+  assert.deepEqual(scene.images.filter(({ inspection }) => inspection.kind === "failed"), []);
+  for (const { inspection } of scene.images) {
+    if (inspection.kind !== "platforms") continue;
+    const runs = inspection.platforms.map((platform) => platform.architecture);
+    const placed: readonly string[] = decision.required.architectures;
+    for (const name of placed) assert.ok(runs.includes(name), name);
+  }
 });
 
-Deno.test("reports and records stay small, and labels are ours or the user's", () => {
-  fc.assert(
-    fc.property(scenes, (scene) => {
-      const gated = admit(scene, undefined);
-      const facts = factsOf(gated, scene);
-      const decision = decide(facts);
-      const all = reportsOf(facts.pod, { kind: "applied", decision });
-      assert.ok(all.length <= 3 && all.every(({ message }) => [...message].length <= 1_024));
-      const settled = settle(gated, scene);
-      const record = String(annotationsOf(settled)["archway.dev/decision"] ?? "");
-      assert.ok(new TextEncoder().encode(record).length <= RECORD_MAX_BYTES);
-      for (const name of Object.keys(labelsOf(settled))) {
-        assert.ok(name.startsWith("multiarch.openshift.io/") || name in labelsOf(scene.raw), name);
-      }
-    }),
-    RUNS,
-  );
+holds("reports and records stay small, and labels are ours or the user's", (scene) => {
+  const gated = admit(scene, undefined);
+  const facts = factsOf(gated, scene);
+  const decision = decide(facts);
+  const all = reportsOf(facts.pod, { kind: "applied", decision });
+  assert.ok(all.length <= 3 && all.every(({ message }) => [...message].length <= 1_024));
+  const settled = settle(gated, scene);
+  const record = String(annotationsOf(settled)["archway.dev/decision"] ?? "");
+  assert.ok(new TextEncoder().encode(record).length <= RECORD_MAX_BYTES);
+  for (const name of Object.keys(labelsOf(settled))) {
+    assert.ok(name.startsWith("multiarch.openshift.io/") || name in labelsOf(scene.raw), name);
+  }
 });
 
 Deno.test("parsePod() never throws, whatever the JSON", () => {

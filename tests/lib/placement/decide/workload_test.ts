@@ -18,13 +18,13 @@ import {
   ARCH,
   ARM64,
   at,
-  container,
   type FactChanges,
   factsOf,
   type Json,
   nodeAffinity,
   podOf,
   requiredOf,
+  running,
   term,
 } from "./make.ts";
 
@@ -49,7 +49,7 @@ function rawWorkload(images: readonly string[], changes: Changes = {}): KubeObje
   const podSets = images.map((image, index) => ({
     name: `set-${index}`,
     count: 1,
-    template: { spec: { containers: [container(image)], ...spec } },
+    template: { spec: { ...running(image), ...spec } },
   }));
   return {
     apiVersion: "kueue.x-k8s.io/v1beta2",
@@ -154,7 +154,7 @@ Deno.test("Q-02 a template that names more than its images have is narrowed, so 
 });
 
 Deno.test("a Workload whose images share no architecture gives its quota back for a minute", () => {
-  const spec = { containers: [container("single-amd64"), container("single-arm64")] };
+  const spec = running("single-amd64", "single-arm64");
   const { narrowing, answer } = acted(rawWorkload(["single-amd64"], { spec, flavor: "x86" }));
   assert.deepEqual([narrowing, answer?.state, answer?.state === "Retry" && answer.afterSeconds], [[], "Retry", 60]);
 });
@@ -185,7 +185,7 @@ Deno.test("its Job is the batch/v1 Job that owns it, whose template gets the sam
   assert.equal(workloadOf(rawWorkload(["single-amd64"])).job, "j");
   const other = { apiVersion: "jobset.x-k8s.io/v1alpha2", kind: "JobSet" };
   assert.equal(workloadOf(rawWorkload(["single-amd64"], { owner: other })).job, undefined);
-  const job: Json = { spec: { template: { spec: { containers: [container("single-amd64")] } } } };
+  const job: Json = { spec: { template: { spec: running("single-amd64") } } };
   const template = podOf(at(job, "spec", "template"));
   const [decision] = decisionsOf(rawWorkload(["single-amd64"]));
   const narrowed = applied(job, narrowTemplate(template, decision, "/spec/template"));

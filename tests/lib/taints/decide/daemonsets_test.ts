@@ -9,15 +9,11 @@ import type { JudgedDaemonSet, TaintDaemonSet, TaintRule } from "../../../../lib
 import { parseTaintDaemonSet, parseTaintNode } from "../../../../lib/taints/decide/views.ts";
 import { progressOf } from "../../../../lib/taints/decide/progress.ts";
 import { countSteps } from "../../placement/decide/count_steps.ts";
-import { ours, rawDaemonSet, rawNode, RULE, survey } from "./make.ts";
+import { ours, placed, rawDaemonSet, rawNode, RULE, survey } from "./make.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
 const texts = (count: number): readonly string[] => Array.from({ length: count }, (_, at) => `node-${at}`);
-
-function placed(nodeSelectorTerms: readonly Json[]): Json {
-  return { affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } } } };
-}
 
 function affine(values: readonly (readonly string[])[], operator = "NotIn"): Json {
   return placed(values.map((each) => ({

@@ -82,6 +82,13 @@ export function rawTaintPod(spec: RawPodSpec = {}): KubeObject {
   };
 }
 
+/** The part of a spec that has these terms of nodes. */
+export function placed(
+  nodeSelectorTerms: readonly Readonly<Record<string, unknown>>[],
+): Readonly<Record<string, unknown>> {
+  return { affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } } } };
+}
+
 export function rawDaemonSet(name: string, spec: Readonly<Record<string, unknown>> = {}): KubeObject {
   return {
     apiVersion: "apps/v1",

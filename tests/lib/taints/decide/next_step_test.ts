@@ -7,6 +7,7 @@ import {
   applied,
   type NodeSpec,
   ours,
+  placed,
   rawDaemonSet,
   rawNode,
   type RawPodSpec,
@@ -19,6 +20,8 @@ import {
 const TOLERATES_ALL = [{ operator: "Exists" }];
 const UNTOLERATED = "0/2 nodes are available: 2 node(s) had untolerated taint(s).";
 const AMD = [{ key: RULE.key, operator: "Equal", value: "amd64", effect: "NoSchedule" }];
+
+const NOT_AMD = { key: "kubernetes.io/arch", operator: "NotIn", values: ["amd64"] };
 
 interface Cluster {
   readonly nodes: readonly KubeObject[];
@@ -107,17 +110,7 @@ const ROWS: Readonly<Record<string, readonly (readonly [name: string, cluster: C
       }],
       ["a DaemonSet whose affinity excludes the node does not", {
         nodes: [first],
-        daemonSets: [rawDaemonSet("agent", {
-          affinity: {
-            nodeAffinity: {
-              requiredDuringSchedulingIgnoredDuringExecution: {
-                nodeSelectorTerms: [{
-                  matchExpressions: [{ key: "kubernetes.io/arch", operator: "NotIn", values: ["amd64"] }],
-                }],
-              },
-            },
-          },
-        })],
+        daemonSets: [rawDaemonSet("agent", placed([{ matchExpressions: [NOT_AMD] }]))],
       }],
     ],
     "taint b": [
@@ -178,10 +171,8 @@ Deno.test("nextStep(): lifting is not held up by pods, however many more with ev
   let pods: readonly KubeObject[] = [];
   const steps: string[] = [];
   while (steps.at(-1) !== "done" && steps.length < 10) {
-    pods = [
-      ...pods,
-      ...Array.from({ length: 11 }, (_, at) => rawTaintPod({ name: `${pods.length + at}`, says: UNTOLERATED })),
-    ];
+    const more = Array.from({ length: 11 }, (_, at) => rawTaintPod({ name: `${pods.length + at}`, says: UNTOLERATED }));
+    pods = [...pods, ...more];
     const step = stepOf({ nodes, pods }, [], "lift");
     if (step.kind === "untaint") {
       nodes = nodes.map((node) => node.metadata.name === step.node ? applied(node, step.operations) : node);

@@ -4,7 +4,7 @@ import { parseArchTaint } from "../../../../../lib/placement/decide/config/arch_
 import { parseVariantLabel } from "../../../../../lib/placement/decide/config/options.ts";
 import { planTolerations } from "../../../../../lib/placement/decide/patch/tolerations.ts";
 import { type ArchTaint, makeSettings, type VariantLabel } from "../../../../../lib/placement/decide/config/types.ts";
-import { AMD64, ARCH, ARM64, container, type Json, make, released, requiredOf } from "../make.ts";
+import { AMD64, ARCH, ARM64, type Json, make, released, requiredOf, running } from "../make.ts";
 
 function taint(text: string): ArchTaint {
   const parsed = parseArchTaint(text);
@@ -67,7 +67,7 @@ function requiredFor(
   spec: Json = {},
   variantLabels = [label("amd64/v3=level=v3|v4")],
 ): unknown {
-  const raw = make.gatedPod({ containers: images.map(({ image }) => container(image)), ...spec });
+  const raw = make.gatedPod({ ...running(...images.map(({ image }) => image)), ...spec });
   const facts = make.facts(raw, { images, settings: makeSettings({ variantLabels }) });
   return requiredOf(released(raw, facts).after);
 }

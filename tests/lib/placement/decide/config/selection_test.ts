@@ -91,17 +91,13 @@ Deno.test("selectConfigs() is not fooled by keys that every object inherits", ()
 });
 
 Deno.test("fallbackArchitecture() is that of the most important namespace config that names one, else the cluster's", () => {
-  const pod = make.view(make.pod());
   const low = ppc("low", { priority: 1, fallback: AMD64 });
   const high = ppc("high", { priority: 9 });
   const deaf = ppc("deaf", { priority: 99, fallback: "s390x", selector: is({ no: "pod" }) });
-  assert.equal(
-    fallbackArchitecture(selectConfigs(pod, make.configs(make.clusterConfig({ fallback: ARM64 }), low, high, deaf))),
-    AMD64,
-  );
-  assert.equal(
-    fallbackArchitecture(selectConfigs(pod, make.configs(make.clusterConfig({ fallback: ARM64 }), high))),
-    ARM64,
-  );
-  assert.equal(fallbackArchitecture(selectConfigs(pod, make.configs(undefined, high))), undefined);
+  const chosen = (...all: Parameters<typeof make.configs>): string | undefined =>
+    fallbackArchitecture(selectConfigs(make.view(make.pod()), make.configs(...all)));
+  const cluster = make.clusterConfig({ fallback: ARM64 });
+  assert.equal(chosen(cluster, low, high, deaf), AMD64);
+  assert.equal(chosen(cluster, high), ARM64);
+  assert.equal(chosen(undefined, high), undefined);
 });

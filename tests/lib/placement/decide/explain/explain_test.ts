@@ -5,16 +5,14 @@ import {
   failingContainer,
   type PodExplanation,
 } from "../../../../../lib/placement/decide/explain/pod_explanation.ts";
-import { ARM64, container, type FactChanges, type Json, make, released } from "../make.ts";
+import { ARM64, type FactChanges, type Json, make, released, running } from "../make.ts";
 
 const AROUND: ExplainContext = { ageMs: 3_000, schedulerSays: undefined, participation: "selected" };
 const GATE = "multiarch.openshift.io/scheduling-gate";
+/** Its label on a pod that was passed by. */
+const PASSED = { labels: { [GATE]: "not-set" } };
 
-function decided(
-  raw: Json,
-  changes: FactChanges = {},
-  around: Partial<ExplainContext> = {},
-): PodExplanation {
+function decided(raw: Json, changes: FactChanges = {}, around: Partial<ExplainContext> = {}): PodExplanation {
   const facts = make.facts(raw, changes);
   const pod = make.view(released(raw, facts).after);
   return explainPod(pod, { ...AROUND, ...around });
@@ -25,9 +23,8 @@ function told({ standing, why, next }: PodExplanation): string {
 }
 
 Deno.test("explainPod() says of a placed pod what its images share, what it prefers, and nothing to do", () => {
-  const story = decided(make.gatedPod(), {
-    configs: make.configs(make.clusterConfig({ platforms: [make.platform(ARM64, 5)] })),
-  });
+  const configs = make.configs(make.clusterConfig({ platforms: [make.platform(ARM64, 5)] }));
+  const story = decided(make.gatedPod(), { configs });
   assert.equal(story.state, "pending");
   assert.match(told(story), /run on \{amd64, arm64\}, so it may run only there/);
   assert.match(told(story), /Preferences: arm64:5:ClusterPodPlacementConfig/);
@@ -43,7 +40,7 @@ Deno.test("explainPod() names the nodes to look at when the scheduler finds none
 });
 
 Deno.test("explainPod() says of a waiting pod for how long, how often it failed and why", () => {
-  const story = decided(make.gatedPod({ containers: [container("broken")] }));
+  const story = decided(make.gatedPod(running("broken")));
   assert.equal(story.state, "gated");
   assert.match(told(story), /Held by Archway's gate for 3s/);
   assert.match(told(story), /Inspection fails \(count 1\): .*broken/);
@@ -73,18 +70,15 @@ Deno.test("explainPod() reports which container of a scheduled pod does not run,
   for (const fine of [running, waiting("ContainerCreating"), ended(0)]) {
     assert.match(explained([fine]), /^scheduled: Running on n1\./);
   }
-  assert.match(
-    explained([waiting("PodInitializing")], {
-      initContainerStatuses: [{ ...waiting("CrashLoopBackOff"), name: "init" }],
-    }),
-    /container init does not run: CrashLoopBackOff/,
-  );
+  const initContainerStatuses = [{ ...waiting("CrashLoopBackOff"), name: "init" }];
+  const initializing = explained([waiting("PodInitializing")], { initContainerStatuses });
+  assert.match(initializing, /container init does not run: CrashLoopBackOff/);
 });
 
 Deno.test("explainPod() reports what to do about a failure by its reason", () => {
   const failing = (reason: "Unauthorized" | "ManifestUnknown", spec: Json = {}): string => {
     const images = [make.failedImage("broken", { kind: "permanent", reason, message: "no" })];
-    return told(decided(make.gatedPod({ containers: [container("broken")], ...spec }), { images, failedAttempts: 9 }));
+    return told(decided(make.gatedPod({ ...running("broken"), ...spec }), { images, failedAttempts: 9 }));
   };
   assert.match(failing("ManifestUnknown"), /> Correct the name or the tag/);
   assert.match(failing("Unauthorized"), /> Name a pull secret for the registry/);
@@ -96,7 +90,7 @@ Deno.test("explainPod() reports what to do about a failure by its reason", () =>
 
 Deno.test("explainPod() reports that gating is stopped, of pods that were passed by", () => {
   const around = { ...AROUND, gatingStopped: "NoLeader. New pods are not gated." };
-  const passed = told(explainPod(make.view(make.pod({}, { labels: { [GATE]: "not-set" } })), around));
+  const passed = told(explainPod(make.view(make.pod({}, PASSED)), around));
   assert.match(
     passed,
     /Gating is stopped: NoLeader\..*\n> Look whether Archway runs.*\n> .*recreate the pod when gating goes on/,
@@ -111,14 +105,14 @@ Deno.test("explainPod() sends to `archway release` when a pod is held for longer
 });
 
 Deno.test("explainPod() reports which image lacks what when no architecture is shared", () => {
-  const story = decided(make.gatedPod({ containers: [container("single-amd64"), container("single-arm64")] }));
+  const story = decided(make.gatedPod(running("single-amd64", "single-arm64")));
   assert.match(told(story), /share no architecture, so no node can run it/);
   assert.match(told(story), /> .*single-amd64 has amd64; single-arm64 has arm64\.\n> Then recreate the pod/);
 });
 
 Deno.test("explainPod() reports that it is unknown where a pod runs that fell back or was released", () => {
   const givenUp = { gateAgeMs: 100_000, failedAttempts: 9 };
-  const broken = make.gatedPod({ containers: [container("broken")] });
+  const broken = make.gatedPod(running("broken"));
   const released = decided(broken, givenUp);
   assert.match(told(released), /released unconstrained: it may land where they do not run/);
   assert.match(told(released), /> Then recreate the pod/);
@@ -135,9 +129,8 @@ Deno.test("explainPod() says of foreign gates, whose they are not", () => {
 });
 
 Deno.test("explainPod() reports which rule left a pod alone", () => {
-  const labels = { [GATE]: "not-set" };
   const why = (spec: Json, metadata: Json = {}): string =>
-    told(explainPod(make.view(make.pod(spec, { labels, ...metadata })), AROUND));
+    told(explainPod(make.view(make.pod(spec, { ...PASSED, ...metadata })), AROUND));
   assert.match(why({ nodeSelector: { "kubernetes.io/arch": "s390x" } }), /names the architecture already/);
   assert.match(why({ nodeSelector: { "node-role.kubernetes.io/master": "" } }), /names the control plane/);
   assert.match(why({}, { namespace: "kube-system" }), /kube-\*, .* namespaces are exempt/);
@@ -148,8 +141,7 @@ Deno.test("explainPod() reports which rule left a pod alone", () => {
 
 Deno.test("Q-09 explainPod() names the taints of architectures that a pod tolerates which Archway left alone", () => {
   const tolerations = ["amd64", "arm64"].map((value) => ({ key: "supported-arch", operator: "Equal", value }));
-  const labels = { [GATE]: "not-set" };
-  const said = (spec: Json): string => told(explainPod(make.view(make.pod(spec, { labels })), AROUND));
+  const said = (spec: Json): string => told(explainPod(make.view(make.pod(spec, PASSED)), AROUND));
   assert.match(said({ tolerations }), /It tolerates the taint supported-arch of amd64, arm64\./);
   assert.doesNotMatch(said({ tolerations: [{ operator: "Exists" }] }), /tolerates/);
 });

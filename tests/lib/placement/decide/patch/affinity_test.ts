@@ -24,13 +24,22 @@ import {
   requiredOf,
   type Row,
   rows,
+  running,
   S390X,
 } from "../make.ts";
 
 const BOTH = make.term([ARCH, AMD64, ARM64]);
 const FOO = make.term(["foo", "bar"]);
 const NO_ARCH = { matchExpressions: [{ key: NOWHERE, operator: "Exists" }] };
+const [NULL, EMPTY] = [{ matchExpressions: null }, { matchExpressions: [] }];
+const ON_AMD64 = make.term([ARCH, AMD64]);
+const ZAZ = make.term(["z", "1"], ["a", "2"], ["z", "1"]);
+const FOO_ON_BOTH = make.term(["foo", "bar"], [ARCH, AMD64, ARM64]);
 const FIELDS = { matchFields: [{ key: "metadata.name", operator: "In", values: ["n"] }] };
+
+function and(...terms: readonly Json[]): Json {
+  return { matchExpressions: terms.flatMap(({ matchExpressions }) => matchExpressions) };
+}
 
 function merges(id: string, [given, architectures]: readonly [unknown, readonly string[]], expected: unknown): Row {
   const title = `affinityOperations() makes ${JSON.stringify(given)} ${JSON.stringify(expected)}`.slice(0, 160);
@@ -39,10 +48,7 @@ function merges(id: string, [given, architectures]: readonly [unknown, readonly 
     const required = plainAddition(
       architectures.length === 0 ? NOWHERE_REQUIREMENT : architectureRequirement(architectures),
     );
-    assert.deepEqual(
-      requiredOf(applied(raw, affinityOperations(make.view(raw), required, []))),
-      expected,
-    );
+    assert.deepEqual(requiredOf(applied(raw, affinityOperations(make.view(raw), required, []))), expected);
   }];
 }
 
@@ -60,24 +66,14 @@ function places(id: string, title: string, spec: Json, expected: unknown): Row {
   }];
 }
 
-const TWO_SINGLES = [make.container("single-amd64"), make.container("single-arm64")];
+const APART = running("single-amd64", "single-arm64");
 
 rows([
   merges("PM-27", [[], [AMD64, ARM64]], [BOTH]),
-  merges(
-    "PM-28 (different: a filled empty term would match more, and is refused)",
-    [[{ matchExpressions: null }], [AMD64]],
-    [
-      { matchExpressions: null },
-    ],
-  ),
-  merges("PM-29 (different: a filled empty term would match more, and is refused)", [[{ matchExpressions: [] }], [
-    ARM64,
-  ]], [
-    { matchExpressions: [] },
-  ]),
+  merges("PM-28 (different: a filled empty term would match more, and is refused)", [[NULL], [AMD64]], [NULL]),
+  merges("PM-29 (different: a filled empty term would match more, and is refused)", [[EMPTY], [ARM64]], [EMPTY]),
   merges("PM-30", [[FOO, make.term(["baz", "foo"])], [AMD64, ARM64]], [
-    make.term(["foo", "bar"], [ARCH, AMD64, ARM64]),
+    FOO_ON_BOTH,
     make.term(["baz", "foo"], [ARCH, AMD64, ARM64]),
   ]),
   merges("PM-31", [[make.term(["foo", "bar"], [ARCH, S390X]), make.term(["baz", "x"])], [AMD64, ARM64]], [
@@ -89,36 +85,18 @@ rows([
   places("PM-43", "there is no affinity", {}, [BOTH]),
   places("PM-44", "affinity has no nodeAffinity", { affinity: {} }, [BOTH]),
   places("PM-45", "nodeAffinity has nothing required", { affinity: make.nodeAffinity() }, [BOTH]),
-  places("PM-46", "one term is there", { affinity: make.nodeAffinity([FOO]) }, [
-    make.term(["foo", "bar"], [ARCH, AMD64, ARM64]),
-  ]),
-  places("PM-49", "none is shared", { containers: TWO_SINGLES }, [NO_ARCH]),
+  places("PM-46", "one term is there", { affinity: make.nodeAffinity([FOO]) }, [FOO_ON_BOTH]),
+  places("PM-49", "none is shared", APART, [NO_ARCH]),
   places(
     "DV-40",
     "none is shared and terms exist",
-    { containers: TWO_SINGLES, affinity: make.nodeAffinity([FOO, FIELDS]) },
-    [
-      { matchExpressions: [...FOO.matchExpressions as unknown[], ...NO_ARCH.matchExpressions] },
-      { ...FIELDS, ...NO_ARCH },
-    ],
+    { ...APART, affinity: make.nodeAffinity([FOO, FIELDS]) },
+    [and(FOO, NO_ARCH), { ...FIELDS, ...NO_ARCH }],
   ),
-  merges("DV-41", [[make.term([ARCH, AMD64]), FOO], []], [
-    { matchExpressions: [...make.term([ARCH, AMD64]).matchExpressions as unknown[], ...NO_ARCH.matchExpressions] },
-    { matchExpressions: [...FOO.matchExpressions as unknown[], ...NO_ARCH.matchExpressions] },
-  ]),
+  merges("DV-41", [[ON_AMD64, FOO], []], [and(ON_AMD64, NO_ARCH), and(FOO, NO_ARCH)]),
   places("DV-42", "a term has only matchFields", { affinity: make.nodeAffinity([FIELDS]) }, [{ ...FIELDS, ...BOTH }]),
-  places(
-    "DV-43",
-    "expressions exist",
-    { affinity: make.nodeAffinity([make.term(["z", "1"], ["a", "2"], ["z", "1"])]) },
-    [
-      make.term(["z", "1"], ["a", "2"], ["z", "1"], [ARCH, AMD64, ARM64]),
-    ],
-  ),
-  places("DV-44", "an empty term is among them", { affinity: make.nodeAffinity([{}, FOO]) }, [
-    {},
-    make.term(["foo", "bar"], [ARCH, AMD64, ARM64]),
-  ]),
+  places("DV-43", "expressions exist", { affinity: make.nodeAffinity([ZAZ]) }, [and(ZAZ, BOTH)]),
+  places("DV-44", "an empty term is among them", { affinity: make.nodeAffinity([{}, FOO]) }, [{}, FOO_ON_BOTH]),
 ]);
 
 Deno.test("DV-44 decide() releases a pod whose only term is empty, and leaves the term alone", () => {
@@ -128,11 +106,9 @@ Deno.test("DV-44 decide() releases a pod whose only term is empty, and leaves th
 });
 
 Deno.test("PM-39 decide() requires the fallback architecture when there is no affinity", () => {
-  const after = decided({ containers: [make.container("broken")] }, {
-    configs: make.configs(make.clusterConfig({ fallback: AMD64 })),
-    gateAgeMs: 60_000,
-  });
-  assert.deepEqual(requiredOf(after), [make.term([ARCH, AMD64])]);
+  const configs = make.configs(make.clusterConfig({ fallback: AMD64 }));
+  const after = decided(running("broken"), { configs, gateAgeMs: 60_000 });
+  assert.deepEqual(requiredOf(after), [ON_AMD64]);
 });
 
 Deno.test("PM-42 decide() leaves the required terms alone when the nodeSelector names the architecture", () => {
@@ -151,7 +127,7 @@ Deno.test("PM-47 decide() keeps pod affinity and preferred terms", () => {
 });
 
 Deno.test("PM-48 decide() leaves the affinity alone when an image cannot be read", () => {
-  const after = decided({ containers: [make.container("multi"), make.container("non-readable")] });
+  const after = decided(running("multi", "non-readable"));
   assert.equal(at(after, "spec", "affinity"), undefined);
   assert.equal(labelsOf(after)[mark("image-inspect-error-count")], "1");
 });
@@ -165,27 +141,18 @@ Deno.test("PM-50 decide() sets no architecture label when nothing is required", 
 
 Deno.test("requiredAddition() pairs an architecture with its level label where the pod has no terms of its own", () => {
   const requirement = { key: "level", operator: "In", values: ["v3", "v4"] } as const;
-  const addition = requiredAddition({
-    kind: "in",
-    architectures: [AMD64, ARM64],
-    variants: [{ architecture: AMD64, requirement }],
-  });
+  const variants = [{ architecture: AMD64, requirement }];
+  const addition = requiredAddition({ kind: "in", architectures: [AMD64, ARM64], variants });
   assert.deepEqual(addition.newTerms, [make.term([ARCH, ARM64]), make.term([ARCH, AMD64], ["level", "v3", "v4"])]);
   assert.deepEqual(addition.expressions, [architectureRequirement([AMD64, ARM64])]);
 });
 
 Deno.test("requiredAddition() appends the level label to existing terms when the architecture is the only one", () => {
   const requirement = { key: "level", operator: "Exists", values: [] } as const;
-  const required = requiredAddition({
-    kind: "in",
-    architectures: [AMD64],
-    variants: [{ architecture: AMD64, requirement }],
-  });
+  const variants = [{ architecture: AMD64, requirement }];
+  const required = requiredAddition({ kind: "in", architectures: [AMD64], variants });
   const raw = make.pod({ affinity: make.nodeAffinity([FOO, FIELDS]) });
   const after = applied(raw, affinityOperations(make.view(raw), required, []));
-  const added = [...make.term([ARCH, AMD64]).matchExpressions as unknown[], { key: "level", operator: "Exists" }];
-  assert.deepEqual(requiredOf(after), [
-    { matchExpressions: [...FOO.matchExpressions as unknown[], ...added] },
-    { ...FIELDS, matchExpressions: added },
-  ]);
+  const added = and(ON_AMD64, { matchExpressions: [{ key: "level", operator: "Exists" }] });
+  assert.deepEqual(requiredOf(after), [and(FOO, added), { ...FIELDS, ...added }]);
 });

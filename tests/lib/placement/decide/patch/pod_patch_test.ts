@@ -5,7 +5,7 @@ import { judgeAdmission } from "../../../../../lib/placement/decide/gate.ts";
 import { admissionPatch } from "../../../../../lib/placement/decide/patch/admission_patch.ts";
 import { MAX_ANNOTATION_BYTES } from "../../../../../lib/placement/decide/patch/pod_patch.ts";
 import { bareReleasePatch, releasePatch } from "../../../../../lib/placement/decide/patch/release_patch.ts";
-import { annotationsOf, applied, ARM64, gatesOf, type Json, make, requiredOf } from "../make.ts";
+import { annotationsOf, applied, ARM64, gatesOf, type Json, make, requiredOf, running } from "../make.ts";
 
 /** What the API server counts, and the most it accepts. */
 const API_LIMIT = 262_144;
@@ -43,8 +43,7 @@ Deno.test("admissionPatch() places a pod with annotations of any size that the A
 
 Deno.test("releasePatch() and bareReleasePatch() keep the annotations acceptable, whatever their size", () => {
   fc.assert(fc.property(sizes, fc.constantFrom("multi", "broken"), (bytes, image) => {
-    const metadata = { annotations: annotationsOfSize(bytes) };
-    const raw = make.gatedPod({ containers: [make.container(image)] }, metadata);
+    const raw = make.gatedPod(running(image), { annotations: annotationsOfSize(bytes) });
     const facts = make.facts(raw, { configs: SCORING, gateAgeMs: 60_000 });
     for (const patch of [releasePatch(facts.pod, decide(facts)), bareReleasePatch(facts.pod, "x".repeat(300))]) {
       const after = applied(raw, patch);

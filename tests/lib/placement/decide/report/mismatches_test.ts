@@ -6,33 +6,32 @@ import {
   exchangedContainers,
   lateReport,
 } from "../../../../../lib/placement/decide/report/mismatches.ts";
-import type { PodReport } from "../../../../../lib/placement/decide/report/report_slots.ts";
 import type { PodView } from "../../../../../lib/placement/decide/types.ts";
-import { AMD64, ARCH, ARM64, container, make } from "../make.ts";
+import { AMD64, ARCH, ARM64, container, type Json, make, running } from "../make.ts";
+
+/** What is said of a DaemonSet with these images on nodes of these architectures. */
+function reportOf(
+  images: readonly string[],
+  { spec = {}, nodes = [AMD64, ARM64] }: { readonly spec?: Json; readonly nodes?: readonly string[] } = {},
+): string | undefined {
+  const settings = makeSettings();
+  const template = make.view(make.pod({ ...running(...images), ...spec }));
+  const inspected = images.map((image) => make.image(image));
+  const judgement = judgeImages(template, settings, imagesToInspect(template, settings), inspected);
+  return daemonSetReport(template, judgement, nodes)?.message;
+}
 
 Deno.test("daemonSetReport() warns of nodes that cannot run the images", () => {
-  const template = make.view(make.pod({ containers: [container("single-amd64"), container("multi")] }));
-  const settings = makeSettings();
-  const images = [make.image("single-amd64"), make.image("multi")];
-  const judgement = judgeImages(template, settings, imagesToInspect(template, settings), images);
-  const report = daemonSetReport(template, judgement, [AMD64, ARM64]);
-  assert.match(report?.message ?? "", /\{arm64\}.*single-amd64 \(amd64\)/);
-  assert.equal(daemonSetReport(template, judgement, [AMD64]), undefined);
+  assert.match(reportOf(["single-amd64", "multi"]) ?? "", /\{arm64\}.*single-amd64 \(amd64\)/);
+  assert.equal(reportOf(["single-amd64", "multi"], { nodes: [AMD64] }), undefined);
 });
 
 Deno.test("daemonSetReport() is content where the DaemonSet keeps off the nodes that cannot run its images", () => {
-  const settings = makeSettings();
-  const reportOf = (spec: Record<string, unknown>): PodReport | undefined => {
-    const template = make.view(make.pod({ containers: [container("single-amd64")], ...spec }));
-    const judgement = judgeImages(template, settings, imagesToInspect(template, settings), [
-      make.image("single-amd64"),
-    ]);
-    return daemonSetReport(template, judgement, [AMD64, ARM64]);
-  };
-  assert.equal(reportOf({ affinity: make.nodeAffinity([make.term([ARCH, AMD64])]) }), undefined);
-  assert.equal(reportOf({ nodeSelector: { "beta.kubernetes.io/arch": AMD64 } }), undefined);
-  assert.match(reportOf({ nodeSelector: { [ARCH]: ARM64 } })?.message ?? "", /\{arm64\}.*single-amd64 \(amd64\)/);
-  assert.match(reportOf({ nodeSelector: { disk: "fast" } })?.message ?? "", /\{arm64\}/);
+  const said = (spec: Json): string | undefined => reportOf(["single-amd64"], { spec });
+  assert.equal(said({ affinity: make.nodeAffinity([make.term([ARCH, AMD64])]) }), undefined);
+  assert.equal(said({ nodeSelector: { "beta.kubernetes.io/arch": AMD64 } }), undefined);
+  assert.match(said({ nodeSelector: { [ARCH]: ARM64 } }) ?? "", /\{arm64\}.*single-amd64 \(amd64\)/);
+  assert.match(said({ nodeSelector: { disk: "fast" } }) ?? "", /\{arm64\}/);
 });
 
 interface LateCase {
@@ -81,21 +80,21 @@ for (const { what, images, node, spec, runtimeClasses = {}, says } of LATE_CASES
   Deno.test(`Q-06 lateReport() ${says === undefined ? "says nothing of" : "warns of"} ${what}`, () => {
     const raw = { nodeName: "n1", ephemeralContainers: images.map((image) => container(image)), ...spec };
     const pod = make.view(make.pod(raw));
-    const report = lateReport(pod, {
+    const said = lateReport(pod, {
       came: "ephemeral",
       containers: pod.ephemeralContainers,
       settings: makeSettings({ runtimeClasses }),
       nodeArchitecture: node,
       images: images.filter((image) => image !== "no-such-image").map((image) => make.image(image)),
-    });
-    assert.equal(report === undefined, says === undefined);
-    if (says !== undefined) assert.match(report?.message ?? "", says);
+    })?.message;
+    if (says === undefined) assert.equal(said, undefined);
+    else assert.match(said ?? "", says);
   });
 }
 
 Deno.test("Q-06 exchangedContainers() names those whose image is another, init containers too, and no new ones", () => {
   const podOf = (init: string, ...images: readonly string[]): PodView =>
-    make.view(make.pod({ initContainers: [container(init)], containers: images.map((image) => container(image)) }));
+    make.view(make.pod({ initContainers: [container(init)], ...running(...images) }));
   const exchanged = (before: PodView, after: PodView): readonly string[] =>
     exchangedContainers(before, after).map(({ image }) => image);
   assert.deepEqual(exchanged(podOf("a", "b", "c"), podOf("a", "b", "c")), []);

@@ -4,11 +4,12 @@ import { decide } from "../../../../../lib/placement/decide/decide.ts";
 import { decisionReason } from "../../../../../lib/placement/decide/report/reason.ts";
 import { gateAddedReport, reportsOf } from "../../../../../lib/placement/decide/report/reports.ts";
 import type { PodReport } from "../../../../../lib/placement/decide/report/report_slots.ts";
-import { AMD64, ARCH, ARM64, cluster, type FactChanges, type Json, make, mark } from "../make.ts";
+import { AMD64, ARCH, ARM64, cluster, type FactChanges, type Json, make, mark, running } from "../make.ts";
 
 const SCORING = make.configs(cluster({ platforms: [make.platform(ARM64, 50)] }));
 const FALLING_BACK = make.configs(cluster({ fallback: AMD64, enabled: true }));
-const BROKEN = { containers: [make.container("quay.io/no/such:1")] };
+const BROKEN = running("quay.io/no/such:1");
+const APART = running("single-amd64", "single-arm64");
 const GONE = [make.failedImage("quay.io/no/such:1", {
   kind: "permanent",
   reason: "ManifestUnknown",
@@ -36,7 +37,7 @@ Deno.test("reportsOf() of a success names architectures, images, digests and the
 });
 
 Deno.test("reportsOf() warns when no architecture is shared, and reports what each image has", () => {
-  const all = reports({ containers: [make.container("single-amd64"), make.container("single-arm64")] });
+  const all = reports(APART);
   assert.deepEqual(reasons(all), ["Warning NoSupportedArchitecturesFound", SET, REMOVED]);
   assert.match(all[0]?.message ?? "", /single-amd64.*: amd64; single-arm64.*: arm64/);
   assert.match(all[1]?.message ?? "", /\{\}/);
@@ -44,10 +45,8 @@ Deno.test("reportsOf() warns when no architecture is shared, and reports what ea
 
 Deno.test("reportsOf() names each config, what was skipped of it, and has an event of its own for mere duplicates", () => {
   const high = make.namespaceConfig("high", { priority: 9, platforms: [make.platform(ARM64, 10)] });
-  const low = make.namespaceConfig("low", {
-    priority: 1,
-    platforms: [make.platform(ARM64, 20), make.platform(AMD64, 5)],
-  });
+  const platforms = [make.platform(ARM64, 20), make.platform(AMD64, 5)];
+  const low = make.namespaceConfig("low", { priority: 1, platforms });
   const all = reports({}, { configs: make.configs(cluster({ platforms: [make.platform(AMD64, 50)] }), high, low) });
   assert.deepEqual(reasons(all), [SET, REMOVED, "Normal ArchAwarePreferredAffinityDuplicates"]);
   const sources = /arm64 \(source: PodPlacementConfig-high\); amd64 \(source: PodPlacementConfig-low, skipped: arm64\)/;
@@ -62,17 +61,13 @@ Deno.test("reportsOf() gives each event its slot, and keeps that of an earlier f
   assert.deepEqual(slots(reportsOf(facts.pod, outcome)), [3, 2]);
   const failed = make.view(make.gatedPod({}, { labels: { [mark("image-inspect-error-count")]: "2" } }));
   assert.deepEqual(slots(reportsOf(failed, outcome)), [3, 1]);
-  const apart = make.facts(
-    make.gatedPod({ containers: [make.container("single-amd64"), make.container("single-arm64")] }),
-  );
-  const last = reportsOf(failed, { kind: "applied", decision: decide(apart) });
+  const last = reportsOf(failed, { kind: "applied", decision: decide(make.facts(make.gatedPod(APART))) });
   assert.deepEqual(last.map(({ slot, critical }) => [slot, critical]), [[2, true], [3, false], [1, false]]);
 });
 
 Deno.test("reportsOf() reports that the user's preference silences the configs", () => {
-  const all = reports({ affinity: make.nodeAffinity(undefined, [make.preferredTerm(1, ARCH, AMD64)]) }, {
-    configs: SCORING,
-  });
+  const affinity = make.nodeAffinity(undefined, [make.preferredTerm(1, ARCH, AMD64)]);
+  const all = reports({ affinity }, { configs: SCORING });
   assert.deepEqual(reasons(all), [SET, REMOVED]);
   assert.match(all[0]?.message ?? "", /no preferences/);
 });
@@ -85,10 +80,9 @@ Deno.test("reportsOf() reports that a preset architecture was kept", () => {
 Deno.test("reportsOf() of a retry names image, registry and error class", () => {
   const all = reports(BROKEN, { images: GONE });
   assert.deepEqual(reasons(all), ["Warning ArchAwareInspectionError"]);
-  assert.match(
-    all[0]?.message ?? "",
-    /"quay.io\/no\/such:1" at quay.io \(permanent, ManifestUnknown\): manifest unknown\. Correct the name .* The pod stays held/,
-  );
+  const said =
+    /"quay.io\/no\/such:1" at quay.io \(permanent, ManifestUnknown\): manifest unknown\. Correct the name .* The pod stays held/;
+  assert.match(all[0]?.message ?? "", said);
 });
 
 Deno.test("DV-53 (different: at most three events, so the words stand in the fallback's) reportsOf() of a fallback", () => {
@@ -123,14 +117,10 @@ Deno.test("reportsOf() reports a refused write and of a bare release", () => {
 });
 
 Deno.test("reportsOf() keeps every message within the limit of the events API", () => {
-  const containers = Array.from(
-    { length: 30 },
-    (_, index) => make.container(`registry.example.com/${"x".repeat(80)}/${index}`),
-  );
-  const images = containers.map(({ image }) =>
-    make.failedImage(String(image), { kind: "permanent", reason: "Malformed", message: "y".repeat(5_000) })
-  );
-  for (const { message } of reports({ containers }, { images, failedAttempts: 1 })) {
+  const names = Array.from({ length: 30 }, (_, index) => `registry.example.com/${"x".repeat(80)}/${index}`);
+  const failure = { kind: "permanent", reason: "Malformed", message: "y".repeat(5_000) } as const;
+  const images = names.map((image) => make.failedImage(image, failure));
+  for (const { message } of reports(running(...names), { images, failedAttempts: 1 })) {
     assert.ok([...message].length <= 1_024);
   }
 });
@@ -151,8 +141,7 @@ Deno.test("auditReports() says in one event what would be done", () => {
 });
 
 Deno.test("decisionReason() is one word", () => {
-  const words = [make.facts(make.gatedPod()), make.facts(make.gatedPod(BROKEN), { images: GONE })].map((facts) =>
-    decisionReason(decide(facts))
-  );
-  assert.deepEqual(words, ["Placed", "InspectionFailing"]);
+  const wordOf = (...given: Parameters<typeof make.facts>) => decisionReason(decide(make.facts(...given)));
+  assert.equal(wordOf(make.gatedPod()), "Placed");
+  assert.equal(wordOf(make.gatedPod(BROKEN), { images: GONE }), "InspectionFailing");
 });

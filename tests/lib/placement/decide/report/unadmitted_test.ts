@@ -14,45 +14,27 @@ import { applied, type Json, make, podOf } from "../make.ts";
 const settings = makeSettings({ operatorNamespace: "archway-system" });
 const present = make.configs(make.clusterConfig());
 
-interface Row {
-  readonly title: string;
-  readonly pod: Json;
-  readonly unadmitted: boolean;
-}
+const OF_DAEMON = { ownerReferences: [{ kind: "DaemonSet", name: "d", controller: true }] };
+const OF_NODE = { ownerReferences: [{ kind: "Node", name: "n1", controller: true }] };
+const OWN_TERMS = { affinity: make.nodeAffinity([make.term(["kubernetes.io/arch", "arm64"])]) };
 
-const ROWS: readonly Row[] = [
-  { title: "waits without a mark", pod: make.pod(), unadmitted: true },
-  { title: "was given a node by the scheduler", pod: make.pod({ nodeName: "n1" }), unadmitted: true },
-  {
-    title: "constrains the architecture itself",
-    pod: make.pod({ affinity: make.nodeAffinity([make.term(["kubernetes.io/arch", "arm64"])]) }),
-    unadmitted: false,
-  },
-  { title: "is gated", pod: make.gatedPod(), unadmitted: false },
-  { title: "is gated, its label gone", pod: make.gatedPod({}, { labels: {} }), unadmitted: false },
-  {
-    title: "was placed, its labels gone",
-    pod: make.pod({}, { annotations: { "archway.dev/decision": "{}" } }),
-    unadmitted: false,
-  },
-  { title: "is of a kube- namespace", pod: make.pod({}, { namespace: "kube-system" }), unadmitted: false },
-  { title: "is of the operator", pod: make.pod({}, { namespace: "archway-system" }), unadmitted: false },
-  {
-    title: "is of a DaemonSet",
-    pod: make.pod({}, { ownerReferences: [{ kind: "DaemonSet", name: "d", controller: true }] }),
-    unadmitted: false,
-  },
-  {
-    title: "mirrors a static pod",
-    pod: make.pod({ nodeName: "n1" }, { ownerReferences: [{ kind: "Node", name: "n1", controller: true }] }),
-    unadmitted: false,
-  },
-  { title: "is going", pod: make.pod({}, { deletionTimestamp: "2026-01-01T00:00:00Z" }), unadmitted: false },
+const ROWS: readonly (readonly [title: string, pod: Json, isUnadmitted: boolean])[] = [
+  ["waits without a mark", make.pod(), true],
+  ["was given a node by the scheduler", make.pod({ nodeName: "n1" }), true],
+  ["constrains the architecture itself", make.pod(OWN_TERMS), false],
+  ["is gated", make.gatedPod(), false],
+  ["is gated, its label gone", make.gatedPod({}, { labels: {} }), false],
+  ["was placed, its labels gone", make.pod({}, { annotations: { "archway.dev/decision": "{}" } }), false],
+  ["is of a kube- namespace", make.pod({}, { namespace: "kube-system" }), false],
+  ["is of the operator", make.pod({}, { namespace: "archway-system" }), false],
+  ["is of a DaemonSet", make.pod({}, OF_DAEMON), false],
+  ["mirrors a static pod", make.pod({ nodeName: "n1" }, OF_NODE), false],
+  ["is going", make.pod({}, { deletionTimestamp: "2026-01-01T00:00:00Z" }), false],
 ];
 
-for (const { title, pod, unadmitted } of ROWS) {
-  Deno.test(`isUnadmitted() is ${unadmitted} when the pod ${title}`, () => {
-    assert.equal(isUnadmitted(podOf(pod), present, settings), unadmitted);
+for (const [title, pod, expected] of ROWS) {
+  Deno.test(`isUnadmitted() is ${expected} when the pod ${title}`, () => {
+    assert.equal(isUnadmitted(podOf(pod), present, settings), expected);
   });
 }
 
@@ -83,10 +65,10 @@ Deno.test("isUnadmitted() is false for a pod older than the config, or than its 
 });
 
 Deno.test("isUnadmitted() is false for whatever the webhook has seen", () => {
-  for (const { pod: raw } of ROWS) {
+  for (const [, raw] of ROWS) {
     for (const mayGate of [true, false]) {
       const pod = podOf(raw);
-      const verdict = judgeAdmission(make.admission(pod, { configs: present, settings, known: undefined, mayGate }));
+      const verdict = judgeAdmission(make.admission(pod, { configs: present, settings, mayGate }));
       const seen = podOf(applied(raw, admissionPatch(pod, verdict)));
       assert.equal(isUnadmitted(seen, present, settings), false);
     }
