@@ -4,10 +4,16 @@ import { decodeOperatorConfig, type OperatorConfig } from "../../../../lib/upgra
 import { reconcile, type ReconcileInput } from "../../../../lib/upgrades/decide/reconcile.ts";
 import type { Condition } from "../../../../lib/cluster/condition.ts";
 import { parseTime, renderTime } from "../../../../lib/cluster/time.ts";
-import type { ClusterOperator, ClusterVersion } from "../../../../lib/upgrades/decide/types/cluster.ts";
+import type { ClusterOperator, ClusterVersion, Silence } from "../../../../lib/upgrades/decide/types/cluster.ts";
 import type { Effect } from "../../../../lib/upgrades/decide/types/effects.ts";
 import type { Base, Observation, Observed, Reading, Readings } from "../../../../lib/upgrades/decide/types/observed.ts";
-import type { History, UpgradeConfig, UpgradeSpec, UpgradeStatus } from "../../../../lib/upgrades/decide/types/plan.ts";
+import type {
+  History,
+  StepCondition,
+  UpgradeConfig,
+  UpgradeSpec,
+  UpgradeStatus,
+} from "../../../../lib/upgrades/decide/types/plan.ts";
 import type { Answer, ReconcileEnd, Request, Step, StepResult } from "../../../../lib/upgrades/decide/types/steps.ts";
 
 export const START = "2026-03-01T20:00:00Z";
@@ -105,6 +111,36 @@ export function upgradedCluster(overrides: Partial<ClusterVersion> = {}): Cluste
     ...overrides,
   });
 }
+
+/** Asked to become one of several architectures, and so far with it. */
+export function migratingCluster(
+  state: "Partial" | "Completed",
+  overrides: Partial<ClusterVersion> = {},
+): ClusterVersion {
+  const completedMs = state === "Completed" ? NOW_MS : undefined;
+  const desired = { version: FROM, image: IMAGE_MULTI, architecture: "Multi" };
+  return makeCluster({
+    desiredUpdate: { ...desired, image: "" },
+    desired,
+    history: [{ version: FROM, image: IMAGE_MULTI, state, startedMs: NOW_MS, completedMs }, ...makeCluster().history],
+    conditions: [condition("Progressing", state === "Completed" ? "False" : "True", "Working towards 4.17.1")],
+    ...overrides,
+  });
+}
+
+/** An upgrade that has begun. */
+export const UNDER_WAY = makePlan({}, { history: [makeHistory()] });
+
+export function makeStep(type: string, overrides: Partial<StepCondition> = {}): StepCondition {
+  return { type, status: "True", reason: "", message: "", ...overrides };
+}
+
+/** One of an upgrade's own. */
+export function makeSilence(comment: string, state: Silence["state"] = "active"): Silence {
+  return { id: comment.slice(0, 24), createdBy: "managed-upgrade-operator", comment, state, endsAtMs: 0 };
+}
+
+export const CONTROL_PLANE_SILENCE = "Silence for OSD control plane upgrade to version ";
 
 export function condition(type: string, status: Condition["status"], message = ""): Condition {
   return { type, status, reason: "Because", message, lastTransitionTime: renderTime(START_MS) };

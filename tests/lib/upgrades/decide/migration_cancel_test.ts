@@ -1,19 +1,22 @@
 import assert from "node:assert/strict";
 import { reconcile } from "../../../../lib/upgrades/decide/reconcile.ts";
-import type { ClusterVersion, Silence } from "../../../../lib/upgrades/decide/types/cluster.ts";
+import type { ClusterVersion } from "../../../../lib/upgrades/decide/types/cluster.ts";
 import type { History, StepCondition, UpgradeStatus } from "../../../../lib/upgrades/decide/types/plan.ts";
 import {
   CAPACITY,
   commencedCluster,
   condition,
+  CONTROL_PLANE_SILENCE,
   drive,
   FROM,
   IMAGE_FROM,
-  IMAGE_MULTI,
   makeCluster,
   makeConfig,
   makeHistory,
   makePlan,
+  makeSilence,
+  makeStep,
+  migratingCluster,
   NOW_MS,
   type Observations,
   reconcileOnce,
@@ -24,44 +27,25 @@ import {
 } from "./make_plan.ts";
 
 const SPEC: SpecOverrides = { desired: { version: FROM, architecture: "Multi", channel: "" }, capacity: CAPACITY };
-const SILENCE: Silence = {
-  ...{ id: "s1", createdBy: "managed-upgrade-operator", state: "active", endsAtMs: 0 },
-  comment: `Silence for OSD control plane upgrade to version ${FROM}`,
-};
 /** All that a migration can have prepared. */
 const PREPARED: Partial<Observations> = {
-  silences: seen([SILENCE]),
+  silences: seen([makeSilence(CONTROL_PLANE_SILENCE + FROM)]),
   capacityLeft: seen({ kind: "present", message: "to be deleted: workers-a-upgrade" }),
   smoke: seen({ kind: "waiting", sinceMs: NOW_MS, message: "no node yet" }),
 };
 
 const ASKED = { version: FROM, image: "", architecture: "Multi" };
-const MULTI = { version: FROM, image: IMAGE_MULTI, architecture: "Multi" };
-const BEFORE = makeCluster().history;
-
-function released(state: "Partial" | "Completed"): ClusterVersion {
-  const completedMs = state === "Completed" ? NOW_MS : undefined;
-  return makeCluster({
-    desiredUpdate: ASKED,
-    desired: MULTI,
-    history: [{ version: FROM, image: IMAGE_MULTI, state, startedMs: NOW_MS, completedMs }, ...BEFORE],
-    conditions: [condition("Progressing", state === "Completed" ? "False" : "True")],
-  });
-}
-
+const UNSIGNED = [condition("ReleaseAccepted", "False", "not signed")];
 /** How far the cluster version operator is, once it was asked. */
 const BEGUN: readonly (readonly [string, ClusterVersion])[] = [
   ["is requested", makeCluster({ desiredUpdate: ASKED })],
-  [
-    "is refused",
-    makeCluster({ desiredUpdate: ASKED, conditions: [condition("ReleaseAccepted", "False", "not signed")] }),
-  ],
-  ["is rolled out", released("Partial")],
-  ["has its control plane there", released("Completed")],
+  ["is refused", makeCluster({ desiredUpdate: ASKED, conditions: UNSIGNED })],
+  ["is rolled out", migratingCluster("Partial")],
+  ["has its control plane there", migratingCluster("Completed")],
 ];
 
 function done(type: string): StepCondition {
-  return { type, status: "True", reason: `${type} done`, message: `${type} is completed` };
+  return makeStep(type, { reason: `${type} done`, message: `${type} is completed` });
 }
 
 const ENTRY: History = makeHistory({
@@ -76,6 +60,8 @@ const ENTRY: History = makeHistory({
   ].map(done),
 });
 
+const REMOVALS = ["clear ephemeral", "endSilence", "releaseCapacity", "deleteSmokeMachine"];
+
 function withoutPlan(clusterVersion: ClusterVersion, observed = PREPARED): ReturnType<typeof reconcileOnce> {
   const config = { kind: "parsed", config: makeConfig(), warnings: [] } as const;
   const known = { clusterVersion: seen(clusterVersion), config, isDrainForbidden: false, nowMs: NOW_MS };
@@ -84,22 +70,16 @@ function withoutPlan(clusterVersion: ClusterVersion, observed = PREPARED): Retur
 
 Deno.test("a migration that is deleted before it began: what it prepared goes, and nothing is written to the ClusterVersion", () => {
   const run = withoutPlan(makeCluster());
-  const removals = ["clear ephemeral", "endSilence", "releaseCapacity", "deleteSmokeMachine"];
-  assert.deepEqual(wordsOf(run.effects), removals);
+  assert.deepEqual(wordsOf(run.effects), REMOVALS);
   assert.deepEqual(run.end, { kind: "settled", requeueAfterMs: 60_000 });
   const clean = withoutPlan(makeCluster(), {});
-  assert.deepEqual([wordsOf(clean.effects), clean.end], [["clear ephemeral"], {
-    kind: "settled",
-    requeueAfterMs: undefined,
-  }]);
+  assert.deepEqual(wordsOf(clean.effects), ["clear ephemeral"]);
+  assert.deepEqual(clean.end, { kind: "settled", requeueAfterMs: undefined });
 });
 
 for (const [state, clusterVersion] of BEGUN) {
   Deno.test(`a migration that ${state} is not taken back when its plan is deleted; what it prepared goes`, () => {
-    const run = withoutPlan(clusterVersion);
-    assert.deepEqual(wordsOf(run.effects), [
-      ...["clear ephemeral", "endSilence", "releaseCapacity", "deleteSmokeMachine"],
-    ]);
+    assert.deepEqual(wordsOf(withoutPlan(clusterVersion).effects), REMOVALS);
   });
 }
 
@@ -117,10 +97,8 @@ function settle(
   let status: UpgradeStatus = { history: [ENTRY], conditions: [] };
   const words: string[] = [];
   for (let turn = 0; turn < 6; turn++) {
-    const observed = turn === 0 ? PREPARED : {};
-    const run = reconcileOnce({ plan: makePlan(spec, status), clusterVersion, nowMs: NOW_MS + turn * 60_000 }, {
-      observed,
-    });
+    const options = { plan: makePlan(spec, status), clusterVersion, nowMs: NOW_MS + turn * 60_000 };
+    const run = reconcileOnce(options, { observed: turn === 0 ? PREPARED : {} });
     status = run.saved.at(-1) ?? status;
     words.push(...wordsOf(run.effects));
   }

@@ -20,6 +20,7 @@ import {
   makeOperator,
   makePlan,
   makePool,
+  migratingCluster,
   MINUTE,
   NOW_MS,
   type Observations,
@@ -41,26 +42,11 @@ const BASELINE = {
 
 const ASKED = { version: FROM, image: "", architecture: "Multi" };
 const BEFORE = makeCluster().history;
-const GOING: Partial<ClusterVersion> = {
-  desiredUpdate: ASKED,
-  desired: { version: FROM, image: IMAGE_MULTI, architecture: "Multi" },
-  history: [
-    { version: FROM, image: IMAGE_MULTI, state: "Partial", startedMs: NOW_MS, completedMs: undefined },
-    ...BEFORE,
-  ],
-  conditions: [condition("Progressing", "True", "Working towards 4.17.1")],
-};
-const THERE: Partial<ClusterVersion> = {
-  ...GOING,
-  history: [
-    { version: FROM, image: IMAGE_MULTI, state: "Completed", startedMs: NOW_MS, completedMs: NOW_MS },
-    ...BEFORE,
-  ],
-  conditions: [condition("Progressing", "False")],
-};
+const [GOING, THERE] = [migratingCluster("Partial"), migratingCluster("Completed")];
 const MASTER = makePool("master", { currentRendered: "rendered-master-2" });
 const POOLS = [MASTER, makePool("worker", { currentRendered: "rendered-worker-2" })];
 const CHANGED: Readings["osImages"] = new Map([["master", "changed"], ["worker", "changed"]]);
+const ETCD_BEFORE = makeOperator("etcd", "etcd-1");
 const OPERATORS = [
   makeOperator("etcd", "etcd-2"),
   makeOperator("dns", "dns-2"),
@@ -70,7 +56,7 @@ const OPERATORS = [
 
 const DONE: MigrationFacts = {
   version: FROM,
-  clusterVersion: makeCluster(THERE),
+  clusterVersion: THERE,
   operators: OPERATORS,
   pools: POOLS,
   osImages: CHANGED,
@@ -79,7 +65,7 @@ const DONE: MigrationFacts = {
 };
 
 function at(overrides: Partial<ClusterVersion>): Partial<MigrationFacts> {
-  return { clusterVersion: makeCluster({ ...THERE, ...overrides }) };
+  return { clusterVersion: { ...THERE, ...overrides } };
 }
 
 function worker(overrides: Partial<MachineConfigPool>): Partial<MigrationFacts> {
@@ -97,7 +83,7 @@ const RULES: readonly (readonly [string, Partial<MigrationFacts>, string])[] = [
     at({ desired: { version: FROM, image: IMAGE_MULTI, architecture: "" } }),
     "architecture",
   ],
-  ["the version is not completed", at({ history: GOING.history ?? [] }), "release"],
+  ["the version is not completed", at({ history: GOING.history }), "release"],
   [
     "another version is",
     at({ history: [{ version: "4.17.9", image: "x", state: "Completed", startedMs: 1, completedMs: 1 }] }),
@@ -106,11 +92,7 @@ const RULES: readonly (readonly [string, Partial<MigrationFacts>, string])[] = [
   ["N-008 it is completed with the image from before", at({ history: BEFORE }), "release"],
   ["the ClusterVersion is progressing", at({ conditions: [condition("Progressing", "True")] }), "settled"],
   ["the ClusterVersion does not say whether it is progressing", at({ conditions: [] }), "settled"],
-  [
-    "N-010 an operator has its image from before",
-    { operators: [...OPERATORS, makeOperator("etcd", "etcd-1")] },
-    "operators",
-  ],
+  ["N-010 an operator has its image from before", { operators: [...OPERATORS, ETCD_BEFORE] }, "operators"],
   ["N-009 a pool is on its way", worker({ updatedMachineCount: 2 }), "nodes"],
   ["a pool is not Updated", worker({ isUpdated: false }), "nodes"],
   ["a pool has its configuration from before", worker({ currentRendered: "rendered-worker-1" }), "nodes"],
@@ -180,24 +162,18 @@ function stepOf({ saved }: ReturnType<typeof reconcileOnce>): readonly string[] 
 Deno.test("a migration is an entry of its own, with steps of its own, also at the version of an earlier upgrade", () => {
   const earlier = makeHistory({ version: FROM, phase: "Upgraded" });
   const run = migrate({ status: { history: [earlier], conditions: [] } });
-  assert.deepEqual(
-    run.saved[0]?.history.map(({ version, architecture, profile }) => [version, architecture, profile]),
-    [
-      [FROM, "Multi", "multiarch-migration"],
-      [FROM, "", "type"],
-    ],
-  );
+  const entries = run.saved[0]?.history.map(({ version, architecture, profile }) => [version, architecture, profile]);
+  assert.deepEqual(entries, [[FROM, "Multi", "multiarch-migration"], [FROM, "", "type"]]);
   assert.equal(run.saved[0]?.history[0]?.precedingVersion, FROM);
   const later = makePlan({ desired: { architecture: "Multi" } });
-  const onMulti = reconcileOnce({ plan: later, clusterVersion: makeCluster(THERE) });
+  const onMulti = reconcileOnce({ plan: later, clusterVersion: THERE });
   assert.equal(onMulti.saved[0]?.history[0]?.profile, "type");
 });
 
 Deno.test("a migration asks for its version and architecture, with what it must change written down before", () => {
   const before = [makePool("worker"), makePool("new", { currentRendered: "" })];
-  const run = migrate({
-    observed: { pools: seen(before), clusterOperators: seen([makeOperator("etcd", "etcd-1"), makeOperator("dns")]) },
-  });
+  const observed = { pools: seen(before), clusterOperators: seen([ETCD_BEFORE, makeOperator("dns")]) };
+  const run = migrate({ observed });
   assert.deepEqual(run.saved.at(-1)?.history[0]?.baseline, {
     image: IMAGE_FROM,
     operatorImages: { etcd: "etcd-1" },
@@ -205,55 +181,43 @@ Deno.test("a migration asks for its version and architecture, with what it must 
   });
   const patches = run.effects.flatMap((effect) => effect.kind === "patchClusterVersion" ? [effect.patch] : []);
   assert.deepEqual(patches, [{ spec: { desiredUpdate: { version: FROM, architecture: "Multi", image: null } } }]);
-  const order = run.requests.map((request) =>
-    request.kind === "apply" ? wordsOf(request.effects).at(-1) : request.kind
-  );
+  const order = run.requests.map((one) => one.kind === "apply" ? wordsOf(one.effects).at(-1) : one.kind);
   assert.ok(order.indexOf("save") < order.indexOf("patchClusterVersion"));
   assert.deepEqual(stepOf(run)[0], "ControlPlaneUpgraded");
 });
 
 const PAYLOAD = { image: IMAGE_MULTI, version: FROM, isIndex: true, architectures: ["amd64", "arm64"] };
-const poolThat = (state: Parameters<typeof makePool>[1]): Given => ({
-  observed: { pools: seen([makePool("infra", state)]) },
-});
-const payloadWith = (more: Partial<typeof PAYLOAD>): Given => ({
-  observed: { payload: seen({ ...PAYLOAD, ...more }) },
-});
+const sees = (observed: Partial<Observations>): Given => ({ observed });
+const poolThat = (state: Partial<MachineConfigPool>): Given => sees({ pools: seen([makePool("infra", state)]) });
+const payloadWith = (more: Partial<typeof PAYLOAD>): Given => sees({ payload: seen({ ...PAYLOAD, ...more }) });
+const FAILING = [condition("Progressing", "False"), condition("Failing", "True", "etcd")];
 const BLOCKED: readonly (readonly [string, Given, RegExp])[] = [
   ["N-012 a paused pool", poolThat({ isPaused: true }), /paused \(unpause them first\): infra/],
   ["a degraded pool", poolThat({ isDegraded: true }), /degraded: infra/],
-  [
-    "a pool whose image is built",
-    { observed: { buildingPools: seen(new Set(["worker"])) } },
-    /building an image: worker/,
-  ],
+  ["a pool whose image is built", sees({ buildingPools: seen(new Set(["worker"])) }), /building an image: worker/],
   ["a pool on its way", poolThat({ updatedMachineCount: 1 }), /still updating: infra/],
-  ["pools that cannot be read", { observed: { pools: unseen() } }, /Cannot read the MachineConfigPools/],
-  ["builds that cannot be read", { observed: { buildingPools: unseen() } }, /Cannot read the builds of node images/],
+  ["pools that cannot be read", sees({ pools: unseen() }), /Cannot read the MachineConfigPools/],
+  ["builds that cannot be read", sees({ buildingPools: unseen() }), /Cannot read the builds of node images/],
   [
     "a cluster that is progressing",
     { cluster: { conditions: [condition("Progressing", "True", "busy")] } },
     /progressing: busy/,
   ],
-  ["a cluster that is failing", {
-    cluster: { conditions: [condition("Progressing", "False"), condition("Failing", "True", "etcd")] },
-  }, /failing: etcd/],
+  ["a cluster that is failing", { cluster: { conditions: FAILING } }, /failing: etcd/],
   [
     "a cluster at another version",
     { cluster: { desired: { version: "4.17.9", image: "x", architecture: "" } } },
     /the cluster is at 4\.17\.9, the plan says 4\.17\.1/,
   ],
   ["a payload for one architecture", payloadWith({ isIndex: false }), /no index/],
-  ["a payload without the architecture of the control plane", {
-    observed: { controlPlaneArchitectures: seen(["s390x"]) },
-  }, /no image for s390x.*holds amd64, arm64/],
-  ["a payload of another version", payloadWith({ version: "4.17.9" }), /of version "4\.17\.9"/],
   [
-    "a control plane whose architecture is not known",
-    { observed: { controlPlaneArchitectures: seen([]) } },
-    /not known/,
+    "a payload without the architecture of the control plane",
+    sees({ controlPlaneArchitectures: seen(["s390x"]) }),
+    /no image for s390x.*holds amd64, arm64/,
   ],
-  ["a payload that cannot be read", { observed: { payload: unseen("401") } }, /release payload: 401/],
+  ["a payload of another version", payloadWith({ version: "4.17.9" }), /of version "4\.17\.9"/],
+  ["a control plane whose architecture is not known", sees({ controlPlaneArchitectures: seen([]) }), /not known/],
+  ["a payload that cannot be read", sees({ payload: unseen("401") }), /release payload: 401/],
 ];
 
 for (const [name, given, expected] of BLOCKED) {
@@ -312,7 +276,7 @@ const WAITING: readonly (readonly [string, Given, string, RegExp])[] = [
   ],
   [
     "operators",
-    { cluster: THERE, observed: { clusterOperators: seen([makeOperator("etcd", "etcd-1")]) } },
+    { cluster: THERE, observed: { clusterOperators: seen([ETCD_BEFORE]) } },
     "ArchitectureVerified",
     /from before: etcd/,
   ],
@@ -357,11 +321,8 @@ Deno.test("a migration that has converged waits while workloads are looked at, a
   ]);
   assert.equal(wordsOf(waiting.effects).includes("StateCompleted"), false);
   const sentences = ["One workload runs on amd64 only."];
-  const found = migrate({
-    ...given,
-    status: waiting.saved.at(-1),
-    observed: { advisories: seen({ kind: "found", sentences }) },
-  });
+  const observed = { advisories: seen({ kind: "found", sentences } as const) };
+  const found = migrate({ ...given, status: waiting.saved.at(-1), observed });
   assert.equal(found.saved.at(-1)?.history[0]?.phase, "Upgraded");
   assert.match(JSON.stringify(found.saved.at(-1)?.conditions), /amd64 only/);
 });
@@ -369,20 +330,18 @@ Deno.test("a migration that has converged waits while workloads are looked at, a
 Deno.test("a migration that something else began is taken over, measured against the history of the ClusterVersion", () => {
   const run = migrate({ status: { history: [], conditions: [] }, cluster: GOING });
   const [entry] = run.saved.at(-1)?.history ?? [];
-  assert.deepEqual([entry?.phase, entry?.profile, entry?.baseline?.image], [
-    "Upgrading",
-    "multiarch-migration",
-    IMAGE_FROM,
-  ]);
+  const begun = [entry?.phase, entry?.profile, entry?.baseline?.image];
+  assert.deepEqual(begun, ["Upgrading", "multiarch-migration", IMAGE_FROM]);
   assert.equal(wordsOf(run.effects).includes("patchClusterVersion"), false);
 });
+
+const NO_NODE = seen({ kind: "waiting", sinceMs: NOW_MS, message: "no node yet" } as const);
 
 Deno.test("a machine of another architecture is started, waited for and removed, and then the migration is complete", () => {
   const given = { spec: SMOKE, entry: BEGUN, cluster: THERE };
   const started = migrate(given);
   assert.deepEqual(started.effects.at(-1), { kind: "createSmokeMachine", template: "arm" });
-  const waiting = seen({ kind: "waiting", sinceMs: NOW_MS, message: "no node yet" } as const);
-  const second = migrate({ ...given, status: started.saved.at(-1), observed: { smoke: waiting } });
+  const second = migrate({ ...given, status: started.saved.at(-1), observed: { smoke: NO_NODE } });
   assert.deepEqual([second.effects, stepOf(second)[0]], [[], "SecondaryArchitectureProven"]);
   const ready = seen({ kind: "ready", node: "n1", architecture: "arm64" } as const);
   const third = migrate({ ...given, status: second.saved.at(-1), observed: { smoke: ready } });
@@ -391,8 +350,7 @@ Deno.test("a machine of another architecture is started, waited for and removed,
 });
 
 Deno.test("N-014 a machine of another architecture that does not become ready is removed, and the step fails", () => {
-  const waiting = seen({ kind: "waiting", sinceMs: NOW_MS, message: "no node yet" } as const);
-  const given = { spec: SMOKE, entry: BEGUN, cluster: THERE, observed: { smoke: waiting } };
+  const given = { spec: SMOKE, entry: BEGUN, cluster: THERE, observed: { smoke: NO_NODE } };
   const run = migrate({ ...given, nowMs: NOW_MS + 16 * MINUTE });
   assert.equal(run.effects.at(-1)?.kind, "deleteSmokeMachine");
   assert.match(run.end.kind === "failed" ? run.end.message : "", /within 15 minutes: no node yet/);

@@ -1,12 +1,14 @@
 import assert from "node:assert/strict";
 import { renderTime } from "../../../../lib/cluster/time.ts";
 import { reconcile, type ReconcileInput, wantsReconcile } from "../../../../lib/upgrades/decide/reconcile.ts";
-import type { Effect } from "../../../../lib/upgrades/decide/types/effects.ts";
 import type { ClusterVersion } from "../../../../lib/upgrades/decide/types/cluster.ts";
 import type { History, UpgradeConfig } from "../../../../lib/upgrades/decide/types/plan.ts";
+import type { Request } from "../../../../lib/upgrades/decide/types/steps.ts";
 import {
+  answerTo,
   CAPACITY,
   commencedCluster,
+  CONTROL_PLANE_SILENCE,
   drive,
   FROM,
   makeCluster,
@@ -14,6 +16,8 @@ import {
   makeHistory,
   makeObservations,
   makePlan,
+  makeSilence,
+  makeStep,
   MINUTE,
   NOW,
   NOW_MS,
@@ -78,12 +82,8 @@ function input(overrides: Partial<ReconcileInput>): ReconcileInput {
 Deno.test("M-005 reconcile() resets the ephemeral metrics when there is no plan, and removes what an upgrade left", () => {
   const clean = drive(reconcile(input({ plan: { kind: "absent" } })));
   assert.deepEqual([clean.end.kind, wordsOf(clean.effects)], ["settled", ["clear ephemeral"]]);
-  const silence = { id: "s1", createdBy: "managed-upgrade-operator", state: "active", endsAtMs: 0 } as const;
   const observed: Partial<Observations> = {
-    silences: seen([{
-      ...silence,
-      comment: "Silence for OSD worker node upgrade to version 4.17.2 with remaining 3 nodes",
-    }]),
+    silences: seen([makeSilence("Silence for OSD worker node upgrade to version 4.17.2 with remaining 3 nodes")]),
     capacityLeft: seen({ kind: "present", message: "" }),
     smoke: seen({ kind: "waiting", sinceMs: 0, message: "" }),
   };
@@ -135,10 +135,8 @@ Deno.test("M-009 reconcile() takes an upgrade over that the ClusterVersion was a
 Deno.test("M-011 reconcile() adds an entry for a new target in front of the others", () => {
   const old = makeHistory({ version: "4.17.0", phase: "Upgraded" });
   const { saved } = reconcileOnce({ plan: makePlan({}, { history: [old] }) });
-  assert.deepEqual(saved[0]?.history.map(({ version, phase }) => [version, phase]), [[TO, "New"], [
-    "4.17.0",
-    "Upgraded",
-  ]]);
+  const entries = saved[0]?.history.map(({ version, phase }) => `${version} ${phase}`);
+  assert.deepEqual(entries, [`${TO} New`, "4.17.0 Upgraded"]);
   assert.equal(saved[0]?.history[0]?.precedingVersion, FROM);
 });
 
@@ -150,41 +148,36 @@ const WRITES: readonly (readonly [string, UpgradeConfig, Partial<Observations>])
   ["M-029 the step to Upgrading", planIn("Pending"), {}],
 ];
 
+/** Answers what is requested before the status is to be written. */
+function requestsUntilSave(
+  run: ReturnType<typeof reconcile>,
+  overrides: Partial<Observations> = {},
+): readonly Request[] {
+  const requests: Request[] = [];
+  const answers = { observed: makeObservations(overrides), failing: () => undefined };
+  let next = run.next();
+  while (!next.done && next.value.kind !== "save") {
+    requests.push(next.value);
+    next = run.next(answerTo(next.value, answers));
+  }
+  assert.equal(next.done, false);
+  return requests;
+}
+
 for (const [name, plan, observed] of WRITES) {
   Deno.test(`${name} that cannot be written ends the reconcile before anything else is done`, () => {
     const run = reconcile(input({ plan: seen(plan) }));
-    const effects: Effect[] = [];
-    const answers = makeObservations(observed);
-    let next = run.next();
-    while (!next.done && next.value.kind !== "save") {
-      const request = next.value;
-      if (request.kind === "apply") effects.push(...request.effects);
-      next = run.next(
-        request.kind === "read"
-          ? { kind: "read", read: Object.fromEntries(request.readings.map((name) => [name, answers[name]])) }
-          : { kind: "applied", done: request.kind === "apply" ? request.effects : [], failure: undefined },
-      );
-    }
-    assert.equal(next.done, false);
+    const requests = requestsUntilSave(run, observed);
     assert.throws(() => run.throw(new Error("conflict")), /conflict/);
     assert.equal(run.next({ kind: "saved" }).done, true);
+    const effects = requests.flatMap((request) => request.kind === "apply" ? request.effects : []);
     assert.deepEqual(effects.filter(({ kind }) => kind !== "setMetric"), []);
   });
 }
 
 Deno.test("M-032 a plan that waits has its findings written, and a fault of that ends the reconcile", () => {
   const run = reconcile(input({ plan: seen(planIn("Pending")), nowMs: START_MS - HOUR }));
-  const asked: string[] = [];
-  let next = run.next();
-  while (!next.done && next.value.kind !== "save") {
-    asked.push(next.value.kind);
-    next = run.next(
-      next.value.kind === "apply"
-        ? { kind: "applied", done: next.value.effects, failure: undefined }
-        : { kind: "read", read: {} },
-    );
-  }
-  assert.deepEqual(asked, ["apply"]);
+  assert.deepEqual(requestsUntilSave(run).map(({ kind }) => kind), ["apply"]);
   assert.throws(() => run.throw(new Error("conflict")), /conflict/);
 });
 
@@ -229,9 +222,8 @@ Deno.test("M-021 Pending with an invalid plan sets the gauge, says why, and is t
 });
 
 Deno.test("M-022 Pending on a cluster that is there already attempts nothing, without an error", () => {
-  const plan = makePlan({ desired: { version: FROM } }, {
-    history: [makeHistory({ version: FROM, phase: "Pending" })],
-  });
+  const history = [makeHistory({ version: FROM, phase: "Pending" })];
+  const plan = makePlan({ desired: { version: FROM } }, { history });
   const run = reconcileOnce({ plan });
   assert.equal(run.end.kind, "settled");
   assert.deepEqual(wordsOf(run.effects), ["upgradeconfig_validation_failed=0"]);
@@ -240,11 +232,8 @@ Deno.test("M-022 Pending on a cluster that is there already attempts nothing, wi
 
 Deno.test("M-023 M-027 Pending fails when the policy source cannot be asked, and does not begin", () => {
   const run = reconcileOnce({ plan: planIn("Pending") }, { observed: { policy: unseen("503") } });
-  assert.deepEqual(run.end, {
-    kind: "failed",
-    message: "Cannot ask the policy source: 503",
-    requeueAfterMs: undefined,
-  });
+  const message = "Cannot ask the policy source: 503";
+  assert.deepEqual(run.end, { kind: "failed", message, requeueAfterMs: undefined });
   assert.deepEqual([run.saved, wordsOf(run.effects)], [[], ["upgradeconfig_validation_failed=0"]]);
 });
 
@@ -288,9 +277,8 @@ Deno.test("M-035 Upgrading runs the steps and is looked at again in a minute", (
 });
 
 Deno.test("M-036 Upgrading that fails in a step says so, and what was done before is written", () => {
-  const run = reconcileOnce({ plan: planIn("Upgrading", { startTime: renderTime(NOW_MS) }) }, {
-    observed: { silences: unseen() },
-  });
+  const plan = planIn("Upgrading", { startTime: renderTime(NOW_MS) });
+  const run = reconcileOnce({ plan }, { observed: { silences: unseen() } });
   assert.equal(run.end.kind, "failed");
   assert.deepEqual(run.saved.at(-1)?.history[0]?.notifications.map(({ state }) => state), ["StateStarted"]);
 });
@@ -304,9 +292,8 @@ const RESULTS: readonly (readonly [string, string, string, string])[] = [
 
 for (const [name, precedingVersion, version, stream] of RESULTS) {
   Deno.test(`${name} is reported as stream ${stream}`, () => {
-    const plan = makePlan({ desired: { version } }, {
-      history: [makeHistory({ ...UPGRADED, version, precedingVersion })],
-    });
+    const history = [makeHistory({ ...UPGRADED, version, precedingVersion })];
+    const plan = makePlan({ desired: { version } }, { history });
     const [effect] = reconcileOnce({ plan }).effects;
     assert.deepEqual(effect, {
       kind: "setMetric",
@@ -364,9 +351,9 @@ Deno.test("N-018 a plan whose time is over before it is ready fails without touc
 });
 
 Deno.test("an upgrade that did not begin in time removes what it prepared before it fails; one that began goes on", () => {
-  const conditions = ["ComputeCapacityReserved", "ControlPlaneMaintenanceWindowCreated"].map((type) => (
-    { type, status: "False", reason: "", message: "" } as const
-  ));
+  const conditions = ["ComputeCapacityReserved", "ControlPlaneMaintenanceWindowCreated"].map((type) =>
+    makeStep(type, { status: "False" })
+  );
   const plan = makePlan({ capacity: CAPACITY }, { history: [makeHistory({ conditions })] });
   const observed: Partial<Observations> = { capacityLeft: seen({ kind: "present", message: "" }) };
   const removing = reconcileOnce({ plan, nowMs: TOO_LATE_MS }, { observed });
@@ -385,7 +372,7 @@ Deno.test("an upgrade that did not begin in time removes what it prepared before
 
 Deno.test("a plan that is postponed before the update was requested waits again, and begins at its new time", () => {
   const upgradeAt = "2026-03-02T02:00:00Z";
-  const conditions = [{ type: "ComputeCapacityReserved", status: "True", reason: "", message: "" }] as const;
+  const conditions = [makeStep("ComputeCapacityReserved")];
   for (const type of ["OSD", "ARO"] as const) {
     const plan = makePlan({ type, upgradeAt, capacity: CAPACITY }, { history: [makeHistory({ conditions })] });
     const run = reconcileOnce({ plan });
@@ -397,7 +384,7 @@ Deno.test("a plan that is postponed before the update was requested waits again,
   }
 });
 
-const ASKED = { type: "UpgradeCommenced", status: "True", reason: "", message: "" } as const;
+const ASKED = makeStep("UpgradeCommenced");
 
 Deno.test("an upgrade that did not begin in time reports what it waited for", () => {
   const message = "UpgradeCommenced still in progress: version 4.17.2 is not among the updates";
@@ -438,21 +425,10 @@ for (const [name, clusterVersion, message] of TAKEN_OVER) {
   });
 }
 
+const BY_IMAGE = { version: "", image: upgradedCluster().desired.image, architecture: "" };
 const FOLLOWED: readonly (readonly [string, ClusterVersion])[] = [
-  [
-    "is not asked any more, but has accepted the release",
-    makeCluster({
-      ...upgradedCluster(),
-      desiredUpdate: undefined,
-    }),
-  ],
-  [
-    "is asked for the same release by its image",
-    makeCluster({
-      ...upgradedCluster(),
-      desiredUpdate: { version: "", image: upgradedCluster().desired.image, architecture: "" },
-    }),
-  ],
+  ["is not asked any more, but has accepted the release", upgradedCluster({ desiredUpdate: undefined })],
+  ["is asked for the same release by its image", upgradedCluster({ desiredUpdate: BY_IMAGE })],
 ];
 
 for (const [name, clusterVersion] of FOLLOWED) {
@@ -473,10 +449,8 @@ Deno.test("a suspended plan does nothing before it began, reports it, and goes o
     const resumed = reconcileOnce({ plan: makePlan({}, status) });
     assert.equal(resumed.saved.at(-1)?.conditions.some(({ type }) => type === "Suspended"), false);
   }
-  const begun = reconcileOnce({
-    plan: makePlan({ suspend: true }, { history: [makeHistory()] }),
-    clusterVersion: upgradedCluster(),
-  });
+  const plan = makePlan({ suspend: true }, { history: [makeHistory()] });
+  const begun = reconcileOnce({ plan, clusterVersion: upgradedCluster() });
   assert.equal(phaseOf(begun), "Upgraded");
 });
 
@@ -495,28 +469,21 @@ Deno.test("a plan that names only an image gets its version from it, unless it i
 });
 
 Deno.test("a plan that names another target clears up after the one before, which has failed", () => {
-  const conditions = [{
-    type: "ControlPlaneMaintenanceWindowCreated",
-    status: "True",
-    reason: "",
-    message: "",
-  }] as const;
+  const conditions = [makeStep("ControlPlaneMaintenanceWindowCreated")];
   const old = makeHistory({ version: "4.17.0", conditions });
-  const silence = { id: "s", createdBy: "managed-upgrade-operator", state: "active", endsAtMs: 0 } as const;
-  const observed: Partial<Observations> = {
-    silences: seen([{ ...silence, comment: "Silence for OSD control plane upgrade to version 4.17.0" }]),
-  };
+  const observed: Partial<Observations> = { silences: seen([makeSilence(`${CONTROL_PLANE_SILENCE}4.17.0`)]) };
   const run = reconcileOnce({ plan: makePlan({}, { history: [old] }), nowMs: START_MS - HOUR }, { observed });
   assert.deepEqual(wordsOf(run.effects), ["endSilence"]);
   assert.deepEqual(run.saved.at(-1)?.history.map(({ phase }) => phase), ["Pending", "Failed"]);
 });
 
+function drainModeIn({ saved }: ReturnType<typeof reconcileOnce>): readonly (string | undefined)[] {
+  const found = saved[0]?.conditions.find(({ type }) => type === "DrainMode");
+  return [found?.status, found?.reason];
+}
+
 Deno.test("the status reports what drain.mode does, and what sets the behaviour of the Managed Upgrade Operator", () => {
-  const said = (drainMode?: "Observe" | "Delete"): readonly (string | undefined)[] => {
-    const run = reconcileOnce({ plan: makePlan({ drainMode }) });
-    const found = run.saved[0]?.conditions.find(({ type }) => type === "DrainMode");
-    return [found?.status, found?.reason];
-  };
+  const said = (drainMode?: "Observe" | "Delete") => drainModeIn(reconcileOnce({ plan: makePlan({ drainMode }) }));
   assert.deepEqual([said(), said("Observe"), said("Delete")], [
     ["False", "ObserveByDefault"],
     ["False", "Observe"],
@@ -529,16 +496,11 @@ Deno.test("the status says that drain.mode has no effect where the settings or t
     const plan = seen(makePlan({ drainMode: "Delete" }));
     const config = { kind: "parsed", config: makeConfig(), warnings: [] } as const;
     const known = { plan, clusterVersion: seen(makeCluster()), config, isDrainForbidden: false, nowMs: NOW_MS };
-    const found = drive(reconcile({ ...known, ...input })).saved[0]?.conditions.find(({ type }) =>
-      type === "DrainMode"
-    );
-    return [found?.status, found?.reason];
+    return drainModeIn(drive(reconcile({ ...known, ...input })));
   };
   const disabled = makeConfig({ nodeDrain: { disableDrainStrategies: true } });
   assert.deepEqual(said({}), ["True", "Delete"]);
   assert.deepEqual(said({ isDrainForbidden: true }), ["False", "Forbidden"]);
-  assert.deepEqual(said({ config: { kind: "parsed", config: disabled, warnings: [] } }), [
-    "False",
-    "DrainStrategiesDisabled",
-  ]);
+  const config = { kind: "parsed", config: disabled, warnings: [] } as const;
+  assert.deepEqual(said({ config }), ["False", "DrainStrategiesDisabled"]);
 });

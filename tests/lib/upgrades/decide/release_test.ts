@@ -34,6 +34,7 @@ import {
   makeConfig,
   makePlan,
   makeSpec,
+  migratingCluster,
   seen,
   type SpecOverrides,
   TO,
@@ -53,31 +54,12 @@ function version(text: string): Version {
 
 const MULTI = { version: FROM, architecture: "Multi" } as const;
 const MULTI_ASKED = { version: FROM, image: "", architecture: "Multi" };
-const MULTI_CLUSTER = makeCluster({
-  desiredUpdate: MULTI_ASKED,
-  desired: { version: FROM, image: IMAGE_MULTI, architecture: "Multi" },
-  history: [
-    { version: FROM, image: IMAGE_MULTI, state: "Completed", startedMs: 3, completedMs: 4 },
-    ...makeCluster().history,
-  ],
-});
+const MULTI_CLUSTER = migratingCluster("Completed");
 
 Deno.test("compareVersions() ranks versions as Semantic Versioning does", () => {
-  const ascending = [
-    "1.0.0-0",
-    "1.0.0-alpha",
-    "1.0.0-alpha.1",
-    "1.0.0-alpha.beta",
-    "1.0.0-beta",
-    "1.0.0-beta.2",
-    "1.0.0-beta.11",
-    "1.0.0-rc.1",
-    "1.0.0",
-    "1.0.1",
-    "1.2.0",
-    "1.10.0",
-    "2.0.0",
-  ].map(version);
+  const before = ["0", "alpha", "alpha.1", "alpha.beta", "beta", "beta.2", "beta.11", "rc.1"];
+  const texts = [...before.map((text) => `1.0.0-${text}`), "1.0.0", "1.0.1", "1.2.0", "1.10.0", "2.0.0"];
+  const ascending = texts.map(version);
   for (const [index, left] of ascending.entries()) {
     for (const [other, right] of ascending.entries()) {
       assert.equal(Math.sign(compareVersions(left, right)), Math.sign(index - other), `${index} ${other}`);
@@ -172,28 +154,23 @@ function patched(desiredUpdate: unknown): ReleaseRequest {
 
 const byVersion = patched({ version: TO, image: null, architecture: null });
 const byImage = patched({ image: IMAGE_TO, version: null, architecture: null });
+const CONDITIONAL = makeCluster({ availableUpdates: [], conditionalUpdates: [{ version: TO, image: IMAGE_TO }] });
+const OTHER_CHANNEL = { kind: "channel", patch: { spec: { channel: "stable-4.18" } } } as const;
+const KEPT_VERSION = patched({ version: FROM, architecture: "Multi", image: null });
 const REQUESTS: readonly (readonly [string, Partial<DesiredRelease>, ClusterVersion, ReleaseRequest])[] = [
   [
     "M-132 a conditional update is asked for with its image",
     {},
-    makeCluster({ availableUpdates: [], conditionalUpdates: [{ version: TO, image: IMAGE_TO }] }),
+    CONDITIONAL,
     patched({ version: TO, image: IMAGE_TO, architecture: null }),
   ],
-  ["M-133 another channel is set first", { channel: "stable-4.18" }, makeCluster(), {
-    kind: "channel",
-    patch: { spec: { channel: "stable-4.18" } },
-  }],
+  ["M-133 another channel is set first", { channel: "stable-4.18" }, makeCluster(), OTHER_CHANNEL],
   ["M-134 nothing was asked for", {}, makeCluster(), byVersion],
   ["M-135 another version was asked for", {}, asked({ version: "4.17.9" }), byVersion],
   ["M-138 an image, nothing was asked for", { image: IMAGE_TO }, makeCluster(), byImage],
   ["M-139 an image, another was asked for", { image: IMAGE_TO }, asked({ image: IMAGE_FROM }), byImage],
   ["M-201 what was asked for is not asked for again", {}, commencedCluster(), { kind: "asked" }],
-  [
-    "a migration keeps the version",
-    MULTI,
-    makeCluster(),
-    patched({ version: FROM, architecture: "Multi", image: null }),
-  ],
+  ["a migration keeps the version", MULTI, makeCluster(), KEPT_VERSION],
   ["an update without image is not offered yet", {}, makeCluster({ availableUpdates: [{ version: TO, image: "" }] }), {
     kind: "notOffered",
     message: `version ${TO} is not among the updates of the ClusterVersion yet`,
@@ -283,12 +260,15 @@ const CHANNEL = { spec: { desired: { version: "4.18.0", channel: "stable-4.18" }
 const PAYLOAD = { image: IMAGE_TO, version: TO, isIndex: true, architectures: ["amd64"] };
 const READ: Case = { read: { payload: seen(PAYLOAD) } };
 const to = (desired: Partial<DesiredRelease>): Case => ({ spec: { desired } });
+const graph = (found: NonNullable<Observed["read"]["graph"]>): Case => ({ ...CHANNEL, read: { graph: found } });
+const payload = (found: NonNullable<Observed["read"]["payload"]>): Case => ({
+  ...to({ image: IMAGE_TO }),
+  read: { payload: found },
+});
 const VALIDATIONS: readonly (readonly [string, Case, RegExp])[] = [
   ["M-110 a start that is no time", { spec: { upgradeAt: "2025-02-25 15:00" } }, /^invalid: spec\.upgradeAt/],
   ["M-112 a version among the available updates", {}, /^valid$/],
-  ["M-113 a version among the conditional updates", {
-    cv: makeCluster({ availableUpdates: [], conditionalUpdates: [{ version: TO, image: IMAGE_TO }] }),
-  }, /^valid$/],
+  ["M-113 a version among the conditional updates", { cv: CONDITIONAL }, /^valid$/],
   [
     "M-114 a version among neither",
     { cv: makeCluster({ availableUpdates: [] }) },
@@ -303,35 +283,17 @@ const VALIDATIONS: readonly (readonly [string, Case, RegExp])[] = [
   ["a cluster that has completed nothing", { cv: makeCluster({ history: [] }) }, /^invalid: .*no completed version/],
   ["an older version", to({ version: "4.17.0" }), /^invalid: .*downgrades are not supported/],
   ["an equal version", to({ version: FROM }), /^nothing to do: the cluster is at 4\.17\.1 already$/],
-  ["M-124 a version in the graph of another channel", {
-    ...CHANNEL,
-    read: { graph: seen([{ version: "4.18.0", image: "" }]) },
-  }, /^valid$/],
-  [
-    "M-125 a version that is not in the graph",
-    { ...CHANNEL, read: { graph: seen([]) } },
-    /^invalid: .*no update.*stable-4\.18/,
-  ],
-  ["a graph that cannot be read", { ...CHANNEL, read: { graph: unseen("503") } }, /^invalid: .*503/],
+  ["M-124 a version in the graph of another channel", graph(seen([{ version: "4.18.0", image: "" }])), /^valid$/],
+  ["M-125 a version that is not in the graph", graph(seen([])), /^invalid: .*no update.*stable-4\.18/],
+  ["a graph that cannot be read", graph(unseen("503")), /^invalid: .*503/],
   ["another channel is not looked up unless wanted", { ...CHANNEL, cincinnati: false }, /^valid$/],
   ["M-128 neither version nor image", to({ version: "", channel: "" }), /^invalid: spec\.desired needs/],
-  ["an image of the version", { spec: { desired: { image: IMAGE_TO } }, ...READ }, /^valid$/],
-  ["an image of another version", { spec: { desired: { image: IMAGE_TO, version: "" } }, ...READ }, /^adopt 4\.17\.2$/],
-  ["an image that is no release", {
-    spec: { desired: { image: IMAGE_TO } },
-    read: { payload: seen({ ...PAYLOAD, version: "" }) },
-  }, /^invalid: .*no release/],
-  [
-    "an image that cannot be read",
-    { spec: { desired: { image: IMAGE_TO } }, read: { payload: unseen("401") } },
-    /^invalid: .*401/,
-  ],
+  ["an image of the version", payload(seen(PAYLOAD)), /^valid$/],
+  ["an image of another version", { ...to({ image: IMAGE_TO, version: "" }), ...READ }, /^adopt 4\.17\.2$/],
+  ["an image that is no release", payload(seen({ ...PAYLOAD, version: "" })), /^invalid: .*no release/],
+  ["an image that cannot be read", payload(unseen("401")), /^invalid: .*401/],
   ["an image without digest", to({ image: "quay.io/a/b:1" }), /^invalid: spec\.desired\.image has no digest/],
-  [
-    "the image that the cluster has",
-    { spec: { desired: { image: IMAGE_TO } }, cv: upgradedCluster(), ...READ },
-    /^nothing to do/,
-  ],
+  ["the image that the cluster has", { ...payload(seen(PAYLOAD)), cv: upgradedCluster() }, /^nothing to do/],
   ["N-003 a migration at the current version", { spec: { desired: MULTI } }, /^valid$/],
   [
     "N-004 a migration that has been done",

@@ -22,7 +22,6 @@ import {
   RELEASE_CAPACITY,
 } from "../../../../lib/upgrades/decide/steps/workers.ts";
 import { UPGRADERS } from "../../../../lib/upgrades/decide/steps/upgraders.ts";
-import type { Silence } from "../../../../lib/upgrades/decide/types/cluster.ts";
 import type { Effect } from "../../../../lib/upgrades/decide/types/effects.ts";
 import type { History } from "../../../../lib/upgrades/decide/types/plan.ts";
 import type { Step, StepResult } from "../../../../lib/upgrades/decide/types/steps.ts";
@@ -30,12 +29,15 @@ import {
   CAPACITY,
   commencedCluster,
   condition,
+  CONTROL_PLANE_SILENCE,
   decideStep,
   makeCluster,
   makeConfig,
   makeHistory,
   makePlan,
   makePool,
+  makeSilence,
+  makeStep,
   MINUTE,
   NOW_MS,
   type Observations,
@@ -43,6 +45,7 @@ import {
   type Seen,
   seen,
   TO,
+  UNDER_WAY,
   unseen,
   upgradedCluster,
   wordsOf,
@@ -55,16 +58,12 @@ function wordOf(result: StepResult): string {
   return `${result.kind}${words === "" ? "" : `: ${words}`}${why}`;
 }
 
-function silence(comment: string, state: Silence["state"] = "active"): Silence {
-  return { id: comment.slice(0, 24), createdBy: "managed-upgrade-operator", comment, state, endsAtMs: 0 };
-}
-
 function notified(...states: readonly History["notifications"][number]["state"][]): Partial<History> {
   return { notifications: states.map((state) => ({ state, sentTime: renderTime(1) })) };
 }
 
 function completed(type: string): Partial<History> {
-  return { conditions: [{ type, status: "True", reason: "", message: "", completeTime: renderTime(1) }] };
+  return { conditions: [makeStep(type, { completeTime: renderTime(1) })] };
 }
 
 const ASKED: Seen = { clusterVersion: commencedCluster() };
@@ -75,7 +74,7 @@ const URLS = makeConfig({ extDependencyAvailabilityChecks: { http: { urls: ["htt
 const DEPENDENCY = { url: "https://a.example.com" } as const;
 const RESERVED: Seen = { spec: { capacity: CAPACITY } };
 const UPDATING = [makePool("master"), makePool("worker", { updatedMachineCount: 1 })];
-const CONTROL_PLANE = `Silence for OSD control plane upgrade to version ${TO}`;
+const CONTROL_PLANE = CONTROL_PLANE_SILENCE + TO;
 const WORKERS = `Silence for OSD worker node upgrade to version ${TO} with remaining `;
 const REGULATED = makeConfig({ environment: { fedramp: true } });
 const LATE: Seen = { nowMs: NOW_MS + 91 * MINUTE };
@@ -95,11 +94,7 @@ const ROWS: readonly (readonly [Step, readonly (readonly [string, Seen, RegExp])
   [RESERVE_CAPACITY, [
     ["M-165 no capacity, already asked", { ...RESERVED, ...ASKED }, /^done$/],
     ["M-178 capacity, already asked", { ...RESERVED, ...ASKED, observed: { capacity: unseen() } }, /^done$/],
-    [
-      "M-180 capacity that is impossible",
-      reserved(seen({ kind: "impossible" })),
-      /^done: StateScaleSkipped$/,
-    ],
+    ["M-180 capacity that is impossible", reserved(seen({ kind: "impossible" })), /^done: StateScaleSkipped$/],
     ["M-181 capacity that is ready", RESERVED, /^done: scaling_failed=0$/],
     [
       "M-182 capacity that is late",
@@ -116,16 +111,8 @@ const ROWS: readonly (readonly [Step, readonly (readonly [string, Seen, RegExp])
       reserved(seen({ kind: "missing", machineSets: ["gpu"] })),
       /^wait: reserveCapacity \(cloning gpu\)$/,
     ],
-    [
-      "capacity on its way",
-      reserved(seen({ kind: "waiting", message: "1 of 2 ready" })),
-      /^wait \(1 of 2 ready\)$/,
-    ],
-    [
-      "M-271 M-272 M-281 M-286 capacity that cannot be read",
-      reserved(unseen()),
-      /^fail/,
-    ],
+    ["capacity on its way", reserved(seen({ kind: "waiting", message: "1 of 2 ready" })), /^wait \(1 of 2 ready\)$/],
+    ["M-271 M-272 M-281 M-286 capacity that cannot be read", reserved(unseen()), /^fail/],
   ]],
   [CHECK_DELAY, [
     ["M-167 delay, started an hour ago, switched off", {
@@ -189,7 +176,7 @@ const ROWS: readonly (readonly [Step, readonly (readonly [string, Seen, RegExp])
   [CLOSE_CONTROL_PLANE_WINDOW, [
     [
       "M-188 the window of the control plane closes",
-      sees({ silences: seen([silence(CONTROL_PLANE), silence(`${WORKERS}2 nodes`)]) }),
+      sees({ silences: seen([makeSilence(CONTROL_PLANE), makeSilence(`${WORKERS}2 nodes`)]) }),
       /^done: endSilence$/,
     ],
   ]],
@@ -259,7 +246,7 @@ const ROWS: readonly (readonly [Step, readonly (readonly [string, Seen, RegExp])
   [CLOSE_WORKER_WINDOW, [
     [
       "M-193 the window of the workers closes",
-      sees({ silences: seen([silence(CONTROL_PLANE), silence(`${WORKERS}2 nodes`)]) }),
+      sees({ silences: seen([makeSilence(CONTROL_PLANE), makeSilence(`${WORKERS}2 nodes`)]) }),
       /^done: endSilence$/,
     ],
     ["M-193 it fails when silences cannot be read", sees({ silences: unseen() }), /^fail/],
@@ -270,12 +257,12 @@ const ROWS: readonly (readonly [Step, readonly (readonly [string, Seen, RegExp])
     ["M-205 the workers are done", {}, /^done: StateWorkerPlaneFinishedSL worker_timeout=0$/],
     [
       "M-206 workers on their way, silenced",
-      sees({ pools: seen(UPDATING), silences: seen([silence(`${WORKERS}2 nodes`)]) }),
+      sees({ pools: seen(UPDATING), silences: seen([makeSilence(`${WORKERS}2 nodes`)]) }),
       /^wait: worker_timeout=0 \(2 nodes are left\)$/,
     ],
     [
       "M-207 workers on their way, not silenced",
-      sees({ pools: seen(UPDATING), silences: seen([silence(`${WORKERS}2 nodes`, "expired")]) }),
+      sees({ pools: seen(UPDATING), silences: seen([makeSilence(`${WORKERS}2 nodes`, "expired")]) }),
       /^wait: worker_timeout=1 \(2 nodes are left\)$/,
     ],
     [
@@ -368,8 +355,7 @@ const MUTE: readonly (readonly [string, string, Seen])[] = [
 
 for (const [name, state, { clusterVersion = makeCluster(), nowMs = NOW_MS }] of MUTE) {
   Deno.test(`${name} that cannot be sent fails the step, and is sent when it can be`, () => {
-    const history = [makeHistory()];
-    const run = reconcileOnce({ plan: makePlan({}, { history }), clusterVersion, nowMs }, {
+    const run = reconcileOnce({ plan: UNDER_WAY, clusterVersion, nowMs }, {
       failing: (effect) => effect.kind === "notify" && effect.notification.state === state ? "no sink" : undefined,
     });
     assert.equal(run.end.kind === "failed" ? run.end.message : "", "no sink");
@@ -383,7 +369,7 @@ for (const [name, state, { clusterVersion = makeCluster(), nowMs = NOW_MS }] of 
 }
 
 Deno.test("M-199 a ClusterVersion that cannot be written fails the step; what was sent is not sent again", () => {
-  const run = reconcileOnce({ plan: makePlan({}, { history: [makeHistory()] }) }, {
+  const run = reconcileOnce({ plan: UNDER_WAY }, {
     failing: ({ kind }) => kind === "patchClusterVersion" ? "conflict" : undefined,
   });
   assert.equal(run.end.kind === "failed" ? run.end.message : "", "conflict");
@@ -419,9 +405,7 @@ Deno.test("M-275 M-290 clones that cannot be made or removed fail the step with 
 
 Deno.test("the window of the workers is as long as their drains may take, and is read again before it is judged", () => {
   const observed: Partial<Observations> = { pools: seen(UPDATING) };
-  const run = reconcileOnce({ plan: makePlan({}, { history: [makeHistory()] }), clusterVersion: upgradedCluster() }, {
-    observed,
-  });
+  const run = reconcileOnce({ plan: UNDER_WAY, clusterVersion: upgradedCluster() }, { observed });
   const [created] = run.effects.flatMap((effect) => effect.kind === "createSilence" ? [effect.silence] : []);
   assert.deepEqual(created, {
     comment: `${WORKERS}2 nodes`,
@@ -436,14 +420,10 @@ Deno.test("the window of the workers is as long as their drains may take, and is
 
 Deno.test("the times of the workers are stamped once: when nodes are on their way, and when none is", () => {
   const clusterVersion = upgradedCluster();
-  const going = { pools: seen(UPDATING) };
-  const first = reconcileOnce({ plan: makePlan({}, { history: [makeHistory()] }), clusterVersion }, {
-    observed: going,
-  });
-  const second = reconcileOnce(
-    { plan: makePlan({}, first.saved.at(-1)), clusterVersion, nowMs: NOW_MS + MINUTE },
-    { observed: going },
-  );
+  const going = { observed: { pools: seen(UPDATING) } };
+  const first = reconcileOnce({ plan: UNDER_WAY, clusterVersion }, going);
+  const plan = makePlan({}, first.saved.at(-1));
+  const second = reconcileOnce({ plan, clusterVersion, nowMs: NOW_MS + MINUTE }, going);
   const last = reconcileOnce({ plan: makePlan({}, second.saved.at(-1)), clusterVersion, nowMs: NOW_MS + 2 * MINUTE });
   const [entry] = last.saved.at(-1)?.history ?? [];
   assert.deepEqual([entry?.workerStartTime, entry?.workerCompleteTime], [NOW_MS, NOW_MS + 2 * MINUTE].map(renderTime));
@@ -453,9 +433,7 @@ Deno.test("pools that are paused are reported when the others are done", () => {
   const observed: Partial<Observations> = {
     pools: seen([makePool("worker"), makePool("infra", { isPaused: true, updatedMachineCount: 0 })]),
   };
-  const run = reconcileOnce({ plan: makePlan({}, { history: [makeHistory()] }), clusterVersion: upgradedCluster() }, {
-    observed,
-  });
+  const run = reconcileOnce({ plan: UNDER_WAY, clusterVersion: upgradedCluster() }, { observed });
   const found = run.saved.at(-1)?.conditions.find(({ type }) => type === "PoolsPaused");
   assert.deepEqual([found?.status, /infra/.test(found?.message ?? "")], ["True", true]);
 });

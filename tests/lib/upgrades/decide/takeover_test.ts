@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import { parsePlan, renderStatus, type UpgradeConfig } from "../../../../lib/upgrades/decide/types/plan.ts";
-import type { Silence } from "../../../../lib/upgrades/decide/types/cluster.ts";
+import type { ClusterVersion } from "../../../../lib/upgrades/decide/types/cluster.ts";
 import {
   commencedCluster,
+  CONTROL_PLANE_SILENCE,
   FROM,
-  NOW_MS,
+  makeSilence,
   type Observations,
   reconcileOnce,
   seen,
@@ -31,16 +32,14 @@ function planOfTheOriginal(): UpgradeConfig {
   });
 }
 
-const SILENCE: Silence = {
-  ...{ id: "s1", createdBy: "managed-upgrade-operator", state: "active", endsAtMs: 0 },
-  comment: `Silence for OSD control plane upgrade to version ${TO}`,
-};
+const SILENCES: Partial<Observations> = { silences: seen([makeSilence(CONTROL_PLANE_SILENCE + TO)]) };
+
+function takeOver(clusterVersion: ClusterVersion): ReturnType<typeof reconcileOnce> {
+  return reconcileOnce({ plan: planOfTheOriginal(), clusterVersion }, { observed: SILENCES });
+}
 
 Deno.test("an upgrade that the Managed Upgrade Operator has begun is waited for, with nothing before it done again", () => {
-  const observed: Partial<Observations> = { silences: seen([SILENCE]) };
-  const run = reconcileOnce({ plan: planOfTheOriginal(), clusterVersion: commencedCluster(), nowMs: NOW_MS }, {
-    observed,
-  });
+  const run = takeOver(commencedCluster());
   const words = wordsOf(run.effects).filter((word) => !word.includes("="));
   assert.deepEqual(words, []);
   const [entry] = run.saved.at(-1)?.history ?? [];
@@ -51,10 +50,7 @@ Deno.test("an upgrade that the Managed Upgrade Operator has begun is waited for,
 });
 
 Deno.test("its silences are ended by their comments, its end is announced, and its times stay", () => {
-  const observed: Partial<Observations> = { silences: seen([SILENCE]) };
-  const run = reconcileOnce({ plan: planOfTheOriginal(), clusterVersion: upgradedCluster(), nowMs: NOW_MS }, {
-    observed,
-  });
+  const run = takeOver(upgradedCluster());
   const words = wordsOf(run.effects).filter((word) => /^State|Silence|patch/.test(word));
   assert.equal(words.includes("StateStarted"), false);
   assert.equal(words.includes("patchClusterVersion"), false);

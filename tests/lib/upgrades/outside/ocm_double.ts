@@ -2,7 +2,7 @@
 // bodies. A test sets what it holds and puts faults in the way.
 import { Resource } from "../../../../lib/k8s/types.ts";
 import { type Listener, listenPlain } from "../../../../playground/listen.ts";
-import { Upstream } from "../../../../lib/upgrades/outside/http/upstream.ts";
+import { type EndpointSource, Upstream } from "../../../../lib/upgrades/outside/http/upstream.ts";
 import { OCM_LIMITS, OcmClient, openOcmEndpoint } from "../../../../lib/upgrades/outside/ocm/ocm_client.ts";
 import { MemoryCluster } from "../../../support/memory_kube_api.ts";
 import { hastyClock } from "./support.ts";
@@ -22,6 +22,8 @@ export interface DoublePolicy {
 
 export interface OcmDouble extends AsyncDisposable {
   readonly origin: string;
+  /** Of a cluster that logs in as it should, unless another is given. */
+  readonly client: OcmClient;
   readonly policies: DoublePolicy[];
   readonly logs: Record<string, unknown>[];
   readonly seen: string[];
@@ -32,7 +34,7 @@ export interface OcmDouble extends AsyncDisposable {
 const POLICIES = /^\/api\/clusters_mgmt\/v1\/clusters\/([\w-]+)\/upgrade_policies(?:\/([\w-]+)\/state)?$/;
 const MAX_PAGE_SIZE = 100;
 
-export function startOcm(mode: "api" | "agent"): OcmDouble {
+export function startOcm(mode: "api" | "agent", cluster?: MemoryCluster): OcmDouble {
   const listener: Listener = listenPlain(async (request) => {
     const { pathname } = new URL(request.url);
     double.seen.push(`${request.method} ${pathname}`);
@@ -41,14 +43,19 @@ export function startOcm(mode: "api" | "agent"): OcmDouble {
     if (request.headers.get("authorization") !== AUTHORIZATION) return refuse(401, "the login is not known");
     return await answer(request, double, mode);
   });
+  const opened = openOcm(listener.origin, mode, cluster);
   const double: OcmDouble = {
     origin: listener.origin,
+    client: opened.client,
     policies: [],
     logs: [],
     seen: [],
     channelGroup: "stable",
     intercept: () => undefined,
-    [Symbol.asyncDispose]: () => listener[Symbol.asyncDispose](),
+    [Symbol.asyncDispose]: () => {
+      opened[Symbol.dispose]();
+      return listener[Symbol.asyncDispose]();
+    },
   };
   return double;
 }
@@ -138,27 +145,22 @@ export function withPullSecret(secret: Readonly<Record<string, unknown>> = secre
   return cluster;
 }
 
+export const clusterId = (): Promise<string> => Promise.resolve(EXTERNAL_ID);
+
+export function endpointOf(options: Partial<Parameters<typeof openOcmEndpoint>[0]> = {}): EndpointSource {
+  const { api } = withPullSecret();
+  const bundles = () => Promise.resolve([]);
+  return openOcmEndpoint({ baseUrl: "https://api.example", api, clusterId, bundles, clock: hastyClock(), ...options });
+}
+
 export function openOcm(
   origin: string,
   mode: "api" | "agent",
-  cluster: MemoryCluster = withPullSecret(),
+  { api }: MemoryCluster = withPullSecret(),
 ): Disposable & { readonly client: OcmClient } {
-  const clusterId = (): Promise<string> => Promise.resolve(EXTERNAL_ID);
-  const clock = hastyClock();
-  const source = openOcmEndpoint({
-    baseUrl: origin,
-    api: cluster.api,
-    clusterId,
-    bundles: () => Promise.resolve([]),
-    clock,
-  });
-  const upstream = new Upstream({
-    server: "the cluster manager",
-    source,
-    limits: OCM_LIMITS,
-    userAgent: "test",
-    clock,
-  });
+  const source = endpointOf({ baseUrl: origin, api });
+  const parts = { server: "the cluster manager", limits: OCM_LIMITS, userAgent: "test", clock: hastyClock() };
+  const upstream = new Upstream({ ...parts, source });
   const client = new OcmClient({ upstream, mode, clusterId });
   return { client, [Symbol.dispose]: () => upstream[Symbol.dispose]() };
 }

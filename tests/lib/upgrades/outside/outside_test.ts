@@ -192,19 +192,15 @@ function eventsOf({ cluster }: Bed): readonly KubeObject[] {
 Deno.test("notify() sends to events and the cluster manager; while that is away the event is sent once, and the failure is shown", async () => {
   await using double = startOcm("api");
   addPolicy(double, "p1", { version: "4.17.2" });
-  await using bed = openBed("http://127.0.0.1:1", {
-    config: `{configManager: {source: OCM, ocmBaseUrl: "${double.origin}"}}`,
-  });
-  const plan = makePlan();
+  const config = `{configManager: {source: OCM, ocmBaseUrl: "${double.origin}"}}`;
+  await using bed = openBed("http://127.0.0.1:1", { config });
   double.intercept = () => new Response(null, { status: 503 });
-  await assert.rejects(
-    bed.outside.notify(NOTICE, { ...OPTIONS, plan }),
-    /Cannot send notification StateStarted: cluster manager: /,
-  );
+  const refused = /Cannot send notification StateStarted: cluster manager: /;
+  await assert.rejects(bed.outside.notify(NOTICE, OPTIONS), refused);
   assert.match(await bed.series(), /upgrade_notification_failed\{.*event="StateStarted".*\} 1/);
   assert.equal(eventsOf(bed).length, 1);
   double.intercept = () => undefined;
-  await bed.outside.notify(NOTICE, { ...OPTIONS, plan });
+  await bed.outside.notify(NOTICE, OPTIONS);
   assert.equal(eventsOf(bed).length, 1);
   assert.deepEqual(double.policies[0]?.state, { value: "started", description: "It starts." });
   assert.match(await bed.series(), /upgrade_notification_failed\{.*event="StateStarted".*\} 0/);
@@ -215,10 +211,8 @@ Deno.test("notify() sends to events and the log where no cluster manager is conf
   await bed.outside.notify(NOTICE, OPTIONS);
   assert.equal(eventsOf(bed).length, 1);
   put(bed.cluster, "{configManager: {watchInterval: -1}}");
-  await assert.rejects(
-    bed.outside.notify({ ...NOTICE, id: "other" }, OPTIONS),
-    /Cannot use ConfigMap .*watchInterval/,
-  );
+  const other = { ...NOTICE, id: "other" };
+  await assert.rejects(bed.outside.notify(other, OPTIONS), /Cannot use ConfigMap .*watchInterval/);
 });
 
 Deno.test("notify() posts to the webhook that the settings name", async () => {

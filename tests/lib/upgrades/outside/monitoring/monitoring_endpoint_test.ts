@@ -12,31 +12,26 @@ import type { KubeApi } from "../../../../../lib/k8s/api.ts";
 import { SIGNAL } from "../support.ts";
 
 const NAMESPACE = "openshift-monitoring";
+const SERVICE = { namespace: NAMESPACE, name: "alertmanager-main" };
 const ROUTES = { group: "route.openshift.io", version: "v1", plural: "routes", kind: "Route", namespaced: true };
 const HOUR_MS = 3_600_000;
 
 function withMonitoring(): MemoryCluster {
   const cluster = new MemoryCluster();
   const ports = [{ name: "tenancy", port: 9092 }, { name: "web", port: 9094 }];
-  cluster.put(Resource.services, { metadata: { namespace: NAMESPACE, name: "alertmanager-main" }, spec: { ports } });
+  cluster.put(Resource.services, { metadata: SERVICE, spec: { ports } });
   cluster.put(Resource.configMaps, {
     metadata: { namespace: NAMESPACE, name: "serving-certs-ca-bundle" },
     data: { "service-ca.crt": "PEM" },
   });
-  cluster.put(ROUTES, {
-    metadata: { namespace: NAMESPACE, name: "alertmanager-main" },
-    spec: { host: "alerts.apps.example" },
-  });
+  cluster.put(ROUTES, { metadata: SERVICE, spec: { host: "alerts.apps.example" } });
   return cluster;
 }
 
 function addSecret(cluster: MemoryCluster, token: string): void {
   const metadata = { namespace: NAMESPACE, name: "prometheus-k8s-token-x7k2p" };
-  cluster.put(Resource.secrets, {
-    metadata,
-    data: { token: btoa(token) },
-    type: "kubernetes.io/service-account-token",
-  });
+  const data = { token: btoa(token) };
+  cluster.put(Resource.secrets, { metadata, data, type: "kubernetes.io/service-account-token" });
 }
 
 function issuing(
@@ -54,10 +49,8 @@ function issuing(
       assert.deepEqual(Reflect.get(Object(body["spec"]), "expirationSeconds"), 86_400);
       api.issued++;
       const expirationTimestamp = new Date(clock.nowMs() + 10 * HOUR_MS).toISOString();
-      return Promise.resolve({
-        metadata: { name: "prometheus-k8s" },
-        status: { token: `t${api.issued}`, expirationTimestamp },
-      });
+      const status = { token: `t${api.issued}`, expirationTimestamp };
+      return Promise.resolve({ metadata: { name: "prometheus-k8s" }, status });
     },
   };
   return api;
@@ -116,14 +109,10 @@ Deno.test("what is missing of monitoring is named, and read again at the next ca
   addSecret(cluster, "from-secret");
   const clock = new FakeClock();
   const source = open(cluster.api, clock);
-  await assert.rejects(
-    source.endpoint(SIGNAL),
-    /Cannot use Service "openshift-monitoring\/alertmanager-main": it is missing, or it has no port "web"/,
-  );
-  cluster.put(Resource.services, {
-    metadata: { namespace: NAMESPACE, name: "alertmanager-main" },
-    spec: { ports: [{ name: "web", port: 9094 }] },
-  });
+  const missing =
+    /Cannot use Service "openshift-monitoring\/alertmanager-main": it is missing, or it has no port "web"/;
+  await assert.rejects(source.endpoint(SIGNAL), missing);
+  cluster.put(Resource.services, { metadata: SERVICE, spec: { ports: [{ name: "web", port: 9094 }] } });
   await assert.rejects(source.endpoint(SIGNAL), /Cannot use ConfigMap "openshift-monitoring\/serving-certs-ca-bundle"/);
   await assert.rejects(open(cluster.api, clock, "route").endpoint(SIGNAL), /Cannot use Route/);
 });

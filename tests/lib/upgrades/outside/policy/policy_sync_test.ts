@@ -11,7 +11,7 @@ import {
 } from "../../../../../lib/upgrades/outside/policy/policy_sync.ts";
 import { FakeClock } from "../../../../support/fake_clock.ts";
 import { type MemoryCall, MemoryCluster } from "../../../../support/memory_kube_api.ts";
-import { addPolicy, openOcm, startOcm } from "../ocm_double.ts";
+import { addPolicy, startOcm } from "../ocm_double.ts";
 import { SIGNAL } from "../support.ts";
 
 const TYPE = Resource.upgradeConfigs;
@@ -69,9 +69,8 @@ Deno.test("M-070 refresh() creates the plan that the cluster manager ordered", a
   await using double = startOcm("api");
   addPolicy(double, "over", { state: "completed", at: "2026-03-01T00:00:00Z" });
   addPolicy(double, "next");
-  using opened = openOcm(double.origin, "api");
   const cluster = new MemoryCluster();
-  const { sync, synced, clock } = openBed(cluster, openOcmPolicySource({ client: opened.client, type: "OSD" }));
+  const { sync, synced, clock } = openBed(cluster, openOcmPolicySource({ client: double.client, type: "OSD" }));
   assert.deepEqual(await sync.refresh(SIGNAL), { kind: "changed" });
   assert.deepEqual(found(cluster)?.spec, SPEC);
   assert.equal(found(cluster)?.apiVersion, "upgrade.managed.openshift.io/v1alpha1");
@@ -82,9 +81,8 @@ Deno.test("M-070 refresh() creates the plan that the cluster manager ordered", a
 Deno.test("M-068 N-029 refresh() removes the plan when the policy was cancelled a moment ago", async () => {
   await using double = startOcm("api");
   addPolicy(double, "p1");
-  using opened = openOcm(double.origin, "api");
   const cluster = new MemoryCluster();
-  const { sync } = openBed(cluster, openOcmPolicySource({ client: opened.client, type: "OSD" }));
+  const { sync } = openBed(cluster, openOcmPolicySource({ client: double.client, type: "OSD" }));
   await sync.refresh(SIGNAL);
   const [policy] = double.policies;
   assert.ok(policy !== undefined);
@@ -152,10 +150,9 @@ Deno.test("M-066 M-067 M-082 refresh() leaves the plan alone when plan or source
 Deno.test("refresh() does not delete the plan for a policy whose version is none", async () => {
   await using double = startOcm("api");
   addPolicy(double, "p1", { version: "latest" });
-  using opened = openOcm(double.origin, "api");
   const cluster = new MemoryCluster();
   put(cluster, SPEC);
-  const { sync } = openBed(cluster, openOcmPolicySource({ client: opened.client, type: "OSD" }));
+  const { sync } = openBed(cluster, openOcmPolicySource({ client: double.client, type: "OSD" }));
   await assert.rejects(sync.refresh(SIGNAL), /its version is no version/);
   assert.ok(found(cluster) !== undefined);
 });
