@@ -1,29 +1,34 @@
 import assert from "node:assert/strict";
 import { Resource } from "../../../lib/k8s/types.ts";
-import { Finalizer, WebhookName } from "../../../lib/names.ts";
+import { Finalizer } from "../../../lib/names.ts";
 import { UNSERVED_GRACE_MS } from "../../../lib/operator/decide/lifecycle.ts";
 import { FakeClock } from "../../support/fake_clock.ts";
-import { GATE, NAMESPACE, openBench, type OperatorBench, SETTINGS } from "./make.ts";
-
-const CONFIG = { name: "cluster" };
-const WEBHOOK = { name: WebhookName.configuration };
+import {
+  CONFIG,
+  GATE,
+  hasCondition,
+  NAMESPACE,
+  openBench,
+  openSteady,
+  type OperatorBench,
+  SETTINGS,
+  WEBHOOK,
+} from "./make.ts";
 
 async function hasWebhook(bench: OperatorBench): Promise<boolean> {
   return await bench.find(Resource.mutatingWebhooks, WEBHOOK) !== undefined;
-}
-
-async function isTrue(bench: OperatorBench, type: string): Promise<boolean> {
-  return (await bench.conditions()).some((row) => row.type === type && row.status === "True");
 }
 
 async function isGone(bench: OperatorBench): Promise<boolean> {
   return await bench.find(Resource.clusterConfigs, CONFIG) === undefined && !await hasWebhook(bench);
 }
 
-async function steady(bench: OperatorBench): Promise<void> {
-  await bench.createConfig();
-  bench.start();
-  await bench.until("available", () => isTrue(bench, "Available"));
+async function says(bench: OperatorBench, words: string): Promise<boolean> {
+  return (await bench.conditions()).some(({ message }) => message.includes(words));
+}
+
+async function deleteConfig({ api, signal }: OperatorBench): Promise<void> {
+  await api.delete(Resource.clusterConfigs, CONFIG, { signal });
 }
 
 async function createPod(bench: OperatorBench, name: string, gates: readonly string[]): Promise<void> {
@@ -36,8 +41,7 @@ async function createPod(bench: OperatorBench, name: string, gates: readonly str
 }
 
 Deno.test("88 93 operator puts finalizer, webhook and conditions in place when a config appears", async () => {
-  await using bench = await openBench();
-  await steady(bench);
+  await using bench = await openSteady();
   const config = await bench.find(Resource.clusterConfigs, CONFIG);
   assert.deepEqual(config?.metadata.finalizers, [Finalizer.podPlacement]);
   const statuses = (await bench.conditions()).map(({ type, status }) => `${type}=${status}`);
@@ -54,8 +58,7 @@ Deno.test("88 93 operator puts finalizer, webhook and conditions in place when a
 });
 
 Deno.test("231 operator records an event about the config when it creates and repairs the webhook", async () => {
-  await using bench = await openBench();
-  await steady(bench);
+  await using bench = await openSteady();
   assert.deepEqual(bench.events.map(({ type, reason, object }) => [type, reason, object.name, object.namespace]), [
     ["Normal", "MutatingWebhookConfigurationCreated", "cluster", NAMESPACE],
   ]);
@@ -63,8 +66,7 @@ Deno.test("231 operator records an event about the config when it creates and re
 });
 
 Deno.test("85 operator brings the failurePolicy back when someone sets it to Fail", async () => {
-  await using bench = await openBench();
-  await steady(bench);
+  await using bench = await openSteady();
   await bench.api.patch(Resource.mutatingWebhooks, WEBHOOK, {
     body: { kind: "json", operations: [{ op: "replace", path: "/webhooks/0/failurePolicy", value: "Fail" }] },
     signal: bench.signal,
@@ -77,15 +79,13 @@ Deno.test("85 operator brings the failurePolicy back when someone sets it to Fai
 });
 
 Deno.test("operator makes the webhook configuration again when it is deleted", async () => {
-  await using bench = await openBench();
-  await steady(bench);
+  await using bench = await openSteady();
   await bench.api.delete(Resource.mutatingWebhooks, WEBHOOK, { signal: bench.signal });
   await bench.until("webhook back", () => hasWebhook(bench));
 });
 
 Deno.test("87 operator copies the namespaceSelector verbatim when it changes", async () => {
-  await using bench = await openBench();
-  await steady(bench);
+  await using bench = await openSteady();
   await bench.api.patch(Resource.clusterConfigs, CONFIG, {
     body: { kind: "merge", document: { spec: { namespaceSelector: { matchLabels: { foo: "bar" } } } } },
     signal: bench.signal,
@@ -97,23 +97,24 @@ Deno.test("87 operator copies the namespaceSelector verbatim when it changes", a
 });
 
 Deno.test("90 operator leaves at once when only a pod with a foreign gate is pending", async () => {
-  await using bench = await openBench();
-  await steady(bench);
+  await using bench = await openSteady();
   await createPod(bench, "foreign", ["different-scheduling-gate"]);
-  await bench.api.delete(Resource.clusterConfigs, CONFIG, { signal: bench.signal });
+  await deleteConfig(bench);
   await bench.until("all gone", () => isGone(bench));
   const pod = await bench.find(Resource.pods, { namespace: "default", name: "foreign" });
   assert.match(JSON.stringify(pod?.spec), /different-scheduling-gate/);
 });
 
 Deno.test("91 220 operator waits for a gated pod while leaving, says so, and goes when the pod is gone", async () => {
-  await using bench = await openBench();
-  await steady(bench);
+  await using bench = await openSteady();
   await createPod(bench, "held", [GATE]);
-  await bench.api.delete(Resource.clusterConfigs, CONFIG, { signal: bench.signal });
-  await bench.until("deprovisioning", () => isTrue(bench, "Deprovisioning"));
+  await deleteConfig(bench);
+  await bench.until("deprovisioning", () => hasCondition(bench, "Deprovisioning=True"));
   await bench.until("webhook gone", async () => !await hasWebhook(bench));
-  await bench.until("webhook reported gone", () => isTrue(bench, "MutatingWebhookConfigurationNotAvailable"));
+  await bench.until(
+    "webhook reported gone",
+    () => hasCondition(bench, "MutatingWebhookConfigurationNotAvailable=True"),
+  );
   const config = await bench.find(Resource.clusterConfigs, CONFIG);
   assert.deepEqual(config?.metadata.finalizers, [Finalizer.podPlacement]);
   const statuses = (await bench.conditions()).slice(0, 7).map(({ status }) => status.slice(0, 1)).join("");
@@ -125,12 +126,9 @@ Deno.test("91 220 operator waits for a gated pod while leaving, says so, and goe
 Deno.test("operator keeps its finalizer on a leaving config until no node carries a taint, and reports it", async () => {
   let carried: number | undefined = undefined;
   const taints = { carried: () => carried, lift: () => Promise.resolve(0) };
-  await using bench = await openBench({ taints: () => taints });
-  await steady(bench);
-  await bench.api.delete(Resource.clusterConfigs, CONFIG, { signal: bench.signal });
-  const says = async (): Promise<boolean> =>
-    (await bench.conditions()).some(({ message }) => message.includes("taints are being taken off"));
-  await bench.until("the wait for what is not known yet", says);
+  await using bench = await openSteady({ taints: () => taints });
+  await deleteConfig(bench);
+  await bench.until("the wait for what is not known yet", () => says(bench, "taints are being taken off"));
   carried = 1;
   bench.operator.requestReconcile();
   const config = await bench.find(Resource.clusterConfigs, CONFIG);
@@ -140,19 +138,16 @@ Deno.test("operator keeps its finalizer on a leaving config until no node carrie
 });
 
 Deno.test("operator lifts the gates by force with a Warning when the pods were not placed in time", async () => {
-  await using bench = await openBench({ settings: { ...SETTINGS, maxGateAgeMs: 100 } });
-  await steady(bench);
+  await using bench = await openSteady({ settings: { ...SETTINGS, maxGateAgeMs: 100 } });
   await createPod(bench, "held", ["first", GATE]);
   await createPod(bench, "unlabelled", [GATE]);
-  await bench.api.delete(Resource.clusterConfigs, CONFIG, { signal: bench.signal });
+  await deleteConfig(bench);
   await bench.until("all gone", () => isGone(bench));
   const held = await bench.find(Resource.pods, { namespace: "default", name: "held" });
   assert.match(JSON.stringify(held?.spec), /"schedulingGates":\[\{"name":"first"\}\]/);
   assert.equal(held?.metadata.labels?.[GATE], "removed");
-  const warnings = bench.events.filter(({ type }) => type === "Warning").map(({ object, reason }) =>
-    `${object.name} ${reason}`
-  );
-  assert.deepEqual(warnings.sort(), [
+  const warnings = bench.events.filter(({ type }) => type === "Warning");
+  assert.deepEqual(warnings.map(({ object, reason }) => `${object.name} ${reason}`).sort(), [
     "cluster GatesLifted",
     "held ArchAwareSchedGateLifted",
     "unlabelled ArchAwareSchedGateLifted",
@@ -163,13 +158,12 @@ Deno.test("92 operator leaves nothing behind when a config is deleted as soon as
   await using bench = await openBench();
   bench.start();
   await bench.createConfig();
-  await bench.api.delete(Resource.clusterConfigs, CONFIG, { signal: bench.signal });
+  await deleteConfig(bench);
   await bench.until("all gone", () => isGone(bench));
 });
 
 Deno.test("128 129 operator keeps a finalizer on the config while namespace configs exist", async () => {
-  await using bench = await openBench();
-  await steady(bench);
+  await using bench = await openSteady();
   const target = { namespace: "default", name: "local" };
   await bench.api.create(Resource.namespaceConfigs, {
     apiVersion: "multiarch.openshift.io/v1beta1",
@@ -180,11 +174,8 @@ Deno.test("128 129 operator keeps a finalizer on the config while namespace conf
   const finalizers = async (): Promise<readonly string[]> =>
     (await bench.find(Resource.clusterConfigs, CONFIG))?.metadata.finalizers ?? [];
   await bench.until("finalizer added", async () => (await finalizers()).includes(Finalizer.noPodPlacementConfig));
-  await bench.api.delete(Resource.clusterConfigs, CONFIG, { signal: bench.signal });
-  await bench.until(
-    "waiting reported",
-    async () => (await bench.conditions()).some(({ message }) => message.includes("PodPlacementConfigs still exist")),
-  );
+  await deleteConfig(bench);
+  await bench.until("waiting reported", () => says(bench, "PodPlacementConfigs still exist"));
   assert.ok(await hasWebhook(bench), "the webhook stays while the deletion is refused");
   await bench.api.delete(Resource.namespaceConfigs, target, { signal: bench.signal });
   await bench.until("all gone", () => isGone(bench));
@@ -203,11 +194,11 @@ Deno.test("operator takes the webhook away only when no replica could serve for 
     ({ serves, reconciles } = to);
     bench.operator.requestReconcile();
     const wanted = to.serves && to.reconciles ? "Available" : "Degraded";
-    await bench.until(`${wanted} with ${JSON.stringify(to)}`, () => isTrue(bench, wanted));
+    await bench.until(`${wanted} with ${JSON.stringify(to)}`, () => hasCondition(bench, `${wanted}=True`));
   };
   await bench.createConfig();
   bench.start();
-  await bench.until("degraded", () => isTrue(bench, "Degraded"));
+  await bench.until("degraded", () => hasCondition(bench, "Degraded=True"));
   assert.equal(await hasWebhook(bench), false);
   assert.deepEqual(await notRolledOut(bench), ["False", "True"]);
   await change({ serves: true, reconciles: true });

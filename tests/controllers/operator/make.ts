@@ -6,6 +6,7 @@ import { systemClock } from "../../../lib/clock.ts";
 import { type KubeApi, readOptional } from "../../../lib/k8s/api.ts";
 import { type KubeObject, Resource, type ResourceTarget, type ResourceType } from "../../../lib/k8s/types.ts";
 import { silentLogger } from "../../../lib/log.ts";
+import { WebhookName } from "../../../lib/names.ts";
 import { parseOperandConfig } from "../../../lib/operator/decide/config_view.ts";
 import { serveCluster } from "../../playground/make.ts";
 import { openTestApi, plainAccess } from "../../support/cluster_api.ts";
@@ -82,11 +83,11 @@ export async function openBench(overrides: Overrides = {}): Promise<OperatorBenc
       api.create(Resource.clusterConfigs, {
         apiVersion: "multiarch.openshift.io/v1beta1",
         kind: "ClusterPodPlacementConfig",
-        metadata: { name: "cluster" },
+        metadata: CONFIG,
         spec,
       }, { signal }),
     conditions: async () => {
-      const config = await find(Resource.clusterConfigs, { name: "cluster" });
+      const config = await find(Resource.clusterConfigs, CONFIG);
       return config === undefined ? [] : parseOperandConfig(config).conditions;
     },
     until,
@@ -100,4 +101,21 @@ export async function openBench(overrides: Overrides = {}): Promise<OperatorBenc
       await served[Symbol.asyncDispose]();
     },
   };
+}
+
+export const CONFIG = { name: "cluster" };
+export const WEBHOOK = { name: WebhookName.configuration };
+
+/** Whether the config has it: `Available=True`. */
+export async function hasCondition(bench: OperatorBench, wanted: string): Promise<boolean> {
+  return (await bench.conditions()).some(({ type, status }) => `${type}=${status}` === wanted);
+}
+
+/** With a config that is available. */
+export async function openSteady(...given: Parameters<typeof openBench>): Promise<OperatorBench> {
+  const bench = await openBench(...given);
+  await bench.createConfig();
+  bench.start();
+  await bench.until("available", () => hasCondition(bench, "Available=True"));
+  return bench;
 }

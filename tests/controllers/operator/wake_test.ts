@@ -1,25 +1,9 @@
 import assert from "node:assert/strict";
 import { logLevelOf } from "../../../lib/operator/cluster/configs.ts";
 import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
-import { Finalizer, WebhookName } from "../../../lib/names.ts";
+import { Finalizer } from "../../../lib/names.ts";
 import { parseClusterConfig } from "../../../lib/placement/decide/config/config.ts";
-import { openBench, type OperatorBench } from "./make.ts";
-
-const CONFIG = { name: "cluster" };
-const WEBHOOK = { name: WebhookName.configuration };
-
-async function openSteadyBench(): Promise<{ readonly bench: OperatorBench; readonly looks: () => number }> {
-  let looks = 0;
-  const bench = await openBench({ canServe: () => ++looks > 0 });
-  await bench.createConfig();
-  bench.start();
-  await bench.until("available", () => hasCondition(bench, "Available=True"));
-  return { bench, looks: () => looks };
-}
-
-async function hasCondition(bench: OperatorBench, wanted: string): Promise<boolean> {
-  return (await bench.conditions()).some(({ type, status }) => `${type}=${status}` === wanted);
-}
+import { CONFIG, hasCondition, openSteady, type OperatorBench, WEBHOOK } from "./make.ts";
 
 async function patchConfig(bench: OperatorBench, document: unknown, subresource?: string): Promise<KubeObject> {
   const target = subresource === undefined ? CONFIG : { ...CONFIG, subresource };
@@ -35,23 +19,20 @@ async function selectorOf(bench: OperatorBench): Promise<unknown> {
 }
 
 Deno.test("30 37 operator acts when a config is created and when its spec changes", async () => {
-  const { bench } = await openSteadyBench();
-  await using _ = bench;
+  await using bench = await openSteady();
   const namespaceSelector = { matchLabels: { team: "a" } };
   await patchConfig(bench, { spec: { namespaceSelector } });
   await bench.until("selector copied", async () => JSON.stringify(await selectorOf(bench)).includes("team"));
 });
 
 Deno.test("31 operator takes the webhook away when the deletion of the config begins", async () => {
-  const { bench } = await openSteadyBench();
-  await using _ = bench;
+  await using bench = await openSteady();
   await bench.api.delete(Resource.clusterConfigs, CONFIG, { signal: bench.signal });
   await bench.until("gone", async () => await bench.find(Resource.mutatingWebhooks, WEBHOOK) === undefined);
 });
 
 Deno.test("32 operator puts its finalizer back when someone strips it", async () => {
-  const { bench } = await openSteadyBench();
-  await using _ = bench;
+  await using bench = await openSteady();
   await patchConfig(bench, { metadata: { finalizers: null } });
   await bench.until(
     "finalizer",
@@ -75,27 +56,26 @@ const INDIFFERENT: readonly (readonly [row: string, what: string, change: Change
 ];
 for (const [row, what, change] of INDIFFERENT) {
   Deno.test(`${row} operator writes nothing when ${what} of the config changes`, async () => {
-    const { bench, looks } = await openSteadyBench();
-    await using _ = bench;
+    let looks = 0;
+    await using bench = await openSteady({ canServe: () => ++looks > 0 });
     await change(bench);
     const versions = async (): Promise<readonly (string | undefined)[]> => [
       (await bench.find(Resource.clusterConfigs, CONFIG))?.metadata.resourceVersion,
       (await bench.find(Resource.mutatingWebhooks, WEBHOOK))?.metadata.resourceVersion,
     ];
     const before = await versions();
-    const seen = looks();
+    const seen = looks;
     // A request during a reconcile is kept: the second reconcile begins after the change.
     for (const count of [1, 2]) {
       bench.operator.requestReconcile();
-      await bench.until("a look", () => Promise.resolve(looks() >= seen + count));
+      await bench.until("a look", () => Promise.resolve(looks >= seen + count));
     }
     assert.deepEqual(await versions(), before);
   });
 }
 
 Deno.test("Q-07 operator names a node without the label of its architecture in a condition", async () => {
-  const { bench } = await openSteadyBench();
-  await using _ = bench;
+  await using bench = await openSteady();
   await bench.api.create(Resource.nodes, { apiVersion: "v1", kind: "Node", metadata: { name: "virtual-1" } }, {
     signal: bench.signal,
   });
@@ -110,8 +90,7 @@ Deno.test("Q-07 operator names a node without the label of its architecture in a
 });
 
 Deno.test("98 operator stays available and comes to rest when logVerbosity changes", async () => {
-  const { bench } = await openSteadyBench();
-  await using _ = bench;
+  await using bench = await openSteady();
   const { metadata: { generation } } = await patchConfig(bench, { spec: { logVerbosity: "TraceAll" } });
   await bench.until(
     "seen",

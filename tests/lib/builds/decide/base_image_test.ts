@@ -62,7 +62,7 @@ Deno.test("an architecture that joins has the base of the image that is reused; 
   bed.settle({ run: false });
   assert.deepEqual(bases(bed), [`arm64 ${pinned("base")}`]);
   bed.settle();
-  bed.annotate({ "machineconfiguration.openshift.io/rebuild": "all" });
+  bed.rebuild("all");
   bed.settle({ run: false });
   assert.deepEqual(bases(bed), [`amd64 ${pinned("moved")}`, `arm64 ${pinned("moved")}`]);
 });

@@ -3,6 +3,11 @@ import { built, envOf, Simulator } from "./simulator.ts";
 import { NO_ARCH, type RawConfig, SETTINGS } from "./make.ts";
 
 const ARM64 = { containerfileArch: "ARM64", content: "FROM configs AS final\nRUN echo arm\n" };
+const S390X = { containerfileArch: "S390X", content: "FROM configs\n" };
+const OTHER = { ...NO_ARCH, content: "FROM configs AS final\nRUN echo other\n" };
+const SHORT = { ...ARM64, content: "FROM configs AS final\n" };
+const EQUAL = { ...ARM64, content: NO_ARCH.content };
+const OTHER_BASE = `registry.test/base/os@sha256:${"c".repeat(64)}`;
 const AMD64 = { containerfileArch: "AMD64", content: "FROM configs AS final\nRUN echo amd\n" };
 
 Deno.test("P-161 a new pool of two architectures gets one Job each and one index, which the pool is given", () => {
@@ -30,35 +35,14 @@ const ROWS: readonly Row[] = [
   ["the order of containerfiles", [], "same", (bed) => bed.edit({ files: [ARM64, NO_ARCH] }), {
     files: [NO_ARCH, ARM64],
   }],
-  [
-    "the text that both use",
-    BOTH,
-    "new",
-    (bed) => bed.edit({ files: [{ ...NO_ARCH, content: "FROM configs AS final\nRUN echo other\n" }] }),
-  ],
-  [
-    "the text of arm64",
-    ["arm64"],
-    "new",
-    (bed) => bed.edit({ files: [NO_ARCH, { ...ARM64, content: "FROM configs AS final\n" }] }),
-    { files: [NO_ARCH, ARM64] },
-  ],
-  [
-    "a text for arm64 that says what was used before",
-    [],
-    "same",
-    (bed) => bed.edit({ files: [NO_ARCH, { ...ARM64, content: NO_ARCH.content }] }),
-  ],
+  ["the text that both use", BOTH, "new", (bed) => bed.edit({ files: [OTHER] })],
+  ["the text of arm64", ["arm64"], "new", (bed) => bed.edit({ files: [NO_ARCH, SHORT] }), { files: [NO_ARCH, ARM64] }],
+  ["a text for arm64 that says what was used before", [], "same", (bed) => bed.edit({ files: [NO_ARCH, EQUAL] })],
   ["a file of the configuration", [], "same", (bed) => bed.configure({}), {}, "O-081 "],
   ["kernel arguments", BOTH, "new", (bed) => bed.configure({ kernelArguments: ["nosmt"] })],
   ["the kernel", BOTH, "new", (bed) => bed.configure({ kernelType: "realtime" })],
   ["extensions", BOTH, "new", (bed) => bed.configure({ extensions: ["usbguard"] })],
-  [
-    "the base image",
-    BOTH,
-    "new",
-    (bed) => bed.configure({ osImageURL: `registry.test/base/os@sha256:${"c".repeat(64)}` }),
-  ],
+  ["the base image", BOTH, "new", (bed) => bed.configure({ osImageURL: OTHER_BASE })],
   ["names of secrets", [], "same", (bed) => bed.edit({ pushSecret: "other-push", pullSecret: "other-pull" })],
   ["the repository", [], "pushed again", (bed) => bed.edit({ pushSpec: "registry.test/org/moved:latest" })],
   ["the tag of the push spec", [], "same", (bed) => bed.edit({ pushSpec: "registry.test/org/os:other" })],
@@ -67,30 +51,10 @@ const ROWS: readonly Row[] = [
     const [arm] = [...bed.images].filter(([, image]) => image.architecture === "arm64");
     bed.images.delete(arm?.[0] ?? "");
   }],
-  [
-    "the rebuild annotation `all`",
-    BOTH,
-    "new",
-    (bed) => bed.annotate({ "machineconfiguration.openshift.io/rebuild": "all" }),
-  ],
-  [
-    "an empty rebuild annotation after success",
-    BOTH,
-    "new",
-    (bed) => bed.annotate({ "machineconfiguration.openshift.io/rebuild": "" }),
-  ],
-  [
-    "the rebuild annotation `arm64`",
-    ["arm64"],
-    "new",
-    (bed) => bed.annotate({ "machineconfiguration.openshift.io/rebuild": "arm64" }),
-  ],
-  [
-    "a text for an architecture that no node has",
-    [],
-    "same",
-    (bed) => bed.edit({ files: [NO_ARCH, { containerfileArch: "S390X", content: "FROM configs\n" }] }),
-  ],
+  ["the rebuild annotation `all`", BOTH, "new", (bed) => bed.rebuild("all")],
+  ["an empty rebuild annotation after success", BOTH, "new", (bed) => bed.rebuild()],
+  ["the rebuild annotation `arm64`", ["arm64"], "new", (bed) => bed.rebuild("arm64")],
+  ["a text for an architecture that no node has", [], "same", (bed) => bed.edit({ files: [NO_ARCH, S390X] })],
   ["a text for amd64 beside one for all", ["amd64"], "new", (bed) => bed.edit({ files: [NO_ARCH, AMD64] })],
 ];
 
@@ -151,10 +115,10 @@ Deno.test("a staged image waits for the others, is not built again, and goes wit
   bed.settle({ run: false });
   assert.equal(stagedTags(bed).length, 1);
   bed.reset();
-  bed.annotate({ "machineconfiguration.openshift.io/rebuild": "" });
+  bed.rebuild();
   bed.settle({ run: false });
   assert.deepEqual([bed.made, stagedTags(bed).length], [["arm64"], 1]);
-  bed.edit({ files: [{ ...NO_ARCH, content: "FROM configs AS final\nRUN echo other\n" }] });
+  bed.edit({ files: [OTHER] });
   bed.settle({ run: false });
   bed.settle();
   assert.deepEqual([stagedTags(bed), bed.images.get(bed.pullSpec())?.children.length], [[], 2]);

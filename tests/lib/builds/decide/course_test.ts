@@ -2,9 +2,8 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { KubeObject } from "../../../../lib/k8s/types.ts";
 import { NO_ARCH, ownName, rawBuildNode, rawPool } from "./make.ts";
-import { building, built, envOf, Simulator } from "./simulator.ts";
+import { building, built, envOf, REBUILD, Simulator } from "./simulator.ts";
 
-const REBUILD = "machineconfiguration.openshift.io/rebuild";
 const MINUTE = 60_000;
 const BOTH = ["amd64", "arm64"];
 
@@ -81,16 +80,13 @@ const MENDED: readonly Mended[] = [
     for (const name of [...bed.objects.keys()]) if (name.startsWith("archs-")) bed.objects.delete(name);
   }, []],
   ["O-130 a build that is deleted while it runs is made again", building, (bed) => bed.builds.clear(), BOTH],
-  [
-    "P-085 an empty rebuild annotation on a failed build builds what failed",
-    halfFailed,
-    (bed) => bed.annotate({ [REBUILD]: "" }),
-    ["arm64"],
-  ],
+  ["P-085 an empty rebuild annotation on a failed build builds what failed", halfFailed, (bed) => bed.rebuild(), [
+    "arm64",
+  ]],
   [
     "P-085 an empty rebuild annotation on a build that only could not be published publishes it, and builds nothing",
     unpublished,
-    (bed) => bed.annotate({ [REBUILD]: "" }),
+    (bed) => bed.rebuild(),
     [],
   ],
 ];
@@ -130,7 +126,7 @@ Deno.test("O-125 O-128 P-065 a deleted Job interrupts the build once the other i
   bed.settle({ run: false });
   assert.equal(bed.condition(bed.build(), "Interrupted")?.status, "True");
   bed.reset();
-  bed.annotate({ [REBUILD]: "" });
+  bed.rebuild();
   bed.settle();
   assert.deepEqual(bed.made, ["arm64"]);
   assert.notEqual(bed.pullSpec(), "");
@@ -275,7 +271,7 @@ for (const [value, jobs] of REBUILDS) {
   Deno.test(`P-085 P-087 the rebuild annotation "${value}" builds [${jobs.join(", ")}] under the same name, and goes`, () => {
     const bed = built();
     const { name, uid } = bed.build().metadata;
-    bed.annotate({ [REBUILD]: value });
+    bed.rebuild(value);
     bed.settle();
     assert.deepEqual(bed.made, jobs);
     assert.equal(bed.build().metadata.name, name);

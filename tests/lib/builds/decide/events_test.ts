@@ -3,7 +3,6 @@ import type { BuildEvent } from "../../../../lib/builds/decide/effects.ts";
 import { building, built, type Simulator } from "./simulator.ts";
 
 const TWO = ["amd64", "arm64"];
-const REBUILD = "machineconfiguration.openshift.io/rebuild";
 
 function running(): Simulator {
   const bed = building();
@@ -82,7 +81,7 @@ const ROWS: readonly (readonly [what: string, happen: () => Simulator, expected:
   }, ["build Normal JobCompleted", "build Warning BuildInterrupted", "build Warning JobDeleted"]],
   ["a user asks for a rebuild", () => {
     const bed = built();
-    bed.annotate({ [REBUILD]: "arm64" });
+    bed.rebuild("arm64");
     bed.pass();
     return bed;
   }, ["config Normal RebuildRequested"]],

@@ -44,6 +44,8 @@ interface Image {
 
 type Members = Record<string, unknown>;
 
+export const REBUILD = "machineconfiguration.openshift.io/rebuild";
+
 export class Simulator {
   nowMs = Date.parse("2026-01-01T00:00:00Z");
   config: KubeObject;
@@ -110,6 +112,11 @@ export class Simulator {
 
   annotate(annotations: Readonly<Record<string, string | null>>): void {
     this.config = parseKubeObject(mergePatch(this.config, { metadata: { annotations } }));
+  }
+
+  /** A user asks for a rebuild of these architectures; of what failed where none is named. */
+  rebuild(archs = ""): void {
+    this.annotate({ [REBUILD]: archs });
   }
 
   reset(): void {
