@@ -13,7 +13,7 @@ import { auditOnly, type PlacementSettings } from "../lib/placement/decide/confi
 import type { Runnable } from "../controllers/controller.ts";
 import { openGateLifter } from "../lib/placement/cluster/release_gates.ts";
 import { RestApi } from "../lib/k8s/rest_api.ts";
-import { openPace } from "../lib/k8s/write_pace.ts";
+import { openRateLimiter } from "../lib/k8s/rate_limiter.ts";
 import { LEASE_NAME, WebhookPath } from "../lib/names.ts";
 import type { ServeDeps } from "./capability.ts";
 import type { Clients } from "./clients.ts";
@@ -198,7 +198,7 @@ function makeGateFailOpen(
   const api = stack.use(new RestApi(access, { clock, log, userAgent, observe: clientMetrics.apiCall }));
   return openGateFailOpen({
     api,
-    lifter: openGateLifter({ api, pace: openPace(clock, RELEASES_A_SECOND) }),
+    lifter: openGateLifter({ api, limiter: openRateLimiter(clock, RELEASES_A_SECOND) }),
     events,
     metrics: metrics.placement,
     queueMetrics: clientMetrics.queue,

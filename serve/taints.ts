@@ -10,14 +10,14 @@ import { RestApi } from "../lib/k8s/rest_api.ts";
 import { LEASE_NAME } from "../lib/names.ts";
 import { parseManagedTaint } from "../lib/placement/decide/config/arch_taints.ts";
 import { liftTaints } from "../lib/taints/cluster/write.ts";
-import { openPace, type Pace } from "../lib/k8s/write_pace.ts";
+import { openRateLimiter, type RateLimiter } from "../lib/k8s/rate_limiter.ts";
 import type { TaintRule } from "../lib/taints/decide/types.ts";
 import type { ServeDeps } from "./capability.ts";
 import type { Clients } from "./clients.ts";
 
-/** At the end of an uninstall seconds are left for all nodes: requests side by side, and no pace. */
+/** At the end of an uninstall seconds are left for all nodes: requests side by side, and no rate limit. */
 const LEAVING_PARALLEL = 16;
-const AT_ONCE: Pace = { turn: () => Promise.resolve() };
+const AT_ONCE: RateLimiter = { wait: () => Promise.resolve() };
 
 export interface TaintParts {
   readonly controller: TaintsController;
@@ -45,17 +45,17 @@ export function openTaintParts(
     clock,
     log: ownLog,
     rule,
-    pace: openPace(clock),
+    limiter: openRateLimiter(clock),
     presence: () => operator.isUninstalling() ? "leaving" : configs.presence(),
     onPresence: configs.onChange,
     queueMetrics: clientMetrics.queue,
   });
-  // Connections and a pace of its own: it works when the rest of the process does not.
+  // Connections and a limiter of its own: it works when the rest of the process does not.
   const api = stack.use(new RestApi(access, { clock, log, userAgent, observe: clientMetrics.apiCall }));
-  const lifter = { api, key: rule.key, pace: openPace(clock) };
+  const lifter = { api, key: rule.key, limiter: openRateLimiter(clock) };
   const lease = { namespace: config.namespace, name: LEASE_NAME };
   const [view, afterMs] = [() => election.view(), config.taintsFailOpenAfter];
-  const leaving = { api, key: rule.key, pace: AT_ONCE, parallel: LEAVING_PARALLEL };
+  const leaving = { api, key: rule.key, limiter: AT_ONCE, parallel: LEAVING_PARALLEL };
   const lift = async (signal: AbortSignal): Promise<number> => (await liftTaints(leaving, { signal })).left.length;
   return {
     controller,

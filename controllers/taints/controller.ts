@@ -4,7 +4,7 @@ import type { KubeApi } from "../../lib/k8s/api.ts";
 import type { EventRecorder } from "../../lib/k8s/event_recorder.ts";
 import type { ReconcileResult } from "../../lib/k8s/work_queue.ts";
 import type { ConfigPresence } from "../../lib/operator/decide/gating_health.ts";
-import { openPendingWrites, type Pace } from "../../lib/k8s/write_pace.ts";
+import { openPendingWrites, type RateLimiter } from "../../lib/k8s/rate_limiter.ts";
 import { carryOut, type CarryOutDeps, openHolds } from "../../lib/taints/cluster/carry_out.ts";
 import { openTaintWatches } from "../../lib/taints/cluster/watches.ts";
 import { nextStep, phaseOf, type StepOptions, type TaintStep } from "../../lib/taints/decide/next_step.ts";
@@ -25,7 +25,7 @@ export interface TaintsDeps extends ControllerDeps {
   readonly events: EventRecorder;
   readonly metrics: TaintMetrics;
   readonly rule: TaintRule;
-  readonly pace: Pace;
+  readonly limiter: RateLimiter;
   readonly presence: () => ConfigPresence;
   readonly onPresence: (listener: () => void) => void;
 }
@@ -44,7 +44,7 @@ const SPACING_MS = 100;
 const RESYNC_MS = 30_000;
 
 export function openTaints(deps: TaintsDeps): TaintsController {
-  const { api, clock, log, rule, pace } = deps;
+  const { api, clock, log, rule, limiter } = deps;
   const [holds, writes, reports] = [openHolds(clock), openPendingWrites(), openTaintReports(deps)];
   const [goal, onWrite] = [makeGoal(deps), reportWrites(deps)];
   const wake = (): void => controller.enqueue(KEY);
@@ -65,7 +65,7 @@ export function openTaints(deps: TaintsDeps): TaintsController {
       const phase = phaseOf(step, wanted);
       progress = progressOf(survey, step, phase, holds.refusals);
       await reports.report({ survey, progress }, signal);
-      await carryOut({ api, pace, holds, writes, onWrite }, step, signal);
+      await carryOut({ api, limiter, holds, writes, onWrite }, step, signal);
       return afterStep(step);
     }),
   });
@@ -92,7 +92,7 @@ function makeGoal({ presence }: TaintsDeps): () => StepOptions["goal"] | undefin
   };
 }
 
-/** A reconcile which, when it had nothing to write, does not begin again at once; writes have a pace of their own. */
+/** A reconcile which, when it had nothing to write, does not begin again at once; writes have a limiter of their own. */
 function spaced(clock: Clock, reconcile: ControllerOptions["reconcile"]): ControllerOptions["reconcile"] {
   let nextMs = 0;
   return async (key, signal) => {

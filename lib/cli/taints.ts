@@ -1,5 +1,5 @@
 // `archway taints plan|apply|clean`: the architecture taints by hand, by the same decisions that the controller makes.
-import { openPace } from "../k8s/write_pace.ts";
+import { openRateLimiter } from "../k8s/rate_limiter.ts";
 import { liftTaints, tryTolerations } from "../taints/cluster/write.ts";
 import { readSurvey } from "../taints/cluster/watches.ts";
 import { planOf } from "../taints/decide/plan.ts";
@@ -56,7 +56,7 @@ async function clean(
   { key }: TaintRule,
   { dryRun, output, signal }: TaintsOptions,
 ): Promise<number> {
-  const lifted = await liftTaints({ api, key, pace: openPace(clock) }, { signal, dryRun });
+  const lifted = await liftTaints({ api, key, limiter: openRateLimiter(clock) }, { signal, dryRun });
   const document = { dryRun, lifted: [...lifted.lifted].sort(), left: lifted.left };
   print(terminal, output, { document, text: (width) => renderLifted(lifted, { dryRun, key, width }) });
   return lifted.left.length === 0 ? ExitCode.done : ExitCode.no;

@@ -1,6 +1,6 @@
 // `archway taints apply`: taints by watches until all nodes carry their taint or nothing more can be written.
 import { silentLogger } from "../log.ts";
-import { openPace, openPendingWrites, type PendingWrites } from "../k8s/write_pace.ts";
+import { openPendingWrites, openRateLimiter, type PendingWrites } from "../k8s/rate_limiter.ts";
 import { carryOut, type CarryOutDeps, type Holds, openHolds } from "../taints/cluster/carry_out.ts";
 import { openTaintWatches, type TaintWatches } from "../taints/cluster/watches.ts";
 import { nextStep, phaseOf } from "../taints/decide/next_step.ts";
@@ -63,7 +63,7 @@ async function followSteps(deps: TaintsDeps, { watches, holds, writes, signal }:
     written[change]++;
     lastWriteMs = clock.monotonicMs();
   };
-  const carrying = { api, pace: openPace(clock), holds, writes, onWrite };
+  const carrying = { api, limiter: openRateLimiter(clock), holds, writes, onWrite };
   let said = "";
   for (;;) {
     signal.throwIfAborted();

@@ -7,7 +7,7 @@ import { GateLabel, PodLabel } from "../../names.ts";
 import { isGated } from "../decide/patch/constraints.ts";
 import { parsePod } from "../decide/pod_view.ts";
 import type { PodView } from "../decide/types.ts";
-import { openPendingWrites, type Pace } from "../../k8s/write_pace.ts";
+import { openPendingWrites, type RateLimiter } from "../../k8s/rate_limiter.ts";
 import { classifyWriteFailure, isForbidden } from "../../k8s/errors.ts";
 import { errorText } from "../../log.ts";
 import { gatePatch } from "../decide/patch/release_patch.ts";
@@ -74,11 +74,11 @@ export interface GateLifter {
   lift(pod: HeldPodRef, options: LiftOptions): Promise<GateLift>;
 }
 
-export function openGateLifter({ api, pace }: { readonly api: GateApi; readonly pace: Pace }): GateLifter {
+export function openGateLifter({ api, limiter }: { readonly api: GateApi; readonly limiter: RateLimiter }): GateLifter {
   return {
     lift: (pod, options) =>
       orFailed(async () => {
-        await pace.turn(options.signal);
+        await limiter.wait(options.signal);
         const held = await readHeld(api, pod, options.signal);
         return held === undefined ? { kind: "gone" } : await lift(api, held, options);
       }),

@@ -1,9 +1,9 @@
-// Carries a step out at a steady pace. What was just written, or failed, is held for a moment.
+// Carries a step out at a steady rate. What was just written, or failed, is held for a moment.
 import type { Clock } from "../../clock.ts";
 import { patchNode, tolerate, type WriteOutcome } from "./write.ts";
 import type { KubeApi } from "../../k8s/api.ts";
 import { nodeKey, type TaintStep } from "../decide/next_step.ts";
-import type { Pace, PendingWrites } from "../../k8s/write_pace.ts";
+import type { PendingWrites, RateLimiter } from "../../k8s/rate_limiter.ts";
 
 /** Longest that a written object is waited for (ms): the watch shows it within milliseconds. */
 const SHOWN_MS = 5_000;
@@ -67,20 +67,20 @@ type TaintChange = "tolerate" | "taint" | "untaint";
 
 export interface CarryOutDeps {
   readonly api: Pick<KubeApi, "patch">;
-  readonly pace: Pace;
+  readonly limiter: RateLimiter;
   readonly holds: Holds;
   readonly writes: PendingWrites;
   readonly onWrite: (change: TaintChange, key: string, outcome: WriteOutcome) => void;
 }
 
 export async function carryOut(deps: CarryOutDeps, step: TaintStep, signal: AbortSignal): Promise<void> {
-  const { api, pace, holds, writes, onWrite } = deps;
+  const { api, limiter, holds, writes, onWrite } = deps;
   const write = async (
     change: TaintChange,
     { key, version }: { readonly key: string; readonly version?: string },
     send: () => Promise<WriteOutcome>,
   ): Promise<void> => {
-    await pace.turn(signal);
+    await limiter.wait(signal);
     signal.throwIfAborted();
     holds.begin(key);
     await writes.start(async () => {

@@ -8,7 +8,7 @@ import { toleratePatch } from "../decide/tolerations.ts";
 import { choosePods, isDenial, judgeTrial, type Trial } from "../decide/plan.ts";
 import type { PodNeed, TaintNode } from "../decide/types.ts";
 import type { Clock } from "../../clock.ts";
-import { openPace, type Pace } from "../../k8s/write_pace.ts";
+import { openRateLimiter, type RateLimiter } from "../../k8s/rate_limiter.ts";
 import { listAll } from "../../k8s/lists.ts";
 import { untaintPatch } from "../decide/judge_node.ts";
 import { parseTaintNode } from "../decide/views.ts";
@@ -64,11 +64,11 @@ export async function tryTolerations(
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, Trial>> {
   const trials = new Map<string, Trial>();
-  const pace = openPace(clock, TRIES_A_SECOND);
+  const limiter = openRateLimiter(clock, TRIES_A_SECOND);
   const endMs = clock.monotonicMs() + MAX_MS;
   for (const need of choosePods(needs)) {
     if (clock.monotonicMs() >= endMs) break;
-    await pace.turn(signal);
+    await limiter.wait(signal);
     signal.throwIfAborted();
     trials.set(need.pod.key, await tryOne(api, need, signal));
   }
@@ -89,7 +89,7 @@ async function tryOne(api: TryDeps["api"], need: PodNeed, signal: AbortSignal): 
 export interface LifterDeps {
   readonly api: ReadApi & Pick<KubeApi, "patch">;
   readonly key: string;
-  readonly pace: Pace;
+  readonly limiter: RateLimiter;
   /** Nodes that are written side by side. Default 1. */
   readonly parallel?: number | undefined;
 }
@@ -139,13 +139,13 @@ async function listTainted({ api, key }: LifterDeps, signal: AbortSignal): Promi
   return [...found.values()];
 }
 
-async function untaint({ api, key, pace }: LifterDeps, node: TaintNode, signal: AbortSignal): Promise<WriteOutcome> {
+async function untaint({ api, key, limiter }: LifterDeps, node: TaintNode, signal: AbortSignal): Promise<WriteOutcome> {
   const { name } = node;
   let current: TaintNode | undefined = node;
   for (let tries = 1;; tries++) {
     const operations = current === undefined ? [] : untaintPatch(current, key);
     if (operations.length === 0) return { kind: "gone" };
-    await pace.turn(signal);
+    await limiter.wait(signal);
     const outcome = await patchNode({ api, signal }, { name, operations });
     if (outcome.kind !== "stale" || tries === TRIES) return outcome;
     const object = await readOptional(api, { type: Resource.nodes, name, signal });

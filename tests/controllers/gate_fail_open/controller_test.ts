@@ -4,7 +4,7 @@ import { openGateLifter } from "../../../lib/placement/cluster/release_gates.ts"
 import { ApiError } from "../../../lib/k8s/errors.ts";
 import type { KubeObject } from "../../../lib/k8s/types.ts";
 import { openPlacementMetrics } from "../../support/process_metrics.ts";
-import { openPace } from "../../../lib/k8s/write_pace.ts";
+import { openRateLimiter } from "../../../lib/k8s/rate_limiter.ts";
 import { type Follower, forbidden, openFollower, seeLeader, unanswered } from "../follower.ts";
 import { openScene, runFor, type Scene, whileRunning } from "../make.ts";
 import { gated } from "../pod_placement/make.ts";
@@ -23,7 +23,7 @@ function openBed(scene: Scene = openScene(OLD)): Bed {
   const counted: string[] = [];
   const controller = openGateFailOpen({
     ...deps,
-    lifter: openGateLifter({ api: deps.api, pace: openPace(scene.clock, 50) }),
+    lifter: openGateLifter({ api: deps.api, limiter: openRateLimiter(scene.clock, 50) }),
     metrics: { ...openPlacementMetrics(), decision: (kind) => void counted.push(kind) },
     board: { record: () => {} },
     maxGateAgeMs: MAX_GATE_AGE_MS,

@@ -4,7 +4,7 @@ import { ApiError } from "../../../lib/k8s/errors.ts";
 import { Resource } from "../../../lib/k8s/types.ts";
 import { silentLogger } from "../../../lib/log.ts";
 import type { ConfigPresence } from "../../../lib/operator/decide/gating_health.ts";
-import { openPace } from "../../../lib/k8s/write_pace.ts";
+import { openRateLimiter } from "../../../lib/k8s/rate_limiter.ts";
 import { ours, rawDaemonSet, rawNode, rawTaintPod, RULE } from "../../lib/taints/decide/make.ts";
 import { furnish, openScene, runFor, type Scene, whileRunning } from "../make.ts";
 import type { MemoryCall } from "../../support/memory_kube_api.ts";
@@ -40,7 +40,7 @@ function openBed(before: (call: MemoryCall) => void = () => {}): Bed {
     clock,
     log: silentLogger,
     rule: RULE,
-    pace: openPace(clock),
+    limiter: openRateLimiter(clock),
     presence: () => bed.presence,
     onPresence: (listener) => void listeners.push(listener),
   });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { openTaintFailOpen } from "../../../controllers/taints/fail_open.ts";
-import { openPace } from "../../../lib/k8s/write_pace.ts";
+import { openRateLimiter } from "../../../lib/k8s/rate_limiter.ts";
 import { ours, rawNode, RULE } from "../../lib/taints/decide/make.ts";
 import { type Follower, forbidden, openFollower, seeLeader, unanswered } from "../follower.ts";
 import { openScene, runFor, whileRunning } from "../make.ts";
@@ -20,7 +20,7 @@ function openBed(): { readonly bed: Follower; readonly watcher: ReturnType<typeo
   const { follower, deps } = openFollower(scene, { seconds: 15 });
   const watcher = openTaintFailOpen({
     ...deps,
-    lifter: { api: deps.api, key: RULE.key, pace: openPace(scene.clock) },
+    lifter: { api: deps.api, key: RULE.key, limiter: openRateLimiter(scene.clock) },
     metrics: { archway_arch_taint_writes_total: { inc: () => {} } },
     afterMs: AFTER_MS,
   });

@@ -6,7 +6,7 @@ import { PodLabel, SCHEDULING_GATE } from "../../../../lib/names.ts";
 import { makePod } from "../../../controllers/make.ts";
 import { type MemoryCall, MemoryCluster } from "../../../support/memory_kube_api.ts";
 
-const PACE = { turn: () => Promise.resolve() };
+const NO_LIMIT = { wait: () => Promise.resolve() };
 const REF = { namespace: "shop", name: "a", uid: "uid-a" };
 
 function gated(...gates: readonly string[]): KubeObject {
@@ -21,7 +21,7 @@ async function lift(
     readonly shouldContinue?: () => boolean;
   } = {},
 ): Promise<GateLift> {
-  const lifter = openGateLifter({ api: cluster.client(before), pace: PACE });
+  const lifter = openGateLifter({ api: cluster.client(before), limiter: NO_LIMIT });
   return await lifter.lift(REF, { signal: new AbortController().signal, shouldContinue });
 }
 

@@ -1,21 +1,21 @@
-// Writes at a steady pace, a few at a time: a change of every node or pod takes a small share of the API server.
+// Writes at a steady rate, a few at a time: a change of every node or pod takes a small share of the API server.
 import type { Clock } from "../clock.ts";
 
 /** Writes a second: 5 000 nodes take less than nine minutes, at 20 requests a second with all that belongs to them. */
 const WRITES_A_SECOND = 10;
 
-export interface Pace {
-  turn(signal: AbortSignal): Promise<void>;
+export interface RateLimiter {
+  wait(signal: AbortSignal): Promise<void>;
 }
 
-/** A turn may come so much early after one that came late (ms): a busy machine wakes sleepers late. */
+/** A wait may end so much early after one that ended late (ms): a busy machine wakes sleepers late. */
 const CREDIT_MS = 300;
 
-export function openPace(clock: Clock, writesASecond: number = WRITES_A_SECOND): Pace {
+export function openRateLimiter(clock: Clock, writesASecond: number = WRITES_A_SECOND): RateLimiter {
   const everyMs = 1_000 / writesASecond;
   let nextMs = 0;
   return {
-    turn: async (signal) => {
+    wait: async (signal) => {
       const nowMs = clock.monotonicMs();
       const mineMs = Math.max(nowMs - CREDIT_MS, nextMs);
       nextMs = mineMs + everyMs;
@@ -24,7 +24,7 @@ export function openPace(clock: Clock, writesASecond: number = WRITES_A_SECOND):
   };
 }
 
-/** Starts writes, and keeps those that have not ended: the rate depends on the pace, and not on how long each takes. */
+/** Starts writes, and keeps those that have not ended: the rate depends on the limiter and not on how long each takes. */
 export interface PendingWrites {
   /** Starts one as soon as fewer than the maximum run. What it throws is lost: it reports by itself. */
   start(write: () => Promise<void>): Promise<void>;
