@@ -1,10 +1,10 @@
 // The keys of a work queue that are due: urgent ones first, then one of each group in turn, the oldest of a group first.
 import type { Logger } from "../log.ts";
-import { Turns } from "./turns.ts";
+import { RoundRobin } from "./round_robin.ts";
 
 export class ReadyKeys {
-  readonly #normal = new Turns<string>();
-  readonly #urgent = new Turns<string>();
+  readonly #normal = new RoundRobin<string>();
+  readonly #urgent = new RoundRobin<string>();
 
   get size(): number {
     return this.#normal.size + this.#urgent.size;

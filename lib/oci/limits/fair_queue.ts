@@ -1,5 +1,5 @@
-// The queue of a limiter: by priority, then namespaces in turn. An entry of several callers waits in the line of each.
-import { Turns } from "../../k8s/turns.ts";
+// The queue of a limiter: by priority, then namespaces in turn. An entry of several callers waits in the queue of each.
+import { RoundRobin } from "../../k8s/round_robin.ts";
 import { type Caller, type InspectionPriority, PRIORITIES } from "../callers.ts";
 
 export interface QueueEntry<T> {
@@ -7,10 +7,10 @@ export interface QueueEntry<T> {
 }
 
 export class FairQueue<T> {
-  readonly #levels: Readonly<Record<InspectionPriority, Turns<QueueEntry<T>>>> = {
-    gated: new Turns(),
-    admission: new Turns(),
-    prewarm: new Turns(),
+  readonly #levels: Readonly<Record<InspectionPriority, RoundRobin<QueueEntry<T>>>> = {
+    gated: new RoundRobin(),
+    admission: new RoundRobin(),
+    prewarm: new RoundRobin(),
   };
   readonly #callersOf = new Map<QueueEntry<T>, Caller[]>();
 
@@ -44,7 +44,7 @@ export class FairQueue<T> {
       const found = this.#levels[priority].take(mayHave);
       if (found === undefined) continue;
       this.remove(found.value);
-      return { item: found.value.item, namespace: found.line };
+      return { item: found.value.item, namespace: found.queue };
     }
     return undefined;
   }

@@ -1,0 +1,39 @@
+// Values that wait in queues, one of each queue in turn: thousands in one queue delay another by one value.
+
+/** Maps and sets keep the order of insertion. To take the first of a set passes over those that were just taken, at 1 ns each. */
+export class RoundRobin<V> {
+  readonly #queues = new Map<string, Set<V>>();
+  #size = 0;
+
+  get size(): number {
+    return this.#size;
+  }
+
+  /** Puts a value at the end of a queue, unless it is in it. */
+  add(queue: string, value: V): void {
+    const values = this.#queues.get(queue) ?? new Set();
+    if (values.size === 0) this.#queues.set(queue, values);
+    this.#size += values.has(value) ? 0 : 1;
+    values.add(value);
+  }
+
+  remove(queue: string, value: V): void {
+    const values = this.#queues.get(queue);
+    if (values?.delete(value) !== true) return;
+    this.#size--;
+    if (values.size === 0) this.#queues.delete(queue);
+  }
+
+  /** Takes the next value of a queue that may have one; its queue goes behind the others. */
+  take(mayHave: (queue: string) => boolean = () => true): { readonly queue: string; readonly value: V } | undefined {
+    for (const [queue, values] of this.#queues) {
+      if (!mayHave(queue)) continue;
+      for (const value of values) {
+        this.remove(queue, value);
+        if (this.#queues.delete(queue)) this.#queues.set(queue, values);
+        return { queue, value };
+      }
+    }
+    return undefined;
+  }
+}
