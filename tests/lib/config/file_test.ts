@@ -67,16 +67,14 @@ Deno.test("readConfigFiles() reads every setting as the documentation shows it",
 });
 
 Deno.test("readConfigFiles() names every unknown key and every value that does not fit, together", () => {
-  assert.deepEqual(
-    problemsOf("imageVolume: require\ncacheEntries: many\nvariantLabels: v7\nregistry: a\nworkers: 0\n"),
-    [
-      'Cannot use "variantLabels" of --config "archway.yaml": it is not a list of texts.',
-      'Cannot use "cacheEntries" of --config "archway.yaml": it is not a whole number.',
-      'Cannot use "workers" of --config "archway.yaml": it is not above zero.',
-      'Cannot use "imageVolume" of --config "archway.yaml": there is no such setting.',
-      'Cannot use "registry" of --config "archway.yaml": there is no such setting.',
-    ],
-  );
+  const wrong = "imageVolume: require\ncacheEntries: many\nvariantLabels: v7\nregistry: a\nworkers: 0\n";
+  assert.deepEqual(problemsOf(wrong), [
+    'Cannot use "variantLabels" of --config "archway.yaml": it is not a list of texts.',
+    'Cannot use "cacheEntries" of --config "archway.yaml": it is not a whole number.',
+    'Cannot use "workers" of --config "archway.yaml": it is not above zero.',
+    'Cannot use "imageVolume" of --config "archway.yaml": there is no such setting.',
+    'Cannot use "registry" of --config "archway.yaml": there is no such setting.',
+  ]);
   assert.equal(problemsOf("- a list\n").length, 1);
   assert.match(problemsOf("a: [\n").join(), /^Cannot read --config "archway\.yaml": /);
 });

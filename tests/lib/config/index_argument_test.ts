@@ -52,20 +52,8 @@ for (const [words, to, says, annotation] of ROWS) {
 
 Deno.test("parseConfig() gives index the registry flags, --to, --annotation and --dry-run", () => {
   const notes = ["--annotation", "a=one, two", "--annotation", "b="];
-  const args = [
-    "index",
-    "assemble",
-    "--to",
-    TO,
-    ...notes,
-    "--dry-run",
-    "--registry",
-    "a:5000",
-    "-o",
-    "json",
-    "one",
-    "two",
-  ];
+  const flags = ["--to", TO, ...notes, "--dry-run", "--registry", "a:5000", "-o", "json"];
+  const args = ["index", "assemble", ...flags, "one", "two"];
   const parsed = parseConfig(args, { env: {}, readFile: () => "" });
   assert.ok(parsed.kind === "run", JSON.stringify(parsed));
   const { to, annotation, dryRun, registry, output, positionals } = parsed.config;

@@ -29,20 +29,19 @@ function problemsOf(args: readonly string[], env: Readonly<Record<string, string
 }
 
 Deno.test("parseConfig() gives typed defaults when nothing is said", () => {
-  const config = configOf(["serve"]);
-  assert.deepEqual(config.listen, { host: "0.0.0.0", port: 9443 });
-  assert.deepEqual(config.adminListen, { host: "0.0.0.0", port: 8080 });
-  assert.equal(config.maxGateAge, 60_000);
-  assert.equal(config.warmAdmission, true);
-  assert.equal(config.audit, false);
-  assert.deepEqual(config.globalPullSecret, { namespace: "openshift-config", name: "pull-secret" });
-  assert.equal(config.namespace, "archway-system");
+  const { listen, adminListen, maxGateAge, warmAdmission, audit, globalPullSecret, namespace } = configOf(["serve"]);
+  assert.deepEqual([listen, adminListen], [{ host: "0.0.0.0", port: 9443 }, { host: "0.0.0.0", port: 8080 }]);
+  assert.deepEqual([maxGateAge, warmAdmission, audit, namespace], [60_000, true, false, "archway-system"]);
+  assert.deepEqual(globalPullSecret, { namespace: "openshift-config", name: "pull-secret" });
 });
 
 Deno.test("parseConfig() lets flags win over ARCHWAY_ variables, those over wider ones, those over defaults", () => {
-  assert.equal(configOf(["serve"], { NAMESPACE: "wide" }).namespace, "wide");
-  assert.equal(configOf(["serve"], { NAMESPACE: "wide", ARCHWAY_NAMESPACE: "own" }).namespace, "own");
-  assert.equal(configOf(["serve", "--namespace=flag"], { ARCHWAY_NAMESPACE: "own" }).namespace, "flag");
+  for (const [name, key] of [["NAMESPACE", "namespace"], ["KUBECONFIG", "kubeconfig"]] as const) {
+    const env = { [name]: "wide", [`ARCHWAY_${name}`]: "own" };
+    assert.equal(configOf(["serve"], { [name]: "wide" })[key], "wide");
+    assert.equal(configOf(["serve"], env)[key], "own");
+    assert.equal(configOf(["serve", `--${key}=flag`], env)[key], "flag");
+  }
   assert.equal(configOf(["serve"], { DENO_KV_URL: "http://kv:4512" }).kvUrl, "http://kv:4512");
 });
 
@@ -97,22 +96,14 @@ Deno.test("parseConfig() goes on behind a flag without its value, which hides no
     'Cannot use --listen "nowhere": it is not HOST:PORT with a port up to 65535.',
     "Cannot register --webhook-url: the API server calls webhooks over https:// only.",
   ]);
-  assert.equal(
-    problemsOf(["release", "--kubeconfig", "--kv-url"]).length,
-    3,
-    "one that is lacking may not exist either",
-  );
+  const lacking = problemsOf(["release", "--kubeconfig", "--kv-url"]);
+  assert.equal(lacking.length, 3, "one that is lacking may not exist either");
 });
 
 Deno.test("parseConfig() reports lists of placement, those of the file too, together with all else", () => {
   const file =
     "runtimeClasses: [kata]\nvariantLabels: [v7]\narchTaint: '!'\ntolerateArchTaints: ['!']\nworkers: 0\nnonsense: 1\n";
-  const args = [
-    "--config=f",
-    "--arch-taints=manage",
-    "--system-namespaces=Kube",
-    "--tag-ttl=0s",
-  ];
+  const args = ["--config=f", "--arch-taints=manage", "--system-namespaces=Kube", "--tag-ttl=0s"];
   for (const command of ["serve", "dev"]) {
     const parsed = parse([command, ...args], {}, () => file);
     const problems = parsed.kind === "usage" ? parsed.problems : assert.fail("no problem");
@@ -142,16 +133,14 @@ Deno.test("parseConfig() refuses flags that contradict each other, and reports w
 });
 
 Deno.test("parseConfig() takes the node of the daemon from NODE_NAME, and asks for it where nothing says it", () => {
-  const parsed = parseConfig(["enoexec-daemon"], { env: { NODE_NAME: "n1", NAMESPACE: "ours" }, readFile: () => "" });
-  assert.ok(parsed.kind === "run");
-  assert.deepEqual([parsed.config.nodeName, parsed.config.namespace], ["n1", "ours"]);
+  const { nodeName, namespace } = configOf(["enoexec-daemon"], { NODE_NAME: "n1", NAMESPACE: "ours" });
+  assert.deepEqual([nodeName, namespace], ["n1", "ours"]);
   assert.match(problemsOf(["enoexec-daemon"]).join(), /^Cannot tell the pods of this node: give --node-name/);
 });
 
 Deno.test("parseConfig() keeps words in order and accepts -o and -n", () => {
-  const config = configOf(["inspect", "-o", "json", "nginx", "busybox"]);
-  assert.deepEqual(config.positionals, ["nginx", "busybox"]);
-  assert.equal(config.output, "json");
+  const { positionals, output } = configOf(["inspect", "-o", "json", "nginx", "busybox"]);
+  assert.deepEqual([positionals, output], [["nginx", "busybox"], "json"]);
   assert.equal(configOf(["explain", "-n", "team", "pod/web"]).podNamespace, "team");
 });
 
@@ -223,11 +212,7 @@ Deno.test("parseConfig() names the commands when none or an unknown one is given
 
 Deno.test("parseConfig() never throws, whatever the arguments and the environment", () => {
   const names = FLAGS.map(({ name }) => `--${name}`);
-  const word = fc.oneof(
-    fc.string(),
-    fc.constantFrom(...names, ...COMMANDS),
-    fc.constantFrom(...names).map((n) => `${n}=`),
-  );
+  const word = fc.oneof(fc.string(), fc.constantFrom(...names, ...COMMANDS, ...names.map((name) => `${name}=`)));
   fc.assert(fc.property(fc.array(word, { maxLength: 8 }), fc.string(), (args, value) => {
     const env = Object.fromEntries(FLAGS.slice(0, 5).map(({ name }) => [environmentName(name), value]));
     assert.ok(["run", "help", "version", "usage"].includes(parse(args, env).kind));
@@ -238,14 +223,10 @@ Deno.test("renderHelp() lists each flag of a command once, in lines of at most 8
   for (const command of COMMANDS) {
     const text = renderHelp(command);
     for (const flag of FLAGS.filter(({ commands }) => commands.includes(command))) {
-      assert.equal(
-        text.match(new RegExp(`^ .{4} --${flag.name}(?: |$)`, "gm"))?.length,
-        1,
-        `${command} --${flag.name}`,
-      );
+      const lines = text.match(new RegExp(`^ .{4} --${flag.name}(?: |$)`, "gm"));
+      assert.equal(lines?.length, 1, `${command} --${flag.name}`);
     }
-    const long = text.split("\n").filter((line) => line.length > 80);
-    assert.deepEqual(long, []);
+    assert.deepEqual(text.split("\n").filter((line) => line.length > 80), []);
     assert.match(text, /\nExamples:\n {2}archway /);
     assert.match(text, /\nExit codes: 0 done, [^]*2\s+bad\s+usage,\s+3\s+failed\.\n$/);
   }
@@ -279,13 +260,6 @@ Deno.test("parseConfig() refuses a flag whose value is missing, and does not tak
   assert.equal(configOf(["serve", "--cache-path=--odd"]).cachePath, "--odd");
 });
 
-Deno.test("parseConfig() takes the kubeconfig from KUBECONFIG where neither flag nor ARCHWAY_KUBECONFIG says", () => {
-  const env = { KUBECONFIG: "/wide", ARCHWAY_KUBECONFIG: "/own" };
-  assert.equal(configOf(["release"], { KUBECONFIG: "/wide" }).kubeconfig, "/wide");
-  assert.equal(configOf(["release"], env).kubeconfig, "/own");
-  assert.equal(configOf(["release", "--kubeconfig=/flag"], env).kubeconfig, "/flag");
-});
-
 Deno.test("parseConfig() keeps what the environment says of home and proxies, and repeats no password of it", () => {
   const env = { HOME: "/home/me", HTTPS_PROXY: "http://user:c4nary@proxy:3128", NO_PROXY: ".svc" };
   assert.deepEqual(configOf(["serve"], env).registryEnvironment, {
@@ -294,4 +268,17 @@ Deno.test("parseConfig() keeps what the environment says of home and proxies, an
     proxies: { https: "http://user:c4nary@proxy:3128", except: [".svc"] },
   });
   assert.doesNotMatch(problemsOf(["serve", "--listen", "nonsense"], env).join(), /c4nary/);
+});
+
+Deno.test("parseConfig() names the flag or command that was meant where one is near, and a flag as it was typed", () => {
+  const cases: readonly (readonly [args: readonly string[], says: RegExp])[] = [
+    [["dev", "--onec"], /^Cannot use "--onec" with dev: no such flag\. Did you mean --once\?$/],
+    [["report", "--kubeconfg=x"], /^Cannot use "--kubeconfg" with report: no such flag\. Did you mean --kubeconfig\?$/],
+    [["report", "--onec"], /^Cannot use "--onec" with report: no such flag\. See `archway report --help`\.$/],
+    [["inspect", "-x", "web"], /^Cannot use "-x" with inspect: no such flag\. See `archway inspect --help`\.$/],
+    [["serve", "-o", "json"], /^Cannot use "-o" with serve: no such flag\./],
+    [["inspekt", "web"], /^Cannot run "inspekt": the commands are serve, .*\. Did you mean inspect\?$/],
+    [["nonsense"], /^Cannot run "nonsense": the commands are serve, .*completion\.$/],
+  ];
+  for (const [args, says] of cases) assert.match(problemsOf(args).join(), says);
 });

@@ -11,11 +11,7 @@ import { until } from "../../support/until.ts";
 
 const { serving, authority } = await issueLoopbackCertificates(Date.now());
 const SECRET_PATH = `/${"s".repeat(43)}/convert`;
-
-interface ClientPair {
-  readonly cert: string;
-  readonly key: string;
-}
+const [OK, NOT_FOUND, BUSY] = ["HTTP/1.1 200 OK", "HTTP/1.1 404 Not Found", "HTTP/1.1 503 Service Unavailable"];
 
 interface Bench extends AsyncDisposable {
   readonly listener: HttpsListener;
@@ -96,22 +92,19 @@ function post(path: string, body = "{}", length = body.length): string {
 Deno.test("openHttpsListener() answers by a secret path, and hands on the route without it", async () => {
   await using bench = await openBench();
   const socket = await bench.connect();
-  assert.equal(await bench.send(socket, post(`${SECRET_PATH}?timeout=5s`)), "HTTP/1.1 200 OK");
-  assert.equal(await bench.send(socket, post(SECRET_PATH)), "HTTP/1.1 200 OK");
+  assert.equal(await bench.send(socket, post(`${SECRET_PATH}?timeout=5s`)), OK);
+  assert.equal(await bench.send(socket, post(SECRET_PATH)), OK);
   assert.deepEqual(bench.answered, ["/convert 2", "/convert 2"]);
 });
 
 Deno.test("openHttpsListener() refuses a secret path that was replaced: at once by a new connection, a moment later by an old one", async () => {
   await using bench = await openBench();
   const [old, other] = [await bench.connect(), await bench.connect()];
-  assert.equal(await bench.send(old, post(SECRET_PATH)), "HTTP/1.1 200 OK");
-  assert.equal(await bench.send(old, post(`${SECRET_PATH}?timeout=5s`)), "HTTP/1.1 200 OK");
+  assert.equal(await bench.send(old, post(SECRET_PATH)), OK);
+  assert.equal(await bench.send(old, post(`${SECRET_PATH}?timeout=5s`)), OK);
   bench.secret = false;
-  assert.equal(await bench.send(other, post(SECRET_PATH)), "HTTP/1.1 404 Not Found");
-  await until(
-    "the old connection to be refused",
-    async () => await bench.send(old, post(SECRET_PATH)) === "HTTP/1.1 404 Not Found",
-  );
+  assert.equal(await bench.send(other, post(SECRET_PATH)), NOT_FOUND);
+  await until("the old one to be refused", async () => await bench.send(old, post(SECRET_PATH)) === NOT_FOUND);
 });
 
 Deno.test("openHttpsListener() answers any other path with 404, without its body, and closes", async () => {
@@ -119,11 +112,7 @@ Deno.test("openHttpsListener() answers any other path with 404, without its body
   const wrong = `/${"t".repeat(43)}/convert`;
   for (const path of ["/convert", wrong, "/", "/x".repeat(5_000), `${SECRET_PATH}/..`, `/a${SECRET_PATH}`]) {
     const socket = await bench.connect();
-    assert.equal(
-      await bench.send(socket, post(path, "", 7 * 1024 * 1024)),
-      "HTTP/1.1 404 Not Found",
-      path.slice(0, 60),
-    );
+    assert.equal(await bench.send(socket, post(path, "", 7 * 1024 * 1024)), NOT_FOUND, path.slice(0, 60));
     await once(socket, "close");
   }
   assert.deepEqual(bench.answered, []);
@@ -134,9 +123,9 @@ Deno.test("openHttpsListener() answers by plain paths while those are accepted",
   await using bench = await openBench();
   bench.plain = true;
   const socket = await bench.connect();
-  assert.equal(await bench.send(socket, post("/convert")), "HTTP/1.1 200 OK");
+  assert.equal(await bench.send(socket, post("/convert")), OK);
   bench.plain = false;
-  assert.equal(await bench.send(socket, post("/convert")), "HTTP/1.1 404 Not Found");
+  assert.equal(await bench.send(socket, post("/convert")), NOT_FOUND);
 });
 
 Deno.test("openHttpsListener() closes after an answer by a plain path that the configuration of pods does not carry", async () => {
@@ -144,14 +133,14 @@ Deno.test("openHttpsListener() closes after an answer by a plain path that the c
   Object.assign(bench, { plain: true, plainProves: false });
   const socket = await bench.connect();
   const closed = once(socket, "close");
-  assert.equal(await bench.send(socket, post("/convert")), "HTTP/1.1 200 OK");
+  assert.equal(await bench.send(socket, post("/convert")), OK);
   await closed;
 });
 
 Deno.test("openHttpsListener() closes the oldest unproven connections beyond its limits, never a proven one", async () => {
   await using bench = await openBench({ maxUnprovenPerAddress: 3, maxUnproven: 5 });
   const proven = await bench.connect();
-  assert.equal(await bench.send(proven, post(SECRET_PATH)), "HTTP/1.1 200 OK");
+  assert.equal(await bench.send(proven, post(SECRET_PATH)), OK);
   const first = await bench.connect("127.0.0.2");
   const firstClosed = once(first, "close");
   const others = [];
@@ -163,8 +152,8 @@ Deno.test("openHttpsListener() closes the oldest unproven connections beyond its
   // The address of a proven connection is not made to give way to other clients.
   const late = await bench.connect();
   for (let count = 0; count < 6; count++) await bench.connect(`127.0.0.${10 + count}`);
-  assert.equal(await bench.send(late, post(SECRET_PATH)), "HTTP/1.1 200 OK");
-  assert.equal(await bench.send(proven, post(SECRET_PATH)), "HTTP/1.1 200 OK");
+  assert.equal(await bench.send(late, post(SECRET_PATH)), OK);
+  assert.equal(await bench.send(proven, post(SECRET_PATH)), OK);
 });
 
 Deno.test("openHttpsListener() closes who does not finish handshake, head or body in time", async () => {
@@ -172,15 +161,12 @@ Deno.test("openHttpsListener() closes who does not finish handshake, head or bod
   await using bench = await openBench({ timeoutsMs });
   const mute = connectTcp(bench.listener.port, "127.0.0.1");
   const muteClosed = closeOf(mute);
-  const idle = await bench.connect();
-  const head = await bench.connect();
-  const body = await bench.connect();
+  const [idle, head, body] = [await bench.connect(), await bench.connect(), await bench.connect()];
   const closed = [idle, head, body].map((socket) => once(socket, "close"));
   head.write("POST /convert HTTP/1.1\r\nx: ");
   body.write(post(SECRET_PATH, "{", 100));
   await Promise.all([...closed, muteClosed]);
-  assert.deepEqual(bench.drops, ["timeout", "timeout", "timeout", "timeout"]);
-  assert.deepEqual(bench.answered, []);
+  assert.deepEqual([bench.drops, bench.answered], [["timeout", "timeout", "timeout", "timeout"], []]);
 });
 
 Deno.test("openHttpsListener() lets handshakes wait for others, and drops what is no beginning of one", async () => {
@@ -190,7 +176,7 @@ Deno.test("openHttpsListener() lets handshakes wait for others, and drops what i
   const startedMs = performance.now();
   const sockets = await Promise.all([1, 2, 3, 4].map(() => bench.connect()));
   assert.ok(performance.now() - startedMs >= 190, "two of them waited");
-  for (const socket of sockets) assert.equal(await bench.send(socket, post(SECRET_PATH)), "HTTP/1.1 200 OK");
+  for (const socket of sockets) assert.equal(await bench.send(socket, post(SECRET_PATH)), OK);
   assert.deepEqual(bench.drops, []);
   const babbling = connectTcp(bench.listener.port, "127.0.0.1");
   babbling.write("x".repeat(60_000));
@@ -202,11 +188,11 @@ Deno.test("openHttpsListener() refuses a body beyond those that arrive, and drop
   const stalled = await bench.connect();
   stalled.write(post(SECRET_PATH, "{", 90_000));
   const refused = await bench.connect();
-  assert.equal(await bench.send(refused, post(SECRET_PATH, "x".repeat(80_000))), "HTTP/1.1 503 Service Unavailable");
+  assert.equal(await bench.send(refused, post(SECRET_PATH, "x".repeat(80_000))), BUSY);
   const stalledClosed = once(stalled, "close");
   // It counts as stalled once a second has brought no byte of it; until then others are refused.
   const isTaken = async (): Promise<boolean> =>
-    (await bench.send(await bench.connect(), post(SECRET_PATH, "x".repeat(80_000)))) === "HTTP/1.1 200 OK";
+    (await bench.send(await bench.connect(), post(SECRET_PATH, "x".repeat(80_000)))) === OK;
   await until("a body in the place of the stalled one", isTaken);
   await stalledClosed;
 });
@@ -216,12 +202,11 @@ Deno.test("openHttpsListener() reads the rest of a body that it refused, and goe
   const arriving = await bench.connect();
   arriving.write(post(SECRET_PATH, "{", 90_000));
   const refused = await bench.connect();
-  const first = bench.send(refused, post(SECRET_PATH, "{", 8_000_000));
-  assert.equal(await first, "HTTP/1.1 503 Service Unavailable");
+  assert.equal(await bench.send(refused, post(SECRET_PATH, "{", 8_000_000)), BUSY);
   await new Promise<void>((resolve, reject) =>
     refused.write("x".repeat(7_999_999), (error) => error ? reject(error) : resolve())
   );
-  assert.equal(await bench.send(refused, post(SECRET_PATH)), "HTTP/1.1 200 OK");
+  assert.equal(await bench.send(refused, post(SECRET_PATH)), OK);
   assert.deepEqual(bench.answered, ["/convert 2"]);
 });
 
@@ -237,7 +222,7 @@ const LAST_ANSWER = /^HTTP\/1\.1 200 OK\r\n[^]*connection: close\r\n/i;
 Deno.test("openHttpsListener().close() answers who has connected, and ends idle connections and those that never ask", async () => {
   const bench = await openBench();
   const [idle, asking, late] = await Promise.all([bench.connect(), bench.connect(), bench.connect()]);
-  for (const socket of [idle, asking]) assert.equal(await bench.send(socket, post(SECRET_PATH)), "HTTP/1.1 200 OK");
+  for (const socket of [idle, asking]) assert.equal(await bench.send(socket, post(SECRET_PATH)), OK);
   const dial = (): Socket => connectTcp({ port: bench.listener.port, host: "127.0.0.1" });
   const [silent, dialling] = [dial(), dial()];
   const ends = [idle, silent].map(closeOf);
@@ -266,32 +251,17 @@ async function refusal(port: number): Promise<void> {
 
 Deno.test("openHttpsListener() asks for client certificates of one CA where it is given one", async () => {
   const [ours, other] = await Promise.all([createAuthority("ours"), createAuthority("other")]);
-  const clientOf = async (ca: CertificateAuthority, usage: "client" | "server" = "client"): Promise<ClientPair> => {
-    const { certificatePem, keyPem } = await ca.issue({ commonName: "kube-apiserver", usage });
-    return { cert: certificatePem, key: keyPem };
-  };
-  await using listener = await (async () => {
-    const opened = await openHttpsListener({
-      host: "127.0.0.1",
-      port: 0,
-      certificate: serving,
-      clientCa: ours.certificatePem,
-      handler: () => new Response("ok"),
-    });
-    return { port: opened.port, [Symbol.asyncDispose]: () => opened.close(0) };
-  })();
-  const ask = async (client: ClientPair | undefined): Promise<string> => {
+  const listener = await openHttpsListener({
+    ...{ host: "127.0.0.1", port: 0, certificate: serving, clientCa: ours.certificatePem },
+    handler: () => new Response("ok"),
+  });
+  await using _ = { [Symbol.asyncDispose]: () => listener.close(0) };
+  const ask = async (ca?: CertificateAuthority, usage: "client" | "server" = "client"): Promise<string> => {
+    const issued = await ca?.issue({ commonName: "kube-apiserver", usage });
+    const client = issued && { cert: issued.certificatePem, key: issued.keyPem };
     const socket = connectTls({ port: listener.port, host: "127.0.0.1", ca: authority, ...client });
-    const closed = new Promise((resolve) => socket.once("close", resolve));
-    let text = "";
-    socket.on("data", (chunk) => text += chunk);
-    socket.on("error", () => {});
     socket.once("secureConnect", () => socket.write(`GET / HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n`));
-    await closed;
-    return text.split("\r\n")[0] ?? "";
+    return (await rest(socket)).split("\r\n")[0] ?? "";
   };
-  assert.equal(await ask(undefined), "");
-  assert.equal(await ask(await clientOf(other)), "");
-  assert.equal(await ask(await clientOf(ours, "server")), "");
-  assert.equal(await ask(await clientOf(ours)), "HTTP/1.1 200 OK");
+  assert.deepEqual([await ask(), await ask(other), await ask(ours, "server"), await ask(ours)], ["", "", "", OK]);
 });

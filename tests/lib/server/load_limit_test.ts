@@ -8,10 +8,8 @@ function open(): { readonly limit: ReturnType<typeof openLoadLimit>; readonly sa
   const said: string[] = [];
   let nowMs = 0;
   const clock = { nowMs: () => nowMs, monotonicMs: () => nowMs, sleep: () => Promise.resolve() };
-  const limit = openLoadLimit(POD_LOAD, {
-    clock,
-    log: { ...silentLogger, warn: (message) => void said.push(message) },
-  });
+  const log = { ...silentLogger, warn: (message: string) => void said.push(message) };
+  const limit = openLoadLimit(POD_LOAD, { clock, log });
   return { limit, said, pass: (ms) => void (nowMs += ms) };
 }
 
