@@ -20,6 +20,7 @@ import {
   type WalkRegistries,
 } from "../support/walk/registries.ts";
 import type { WalkSetting, WalkSubject } from "../support/walk/subject.ts";
+import { findFreePort } from "../cluster/support/ports.ts";
 import { settingsFlag } from "../support/settings_file.ts";
 import { temporaryFolder } from "../support/temporary_folder.ts";
 
@@ -87,7 +88,7 @@ async function serveWhile(
 ): Promise<void> {
   const registriesConf = `${workDir}/registries.conf`;
   await Deno.writeTextFile(registriesConf, renderRegistriesConf(walk));
-  const port = freePort();
+  const port = findFreePort();
   const parsed = parseConfig([
     "serve",
     ...walk.playground.serveFlags,
@@ -127,11 +128,6 @@ async function serveWhile(
     await serving;
     log.close();
   }
-}
-
-function freePort(): number {
-  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  return listener.addr.port;
 }
 
 export function create({ playground }: Walk, kind: string, body: JsonObject, namespace?: string): Promise<KubeObject> {

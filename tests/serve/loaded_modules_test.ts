@@ -4,6 +4,8 @@ import assert from "node:assert/strict";
 import { systemClock } from "../../lib/clock.ts";
 import { silentLogger } from "../../lib/log.ts";
 import { openPlayground } from "../../playground/playground.ts";
+import { findFreePort } from "../cluster/support/ports.ts";
+import { runCommand } from "../support/commands.ts";
 import { temporaryFolder } from "../support/temporary_folder.ts";
 
 const ROOT = new URL("../../", import.meta.url);
@@ -18,16 +20,8 @@ const MAX_FILES = 320;
 const MAX_BYTES = 1_500_000;
 /** Packages that serve needs. Each costs start time and memory on every replica: adding one is a decision. */
 const PACKAGES = [
-  "@hono/node-server",
-  "@logtape/logtape",
-  "hono",
-  "ipaddr.js",
-  "lru-cache",
-  "p-limit",
-  "prom-client",
-  "smol-toml",
-  "yaml",
-  "zod",
+  ...["@hono/node-server", "@logtape/logtape", "hono", "ipaddr.js", "lru-cache", "p-limit"],
+  ...["prom-client", "smol-toml", "yaml", "zod"],
 ];
 
 /** Longest from the start of the process until /readyz says yes (ms): 0.7 s on an idle machine, with ten times the load. */
@@ -43,20 +37,14 @@ interface GraphModule {
 }
 
 async function readGraph(entry: string): Promise<readonly GraphModule[]> {
-  const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: ["info", "--json", new URL(entry, ROOT).href],
-    cwd: ROOT.pathname,
-    env: { NO_COLOR: "1" },
-  }).output();
-  assert.equal(code, 0, new TextDecoder().decode(stderr));
-  return JSON.parse(new TextDecoder().decode(stdout)).modules;
+  const args = ["info", "--json", new URL(entry, ROOT).href];
+  return JSON.parse(await runCommand(Deno.execPath(), args, { cwd: ROOT.pathname, env: { NO_COLOR: "1" } })).modules;
 }
 
 /** Everything that is loaded before the first line of `serve` runs: static imports, without those for types alone. */
 async function readLoaded(): Promise<ReadonlyMap<string, number>> {
-  const modules = new Map(
-    (await Promise.all(ENTRIES.map(readGraph))).flat().map((module) => [module.specifier, module]),
-  );
+  const graphs = await Promise.all(ENTRIES.map(readGraph));
+  const modules = new Map(graphs.flat().map((module) => [module.specifier, module]));
   const loaded = new Map<string, number>();
   const visit = (specifier: string): void => {
     if (loaded.has(specifier)) return;
@@ -79,10 +67,8 @@ Deno.test("serve loads neither playground nor commands nor the Kubernetes client
   const own = [...loaded].filter(([specifier]) => specifier.startsWith(ROOT.href));
   const files = own.map(([specifier]) => specifier.slice(ROOT.href.length));
   const bytes = own.reduce((sum, [, size]) => sum + size, 0);
-  assert.deepEqual(
-    files.filter((file) => /^(?:playground\/|tests\/|manifests\/.*\.ts$|serve\/dev\.ts)/.test(file)),
-    [],
-  );
+  const alien = /^(?:playground\/|tests\/|manifests\/.*\.ts$|serve\/dev\.ts)/;
+  assert.deepEqual(files.filter((file) => alien.test(file)), []);
   const commands = files.filter((file) => file.startsWith("lib/cli/"));
   assert.deepEqual(commands, ["lib/cli/output.ts"], "only the streams and exit codes that main itself needs");
   assert.ok(files.length > 100 && files.length <= MAX_FILES, `${files.length} files`);
@@ -93,13 +79,9 @@ Deno.test("serve loads neither playground nor commands nor the Kubernetes client
 
 Deno.test("serve is ready soon after its process starts", async () => {
   await using workDir = await temporaryFolder();
-  await using playground = await openPlayground({
-    clock: systemClock,
-    log: silentLogger,
-    workDir: workDir.path,
-    namespaces: ["archway-system"],
-  });
-  const [webhookPort, adminPort] = [freePort(), freePort()];
+  const options = { clock: systemClock, log: silentLogger, workDir: workDir.path, namespaces: ["archway-system"] };
+  await using playground = await openPlayground(options);
+  const [webhookPort, adminPort] = [findFreePort(), findFreePort()];
   const startedMs = performance.now();
   const child = new Deno.Command(Deno.execPath(), {
     args: [
@@ -132,9 +114,4 @@ async function waitUntilReady(port: number): Promise<void> {
     if (answer?.ok) return;
     await systemClock.sleep(20, limit);
   }
-}
-
-function freePort(): number {
-  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  return listener.addr.port;
 }

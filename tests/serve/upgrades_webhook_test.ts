@@ -7,9 +7,16 @@ import { silentLogger } from "../../lib/log.ts";
 import type { HttpsListener, KeyPair } from "../../lib/server/https_listener.ts";
 import { PlanWebhook } from "../../lib/upgrades/names.ts";
 import { openPlanListener } from "../../serve/upgrades_webhook.ts";
+import { temporaryFolder } from "../support/temporary_folder.ts";
 import { FakeClock } from "../support/fake_clock.ts";
 
 const { serving, authority } = await issueLoopbackCertificates(Date.now());
+
+function postOf(path: string, body: string, length = body.length): string {
+  return `POST ${path} HTTP/1.1\r\nhost: localhost\r\ncontent-length: ${length}\r\n\r\n${body}`;
+}
+
+const DELETION = postOf(PlanWebhook.path, JSON.stringify({ request: { uid: "u", operation: "DELETE" } }));
 
 interface Bed extends AsyncDisposable {
   readonly listener: HttpsListener;
@@ -52,8 +59,7 @@ async function answerTo(port: number, text: string, client: Partial<KeyPair> = {
 Deno.test("a request by any other path gets a 404 by its head alone, and its connection ends", async () => {
   await using bed = await openBed();
   for (const path of ["/", "/convert", `/x${PlanWebhook.path}`, `${PlanWebhook.path}/`]) {
-    const head = `POST ${path} HTTP/1.1\r\nhost: localhost\r\ncontent-length: 5000000\r\n\r\n`;
-    const answer = await answerTo(bed.listener.port, head);
+    const answer = await answerTo(bed.listener.port, postOf(path, "", 5_000_000));
     assert.match(answer, /^HTTP\/1\.1 404 /, path);
     assert.match(answer, /content-length: 0/i);
     assert.match(answer, /connection: close/i);
@@ -63,9 +69,7 @@ Deno.test("a request by any other path gets a 404 by its head alone, and its con
 
 Deno.test("a review by the path that everybody knows proves nothing: its connection ends with the answer", async () => {
   await using bed = await openBed();
-  const body = JSON.stringify({ request: { uid: "u", operation: "DELETE" } });
-  const head = `POST ${PlanWebhook.path} HTTP/1.1\r\nhost: localhost\r\ncontent-length: ${body.length}\r\n\r\n`;
-  const answer = await answerTo(bed.listener.port, head + body);
+  const answer = await answerTo(bed.listener.port, DELETION);
   assert.match(answer, /^HTTP\/1\.1 200 /);
   assert.match(answer, /connection: close/i);
 });
@@ -93,25 +97,16 @@ Deno.test("the ClusterVersion is read once a second for plans, however many revi
 
 Deno.test("a caller without a certificate of webhookClientCa gets no answer", async () => {
   const [ours, other] = await Promise.all([createAuthority("ours"), createAuthority("other")]);
-  const file = await Deno.makeTempFile();
-  try {
-    await Deno.writeTextFile(file, ours.certificatePem);
-    await using bed = await openBed(file);
-    const body = JSON.stringify({ request: { uid: "u", operation: "DELETE" } });
-    const review =
-      `POST ${PlanWebhook.path} HTTP/1.1\r\nhost: localhost\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
-    const ask = async (authority: typeof ours): Promise<string> => {
-      const { certificatePem: cert, keyPem: key } = await authority.issue({
-        commonName: "kube-apiserver",
-        usage: "client",
-      });
-      return await answerTo(bed.listener.port, review, { cert, key });
-    };
-    assert.equal(await answerTo(bed.listener.port, review), "");
-    assert.equal(await ask(other), "");
-    assert.match(await ask(ours), /^HTTP\/1\.1 200 /);
-  } finally {
-    await Deno.remove(file);
-  }
+  await using folder = await temporaryFolder();
+  const file = `${folder.path}/ca.pem`;
   await assert.rejects(openBed(file), /Cannot read the client CA/);
+  await Deno.writeTextFile(file, ours.certificatePem);
+  await using bed = await openBed(file);
+  const ask = async (authority: typeof ours): Promise<string> => {
+    const issued = await authority.issue({ commonName: "kube-apiserver", usage: "client" });
+    return await answerTo(bed.listener.port, DELETION, { cert: issued.certificatePem, key: issued.keyPem });
+  };
+  assert.equal(await answerTo(bed.listener.port, DELETION), "");
+  assert.equal(await ask(other), "");
+  assert.match(await ask(ours), /^HTTP\/1\.1 200 /);
 });

@@ -96,13 +96,8 @@ Deno.test("openGuardedStore() gives every promise back in time when the database
   const database = new MoodyDatabase();
   const { store, clock } = await open(database);
   database.mood = "hangs";
-  const value = 1;
-  const calls = Promise.all([
-    store.get(["a"]),
-    store.set(["a"], value),
-    store.create(["a"], value),
-    store.delete(["a"]),
-  ]);
+  const [got, set] = [store.get(["a"]), store.set(["a"], 1)];
+  const calls = Promise.all([got, set, store.create(["a"], 1), store.delete(["a"])]);
   const listing = Array.fromAsync(store.list([]));
   await clock.advance(CALL_TIMEOUT_MS);
   assert.deepEqual(await calls, [undefined, false, false, false]);

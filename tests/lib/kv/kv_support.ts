@@ -5,25 +5,15 @@ import type { Logger } from "../../../lib/log.ts";
 export function recordingLogger(): { readonly log: Logger; readonly lines: readonly string[] } {
   const lines: string[] = [];
   const at = (level: string) => (message: string): void => void lines.push(`${level} ${message}`);
-  const log: Logger = {
-    debug: at("debug"),
-    info: at("info"),
-    warn: at("warn"),
-    error: at("error"),
-    with: () => log,
-  };
+  const [debug, info, warn, error] = [at("debug"), at("info"), at("warn"), at("error")];
+  const log: Logger = { debug, info, warn, error, with: () => log };
   return { log, lines };
 }
 
 export function shiftedClock(): { readonly clock: Clock; forward(ms: number): void } {
   let shiftMs = 0;
   const clock: Clock = { ...systemClock, monotonicMs: () => systemClock.monotonicMs() + shiftMs };
-  return {
-    clock,
-    forward: (ms) => {
-      shiftMs += ms;
-    },
-  };
+  return { clock, forward: (ms) => void (shiftMs += ms) };
 }
 
 /** A child that runs a module of TypeScript text; its standard output comes line by line. */

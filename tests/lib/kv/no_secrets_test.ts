@@ -26,22 +26,12 @@ const credential: fc.Arbitrary<Credential> = fc.record({
 /** A registry that answers only to who logs in, and says where the credential came from. */
 function privateRegistry(): RegistryLookups {
   const digest = `sha256:${"ab".repeat(32)}`;
+  const platforms = [{ os: "linux", architecture: "amd64" }];
+  const mediaType = "application/vnd.oci.image.index.v1+json";
   const report: InspectionReport = {
-    inspection: {
-      kind: "platforms",
-      digest,
-      mediaType: "application/vnd.oci.image.index.v1+json",
-      platforms: [{ os: "linux", architecture: "amd64" }],
-      depth: "index",
-      findings: [],
-    },
-    resolved: "registry.example/team/app:v1",
-    verifiedAtMs: 0,
-    source: "registry",
-    access: "private",
-    credentialSource: "secret team/pull",
-    requests: NO_REQUESTS,
-    trace: [],
+    inspection: { kind: "platforms", digest, mediaType, platforms, depth: "index", findings: [] },
+    ...{ resolved: "registry.example/team/app:v1", verifiedAtMs: 0, source: "registry", access: "private" },
+    ...{ credentialSource: "secret team/pull", requests: NO_REQUESTS, trace: [] },
   };
   return {
     inspect: () => Promise.resolve(report),

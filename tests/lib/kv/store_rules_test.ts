@@ -58,11 +58,7 @@ Deno.test("prune() deletes the oldest beyond the size, over all shards and kinds
       }
       const wanted = [...ages].sort((a, b) => a - b).slice(0, maxEntries);
       assert.deepEqual(left.map(Number).sort((a, b) => a - b), wanted);
-      assert.deepEqual(pruned, {
-        kept: wanted.length,
-        deleted: ages.length - wanted.length,
-        isComplete: true,
-      });
+      assert.deepEqual(pruned, { kept: wanted.length, deleted: ages.length - wanted.length, isComplete: true });
     },
   ));
 });
@@ -74,23 +70,16 @@ Deno.test("prune() deletes the oldest beyond the bytes, whichever entries are th
     const sealed = seal("x".repeat(size), { v: 1, atMs: clock.nowMs() - age });
     await store.set(entryKey("digest", [`name-${age}`]), sealed);
   }
-  assert.deepEqual(await prune(store, { maxEntries: 100, maxBytes: 7_000, clock }), {
-    kept: 3,
-    deleted: 2,
-    isComplete: true,
-  });
+  const pruned = await prune(store, { maxEntries: 100, maxBytes: 7_000, clock });
+  assert.deepEqual(pruned, { kept: 3, deleted: 2, isComplete: true });
   const left = (await Array.fromAsync(store.list(kindPrefix("digest")))).map(({ key }) => key.at(-1));
   assert.deepEqual(left.sort(), ["name-1", "name-2", "name-3"]);
 });
 
 /** What a file took for each of thousands of such texts. */
-const MEASURED = [
-  { characters: 400, bytes: 940 },
-  { characters: 2_500, bytes: 4_860 },
-  { characters: 14_700, bytes: 17_060 },
-];
+const MEASURED = [[400, 940], [2_500, 4_860], [14_700, 17_060]] as const;
 
-for (const { characters, bytes } of MEASURED) {
+for (const [characters, bytes] of MEASURED) {
   Deno.test(`storedBytes() weighs a text of ${characters} characters as the file does, or a little more`, () => {
     const weight = storedBytes("x".repeat(characters));
     assert.ok(weight >= bytes && weight <= bytes * 1.1, `${weight} bytes`);
@@ -104,11 +93,8 @@ Deno.test("prune() deletes expired and unreadable entries even when there is roo
   await fill(store, [5, 6], clock.nowMs());
   await store.set(entryKey("digest", ["gone"]), seal(1, { v: 1, atMs: 0, expireAtMs: clock.nowMs() }));
   await store.set(entryKey("digest", ["nonsense"]), "nonsense");
-  assert.deepEqual(await prune(store, { maxEntries: 100, maxBytes: Infinity, clock }), {
-    kept: 2,
-    deleted: 2,
-    isComplete: true,
-  });
+  const pruned = await prune(store, { maxEntries: 100, maxBytes: Infinity, clock });
+  assert.deepEqual(pruned, { kept: 2, deleted: 2, isComplete: true });
 });
 
 Deno.test("prune() is complete only when all entries were listed, and goes on after deletes that failed", async () => {

@@ -4,6 +4,7 @@ import { silentLogger } from "../../../lib/log.ts";
 import { openCertificateFiles } from "../../../lib/tls/files.ts";
 import { issueAuthority, type IssuedPair, issueServing } from "../../../lib/tls/issue.ts";
 import { FakeClock } from "../../support/fake_clock.ts";
+import { temporaryFolder } from "../../support/temporary_folder.ts";
 import { until } from "../../support/until.ts";
 
 const validity = { nowMs: Date.now(), lifetimeMs: 86_400_000 };
@@ -19,13 +20,10 @@ interface Mount extends AsyncDisposable {
 }
 
 async function makeMount(): Promise<Mount> {
-  const directory = await Deno.makeTempDir();
-  const at = (name: string): string => join(directory, name);
-  return {
-    directory,
-    files: { certPath: at("tls.crt"), keyPath: at("tls.key"), caPath: at("ca.crt") },
-    [Symbol.asyncDispose]: () => Deno.remove(directory, { recursive: true }),
-  };
+  const folder = await temporaryFolder();
+  const at = (name: string): string => join(folder.path, name);
+  const files = { certPath: at("tls.crt"), keyPath: at("tls.key"), caPath: at("ca.crt") };
+  return { ...folder, directory: folder.path, files };
 }
 
 async function write({ files }: Mount, pair: Partial<IssuedPair> & { readonly ca?: string }): Promise<void> {

@@ -23,13 +23,8 @@ async function openBench(): Promise<Bench> {
   const served = await serveCluster();
   const api = openTestApi(plainAccess(served.server.url));
   const stop = new AbortController();
-  const parts = {
-    store: new AuthorityStore(api, "default"),
-    terms: TERMS,
-    clock: new FakeClock(),
-    log: silentLogger,
-    pollMs: 30_000,
-  };
+  const store = new AuthorityStore(api, "default");
+  const parts = { store, terms: TERMS, clock: new FakeClock(), log: silentLogger, pollMs: 30_000 };
   return {
     served,
     parts,
@@ -44,10 +39,8 @@ async function openBench(): Promise<Bench> {
 
 Deno.test("openSelfManagedCertificate() gives racing replicas one authority", async () => {
   await using bench = await openBench();
-  const replicas = await Promise.all(
-    [1, 2, 3].map(() => openSelfManagedCertificate(bench.parts, bench.stop.signal)),
-  );
-  const [first, ...others] = replicas.map((replica) => replica.current());
+  const opened = await Promise.all([1, 2, 3].map(() => openSelfManagedCertificate(bench.parts, bench.stop.signal)));
+  const [first, ...others] = opened.map((replica) => replica.current());
   assert.ok(first !== undefined && first.caBundle !== undefined);
   assert.equal(findPairProblem(first.cert, first.key), undefined);
   for (const other of others) assert.deepEqual(other, first);
@@ -79,16 +72,12 @@ Deno.test("openSelfManagedCertificate() rejects when the API server refuses the 
 Deno.test("run() renews the certificate in time and every replica follows", async () => {
   await using bench = await openBench();
   const { parts: { clock }, stop } = bench;
-  const replicas = [
-    await openSelfManagedCertificate(bench.parts, stop.signal),
-    await openSelfManagedCertificate(bench.parts, stop.signal),
-  ];
-  const [leader, follower] = replicas;
-  assert.ok(leader !== undefined && follower !== undefined);
+  const leader = await openSelfManagedCertificate(bench.parts, stop.signal);
+  const follower = await openSelfManagedCertificate(bench.parts, stop.signal);
   const first = leader.current();
   let heard = 0;
   leader.onChange(() => heard++);
-  const running = replicas.map((replica) => replica.run(stop.signal));
+  const running = [leader, follower].map((replica) => replica.run(stop.signal));
   clock.jumpWall(21 * DAY_MS);
   await until("both follow", async () => {
     await clock.advance(30_000);

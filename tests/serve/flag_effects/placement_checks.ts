@@ -48,13 +48,8 @@ export const PLACEMENT_FLAGS: Checks = {
   "system-namespaces": () => {
     const settings = settingsOf(serveConfig("--system-namespaces=infra-*"));
     assert.equal(decided(settings, { namespace: "infra-dns" }), "KubeNamespace");
-    assert.deepEqual(
-      [decided(DEFAULTS, { namespace: "kube-system" }), decided(settings, { namespace: "kube-system" })],
-      [
-        "KubeNamespace",
-        "place",
-      ],
-    );
+    const system = [DEFAULTS, settings].map((each) => decided(each, { namespace: "kube-system" }));
+    assert.deepEqual(system, ["KubeNamespace", "place"]);
   },
   "max-gate-age": () => {
     assert.equal(afterTwoMinutes(DEFAULTS), "release");
@@ -74,27 +69,20 @@ export const PLACEMENT_FLAGS: Checks = {
   },
   "live-architectures": () => {
     // The image is for both, and no node has the second.
-    const image = platformsFact("multi", [{ os: "linux", architecture: "amd64" }, {
-      os: "linux",
-      architecture: "arm64",
-    }]);
+    const image = platformsFact("multi", ["amd64", "arm64"].map((architecture) => ({ os: "linux", architecture })));
     const placed = (config: ReturnType<typeof serveConfig>): string => {
       const liveArchitectures = liveArchitecturesOf({ config }, { current: () => ["amd64"] });
-      const decision = decide(
-        factsOf(gatedPod(), { settings: settingsOf(config), images: [image], liveArchitectures }),
-      );
+      const facts = factsOf(gatedPod(), { settings: settingsOf(config), images: [image], liveArchitectures });
+      const decision = decide(facts);
       return decision.kind === "place" ? JSON.stringify(decision.required) : assert.fail(decision.kind);
     };
     assert.match(placed(serveConfig()), /amd64.*arm64/);
     assert.match(placed(serveConfig("--live-architectures")), /amd64(?!.*arm64)/);
-    assert.equal(followsNodes({ config: serveConfig() }), false);
-    assert.equal(followsNodes({ config: serveConfig("--live-architectures") }), true, "else no node is read");
-    assert.equal(
-      followsNodes({ config: serveConfig("--daemonsets=warn") }),
-      true,
-      "an event names their architectures",
-    );
-    assert.equal(followsNodes({ config: serveConfig("--daemonsets=constrain") }), false, "it comes without that right");
+    const follows = (...flags: readonly string[]): boolean => followsNodes({ config: serveConfig(...flags) });
+    assert.equal(follows(), false);
+    assert.equal(follows("--live-architectures"), true, "else no node is read");
+    assert.equal(follows("--daemonsets=warn"), true, "an event names their architectures");
+    assert.equal(follows("--daemonsets=constrain"), false, "it comes without that right");
   },
 };
 
