@@ -1,17 +1,12 @@
 // Commands as a shell runs them: what goes to which stream, and the exit code.
 import assert from "node:assert/strict";
 import { createAuthority } from "./cluster/support/pki.ts";
+import type { Ran } from "./lib/cli/support.ts";
 import { archwayProgram, runArchway } from "./support/archway_program.ts";
 import { makeImage } from "./support/documents.ts";
 import { openFakeRegistry } from "./support/registry.ts";
 import { Match, openApiServerStub, statusBody } from "./support/api_server.ts";
 import { temporaryFolder } from "./support/temporary_folder.ts";
-
-interface Ran {
-  readonly code: number;
-  readonly out: string;
-  readonly err: string;
-}
 
 /** Deno's own folder, which it would look for in the home. */
 const DENO_DIR = Deno.env.get("DENO_DIR") ??
@@ -66,10 +61,9 @@ Deno.test("archway explain takes the kubeconfig of the home, and of a list of fi
   await Deno.writeTextFile(`${home.path}/.kube/config`, "contexts: []\n");
   const byHome = await archway(["explain", "pod/web"], { HOME: home.path, ARCHWAY_OUTPT: "json" });
   assert.equal(byHome.code, 3);
-  assert.match(
-    byHome.err,
-    /^archway: Ignored the variable ARCHWAY_OUTPT: .*\narchway: Cannot use .*kubeconfig "\S+\/\.kube\/config"/,
-  );
+  const ignored =
+    /^archway: Ignored the variable ARCHWAY_OUTPT: .*\narchway: Cannot use .*kubeconfig "\S+\/\.kube\/config"/;
+  assert.match(byHome.err, ignored);
   const without = await archway(["release"], { HOME: `${home.path}/empty` });
   const places = `there is no ${home.path}/empty/.kube/config. Pass --kubeconfig FILE`;
   assert.ok(without.err.includes(places) && without.code === 3, without.err);
@@ -81,27 +75,22 @@ Deno.test("archway explain looks for a pod in the namespace of the kubeconfig's 
   const authority = await createAuthority("cluster");
   const server = await authority.issue({ commonName: "server", usage: "server" });
   await using stub = await openApiServerStub({ tls: { cert: server.certificatePem, key: server.keyPem } });
-  const kubeconfig = await Deno.makeTempFile();
+  await using folder = await temporaryFolder();
+  const kubeconfig = `${folder.path}/config`;
   const ca = btoa(authority.certificatePem);
-  try {
-    await Deno.writeTextFile(
-      kubeconfig,
-      JSON.stringify({
-        clusters: [{ name: "c", cluster: { server: stub.url, "certificate-authority-data": ca } }],
-        users: [{ name: "u", user: { token: "t" } }],
-        contexts: [{ name: "x", context: { cluster: "c", user: "u", namespace: "team" } }],
-        "current-context": "x",
-      }),
-    );
-    for (const [args, namespace] of [[[], "team"], [["-n", "other"], "other"]] as const) {
-      stub.obstruct(Match.any, { kind: "json", status: 404, body: statusBody(404, "NotFound") });
-      const { code, err } = await archway(["explain", "web", "--kubeconfig", kubeconfig, ...args]);
-      assert.equal(code, 1, err);
-      assert.match(err, new RegExp(`there is none in namespace "${namespace}"`));
-      assert.equal(stub.requests.at(-1)?.path, `/api/v1/namespaces/${namespace}/pods/web`);
-    }
-  } finally {
-    await Deno.remove(kubeconfig);
+  const config = {
+    clusters: [{ name: "c", cluster: { server: stub.url, "certificate-authority-data": ca } }],
+    users: [{ name: "u", user: { token: "t" } }],
+    contexts: [{ name: "x", context: { cluster: "c", user: "u", namespace: "team" } }],
+    "current-context": "x",
+  };
+  await Deno.writeTextFile(kubeconfig, JSON.stringify(config));
+  for (const [args, namespace] of [[[], "team"], [["-n", "other"], "other"]] as const) {
+    stub.obstruct(Match.any, { kind: "json", status: 404, body: statusBody(404, "NotFound") });
+    const { code, err } = await archway(["explain", "web", "--kubeconfig", kubeconfig, ...args]);
+    assert.equal(code, 1, err);
+    assert.match(err, new RegExp(`there is none in namespace "${namespace}"`));
+    assert.equal(stub.requests.at(-1)?.path, `/api/v1/namespaces/${namespace}/pods/web`);
   }
 });
 
@@ -111,7 +100,8 @@ Deno.test("archway index and inspect log in as container tools do: REGISTRY_AUTH
   registry.putBlob("team/app", config);
   registry.put("team/app", manifest, "v1");
   const image = `${registry.host}/team/app:v1`;
-  const home = await Deno.makeTempDir();
+  await using folder = await temporaryFolder();
+  const home = folder.path;
   const login = async (path: string, password: string): Promise<void> => {
     await Deno.mkdir(`${home}/${path}`.replace(/\/[^/]*$/, ""), { recursive: true });
     const auths = { [registry.host]: { auth: btoa(`me:${password}`) } };
@@ -122,55 +112,49 @@ Deno.test("archway index and inspect log in as container tools do: REGISTRY_AUTH
     return (await archway(args, { DOCKER_CONFIG: "", REGISTRY_AUTH_FILE: "", ...env })).code;
   };
   const index = ["index", "inspect"];
-  try {
-    assert.equal(await inspect(index, { HOME: home }), 1);
-    await login(".docker/config.json", "right");
-    assert.equal(await inspect(index, { HOME: home }), 0);
-    assert.equal(await inspect(["inspect"], { HOME: home }), 0);
-    await login("other/config.json", "wrong");
-    assert.equal(await inspect(index, { HOME: home, DOCKER_CONFIG: `${home}/other` }), 1);
-    await login("auth.json", "right");
-    const all = { HOME: home, DOCKER_CONFIG: `${home}/other`, REGISTRY_AUTH_FILE: `${home}/auth.json` };
-    assert.equal(await inspect(index, all), 0);
-  } finally {
-    await Deno.remove(home, { recursive: true });
-  }
+  assert.equal(await inspect(index, { HOME: home }), 1);
+  await login(".docker/config.json", "right");
+  assert.equal(await inspect(index, { HOME: home }), 0);
+  assert.equal(await inspect(["inspect"], { HOME: home }), 0);
+  await login("other/config.json", "wrong");
+  assert.equal(await inspect(index, { HOME: home, DOCKER_CONFIG: `${home}/other` }), 1);
+  await login("auth.json", "right");
+  const all = { HOME: home, DOCKER_CONFIG: `${home}/other`, REGISTRY_AUTH_FILE: `${home}/auth.json` };
+  assert.equal(await inspect(index, all), 0);
 });
+
+interface Outcome {
+  readonly pod: string;
+  readonly ok: boolean;
+  readonly report?: string;
+}
+
+function endsOf(outcomes: readonly Outcome[]): readonly string[] {
+  return outcomes.map(({ pod, ok }) => `${pod} ${ok}`).sort();
+}
 
 Deno.test("archway dev --once --scenario taints: pods that ran before, are placed or left alone tolerate the taints of their nodes", async () => {
   const { code, out, err } = await archway(["dev", "--once", "--scenario", "taints", "-o", "json"]);
   assert.deepEqual([code, err], [0, ""]);
-  const names = JSON.parse(out).map(({ pod, ok }: { readonly pod: string; readonly ok: boolean }) => `${pod} ${ok}`);
-  assert.deepEqual(names.sort(), [
-    "left-alone true",
-    "none-in-common true",
-    "placed true",
-    "ran-before true",
-    "three-images true",
-  ]);
+  const pods = ["left-alone", "none-in-common", "placed", "ran-before", "three-images"];
+  assert.deepEqual(endsOf(JSON.parse(out)), pods.map((pod) => `${pod} true`));
 });
 
 Deno.test("Q-01 Q-03 Q-04 Q-05 Q-06 Q-07 Q-08 archway dev --once --scenario odd-pods: each unusual pod ends as its sample says", async () => {
   const { code, out, err } = await archway(["dev", "--once", "--scenario", "odd-pods", "-o", "json"]);
   assert.deepEqual([code, err], [0, ""], out);
-  const outcomes: readonly { readonly pod: string; readonly ok: boolean; readonly report?: string }[] = JSON.parse(out);
-  assert.deepEqual(outcomes.map(({ pod, ok }) => `${pod} ${ok}`).sort(), [
-    "for-virtual-node true",
-    "image-exchanged true",
-    "image-volumes true",
-    "left-alone true",
-    "pinned-wrongly true",
-    "signed true",
-    "virtual-machine true",
-    "wasm-and-sidecar true",
-  ]);
+  const outcomes: readonly Outcome[] = JSON.parse(out);
+  const pods = [
+    ...["for-virtual-node", "image-exchanged", "image-volumes", "left-alone", "pinned-wrongly", "signed"],
+    ...["virtual-machine", "wasm-and-sidecar"],
+  ];
+  assert.deepEqual(endsOf(outcomes), pods.map((pod) => `${pod} true`));
   const reports = outcomes.flatMap(({ pod, report }) => report === undefined ? [] : [`${pod}: ${report}`]);
   assert.equal(reports.length, 2);
   const [exchanged = "", pinned = ""] = reports.toSorted();
-  assert.match(
-    exchanged,
-    /^image-exchanged: Container "edge" cannot run on node "arm64-1" .*demo\/legacy:v1 supports \{amd64\}/,
-  );
+  const mismatch =
+    /^image-exchanged: Container "edge" cannot run on node "arm64-1" .*demo\/legacy:v1 supports \{amd64\}/;
+  assert.match(exchanged, mismatch);
   assert.match(pinned, /^pinned-wrongly: A pod requires nodes of \{arm64\} .*demo\/other:v1 has \{amd64\}/);
 });
 

@@ -4,6 +4,8 @@ import assert from "node:assert/strict";
 import * as z from "zod";
 import { issueLoopbackCertificates } from "../playground/listen.ts";
 import { readPermissions, renderPermissions } from "../manifests/image/compile.ts";
+import { runCommand, runToEnd } from "./support/commands.ts";
+import { temporaryFolder } from "./support/temporary_folder.ts";
 import { openFakeRegistry } from "./support/registry.ts";
 
 const ROOT = new URL("..", import.meta.url).pathname;
@@ -41,22 +43,17 @@ Deno.test("with the permissions of the service nothing is written outside of its
     const forbidden = await Deno.mkdir("/var/lib/archway-forbidden").then(() => "done", name);
     const run = await new Promise((resolve) => resolve(new Deno.Command("true").output())).then(() => "done", name);
     console.log(forbidden, run);`;
-  const file = await Deno.makeTempFile({ suffix: ".js" });
-  try {
-    await Deno.writeTextFile(file, script);
-    const args = ["run", "-q", "--no-config", ...renderPermissions(await readPermissions("serve")), file];
-    const { stdout } = await new Deno.Command(Deno.execPath(), { args, env: { NO_COLOR: "1" } }).output();
-    assert.equal(new TextDecoder().decode(stdout), "NotCapable NotCapable\n");
-  } finally {
-    await Deno.remove(file);
-  }
+  await using folder = await temporaryFolder();
+  const file = `${folder.path}/forbidden.js`;
+  await Deno.writeTextFile(file, script);
+  const args = ["run", "-q", "--no-config", ...renderPermissions(await readPermissions("serve")), file];
+  assert.equal(await runCommand(Deno.execPath(), args, { env: { NO_COLOR: "1" } }), "NotCapable NotCapable\n");
 });
 
 Deno.test("dev plays its samples to the end with the permissions of its set", async () => {
   const args = ["run", "-q", "-P=dev", "--no-prompt", "main.ts", "dev", "--once"];
-  const run = new Deno.Command(Deno.execPath(), { args, cwd: ROOT, env: { NO_COLOR: "1" } });
-  const { code, stdout, stderr } = await run.output();
-  assert.equal(code, 0, new TextDecoder().decode(stdout) + new TextDecoder().decode(stderr));
+  const { code, said } = await runToEnd(Deno.execPath(), args, { cwd: ROOT, env: { NO_COLOR: "1" } });
+  assert.equal(code, 0, said);
 });
 
 Deno.test("with the permissions of the service a registry is read whose certificate is not verified", async () => {
@@ -64,7 +61,7 @@ Deno.test("with the permissions of the service a registry is read whose certific
   await using registry = await openFakeRegistry({ certificate: serving });
   const image = `${registry.host}/app:v1`;
   const args = ["run", "-q", "-P=serve", "--no-prompt", "main.ts", "inspect", `--insecure-registry=${registry.host}`];
-  const run = new Deno.Command(Deno.execPath(), { args: [...args, "-o", "json", image], cwd: ROOT });
+  const { said } = await runToEnd(Deno.execPath(), [...args, "-o", "json", image], { cwd: ROOT });
   // The registry has no such image, and says so: it was reached.
-  assert.match(new TextDecoder().decode((await run.output()).stdout), /ManifestUnknown/);
+  assert.match(said, /ManifestUnknown/);
 });

@@ -135,9 +135,8 @@ function reportSkips(results: readonly PartResult[], { isStrict }: Wanted): numb
   const verdicts = results.flatMap(({ skipped }) => skipped)
     .map((test) => judgeSkip(test, { allowed: ALLOWED_SKIPS, lacks }));
   for (const verdict of verdicts) {
-    print(
-      `skipped: ${verdict.test} (${verdict.kind === "allowed" ? verdict.reason : "something it needs is missing"})`,
-    );
+    const why = verdict.kind === "allowed" ? verdict.reason : "something it needs is missing";
+    print(`skipped: ${verdict.test} (${why})`);
   }
   const forbidden = verdicts.filter(({ kind }) => kind === "forbidden");
   if (isStrict) { for (const { test } of forbidden) print(`may not be skipped here: ${test}`); }
@@ -179,11 +178,8 @@ async function main(args: readonly string[]): Promise<number> {
   const sum = (count: (result: PartResult) => number): number =>
     results.reduce((total, part) => total + count(part), 0);
   const failed = countFailed({ failed: sum((part) => part.failed), forbidden, left: left.length }, wanted);
-  print(
-    `${sum((part) => part.passed)} passed, ${failed} failed, ${
-      left.length + sum((part) => part.skipped.length)
-    } skipped`,
-  );
+  const skipped = left.length + sum((part) => part.skipped.length);
+  print(`${sum((part) => part.passed)} passed, ${failed} failed, ${skipped} skipped`);
   return failed > 0 ? 1 : 0;
 }
 

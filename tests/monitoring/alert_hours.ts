@@ -1,6 +1,7 @@
 // Alerts as Prometheus evaluates them over hours that are made up.
 import assert from "node:assert/strict";
 import { readAlertGroups } from "../support/alerts.ts";
+import { runToEnd } from "../support/commands.ts";
 import { lacks } from "../support/needs.ts";
 import { temporaryFolder } from "../support/temporary_folder.ts";
 
@@ -28,8 +29,7 @@ async function evaluate(rules: readonly unknown[], hour: Hour): Promise<void> {
   const test = { rule_files: ["rules.yml"], evaluation_interval: "1m", tests: [renderTest(hour)] };
   await Deno.writeTextFile(`${directory.path}/test.yml`, JSON.stringify(test));
   const args = ["test", "rules", `${directory.path}/test.yml`];
-  const { code, stdout, stderr } = await new Deno.Command("promtool", { args }).output();
-  const said = [stdout, stderr].map((bytes) => new TextDecoder().decode(bytes)).join("");
+  const { code, said } = await runToEnd("promtool", args);
   assert.equal(code, 0, said);
 }
 

@@ -14,11 +14,9 @@ const NONE = { ignoredCriticals: [], ignoredNamespaces: [] };
 
 /** Alerts that fire from the first evaluation on: name, severity, namespace. */
 function rulesOf(alerts: readonly (readonly [string, string, string])[]): string {
-  const rules = alerts.map(([alert, severity, namespace]) => ({
-    alert,
-    expr: "vector(1)",
-    labels: { severity, namespace },
-  }));
+  const rules = alerts.map(([alert, severity, namespace]) => (
+    { alert, expr: "vector(1)", labels: { severity, namespace } }
+  ));
   return JSON.stringify({ groups: [{ name: "test", rules }] });
 }
 
@@ -41,13 +39,8 @@ function open({ endpoint }: MonitoringServer): Upstream {
 }
 
 async function evaluated(upstream: Upstream): Promise<void> {
-  await waitUntil(
-    "the rules to be evaluated",
-    async () => (await firingCriticals(upstream, NONE, SIGNAL)).length >= 5,
-    {
-      deadlineMs: 60_000,
-    },
-  );
+  const areAll = async (): Promise<boolean> => (await firingCriticals(upstream, NONE, SIGNAL)).length >= 5;
+  await waitUntil("the rules to be evaluated", areAll, { deadlineMs: 60_000 });
 }
 
 test("M-220 M-221 M-241 M-242 a real Prometheus names the critical alerts of the platform, without those that are ignored", async () => {
@@ -55,19 +48,11 @@ test("M-220 M-221 M-241 M-242 a real Prometheus names the critical alerts of the
   using upstream = open(server);
   await evaluated(upstream);
   const upgrade = "UpgradeNodeDrainFailedSRE";
-  assert.deepEqual(await firingCriticals(upstream, NONE, SIGNAL), [
-    "EtcdDown",
-    "KubeletDown",
-    "LogsLost",
-    'Odd"}Name',
-    upgrade,
-  ]);
+  const firing = await firingCriticals(upstream, NONE, SIGNAL);
+  assert.deepEqual(firing, ["EtcdDown", "KubeletDown", "LogsLost", 'Odd"}Name', upgrade]);
   const ignored = { ignoredCriticals: ["EtcdDown", 'Odd"}Name', upgrade], ignoredNamespaces: ["openshift-logging"] };
   assert.deepEqual(await firingCriticals(upstream, ignored, SIGNAL), ["KubeletDown"]);
-  const all = {
-    ignoredCriticals: [...ignored.ignoredCriticals, "KubeletDown"],
-    ignoredNamespaces: ["openshift-logging"],
-  };
+  const all = { ...ignored, ignoredCriticals: [...ignored.ignoredCriticals, "KubeletDown"] };
   assert.deepEqual(await firingCriticals(upstream, all, SIGNAL), []);
 });
 
@@ -79,26 +64,19 @@ test("M-037 a real Prometheus names the paging alerts that fired during an upgra
   const endMs = Date.now();
   const fired = { startMs: beforeMs, endMs: endMs + 2_000 };
   const paging = ["ArchwayUpgradeHealthChecksFail", "UpgradeNodeDrainFailedSRE"];
-  assert.deepEqual(await pagingBetween(upstream, { ...fired, nowMs: Date.now() }, SIGNAL), paging);
-  assert.deepEqual(
-    await pagingBetween(
-      upstream,
-      { startMs: beforeMs - 7_200_000, endMs: beforeMs - 3_600_000, nowMs: Date.now() },
-      SIGNAL,
-    ),
-    [],
-  );
-  assert.deepEqual(await pagingBetween(upstream, { startMs: endMs, endMs: beforeMs, nowMs: Date.now() }, SIGNAL), []);
+  const pagingOf = (span: { readonly startMs: number; readonly endMs: number }): ReturnType<typeof pagingBetween> =>
+    pagingBetween(upstream, { ...span, nowMs: Date.now() }, SIGNAL);
+  assert.deepEqual(await pagingOf(fired), paging);
+  assert.deepEqual(await pagingOf({ startMs: beforeMs - 7_200_000, endMs: beforeMs - 3_600_000 }), []);
+  assert.deepEqual(await pagingOf({ startMs: endMs, endMs: beforeMs }), []);
 });
 
 test("M-222 a real Prometheus that refuses the query or is gone costs an error", async () => {
   await using server = await startPrometheus(RULES);
   using upstream = open(server);
   const refused = upstream.send({ method: "GET", path: "/api/v1/query", query: { query: "ALERTS{" } }, SIGNAL);
-  await assert.rejects(
-    refused,
-    /Cannot read from Prometheus "127\.0\.0\.1:\d+\/api\/v1\/query": it answered with status 400\./,
-  );
+  const says = /Cannot read from Prometheus "127\.0\.0\.1:\d+\/api\/v1\/query": it answered with status 400\./;
+  await assert.rejects(refused, says);
   await server.stop();
   await assert.rejects(firingCriticals(upstream, NONE, SIGNAL), /it cannot be reached/);
 });

@@ -63,12 +63,8 @@ async function start({ command, config, more = {}, argsFor }: Program): Promise<
   for (const [name, text] of Object.entries(files)) await Deno.writeTextFile(`${directory}/${name}`, text);
   const port = findFreePort();
   const args = [`--web.listen-address=127.0.0.1:${port}`, `--web.config.file=${directory}/web.yml`];
-  const running = undo.use(RunningProcess.start({
-    name: command,
-    command,
-    args: [...argsFor(directory), ...args],
-    directory,
-  }));
+  const all = [...argsFor(directory), ...args];
+  const running = undo.use(RunningProcess.start({ name: command, command, args: all, directory }));
   const baseUrl = `https://127.0.0.1:${port}`;
   using client = Deno.createHttpClient({ caCerts: [authority.certificatePem], http2: false, poolMaxIdlePerHost: 0 });
   await running.waitReady(async () => {

@@ -25,11 +25,7 @@ const HOURS: readonly Hour[] = [
     series: readOnce(24 * 3_600),
     fires: { 270: [], [26 * 60]: [], [30 * 60]: UNREAD },
   },
-  {
-    title: "alerts on upgrades: a policy that was never read fires none",
-    series: {},
-    fires: { 270: [] },
-  },
+  { title: "alerts on upgrades: a policy that was never read fires none", series: {}, fires: { 270: [] } },
 ];
 
 testHours(/^ArchwayUpgrade/, HOURS);

@@ -23,12 +23,7 @@ function makeApi({ clusterConfig, namespaceConfigs = [] }: Cluster): KubeApi {
         items: namespaceConfigs.filter(({ metadata }) => namespace === undefined || metadata.namespace === namespace),
         resourceVersion: "1",
       }),
-    watch: never,
-    create: never,
-    replace: never,
-    patch: never,
-    delete: never,
-    raw: never,
+    ...{ watch: never, create: never, replace: never, patch: never, delete: never, raw: never },
     serverClockOffsetMs: () => 0,
   };
 }

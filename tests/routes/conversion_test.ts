@@ -5,20 +5,13 @@ import { convertReview } from "../../routes/conversion.ts";
 const BETA = "multiarch.openshift.io/v1beta1";
 
 function makeReview(objects: readonly unknown[], desiredAPIVersion = BETA): unknown {
-  return {
-    apiVersion: "apiextensions.k8s.io/v1",
-    kind: "ConversionReview",
-    request: { uid: "r-1", desiredAPIVersion, objects },
-  };
+  const request = { uid: "r-1", desiredAPIVersion, objects };
+  return { apiVersion: "apiextensions.k8s.io/v1", kind: "ConversionReview", request };
 }
 
 function makeConfig(name: string, version = "v1alpha1"): unknown {
-  return {
-    apiVersion: `multiarch.openshift.io/${version}`,
-    kind: "ClusterPodPlacementConfig",
-    metadata: { name },
-    spec: {},
-  };
+  const apiVersion = `multiarch.openshift.io/${version}`;
+  return { apiVersion, kind: "ClusterPodPlacementConfig", metadata: { name }, spec: {} };
 }
 
 Deno.test("222 convertReview() converts many objects and keeps their order", () => {

@@ -1,16 +1,14 @@
 import assert from "node:assert/strict";
 import { Hono } from "hono";
 import { gatePod } from "../../routes/gate_pod.ts";
+import { inValues, requiring, term } from "../playground/make.ts";
 import { makeGateDeps } from "./gate_deps.ts";
 
 const MIB = 1024 * 1024;
 const MAX_BEYOND_PARSE_MS = 50;
 
 const app = new Hono();
-app.post(
-  "/gate",
-  gatePod(makeGateDeps({ limit: { enter: () => () => {} } })),
-);
+app.post("/gate", gatePod(makeGateDeps({ limit: { enter: () => () => {} } })));
 
 function containerOf(index: number): Readonly<Record<string, unknown>> {
   return {
@@ -32,19 +30,9 @@ const SHAPES: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   "45 000 containers of one image": { containers: many(45_000, (index) => ({ ...containerOf(index), image: "a" })) },
   "30 000 node selector terms": {
     containers: [containerOf(0)],
-    affinity: {
-      nodeAffinity: {
-        requiredDuringSchedulingIgnoredDuringExecution: {
-          nodeSelectorTerms: many(30_000, (index) => ({
-            matchExpressions: [{
-              key: `example.com/zone-${index}-${"x".repeat(120)}`,
-              operator: "In",
-              values: ["a", "b"],
-            }],
-          })),
-        },
-      },
-    },
+    affinity: requiring(
+      ...many(30_000, (at) => term(inValues(`example.com/zone-${at}-${"x".repeat(120)}`, "a", "b"))),
+    ),
   },
   "60 000 pull secrets, tolerations and volumes": {
     containers: [containerOf(0)],
@@ -63,33 +51,26 @@ async function timeOf(run: () => unknown): Promise<number> {
   return performance.now() - startedMs;
 }
 
+async function answer(body: Uint8Array<ArrayBuffer>): Promise<void> {
+  const response = await app.request("/gate", { method: "POST", body });
+  assert.equal(response.status, 200);
+  await response.text();
+}
+
 for (const [title, spec] of Object.entries(SHAPES)) {
   Deno.test(`gatePod() costs at most ${MAX_BEYOND_PARSE_MS} ms beyond JSON.parse for ${title}`, async () => {
-    const request = {
-      uid: "u-1",
-      operation: "CREATE",
-      resource: { group: "", version: "v1", resource: "pods" },
-      namespace: "team",
-      object: { apiVersion: "v1", kind: "Pod", metadata: { name: "large" }, spec },
-    };
+    const object = { apiVersion: "v1", kind: "Pod", metadata: { name: "large" }, spec };
+    const resource = { group: "", version: "v1", resource: "pods" };
+    const request = { uid: "u-1", operation: "CREATE", resource, namespace: "team", object };
     const text = JSON.stringify({ kind: "AdmissionReview", apiVersion: "admission.k8s.io/v1", request });
     const bytes = new TextEncoder().encode(text);
     assert.ok(bytes.length < 7.5 * MIB, String(bytes.length));
     let [parseMs, answerMs] = [Infinity, Infinity];
     for (let round = 0; round < MAX_ROUNDS && !(answerMs - parseMs <= MAX_BEYOND_PARSE_MS); round++) {
       parseMs = Math.min(parseMs, await timeOf(() => JSON.parse(text)));
-      answerMs = Math.min(
-        answerMs,
-        await timeOf(async () => {
-          const response = await app.request("/gate", { method: "POST", body: bytes });
-          assert.equal(response.status, 200);
-          await response.text();
-        }),
-      );
+      answerMs = Math.min(answerMs, await timeOf(() => answer(bytes)));
     }
-    assert.ok(
-      answerMs - parseMs <= MAX_BEYOND_PARSE_MS,
-      `${bytes.length} bytes: ${answerMs} ms, parsed in ${parseMs} ms`,
-    );
+    const times = `${bytes.length} bytes: ${answerMs} ms, parsed in ${parseMs} ms`;
+    assert.ok(answerMs - parseMs <= MAX_BEYOND_PARSE_MS, times);
   });
 }

@@ -12,15 +12,9 @@ interface Limits {
 }
 
 function openApp({ pods, others }: Limits): ReturnType<typeof webhookApp> {
-  return webhookApp({
-    gate: makeGateDeps({ limit: pods }),
-    otherLimit: others,
-    check: {
-      api: new MemoryCluster().client(),
-      siblings: { read: () => Promise.resolve([]) },
-      signal: new AbortController().signal,
-    },
-  });
+  const siblings = { read: () => Promise.resolve([]) };
+  const check = { api: new MemoryCluster().api, siblings, signal: new AbortController().signal };
+  return webhookApp({ gate: makeGateDeps({ limit: pods }), otherLimit: others, check });
 }
 
 async function statuses(limits: Limits, body: string): Promise<readonly number[]> {

@@ -187,14 +187,11 @@ const ARM64 = { nodeSelector: { "kubernetes.io/arch": "arm64" } };
 /** Whoever creates a pod says how large it is, and what is awaited for it stays in memory. */
 const MANY_VALUES = ["arm64", ...Array.from({ length: 2_000 }, (_, n) => `arch-${n}`)];
 
+const LACKING = /of \{arm64\}.*single-amd64 has \{amd64\}/;
+
 const PIN_CASES: readonly PinCase[] = [
   { what: "an image that has the pin", images: ["multi"], spec: ARM64 },
-  {
-    what: "an image that lacks it",
-    images: ["single-amd64"],
-    spec: ARM64,
-    says: /of \{arm64\}.*single-amd64 has \{amd64\}/,
-  },
+  { what: "an image that lacks it", images: ["single-amd64"], spec: ARM64, says: LACKING },
   {
     what: "one image of two that lacks it",
     images: ["multi", "single-amd64"],
@@ -218,7 +215,7 @@ const PIN_CASES: readonly PinCase[] = [
     what: "an image that lacks what the label of old pins",
     images: ["single-amd64"],
     spec: { nodeSelector: { "beta.kubernetes.io/arch": "arm64" } },
-    says: /of \{arm64\}.*single-amd64 has \{amd64\}/,
+    says: LACKING,
   },
   {
     what: "an image that lacks an architecture of which little is known",
@@ -245,10 +242,8 @@ for (const { what, images, spec, says } of PIN_CASES) {
     const notices = noticesOf({ ...scene, architectureOf: () => undefined, signal, settingsOf });
     notices.pinned(podOf(rawPod({ ...spec, containers: images.map((image) => container(image)) })));
     await scene.clock.advance(0);
-    assert.deepEqual(
-      scene.recorded.map(({ reason }) => reason),
-      says === undefined ? [] : ["ArchAwarePinContradicted"],
-    );
+    const reasons = scene.recorded.map(({ reason }) => reason);
+    assert.deepEqual(reasons, says === undefined ? [] : ["ArchAwarePinContradicted"]);
     if (says !== undefined) assert.match(scene.recorded[0]?.message ?? "", says);
   });
 }
