@@ -147,6 +147,18 @@ export function planDirect(image: string, transport: EndpointTransport): PullPla
   return { kind: "endpoints", reference, endpoints: [endpoint] };
 }
 
+/** The architectures that an inspection found; why it failed where it did. */
+export function seenIn({ inspection }: Pick<InspectionReport, "inspection">): readonly string[] | string {
+  return inspection.kind === "failed"
+    ? inspection.failure.reason
+    : inspection.platforms.map(({ architecture }) => architecture);
+}
+
+/** The kind of what was found; why it failed where it did. */
+export function outcomeOf({ inspection }: Pick<InspectionReport, "inspection">): string {
+  return inspection.kind === "failed" ? inspection.failure.reason : inspection.kind;
+}
+
 /** These endpoints for every image. */
 export function planAt(...endpoints: readonly Endpoint[]): PullPlanner["plan"] {
   return (image) => ({ kind: "endpoints", reference: referenceOf(image), endpoints });

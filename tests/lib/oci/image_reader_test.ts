@@ -4,7 +4,7 @@ import { readImage } from "../../../lib/oci/image_reader.ts";
 import { parseImageConfig, parseManifest } from "../../../lib/oci/image/manifest.ts";
 import type { ReadManifest } from "../../../lib/oci/session.ts";
 import { type Document, makeEntry, makeImage, makeIndex, MediaType } from "../../support/documents.ts";
-import { makeEndpoint, makeRequest, openTestInspector } from "../../support/inspectors.ts";
+import { makeEndpoint, makeRequest, openTestInspector, outcomeOf } from "../../support/inspectors.ts";
 import { openFakeRegistry } from "../../support/registry.ts";
 
 const ARCHITECTURES = ["amd64", "arm64", "s390x", "ppc64le", "riscv64", "arm", "386", "loong64"];
@@ -12,9 +12,8 @@ const ARCHITECTURES = ["amd64", "arm64", "s390x", "ppc64le", "riscv64", "arm", "
 Deno.test("readImage() reads the children without a platform two at a time", async () => {
   const images = ARCHITECTURES.map((architecture) => makeImage({ architecture }));
   const index = makeIndex(images.map(({ manifest }) => makeEntry(manifest)));
-  const documents = new Map(
-    images.flatMap(({ manifest, config }) => [manifest, config]).map((one) => [one.digest, one]),
-  );
+  const all = images.flatMap(({ manifest, config }) => [manifest, config]);
+  const documents = new Map(all.map((one) => [one.digest, one]));
   let reading = 0;
   let most = 0;
   const read = async <T>(document: Document, parse: (document: Document) => T): Promise<T> => {
@@ -63,9 +62,8 @@ Deno.test("inspect() takes 1 MiB of a child or a config, 4 MiB of the top manife
         : undefined;
     };
     using inspector = openTestInspector();
-    const { inspection } = await inspector.inspect(`${registry.host}/org/app:v1`);
-    const outcome = inspection.kind === "failed" ? inspection.failure.reason : "read";
-    assert.equal(outcome, large === "top" ? "read" : "TooLarge", large);
+    const outcome = outcomeOf(await inspector.inspect(`${registry.host}/org/app:v1`));
+    assert.equal(outcome, large === "top" ? "platforms" : "TooLarge", large);
   }
 });
 
@@ -93,11 +91,11 @@ Deno.test("inspect() parses dense indexes that end together in as many rounds of
   })();
   using inspector = openTestInspector();
   const ends = await Promise.all(names.map(async (name) => {
-    const { inspection } = await inspector.inspect(`${registry.host}/org/${name}:v1`);
-    return { outcome: inspection.kind === "failed" ? inspection.failure.message : "read", round: rounds };
+    const outcome = outcomeOf(await inspector.inspect(`${registry.host}/org/${name}:v1`));
+    return { outcome, round: rounds };
   }));
   isOver = true;
   await turning;
-  assert.deepEqual(ends.map(({ outcome }) => outcome), names.map(() => "read"));
+  assert.deepEqual(ends.map(({ outcome }) => outcome), names.map(() => "platforms"));
   assert.equal(new Set(ends.map(({ round }) => round)).size, names.length);
 });

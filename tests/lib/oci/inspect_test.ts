@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { InspectionReport } from "../../../lib/oci/inspector.ts";
-import type { Inspection } from "../../../lib/oci/types.ts";
+import type { InspectionFailure } from "../../../lib/oci/types.ts";
 import {
   digestOf,
   type Document,
@@ -12,7 +12,16 @@ import {
   MediaType,
 } from "../../support/documents.ts";
 import { FakeClock } from "../../support/fake_clock.ts";
-import { makeEndpoint, makeRequest, openRegistryBed, openTestInspector, planAt } from "../../support/inspectors.ts";
+import {
+  makeEndpoint,
+  makeRequest,
+  openRegistryBed,
+  openTestInspector,
+  outcomeOf,
+  planAt,
+  seenIn,
+} from "../../support/inspectors.ts";
+import type { Endpoint } from "../../../lib/oci/pull_plan.ts";
 import { type FakeRegistry, openFakeRegistry } from "../../support/registry.ts";
 import { until } from "../../support/until.ts";
 
@@ -30,13 +39,8 @@ function putSingle(registry: FakeRegistry, made: ReturnType<typeof makeImage>): 
   return registry.put("app", made.manifest, "v1");
 }
 
-function architecturesOf({ inspection }: InspectionReport): readonly string[] {
-  return inspection.kind === "failed" ? [] : inspection.platforms.map(({ architecture }) => architecture);
-}
-
-function failureIn({ inspection }: InspectionReport): Extract<Inspection, { kind: "failed" }>["failure"] {
-  assert.equal(inspection.kind, "failed");
-  return inspection.kind === "failed" ? inspection.failure : assert.fail();
+function failureIn({ inspection }: InspectionReport): InspectionFailure {
+  return inspection.kind === "failed" ? inspection.failure : assert.fail(inspection.kind);
 }
 
 for (const [id, mediaType] of [["DV-80", MediaType.dockerList], ["DV-81", MediaType.ociIndex]] as const) {
@@ -44,7 +48,7 @@ for (const [id, mediaType] of [["DV-80", MediaType.dockerList], ["DV-81", MediaT
     await using bed = await openRegistryBed();
     const digest = putMultiArch(bed.registry, "org/app", makeMultiArch(["amd64", "arm64", "s390x"], { mediaType }));
     const report = await bed.inspect("org/app:v1");
-    assert.deepEqual(architecturesOf(report), ["amd64", "arm64", "s390x"]);
+    assert.deepEqual(seenIn(report), ["amd64", "arm64", "s390x"]);
     assert.deepEqual(bed.registry.asked(), ["GET manifests"]);
     assert.deepEqual(report.requests, { manifestGet: 1, manifestHead: 0, blobGet: 0, token: 0, other: 0 });
     assert.ok(report.inspection.kind === "platforms");
@@ -58,11 +62,10 @@ for (const form of ["docker", "oci"] as const) {
   Deno.test(`DV-83 inspect() reads a single ${form} image by manifest and config`, async () => {
     await using bed = await openRegistryBed();
     putSingle(bed.registry, makeImage({ architecture: "arm", variant: "v7", form }));
-    const report = await bed.inspect("app:v1");
-    assert.ok(report.inspection.kind === "platforms");
-    assert.deepEqual(report.inspection.platforms, [{ os: "linux", architecture: "arm", variant: "v7" }]);
-    assert.deepEqual(bed.registry.asked(), ["GET manifests", "GET blobs"]);
-    assert.deepEqual(report.inspection.findings, []);
+    const { inspection } = await bed.inspect("app:v1");
+    assert.ok(inspection.kind === "platforms");
+    assert.deepEqual(inspection.platforms, [{ os: "linux", architecture: "arm", variant: "v7" }]);
+    assert.deepEqual([bed.registry.asked(), inspection.findings], [["GET manifests", "GET blobs"], []]);
   });
 }
 
@@ -71,7 +74,7 @@ Deno.test("DV-84 inspect() reads schema 1 and warns of it", async () => {
   const history = [{ v1Compatibility: JSON.stringify({ architecture: "arm64", os: "linux" }) }];
   bed.registry.put("app", makeDocument({ schemaVersion: 1, name: "app", history }, MediaType.schema1Signed), "v1");
   const report = await bed.inspect("app:v1");
-  assert.deepEqual(architecturesOf(report), ["arm64"]);
+  assert.deepEqual(seenIn(report), ["arm64"]);
   assert.ok(report.inspection.kind === "platforms");
   assert.deepEqual(report.inspection.findings.map(({ kind }) => kind), ["Schema1"]);
 });
@@ -79,15 +82,15 @@ Deno.test("DV-84 inspect() reads schema 1 and warns of it", async () => {
 Deno.test("DV-85 inspect() fails for an OCI artifact", async () => {
   await using bed = await openRegistryBed();
   putSingle(bed.registry, makeImage({ configType: "application/vnd.cncf.helm.config.v1+json" }));
-  const failure = failureIn(await bed.inspect("app:v1"));
-  assert.deepEqual([failure.kind, failure.reason], ["permanent", "NotAnImage"]);
+  const { kind, reason } = failureIn(await bed.inspect("app:v1"));
+  assert.deepEqual([kind, reason], ["permanent", "NotAnImage"]);
 });
 
 Deno.test("DV-86 inspect() skips entries without platform", async () => {
   await using bed = await openRegistryBed();
   const { manifest } = makeImage();
   bed.registry.put("app", makeIndex([makeEntry(manifest), makeEntry(manifest, { platform: LINUX })]), "v1");
-  assert.deepEqual(architecturesOf(await bed.inspect("app:v1")), ["amd64"]);
+  assert.deepEqual(seenIn(await bed.inspect("app:v1")), ["amd64"]);
 });
 
 Deno.test("inspect() fails for an index of attestations alone", async () => {
@@ -105,11 +108,12 @@ Deno.test("inspect() follows an index within the index one level deep", async ()
   const amd64 = makeEntry(makeImage().manifest, { platform: LINUX });
   bed.registry.put("app", makeIndex([amd64, makeEntry(inner.index)]), "v1");
   const report = await bed.inspect("app:v1");
-  assert.deepEqual(architecturesOf(report), ["amd64", "ppc64le", "s390x"]);
+  assert.deepEqual(seenIn(report), ["amd64", "ppc64le", "s390x"]);
   assert.equal(report.requests.manifestGet, 2);
 });
 
 const inner = makeMultiArch(["ppc64le"]).index;
+const outer = makeIndex([makeEntry(inner)]);
 const manyPlatforms = (count: number, name: string): Document =>
   makeIndex(
     Array.from({ length: count }, (_, at) =>
@@ -117,12 +121,7 @@ const manyPlatforms = (count: number, name: string): Document =>
   );
 const halves = [0, 1, 2].map((half) => manyPlatforms(400, `a${half}-`));
 const BEYOND_LIMITS: readonly (readonly [what: string, nested: readonly Document[], top: Document, says: RegExp])[] = [
-  [
-    "indexes in an index of an index",
-    [inner, makeIndex([makeEntry(inner)])],
-    makeIndex([makeEntry(makeIndex([makeEntry(inner)]))]),
-    /nests indexes more than once/,
-  ],
+  ["indexes in an index of an index", [inner, outer], makeIndex([makeEntry(outer)]), /nests indexes more than once/],
   ["five indexes in an index", [inner], makeIndex(Array(5).fill(makeEntry(inner))), /more than 4 indexes/],
   [
     "1 200 manifests in three indexes",
@@ -155,11 +154,11 @@ Deno.test("inspect() reads the platforms of entries without one from their confi
   const unnamed = [...images, chart].map(({ manifest }) => makeEntry(manifest));
   bed.registry.put("app", makeIndex(unnamed), "v1");
   const report = await bed.inspect("app:v1");
-  assert.deepEqual(architecturesOf(report), ["arm64", "s390x"]);
+  assert.deepEqual(seenIn(report), ["arm64", "s390x"]);
   assert.ok(report.inspection.kind === "platforms" && report.inspection.depth === "config");
   bed.registry.put("app", makeIndex([...unnamed, makeEntry(makeImage().manifest, { platform: LINUX })]), "v2");
   const mixed = await bed.inspect("app:v2");
-  assert.deepEqual(architecturesOf(mixed), ["amd64", "arm64", "s390x"]);
+  assert.deepEqual(seenIn(mixed), ["amd64", "arm64", "s390x"]);
   bed.registry.put("app", makeIndex([makeEntry(chart.manifest)]), "v3");
   assert.equal(failureIn(await bed.inspect("app:v3")).reason, "NotAnImage");
 });
@@ -179,10 +178,9 @@ Deno.test("inspect() reads few of many entries without a platform, and reports i
 Deno.test("DV-89 inspect() at config depth sees the labels of the first valid child: a bundle runs anywhere", async () => {
   await using bed = await openRegistryBed();
   putMultiArch(bed.registry, "app", makeMultiArch(["amd64", "arm64"], { labels: { [BUNDLE]: "" } }));
-  const shallow = await bed.inspect("app:v1");
-  assert.equal(shallow.inspection.kind, "platforms");
+  assert.equal(outcomeOf(await bed.inspect("app:v1")), "platforms");
   const deep = await bed.inspect("app:v1", { depth: "config" });
-  assert.equal(deep.inspection.kind, "anywhere");
+  assert.equal(outcomeOf(deep), "anywhere");
   assert.deepEqual(deep.requests, { manifestGet: 2, manifestHead: 0, blobGet: 1, token: 0, other: 0 });
 });
 
@@ -199,13 +197,9 @@ Deno.test("DV-90 inspect() looks at the first valid child only", async () => {
     bed.registry.putBlob("app", config);
     bed.registry.put("app", manifest);
   }
-  const entries = [
-    makeEntry(plain.manifest, { platform: LINUX }),
-    makeEntry(bundle.manifest, { platform: { os: "linux", architecture: "arm64" } }),
-  ];
-  bed.registry.put("app", makeIndex(entries), "v1");
-  const report = await bed.inspect("app:v1", { depth: "config" });
-  assert.equal(report.inspection.kind, "platforms");
+  const second = makeEntry(bundle.manifest, { platform: { os: "linux", architecture: "arm64" } });
+  bed.registry.put("app", makeIndex([makeEntry(plain.manifest, { platform: LINUX }), second]), "v1");
+  assert.equal(outcomeOf(await bed.inspect("app:v1", { depth: "config" })), "platforms");
 });
 
 Deno.test("DV-92 inspect() fails for a single image without architecture", async () => {
@@ -229,8 +223,7 @@ Deno.test("DV-93 inspect() fails when a single manifest is not what its digest s
   const image = makeImage();
   putSingle(bed.registry, image);
   tamper(bed.registry, image.manifest, "manifests", makeImage({ architecture: "s390x" }).manifest.text);
-  const failure = failureIn(await bed.inspect(`app@${image.manifest.digest}`));
-  assert.equal(failure.reason, "DigestMismatch");
+  assert.equal(outcomeOf(await bed.inspect(`app@${image.manifest.digest}`)), "DigestMismatch");
 });
 
 Deno.test("DV-94 inspect() fails when a digest-pinned index was tampered with", async () => {
@@ -238,18 +231,14 @@ Deno.test("DV-94 inspect() fails when a digest-pinned index was tampered with", 
   const made = makeMultiArch(["amd64"]);
   putMultiArch(bed.registry, "app", made);
   tamper(bed.registry, made.index, "manifests", makeMultiArch(["amd64", "arm64"]).index.text);
-  assert.equal(
-    failureIn(await bed.inspect(`app@${made.index.digest}`)).reason,
-    "DigestMismatch",
-  );
+  assert.equal(outcomeOf(await bed.inspect(`app@${made.index.digest}`)), "DigestMismatch");
 });
 
 Deno.test("DV-95 inspect() fails when a child or a config is not what its digest says", async () => {
   await using bed = await openRegistryBed();
   const made = makeMultiArch(["amd64"]);
   putMultiArch(bed.registry, "app", made);
-  const [child, config] = [made.manifests[0], made.blobs[0]];
-  assert.ok(child !== undefined && config !== undefined);
+  const [child = assert.fail(), config = assert.fail()] = [made.manifests[0], made.blobs[0]];
   const image = `${bed.registry.host}/app:v1`;
   tamper(bed.registry, child, "manifests", makeImage({ architecture: "arm64" }).manifest.text);
   assert.equal(failureIn(await bed.inspector.inspect(image, { depth: "config" })).reason, "DigestMismatch");
@@ -263,7 +252,7 @@ for (const algorithm of ["sha256", "sha384", "sha512"]) {
     const { index } = makeMultiArch(["amd64"]);
     const digest = digestOf(index.text, algorithm);
     bed.registry.put("app", { ...index, digest });
-    assert.deepEqual(architecturesOf(await bed.inspect(`app@${digest}`)), ["amd64"]);
+    assert.deepEqual(seenIn(await bed.inspect(`app@${digest}`)), ["amd64"]);
   });
 }
 
@@ -275,38 +264,34 @@ Deno.test("DV-96 P-119 inspect() stops reading a manifest beyond 4 MiB", async (
 });
 
 Deno.test("DV-107 inspect() tries HTTP after HTTPS for an insecure registry, and remembers it", async () => {
-  await using bed = await openRegistryBed({
-    inspector: { transport: { scheme: "https-then-http", verifyTls: false } },
-  });
+  const transport = { scheme: "https-then-http", verifyTls: false } as const;
+  await using bed = await openRegistryBed({ inspector: { transport } });
   for (const repository of ["first", "second"]) putMultiArch(bed.registry, repository, makeMultiArch(["amd64"]));
   const first = await bed.inspect("first:v1");
-  assert.deepEqual(architecturesOf(first), ["amd64"]);
+  assert.deepEqual(seenIn(first), ["amd64"]);
   assert.equal(first.requests.manifestGet, 2);
   assert.equal((await bed.inspect("second:v1")).requests.manifestGet, 1);
 });
 
+function mirrorAt(host: string, repository: string): Endpoint {
+  return makeEndpoint(host, { repository, identifier: "v1", isMirror: true });
+}
+
 Deno.test("DV-100 inspect() takes the first endpoint that answers and names the mirror", async () => {
   await using mirror = await openFakeRegistry();
   using inspector = openTestInspector({
-    plan: planAt(
-      makeEndpoint("127.0.0.1:1", { repository: "gone", identifier: "v1", isMirror: true }),
-      makeEndpoint(mirror.host, { repository: "copy/app", identifier: "v1", isMirror: true, pathPrefix: "" }),
-    ),
+    plan: planAt(mirrorAt("127.0.0.1:1", "gone"), mirrorAt(mirror.host, "copy/app")),
   });
   putMultiArch(mirror, "copy/app", makeMultiArch(["arm64"]));
   const report = await inspector.inspect("quay.io/org/app:v1");
-  assert.deepEqual([architecturesOf(report), report.mirror], [["arm64"], mirror.host]);
+  assert.deepEqual([seenIn(report), report.mirror], [["arm64"], mirror.host]);
   assert.equal(report.resolved, `${mirror.host}/copy/app:v1`);
 });
 
 Deno.test("inspect() reports every endpoint that failed, and is transient when any of them is", async () => {
   await using registry = await openFakeRegistry();
-  using inspector = openTestInspector({
-    plan: planAt(
-      makeEndpoint("127.0.0.1:1", { repository: "mirror", identifier: "v1", isMirror: true }),
-      makeEndpoint(registry.host, { repository: "app", identifier: "v1" }),
-    ),
-  });
+  const own = makeEndpoint(registry.host, { repository: "app", identifier: "v1" });
+  using inspector = openTestInspector({ plan: planAt(mirrorAt("127.0.0.1:1", "mirror"), own) });
   const failure = failureIn(await inspector.inspect("quay.io/org/app:v1"));
   assert.deepEqual([failure.kind, failure.reason], ["transient", "Unreachable"]);
   assert.match(failure.message, /127\.0\.0\.1:1.*Also:.*does not have it/);
@@ -315,12 +300,8 @@ Deno.test("inspect() reports every endpoint that failed, and is transient when a
 Deno.test("inspect() takes an image for absent only where every endpoint says so", async () => {
   await using mirror = await openFakeRegistry();
   await using registry = await openFakeRegistry();
-  using inspector = openTestInspector({
-    plan: planAt(
-      makeEndpoint(mirror.host, { repository: "copy", identifier: "v1", isMirror: true }),
-      makeEndpoint(registry.host, { repository: "app", identifier: "v1" }),
-    ),
-  });
+  const own = makeEndpoint(registry.host, { repository: "app", identifier: "v1" });
+  using inspector = openTestInspector({ plan: planAt(mirrorAt(mirror.host, "copy"), own) });
   assert.equal(failureIn(await inspector.inspect("quay.io/org/app:v1")).reason, "ManifestUnknown");
   mirror.intercept = () => new Response("{}", { headers: { "content-type": "text/plain" } });
   const failure = failureIn(await inspector.inspect("quay.io/org/app:v2"));
@@ -370,5 +351,5 @@ Deno.test("DV-113 inspect() waits as long as a 429 asks, then succeeds", async (
   assert.equal(bed.registry.requests.length, 1);
   await clock.advance(1_000);
   const report = await inspecting;
-  assert.deepEqual([architecturesOf(report), report.requests.manifestGet], [["amd64"], 2]);
+  assert.deepEqual([seenIn(report), report.requests.manifestGet], [["amd64"], 2]);
 });

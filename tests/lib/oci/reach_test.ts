@@ -13,6 +13,7 @@ import { openFakeRegistry } from "../../support/registry.ts";
 const VALIDITY = { nowMs: Date.now(), lifetimeMs: 3_600_000 };
 const { authority, serving } = await issueLoopbackCertificates(VALIDITY.nowMs);
 const { index } = makeMultiArch(["arm64"]);
+const ANYBODY = { kind: "token", users: {}, anonymous: true } as const;
 
 async function makePair(): Promise<ClientCertificate> {
   const pair = await issueServing(await issueAuthority(VALIDITY), { ...VALIDITY, names: ["client"] });
@@ -67,22 +68,16 @@ Deno.test("inspect() fails as the last certificate fails when a host takes none 
 
 Deno.test("inspect() names to a mirror the registry that it asks for, and sends its headers to it alone", async () => {
   await using store = await openFakeRegistry();
-  await using tokens = await openFakeRegistry({ login: { kind: "token", users: {}, anonymous: true } });
-  await using mirror = await openFakeRegistry({
-    login: { kind: "token", users: {}, anonymous: true, realm: `${tokens.origin}/token` },
-  });
+  await using tokens = await openFakeRegistry({ login: ANYBODY });
+  await using mirror = await openFakeRegistry({ login: { ...ANYBODY, realm: `${tokens.origin}/token` } });
   mirror.intercept = ({ path, headers }) =>
     path.includes("/manifests/") && headers.get("authorization") !== null
       ? new Response(null, { status: 307, headers: { location: `${store.origin}/blob` } })
       : undefined;
   store.intercept = () => new Response(index.text, { headers: { "content-type": index.mediaType } });
-  const endpoint = makeEndpoint(mirror.host, {
-    repository: "org/app",
-    identifier: "v1",
-    isMirror: true,
-    mirrorOf: "quay.io",
-    headers: { "x-tenant": "c4nary", "User-Agent": "not mine to say" },
-  });
+  const headers = { "x-tenant": "c4nary", "User-Agent": "not mine to say" };
+  const named = { repository: "org/app", identifier: "v1" };
+  const endpoint = makeEndpoint(mirror.host, { ...named, isMirror: true, mirrorOf: "quay.io", headers });
   using inspector = openTestInspector({ plan: planAt(endpoint) });
   const report = await inspector.inspect("quay.io/org/app:v1");
   assert.equal(report.inspection.kind, "platforms");
@@ -124,15 +119,8 @@ for (const addresses of [["203.0.113.7"], []]) {
 
 Deno.test("inspect() asks no token server without TLS for a host that nobody declared, not even anonymously", async () => {
   await using thief = await openFakeRegistry();
-  await using registry = await openFakeRegistry({
-    login: {
-      kind: "token",
-      users: {},
-      anonymous: true,
-      realm: `http://${thief.host.replace("127.0.0.1", "localhost")}/x`,
-    },
-    certificate: serving,
-  });
+  const realm = `http://${thief.host.replace("127.0.0.1", "localhost")}/x`;
+  await using registry = await openFakeRegistry({ login: { ...ANYBODY, realm }, certificate: serving });
   using inspector = openTestInspector({
     transport: { ...PLAIN, scheme: "https", caCertificates: [authority], declared: false },
     resolve: () => Promise.resolve(["93.184.216.34"]),

@@ -1,11 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import {
-  canonicalReference,
-  type ImageReference,
-  normaliseImageReference,
-  parseReference,
-} from "../../../lib/oci/reference.ts";
+import { canonicalReference, normaliseImageReference, parseReference } from "../../../lib/oci/reference.ts";
+import { referenceOf as parse } from "../../support/inspectors.ts";
 
 const HEX = "a".repeat(64);
 
@@ -75,17 +71,10 @@ for (const [id, input, problem] of REFUSED) {
   });
 }
 
-function parse(image: string): ImageReference {
-  const parsed = parseReference(image);
-  assert.equal(parsed.kind, "reference");
-  return parsed.kind === "reference" ? parsed.reference : assert.fail();
-}
-
 Deno.test("DV-112 parseReference() sends nginx to Docker Hub's library, tag latest", () => {
   const reference = parse("nginx");
-  assert.equal(reference.domain, "docker.io");
+  assert.deepEqual([reference.domain, reference.isShort], ["docker.io", true]);
   assert.equal(canonicalReference(reference), "registry-1.docker.io/library/nginx:latest");
-  assert.equal(reference.isShort, true);
 });
 
 Deno.test("parseReference() contacts registry-1.docker.io for every name of Docker Hub", () => {
@@ -107,38 +96,17 @@ Deno.test("parseReference() reads IPv6 registries", () => {
 });
 
 const HOSTILE = [
-  "quay.io/UPPER/case",
-  "a//b",
-  "a/../b",
-  "a/b:",
-  "a/b:tag with space",
-  "a/b@md5",
-  "https://quay.io/a/b",
-  "user:password@quay.io/a/b",
-  "quay.io/a?x=y",
-  "quay.io/a#b",
-  "quay.io/a%2f..",
-  "quay.io:99999999/a",
-  "quay.io:99999/a",
-  "999.1.1.1/a",
-  "[1:2]:5000/a",
-  "0x7f.1/a",
-  "127.1:5000/a",
-  "xn--a.io/a",
-  `a:${"t".repeat(129)}@sha256:abc123`,
-  "a:evil\ntag@sha256:abc123",
-  `a@sha256:${"a".repeat(129)}`,
-  "-bad.io/a",
-  `${"a".repeat(300)}/b`,
-  "quay.io/\u0000",
-  "quay.io\\@evil.io/a",
+  ...["quay.io/UPPER/case", "a//b", "a/../b", "a/b:", "a/b:tag with space", "a/b@md5"],
+  ...["https://quay.io/a/b", "user:password@quay.io/a/b", "quay.io/a?x=y", "quay.io/a#b", "quay.io/a%2f.."],
+  ...["quay.io:99999999/a", "quay.io:99999/a", "999.1.1.1/a", "[1:2]:5000/a", "0x7f.1/a", "127.1:5000/a"],
+  ...["xn--a.io/a", "-bad.io/a", `${"a".repeat(300)}/b`, "quay.io/\u0000", "quay.io\\@evil.io/a"],
+  ...[`a:${"t".repeat(129)}@sha256:abc123`, "a:evil\ntag@sha256:abc123", `a@sha256:${"a".repeat(129)}`],
   "quay.io/a\nHost: evil",
 ];
 
 for (const image of HOSTILE) {
   Deno.test(`parseReference() refuses ${JSON.stringify(image).slice(0, 50)}`, () => {
-    const parsed = parseReference(image);
-    assert.equal(parsed.kind, "unparsable");
+    assert.equal(parseReference(image).kind, "unparsable");
   });
 }
 
@@ -167,27 +135,8 @@ Deno.test("parseReference() takes no time over 100 KB of anything", () => {
 
 Deno.test("parseReference() never throws, and what it accepts is a safe URL path", () => {
   const words = fc.constantFrom(
-    "a",
-    "Z",
-    "0",
-    ".",
-    "-",
-    "_",
-    "/",
-    ":",
-    "@",
-    "@sha256:",
-    "docker.io",
-    ":99999/",
-    "1.2.3/",
-    "[1:2]/",
-    "0x1.0/",
-    "[",
-    "]",
-    "%",
-    "..",
-    " ",
-    "é",
+    ...["a", "Z", "0", ".", "-", "_", "/", ":", "@", "[", "]", "%", "..", " ", "é"],
+    ...["@sha256:", "docker.io", ":99999/", "1.2.3/", "[1:2]/", "0x1.0/"],
   );
   const text = fc.oneof(fc.string(), fc.array(words, { maxLength: 40 }).map((parts) => parts.join("")));
   fc.assert(

@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import { systemClock } from "../../../lib/clock.ts";
-import type { Credential } from "../../../lib/oci/credential.ts";
+import type { Credential, Keyring } from "../../../lib/oci/credential.ts";
 import type { InspectionReport, InspectionRequest, Inspector } from "../../../lib/oci/inspector.ts";
 import { NO_REQUESTS } from "../../../lib/oci/request_log.ts";
 import { fingerprintOfAll } from "../../../lib/oci/fingerprint.ts";
 import type { FailureReason } from "../../../lib/oci/types.ts";
+import type { PullPlanner } from "../../../lib/oci/pull_plan.ts";
 import { matchCredentials } from "../../../lib/oci/credentials/match.ts";
 import { withKeyring } from "../../../lib/oci/with_keyring.ts";
 import { makeCredential, makeEndpoint, makeRequest, planAt } from "../../support/inspectors.ts";
@@ -33,28 +34,16 @@ async function ask(
     inspect: (request) => {
       seen.push(request);
       const failure = { kind: "permanent", reason, message: "Cannot read it." } as const;
-      const inspection = { kind: "failed", failure } as const;
-      return Promise.resolve({
-        inspection,
-        resolved: "",
-        verifiedAtMs: 0,
-        source: "registry",
-        access: "public",
-        requests: NO_REQUESTS,
-        trace: [],
-      });
+      const cost = { requests: NO_REQUESTS, trace: [] };
+      const found = { inspection: { kind: "failed", failure }, resolved: "", verifiedAtMs: 0 } as const;
+      return Promise.resolve({ ...found, source: "registry", access: "public", ...cost });
     },
   };
-  const planner = { plan: planAt(...ENDPOINTS) };
-  const outer = withKeyring(inner, {
-    planner,
-    keyring: { lookup: (endpoint) => Promise.resolve(matchCredentials(keyring, endpoint)) },
-    clock: systemClock,
-  });
-  const reports = await Promise.all(
-    images.map((image) => outer.inspect(makeRequest(image, { credentials: pods }), signal)),
-  );
-  return { requests: seen, reports };
+  const lookup: Keyring["lookup"] = (endpoint) => Promise.resolve(matchCredentials(keyring, endpoint));
+  const deps = { planner: { plan: planAt(...ENDPOINTS) }, keyring: { lookup }, clock: systemClock };
+  const outer = withKeyring(inner, deps);
+  const asked = images.map((image) => outer.inspect(makeRequest(image, { credentials: pods }), signal));
+  return { requests: seen, reports: await Promise.all(asked) };
 }
 
 async function credentialsFor(pods: readonly Credential[], keyring: readonly Credential[]): Promise<readonly string[]> {
@@ -85,23 +74,17 @@ Deno.test("withKeyring() keeps equal credentials once", async () => {
 Deno.test("withKeyring() tries eight credentials of the pod and eight of the keyring, the best matches first", async () => {
   const spellings = Array.from({ length: 100 }, (_, at) => named(`pod ${at}`, `u${at}@quay.io`));
   const shared = Array.from({ length: 100 }, (_, at) => named(`shared ${at}`, `u${at}@quay.io`));
-  const tried = await credentialsFor([...spellings, named("exact", "quay.io/org/app")], [
-    named("shared exact", "quay.io/org"),
-    ...shared,
-  ]);
+  const exact = named("exact", "quay.io/org/app");
+  const tried = await credentialsFor([...spellings, exact], [named("shared exact", "quay.io/org"), ...shared]);
   assert.deepEqual([tried.length, tried[0], tried[8]], [16, "exact", "shared exact"]);
   assert.ok(tried.slice(1, 8).every((source) => source.startsWith("pod ")), tried.join());
 });
 
 Deno.test("withKeyring() says of a refused login how many credentials were left out", async () => {
   const pods = Array.from({ length: 20 }, (_, at) => named("pod", `u${at}@quay.io`));
-  for (
-    const [count, message] of [
-      [20, "Cannot read it. 12 more credentials match; at most 8 are tried."],
-      [8, "Cannot read it."],
-    ] as const
-  ) {
-    const asked = { pods: pods.slice(0, count), keyring: [], reason: "Unauthorized" } as const;
+  const messages = { 20: "Cannot read it. 12 more credentials match; at most 8 are tried.", 8: "Cannot read it." };
+  for (const [count, message] of Object.entries(messages)) {
+    const asked = { pods: pods.slice(0, Number(count)), keyring: [], reason: "Unauthorized" } as const;
     const { reports: [report] } = await ask(["quay.io/org/app:v1"], asked);
     assert.equal(report?.inspection.kind === "failed" ? report.inspection.failure.message : "", message);
   }
@@ -134,12 +117,9 @@ Deno.test("withKeyring() parses and hashes each credential once, however many im
 Deno.test("withKeyring() sends no request for an image that policy refuses", async () => {
   const failure = { kind: "permanent", reason: "Blocked", message: "no" } as const;
   const inner: Inspector = { inspect: () => assert.fail("asked") };
-  const lookup = (): never => assert.fail("looked up");
-  const outer = withKeyring(inner, {
-    planner: { plan: () => ({ kind: "refused", failure }) },
-    keyring: { lookup },
-    clock: systemClock,
-  });
+  const keyring = { lookup: () => assert.fail("looked up") };
+  const planner: PullPlanner = { plan: () => ({ kind: "refused", failure }) };
+  const outer = withKeyring(inner, { planner, keyring, clock: systemClock });
   const report = await outer.inspect(makeRequest("quay.io/a"), signal);
   assert.deepEqual([report.inspection, report.requests], [{ kind: "failed", failure }, NO_REQUESTS]);
 });

@@ -8,9 +8,7 @@ function bearer(more: Readonly<Record<string, string>>): Readonly<Record<string,
 
 Deno.test("parseChallenges() reads what registries send", () => {
   const header = 'Bearer realm="https://auth.example/token",service="registry.example",scope="repository:a/b:pull"';
-  assert.deepEqual(parseChallenges(header), [
-    bearer({ service: "registry.example", scope: "repository:a/b:pull" }),
-  ]);
+  assert.deepEqual(parseChallenges(header), [bearer({ service: "registry.example", scope: "repository:a/b:pull" })]);
 });
 
 Deno.test("parseChallenges() reads Basic with any case and parameters", () => {
@@ -51,19 +49,7 @@ Deno.test("parseChallenges() survives hostile headers within bounds", () => {
 
 Deno.test("parseChallenges() never throws and never makes an empty realm", () => {
   const pieces = fc.constantFrom(
-    "Bearer",
-    "Basic",
-    " ",
-    ",",
-    "=",
-    '"',
-    "\\",
-    "realm",
-    "scope",
-    "\t",
-    "https://a",
-    "\u0000",
-    "é",
+    ...["Bearer", "Basic", "realm", "scope", "https://a", " ", ",", "=", '"', "\\", "\t", "\u0000", "é"],
   );
   const header = fc.oneof(fc.string(), fc.array(pieces, { maxLength: 60 }).map((parts) => parts.join("")));
   fc.assert(

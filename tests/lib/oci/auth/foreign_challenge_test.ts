@@ -4,13 +4,13 @@ import assert from "node:assert/strict";
 import type { Challenge } from "../../../../lib/oci/auth/challenge.ts";
 import { LearnedChallenges } from "../../../../lib/oci/auth/learned_challenges.ts";
 import type { Credential } from "../../../../lib/oci/credential.ts";
-import type { InspectionReport } from "../../../../lib/oci/inspector.ts";
 import { makeMultiArch } from "../../../support/documents.ts";
 import type { Endpoint } from "../../../../lib/oci/pull_plan.ts";
-import { makeCredential, makeEndpoint, openTestInspector } from "../../../support/inspectors.ts";
+import { makeCredential, makeEndpoint, openTestInspector, outcomeOf } from "../../../support/inspectors.ts";
 import { type FakeRegistry, type Login, openFakeRegistry, type SeenRequest } from "../../../support/registry.ts";
 
 const LOGIN: Login = { kind: "token", users: { victim: "s3cret" }, anonymous: false };
+const VICTIM = { username: "victim", password: "s3cret" };
 const { index } = makeMultiArch(["arm64"]);
 
 /** A registry that many share; `good/app` and `good/more` are the victim's. */
@@ -44,10 +44,6 @@ function assertGotNothing({ requests }: FakeRegistry): void {
   }
 }
 
-function outcomeOf({ inspection }: InspectionReport): string {
-  return inspection.kind === "failed" ? inspection.failure.reason : inspection.kind;
-}
-
 const POISONS: Readonly<Record<string, (thief: FakeRegistry, request: SeenRequest) => Response>> = {
   "is redirected to a host that asks for a login": redirectTo,
   "asks itself for a login elsewhere": refuse,
@@ -61,7 +57,7 @@ for (const [how, poison] of Object.entries(POISONS)) {
     using inspector = openTestInspector();
     await inspector.inspect(`${registry.host}/evil/x:v1`);
     const seen = thief.requests.length;
-    const credentials = [makeCredential(registry.host, { username: "victim", password: "s3cret" })];
+    const credentials = [makeCredential(registry.host, VICTIM)];
     const report = await inspector.inspect(`${registry.host}/good/app:v1`, { credentials });
     assert.equal(outcomeOf(report), "platforms");
     assert.equal(thief.requests.length, seen, "the thief is not even asked for an anonymous token");
@@ -69,13 +65,18 @@ for (const [how, poison] of Object.entries(POISONS)) {
   });
 }
 
+/** What the victim gets for an image of this registry. */
+async function outcomeFor(registry: FakeRegistry, name: string): Promise<string> {
+  using inspector = openTestInspector();
+  const credentials = [makeCredential(registry.host, VICTIM)];
+  return outcomeOf(await inspector.inspect(`${registry.host}/${name}`, { credentials }));
+}
+
 Deno.test("inspect() sends no credential to the realm that a redirect target names", async () => {
   await using thief = await openThief();
   await using registry = await openFakeRegistry();
   registry.intercept = (request) => redirectTo(thief, request);
-  using inspector = openTestInspector();
-  const credentials = [makeCredential(registry.host, { username: "victim", password: "s3cret" })];
-  assert.equal(outcomeOf(await inspector.inspect(`${registry.host}/team/app:v1`, { credentials })), "Unauthorized");
+  assert.equal(await outcomeFor(registry, "team/app:v1"), "Unauthorized");
   assertGotNothing(thief);
 });
 
@@ -92,9 +93,7 @@ Deno.test("inspect() sends no credential to the realm of a redirect target that 
       : request.path === "/v2/"
       ? undefined
       : redirectTo(thief, request);
-  using inspector = openTestInspector();
-  const credentials = [makeCredential(registry.host, { username: "victim", password: "s3cret" })];
-  assert.equal(outcomeOf(await inspector.inspect(`${registry.host}/team/app:v1`, { credentials })), "Unauthorized");
+  assert.equal(await outcomeFor(registry, "team/app:v1"), "Unauthorized");
   assertGotNothing(thief);
 });
 
@@ -103,9 +102,7 @@ Deno.test("inspect() sends no credential to the realm of a root that is redirect
   await using registry = await openFakeRegistry();
   registry.intercept = (request) =>
     request.path === "/v2/" ? redirectTo(thief, request) : new Response("", { status: 404 });
-  using inspector = openTestInspector();
-  const credentials = [makeCredential(registry.host, { username: "victim", password: "s3cret" })];
-  assert.equal(outcomeOf(await inspector.inspect(`${registry.host}/team/app:v1`, { credentials })), "ManifestUnknown");
+  assert.equal(await outcomeFor(registry, "team/app:v1"), "ManifestUnknown");
   assert.ok(registry.requests.some(({ path }) => path === "/v2/"));
   assertGotNothing(thief);
 });
@@ -116,10 +113,8 @@ Deno.test("LearnedChallenges gives no challenge of one repository to another, wh
   const of = (realm: string): Challenge => ({ kind: "bearer", realm, service: "s", scope: "" });
   const credential = makeCredential("a.example");
   const probe = (): Promise<Challenge> => Promise.resolve(of("https://a.example/token"));
-  challenges.learnOwn(at("a.example", "evil/x"), {
-    credential: undefined,
-    challenge: of("https://evil.example/token"),
-  });
+  const evil = { credential: undefined, challenge: of("https://evil.example/token") };
+  challenges.learnOwn(at("a.example", "evil/x"), evil);
   challenges.learnOwn(at("a.example", "good/app"), { credential, challenge: of("https://a.example/token") });
   const learnt = async (asked: Credential | undefined): Promise<string | undefined> => {
     const endpoint = at("a.example", "good/more");
@@ -128,13 +123,9 @@ Deno.test("LearnedChallenges gives no challenge of one repository to another, wh
   };
   assert.deepEqual([await learnt(credential), await learnt(undefined)], Array(2).fill("https://a.example/token"));
   for (let count = 0; count < 20_000; count++) {
-    const endpoint = at(`h${count}.evil.example`, "evil/x");
-    challenges.learnOwn(endpoint, { credential: undefined, challenge: of("https://evil.example/token") });
+    challenges.learnOwn(at(`h${count}.evil.example`, "evil/x"), evil);
   }
-  challenges.learnOwn(at("a.example", "evil/x"), {
-    credential: undefined,
-    challenge: of("https://evil.example/token"),
-  });
+  challenges.learnOwn(at("a.example", "evil/x"), evil);
   assert.deepEqual([await learnt(credential), await learnt(undefined)], Array(2).fill("https://a.example/token"));
 });
 
@@ -150,7 +141,7 @@ Deno.test("inspect() requests the root of a host once for how to log in, and eac
   await using registry = await openShared();
   for (const name of ["a", "b", "c"]) registry.put(`good/${name}`, index, "v1");
   using inspector = openTestInspector();
-  const credentials = [makeCredential(registry.host, { username: "victim", password: "s3cret" })];
+  const credentials = [makeCredential(registry.host, VICTIM)];
   const costs: number[][] = [];
   for (const name of ["app", "a", "b", "c"]) {
     const { requests } = await inspector.inspect(`${registry.host}/good/${name}:v1`, { credentials });
@@ -159,10 +150,10 @@ Deno.test("inspect() requests the root of a host once for how to log in, and eac
   assert.deepEqual(costs, [[2, 1, 0], [1, 1, 1], [1, 1, 0], [1, 1, 0]]);
 });
 
-const ANONYMOUS = new Map([["vanity registry redirects to another host", true], [
-  "vanity registry answers itself",
-  false,
-]]);
+const ANONYMOUS = [
+  ["vanity registry redirects to another host", true],
+  ["vanity registry answers itself", false],
+] as const;
 
 for (const [what, isRedirected] of ANONYMOUS) {
   Deno.test(`inspect() reads a public image whose ${what} that wants a token of the name there`, async () => {
@@ -183,9 +174,7 @@ for (const [what, isRedirected] of ANONYMOUS) {
     using inspector = openTestInspector();
     const report = await inspector.inspect(`${vanity.host}/team/app:v1`);
     assert.deepEqual([outcomeOf(report), report.access], ["platforms", "public"]);
-    using another = openTestInspector();
-    const credentials = [makeCredential(vanity.host, { username: "victim", password: "s3cret" })];
-    assert.equal(outcomeOf(await another.inspect(`${vanity.host}/team/app:v1`, { credentials })), "platforms");
+    assert.equal(await outcomeFor(vanity, "team/app:v1"), "platforms");
     const isSent = ({ headers }: SeenRequest): boolean => headers.get("authorization")?.startsWith("Basic ") === true;
     assert.equal(upstream.requests.some(isSent), !isRedirected, "only a realm that the registry names itself gets it");
   });

@@ -1,7 +1,7 @@
 // Logging in to registries: Basic, tokens, identity tokens, several credentials, and where a credential must never go.
 import assert from "node:assert/strict";
 import type { Credential } from "../../../../lib/oci/credential.ts";
-import type { InspectionReport } from "../../../../lib/oci/inspector.ts";
+import { issueLoopbackCertificates } from "../../../../playground/listen.ts";
 import { makeImage, makeMultiArch } from "../../../support/documents.ts";
 import {
   LOOK_UP_AGAIN,
@@ -10,6 +10,7 @@ import {
   openRegistryBed,
   openTestInspector,
   type RegistryBed,
+  seenIn as sees,
 } from "../../../support/inspectors.ts";
 import { type Login, openFakeRegistry } from "../../../support/registry.ts";
 
@@ -24,13 +25,17 @@ async function openBed(login: Login): Promise<RegistryBed> {
   return bed;
 }
 
-function sees({ inspection }: InspectionReport): readonly string[] | string {
-  return inspection.kind === "failed"
-    ? inspection.failure.reason
-    : inspection.platforms.map(({ architecture }) => architecture);
+const BOTH = ["amd64", "arm64"];
+
+/** Answers requests for manifests without a login instead of the registry. */
+function refuseStrangers(bed: RegistryBed, answer: () => Response): void {
+  bed.registry.intercept = ({ path, headers }) =>
+    path.includes("/manifests/") && headers.get("authorization") === null ? answer() : undefined;
 }
 
-const BOTH = ["amd64", "arm64"];
+function limited(): Response {
+  return new Response("", { status: 429, headers: { "retry-after": "600" } });
+}
 
 Deno.test("DV-114 inspect() asks for a token of the repository's pull scope, with the user's name", async () => {
   await using bed = await openBed(TOKEN);
@@ -80,20 +85,17 @@ Deno.test("P-106 inspect() trades an identity token for a token by POST, never i
 Deno.test("inspect() sends a registry token as it is", async () => {
   await using bed = await openBed(TOKEN);
   const token = btoa("repository:org/app:pull");
-  const credentials: readonly Credential[] = [{
-    scope: bed.registry.host,
-    source: "x",
-    secret: { kind: "registry", token },
-  }];
+  const credentials: readonly Credential[] = [
+    { scope: bed.registry.host, source: "x", secret: { kind: "registry", token } },
+  ];
   assert.deepEqual(sees(await bed.inspect("org/app:v1", { credentials })), BOTH);
 });
 
 for (const login of [TOKEN, { kind: "basic", users: USERS } as const]) {
   Deno.test(`inspect() reports which sources were refused, and none of their secrets (${login.kind})`, async () => {
     await using bed = await openBed(login);
-    const credentials = [
-      makeCredential(bed.registry.host, { username: "revoked", password: "hunter2", source: "secret a/old" }),
-    ];
+    const revoked = { username: "revoked", password: "hunter2", source: "secret a/old" };
+    const credentials = [makeCredential(bed.registry.host, revoked)];
     const { inspection } = await bed.inspect("org/app:v1", { credentials });
     assert.ok(inspection.kind === "failed");
     assert.deepEqual([inspection.failure.kind, inspection.failure.reason], ["permanent", "Unauthorized"]);
@@ -140,12 +142,9 @@ Deno.test("DV-127 inspect() works as a stranger when nobody has a credential", a
 
 Deno.test("inspect() does not send a password to a token server without TLS for a registry with it", async () => {
   await using thief = await openFakeRegistry({ login: TOKEN });
-  const { issueLoopbackCertificates } = await import("../../../../playground/listen.ts");
   const { authority, serving } = await issueLoopbackCertificates(Date.now());
-  await using registry = await openFakeRegistry({
-    login: { ...TOKEN, realm: `${thief.origin}/token` },
-    certificate: serving,
-  });
+  const login = { ...TOKEN, realm: `${thief.origin}/token` };
+  await using registry = await openFakeRegistry({ login, certificate: serving });
   using inspector = openTestInspector({ transport: { scheme: "https", caCertificates: [authority] } });
   const credentials = [makeCredential(registry.host)];
   const { inspection } = await inspector.inspect(`${registry.host}/org/app:v1`, { credentials });
@@ -156,10 +155,8 @@ Deno.test("inspect() does not send a password to a token server without TLS for 
 
 Deno.test("inspect() contacts no token server on a forbidden address of an undeclared registry", async () => {
   await using thief = await openFakeRegistry({ login: TOKEN });
-  using inspector = openTestInspector({
-    transport: { declared: false },
-    resolve: () => Promise.resolve(["93.184.216.34"]),
-  });
+  const resolve = (): Promise<readonly string[]> => Promise.resolve(["93.184.216.34"]);
+  using inspector = openTestInspector({ transport: { declared: false }, resolve });
   await using registry = await openFakeRegistry({ login: { ...TOKEN, realm: `${thief.origin}/token` } });
   const report = await inspector.inspect(`${registry.host}/org/app:v1`);
   assert.equal(sees(report), "AddressDenied");
@@ -230,13 +227,9 @@ for (const status of [401, 403]) {
 for (const status of [401, 403, 404]) {
   Deno.test(`inspect() reads at the root how to log in when anonymous requests get ${status} without a challenge`, async () => {
     await using bed = await openBed(TOKEN);
-    bed.registry.intercept = ({ path, headers }) =>
-      path.includes("/manifests/") && headers.get("authorization") === null
-        ? new Response("no", { status })
-        : undefined;
+    refuseStrangers(bed, () => new Response("no", { status }));
     assert.deepEqual(sees(await bed.inspect("org/app:v1")), BOTH);
-    const more = await bed.inspect(`org/app@${makeMultiArch(["amd64", "arm64"]).index.digest}`);
-    assert.deepEqual(sees(more), BOTH);
+    assert.deepEqual(sees(await bed.inspect(`org/app@${makeMultiArch(BOTH).index.digest}`)), BOTH);
     assert.equal(bed.registry.requests.filter(({ path }) => path === "/v2/").length, 1);
   });
 }
@@ -246,10 +239,7 @@ for (const isFirst of [true, false]) {
   Deno.test(`inspect() logs in, as the root says, ${when} is limited`, async () => {
     await using bed = await openBed(TOKEN);
     const credentials = [makeCredential(bed.registry.host)];
-    bed.registry.intercept = ({ path, headers }) =>
-      path.includes("/manifests/") && headers.get("authorization") === null
-        ? new Response("", { status: 429, headers: { "retry-after": "600" } })
-        : undefined;
+    refuseStrangers(bed, limited);
     if (!isFirst) assert.equal(sees(await bed.inspect("org/other:v1", { credentials: [] })), "RateLimited");
     const image = `${bed.registry.host}/org/app:v1`;
     const eve = [makeCredential(bed.registry.host, { username: "eve" })];
@@ -266,9 +256,7 @@ Deno.test("inspect() logs in past a limit also while other repositories of the r
   let isLimited = false;
   bed.registry.intercept = ({ path, headers }) => {
     if (path.includes("/evil/")) return new Response("", { status: 503, headers: { "retry-after": "600" } });
-    return isLimited && path.includes("/manifests/") && headers.get("authorization") === null
-      ? new Response("", { status: 429, headers: { "retry-after": "600" } })
-      : undefined;
+    return isLimited && path.includes("/manifests/") && headers.get("authorization") === null ? limited() : undefined;
   };
   const of = async (name: string): Promise<unknown> => sees(await bed.inspect(`${name}:v1`));
   // The root is read for the first of them that comes when a login is known to be wanted.
@@ -284,7 +272,7 @@ Deno.test("inspect() takes the limit for what it is when there is no way to log 
   bed.registry.intercept = ({ path }) =>
     path === "/v2/"
       ? new Response("", { status: 401, headers: { "www-authenticate": 'Bearer realm="http://elsewhere.example/"' } })
-      : new Response("", { status: 429, headers: { "retry-after": "600" } });
+      : limited();
   assert.equal(sees(await bed.inspect("org/app:v1")), "RateLimited");
 });
 
@@ -298,10 +286,7 @@ Deno.test("inspect() passes over a refresh token where a password is wanted, and
   const credentials = [identity, makeCredential(bed.registry.host)];
   assert.deepEqual(sees(await bed.inspect("org/app:v1", { credentials })), BOTH);
   const before = bed.registry.requests.length;
-  assert.deepEqual(
-    sees(await bed.inspect("org/app:v1", { credentials, freshness: LOOK_UP_AGAIN })),
-    BOTH,
-  );
+  assert.deepEqual(sees(await bed.inspect("org/app:v1", { credentials, freshness: LOOK_UP_AGAIN })), BOTH);
   const after = bed.registry.requests.slice(before).map(({ headers }) => headers.get("authorization"));
   assert.ok(after.every((authorization) => authorization === `Basic ${btoa("user:password")}`), String(after));
 });
@@ -309,8 +294,7 @@ Deno.test("inspect() passes over a refresh token where a password is wanted, and
 Deno.test("inspect() takes the first answer for what it is when the root is broken", async () => {
   await using bed = await openBed({ kind: "none" });
   bed.registry.intercept = ({ path }) => new Response("no", { status: path === "/v2/" ? 500 : 404 });
-  const report = await bed.inspect("org/app:v1");
-  assert.equal(sees(report), "ManifestUnknown");
+  assert.equal(sees(await bed.inspect("org/app:v1")), "ManifestUnknown");
 });
 
 Deno.test("inspect() goes on until the root has answered that it reads for others too, so that it keeps its place", async () => {
@@ -359,7 +343,7 @@ Deno.test("inspect() gets tokens of a server that has refused another registry's
   const login: Login = { kind: "token", users: {}, anonymous: true, realm: `${tokens.origin}/token` };
   await using evil = await openFakeRegistry({ login });
   await using good = await openBed(login);
-  tokens.intercept = () => new Response("", { status: 429, headers: { "retry-after": "600" } });
+  tokens.intercept = limited;
   assert.equal(sees(await good.inspector.inspect(`${evil.host}/org/app:v1`)), "RateLimited");
   tokens.intercept = () => undefined;
   assert.deepEqual(sees(await good.inspect("org/app:v1", { credentials: [] })), BOTH);

@@ -24,34 +24,23 @@ function loginsAt({ requests }: FakeRegistry): readonly string[] {
 Deno.test("inspect() gives the password to the token server on another host over TLS, and the registry only the token", async () => {
   const login = { kind: "token", users: { user: "password" }, anonymous: false } as const;
   await using tokens = await openFakeRegistry({ login, certificate: serving });
-  await using registry = await openFakeRegistry({
-    login: { ...login, realm: `${tokens.origin.replace("127.0.0.1", "localhost")}/token` },
-    certificate: serving,
-  });
+  const realm = `${tokens.origin.replace("127.0.0.1", "localhost")}/token`;
+  await using registry = await openFakeRegistry({ login: { ...login, realm }, certificate: serving });
   registry.put("org/app", index, "v1");
   using inspector = openTestInspector({ transport: HTTPS, resolve: () => Promise.resolve(["93.184.216.34"]) });
   const credentials = [makeCredential(registry.host)];
-  assert.equal(
-    outcomeOf(await inspector.inspect(`${registry.host}/org/app:v1`, { credentials })),
-    "secret team-a/pull",
-  );
+  const report = await inspector.inspect(`${registry.host}/org/app:v1`, { credentials });
+  assert.equal(outcomeOf(report), "secret team-a/pull");
   assert.deepEqual(loginsAt(tokens), [`Basic ${btoa("user:password")}`]);
   assert.deepEqual(loginsAt(registry), ["none", `Bearer ${btoa("repository:org/app:pull")}`]);
 });
 
 Deno.test("inspect() gives a refresh token to the token server alone, which may answer with access_token", async () => {
-  const login = {
-    kind: "token",
-    users: {},
-    anonymous: false,
-    identityTokens: ["refresh"],
-    member: "access_token",
-  } as const;
+  const refreshed = { identityTokens: ["refresh"], member: "access_token" } as const;
+  const login = { kind: "token", users: {}, anonymous: false, ...refreshed } as const;
   await using tokens = await openFakeRegistry({ login, certificate: serving });
-  await using registry = await openFakeRegistry({
-    login: { ...login, realm: `${tokens.origin}/token` },
-    certificate: serving,
-  });
+  const realm = `${tokens.origin}/token`;
+  await using registry = await openFakeRegistry({ login: { ...login, realm }, certificate: serving });
   registry.put("org/app", index, "v1");
   using inspector = openTestInspector({ transport: HTTPS });
   const credential: Credential = { ...makeCredential(registry.host), secret: { kind: "identity", token: "refresh" } };
@@ -60,9 +49,8 @@ Deno.test("inspect() gives a refresh token to the token server alone, which may 
   const [asked] = tokens.requests;
   const form = new URLSearchParams(asked?.body);
   assert.deepEqual([asked?.method, asked?.path, form.get("refresh_token")], ["POST", "/token", "refresh"]);
-  assert.ok(
-    registry.requests.every((request) => !JSON.stringify([...request.headers, request.path]).includes("refresh")),
-  );
+  const sent = registry.requests.map(({ headers, path }) => JSON.stringify([...headers, path]));
+  assert.doesNotMatch(sent.join(), /refresh/);
 });
 
 const ROTATIONS = [
@@ -97,21 +85,16 @@ Deno.test("inspect() takes a rotated refresh token at once, and says whose was r
   registry.put("org/app", index, "v1");
   registry.put("org/more", index, "v1");
   using inspector = openTestInspector();
-  const own = (token: string): readonly Credential[] => [{
-    ...makeCredential(registry.host, { source: `${token} secret` }),
-    secret: { kind: "identity", token },
-  }];
-  assert.equal(
-    outcomeOf(await inspector.inspect(`${registry.host}/org/app:v1`, { credentials: own("old") })),
-    "old secret",
-  );
+  const inspectBy = (name: string, token: string): Promise<InspectionReport> => {
+    const credential = makeCredential(registry.host, { source: `${token} secret` });
+    const credentials = [{ ...credential, secret: { kind: "identity", token } }] as const;
+    return inspector.inspect(`${registry.host}/org/${name}:v1`, { credentials });
+  };
+  assert.equal(outcomeOf(await inspectBy("app", "old")), "old secret");
   identityTokens.splice(0, 1, "new");
-  const refused = await inspector.inspect(`${registry.host}/org/more:v1`, { credentials: own("old") });
+  const refused = await inspectBy("more", "old");
   assert.match(refused.inspection.kind === "failed" ? refused.inspection.failure.message : "", /refused: old secret/);
-  assert.equal(
-    outcomeOf(await inspector.inspect(`${registry.host}/org/more:v1`, { credentials: own("new") })),
-    "new secret",
-  );
+  assert.equal(outcomeOf(await inspectBy("more", "new")), "new secret");
 });
 
 for (const login of ROTATIONS) {
@@ -124,9 +107,8 @@ for (const login of ROTATIONS) {
     );
     const report = await inspector.inspect(`${registry.host}/org/app:v1`, { credentials });
     assert.equal(outcomeOf(report), "one secret");
-    const basics = registry.requests.map(({ headers }) => headers.get("authorization") ?? "").filter((text) =>
-      text.startsWith("Basic ")
-    );
-    assert.deepEqual(basics.map((text) => atob(text.slice(6)).split(":")[0]), ["user1", "user2", "user3", "user4"]);
+    const sent = registry.requests.map(({ headers }) => headers.get("authorization") ?? "");
+    const basics = sent.filter((text) => text.startsWith("Basic ")).map((text) => atob(text.slice(6)).split(":")[0]);
+    assert.deepEqual(basics, ["user1", "user2", "user3", "user4"]);
   });
 }

@@ -6,7 +6,7 @@ import { RequestLog } from "../../../../lib/oci/request_log.ts";
 import type { Transport } from "../../../../lib/oci/http/transport.ts";
 import { silentLogger } from "../../../../lib/log.ts";
 import { FakeClock } from "../../../support/fake_clock.ts";
-import { PLAIN } from "../../../support/inspectors.ts";
+import { makeEndpoint } from "../../../support/inspectors.ts";
 
 Deno.test("TokenSource.get() leaves no request behind at a token server that does not answer", async () => {
   const clock = new FakeClock();
@@ -16,26 +16,13 @@ Deno.test("TokenSource.get() leaves no request behind at a token server that doe
   };
   const tokens = new TokenSource({ transport, limiter, clock });
   const leaving = new AbortController();
-  const asked = Array.from({ length: 100 }, (_, at) =>
-    tokens.get({
-      endpoint: {
-        host: "reg.example",
-        pathPrefix: "",
-        repository: `r/${at}`,
-        identifier: "v1",
-        isMirror: false,
-        transport: PLAIN,
-      },
-      challenge: { kind: "bearer", realm: "https://tok.example/", service: "", scope: "" },
-      scopes: [`repository:r/${at}:pull`],
-      credential: undefined,
-      context: {
-        credentials: [],
-        callers: callersOf({ namespace: "team", priority: "gated" }),
-        signal: leaving.signal,
-        log: new RequestLog(),
-      },
-    }));
+  const callers = callersOf({ namespace: "team", priority: "gated" });
+  const context = { credentials: [], callers, signal: leaving.signal, log: new RequestLog() };
+  const challenge = { kind: "bearer", realm: "https://tok.example/", service: "", scope: "" } as const;
+  const asked = Array.from({ length: 100 }, (_, at) => {
+    const endpoint = makeEndpoint("reg.example", { repository: `r/${at}`, identifier: "v1" });
+    return tokens.get({ endpoint, challenge, scopes: [`repository:r/${at}:pull`], credential: undefined, context });
+  });
   const settled = Promise.allSettled(asked);
   await clock.advance(0);
   const waiting = (): number => limiter.hostStates().reduce((sum, state) => sum + state.inFlight + state.waiting, 0);
