@@ -1,6 +1,5 @@
 // What a search for planted secrets needs: every form a secret may hide in, and ears for all that is said and stored.
 import assert from "node:assert/strict";
-import { openMemoryStore } from "./memory_store.ts";
 import type { KeyValueStore } from "../../lib/kv/store.ts";
 import type { LogFields, Logger } from "../../lib/log.ts";
 
@@ -23,11 +22,6 @@ export function openListeningLogger(lines: string[]): Logger {
   const keep = (message: string, fields: LogFields = {}): void => void lines.push(JSON.stringify([message, fields]));
   const logger: Logger = { debug: keep, info: keep, warn: keep, error: keep, with: () => logger };
   return logger;
-}
-
-/** A memory that is taken for a database, so that everything goes there. */
-export function openStoreOnShow(): KeyValueStore {
-  return openMemoryStore();
 }
 
 /** Keys and values of a store as text. */

@@ -4,8 +4,9 @@ import type { HeadAnswer, InspectionReport, InspectionRequest, RegistryLookups }
 import { failureOf } from "../../lib/oci/errors.ts";
 import { parseReference } from "../../lib/oci/reference.ts";
 import { NO_REQUESTS } from "../../lib/oci/request_log.ts";
-import type { Inspection, InspectionFailure, Platform } from "../../lib/oci/types.ts";
+import type { InspectionFailure, Platform } from "../../lib/oci/types.ts";
 import type { FakeClock } from "./fake_clock.ts";
+import { makePlatforms, makeReport } from "./reports.ts";
 
 export interface FakeRead {
   readonly image: string;
@@ -48,26 +49,12 @@ export class FakeRegistry implements RegistryLookups {
   async inspect(request: InspectionRequest, signal: AbortSignal): Promise<InspectionReport> {
     const verifiedAtMs = this.#clock.nowMs();
     const found = await this.#read(request, { method: "GET", signal });
-    const inspection: Inspection = found.failure === undefined
-      ? {
-        kind: "platforms",
-        digest: found.digest,
-        mediaType: "application/vnd.oci.image.index.v1+json",
-        platforms: this.platforms(request.image),
-        depth: request.depth,
-        findings: [],
-      }
-      : { kind: "failed", failure: found.failure };
-    const access = this.private.has(request.image) ? "private" : "public";
-    return {
-      inspection,
-      resolved: request.image,
-      verifiedAtMs,
-      source: "registry",
-      access,
-      requests: NO_REQUESTS,
-      trace: [],
-    };
+    const { image, depth } = request;
+    const access = this.private.has(image) ? "private" : "public";
+    const inspection = found.failure === undefined
+      ? makePlatforms({ digest: found.digest, platforms: this.platforms(image), depth })
+      : { kind: "failed", failure: found.failure } as const;
+    return makeReport(inspection, { resolved: image, verifiedAtMs, access });
   }
 
   async head(request: InspectionRequest, signal: AbortSignal): Promise<HeadAnswer> {

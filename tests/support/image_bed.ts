@@ -2,7 +2,6 @@
 import { type KnownImages, KnownImagesPolicy } from "../../lib/images/pods/known_images.ts";
 import { openPodImages, type PodImages, type PodImagesRequest } from "../../lib/images/pods/pod_images.ts";
 import type { PullCredentials, PullScope } from "../../lib/images/pods/pull_secrets.ts";
-import { openMemoryStore } from "./memory_store.ts";
 import type { KeyValueStore } from "../../lib/kv/store.ts";
 import { silentLogger } from "../../lib/log.ts";
 import { CachedInspector } from "../../lib/oci/cache/cached.ts";
@@ -38,17 +37,10 @@ export function openImageBed(
     readonly pull?: (scope: PullScope) => PullCredentials;
   } = {},
 ): ImageBed {
-  const clock = options.clock ?? new FakeClock();
-  const registry = options.registry ?? new FakeRegistry(clock);
-  const maxEntries = options.maxEntries ?? 10_000;
-  const cached = new CachedInspector({
-    inner: registry,
-    kv: options.kv,
-    clock,
-    log: silentLogger,
-    maxEntries,
-    tagTtlMs: TAG_TTL_MS,
-  });
+  const { clock = new FakeClock(), maxEntries = 10_000, kv } = options;
+  const { registry = new FakeRegistry(clock) } = options;
+  const remembering = { kv, clock, log: silentLogger, maxEntries, tagTtlMs: TAG_TTL_MS };
+  const cached = new CachedInspector({ inner: registry, ...remembering });
   const known = new KnownImagesPolicy({ memory: cached, planner: DIRECT, clock, tagTtlMs: TAG_TTL_MS });
   const pull = options.pull ?? (({ pullSecrets }) => ({
     credentials: pullSecrets.length === 0 ? [] : [makeCredential("registry.example")],
@@ -75,11 +67,6 @@ export function openImageBed(
       return image;
     },
   };
-}
-
-/** A store that outlives its readers, as a file or a server does. */
-export function lastingStore(): KeyValueStore {
-  return openMemoryStore();
 }
 
 /** An image of a pod. */

@@ -1,58 +1,35 @@
 import assert from "node:assert/strict";
 import { type InspectedImage, renderInspectedText, toInspected } from "../../../lib/cli/inspect_text.ts";
 import { foldLines, renderDocument, terminalLogger } from "../../../lib/cli/output.ts";
-import type { InspectionReport } from "../../../lib/oci/inspector.ts";
 import { tooLong } from "./support.ts";
 import { NO_REQUESTS } from "../../../lib/oci/request_log.ts";
+import { makePlatforms, makeReport } from "../../support/reports.ts";
 
 const DIGEST = `sha256:${"ab".repeat(32)}`;
 const PLATFORMS = [{ os: "linux", architecture: "amd64" }, { os: "linux", architecture: "arm64", variant: "v8" }];
 
-const GOOD: InspectionReport = {
-  inspection: {
-    kind: "platforms",
-    digest: DIGEST,
-    mediaType: "application/vnd.oci.image.index.v1+json",
-    platforms: PLATFORMS,
-    depth: "index",
-    findings: [{ kind: "ChildDigestPin", message: "The digest pins an image of a single platform." }],
-  },
+const PIN = { kind: "ChildDigestPin", message: "The digest pins an image of a single platform." } as const;
+const URL_READ = { method: "GET", url: "https://mirror.test/v2/team/app/manifests/v1" };
+const GOOD = makeReport(makePlatforms({ platforms: PLATFORMS, findings: [PIN] }), {
   resolved: "mirror.test/team/app:v1",
-  verifiedAtMs: 0,
-  source: "registry",
   access: "private",
   credentialSource: "config.json",
   mirror: "mirror.test",
   requests: { ...NO_REQUESTS, manifestGet: 2, token: 1 },
   trace: [
-    { method: "GET", url: "https://mirror.test/v2/team/app/manifests/v1", status: 401, ms: 12.3, note: "Unauthorized" },
+    { ...URL_READ, status: 401, ms: 12.3, note: "Unauthorized" },
     { method: "GET", url: "https://auth.test/token", status: 200, ms: 4, note: "OK", authorization: "Basic" },
-    {
-      method: "GET",
-      url: "https://mirror.test/v2/team/app/manifests/v1",
-      status: "failed",
-      ms: 5_000,
-      note: "Timeout",
-    },
+    { ...URL_READ, status: "failed", ms: 5_000, note: "Timeout" },
   ],
-};
+});
 
-const FAILED: InspectionReport = {
-  ...GOOD,
-  inspection: {
-    kind: "failed",
-    failure: { kind: "permanent", reason: "Unauthorized", message: "Cannot read it.", registry: "a.test" },
-  },
-  resolved: "a.test/b:v1",
-  requests: NO_REQUESTS,
-  trace: [],
-};
+const REFUSED = { kind: "permanent", reason: "Unauthorized", message: "Cannot read it.", registry: "a.test" } as const;
+const FAILED = makeReport({ kind: "failed", failure: REFUSED }, { resolved: "a.test/b:v1", access: "private" });
 
 function inspected(trace: boolean): readonly InspectedImage[] {
-  const { mirror: _mirror, credentialSource: _source, ...failed } = FAILED;
   return [
     toInspected(`a.test/team/app@${DIGEST}`, GOOD, { trace }),
-    toInspected("a.test/b:v1", failed, { trace }),
+    toInspected("a.test/b:v1", FAILED, { trace }),
   ];
 }
 

@@ -7,9 +7,10 @@ import { CachedInspector } from "../../../lib/oci/cache/cached.ts";
 import type { Credential } from "../../../lib/oci/credential.ts";
 import { fingerprintOf, fingerprintOfAll } from "../../../lib/oci/fingerprint.ts";
 import { makeRequest } from "../../support/inspectors.ts";
-import type { InspectionReport, RegistryLookups } from "../../../lib/oci/inspector.ts";
+import type { RegistryLookups } from "../../../lib/oci/inspector.ts";
 import { NO_REQUESTS } from "../../../lib/oci/request_log.ts";
 import { FakeClock } from "../../support/fake_clock.ts";
+import { makePlatforms, makeReport } from "../../support/reports.ts";
 import { until } from "../../support/until.ts";
 
 const secret = fc.string({ minLength: 8, maxLength: 40 }).map((text) => `canary-${text}`);
@@ -25,14 +26,7 @@ const credential: fc.Arbitrary<Credential> = fc.record({
 
 /** A registry that answers only to who logs in, and says where the credential came from. */
 function privateRegistry(): RegistryLookups {
-  const digest = `sha256:${"ab".repeat(32)}`;
-  const platforms = [{ os: "linux", architecture: "amd64" }];
-  const mediaType = "application/vnd.oci.image.index.v1+json";
-  const report: InspectionReport = {
-    inspection: { kind: "platforms", digest, mediaType, platforms, depth: "index", findings: [] },
-    ...{ resolved: "registry.example/team/app:v1", verifiedAtMs: 0, source: "registry", access: "private" },
-    ...{ credentialSource: "secret team/pull", requests: NO_REQUESTS, trace: [] },
-  };
+  const report = makeReport(makePlatforms(), { access: "private", credentialSource: "secret team/pull" });
   return {
     inspect: () => Promise.resolve(report),
     head: () => Promise.resolve({ kind: "unknown", requests: NO_REQUESTS, trace: [] }),

@@ -4,7 +4,8 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { Credential } from "../../../lib/oci/credential.ts";
 import type { InspectionReport } from "../../../lib/oci/inspector.ts";
-import { assertSilent, contentOf, openListeningLogger, openStoreOnShow } from "../../support/canaries.ts";
+import { assertSilent, contentOf, openListeningLogger } from "../../support/canaries.ts";
+import { openMemoryStore } from "../../support/memory_store.ts";
 import { makeMultiArch } from "../../support/documents.ts";
 import { LOOK_UP_AGAIN, openTestInspector } from "../../support/inspectors.ts";
 import { type FakeRegistry, type Login, openFakeRegistry } from "../../support/registry.ts";
@@ -45,7 +46,7 @@ async function runOnce(plan: {
 }): Promise<{ readonly said: string; readonly report: InspectionReport }> {
   await using registry = await openFakeRegistry({ login: plan.login });
   const lines: string[] = [];
-  const kv = openStoreOnShow();
+  const kv = openMemoryStore();
   using inspector = openTestInspector({ kv, log: openListeningLogger(lines) });
   registry.put("org/app", makeMultiArch(["amd64"]).index, "v1");
   misbehave(registry, plan.fault);

@@ -9,6 +9,7 @@ import type { PullPlanner } from "../../../lib/oci/pull_plan.ts";
 import { matchCredentials } from "../../../lib/oci/credentials/match.ts";
 import { withKeyring } from "../../../lib/oci/with_keyring.ts";
 import { makeCredential, makeEndpoint, makeRequest, planAt } from "../../support/inspectors.ts";
+import { makeReport } from "../../support/reports.ts";
 
 const signal = new AbortController().signal;
 const ENDPOINTS = [
@@ -34,9 +35,7 @@ async function ask(
     inspect: (request) => {
       seen.push(request);
       const failure = { kind: "permanent", reason, message: "Cannot read it." } as const;
-      const cost = { requests: NO_REQUESTS, trace: [] };
-      const found = { inspection: { kind: "failed", failure }, resolved: "", verifiedAtMs: 0 } as const;
-      return Promise.resolve({ ...found, source: "registry", access: "public", ...cost });
+      return Promise.resolve(makeReport({ kind: "failed", failure }));
     },
   };
   const lookup: Keyring["lookup"] = (endpoint) => Promise.resolve(matchCredentials(keyring, endpoint));

@@ -4,7 +4,8 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { FakeClock } from "../../../support/fake_clock.ts";
 import { FakeRegistry } from "../../../support/fake_registry.ts";
-import { type ImageBed, lastingStore, makeUse, openImageBed, TAG_TTL_MS, TEAM } from "../../../support/image_bed.ts";
+import { type ImageBed, makeUse, openImageBed, TAG_TTL_MS, TEAM } from "../../../support/image_bed.ts";
+import { openMemoryStore } from "../../../support/memory_store.ts";
 
 const IMAGE = "registry.example/team/app:latest";
 
@@ -56,7 +57,7 @@ class Pushes {
 async function play(steps: readonly Step[], delayMs: number): Promise<void> {
   const clock = new FakeClock();
   const registry = new FakeRegistry(clock);
-  const kv = lastingStore();
+  const kv = openMemoryStore();
   registry.delayMs = delayMs;
   const pushes = new Pushes();
   const push = (): void => pushes.add(registry.push(IMAGE), clock.nowMs());

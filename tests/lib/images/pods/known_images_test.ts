@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import type { PullScope } from "../../../../lib/images/pods/pull_secrets.ts";
-import { type ImageBed, lastingStore, makeUse, openImageBed, TAG_TTL_MS, TEAM } from "../../../support/image_bed.ts";
+import { type ImageBed, makeUse, openImageBed, TAG_TTL_MS, TEAM } from "../../../support/image_bed.ts";
+import { openMemoryStore } from "../../../support/memory_store.ts";
 
 const APP = "registry.example/app:v1";
 const PINNED = `registry.example/app@sha256:${"a".repeat(64)}`;
@@ -39,7 +40,7 @@ Deno.test("recall() counts the age of a tag from when the request was sent to th
 
 Deno.test("recall() counts it so through a restart and in another replica", async () => {
   const first = openImageBed();
-  const kv = lastingStore();
+  const kv = openMemoryStore();
   const before = openImageBed({ ...first, kv });
   await before.inspect(makeUse(APP));
   await before.clock.advance(TAG_TTL_MS - 5_000);
@@ -164,7 +165,7 @@ Deno.test("prefetch() and inspect() ask for each image of a pod once, whatever i
 
 Deno.test("prefetch() with renew sends no request for what another process has looked up lately", async () => {
   const first = openImageBed();
-  const kv = lastingStore();
+  const kv = openMemoryStore();
   await openImageBed({ ...first, kv }).inspect(makeUse(APP));
   await first.clock.advance(TAG_TTL_MS * 0.4);
   const after = openImageBed({ ...first, kv });

@@ -15,18 +15,18 @@ import { addRequests, NO_REQUESTS } from "../../../../lib/oci/request_log.ts";
 import { parseReference } from "../../../../lib/oci/reference.ts";
 import type { FailureReason } from "../../../../lib/oci/types.ts";
 import { FakeClock } from "../../../support/fake_clock.ts";
-import { makeCredential, makeRequest, type RequestParts } from "../../../support/inspectors.ts";
+import { makeCredential, makeRequest, outcomeOf, type RequestParts } from "../../../support/inspectors.ts";
+import { makePlatforms, makeReport } from "../../../support/reports.ts";
 
 const HOUR_MS = 3_600_000;
 const TTL_MS = 300_000;
-const INDEX = "application/vnd.oci.image.index.v1+json";
 const signal = new AbortController().signal;
 
 /** A registry that counts what it is asked; tests move its tags, close it and break it. */
 class Registry implements RegistryLookups {
   readonly tags = new Map<string, string>();
   counts: RequestCounts = NO_REQUESTS;
-  mediaType = INDEX;
+  mediaType = "application/vnd.oci.image.index.v1+json";
   isPrivate = false;
   failure: FailureReason | undefined;
   heads: "work" | "say nothing" | "are refused" = "work";
@@ -39,25 +39,15 @@ class Registry implements RegistryLookups {
   inspect({ image, credentials, depth }: InspectionRequest): Promise<InspectionReport> {
     this.#count("manifestGet");
     const failure = this.#failureFor(credentials.length > 0);
-    const digest = this.#digestOf(image);
-    return Promise.resolve({
-      inspection: failure === undefined
-        ? {
-          kind: "platforms",
-          digest,
-          mediaType: this.mediaType,
-          platforms: [{ os: "linux", architecture: "arm64" }],
-          depth,
-          findings: [],
-        }
-        : { kind: "failed", failure },
+    const inspection = failure === undefined
+      ? makePlatforms({ digest: this.#digestOf(image), mediaType: this.mediaType, depth })
+      : { kind: "failed", failure } as const;
+    return Promise.resolve(makeReport(inspection, {
       resolved: image,
       verifiedAtMs: this.#clock.nowMs(),
-      source: "registry",
-      access: this.isPrivate ? "private" : "public",
+      access: this.#access(),
       requests: { ...NO_REQUESTS, manifestGet: 1 },
-      trace: [],
-    });
+    }));
   }
 
   head({ image, credentials }: InspectionRequest): Promise<HeadAnswer> {
@@ -68,8 +58,7 @@ class Registry implements RegistryLookups {
       : this.#failureFor(credentials.length > 0);
     if (failure !== undefined) return Promise.resolve({ kind: "failed", failure, ...cost });
     if (this.heads === "say nothing") return Promise.resolve({ kind: "unknown", ...cost });
-    const access = this.isPrivate ? "private" : "public";
-    return Promise.resolve({ kind: "digest", digest: this.#digestOf(image), access, ...cost });
+    return Promise.resolve({ kind: "digest", digest: this.#digestOf(image), access: this.#access(), ...cost });
   }
 
   /** Requests since the last call: `GET` and `HEAD` counts. */
@@ -77,6 +66,10 @@ class Registry implements RegistryLookups {
     const { manifestGet, manifestHead } = this.counts;
     this.counts = NO_REQUESTS;
     return `${manifestGet} GET, ${manifestHead} HEAD`;
+  }
+
+  #access(): "public" | "private" {
+    return this.isPrivate ? "private" : "public";
   }
 
   #count(kind: "manifestGet" | "manifestHead"): void {
@@ -103,24 +96,16 @@ interface Bench {
 }
 
 function open(
-  options: { readonly kv?: KeyValueStore; readonly maxEntries?: number; readonly clock?: FakeClock } = {},
+  { kv, maxEntries = 100, clock = new FakeClock() }: {
+    readonly kv?: KeyValueStore;
+    readonly maxEntries?: number;
+    readonly clock?: FakeClock;
+  } = {},
 ): Bench {
-  const clock = options.clock ?? new FakeClock();
   const registry = new Registry(clock);
-  const cached = new CachedInspector({
-    inner: registry,
-    kv: options.kv,
-    clock,
-    log: silentLogger,
-    maxEntries: options.maxEntries ?? 100,
-    tagTtlMs: TTL_MS,
-  });
+  const log = silentLogger;
+  const cached = new CachedInspector({ inner: registry, kv, clock, log, maxEntries, tagTtlMs: TTL_MS });
   return { clock, registry, cached, inspect: (image, more) => cached.inspect(makeRequest(image, more), signal) };
-}
-
-/** A store that outlives the inspector, as a file does. */
-function persistent(): KeyValueStore {
-  return openMemoryStore();
 }
 
 const APP = "registry.example/team/app:v1";
@@ -213,7 +198,7 @@ Deno.test("CachedInspector looks a digest up once for all pods of policy Always 
 
 Deno.test("CachedInspector never answers policy Always by what another process has seen", async () => {
   const clock = new FakeClock();
-  const kv = persistent();
+  const kv = openMemoryStore();
   await open({ kv, clock }).inspect(APP);
   await clock.advance(0);
   const { registry, inspect } = open({ kv, clock });
@@ -269,8 +254,7 @@ Deno.test("CachedInspector reports a transient failure rather than an answer tha
   await inspect(APP);
   registry.failure = "ServerError";
   await clock.advance(TTL_MS + 1);
-  const { inspection } = await inspect(APP);
-  assert.ok(inspection.kind === "failed" && inspection.failure.reason === "ServerError");
+  assert.equal(outcomeOf(await inspect(APP)), "ServerError");
   registry.failure = undefined;
   assert.equal((await inspect(APP)).inspection.kind, "platforms", "at once when it works again");
 });
@@ -296,18 +280,18 @@ Deno.test("CachedInspector reports a digest that pins one platform also when the
   const { registry, inspect } = open();
   registry.mediaType = "application/vnd.oci.image.manifest.v1+json";
   await inspect(APP);
-  const { inspection } = await inspect(`registry.example/team/app:v1@sha256:${"a".repeat(64)}`);
+  const findings = async (image: string): Promise<readonly string[]> => {
+    const { inspection } = await inspect(image);
+    return inspection.kind === "platforms" ? inspection.findings.map(({ kind }) => kind) : [inspection.kind];
+  };
+  assert.deepEqual(await findings(`registry.example/team/app:v1@sha256:${"a".repeat(64)}`), ["ChildDigestPin"]);
   assert.equal(registry.take(), "1 GET, 0 HEAD");
-  assert.ok(inspection.kind === "platforms");
-  assert.deepEqual(inspection.findings.map(({ kind }) => kind), ["ChildDigestPin"]);
-  const byTag = (await inspect(APP)).inspection;
-  assert.ok(byTag.kind === "platforms");
-  assert.deepEqual(byTag.findings, []);
+  assert.deepEqual(await findings(APP), []);
 });
 
 Deno.test("CachedInspector has after a restart what it had before", async () => {
   const clock = new FakeClock();
-  const kv = persistent();
+  const kv = openMemoryStore();
   const before = open({ kv, clock });
   await before.inspect(APP);
   await clock.advance(0);
@@ -323,7 +307,7 @@ Deno.test("CachedInspector has after a restart what it had before", async () => 
 Deno.test("CachedInspector works with a store that loses values, and never waits for it to write", async () => {
   const clock = new FakeClock();
   const forgetful: KeyValueStore = {
-    ...persistent(),
+    ...openMemoryStore(),
     get: () => Promise.resolve(undefined),
     set: () => new Promise<boolean>(() => {}),
   };
@@ -335,7 +319,7 @@ Deno.test("CachedInspector works with a store that loses values, and never waits
 Deno.test("CachedInspector ignores what the store holds when it is not its own", async () => {
   const clock = new FakeClock();
   for (const rubbish of [null, 7, "x", [], {}, { v: 1, atMs: 0, value: { digest: "sha256:x" } }]) {
-    const kv: KeyValueStore = { ...persistent(), get: () => Promise.resolve(rubbish) };
+    const kv: KeyValueStore = { ...openMemoryStore(), get: () => Promise.resolve(rubbish) };
     const { registry, inspect } = open({ kv, clock });
     assert.equal((await inspect(APP)).inspection.kind, "platforms");
     assert.equal(registry.take(), "1 GET, 0 HEAD");

@@ -11,6 +11,7 @@ import { PUBLIC_NAME, PUBLIC_SCOPE } from "../../../../lib/oci/cache/access_scop
 import { InspectionStore } from "../../../../lib/oci/cache/inspection_store.ts";
 import type { DocumentRecord } from "../../../../lib/oci/cache/records.ts";
 import { FakeClock } from "../../../support/fake_clock.ts";
+import { makePlatforms } from "../../../support/reports.ts";
 import { temporaryFolder } from "../../../support/temporary_folder.ts";
 
 const MB = 1024 * 1024;
@@ -19,18 +20,14 @@ const AHEAD_MB = 4.5;
 
 /** An index of 64 platforms with the longest names that images have: 14.7 kB as it is stored. */
 function hostileRecord(at: number): DocumentRecord {
-  return {
-    kind: "platforms",
-    depth: "index",
+  return makePlatforms({
     digest: `sha256:${at.toString(16).padStart(64, "0")}`,
-    mediaType: "application/vnd.oci.image.index.v1+json",
     platforms: Array.from({ length: 64 }, (_, each) => ({
       os: `o${at}-${each}`.padEnd(63, "o"),
       architecture: `a${each}`.padEnd(63, "a"),
       variant: `v${each}`.padEnd(63, "v"),
     })),
-    findings: [],
-  };
+  });
 }
 
 /** A store that says when all that was begun has ended, and how often it was listed. */

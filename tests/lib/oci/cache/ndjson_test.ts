@@ -7,18 +7,16 @@ import { exportEntries, importEntries } from "../../../../lib/oci/cache/ndjson.t
 import type { KeyValueStore } from "../../../../lib/kv/store.ts";
 import { type DocumentRecord, RECORD_VERSION } from "../../../../lib/oci/cache/records.ts";
 import { FakeClock } from "../../../support/fake_clock.ts";
+import { makePlatforms } from "../../../support/reports.ts";
 
 const clock = new FakeClock();
 
 function record(at: number): DocumentRecord {
-  return {
-    kind: "platforms",
+  return makePlatforms({
     depth: at % 2 === 0 ? "index" : "config",
     digest: `sha256:${at.toString(16).padStart(64, "0")}`,
-    mediaType: "application/vnd.oci.image.index.v1+json",
     platforms: [{ os: "linux", architecture: "arm64", variant: "v8" }, { os: "linux", architecture: "amd64" }],
-    findings: [],
-  };
+  });
 }
 
 async function put(store: KeyValueStore, document: DocumentRecord, scope = "public"): Promise<void> {
@@ -35,12 +33,8 @@ Deno.test("importEntries() gives another store all that exportEntries() took out
   for (let at = 0; at < 50; at++) await put(from, record(at));
   const lines = await Array.fromAsync(exportEntries(from, { clock }));
   assert.equal(lines.length, 50);
-  assert.deepEqual(await importEntries(toLines(lines), { store: to, clock }), {
-    imported: 50,
-    older: 0,
-    invalid: 0,
-    lost: 0,
-  });
+  const counts = await importEntries(toLines(lines), { store: to, clock });
+  assert.deepEqual(counts, { imported: 50, older: 0, invalid: 0, lost: 0 });
   assert.deepEqual(await Array.fromAsync(exportEntries(to, { clock })), lines);
 });
 
@@ -64,12 +58,8 @@ Deno.test("importEntries() gives another store the tags too, with the age they h
   }
   await putTag(to, "registry.test:5000/team/app:young", { verifiedAtMs: nowMs });
   const lines = await Array.fromAsync(exportEntries(from, { clock }));
-  assert.deepEqual(await importEntries(toLines(lines), { store: to, clock }), {
-    imported: 2,
-    older: 1,
-    invalid: 0,
-    lost: 0,
-  });
+  const counts = await importEntries(toLines(lines), { store: to, clock });
+  assert.deepEqual(counts, { imported: 2, older: 1, invalid: 0, lost: 0 });
   const exported = (await Array.fromAsync(exportEntries(to, { clock }))).map((line) => JSON.parse(line).tag);
   assert.deepEqual(
     exported.toSorted((left, right) => left.name < right.name ? -1 : 1),
@@ -96,11 +86,7 @@ Deno.test("exportEntries() leaves tags of secrets, of other sites' short names, 
 Deno.test("exportEntries() leaves private knowledge, expired and foreign entries where they are", async () => {
   const store = openMemoryStore();
   await put(store, record(1), "private-0123");
-  await store.set(entryKey("digest", ["x", "public"]), {
-    v: RECORD_VERSION + 1,
-    atMs: 0,
-    value: record(2),
-  });
+  await store.set(entryKey("digest", ["x", "public"]), { v: RECORD_VERSION + 1, atMs: 0, value: record(2) });
   await store.set(entryKey("digest", ["y", "public"]), "nonsense");
   assert.deepEqual(await Array.fromAsync(exportEntries(store, { clock })), []);
 });

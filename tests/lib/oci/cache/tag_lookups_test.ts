@@ -3,24 +3,12 @@ import fc from "fast-check";
 import type { InspectionReport } from "../../../../lib/oci/inspector.ts";
 import { callersOf } from "../../../../lib/oci/callers.ts";
 import { LOOKUPS_PER_SECOND, nextBeginning, TagLookups } from "../../../../lib/oci/cache/tag_lookups.ts";
-import { NO_REQUESTS } from "../../../../lib/oci/request_log.ts";
+import { failureOf } from "../../../../lib/oci/errors.ts";
 import { FakeClock } from "../../../support/fake_clock.ts";
+import { makeReport } from "../../../support/reports.ts";
 
 const NEVER = new AbortController().signal;
 const callers = callersOf({ priority: "gated" });
-
-function reportAt(verifiedAtMs: number): InspectionReport {
-  const inspection = { kind: "failed", failure: { kind: "transient", reason: "Timeout", message: "" } } as const;
-  return {
-    inspection,
-    resolved: "",
-    verifiedAtMs,
-    source: "registry",
-    access: "public",
-    requests: NO_REQUESTS,
-    trace: [],
-  };
-}
 
 interface Scene {
   readonly clock: FakeClock;
@@ -34,10 +22,10 @@ function open(delayMs: number): Scene {
   const lookups = new TagLookups({ clock });
   const began: number[] = [];
   const lookUp = async (): Promise<InspectionReport> => {
-    const atMs = clock.nowMs();
-    began.push(atMs);
+    const verifiedAtMs = clock.nowMs();
+    began.push(verifiedAtMs);
     await clock.sleep(delayMs, NEVER);
-    return reportAt(atMs);
+    return makeReport({ kind: "failed", failure: failureOf("Timeout", "") }, { verifiedAtMs });
   };
   return {
     clock,

@@ -6,7 +6,8 @@ import { systemClock } from "../../../../lib/clock.ts";
 import { openPullPlanner } from "../../../../lib/oci/config/planner.ts";
 import { openKeyring } from "../../../../lib/oci/credentials/keyring.ts";
 import { issueAuthority, issueServing } from "../../../../lib/tls/issue.ts";
-import { assertSilent, contentOf, openListeningLogger, openStoreOnShow } from "../../../support/canaries.ts";
+import { assertSilent, contentOf, openListeningLogger } from "../../../support/canaries.ts";
+import { openMemoryStore } from "../../../support/memory_store.ts";
 import { makeMultiArch } from "../../../support/documents.ts";
 import { LOOK_UP_AGAIN, openTestInspector } from "../../../support/inspectors.ts";
 import { type FakeRegistry, openFakeRegistry } from "../../../support/registry.ts";
@@ -148,7 +149,7 @@ async function runOnce({ fault, damaged, at, put }: Plan): Promise<{ readonly sa
     helpers: planner.credentialHelpers,
     ...{ limits: new ImageLimits(), log, clock, run: programs.run },
   });
-  const kv = openStoreOnShow();
+  const kv = openMemoryStore();
   using inspector = openTestInspector({ plan: planner.plan, keyring, kv, log });
   const reports = [
     await inspector.inspect(`${registry.host}/org/app:v1`),

@@ -1,0 +1,33 @@
+// What inspections find and report, of images that tests name as they like.
+import type { InspectionReport } from "../../lib/oci/inspector.ts";
+import { NO_REQUESTS } from "../../lib/oci/request_log.ts";
+import type { Inspection } from "../../lib/oci/types.ts";
+
+type Platforms = Extract<Inspection, { readonly kind: "platforms" }>;
+
+/** An index for arm64 alone, where a test does not say more. */
+export function makePlatforms(more: Partial<Platforms> = {}): Platforms {
+  return {
+    kind: "platforms",
+    digest: `sha256:${"ab".repeat(32)}`,
+    mediaType: "application/vnd.oci.image.index.v1+json",
+    platforms: [{ os: "linux", architecture: "arm64" }],
+    depth: "index",
+    findings: [],
+    ...more,
+  };
+}
+
+/** A public image of which the registry itself has answered, at no cost. */
+export function makeReport(inspection: Inspection, more: Partial<InspectionReport> = {}): InspectionReport {
+  return {
+    inspection,
+    resolved: "registry.example/team/app:v1",
+    verifiedAtMs: 0,
+    source: "registry",
+    access: "public",
+    requests: NO_REQUESTS,
+    trace: [],
+    ...more,
+  };
+}
