@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { hostDirectories } from "../../../../lib/oci/config/hosts_toml.ts";
 import type { Endpoint } from "../../../../lib/oci/pull_plan.ts";
 import { issueAuthority, issueServing } from "../../../../lib/tls/issue.ts";
-import { keepLog, makeFolder, openPlanner, planned } from "./planner_support.ts";
+import { keepLog } from "../../../support/logs.ts";
+import { makeFolder, openPlanner, planned } from "./planner_support.ts";
 import { parseHosts, valueOf } from "./settings_support.ts";
 
 const DIGEST = `sha256:${"b".repeat(64)}`;
@@ -28,14 +29,12 @@ Deno.test("hosts.toml: mirrors in the order of the file, then the server", () =>
       capabilities = ["pull", "resolve"]
     [host."http://a.example.com:5000"]`;
   const found = endpoints({ "docker.io/hosts.toml": file }, "nginx");
-  assert.deepEqual(
-    found.map(({ host, isMirror: mirror, transport }) => [host, mirror, transport.scheme, transport.declared]),
-    [
-      ["z.example.com", true, "https", true],
-      ["a.example.com:5000", true, "http", true],
-      ["registry-1.docker.io", false, "https", true],
-    ],
-  );
+  const rows = found.map(({ host, isMirror, transport }) => [host, isMirror, transport.scheme, transport.declared]);
+  assert.deepEqual(rows, [
+    ["z.example.com", true, "https", true],
+    ["a.example.com:5000", true, "http", true],
+    ["registry-1.docker.io", false, "https", true],
+  ]);
 });
 
 Deno.test("hosts.toml: the host itself comes last when no server is named", () => {
@@ -162,10 +161,8 @@ Deno.test("hosts.toml: headers go to the host whose table they stand in", () => 
 Deno.test("hosts.toml: headers of _default do not go to whatever host an image names", () => {
   const files = { "_default/hosts.toml": '[header]\nauthorization = "Bearer c4nary"\n[host."https://m.io"]' };
   const found = endpoints(files, "evil.example.com/a/b");
-  assert.deepEqual(found.map(({ host, headers }) => [host, headers]), [["m.io", undefined], [
-    "evil.example.com",
-    undefined,
-  ]]);
+  assert.deepEqual(found.map(({ host }) => host), ["m.io", "evil.example.com"]);
+  assert.ok(found.every(({ headers }) => headers === undefined));
 });
 
 Deno.test("hosts.toml: mirrors get the name of the registry that they are asked for, as containerd does", () => {
@@ -181,15 +178,12 @@ Deno.test("hosts.toml: mirrors get the name of the registry that they are asked 
 });
 
 Deno.test("parseHostsToml() warns of headers that cannot be sent, whose value it never shows", () => {
-  for (
-    const [name, value] of [["host", "c4nary"], ["x-a", "c4nary\\n"], ["x\\u0000", "c4nary"], [
-      "content-length",
-      "c4nary",
-    ]]
-  ) {
-    const parsed = parseHosts(`[host."https://m.io"]\n[host."https://m.io".header]\n"${name}" = "${value}x"\n`);
-    assert.match(JSON.stringify(parsed.kind === "parsed" && parsed.warnings), /a header is not sent/);
-    assert.doesNotMatch(JSON.stringify(parsed.kind === "parsed" && parsed.warnings), /c4nary/);
+  const headers = ['host" = "c4nary', 'x-a" = "c4nary\\n', 'x\\u0000" = "c4nary', 'content-length" = "c4nary'];
+  for (const header of headers) {
+    const parsed = parseHosts(`[host."https://m.io"]\n[host."https://m.io".header]\n"${header}x"\n`);
+    const warnings = JSON.stringify(parsed.kind === "parsed" && parsed.warnings);
+    assert.match(warnings, /a header is not sent/);
+    assert.doesNotMatch(warnings, /c4nary/);
     assert.deepEqual(valueOf(parsed).mirrors.map(({ headers }) => headers), [{}]);
   }
 });

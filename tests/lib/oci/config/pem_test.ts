@@ -46,14 +46,8 @@ Deno.test("parseCertificates() warns of an authority out of its time, and keeps 
 Deno.test("parseClientPair() takes a key under a wrong label for what it is", () => {
   const key = createPrivateKey(good.key);
   const sec1 = String(key.export({ type: "sec1", format: "pem" }));
-  for (
-    const text of [
-      good.key,
-      sec1,
-      sec1.replaceAll("EC PRIVATE", "PRIVATE"),
-      good.key.replaceAll("PRIVATE", "RSA PRIVATE"),
-    ]
-  ) {
+  const mislabelled = [sec1.replaceAll("EC PRIVATE", "PRIVATE"), good.key.replaceAll("PRIVATE", "RSA PRIVATE")];
+  for (const text of [good.key, sec1, ...mislabelled]) {
     const parsed = parseClientPair(good.pem, text);
     assert.equal(parsed.kind, "parsed", messagesOf(parsed).join());
     assert.equal(createPrivateKey(parsed.kind === "parsed" ? parsed.value.key : "").asymmetricKeyType, "ec");
@@ -64,14 +58,11 @@ Deno.test("parseClientPair() reports why a pair cannot be shown to a server", as
   const other = await issueSelfSigned();
   const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 1024 });
   const encrypted = privateKey.export({ type: "pkcs8", format: "pem", cipher: "aes-256-cbc", passphrase: "p" });
+  const oldForm = "-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\n\nAAAA\n-----END RSA PRIVATE KEY-----";
   const cases: readonly (readonly [certificate: string, key: string, says: RegExp])[] = [
     [good.pem, other.key, /^the private key does not belong to the client certificate$/],
     [good.pem, String(encrypted), /is encrypted: nodes cannot use it either/],
-    [
-      good.pem,
-      "-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\n\nAAAA\n-----END RSA PRIVATE KEY-----",
-      /encrypted/,
-    ],
+    [good.pem, oldForm, /encrypted/],
     [good.pem, "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----", /is not readable/],
     [good.pem, "", /no PEM private key/],
     ["", good.key, /no PEM certificate/],

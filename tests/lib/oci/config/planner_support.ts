@@ -1,7 +1,7 @@
-// A planner on a temporary directory, with a log that is kept.
-import type { Clock } from "../../../../lib/clock.ts";
+// A planner on a temporary directory.
 import { systemClock } from "../../../../lib/clock.ts";
-import type { LogFields, Logger } from "../../../../lib/log.ts";
+import { silentLogger } from "../../../../lib/log.ts";
+import type { EndpointTransport } from "../../../../lib/oci/pull_plan.ts";
 import { openPullPlanner, type PullPlannerHandle } from "../../../../lib/oci/config/planner.ts";
 
 export interface TestFolder extends Disposable {
@@ -21,34 +21,28 @@ export function makeFolder(files: Readonly<Record<string, string>> = {}): TestFo
   return { path, write, [Symbol.dispose]: () => Deno.removeSync(path, { recursive: true }) };
 }
 
-export function keepLog(): Logger & {
-  readonly lines: readonly { readonly message: string; readonly fields: LogFields }[];
-} {
-  const lines: { message: string; fields: LogFields }[] = [];
-  const keep = (message: string, fields: LogFields = {}): void => {
-    lines.push({ message, fields });
+type Given = Parameters<typeof openPullPlanner>[0];
+
+/** Nothing is where container tools keep it, but what is given. */
+export function systemWith(more: Partial<Given["system"]> = {}): Given["system"] {
+  return {
+    registriesConf: "/none/registries.conf",
+    policy: "/none/policy.json",
+    certsDirs: [],
+    aliasCaches: [],
+    ...more,
   };
-  const logger = { lines, debug: keep, info: keep, warn: keep, error: keep, with: () => logger };
-  return logger;
 }
 
-export function openPlanner(
-  given: Partial<Parameters<typeof openPullPlanner>[0]> & { readonly log?: Logger; readonly clock?: Clock },
-): PullPlannerHandle {
-  return openPullPlanner({
-    registry: [],
-    registryCa: [],
-    insecureRegistry: [],
-    system: {
-      registriesConf: "/nonexistent/registries.conf",
-      policy: "/nonexistent/policy.json",
-      certsDirs: [],
-      aliasCaches: [],
-    },
-    log: keepLog(),
-    clock: systemClock,
-    ...given,
-  });
+export function openPlanner(given: Partial<Given>): PullPlannerHandle {
+  const nothing = { registry: [], registryCa: [], insecureRegistry: [], system: systemWith() };
+  return openPullPlanner({ ...nothing, log: silentLogger, clock: systemClock, ...given });
+}
+
+/** How the first endpoint of an image is reached. */
+export function transportOf(planner: PullPlannerHandle, image: string): EndpointTransport | undefined {
+  const plan = planner.plan(image);
+  return plan.kind === "endpoints" ? plan.endpoints[0]?.transport : undefined;
 }
 
 export function planned(planner: PullPlannerHandle, image: string): readonly string[] | string {

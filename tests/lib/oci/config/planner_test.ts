@@ -6,7 +6,8 @@ import {
   systemPaths,
 } from "../../../../lib/oci/config/registry_environment.ts";
 import { issueAuthority, issueServing } from "../../../../lib/tls/issue.ts";
-import { keepLog, makeFolder, openPlanner, planned } from "./planner_support.ts";
+import { keepLog } from "../../../support/logs.ts";
+import { makeFolder, openPlanner, planned, systemWith, transportOf } from "./planner_support.ts";
 
 const MOVE = (location: string): string => `[[registry]]\nprefix = "quay.io"\nlocation = "${location}"\n`;
 const VALIDITY = { nowMs: Date.now(), lifetimeMs: 3_600_000 };
@@ -48,13 +49,8 @@ Deno.test("openPullPlanner() finds files where container tools keep them", () =>
     "policy.json":
       '{"default":[{"type":"insecureAcceptAnything"}],"transports":{"docker":{"gcr.io":[{"type":"reject"}]}}}',
   });
-  const system = {
-    registriesConf: `${folder.path}/registries.conf`,
-    policy: `${folder.path}/policy.json`,
-    certsDirs: [],
-    aliasCaches: [],
-  };
-  const planner = openPlanner({ system });
+  const files = { registriesConf: `${folder.path}/registries.conf`, policy: `${folder.path}/policy.json` };
+  const planner = openPlanner({ system: systemWith(files) });
   assert.deepEqual(planned(planner, "quay.io/a/b"), ["m.io/a/b"]);
   assert.match(String(planned(planner, "gcr.io/a")), /^Blocked/);
   assert.deepEqual(planned(planner, "nginx"), ["registry-1.docker.io/library/nginx"]);
@@ -71,13 +67,12 @@ Deno.test("openPullPlanner() looks into the home before the system's folders, an
   const env = { HOME: `${home.path}/`, XDG_CACHE_HOME: `${home.path}/cache` };
   const { certsDirs, aliasCaches } = systemPaths(readRegistryEnvironment(env));
   assert.deepEqual(certsDirs.slice(1), ["/etc/containers/certs.d", "/etc/docker/certs.d"]);
-  const system = { registriesConf: `${home.path}/registries.conf`, policy: "/nonexistent/p", certsDirs, aliasCaches };
-  const planner = openPlanner({ system });
+  const registriesConf = `${home.path}/registries.conf`;
+  const planner = openPlanner({ system: systemWith({ registriesConf, certsDirs, aliasCaches }) });
   assert.deepEqual(planned(planner, "nginx:1"), ["quay.io/chosen/nginx"]);
   // An empty alias takes the configured one back.
   assert.deepEqual(planned(planner, "busybox"), ["m.io/busybox"]);
-  const plan = planner.plan("reg.local/a");
-  assert.equal(plan.kind === "endpoints" && plan.endpoints[0]?.transport.caCertificates.length, 1);
+  assert.equal(transportOf(planner, "reg.local/a")?.caCertificates.length, 1);
   assert.deepEqual(planner.problems(), []);
 });
 
@@ -101,13 +96,7 @@ Deno.test("loginFile() takes the auth file, else docker's folder, else the home;
 
 Deno.test("openPullPlanner() goes on without aliases when their cache is broken, and reports it", () => {
   using folder = makeFolder({ "aliases.conf": "[aliases]\nnginx = 4\n" });
-  const system = {
-    registriesConf: "/none/r",
-    policy: "/none/p",
-    certsDirs: [],
-    aliasCaches: [`${folder.path}/aliases.conf`],
-  };
-  const planner = openPlanner({ system });
+  const planner = openPlanner({ system: systemWith({ aliasCaches: [`${folder.path}/aliases.conf`] }) });
   assert.deepEqual(planned(planner, "nginx"), ["registry-1.docker.io/library/nginx"]);
   assert.deepEqual(planner.problems().map(({ line }) => line), [2]);
 });
@@ -124,13 +113,8 @@ Deno.test("openPullPlanner() gives the credential helpers of registries.conf, th
 
 Deno.test("openPullPlanner() reports named folders that are not there", () => {
   const planner = openPlanner({ hostsDir: "/none/hosts", certsDir: "/none/certs", registriesConfDir: "/none/conf.d" });
-  assert.deepEqual(
-    planner.problems(),
-    ["/none/hosts", "/none/certs", "/none/conf.d"].map((file) => ({
-      file,
-      message: "is not a folder",
-    })),
-  );
+  const files = ["/none/hosts", "/none/certs", "/none/conf.d"];
+  assert.deepEqual(planner.problems(), files.map((file) => ({ file, message: "is not a folder" })));
   assert.deepEqual(planned(planner, "quay.io/a"), ["quay.io/a"]);
 });
 
@@ -153,16 +137,12 @@ Deno.test("openPullPlanner() reads certs.d: CAs and a client certificate, the fi
     "two/docker.io/hub.crt": authority.cert,
   });
   const certsDirs = [`${folder.path}/one`, `${folder.path}/two`, `${folder.path}/three`];
-  const planner = openPlanner({
-    system: { registriesConf: "/nonexistent/r", policy: "/nonexistent/p", certsDirs, aliasCaches: [] },
-  });
-  const plan = planner.plan("reg.local:5000/a/b");
-  const transport = plan.kind === "endpoints" ? plan.endpoints[0]?.transport : undefined;
+  const planner = openPlanner({ system: systemWith({ certsDirs }) });
+  const transport = transportOf(planner, "reg.local:5000/a/b");
   assert.equal(transport?.caCertificates.length, 1);
   assert.equal(transport?.clientCertificates?.[0]?.key.trim(), client.key.trim());
   assert.equal(transport?.declared, true);
-  const hub = planner.plan("nginx");
-  assert.equal(hub.kind === "endpoints" && hub.endpoints[0]?.transport.caCertificates.length, 1);
+  assert.equal(transportOf(planner, "nginx")?.caCertificates.length, 1);
 });
 
 Deno.test("openPullPlanner() refuses a host with an unpaired or foreign key in certs.d, and reports which file", async () => {
@@ -187,8 +167,7 @@ Deno.test("openPullPlanner() trusts CA files for every registry, and reports a b
   using folder = makeFolder({ "ca.pem": authority.cert, "bad.pem": "junk" });
   const registryCa = [`${folder.path}/ca.pem`, `${folder.path}/bad.pem`, `${folder.path}/none.pem`];
   const planner = openPlanner({ registryCa });
-  const plan = planner.plan("quay.io/a/b");
-  assert.equal(plan.kind === "endpoints" && plan.endpoints[0]?.transport.caCertificates.length, 1);
+  assert.equal(transportOf(planner, "quay.io/a/b")?.caCertificates.length, 1);
   assert.deepEqual(planner.problems().map(({ message }) => message), ["no PEM certificate in it", "is missing"]);
 });
 

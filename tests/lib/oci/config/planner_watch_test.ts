@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import type { PullPlannerHandle } from "../../../../lib/oci/config/planner.ts";
 import { FakeClock } from "../../../support/fake_clock.ts";
 import { until } from "../../../support/until.ts";
-import { keepLog, makeFolder, openPlanner, planned } from "./planner_support.ts";
+import { keepLog } from "../../../support/logs.ts";
+import { makeFolder, openPlanner, planned } from "./planner_support.ts";
 
 const MOVE = (location: string): string => `[[registry]]\nprefix = "quay.io"\nlocation = "${location}"\n`;
 const IMAGE = "quay.io/a/b";

@@ -2,7 +2,9 @@ import assert from "node:assert/strict";
 import { parseRancherRegistries } from "../../../../lib/oci/config/rancher_registries.ts";
 import { parseRewrite, rewriteRepository } from "../../../../lib/oci/config/rewrite.ts";
 import { issueAuthority } from "../../../../lib/tls/issue.ts";
-import { keepLog, makeFolder, openPlanner, planned } from "./planner_support.ts";
+import { makeCredential } from "../../../support/inspectors.ts";
+import { keepLog } from "../../../support/logs.ts";
+import { makeFolder, openPlanner, planned, transportOf } from "./planner_support.ts";
 
 const FILE = `
 mirrors:
@@ -28,23 +30,15 @@ configs:
 Deno.test("registries.yaml: endpoints with rewritten paths, then the registry with the path as it was", () => {
   using folder = makeFolder({ "registries.yaml": FILE });
   const plan = openPlanner({ rancherRegistries: `${folder.path}/registries.yaml` }).plan("nginx:1");
-  assert.equal(plan.kind, "endpoints");
-  const rows = plan.kind === "endpoints" ? plan.endpoints : [];
-  assert.deepEqual(
-    rows.map(({ host, pathPrefix, repository, isMirror: mirror, transport }) => [
-      transport.scheme,
-      host,
-      pathPrefix,
-      repository,
-      mirror,
-      transport.verifyTls,
-    ]),
-    [
-      ["https", "mirror.example.com:5000", "", "proxied/nginx", true, false],
-      ["http", "10.0.0.1:5000", "/hub", "proxied/nginx", true, true],
-      ["https", "registry-1.docker.io", "", "library/nginx", false, true],
-    ],
-  );
+  assert.ok(plan.kind === "endpoints");
+  const rows = plan.endpoints.map((
+    { host, pathPrefix, repository, isMirror, transport: { scheme, verifyTls } },
+  ) => [`${scheme}://${host}${pathPrefix}`, repository, isMirror, verifyTls]);
+  assert.deepEqual(rows, [
+    ["https://mirror.example.com:5000", "proxied/nginx", true, false],
+    ["http://10.0.0.1:5000/hub", "proxied/nginx", true, true],
+    ["https://registry-1.docker.io", "library/nginx", false, true],
+  ]);
 });
 
 Deno.test("registries.yaml: the host * stands for hosts without mirrors of their own", () => {
@@ -65,8 +59,7 @@ Deno.test("registries.yaml: the TLS settings of * are those of hosts without the
   using folder = makeFolder({ "registries.yaml": file });
   const planner = openPlanner({ rancherRegistries: `${folder.path}/registries.yaml` });
   const reach = (image: string): readonly boolean[] => {
-    const plan = planner.plan(image);
-    const transport = plan.kind === "endpoints" ? plan.endpoints[0]?.transport : undefined;
+    const transport = transportOf(planner, image);
     return transport === undefined ? [] : [transport.verifyTls, transport.declared];
   };
   assert.deepEqual(reach("gcr.io/a"), [false, false]);
@@ -78,18 +71,11 @@ Deno.test("registries.yaml: the TLS settings of * are those of hosts without the
 Deno.test("registries.yaml: its auth entries are credentials", () => {
   using folder = makeFolder({ "registries.yaml": FILE });
   const planner = openPlanner({ rancherRegistries: `${folder.path}/registries.yaml` });
+  const source = "registries.yaml";
   assert.deepEqual(planner.credentials(), [
-    {
-      scope: "mirror.example.com:5000",
-      source: "registries.yaml",
-      secret: { kind: "basic", username: "robot", password: "c4nary-word" },
-    },
-    {
-      scope: "10.0.0.1:5000",
-      source: "registries.yaml",
-      secret: { kind: "basic", username: "user", password: "pass" },
-    },
-    { scope: "tok.example.com", source: "registries.yaml", secret: { kind: "identity", token: "idt" } },
+    makeCredential("mirror.example.com:5000", { source, username: "robot", password: "c4nary-word" }),
+    makeCredential("10.0.0.1:5000", { source, username: "user", password: "pass" }),
+    { scope: "tok.example.com", source, secret: { kind: "identity", token: "idt" } },
   ]);
 });
 
@@ -99,8 +85,7 @@ Deno.test("registries.yaml: ca_file is read; without it the host is refused", as
     'configs:\n  "reg.local:5000":\n    tls:\n      ca_file: ca.pem\n  bad.local:\n    tls: {ca_file: no.pem}\n';
   using folder = makeFolder({ "registries.yaml": file, "ca.pem": authority.cert });
   const planner = openPlanner({ rancherRegistries: `${folder.path}/registries.yaml` });
-  const plan = planner.plan("reg.local:5000/a");
-  assert.equal(plan.kind === "endpoints" && plan.endpoints[0]?.transport.caCertificates.length, 1);
+  assert.equal(transportOf(planner, "reg.local:5000/a")?.caCertificates.length, 1);
   assert.match(String(planned(planner, "bad.local/a")), /^Misconfigured: .*no.pem is missing/);
 });
 

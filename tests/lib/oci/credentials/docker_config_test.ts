@@ -8,6 +8,7 @@ import {
 } from "../../../../lib/oci/credentials/docker_config.ts";
 import { matchCredentials, matchPullSecrets } from "../../../../lib/oci/credentials/match.ts";
 import type { Credential } from "../../../../lib/oci/credential.ts";
+import { makeCredential } from "../../../support/inspectors.ts";
 
 const CANARY = "c4nary-pa55word";
 const SOURCE = "secret team-a/pull";
@@ -45,18 +46,9 @@ Deno.test("DV-55 parseDockerConfigSecret() skips a secret of type Opaque", () =>
 
 Deno.test("DV-56 parseDockerConfigSecret() uses a dockercfg secret", () => {
   const content = JSON.stringify({ "quay.io": { auth: base64("robot:word"), email: "a@b.c" } });
-  assert.deepEqual(
-    parseDockerConfigSecret(secret("kubernetes.io/dockercfg", { ".dockercfg": base64(content) }), SOURCE),
-    {
-      kind: "ok",
-      credentials: [{
-        scope: "quay.io",
-        source: SOURCE,
-        secret: { kind: "basic", username: "robot", password: "word" },
-      }],
-      problems: [],
-    },
-  );
+  const parsed = parseDockerConfigSecret(secret("kubernetes.io/dockercfg", { ".dockercfg": base64(content) }), SOURCE);
+  const credentials = [makeCredential("quay.io", { source: SOURCE, username: "robot", password: "word" })];
+  assert.deepEqual(parsed, { kind: "ok", credentials, problems: [] });
 });
 
 Deno.test("DV-57 parseDockerConfigSecret() skips a dockerconfigjson without auths and says so", () => {
@@ -76,10 +68,8 @@ Deno.test("parseDockerConfigSecret() parses a thousand entries, and nothing with
 });
 
 Deno.test("DV-58 parseDockerConfigSecret() uses an entry that has only username and password", () => {
-  const parsed = parseDockerConfigSecret(
-    configJson({ auths: { "quay.io": { username: "u", password: "p:q" } } }),
-    SOURCE,
-  );
+  const auths = { "quay.io": { username: "u", password: "p:q" } };
+  const parsed = parseDockerConfigSecret(configJson({ auths }), SOURCE);
   assert.deepEqual(secretsOf(parsed), [{ kind: "basic", username: "u", password: "p:q" }]);
 });
 
@@ -145,10 +135,8 @@ Deno.test("parseDockerConfigSecret() never quotes a secret", () => {
   ];
   for (const content of contents) {
     for (const type of ["dockerconfigjson", "dockercfg"]) {
-      const parsed = parseDockerConfigSecret(
-        secret(`kubernetes.io/${type}`, { [`.${type}`]: base64(content) }),
-        SOURCE,
-      );
+      const given = secret(`kubernetes.io/${type}`, { [`.${type}`]: base64(content) });
+      const parsed = parseDockerConfigSecret(given, SOURCE);
       const said = parsed.kind === "ok" ? parsed.problems.join() : parsed.message;
       assert.ok(!said.includes(CANARY), said);
     }

@@ -30,11 +30,8 @@ export function makePrograms(): ProgramFolder {
         return [];
       }
     },
-    run: (command) =>
-      runCommand({
-        ...command,
-        program: command.program.includes("/") ? command.program : `${path}/${command.program}`,
-      }),
+    run: ({ program, ...more }) =>
+      runCommand({ ...more, program: program.includes("/") ? program : `${path}/${program}` }),
     [Symbol.dispose]: () => Deno.removeSync(path, { recursive: true }),
   };
 }

@@ -4,7 +4,7 @@ import { openKeyring } from "../../../../lib/oci/credentials/keyring.ts";
 import type { CommandRunner } from "../../../../lib/oci/credentials/run_command.ts";
 import type { Credential } from "../../../../lib/oci/credential.ts";
 import { FakeClock } from "../../../support/fake_clock.ts";
-import { keepLog } from "../config/planner_support.ts";
+import { keepLog } from "../../../support/logs.ts";
 import { makePrograms } from "./helper_support.ts";
 import { callersOf } from "../../../../lib/oci/callers.ts";
 import { ImageLimits } from "../../../../lib/oci/limits/image_limits.ts";

@@ -3,7 +3,7 @@ import { openKeyring } from "../../../../lib/oci/credentials/keyring.ts";
 import { parsePluginAnswer, parseProviderConfig } from "../../../../lib/oci/credentials/plugin_protocol.ts";
 import type { Credential, Keyring } from "../../../../lib/oci/credential.ts";
 import { FakeClock } from "../../../support/fake_clock.ts";
-import { keepLog } from "../config/planner_support.ts";
+import { keepLog } from "../../../support/logs.ts";
 import { makePrograms, type ProgramFolder } from "./helper_support.ts";
 import { callersOf } from "../../../../lib/oci/callers.ts";
 import { ImageLimits } from "../../../../lib/oci/limits/image_limits.ts";
@@ -81,14 +81,9 @@ Deno.test("kubelet plugins: only images that matchImages covers are asked for", 
   const auth = { "reg.example.com:5000": { username: "u", password: "p" } };
   programs.program("ecr", `echo '${answer({ keyType: "Image", auth })}'`);
   const { ask } = open(programs, configFor("ecr"));
-  for (
-    const [host, repository] of [["quay.io", "x"], ["reg.example.com:5000", "teams/x"], [
-      "dkr.ecr.eu.amazonaws.com",
-      "x",
-    ]]
-  ) {
-    assert.deepEqual(await ask(host ?? "", repository ?? ""), []);
-  }
+  assert.deepEqual(await ask("quay.io", "x"), []);
+  assert.deepEqual(await ask("reg.example.com:5000", "teams/x"), []);
+  assert.deepEqual(await ask("dkr.ecr.eu.amazonaws.com", "x"), []);
   assert.deepEqual(programs.calls("ecr"), []);
   assert.equal((await ask("reg.example.com:5000", "team/x")).length, 1);
 });
@@ -111,15 +106,14 @@ for (const [keyType, asked, runs] of KEY_ROWS) {
 }
 
 Deno.test("kubelet plugins: cacheDuration of the answer counts, then the default; 0 means not at all", async () => {
-  for (
-    const { duration, afterMs, runs } of [
-      { duration: "1h0m0s", afterMs: 3_599_000, runs: 1 },
-      { duration: "1h0m0s", afterMs: 3_601_000, runs: 2 },
-      { duration: undefined, afterMs: 11 * 3_600_000, runs: 1 },
-      { duration: undefined, afterMs: 13 * 3_600_000, runs: 2 },
-      { duration: "0s", afterMs: 0, runs: 2 },
-    ]
-  ) {
+  const rows: readonly (readonly [duration: string | undefined, afterMs: number, runs: number])[] = [
+    ["1h0m0s", 3_599_000, 1],
+    ["1h0m0s", 3_601_000, 2],
+    [undefined, 11 * 3_600_000, 1],
+    [undefined, 13 * 3_600_000, 2],
+    ["0s", 0, 2],
+  ];
+  for (const [duration, afterMs, runs] of rows) {
     using programs = makePrograms();
     const says = answer({ keyType: "Image", ...duration === undefined ? {} : { duration } });
     programs.program("ecr", `echo '${says}'`);
@@ -164,10 +158,8 @@ Deno.test("kubelet plugins: a missing plugin, a missing and a broken configurati
   assert.deepEqual(gone.log.lines.map(({ fields }) => fields.reason), ["is not there"]);
   const broken = open(programs, configFor("../evil"));
   assert.deepEqual(await broken.ask(HOST, "a"), []);
-  assert.match(
-    String(broken.log.lines[0]?.fields.reason),
-    /providers.yaml line \d+: "providers.0.name" is missing or not/,
-  );
+  const fault = /providers.yaml line \d+: "providers.0.name" is missing or not/;
+  assert.match(String(broken.log.lines[0]?.fields.reason), fault);
   const missing = open(programs, "");
   Deno.removeSync(`${programs.path}/providers.yaml`);
   assert.deepEqual(await missing.ask(HOST, "a"), []);
@@ -176,10 +168,8 @@ Deno.test("kubelet plugins: a missing plugin, a missing and a broken configurati
 
 Deno.test("kubelet plugins: credentials that a plugin gives for another host are not used", async () => {
   using programs = makePrograms();
-  const auth = {
-    "evil.io": { username: "u", password: "p" },
-    "*.dkr.ecr.*.amazonaws.com": { username: "v", password: "q" },
-  };
+  const login = { username: "u", password: "p" };
+  const auth = { "evil.io": login, "*.dkr.ecr.*.amazonaws.com": login };
   programs.program("ecr", `echo '${answer({ keyType: "Image", auth })}'`);
   const { ask } = open(programs, configFor("ecr"));
   assert.deepEqual((await ask(HOST, "a")).map(({ scope }) => scope), ["*.dkr.ecr.*.amazonaws.com"]);

@@ -2,15 +2,12 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { matchCredentials, matchPullSecrets } from "../../../../lib/oci/credentials/match.ts";
 import type { Credential } from "../../../../lib/oci/credential.ts";
-
-function credential(scope: string, source = "secret a/b"): Credential {
-  return { scope, source, secret: { kind: "basic", username: "user", password: "word" } };
-}
+import { makeCredential } from "../../../support/inspectors.ts";
 
 function matching(keys: readonly string[], image: string): readonly string[] {
   const slash = image.indexOf("/");
   const [repository = ""] = image.slice(slash + 1).split(":");
-  return matchCredentials(keys.map((key) => credential(key)), { host: image.slice(0, slash), repository })
+  return matchCredentials(keys.map((key) => makeCredential(key)), { host: image.slice(0, slash), repository })
     .map(({ scope }) => scope);
 }
 
@@ -110,24 +107,18 @@ Deno.test("matchCredentials() reads character classes and question marks as the 
 });
 
 Deno.test("matchCredentials() compares IPv6 hosts literally", () => {
-  const found = matchCredentials([credential("[::1]:5000"), credential("[::2]:5000")], {
-    host: "[::1]:5000",
-    repository: "a",
-  });
-  assert.deepEqual(found.map(({ scope }) => scope), ["[::1]:5000"]);
+  assert.deepEqual(matching(["[::1]:5000", "[::2]:5000"], "[::1]:5000/a"), ["[::1]:5000"]);
 });
 
 Deno.test("DV-59 matchPullSecrets() tries the secret listed last first, and then the others", () => {
-  const listed = [credential("quay.io", "secret a/one"), credential("quay.io", "secret a/two")];
-  assert.deepEqual(
-    matchPullSecrets(listed, { host: "quay.io", repository: "x" }).map(({ source }) => source),
-    ["secret a/two", "secret a/one"],
-  );
+  const listed = ["secret a/one", "secret a/two"].map((source) => makeCredential("quay.io", { source }));
+  const order = matchPullSecrets(listed, { host: "quay.io", repository: "x" }).map(({ source }) => source);
+  assert.deepEqual(order, ["secret a/two", "secret a/one"]);
 });
 
 Deno.test("matchCredentials() leaves equal keys as they are listed, however often it is applied", () => {
   const key = fc.constantFrom("quay.io", "quay.io/org", "*.io", "qua?.io/org", "other.io");
-  const list = fc.array(key).map((keys) => keys.map((scope, at) => credential(scope, `source ${at}`)));
+  const list = fc.array(key).map((keys) => keys.map((scope, at) => makeCredential(scope, { source: `source ${at}` })));
   const target = { host: "quay.io", repository: "org/x" };
   fc.assert(fc.property(list, (listed) => {
     const once = matchCredentials(listed, target);
@@ -150,7 +141,7 @@ Deno.test("matchCredentials() keeps the order of an entry's own ways", () => {
 Deno.test("invariant 6: matchCredentials() never gives a credential to another host or port, whatever the keys", () => {
   const host = fc.constantFrom("quay.io", "quay.io:5000", "evil.io", "a.quay.io", "docker.io", "[::1]:80");
   fc.assert(fc.property(fc.array(fc.oneof(host, fc.string())), host, (keys, target) => {
-    const found = matchCredentials(keys.map((key) => credential(key)), { host: target, repository: "org/x" });
+    const found = matchCredentials(keys.map((key) => makeCredential(key)), { host: target, repository: "org/x" });
     for (const { scope } of found.filter(({ scope }) => /^[a-z.:0-9]+$/.test(scope))) {
       assert.equal(scope, target);
     }

@@ -40,9 +40,8 @@ Deno.test("inspect() asks HTTPS_PROXY for a tunnel", async () => {
     connection.close();
     return text;
   })();
-  const report = await ask(["registry.example/org/app:v1", "https"], {
-    HTTPS_PROXY: `http://127.0.0.1:${proxy.addr.port}`,
-  });
+  const env = { HTTPS_PROXY: `http://127.0.0.1:${proxy.addr.port}` };
+  const report = await ask(["registry.example/org/app:v1", "https"], env);
   assert.match(await first, /^CONNECT registry\.example:443 /);
   assert.match(report, /"kind":"transient"/);
   proxy.close();
@@ -53,10 +52,8 @@ Deno.test("inspect() goes through the proxy also to a registry whose TLS is not 
   await using registry = await openFakeRegistry({ certificate: serving });
   registry.put("org/app", makeMultiArch(["arm64"]).index, "v1");
   await using proxy = openTunnelProxy(registry.host);
-  const proxies = readProxySettings({
-    https_proxy: `http://user:c4nary@${proxy.origin.slice(7)}`,
-    NO_PROXY: ".direct",
-  });
+  const https_proxy = `http://user:c4nary@${proxy.origin.slice(7)}`;
+  const proxies = readProxySettings({ https_proxy, NO_PROXY: ".direct" });
   const transport = { scheme: "https", verifyTls: false } as const;
   using inspector = openTestInspector({ transport, proxies });
   const report = await inspector.inspect("registry.example/org/app:v1");
@@ -150,10 +147,8 @@ Deno.test("readProxySettings() takes a bare address, ALL_PROXY where HTTPS_PROXY
 });
 
 Deno.test("proxyFor() never throws", () => {
-  const text = fc.oneof(
-    fc.string(),
-    fc.constantFrom("*", ".", "10.0.0.0/8", "[::1]:1", "a.io:1", "/", "::/0", "[", "a/8"),
-  );
+  const odd = fc.constantFrom("*", ".", "10.0.0.0/8", "[::1]:1", "a.io:1", "/", "::/0", "[", "a/8");
+  const text = fc.oneof(fc.string(), odd);
   const host = fc.string({ unit: fc.constantFrom(..."aZ9.-:[]%é@"), maxLength: 20 })
     .filter((text) => URL.canParse(`https://${text}/v2/`));
   fc.assert(

@@ -191,44 +191,24 @@ Deno.test("parseHostsToml() sends nothing that a header or an address cannot hol
 
 const JSON_PARSERS: Readonly<Record<string, (text: string) => unknown>> = {
   "config.json": parseConfigFile,
-  "a pull Secret": (text) =>
-    parseDockerConfigSecret({
-      type: "kubernetes.io/dockerconfigjson",
-      data: { ".dockerconfigjson": new TextEncoder().encode(text).toBase64() },
-    }, "secret a/b"),
+  "a pull Secret": (text) => {
+    const data = { ".dockerconfigjson": new TextEncoder().encode(text).toBase64() };
+    return parseDockerConfigSecret({ type: "kubernetes.io/dockerconfigjson", data }, "secret a/b");
+  },
   "a plugin's configuration": parseProviderConfig,
-  "a plugin's answer": (text) =>
-    parsePluginAnswer({
-      name: "x",
-      matchImages: [],
-      defaultCacheMs: 1,
-      apiVersion: "credentialprovider.kubelet.k8s.io/v1",
-      args: [],
-      env: {},
-    }, text),
+  "a plugin's answer": (text) => {
+    const apiVersion = "credentialprovider.kubelet.k8s.io/v1";
+    return parsePluginAnswer({ name: "x", matchImages: [], defaultCacheMs: 1, apiVersion, args: [], env: {} }, text);
+  },
   "registries.yaml": parseRancherRegistries,
 };
 
 Deno.test("the parsers of JSON and YAML survive anything", () => {
-  const keys = fc.constantFrom(
-    "auths",
-    "auth",
-    "username",
-    "identitytoken",
-    "credHelpers",
-    "__proto__",
-    "providers",
-    "a",
-  );
+  const names = ["auths", "auth", "username", "identitytoken", "credHelpers", "__proto__", "providers", "a"];
+  const keys = fc.constantFrom(...names);
+  const leaf = fc.oneof(fc.string(), fc.integer(), fc.constant(null));
   const { tree } = fc.letrec<{ readonly tree: unknown }>((tie) => ({
-    tree: fc.oneof(
-      { maxDepth: 5 },
-      fc.string(),
-      fc.integer(),
-      fc.constant(null),
-      fc.array(tie("tree")),
-      fc.dictionary(keys, tie("tree")),
-    ),
+    tree: fc.oneof({ maxDepth: 5 }, leaf, fc.array(tie("tree")), fc.dictionary(keys, tie("tree"))),
   }));
   // Every parser has the same texts: making them takes longer than parsing.
   fc.assert(fc.property(tree, fc.string(), (value, text) => {

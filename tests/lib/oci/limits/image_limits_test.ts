@@ -72,10 +72,8 @@ Deno.test("ImageLimits.parse() parses 64 large documents that end together in as
   await countingRounds(async (rounds) => {
     const parsedIn = await Promise.all(Array.from({ length: 64 }, () => limits.parse(rounds, documentOf("evil"))));
     assert.equal(new Set(parsedIn).size, 64);
-    const small = await Promise.all(
-      Array.from({ length: 64 }, () => limits.parse(rounds, documentOf("good", { bytes: 16 * 1024 }))),
-    );
-    assert.equal(new Set(small).size, 1);
+    const small = documentOf("good", { bytes: 16 * 1024 });
+    assert.equal(new Set(await Promise.all(Array.from({ length: 64 }, () => limits.parse(rounds, small)))).size, 1);
   });
 });
 
@@ -99,9 +97,7 @@ Deno.test("ImageLimits.parse() gives namespaces turns, passes on what the work t
   const leaving = new AbortController();
   const run = (name: string, more: Partial<ArrivedDocument> = {}): Promise<unknown> =>
     limits.parse(() => order.push(name), documentOf(name.slice(0, 1), more));
-  const failing = limits.parse(() => {
-    throw new Error("bad document");
-  }, documentOf("a"));
+  const failing = limits.parse(() => assert.fail("bad document"), documentOf("a"));
   const all = [run("a1"), run("a2"), run("a3"), run("b1")];
   const left = assert.rejects(run("c1", { signal: leaving.signal }), /left/);
   leaving.abort(new Error("left"));
@@ -126,9 +122,8 @@ Deno.test("ImageLimits.parse() reads a document for all who wait for it where th
   const bytes = 4 * 1024 * 1024;
   const members = ["evil", "good"].map((namespace) => ({ namespace, priority: "gated" }) as const);
   const shared: ArrivedDocument = { ...documentOf("evil", { bytes }), callers: { members, onJoin: () => () => {} } };
-  const ends = Promise.allSettled(
-    Array.from({ length: 12 }, () => limits.parse(() => "evil", documentOf("evil", { bytes }))),
-  );
+  const parse = () => limits.parse(() => "evil", documentOf("evil", { bytes }));
+  const ends = Promise.allSettled(Array.from({ length: 12 }, parse));
   assert.equal(await limits.parse(() => "shared", shared), "shared");
   assert.ok((await ends).some(({ status }) => status === "rejected"));
 });

@@ -3,17 +3,28 @@ import type { LimitedAnswer } from "../../../../lib/oci/limits/outcome.ts";
 import { RequestLimiter } from "../../../../lib/oci/limits/request_limiter.ts";
 import { callersOf, type InspectionPriority } from "../../../../lib/oci/callers.ts";
 import type { RequestAbout } from "../../../../lib/oci/limits/host_limiter.ts";
-import { type LogFields, type Logger, silentLogger } from "../../../../lib/log.ts";
+import { type Logger, silentLogger } from "../../../../lib/log.ts";
 import { InspectionError, inspectionError } from "../../../../lib/oci/errors.ts";
 import type { HostState } from "../../../../lib/oci/limits/host_state.ts";
 import type { FailureReason } from "../../../../lib/oci/types.ts";
 import { FakeClock } from "../../../support/fake_clock.ts";
+import { keepLog } from "../../../support/logs.ts";
 
 const HOST = "registry.example";
 const signal = new AbortController().signal;
 
 function answer(status = 200, headers: Record<string, string> = {}): LimitedAnswer {
   return { status, headers: new Headers(headers) };
+}
+
+/** A request that is answered at once. */
+function gives(...about: Parameters<typeof answer>): () => Promise<LimitedAnswer> {
+  return () => Promise.resolve(answer(...about));
+}
+
+/** One that ends without an answer. */
+function fails(reason: FailureReason, message: string): () => Promise<never> {
+  return () => Promise.reject(inspectionError(reason, message));
 }
 
 function run(
@@ -27,22 +38,6 @@ function run(
   const { priority = "gated", namespace, ...rest } = more;
   const callers = callersOf({ priority, namespace });
   return limiter.run({ host: HOST, repository: "team/app", account: "anonymous", signal, callers, ...rest }, send);
-}
-
-interface Line {
-  readonly level: string;
-  readonly message: string;
-  readonly fields: LogFields;
-}
-
-function keepLog(): Logger & { readonly lines: readonly Line[] } {
-  const lines: Line[] = [];
-  const keep = (level: string) => (message: string, fields: LogFields = {}): void => {
-    lines.push({ level, message, fields });
-  };
-  const levels = { debug: keep("debug"), info: keep("info"), warn: keep("warn"), error: keep("error") };
-  const log = { ...levels, lines, with: () => log };
-  return log;
 }
 
 function open(clock: FakeClock, log: Logger = silentLogger): RequestLimiter {
@@ -83,8 +78,7 @@ function held(): { readonly started: string[]; send(name: string): () => Promise
 }
 
 async function failTimes(limiter: RequestLimiter, times: number): Promise<void> {
-  const failing = (): Promise<never> => Promise.reject(inspectionError("Unreachable", "Cannot reach it."));
-  for (let at = 0; at < times; at++) await reasonOf(run(limiter, failing));
+  for (let at = 0; at < times; at++) await reasonOf(run(limiter, fails("Unreachable", "Cannot reach it.")));
 }
 
 Deno.test("RequestLimiter.run() keeps a limit a host and lets gated pods go before admission, admission before prewarm", async () => {
@@ -116,8 +110,7 @@ Deno.test("RequestLimiter.run() never lets a stuck host delay another one", asyn
   const dead = held();
   const stuck = Array.from({ length: 500 }, (_, at) => run(limiter, dead.send(String(at))));
   await clock.advance(0);
-  const lively = () => Promise.resolve(answer());
-  const others = await Promise.all(Array.from({ length: 500 }, () => run(limiter, lively, { host: "other.example" })));
+  const others = await Promise.all(Array.from({ length: 500 }, () => run(limiter, gives(), { host: "other.example" })));
   assert.equal(others.length, 500);
   for (let turn = 0; stateOf(limiter).inFlight > 0; turn++) {
     assert.ok(turn < 600);
@@ -139,7 +132,7 @@ Deno.test("RequestLimiter.run() pauses the host that says Retry-After, sends aga
   const first = run(limiter, limited);
   await clock.advance(0);
   const second = run(limiter, limited);
-  assert.equal((await run(limiter, () => Promise.resolve(answer()), { host: "other.example" })).status, 200);
+  assert.equal((await run(limiter, gives(), { host: "other.example" })).status, 200);
   await clock.advance(999);
   assert.deepEqual(sent, [0]);
   await clock.advance(1);
@@ -150,19 +143,22 @@ Deno.test("RequestLimiter.run() pauses the host that says Retry-After, sends aga
 Deno.test("RequestLimiter.run() reports when to come back instead of waiting out a long pause", async () => {
   const clock = new FakeClock();
   const limiter = open(clock);
-  assert.equal((await run(limiter, () => Promise.resolve(answer(429, { "retry-after": "30" })))).status, 429);
+  assert.equal((await run(limiter, gives(429, { "retry-after": "30" }))).status, 429);
   let asked = 0;
   const work = run(limiter, () => Promise.resolve(answer(++asked)));
   await assert.rejects(work, (error: unknown) => {
     assert.ok(error instanceof InspectionError);
-    assert.equal(error.failure.reason, "RateLimited");
-    assert.equal(error.failure.kind, "transient");
-    assert.equal(error.failure.retryAfterMs, 30_000);
+    const { reason, kind, retryAfterMs } = error.failure;
+    assert.deepEqual({ reason, kind, retryAfterMs }, {
+      reason: "RateLimited",
+      kind: "transient",
+      retryAfterMs: 30_000,
+    });
     return true;
   });
   assert.equal(asked, 0);
   await clock.advance(30_000);
-  assert.equal(await reasonOf(run(limiter, () => Promise.resolve(answer()))), "answered");
+  assert.equal(await reasonOf(run(limiter, gives())), "answered");
 });
 
 Deno.test("RequestLimiter.run() refuses at once while the circuit is open, then lets one probe through", async () => {
@@ -192,7 +188,7 @@ Deno.test("RequestLimiter.run() sends away all who wait when the probe fails", a
   await clock.advance(500);
   let fail = (_: Error): void => {};
   const probe = run(limiter, () => new Promise((_, reject) => fail = reject));
-  const others = [1, 2, 3].map(() => reasonOf(run(limiter, () => Promise.resolve(answer()))));
+  const others = [1, 2, 3].map(() => reasonOf(run(limiter, gives())));
   await clock.advance(0);
   fail(inspectionError("Timeout", "Cannot wait for it."));
   assert.equal(await reasonOf(probe), "Timeout");
@@ -201,21 +197,17 @@ Deno.test("RequestLimiter.run() sends away all who wait when the probe fails", a
 
 Deno.test("RequestLimiter.run() stops asking for repositories that answer 5xx, but not for refusals, 404s or 429s", async () => {
   const clock = new FakeClock();
-  for (
-    const [status, reason] of [[500, "CircuitOpen"], [502, "CircuitOpen"], [404, "answered"], [
-      401,
-      "answered",
-    ]] as const
-  ) {
+  for (const status of [500, 502, 404, 401]) {
+    const [reason, circuit] = status >= 500 ? ["CircuitOpen", "open"] : ["answered", "closed"];
     const limiter = open(clock);
-    for (let at = 0; at < 20; at++) await reasonOf(run(limiter, () => Promise.resolve(answer(status))));
-    assert.equal(await reasonOf(run(limiter, () => Promise.resolve(answer(status)))), reason, String(status));
-    assert.equal(stateOf(limiter).circuit, status >= 500 ? "open" : "closed");
-    await reasonOf(run(limiter, () => Promise.resolve(answer()), { repository: "other/app" }));
+    for (let at = 0; at < 20; at++) await reasonOf(run(limiter, gives(status)));
+    assert.equal(await reasonOf(run(limiter, gives(status))), reason, String(status));
+    assert.equal(stateOf(limiter).circuit, circuit);
+    await reasonOf(run(limiter, gives(), { repository: "other/app" }));
     assert.equal(stateOf(limiter).circuit, "closed", "another repository has answered");
   }
   const limiter = open(clock);
-  const work = run(limiter, () => Promise.resolve(answer(429, { "retry-after": "1" })));
+  const work = run(limiter, gives(429, { "retry-after": "1" }));
   await clock.advance(60_000);
   assert.equal((await work).status, 429);
   assert.equal(stateOf(limiter).circuit, "closed");
@@ -224,22 +216,18 @@ Deno.test("RequestLimiter.run() stops asking for repositories that answer 5xx, b
 Deno.test("RequestLimiter.run() leaves a host alone when several groups of its repositories fail", async () => {
   const clock = new FakeClock();
   const limiter = open(clock);
-  for (let at = 0; at < 20; at++) {
-    await reasonOf(run(limiter, () => Promise.resolve(answer(500)), { repository: `team${at % 4}/app` }));
-  }
+  for (let at = 0; at < 20; at++) await reasonOf(run(limiter, gives(500), { repository: `team${at % 4}/app` }));
   assert.equal(stateOf(limiter).circuit, "open");
 });
 
 Deno.test("RequestLimiter.run() remembers the limits of 64 accounts of a host, whatever passwords users bring for it", async () => {
   const limiter = open(new FakeClock());
-  const limited = (account: string): Promise<FailureReason | "answered"> =>
-    reasonOf(run(limiter, () => Promise.resolve(answer(429, { "retry-after": "30" })), { account }));
-  const first = Array.from({ length: 64 }, (_, at) => `account-${at}`);
-  for (const account of first) await limited(account);
-  const asks = (account: string): Promise<FailureReason | "answered"> =>
-    reasonOf(run(limiter, () => Promise.resolve(answer()), { account }));
+  const asks = (account: string, send = gives()): Promise<FailureReason | "answered"> =>
+    reasonOf(run(limiter, send, { account }));
+  const limited = gives(429, { "retry-after": "30" });
+  for (let at = 0; at < 64; at++) await asks(`account-${at}`, limited);
   assert.equal(await asks("account-0"), "RateLimited");
-  for (let at = 64; at < 127; at++) await limited(`account-${at}`);
+  for (let at = 64; at < 127; at++) await asks(`account-${at}`, limited);
   assert.equal(await asks("account-0"), "RateLimited", "it was used after the others");
   assert.equal(await asks("account-1"), "answered", "forgotten");
   assert.equal(await asks("account-126"), "RateLimited");
@@ -252,12 +240,9 @@ Deno.test("RequestLimiter.run() forgets no pause of a registry for hosts that us
   const limited = answer(429, { "retry-after": "60" });
   await ask("used.example", answer());
   for (const host of ["used.example", "new.example"]) await ask(host, limited);
-  const away = (): Promise<never> => Promise.reject(inspectionError("Unreachable", "no such name"));
+  const away = fails("Unreachable", "no such name");
   for (let at = 0; at < 1_100; at++) await reasonOf(run(limiter, away, { host: `away-${at}.invalid` }));
-  assert.deepEqual([await ask("used.example", answer()), await ask("new.example", answer())], [
-    "RateLimited",
-    "RateLimited",
-  ]);
+  for (const host of ["used.example", "new.example"]) assert.equal(await ask(host, answer()), "RateLimited");
   // Nor for hosts of theirs that answer, and refuse: what has been of use to somebody stays.
   for (let at = 0; at < 1_100; at++) await ask(`theirs-${at}.example`, limited);
   assert.equal(await ask("used.example", answer()), "RateLimited");
@@ -278,15 +263,13 @@ Deno.test("RequestLimiter.run() says the last real error when it refuses", async
   const clock = new FakeClock();
   const limiter = open(clock);
   const cause = "Cannot reach registry.example: unknown certificate authority.";
-  const failing = (): Promise<never> => Promise.reject(inspectionError("TlsFailed", cause));
+  const failing = fails("TlsFailed", cause);
   for (let at = 0; at < 5; at++) await reasonOf(run(limiter, failing));
   await assert.rejects(run(limiter, failing), (error) => {
     assert.ok(error instanceof InspectionError && error.failure.reason === "CircuitOpen");
     return error.message.includes(cause);
   });
-  for (let at = 0; at < 5; at++) {
-    await reasonOf(run(limiter, () => Promise.resolve(answer(502)), { host: "b.example" }));
-  }
+  for (let at = 0; at < 5; at++) await reasonOf(run(limiter, gives(502), { host: "b.example" }));
   await assert.rejects(run(limiter, failing, { host: "b.example" }), /It answered 502/);
 });
 
@@ -298,12 +281,10 @@ Deno.test("RequestLimiter.run() warns once that a registry fails, with the cause
     await reasonOf(run(limiter, send));
     await clock.advance(3_000);
   };
-  for (let at = 0; at < 10; at++) {
-    await ask(() => Promise.reject(inspectionError("Unreachable", "Connection refused.")));
-  }
+  for (let at = 0; at < 10; at++) await ask(fails("Unreachable", "Connection refused."));
   assert.deepEqual(log.lines.map(({ level, message }) => [level, message]), [["warn", "registry fails"]]);
   assert.match(JSON.stringify(log.lines), /registry\.example.*Connection refused/);
-  await ask(() => Promise.resolve(answer()));
+  await ask(gives());
   assert.deepEqual(log.lines.map(({ message }) => message), ["registry fails", "registry works again"]);
 });
 
@@ -311,7 +292,7 @@ Deno.test("RequestLimiter.run() warns of few of the hosts that users make up", a
   const clock = new FakeClock();
   const log = keepLog();
   const limiter = open(clock, log);
-  const failing = (): Promise<never> => Promise.reject(inspectionError("Unreachable", "No such host."));
+  const failing = fails("Unreachable", "No such host.");
   for (let at = 0; at < 200; at++) {
     for (let time = 0; time < 4; time++) await reasonOf(run(limiter, failing, { host: `h${at}.example` }));
   }
@@ -321,16 +302,16 @@ Deno.test("RequestLimiter.run() warns of few of the hosts that users make up", a
 Deno.test("RequestLimiter.publicHostStates() names declared hosts and those that answered well, and no more than fifty", async () => {
   const clock = new FakeClock();
   const limiter = new RequestLimiter({ clock, log: silentLogger, declared: ["declared.example"] });
-  const failing = (): Promise<never> => Promise.reject(inspectionError("Unreachable", "No such host."));
-  await reasonOf(run(limiter, failing, { host: "declared.example" }));
-  await reasonOf(run(limiter, failing, { host: "made.up.example" }));
-  await run(limiter, () => Promise.resolve(answer(404)), { host: "empty.example" });
-  await run(limiter, () => Promise.resolve(answer()), { host: "good.example" });
+  for (const host of ["declared.example", "made.up.example"]) {
+    await reasonOf(run(limiter, fails("Unreachable", "No such host."), { host }));
+  }
+  await run(limiter, gives(404), { host: "empty.example" });
+  await run(limiter, gives(), { host: "good.example" });
   const names = (): readonly string[] => limiter.publicHostStates().map(({ host }) => host).sort();
   assert.deepEqual(names(), ["declared.example", "good.example", "other"]);
   const seen = new Set<string>();
   for (let at = 0; at < 500; at++) {
-    await run(limiter, () => Promise.resolve(answer()), { host: `h${at}.example` });
+    await run(limiter, gives(), { host: `h${at}.example` });
     if (at % 50 === 0) names().forEach((name) => seen.add(name));
   }
   assert.ok(seen.size <= 53, `${seen.size} names`);
@@ -339,8 +320,7 @@ Deno.test("RequestLimiter.publicHostStates() names declared hosts and those that
 Deno.test("RequestLimiter.run() keeps the last requests of a quota for gated pods", async () => {
   const clock = new FakeClock();
   const limiter = open(clock);
-  const told = (remaining: number) => (): Promise<LimitedAnswer> =>
-    Promise.resolve(answer(200, { "ratelimit-remaining": `${remaining};w=21600` }));
+  const told = (remaining: number) => gives(200, { "ratelimit-remaining": `${remaining};w=21600` });
   await run(limiter, told(10));
   assert.equal(stateOf(limiter).remaining, 10);
   assert.equal(await reasonOf(run(limiter, told(9), { priority: "prewarm" })), "RateLimited");
@@ -358,7 +338,7 @@ Deno.test("RequestLimiter.run() gives up the place of a caller who leaves", asyn
   const full = Array.from({ length: 100 }, () => run(limiter, first.send("x")));
   await clock.advance(0);
   const leaving = new AbortController();
-  const left = run(limiter, () => Promise.resolve(answer()), { signal: leaving.signal });
+  const left = run(limiter, gives(), { signal: leaving.signal });
   const { waiting } = stateOf(limiter);
   leaving.abort(new Error("no more time"));
   await assert.rejects(left, /no more time/);
@@ -372,7 +352,7 @@ Deno.test("RequestLimiter.run() gives up the place of a caller who leaves", asyn
 
 Deno.test("RequestLimiter.hostStates() is capped, whatever hosts users name", async () => {
   const limiter = open(new FakeClock());
-  for (let at = 0; at < 3_000; at++) await run(limiter, () => Promise.resolve(answer()), { host: `h${at}.example` });
+  for (let at = 0; at < 3_000; at++) await run(limiter, gives(), { host: `h${at}.example` });
   const states = limiter.hostStates();
   assert.ok(states.length <= 200);
   assert.equal(states[0]?.host, "h2999.example");
@@ -381,28 +361,19 @@ Deno.test("RequestLimiter.hostStates() is capped, whatever hosts users name", as
 Deno.test("RequestLimiter.run() lets failures of other registries' token requests stop those registries alone", async () => {
   for (const reason of ["ServerError", "Timeout", "Unreachable", "TlsFailed"] as const) {
     const limiter = open(new FakeClock());
-    const fail = (): Promise<LimitedAnswer> =>
-      reason === "ServerError"
-        ? Promise.resolve(answer(500))
-        : Promise.reject(inspectionError(reason, "Cannot read it."));
-    for (let at = 0; at < 40; at++) {
-      const repository = `evil-${at % 4}.example`;
-      await reasonOf(run(limiter, fail, { repository, account: `${repository} anonymous`, isForeign: true }));
-    }
-    const works = (): Promise<LimitedAnswer> => Promise.resolve(answer());
-    const other = { repository: "good.example", account: "good.example anonymous", isForeign: true };
-    assert.equal(await reasonOf(run(limiter, works, other)), "answered", reason);
-    assert.equal(await reasonOf(run(limiter, works)), "answered", reason);
-    const failed = { repository: "evil-0.example", account: "evil-0.example anonymous", isForeign: true };
-    assert.equal(await reasonOf(run(limiter, works, failed)), "CircuitOpen", reason);
+    const foreign = (repository: string) => ({ repository, account: `${repository} anonymous`, isForeign: true });
+    const fail = reason === "ServerError" ? gives(500) : fails(reason, "Cannot read it.");
+    for (let at = 0; at < 40; at++) await reasonOf(run(limiter, fail, foreign(`evil-${at % 4}.example`)));
+    assert.equal(await reasonOf(run(limiter, gives(), foreign("good.example"))), "answered", reason);
+    assert.equal(await reasonOf(run(limiter, gives())), "answered", reason);
+    assert.equal(await reasonOf(run(limiter, gives(), foreign("evil-0.example"))), "CircuitOpen", reason);
   }
 });
 
 Deno.test("RequestLimiter.publicHostStates() names no more than five hosts that one namespace alone has used", async () => {
   const clock = new FakeClock();
   const limiter = open(clock);
-  const use = (host: string, namespace: string): Promise<LimitedAnswer> =>
-    run(limiter, () => Promise.resolve(answer()), { host, namespace });
+  const use = (host: string, namespace: string) => run(limiter, gives(), { host, namespace });
   const names = (): readonly string[] => limiter.publicHostStates().map(({ host }) => host).sort();
   for (let at = 0; at < 60; at++) await use(`h${at}.example`, "evil");
   assert.deepEqual(names(), ["h0.example", "h1.example", "h2.example", "h3.example", "h4.example", "other"]);

@@ -1,8 +1,15 @@
 import assert from "node:assert/strict";
 import type { InspectionReport } from "../../../../lib/oci/inspector.ts";
-import { LOOK_UP_AGAIN, makeCredential, openTestInspector, type TestInspector } from "../../../support/inspectors.ts";
+import { makeEntry, makeImage, makeIndex, MediaType } from "../../../support/documents.ts";
+import {
+  LOOK_UP_AGAIN,
+  makeCredential,
+  openTestInspector,
+  outcomeOf,
+  type TestInspector,
+} from "../../../support/inspectors.ts";
 
-const INDEX = "application/vnd.oci.image.index.v1+json";
+const CHILD = makeEntry(makeImage().manifest, { platform: { os: "linux", architecture: "arm64" } });
 const ANSWER_MS = 50;
 
 /** As Quay answers for a tag that was deleted or has expired. */
@@ -21,24 +28,15 @@ async function answer(request: Request): Promise<Response> {
   if (path.includes("/broken/")) return new Response("", { status: 502 });
   if (path.includes("/gone")) return Response.json(DELETED, { status: 500 });
   await new Promise((resolve) => setTimeout(resolve, ANSWER_MS));
-  const platform = { os: "linux", architecture: "arm64" };
-  const child = {
-    mediaType: "application/vnd.oci.image.manifest.v1+json",
-    digest: `sha256:${"0".repeat(64)}`,
-    size: 1,
-  };
-  const index = { schemaVersion: 2, mediaType: INDEX, path, manifests: [{ ...child, platform }] };
-  return new Response(JSON.stringify(index), { headers: { "content-type": INDEX } });
+  // Of each path another digest.
+  const { text, mediaType } = makeIndex([CHILD], { body: { mediaType: MediaType.ociIndex, path } });
+  return new Response(text, { headers: { "content-type": mediaType } });
 }
 
 async function withHost(work: (inspector: TestInspector, host: string) => Promise<void>): Promise<void> {
   await using server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, answer);
   using inspector = openTestInspector();
   await work(inspector, `127.0.0.1:${server.addr.port}`);
-}
-
-function outcomeOf({ inspection }: InspectionReport): string {
-  return inspection.kind === "failed" ? inspection.failure.reason : inspection.kind;
 }
 
 Deno.test("a pod with 400 images of a host leaves places there for another namespace", () =>

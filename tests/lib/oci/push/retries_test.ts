@@ -14,13 +14,8 @@ function openClock(): { readonly waitsMs: number[]; readonly clock: typeof syste
 }
 
 function busy(retryAfterMs?: number): PushError {
-  return new PushError({
-    kind: "transient",
-    reason: "RateLimited",
-    message: "Cannot push: 429.",
-    registry: "a",
-    retryAfterMs,
-  });
+  const message = "Cannot push: 429.";
+  return new PushError({ kind: "transient", reason: "RateLimited", message, registry: "a", retryAfterMs });
 }
 
 async function failing(error: unknown, failures = Infinity): Promise<{ tries: number; waitsMs: readonly number[] }> {
@@ -53,15 +48,9 @@ Deno.test("withRetries() waits as long as the registry asks, up to half a minute
 });
 
 Deno.test("withRetries() tries nothing twice that does not pass", async () => {
-  const permanent = { kind: "permanent", reason: "PushDenied", message: "no", registry: "a" } as const;
-  for (
-    const error of [
-      new PushError(permanent),
-      inspectionError("ManifestUnknown", "x"),
-      inspectionError("TlsFailed", "x"),
-      new Error("a fault of our own"),
-    ]
-  ) {
+  const denied = new PushError({ kind: "permanent", reason: "PushDenied", message: "no", registry: "a" });
+  const read = (["ManifestUnknown", "TlsFailed"] as const).map((reason) => inspectionError(reason, "x"));
+  for (const error of [denied, ...read, new Error("a fault of our own")]) {
     assert.equal((await failing(error)).tries, 1, error.message);
   }
 });

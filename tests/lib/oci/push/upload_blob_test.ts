@@ -19,20 +19,27 @@ interface Given {
   readonly content: Parameters<typeof uploadBlob>[0];
 }
 
-/** A blob whose bytes are `sent`, whatever its digest says. */
-function given(text: string, sent = text): Given {
+/** A blob whose bytes are those that are read, whatever its digest says. */
+function given(
+  text: string,
+  read: () => ReadableStream<Uint8Array<ArrayBuffer>> = () => new Blob([text]).stream(),
+): Given {
   const blob = { digest: digestOf(text), size: text.length };
   let opened = 0;
   const open = (): Promise<VerifiedStream> => {
     opened++;
-    const parts = new Blob([sent]).stream();
-    return Promise.resolve(verifyStream(parts, { blob, registry: "source.test", onBytes: () => {} }));
+    return Promise.resolve(verifyStream(read(), { blob, registry: "source.test", onBytes: () => {} }));
   };
   return { opened: () => opened, content: { blob, open } };
 }
 
-async function upload(bed: PushBed, text: string): Promise<Given> {
-  const sent = given(text);
+async function failureOf(work: Promise<unknown>): Promise<PushError["failure"]> {
+  const error: unknown = await work.then(() => assert.fail("no failure"), (thrown) => thrown);
+  assert.ok(error instanceof PushError, String(error));
+  return error.failure;
+}
+
+async function upload(bed: PushBed, text: string, sent = given(text)): Promise<Given> {
   await uploadBlob(sent.content, { target: bed.target, signal });
   assert.ok(bed.blobs.get(digestOf(text)) === text, "the blob is there, whole");
   return sent;
@@ -53,10 +60,8 @@ for (const [name, render] of LOCATIONS) {
     await upload(bed, LARGE);
     assert.deepEqual(bed.asked(), ["POST uploads", "PUT uploads", "POST uploads", "PATCH uploads", "PUT uploads"]);
     const puts = bed.registry.requests.filter(({ method }) => method === "PUT").map(({ path }) => path);
-    assert.ok(
-      puts.every((path) => path.includes("state=s3cret") === render(origin)("1").includes("s3cret")),
-      puts.join(),
-    );
+    const hasQuery = render(origin)("1").includes("s3cret");
+    assert.ok(puts.every((path) => path.includes("state=s3cret") === hasQuery), puts.join());
   });
 }
 
@@ -70,15 +75,9 @@ const ELSEWHERE: readonly (readonly [name: string, location: string])[] = [
 for (const [name, location] of ELSEWHERE) {
   Deno.test(`uploadBlob() sends nothing to ${name}, and repeats no secret of it`, async () => {
     await using bed = await openPushBed({ location: () => location, logsIn: true });
-    await assert.rejects(upload(bed, SMALL), (error: unknown) => {
-      assert.ok(error instanceof PushError);
-      assert.match(
-        error.message,
-        /^Cannot push to "127\.0\.0\.1:\d+\/team\/app": the registry wants the upload sent else/,
-      );
-      assert.doesNotMatch(error.message, /s3cret/);
-      return true;
-    });
+    const { message } = await failureOf(upload(bed, SMALL));
+    assert.match(message, /^Cannot push to "127\.0\.0\.1:\d+\/team\/app": the registry wants the upload sent else/);
+    assert.doesNotMatch(message, /s3cret/);
     assert.deepEqual(bed.asked(), ["POST uploads"]);
   });
 }
@@ -156,11 +155,9 @@ function answerWith(other: Promise<Response>, status: number): Response {
 Deno.test("uploadBlob() commits nothing that is not what it should be, small or large (P-112)", async () => {
   await using bed = await openPushBed();
   for (const text of [SMALL, LARGE]) {
-    const wrong = given(text, `${text.slice(1)}x`);
-    await assert.rejects(
-      uploadBlob(wrong.content, { target: bed.target, signal }),
-      /Cannot copy "sha256:.*" from "source\.test": its content has the digest/,
-    );
+    const wrong = given(text, () => new Blob([text.slice(1), "x"]).stream());
+    const says = /Cannot copy "sha256:.*" from "source\.test": its content has the digest/;
+    await assert.rejects(upload(bed, text, wrong), says);
   }
   assert.deepEqual([...bed.blobs], []);
   assert.ok(!bed.asked().includes("PUT uploads"), bed.asked().join());
@@ -171,32 +168,22 @@ Deno.test("uploadBlob() takes the registry's word that the digest is wrong for g
   await using bed = await openPushBed();
   bed.before = ({ method }) =>
     method === "PUT" ? Response.json({ errors: [{ code: "DIGEST_INVALID" }] }, { status: 400 }) : undefined;
-  await assert.rejects(upload(bed, SMALL), (error: unknown) => {
-    assert.ok(error instanceof PushError);
-    assert.deepEqual([error.failure.kind, error.failure.reason], ["permanent", "DigestMismatch"]);
-    return true;
-  });
+  const { kind, reason } = await failureOf(upload(bed, SMALL));
+  assert.deepEqual([kind, reason], ["permanent", "DigestMismatch"]);
 });
 
 Deno.test("uploadBlob() names the source when that is what breaks off", async () => {
   await using bed = await openPushBed();
-  const blob = { digest: digestOf(LARGE), size: LARGE.length };
-  const parts = new ReadableStream<Uint8Array>({
-    pull: (controller) => controller.error(inspectionError("Unreachable", 'Cannot read "source.test": it is gone.')),
-  });
-  const open = (): Promise<VerifiedStream> =>
-    Promise.resolve(verifyStream(parts, { blob, registry: "source.test", onBytes: () => {} }));
-  await assert.rejects(uploadBlob({ blob, open }, { target: bed.target, signal }), /Cannot read "source\.test"/);
+  const gone = inspectionError("Unreachable", 'Cannot read "source.test": it is gone.');
+  const broken = given(LARGE, () => new ReadableStream({ pull: (controller) => controller.error(gone) }));
+  await assert.rejects(upload(bed, LARGE, broken), /Cannot read "source\.test"/);
 });
 
 Deno.test("uploadBlob() gives up an upload that does not move any more", async () => {
   await using bed = await openPushBed();
-  const blob = { digest: digestOf(LARGE), size: LARGE.length };
-  const silent = new ReadableStream<Uint8Array>({ pull: () => new Promise(() => {}) });
-  const open = (): Promise<VerifiedStream> =>
-    Promise.resolve(verifyStream(silent, { blob, registry: "source.test", onBytes: () => {} }));
+  const { content } = given(LARGE, () => new ReadableStream({ pull: () => new Promise(() => {}) }));
   const limits = { idleMs: 100, answerMs: 100 };
-  await assert.rejects(uploadBlob({ blob, open }, { target: bed.target, signal, limits }), /nothing has moved for/);
+  await assert.rejects(uploadBlob(content, { target: bed.target, signal, limits }), /nothing has moved for/);
 });
 
 /** Tokens that the registry takes one after the other; the token server is its own. */
@@ -230,11 +217,8 @@ Deno.test("uploadBlob() asks for one token of the right to push, and for another
 Deno.test("a token that allows less than was asked for is a refusal, and not asked for again and again (P-104)", async () => {
   await using bed = await openPushBed();
   const { scopes } = withTokens(bed, () => true);
-  await assert.rejects(upload(bed, SMALL), (error: unknown) => {
-    assert.ok(error instanceof PushError);
-    assert.deepEqual([error.failure.kind, error.failure.reason], ["permanent", "Unauthorized"]);
-    return true;
-  });
+  const { kind, reason } = await failureOf(upload(bed, SMALL));
+  assert.deepEqual([kind, reason], ["permanent", "Unauthorized"]);
   assert.ok(scopes.length <= 2, scopes.join());
 });
 
@@ -251,7 +235,6 @@ Deno.test("digestOf() reads and hashes where the registry states no digest, and 
 
 Deno.test("uploadBlob() frees what it has sent before it reads on", async () => {
   await using bed = await openPushBed();
-  const blob = { digest: digestOf(LARGE), size: LARGE.length };
   const bytes = new TextEncoder().encode(LARGE);
   const chunks: Uint8Array<ArrayBuffer>[] = [];
   let most = 0;
@@ -264,9 +247,6 @@ Deno.test("uploadBlob() frees what it has sent before it reads on", async () => 
       controller.enqueue(chunks.at(-1) ?? assert.fail());
     },
   }, { highWaterMark: 0 });
-  const open = (): Promise<VerifiedStream> =>
-    Promise.resolve(verifyStream(parts, { blob, registry: "source.test", onBytes: () => {} }));
-  await uploadBlob({ blob, open }, { target: bed.target, signal });
-  assert.ok(bed.blobs.get(blob.digest) === LARGE, "the blob is there, whole");
+  await upload(bed, LARGE, given(LARGE, () => parts));
   assert.ok(chunks.length > 60 && most <= 1, `${most} of ${chunks.length} chunks at a time`);
 });
