@@ -58,9 +58,10 @@ for (const page of PAGES) {
 
 /** The pages for users whole, of the code its comments. */
 function texts(): readonly (readonly [file: string, text: string])[] {
-  const pages = ["README.md", ...listNames("docs").map((name) => `docs/${name}`)].filter((name) =>
-    name.endsWith(".md")
-  );
+  const pages = [
+    "README.md",
+    ...listNames("docs").filter((name) => name.endsWith(".md")).map((name) => `docs/${name}`),
+  ];
   const code = listFiles(join(ROOT, "lib")).map((file) => file.slice(ROOT.length));
   const comments = (text: string): string => (text.match(/^\s*(?:\/\/|\/\*\*|\*).*$|\s\/\/ .*$/gm) ?? []).join("\n");
   const read = (file: string): string => Deno.readTextFileSync(join(ROOT, file));

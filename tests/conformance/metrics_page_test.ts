@@ -5,6 +5,7 @@ import { BuildMetrics } from "../../lib/builds/metrics.ts";
 import { openGauges, openMetrics } from "../../lib/metrics.ts";
 import { openSettingsMetric, openUpgradeMetrics } from "../../lib/upgrades/metrics.ts";
 import { ProcessMetrics } from "../support/process_metrics.ts";
+import { sectionOf } from "./sources.ts";
 
 const PAGE = Deno.readTextFileSync(new URL("../../manifests/monitoring/metrics.md", import.meta.url));
 const REGISTRY = { host: "registry.example", circuit: "open", remaining: 1 } as const;
@@ -36,12 +37,8 @@ Deno.test("manifests/monitoring/metrics.md asks in its example queries only for 
     return type === "histogram" ? [`${name}_bucket`, `${name}_count`, `${name}_sum`] : [name];
   });
   const cells = [...PAGE.matchAll(/^\| `\w+`.*\| ([^|]+) \|$/gm)].map(([, cell = ""]) => cell);
-  const asked = cells.flatMap((cell) =>
-    [...cell.matchAll(/\b(?:mto|archway|workqueue|rest_client|upgradeoperator|upgrade|managed_upgrade|mco|ocl)_\w+/g)]
-      .map((
-        [name],
-      ) => name)
-  );
+  const series = /\b(?:mto|archway|workqueue|rest_client|upgradeoperator|upgrade|managed_upgrade|mco|ocl)_\w+/g;
+  const asked = cells.flatMap((cell) => cell.match(series) ?? []);
   assert.ok(asked.length >= 25);
   assert.deepEqual(asked.filter((name) => !known.includes(name)), []);
 });
@@ -78,7 +75,7 @@ Deno.test("manifests/monitoring/metrics.md has every outcome of a failed start",
 
 Deno.test("every metric of the daemon and of image builds has an example query that asks for it", () => {
   for (const [title, count] of [["The daemon of exec format errors", 5], ["Image builds", 25]] as const) {
-    const section = PAGE.split(`\n## ${title}\n`)[1]?.split("\n## ")[0] ?? "";
+    const section = sectionOf(PAGE, `## ${title}`);
     const rows = [...section.matchAll(/^\|\s*`(\w+)`\s*\|\s*(?:counter|gauge|histogram)\s*\|.*\| ([^|]+) \|$/gm)];
     assert.equal(rows.length, count, title);
     for (const [, name = "", query = ""] of rows) assert.match(query, new RegExp(`^\`.*\\b${name}(_bucket)?\\b.*\``));

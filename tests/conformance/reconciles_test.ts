@@ -6,21 +6,9 @@ const USER = "system:serviceaccount:a:upgrades";
 
 function request(words: string, receivedMs: number, more: Partial<AuditedRequest> = {}): AuditedRequest {
   const [verb = "", resource = ""] = words.split(" ");
-  return {
-    ...{
-      verb,
-      resource,
-      uri: "/",
-      user: USER,
-      userAgent: "",
-      credential: "",
-      subresource: "",
-      namespace: "",
-      name: "",
-    },
-    ...{ status: 200, receivedMs, answeredMs: receivedMs + 5 },
-    ...more,
-  };
+  const nothing = { userAgent: "", credential: "", subresource: "", namespace: "", name: "" };
+  const times = { receivedMs, answeredMs: receivedMs + 5 };
+  return { ...nothing, ...times, verb, resource, uri: "/", user: USER, status: 200, ...more };
 }
 
 const SETTINGS = { name: "managed-upgrade-operator-config" };

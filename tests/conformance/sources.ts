@@ -28,6 +28,19 @@ export function listFiles(folder: string): readonly string[] {
   });
 }
 
+/** What stands in a page under this heading. */
+export function sectionOf(page: string, heading: string): string {
+  const [, level = ""] = /^(#+) /.exec(heading) ?? [];
+  return page.split(`\n${heading}\n`)[1]?.split(`\n${level} `)[0] ?? "";
+}
+
+/** The cells of the rows of a section's tables whose first cell is code. */
+export function rowsUnder(page: string, heading: string): readonly (readonly string[])[] {
+  return sectionOf(page, heading).split("\n").filter((line) => line.startsWith("| `")).map((line) =>
+    line.split("|").slice(1, -1).map((cell) => cell.trim())
+  );
+}
+
 export interface ListedTest {
   readonly name: string;
   /** Its whole path. */

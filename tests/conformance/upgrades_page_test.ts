@@ -1,16 +1,9 @@
 import assert from "node:assert/strict";
 import { parse } from "yaml";
 import { decodeOperatorConfig } from "../../lib/upgrades/decide/types/operator_config.ts";
+import { rowsUnder } from "./sources.ts";
 
 const PAGE = Deno.readTextFileSync(new URL("../../docs/upgrades.md", import.meta.url));
-
-/** The cells of the rows of a section's table whose first cell is code. */
-function rowsUnder(heading: string): readonly (readonly string[])[] {
-  const section = PAGE.split(`\n## ${heading}\n`)[1]?.split("\n## ")[0] ?? "";
-  return section.split("\n").filter((line) => line.startsWith("| `")).map((line) =>
-    line.split("|").slice(1, -1).map((cell) => cell.trim())
-  );
-}
 
 /** A tree with one member, by its path: `a.b` is `{ a: { b: value } }`. */
 function treeWith(path: string, value: unknown): unknown {
@@ -26,7 +19,7 @@ function countLeaves(value: unknown): number {
 Deno.test("docs/upgrades.md has every setting of upgrades with its default, and no other", () => {
   const without = decodeOperatorConfig({});
   assert.ok(without.kind === "parsed");
-  const rows = rowsUnder("Settings").map(([key = "", fallback = ""]) =>
+  const rows = rowsUnder(PAGE, "## Settings").map(([key = "", fallback = ""]) =>
     [key.replaceAll("`", ""), fallback.replaceAll("`", "")] as const
   );
   assert.equal(new Set(rows.map(([key]) => key)).size, countLeaves(without.config));
