@@ -1,5 +1,6 @@
 // Inspectors for tests, put together as lib/images does it, over registries on loopback. The planner is a double: every image
 // is pulled from the host in its name, or from the endpoints that a test gives.
+import assert from "node:assert/strict";
 import type { Clock } from "../../lib/clock.ts";
 import { systemClock } from "../../lib/clock.ts";
 import type { KeyValueStore } from "../../lib/kv/store.ts";
@@ -8,7 +9,7 @@ import { RequestLimiter } from "../../lib/oci/limits/request_limiter.ts";
 import { CachedInspector } from "../../lib/oci/cache/cached.ts";
 import type { Credential, Keyring } from "../../lib/oci/credential.ts";
 import { credentialsFor } from "../../lib/oci/credentials/match.ts";
-import { failureOf } from "../../lib/oci/errors.ts";
+import { failureOf, InspectionError } from "../../lib/oci/errors.ts";
 import type { HostState } from "../../lib/oci/limits/host_state.ts";
 import { RegistryInspector } from "../../lib/oci/inspect.ts";
 import type { InspectionReport, Inspector, PlannedRequest, RegistryLookups } from "../../lib/oci/inspector.ts";
@@ -157,6 +158,13 @@ export function seenIn({ inspection }: Pick<InspectionReport, "inspection">): re
 /** The kind of what was found; why it failed where it did. */
 export function outcomeOf({ inspection }: Pick<InspectionReport, "inspection">): string {
   return inspection.kind === "failed" ? inspection.failure.reason : inspection.kind;
+}
+
+/** What a call fails with, which it must. */
+export async function errorOf(work: Promise<unknown>): Promise<InspectionError> {
+  const error: unknown = await work.then(() => "no failure", (thrown) => thrown);
+  assert.ok(error instanceof InspectionError, String(error));
+  return error;
 }
 
 /** These endpoints for every image. */

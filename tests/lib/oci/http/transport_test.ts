@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
-import { InspectionError } from "../../../../lib/oci/errors.ts";
+import type { InspectionError } from "../../../../lib/oci/errors.ts";
 import { RequestLog } from "../../../../lib/oci/request_log.ts";
 import type { Exchange } from "../../../../lib/oci/http/exchange.ts";
 import { callersOf } from "../../../../lib/oci/callers.ts";
 import type { Transport, TransportDeps } from "../../../../lib/oci/http/transport.ts";
 import type { FailureReason } from "../../../../lib/oci/types.ts";
 import { issueLoopbackCertificates } from "../../../../playground/listen.ts";
-import { openTransport, PLAIN } from "../../../support/inspectors.ts";
+import { errorOf, openTransport, PLAIN } from "../../../support/inspectors.ts";
 import { type FakeRegistry, openFakeRegistry } from "../../../support/registry.ts";
 
 function get(url: string, more: Partial<Exchange> = {}): Exchange {
@@ -21,14 +21,8 @@ function get(url: string, more: Partial<Exchange> = {}): Exchange {
   return { ...common, url: new URL(url), ...more };
 }
 
-async function failure(transport: Transport, exchange: Exchange): Promise<InspectionError> {
-  try {
-    await transport.send(exchange, new AbortController().signal);
-  } catch (error) {
-    assert.ok(error instanceof InspectionError, String(error));
-    return error;
-  }
-  return assert.fail("an answer came");
+function failure(transport: Transport, exchange: Exchange): Promise<InspectionError> {
+  return errorOf(transport.send(exchange, new AbortController().signal));
 }
 
 async function reasonOf(transport: Transport, exchange: Exchange): Promise<FailureReason> {
@@ -153,10 +147,8 @@ Deno.test("send() says of an undeclared host that has never answered only that i
   let quickest = Infinity;
   const messagesOf = async (
     addresses: readonly string[],
-    { audience = "tenants", limitMs = LIMIT_MS }: {
-      readonly audience?: TransportDeps["audience"];
-      readonly limitMs?: number;
-    } = {},
+    audience: TransportDeps["audience"] = "tenants",
+    limitMs = LIMIT_MS,
   ): Promise<readonly string[]> => {
     const limits = { timeouts: { headersMs: limitMs, totalMs: limitMs }, audience };
     using transport = openTransport({ ...limits, resolve: () => Promise.resolve(addresses) });
@@ -177,12 +169,9 @@ Deno.test("send() says of an undeclared host that has never answered only that i
     assert.ok(quickest >= LIMIT_MS - 10, "time does not tell a closed port from a silent one either");
   }
   // Handshakes take a while on a busy machine.
-  const described = await messagesOf(["10.0.0.1"], { audience: "caller", limitMs: 2_000 });
-  assert.equal(
-    new Set(described).size,
-    described.length,
-    "the person who asks from their own machine sees what is wrong",
-  );
+  const described = await messagesOf(["10.0.0.1"], "caller", 2_000);
+  const distinct = new Set(described).size;
+  assert.equal(distinct, described.length, "the person who asks from their own machine sees what is wrong");
   const [first, ...others] = await messagesOf(["93.184.216.34"]);
   assert.deepEqual([...new Set(others)], [first], "the name may have another address by the time that it is asked");
 });
@@ -207,11 +196,14 @@ Deno.test("send() traces how it logged in, never with what", async () => {
   registry.intercept = () => new Response("hello");
   const requestLog = new RequestLog();
   const form = new URLSearchParams({ refresh_token: "c4nary" });
-  for (
-    const more of [{}, { authorization: "Basic c4nary" }, { authorization: "Bearer c4nary" }, {
-      headers: { Authorization: "c4nary" },
-    }, { form, method: "POST" as const }]
-  ) await transport.send(get(registry.origin, { requestLog, ...more }), signal);
+  const ways: readonly Partial<Exchange>[] = [
+    {},
+    { authorization: "Basic c4nary" },
+    { authorization: "Bearer c4nary" },
+    { headers: { Authorization: "c4nary" } },
+    { form, method: "POST" },
+  ];
+  for (const more of ways) await transport.send(get(registry.origin, { requestLog, ...more }), signal);
   const logins = requestLog.trace.map(({ authorization }) => authorization);
   assert.deepEqual(logins, [undefined, "Basic", "Bearer", "other", "form"]);
   assert.doesNotMatch(JSON.stringify(requestLog.trace), /c4nary/);
@@ -262,12 +254,7 @@ Deno.test("send() refuses a credential that no header can hold without repeating
 
 /** A TLS server that sends these bytes to whoever asks. */
 async function sendRaw(answer: string, exchange: (origin: string) => Exchange): Promise<InspectionError> {
-  const listener = Deno.listenTls({
-    hostname: "127.0.0.1",
-    port: 0,
-    cert: certificates.serving.cert,
-    key: certificates.serving.key,
-  });
+  const listener = Deno.listenTls({ hostname: "127.0.0.1", port: 0, ...certificates.serving });
   using transport = openTransport();
   const failing = failure(transport, exchange(`https://127.0.0.1:${listener.addr.port}`));
   const connection = await listener.accept();
@@ -335,10 +322,9 @@ Deno.test("send() does not take a host called tls for a TLS fault", async () => 
 
 Deno.test("send() reports that certificates are unreadable instead of blaming the registry", async () => {
   using transport = openTransport();
-  const clientCertificate = { certificate: "nonsense", key: "nonsense" };
-  const exchange = get("https://127.0.0.1:1/", {
-    transport: { ...PLAIN, scheme: "https", clientCertificates: [clientCertificate] },
-  });
+  const clientCertificates = [{ certificate: "nonsense", key: "nonsense" }];
+  const unreadable = { ...PLAIN, scheme: "https", clientCertificates } as const;
+  const exchange = get("https://127.0.0.1:1/", { transport: unreadable });
   assert.equal(await reasonOf(transport, exchange), "Misconfigured");
 });
 

@@ -1,11 +1,10 @@
 import assert from "node:assert/strict";
-import { InspectionError } from "../../../../lib/oci/errors.ts";
 import type { Answer, Exchange } from "../../../../lib/oci/http/exchange.ts";
 import { callersOf } from "../../../../lib/oci/callers.ts";
 import type { EndpointTransport } from "../../../../lib/oci/pull_plan.ts";
 import { RequestLog } from "../../../../lib/oci/request_log.ts";
 import { issueLoopbackCertificates } from "../../../../playground/listen.ts";
-import { openTransport, PLAIN } from "../../../support/inspectors.ts";
+import { errorOf, openTransport, PLAIN } from "../../../support/inspectors.ts";
 import { type FakeRegistry, openFakeRegistry } from "../../../support/registry.ts";
 
 const { signal } = new AbortController();
@@ -32,50 +31,28 @@ function partsOf(fault?: Error): () => ReadableStream<Uint8Array<ArrayBuffer>> {
     }, { highWaterMark: 0 });
 }
 
-async function reasonOf(work: Promise<unknown>): Promise<string> {
-  try {
-    await work;
-  } catch (error) {
-    assert.ok(error instanceof InspectionError, String(error));
-    return error.failure.reason;
-  }
-  return assert.fail("no failure");
-}
-
 const certificates = await issueLoopbackCertificates(Date.now());
 
 /** The ways to a registry: the last two do not go through the runtime's fetch. */
-const WAYS: readonly {
-  readonly name: string;
-  readonly isTls: boolean;
-  readonly transport: Partial<EndpointTransport>;
-}[] = [
-  { name: "plain HTTP", isTls: false, transport: {} },
-  { name: "verified TLS", isTls: true, transport: { scheme: "https", caCertificates: [certificates.authority] } },
-  { name: "unverified TLS", isTls: true, transport: { scheme: "https", verifyTls: false } },
-  {
-    name: "a pinned certificate",
-    isTls: true,
-    transport: { scheme: "https", caCertificates: [certificates.serving.cert] },
-  },
+const WAYS: readonly (readonly [name: string, way: EndpointTransport])[] = [
+  ["plain HTTP", PLAIN],
+  ["verified TLS", { ...PLAIN, scheme: "https", caCertificates: [certificates.authority] }],
+  ["unverified TLS", { ...PLAIN, scheme: "https", verifyTls: false }],
+  ["a pinned certificate", { ...PLAIN, scheme: "https", caCertificates: [certificates.serving.cert] }],
 ];
 
-function openRegistry(isTls: boolean): Promise<FakeRegistry> {
-  return openFakeRegistry(isTls ? { certificate: certificates.serving } : {});
-}
+for (const [name, reach] of WAYS) {
+  const open = (): Promise<FakeRegistry> =>
+    openFakeRegistry(reach === PLAIN ? {} : { certificate: certificates.serving });
 
-for (const { name, isTls, transport: way } of WAYS) {
   Deno.test(`send() writes bytes with their length and their range over ${name}`, async () => {
-    await using registry = await openRegistry(isTls);
+    await using registry = await open();
     using transport = openTransport();
     registry.intercept = () => new Response(null, { status: 201 });
     const content = new TextEncoder().encode("content");
     const body = { contentType: "a/b", content, range: "7-13" };
-    const answer = await transport.send(
-      write(`${registry.origin}/v2/a`, { method: "PATCH", body, transport: { ...PLAIN, ...way } }),
-      signal,
-    );
-    assert.equal(answer.status, 201);
+    const sent = write(`${registry.origin}/v2/a`, { method: "PATCH", body, transport: reach });
+    assert.equal((await transport.send(sent, signal)).status, 201);
     const [seen] = registry.requests;
     assert.deepEqual([seen?.method, seen?.body], ["PATCH", "content"]);
     const names = ["content-type", "content-length", "content-range"];
@@ -83,26 +60,21 @@ for (const { name, isTls, transport: way } of WAYS) {
   });
 
   Deno.test(`send() writes a stream as it comes over ${name}`, async () => {
-    await using registry = await openRegistry(isTls);
+    await using registry = await open();
     using transport = openTransport();
     registry.intercept = () => new Response(null, { status: 202 });
     // One that is pinned is known to be so by its first answer, before a stream is sent.
-    const reach = { ...PLAIN, ...way };
     await transport.send(write(`${registry.origin}/v2/`, { method: "POST", transport: reach }), signal);
     const body = { contentType: "a/b", content: partsOf() };
-    const answer = await transport.send(
-      write(`${registry.origin}/v2/a`, { method: "PATCH", body, transport: reach }),
-      signal,
-    );
-    assert.equal(answer.status, 202);
+    const sent = write(`${registry.origin}/v2/a`, { method: "PATCH", body, transport: reach });
+    assert.equal((await transport.send(sent, signal)).status, 202);
     assert.ok(registry.requests[1]?.body === PART.repeat(PARTS), "the whole stream arrives");
   });
 
   Deno.test(`send() ends a write whose stream breaks off over ${name}, and the registry does not take it for whole`, async () => {
-    await using registry = await openRegistry(isTls);
+    await using registry = await open();
     using transport = openTransport();
     registry.intercept = () => new Response(null, { status: 201 });
-    const reach = { ...PLAIN, ...way };
     await transport.send(write(`${registry.origin}/v2/`, { method: "POST", transport: reach }), signal);
     const body = { contentType: "a/b", content: partsOf(new Error("source is gone")) };
     await assert.rejects(transport.send(write(`${registry.origin}/v2/a`, { body, transport: reach }), signal));
@@ -110,10 +82,10 @@ for (const { name, isTls, transport: way } of WAYS) {
   });
 
   Deno.test(`send() gives the body of an answer as it comes over ${name}`, async () => {
-    await using registry = await openRegistry(isTls);
+    await using registry = await open();
     using transport = openTransport();
     registry.intercept = () => new Response(PART.repeat(PARTS));
-    const get = { method: "GET", isStreamed: true, transport: { ...PLAIN, ...way } } as const;
+    const get = { method: "GET", isStreamed: true, transport: reach } as const;
     const answer: Answer = await transport.send(write(`${registry.origin}/v2/a`, get), signal);
     assert.equal(answer.body.byteLength, 0);
     assert.ok(await new Response(answer.stream).text() === PART.repeat(PARTS), "more than maxBytes, and whole");
@@ -138,7 +110,7 @@ Deno.test("send() names a stream that breaks off on its way as any other answer"
   })();
   const url = `http://127.0.0.1:${listener.addr.port}/v2/a`;
   const answer = await transport.send(write(url, { method: "GET", isStreamed: true }), signal);
-  assert.equal(await reasonOf(new Response(answer.stream).text()), "Unreachable");
+  assert.equal((await errorOf(new Response(answer.stream).text())).failure.reason, "Unreachable");
   await served;
 });
 
@@ -159,6 +131,7 @@ Deno.test("send() lets an exchange bring its own limits of time", async () => {
   const held = Promise.withResolvers<Response>();
   registry.intercept = () => held.promise;
   const timeouts = { headersMs: 50, totalMs: 50 };
-  assert.equal(await reasonOf(transport.send(write(`${registry.origin}/v2/a`, { timeouts }), signal)), "Timeout");
+  const sent = transport.send(write(`${registry.origin}/v2/a`, { timeouts }), signal);
+  assert.equal((await errorOf(sent)).failure.reason, "Timeout");
   held.resolve(new Response());
 });

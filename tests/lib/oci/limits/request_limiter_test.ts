@@ -4,10 +4,11 @@ import { RequestLimiter } from "../../../../lib/oci/limits/request_limiter.ts";
 import { callersOf, type InspectionPriority } from "../../../../lib/oci/callers.ts";
 import type { RequestAbout } from "../../../../lib/oci/limits/host_limiter.ts";
 import { type Logger, silentLogger } from "../../../../lib/log.ts";
-import { InspectionError, inspectionError } from "../../../../lib/oci/errors.ts";
+import { inspectionError } from "../../../../lib/oci/errors.ts";
 import type { HostState } from "../../../../lib/oci/limits/host_state.ts";
 import type { FailureReason } from "../../../../lib/oci/types.ts";
 import { FakeClock } from "../../../support/fake_clock.ts";
+import { errorOf } from "../../../support/inspectors.ts";
 import { keepLog } from "../../../support/logs.ts";
 
 const HOST = "registry.example";
@@ -50,14 +51,8 @@ function stateOf(limiter: RequestLimiter, host = HOST): HostState {
   return state;
 }
 
-async function reasonOf(work: Promise<unknown>): Promise<FailureReason | "answered"> {
-  try {
-    await work;
-    return "answered";
-  } catch (error) {
-    assert.ok(error instanceof InspectionError, String(error));
-    return error.failure.reason;
-  }
+function reasonOf(work: Promise<unknown>): Promise<FailureReason | "answered"> {
+  return work.then(() => "answered", async () => (await errorOf(work)).failure.reason);
 }
 
 function held(): { readonly started: string[]; send(name: string): () => Promise<LimitedAnswer>; release(): void } {
@@ -146,16 +141,8 @@ Deno.test("RequestLimiter.run() reports when to come back instead of waiting out
   assert.equal((await run(limiter, gives(429, { "retry-after": "30" }))).status, 429);
   let asked = 0;
   const work = run(limiter, () => Promise.resolve(answer(++asked)));
-  await assert.rejects(work, (error: unknown) => {
-    assert.ok(error instanceof InspectionError);
-    const { reason, kind, retryAfterMs } = error.failure;
-    assert.deepEqual({ reason, kind, retryAfterMs }, {
-      reason: "RateLimited",
-      kind: "transient",
-      retryAfterMs: 30_000,
-    });
-    return true;
-  });
+  const { reason, kind, retryAfterMs } = (await errorOf(work)).failure;
+  assert.deepEqual([reason, kind, retryAfterMs], ["RateLimited", "transient", 30_000]);
   assert.equal(asked, 0);
   await clock.advance(30_000);
   assert.equal(await reasonOf(run(limiter, gives())), "answered");
@@ -265,10 +252,9 @@ Deno.test("RequestLimiter.run() says the last real error when it refuses", async
   const cause = "Cannot reach registry.example: unknown certificate authority.";
   const failing = fails("TlsFailed", cause);
   for (let at = 0; at < 5; at++) await reasonOf(run(limiter, failing));
-  await assert.rejects(run(limiter, failing), (error) => {
-    assert.ok(error instanceof InspectionError && error.failure.reason === "CircuitOpen");
-    return error.message.includes(cause);
-  });
+  const { failure, message } = await errorOf(run(limiter, failing));
+  assert.equal(failure.reason, "CircuitOpen");
+  assert.ok(message.includes(cause), message);
   for (let at = 0; at < 5; at++) await reasonOf(run(limiter, gives(502), { host: "b.example" }));
   await assert.rejects(run(limiter, failing, { host: "b.example" }), /It answered 502/);
 });
