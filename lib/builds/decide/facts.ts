@@ -20,9 +20,9 @@ import type { BuildRecord } from "./types.ts";
 export interface BuildFacts {
   readonly nowMs: number;
   readonly config: MachineOSConfig;
-  readonly pool?: MachineConfigPool | undefined;
+  readonly pool: MachineConfigPool | undefined;
   readonly pools: readonly MachineConfigPool[];
-  readonly rendered?: RenderedConfig | undefined;
+  readonly rendered: RenderedConfig | undefined;
   readonly nodes: readonly BuildNode[];
   readonly machineSets: readonly BuildMachineSet[];
   readonly cluster: ClusterSettings;
@@ -40,7 +40,7 @@ export interface BuildFacts {
   readonly checksImages: boolean;
   /** Whether the machine config operator's own builder has a replica, ready or not. */
   readonly otherBuilder: "running" | "stopped";
-  readonly detected?: { readonly resourceVersion: string; readonly data: Readonly<Record<string, string>> } | undefined;
+  readonly detected: { readonly resourceVersion: string; readonly data: Readonly<Record<string, string>> } | undefined;
   readonly answers: ReadonlyMap<string, RegistryAnswer>;
   readonly settings: BuildSettings;
 }

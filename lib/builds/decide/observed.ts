@@ -19,7 +19,7 @@ export interface MachineOSConfig {
   readonly meta: Meta;
   readonly pool: string;
   /** Absent: the copy of the cluster's pull secret. */
-  readonly pullSecret?: string | undefined;
+  readonly pullSecret: string | undefined;
   readonly pushSecret: string;
   readonly pushSpec: string;
   readonly containerFiles: readonly ContainerFile[];
@@ -29,8 +29,8 @@ export interface MachineOSConfig {
     readonly conditions: readonly Condition[];
     readonly observedGeneration: number;
     /** `registry/repository@sha256:…`: what nodes run. */
-    readonly pullSpec?: string | undefined;
-    readonly build?: string | undefined;
+    readonly pullSpec: string | undefined;
+    readonly build: string | undefined;
   };
 }
 
@@ -41,11 +41,11 @@ export interface MachineOSBuild {
   readonly pushSpec: string;
   readonly status: {
     readonly conditions: readonly Condition[];
-    readonly job?: string | undefined;
+    readonly job: string | undefined;
     readonly relatedObjects: readonly string[];
-    readonly buildStart?: string | undefined;
-    readonly buildEnd?: string | undefined;
-    readonly digestedPushSpec?: string | undefined;
+    readonly buildStart: string | undefined;
+    readonly buildEnd: string | undefined;
+    readonly digestedPushSpec: string | undefined;
   };
 }
 
@@ -57,7 +57,7 @@ export interface RenderedConfig {
   readonly kernelArguments: readonly string[];
   readonly extensions: readonly string[];
   /** `/etc/containers/policy.json` and `/etc/containers/registries.conf` of its Ignition files, decoded. */
-  readonly files: { readonly policy?: string | undefined; readonly registries?: string | undefined };
+  readonly files: { readonly policy: string | undefined; readonly registries: string | undefined };
   /** The whole object: it goes into the build. */
   readonly whole: JsonObject;
 }
@@ -84,7 +84,7 @@ export interface JobObservation {
   readonly failed: number;
   /** Pods that ended and are not counted yet. */
   readonly uncounted: number;
-  readonly startedMs?: number | undefined;
+  readonly startedMs: number | undefined;
   readonly conditions: readonly Condition[];
   /** A pod of it that no node takes: the scheduler's message. Absent: none is known. */
   readonly unschedulable?: string | undefined;

@@ -169,6 +169,7 @@ function factsOf({ config, pool, rendered }: Given): BuildFacts {
     secrets: { pull: "usable", push: "usable" },
     secretVersions: { pull: "1", push: "1" },
     optional: [],
+    detected: undefined,
     checksImages: false,
     otherBuilder: "stopped",
     answers: new Map(),

@@ -146,7 +146,7 @@ export function forgottenRecords(
   const running = runningDigests(nodes);
   const isRun = (record: StoredRecord): boolean => digestsOf(record).some((digest) => running.has(digest));
   const kept = records.filter(isRun);
-  const gone = { config: { meta: { name: config }, status: {} }, builds: [], nodes, elsewhere };
+  const gone = { config: { meta: { name: config }, status: { pullSpec: undefined } }, builds: [], nodes, elsewhere };
   return records.filter((record) => !isRun(record)).map((record) => ({
     record,
     deletions: imageDeletions(leavingOf(record), { ...gone, records: [...kept, record] }),

@@ -99,8 +99,9 @@ const REASONS: Readonly<Record<typeof STATES[number], readonly [string, string]>
   Succeeded: ["Ready", "Build Ready"],
 };
 
-export function stateOfBuild({ status }: Pick<MachineOSBuild, "status">): MachineOSBuildState {
-  const { conditions } = status;
+export function stateOfBuild(
+  { status: { conditions } }: { readonly status: Pick<MachineOSBuild["status"], "conditions"> },
+): MachineOSBuildState {
   const end = ENDS.find((type) => isTrue(conditions, type));
   if (end !== undefined) return end;
   return isTrue(conditions, "Building") ? "Building" : isTrue(conditions, "Prepared") ? "Prepared" : "initial";
