@@ -70,7 +70,7 @@ async function readClusterConfigState({ api, signal }: CheckDeps): Promise<Names
 async function listNamespaceConfigs({ api, signal }: CheckDeps): Promise<readonly ConfigName[]> {
   const found: ConfigName[] = [];
   for await (const { metadata } of listAll(api, Resource.namespaceConfigs, { signal })) {
-    // One that is deleted already holds nothing: a finalizer of somebody else could keep it for ever.
+    // One that is deleted already holds nothing: a finalizer of somebody else could keep it forever.
     if (metadata.deletionTimestamp === undefined) {
       found.push({ namespace: metadata.namespace ?? "", name: metadata.name });
     }

@@ -64,7 +64,7 @@ export interface OpenCapability {
   readonly isBusy?: () => boolean;
   /** What the leader publishes: whether it can do its work. */
   readonly leaderState?: () => HolderState;
-  /** Whether what decisions depend on is known; a new leader waits for it, but not for ever. */
+  /** Whether what decisions depend on is known; a new leader waits for it, but not forever. */
   readonly isSettled?: () => boolean;
 }
 

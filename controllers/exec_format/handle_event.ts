@@ -1,4 +1,4 @@
-// One ENoExecEvent: read pod and node, decide, carry out. What was handled is deleted; nothing stays for ever.
+// One ENoExecEvent: read pod and node, decide, carry out. What was handled is deleted; nothing stays forever.
 import { ignoring, readOptional, serverNowMs } from "../../lib/k8s/api.ts";
 import { decideEvent, type EventError, type EventVerdict } from "../../lib/exec_format/decide/decide_event.ts";
 import { type EventView, parseEvent } from "../../lib/exec_format/decide/event.ts";

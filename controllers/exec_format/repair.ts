@@ -143,7 +143,7 @@ async function wouldRequire(
   try {
     const images = await orAborted(imagesToPlace.inspect(request, deadline.signal), deadline.signal);
     const judgement = judgeImages(anew, settings, plan.images, images);
-    // None are left: nothing runs all of its images, and a new pod would wait for ever.
+    // None are left: nothing runs all of its images, and a new pod would wait forever.
     return judgement.kind === "failed" ? "unknown" : judgement.architectures;
   } catch (error) {
     if (deadline.signal.aborted && !signal.aborted) return "unknown";

@@ -119,7 +119,7 @@ async function isUninstalled(run: OperatorRun): Promise<boolean> {
   return true;
 }
 
-/** Without a config nothing needs the finalizers: an account that is deleted in the next moment would wait for ever. */
+/** Without a config nothing needs the finalizers: an account that is deleted in the next moment would wait forever. */
 async function releaseIfUnused(run: OperatorRun): Promise<void> {
   using reading = openDeadline(INSTALLATION_READ_MS, run);
   while (!run.signal.aborted) {

@@ -56,7 +56,7 @@ export async function setUninstallFinalizers(run: OperatorRun, wanted: "held" | 
   );
   const refused = results.filter((result) => result.status === "rejected").map(({ reason }) => reason);
   const fault = refused.find((reason) => !isMissingOrForbidden(reason));
-  // What may go better next time is tried again: an object that stays held is stuck for ever.
+  // What may go better next time is tried again: an object that stays held is stuck forever.
   if (fault !== undefined && wanted === "free") throw fault;
   if (memory.ending !== undefined) memory.ending = "left";
   if (refused.length === 0) return log.info("own account and role", { state: wanted });

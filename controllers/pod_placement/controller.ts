@@ -43,7 +43,7 @@ import { gatherFacts } from "./gather.ts";
 import { Inspections } from "./inspections.ts";
 import { leftMs, type PodState, PodStates, stopInspection } from "./pod_states.ts";
 import { reportGated } from "./report.ts";
-import { sweepForEver, Unadmitted } from "./sweep.ts";
+import { sweepRepeatedly, Unadmitted } from "./sweep.ts";
 import { WriteHealth } from "./write_health.ts";
 
 /** Pods at their deadline that are released while all workers are busy with others. */
@@ -162,7 +162,7 @@ export class PodPlacement {
 
   async #sweep(signal: AbortSignal): Promise<void> {
     await this.#gated.synced(signal).catch(() => undefined);
-    await sweepForEver(this.#deps, {
+    await sweepRepeatedly(this.#deps, {
       unadmitted: this.#unadmitted,
       isWatched: (key, pod) => this.#gated.get(key)?.uid === pod.uid,
       onUnlabelled: (key, pod) => {

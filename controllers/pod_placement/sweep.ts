@@ -27,7 +27,7 @@ export interface SweepOptions {
 }
 
 /** Sweeps now and again until the signal aborts. Never rejects. */
-export async function sweepForEver(
+export async function sweepRepeatedly(
   deps: Pick<PodPlacementDeps, "api" | "clock" | "log">,
   options: SweepOptions,
   signal: AbortSignal,

@@ -39,7 +39,7 @@ const WATCH_STALL_MS = 90_000;
 /** API server restarts must cost little: at most this long after it is back we are too. */
 const FIRST_RECONNECT_MS = 50;
 const RECONNECT_BACKOFF = { baseMs: 250, capMs: 5_000 } as const;
-/** A missing CRD or right may stay missing for ever. */
+/** A missing CRD or right may stay missing forever. */
 const UNAVAILABLE_BACKOFF = { baseMs: 1_000, capMs: 30_000 } as const;
 /** A watch that lasted so long was healthy even without an event. */
 const HEALTHY_WATCH_MS = 5_000;

@@ -9,7 +9,7 @@
 //
 // The exec format error monitor comes after all else of a config that is present, and goes before all else of one that is
 // being deleted: first its DaemonSet, then the events, which the leader works off, then its finalizers, on Archway's own
-// Deployment and on the config. No wait is for ever.
+// Deployment and on the config. No wait is forever.
 //
 // The uninstall finalizers are on the account, the role and the binding that leaving needs: rights that are deleted first would
 // strand all else.

@@ -84,7 +84,7 @@ function scopeOf({ metadata }: KubeObject, node: string): PodScope {
   if (node !== "") return { kind: "node", node };
   const record = parseRecord(entryOf(metadata.annotations, PodAnnotation.decision));
   if (record === undefined || !DECIDED.includes(record.decision)) return { kind: "any" };
-  // The owner of the pod can write its annotations: a toleration that the API server refuses would be tried for ever.
+  // The owner of the pod can write its annotations: a toleration that the API server refuses would be tried forever.
   const architectures = [...new Set(record.architectures)].filter(isUsableArchitecture).slice(0, MAX_ARCHITECTURES);
   return { kind: "decided", architectures };
 }

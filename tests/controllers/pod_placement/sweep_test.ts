@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
-import { sweepForEver } from "../../../controllers/pod_placement/sweep.ts";
+import { sweepRepeatedly } from "../../../controllers/pod_placement/sweep.ts";
 import type { ListOptions } from "../../../lib/k8s/api.ts";
 import { silentLogger } from "../../../lib/log.ts";
 import { FakeClock } from "../../support/fake_clock.ts";
 import { MemoryCluster } from "../../support/memory_kube_api.ts";
 
-Deno.test("sweepForEver() reads pods 50 at a time, without letting the API server ignore that, and looks at each page at once", async () => {
+Deno.test("sweepRepeatedly() reads pods 50 at a time, without letting the API server ignore that, and looks at each page at once", async () => {
   const clock = new FakeClock();
   const stop = new AbortController();
   const asked: ListOptions[] = [];
@@ -25,7 +25,7 @@ Deno.test("sweepForEver() reads pods 50 at a time, without letting the API serve
     conclude: () => Promise.resolve(void steps.push("end")),
   };
   const options = { unadmitted, isWatched: () => true, onUnlabelled: () => {} };
-  const sweeping = sweepForEver({ api, clock, log: silentLogger }, options, stop.signal);
+  const sweeping = sweepRepeatedly({ api, clock, log: silentLogger }, options, stop.signal);
   await clock.advance(1_000);
   stop.abort();
   await sweeping.catch(() => {});
