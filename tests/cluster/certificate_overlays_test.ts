@@ -2,13 +2,14 @@
 // Archway writes its path into all three configurations, and leaves the CA that the other party injects alone.
 import assert from "node:assert/strict";
 import { renderFolder } from "../../manifests/generate/kustomize.ts";
-import { WebhookName, WebhookPath } from "../../lib/names.ts";
+import { WebhookPath } from "../../lib/names.ts";
 import { defineKinds, type ForeignKind } from "../node/support/foreign_apis.ts";
 import { lacks } from "../support/needs.ts";
 import { askWebhook } from "./support/ask_webhook.ts";
 import { type CertificateKeeper, playCertManager, playServiceCa } from "./support/certificate_keepers.ts";
 import { type ClusterAccess, read } from "./support/cluster_access.ts";
 import { argumentsOf } from "./support/installation.ts";
+import { CHECKS, CONFIG, DEFINITION, POD_WEBHOOK } from "./support/objects.ts";
 import { createAuthority } from "./support/pki.ts";
 import { failedWebhookCalls } from "./support/pod_load.ts";
 import { renderPod } from "./support/pods.ts";
@@ -16,17 +17,11 @@ import {
   applyBehindService,
   enableBehindService,
   NAMESPACE,
-  POD_WEBHOOK,
   ServiceReplica,
   untilGated,
 } from "./support/service_bed.ts";
 import { bareControlPlane } from "./support/shared_control_plane.ts";
 import { pause, waitUntil } from "./support/wait.ts";
-
-const VALIDATING = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/" +
-  WebhookName.validatingConfiguration;
-const DEFINITION = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${WebhookName.convertedDefinition}`;
-const CONFIG = "/apis/multiarch.openshift.io/v1beta1/clusterpodplacementconfigs/cluster";
 
 interface Overlay {
   readonly path: string;
@@ -52,8 +47,7 @@ interface Client {
 }
 
 async function clientsOf(cluster: ClusterAccess): Promise<readonly Client[]> {
-  const configurations = [POD_WEBHOOK, VALIDATING, DEFINITION].map((path) => cluster.request("GET", path));
-  const [pods, checks, definition] = (await Promise.all(configurations)).map(({ body }) => body);
+  const [pods, checks, definition] = await Promise.all([POD_WEBHOOK, CHECKS, DEFINITION].map(cluster.get));
   const clients = [
     read(pods, "webhooks", 0, "clientConfig"),
     read(checks, "webhooks", 0, "clientConfig"),
@@ -118,7 +112,7 @@ async function open({ path, needs, play, asks }: Overlay, undo: AsyncDisposableS
   await defineKinds(cluster, needs);
   const objects = await renderFolder(path);
   await applyBehindService(cluster, { objects, pods: "played" });
-  for (const object of asks === undefined ? [] : [VALIDATING, DEFINITION]) {
+  for (const object of asks === undefined ? [] : [CHECKS, DEFINITION]) {
     await cluster.patch(object, { metadata: { annotations: asks } });
   }
   const keeper = undo.use(await play(cluster));

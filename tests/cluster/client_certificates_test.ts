@@ -7,6 +7,7 @@ import { lacks } from "../support/needs.ts";
 import { askWebhook, type ClientIdentity } from "./support/ask_webhook.ts";
 import { read } from "./support/cluster_access.ts";
 import { startControlPlane } from "./support/control_plane.ts";
+import { CONFIG, POD_WEBHOOK } from "./support/objects.ts";
 import { type CertificateAuthority, createAuthority } from "./support/pki.ts";
 import { failedWebhookCalls } from "./support/pod_load.ts";
 import { renderPod } from "./support/pods.ts";
@@ -14,13 +15,11 @@ import {
   applyBehindService,
   enableBehindService,
   NAMESPACE,
-  POD_WEBHOOK,
   ServiceReplica,
   untilGated,
 } from "./support/service_bed.ts";
 import { waitUntil } from "./support/wait.ts";
 
-const CONFIG = "/apis/multiarch.openshift.io/v1beta1/clusterpodplacementconfigs/cluster";
 const ignore = lacks("address");
 
 async function identityOf(authority: CertificateAuthority, usage: "client" | "server"): Promise<ClientIdentity> {

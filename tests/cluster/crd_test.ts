@@ -23,6 +23,7 @@ const PATHS = {
 } as const;
 
 type Kind = keyof typeof PATHS;
+const [CLUSTER, LOCAL] = ["ClusterPodPlacementConfig", "PodPlacementConfig"] as const;
 
 /** No conversion webhook answers here. */
 async function startWithDefinitions(): Promise<SharedControlPlane> {
@@ -35,19 +36,12 @@ async function startWithDefinitions(): Promise<SharedControlPlane> {
     });
   }
   await waitUntil("the kinds to be served", async () => {
-    const statuses = await Promise.all(
-      Object.values(PATHS).map(async (path) => (await cluster.request("GET", path)).status),
-    );
-    return statuses.every((status) => status === 200);
+    return (await Promise.all(Object.values(PATHS).map(cluster.exists))).every(Boolean);
   });
   return cluster;
 }
 
-const body = (
-  kind: Kind,
-  spec: unknown,
-  name = kind === "ClusterPodPlacementConfig" ? "cluster" : "sample",
-): unknown => ({
+const body = (kind: Kind, spec: unknown, name = kind === CLUSTER ? "cluster" : "sample"): unknown => ({
   ...{ apiVersion: `${GROUP}/v1beta1`, kind, metadata: { name } },
   ...(spec === undefined ? {} : { spec }),
 });
@@ -113,8 +107,8 @@ const STATUS_ROWS: readonly (readonly [row: number, member: string, value: strin
 Deno.test("the CRDs on a real API server: rows 100-116, 130-135, 152, 156-169", async (t) => {
   await using cluster = await startWithDefinitions();
 
-  const probe = async (kind: Kind, object: unknown): Promise<"accepted" | "Invalid"> => {
-    const answer = await cluster.request("POST", `${PATHS[kind]}?dryRun=All`, object);
+  const probe = async (kind: Kind, spec: unknown, name?: string): Promise<"accepted" | "Invalid"> => {
+    const answer = await cluster.request("POST", `${PATHS[kind]}?dryRun=All`, body(kind, spec, name));
     expectStatus("probe", answer, [201, 422]);
     assert.ok(answer.status === 201 || read(answer.body, "reason") === "Invalid");
     return answer.status === 201 ? "accepted" : "Invalid";
@@ -122,66 +116,51 @@ Deno.test("the CRDs on a real API server: rows 100-116, 130-135, 152, 156-169", 
 
   for (const [clusterRow, localRow, what, spec] of PLATFORM_ROWS) {
     await t.step(`${clusterRow} ClusterPodPlacementConfig with ${what} is Invalid`, async () => {
-      assert.equal(await probe("ClusterPodPlacementConfig", body("ClusterPodPlacementConfig", spec)), "Invalid");
+      assert.equal(await probe(CLUSTER, spec), "Invalid");
     });
     await t.step(`${localRow} PodPlacementConfig with ${what} is Invalid`, async () => {
-      assert.equal(await probe("PodPlacementConfig", body("PodPlacementConfig", spec)), "Invalid");
+      assert.equal(await probe(LOCAL, spec), "Invalid");
     });
   }
 
   for (const [row, fallbackArchitecture, accepted] of FALLBACK_ROWS) {
     const verdict = accepted ? "accepted" : "Invalid";
     await t.step(`${row} fallbackArchitecture "${fallbackArchitecture.slice(0, 10)}" is ${verdict}`, async () => {
-      const object = body("ClusterPodPlacementConfig", { fallbackArchitecture });
-      assert.equal(await probe("ClusterPodPlacementConfig", object), verdict);
+      assert.equal(await probe(CLUSTER, { fallbackArchitecture }), verdict);
     });
     await t.step(`${row} so it is in a PodPlacementConfig, where the field is ours`, async () => {
-      const object = body("PodPlacementConfig", { plugins: {}, fallbackArchitecture });
-      assert.equal(await probe("PodPlacementConfig", object), verdict);
+      assert.equal(await probe(LOCAL, { plugins: {}, fallbackArchitecture }), verdict);
     });
   }
 
   await t.step("a ClusterPodPlacementConfig of another name is Invalid", async () => {
-    assert.equal(await probe("ClusterPodPlacementConfig", body("ClusterPodPlacementConfig", {}, "other")), "Invalid");
+    assert.equal(await probe(CLUSTER, {}, "other"), "Invalid");
   });
 
   await t.step("defaults are filled in where there is a spec, and only there", async () => {
     const stored = async (kind: Kind, spec: unknown): Promise<unknown> =>
       read((await cluster.request("POST", `${PATHS[kind]}?dryRun=All`, body(kind, spec))).body, "spec");
-    assert.deepEqual(await stored("ClusterPodPlacementConfig", {}), {
-      logVerbosity: "Normal",
-      fallbackArchitecture: "",
-    });
-    assert.equal(await stored("ClusterPodPlacementConfig", undefined), undefined);
-    assert.deepEqual(await stored("PodPlacementConfig", { plugins: {} }), { plugins: {}, priority: 0 });
+    assert.deepEqual(await stored(CLUSTER, {}), { logVerbosity: "Normal", fallbackArchitecture: "" });
+    assert.equal(await stored(CLUSTER, undefined), undefined);
+    assert.deepEqual(await stored(LOCAL, { plugins: {} }), { plugins: {}, priority: 0 });
   });
 
   await t.step("a PodPlacementConfig needs a spec with plugins, and a priority of 0 to 255", async () => {
-    assert.equal(await probe("PodPlacementConfig", body("PodPlacementConfig", undefined)), "Invalid");
-    assert.equal(await probe("PodPlacementConfig", body("PodPlacementConfig", {})), "Invalid");
-    for (
-      const [priority, verdict] of [[0, "accepted"], [255, "accepted"], [256, "Invalid"], [-1, "Invalid"]] as const
-    ) {
-      assert.equal(await probe("PodPlacementConfig", body("PodPlacementConfig", { plugins: {}, priority })), verdict);
-    }
+    const specs = [undefined, {}, ...[0, 255, 256, -1].map((priority) => ({ plugins: {}, priority }))];
+    const verdicts = await Promise.all(specs.map((spec) => probe(LOCAL, spec)));
+    assert.deepEqual(verdicts, ["Invalid", "Invalid", "accepted", "accepted", "Invalid", "Invalid"]);
   });
 
   const around = [
-    [
-      ...["PodPlacementConfig", SCHEMA_BOUNDS] as const,
-      (labelSelector: unknown) => ({ plugins: {}, labelSelector }),
-    ],
-    [
-      ...["ClusterPodPlacementConfig", CLUSTER_SELECTOR_BOUNDS] as const,
-      (namespaceSelector: unknown) => ({ namespaceSelector }),
-    ],
+    [LOCAL, SCHEMA_BOUNDS, (labelSelector: unknown) => ({ plugins: {}, labelSelector })],
+    [CLUSTER, CLUSTER_SELECTOR_BOUNDS, (namespaceSelector: unknown) => ({ namespaceSelector })],
   ] as const;
   for (const [kind, bounds, specOf] of around) {
     await t.step(`the selector of a ${kind} is Invalid beyond its bounds`, async () => {
       const { within, beyond } = selectorsAround(bounds);
-      assert.equal(await probe(kind, body(kind, specOf(within))), "accepted");
+      assert.equal(await probe(kind, specOf(within)), "accepted");
       for (const [tooMany, selector] of beyond) {
-        assert.equal(await probe(kind, body(kind, specOf(selector))), "Invalid", tooMany);
+        assert.equal(await probe(kind, specOf(selector)), "Invalid", tooMany);
       }
     });
   }
@@ -194,7 +173,7 @@ Deno.test("the CRDs on a real API server: rows 100-116, 130-135, 152, 156-169", 
         "/matchExpressions/items/properties/values/maxItems";
       const values = Array.from({ length: 64 }, (_, at) => `w${at}`);
       const labelSelector = { matchExpressions: [{ key: "a", operator: "NotIn", values }] };
-      const large = body("PodPlacementConfig", { plugins: {}, labelSelector }, "large");
+      const large = body(LOCAL, { plugins: {}, labelSelector }, "large");
       const patch = (operation: unknown) => cluster.request("PATCH", path, [operation]);
       expectStatus("take the bound away", await patch({ op: "remove", path: bound }), [200]);
       await waitUntil("the large config to be taken", async () => {
@@ -202,8 +181,8 @@ Deno.test("the CRDs on a real API server: rows 100-116, 130-135, 152, 156-169", 
         return status === 201;
       });
       expectStatus("bring it back", await patch({ op: "add", path: bound, value: SCHEMA_BOUNDS.values }), [200]);
-      const again = body("PodPlacementConfig", { plugins: {}, labelSelector }, "again");
-      await waitUntil("the bound to hold", async () => (await probe("PodPlacementConfig", again)) === "Invalid");
+      const again = { plugins: {}, labelSelector };
+      await waitUntil("the bound to hold", async () => await probe(LOCAL, again, "again") === "Invalid");
       const stored = await cluster.get(`${PATHS.PodPlacementConfig}/large`);
       assert.equal(parseSelector(read(stored, "spec", "labelSelector")).kind, "requirements");
       await cluster.delete(`${PATHS.PodPlacementConfig}/large`);
@@ -223,7 +202,7 @@ Deno.test("the CRDs on a real API server: rows 100-116, 130-135, 152, 156-169", 
   }
 
   await t.step("printer columns show the conditions", async () => {
-    await cluster.create(PATHS.ClusterPodPlacementConfig, body("ClusterPodPlacementConfig", {}));
+    await cluster.create(PATHS[CLUSTER], body(CLUSTER, {}));
     const lastTransitionTime = "2026-11-21T08:00:00Z";
     const conditions = ["Available", "Progressing", "Degraded"].map((type) => ({
       ...{ type, status: type === "Available" ? "True" : "False", reason: "AllComponentsReady" },
@@ -241,19 +220,13 @@ Deno.test("the CRDs on a real API server: rows 100-116, 130-135, 152, 156-169", 
     await cluster.delete(path);
   });
 
-  for (
-    const [kind, arbitrary] of [["ClusterPodPlacementConfig", CLUSTER_SPEC], [
-      "PodPlacementConfig",
-      NAMESPACE_SPEC,
-    ]] as const
-  ) {
+  for (const [kind, arbitrary] of [[CLUSTER, CLUSTER_SPEC], [LOCAL, NAMESPACE_SPEC]] as const) {
     await t.step(`${kind}: the validator of the unit tests reports what the API server answers`, async () => {
       const schema = readSchema(kind, "v1beta1");
       await fc.assert(
         fc.asyncProperty(fc.oneof(arbitrary, disturbed(arbitrary)), async (spec) => {
-          const object = body(kind, spec);
-          const problems = findProblems(schema, object);
-          assert.equal(await probe(kind, object), problems.length === 0 ? "accepted" : "Invalid", problems.join());
+          const problems = findProblems(schema, body(kind, spec));
+          assert.equal(await probe(kind, spec), problems.length === 0 ? "accepted" : "Invalid", problems.join());
         }),
         { numRuns: 150 },
       );

@@ -5,14 +5,12 @@ import { renderComposition } from "../../manifests/generate/kustomize.ts";
 import { buildEvent } from "../../lib/exec_format/decide/event.ts";
 import { EnoexecAnnotation, Finalizer } from "../../lib/names.ts";
 import { runArchway } from "../support/archway_program.ts";
-import type { Archway } from "./support/archway.ts";
-import { enablePlacement } from "./support/archway.ts";
+import { type Archway, enablePlacement } from "./support/archway.ts";
 import { conditionOf, listAt, read } from "./support/cluster_access.ts";
 import {
   applyComponents,
   awaitRunning,
   bindPod,
-  CONFIG,
   containerIdOf,
   createDeploymentOfArchway,
   DAEMON_SET,
@@ -27,6 +25,7 @@ import {
   warnBackOff,
   writeEvent,
 } from "./support/exec_format_bed.ts";
+import { clusterConfig, CONFIG, CONFIGS, POD_WEBHOOK } from "./support/objects.ts";
 import { createDeployment, createPods, isScheduled, listPods } from "./support/pods.ts";
 import { findIdle, findMissing, readRights, readUses, renderRight } from "./support/rights.ts";
 import { waitUntil } from "./support/wait.ts";
@@ -34,9 +33,7 @@ import { index, openWalkBed, type WalkBed } from "./support/walk_bed.ts";
 
 const LABEL = "multiarch.openshift.io/exec-format-error";
 const ERROR = "multiarch.openshift.io/enoexec-event-error";
-const WEBHOOK =
-  "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/pod-placement-mutating-webhook-configuration";
-const PATIENT = { deadlineMs: 60_000 } as const;
+const EVENT_KIND = { apiVersion: "multiarch.openshift.io/v1beta1", kind: "ENoExecEvent" };
 
 interface Bed extends WalkBed {
   readonly archway: Archway;
@@ -47,10 +44,7 @@ async function openBed(): Promise<Bed> {
   try {
     await applyComponents(bed.controlPlane);
     await createDeploymentOfArchway(bed.controlPlane);
-    const args = [
-      "--exec-format-errors=repair",
-      "--exec-format-image=registry.invalid/daemon:1",
-    ];
+    const args = ["--exec-format-errors=repair", "--exec-format-image=registry.invalid/daemon:1"];
     return { ...bed, archway: await bed.startReplica({ args }) };
   } catch (error) {
     await bed[Symbol.asyncDispose]();
@@ -82,36 +76,15 @@ async function daemonPodOn({ controlPlane }: Bed, node: string): Promise<string>
     const path = `/api/v1/namespaces/${NAMESPACE}/pods?labelSelector=app%3Denoexec-event-daemon`;
     const pod = (await controlPlane.list(path)).find((one) => read(one, "spec", "nodeName") === node);
     return pod === undefined ? undefined : String(read(pod, "metadata", "name"));
-  }, PATIENT);
-}
-
-async function createConfig({ controlPlane }: Bed, enabled: boolean): Promise<void> {
-  await waitUntil("the config to be taken", async () => {
-    const metadata = { name: "cluster" };
-    const config = {
-      apiVersion: "multiarch.openshift.io/v1beta1",
-      kind: "ClusterPodPlacementConfig",
-      metadata,
-      spec: plugin(enabled),
-    };
-    return (await controlPlane.request("POST", CONFIG.replace(/\/cluster$/, ""), config)).status === 201;
   });
 }
 
-async function deleteConfig({ controlPlane }: Bed): Promise<void> {
-  await controlPlane.delete(CONFIG);
-}
-
-async function awaitAllGone({ controlPlane }: Bed): Promise<void> {
-  for (const path of [CONFIG, DAEMON_SET, WEBHOOK]) {
-    await waitUntil(`${path} to be gone`, async () => !await controlPlane.exists(path), PATIENT);
-  }
+async function awaitGone({ controlPlane }: Bed, ...paths: readonly string[]): Promise<void> {
+  for (const path of paths) await waitUntil(`${path} to be gone`, async () => !await controlPlane.exists(path));
 }
 
 async function holdEvent({ controlPlane }: Bed, name: string): Promise<void> {
-  const kind = { apiVersion: "multiarch.openshift.io/v1beta1", kind: "ENoExecEvent" };
-  const held = { ...kind, metadata: { name, finalizers: ["example.com/hold"] } };
-  await controlPlane.create(EVENTS, held);
+  await controlPlane.create(EVENTS, { ...EVENT_KIND, metadata: { name, finalizers: ["example.com/hold"] } });
 }
 
 async function letGo({ controlPlane }: Bed, name: string): Promise<void> {
@@ -127,31 +100,26 @@ Deno.test("exec format errors on a real API server", async (t) => {
   // Before there is a config: it is not gated, and it prefers nodes that it cannot run on.
   const preference = { matchExpressions: [{ key: "kubernetes.io/arch", operator: "In", values: ["amd64"] }] };
   const nodeAffinity = { preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 100, preference }] };
-  await createDeployment(controlPlane, namespace, {
-    name: "stray",
-    replicas: 1,
-    images: [image],
-    spec: { affinity: { nodeAffinity } },
-  });
+  const stray = { name: "stray", replicas: 1, images: [image], spec: { affinity: { nodeAffinity } } };
+  await createDeployment(controlPlane, namespace, stray);
 
   await t.step(
     "117 119 120 192 enabled: config and Deployment have the finalizer, each node of the image's architectures a daemon",
     async () => {
       await enablePlacement(controlPlane, plugin(true));
-      await waitUntil("the DaemonSet", () => controlPlane.exists(DAEMON_SET), PATIENT);
+      await waitUntil("the DaemonSet", () => controlPlane.exists(DAEMON_SET));
       for (const path of [CONFIG, DEPLOYMENT]) assert.ok(await isHeld(bed, path), path);
       const account = `/api/v1/namespaces/${NAMESPACE}/serviceaccounts/enoexec-event-daemon`;
       assert.ok(await controlPlane.exists(account));
       for (const node of ["amd64-1", "arm64-2"]) await daemonPodOn(bed, node);
       const reasonOf = async (): Promise<unknown> =>
         read(conditionOf(await controlPlane.get(CONFIG), "ExecFormatErrorMonitorNotAvailable"), "reason");
-      await waitUntil("all daemons ready", async () => await reasonOf() === "DaemonsReady", PATIENT);
+      await waitUntil("all daemons ready", async () => await reasonOf() === "DaemonsReady");
       assert.equal(read(await controlPlane.get(DAEMON_SET), "status", "desiredNumberScheduled"), 4);
     },
   );
 
-  const awaitEventGone = (name: string): Promise<boolean> =>
-    waitUntil(`event ${name} to be gone`, async () => !await controlPlane.exists(`${EVENTS}/${name}`), PATIENT);
+  const awaitEventGone = (name: string): Promise<void> => awaitGone(bed, `${EVENTS}/${name}`);
 
   await t.step("a DaemonSet that is deleted comes back; the events of the old one are collected", async () => {
     const before = read(await controlPlane.get(DAEMON_SET), "metadata", "uid");
@@ -166,16 +134,16 @@ Deno.test("exec format errors on a real API server", async (t) => {
     await waitUntil("another one", async () => {
       const after = read(await controlPlane.get(DAEMON_SET), "metadata", "uid");
       return typeof after === "string" && after !== before;
-    }, PATIENT);
+    });
     await awaitEventGone(object.metadata.name);
   });
 
   await t.step("232 a Deployment that somebody deletes is let go at once, and its successor is held", async () => {
     await controlPlane.delete(DEPLOYMENT);
-    await waitUntil("the Deployment to be gone", async () => !await controlPlane.exists(DEPLOYMENT), PATIENT);
+    await awaitGone(bed, DEPLOYMENT);
     assert.ok(await isHeld(bed, CONFIG));
     await createDeploymentOfArchway(controlPlane);
-    await waitUntil("the finalizer", () => isHeld(bed, DEPLOYMENT), PATIENT);
+    await waitUntil("the finalizer", () => isHeld(bed, DEPLOYMENT));
   });
 
   const prepare = async (name: string, digit: string, node = "ppc64le-1"): Promise<void> => {
@@ -184,6 +152,11 @@ Deno.test("exec format errors on a real API server", async (t) => {
   };
   const write = (name: string, spec: Partial<EventSpec> & { readonly pod: string }): Promise<void> =>
     writeEvent(controlPlane, { name, node: "ppc64le-1", namespace, digit: "a", ...spec });
+  const reportOn = (name: string): Promise<string> => firstReport(bed, { namespace, name });
+  const fail = async (name: string, status: Readonly<Record<string, unknown>>): Promise<void> => {
+    await setContainerStatus(controlPlane, { namespace, name, status });
+    await warnBackOff(controlPlane, { namespace, name });
+  };
 
   await t.step("145 146 230 a report becomes an event and a label on the pod, and is deleted", async () => {
     const reported = ["kernel", "status"].map((source) => `archway_exec_format_errors_total\\{source="${source}"\\}`);
@@ -193,15 +166,12 @@ Deno.test("exec format errors on a real API server", async (t) => {
     await prepare("reported", "a");
     await write("e145", { pod: "reported" });
     await awaitEventGone("e145");
-    const [message] = await waitUntil("the event", async () => {
-      const reports = await reportsOf(controlPlane, { namespace, name: "reported" });
-      return reports.length > 0 && reports;
-    });
+    const message = await reportOn("reported");
     assert.match(
-      message ?? "",
+      message,
       /^Container "main-0" is running a binary incompatible with the node architecture \(ppc64le\)/,
     );
-    assert.match(message ?? "", /demo\/arm:v1 has arm64\..*named its node itself/);
+    assert.match(message, /demo\/arm:v1 has arm64\..*named its node itself/);
     assert.equal(await labelOf(bed, namespace, "reported"), "true");
     // The object is deleted before it is counted.
     await waitUntil("it to be counted", async () => await bed.archway.metric("mto_enoexecevents_total") === 1);
@@ -224,21 +194,12 @@ Deno.test("exec format errors on a real API server", async (t) => {
 
   await t.step("149 154 229 a container that the pod's status does not show is reported without its name", async () => {
     await prepare("unknown", "c");
-    await setContainerStatus(controlPlane, {
-      namespace,
-      name: "unknown",
-      status: { containerID: "wrong-container-id" },
-    });
+    const status = { containerID: "wrong-container-id" };
+    await setContainerStatus(controlPlane, { namespace, name: "unknown", status });
     await write("e149", { pod: "unknown", digit: "9" });
     await awaitEventGone("e149");
-    const reports = await waitUntil("the event", async () => {
-      const found = await reportsOf(controlPlane, { namespace, name: "unknown" });
-      return found.length > 0 && found;
-    });
-    assert.match(
-      reports[0] ?? "",
-      /^A container is running a binary incompatible with the node architecture \(ppc64le\)/,
-    );
+    const said = /^A container is running a binary incompatible with the node architecture \(ppc64le\)/;
+    assert.match(await reportOn("unknown"), said);
     assert.equal(await labelOf(bed, namespace, "unknown"), "true");
   });
 
@@ -250,7 +211,7 @@ Deno.test("exec format errors on a real API server", async (t) => {
         const body = await controlPlane.get(`${EVENTS}/${name}`);
         return read(body, "metadata", "labels", ERROR) === "node-not-found" &&
           read(body, "metadata", "deletionTimestamp") !== undefined;
-      }, PATIENT);
+      });
       await controlPlane.patch(`${EVENTS}/${name}`, { metadata: { finalizers: null } });
       await awaitEventGone(name);
     }
@@ -261,12 +222,7 @@ Deno.test("exec format errors on a real API server", async (t) => {
     "151 152 an event outside of Archway's namespace takes a status that reads back, and is deleted",
     async () => {
       const path = `/apis/multiarch.openshift.io/v1beta1/namespaces/${namespace}/enoexecevents`;
-      const bare = {
-        apiVersion: "multiarch.openshift.io/v1beta1",
-        kind: "ENoExecEvent",
-        metadata: { name: "test-name" },
-      };
-      await controlPlane.create(path, bare);
+      await controlPlane.create(path, { ...EVENT_KIND, metadata: { name: "test-name" } });
       const status = { nodeName: "n", podName: "p", podNamespace: "s", containerID: `docker://${"a".repeat(64)}` };
       await controlPlane.patch(`${path}/test-name/status`, { status });
       assert.deepEqual(read(await controlPlane.get(`${path}/test-name`), "status"), status);
@@ -281,12 +237,10 @@ Deno.test("exec format errors on a real API server", async (t) => {
     async () => {
       const good = await bed.push("demo/both", index("amd64", "arm64"));
       await bindPod(controlPlane, { namespace, name: "merely-fails", node: "amd64-1", image: good });
-      await setContainerStatus(controlPlane, { namespace, name: "merely-fails", status: endedStatus("d", 1) });
-      await warnBackOff(controlPlane, { namespace, name: "merely-fails" });
+      await fail("merely-fails", endedStatus("d", 1));
       await bindPod(controlPlane, { namespace, name: "agentless", node: "amd64-1", image });
-      await setContainerStatus(controlPlane, { namespace, name: "agentless", status: endedStatus("e") });
-      await warnBackOff(controlPlane, { namespace, name: "agentless" });
-      await waitUntil("the label", async () => await labelOf(bed, namespace, "agentless") === "true", PATIENT);
+      await fail("agentless", endedStatus("e"));
+      await waitUntil("the label", async () => await labelOf(bed, namespace, "agentless") === "true");
       assert.equal(await bed.archway.metric("archway_exec_format_errors_total", { source: "status" }), 1);
       assert.equal(await labelOf(bed, namespace, "merely-fails"), undefined);
     },
@@ -315,7 +269,7 @@ Deno.test("exec format errors on a real API server", async (t) => {
     const annotations = { [EnoexecAnnotation.entryPoint]: "true" };
     await write("liar", { pod: "liar", node: "amd64-2", digit: "f", annotations });
     const record = `failed-amd64-${digest.slice("sha256:".length).slice(0, 40)}-${namespace}`;
-    await waitUntil("the record", () => controlPlane.exists(`${EVENTS}/${record}`), PATIENT);
+    await waitUntil("the record", () => controlPlane.exists(`${EVENTS}/${record}`));
     const cluster = ["--kubeconfig", controlPlane.kubeconfigFile];
     const { stdout } = await runArchway(["explain", "liar", "-n", namespace, ...cluster]);
     assert.match(stdout, /claims amd64, but its program has failed there/);
@@ -325,9 +279,9 @@ Deno.test("exec format errors on a real API server", async (t) => {
       const pod = await waitUntil("it to be placed", async () => {
         const found = (await listPods(controlPlane, namespace)).find((one) => one.name === name);
         return found !== undefined && isScheduled(found) && found;
-      }, PATIENT);
+      });
       return JSON.stringify(pod.requiredArchitectures) === '[["arm64"]]';
-    }, PATIENT);
+    });
   });
 
   await t.step(
@@ -335,19 +289,15 @@ Deno.test("exec format errors on a real API server", async (t) => {
     async () => {
       const budget = `/apis/policy/v1/namespaces/${namespace}/poddisruptionbudgets`;
       const spec = { minAvailable: 1, selector: { matchLabels: { app: "stray" } } };
-      const kind = { apiVersion: "policy/v1", kind: "PodDisruptionBudget", metadata: { name: "stray" } };
-      await controlPlane.create(budget, { ...kind, spec });
+      await controlPlane.create(budget, { metadata: { name: "stray" }, spec });
       const [stray] = (await listPods(controlPlane, namespace)).filter(({ name }) => name.startsWith("stray-"));
       const name = stray?.name ?? assert.fail("no pod of the Deployment");
       assert.match(stray?.nodeName ?? "", /^amd64-/);
       await awaitRunning(controlPlane, { namespace, name });
-      await setContainerStatus(controlPlane, { namespace, name, status: endedStatus("1") });
-      await warnBackOff(controlPlane, { namespace, name });
-      await waitUntil(
-        "the budget to hold",
-        async () => await bed.archway.metric("archway_exec_format_repairs_total", { outcome: "deferred" }) > 0,
-        PATIENT,
-      );
+      await fail(name, endedStatus("1"));
+      const repairs = (outcome: string): Promise<number> =>
+        bed.archway.metric("archway_exec_format_repairs_total", { outcome });
+      await waitUntil("the budget to hold", async () => await repairs("deferred") > 0);
       assert.ok(await controlPlane.exists(`/api/v1/namespaces/${namespace}/pods/${name}`));
       await controlPlane.delete(`${budget}/stray`);
       const next = await waitUntil("the next pod", async () => {
@@ -355,7 +305,7 @@ Deno.test("exec format errors on a real API server", async (t) => {
         return pods.find((pod) => pod.name.startsWith("stray-") && pod.name !== name && isScheduled(pod));
       }, { deadlineMs: 120_000 });
       assert.match(next.nodeName, /^arm64-/);
-      assert.equal(await bed.archway.metric("archway_exec_format_repairs_total", { outcome: "evicted" }), 1);
+      assert.equal(await repairs("evicted"), 1);
     },
   );
 
@@ -363,17 +313,15 @@ Deno.test("exec format errors on a real API server", async (t) => {
     "118 121 123 193 203 disabled: the daemons go, errored events are removed, one that is held is waited for",
     async () => {
       for (const [name, error] of [["one", "pod-not-found"], ["two", "node-not-found"]] as const) {
-        const kind = { apiVersion: "multiarch.openshift.io/v1beta1", kind: "ENoExecEvent" };
-        const labelled = { ...kind, metadata: { name, labels: { [ERROR]: error } } };
-        await controlPlane.create(EVENTS, labelled);
+        await controlPlane.create(EVENTS, { ...EVENT_KIND, metadata: { name, labels: { [ERROR]: error } } });
       }
       await holdEvent(bed, "held");
       await setPlugin(bed, false);
-      await waitUntil("the DaemonSet to be gone", async () => !await controlPlane.exists(DAEMON_SET), PATIENT);
+      await awaitGone(bed, DAEMON_SET);
       for (const name of ["one", "two"]) await awaitEventGone(name);
       for (const path of [CONFIG, DEPLOYMENT]) assert.ok(await isHeld(bed, path), `${path}: the event is waited for`);
       await letGo(bed, "held");
-      await waitUntil("the finalizer to go", () => isMonitorGone(bed), PATIENT);
+      await waitUntil("the finalizer to go", () => isMonitorGone(bed));
       assert.equal(await isHeld(bed, DEPLOYMENT), false);
       assert.ok(await controlPlane.exists(CONFIG));
       assert.deepEqual(read(await controlPlane.get(EVENTS), "items"), [], "122 nothing is left to remove");
@@ -384,26 +332,31 @@ Deno.test("exec format errors on a real API server", async (t) => {
     "192 204 deleted: the daemons go first, the webhook stays while an event is held, then all goes",
     async () => {
       await setPlugin(bed, true);
-      await waitUntil("the DaemonSet", () => controlPlane.exists(DAEMON_SET), PATIENT);
+      await waitUntil("the DaemonSet", () => controlPlane.exists(DAEMON_SET));
       await holdEvent(bed, "held");
-      await deleteConfig(bed);
-      await waitUntil("the DaemonSet to be gone", async () => !await controlPlane.exists(DAEMON_SET), PATIENT);
-      assert.ok(await controlPlane.exists(WEBHOOK));
+      await controlPlane.delete(CONFIG);
+      await awaitGone(bed, DAEMON_SET);
+      assert.ok(await controlPlane.exists(POD_WEBHOOK));
       assert.ok(await isHeld(bed, DEPLOYMENT));
       await letGo(bed, "held");
-      await awaitAllGone(bed);
+      await awaitGone(bed, CONFIG, DAEMON_SET, POD_WEBHOOK);
       assert.equal(await isHeld(bed, DEPLOYMENT), false);
     },
   );
 
   await t.step("194 a config that is deleted at once leaves nothing", async () => {
-    await createConfig(bed, true);
-    await deleteConfig(bed);
-    await awaitAllGone(bed);
+    const config = clusterConfig(plugin(true));
+    await waitUntil("it to be taken", async () => (await controlPlane.request("POST", CONFIGS, config)).status === 201);
+    await controlPlane.delete(CONFIG);
+    await awaitGone(bed, CONFIG, DAEMON_SET, POD_WEBHOOK);
   });
 
   await t.step("every right of the components was used, and none was missing but that on logs", () => checkRights(bed));
 });
+
+async function firstReport({ controlPlane }: Bed, pod: Parameters<typeof reportsOf>[1]): Promise<string> {
+  return await waitUntil("the report", async () => (await reportsOf(controlPlane, pod))[0]);
+}
 
 async function checkRights({ controlPlane }: Bed): Promise<void> {
   const log = controlPlane.auditLogFile ?? assert.fail("no audit log");
@@ -419,31 +372,22 @@ async function checkRights({ controlPlane }: Bed): Promise<void> {
 
 /** A Deployment whose template names the architecture: Archway leaves it alone, and the kubelet shows what comes of it. */
 async function checkPinned(
-  { controlPlane }: Bed,
-  { namespace, architecture, image }: {
-    readonly namespace: string;
-    readonly architecture: string;
-    readonly image: string;
-  },
+  bed: Bed,
+  { namespace, architecture, image }: Readonly<Record<"namespace" | "architecture" | "image", string>>,
 ): Promise<void> {
+  const { controlPlane } = bed;
   const pinned = `pinned-${architecture}`;
   const spec = { nodeSelector: { "kubernetes.io/arch": architecture } };
   await createDeployment(controlPlane, namespace, { name: pinned, replicas: 1, images: [image], spec });
-  const pod = await waitUntil(
-    "its pod",
-    async () =>
-      (await listPods(controlPlane, namespace)).find((one) => one.name.startsWith(pinned) && isScheduled(one)),
-    PATIENT,
-  );
+  const pod = await waitUntil("its pod", async () => {
+    return (await listPods(controlPlane, namespace)).find((one) => one.name.startsWith(pinned) && isScheduled(one));
+  });
   assert.equal(pod.labels["multiarch.openshift.io/scheduling-gate"], "not-set");
   await awaitRunning(controlPlane, { namespace, name: pod.name });
   await setContainerStatus(controlPlane, { namespace, name: pod.name, status: endedStatus("8") });
   await warnBackOff(controlPlane, { namespace, name: pod.name });
-  const [message] = await waitUntil("the report", async () => {
-    const reports = await reportsOf(controlPlane, { namespace, name: pod.name });
-    return reports.length > 0 && reports;
-  }, PATIENT);
-  assert.match(message ?? "", new RegExp(`\\(${architecture}\\).*Its own nodeSelector or affinity`));
+  const message = await firstReport(bed, { namespace, name: pod.name });
+  assert.match(message, new RegExp(`\\(${architecture}\\).*Its own nodeSelector or affinity`));
 }
 
 async function checkPolicy(bed: Bed): Promise<void> {

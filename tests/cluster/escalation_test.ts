@@ -1,40 +1,21 @@
 import assert from "node:assert/strict";
 import { type ClusterAccess } from "./support/cluster_access.ts";
+import { denyPods } from "./support/objects.ts";
 import { createAuthority } from "./support/pki.ts";
 import { isReleased, listPodEvents, type PodOutcome, type PodSpec, renderPod, waitForPods } from "./support/pods.ts";
 import { waitUntil } from "./support/wait.ts";
 import { index, openWorkingBed } from "./support/walk_bed.ts";
 
-const ADMISSION = "/apis/admissionregistration.k8s.io/v1";
 const MAX_ANNOTATIONS_BYTES = 256 * 1024;
 const FALLBACK = [["amd64"]];
 
 /** Pods with the label `policy=<reason>` may have no affinity, says a ValidatingAdmissionPolicy with that reason. */
 async function denyAffinityByPolicy(cluster: ClusterAccess, reason: "Forbidden" | "Invalid"): Promise<void> {
-  const name = `deny-${reason.toLowerCase()}`;
-  const rule = { apiGroups: [""], apiVersions: ["v1"], operations: ["UPDATE"], resources: ["pods"] };
   const labelled = `object.metadata.?labels['policy'].orValue('') == '${reason}'`;
-  const policy = {
-    apiVersion: "admissionregistration.k8s.io/v1",
-    kind: "ValidatingAdmissionPolicy",
-    metadata: { name },
-    spec: {
-      matchConstraints: { resourceRules: [rule] },
-      validations: [{
-        expression: `!(${labelled}) || !has(object.spec.affinity)`,
-        message: "no affinity here",
-        reason,
-      }],
-    },
-  };
-  const binding = {
-    apiVersion: "admissionregistration.k8s.io/v1",
-    kind: "ValidatingAdmissionPolicyBinding",
-    metadata: { name },
-    spec: { policyName: name, validationActions: ["Deny"] },
-  };
-  await cluster.create(`${ADMISSION}/validatingadmissionpolicies`, policy);
-  await cluster.create(`${ADMISSION}/validatingadmissionpolicybindings`, binding);
+  await denyPods(cluster, {
+    ...{ name: `deny-${reason.toLowerCase()}`, operations: ["UPDATE"], reason, message: "no affinity here" },
+    expression: `!(${labelled}) || !has(object.spec.affinity)`,
+  });
 }
 
 /** A webhook that denies every update of pods with the label `webhook=<code>` that leaves them an affinity, by that code. */
@@ -58,14 +39,8 @@ async function denyAffinityByWebhook(cluster: ClusterAccess, codes: readonly num
     rules: [{ apiGroups: [""], apiVersions: ["v1"], operations: ["UPDATE"], resources: ["pods"] }],
     clientConfig: { url: `https://127.0.0.1:${server.addr.port}/${code}`, caBundle: btoa(authority.certificatePem) },
   }));
-  const configuration = {
-    apiVersion: "admissionregistration.k8s.io/v1",
-    kind: "ValidatingWebhookConfiguration",
-    metadata: { name: "deny" },
-    webhooks,
-  };
-  const path = `${ADMISSION}/validatingwebhookconfigurations`;
-  await cluster.create(path, configuration);
+  const path = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations";
+  await cluster.create(path, { metadata: { name: "deny" }, webhooks });
   return server;
 }
 
@@ -127,9 +102,8 @@ Deno.test("pods whose release is compared byte for byte, or refused, lose their 
   }
   const rows = rowsFor(await bed.push("demo/app", index("amd64", "arm64")));
   for (const row of rows) await controlPlane.create(pods, renderPod(row));
-  const quota = { apiVersion: "v1", kind: "ResourceQuota", metadata: { name: "none" }, spec: { hard: { pods: "0" } } };
-  const quotas = `/api/v1/namespaces/${namespace}/resourcequotas`;
-  await controlPlane.create(quotas, quota);
+  const quota = { metadata: { name: "none" }, spec: { hard: { pods: "0" } } };
+  await controlPlane.create(`/api/v1/namespaces/${namespace}/resourcequotas`, quota);
   const ended = await waitForPods(controlPlane, namespace, {
     count: rows.length,
     until: isReleased,

@@ -59,7 +59,7 @@ Deno.test("events: at most three a pod through failures, a killed leader and a b
   await failures(/503/);
   bed.archway.kill("SIGKILL");
   await bed.startReplica({ args: ARGS });
-  await waitForPods(controlPlane, namespace, { count: PODS, until: isReleased, deadlineMs: 60_000 });
+  await waitForPods(controlPlane, namespace, { count: PODS, until: isReleased });
   const told = await waitUntil("the last events", async () => {
     const all = await listTold(controlPlane, namespace);
     return all.filter(({ reason }) => reason === RELEASED).length === PODS && all.length >= 3 * PODS && all;

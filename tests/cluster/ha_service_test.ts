@@ -6,20 +6,19 @@ import { renderFolder } from "../../manifests/generate/kustomize.ts";
 import { SCHEDULING_GATE } from "../../lib/names.ts";
 import { readAuditLog } from "./support/audit_log.ts";
 import { read } from "./support/cluster_access.ts";
+import { CONFIG, POD_WEBHOOK } from "./support/objects.ts";
 import { failedWebhookCalls, startPodLoad } from "./support/pod_load.ts";
 import { isReleased, listPods } from "./support/pods.ts";
 import {
   applyBehindService,
   enableBehindService,
   NAMESPACE,
-  POD_WEBHOOK,
   ServiceReplica,
   untilGated,
 } from "./support/service_bed.ts";
 import { bareControlPlane } from "./support/shared_control_plane.ts";
 import { waitUntil } from "./support/wait.ts";
 
-const CONFIG = "/apis/multiarch.openshift.io/v1beta1/clusterpodplacementconfigs/cluster";
 const ignore = lacks("address");
 
 Deno.test({

@@ -4,13 +4,12 @@ import { type ClusterAccess, expectStatus, listAt, read } from "./support/cluste
 import { HELD_OBJECTS, install, type Installation } from "./support/installation.ts";
 import { createPods, isReleased, isScheduled, listPods, waitForPods } from "./support/pods.ts";
 import { renderOperand, renderReferenceManifests, renderReferenceWebhook } from "./support/reference.ts";
-import { enableBehindService, POD_WEBHOOK } from "./support/service_bed.ts";
+import { CHECKS, CONFIG, DEFINITION, GROUP, localConfig, POD_WEBHOOK } from "./support/objects.ts";
+import { enableBehindService } from "./support/service_bed.ts";
 import { bareControlPlane, type SharedControlPlane } from "./support/shared_control_plane.ts";
 import { SHARED_NODES } from "./support/shared_nodes.ts";
 import { waitUntil } from "./support/wait.ts";
 
-const GROUP = "/apis/multiarch.openshift.io/v1beta1";
-const CONFIG = `${GROUP}/clusterpodplacementconfigs/cluster`;
 const GATED = "multiarch.openshift.io/scheduling-gate=gated";
 /** No registry answers there: pods of it stay gated. */
 const IMAGE = "registry.invalid/team/app:1";
@@ -43,11 +42,7 @@ async function gatePods({ cluster, namespace }: Scene): Promise<void> {
 }
 
 async function createLocal({ cluster, namespace }: Scene): Promise<void> {
-  const local = {
-    ...{ apiVersion: "multiarch.openshift.io/v1beta1", kind: "PodPlacementConfig" },
-    ...{ metadata: { name: "local" }, spec: { plugins: {} } },
-  };
-  await cluster.create(`${GROUP}/namespaces/${namespace}/podplacementconfigs`, local);
+  await cluster.create(`${GROUP}/namespaces/${namespace}/podplacementconfigs`, localConfig());
   await waitUntil("both finalizers", async () => (await finalizersOf(cluster)).length === 2);
 }
 
@@ -64,11 +59,6 @@ async function removeOwnObjects(cluster: ClusterAccess): Promise<void> {
   const kinds = "clusterroles,clusterrolebindings";
   await cluster.run(["delete", kinds, "-l", "app.kubernetes.io/part-of=archway"]);
 }
-
-const DEFINITION =
-  "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/clusterpodplacementconfigs.multiarch.openshift.io";
-const VALIDATING =
-  `/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/${WebhookName.validatingConfiguration}`;
 
 async function remainsOf(cluster: ClusterAccess): Promise<readonly string[]> {
   const kinds = [
@@ -87,11 +77,8 @@ async function remainsOf(cluster: ClusterAccess): Promise<readonly string[]> {
 
 /** Who wrote what, and what kubectl applied last, is history. */
 function withoutHistory(object: unknown): unknown {
-  const metadata = read(object, "metadata");
-  if (typeof metadata !== "object" || metadata === null) return metadata;
-  const { managedFields: _managed, annotations: _annotations, labels: _labels, ...rest } = Object.assign(
-    { managedFields: undefined, annotations: undefined, labels: undefined },
-    metadata,
+  const { managedFields: _managed, annotations: _annotations, labels: _labels, ...rest } = Object(
+    read(object, "metadata"),
   );
   return rest;
 }
@@ -101,13 +88,11 @@ async function reachByService(cluster: ClusterAccess): Promise<void> {
   const service = { name: "archway", namespace: "archway-system", path: "/" };
   const conversion = { spec: { conversion: { webhook: { clientConfig: { url: null, service } } } } };
   await cluster.patch(DEFINITION, conversion);
-  const webhooks = read(await cluster.get(VALIDATING), "webhooks");
-  assert.ok(Array.isArray(webhooks));
-  const patch = webhooks.flatMap((webhook, at) => {
+  const patch = listAt(await cluster.get(CHECKS), "webhooks").map((webhook, at) => {
     const { url: _url, ...rest } = Object(read(webhook, "clientConfig"));
-    return [{ op: "replace", path: `/webhooks/${at}/clientConfig`, value: { ...rest, service } }];
+    return { op: "replace", path: `/webhooks/${at}/clientConfig`, value: { ...rest, service } };
   });
-  await cluster.patch(VALIDATING, patch);
+  await cluster.patch(CHECKS, patch);
 }
 
 Deno.test("ha: the way back: the MTO's objects apply over Archway's, and its processes find all they need", async () => {

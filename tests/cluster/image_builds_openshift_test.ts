@@ -9,10 +9,9 @@ import { SHAREABLE, startControlPlane } from "./support/control_plane.ts";
 import { openFrontProxy } from "./support/front_proxy.ts";
 import { type ImageApi, openImageApi } from "./support/image_api.ts";
 import { archwayIndex } from "./support/indexing.ts";
-import { writeTemporaryFiles } from "./support/inspecting.ts";
+import { writeLogins } from "./support/inspecting.ts";
 import { readUses } from "./support/rights.ts";
 import { waitUntil } from "./support/wait.ts";
-import { settingsFlag } from "../support/settings_file.ts";
 
 const ignore = lacks("go");
 const OWN = `${BUILD_NAMESPACE}/os`;
@@ -73,13 +72,8 @@ async function tagUses(bed: BuildBed): Promise<readonly string[]> {
 
 async function inspect(bed: BuildBed, tag: string): Promise<number> {
   const [[username = "", password = ""] = []] = Object.entries(bed.registry.users);
-  const auths = { [bed.relay.host]: { auth: btoa(`${username}:${password}`) } };
-  await using files = await writeTemporaryFiles({ "config.json": { auths } });
-  const flags = [
-    "--insecure-registry",
-    bed.relay.host,
-    settingsFlag(files.path, { dockerConfig: `${files.path}/config.json` }),
-  ];
+  await using files = await writeLogins({ [bed.relay.host]: `${username}:${password}` });
+  const flags = ["--insecure-registry", bed.relay.host, files.flag];
   return (await archwayIndex(["inspect", ...flags, `${bed.repositoryOf({ repository: OWN })}:${tag}`])).code;
 }
 

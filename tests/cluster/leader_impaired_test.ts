@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import type { Archway } from "./support/archway.ts";
 import { type ClusterAccess, conditionOf, read } from "./support/cluster_access.ts";
+import { CONFIG } from "./support/objects.ts";
 import { isReleased, listPods, renderPod } from "./support/pods.ts";
 import { forbid } from "./support/taken_rights.ts";
 import { waitUntil } from "./support/wait.ts";
 import { openWorkingBed } from "./support/walk_bed.ts";
 
-const CONFIG = "/apis/multiarch.openshift.io/v1beta1/clusterpodplacementconfigs/cluster";
 const IMAGE = "registry.invalid/team/app:1";
 
 async function stopReason(cluster: ClusterAccess): Promise<string> {
@@ -41,7 +41,7 @@ for (const verb of ["list", "patch"]) {
       const gating = await Promise.all([archway, second].map((replica) => replica.metric("archway_gating")));
       const reasons = await Promise.all([archway, second].map(lastStop));
       return gating.every((value) => value === 0) && reasons.every((reason) => reason === "LeaderImpaired");
-    }, { deadlineMs: 60_000 });
+    });
     await waitUntil("the condition", async () => await stopReason(controlPlane) === "True LeaderImpaired");
     await create("ungated");
     const [ungated] = (await listPods(controlPlane, namespace)).filter(({ name }) => name === "ungated");

@@ -1,25 +1,22 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect as connectTls } from "node:tls";
-import { LEASE_NAME, SCHEDULING_GATE } from "../../lib/names.ts";
+import { SCHEDULING_GATE } from "../../lib/names.ts";
 import { runArchway } from "../support/archway_program.ts";
 import { enablePlacement } from "./support/archway.ts";
-import { type ClusterAccess, conditionOf, read } from "./support/cluster_access.ts";
+import { conditionOf, read } from "./support/cluster_access.ts";
+import { readLease, startPair } from "./support/lease.ts";
+import { CONFIG } from "./support/objects.ts";
 import { createAuthority } from "./support/pki.ts";
 import { failedWebhookCalls, startPodLoad } from "./support/pod_load.ts";
 import { createPods, isReleased, isScheduled, listPods, waitForPods } from "./support/pods.ts";
 import { findFreePort } from "./support/ports.ts";
 import { startTcpBalancer } from "./support/tcp_balancer.ts";
+import { change } from "./support/taken_rights.ts";
 import { waitUntil } from "./support/wait.ts";
 import { index, openWalkBed, openWorkingBed } from "./support/walk_bed.ts";
 
-const LEASE = `/apis/coordination.k8s.io/v1/namespaces/archway-system/leases/${LEASE_NAME}`;
-const CONFIG = "/apis/multiarch.openshift.io/v1beta1/clusterpodplacementconfigs/cluster";
 const ELECTION = "/apis/rbac.authorization.k8s.io/v1/namespaces/archway-system/roles/archway-election";
-
-async function leaseHolder(cluster: ClusterAccess): Promise<string> {
-  return String(read(await cluster.get(LEASE), "spec", "holderIdentity") ?? "");
-}
 
 /** A client that has begun a request and does not go on: the drain has something to wait for. */
 async function dawdle(port: number, caPem: string): Promise<Deno.TlsConn> {
@@ -44,7 +41,7 @@ async function presentedName(port: number, ca: string): Promise<string> {
 Deno.test("life: SIGTERM turns /readyz to 503, empties the Lease and ends with 0 within 10 s", async () => {
   await using bed = await openWorkingBed();
   const { archway, controlPlane } = bed;
-  await waitUntil("the Lease to be held", async () => await leaseHolder(controlPlane) === "archway");
+  await waitUntil("the Lease to be held", async () => (await readLease(controlPlane)).holder === "archway");
   using _open = await dawdle(archway.webhookPort, archway.caPem);
   const begin = performance.now();
   const ending = archway.stop();
@@ -56,7 +53,7 @@ Deno.test("life: SIGTERM turns /readyz to 503, empties the Lease and ends with 0
   assert.equal(status, 503);
   assert.equal(await ending, 0);
   assert.ok(performance.now() - begin < 10_000, "the end took more than 10 s");
-  assert.equal(await leaseHolder(controlPlane), "");
+  assert.equal((await readLease(controlPlane)).holder, "");
 });
 
 Deno.test("life: wrong flags are refused together, with exit code 2", async () => {
@@ -105,8 +102,7 @@ Deno.test("life: the log level follows logVerbosity", async () => {
   const hasDebug = async (): Promise<boolean> =>
     (await archway.logs()).some(({ level }) => String(level).toLowerCase() === "debug");
   assert.equal(await hasDebug(), false);
-  const { status } = await controlPlane.request("PATCH", CONFIG, { spec: { logVerbosity: "Debug" } });
-  assert.equal(status, 200);
+  await controlPlane.patch(CONFIG, { spec: { logVerbosity: "Debug" } });
   const namespace = await controlPlane.createNamespace("verbose");
   await waitUntil("debug lines", async () => {
     const name = `pod-${crypto.randomUUID().slice(0, 8)}`;
@@ -117,30 +113,21 @@ Deno.test("life: the log level follows logVerbosity", async () => {
 
 Deno.test("life: without a leader a replica stops gating after 30 s, and gates again when it leads", async () => {
   await using bed = await openWalkBed();
-  await using balancer = startTcpBalancer(findFreePort());
-  const authority = await createAuthority("archway test replicas");
-  const front = { webhookUrl: `https://127.0.0.1:${balancer.port}`, authority };
   const { controlPlane } = bed;
-  const first = await bed.startReplica({ name: "first", front });
-  balancer.setTargets([first.webhookPort]);
-  await enablePlacement(controlPlane);
-  const second = await bed.startReplica({ name: "second", front });
+  await using pair = await startPair(bed, { enable: () => enablePlacement(controlPlane) });
+  const { balancer, first, second } = pair;
   const image = await bed.push("demo/app", index("arm64"));
   const namespace = await controlPlane.createNamespace("silent");
   await waitUntil("the second to gate", async () => await second.metric("archway_gating") === 1);
 
   // The first hangs, and the second may read the Lease but not take it.
-  const rules = read(await controlPlane.get(ELECTION), "rules");
   const readOnly = [{ apiGroups: ["coordination.k8s.io"], resources: ["leases"], verbs: ["get"] }];
-  assert.equal((await controlPlane.request("PATCH", ELECTION, { rules: readOnly })).status, 200);
+  const restore = await change(controlPlane, ELECTION, () => readOnly);
   first.kill("SIGSTOP");
   balancer.setTargets([second.webhookPort]);
   try {
     const begin = performance.now();
-    await waitUntil("the second to stop gating", async () => await second.metric("archway_gating") === 0, {
-      deadlineMs: 60_000,
-      intervalMs: 200,
-    });
+    await waitUntil("the second to stop gating", async () => await second.metric("archway_gating") === 0);
     assert.ok(performance.now() - begin > 15_000, "the second gave up before the leader was silent for long");
     await waitUntil("the log to say so", async () => {
       const line = (await second.logs()).findLast(({ message }) => message === "not gating pods");
@@ -159,10 +146,8 @@ Deno.test("life: without a leader a replica stops gating after 30 s, and gates a
       return pod !== undefined && isReleased(pod);
     }, { deadlineMs: 20_000, intervalMs: 500 });
 
-    assert.equal((await controlPlane.request("PATCH", ELECTION, { rules })).status, 200);
-    await waitUntil("the second to lead", async () => await second.metric("archway_leader") === 1, {
-      deadlineMs: 60_000,
-    });
+    await restore();
+    await waitUntil("the second to lead", async () => await second.metric("archway_leader") === 1);
     await waitUntil("the second to gate again", async () => await second.metric("archway_gating") === 1);
     await waitUntil("the condition to say so", async () => await gatingCondition() === "False Gating");
   } finally {

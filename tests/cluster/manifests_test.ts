@@ -7,11 +7,14 @@ import { CHART } from "../../manifests/generate/helm.ts";
 import { FEATURES } from "../../manifests/generate/features.ts";
 import { assertSameObjects } from "../manifests/support/compare.ts";
 import { findHelm } from "../manifests/support/helm.ts";
-import { read } from "./support/cluster_access.ts";
-import { bareControlPlane, type SharedControlPlane } from "./support/shared_control_plane.ts";
+import { defineKinds } from "../node/support/foreign_apis.ts";
+import { listAt, read } from "./support/cluster_access.ts";
+import { CHECKS } from "./support/objects.ts";
+import { bareControlPlane } from "./support/shared_control_plane.ts";
 import { waitUntil } from "./support/wait.ts";
 
 const OVERLAYS = ["vanilla", "cert-manager", "openshift", "gke", "monitoring"];
+const REVIEWS = "/apis/authorization.k8s.io/v1/subjectaccessreviews";
 const COMPONENTS = [
   "daemonsets-warn",
   "least-privilege",
@@ -23,38 +26,10 @@ const COMPONENTS = [
   "registry-ca",
 ].map((name) => `components/${name}`);
 
-/** Kinds of others that overlays use; their schemas are not ours to check. */
-const FOREIGN_KINDS: readonly (readonly [group: string, kind: string, plural: string])[] = [
-  ["monitoring.coreos.com", "ServiceMonitor", "servicemonitors"],
-  ["monitoring.coreos.com", "PrometheusRule", "prometheusrules"],
-  ["cert-manager.io", "Certificate", "certificates"],
-  ["cert-manager.io", "Issuer", "issuers"],
-];
-
-async function defineForeignKinds(cluster: SharedControlPlane): Promise<void> {
-  for (const [group, kind, plural] of FOREIGN_KINDS) {
-    const schema = { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } };
-    const definition = {
-      apiVersion: "apiextensions.k8s.io/v1",
-      kind: "CustomResourceDefinition",
-      metadata: { name: `${plural}.${group}` },
-      spec: {
-        ...{ group, scope: "Namespaced", names: { kind, plural, singular: kind.toLowerCase() } },
-        versions: [{ name: "v1", served: true, storage: true, schema }],
-      },
-    };
-    const path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
-    await cluster.create(path, definition);
-    await waitUntil(
-      `${kind} to be served`,
-      () => cluster.exists(`/apis/${group}/v1/${plural}`),
-    );
-  }
-}
-
 Deno.test("manifests on a real API server", async (t) => {
   await using cluster = await bareControlPlane();
-  await defineForeignKinds(cluster);
+  // Their schemas are not ours to check.
+  await defineKinds(cluster, ["ServiceMonitor", "PrometheusRule", "Certificate", "Issuer"]);
   await cluster.addNodes(["amd64", "arm64"].map((arch) => ({ name: `${arch}-1`, arch })));
 
   const kubectl = async (args: readonly string[], stdin?: string): Promise<string> => {
@@ -68,8 +43,7 @@ Deno.test("manifests on a real API server", async (t) => {
   const dryRun = ["apply", "--server-side", "--dry-run=server", "--force-conflicts", "--validate=strict", "-f", "-"];
 
   // A dry run stores no Namespace, and what lies in one is refused without it.
-  const namespace = { apiVersion: "v1", kind: "Namespace", metadata: { name: "archway-system" } };
-  await cluster.create("/api/v1/namespaces", namespace);
+  await cluster.create("/api/v1/namespaces", { metadata: { name: "archway-system" } });
 
   for (const overlay of OVERLAYS) {
     await t.step(`overlay ${overlay} is accepted`, async () => {
@@ -88,16 +62,15 @@ Deno.test("manifests on a real API server", async (t) => {
   await t.step("kubectl apply -k manifests/base installs it, without a warning", async () => {
     await kubectl(["apply", "-k", `${MANIFESTS}/base`]);
     await waitUntil("both replicas to run on nodes of the image's architectures", async () => {
-      const pods = JSON.parse(await kubectl(["get", "pods", "-n", "archway-system", "-o", "json"])).items;
-      return pods.length === 2 && pods.every((pod: unknown) => read(pod, "status", "phase") === "Running");
+      const pods = await cluster.list("/api/v1/namespaces/archway-system/pods");
+      return pods.length === 2 && pods.every((pod) => read(pod, "status", "phase") === "Running");
     });
   });
 
   await t.step("the replicas are on two nodes, also after roll-outs and when one was deleted", async () => {
     const names = async (): Promise<readonly unknown[]> => {
       await kubectl(["rollout", "status", "-n", "archway-system", "deployment/archway", "--timeout=60s"]);
-      const pods: readonly unknown[] =
-        JSON.parse(await kubectl(["get", "pods", "-n", "archway-system", "-o", "json"])).items;
+      const pods = await cluster.list("/api/v1/namespaces/archway-system/pods");
       const staying = pods.filter((pod) => read(pod, "metadata", "deletionTimestamp") === undefined);
       assert.deepEqual(staying.map((pod) => read(pod, "spec", "nodeName")).toSorted(), ["amd64-1", "arm64-1"]);
       return staying.map((pod) => read(pod, "metadata", "name"));
@@ -114,27 +87,26 @@ Deno.test("manifests on a real API server", async (t) => {
   });
 
   await t.step("applying it again changes nothing, and leaves CA bundles of the service alone", async () => {
-    const path = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/" +
-      "multiarch-tuning-operator-validating-webhook-configuration";
     // Any certificate will do: the API server wants it to be PEM.
     const patch = [0, 1].map((at) => ({
       ...{ op: "add", path: `/webhooks/${at}/clientConfig/caBundle` },
       value: btoa(cluster.caPem),
     }));
-    await cluster.patch(path, patch);
+    await cluster.patch(CHECKS, patch);
     const generations = async (): Promise<unknown> => {
-      const items: readonly unknown[] =
-        JSON.parse(await kubectl(["get", "-k", `${MANIFESTS}/base`, "-o", "json"])).items;
-      return items.map((
-        item,
-      ) => [read(item, "kind"), read(item, "metadata", "name"), read(item, "metadata", "generation")]);
+      const { items } = JSON.parse(await kubectl(["get", "-k", `${MANIFESTS}/base`, "-o", "json"]));
+      return listAt(items).map((item) =>
+        [["kind"], ["metadata", "name"], ["metadata", "generation"]].map((path) => read(item, ...path))
+      );
     };
     const before = await generations();
     await kubectl(["apply", "-k", `${MANIFESTS}/base`]);
     assert.deepEqual(await generations(), before);
-    const webhooks = read(await cluster.get(path), "webhooks");
-    assert.ok(Array.isArray(webhooks));
-    for (const webhook of webhooks) assert.equal(read(webhook, "clientConfig", "caBundle"), btoa(cluster.caPem));
+    const webhooks = listAt(await cluster.get(CHECKS), "webhooks");
+    assert.deepEqual(
+      webhooks.map((webhook) => read(webhook, "clientConfig", "caBundle")),
+      [btoa(cluster.caPem), btoa(cluster.caPem)],
+    );
   });
 
   const helm = await findHelm();
@@ -173,12 +145,7 @@ Deno.test("manifests on a real API server", async (t) => {
     const [plural = "", ...group] = type.split(".");
     const attributes = { verb, group: group.join("."), resource: plural, subresource, name, namespace };
     const review = { spec: { user: account, groups: [], resourceAttributes: attributes } };
-    const path = "/apis/authorization.k8s.io/v1/subjectaccessreviews";
-    const answer = await cluster.create(path, {
-      ...{ apiVersion: "authorization.k8s.io/v1", kind: "SubjectAccessReview" },
-      ...review,
-    });
-    return read(answer, "status", "allowed") === true;
+    return read(await cluster.create(REVIEWS, review), "status", "allowed") === true;
   };
 
   const GRANTED: readonly (readonly [verbs: string, resource: string, name: string, namespace?: string])[] = [

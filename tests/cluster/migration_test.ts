@@ -2,7 +2,8 @@
 // gone. Archway starts and takes everything over without a pod lost.
 import assert from "node:assert/strict";
 import { Finalizer, SCHEDULING_GATE, WebhookName } from "../../lib/names.ts";
-import { type ClusterAccess, isTrue, read } from "./support/cluster_access.ts";
+import { type ClusterAccess, isTrue, listAt, read } from "./support/cluster_access.ts";
+import { clusterConfig, CONFIG, CONFIGS, GROUP, localConfig, POD_WEBHOOK } from "./support/objects.ts";
 import {
   createPods,
   isReleased,
@@ -16,8 +17,6 @@ import { claimAvailable, REFERENCE_NAMESPACE, renderOperand, renderReferenceWebh
 import { waitUntil } from "./support/wait.ts";
 import { index, openWalkBed } from "./support/walk_bed.ts";
 
-const GROUP = "/apis/multiarch.openshift.io/v1beta1";
-const WEBHOOKS = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations";
 const DEPLOYMENTS = `/apis/apps/v1/namespaces/${REFERENCE_NAMESPACE}/deployments`;
 const MIGRATION_ROLE = new URL("../../manifests/components/migration/role.yaml", import.meta.url).pathname;
 const PAGE = new URL("../../docs/migration.md", import.meta.url).pathname;
@@ -32,30 +31,18 @@ function failing(attempts: number): Pick<PodSpec, "labels" | "annotations"> {
 }
 
 async function layOutReference(cluster: ClusterAccess, namespace: string): Promise<string> {
-  const config = await cluster.create(`${GROUP}/clusterpodplacementconfigs`, {
-    apiVersion: "multiarch.openshift.io/v1beta1",
-    kind: "ClusterPodPlacementConfig",
-    metadata: { name: "cluster", finalizers: [Finalizer.podPlacement, Finalizer.noPodPlacementConfig] },
-    spec: { fallbackArchitecture: "s390x", namespaceSelector: { matchLabels: { migrated: "yes" } } },
-  });
+  const finalizers = [Finalizer.podPlacement, Finalizer.noPodPlacementConfig];
+  const spec = { fallbackArchitecture: "s390x", namespaceSelector: { matchLabels: { migrated: "yes" } } };
+  const config = await cluster.create(CONFIGS, clusterConfig(spec, { finalizers }));
   await claimAvailable(cluster);
-  await cluster.create(`${GROUP}/namespaces/${namespace}/podplacementconfigs`, {
-    apiVersion: "multiarch.openshift.io/v1beta1",
-    kind: "PodPlacementConfig",
-    metadata: { name: "local" },
-    spec: {
-      priority: 10,
-      plugins: { nodeAffinityScoring: { enabled: true, platforms: [{ architecture: "arm64", weight: 50 }] } },
-    },
-  });
-  await cluster.create("/api/v1/namespaces", {
-    apiVersion: "v1",
-    kind: "Namespace",
-    metadata: { name: REFERENCE_NAMESPACE },
-  });
+  const nodeAffinityScoring = { enabled: true, platforms: [{ architecture: "arm64", weight: 50 }] };
+  const local = localConfig("local", { priority: 10, plugins: { nodeAffinityScoring } });
+  await cluster.create(`${GROUP}/namespaces/${namespace}/podplacementconfigs`, local);
+  await cluster.create("/api/v1/namespaces", { metadata: { name: REFERENCE_NAMESPACE } });
   await cluster.create(DEPLOYMENTS, renderOperand());
   const uid = String(read(config, "metadata", "uid"));
-  await cluster.create(WEBHOOKS, renderReferenceWebhook(uid, { matchLabels: { migrated: "yes" } }));
+  const webhook = renderReferenceWebhook(uid, { matchLabels: { migrated: "yes" } });
+  await cluster.create(POD_WEBHOOK.replace(/\/[^/]*$/, ""), webhook);
   return uid;
 }
 
@@ -88,9 +75,7 @@ Deno.test("migration: what the MTO leaves is taken over, and each of its gated p
   const tooSoon = await controlPlane.kubectl([...waits[0] ?? [], "--timeout=1s"]);
   assert.notEqual(tooSoon.code, 0, "the MTO's status is taken for Archway's");
   const archway = await bed.startReplica();
-  for (const wait of waits) {
-    await controlPlane.run([...wait, "--timeout=60s"]);
-  }
+  for (const wait of waits) await controlPlane.run([...wait, "--timeout=60s"]);
   const ended = await waitForPods(controlPlane, namespace, {
     count: pods.length,
     until: (pod) => isReleased(pod) && (pod.name === "foreign" || isScheduled(pod)),
@@ -127,26 +112,20 @@ async function assertTakenOver(
   { uid, webhookUrl }: { readonly uid: string; readonly webhookUrl: string },
 ): Promise<void> {
   const webhook = await waitUntil("the webhook to lead to Archway", async () => {
-    const body = await cluster.get(`${WEBHOOKS}/${WebhookName.configuration}`);
+    const body = await cluster.get(POD_WEBHOOK);
     const url = String(read(body, "webhooks", "0", "clientConfig", "url"));
     return url.startsWith(`${webhookUrl}/`) && url.endsWith("/add-pod-scheduling-gate") && body;
   });
-  const names = [read(webhook, "webhooks")].flat().map((each) => read(each, "name"));
+  const names = listAt(webhook, "webhooks").map((each) => read(each, "name"));
   assert.deepEqual(names, [WebhookName.webhook, WebhookName.lateImages]);
   assert.equal(read(webhook, "webhooks", "0", "clientConfig", "service"), undefined);
-  const body = await cluster.get(`${GROUP}/clusterpodplacementconfigs/cluster`);
+  const body = await cluster.get(CONFIG);
   assert.equal(read(body, "metadata", "uid"), uid);
-  const finalizers = read(body, "metadata", "finalizers");
-  assert.deepEqual(
-    Array.isArray(finalizers) ? finalizers.toSorted() : finalizers,
-    [Finalizer.noPodPlacementConfig, Finalizer.podPlacement],
-  );
+  const finalizers = listAt(body, "metadata", "finalizers").toSorted();
+  assert.deepEqual(finalizers, [Finalizer.noPodPlacementConfig, Finalizer.podPlacement]);
   await waitUntil("the finalizer of the former operand to go", async () => {
     const operand = await cluster.request("GET", `${DEPLOYMENTS}/pod-placement-controller`);
     return operand.status === 200 && read(operand.body, "metadata", "finalizers") === undefined;
   });
-  await waitUntil("the config to be available", async () => {
-    const now = await cluster.request("GET", `${GROUP}/clusterpodplacementconfigs/cluster`);
-    return isTrue(now.body, "Available");
-  });
+  await waitUntil("the config to be available", async () => isTrue(await cluster.get(CONFIG), "Available"));
 }

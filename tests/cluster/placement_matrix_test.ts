@@ -2,6 +2,7 @@
 // Lines that hold a pod do so by a registry that answers slowly or wrongly.
 import assert from "node:assert/strict";
 import { listAt, read } from "./support/cluster_access.ts";
+import { GROUP, localConfig } from "./support/objects.ts";
 import {
   createPods,
   isReleased,
@@ -33,7 +34,7 @@ interface Row {
 /** A row, the words of the matrix for it, and the pod that ends in it. */
 interface Case extends Row {
   readonly row: string;
-  readonly pod: Omit<PodSpec, "name" | "images">;
+  readonly pod?: Omit<PodSpec, "name" | "images">;
   /** Repositories of the images and what each supports; undefined is an image that is not there. */
   readonly images: readonly (readonly string[] | undefined)[];
   readonly scoring?: true;
@@ -44,7 +45,10 @@ const SET = "ArchAwarePredicateSet";
 const RELEASED = "ArchAwareSchedGateRemovalSuccess";
 const GATED = "ArchAwareSchedGateAdded";
 const FAILED = "ArchAwareInspectionError";
-const ONE_ARM = { "scheduling-gate": "removed", "node-affinity": "set", "single-arch": "", arm64: "" } as const;
+const PLACED = { "scheduling-gate": "removed", "node-affinity": "set" } as const;
+const UNPLACED = { "scheduling-gate": "removed", "node-affinity": "not-set" } as const;
+const FIVE_FAILURES = { "image-inspect-error": "", "image-inspect-error-count": "5" } as const;
+const ONE_ARM = { ...PLACED, "single-arch": "", arm64: "" } as const;
 
 const CASES: readonly Case[] = [
   {
@@ -66,32 +70,22 @@ const CASES: readonly Case[] = [
   },
   {
     row: "success, n≥2 archs",
-    pod: {},
     images: [["amd64", "arm64", "riscv64"]],
-    labels: { "scheduling-gate": "removed", "node-affinity": "set", "multi-arch": "", amd64: "", arm64: "" },
+    labels: { ...PLACED, "multi-arch": "", amd64: "", arm64: "" },
     terms: ["kubernetes.io/arch In amd64,arm64,riscv64"],
     events: [GATED, RELEASED, SET],
   },
   {
     row: "success, n≥2 archs, nas",
-    pod: {},
     images: [["amd64", "arm64", "s390x"], ["arm64", "s390x"]],
     scoring: true,
-    labels: {
-      "scheduling-gate": "removed",
-      "node-affinity": "set",
-      "preferred-node-affinity": "set",
-      "multi-arch": "",
-      arm64: "",
-      s390x: "",
-    },
+    labels: { ...PLACED, "preferred-node-affinity": "set", "multi-arch": "", arm64: "", s390x: "" },
     terms: ["kubernetes.io/arch In arm64,s390x"],
     audit: PREFERRED_SOURCE,
     events: [GATED, RELEASED, SET],
   },
   {
     row: "success, 1 arch",
-    pod: {},
     images: [["arm64"]],
     labels: ONE_ARM,
     terms: ["kubernetes.io/arch In arm64"],
@@ -99,9 +93,8 @@ const CASES: readonly Case[] = [
   },
   {
     row: "success, 0 archs",
-    pod: {},
     images: [["arm64"], ["amd64"]],
-    labels: { "scheduling-gate": "removed", "node-affinity": "set", "no-supported-arch": "" },
+    labels: { ...PLACED, "no-supported-arch": "" },
     terms: ["multiarch.openshift.io/no-supported-arch Exists"],
     events: ["NoSupportedArchitecturesFound", RELEASED, SET],
   },
@@ -110,14 +103,7 @@ const CASES: readonly Case[] = [
     pod: { spec: { affinity: preferring("amd64") } },
     images: [["amd64", "arm64"]],
     scoring: true,
-    labels: {
-      "scheduling-gate": "removed",
-      "node-affinity": "set",
-      "preferred-node-affinity": "not-set",
-      "multi-arch": "",
-      amd64: "",
-      arm64: "",
-    },
+    labels: { ...PLACED, "preferred-node-affinity": "not-set", "multi-arch": "", amd64: "", arm64: "" },
     terms: ["kubernetes.io/arch In amd64,arm64"],
     audit: `${PREFERRED_SOURCE}:skipped`,
     events: [GATED, RELEASED, SET],
@@ -136,37 +122,24 @@ const CASES: readonly Case[] = [
     pod: { spec: { affinity: requiring("amd64") } },
     images: [["amd64", "arm64"]],
     scoring: true,
-    labels: { "scheduling-gate": "removed", "node-affinity": "not-set", "preferred-node-affinity": "set" },
+    labels: { ...UNPLACED, "preferred-node-affinity": "set" },
     terms: ["kubernetes.io/arch In amd64"],
     audit: PREFERRED_SOURCE,
     events: [],
   },
   {
     row: "failed 5×, no fallback",
-    pod: {},
     images: [undefined],
-    labels: {
-      "scheduling-gate": "removed",
-      "node-affinity": "not-set",
-      "image-inspect-error": "",
-      "image-inspect-error-count": "5",
-    },
+    labels: { ...UNPLACED, ...FIVE_FAILURES },
     terms: [],
     error: /no-fallback/,
     events: [GATED, FAILED, RELEASED],
   },
   {
     row: "failed 5×, no fallback, nas",
-    pod: {},
     images: [undefined],
     scoring: true,
-    labels: {
-      "scheduling-gate": "removed",
-      "node-affinity": "not-set",
-      "preferred-node-affinity": "set",
-      "image-inspect-error": "",
-      "image-inspect-error-count": "5",
-    },
+    labels: { ...UNPLACED, "preferred-node-affinity": "set", ...FIVE_FAILURES },
     terms: [],
     audit: PREFERRED_SOURCE,
     error: /no-fallback-nas/,
@@ -174,16 +147,9 @@ const CASES: readonly Case[] = [
   },
   {
     row: "failed 5×, fallback F",
-    pod: {},
     images: [undefined],
     fallback: true,
-    labels: {
-      "scheduling-gate": "removed",
-      "node-affinity": "set",
-      "fallback-arch": "s390x",
-      "image-inspect-error": "",
-      "image-inspect-error-count": "5",
-    },
+    labels: { ...PLACED, "fallback-arch": "s390x", ...FIVE_FAILURES },
     terms: ["kubernetes.io/arch In s390x"],
     error: /fallback-f/,
     events: ["ArchAwareFallbackPredicateSet", FAILED, RELEASED],
@@ -224,7 +190,7 @@ Deno.test("placement matrix: every row of the final states, with the events that
     const nodeSelector = { "node-role.kubernetes.io/control-plane": "" };
     await bed.controlPlane.patch(path, { spec: { nodeSelector } });
     await see("ignorable", {
-      labels: { "scheduling-gate": "removed", "node-affinity": "not-set" },
+      labels: UNPLACED,
       terms: [],
       events: [GATED, "ArchAwareGatedPodIgnored", RELEASED],
     });
@@ -233,11 +199,7 @@ Deno.test("placement matrix: every row of the final states, with the events that
     const pod = await waitForFailure(bed, { namespace: namespaces.plain, name: "failing" });
     const { "image-inspect-error-count": count, ...labels } = ownLabels(pod);
     assert.match(count ?? "", /^[1-4]$/);
-    assert.deepEqual(labels, {
-      "scheduling-gate": "gated",
-      "node-affinity": "not-set",
-      "image-inspect-error": "",
-    });
+    assert.deepEqual(labels, { ...heldRow.labels, "image-inspect-error": "" });
     assert.deepEqual([isReleased(pod), pod.affinity], [false, undefined]);
     assert.match(pod.annotations[`${PREFIX}image-inspect-error`] ?? "", /failing\/app/);
     await waitForEvents(bed, { namespace: namespaces.plain, name: "failing" }, [GATED, FAILED]);
@@ -254,10 +216,7 @@ Deno.test("placement matrix: every row of the final states, with the events that
       const pod = await waitForPod(bed, { namespace: namespaces.plain, name }, isReleased);
       const { "image-inspect-error-count": count, ...labels } = ownLabels(pod);
       assert.match(count ?? "", /^[1-4]$/);
-      assert.deepEqual(labels, {
-        ...ONE_ARM,
-        ...(name === "failing" ? {} : { "preferred-node-affinity": "set" }),
-      });
+      assert.deepEqual(labels, { ...ONE_ARM, ...(name === "failing" ? {} : { "preferred-node-affinity": "set" }) });
       assert.match(pod.annotations[`${PREFIX}image-inspect-error`] ?? "", /failing\/app/);
       assert.deepEqual(termsOf(pod), ["kubernetes.io/arch In arm64"]);
       await waitForEvents(bed, { namespace: namespaces.plain, name }, [FAILED, SET, RELEASED]);
@@ -294,9 +253,10 @@ async function createNamespaces(bed: WalkBed): Promise<Namespaces> {
   const plugins = { nodeAffinityScoring: ARM_PREFERENCE };
   const scoring = { labelSelector: { matchLabels: { scoring: "yes" } }, priority: 2, plugins };
   const falling = { priority: 1, plugins: {}, fallbackArchitecture: "s390x" };
-  await createConfig(bed, { namespace: fallback, name: "fallback", spec: falling });
+  const locals = (namespace: string): string => `${GROUP}/namespaces/${namespace}/podplacementconfigs`;
+  await controlPlane.create(locals(fallback), localConfig("fallback", falling));
   await Promise.all([plain, fallback].map(async (namespace) => {
-    await createConfig(bed, { namespace, name: "scoring", spec: scoring });
+    await controlPlane.create(locals(namespace), localConfig("scoring", scoring));
     // A dry run shows whether the webhook has the config; the one with the fallback came before it.
     await waitUntil("the webhook to know the configs", async () => {
       const body = renderPod({ name: "probe", images: ["probe"], labels: { scoring: "yes" } });
@@ -305,20 +265,6 @@ async function createNamespaces(bed: WalkBed): Promise<Namespaces> {
     });
   }));
   return { plain, fallback, excluded };
-}
-
-async function createConfig(
-  { controlPlane }: WalkBed,
-  { namespace, name, spec }: { readonly namespace: string; readonly name: string; readonly spec: unknown },
-): Promise<void> {
-  const path = `/apis/multiarch.openshift.io/v1beta1/namespaces/${namespace}/podplacementconfigs`;
-  const body = {
-    apiVersion: "multiarch.openshift.io/v1beta1",
-    kind: "PodPlacementConfig",
-    metadata: { name },
-    spec,
-  };
-  await controlPlane.create(path, body);
 }
 
 interface PodName {

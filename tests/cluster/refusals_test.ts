@@ -1,35 +1,18 @@
 import assert from "node:assert/strict";
-import { type ClusterAccess, expectStatus, read } from "./support/cluster_access.ts";
+import { type ClusterAccess, read } from "./support/cluster_access.ts";
+import { denyPods } from "./support/objects.ts";
 import { isScheduled, listPodEvents, renderPod, waitForPods } from "./support/pods.ts";
+import { change, ROLES } from "./support/taken_rights.ts";
 import { waitUntil } from "./support/wait.ts";
 import { index, openWorkingBed } from "./support/walk_bed.ts";
 
 const COUNT = "multiarch.openshift.io/image-inspect-error-count";
 const GATE = "multiarch.openshift.io/scheduling-gate";
-const POLICIES = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies";
 
 /** From now on pods with the label `refused` are denied, after the webhooks have seen them. */
 async function refuseLabelled(cluster: ClusterAccess, namespace: string): Promise<void> {
-  const rule = { apiGroups: [""], apiVersions: ["v1"], operations: ["CREATE"], resources: ["pods"] };
-  const policy = {
-    apiVersion: "admissionregistration.k8s.io/v1",
-    kind: "ValidatingAdmissionPolicy",
-    metadata: { name: "refuse" },
-    spec: {
-      matchConstraints: { resourceRules: [rule] },
-      validations: [{ expression: "!('refused' in object.metadata.?labels.orValue({}))", message: "refused" }],
-    },
-  };
-  const binding = {
-    apiVersion: "admissionregistration.k8s.io/v1",
-    kind: "ValidatingAdmissionPolicyBinding",
-    metadata: { name: "refuse" },
-    spec: { policyName: "refuse", validationActions: ["Deny"] },
-  };
-  await cluster.create(POLICIES, policy);
-  expectStatus("bind it", await cluster.request("POST", POLICIES.replace("policies", "policybindings"), binding), [
-    201,
-  ]);
+  const expression = "!('refused' in object.metadata.?labels.orValue({}))";
+  await denyPods(cluster, { name: "refuse", operations: ["CREATE"], expression, message: "refused" });
   await waitUntil("the policy to refuse", async () => {
     const pod = renderPod({ name: "probe", images: ["probe.invalid/a"], labels: { refused: "yes" } });
     const { status } = await cluster.request("POST", `/api/v1/namespaces/${namespace}/pods?dryRun=All`, pod);
@@ -68,20 +51,12 @@ Deno.test("DV-15 a pod that a later admission refuses leaves no event, whether i
 });
 
 /** Takes from Archway's ClusterRole whatever it may do with namespace configs; gives the way to put it back. */
-async function forbidConfigs(cluster: ClusterAccess): Promise<() => Promise<void>> {
-  const path = "/apis/rbac.authorization.k8s.io/v1/clusterroles/archway-configs";
-  const answer = await cluster.request("GET", path);
-  expectStatus("read the role", answer, [200]);
-  const rules = read(answer.body, "rules");
-  const others = (Array.isArray(rules) ? rules : []).filter((rule) =>
-    !JSON.stringify(read(rule, "resources")).includes('"podplacementconfigs"')
+function forbidConfigs(cluster: ClusterAccess): Promise<() => Promise<void>> {
+  return change(
+    cluster,
+    `${ROLES}/archway-configs`,
+    (rules) => rules.filter((rule) => !JSON.stringify(read(rule, "resources")).includes('"podplacementconfigs"')),
   );
-  const set = async (list: unknown): Promise<void> => {
-    const patch = [{ op: "replace", path: "/rules", value: list }];
-    await cluster.patch(path, patch);
-  };
-  await set(others);
-  return () => set(rules);
 }
 
 Deno.test("while namespace configs are forbidden no pod is counted as failing, and no replica is ready", async () => {

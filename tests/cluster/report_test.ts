@@ -3,8 +3,7 @@
 import assert from "node:assert/strict";
 import { buildFailedImage } from "../../lib/exec_format/decide/failed_image.ts";
 import { type CommandResult, runArchway } from "../support/archway_program.ts";
-import { type ClusterAccess } from "./support/cluster_access.ts";
-import { createPods } from "./support/pods.ts";
+import { createDeployment, createPods } from "./support/pods.ts";
 import { index, openWalkBed, type WalkBed } from "./support/walk_bed.ts";
 
 async function report(bed: WalkBed, ...args: readonly string[]): Promise<CommandResult> {
@@ -13,40 +12,20 @@ async function report(bed: WalkBed, ...args: readonly string[]): Promise<Command
   return await runArchway(["report", ...access, ...registry, ...args]);
 }
 
-interface TemplateSpec {
-  readonly image: string;
-  readonly spec?: Readonly<Record<string, unknown>>;
-}
-
-async function createDeployment(
-  cluster: ClusterAccess,
-  place: { readonly namespace: string; readonly name: string },
-  { image, spec = {} }: TemplateSpec,
-): Promise<void> {
-  const labels = { app: place.name };
-  await cluster.create(`/apis/apps/v1/namespaces/${place.namespace}/deployments`, {
-    apiVersion: "apps/v1",
-    kind: "Deployment",
-    metadata: { name: place.name },
-    spec: {
-      replicas: 1,
-      selector: { matchLabels: labels },
-      template: { metadata: { labels }, spec: { ...spec, containers: [{ name: "app", image }] } },
-    },
-  });
-}
-
 async function furnish(bed: WalkBed, namespace: string): Promise<void> {
   const { controlPlane } = bed;
   const both = await bed.push("demo/both", index("amd64", "arm64"));
   const old = await bed.push("demo/old", index("amd64"));
   const lying = await bed.push("demo/lying", index("amd64", "arm64", "s390x"));
-  await createDeployment(controlPlane, { namespace, name: "fine" }, { image: both });
-  await createDeployment(controlPlane, { namespace, name: "lying" }, { image: lying });
-  const pinned = { nodeSelector: { "beta.kubernetes.io/arch": "amd64" } };
-  await createDeployment(controlPlane, { namespace, name: "pinned" }, { image: both, spec: pinned });
-  const missing = `${bed.proxy.host}/demo/no-such-image:v1`;
-  await createDeployment(controlPlane, { namespace, name: "missing" }, { image: missing });
+  const deployments = [
+    { name: "fine", image: both },
+    { name: "lying", image: lying },
+    { name: "pinned", image: both, spec: { nodeSelector: { "beta.kubernetes.io/arch": "amd64" } } },
+    { name: "missing", image: `${bed.proxy.host}/demo/no-such-image:v1` },
+  ];
+  for (const { image, ...pod } of deployments) {
+    await createDeployment(controlPlane, namespace, { ...pod, images: [image], replicas: 1 });
+  }
   await createPods(controlPlane, namespace, { pods: [{ name: "bare", images: [old] }] });
   const digest = JSON.parse((await report(bed, "-n", namespace, "-o", "json")).stdout).images
     .find(({ image }: { readonly image: string }) => image === lying).digest;
@@ -80,11 +59,6 @@ Deno.test("report: what keeps the workloads of a cluster from an architecture, b
   const document = JSON.parse((await report(bed, "-n", namespace, "-o", "json")).stdout);
   const totals = document.totals.map((one: Readonly<Record<string, unknown>>) => Object.values(one).join(" "));
   assert.deepEqual(totals.slice(0, 2), ["amd64 4 0 1", "arm64 1 3 1"]);
-  assert.deepEqual(document.workloads.map(({ name }: { readonly name: string }) => name), [
-    "fine",
-    "lying",
-    "missing",
-    "pinned",
-    "bare",
-  ]);
+  const names = document.workloads.map(({ name }: { readonly name: string }) => name);
+  assert.deepEqual(names, ["fine", "lying", "missing", "pinned", "bare"]);
 });

@@ -2,18 +2,18 @@
 // does. A request that no role allows and a right that no request needed both fail the test.
 import assert from "node:assert/strict";
 import { renderComposition } from "../../manifests/generate/kustomize.ts";
+import { Finalizer } from "../../lib/names.ts";
 import { type ClusterAccess, expectStatus, read } from "./support/cluster_access.ts";
 import { type Composition, install, type Installation } from "./support/installation.ts";
 import { findIdle, findMissing, readRights, readUses, renderRight, type Right, type Use } from "./support/rights.ts";
+import { CONFIG, CONFIGS, GROUP, POD_WEBHOOK } from "./support/objects.ts";
+import { clusterConfig, defineKind, type ForeignKind, localConfig, workload } from "./support/objects.ts";
+import { createPullSecret, renderPod } from "./support/pods.ts";
 import { bareControlPlane } from "./support/shared_control_plane.ts";
 import { waitUntil } from "./support/wait.ts";
 
 const NAMESPACE = "archway-system";
 const ACCOUNT = `system:serviceaccount:${NAMESPACE}:archway`;
-const GROUP = "/apis/multiarch.openshift.io/v1beta1";
-const ADMISSION = "/apis/admissionregistration.k8s.io/v1";
-const WEBHOOK = `${ADMISSION}/mutatingwebhookconfigurations/pod-placement-mutating-webhook-configuration`;
-const CRD = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 
 /** Of the component node-registry-config, which `overlays/openshift` includes. */
 const CONSTRAINTS = ["hostmount-anyuid-v2", "hostmount-anyuid"].map((name) =>
@@ -66,33 +66,14 @@ const VARIANTS: readonly Variant[] = [
 const LIKE_BASE = ["overlays/vanilla", "overlays/gke", "overlays/monitoring"];
 
 /** APIs of others that the service uses, or that overlays name. */
-const FOREIGN = [
-  ["monitoring.coreos.com", "v1", "ServiceMonitor"],
-  ["monitoring.coreos.com", "v1", "PrometheusRule"],
-  ["karpenter.sh", "v1", "NodePool"],
-  ["machine.openshift.io", "v1beta1", "MachineSet"],
-  ["cert-manager.io", "v1", "Issuer"],
-  ["cert-manager.io", "v1", "Certificate"],
-] as const;
-
-async function defineForeignKinds(cluster: ClusterAccess): Promise<void> {
-  for (const [group, version, kind] of FOREIGN) {
-    const plural = `${kind.toLowerCase()}s`;
-    const schema = { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } };
-    await cluster.create(CRD, {
-      ...{ apiVersion: "apiextensions.k8s.io/v1", kind: "CustomResourceDefinition" },
-      metadata: { name: `${plural}.${group}` },
-      spec: {
-        ...{
-          group,
-          scope: kind === "NodePool" ? "Cluster" : "Namespaced",
-          names: { kind, plural, singular: kind.toLowerCase() },
-        },
-        versions: [{ name: version, served: true, storage: true, schema }],
-      },
-    });
-  }
-}
+const FOREIGN: readonly ForeignKind[] = [
+  { group: "monitoring.coreos.com", kind: "ServiceMonitor" },
+  { group: "monitoring.coreos.com", kind: "PrometheusRule" },
+  { group: "karpenter.sh", kind: "NodePool", scope: "Cluster" },
+  { group: "machine.openshift.io", version: "v1beta1", kind: "MachineSet" },
+  { group: "cert-manager.io", kind: "Issuer" },
+  { group: "cert-manager.io", kind: "Certificate" },
+];
 
 interface Bench {
   readonly cluster: ClusterAccess;
@@ -101,26 +82,14 @@ interface Bench {
 
 async function leaveOperandsBehind(cluster: ClusterAccess): Promise<void> {
   const namespace = "openshift-multiarch-tuning-operator";
-  const object = { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } };
-  await cluster.create("/api/v1/namespaces", object);
-  const prefix = "finalizers.multiarch.openshift.io";
+  await cluster.create("/api/v1/namespaces", { metadata: { name: namespace } });
   const operands = [
-    ["pod-placement-controller", `${prefix}/pod-placement`],
-    ["enoexec-event-handler-controller", `${prefix}/enoexec-events`],
+    ["pod-placement-controller", Finalizer.podPlacement],
+    ["enoexec-event-handler-controller", Finalizer.enoexecEvents],
   ] as const;
   for (const [name, finalizer] of operands) {
-    const labels = { controller: name };
-    const containers = [{ name: "manager", image: "registry.invalid/manager" }];
-    const deployment = {
-      ...{ apiVersion: "apps/v1", kind: "Deployment", metadata: { name, finalizers: [finalizer] } },
-      spec: {
-        replicas: 0,
-        selector: { matchLabels: labels },
-        template: { metadata: { labels }, spec: { containers } },
-      },
-    };
-    const path = `/apis/apps/v1/namespaces/${namespace}/deployments`;
-    await cluster.create(path, deployment);
+    const deployment = workload("Deployment", name, { replicas: 0, metadata: { finalizers: [finalizer] } });
+    await cluster.create(`/apis/apps/v1/namespaces/${namespace}/deployments`, deployment);
   }
 }
 
@@ -131,53 +100,37 @@ async function exercise(bench: Bench): Promise<void> {
   const monitoring = `/apis/monitoring.coreos.com/v1/namespaces/${NAMESPACE}`;
   const kept = ["servicemonitors", "prometheusrules"].map((kind) => `${monitoring}/${kind}/archway`);
   for (const path of kept) expectStatus("delete", await cluster.request("DELETE", path), [200, 404]);
-  const config = {
-    ...{ apiVersion: "multiarch.openshift.io/v1beta1", kind: "ClusterPodPlacementConfig" },
-    ...{ metadata: { name: "cluster" }, spec: {} },
-  };
   // Refused until the CA is in the validating webhooks.
   await waitUntil("the configuration to be accepted", async () => {
     await installation.injectCa();
-    return (await cluster.request("POST", `${GROUP}/clusterpodplacementconfigs`, config)).status === 201;
+    return (await cluster.request("POST", CONFIGS, clusterConfig())).status === 201;
   });
   // Twice: the second event of a kind is counted up, not created.
   for (let round = 0; round < 2; round++) {
-    await waitUntil("the webhook configuration", () => cluster.exists(WEBHOOK));
-    await cluster.delete(WEBHOOK);
+    await waitUntil("the webhook configuration", () => cluster.exists(POD_WEBHOOK));
+    await cluster.delete(POD_WEBHOOK);
   }
-  await waitUntil("the webhook configuration", () => cluster.exists(WEBHOOK));
+  await waitUntil("the webhook configuration", () => cluster.exists(POD_WEBHOOK));
   for (const path of kept) await waitUntil("the monitoring objects", () => cluster.exists(path));
-  const local = {
-    ...{ apiVersion: "multiarch.openshift.io/v1beta1", kind: "PodPlacementConfig" },
-    ...{ metadata: { name: "local" }, spec: { plugins: {} } },
-  };
   const locals = `${GROUP}/namespaces/${namespace}/podplacementconfigs`;
-  await cluster.create(locals, local);
+  await cluster.create(locals, localConfig());
   await placePod(bench, namespace);
   await cluster.delete(`${locals}/local`);
-  await waitUntil(
-    "the configuration to be deletable",
-    async () => (await cluster.request("DELETE", `${GROUP}/clusterpodplacementconfigs/cluster`)).status === 200,
-  );
-  await waitUntil(
-    "the configuration to be gone",
-    async () => !await cluster.exists(`${GROUP}/clusterpodplacementconfigs/cluster`),
-  );
+  await waitUntil("it to be deletable", async () => (await cluster.request("DELETE", CONFIG)).status === 200);
+  await waitUntil("it to be gone", async () => !await cluster.exists(CONFIG));
 }
 
 /** Pods whose registry does not exist: gated, the pull secret of one and the account of the other read, released in time. */
 async function placePod({ cluster, installation }: Bench, namespace: string): Promise<void> {
-  const auths = { "registry.invalid": { auth: btoa("user:word") } };
-  const secret = {
-    ...{ apiVersion: "v1", kind: "Secret", metadata: { name: "pull" }, type: "kubernetes.io/dockerconfigjson" },
-    data: { ".dockerconfigjson": btoa(JSON.stringify({ auths })) },
-  };
   const core = `/api/v1/namespaces/${namespace}`;
-  await cluster.create(`${core}/secrets`, secret);
-  const containers = [{ name: "main", image: "registry.invalid/team/app:1" }];
-  const kind = { apiVersion: "v1", kind: "Pod" };
-  const pod = { ...kind, metadata: { name: "pod" }, spec: { imagePullSecrets: [{ name: "pull" }], containers } };
-  const plain = { ...kind, metadata: { name: "plain" }, spec: { containers } };
+  await createPullSecret(cluster, namespace, {
+    name: "pull",
+    host: "registry.invalid",
+    user: "user",
+    password: "word",
+  });
+  const images = ["registry.invalid/team/app:1"];
+  const pod = renderPod({ name: "pod", images, pullSecrets: ["pull"] });
   // The API server learns of the webhook a moment after it was stored.
   await waitUntil("a pod to be gated", async () => {
     await installation.injectCa();
@@ -186,7 +139,7 @@ async function placePod({ cluster, installation }: Bench, namespace: string): Pr
     await cluster.delete(`${core}/pods/pod?gracePeriodSeconds=0`);
     return false;
   });
-  await cluster.create(`${core}/pods`, plain);
+  await cluster.create(`${core}/pods`, renderPod({ name: "plain", images }));
   for (const name of ["pod", "plain"]) {
     const gatesOf = async (): Promise<unknown> =>
       read(await cluster.get(`${core}/pods/${name}`), "spec", "schedulingGates");
@@ -199,9 +152,7 @@ async function placePod({ cluster, installation }: Bench, namespace: string): Pr
 
 /** A second start finds a Secret that a user broke: it is repaired, not created again. */
 async function breakSecret(cluster: ClusterAccess, name: string, member: string): Promise<void> {
-  const secret = `/api/v1/namespaces/${NAMESPACE}/secrets/${name}`;
-  const broken = { data: { [member]: btoa("broken") } };
-  await cluster.patch(secret, broken);
+  await cluster.patch(`/api/v1/namespaces/${NAMESPACE}/secrets/${name}`, { data: { [member]: btoa("broken") } });
 }
 
 async function live(bench: Bench, work: () => Promise<void>): Promise<void> {
@@ -234,7 +185,7 @@ async function holdAgainstAuditLog(cluster: ClusterAccess, variant: Variant): Pr
 
 Deno.test("the service uses every right that a variant grants, and needs no other", async (t) => {
   await using cluster = await bareControlPlane();
-  await defineForeignKinds(cluster);
+  for (const kind of FOREIGN) await defineKind(cluster, kind);
   await cluster.addNodes([{ name: "amd64-1", arch: "amd64" }]);
   await leaveOperandsBehind(cluster);
   for (const variant of VARIANTS) await t.step(variant.name, () => holdAgainstAuditLog(cluster, variant));

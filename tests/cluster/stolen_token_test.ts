@@ -6,8 +6,10 @@ import { parseOperandConfig } from "../../lib/operator/decide/config_view.ts";
 import { renderDaemonSet } from "../../lib/operator/cluster/exec_format_daemon_set.ts";
 import { createDeploymentOfArchway, DAEMON_SET, DEPLOYMENT } from "./support/exec_format_bed.ts";
 import { type ClusterAccess, expectStatus, read } from "./support/cluster_access.ts";
+import { defineKind, workload } from "./support/objects.ts";
+import { renderPod } from "./support/pods.ts";
 import { bareControlPlane } from "./support/shared_control_plane.ts";
-import { assertRefused, createForeign, holder, patchOf, type Try } from "./support/stolen_token.ts";
+import { assertRefused, holder, patchOf, type Try } from "./support/stolen_token.ts";
 import { waitUntil } from "./support/wait.ts";
 
 const NAMESPACE = "archway-system";
@@ -17,8 +19,7 @@ const BUILDS = "openshift-machine-config-operator";
 const VERSION = "/apis/config.openshift.io/v1/clusterversions";
 
 async function applyManifests(cluster: ClusterAccess): Promise<void> {
-  const builds = { apiVersion: "v1", kind: "Namespace", metadata: { name: BUILDS } };
-  await cluster.create("/api/v1/namespaces", builds);
+  await cluster.create("/api/v1/namespaces", { metadata: { name: BUILDS } });
   const components = ["exec-format-errors", "upgrades", "upgrades-drain", "image-builds", "kueue", "migration"].map((
     name,
   ) => `components/${name}`);
@@ -33,15 +34,11 @@ async function applyManifests(cluster: ClusterAccess): Promise<void> {
 
 async function tryPods(cluster: ClusterAccess, account: Try): Promise<void> {
   const namespace = await cluster.createNamespace("stolen");
-  const pod = {
-    ...{ apiVersion: "v1", kind: "Pod" },
-    metadata: { name: "web", namespace, labels: { app: "web" }, annotations: { "example.com/note": "x" } },
-    spec: {
-      schedulingGates: [{ name: "multiarch.openshift.io/scheduling-gate" }, { name: "example.com/quota" }],
-      initContainers: [{ name: "init", image: "registry.invalid/init:v1" }],
-      containers: [{ name: "web", image: "registry.invalid/web:v1" }],
-    },
-  };
+  const pod = renderPod({
+    ...{ name: "web", labels: { app: "web" }, annotations: { "example.com/note": "x" } },
+    ...{ images: ["registry.invalid/web:v1"], initImages: ["registry.invalid/init:v1"] },
+    gates: ["multiarch.openshift.io/scheduling-gate", "example.com/quota"],
+  });
   await cluster.create(`/api/v1/namespaces/${namespace}/pods`, pod);
   const patch = patchOf(account, `/api/v1/namespaces/${namespace}/pods/web`);
   await assertRefused(patch, [
@@ -76,12 +73,11 @@ async function tryPods(cluster: ClusterAccess, account: Try): Promise<void> {
 async function tryOwners(cluster: ClusterAccess, account: Try): Promise<void> {
   const namespace = await cluster.createNamespace("owned");
   const core = `/api/v1/namespaces/${namespace}`;
-  const owner = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "owner" } };
-  const uid = read(await cluster.create(`${core}/configmaps`, owner), "metadata", "uid");
+  const uid = read(await cluster.create(`${core}/configmaps`, { metadata: { name: "owner" } }), "metadata", "uid");
   const ownerReferences = [{ apiVersion: "v1", kind: "ConfigMap", name: "owner", uid }];
   const spec = { containers: [{ name: "web", image: "registry.invalid/web:v1" }] };
   for (const [name, metadata] of [["owned", { ownerReferences }], ["free", {}]] as const) {
-    await cluster.create(`${core}/pods`, { apiVersion: "v1", kind: "Pod", metadata: { name, ...metadata }, spec });
+    await cluster.create(`${core}/pods`, { metadata: { name, ...metadata }, spec });
   }
   const changes = [["owned", []], ["free", ownerReferences]] as const;
   const refuse = async (message: RegExp): Promise<void> => {
@@ -144,12 +140,7 @@ async function tryWorkloads(account: Try): Promise<void> {
 /** What Archway holds by a finalizer, and what the MTO has left. */
 async function tryFinalizers(cluster: ClusterAccess, account: Try): Promise<void> {
   await createDeploymentOfArchway(cluster);
-  const labels = { app: "mto" };
-  const template = { metadata: { labels }, spec: { containers: [{ name: "c", image: "registry.invalid/mto" }] } };
-  const left = {
-    ...{ apiVersion: "apps/v1", kind: "Deployment", metadata: { name: "pod-placement-controller" } },
-    spec: { replicas: 0, selector: { matchLabels: labels }, template },
-  };
+  const left = workload("Deployment", "pod-placement-controller", { replicas: 0 });
   await cluster.create("/apis/apps/v1/namespaces/default/deployments", left);
   const rbac = "/apis/rbac.authorization.k8s.io/v1";
   const image = "/spec/template/spec/containers/0/image";
@@ -175,12 +166,9 @@ async function tryFinalizers(cluster: ClusterAccess, account: Try): Promise<void
 
 async function tryDrainedPod(cluster: ClusterAccess, account: Try): Promise<void> {
   const namespace = await cluster.createNamespace("drained");
-  const pod = {
-    ...{ apiVersion: "v1", kind: "Pod" },
-    metadata: { name: "web", namespace, labels: { app: "web" }, finalizers: ["example.com/one", "example.com/two"] },
-    spec: { containers: [{ name: "web", image: "registry.invalid/web:v1" }] },
-  };
-  await cluster.create(`/api/v1/namespaces/${namespace}/pods`, pod);
+  const metadata = { name: "web", labels: { app: "web" }, finalizers: ["example.com/one", "example.com/two"] };
+  const spec = { containers: [{ name: "web", image: "registry.invalid/web:v1" }] };
+  await cluster.create(`/api/v1/namespaces/${namespace}/pods`, { metadata, spec });
   const patch = patchOf(account, `/api/v1/namespaces/${namespace}/pods/web`);
   await assertRefused(patch, [
     ["/spec/containers/0/image", "registry.invalid/other:v1", /change nothing of a pod/],
@@ -213,9 +201,8 @@ async function tryBuilds(cluster: ClusterAccess, account: Try): Promise<void> {
     assert.match(await createJob("stolen", pod), message);
   }
   assert.equal(await createJob("build", { volumes: [{ name: "done", emptyDir: {} }] }), "");
-  const foreign = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "images", namespace: BUILDS } };
   const maps = `/api/v1/namespaces/${BUILDS}/configmaps`;
-  await cluster.create(maps, foreign);
+  await cluster.create(maps, { metadata: { name: "images" } });
   const ofOthers = [["/data", { a: "b" }, /of builds alone/], ["/metadata/labels", labels, /of builds alone/]] as const;
   await assertRefused(patchOf(account, `${maps}/images`), ofOthers);
   assert.match(await account("DELETE", `${maps}/images`, {}), /of builds alone/);
@@ -252,9 +239,9 @@ async function tryQueuedWorkload(cluster: ClusterAccess, archway: Try): Promise<
   const path = "/apis/kueue.x-k8s.io/v1beta2/namespaces/default/workloads";
   const template = { spec: { containers: [{ name: "c", image: "a.example/x:1" }] } };
   const spec = { queueName: "q", active: true, podSets: [{ name: "main", count: 1, template }] };
-  const kind = { group: "kueue.x-k8s.io", version: "v1beta2", kind: "Workload", plural: "workloads" };
-  const object = { metadata: { name: "queued" }, spec };
-  await createForeign(cluster, { ...kind, scope: "Namespaced" }, { path, object });
+  const [group, version, kind] = ["kueue.x-k8s.io", "v1beta2", "Workload"];
+  await defineKind(cluster, { group, version, kind });
+  await cluster.create(path, { apiVersion: `${group}/${version}`, kind, metadata: { name: "queued" }, spec });
   const admissionChecks = ["archway", "quota"].map((name) => ({ name, state: "Pending" }));
   const merge = { contentType: "application/merge-patch+json" };
   const asked = await cluster.request("PATCH", `${path}/queued/status`, { status: { admissionChecks } }, merge);
@@ -278,17 +265,10 @@ async function tryQueuedWorkload(cluster: ClusterAccess, archway: Try): Promise<
 Deno.test("a stolen token is refused containers, owners, other Secrets and workloads, and a forced upgrade; Archway is not", async (t) => {
   await using cluster = await bareControlPlane();
   using stack = new DisposableStack();
-  await createForeign(
-    cluster,
-    {
-      group: "config.openshift.io",
-      version: "v1",
-      kind: "ClusterVersion",
-      plural: "clusterversions",
-      scope: "Cluster",
-    },
-    { path: VERSION, object: { metadata: { name: "version" }, spec: { channel: "stable-4.19", clusterID: "one" } } },
-  );
+  const [group, kind] = ["config.openshift.io", "ClusterVersion"];
+  await defineKind(cluster, { group, kind, scope: "Cluster" });
+  const spec = { channel: "stable-4.19", clusterID: "one" };
+  await cluster.create(VERSION, { apiVersion: `${group}/v1`, kind, metadata: { name: "version" }, spec });
   await applyManifests(cluster);
   const archway = await holder(cluster, { namespace: NAMESPACE, name: "archway" }, stack);
   await t.step("pods: its own gate, labels and annotations, affinity, tolerations", () => tryPods(cluster, archway));

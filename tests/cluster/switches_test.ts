@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { SCHEDULING_GATE } from "../../lib/names.ts";
-import { type Archway, enablePlacement } from "./support/archway.ts";
+import { enablePlacement } from "./support/archway.ts";
 import { type ClusterAccess, expectStatus, read } from "./support/cluster_access.ts";
 import {
   createDeployment,
@@ -13,33 +13,12 @@ import {
   renderPod,
   waitForPods,
 } from "./support/pods.ts";
+import { workload } from "./support/objects.ts";
 import { waitUntil } from "./support/wait.ts";
 import { sumSamples } from "../support/metric_samples.ts";
 import { index, openWalkBed, openWorkingBed, type WalkBed } from "./support/walk_bed.ts";
 
 const COMPONENTS = new URL("../../manifests/components/", import.meta.url).pathname;
-
-interface SwitchedBed extends WalkBed {
-  readonly archway: Archway;
-}
-
-async function openSwitchedBed(
-  args: readonly string[],
-  components: readonly string[] = [],
-): Promise<SwitchedBed> {
-  const bed = await openWalkBed();
-  try {
-    for (const component of components) {
-      await bed.controlPlane.run(["apply", "-f", `${COMPONENTS}${component}/role.yaml`]);
-    }
-    const archway = await bed.startReplica({ args });
-    await enablePlacement(bed.controlPlane);
-    return { ...bed, archway };
-  } catch (error) {
-    await bed[Symbol.asyncDispose]();
-    throw error;
-  }
-}
 
 function waitForMessages(
   cluster: ClusterAccess,
@@ -128,19 +107,19 @@ Deno.test("switches: while pods are held, others may delete them, change them or
 
 Deno.test("switches: audit by label, prewarm, live architectures, daemonsets and taints side by side", async (test) => {
   const args = ["--prewarm", "--live-architectures", "--daemonsets=warn", "--arch-taints=tolerate"];
-  await using bed = await openSwitchedBed(args, ["prewarm", "live-architectures", "daemonsets-warn"]);
+  await using bed = await openWalkBed();
   const { controlPlane } = bed;
+  for (const component of ["prewarm", "live-architectures", "daemonsets-warn"]) {
+    await controlPlane.run(["apply", "-f", `${COMPONENTS}${component}/role.yaml`]);
+  }
+  const archway = await bed.startReplica({ args });
+  await enablePlacement(controlPlane);
   await test.step("the namespace label archway.dev/mode=audit leaves its pods unchanged", async () => {
     const namespace = await controlPlane.createNamespace("labelled", { "archway.dev/mode": "audit" });
     const image = await bed.push("demo/labelled", index("s390x"));
     await waitUntil("the webhook to know the label", async () => {
-      const body = {
-        apiVersion: "v1",
-        kind: "Pod",
-        metadata: { name: "probe" },
-        spec: { containers: [{ name: "a", image }] },
-      };
-      const answer = await controlPlane.request("POST", `/api/v1/namespaces/${namespace}/pods?dryRun=All`, body);
+      const probe = renderPod({ name: "probe", images: [image] });
+      const answer = await controlPlane.request("POST", `/api/v1/namespaces/${namespace}/pods?dryRun=All`, probe);
       return !JSON.stringify(answer.body).includes(SCHEDULING_GATE);
     });
     await createPods(controlPlane, namespace, {
@@ -208,7 +187,7 @@ Deno.test("switches: audit by label, prewarm, live architectures, daemonsets and
     await waitForPods(controlPlane, namespace, { count: 1, until: isScheduled });
     const path = `/api/v1/namespaces/${namespace}/pods/target`;
     const calls = async (): Promise<number> =>
-      sumSamples(await bed.archway.metrics(), { metric: "archway_admissions_total", labels: { outcome: "passed" } });
+      sumSamples(await archway.metrics(), { metric: "archway_admissions_total", labels: { outcome: "passed" } });
     const before = await calls();
     for (const label of ["a", "b", "c"]) await patch(bed, path, { metadata: { labels: { label } } });
     assert.equal(await calls(), before);
@@ -233,22 +212,13 @@ Deno.test("switches: audit by label, prewarm, live architectures, daemonsets and
 
 async function createDaemonSet(bed: WalkBed, namespace: string): Promise<string> {
   const image = await bed.push(`daemons/${namespace}`, index("arm64"));
-  const labels = { app: "daemon" };
-  const body = {
-    apiVersion: "apps/v1",
-    kind: "DaemonSet",
-    metadata: { name: "daemon" },
-    spec: {
-      selector: { matchLabels: labels },
-      template: { metadata: { labels }, spec: { containers: [{ name: "main", image }] } },
-    },
-  };
-  await bed.controlPlane.create(`/apis/apps/v1/namespaces/${namespace}/daemonsets`, body);
+  const daemons = workload("DaemonSet", "daemon", { image });
+  await bed.controlPlane.create(`/apis/apps/v1/namespaces/${namespace}/daemonsets`, daemons);
   return image;
 }
 
 Deno.test("switches: --daemonsets=constrain keeps the pods of a DaemonSet to where its images run", async () => {
-  await using bed = await openSwitchedBed(["--daemonsets=constrain"]);
+  await using bed = await openWorkingBed({ replica: { args: ["--daemonsets=constrain"] } });
   const namespace = await bed.controlPlane.createNamespace("constrain");
   await createDaemonSet(bed, namespace);
   const ofArm = ({ nodeName }: PodOutcome): boolean => nodeName.startsWith("arm64-");

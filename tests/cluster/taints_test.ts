@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { sizeOf } from "../support/form.ts";
 import { type ClusterAccess, expectStatus, read } from "./support/cluster_access.ts";
+import { CONFIG, workload } from "./support/objects.ts";
 import { createDeployment, createPods, isScheduled, listPods, waitForPods } from "./support/pods.ts";
 import { FROZEN, refuseUpdates } from "./support/refused_updates.ts";
 import { SHARED_NODES } from "./support/shared_nodes.ts";
@@ -14,6 +15,7 @@ import {
   waitForPhase,
   waitForTaints,
 } from "./support/taint_bed.ts";
+import { change } from "./support/taken_rights.ts";
 import { waitUntil } from "./support/wait.ts";
 import { index, type WalkBed } from "./support/walk_bed.ts";
 import { settingsFlag } from "../support/settings_file.ts";
@@ -85,11 +87,11 @@ Deno.test("taints: mixed nodes, new pods of every kind, a node added, drift, two
       }
       await waitForTaints(controlPlane, RIGHT);
       for (const { name } of SHARED_NODES) {
-        const operations = [{ op: "test", path: "/spec/taints/0", value: foreign }, {
+        const path = "/spec/taints/0";
+        await controlPlane.patch(`/api/v1/nodes/${name}`, [{ op: "test", path, value: foreign }, {
           op: "remove",
-          path: "/spec/taints/0",
-        }];
-        await controlPlane.patch(`/api/v1/nodes/${name}`, operations);
+          path,
+        }]);
       }
       await waitForPods(controlPlane, before, { count: 16, until: isScheduled });
       const tolerated = await toleratedByPod(controlPlane, before);
@@ -112,8 +114,7 @@ Deno.test("taints: mixed nodes, new pods of every kind, a node added, drift, two
     assert.deepEqual([...verbs].filter((verb) => !["get", "list", "watch"].includes(verb)), ["patch"]);
   });
   await t.step("when the config is deleted the taints come off", async () => {
-    const path = "/apis/multiarch.openshift.io/v1beta1/clusterpodplacementconfigs/cluster";
-    await controlPlane.delete(path);
+    await controlPlane.delete(CONFIG);
     await waitForTaints(controlPlane, NONE);
   });
 });
@@ -161,16 +162,9 @@ async function otherPods({ controlPlane }: WalkBed): Promise<void> {
     assert.deepEqual(await toleratedByPod(controlPlane, namespace), { "left-alone": ALL });
   }
   const namespace = await controlPlane.createNamespace("daemons");
-  const labels = { app: "agent" };
-  const tolerations = [{ key: "supported-arch", operator: "Exists" }];
-  const template = { metadata: { labels }, spec: { tolerations, containers: [{ name: "a", image: IMAGE }] } };
-  const body = {
-    ...{ apiVersion: "apps/v1", kind: "DaemonSet", metadata: { name: "agent" } },
-    spec: { selector: { matchLabels: labels }, template },
-  };
-  expectStatus("create", await controlPlane.request("POST", `/apis/apps/v1/namespaces/${namespace}/daemonsets`, body), [
-    201,
-  ]);
+  const spec = { tolerations: [{ key: "supported-arch", operator: "Exists" }] };
+  const daemons = workload("DaemonSet", "agent", { spec });
+  await controlPlane.create(`/apis/apps/v1/namespaces/${namespace}/daemonsets`, daemons);
   await waitForPods(controlPlane, namespace, { count: SHARED_NODES.length, until: isScheduled });
 }
 
@@ -200,13 +194,12 @@ Deno.test("taints: without a leader a replica lifts them and reports it; they co
   const { controlPlane } = bed;
   await startTainting(bed, { args: [settingsFlag(controlPlane.directory, { taintsFailOpenAfter: "5s" })] });
   const role = "/apis/rbac.authorization.k8s.io/v1/namespaces/archway-system/roles/archway-election";
-  const { rules } = Object(await controlPlane.get(role));
-  const setRules = async (value: unknown): Promise<void> => {
-    const patch = [{ op: "replace", path: "/rules", value }];
-    await controlPlane.patch(role, patch);
-  };
   // The Lease can be read and not be acquired: no replica leads.
-  await setRules(Object(rules).map((rule: unknown) => ({ ...Object(rule), verbs: ["get"] })));
+  const restore = await change(
+    controlPlane,
+    role,
+    (rules) => rules.map((rule) => ({ ...Object(rule), verbs: ["get"] })),
+  );
   await waitForTaints(controlPlane, NONE, 120_000);
   await waitForPhase(controlPlane, "False FailedOpen");
   const nodeWrites = (await archwayRequests(controlPlane)).filter(({ resource, verb }) =>
@@ -217,7 +210,7 @@ Deno.test("taints: without a leader a replica lifts them and reports it; they co
     const body = await controlPlane.get("/api/v1/namespaces/default/events");
     return JSON.stringify(read(body, "items")).includes("ArchTaintsFailedOpen");
   });
-  await setRules(rules);
+  await restore();
   await waitForTaints(controlPlane, RIGHT, 120_000);
   await waitForPhase(controlPlane, "True Done");
 });
@@ -261,10 +254,15 @@ Deno.test(`taints: a full cluster of ${PODS} pods is taken over and none is made
       verb === "patch" && status === 200
     );
     const lastPod = Math.max(
-      ...writes.filter(({ resource, name }) => resource === "pods" && name.startsWith("set-")).map(({ atMs }) => atMs),
+      ...writes.filter(({ resource, name }) => resource === "pods" && name.startsWith("set-")).map(({ receivedMs }) =>
+        receivedMs
+      ),
     );
     const nodes = writes.filter(({ resource }) => resource === "nodes");
-    assert.ok(nodes.every(({ atMs }) => atMs >= lastPod), "no node is tainted before the last pod tolerates");
+    assert.ok(
+      nodes.every(({ receivedMs }) => receivedMs >= lastPod),
+      "no node is tainted before the last pod tolerates",
+    );
     assert.equal(nodes.length, SHARED_NODES.length);
     assert.equal(
       writes.filter(({ resource, name }) => resource === "pods" && name.startsWith("set-")).length,
@@ -278,13 +276,12 @@ Deno.test(`taints: a full cluster of ${PODS} pods is taken over and none is made
     assert.match(stdout, /add 0, repair 0, remove 0, keep 8/);
   });
   await t.step("clean", async () => {
-    const path = "/apis/multiarch.openshift.io/v1beta1/clusterpodplacementconfigs/cluster";
-    await controlPlane.delete(path);
+    await controlPlane.delete(CONFIG);
     await waitForTaints(controlPlane, NONE);
     await controlPlane.patch("/api/v1/nodes/amd64-1", {
       spec: { taints: [{ key: "supported-arch", value: "amd64", effect: "NoSchedule" }] },
     });
-    await waitUntil("the config to go", async () => !await controlPlane.exists(path));
+    await waitUntil("the config to go", async () => !await controlPlane.exists(CONFIG));
     const { code, stdout } = await runTaints(controlPlane, "clean");
     assert.equal(code, 0, stdout);
     assert.deepEqual(await taintsByNode(controlPlane), NONE);

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { runArchway } from "../support/archway_program.ts";
 import { type Archway, enablePlacement, type LogLine } from "./support/archway.ts";
 import { type ClusterAccess, expectStatus, read } from "./support/cluster_access.ts";
+import { clusterConfig, POD_WEBHOOK } from "./support/objects.ts";
 import { createAuthority } from "./support/pki.ts";
 import { createDeployment, createPods, isReleased, type PodSpec, waitForPods } from "./support/pods.ts";
 import { findFreePort } from "./support/ports.ts";
@@ -11,8 +12,6 @@ import { startRegistry } from "./support/registry.ts";
 import { waitUntil } from "./support/wait.ts";
 import { index, openWalkBed, type WalkBed } from "./support/walk_bed.ts";
 
-const WEBHOOK =
-  "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/pod-placement-mutating-webhook-configuration";
 const ELECTION = "/apis/rbac.authorization.k8s.io/v1/namespaces/archway-system/rolebindings/archway-election";
 const RECREATE = /recreate the pod/i;
 
@@ -36,7 +35,7 @@ async function waitToSay(what: string, look: () => Promise<string>, sayings: rea
     await waitUntil(what, async () => {
       text = await look();
       return sayings.every((saying) => saying.test(text));
-    }, { deadlineMs: 60_000, intervalMs: 500 });
+    }, { intervalMs: 500 });
   } catch {
     assertSays(text, sayings);
   }
@@ -139,42 +138,27 @@ async function podMistakes({ bed, privateHost, awayHost }: Places): Promise<read
 }
 
 async function applyNamedOtherwise({ controlPlane }: WalkBed): Promise<string> {
-  const config = {
-    apiVersion: "multiarch.openshift.io/v1beta1",
-    kind: "ClusterPodPlacementConfig",
-    metadata: { name: "default" },
-    spec: {},
-  };
-  const { stdout, stderr } = await controlPlane.kubectl(["apply", "-f", "-"], { stdin: JSON.stringify(config) });
+  const stdin = JSON.stringify(clusterConfig({}, { name: "default" }));
+  const { stdout, stderr } = await controlPlane.kubectl(["apply", "-f", "-"], { stdin });
   return stdout + stderr;
 }
 
 async function createOverQuota({ controlPlane }: WalkBed): Promise<string> {
   const namespace = await controlPlane.createNamespace("quota");
-  const quota = {
-    apiVersion: "v1",
-    kind: "ResourceQuota",
-    metadata: { name: "few" },
-    spec: { hard: { pods: "0" } },
-  };
-  const path = `/api/v1/namespaces/${namespace}/resourcequotas`;
-  await controlPlane.create(path, quota);
+  const quota = { metadata: { name: "few" }, spec: { hard: { pods: "0" } } };
+  await controlPlane.create(`/api/v1/namespaces/${namespace}/resourcequotas`, quota);
   await createDeployment(controlPlane, namespace, { name: "web", images: ["web"], replicas: 1 });
   return namespace;
 }
 
 /** Puts another CA into the webhook's registration, as a user or a tool would. */
 async function breakBundle({ controlPlane }: WalkBed, caPem: string): Promise<void> {
-  const patch = [{
-    op: "replace",
-    path: "/webhooks/0/clientConfig/caBundle",
-    value: new TextEncoder().encode(caPem).toBase64(),
-  }];
-  await controlPlane.patch(WEBHOOK, patch);
+  const path = "/webhooks/0/clientConfig/caBundle";
+  await controlPlane.patch(POD_WEBHOOK, [{ op: "replace", path, value: btoa(caPem) }]);
 }
 
 async function bundleOf({ controlPlane }: WalkBed): Promise<string> {
-  return String(read(await controlPlane.get(WEBHOOK), "webhooks", 0, "clientConfig", "caBundle") ?? "");
+  return String(read(await controlPlane.get(POD_WEBHOOK), "webhooks", 0, "clientConfig", "caBundle") ?? "");
 }
 
 Deno.test("trouble: events, config, explain and log name cause and next step of each typical mistake", async (t) => {
@@ -249,8 +233,8 @@ Deno.test("trouble: events, config, explain and log name cause and next step of 
       ];
       await waitToSay("the log", async () => logText(await misled.logs()), said);
       await waitUntil("its own registration", async () => {
-        return JSON.stringify(await controlPlane.get(WEBHOOK)).includes(misled.webhookUrl);
-      }, { deadlineMs: 60_000 });
+        return JSON.stringify(await controlPlane.get(POD_WEBHOOK)).includes(misled.webhookUrl);
+      });
       await createPods(controlPlane, namespace, { pods: [{ name: "passed", images: ["web"] }] });
       const explained = [/no replica answered then/, /the API server cannot call Archway; its log names the cause/];
       assertSays(await explain(bed, `${namespace}/passed`), explained);

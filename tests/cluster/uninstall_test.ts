@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { type ClusterAccess, listAt, read } from "./support/cluster_access.ts";
 import { install } from "./support/installation.ts";
-import { enableBehindService, POD_WEBHOOK } from "./support/service_bed.ts";
+import { CONFIG, POD_WEBHOOK } from "./support/objects.ts";
+import { enableBehindService } from "./support/service_bed.ts";
 import { bareControlPlane } from "./support/shared_control_plane.ts";
 import { taintsByNode, waitForTaints } from "./support/taint_bed.ts";
 import { waitUntil } from "./support/wait.ts";
 
 const BASE = new URL("../../manifests/base", import.meta.url).pathname;
-const CONFIG = "/apis/multiarch.openshift.io/v1beta1/clusterpodplacementconfigs/cluster";
 const ACCOUNT = "/api/v1/namespaces/archway-system/serviceaccounts/archway";
 const RBAC = "/apis/rbac.authorization.k8s.io/v1";
 const LEFT_OVERS = [

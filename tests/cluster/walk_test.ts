@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { SCHEDULING_GATE } from "../../lib/names.ts";
 import { enablePlacement } from "./support/archway.ts";
-import { createAuthority } from "./support/pki.ts";
+import { startPair } from "./support/lease.ts";
 import {
   createPods,
   createPullSecret,
@@ -16,9 +16,7 @@ import {
   type PodSpec,
   waitForPods,
 } from "./support/pods.ts";
-import { findFreePort } from "./support/ports.ts";
 import { startRegistry } from "./support/registry.ts";
-import { startTcpBalancer } from "./support/tcp_balancer.ts";
 import { waitUntil } from "./support/wait.ts";
 import { index, openOwnWorkingBed, openWalkBed, openWorkingBed, type WalkBed } from "./support/walk_bed.ts";
 
@@ -41,12 +39,8 @@ async function assertPlaced(
 async function pushFifty(
   bed: WalkBed,
 ): Promise<{ readonly images: readonly string[]; readonly expected: readonly (readonly string[])[] }> {
-  const kinds = [["amd64", "arm64"], ["arm64"], ["amd64"], ["ppc64le", "s390x"], [
-    "amd64",
-    "arm64",
-    "ppc64le",
-    "s390x",
-  ]];
+  const all = ["amd64", "arm64", "ppc64le", "s390x"];
+  const kinds = [["amd64", "arm64"], ["arm64"], ["amd64"], ["ppc64le", "s390x"], all];
   const expected = Array.from({ length: 50 }, (_, number) => kinds[number % kinds.length] ?? []);
   const images = await Promise.all(expected.map((kind, number) => bed.push(`many/app-${number}`, index(...kind))));
   return { images, expected };
@@ -74,12 +68,8 @@ Deno.test("walk: the samples end on the right nodes by the real scheduler, with 
   const legacy = await bed.push("demo/legacy", { single: { architecture: "amd64" }, format: "docker" });
   const attested = await bed.push("demo/attested", { platforms: [{ architecture: "s390x" }], attestations: true });
   const secret = await bed.push("private/app", index("arm64", "ppc64le"));
-  await createPullSecret(controlPlane, namespace, {
-    name: "pull",
-    host: proxy.host,
-    user: "puller",
-    password: "secret",
-  });
+  const login = { name: "pull", user: "puller", password: "secret" };
+  await createPullSecret(controlPlane, namespace, { ...login, host: proxy.host });
   const pods: readonly PodSpec[] = [
     { name: "multi", images: [web] },
     { name: "arm", images: [edge] },
@@ -128,7 +118,7 @@ Deno.test("walk: the samples end on the right nodes by the real scheduler, with 
   await bed.archway.stop();
   await bed.startReplica({ name: "second", registries: [{ host: basic.host, caFile: basic.caFile }] });
   const other = await controlPlane.createNamespace("basic");
-  await createPullSecret(controlPlane, other, { name: "pull", host: basic.host, user: "puller", password: "secret" });
+  await createPullSecret(controlPlane, other, { ...login, host: basic.host });
   // The operator has to move the webhook to the new replica's address first.
   await waitUntil("a pod to be gated by the second replica", async () => {
     const name = `probe-${crypto.randomUUID().slice(0, 8)}`;
@@ -161,13 +151,9 @@ Deno.test("walk: while the registry answers 500 nobody is misplaced, and afterwa
   bed.proxy.setFaults([{ fault: { kind: "status", status: 500 } }]);
   const pods = Array.from({ length: 50 }, (_, number) => ({ name: `pod-${number}`, images: [image] }));
   await createPods(bed.controlPlane, namespace, { pods });
-  const failing = await waitForPods(bed.controlPlane, namespace, {
-    count: 50,
-    until: ({ labels }) => "multiarch.openshift.io/image-inspect-error" in labels,
-  });
-  assert.ok(
-    failing.every((pod) => !isReleased(pod) && pod.labels["multiarch.openshift.io/image-inspect-error-count"] !== "5"),
-  );
+  const error = "multiarch.openshift.io/image-inspect-error";
+  const failing = await waitForPods(bed.controlPlane, namespace, { count: 50, until: ({ labels }) => error in labels });
+  assert.ok(failing.every((pod) => !isReleased(pod) && pod.labels[`${error}-count`] !== "5"));
   bed.proxy.setFaults([]);
   const recovered = await waitForPods(bed.controlPlane, namespace, {
     count: 50,
@@ -228,21 +214,9 @@ Deno.test("walk: kill -9 in the middle of a burst and a restart leave no pod gat
 
 Deno.test("walk: when the leader of two replicas is killed the other one gates and releases on", async () => {
   await using bed = await openWalkBed();
-  await using balancer = startTcpBalancer(findFreePort());
-  const front = {
-    webhookUrl: `https://127.0.0.1:${balancer.port}`,
-    authority: await createAuthority("archway test replicas"),
-  };
-  const first = await bed.startReplica({ name: "first", front });
-  balancer.setTargets([first.webhookPort]);
-  await enablePlacement(bed.controlPlane);
-  const second = await bed.startReplica({ name: "second", front });
-  balancer.setTargets([first.webhookPort, second.webhookPort]);
-  await surviveBurst(bed, "leader", () => {
-    first.kill("SIGKILL");
-    return Promise.resolve();
-  });
-  assert.equal(await second.metric("archway_leader"), 1);
+  await using pair = await startPair(bed, { enable: () => enablePlacement(bed.controlPlane) });
+  await surviveBurst(bed, "leader", () => Promise.resolve(pair.first.kill("SIGKILL")));
+  assert.equal(await pair.second.metric("archway_leader"), 1);
 });
 
 Deno.test("walk: a restart of the API server in the middle of a burst loses no pod", async () => {

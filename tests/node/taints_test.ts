@@ -95,8 +95,8 @@ Deno.test("node: architecture taints: what runs stays, new pods run, a kubelet r
     await startNode(lab, "n3");
     await Deno.remove(file);
     await waitForTaints(lab, RIGHT);
-    const writes = (await archwayRequests(lab)).filter(({ verb, resource, name, atMs }) =>
-      verb === "patch" && resource === "nodes" && name === "n3" && atMs >= sinceMs
+    const writes = (await archwayRequests(lab)).filter(({ verb, resource, name, receivedMs }) =>
+      verb === "patch" && resource === "nodes" && name === "n3" && receivedMs >= sinceMs
     );
     assert.deepEqual(writes, []);
   });

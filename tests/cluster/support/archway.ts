@@ -1,6 +1,7 @@
 // `archway serve` as a child process in front of a real control plane.
 import type { ClusterAccess } from "./cluster_access.ts";
 import { mountAccount } from "./mounted_account.ts";
+import { clusterConfig, CONFIG, CONFIGS, POD_WEBHOOK } from "./objects.ts";
 import { type CertificateAuthority, createAuthority } from "./pki.ts";
 import { archwayProgram } from "../../support/archway_program.ts";
 import { sumSamples } from "../../support/metric_samples.ts";
@@ -185,47 +186,19 @@ export async function installArchway(cluster: ClusterAccess): Promise<string> {
   const base = `${ROOT}manifests/base`;
   const parts = [["-f", "namespace.yaml"], ["-f", "service_account.yaml"], ["-k", "crds"], ["-k", "rbac"]] as const;
   for (const [flag, part] of parts) {
-    await cluster.run([
-      "apply",
-      "--server-side",
-      "--force-conflicts",
-      flag,
-      `${base}/${part}`,
-    ]);
+    await cluster.run(["apply", "--server-side", "--force-conflicts", flag, `${base}/${part}`]);
   }
-  await cluster.run([
-    "wait",
-    "--for=condition=Established",
-    "crd",
-    "--all",
-    "--timeout=30s",
-  ]);
+  await cluster.run(["wait", "--for=condition=Established", "crd", "--all", "--timeout=30s"]);
   return await cluster.serviceAccountKubeconfig({ namespace: "archway-system", name: "archway" });
 }
 
-const CONFIGS = "/apis/multiarch.openshift.io/v1beta1/clusterpodplacementconfigs";
-const WEBHOOK =
-  "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/pod-placement-mutating-webhook-configuration";
-
 /** Creates the ClusterPodPlacementConfig `cluster` and waits until the webhook is registered. Archway must be running. */
 export async function enablePlacement(cluster: ClusterAccess, spec: unknown = {}): Promise<void> {
-  const config = {
-    apiVersion: "multiarch.openshift.io/v1beta1",
-    kind: "ClusterPodPlacementConfig",
-    metadata: { name: "cluster" },
-    spec,
-  };
-  const { status, body } = await cluster.request("POST", CONFIGS, config);
-  if (status !== 201) throw new Error(`Cannot create the ClusterPodPlacementConfig: ${status} ${JSON.stringify(body)}`);
-  await waitUntil("the webhook to be registered", () => cluster.exists(WEBHOOK));
+  await cluster.create(CONFIGS, clusterConfig(spec));
+  await waitUntil("the webhook to be registered", () => cluster.exists(POD_WEBHOOK));
 }
 
 export async function disablePlacement(cluster: ClusterAccess): Promise<void> {
-  await cluster.request("DELETE", `${CONFIGS}/cluster`);
-  await waitUntil(
-    "the config and the webhook to go",
-    async () =>
-      !await cluster.exists(`${CONFIGS}/cluster`) &&
-      !await cluster.exists(WEBHOOK),
-  );
+  await cluster.request("DELETE", CONFIG);
+  for (const path of [CONFIG, POD_WEBHOOK]) await waitUntil(`${path} to go`, async () => !await cluster.exists(path));
 }

@@ -1,34 +1,21 @@
 // Pods that fail as on a wrong node, on a control plane whose nodes are played: what kubelets and daemons would write is
 // written here, by an admin or by the daemon's own account.
 import { buildEvent } from "../../../lib/exec_format/decide/event.ts";
-import { type ClusterAccess, read } from "./cluster_access.ts";
+import { AdminConnection, type ClusterAccess, read } from "./cluster_access.ts";
+import { GROUP, workload } from "./objects.ts";
 import { renderPod } from "./pods.ts";
 import { waitUntil } from "./wait.ts";
 
 export const NAMESPACE = "archway-system";
 const COMPONENTS = new URL("../../../manifests/components/", import.meta.url).pathname;
-const GROUP = "/apis/multiarch.openshift.io/v1beta1";
 export const EVENTS = `${GROUP}/namespaces/${NAMESPACE}/enoexecevents`;
-export const CONFIG = `${GROUP}/clusterpodplacementconfigs/cluster`;
 export const DAEMON_SET = `/apis/apps/v1/namespaces/${NAMESPACE}/daemonsets/enoexec-event-daemon`;
 
 export const DEPLOYMENT = `/apis/apps/v1/namespaces/${NAMESPACE}/deployments/archway`;
 
 /** The Deployment as an installation has it, but for its pods: Archway runs as a process of the test. */
 export async function createDeploymentOfArchway(cluster: ClusterAccess): Promise<void> {
-  const labels = { app: "archway" };
-  const deployment = {
-    ...{ apiVersion: "apps/v1", kind: "Deployment", metadata: { name: "archway" } },
-    spec: {
-      replicas: 0,
-      selector: { matchLabels: labels },
-      template: {
-        metadata: { labels },
-        spec: { containers: [{ name: "archway", image: "registry.invalid/archway" }] },
-      },
-    },
-  };
-  await cluster.create(DEPLOYMENT.replace(/\/archway$/, ""), deployment);
+  await cluster.create(DEPLOYMENT.replace(/\/archway$/, ""), workload("Deployment", "archway", { replicas: 0 }));
 }
 
 export function containerIdOf(digit: string): string {
@@ -37,26 +24,21 @@ export function containerIdOf(digit: string): string {
 
 /** Applies what the components add beside flags: rights, the daemon's account, the admission policy, the namespace's labels. */
 export async function applyComponents(cluster: ClusterAccess): Promise<void> {
-  const files = [
-    "exec-format-errors/role",
-    "exec-format-errors/daemon",
-    "exec-format-errors/policy",
-    "exec-format-repair/role",
-  ];
-  const args = files.flatMap((file) => ["-f", `${COMPONENTS}${file}.yaml`]);
+  const files = ["errors/role", "errors/daemon", "errors/policy", "repair/role"];
+  const args = files.flatMap((file) => ["-f", `${COMPONENTS}exec-format-${file}.yaml`]);
   await cluster.run(["apply", "--server-side", "--force-conflicts", ...args]);
   const label = "pod-security.kubernetes.io/enforce=privileged";
   await cluster.run(["label", "--overwrite", "namespace", NAMESPACE, label]);
 }
 
+interface PodName {
+  readonly namespace: string;
+  readonly name: string;
+}
+
 export async function bindPod(
   cluster: ClusterAccess,
-  { namespace, name, node, image }: {
-    readonly namespace: string;
-    readonly name: string;
-    readonly node: string;
-    readonly image: string;
-  },
+  { namespace, name, node, image }: PodName & { readonly node: string; readonly image: string },
 ): Promise<void> {
   const pod = renderPod({ name, images: [image], spec: { nodeName: node } });
   await cluster.create(`/api/v1/namespaces/${namespace}/pods`, pod);
@@ -64,30 +46,18 @@ export async function bindPod(
 }
 
 /** Waits until a pod's node plays it: from then on its status is ours. */
-export async function awaitRunning(
-  cluster: ClusterAccess,
-  { namespace, name }: { readonly namespace: string; readonly name: string },
-): Promise<void> {
+export async function awaitRunning(cluster: ClusterAccess, { namespace, name }: PodName): Promise<void> {
   const path = `/api/v1/namespaces/${namespace}/pods/${name}`;
-  await waitUntil(
-    `pod ${name} to run`,
-    async () => read(await cluster.get(path), "status", "phase") === "Running",
-    { deadlineMs: 60_000 },
-  );
+  await waitUntil(`pod ${name} to run`, async () => read(await cluster.get(path), "status", "phase") === "Running");
 }
 
 export async function setContainerStatus(
   cluster: ClusterAccess,
-  { namespace, name, status }: {
-    readonly namespace: string;
-    readonly name: string;
-    readonly status: Readonly<Record<string, unknown>>;
-  },
+  { namespace, name, status }: PodName & { readonly status: Readonly<Record<string, unknown>> },
 ): Promise<void> {
   const common = { name: "main-0", image: "any", imageID: "", ready: false, restartCount: 0 };
   const body = { status: { containerStatuses: [{ ...common, ...status }] } };
-  const path = `/api/v1/namespaces/${namespace}/pods/${name}/status`;
-  await cluster.patch(path, body);
+  await cluster.patch(`/api/v1/namespaces/${namespace}/pods/${name}/status`, body);
 }
 
 export function endedStatus(digit: string, exitCode = 255): Readonly<Record<string, unknown>> {
@@ -100,12 +70,9 @@ export function endedStatus(digit: string, exitCode = 255): Readonly<Record<stri
   };
 }
 
-export async function warnBackOff(
-  cluster: ClusterAccess,
-  { namespace, name }: { readonly namespace: string; readonly name: string },
-): Promise<void> {
+export async function warnBackOff(cluster: ClusterAccess, { namespace, name }: PodName): Promise<void> {
   const event = {
-    ...{ apiVersion: "v1", kind: "Event", type: "Warning", reason: "BackOff" },
+    ...{ type: "Warning", reason: "BackOff" },
     metadata: { name: `${name}.backoff`, namespace },
     involvedObject: { apiVersion: "v1", kind: "Pod", namespace, name },
     message: "Back-off restarting failed container main-0",
@@ -136,16 +103,13 @@ export async function writeEvent(cluster: ClusterAccess, spec: EventSpec): Promi
   await cluster.patch(`${EVENTS}/${name}/status`, { status });
 }
 
-export async function reportsOf(
-  cluster: ClusterAccess,
-  { namespace, name }: { readonly namespace: string; readonly name: string },
-): Promise<readonly string[]> {
+export async function reportsOf(cluster: ClusterAccess, { namespace, name }: PodName): Promise<readonly string[]> {
   const selector = `fieldSelector=${encodeURIComponent(`involvedObject.name=${name},reason=ExecFormatError`)}`;
   const items = await cluster.list(`/api/v1/namespaces/${namespace}/events?${selector}`);
   return items.map((event) => String(read(event, "message")));
 }
 
-export interface DaemonAccess extends Disposable {
+interface DaemonAccess extends Disposable {
   request(method: string, path: string, body?: unknown): Promise<{ readonly status: number; readonly text: string }>;
 }
 
@@ -155,26 +119,15 @@ export async function openDaemonAccess(cluster: ClusterAccess, pod: string | und
   const bound = pod === undefined ? undefined : await cluster.get(`${path}/pods/${pod}`);
   const boundObjectRef = { kind: "Pod", apiVersion: "v1", name: pod, uid: read(bound, "metadata", "uid") };
   const answer = await cluster.create(`${path}/serviceaccounts/enoexec-event-daemon/token`, {
-    ...{ apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest" },
     spec: { expirationSeconds: 3_600, ...(pod === undefined ? {} : { boundObjectRef }) },
   });
-  const authorization = `Bearer ${String(read(answer, "status", "token"))}`;
-  const client = Deno.createHttpClient({ caCerts: [cluster.caPem], http2: false });
+  const adminToken = String(read(answer, "status", "token"));
+  const connection = new AdminConnection({ ...cluster, adminToken });
   return {
-    request: async (method, path, body) => {
-      const contentType = method === "PATCH" ? "application/merge-patch+json" : "application/json";
-      const init = {
-        method,
-        client,
-        headers: { authorization, "content-type": contentType },
-        signal: AbortSignal.timeout(30_000),
-      };
-      const response = await fetch(
-        `${cluster.url}${path}`,
-        body === undefined ? init : { ...init, body: JSON.stringify(body) },
-      );
-      return { status: response.status, text: await response.text() };
+    request: async (...call) => {
+      const { status, body } = await connection.access.request(...call);
+      return { status, text: JSON.stringify(body) };
     },
-    [Symbol.dispose]: () => client.close(),
+    [Symbol.dispose]: () => connection[Symbol.dispose](),
   };
 }

@@ -4,17 +4,12 @@ import assert from "node:assert/strict";
 import { type ManifestObject, renderComposition } from "../../../manifests/generate/kustomize.ts";
 import { archwayProgram, runArchway } from "../../support/archway_program.ts";
 import { type ClusterAccess, listAt, read } from "./cluster_access.ts";
+import { CHECKS, DEFINITION, POD_WEBHOOK } from "./objects.ts";
 import { createAuthority } from "./pki.ts";
 import { findFreePort } from "./ports.ts";
 import { isOk, RunningProcess } from "./process.ts";
 
 const NAMESPACE = "archway-system";
-const ADMISSION = "/apis/admissionregistration.k8s.io/v1";
-const MUTATING = `${ADMISSION}/mutatingwebhookconfigurations/pod-placement-mutating-webhook-configuration`;
-const VALIDATING =
-  `${ADMISSION}/validatingwebhookconfigurations/multiarch-tuning-operator-validating-webhook-configuration`;
-const DEFINITION =
-  "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/clusterpodplacementconfigs.multiarch.openshift.io";
 export interface Composition {
   /** `base`, or an overlay. */
   readonly path: string;
@@ -154,7 +149,7 @@ export function leadTo(baseUrl: string, object: ManifestObject): ManifestObject 
 
 async function injectCa(cluster: ClusterAccess, caBundle: string): Promise<void> {
   const add = (path: string): unknown => ({ op: "add", path: `${path}/clientConfig/caBundle`, value: caBundle });
-  await cluster.patch(VALIDATING, [0, 1].map((at) => add(`/webhooks/${at}`)));
+  await cluster.patch(CHECKS, [0, 1].map((at) => add(`/webhooks/${at}`)));
   await cluster.patch(DEFINITION, [add("/spec/conversion/webhook")]);
-  if (await cluster.exists(MUTATING)) await cluster.patch(MUTATING, [add("/webhooks/0")]);
+  if (await cluster.exists(POD_WEBHOOK)) await cluster.patch(POD_WEBHOOK, [add("/webhooks/0")]);
 }

@@ -4,6 +4,7 @@ import { replaceFile } from "../../support/replace_file.ts";
 import { AdminConnection, type ClusterAccess } from "./cluster_access.ts";
 import { parseCoordinates } from "./coordinates.ts";
 import { type EtcdState, putBack, readState } from "./etcd_state.ts";
+import { CONFIGS } from "./objects.ts";
 import { waitToOwn } from "./owners.ts";
 import { waitUntil } from "./wait.ts";
 
@@ -23,10 +24,7 @@ export interface PlaneState {
 
 export const BARE: PlaneState = { name: "bare", kinds: [] };
 /** With the nodes of most tests and Archway's manifests but for its Deployment. */
-export const INSTALLED: PlaneState = {
-  name: "installed",
-  kinds: ["/apis/multiarch.openshift.io/v1beta1/clusterpodplacementconfigs"],
-};
+export const INSTALLED: PlaneState = { name: "installed", kinds: [CONFIGS] };
 
 export interface ReadyPlane {
   readonly coordinates: string;

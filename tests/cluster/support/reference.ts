@@ -3,6 +3,7 @@
 import { renderFolder } from "../../../manifests/generate/kustomize.ts";
 import { Finalizer, WebhookName } from "../../../lib/names.ts";
 import { type ClusterAccess } from "./cluster_access.ts";
+import { CONFIG, workload } from "./objects.ts";
 
 export const REFERENCE_NAMESPACE = "openshift-multiarch-tuning-operator";
 
@@ -12,8 +13,7 @@ export async function claimAvailable(cluster: Pick<ClusterAccess, "patch">): Pro
     ...{ type: "Available", status: "True", reason: "AllComponentsReady", message: "" },
     lastTransitionTime: "2026-01-01T00:00:00Z",
   };
-  const path = "/apis/multiarch.openshift.io/v1beta1/clusterpodplacementconfigs/cluster/status";
-  await cluster.patch(path, { status: { conditions: [condition] } });
+  await cluster.patch(`${CONFIG}/status`, { status: { conditions: [condition] } });
 }
 
 const OPERATOR = "multiarch-tuning-operator-controller-manager";
@@ -27,7 +27,7 @@ export async function renderReferenceManifests(): Promise<readonly unknown[]> {
   const definitions = (await renderFolder("base/crds")).map((definition) => ({
     ...definition,
     metadata: { name: definition.metadata.name, annotations: INJECT },
-    spec: { ...asObject(definition["spec"]), ...conversionOf(definition.metadata.name) },
+    spec: { ...Object(definition["spec"]), ...conversionOf(definition.metadata.name) },
   }));
   return [
     { apiVersion: "v1", kind: "Namespace", metadata: { name: REFERENCE_NAMESPACE } },
@@ -41,10 +41,6 @@ export async function renderReferenceManifests(): Promise<readonly unknown[]> {
     renderDeployment(OPERATOR, { labels, finalizers: [] }),
     renderValidatingWebhooks(),
   ];
-}
-
-function asObject(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null ? { ...value } : {};
 }
 
 function conversionOf(definition: string): Readonly<Record<string, unknown>> {
@@ -83,16 +79,8 @@ function renderDeployment(
   name: string,
   { labels, finalizers }: { readonly labels: Readonly<Record<string, string>>; readonly finalizers: readonly string[] },
 ): unknown {
-  return {
-    apiVersion: "apps/v1",
-    kind: "Deployment",
-    metadata: { name, namespace: REFERENCE_NAMESPACE, labels, finalizers },
-    spec: {
-      replicas: 0,
-      selector: { matchLabels: labels },
-      template: { metadata: { labels }, spec: { containers: [{ name: "main", image: "example.com/operand:v1" }] } },
-    },
-  };
+  const metadata = { namespace: REFERENCE_NAMESPACE, labels, finalizers };
+  return workload("Deployment", name, { replicas: 0, labels, metadata });
 }
 
 /** The webhook configuration that its operator writes for a config of that uid. */

@@ -1,9 +1,9 @@
 // As in a cluster: the API server reaches the webhooks through the Service of the manifests. Its endpoints are replicas on this
 // machine.
 import type { ManifestObject } from "../../../manifests/generate/kustomize.ts";
-import { WebhookName } from "../../../lib/names.ts";
 import { hostAddress } from "../../support/needs.ts";
 import { type ClusterAccess, read } from "./cluster_access.ts";
+import { clusterConfig, CONFIGS, POD_WEBHOOK } from "./objects.ts";
 import { renderPod } from "./pods.ts";
 import { findFreePort } from "./ports.ts";
 import { archwayProgram } from "../../support/archway_program.ts";
@@ -11,12 +11,6 @@ import { isOk, RunningProcess } from "./process.ts";
 import { pause, waitUntil } from "./wait.ts";
 
 export const NAMESPACE = "archway-system";
-
-const CONFIGS = "/apis/multiarch.openshift.io/v1beta1/clusterpodplacementconfigs";
-
-/** The configuration by which the API server calls the pod webhook. */
-export const POD_WEBHOOK =
-  `/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/${WebhookName.configuration}`;
 
 const SLICES = `/apis/discovery.k8s.io/v1/namespaces/${NAMESPACE}/endpointslices`;
 /** How long the endpoints take to follow a pod's end. */
@@ -46,14 +40,10 @@ export async function applyBehindService(
 }
 
 export async function enableBehindService(cluster: ClusterAccess): Promise<void> {
-  const config = {
-    ...{ apiVersion: "multiarch.openshift.io/v1beta1", kind: "ClusterPodPlacementConfig" },
-    ...{ metadata: { name: "cluster" }, spec: {} },
-  };
   // Refused until the CA is in the validating webhooks: they, too, are reached through the Service.
   await waitUntil(
     "the configuration to be accepted",
-    async () => (await cluster.request("POST", CONFIGS, config)).status === 201,
+    async () => (await cluster.request("POST", CONFIGS, clusterConfig())).status === 201,
   );
   await waitUntil("the webhook", () => cluster.exists(POD_WEBHOOK));
 }

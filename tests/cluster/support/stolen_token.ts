@@ -43,38 +43,3 @@ export async function assertRefused(patch: Patch, rows: Refused): Promise<void> 
     assert.match(await patch(path, value), message, path);
   }
 }
-
-interface ForeignKind {
-  readonly group: string;
-  readonly version: string;
-  readonly kind: string;
-  readonly plural: string;
-  readonly scope: "Cluster" | "Namespaced";
-}
-
-/** A kind of another product with a status, of any shape, and one object of it. */
-export async function createForeign(
-  cluster: ClusterAccess,
-  { group, version, kind, plural, scope }: ForeignKind,
-  { path, object }: { readonly path: string; readonly object: Readonly<Record<string, unknown>> },
-): Promise<void> {
-  const schema = { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } };
-  const definition = {
-    ...{ apiVersion: "apiextensions.k8s.io/v1", kind: "CustomResourceDefinition" },
-    metadata: {
-      name: `${plural}.${group}`,
-      annotations: { "api-approved.kubernetes.io": "unapproved, for a test" },
-    },
-    spec: {
-      ...{ group, scope },
-      names: { kind, plural, singular: kind.toLowerCase() },
-      versions: [{ name: version, served: true, storage: true, schema, subresources: { status: {} } }],
-    },
-  };
-  await cluster.create("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", definition);
-  await waitUntil("the kind to be served", async () => {
-    const body = { apiVersion: `${group}/${version}`, kind, ...object };
-    const { status } = await cluster.request("POST", path, body);
-    return status === 201;
-  });
-}

@@ -2,13 +2,14 @@
 import assert from "node:assert/strict";
 import { type CommandResult, runArchway } from "../../support/archway_program.ts";
 import { enablePlacement } from "./archway.ts";
+import { type AuditedRequest, readAuditLog } from "./audit_log.ts";
 import { type ClusterAccess, conditionOf, listAt, read } from "./cluster_access.ts";
 import type { ControlPlaneOptions } from "./control_plane.ts";
+import { CONFIG } from "./objects.ts";
 import { waitUntil } from "./wait.ts";
 import { openOwnWalkBed, openWalkBed, type WalkBed } from "./walk_bed.ts";
 
 const ROOT = new URL("../../../", import.meta.url).pathname;
-const CONFIG = "/apis/multiarch.openshift.io/v1beta1/clusterpodplacementconfigs/cluster";
 const ACCOUNT = "system:serviceaccount:archway-system:archway";
 
 export const MANAGE: readonly string[] = ["--arch-taints=manage"];
@@ -18,11 +19,8 @@ export async function openTaintBed(own?: ControlPlaneOptions): Promise<WalkBed> 
   const bed = own === undefined
     ? await openWalkBed()
     : await openOwnWalkBed({ controlPlane: { auditLog: true, ...own } });
-  const role = `${ROOT}manifests/components/arch-taints/role.yaml`;
-  const { code, stderr } = await bed.controlPlane.kubectl(["apply", "-f", role]);
-  if (code === 0) return bed;
-  await bed[Symbol.asyncDispose]();
-  throw new Error(`Cannot apply the component: ${stderr}`);
+  await bed.controlPlane.run(["apply", "-f", `${ROOT}manifests/components/arch-taints/role.yaml`]);
+  return bed;
 }
 
 export async function startTainting(
@@ -44,7 +42,7 @@ export async function waitForPhase(cluster: ClusterAccess, wanted: string, deadl
     const row = conditionOf(await cluster.get(CONFIG), "ArchitectureTaints");
     last = `${read(row, "status")} ${read(row, "reason")}: ${read(row, "message")}`;
     return last.startsWith(`${wanted}:`);
-  }, { deadlineMs, intervalMs: 200 }).catch((cause: unknown) => assert.fail(`${String(cause)}; it says ${last}`));
+  }, { deadlineMs, intervalMs: 200, says: () => last });
 }
 
 /** Our taints of each node, by its name: `amd64:NoSchedule`. */
@@ -89,32 +87,9 @@ export async function toleratedByPod(
   );
 }
 
-export interface TimedRequest {
-  readonly verb: string;
-  readonly resource: string;
-  readonly name: string;
-  readonly status: number;
-  /** Epoch ms. */
-  readonly atMs: number;
-}
-
-/** The requests of Archway's account so far; a watch counts when it begins. */
-export async function archwayRequests(cluster: ClusterAccess): Promise<readonly TimedRequest[]> {
-  const lines = (await Deno.readTextFile(cluster.auditLogFile ?? "")).split("\n");
-  return lines.flatMap((line): readonly TimedRequest[] => {
-    if (!line.includes(ACCOUNT)) return [];
-    const event: unknown = JSON.parse(line);
-    const isWatch = read(event, "verb") === "watch";
-    if (read(event, "user", "username") !== ACCOUNT) return [];
-    if ((read(event, "stage") === "ResponseStarted") !== isWatch) return [];
-    return [{
-      verb: String(read(event, "verb")),
-      resource: String(read(event, "objectRef", "resource") ?? ""),
-      name: String(read(event, "objectRef", "name") ?? ""),
-      status: Number(read(event, "responseStatus", "code") ?? 0),
-      atMs: Date.parse(String(read(event, "requestReceivedTimestamp"))),
-    }];
-  });
+/** The requests of Archway's account so far. */
+export async function archwayRequests(cluster: ClusterAccess): Promise<readonly AuditedRequest[]> {
+  return (await readAuditLog(cluster.auditLogFile ?? "")).filter(({ user }) => user === ACCOUNT);
 }
 
 export async function runTaints(cluster: ClusterAccess, ...args: readonly string[]): Promise<CommandResult> {

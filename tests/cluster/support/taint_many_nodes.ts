@@ -1,8 +1,9 @@
 // Many nodes, none of which has a kubelet: how many requests and how long it takes to taint them all.
 import { enablePlacement } from "./archway.ts";
+import type { AuditedRequest } from "./audit_log.ts";
 import { type ClusterAccess } from "./cluster_access.ts";
 import { SHARED_NODES } from "./shared_nodes.ts";
-import { archwayRequests, MANAGE, openTaintBed, taintsByNode, type TimedRequest } from "./taint_bed.ts";
+import { archwayRequests, MANAGE, openTaintBed, taintsByNode } from "./taint_bed.ts";
 import { waitUntil } from "./wait.ts";
 
 export interface ManyNodesTainted {
@@ -54,12 +55,15 @@ async function createNodes(cluster: ClusterAccess, count: number): Promise<void>
   await Promise.all(Array.from({ length: 8 }, worker));
 }
 
-function summaryOf(requests: readonly TimedRequest[]): Omit<ManyNodesTainted, "version"> {
-  const isNodeWrite = ({ resource, verb }: TimedRequest): boolean => resource === "nodes" && verb === "patch";
+function summaryOf(requests: readonly AuditedRequest[]): Omit<ManyNodesTainted, "version"> {
+  const isNodeWrite = ({ resource, verb }: AuditedRequest): boolean => resource === "nodes" && verb === "patch";
   const writes = requests.filter((request) => isNodeWrite(request) && request.status === 200);
-  const [firstMs, lastMs] = [Math.min(...writes.map(({ atMs }) => atMs)), Math.max(...writes.map(({ atMs }) => atMs))];
-  const during = requests.filter(({ atMs }) => atMs >= firstMs + SETTLING_MS && atMs <= lastMs);
-  const perSecond = Map.groupBy(during, ({ atMs }) => Math.floor((atMs - firstMs) / 1_000));
+  const [firstMs, lastMs] = [
+    Math.min(...writes.map(({ receivedMs }) => receivedMs)),
+    Math.max(...writes.map(({ receivedMs }) => receivedMs)),
+  ];
+  const during = requests.filter(({ receivedMs }) => receivedMs >= firstMs + SETTLING_MS && receivedMs <= lastMs);
+  const perSecond = Map.groupBy(during, ({ receivedMs }) => Math.floor((receivedMs - firstMs) / 1_000));
   const byNode = Map.groupBy(writes, ({ name }) => name);
   return {
     nodes: byNode.size,
@@ -69,7 +73,7 @@ function summaryOf(requests: readonly TimedRequest[]): Omit<ManyNodesTainted, "v
   };
 }
 
-function busiest(seconds: readonly (readonly TimedRequest[])[]): ManyNodesTainted["busiestSecond"] {
+function busiest(seconds: readonly (readonly AuditedRequest[])[]): ManyNodesTainted["busiestSecond"] {
   const most = seconds.toSorted((a, b) => b.length - a.length)[0] ?? [];
   const kinds = Map.groupBy(most, ({ verb, resource, status }) => `${verb} ${resource} ${status}`);
   return { requests: most.length, kinds: Object.fromEntries([...kinds].map(([kind, all]) => [kind, all.length])) };
