@@ -44,3 +44,14 @@ export function podOf(scene: Scene, name: string): KubeObject {
 export function reasonsOf({ recorded }: Scene): readonly string[] {
   return recorded.map(({ reason }) => reason);
 }
+
+/** A gated pod of that namespace, created now. */
+export function podIn(
+  scene: Scene,
+  namespace: string,
+  { name, image = "multi" }: { readonly name: string; readonly image?: string },
+): KubeObject {
+  const pod = gated(name, { image });
+  const creationTimestamp = new Date(scene.clock.nowMs()).toISOString();
+  return { ...pod, metadata: { ...pod.metadata, namespace, uid: `${namespace}-${name}`, creationTimestamp } };
+}

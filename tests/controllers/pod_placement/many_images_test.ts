@@ -6,7 +6,7 @@ import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
 import { MAX_IMAGES } from "../../../lib/placement/decide/images.ts";
 import { fact, gatesOf } from "../../lib/placement/decide/make.ts";
 import { openScene, type Scene, whileRunning } from "../make.ts";
-import { controllerOf, gated } from "./make.ts";
+import { controllerOf, gated, podIn } from "./make.ts";
 
 /** Images under way by namespace; those of namespaces that begin with `evil` are answered when a test says so, or never. */
 class Registries {
@@ -61,15 +61,9 @@ function openMany(): Many {
 }
 
 function podOfMany(scene: Scene, namespace: string, name: string): KubeObject {
-  const pod = gated(name);
+  const pod = podIn(scene, namespace, { name });
   const containers = Array.from({ length: MAX_IMAGES }, (_, at) => ({ name: `c${at}`, image: `evil/${name}-${at}` }));
-  const spec = { ...Object(pod.spec), containers };
-  return { ...pod, spec, metadata: { ...pod.metadata, ...identityIn(scene, namespace, name) } };
-}
-
-function identityIn(scene: Scene, namespace: string, name: string): Partial<KubeObject["metadata"]> {
-  const creationTimestamp = new Date(scene.clock.nowMs()).toISOString();
-  return { namespace, uid: `${namespace}-${name}`, creationTimestamp };
+  return { ...pod, spec: { ...Object(pod.spec), containers } };
 }
 
 Deno.test("a namespace whose registries never answer has 2 000 images under way, and a pod of another is placed at once", async () => {
@@ -78,8 +72,7 @@ Deno.test("a namespace whose registries never answer has 2 000 images under way,
     for (let at = 0; at < 30; at++) scene.cluster.put(Resource.pods, podOfMany(scene, "evil", `p${at}`));
     await scene.clock.advance(20_000);
     assert.equal(registries.total, 2_000);
-    const good = gated("good");
-    scene.cluster.put(Resource.pods, { ...good, metadata: { ...good.metadata, ...identityIn(scene, "good", "good") } });
+    scene.cluster.put(Resource.pods, podIn(scene, "good", { name: "good" }));
     await scene.clock.advance(100);
     const placed = scene.cluster.find("pods", "good/good") ?? assert.fail("no pod");
     assert.deepEqual(gatesOf(placed), []);

@@ -1,10 +1,10 @@
 // The pod controller under many pods of slow, failing and silent registries: no other pod waits, and every one of them is
 // released at its own deadline. On a fake clock; tests/cluster/tenants_test.ts is the same on a real control plane.
 import assert from "node:assert/strict";
-import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
+import { Resource } from "../../../lib/k8s/types.ts";
 import { fact, failedFact, gatesOf } from "../../lib/placement/decide/make.ts";
 import { answering, openScene, type Scene, whileRunning } from "../make.ts";
-import { controllerOf, gated } from "./make.ts";
+import { controllerOf, gated, podIn } from "./make.ts";
 
 /** Images by the registry in front of their names: `slow/` takes 5 s, `fails/` fails after 1 s, `silent/` never answers. */
 function openRegistries(): Scene {
@@ -20,16 +20,6 @@ function openRegistries(): Scene {
       return { ...use, inspection: (registry === "fails" ? failed : answered).inspection };
     });
   });
-}
-
-function podIn(
-  scene: Scene,
-  namespace: string,
-  options: { readonly name: string; readonly image: string },
-): KubeObject {
-  const pod = gated(options.name, { image: options.image });
-  const creationTimestamp = new Date(scene.clock.nowMs()).toISOString();
-  return { ...pod, metadata: { ...pod.metadata, namespace, uid: `${namespace}-${options.name}`, creationTimestamp } };
 }
 
 /** When each pod lost its gate, from its creation (ms). */

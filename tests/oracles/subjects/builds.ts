@@ -11,7 +11,8 @@ import { createBuild } from "../../../lib/builds/decide/reconcile/create_build.t
 import type { ArchSet, BuildPlan } from "../../../lib/builds/decide/types.ts";
 import { listAt, objectAt, textAt, textMapAt } from "../../../lib/json.ts";
 import type { KubeObject } from "../../../lib/k8s/types.ts";
-import { SETTINGS, valueOf } from "../../lib/builds/decide/make.ts";
+import { valueOf } from "../../lib/builds/decide/make.ts";
+import { Simulator } from "../../lib/builds/decide/simulator.ts";
 import type { Draw, Subject } from "../subject.ts";
 
 interface Given {
@@ -151,30 +152,8 @@ function planOf({ config, pool, rendered }: Given, set: ArchSet = ["amd64"]): Bu
 }
 
 function factsOf({ config, pool, rendered }: Given): BuildFacts {
-  return {
-    nowMs: 0,
-    config: parseMachineOSConfig(config),
-    pool: valueOf(parseBuildPool(pool)),
-    pools: [],
-    rendered: parseRenderedConfig(rendered),
-    nodes: [],
-    machineSets: [],
-    cluster: { payloadArchitecture: "Multi", proxy: {}, trustBundle: "PEM" },
-    builds: [],
-    jobs: [],
-    digests: [],
-    records: [],
-    elsewhere: [],
-    children: [],
-    secrets: { pull: "usable", push: "usable" },
-    secretVersions: { pull: "1", push: "1" },
-    optional: [],
-    detected: undefined,
-    checksImages: false,
-    otherBuilder: "stopped",
-    answers: new Map(),
-    settings: SETTINGS,
-  };
+  const bed = Object.assign(new Simulator([]), { config, pool, rendered, nowMs: 0 });
+  return { ...bed.facts(), cluster: { payloadArchitecture: "Multi", proxy: {}, trustBundle: "PEM" } };
 }
 
 function buildOf(given: Given, plan: BuildPlan): KubeObject {

@@ -14,15 +14,25 @@ const SETTINGS = {
 } as const;
 const BUNDLE = btoa("CA");
 
-function makeWebhooks(...clients: readonly Readonly<Record<string, unknown>>[]): KubeObject {
+function makeWebhooks(...clients: readonly Client[]): KubeObject {
   return { metadata: { name: "w" }, webhooks: clients.map((clientConfig, at) => ({ name: `w${at}`, clientConfig })) };
 }
 
-function makeDefinition(conversion: Readonly<Record<string, unknown>>): KubeObject {
+type Client = Readonly<Record<string, unknown>>;
+
+/** Of a definition that converts by that webhook, or by none. */
+function makeDefinition(clientConfig?: Client): KubeObject {
+  const conversion = clientConfig === undefined
+    ? { strategy: "None" }
+    : { strategy: "Webhook", webhook: { clientConfig } };
   return { metadata: { name: "crd" }, spec: { conversion } };
 }
 
 const OURS = { service: { namespace: "ns", name: "archway-webhook" } };
+
+function oursAt(path: string, caBundle = BUNDLE): Client {
+  return { service: { ...OURS.service, path }, caBundle };
+}
 
 Deno.test("planWebhookClients() writes to the webhooks that point at us and to no other", () => {
   const live = makeWebhooks(
@@ -48,75 +58,44 @@ Deno.test("planWebhookClients() recognises us by URL when we are registered by U
 });
 
 Deno.test("planConversionClient() writes once when the definition converts through us", () => {
-  const before = makeDefinition({ strategy: "Webhook", webhook: { clientConfig: OURS } });
-  assert.equal(planConversionClient(before, SETTINGS).length, 2);
-  const after = makeDefinition({ strategy: "Webhook", webhook: { clientConfig: { ...OURS, caBundle: BUNDLE } } });
-  assert.deepEqual(planConversionClient(after, SETTINGS), []);
+  assert.equal(planConversionClient(makeDefinition(OURS), SETTINGS).length, 2);
+  assert.deepEqual(planConversionClient(makeDefinition({ ...OURS, caBundle: BUNDLE }), SETTINGS), []);
 });
 
 Deno.test("planConversionClient() leaves definitions alone that do not convert through us", () => {
-  assert.deepEqual(planConversionClient(makeDefinition({ strategy: "None" }), SETTINGS), []);
   const foreign = { service: { namespace: "ns", name: "other" } };
-  assert.deepEqual(
-    planConversionClient(makeDefinition({ strategy: "Webhook", webhook: { clientConfig: foreign } }), SETTINGS),
-    [],
-  );
-  assert.deepEqual(planConversionClient({ metadata: { name: "crd" } }, SETTINGS), []);
+  for (const definition of [makeDefinition(), makeDefinition(foreign), { metadata: { name: "crd" } }]) {
+    assert.deepEqual(planConversionClient(definition, SETTINGS), []);
+  }
 });
 
 const SECRET = { ...SETTINGS, pathOf: (route: string) => `/secret${route}` };
 
 Deno.test("planWebhookClients() puts the secret segment before the routes of ours, whatever stood there", () => {
-  const at = (path: string): Readonly<Record<string, unknown>> => ({
-    service: { ...OURS.service, path },
-    caBundle: BUNDLE,
-  });
-  const live = makeWebhooks(
-    at(WebhookPath.validateClusterConfig),
-    at(`/older${WebhookPath.validateNamespaceConfig}`),
-    at(`/secret${WebhookPath.validateNamespaceConfig}`),
-    at("/elsewhere"),
-  );
-  assert.deepEqual(planWebhookClients(live, SECRET), [
+  const [clusters, namespaces] = [WebhookPath.validateClusterConfig, WebhookPath.validateNamespaceConfig];
+  const paths = [clusters, `/older${namespaces}`, `/secret${namespaces}`, "/elsewhere"];
+  assert.deepEqual(planWebhookClients(makeWebhooks(...paths.map((path) => oursAt(path))), SECRET), [
     { op: "test", path: "/webhooks/0/name", value: "w0" },
-    {
-      op: "add",
-      path: "/webhooks/0/clientConfig/service/path",
-      value: `/secret${WebhookPath.validateClusterConfig}`,
-    },
+    { op: "add", path: "/webhooks/0/clientConfig/service/path", value: `/secret${clusters}` },
     { op: "test", path: "/webhooks/1/name", value: "w1" },
-    {
-      op: "add",
-      path: "/webhooks/1/clientConfig/service/path",
-      value: `/secret${WebhookPath.validateNamespaceConfig}`,
-    },
+    { op: "add", path: "/webhooks/1/clientConfig/service/path", value: `/secret${namespaces}` },
   ]);
 });
 
 Deno.test("planWebhookClients() writes the path alone where another controller injects the CA", () => {
-  const live = makeWebhooks({
-    service: { ...OURS.service, path: WebhookPath.validateClusterConfig },
-    caBundle: "aW4=",
-  });
+  const live = makeWebhooks(oursAt(WebhookPath.validateClusterConfig, "aW4="));
   const changed = planWebhookClients(live, { ...SECRET, caBundle: undefined }).map(({ path }) => path);
   assert.deepEqual(changed, ["/webhooks/0/name", "/webhooks/0/clientConfig/service/path"]);
 });
 
 Deno.test("planConversionClient() writes the secret path by Service and by URL", () => {
-  const byService = makeDefinition({
-    strategy: "Webhook",
-    webhook: { clientConfig: { service: { ...OURS.service, path: "/convert" }, caBundle: BUNDLE } },
-  });
-  assert.deepEqual(planConversionClient(byService, SECRET).at(-1), {
+  assert.deepEqual(planConversionClient(makeDefinition(oursAt("/convert")), SECRET).at(-1), {
     op: "add",
     path: "/spec/conversion/webhook/clientConfig/service/path",
     value: "/secret/convert",
   });
   const endpoint = { kind: "url", baseUrl: "https://10.0.0.7:9443" } as const;
-  const byUrl = makeDefinition({
-    strategy: "Webhook",
-    webhook: { clientConfig: { url: "https://10.0.0.7:9443/convert", caBundle: BUNDLE } },
-  });
+  const byUrl = makeDefinition({ url: "https://10.0.0.7:9443/convert", caBundle: BUNDLE });
   assert.deepEqual(planConversionClient(byUrl, { ...SECRET, endpoint }).at(-1), {
     op: "add",
     path: "/spec/conversion/webhook/clientConfig/url",
@@ -126,13 +105,9 @@ Deno.test("planConversionClient() writes the secret path by Service and by URL",
 
 Deno.test("carriedPaths() gives the paths by which we are called, of every kind of configuration", () => {
   const { endpoint } = SETTINGS;
-  const webhooks = makeWebhooks(
-    { service: { ...OURS.service, path: "/a" } },
-    { service: { namespace: "other", name: "x", path: "/b" } },
-    { url: "https://elsewhere.example/c" },
-  );
+  const foreign = { service: { namespace: "other", name: "x", path: "/b" } };
+  const webhooks = makeWebhooks(oursAt("/a"), foreign, { url: "https://elsewhere.example/c" });
   assert.deepEqual(carriedPaths(webhooks, endpoint), ["/a"]);
-  const conversion = { clientConfig: { service: { ...OURS.service, path: "/convert" } } };
-  assert.deepEqual(carriedPaths(makeDefinition({ strategy: "Webhook", webhook: conversion }), endpoint), ["/convert"]);
-  assert.deepEqual(carriedPaths(makeDefinition({ strategy: "None" }), endpoint), []);
+  assert.deepEqual(carriedPaths(makeDefinition(oursAt("/convert")), endpoint), ["/convert"]);
+  assert.deepEqual(carriedPaths(makeDefinition(), endpoint), []);
 });
