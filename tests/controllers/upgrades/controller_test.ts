@@ -140,19 +140,6 @@ Deno.test("M-322 drain.mode Delete removes pods that are overdue, the very ones 
   assert.deepEqual(scene.calls.filter(({ verb }) => verb === "delete").map(({ name }) => name), ["web"]);
 });
 
-Deno.test("what a strategy may not do is no failure of the others; a list that fails is", async () => {
-  const scene = openUpgradeScene({ spec: { drain: { mode: "Delete" } }, status: UPGRADING });
-  putDraining(scene, 46);
-  scene.fault = ({ verb }) => {
-    if (verb === "delete") throw new ApiError("Cannot delete: forbidden.", { status: 403 });
-  };
-  await lookAtDrains(scene);
-  scene.fault = ({ plural }) => {
-    if (plural === "pods") throw new ApiError("Cannot list pods.", { status: 500 });
-  };
-  await assert.rejects(lookAtDrains(scene), /Cannot list pods/);
-});
-
 Deno.test("M-006 M-008 M-130 a failed read of plan, settings or ClusterVersion ends a reconcile with nothing written", async () => {
   for (const plural of ["upgradeconfigs", "configmaps", "clusterversions"]) {
     const scene = openUpgradeScene({ status: UPGRADING });

@@ -9,6 +9,7 @@ import { NOW_MS, rawNode } from "../../lib/upgrades/decide/make.ts";
 import { makeConfig, makePlan } from "../../lib/upgrades/decide/make_plan.ts";
 import { openScene } from "../make.ts";
 import type { MemoryCall } from "../../support/memory_kube_api.ts";
+import { pool } from "./make.ts";
 
 interface Bed extends Pick<ReturnType<typeof openScene>, "cluster"> {
   /** `n1=1`, in order. */
@@ -20,17 +21,9 @@ interface Bed extends Pick<ReturnType<typeof openScene>, "cluster"> {
 
 const NODE = "n1";
 
-function pool(name: string, updated: number): KubeObject {
-  const conditions = [{ type: "Updated", status: updated === 2 ? "True" : "False" }];
-  return { metadata: { name }, status: { machineCount: 2, updatedMachineCount: updated, conditions } };
-}
-
 function pod(name: string, node = NODE): KubeObject {
-  return {
-    metadata: { name, namespace: "shop", uid: `uid-${name}` },
-    spec: { nodeName: node },
-    status: { phase: "Running" },
-  };
+  const metadata = { name, namespace: "shop", uid: `uid-${name}` };
+  return { metadata, spec: { nodeName: node }, status: { phase: "Running" } };
 }
 
 function openBed(before: (call: MemoryCall) => void = () => {}): Bed {
@@ -57,15 +50,15 @@ function openBed(before: (call: MemoryCall) => void = () => {}): Bed {
       { plan: makePlan({ drainMode }), config: makeConfig() },
       { nowMs: NOW_MS + laterMs, signal: new AbortController().signal },
     );
-  cluster.put(Resource.machineConfigPools, pool("worker", 1));
+  cluster.put(Resource.machineConfigPools, pool("worker", { machines: 2, updated: 1 }));
   cluster.put(Resource.nodes, rawNode(NODE, { cordonedMinutes: 200, state: "Working" }));
   return { cluster, gauges, calls, drains, look };
 }
 
 Deno.test("M-303 no node is looked at when all workers are done, whatever the control plane does", async () => {
   const bed = openBed();
-  bed.cluster.put(Resource.machineConfigPools, pool("worker", 2));
-  bed.cluster.put(Resource.machineConfigPools, pool("master", 1));
+  bed.cluster.put(Resource.machineConfigPools, pool("worker", { machines: 2, updated: 2 }));
+  bed.cluster.put(Resource.machineConfigPools, pool("master", { machines: 2, updated: 1 }));
   await bed.look();
   assert.deepEqual(bed.calls, ["list machineconfigpools"]);
 });
@@ -139,7 +132,7 @@ Deno.test("nodes that are not Ready are named while nodes are upgraded, and no l
   bed.cluster.put(Resource.nodes, { ...rawNode("n2"), status });
   await bed.look("Observe");
   assert.deepEqual(bed.drains.notReady(), [{ name: "n2", message }]);
-  bed.cluster.put(Resource.machineConfigPools, pool("worker", 2));
+  bed.cluster.put(Resource.machineConfigPools, pool("worker", { machines: 2, updated: 2 }));
   await bed.look("Observe");
   assert.deepEqual(bed.drains.notReady(), []);
 });

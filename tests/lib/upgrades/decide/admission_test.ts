@@ -1,33 +1,20 @@
 import assert from "node:assert/strict";
-import {
-  type PlanVerdict,
-  type PlanWrite,
-  validatePlanWrite,
-} from "../../../../lib/upgrades/decide/admission/validate_write.ts";
+import { type PlanWrite, validatePlanWrite } from "../../../../lib/upgrades/decide/admission/validate_write.ts";
 import type { ClusterVersion } from "../../../../lib/upgrades/decide/types/cluster.ts";
 import { commencedCluster, FROM, IMAGE_TO, makeCluster, START, TO } from "./make_plan.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
 function object(spec: Json, status: Json = {}): Json {
-  const all = {
-    desired: { version: TO, channel: "stable-4.17" },
-    upgradeAt: START,
-    PDBForceDrainTimeout: 60,
-    type: "OSD",
-  };
-  return {
-    metadata: { name: "managed-upgrade-config" },
-    spec: { ...all, drain: { mode: "Observe" }, ...spec },
-    status,
-  };
+  const desired = { version: TO, channel: "stable-4.17" };
+  const all = { desired, upgradeAt: START, PDBForceDrainTimeout: 60, type: "OSD", drain: { mode: "Observe" } };
+  return { metadata: { name: "managed-upgrade-config" }, spec: { ...all, ...spec }, status };
 }
 
-function judge(spec: Json, clusterVersion: ClusterVersion | undefined = makeCluster()): PlanVerdict {
-  return validatePlanWrite({ operation: "CREATE", object: object(spec), oldObject: undefined }, { clusterVersion });
-}
-
-function wordOf(verdict: PlanVerdict): string {
+/** What is said of a write; it makes a plan unless it is another one. */
+function judge(write: Partial<PlanWrite>, clusterVersion: ClusterVersion | undefined): string {
+  const whole = { operation: "CREATE", object: undefined, oldObject: undefined, ...write } as const;
+  const verdict = validatePlanWrite(whole, { clusterVersion });
   return verdict.kind === "deny" ? `deny: ${verdict.message}` : ["allow", ...verdict.warnings].join("; ");
 }
 
@@ -55,57 +42,35 @@ const ROWS: readonly (readonly [string, Json, RegExp])[] = [
 ];
 
 for (const [name, spec, expected] of ROWS) {
-  Deno.test(`validatePlanWrite(): ${name}`, () => assert.match(wordOf(judge(spec)), expected));
+  Deno.test(`validatePlanWrite(): ${name}`, () =>
+    assert.match(judge({ object: object(spec) }, makeCluster()), expected));
 }
 
 Deno.test("validatePlanWrite() warns of a plan of another name, which nothing carries out", () => {
-  const other = { ...object({}), metadata: { name: "my-upgrade" } };
-  const verdict = validatePlanWrite({ operation: "CREATE", object: other, oldObject: undefined }, {
-    clusterVersion: makeCluster(),
-  });
-  assert.equal(wordOf(verdict), 'allow; only the plan "managed-upgrade-config" is carried out: this one has no effect');
+  const said = judge({ object: { ...object({}), metadata: { name: "my-upgrade" } } }, makeCluster());
+  assert.equal(said, 'allow; only the plan "managed-upgrade-config" is carried out: this one has no effect');
 });
 
 Deno.test("validatePlanWrite() judges a plan by itself when the cluster is not known", () => {
-  const facts = { clusterVersion: undefined };
-  const verdict = validatePlanWrite({
-    operation: "CREATE",
-    object: object({ desired: { version: "4.0.0" } }),
-    oldObject: undefined,
-  }, facts);
-  assert.equal(wordOf(verdict), "allow");
+  assert.equal(judge({ object: object({ desired: { version: "4.0.0" } }) }, undefined), "allow");
 });
 
 Deno.test("validatePlanWrite() lets everything be changed but the spec, whatever the spec is", () => {
   const wrong = object({ upgradeAt: "tomorrow" });
-  const write: PlanWrite = {
-    operation: "UPDATE",
-    object: { ...wrong, metadata: { name: "x", finalizers: [] } },
-    oldObject: wrong,
-  };
-  assert.equal(wordOf(validatePlanWrite(write, { clusterVersion: makeCluster() })), "allow");
+  const changed = { ...wrong, metadata: { name: "x", finalizers: [] } };
+  assert.equal(judge({ operation: "UPDATE", object: changed, oldObject: wrong }, makeCluster()), "allow");
 });
 
 Deno.test("validatePlanWrite() warns that an upgrade that has begun goes on without its plan, and cannot be suspended", () => {
   const conditions = [{ type: "UpgradeCommenced", status: "True" }];
   const begun = object({}, { history: [{ version: TO, phase: "Upgrading", conditions }] });
-  const facts = { clusterVersion: commencedCluster() };
-  const deleted = validatePlanWrite({ operation: "DELETE", object: undefined, oldObject: begun }, facts);
+  const after = (write: Partial<PlanWrite>): string => judge({ oldObject: begun, ...write }, commencedCluster());
   assert.match(
-    wordOf(deleted),
+    after({ operation: "DELETE" }),
     /^allow; the upgrade to 4\.17\.2 has begun and goes on by itself, although its plan is deleted$/,
   );
-  const changed = validatePlanWrite({
-    operation: "UPDATE",
-    object: object({ desired: { version: "4.17.9" } }),
-    oldObject: begun,
-  }, facts);
-  assert.match(wordOf(changed), /although its plan is changed/);
-  const suspended = validatePlanWrite(
-    { operation: "UPDATE", object: object({ suspend: true }), oldObject: begun },
-    facts,
-  );
-  assert.match(wordOf(suspended), /suspend has no effect/);
-  const connect = validatePlanWrite({ operation: "CONNECT", object: undefined, oldObject: undefined }, facts);
-  assert.equal(wordOf(connect), "allow");
+  const other = object({ desired: { version: "4.17.9" } });
+  assert.match(after({ operation: "UPDATE", object: other }), /although its plan is changed/);
+  assert.match(after({ operation: "UPDATE", object: object({ suspend: true }) }), /suspend has no effect/);
+  assert.equal(after({ operation: "CONNECT", oldObject: undefined }), "allow");
 });

@@ -3,7 +3,10 @@ import { drainModeCondition, drainModeOf } from "../../../../lib/upgrades/decide
 import type { DrainMode } from "../../../../lib/upgrades/decide/types/plan.ts";
 import { makeConfig } from "./make_plan.ts";
 
-const MODES = [undefined, "Observe", "Delete", "DeleteAndStripFinalizers"] as const;
+const STRIP = "DeleteAndStripFinalizers";
+const MODES = [undefined, "Observe", "Delete", STRIP] as const;
+const GRANTED = /are to be deleted, where the component `upgrades-drain` grants it/;
+const OFF = /not deleted: nodeDrain\.disableDrainStrategies is true\.$/;
 
 /** Mode, strategies disabled, removals forbidden: the mode that holds, status and reason, and what the message says. */
 const ROWS: readonly (readonly [DrainMode | undefined, boolean, boolean, DrainMode, string, RegExp])[] = [
@@ -11,42 +14,12 @@ const ROWS: readonly (readonly [DrainMode | undefined, boolean, boolean, DrainMo
   [undefined, false, true, "Observe", "False ObserveByDefault", /reported, not deleted\. Set spec\.drain\.mode to/],
   ["Observe", false, false, "Observe", "False Observe", /reported, not deleted\.$/],
   ["Observe", false, true, "Observe", "False Observe", /reported, not deleted\.$/],
-  [
-    "Delete",
-    false,
-    false,
-    "Delete",
-    "True Delete",
-    /are to be deleted, where the component `upgrades-drain` grants it/,
-  ],
+  ["Delete", false, false, "Delete", "True Delete", GRANTED],
   ["Delete", false, true, "Delete", "False Forbidden", /not deleted: the API server forbids what Delete tries \(403\)/],
-  [
-    "DeleteAndStripFinalizers",
-    false,
-    false,
-    "DeleteAndStripFinalizers",
-    "True DeleteAndStripFinalizers",
-    /are to be deleted, where the component `upgrades-drain` grants it/,
-  ],
-  [
-    "DeleteAndStripFinalizers",
-    false,
-    true,
-    "DeleteAndStripFinalizers",
-    "False Forbidden",
-    /The component `upgrades-drain` grants the right\.$/,
-  ],
+  [STRIP, false, false, STRIP, `True ${STRIP}`, GRANTED],
+  [STRIP, false, true, STRIP, "False Forbidden", /The component `upgrades-drain` grants the right\.$/],
   ...MODES.flatMap((mode) =>
-    [false, true].map((forbidden) =>
-      [
-        mode,
-        true,
-        forbidden,
-        "Observe",
-        "False DrainStrategiesDisabled",
-        /not deleted: nodeDrain\.disableDrainStrategies is true\.$/,
-      ] as const
-    )
+    [false, true].map((forbidden) => [mode, true, forbidden, "Observe", "False DrainStrategiesDisabled", OFF] as const)
   ),
 ];
 
@@ -62,7 +35,7 @@ for (const [drainMode, disabled, isForbidden, holds, expected, says] of ROWS) {
 }
 
 const DEFAULTS: readonly (readonly [DrainMode | undefined, DrainMode, DrainMode, string])[] = [
-  [undefined, "DeleteAndStripFinalizers", "DeleteAndStripFinalizers", "True DeleteAndStripFinalizers"],
+  [undefined, STRIP, STRIP, `True ${STRIP}`],
   [undefined, "Observe", "Observe", "False Observe"],
   ["Observe", "Delete", "Observe", "False Observe"],
   ["Delete", "Observe", "Delete", "True Delete"],
