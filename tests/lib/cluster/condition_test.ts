@@ -15,12 +15,8 @@ Deno.test("parseConditions() keeps members that it does not know, and leaves out
   const odd = [{ type: "", status: "True" }, { type: "X", status: "Maybe" }, { status: "True" }, null, "Ready", 1];
   assert.deepEqual(parseConditions({ conditions: [known, ...odd] }), [known]);
   const bare = { type: "Ready", status: "Unknown" };
-  assert.deepEqual(parseConditions({ conditions: [bare] }), [{
-    ...bare,
-    reason: "",
-    message: "",
-    lastTransitionTime: "",
-  }]);
+  const read = { ...bare, reason: "", message: "", lastTransitionTime: "" };
+  assert.deepEqual(parseConditions({ conditions: [bare] }), [read]);
   for (const status of [undefined, null, {}, { conditions: {} }]) assert.deepEqual(parseConditions(status), []);
 });
 

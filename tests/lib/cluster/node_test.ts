@@ -2,11 +2,10 @@ import assert from "node:assert/strict";
 import { parseDisruptionBudget } from "../../../lib/cluster/disruption_budget.ts";
 import { parseNode } from "../../../lib/cluster/node.ts";
 
-const CONDITIONS = [{ type: "MemoryPressure", status: "False" }, {
-  type: "Ready",
-  status: "True",
-  message: "kubelet is ready",
-}];
+const CONDITIONS = [
+  { type: "MemoryPressure", status: "False" },
+  { type: "Ready", status: "True", message: "kubelet is ready" },
+];
 
 Deno.test("parseNode() reads what capabilities need of a node", () => {
   const node = parseNode({
@@ -40,13 +39,7 @@ Deno.test("parseNode() takes what the kubelet reports where no label names the a
 
 Deno.test("parseDisruptionBudget() tells no selector from an empty one, and keeps numbers and percentages", () => {
   const metadata = { namespace: "shop", name: "web" };
-  const none = {
-    namespace: "shop",
-    name: "web",
-    maxUnavailable: undefined,
-    minAvailable: undefined,
-    selector: undefined,
-  };
+  const none = { ...metadata, maxUnavailable: undefined, minAvailable: undefined, selector: undefined };
   assert.deepEqual(parseDisruptionBudget({ metadata }), none);
   const spec = { maxUnavailable: 0, minAvailable: "100%", selector: {} };
   const all = { ...none, maxUnavailable: 0, minAvailable: "100%", selector: { kind: "everything" } };

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import type { KubeObject } from "../../../lib/k8s/types.ts";
 import { Inventory } from "../../../lib/report/inventory.ts";
+import { nodeAffinity } from "../placement/decide/make.ts";
 
 const LIMITS = { workloads: 100, images: 100, bytes: 100_000 } as const;
 
@@ -104,21 +105,12 @@ Deno.test("Inventory holds as many workloads and images as it may, and reports w
 /** What a namespace may put into a template without a bound, in tens of kilobytes. */
 function largeSpec(image: string): Readonly<Record<string, unknown>> {
   const many = Array.from({ length: 400 }, (_, at) => `${at}`.padStart(60, "x"));
+  const terms = many.map((key) => ({ matchExpressions: [{ key, operator: "Exists" }] }));
   return {
     ...specOf(image),
     nodeSelector: Object.fromEntries(many.map((key) => [key, "y"])),
     tolerations: many.map((key) => ({ key, operator: "Exists" })),
-    affinity: {
-      nodeAffinity: {
-        requiredDuringSchedulingIgnoredDuringExecution: {
-          nodeSelectorTerms: many.map((key) => ({ matchExpressions: [{ key, operator: "Exists" }] })),
-        },
-        preferredDuringSchedulingIgnoredDuringExecution: many.map((key) => ({
-          weight: 1,
-          preference: { matchExpressions: [{ key, operator: "Exists" }] },
-        })),
-      },
-    },
+    affinity: nodeAffinity(terms, terms.map((preference) => ({ weight: 1, preference }))),
     volumes: many.map((name) => ({ name, configMap: { name } })),
   };
 }

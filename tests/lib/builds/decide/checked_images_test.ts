@@ -14,61 +14,54 @@ function said(bed: Simulator): readonly unknown[] {
 
 type Row = readonly [
   what: string,
-  change: (bed: Simulator) => void,
   reason: string,
   message: RegExp,
   then: { readonly jobs: readonly string[]; readonly published: number },
+  change: (bed: Simulator) => void,
 ];
 
+const ELSEWHERE = `sha256:${"f".repeat(64)}`;
 const NOTHING = { jobs: [], published: 0 } as const;
+const AGAIN = { jobs: [], published: 1 } as const;
+
+/** Somebody moves the tag. */
+function moveTag(bed: Simulator): void {
+  bed.images.set(`registry.test/org/os@${ELSEWHERE}`, { architecture: "amd64", labels: {}, children: [] });
+  bed.tags.set(tagOf(bed), ELSEWHERE);
+}
+
 const ROWS: readonly Row[] = [
   [
     "the index is gone",
+    "Missing",
+    /^"registry\.test\/org\/os:worker-.*" is no longer in the registry\./,
+    AGAIN,
     (bed) => {
       bed.images.delete(bed.pullSpec());
       bed.tags.delete(tagOf(bed));
     },
-    "Missing",
-    /^"registry\.test\/org\/os:worker-.*" is no longer in the registry\./,
-    { jobs: [], published: 1 },
   ],
-  ["its tag is gone", (bed) => bed.tags.delete(tagOf(bed)), "Missing", /:worker-.* is no longer/, {
-    jobs: [],
+  ["its tag is gone", "Missing", /:worker-.* is no longer/, AGAIN, (bed) => bed.tags.delete(tagOf(bed))],
+  ["an image in it is gone", "Missing", /^"registry\.test\/org\/os@sha256:\w+" is no longer/, {
+    jobs: ["arm64"],
     published: 1,
+  }, (bed) => {
+    const [key = ""] = [...bed.images].find(([, { architecture }]) => architecture === "arm64") ?? [];
+    bed.images.delete(key);
   }],
   [
-    "an image in it is gone",
-    (bed) => {
-      const [key = ""] = [...bed.images].find(([, { architecture }]) => architecture === "arm64") ?? [];
-      bed.images.delete(key);
-    },
-    "Missing",
-    /^"registry\.test\/org\/os@sha256:\w+" is no longer/,
-    { jobs: ["arm64"], published: 1 },
-  ],
-  [
     "somebody moved the tag",
-    (bed) => {
-      const digest = `sha256:${"f".repeat(64)}`;
-      bed.images.set(`registry.test/org/os@${digest}`, { architecture: "amd64", labels: {}, children: [] });
-      bed.tags.set(tagOf(bed), digest);
-    },
     "Altered",
     /^"registry\.test\/org\/os:worker-\w+" names sha256:f+ by now\.$/,
     NOTHING,
+    moveTag,
   ],
-  [
-    "the registry has other bytes",
-    (bed) => {
-      bed.overrides.set("tag registry.test/org/os@", { kind: "unusable", message: "Cannot trust it." });
-    },
-    "Altered",
-    /Cannot trust it/,
-    NOTHING,
-  ],
+  ["the registry has other bytes", "Altered", /Cannot trust it/, NOTHING, (bed) => {
+    bed.overrides.set("tag registry.test/org/os@", { kind: "unusable", message: "Cannot trust it." });
+  }],
 ];
 
-for (const [what, change, reason, message, { jobs, published }] of ROWS) {
+for (const [what, reason, message, { jobs, published }, change] of ROWS) {
   Deno.test(`decideBuild() after a check by which ${what}: ${reason}, Jobs [${jobs.join()}], ${published} publications`, () => {
     const bed = built();
     const tag = bed.tags.get(tagOf(bed)) ?? "";
@@ -105,8 +98,7 @@ Deno.test("a registry that cannot be asked leaves what is said of published imag
   bed.settle();
   assert.deepEqual([bed.writes, said(bed)[0]], [0, undefined]);
   bed.overrides.clear();
-  bed.tags.set(tagOf(bed), `sha256:${"f".repeat(64)}`);
-  bed.images.set(`registry.test/org/os@sha256:${"f".repeat(64)}`, { architecture: "amd64", labels: {}, children: [] });
+  moveTag(bed);
   bed.settle();
   bed.overrides.set("tag ", { kind: "unknown", message: "timeout" });
   bed.settle();

@@ -37,33 +37,26 @@ function placed(word: string, architectures: readonly string[] = []): FailureFac
   return facts({ pod: { metadata: { labels: { [GATE]: "removed" }, annotations } } });
 }
 
-const owner = { kind: "DaemonSet", name: "d", controller: true };
+const OF_DAEMON = facts({
+  pod: { metadata: { ownerReferences: [{ kind: "DaemonSet", name: "d", controller: true }] } },
+});
+const PASSED = { labels: { [GATE]: "not-set" } };
 
 const ADVICE: readonly (readonly [title: string, facts: FailureFacts, expected: RegExp])[] = [
   ["names image and architectures", facts(), /Image single-amd64 has amd64\..*Build it for ppc64le/],
   ["names the node", facts(), /\(ppc64le\)\. Its node is node-1\. Image /],
   ["names the command", facts({ command: "/opt/tool" }), /\(ppc64le\): \/opt\/tool\./],
   ["says that the pod was not gated", facts(), /Archway has not placed this pod/],
-  [
-    "says that its DaemonSet put it there",
-    facts({ pod: { metadata: { ownerReferences: [owner] } } }),
-    /DaemonSet has a pod on every node/,
-  ],
+  ["says that its DaemonSet put it there", OF_DAEMON, /DaemonSet has a pod on every node/],
   ["says that it fell back", placed("fallback", ["ppc64le"]), /fell back to the configured architecture/],
   ["says that it was released", placed("release"), /released without constraint/],
   ["says that the image has changed since", placed("place", ["ppc64le"]), /image has changed since the pod was placed/],
   [
     "says that the pod asked for the node's architecture",
-    facts({
-      pod: { metadata: { labels: { [GATE]: "not-set" } }, spec: { nodeSelector: { "kubernetes.io/arch": "ppc64le" } } },
-    }),
+    facts({ pod: { metadata: PASSED, spec: { nodeSelector: { "kubernetes.io/arch": "ppc64le" } } } }),
     /Its own nodeSelector or affinity names kubernetes.io\/arch/,
   ],
-  [
-    "says that the pod named its node",
-    facts({ pod: { metadata: { labels: { [GATE]: "not-set" } } } }),
-    /named its node itself/,
-  ],
+  ["says that the pod named its node", facts({ pod: { metadata: PASSED } }), /named its node itself/],
   [
     "says that an image claims what it does not have",
     facts({ imageArchitectures: ["amd64", "ppc64le"] }),

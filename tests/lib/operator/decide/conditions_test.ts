@@ -78,41 +78,17 @@ Deno.test("6 7 8 9 renderConditions() says True or False, and `not` in the sente
 });
 
 Deno.test("93 219 renderConditions() spells out the seven conditions of the reference when all is well", () => {
-  const rows = render("111110").map(({ type, status, reason, message }) => [type, status, reason, message]);
+  const rows = render("111110").map(({ type, status, reason, message }) => `${type}=${status} ${reason}: ${message}`);
+  const operand = "The cluster pod placement config operand is";
   assert.deepEqual(rows, [
-    [
-      "Available",
-      "True",
-      "AllComponentsReady",
-      "The cluster pod placement config operand is ready. We can gate and reconcile pods.",
-    ],
-    ["Progressing", "False", "AllComponentsReady", "The cluster pod placement config operand is not progressing."],
-    ["Degraded", "False", "NotDegraded", "The cluster pod placement config operand is not degraded."],
-    [
-      "Deprovisioning",
-      "False",
-      "NotDeprovisioning",
-      "The cluster pod placement config operand is not being deprovisioned.",
-    ],
-    [
-      "PodPlacementControllerNotRolledOut",
-      "False",
-      "PodPlacementControllerReady",
-      "The pod placement controller is fully rolled out.",
-    ],
-    [
-      "PodPlacementWebhookNotRolledOut",
-      "False",
-      "PodPlacementWebhookReady",
-      "The pod placement webhook is fully rolled out.",
-    ],
-    [
-      "MutatingWebhookConfigurationNotAvailable",
-      "False",
-      "AllComponentsReady",
-      "The mutating webhook configuration is ready.",
-    ],
-    ["GatingStopped", "False", "Gating", "New pods are gated until their images are inspected."],
+    `Available=True AllComponentsReady: ${operand} ready. We can gate and reconcile pods.`,
+    `Progressing=False AllComponentsReady: ${operand} not progressing.`,
+    `Degraded=False NotDegraded: ${operand} not degraded.`,
+    `Deprovisioning=False NotDeprovisioning: ${operand} not being deprovisioned.`,
+    "PodPlacementControllerNotRolledOut=False PodPlacementControllerReady: The pod placement controller is fully rolled out.",
+    "PodPlacementWebhookNotRolledOut=False PodPlacementWebhookReady: The pod placement webhook is fully rolled out.",
+    "MutatingWebhookConfigurationNotAvailable=False AllComponentsReady: The mutating webhook configuration is ready.",
+    "GatingStopped=False Gating: New pods are gated until their images are inspected.",
   ]);
 });
 

@@ -9,10 +9,9 @@ import {
 
 const FACTS: NamespaceConfigFacts = { clusterConfig: "present", siblings: [] };
 
-function scoring(enabled: boolean, ...architectures: readonly string[]): Readonly<Record<string, unknown>> {
-  return {
-    nodeAffinityScoring: { enabled, platforms: architectures.map((architecture) => ({ architecture, weight: 50 })) },
-  };
+function scoring(enabled: boolean, ...architectures: readonly string[]): ConfigWrite {
+  const platforms = architectures.map((architecture) => ({ architecture, weight: 50 }));
+  return makeWrite({ plugins: { nodeAffinityScoring: { enabled, platforms } } });
 }
 
 function makeWrite(spec: Readonly<Record<string, unknown>>, overrides: Partial<ConfigWrite> = {}): ConfigWrite {
@@ -34,6 +33,7 @@ function update(before: Readonly<Record<string, unknown>>, after: Readonly<Recor
   return makeWrite(after, { operation: "UPDATE", oldObject: makeWrite(before).object });
 }
 
+const DELETION = makeWrite({}, { operation: "DELETE" });
 const ABSENT = { clusterConfig: "absent" } as const;
 const NAMESPACE_ROWS: readonly (readonly [string, ConfigWrite, Partial<NamespaceConfigFacts>, RegExp])[] = [
   [
@@ -46,16 +46,11 @@ const NAMESPACE_ROWS: readonly (readonly [string, ConfigWrite, Partial<Namespace
   ["128 allows when the cluster config is there", makeWrite({ priority: 50 }), {}, /^allow$/],
   [
     "136 211 PC-07 EP-01 refuses an architecture that comes twice",
-    makeWrite({ plugins: scoring(true, "amd64", "amd64") }),
+    scoring(true, "amd64", "amd64"),
     {},
     /^403 duplicate architecture "amd64" found in nodeAffinityScoring\.platforms$/,
   ],
-  [
-    "DV-130 223 allows doubles while scoring is off",
-    makeWrite({ plugins: scoring(false, "amd64", "amd64") }),
-    {},
-    /^allow$/,
-  ],
+  ["DV-130 223 allows doubles while scoring is off", scoring(false, "amd64", "amd64"), {}, /^allow$/],
   ["137 212 PC-08 EP-02 refuses a priority that is taken and prints it as a number", makeWrite({ priority: 50 }), {
     siblings: [{ name: "test-ppc", priority: 50 }],
   }, /^403 priority 50 already used by "test-ppc"$/],
@@ -87,12 +82,7 @@ const NAMESPACE_ROWS: readonly (readonly [string, ConfigWrite, Partial<Namespace
     ABSENT,
     /^allow$/,
   ],
-  [
-    "DV-135 223 allows deletion when there is no cluster config",
-    makeWrite({}, { operation: "DELETE" }),
-    ABSENT,
-    /^allow$/,
-  ],
+  ["DV-135 223 allows deletion when there is no cluster config", DELETION, ABSENT, /^allow$/],
   [
     "DV-139 refuses a label selector that can select nothing",
     makeWrite({ labelSelector: { matchLabels: { "bad key": "x" } } }),
@@ -113,7 +103,7 @@ for (const [title, write, facts, expected] of NAMESPACE_ROWS) {
 }
 
 Deno.test("validateNamespaceConfig() warns about doubles while scoring is off", () => {
-  const verdict = validateNamespaceConfig(makeWrite({ plugins: scoring(false, "arm64", "arm64") }), FACTS);
+  const verdict = validateNamespaceConfig(scoring(false, "arm64", "arm64"), FACTS);
   assert.equal(verdict.kind === "allow" && verdict.warnings.length, 1);
 });
 
@@ -121,10 +111,10 @@ const CLUSTER_ROWS: readonly (readonly [string, ConfigWrite, RegExp])[] = [
   ["allows an empty spec", makeWrite({}), /^allow$/],
   [
     "186 refuses an architecture that comes twice",
-    makeWrite({ plugins: scoring(true, "amd64", "amd64") }),
+    scoring(true, "amd64", "amd64"),
     /^403 duplicate architecture "amd64" found in \.spec\.plugins\.nodeAffinityScoring\.platforms$/,
   ],
-  ["224 refuses doubles even while scoring is off", makeWrite({ plugins: scoring(false, "amd64", "amd64") }), /^403 /],
+  ["224 refuses doubles even while scoring is off", scoring(false, "amd64", "amd64"), /^403 /],
   [
     "100 refuses a weight that came through v1alpha1 past the schema",
     makeWrite({
@@ -132,7 +122,7 @@ const CLUSTER_ROWS: readonly (readonly [string, ConfigWrite, RegExp])[] = [
     }),
     /^403 Cannot use \{"architecture":"amd64","weight":-100\}/,
   ],
-  ["104 refuses scoring without platforms", makeWrite({ plugins: scoring(true) }), /^403 .*names no platforms/],
+  ["104 refuses scoring without platforms", scoring(true), /^403 .*names no platforms/],
   ["106 allows a known fallback", makeWrite({ fallbackArchitecture: "s390x" }), /^allow$/],
   ["refuses an unknown fallback that came through v1alpha1", makeWrite({ fallbackArchitecture: "AMD64" }), /^403 /],
   [
@@ -152,7 +142,7 @@ const CLUSTER_ROWS: readonly (readonly [string, ConfigWrite, RegExp])[] = [
     update({ fallbackArchitecture: "arm32" }, { fallbackArchitecture: "arm32" }),
     /^allow$/,
   ],
-  ["224 127 allows deletion when no namespace config exists", makeWrite({}, { operation: "DELETE" }), /^allow$/],
+  ["224 127 allows deletion when no namespace config exists", DELETION, /^allow$/],
 ];
 for (const [title, write, expected] of CLUSTER_ROWS) {
   Deno.test(`${title.replace(/^(\d+ )*/, "$&validateClusterConfig() ")}`, () => {
@@ -162,7 +152,7 @@ for (const [title, write, expected] of CLUSTER_ROWS) {
 
 Deno.test("125 206 validateClusterConfig() refuses deletion while namespace configs exist and names some", () => {
   const left = ["a", "b", "c", "d", "e", "f"].map((name) => ({ namespace: "team", name }));
-  const verdict = wordOf(validateClusterConfig(makeWrite({}, { operation: "DELETE" }), left));
+  const verdict = wordOf(validateClusterConfig(DELETION, left));
   assert.match(
     verdict,
     /^403 .*local PodPlacementConfigs still exist \(team\/a, team\/b, team\/c, team\/d, team\/e, …\)/,

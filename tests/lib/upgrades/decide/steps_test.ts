@@ -22,6 +22,7 @@ import {
   RELEASE_CAPACITY,
 } from "../../../../lib/upgrades/decide/steps/workers.ts";
 import { UPGRADERS } from "../../../../lib/upgrades/decide/steps/upgraders.ts";
+import type { MachineConfigPool } from "../../../../lib/cluster/machines.ts";
 import type { Effect } from "../../../../lib/upgrades/decide/types/effects.ts";
 import type { History } from "../../../../lib/upgrades/decide/types/plan.ts";
 import type { Step, StepResult } from "../../../../lib/upgrades/decide/types/steps.ts";
@@ -67,6 +68,7 @@ function completed(type: string): Partial<History> {
 }
 
 const ASKED: Seen = { clusterVersion: commencedCluster() };
+const BEYOND: Seen = { spec: { desired: { version: "4.17.9" } } };
 const HOUR_AGO: Seen = { history: { startTime: renderTime(NOW_MS - 60 * MINUTE) } };
 const Y: Seen = { spec: { desired: { version: "4.18.0" } } };
 const NOT_UPGRADEABLE = makeCluster({ conditions: [condition("Upgradeable", "False", "remove the old API")] });
@@ -80,6 +82,16 @@ const REGULATED = makeConfig({ environment: { fedramp: true } });
 const LATE: Seen = { nowMs: NOW_MS + 91 * MINUTE };
 
 const sees = (observed: Partial<Observations>): Seen => ({ observed });
+const rolling = (...pools: readonly MachineConfigPool[]): Seen => sees({ pools: seen(pools) });
+const asked = (pools: Observations["pools"]): Seen => ({ ...ASKED, observed: { pools } });
+const BOTH_SILENCED = sees({ silences: seen([makeSilence(CONTROL_PLANE), makeSilence(`${WORKERS}2 nodes`)]) });
+const ILL = {
+  check: "ClusterOperators",
+  kind: "failed",
+  token: "T",
+  message: "etcd is degraded",
+  reasons: {},
+} as const;
 const reserved = (capacity: Observations["capacity"]): Seen => ({ ...RESERVED, observed: { capacity } });
 
 const ROWS: readonly (readonly [Step, readonly (readonly [string, Seen, RegExp])[]])[] = [
@@ -174,11 +186,7 @@ const ROWS: readonly (readonly [Step, readonly (readonly [string, Seen, RegExp])
     }, /^done$/],
   ]],
   [CLOSE_CONTROL_PLANE_WINDOW, [
-    [
-      "M-188 the window of the control plane closes",
-      sees({ silences: seen([makeSilence(CONTROL_PLANE), makeSilence(`${WORKERS}2 nodes`)]) }),
-      /^done: endSilence$/,
-    ],
+    ["M-188 the window of the control plane closes", BOTH_SILENCED, /^done: endSilence$/],
   ]],
   [COMMENCE, [
     [
@@ -192,11 +200,7 @@ const ROWS: readonly (readonly [Step, readonly (readonly [string, Seen, RegExp])
       { spec: { desired: { channel: "fast-4.17" } } },
       /^wait: .*patchClusterVersion \(channel fast-4\.17 is set/,
     ],
-    [
-      "asking for what is not offered",
-      { spec: { desired: { version: "4.17.9" } } },
-      /^wait \(version 4\.17\.9 is not among/,
-    ],
+    ["asking for what is not offered", BEYOND, /^wait \(version 4\.17\.9 is not among/],
   ]],
   [AWAIT_CONTROL_PLANE, [
     [
@@ -208,30 +212,25 @@ const ROWS: readonly (readonly [Step, readonly (readonly [string, Seen, RegExp])
     ["M-198 the control plane is in time", ASKED, /^wait \(the control plane is being upgraded\)$/],
     [
       "the control plane waits for its nodes: their pool is named, with its trouble",
-      {
-        ...ASKED,
-        observed: {
-          pools: seen([
-            makePool("worker", { updatedMachineCount: 1 }),
-            makePool("master", { updatedMachineCount: 1, isUpdated: false, isDegraded: true, degradedMessage: "m-2" }),
-          ]),
-        },
-      },
+      asked(seen([
+        makePool("worker", { updatedMachineCount: 1 }),
+        makePool("master", { updatedMachineCount: 1, isUpdated: false, isDegraded: true, degradedMessage: "m-2" }),
+      ])),
       /^wait \(the control plane is being upgraded; MachineConfigPool master: 1 of 3 nodes updated; .* degraded \(m-2\)\)$/,
     ],
-    ["the control plane is held up by a degraded pool of workers too: it is named, one that only rolls is not", {
-      ...ASKED,
-      observed: {
-        pools: seen([
-          makePool("infra", { updatedMachineCount: 1, isUpdated: false }),
-          makePool("worker", { isDegraded: true, degradedMessage: "w-1: disk full" }),
-        ]),
-      },
-    }, /^wait \(the control plane is being upgraded; MachineConfigPool worker is degraded \(w-1: disk full\)\)$/],
-    ["the pools cannot be read: the control plane is waited for all the same", {
-      ...ASKED,
-      observed: { pools: unseen() },
-    }, /^wait \(the control plane is being upgraded\)$/],
+    [
+      "the control plane is held up by a degraded pool of workers too: it is named, one that only rolls is not",
+      asked(seen([
+        makePool("infra", { updatedMachineCount: 1, isUpdated: false }),
+        makePool("worker", { isDegraded: true, degradedMessage: "w-1: disk full" }),
+      ])),
+      /^wait \(the control plane is being upgraded; MachineConfigPool worker is degraded \(w-1: disk full\)\)$/,
+    ],
+    [
+      "the pools cannot be read: the control plane is waited for all the same",
+      asked(unseen()),
+      /^wait \(the control plane is being upgraded\)$/,
+    ],
   ]],
   [OPEN_WORKER_WINDOW, [
     ["M-189 the window of workers that are left", sees({ pools: seen(UPDATING) }), /^done: createSilence$/],
@@ -244,11 +243,7 @@ const ROWS: readonly (readonly [Step, readonly (readonly [string, Seen, RegExp])
     }, /^done$/],
   ]],
   [CLOSE_WORKER_WINDOW, [
-    [
-      "M-193 the window of the workers closes",
-      sees({ silences: seen([makeSilence(CONTROL_PLANE), makeSilence(`${WORKERS}2 nodes`)]) }),
-      /^done: endSilence$/,
-    ],
+    ["M-193 the window of the workers closes", BOTH_SILENCED, /^done: endSilence$/],
     ["M-193 it fails when silences cannot be read", sees({ silences: unseen() }), /^fail/],
   ]],
   [AWAIT_WORKERS, [
@@ -277,17 +272,17 @@ const ROWS: readonly (readonly [Step, readonly (readonly [string, Seen, RegExp])
     ],
     [
       "N-024 nodes of another pool are on their way",
-      sees({ pools: seen([makePool("worker"), makePool("infra", { updatedMachineCount: 2 })]) }),
+      rolling(makePool("worker"), makePool("infra", { updatedMachineCount: 2 })),
       /^wait: .* \(1 nodes are left\)$/,
     ],
     [
       "a pool whose counts are those of the configuration before is waited for until it is Updated",
-      sees({ pools: seen([makePool("master"), makePool("worker", { isUpdated: false })]) }),
+      rolling(makePool("master"), makePool("worker", { isUpdated: false })),
       /^wait: worker_timeout=1 \(not Updated: MachineConfigPools worker\)$/,
     ],
     [
       "nodes of a paused pool are not waited for",
-      sees({ pools: seen([makePool("infra", { updatedMachineCount: 2, isPaused: true })]) }),
+      rolling(makePool("infra", { updatedMachineCount: 2, isPaused: true })),
       /^done/,
     ],
   ]],
@@ -310,19 +305,7 @@ const ROWS: readonly (readonly [Step, readonly (readonly [string, Seen, RegExp])
   ]],
   [CHECK_HEALTH_AFTER, [
     ["M-255 the cluster is healthy afterwards", {}, /^done: clear node_drain_timeout$/],
-    [
-      "M-256 the cluster is not healthy afterwards",
-      sees({
-        healthAfter: seen([{
-          check: "ClusterOperators",
-          kind: "failed",
-          token: "T",
-          message: "etcd is degraded",
-          reasons: {},
-        }]),
-      }),
-      /^wait \(etcd is degraded\)$/,
-    ],
+    ["M-256 the cluster is not healthy afterwards", sees({ healthAfter: seen([ILL]) }), /^wait \(etcd is degraded\)$/],
   ]],
   [POST_UPGRADE, [
     ["M-209 a regulated environment", { config: REGULATED }, /^done: annotateFileIntegrity$/],
