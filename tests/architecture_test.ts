@@ -65,13 +65,11 @@ interface Source {
 }
 
 function readSources(folder: string): readonly Source[] {
-  const found: Source[] = [];
-  for (const entry of Deno.readDirSync(join(ROOT, folder))) {
-    const path = join(folder, entry.name);
-    if (entry.isDirectory) found.push(...readSources(path));
-    else if (/\.tsx?$/.test(entry.name)) found.push(readSource(path));
-  }
-  return found;
+  return [...Deno.readDirSync(join(ROOT, folder))].flatMap(({ name, isDirectory }) => {
+    const path = join(folder, name);
+    if (isDirectory) return readSources(path);
+    return /\.tsx?$/.test(name) ? [readSource(path)] : [];
+  });
 }
 
 function readSource(file: string): Source {
@@ -105,29 +103,40 @@ function codeOf(source: Source): string {
   return without(without(without(source.text, quoted), /\/\*[\s\S]*?\*\//g), /\/\/[^\n]*/g);
 }
 
-Deno.test("architecture: every import goes from a layer to one that it may import", () => {
-  const wrong: string[] = [];
-  for (const source of [...PRODUCT, ...TESTS]) {
-    for (const target of localImports(source)) {
-      const [from, to] = [layerOf(source.file), layerOf(target)];
-      const otherController = from === "controllers" && to === "controllers" &&
-        source.file.split("/")[1] !== target.split("/")[1] &&
-        !SHARED_BY_CONTROLLERS.includes(target);
-      if (!MAY_IMPORT[from].includes(to) || otherController) wrong.push(`${source.file} (${from}) → ${target} (${to})`);
-    }
-  }
-  assert.deepEqual(wrong, []);
-});
+/** A rule with what breaks it, which must be nothing. */
+function rule(title: string, broken: () => readonly unknown[]): void {
+  Deno.test(`architecture: ${title}`, () => assert.deepEqual(broken(), []));
+}
 
-Deno.test("architecture: imports are bare names of deno.json, node: built-ins or files", () => {
+/** The lines of the product that are so, each behind its file. */
+function linesThat(isWrong: (line: string) => boolean): readonly string[] {
+  return PRODUCT.flatMap(({ file, text }) => text.split("\n").filter(isWrong).map((line) => `${file}: ${line.trim()}`));
+}
+
+rule(
+  "every import goes from a layer to one that it may import",
+  () =>
+    [...PRODUCT, ...TESTS].flatMap((source) =>
+      localImports(source).flatMap((target) => {
+        const [from, to] = [layerOf(source.file), layerOf(target)];
+        const otherController = from === "controllers" && to === "controllers" &&
+          source.file.split("/")[1] !== target.split("/")[1] &&
+          !SHARED_BY_CONTROLLERS.includes(target);
+        return MAY_IMPORT[from].includes(to) && !otherController
+          ? []
+          : [`${source.file} (${from}) → ${target} (${to})`];
+      })
+    ),
+);
+
+rule("imports are bare names of deno.json, node: built-ins or files", () => {
   const names = Object.keys(JSON.parse(Deno.readTextFileSync(join(ROOT, "deno.json"))).imports);
   const known = (specifier: string): boolean =>
     specifier.startsWith("./") || specifier.startsWith("../") || specifier.startsWith("node:") ||
     names.some((name) => specifier === name || specifier.startsWith(`${name}/`));
-  const wrong = [...PRODUCT, ...TESTS].flatMap((source) =>
+  return [...PRODUCT, ...TESTS].flatMap((source) =>
     source.imports.filter((specifier) => !known(specifier)).map((specifier) => `${source.file}: ${specifier}`)
   );
-  assert.deepEqual(wrong, []);
 });
 
 /** Edges between the direct children (files and folders) of a folder: `lib/` has `oci`, `k8s`, `names.ts`… */
@@ -155,30 +164,24 @@ function circlesOf(graph: ReadonlyMap<string, ReadonlySet<string>>): readonly st
   return circles;
 }
 
-Deno.test("architecture: no import goes round in a circle", () => {
-  assert.deepEqual(circlesOf(new Map(PRODUCT.map((source) => [source.file, new Set(localImports(source))]))), []);
-});
+rule(
+  "no import goes round in a circle",
+  () => circlesOf(new Map(PRODUCT.map((source) => [source.file, new Set(localImports(source))]))),
+);
 
-Deno.test("architecture: no folder imports another that imports it, at any level", () => {
+rule("no folder imports another that imports it, at any level", () => {
   const folders = new Set(PRODUCT.flatMap(({ file }) => {
     const parts = file.split("/").slice(0, -1);
     return ["", ...parts.map((_, at) => `${parts.slice(0, at + 1).join("/")}/`)];
   }));
-  const circles = [...folders].flatMap((folder) =>
-    circlesOf(childGraph(folder)).map((circle) => `${folder || "."}: ${circle}`)
-  );
-  assert.deepEqual(circles, []);
+  return [...folders].flatMap((folder) => circlesOf(childGraph(folder)).map((circle) => `${folder || "."}: ${circle}`));
 });
 
-Deno.test("architecture: domain and vocabulary are pure", () => {
+rule("domain and vocabulary are pure", () => {
   const impure =
     /\bawait\b|\basync\b|\bDate\.now\b|\bnew Date\(\)|\bMath\.random\b|\bconsole\.|\bDeno\.|\bfetch\(|\brandomUUID\b/;
-  const wrong = PRODUCT.filter(({ file }) => ["domain", "vocabulary"].includes(layerOf(file)))
-    .flatMap((source) => {
-      const found = impure.exec(codeOf(source));
-      return found === null ? [] : [`${source.file}: ${found[0]}`];
-    });
-  assert.deepEqual(wrong, []);
+  return PRODUCT.filter(({ file }) => ["domain", "vocabulary"].includes(layerOf(file)))
+    .flatMap((source) => (impure.exec(codeOf(source)) ?? []).map((found) => `${source.file}: ${found}`));
 });
 
 /** What is loaded with a file at once; `await import` comes later. */
@@ -202,11 +205,9 @@ Deno.test("architecture: plain serve loads nothing of upgrades and image builds"
   assert.deepEqual([...loaded].filter((file) => optional.test(file)), []);
 });
 
-Deno.test("architecture: only main reads arguments and environment", () => {
-  const wrong = PRODUCT.filter(({ file }) => file !== "main.ts")
-    .filter((source) => /\bDeno\.(args|env)\b|\bprocess\.(argv|env)\b/.test(codeOf(source))).map(({ file }) => file);
-  assert.deepEqual(wrong, []);
-});
+rule("only main reads arguments and environment", () =>
+  PRODUCT.filter(({ file }) => file !== "main.ts")
+    .filter((source) => /\bDeno\.(args|env)\b|\bprocess\.(argv|env)\b/.test(codeOf(source))).map(({ file }) => file));
 
 Deno.test("architecture: no module does work on import", async () => {
   // Timers, sockets and files left open by an import fail the sanitizers; what is left to check is the global object.
@@ -219,16 +220,11 @@ Deno.test("architecture: no module does work on import", async () => {
   assert.deepEqual(added, []);
 });
 
-Deno.test("architecture: a source file has at most 300 lines", () => {
-  const long = PRODUCT.map(({ file, text }) => ({ file, lines: text.split("\n").length - 1 }))
-    .filter(({ lines }) => lines > 300);
-  assert.deepEqual(long, []);
-});
-
-interface FunctionSpan {
-  readonly name: string;
-  readonly lines: number;
-}
+rule(
+  "a source file has at most 300 lines",
+  () =>
+    PRODUCT.map(({ file, text }) => ({ file, lines: text.split("\n").length - 1 })).filter(({ lines }) => lines > 300),
+);
 
 const INDENT = /^ */;
 
@@ -236,7 +232,7 @@ const INDENT = /^ */;
  * The functions of a formatted file, by indentation: one begins at a line whose block opens with a function's head and ends
  * at the next closing brace of the same indentation. Nested ones count for themselves and within the outer one.
  */
-function functionsOf(text: string): readonly FunctionSpan[] {
+function functionsOf(text: string): readonly { readonly name: string; readonly lines: number }[] {
   const lines = text.split("\n");
   const indentOf = (line: string): number => INDENT.exec(line)?.[0].length ?? 0;
   const blocks = /^(?:\} )?(?:if|for|while|switch|catch|else|do|try|class|interface)\b/;
@@ -257,21 +253,18 @@ function functionsOf(text: string): readonly FunctionSpan[] {
   });
 }
 
-Deno.test("architecture: a function has at most 40 lines", () => {
-  const long = PRODUCT.flatMap(({ file, text }) =>
-    functionsOf(text).filter(({ lines }) => lines > 40).map(({ name, lines }) => `${file}: ${name} (${lines} lines)`)
-  );
-  assert.deepEqual(long, []);
-});
+rule(
+  "a function has at most 40 lines",
+  () =>
+    PRODUCT.flatMap(({ file, text }) =>
+      functionsOf(text).filter(({ lines }) => lines > 40).map(({ name, lines }) => `${file}: ${name} (${lines} lines)`)
+    ),
+);
 
-Deno.test("architecture: comments cite nothing that is not in the repository, and do not say who calls", () => {
+rule("comments cite nothing that is not in the repository, and do not say who calls", () => {
   const forbidden =
     /(?<!RFC \d{4} )§|\bspec \d|\bby main\b|\bin main\b|\b(?:opened|called|used|run|read|asked|mounted|applied) (?:once )?by [\w/]*(?:main|serve|controllers|routes|\.tsx?)\b|\b(?:called|used|put into|written) (?:by|for|inside|the page by) (?:the parsers|the REST|lib\/|\w+\.tsx?|\w+\.json \()|\bthe reference's?\b(?= (?:operator|controller|webhook|posts|does|tried))/i;
-  const wrong = PRODUCT.flatMap(({ file, text }) =>
-    text.split("\n").filter((line) => /(?:^|\s)\/\/|^\s*\/?\*/.test(line) && forbidden.test(line))
-      .map((line) => `${file}: ${line.trim()}`)
-  );
-  assert.deepEqual(wrong, []);
+  return linesThat((line) => /(?:^|\s)\/\/|^\s*\/?\*/.test(line) && forbidden.test(line));
 });
 
 /** The bracket that each `...` stands directly in: `[` in lists, `{` in objects, `(` in calls and parameter lists. */
@@ -285,14 +278,15 @@ function bracketsOfSpreads(code: string): readonly string[] {
   });
 }
 
-Deno.test("architecture: serve/ names every dependency where it is passed: it spreads lists, never objects or arguments", () => {
-  const spreading = PRODUCT.filter(({ file }) => file.startsWith("serve/"))
-    .filter((source) => bracketsOfSpreads(codeOf(source)).some((bracket) => bracket !== "["))
-    .map(({ file }) => file);
-  assert.deepEqual(spreading, []);
-});
+rule(
+  "serve/ names every dependency where it is passed: it spreads lists, never objects or arguments",
+  () =>
+    PRODUCT.filter(({ file }) => file.startsWith("serve/"))
+      .filter((source) => bracketsOfSpreads(codeOf(source)).some((bracket) => bracket !== "["))
+      .map(({ file }) => file),
+);
 
-Deno.test("architecture: forbidden words and forms do not occur", () => {
+rule("forbidden words and forms do not occur", () => {
   const rules: readonly (readonly [string, RegExp])[] = [
     ["any", /\bas any\b|:\s*any\b|<any>/],
     ["non-null assertion", /[A-Za-z_\])]!(?=[.;,)\]\s[])(?!\s*=)/],
@@ -305,32 +299,29 @@ Deno.test("architecture: forbidden words and forms do not occur", () => {
   ];
   const breaks = (text: string, some: typeof rules): readonly string[] =>
     some.filter(([, pattern]) => pattern.test(text)).map(([name]) => name);
-  const wrong = PRODUCT.flatMap((source) =>
+  return PRODUCT.flatMap((source) =>
     [...breaks(codeOf(source), rules), ...breaks(source.text, ofComments)].map((name) => `${source.file}: ${name}`)
   );
-  assert.deepEqual(wrong, []);
 });
 
-Deno.test("architecture: file names say what is in them", () => {
-  const wrong = PRODUCT.map(({ file }) => file).filter((file) =>
-    !/^[a-z0-9_/]+\.tsx?$/.test(file) || /\b(utils?|helpers?|common|base|manager|index)\.tsx?$/.test(file)
-  );
-  assert.deepEqual(wrong, []);
-});
+rule(
+  "file names say what is in them",
+  () =>
+    PRODUCT.map(({ file }) => file).filter((file) =>
+      !/^[a-z0-9_/]+\.tsx?$/.test(file) || /\b(utils?|helpers?|common|base|manager|index)\.tsx?$/.test(file)
+    ),
+);
 
-Deno.test("architecture: no doc comment says no more than the name", () => {
+rule("no doc comment says no more than the name", () => {
   const filler =
     /\/\*\* (?:(?:Makes|Opens|Creates|Registers|Renders|Reads|Runs) (?:it|them|one)|What (?:it|they|is|one) (?:needs?|takes?|is (?:made|opened) with|works? with)|One of \{@link \w+\}|Time|The \w+|An? \w+)\. \*\//;
-  const wrong = PRODUCT.flatMap(({ file, text }) =>
-    text.split("\n").filter((line) => filler.test(line)).map((line) => `${file}: ${line.trim()}`)
-  );
-  assert.deepEqual(wrong, []);
+  return linesThat((line) => filler.test(line));
 });
 
-Deno.test("architecture: every file opens with a line that says what it is", () => {
-  const silent = PRODUCT.filter(({ text }) => !/^(?:\/\/ \S|\/\*\* @jsx)/.test(text)).map(({ file }) => file);
-  assert.deepEqual(silent, []);
-});
+rule(
+  "every file opens with a line that says what it is",
+  () => PRODUCT.filter(({ text }) => !/^(?:\/\/ \S|\/\*\* @jsx)/.test(text)).map(({ file }) => file),
+);
 
 /** The arguments of every call of a function, by the file: from its bracket to the one that closes it. */
 function callsOf(name: string): readonly { readonly file: string; readonly text: string }[] {
@@ -354,15 +345,16 @@ Deno.test("architecture: every reflector keeps by a row of KEPT, and every row i
   assert.deepEqual([...new Set(used)].sort(), Object.keys(KEPT).sort());
 });
 
-Deno.test("architecture: a reflector of what tenants may create in any namespace has shares, or keeps nothing", () => {
-  const wide = callsOf("new Reflector").flatMap(({ file, text }) => {
-    const type = Object.entries(Resource).find(([name]) => text.includes(`resource: Resource.${name},`))?.[1];
-    const row = Object.entries(KEPT).find(([name]) => text.includes(`KEPT.${name}`))?.[1];
-    const isNarrow = type?.namespaced !== true || /^ *namespace[,:]/m.test(text);
-    return isNarrow || row === undefined || row.kind !== "all" || row === KEPT.taintPods ? [] : [file];
-  });
-  assert.deepEqual(wide, []);
-});
+rule(
+  "a reflector of what tenants may create in any namespace has shares, or keeps nothing",
+  () =>
+    callsOf("new Reflector").flatMap(({ file, text }) => {
+      const type = Object.entries(Resource).find(([name]) => text.includes(`resource: Resource.${name},`))?.[1];
+      const row = Object.entries(KEPT).find(([name]) => text.includes(`KEPT.${name}`))?.[1];
+      const isNarrow = type?.namespaced !== true || /^ *namespace[,:]/m.test(text);
+      return isNarrow || row === undefined || row.kind !== "all" || row === KEPT.taintPods ? [] : [file];
+    }),
+);
 
 Deno.test("architecture: what tenants make has shares of memory that fit into half of the heap of the Deployment together", () => {
   const deployment = Deno.readTextFileSync(join(ROOT, "manifests/base/deployment.yaml"));
@@ -375,10 +367,9 @@ Deno.test("architecture: what tenants make has shares of memory that fit into ha
   assert.ok(sum <= heapMib * 1024 * 1024 / 2, `${Math.round(sum / 1024 / 1024)} MiB`);
 });
 
-Deno.test("architecture: the map has every folder of lib/", () => {
+rule("the map has every folder of lib/", () => {
   const page = Deno.readTextFileSync(join(ROOT, "docs/architecture.md"));
   const map = page.split("\n## Map\n")[1]?.split("\n## ")[0] ?? "";
-  const missing = [...Deno.readDirSync(join(ROOT, "lib"))].filter(({ isDirectory }) => isDirectory)
+  return [...Deno.readDirSync(join(ROOT, "lib"))].filter(({ isDirectory }) => isDirectory)
     .map(({ name }) => `lib/${name}/`).filter((folder) => !map.includes(`\`${folder}`));
-  assert.deepEqual(missing, []);
 });
