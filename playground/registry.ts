@@ -1,7 +1,7 @@
 // The playground's image registry: the OCI distribution API in memory, on loopback, with request counts. This is its pull half.
 import type { Clock } from "../lib/clock.ts";
 import type { KeyPair } from "../lib/server/https_listener.ts";
-import type { RequestCounts } from "../lib/oci/inspector.ts";
+import type { RequestCounts } from "../lib/oci/request_log.ts";
 import { type Handler, listen } from "./listen.ts";
 import {
   addImage,

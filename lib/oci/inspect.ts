@@ -1,8 +1,8 @@
 // The inspector that sends requests to registries: the endpoints of an image in order, one session each, until one gives the image.
 import { firstAnswer } from "./first_answer.ts";
-import { type InspectionContext, RequestLog } from "./request_log.ts";
+import type { InspectionContext } from "./request_log.ts";
 import { type ImageRead, readImage } from "./image_reader.ts";
-import type { HeadAnswer, InspectionReport, InspectionRequest, PlannedRequest, RegistryLookups } from "./inspector.ts";
+import type { HeadAnswer, InspectionReport, PlannedRequest, RegistryLookups } from "./inspector.ts";
 import { CONTENT_DIGEST, nameAt } from "./reference.ts";
 import type { RepositoryClientDeps } from "./repository_client.ts";
 import { openSession } from "./session.ts";
@@ -51,15 +51,14 @@ export class RegistryInspector implements RegistryLookups {
       signal,
       (endpoint) => openSession(this.#deps, endpoint, context).head(endpoint.identifier),
     );
-    const cost = { requests: context.log.counts, trace: context.log.trace };
-    if (first.kind === "failed") return { kind: "failed", failure: first.failure, ...cost };
+    if (first.kind === "failed") return { kind: "failed", failure: first.failure };
     const { digest, credential } = first.value;
-    if (!CONTENT_DIGEST.test(digest)) return { kind: "unknown", ...cost };
+    if (!CONTENT_DIGEST.test(digest)) return { kind: "unknown" };
     const access = credential === undefined ? "public" : "private";
-    return { kind: "digest", digest, access, credentialSource: credential?.source, ...cost };
+    return { kind: "digest", digest, access, credentialSource: credential?.source };
   }
 }
 
-function contextOf({ credentials, callers }: InspectionRequest, signal: AbortSignal): InspectionContext {
-  return { credentials, callers, signal, log: new RequestLog() };
+function contextOf({ credentials, callers, log }: PlannedRequest, signal: AbortSignal): InspectionContext {
+  return { credentials, callers, signal, log };
 }

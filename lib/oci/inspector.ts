@@ -17,6 +17,7 @@ import type { Callers } from "./callers.ts";
 import type { Credential } from "./credential.ts";
 import type { Endpoint } from "./pull_plan.ts";
 import type { ImageReference } from "./reference.ts";
+import { NO_REQUESTS, type RequestCounts, type RequestLog, type TraceEntry } from "./request_log.ts";
 import type { Inspection, InspectionDepth, InspectionFailure } from "./types.ts";
 
 /**
@@ -41,25 +42,8 @@ export interface InspectionRequest {
 export interface PlannedRequest extends InspectionRequest {
   readonly reference: ImageReference;
   readonly endpoints: readonly Endpoint[];
-}
-
-export interface RequestCounts {
-  readonly manifestGet: number;
-  readonly manifestHead: number;
-  readonly blobGet: number;
-  readonly token: number;
-  readonly other: number;
-}
-
-/** One HTTP exchange for `--trace`: secrets masked, no query. */
-export interface TraceEntry {
-  readonly method: string;
-  readonly url: string;
-  readonly status: number | "failed";
-  readonly ms: number;
-  readonly note?: string;
-  /** How it was logged in, never with what; absent: without a credential. */
-  readonly authorization?: "Basic" | "Bearer" | "form" | "other";
+  /** Where its exchanges with registries are counted. */
+  readonly log: RequestLog;
 }
 
 export interface InspectionReport {
@@ -84,25 +68,29 @@ export interface InspectionReport {
   readonly trace: readonly TraceEntry[];
 }
 
+/** The report of what no request was sent for. */
+export function reportWithoutRequests(
+  found: Pick<InspectionReport, "inspection" | "resolved" | "verifiedAtMs" | "source">,
+): InspectionReport {
+  return { ...found, access: "public", requests: NO_REQUESTS, trace: [] };
+}
+
 /** Anything that can inspect images: what sends the requests, and the limit, the caches and the keyring around it. */
 export interface Inspector<Request extends InspectionRequest = InspectionRequest> {
   /** Never rejects except when the signal aborts: a failure is an {@link Inspection}. */
   inspect(request: Request, signal: AbortSignal): Promise<InspectionReport>;
 }
 
-/** What a HEAD of a reference gave, and what it cost. `unknown`: the registry answers without a digest. */
+/** What a HEAD of a reference gave. `unknown`: the registry answers without a digest. */
 export type HeadAnswer =
-  & { readonly requests: RequestCounts; readonly trace: readonly TraceEntry[] }
-  & (
-    | {
-      readonly kind: "digest";
-      readonly digest: string;
-      readonly access: InspectionReport["access"];
-      readonly credentialSource?: string | undefined;
-    }
-    | { readonly kind: "unknown" }
-    | { readonly kind: "failed"; readonly failure: InspectionFailure }
-  );
+  | {
+    readonly kind: "digest";
+    readonly digest: string;
+    readonly access: InspectionReport["access"];
+    readonly credentialSource?: string | undefined;
+  }
+  | { readonly kind: "unknown" }
+  | { readonly kind: "failed"; readonly failure: InspectionFailure };
 
 /** An inspector that can also find the digest behind a reference without reading it. */
 export interface RegistryLookups extends Inspector<PlannedRequest> {

@@ -1,28 +1,29 @@
 // What the requests of one inspection have in common, and what they cost: by kind, and every exchange for `--trace`.
-import type { InspectionReport, RequestCounts, TraceEntry } from "./inspector.ts";
 import type { Callers } from "./callers.ts";
 import type { Credential } from "./credential.ts";
+
+export interface RequestCounts {
+  readonly manifestGet: number;
+  readonly manifestHead: number;
+  readonly blobGet: number;
+  readonly token: number;
+  readonly other: number;
+}
+
+/** One HTTP exchange for `--trace`: secrets masked, no query. */
+export interface TraceEntry {
+  readonly method: string;
+  readonly url: string;
+  readonly status: number | "failed";
+  readonly ms: number;
+  readonly note?: string;
+  /** How it was logged in, never with what; absent: without a credential. */
+  readonly authorization?: "Basic" | "Bearer" | "form" | "other";
+}
 
 export type RequestKind = keyof RequestCounts;
 
 export const NO_REQUESTS: RequestCounts = { manifestGet: 0, manifestHead: 0, blobGet: 0, token: 0, other: 0 };
-
-/** The report of what no request was sent for. */
-export function reportWithoutRequests(
-  found: Pick<InspectionReport, "inspection" | "resolved" | "verifiedAtMs" | "source">,
-): InspectionReport {
-  return { ...found, access: "public", requests: NO_REQUESTS, trace: [] };
-}
-
-export function addRequests(left: RequestCounts, right: RequestCounts): RequestCounts {
-  return {
-    manifestGet: left.manifestGet + right.manifestGet,
-    manifestHead: left.manifestHead + right.manifestHead,
-    blobGet: left.blobGet + right.blobGet,
-    token: left.token + right.token,
-    other: left.other + right.other,
-  };
-}
 
 /** More exchanges than an inspection ever needs; a hostile registry shall not fill our memory. */
 const MAX_TRACE = 100;

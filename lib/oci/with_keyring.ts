@@ -3,8 +3,14 @@ import type { Clock } from "../clock.ts";
 import { matchPullSecrets } from "./credentials/match.ts";
 import type { Credential, Keyring } from "./credential.ts";
 import { fingerprintWithScope } from "./fingerprint.ts";
-import type { InspectionReport, InspectionRequest, Inspector, PlannedRequest } from "./inspector.ts";
-import { reportWithoutRequests } from "./request_log.ts";
+import {
+  type InspectionReport,
+  type InspectionRequest,
+  type Inspector,
+  type PlannedRequest,
+  reportWithoutRequests,
+} from "./inspector.ts";
+import { RequestLog } from "./request_log.ts";
 import type { Endpoint, PullPlanner } from "./pull_plan.ts";
 
 /** Credentials tried at one endpoint, of the pod and of the keyring: registries count wrong logins. */
@@ -40,7 +46,8 @@ export function withKeyring(
       }
       const { reference, endpoints } = plan;
       const { credentials, leftOut } = await choose(request, endpoints, signal);
-      const report = await inner.inspect({ ...request, reference, credentials, endpoints }, signal);
+      const log = new RequestLog();
+      const report = await inner.inspect({ ...request, reference, credentials, endpoints, log }, signal);
       return leftOut === 0 ? report : withLeftOut(report, leftOut);
     },
   };

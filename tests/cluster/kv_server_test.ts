@@ -54,7 +54,7 @@ function countingRegistry(): { readonly inner: RegistryLookups; asked(): number 
           trace: [],
         });
       },
-      head: () => Promise.resolve({ kind: "unknown", requests: NO_REQUESTS, trace: [] }),
+      head: () => Promise.resolve({ kind: "unknown" }),
     },
   };
 }

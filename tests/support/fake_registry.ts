@@ -3,7 +3,6 @@
 import type { HeadAnswer, InspectionReport, InspectionRequest, RegistryLookups } from "../../lib/oci/inspector.ts";
 import { failureOf } from "../../lib/oci/errors.ts";
 import { parseReference } from "../../lib/oci/reference.ts";
-import { NO_REQUESTS } from "../../lib/oci/request_log.ts";
 import type { InspectionFailure, Platform } from "../../lib/oci/types.ts";
 import type { FakeClock } from "./fake_clock.ts";
 import { makePlatforms, makeReport } from "./reports.ts";
@@ -59,9 +58,8 @@ export class FakeRegistry implements RegistryLookups {
 
   async head(request: InspectionRequest, signal: AbortSignal): Promise<HeadAnswer> {
     const { digest, failure } = await this.#read(request, { method: "HEAD", signal });
-    const cost = { requests: NO_REQUESTS, trace: [] };
-    if (failure !== undefined) return { kind: "failed", failure, ...cost };
-    return { kind: "digest", digest, access: this.private.has(request.image) ? "private" : "public", ...cost };
+    if (failure !== undefined) return { kind: "failed", failure };
+    return { kind: "digest", digest, access: this.private.has(request.image) ? "private" : "public" };
   }
 
   async #read(

@@ -16,6 +16,7 @@ import type { InspectionReport, Inspector, PlannedRequest, RegistryLookups } fro
 import { type Caller, callersOf } from "../../lib/oci/callers.ts";
 import { NO_PROXIES, type ProxySettings } from "../../lib/oci/http/proxy.ts";
 import type { Endpoint, EndpointTransport, PullPlan, PullPlanner } from "../../lib/oci/pull_plan.ts";
+import { RequestLog } from "../../lib/oci/request_log.ts";
 import { type ImageReference, parseReference } from "../../lib/oci/reference.ts";
 import { TokenSource } from "../../lib/oci/auth/token.ts";
 import { LearnedChallenges } from "../../lib/oci/auth/learned_challenges.ts";
@@ -121,6 +122,7 @@ export function makeRequest(
     depth: "index",
     callers: callersOf({ namespace, priority }),
     endpoints: [],
+    log: new RequestLog(),
     ...more,
   };
 }

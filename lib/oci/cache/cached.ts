@@ -9,16 +9,16 @@ import type { KeyValueStore } from "../../kv/store.ts";
 import type { Logger } from "../../log.ts";
 import { fingerprintOfAll } from "../fingerprint.ts";
 import { findingsOfDocument, findingsOfReference } from "../image/findings.ts";
-import type {
-  Freshness,
-  InspectionReport,
-  InspectionRequest,
-  Inspector,
-  PlannedRequest,
-  RegistryLookups,
+import {
+  type Freshness,
+  type InspectionReport,
+  type InspectionRequest,
+  type Inspector,
+  type PlannedRequest,
+  type RegistryLookups,
+  reportWithoutRequests,
 } from "../inspector.ts";
 import { canonicalReference, type ImageReference } from "../reference.ts";
-import { addRequests, NO_REQUESTS, reportWithoutRequests } from "../request_log.ts";
 import { SharedCalls } from "../shared_call.ts";
 import { type AccessScope, openAccessScopes, PUBLIC_SCOPE } from "./access_scope.ts";
 import { InspectionStore, type KnownTag } from "./inspection_store.ts";
@@ -148,45 +148,38 @@ export class CachedInspector implements Inspector<PlannedRequest> {
   /** One HEAD: mostly the tag has not moved, or moved to what is known under another name. */
   async #head(question: Question): Promise<InspectionReport> {
     const { request, signal } = question;
-    const { reference } = request;
+    const { reference, log } = request;
     const verifiedAtMs = this.#deps.clock.nowMs();
     const head = await this.#deps.inner.head(request, signal);
+    const cost = { requests: log.counts, trace: log.trace };
     if (head.kind === "failed" && head.failure.kind === "transient") {
-      const { requests, trace, failure } = head;
-      const report = toReport(reference, { inspection: { kind: "failed", failure }, verifiedAtMs });
-      return { ...report, source: "registry", requests, trace };
+      const report = toReport(reference, { inspection: { kind: "failed", failure: head.failure }, verifiedAtMs });
+      return { ...report, source: "registry", ...cost };
     }
     // Not every registry answers HEAD truthfully: only a GET decides that an image is gone.
     const document = head.kind === "digest" ? await this.#recallDocument(question, head.digest) : undefined;
-    if (head.kind !== "digest" || document === undefined) return await this.#get(question, head);
-    const { requests, trace, access, digest, credentialSource } = head;
+    if (head.kind !== "digest" || document === undefined) return await this.#get(question);
+    const { access, digest, credentialSource } = head;
     const tagScope = this.#scopeFor(request, access);
     this.#store.putTag(tagScope, tagName(reference), { digest, verifiedAtMs });
-    return { ...answer(question, { document, tagScope, verifiedAtMs }), requests, trace, credentialSource };
+    return { ...answer(question, { document, tagScope, verifiedAtMs }), ...cost, credentialSource };
   }
 
-  /** `spent`: on a HEAD before. */
-  async #get(
-    question: Question,
-    spent: Pick<InspectionReport, "requests" | "trace"> = { requests: NO_REQUESTS, trace: [] },
-  ): Promise<InspectionReport> {
-    const { request, signal } = question;
+  async #get({ request, signal }: Question): Promise<InspectionReport> {
     const { reference } = request;
     const report = await this.#deps.inner.inspect(request, signal);
     const { inspection, access, verifiedAtMs } = report;
     this.#deps.log.debug("asked the registry for an image", { image: request.image, outcome: inspection.kind });
-    const requests = addRequests(spent.requests, report.requests);
-    const trace = [...spent.trace, ...report.trace];
     // A private answer without a credential has no scope: storing it would make it public.
     const isAnyones = access === "private" && request.credentials.length === 0;
     // What one registry lacks is no property of the digest, whose records answer for every registry.
-    if (inspection.kind === "failed" || isAnyones || report.isPartial === true) return { ...report, requests, trace };
+    if (inspection.kind === "failed" || isAnyones || report.isPartial === true) return report;
     const scope = this.#scopeFor(request, access);
     this.#store.putDocument(scope, { ...inspection, findings: findingsOfDocument(inspection.findings) });
     if (reference.digest === undefined) {
       this.#store.putTag(scope, tagName(reference), { digest: inspection.digest, verifiedAtMs });
     }
-    return { ...report, requests, trace, ...ownerOf([scope]) };
+    return { ...report, ...ownerOf([scope]) };
   }
 
   #isFresh({ verifiedAtMs, isOwn }: KnownTag, { freshness }: InspectionRequest): boolean {

@@ -2,8 +2,7 @@
 import { errorText } from "../../log.ts";
 import type { Callers } from "../callers.ts";
 import { type InspectionError, inspectionError } from "../errors.ts";
-import type { TraceEntry } from "../inspector.ts";
-import type { RequestKind, RequestLog } from "../request_log.ts";
+import type { RequestKind, RequestLog, TraceEntry } from "../request_log.ts";
 import { type EndpointTransport, transportElsewhere } from "../pull_plan.ts";
 import type { FailureReason } from "../types.ts";
 import { describeWireFault } from "./wire_fault.ts";

@@ -19,7 +19,7 @@ import {
   pathOf,
   redirected,
 } from "./exchange.ts";
-import type { TraceEntry } from "../inspector.ts";
+import type { TraceEntry } from "../request_log.ts";
 import { proxyFor, type ProxySettings } from "./proxy.ts";
 import { PinnedHosts } from "../../k8s/pinned/pinned_hosts.ts";
 import { fetchUnverified } from "../../k8s/pinned/unverified_fetch.ts";

@@ -8,7 +8,6 @@ import type { Credential } from "../../../lib/oci/credential.ts";
 import { fingerprintOf, fingerprintOfAll } from "../../../lib/oci/fingerprint.ts";
 import { makeRequest } from "../../support/inspectors.ts";
 import type { RegistryLookups } from "../../../lib/oci/inspector.ts";
-import { NO_REQUESTS } from "../../../lib/oci/request_log.ts";
 import { FakeClock } from "../../support/fake_clock.ts";
 import { makePlatforms, makeReport } from "../../support/reports.ts";
 import { until } from "../../support/until.ts";
@@ -29,7 +28,7 @@ function privateRegistry(): RegistryLookups {
   const report = makeReport(makePlatforms(), { access: "private", credentialSource: "secret team/pull" });
   return {
     inspect: () => Promise.resolve(report),
-    head: () => Promise.resolve({ kind: "unknown", requests: NO_REQUESTS, trace: [] }),
+    head: () => Promise.resolve({ kind: "unknown" }),
   };
 }
 

@@ -334,7 +334,7 @@ Deno.test("head() gives the digest, or that the registry does not state it", asy
   const request = makeRequest(`${bed.registry.host}/app:v1`);
   const { signal } = new AbortController();
   const answer = await bed.inspector.registry.head(request, signal);
-  assert.ok(answer.kind === "digest" && answer.digest === digest && answer.requests.manifestHead === 1);
+  assert.ok(answer.kind === "digest" && answer.digest === digest && request.log.counts.manifestHead === 1);
   bed.registry.intercept = () => new Response(null);
   assert.equal((await bed.inspector.registry.head(request, signal)).kind, "unknown");
 });

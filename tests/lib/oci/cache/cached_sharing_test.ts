@@ -3,9 +3,8 @@ import { makeCredential, makeRequest, type RequestParts } from "../../../support
 import type { KeyValueStore } from "../../../../lib/kv/store.ts";
 import { silentLogger } from "../../../../lib/log.ts";
 import { CachedInspector } from "../../../../lib/oci/cache/cached.ts";
-import type { InspectionReport, PlannedRequest } from "../../../../lib/oci/inspector.ts";
+import { type InspectionReport, type PlannedRequest, reportWithoutRequests } from "../../../../lib/oci/inspector.ts";
 import { type InspectionPriority, mostUrgent } from "../../../../lib/oci/callers.ts";
-import { reportWithoutRequests } from "../../../../lib/oci/request_log.ts";
 import { FakeClock } from "../../../support/fake_clock.ts";
 import { openMemoryStore } from "../../../support/memory_store.ts";
 import { turn } from "../../../support/until.ts";

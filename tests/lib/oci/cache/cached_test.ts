@@ -4,14 +4,8 @@ import type { KeyValueStore } from "../../../../lib/kv/store.ts";
 import { silentLogger } from "../../../../lib/log.ts";
 import { CachedInspector } from "../../../../lib/oci/cache/cached.ts";
 import { failureOf } from "../../../../lib/oci/errors.ts";
-import type {
-  HeadAnswer,
-  InspectionReport,
-  InspectionRequest,
-  RegistryLookups,
-  RequestCounts,
-} from "../../../../lib/oci/inspector.ts";
-import { addRequests, NO_REQUESTS } from "../../../../lib/oci/request_log.ts";
+import type { HeadAnswer, InspectionReport, PlannedRequest, RegistryLookups } from "../../../../lib/oci/inspector.ts";
+import { NO_REQUESTS, RequestLog } from "../../../../lib/oci/request_log.ts";
 import { parseReference } from "../../../../lib/oci/reference.ts";
 import type { FailureReason } from "../../../../lib/oci/types.ts";
 import { FakeClock } from "../../../support/fake_clock.ts";
@@ -25,19 +19,19 @@ const signal = new AbortController().signal;
 /** A registry that counts what it is asked; tests move its tags, close it and break it. */
 class Registry implements RegistryLookups {
   readonly tags = new Map<string, string>();
-  counts: RequestCounts = NO_REQUESTS;
   mediaType = "application/vnd.oci.image.index.v1+json";
   isPrivate = false;
   failure: FailureReason | undefined;
   heads: "work" | "say nothing" | "are refused" = "work";
   readonly #clock: FakeClock;
+  #sent = new RequestLog();
 
   constructor(clock: FakeClock) {
     this.#clock = clock;
   }
 
-  inspect({ image, credentials, depth }: InspectionRequest): Promise<InspectionReport> {
-    this.#count("manifestGet");
+  inspect({ image, credentials, depth, log }: PlannedRequest): Promise<InspectionReport> {
+    this.#count("manifestGet", log);
     const failure = this.#failureFor(credentials.length > 0);
     const inspection = failure === undefined
       ? makePlatforms({ digest: this.#digestOf(image), mediaType: this.mediaType, depth })
@@ -46,25 +40,24 @@ class Registry implements RegistryLookups {
       resolved: image,
       verifiedAtMs: this.#clock.nowMs(),
       access: this.#access(),
-      requests: { ...NO_REQUESTS, manifestGet: 1 },
+      requests: log.counts,
     }));
   }
 
-  head({ image, credentials }: InspectionRequest): Promise<HeadAnswer> {
-    this.#count("manifestHead");
-    const cost = { requests: { ...NO_REQUESTS, manifestHead: 1 }, trace: [] };
+  head({ image, credentials, log }: PlannedRequest): Promise<HeadAnswer> {
+    this.#count("manifestHead", log);
     const failure = this.heads === "are refused"
       ? failureOf("ManifestUnknown", "Cannot find it.")
       : this.#failureFor(credentials.length > 0);
-    if (failure !== undefined) return Promise.resolve({ kind: "failed", failure, ...cost });
-    if (this.heads === "say nothing") return Promise.resolve({ kind: "unknown", ...cost });
-    return Promise.resolve({ kind: "digest", digest: this.#digestOf(image), access: this.#access(), ...cost });
+    if (failure !== undefined) return Promise.resolve({ kind: "failed", failure });
+    if (this.heads === "say nothing") return Promise.resolve({ kind: "unknown" });
+    return Promise.resolve({ kind: "digest", digest: this.#digestOf(image), access: this.#access() });
   }
 
   /** Requests since the last call: `GET` and `HEAD` counts. */
   take(): string {
-    const { manifestGet, manifestHead } = this.counts;
-    this.counts = NO_REQUESTS;
+    const { manifestGet, manifestHead } = this.#sent.counts;
+    this.#sent = new RequestLog();
     return `${manifestGet} GET, ${manifestHead} HEAD`;
   }
 
@@ -72,8 +65,8 @@ class Registry implements RegistryLookups {
     return this.isPrivate ? "private" : "public";
   }
 
-  #count(kind: "manifestGet" | "manifestHead"): void {
-    this.counts = addRequests(this.counts, { ...NO_REQUESTS, [kind]: 1 });
+  #count(kind: "manifestGet" | "manifestHead", log: RequestLog): void {
+    for (const one of [log, this.#sent]) one.count(kind);
   }
 
   #failureFor(isLoggedIn: boolean): ReturnType<typeof failureOf> | undefined {
