@@ -41,7 +41,7 @@ export function openImageBed(
   const { registry = new FakeRegistry(clock) } = options;
   const remembering = { kv, clock, log: silentLogger, maxEntries, tagTtlMs: TAG_TTL_MS };
   const cached = new CachedInspector({ inner: registry, ...remembering });
-  const known = new KnownImagesPolicy({ memory: cached, planner: DIRECT, clock, tagTtlMs: TAG_TTL_MS });
+  const known = new KnownImagesPolicy({ memory: cached, planner: DIRECT });
   const pull = options.pull ?? (({ pullSecrets }) => ({
     credentials: pullSecrets.length === 0 ? [] : [makeCredential("registry.example")],
   }));

@@ -53,7 +53,7 @@ export async function openImageService(options: ImageServiceOptions): Promise<Im
   return {
     inspector: withKeyring(cached, { planner, keyring, clock }),
     run: (signal) => planner.watch(signal),
-    known: new KnownImagesPolicy({ memory: cached, planner, clock, tagTtlMs: config.tagTtl }),
+    known: new KnownImagesPolicy({ memory: cached, planner }),
     limits: clients.limits,
     cacheSize: () => cached.size(),
     hostStates: () => clients.limiter.hostStates(),

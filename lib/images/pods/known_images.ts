@@ -1,10 +1,9 @@
 // What warm admission may place pods by without a request: the policy over the inspector's cache.
 import { LRUCache } from "lru-cache";
-import type { Clock } from "../../clock.ts";
 import type { CachedInspector, RecalledImage } from "../../oci/cache/cached.ts";
 import { CACHE_SHARES, weightOfTexts } from "../../oci/weights.ts";
 import type { PullPlanner } from "../../oci/pull_plan.ts";
-import type { InspectionReport } from "../../oci/inspector.ts";
+import type { Freshness, InspectionReport } from "../../oci/inspector.ts";
 import type { ImageUse, InspectedImage } from "../../oci/types.ts";
 import type { PullScope } from "./pull_secrets.ts";
 
@@ -29,8 +28,6 @@ export interface KnownImages {
 interface KnownImagesDeps {
   readonly memory: Pick<CachedInspector, "recall">;
   readonly planner: PullPlanner;
-  readonly clock: Clock;
-  readonly tagTtlMs: number;
 }
 
 export class KnownImagesPolicy implements KnownImages {
@@ -50,13 +47,12 @@ export class KnownImagesPolicy implements KnownImages {
     { admittedAtMs = Infinity }: { readonly admittedAtMs?: number | undefined } = {},
   ): KnownPodImages | undefined {
     const known: InspectedImage[] = [];
-    const agingBeforeMs = this.#deps.clock.nowMs() - this.#deps.tagTtlMs / 2;
     let isAging = false;
     for (const use of images) {
-      const found = this.#find(use.image, scope);
-      if (found === undefined || !this.#isBelieved(found.tag, use.always ? admittedAtMs : -Infinity)) return undefined;
+      const found = this.#find(use.image, scope, use.always ? { sinceMs: admittedAtMs } : "cached");
+      if (found === undefined) return undefined;
       known.push({ ...use, inspection: found.inspection });
-      isAging ||= found.tag !== undefined && found.tag.verifiedAtMs < agingBeforeMs;
+      isAging ||= found.isAging;
     }
     return { images: known, isAging };
   }
@@ -69,20 +65,12 @@ export class KnownImagesPolicy implements KnownImages {
     this.#grants.clear();
   }
 
-  #find(image: string, scope: PullScope): RecalledImage | undefined {
+  #find(image: string, scope: PullScope, freshness: Freshness): RecalledImage | undefined {
     const { memory, planner } = this.#deps;
     const plan = planner.plan(image);
     if (plan.kind === "refused") return undefined;
     const granted = this.#grants.get(grantKey(image, scope));
-    return memory.recall(plan.reference, granted === undefined ? [] : [granted]);
-  }
-
-  /** A negative age is another replica's clock, or ours set back: then the tag is not used. */
-  #isBelieved(tag: RecalledImage["tag"], notBeforeMs: number): boolean {
-    if (tag === undefined) return true;
-    const ageMs = this.#deps.clock.nowMs() - tag.verifiedAtMs;
-    const isNew = notBeforeMs === -Infinity || tag.isOwn && tag.verifiedAtMs >= notBeforeMs;
-    return ageMs >= 0 && ageMs <= this.#deps.tagTtlMs && isNew;
+    return memory.recall(plan.reference, { scopeIds: granted === undefined ? [] : [granted], freshness });
   }
 }
 

@@ -28,8 +28,8 @@ import { TagLookups } from "./tag_lookups.ts";
 
 export interface RecalledImage {
   readonly inspection: DocumentRecord;
-  /** The digest of the tag and when it was read; undefined for a digest, which never changes. */
-  readonly tag: KnownTag | undefined;
+  /** Whether its tag is past half of its life. */
+  readonly isAging: boolean;
 }
 
 interface CachedInspectorDeps {
@@ -75,16 +75,20 @@ export class CachedInspector implements Inspector<PlannedRequest> {
     return this.#store.size();
   }
 
-  /** What memory has of an image, public or in one of these access scopes, however old; answered at once. */
-  recall(reference: ImageReference, scopeIds: readonly number[]): RecalledImage | undefined {
+  /** What memory has of an image, public or in one of these access scopes, and fresh enough; answered at once. */
+  recall(
+    reference: ImageReference,
+    { scopeIds, freshness }: { readonly scopeIds: readonly number[]; readonly freshness: Freshness },
+  ): RecalledImage | undefined {
     const ids = [PUBLIC_SCOPE.id, ...scopeIds];
     const tags = ids.map((id) => this.#store.tagNow(id, tagName(reference))).filter((tag) => tag !== undefined);
     const tag = reference.digest === undefined ? this.#youngest(tags, (one) => one) : undefined;
     const digest = reference.digest ?? tag?.digest;
-    if (digest === undefined) return undefined;
+    if (digest === undefined || tag !== undefined && !this.#isFresh(tag, freshness)) return undefined;
     const document = ids.map((id) => this.#store.documentNow(id, digest)).find((one) => one !== undefined);
     if (document === undefined) return undefined;
-    return { inspection: { ...document, findings: findingsFor(reference, document) }, tag };
+    const isAging = tag !== undefined && !this.#isFresh(tag, "renewed");
+    return { inspection: { ...document, findings: findingsFor(reference, document) }, isAging };
   }
 
   /** Equal requests that overlap are one: the thousand replicas of a Deployment cost one. It ends when its last caller has left. */
@@ -128,7 +132,7 @@ export class CachedInspector implements Inspector<PlannedRequest> {
     const { request } = question;
     const tag = await this.#recallTag(question);
     const document = tag === undefined ? undefined : await this.#recallDocument(question, tag.record.digest);
-    if (tag !== undefined && document !== undefined && this.#isFresh(tag.record, request)) {
+    if (tag !== undefined && document !== undefined && this.#isFresh(tag.record, request.freshness)) {
       return answer(question, { document, tagScope: tag.scope, verifiedAtMs: tag.record.verifiedAtMs });
     }
     return await this.#lookUp(question, (all) => document === undefined ? this.#get(all) : this.#head(all));
@@ -182,7 +186,7 @@ export class CachedInspector implements Inspector<PlannedRequest> {
     return { ...report, ...ownerOf([scope]) };
   }
 
-  #isFresh({ verifiedAtMs, isOwn }: KnownTag, { freshness }: InspectionRequest): boolean {
+  #isFresh({ verifiedAtMs, isOwn }: KnownTag, freshness: Freshness): boolean {
     // One in the future is by another replica's clock, or ours was set back: no reason to use it for longer.
     if (verifiedAtMs > this.#deps.clock.nowMs() || verifiedAtMs < this.#notBeforeMs(freshness)) return false;
     // Times of another process may come from another clock: good enough for an expiry, not for an order.

@@ -41,7 +41,7 @@ const inspector = withKeyring(cached, { planner: DIRECT, keyring: NO_KEYRING, cl
 const images = openPodImages({
   inspector: { inspect: (request, signal) => (asked++, inspector.inspect(request, signal)) },
   pullSecrets: { read: () => Promise.resolve({ credentials: [] }) },
-  known: new KnownImagesPolicy({ memory: cached, planner: DIRECT, clock, tagTtlMs: 300_000 }),
+  known: new KnownImagesPolicy({ memory: cached, planner: DIRECT }),
   limits,
   clock,
   log: silentLogger,
