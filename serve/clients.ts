@@ -4,7 +4,6 @@ import { type GlobalPullSecret, openGlobalPullSecret } from "../lib/images/pods/
 import { type ImageService, openImageService } from "../lib/images/pods/image_service.ts";
 import { openPodImages, type PodImages } from "../lib/images/pods/pod_images.ts";
 import { PullSecrets } from "../lib/images/pods/pull_secrets.ts";
-import type { KnownImages } from "../lib/images/pods/known_images.ts";
 import type { FailedImages } from "../lib/exec_format/cluster/failed_images.ts";
 import { openPlacedImages } from "./exec_format.ts";
 import type { ReadApi } from "../lib/k8s/api.ts";
@@ -31,8 +30,6 @@ export interface Clients {
   readonly pathSecret: PathSecret | undefined;
   readonly imageService: ImageService;
   readonly images: PodImages;
-  /** What is known of images without asking, as pods are placed by it. */
-  readonly known: KnownImages;
   /** What the registries say of images, whatever became of their programs. */
   readonly claimedImages: PodImages;
   /** Images that lack an architecture which they claim; undefined where that is not to count. */
@@ -71,13 +68,12 @@ export async function openClients(deps: ServeDeps, parts: CapabilityParts): Prom
     }),
   );
   const claimedImages = openImages(deps, parts, { metrics: metrics.placement, imageService });
-  const placed = await openPlacedImages(deps, { api, claimedImages, known: imageService.known });
+  const { images, failedImages } = await openPlacedImages(deps, { api, claimedImages });
   return {
     parts,
     metrics,
-    images: placed.images,
-    known: placed.known,
-    failedImages: placed.failedImages,
+    images,
+    failedImages,
     board: openBoard({ capacity: BOARD_ROWS }),
     certificate: await openServingCertificate({ config, api: replicaApi, clock, log }, stop),
     checkApi: stack.use(new RestApi(access, { clock, log, userAgent, observe: clientMetrics.apiCall })),

@@ -2,7 +2,6 @@
 import type { ExecFormatSettings } from "../controllers/exec_format/deps.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Config } from "../lib/config/parse.ts";
-import type { KnownImages } from "../lib/images/pods/known_images.ts";
 import type { PodImages } from "../lib/images/pods/pod_images.ts";
 import type { FailedImages } from "../lib/exec_format/cluster/failed_images.ts";
 import type { ReadApi } from "../lib/k8s/api.ts";
@@ -16,7 +15,6 @@ export function execFormatSettings(
 
 export interface PlacedImages {
   readonly images: PodImages;
-  readonly known: KnownImages;
   /** To run; undefined where nothing is left out. */
   readonly failedImages: FailedImages | undefined;
 }
@@ -28,22 +26,13 @@ export async function openPlacedImages(
     readonly clock: Clock;
     readonly log: Logger;
   },
-  { api, claimedImages, known }: {
-    readonly api: ReadApi;
-    readonly claimedImages: PodImages;
-    readonly known: KnownImages;
-  },
+  { api, claimedImages }: { readonly api: ReadApi; readonly claimedImages: PodImages },
 ): Promise<PlacedImages> {
   if (config.execFormatErrors !== "avoid" && config.execFormatErrors !== "repair") {
-    return { images: claimedImages, known, failedImages: undefined };
+    return { images: claimedImages, failedImages: undefined };
   }
   const { openFailedImages } = await import("../lib/exec_format/cluster/failed_images.ts");
-  const { knownImagesWithoutFailed, podImagesWithoutFailed } = await import("../lib/images/pods/without_failed.ts");
+  const { podImagesWithoutFailed } = await import("../lib/images/pods/without_failed.ts");
   const failedImages = openFailedImages({ api, clock, log, namespace: config.namespace });
-  const failed = failedImages.architecturesOf;
-  return {
-    images: podImagesWithoutFailed(claimedImages, failed),
-    known: knownImagesWithoutFailed(known, failed),
-    failedImages,
-  };
+  return { images: podImagesWithoutFailed(claimedImages, failedImages.architecturesOf), failedImages };
 }

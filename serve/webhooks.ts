@@ -78,7 +78,7 @@ function guardOf({ clients: { pathSecret, metrics }, components: { webhookPaths 
 
 function gateDeps(deps: ServeDeps, { clients, components }: WebhooksDeps): GatePodDeps {
   const { clock } = deps;
-  const { board, images, known, metrics, parts: { background: signal, events } } = clients;
+  const { board, images, metrics, parts: { background: signal, events } } = clients;
   const { configs, gatingHealth, live, liveArchitectures, settingsOf } = components;
   const log = deps.log.with({ route: "gate-pod" });
   return {
@@ -87,7 +87,7 @@ function gateDeps(deps: ServeDeps, { clients, components }: WebhooksDeps): GateP
     limit: openLoadLimit(POD_LOAD, { clock, log }),
     settingsOf,
     configsOf: configs.of,
-    recall: (pod, wanted) => known.recall(wanted, pullScopeOf(pod)),
+    recall: (pod, wanted) => images.recall({ scope: pullScopeOf(pod), images: wanted }),
     prefetch: (pod, wanted, configOf) =>
       images.prefetch({ scope: pullScopeOf(pod), images: wanted, configOf, priority: "admission", renew: true }),
     mayGate: () => gatingHealth().kind === "gating",

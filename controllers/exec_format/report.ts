@@ -160,7 +160,7 @@ export async function inspectContainer(
     const { digest, platforms } = inspected.inspection;
     const own = usablePlatforms(platforms, operatingSystemOf(pod)).map(({ architecture }) => architecture);
     // What its other images are tells what the RuntimeClass is for.
-    const known = podImages.recall({ ...wanted, images: imagesToInspect(pod, settings) }) ?? [inspected];
+    const known = podImages.recall({ ...wanted, images: imagesToInspect(pod, settings) })?.images ?? [inspected];
     const emulated = emulatedFor(pod, settings, { platforms, images: known });
     return { digest, architectures: [...new Set([...own, ...emulated])].sort() };
   } catch (error) {

@@ -151,7 +151,7 @@ async function decideTemplate(
   const judge = async (configOf: readonly string[]): Promise<Evidence> => {
     const request = { scope: pullScopeOf(pod), images: wanted, configOf, priority: "gated" } as const;
     const found = limitMs === 0
-      ? images.recall(request)
+      ? images.recall(request)?.images
       : await inspectInBackground(images, request, { signal, clock, limitMs });
     return evidenceOf(plan, pod, settings, found ?? []);
   };

@@ -53,14 +53,9 @@ export class Inspections {
 
   #judgeKnown(pod: PodView, wanted: readonly ImageUse[]): ImageJudgement | undefined {
     const { clock, images, settingsOf } = this.#deps;
-    const known = images.recall({
-      scope: pullScopeOf(pod),
-      images: wanted,
-      priority: "gated",
-      admittedAtMs: clock.nowMs(),
-    });
+    const known = images.recall({ scope: pullScopeOf(pod), images: wanted, admittedAtMs: clock.nowMs() });
     if (known === undefined) return undefined;
-    const judgement = judgeImages(pod, settingsOf(pod.namespace), wanted, known);
+    const judgement = judgeImages(pod, settingsOf(pod.namespace), wanted, known.images);
     return judgement.configOf.length === 0 ? judgement : undefined;
   }
 

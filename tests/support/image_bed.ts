@@ -1,5 +1,5 @@
 // Everything that remembers images, put together as lib/images does it, over a registry and a clock that tests own.
-import { type KnownImages, KnownImagesPolicy } from "../../lib/images/pods/known_images.ts";
+import { KnownImages } from "../../lib/images/pods/known_images.ts";
 import { openPodImages, type PodImages, type PodImagesRequest } from "../../lib/images/pods/pod_images.ts";
 import type { PullCredentials, PullScope } from "../../lib/images/pods/pull_secrets.ts";
 import type { KeyValueStore } from "../../lib/kv/store.ts";
@@ -41,7 +41,7 @@ export function openImageBed(
   const { registry = new FakeRegistry(clock) } = options;
   const remembering = { kv, clock, log: silentLogger, maxEntries, tagTtlMs: TAG_TTL_MS };
   const cached = new CachedInspector({ inner: registry, ...remembering });
-  const known = new KnownImagesPolicy({ memory: cached, planner: DIRECT });
+  const known = new KnownImages({ memory: cached, planner: DIRECT });
   const pull = options.pull ?? (({ pullSecrets }) => ({
     credentials: pullSecrets.length === 0 ? [] : [makeCredential("registry.example")],
   }));

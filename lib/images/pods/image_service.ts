@@ -2,7 +2,7 @@
 //
 //   with_keyring → cached → inspect → session → request_limiter → http/transport
 import type { Clock } from "../../clock.ts";
-import { type KnownImages, KnownImagesPolicy } from "./known_images.ts";
+import { KnownImages } from "./known_images.ts";
 import { openDenoKv } from "../../kv/deno_kv.ts";
 import type { KeyValueStore } from "../../kv/store.ts";
 import type { Logger } from "../../log.ts";
@@ -53,7 +53,7 @@ export async function openImageService(options: ImageServiceOptions): Promise<Im
   return {
     inspector: withKeyring(cached, { planner, keyring, clock }),
     run: (signal) => planner.watch(signal),
-    known: new KnownImagesPolicy({ memory: cached, planner }),
+    known: new KnownImages({ memory: cached, planner }),
     limits: clients.limits,
     cacheSize: () => cached.size(),
     hostStates: () => clients.limiter.hostStates(),

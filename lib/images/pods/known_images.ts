@@ -13,24 +13,12 @@ export interface KnownPodImages {
   readonly isAging: boolean;
 }
 
-export interface KnownImages {
-  /** Undefined when any image is unknown or too old. With `always` a tag must be of after `admittedAtMs` (epoch ms). */
-  recall(
-    images: readonly ImageUse[],
-    scope: PullScope,
-    options?: { readonly admittedAtMs?: number | undefined },
-  ): KnownPodImages | undefined;
-  remember(image: string, report: InspectionReport, scope: PullScope): void;
-  /** Drops which scopes have read what with credentials: a cluster-wide pull secret changed. */
-  forgetPrivate(): void;
-}
-
 interface KnownImagesDeps {
   readonly memory: Pick<CachedInspector, "recall">;
   readonly planner: PullPlanner;
 }
 
-export class KnownImagesPolicy implements KnownImages {
+export class KnownImages {
   readonly #deps: KnownImagesDeps;
   readonly #grants = new LRUCache<string, number>({
     maxSize: CACHE_SHARES.grants,
@@ -41,11 +29,8 @@ export class KnownImagesPolicy implements KnownImages {
     this.#deps = deps;
   }
 
-  recall(
-    images: readonly ImageUse[],
-    scope: PullScope,
-    { admittedAtMs = Infinity }: { readonly admittedAtMs?: number | undefined } = {},
-  ): KnownPodImages | undefined {
+  /** Undefined when any image is unknown or too old. With `always` a tag must be of after `admittedAtMs` (epoch ms). */
+  recall(images: readonly ImageUse[], scope: PullScope, admittedAtMs = Infinity): KnownPodImages | undefined {
     const known: InspectedImage[] = [];
     let isAging = false;
     for (const use of images) {
@@ -61,6 +46,7 @@ export class KnownImagesPolicy implements KnownImages {
     if (scopeId !== undefined) this.#grants.set(grantKey(image, scope), scopeId);
   }
 
+  /** Drops which scopes have read what with credentials: a cluster-wide pull secret changed. */
   forgetPrivate(): void {
     this.#grants.clear();
   }

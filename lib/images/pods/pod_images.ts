@@ -6,7 +6,7 @@ import { BACKGROUND_SHARES, type ImageLimits } from "../../oci/limits/image_limi
 import type { InspectionReport, InspectionRequest, Inspector } from "../../oci/inspector.ts";
 import { callersOf, type InspectionPriority } from "../../oci/callers.ts";
 import type { ImageUse, InspectedImage } from "../../oci/types.ts";
-import type { KnownImages } from "./known_images.ts";
+import type { KnownImages, KnownPodImages } from "./known_images.ts";
 import type { PullCredentials, PullScope, PullSecrets } from "./pull_secrets.ts";
 
 export interface PodImagesRequest {
@@ -27,7 +27,7 @@ export interface PodImages {
   /** One answer per image, in order; failures are answers. Rejects only when the signal aborts. */
   inspect(request: PodImagesRequest, signal: AbortSignal): Promise<readonly InspectedImage[]>;
   /** The same from memory alone; undefined when anything must be asked for, or read. */
-  recall(request: PodImagesRequest): readonly InspectedImage[] | undefined;
+  recall(request: Omit<PodImagesRequest, "priority" | "renew">): KnownPodImages | undefined;
   /** In the background. What is looked up for every pod is left out; dropped when too many images are under way. */
   prefetch(request: PodImagesRequest): void;
 }
@@ -78,7 +78,7 @@ async function inspectImages(
   const { inspector, pullSecrets, known, clock, observe } = deps;
   const { scope, images, configOf = [], priority, renew = false, admittedAtMs = clock.nowMs() } = request;
   const remembered = recallImages(deps, { ...request, admittedAtMs });
-  if (remembered !== undefined) return remembered;
+  if (remembered !== undefined && !(renew && remembered.isAging)) return remembered.images;
   const callers = callersOf({ namespace: scope.namespace, priority });
   const usual = renew ? "renewed" : "cached";
   const pull = await pullSecrets.read(scope, signal);
@@ -99,12 +99,10 @@ async function inspectImages(
 }
 
 function recallImages(
-  { known, clock }: PodImagesDeps,
-  request: PodImagesRequest,
-): readonly InspectedImage[] | undefined {
-  const { scope, images, configOf = [], renew = false, admittedAtMs = clock.nowMs() } = request;
-  const remembered = configOf.length === 0 ? known.recall(images, scope, { admittedAtMs }) : undefined;
-  return renew && remembered?.isAging === true ? undefined : remembered?.images;
+  { known }: PodImagesDeps,
+  { scope, images, configOf = [], admittedAtMs }: Parameters<PodImages["recall"]>[0],
+): KnownPodImages | undefined {
+  return configOf.length === 0 ? known.recall(images, scope, admittedAtMs) : undefined;
 }
 
 /** Without all of its credentials, that an image cannot be read proves nothing. Otherwise useless ones are named. */

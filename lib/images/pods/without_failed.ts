@@ -1,6 +1,5 @@
 // Images without the architectures on which they have failed. A hint: one that failed on all is left as it is.
 import type { InspectedImage } from "../../oci/types.ts";
-import type { KnownImages } from "./known_images.ts";
 import type { PodImages } from "./pod_images.ts";
 
 type FailedArchitectures = (
@@ -15,23 +14,12 @@ export function podImagesWithoutFailed(inner: PodImages, failed: FailedArchitect
       return (await inner.inspect(request, signal)).map((one) => withoutFailed(one, { failed, namespace }));
     },
     recall: (request) => {
-      const { namespace } = request.scope;
-      return inner.recall(request)?.map((one) => withoutFailed(one, { failed, namespace }));
-    },
-    prefetch: (request) => inner.prefetch(request),
-  };
-}
-
-export function knownImagesWithoutFailed(inner: KnownImages, failed: FailedArchitectures): KnownImages {
-  return {
-    recall: (images, scope, options) => {
-      const known = inner.recall(images, scope, options);
+      const known = inner.recall(request);
       if (known === undefined) return undefined;
-      const { namespace } = scope;
+      const { namespace } = request.scope;
       return { ...known, images: known.images.map((one) => withoutFailed(one, { failed, namespace })) };
     },
-    remember: (image, report, scope) => inner.remember(image, report, scope),
-    forgetPrivate: () => inner.forgetPrivate(),
+    prefetch: (request) => inner.prefetch(request),
   };
 }
 

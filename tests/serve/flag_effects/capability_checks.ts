@@ -2,7 +2,6 @@
 import assert from "node:assert/strict";
 import { buildFailedImage } from "../../../lib/exec_format/decide/failed_image.ts";
 import type { Config } from "../../../lib/config/parse.ts";
-import type { KnownImages } from "../../../lib/images/pods/known_images.ts";
 import { Resource } from "../../../lib/k8s/types.ts";
 import { silentLogger } from "../../../lib/log.ts";
 import { execFormatSettings, openPlacedImages } from "../../../serve/exec_format.ts";
@@ -37,13 +36,8 @@ async function placedOn(...flags: readonly string[]): Promise<readonly string[]>
     prefetch: () => {},
     recall: () => undefined,
   };
-  const known: KnownImages = {
-    recall: () => undefined,
-    remember: () => {},
-    forgetPrivate: () => {},
-  };
   const deps = { config: serveConfig(...flags), clock, log: silentLogger };
-  const { images, failedImages } = await openPlacedImages(deps, { api: cluster.api, claimedImages, known });
+  const { images, failedImages } = await openPlacedImages(deps, { api: cluster.api, claimedImages });
   const stop = new AbortController();
   const running = failedImages?.run(stop.signal);
   await clock.advance(0);

@@ -2,7 +2,7 @@
 // registries that never answer, and prints how many of them were started and what the heap holds then.
 import { Inspections } from "../../../../controllers/pod_placement/inspections.ts";
 import { PodStates, stopInspection } from "../../../../controllers/pod_placement/pod_states.ts";
-import { KnownImagesPolicy } from "../../../../lib/images/pods/known_images.ts";
+import { KnownImages } from "../../../../lib/images/pods/known_images.ts";
 import { openPodImages } from "../../../../lib/images/pods/pod_images.ts";
 import { silentLogger } from "../../../../lib/log.ts";
 import { openPlacementMetrics } from "../../../support/process_metrics.ts";
@@ -41,7 +41,7 @@ const inspector = withKeyring(cached, { planner: DIRECT, keyring: NO_KEYRING, cl
 const images = openPodImages({
   inspector: { inspect: (request, signal) => (asked++, inspector.inspect(request, signal)) },
   pullSecrets: { read: () => Promise.resolve({ credentials: [] }) },
-  known: new KnownImagesPolicy({ memory: cached, planner: DIRECT }),
+  known: new KnownImages({ memory: cached, planner: DIRECT }),
   limits,
   clock,
   log: silentLogger,

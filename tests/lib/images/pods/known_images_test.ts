@@ -56,8 +56,8 @@ Deno.test("recall() never answers for policy Always by a look-up that began befo
   await bed.inspect(makeUse(APP));
   assert.equal(bed.known.recall([makeUse(APP, true)], TEAM), undefined, "no time is given");
   const admittedAtMs = bed.clock.nowMs();
-  assert.equal(bed.known.recall([makeUse(APP, true)], TEAM, { admittedAtMs })?.images.length, 1);
-  assert.equal(bed.known.recall([makeUse(APP, true)], TEAM, { admittedAtMs: admittedAtMs + 1 }), undefined);
+  assert.equal(bed.known.recall([makeUse(APP, true)], TEAM, admittedAtMs)?.images.length, 1);
+  assert.equal(bed.known.recall([makeUse(APP, true)], TEAM, admittedAtMs + 1), undefined);
   await bed.inspect(makeUse(PINNED));
   assert.equal(bed.known.recall([makeUse(PINNED, true)], TEAM)?.images.length, 1, "a digest means the same for ever");
 });

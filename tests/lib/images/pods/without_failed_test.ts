@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { knownImagesWithoutFailed, podImagesWithoutFailed } from "../../../../lib/images/pods/without_failed.ts";
+import type { PodImages } from "../../../../lib/images/pods/pod_images.ts";
+import { podImagesWithoutFailed } from "../../../../lib/images/pods/without_failed.ts";
 import type { InspectedImage } from "../../../../lib/oci/types.ts";
 import { openScene } from "../../../controllers/make.ts";
 import { platformsFact } from "../../placement/decide/make.ts";
@@ -43,14 +44,13 @@ Deno.test("podImagesWithoutFailed() leaves images that have not failed, and fail
   assert.equal(await inspect(failed, ["amd64"]), failed);
 });
 
-Deno.test("knownImagesWithoutFailed() recalls the same for warm admission", () => {
-  const inner = {
-    recall: () => ({ images: [inspected("amd64", "arm64")], isAging: true }),
-    remember: () => {},
-    forgetPrivate: () => {},
+Deno.test("podImagesWithoutFailed() recalls the same for warm admission", () => {
+  const known = { images: [inspected("amd64", "arm64")], isAging: true };
+  const recall = (found: typeof known | undefined): ReturnType<PodImages["recall"]> => {
+    const inner = { ...openScene().images, recall: () => found };
+    return podImagesWithoutFailed(inner, () => ["arm64"]).recall({ scope: SCOPE, images: [] });
   };
-  const known = knownImagesWithoutFailed(inner, () => ["arm64"]);
-  const recalled = known.recall([], SCOPE);
+  const recalled = recall(known);
   assert.deepEqual([recalled?.images.map(architecturesOf), recalled?.isAging], [[["amd64"]], true]);
-  assert.equal(knownImagesWithoutFailed({ ...inner, recall: () => undefined }, () => []).recall([], SCOPE), undefined);
+  assert.equal(recall(undefined), undefined);
 });
