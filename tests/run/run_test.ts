@@ -21,6 +21,7 @@ const PART: Part = {
   ...{ name: "unit", paths: ["tests"], ignored: ["tests/cluster"], permissions: "all" },
   ...{ jobs: 2, isolates: 4, planes: 0, niceness: 0, form: "short" },
 };
+const CLUSTER = listFiles("tests/cluster").filter((file) => /^tests\/cluster\/[^/]+_test\.ts$/.test(file));
 const ALLOWED = [{ tests: ["kv: "], need: "denokv", reason: "no cargo" }] as const;
 
 function pathsOf(part: Part, chosen: readonly string[]): readonly string[] | undefined {
@@ -36,23 +37,20 @@ Deno.test("narrow() leaves a part as it is when nothing is chosen, and drops it 
   ]);
 });
 
-Deno.test("every test file belongs to exactly one part", async () => {
-  const cluster = (await Array.fromAsync(Deno.readDir("tests/cluster"))).map(({ name }) => `tests/cluster/${name}`);
-  const ofClusters = clusterParts(cluster.filter((name) => name.endsWith("_test.ts")));
-  const parts = [...UNIT_PARTS, TOOLS_PART, ...ofClusters, ...LONG_PARTS, NODE_PART, NODE_LONG_PART];
+Deno.test("every test file belongs to exactly one part", () => {
+  const parts = [...UNIT_PARTS, TOOLS_PART, ...clusterParts(CLUSTER), ...LONG_PARTS, NODE_PART, NODE_LONG_PART];
   const files = listFiles("tests").filter((file) => /_test\.tsx?$/.test(file));
   const odd = files.filter((file) => parts.filter((part) => pathsOf(part, [file]) !== undefined).length !== 1);
   assert.deepEqual(odd, []);
 });
 
-Deno.test("every file with a long form runs in its short one as well", async () => {
-  const ofClusters = (await Array.fromAsync(Deno.readDir("tests/cluster"))).map(({ name }) => `tests/cluster/${name}`);
+Deno.test("every file with a long form runs in its short one as well", () => {
   const sized = listFiles("tests").filter((file) =>
     file.endsWith("_test.ts") && Deno.readTextFileSync(file).includes("/support/form.ts")
   );
   const expected = sized.filter((file) => file !== "tests/run/run_test.ts");
   assert.deepEqual(LARGE_PART.paths.toSorted(), expected.toSorted());
-  const short = clusterParts(ofClusters).flatMap(({ paths }) => paths);
+  const short = clusterParts(CLUSTER).flatMap(({ paths }) => paths);
   assert.deepEqual(LARGE_PART.paths.filter((path) => !short.includes(path)), []);
 });
 
@@ -79,16 +77,14 @@ Deno.test("every unit test file is loaded in exactly one isolate, and the one th
 });
 
 Deno.test("clusterParts() begins with the longest of the files that wait side by side", () => {
-  const files = ["a", "image_builds_many", "taints", "walk", "leader_rights"].map((name) =>
-    `tests/cluster/${name}_test.ts`
-  );
+  const names = ["a", "image_builds_many", "taints", "walk", "leader_rights"];
+  const files = names.map((name) => `tests/cluster/${name}_test.ts`);
   const paths = clusterParts(files).map((part) => part.paths);
   assert.deepEqual(paths, [[files[3]], [files[4]], [files[1], files[2], files[0]]]);
 });
 
-Deno.test("the files that begin first are there", async () => {
-  const cluster = (await Array.fromAsync(Deno.readDir("tests/cluster"))).map(({ name }) => `tests/cluster/${name}`);
-  assert.deepEqual(LONGEST.filter((file) => !cluster.includes(file)), []);
+Deno.test("the files that begin first are there", () => {
+  assert.deepEqual(LONGEST.filter((file) => !CLUSTER.includes(file)), []);
 });
 
 Deno.test("arrange() puts every part into one lane, and leaves no lane or stage empty", () => {
@@ -124,12 +120,9 @@ Deno.test("no skip is allowed for want of what .ci/run installs", () => {
 
 Deno.test("a strict run fails when a part is left out or a skip is not allowed, one of named files when one is left out, any run when a test fails", () => {
   const complete = { failed: 0, forbidden: 0, left: 0 };
+  const [strict, lax] = [{ isStrict: true, chosen: [] }, { isStrict: false, chosen: [] }];
   const failures = (counts: Partial<typeof complete>): readonly number[] =>
-    [
-      { isStrict: true, chosen: [] },
-      { isStrict: false, chosen: [] },
-      { isStrict: false, chosen: ["tests/cluster"] },
-    ].map((wanted) => countFailed({ ...complete, ...counts }, wanted));
+    [strict, lax, { ...lax, chosen: ["tests/cluster"] }].map((run) => countFailed({ ...complete, ...counts }, run));
   assert.deepEqual(failures({}), [0, 0, 0]);
   assert.deepEqual(failures({ left: 3 }), [3, 0, 3]);
   assert.deepEqual(failures({ forbidden: 1 }), [1, 0, 0]);

@@ -144,9 +144,8 @@ export const REGISTRY_FLAGS: Checks = {
     withRegistry(async ({ registry, image }) => {
       const clock = new FakeClock();
       const headsBy = async (...flags: readonly string[]): Promise<number> => {
-        await using service = await openImages(serveConfig(`--insecure-registry=${registry.host}`, ...flags), {
-          clock,
-        });
+        const config = serveConfig(`--insecure-registry=${registry.host}`, ...flags);
+        await using service = await openImages(config, { clock });
         await inspect(service, image);
         await clock.advance(120_000);
         const before = registry.requests.length;
@@ -185,11 +184,9 @@ export const REGISTRY_SETTINGS: Checks = {
   policy: () =>
     withRegistry(async ({ folder, registry, image }) => {
       const host = registry.host;
-      const rejecting = JSON.stringify({
-        default: [{ type: "insecureAcceptAnything" }],
-        transports: { docker: { [host]: [{ type: "reject" }] } },
-      });
-      const policy = folder.write("policy.json", rejecting);
+      const transports = { docker: { [host]: [{ type: "reject" }] } };
+      const rejecting = { default: [{ type: "insecureAcceptAnything" }], transports };
+      const policy = folder.write("policy.json", JSON.stringify(rejecting));
       assert.equal(reasonOf(await inspectBy(serveConfig(`--insecure-registry=${host}`), image)), undefined);
       const before = registry.requests.length;
       assert.equal(reasonOf(await inspectBy(fileConfig(`policy: ${policy}`), image)), "Blocked");
@@ -217,23 +214,14 @@ export const REGISTRY_SETTINGS: Checks = {
 /** The two settings only have an effect together: the configuration names the plugin, the folder holds it. */
 async function plugins(): Promise<void> {
   await opensPrivate(({ folder, registry }) => {
-    const answer = JSON.stringify({
-      kind: "CredentialProviderResponse",
-      apiVersion: "credentialprovider.kubelet.k8s.io/v1",
-      cacheKeyType: "Registry",
-      auth: { [registry.host]: { username: "team", password: "word" } },
-    });
-    Deno.chmodSync(folder.write("bin/loopback", `#!/bin/sh\ncat > /dev/null\necho '${answer}'\n`), 0o755);
-    const config = JSON.stringify({
-      apiVersion: "kubelet.config.k8s.io/v1",
-      kind: "CredentialProviderConfig",
-      providers: [{
-        name: "loopback",
-        apiVersion: "credentialprovider.kubelet.k8s.io/v1",
-        matchImages: [registry.host],
-        defaultCacheDuration: "1h",
-      }],
-    });
+    const apiVersion = "credentialprovider.kubelet.k8s.io/v1";
+    const auth = { [registry.host]: { username: "team", password: "word" } };
+    const answer = { kind: "CredentialProviderResponse", apiVersion, cacheKeyType: "Registry", auth };
+    const script = `#!/bin/sh\ncat > /dev/null\necho '${JSON.stringify(answer)}'\n`;
+    Deno.chmodSync(folder.write("bin/loopback", script), 0o755);
+    const plugin = { name: "loopback", apiVersion, matchImages: [registry.host], defaultCacheDuration: "1h" };
+    const kind = { apiVersion: "kubelet.config.k8s.io/v1", kind: "CredentialProviderConfig" };
+    const config = JSON.stringify({ ...kind, providers: [plugin] });
     const settings = `credentialProviderConfig: ${folder.write("providers.yaml", config)}\n` +
       `credentialProviderBinDir: ${folder.path}/bin\n`;
     return [`--config=${folder.write("archway.yaml", settings)}`];
