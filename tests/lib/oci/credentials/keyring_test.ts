@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { setImmediate } from "node:timers/promises";
 import { openKeyring } from "../../../../lib/oci/credentials/keyring.ts";
 import type { CommandRunner } from "../../../../lib/oci/credentials/run_command.ts";
-import type { Credential } from "../../../../lib/oci/credential.ts";
 import { FakeClock } from "../../../support/fake_clock.ts";
+import { makeCredential } from "../../../support/inspectors.ts";
 import { keepLog } from "../../../support/logs.ts";
-import { makePrograms } from "./helper_support.ts";
+import { makePrograms, type ProgramFolder } from "./helper_support.ts";
 import { callersOf } from "../../../../lib/oci/callers.ts";
 import { ImageLimits } from "../../../../lib/oci/limits/image_limits.ts";
 
@@ -25,18 +25,20 @@ function open(options: Partial<Parameters<typeof openKeyring>[0]> = {}): ReturnT
   });
 }
 
-function basic(scope: string, source: string): Credential {
-  return { scope, source, secret: { kind: "basic", username: "u", password: CANARY } };
+/** With this config.json. */
+function openWith(
+  programs: ProgramFolder,
+  config: unknown,
+  more: Parameters<typeof open>[0] = {},
+): ReturnType<typeof openKeyring> {
+  return open({ dockerConfig: programs.file("config.json", JSON.stringify(config)), ...more });
 }
 
 Deno.test("lookup() gives the live extra credentials that match, then those of config.json", async () => {
   using programs = makePrograms();
-  const config = JSON.stringify({ auths: { "quay.io": { auth: btoa("file:pw") }, "gcr.io": { auth: btoa("x:y") } } });
-  let extra = [basic("quay.io", "global pull secret"), basic("other.io", "global pull secret")];
-  const keyring = open({
-    dockerConfig: programs.file("config.json", config),
-    extra: () => extra,
-  });
+  const config = { auths: { "quay.io": { auth: btoa("file:pw") }, "gcr.io": { auth: btoa("x:y") } } };
+  let extra = ["quay.io", "other.io"].map((scope) => makeCredential(scope, { source: "global pull secret" }));
+  const keyring = openWith(programs, config, { extra: () => extra });
   const sources = async (): Promise<readonly string[]> =>
     (await keyring.lookup(QUAY, NEVER)).map(({ source }) => source);
   assert.deepEqual(await sources(), ["global pull secret", "config.json"]);
@@ -53,10 +55,7 @@ Deno.test("lookup() reads config.json again when it changes, and keeps the last 
   using programs = makePrograms();
   const log = keepLog();
   const write = (text: string): string => programs.file("config.json", text);
-  const keyring = open({
-    dockerConfig: write(JSON.stringify({ auths: { "quay.io": { auth: btoa("one:pw") } } })),
-    log,
-  });
+  const keyring = openWith(programs, { auths: { "quay.io": { auth: btoa("one:pw") } } }, { log });
   const users = async (): Promise<readonly unknown[]> =>
     (await keyring.lookup(QUAY, NEVER)).map(({ secret }) => secret.kind === "basic" && secret.username);
   assert.deepEqual(await users(), ["one"]);
@@ -77,11 +76,7 @@ Deno.test("lookup() asks the helper of a host, once a minute, and gives what it 
   programs.program("docker-credential-quay", ANSWER);
   const clock = new FakeClock();
   const config = { auths: { "quay.io": { auth: btoa("file:pw") } }, credHelpers: { "https://quay.io/v1/": "quay" } };
-  const keyring = open({
-    dockerConfig: programs.file("config.json", JSON.stringify(config)),
-    clock,
-    run: programs.run,
-  });
+  const keyring = openWith(programs, config, { clock, run: programs.run });
   const found = await Promise.all([keyring.lookup(QUAY, NEVER), keyring.lookup(QUAY, NEVER)]);
   assert.deepEqual(found[0].map(({ source }) => source), ["config.json helper quay", "config.json"]);
   assert.deepEqual(found[0][0]?.secret, { kind: "basic", username: "robot", password: CANARY });
@@ -95,10 +90,7 @@ Deno.test("lookup() asks the helper of a host, once a minute, and gives what it 
 Deno.test("lookup() asks the store for every other host, Docker Hub by its own name, and accepts identity tokens", async () => {
   using programs = makePrograms();
   programs.program("docker-credential-store", `echo '{"Username":"<token>","Secret":"${CANARY}"}'`);
-  const keyring = open({
-    dockerConfig: programs.file("config.json", '{"credsStore":"store","auths":{"quay.io":{}}}'),
-    run: programs.run,
-  });
+  const keyring = openWith(programs, { credsStore: "store", auths: { "quay.io": {} } }, { run: programs.run });
   assert.deepEqual(await keyring.lookup(HUB, NEVER), [
     { scope: "docker.io", source: "config.json helper store", secret: { kind: "identity", token: CANARY } },
   ]);
@@ -109,8 +101,7 @@ Deno.test("lookup() runs four programs at a time, whatever hosts pods name", asy
   using programs = makePrograms();
   let running = 0;
   let most = 0;
-  const keyring = open({
-    dockerConfig: programs.file("config.json", '{"credsStore":"store"}'),
+  const keyring = openWith(programs, { credsStore: "store" }, {
     run: async () => {
       most = Math.max(most, ++running);
       await setImmediate();
@@ -126,8 +117,7 @@ Deno.test("lookup() runs four programs at a time, whatever hosts pods name", asy
 Deno.test("lookup() lets namespaces take turns at running programs: one that names many hosts keeps no other waiting", async () => {
   using programs = makePrograms();
   const running: { readonly host: string; readonly end: () => void }[] = [];
-  const keyring = open({
-    dockerConfig: programs.file("config.json", '{"credsStore":"store"}'),
+  const keyring = openWith(programs, { credsStore: "store" }, {
     run: ({ stdin }) =>
       new Promise((resolve) => {
         running.push({ host: stdin, end: () => resolve({ kind: "exited", code: 1, stdout: "" }) });
@@ -159,11 +149,8 @@ Deno.test("lookup() asks every helper of registries.conf for every host, as they
   programs.program("docker-credential-two", `echo '{"Username":"<token>","Secret":"${CANARY}"}'`);
   programs.program("docker-credential-none", "echo credentials not found in native keychain; exit 1");
   let names: readonly string[] = [];
-  const keyring = open({
-    dockerConfig: programs.file("config.json", JSON.stringify({ auths: { "quay.io": { auth: btoa("file:pw") } } })),
-    helpers: () => names,
-    run: programs.run,
-  });
+  const config = { auths: { "quay.io": { auth: btoa("file:pw") } } };
+  const keyring = openWith(programs, config, { helpers: () => names, run: programs.run });
   assert.deepEqual((await keyring.lookup(QUAY, NEVER)).map(({ source }) => source), ["config.json"]);
   names = ["none", "two", "one"];
   assert.deepEqual((await keyring.lookup(QUAY, NEVER)).map(({ source, secret }) => [source, secret.kind]), [
@@ -183,12 +170,7 @@ Deno.test("lookup() reports a failing helper once, never what it wrote, and is s
   const helpers = { "fails.io": "fails", "none.io": "none", "junk.io": "junk", "gone.io": "gone", "bad.io": "../bad" };
   const log = keepLog();
   const clock = new FakeClock();
-  const keyring = open({
-    dockerConfig: programs.file("config.json", JSON.stringify({ credHelpers: helpers })),
-    log,
-    clock,
-    run: programs.run,
-  });
+  const keyring = openWith(programs, { credHelpers: helpers }, { log, clock, run: programs.run });
   for (let round = 0; round < 2; round++) {
     for (const host of Object.keys(helpers)) {
       assert.deepEqual(await keyring.lookup({ host, repository: "x", callers }, NEVER), []);
