@@ -16,20 +16,18 @@ const ARCH = "kubernetes.io/arch";
 
 const valid = fc.stringMatching(/^[a-z0-9]([a-z0-9-]{0,20}[a-z0-9])?$/);
 const odd = fc.constantFrom("", "-x", "a b", "<b>", "a&b", "x".repeat(63), "x".repeat(64), "ümlaut", "\u2028", "A_b.c");
+/** The first so many times as often as the second. */
+function mostly<T, R>(weight: number, usual: fc.Arbitrary<T>, rare: fc.Arbitrary<R>): fc.Arbitrary<T | R> {
+  return fc.oneof({ weight, arbitrary: usual }, { weight: 1, arbitrary: rare });
+}
 /** Mostly what the API server accepts: a pod has many parts, and one that is refused hides all others. */
-const text = fc.oneof({ weight: 80, arbitrary: valid }, { weight: 1, arbitrary: odd });
+const text = mostly(80, valid, odd);
 /** One of the first list, or now and then one of the second. */
 function rarelyOdd<T>(usual: readonly T[], strange: readonly T[]): fc.Arbitrary<T> {
-  return fc.oneof(
-    { weight: 80, arbitrary: fc.constantFrom(...usual) },
-    { weight: 1, arbitrary: fc.constantFrom(...strange) },
-  );
+  return mostly(80, fc.constantFrom(...usual), fc.constantFrom(...strange));
 }
 /** Mostly not the architecture: a pod that names it already is the user's own to place. */
-const plainOrArch = fc.oneof({ weight: 8, arbitrary: fc.constantFrom("zone", "a/b") }, {
-  weight: 1,
-  arbitrary: fc.constant(ARCH),
-});
+const plainOrArch = mostly(8, fc.constantFrom("zone", "a/b"), fc.constant(ARCH));
 const architecture = fc.constantFrom("amd64", "arm64", "s390x", "riscv64", "nonsense");
 
 const expression = fc.oneof(
@@ -60,16 +58,14 @@ const term = fc.record({
   matchFields: fc.array(field, { maxLength: 1 }),
 }, { requiredKeys: [] });
 const preferred = fc.record({
-  weight: fc.oneof({ weight: 80, arbitrary: fc.integer({ min: 1, max: 100 }) }, {
-    weight: 1,
-    arbitrary: fc.constantFrom(0, 101, -1),
-  }),
+  weight: mostly(80, fc.integer({ min: 1, max: 100 }), fc.constantFrom(0, 101, -1)),
   preference: term,
 });
 const nodeAffinity = fc.record({
-  requiredDuringSchedulingIgnoredDuringExecution: fc.oneof(
-    { weight: 40, arbitrary: fc.record({ nodeSelectorTerms: fc.array(term, { minLength: 1, maxLength: 3 }) }) },
-    { weight: 1, arbitrary: fc.constantFrom({ nodeSelectorTerms: [] }, {}, null) },
+  requiredDuringSchedulingIgnoredDuringExecution: mostly(
+    40,
+    fc.record({ nodeSelectorTerms: fc.array(term, { minLength: 1, maxLength: 3 }) }),
+    fc.constantFrom({ nodeSelectorTerms: [] }, {}, null),
   ),
   preferredDuringSchedulingIgnoredDuringExecution: fc.array(preferred, { maxLength: 4 }),
 }, { requiredKeys: [] });
@@ -83,10 +79,8 @@ const toleration = fc.record({
 }, { requiredKeys: ["key", "operator"] });
 
 function containersOf(images: readonly string[]): fc.Arbitrary<readonly unknown[]> {
-  const image = fc.oneof(
-    { weight: 2_000, arbitrary: fc.constantFrom(...images) },
-    { weight: 1, arbitrary: fc.constantFrom("registry.invalid/x:1", "<registry>/app:v1", " padded", "") },
-  );
+  const wrong = fc.constantFrom("registry.invalid/x:1", "<registry>/app:v1", " padded", "");
+  const image = mostly(2_000, fc.constantFrom(...images), wrong);
   const container = fc.record({ image, imagePullPolicy: fc.constantFrom("IfNotPresent", "Never") });
   return fc.tuple(fc.array(container, { minLength: 1, maxLength: 20 }), fc.integer({ min: 0, max: 50 })).map((
     [list, twin],
@@ -112,12 +106,9 @@ const labels = fc.oneof(
 
 function podsOf(images: readonly string[]): fc.Arbitrary<unknown> {
   const rarely = <T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
-    fc.oneof({ weight: 4, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary });
+    mostly(4, fc.constant(undefined), arbitrary);
   return fc.record({
-    name: fc.oneof({ weight: 20, arbitrary: valid }, {
-      weight: 1,
-      arbitrary: fc.constantFrom("x".repeat(253), "x".repeat(254), "A"),
-    }),
+    name: mostly(20, valid, fc.constantFrom("x".repeat(253), "x".repeat(254), "A")),
     labels,
     annotations,
     spec: fc.record({
@@ -126,10 +117,7 @@ function podsOf(images: readonly string[]): fc.Arbitrary<unknown> {
       nodeSelector: rarely(fc.dictionary(fc.constantFrom(ARCH, "disk", "size", "zone"), text, { maxKeys: 2 })),
       schedulingGates: rarely(fc.uniqueArray(gate, { maxLength: 3 }).map((names) => names.map((name) => ({ name })))),
       tolerations: rarely(fc.array(toleration, { maxLength: 3 })),
-      nodeName: fc.oneof({ weight: 30, arbitrary: fc.constant(undefined) }, {
-        weight: 1,
-        arbitrary: fc.constant("n1"),
-      }),
+      nodeName: mostly(30, fc.constant(undefined), fc.constant("n1")),
       os: rarely(rarelyOdd([{ name: "windows" }, { name: "linux" }], [{ name: "plan9" }])),
     }),
   }).map(({ name, labels, annotations, spec }) => ({

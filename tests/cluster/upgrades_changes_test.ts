@@ -2,12 +2,9 @@ import assert from "node:assert/strict";
 import { type KubeApi, withCalls } from "../../lib/k8s/api.ts";
 import { Resource } from "../../lib/k8s/types.ts";
 import { listAt, read } from "./support/cluster_access.ts";
-import { CLUSTER_VERSION, imageOf, PLANS, POOLS, renderedOf } from "./support/simulated_openshift.ts";
+import { CLUSTER_VERSION, imageOf, PLAN, POOLS, renderedOf } from "./support/simulated_openshift.ts";
 import { NOTIFICATIONS, openHastyClock, openUpgradeBed, statesOf, type UpgradeBed } from "./support/upgrade_bed.ts";
 import { waitUntil } from "./support/wait.ts";
-
-const PLAN = `${PLANS}/managed-upgrade-config`;
-const PATIENT = { deadlineMs: 60_000, intervalMs: 100 };
 
 /** The notifications of an upgrade whose request is made. */
 const BEGUN = NOTIFICATIONS.slice(0, 2);
@@ -50,14 +47,14 @@ class Scene {
       return listAt(await this.bed.readPlan(), "status", "history", 0, "conditions").some((one) =>
         read(one, "type") === "UpgradeCommenced" && read(one, "status") === "True"
       );
-    }, PATIENT);
+    });
   }
 
   async finish(): Promise<void> {
     const { openshift, outside, controlPlane } = this.bed;
-    await waitUntil("the cluster to have arrived", () => this.#hasArrived(), PATIENT);
-    await waitUntil("temporary workers to be gone", async () => (await openshift.machineSets()).length === 1, PATIENT);
-    await waitUntil("silences to be gone", () => Promise.resolve(outside.silences.length === 0), PATIENT);
+    await waitUntil("the cluster to have arrived", () => this.#hasArrived());
+    await waitUntil("temporary workers to be gone", async () => (await openshift.machineSets()).length === 1);
+    await waitUntil("silences to be gone", () => outside.silences.length === 0);
     assert.deepEqual(await openshift.machineSets(), ["workers-a"]);
     assert.deepEqual(await openshift.cordoned(), []);
     await this.#end();
@@ -129,10 +126,7 @@ const PLAYS: readonly (readonly [string, Play])[] = [
     assert.match(JSON.stringify(plan), new RegExp(`the ClusterVersion is asked for ${scene.other} since`));
     assert.doesNotMatch(JSON.stringify(plan), /did not begin/);
     assert.equal(scene.asked.length, 1);
-    await waitUntil(
-      "the other upgrade",
-      () => Promise.resolve(scene.bed.openshift.asked.at(-1)?.startsWith(`${scene.other} `)),
-    );
+    await waitUntil("the other upgrade", () => scene.bed.openshift.asked.at(-1)?.startsWith(`${scene.other} `));
   }],
   [
     "a plan that names another version behind the request: the first has failed, the other is carried out",
@@ -143,7 +137,7 @@ const PLAYS: readonly (readonly [string, Play])[] = [
       await scene.untilAsked();
       await scene.bed.openshift.offer(scene.other);
       await scene.bed.controlPlane.patch(PLAN, { spec: { desired: scene.desired(scene.other) } });
-      await waitUntil("the second request", () => Promise.resolve(scene.asked.length === 2), PATIENT);
+      await waitUntil("the second request", () => scene.asked.length === 2);
       scene.bed.openshift.letGo();
       const plan = await scene.bed.untilPhase("Upgraded");
       assert.deepEqual(await scene.history(), [[scene.other, "Upgraded"], [scene.version, "Failed"]]);
@@ -159,13 +153,9 @@ const PLAYS: readonly (readonly [string, Play])[] = [
     assert.ok((await scene.bed.openshift.machineSets()).includes("workers-a-upgrade"));
     assert.equal(scene.bed.outside.silences.length, 1);
     await scene.bed.controlPlane.request("DELETE", PLAN);
-    await waitUntil("silences to be gone", () => Promise.resolve(scene.bed.outside.silences.length === 0), PATIENT);
+    await waitUntil("silences to be gone", () => scene.bed.outside.silences.length === 0);
     scene.bed.openshift.letGo();
-    await waitUntil(
-      "the release",
-      () => Promise.resolve(scene.bed.openshift.asked.at(-1)?.startsWith(scene.version)),
-      PATIENT,
-    );
+    await waitUntil("the release", () => scene.bed.openshift.asked.at(-1)?.startsWith(scene.version));
     assert.equal(scene.asked.length, 1);
   }],
   ["N-030 a clock that is set back in the middle neither repeats nor ends anything", async (scene) => {

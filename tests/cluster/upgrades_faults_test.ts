@@ -3,11 +3,9 @@ import { type KubeApi, withCalls } from "../../lib/k8s/api.ts";
 import { ApiError } from "../../lib/k8s/errors.ts";
 import { conditionOf, expectStatus, read } from "./support/cluster_access.ts";
 import { startControlPlane, WITHOUT_KUBELETS } from "./support/control_plane.ts";
-import { CLUSTER_VERSION, imageOf, PLANS, POOLS, renderedOf, TO } from "./support/simulated_openshift.ts";
+import { CLUSTER_VERSION, imageOf, PLAN, POOLS, renderedOf, TO } from "./support/simulated_openshift.ts";
 import { NOTIFICATIONS, openUpgradeBed, statesOf, type UpgradeBed } from "./support/upgrade_bed.ts";
 import { waitUntil } from "./support/wait.ts";
-
-const PLAN = `${PLANS}/managed-upgrade-config`;
 
 async function assertDoneOnce({ outside, openshift }: UpgradeBed): Promise<void> {
   assert.deepEqual(openshift.asked, [`${TO}  ${imageOf(TO)}`], "the ClusterVersion was asked once");
@@ -49,9 +47,7 @@ Deno.test("N-015 upgrades: a leader that is killed at every one of its writes is
     const end = bed.start((api) => killedAt(1, api, killed.resolve));
     let isKilled = false;
     killed.promise.then(() => isKilled = true);
-    await waitUntil("the end of this leader", async () => isKilled || await phase() === "Upgraded", {
-      ...{ deadlineMs: 60_000, intervalMs: 100 },
-    });
+    await waitUntil("the end of this leader", async () => isKilled || await phase() === "Upgraded");
     await end();
   }
   assert.ok(kills >= 8, `${kills} leaders were killed`);
@@ -76,9 +72,7 @@ async function untilSays(bed: UpgradeBed, words: RegExp): Promise<void> {
   await waitUntil(`the step to say ${words}`, async () => {
     message = read(await bed.readPlan(), "status", "history", 0, "conditions", 0, "message");
     return words.test(String(message));
-  }, { deadlineMs: 60_000, intervalMs: 100 }).catch((cause: unknown) => {
-    throw new Error(`It says: ${message}; operators: ${bed.openshift.lastFault}`, { cause });
-  });
+  }, { says: () => `It says: ${message}; operators: ${bed.openshift.lastFault}` });
 }
 
 async function untilOperatorFails({ controlPlane }: UpgradeBed, words: RegExp): Promise<void> {
@@ -86,7 +80,26 @@ async function untilOperatorFails({ controlPlane }: UpgradeBed, words: RegExp): 
     const operator = await controlPlane.get("/apis/config.openshift.io/v1/clusteroperators/machine-config");
     const degraded = conditionOf(operator, "Degraded");
     return read(degraded, "reason") === "RequiredPoolsFailed" && words.test(String(read(degraded, "message")));
-  }, { deadlineMs: 60_000 });
+  });
+}
+
+async function untilRendered({ controlPlane }: UpgradeBed, name: "master" | "worker"): Promise<void> {
+  await waitUntil(`the nodes of ${name}`, async () => {
+    const pool = await controlPlane.get(`${POOLS}/${name}`);
+    return read(pool, "status", "configuration", "name") === renderedOf(name, imageOf(TO));
+  });
+}
+
+/** The release is not all there. */
+async function assertPartial({ controlPlane }: UpgradeBed): Promise<void> {
+  assert.equal(read(await controlPlane.get(CLUSTER_VERSION), "status", "history", 0, "state"), "Partial");
+}
+
+/** What was broken is mended: the upgrade goes on. */
+async function assertGoesOn(bed: UpgradeBed): Promise<void> {
+  bed.openshift.breakNode(undefined);
+  await bed.untilPhase("Upgraded");
+  await assertDoneOnce(bed);
 }
 
 Deno.test("upgrades: a node that does not come back and one whose update fails are named while the upgrade waits; mended, it goes on, and nothing is done twice", async () => {
@@ -98,44 +111,32 @@ Deno.test("upgrades: a node that does not come back and one whose update fails a
   await untilSays(bed, /^WorkerNodesUpgraded .*2 nodes are left; node worker-1 is not Ready \(Kubelet stopped posting/);
   assert.deepEqual(await openshift.cordoned(), ["worker-1"], "by the machine config operator");
   openshift.breakNode({ node: "worker-2", kind: "degraded", message: 'Node worker-2 is reporting: "no space left"' });
-  await untilSays(
-    bed,
-    /1 nodes are left; MachineConfigPool worker is degraded \(Node worker-2 is reporting: "no space/,
-  );
+  const second = /1 nodes are left; MachineConfigPool worker is degraded \(Node worker-2 is reporting: "no space/;
+  await untilSays(bed, second);
   assert.equal(read(await bed.readPlan(), "status", "history", 0, "phase"), "Upgrading");
   const sets = await openshift.machineSets();
   assert.ok(sets.includes("workers-a-upgrade"), "the spare capacity stays while nodes are missing");
-  openshift.breakNode(undefined);
-  await bed.untilPhase("Upgraded");
-  await assertDoneOnce(bed);
+  await assertGoesOn(bed);
 });
 
 Deno.test("upgrades: a worker that fails beside the control plane holds the version, and its pool is named; mended, the upgrade goes on", async () => {
   await using bed = await openUpgradeBed({ pools: { master: 3, worker: 2 } });
-  const { controlPlane, openshift } = bed;
+  const { openshift } = bed;
   const reports = 'Node worker-1 is reporting: "no space left"';
   openshift.breakNode({ node: "worker-1", kind: "degraded", message: reports });
   bed.start();
   await bed.createPlan({ capacityReservation: true });
-  const get = async (path: string): Promise<unknown> => await controlPlane.get(path);
-  await waitUntil("the control plane's nodes", async () => {
-    const master = await get(`${POOLS}/master`);
-    return read(master, "status", "configuration", "name") === renderedOf("master", imageOf(TO));
-  }, { deadlineMs: 60_000 });
-  await untilSays(
-    bed,
-    /^ControlPlaneUpgraded [^;]*; MachineConfigPool worker is degraded \(Node worker-1 is reporting/,
-  );
-  assert.equal(read(await get(CLUSTER_VERSION), "status", "history", 0, "state"), "Partial");
+  await untilRendered(bed, "master");
+  const what = /^ControlPlaneUpgraded [^;]*; MachineConfigPool worker is degraded \(Node worker-1 is reporting/;
+  await untilSays(bed, what);
+  await assertPartial(bed);
   await untilOperatorFails(bed, /deadline exceeded, MachineConfigPool worker is not ready/);
-  openshift.breakNode(undefined);
-  await bed.untilPhase("Upgraded");
-  await assertDoneOnce(bed);
+  await assertGoesOn(bed);
 });
 
 Deno.test("upgrades: a node of the control plane that fails holds the version, and is named; mended, the upgrade goes on", async () => {
   await using bed = await openUpgradeBed({ pools: { master: 2, worker: 2 } });
-  const { controlPlane, openshift } = bed;
+  const { openshift } = bed;
   const reports = 'Node master-1 is reporting: "no space left"';
   openshift.breakNode({ node: "master-1", kind: "degraded", message: reports });
   bed.start();
@@ -145,16 +146,11 @@ Deno.test("upgrades: a node of the control plane that fails holds the version, a
     /^ControlPlaneUpgraded .*MachineConfigPool master: 0 of 2 nodes updated; MachineConfigPool master is degraded \(Node master-1 is reporting/,
   );
   await untilOperatorFails(bed, /deadline exceeded, MachineConfigPool master is not ready/);
-  await waitUntil("the workers' nodes", async () => {
-    const worker = await controlPlane.get(`${POOLS}/worker`);
-    return read(worker, "status", "configuration", "name") === renderedOf("worker", imageOf(TO));
-  }, { deadlineMs: 60_000 });
-  assert.equal(read(await controlPlane.get(CLUSTER_VERSION), "status", "history", 0, "state"), "Partial");
+  await untilRendered(bed, "worker");
+  await assertPartial(bed);
   assert.deepEqual(await openshift.cordoned(), ["master-1"]);
   assert.equal(read(await bed.readPlan(), "status", "history", 0, "phase"), "Upgrading");
-  openshift.breakNode(undefined);
-  await bed.untilPhase("Upgraded");
-  await assertDoneOnce(bed);
+  await assertGoesOn(bed);
 });
 
 Deno.test("upgrades: a pod that cannot be drained holds its node up, until its time is over and the plan's mode has removed it", async () => {
@@ -189,13 +185,9 @@ Deno.test("upgrades: a plan that is deleted before it began leaves nothing, and 
   bed.start();
   bed.outside.fault = (call) => call === "createSilence" ? "Cannot reach Alertmanager: no answer." : undefined;
   await bed.createPlan({ capacityReservation: true });
-  await waitUntil("spare capacity", async () => (await bed.openshift.machineSets()).includes("workers-a-upgrade"), {
-    deadlineMs: 60_000,
-  });
+  await waitUntil("spare capacity", async () => (await bed.openshift.machineSets()).includes("workers-a-upgrade"));
   await bed.controlPlane.request("DELETE", PLAN);
-  await waitUntil("all to be gone", async () => (await bed.openshift.machineSets()).length === 1, {
-    deadlineMs: 60_000,
-  });
+  await waitUntil("all to be gone", async () => (await bed.openshift.machineSets()).length === 1);
   assert.deepEqual(bed.openshift.asked, []);
   assert.deepEqual(bed.outside.silences, []);
 });

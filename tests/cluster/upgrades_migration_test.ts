@@ -2,12 +2,10 @@ import assert from "node:assert/strict";
 import { type KubeApi, withCalls } from "../../lib/k8s/api.ts";
 import { Resource } from "../../lib/k8s/types.ts";
 import { listAt, read } from "./support/cluster_access.ts";
-import { CLUSTER_VERSION, FROM, imageOf, PLANS } from "./support/simulated_openshift.ts";
+import { CLUSTER_VERSION, FROM, imageOf, PLAN } from "./support/simulated_openshift.ts";
 import { openUpgradeBed, type UpgradeBed } from "./support/upgrade_bed.ts";
 import { waitUntil } from "./support/wait.ts";
 
-const PLAN = `${PLANS}/managed-upgrade-config`;
-const PATIENT = { deadlineMs: 60_000, intervalMs: 100 };
 const MIGRATION = { capacityReservation: true, desired: { version: FROM, architecture: "Multi" } };
 
 function watching(api: KubeApi, onAsked: (spec: unknown) => void): KubeApi {
@@ -24,8 +22,8 @@ async function clusterVersion({ controlPlane }: UpgradeBed): Promise<unknown> {
 }
 
 async function untilNothingIsLeft({ openshift, outside }: UpgradeBed): Promise<void> {
-  await waitUntil("temporary workers to be gone", async () => (await openshift.machineSets()).length === 1, PATIENT);
-  await waitUntil("silences to be gone", () => outside.silences.length === 0, PATIENT);
+  await waitUntil("temporary workers to be gone", async () => (await openshift.machineSets()).length === 1);
+  await waitUntil("silences to be gone", () => outside.silences.length === 0);
   assert.deepEqual(await openshift.machineSets(), ["workers-a"]);
 }
 
@@ -38,7 +36,7 @@ async function begin(bed: UpgradeBed): Promise<void> {
   await bed.createPlan(MIGRATION);
   await waitUntil("the step after the request", async () => {
     return read(historyOf(await bed.readPlan()), 0, "conditions", 0, "type") === "ControlPlaneUpgraded";
-  }, PATIENT);
+  });
   assert.ok((await bed.openshift.machineSets()).includes("workers-a-upgrade"));
   assert.equal(bed.outside.silences.length, 1);
 }
@@ -54,7 +52,7 @@ Deno.test("upgrades: a migration is cancelled only before it began, and never ta
     await bed.createPlan(MIGRATION);
     await waitUntil("the step before the request to fail", async () => {
       return JSON.stringify(await bed.readPlan()).includes("Cannot reach Alertmanager");
-    }, PATIENT);
+    });
     assert.ok((await openshift.machineSets()).includes("workers-a-upgrade"));
     await bed.controlPlane.delete(PLAN);
     await untilNothingIsLeft(bed);
@@ -71,7 +69,7 @@ Deno.test("upgrades: a migration is cancelled only before it began, and never ta
       await waitUntil("the migration to have failed", async () => {
         const migration = historyOf(await bed.readPlan()).find((entry) => read(entry, "architecture") === "Multi");
         return read(migration, "phase") === "Failed" && JSON.stringify(migration).includes("names another target");
-      }, PATIENT);
+      });
       await untilNothingIsLeft(bed);
       assert.deepEqual(written, [{ desiredUpdate: { version: FROM, architecture: "Multi", image: null } }]);
       assert.equal(read(await clusterVersion(bed), "spec", "desiredUpdate", "architecture"), "Multi");
@@ -83,7 +81,7 @@ Deno.test("upgrades: a migration is cancelled only before it began, and never ta
     await waitUntil("the cluster to have arrived", async () => {
       const state = read(await clusterVersion(bed), "status", "history", 0);
       return read(state, "image") === imageOf(FROM, "aa") && read(state, "state") === "Completed";
-    }, PATIENT);
+    });
     assert.deepEqual(openshift.asked, [`${FROM} Multi ${imageOf(FROM, "aa")}`]);
     assert.equal(written.length, 1, "the ClusterVersion was written once, to request it");
     await untilNothingIsLeft(bed);

@@ -14,7 +14,7 @@ import type { NotificationState } from "../../../lib/upgrades/decide/types/plan.
 import { openTestApi } from "../../support/cluster_api.ts";
 import { type ClusterAccess, read } from "./cluster_access.ts";
 import { controlPlaneWith } from "./shared_control_plane.ts";
-import { imageOf, PLANS, SimulatedOpenShift, type SimulationOptions, TO } from "./simulated_openshift.ts";
+import { imageOf, PLAN, PLANS, SimulatedOpenShift, type SimulationOptions, TO } from "./simulated_openshift.ts";
 import { prepareUpgrades, UPGRADES_PLANE } from "./upgrade_plane.ts";
 import { waitUntil } from "./wait.ts";
 
@@ -108,7 +108,7 @@ export async function openUpgradeBed(
   const events: EventInput[] = [];
   const outside = openOutsideDouble();
   const owned = undo.move();
-  const readPlan = async (): Promise<unknown> => await controlPlane.get(`${PLANS}/managed-upgrade-config`);
+  const readPlan = async (): Promise<unknown> => await controlPlane.get(PLAN);
   return {
     ...{ controlPlane, openshift, outside, gauges, events, clock, readPlan },
     start: (replaced = {}) => {
