@@ -141,10 +141,9 @@ export class CachedInspector implements Inspector<PlannedRequest> {
   /** Shares or begins a look-up; its request serves all that share it. */
   async #lookUp(question: Question, ask: (all: Question) => Promise<InspectionReport>): Promise<InspectionReport> {
     const { request, signal } = question;
-    const wish = { notBeforeMs: this.#notBeforeMs(request.freshness), callers: request.callers, signal };
     return await this.#lookups.share(
       keyOf(request),
-      wish,
+      { sinceMs: this.#sinceMs(request.freshness), callers: request.callers, signal },
       (callers, shared) => ask({ ...question, request: { ...request, callers }, signal: shared }),
     );
   }
@@ -188,12 +187,12 @@ export class CachedInspector implements Inspector<PlannedRequest> {
 
   #isFresh({ verifiedAtMs, isOwn }: KnownTag, freshness: Freshness): boolean {
     // One in the future is by another replica's clock, or ours was set back: no reason to use it for longer.
-    if (verifiedAtMs > this.#deps.clock.nowMs() || verifiedAtMs < this.#notBeforeMs(freshness)) return false;
+    if (verifiedAtMs > this.#deps.clock.nowMs() || verifiedAtMs < this.#sinceMs(freshness)) return false;
     // Times of another process may come from another clock: good enough for an expiry, not for an order.
     return isOwn || typeof freshness === "string";
   }
 
-  #notBeforeMs(freshness: Freshness): number {
+  #sinceMs(freshness: Freshness): number {
     if (typeof freshness === "object") return freshness.sinceMs;
     const { clock, tagTtlMs } = this.#deps;
     return clock.nowMs() - (freshness === "renewed" ? tagTtlMs / 2 : tagTtlMs);

@@ -8,7 +8,8 @@ import type { InspectionReport } from "../inspector.ts";
 import { atMost } from "../weights.ts";
 
 interface LookupRequest {
-  readonly notBeforeMs: number;
+  /** When a look-up may have begun at the earliest (epoch ms). */
+  readonly sinceMs: number;
   readonly callers: Callers;
   readonly signal: AbortSignal;
 }
@@ -41,10 +42,10 @@ export class TagLookups {
   }
 
   /** The answer of a look-up that satisfies the request; rejects as it does, or with the signal's reason. */
-  share(key: string, { notBeforeMs, callers, signal }: LookupRequest, lookUp: Lookup): Promise<InspectionReport> {
+  share(key: string, { sinceMs, callers, signal }: LookupRequest, lookUp: Lookup): Promise<InspectionReport> {
     const image = this.#image(key);
     const { running } = image;
-    const mayJoin = running !== undefined && running.beganAtMs >= notBeforeMs &&
+    const mayJoin = running !== undefined && running.beganAtMs >= sinceMs &&
       running.beganAtMs <= this.#clock.nowMs();
     const number = mayJoin ? running.number : image.planned ?? this.#plan(image);
     return this.#calls.run(JSON.stringify([key, number]), { callers, signal }, async (all, shared) => {

@@ -31,7 +31,7 @@ function open(delayMs: number): Scene {
     clock,
     began,
     ask: async (signal = NEVER) =>
-      (await lookups.share("image", { notBeforeMs: clock.nowMs(), callers, signal }, lookUp)).verifiedAtMs,
+      (await lookups.share("image", { sinceMs: clock.nowMs(), callers, signal }, lookUp)).verifiedAtMs,
   };
 }
 
