@@ -1,5 +1,5 @@
 // The request and the report of an inspection, and the one interface for everything that inspects images. A request passes
-// the layers from top to bottom. 1 to 3 are Inspectors, each around the next; 4 and 5 are what `inspect` reads with.
+// the layers from top to bottom. 1 to 3 are Inspectors, each around the next; 4 and 5 are what the third reads with.
 //
 //   InspectionRequest                                                                       InspectionReport
 //        ▼                                                                                        ▲
@@ -7,7 +7,7 @@
 //        ▼ PlannedRequest                                                                         │
 //   2  cache/cached         equal inspections are one, digests for good, tags for a while         │
 //        ▼ PlannedRequest                                                                         │
-//   3  inspect              limits/image_limits, then the endpoints in order              image/  │ ImageRead
+//   3  registry_inspector   limits/image_limits, then the endpoints in order              image/  │ ImageRead
 //        ▼ Endpoint, InspectionContext                                                            │ ManifestDocument
 //   4  session              documents of one repository, checked by their digests, parsed         │
 //      repository_client    within limits, logged in                                limits/, auth/ │

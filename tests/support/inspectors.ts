@@ -11,7 +11,7 @@ import type { Credential, Keyring } from "../../lib/oci/credential.ts";
 import { credentialsFor } from "../../lib/oci/credentials/match.ts";
 import { failureOf, InspectionError } from "../../lib/oci/errors.ts";
 import type { HostState } from "../../lib/oci/limits/host_state.ts";
-import { RegistryInspector } from "../../lib/oci/inspect.ts";
+import { RegistryInspector } from "../../lib/oci/registry_inspector.ts";
 import type { InspectionReport, Inspector, PlannedRequest, RegistryLookups } from "../../lib/oci/inspector.ts";
 import { type Caller, callersOf } from "../../lib/oci/callers.ts";
 import { NO_PROXIES, type ProxySettings } from "../../lib/oci/http/proxy.ts";

@@ -1,6 +1,6 @@
 // Everything that inspects images, opened from the configuration and put together:
 //
-//   with_keyring → cached → inspect → session → request_limiter → http/transport
+//   with_keyring → cached → registry_inspector → session → request_limiter → http/transport
 import type { Clock } from "../../clock.ts";
 import { KnownImages } from "./known_images.ts";
 import { openDenoKv } from "../../kv/deno_kv.ts";
@@ -9,7 +9,7 @@ import type { Logger } from "../../log.ts";
 import { CachedInspector } from "../../oci/cache/cached.ts";
 import type { HostState } from "../../oci/limits/host_state.ts";
 import type { ImageLimits } from "../../oci/limits/image_limits.ts";
-import { RegistryInspector } from "../../oci/inspect.ts";
+import { RegistryInspector } from "../../oci/registry_inspector.ts";
 import type { Inspector } from "../../oci/inspector.ts";
 import { withKeyring } from "../../oci/with_keyring.ts";
 import { openRegistryAccess, type RegistryAccessOptions, type RegistryConfig } from "../../oci/registry_access.ts";
