@@ -96,7 +96,7 @@ export class CachedInspector implements Inspector<PlannedRequest> {
     // Those that differ in the time since when a look-up counts share no more than the look-up.
     if (typeof request.freshness === "object") return await this.#inspect(request, signal);
     return await this.#underWay.run(
-      JSON.stringify([request.freshness, keyOf(request)]),
+      `${request.freshness} ${keyOf(request)}`,
       { callers: request.callers, signal },
       (callers, shared) => this.#inspect({ ...request, callers }, shared),
     );
