@@ -14,8 +14,7 @@ import {
   type PodSpec,
   waitForPods,
 } from "../cluster/support/pods.ts";
-import { findFreePort } from "../cluster/support/ports.ts";
-import { startTcpBalancer } from "../cluster/support/tcp_balancer.ts";
+import { TcpBalancer } from "../cluster/support/tcp_balancer.ts";
 import { pause, waitUntil } from "../cluster/support/wait.ts";
 import { index, openWalkBed, openWorkingBed, type WalkBed } from "../cluster/support/walk_bed.ts";
 
@@ -35,7 +34,7 @@ function podsOf(images: readonly string[], count: number): readonly PodSpec[] {
 Deno.test("availability: a rolling restart of two replicas under load fails, loses and misplaces no pod", async () => {
   await using bed = await openWalkBed();
   const { controlPlane } = bed;
-  await using balancer = startTcpBalancer(findFreePort());
+  await using balancer = new TcpBalancer();
   const authority = await createAuthority("archway test replicas");
   const front = { webhookUrl: `https://127.0.0.1:${balancer.port}`, authority };
   const first = await bed.startReplica({ name: "first", front });

@@ -2,8 +2,7 @@
 import { type Archway, type ArchwayOptions, enablePlacement } from "../cluster/support/archway.ts";
 import { type CertificateAuthority, createAuthority } from "../cluster/support/pki.ts";
 import { listNodeArchitectures } from "../cluster/support/pods.ts";
-import { findFreePort } from "../cluster/support/ports.ts";
-import { startTcpBalancer, type TcpBalancer } from "../cluster/support/tcp_balancer.ts";
+import { TcpBalancer } from "../cluster/support/tcp_balancer.ts";
 import { waitUntil } from "../cluster/support/wait.ts";
 import { openOwnWalkBed, type OwnWalkBed } from "../cluster/support/walk_bed.ts";
 
@@ -24,7 +23,7 @@ export type Prepare = (
 export async function openPair(prepare: Prepare = () => Promise.resolve(() => ({}))): Promise<Pair> {
   await using undo = new AsyncDisposableStack();
   const bed = undo.use(await openOwnWalkBed());
-  const balancer = undo.use(startTcpBalancer(findFreePort()));
+  const balancer = undo.use(new TcpBalancer());
   const authority = await createAuthority("archway test replicas");
   const front = { webhookUrl: `https://127.0.0.1:${balancer.port}`, authority };
   const optionsOf = await prepare(bed, undo);

@@ -10,8 +10,7 @@ import { CONFIG } from "./support/objects.ts";
 import { createAuthority } from "./support/pki.ts";
 import { failedWebhookCalls, startPodLoad } from "./support/pod_load.ts";
 import { createPods, isReleased, isScheduled, listPods, waitForPods } from "./support/pods.ts";
-import { findFreePort } from "./support/ports.ts";
-import { startTcpBalancer } from "./support/tcp_balancer.ts";
+import { TcpBalancer } from "./support/tcp_balancer.ts";
 import { change } from "./support/taken_rights.ts";
 import { waitUntil } from "./support/wait.ts";
 import { index, openWalkBed, openWorkingBed } from "./support/walk_bed.ts";
@@ -64,7 +63,7 @@ Deno.test("life: wrong flags are refused together, with exit code 2", async () =
 
 Deno.test("life: ten rotations of the certificate files under a load of pods fail no call", async () => {
   await using bed = await openWalkBed();
-  await using balancer = startTcpBalancer(findFreePort());
+  await using balancer = new TcpBalancer();
   const authority = await createAuthority("archway test rotation");
   const front = { webhookUrl: `https://127.0.0.1:${balancer.port}`, authority };
   const archway = await bed.startReplica({ front });

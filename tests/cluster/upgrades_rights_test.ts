@@ -6,10 +6,10 @@ import { addPolicy } from "../lib/upgrades/outside/ocm_double.ts";
 import { lacks } from "../support/needs.ts";
 import { type ClusterAccess, expectStatus, read } from "./support/cluster_access.ts";
 import { canMountAccount } from "./support/mounted_account.ts";
-import { CLUSTER_VERSION, imageOf, PLANS, TO } from "./support/simulated_openshift.ts";
+import { CLUSTER_VERSION, imageOf, PLAN, TO } from "./support/simulated_openshift.ts";
 import { findIdle, findMissing, readRights, renderRight, type Right, type Use } from "./support/rights.ts";
 import { UpgradeService } from "./support/upgrade_service.ts";
-import { waitUntil } from "./support/wait.ts";
+import { defineKind } from "./support/objects.ts";
 
 const ignore = lacks("go") || !await canMountAccount();
 const NAMESPACE = "openshift-managed-upgrade-operator";
@@ -43,26 +43,11 @@ featureGate: { enabled: [PreHealthCheck] }
 
 /** The file integrity operator, which regulated environments have. */
 async function createIntegrity(cluster: ClusterAccess): Promise<void> {
-  const names = { kind: "FileIntegrity", plural: "fileintegrities", singular: "fileintegrity" };
-  const schema = { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } };
-  await cluster.apply([
-    { apiVersion: "v1", kind: "Namespace", metadata: { name: "openshift-file-integrity" } },
-    {
-      ...{ apiVersion: "apiextensions.k8s.io/v1", kind: "CustomResourceDefinition" },
-      metadata: { name: "fileintegrities.fileintegrity.openshift.io" },
-      spec: {
-        ...{ group: "fileintegrity.openshift.io", scope: "Namespaced", names },
-        versions: [{ name: "v1alpha1", served: true, storage: true, schema }],
-      },
-    },
-  ]);
-  const object = {
-    ...{ apiVersion: "fileintegrity.openshift.io/v1alpha1", kind: "FileIntegrity" },
-    metadata: { name: "osd-fileintegrity" },
-  };
-  await waitUntil("FileIntegrities to be served", async () => {
-    return [201, 409].includes((await cluster.request("POST", INTEGRITY, object)).status);
-  });
+  await cluster.create("/api/v1/namespaces", { metadata: { name: "openshift-file-integrity" } });
+  const [group, version, kind] = ["fileintegrity.openshift.io", "v1alpha1", "FileIntegrity"];
+  await defineKind(cluster, { group, version, kind, plural: "fileintegrities" });
+  const object = { apiVersion: `${group}/${version}`, kind, metadata: { name: "osd-fileintegrity" } };
+  await cluster.create(INTEGRITY, object);
 }
 
 async function createStuckDrain(cluster: ClusterAccess): Promise<void> {
@@ -110,9 +95,7 @@ async function upgrade(bed: UpgradeService): Promise<void> {
     return !await cluster.exists("/api/v1/namespaces/shop/pods/web");
   });
   // Its pool goes with it: nothing is left to wait for there.
-  for (const path of [`${POOLS}/gpu`, "/api/v1/nodes/stuck"]) {
-    await cluster.delete(path);
-  }
+  for (const path of [`${POOLS}/gpu`, "/api/v1/nodes/stuck"]) await cluster.delete(path);
   // The plan of a policy that was carried out is removed at the next look at the policies.
   await bed.until("the end of the upgrade", async () => {
     const plan = await bed.readPlan();
@@ -127,30 +110,19 @@ async function upgrade(bed: UpgradeService): Promise<void> {
 /** The same version for several architectures, proved with a machine of another one. */
 async function migrate(bed: UpgradeService): Promise<void> {
   await bed.configure("configManager: { source: LOCAL }\n");
-  expectStatus("delete", await bed.cluster.request("DELETE", `${PLANS}/managed-upgrade-config`), [200, 404]);
-  await bed.storePlan({
-    desired: { version: TO, architecture: "Multi" },
-    smoke: { machineSetTemplate: "workers-a" },
-  });
+  expectStatus("delete", await bed.cluster.request("DELETE", PLAN), [200, 404]);
+  await bed.storePlan({ desired: { version: TO, architecture: "Multi" }, smoke: { machineSetTemplate: "workers-a" } });
   await bed.untilPhase("Upgraded");
   assert.equal(read(await bed.cluster.get(CLUSTER_VERSION), "status", "desired", "architecture"), "Multi");
 }
 
 /** A plan for later that names an image alone gets the version of it. */
 async function nameVersion(bed: UpgradeService): Promise<void> {
-  await bed.cluster.delete(`${PLANS}/managed-upgrade-config`);
+  await bed.cluster.delete(PLAN);
   const upgradeAt = new Date(Date.now() + 12 * 60 * 60_000).toISOString().replace(/\.\d{3}Z$/, "Z");
   await bed.storePlan({ desired: { image: bed.surroundings.payload }, upgradeAt });
-  await bed.until(
-    "the plan to name its version",
-    async () => read(await bed.readPlan(), "spec", "desired", "version") === TO,
-  );
-}
-
-async function breakSecret(cluster: ClusterAccess): Promise<void> {
-  const secret = `/api/v1/namespaces/${NAMESPACE}/secrets/archway-tls`;
-  const broken = { data: { "tls.crt": btoa("broken") } };
-  await cluster.patch(secret, broken);
+  const version = async (): Promise<unknown> => read(await bed.readPlan(), "spec", "desired", "version");
+  await bed.until("the plan to name its version", async () => await version() === TO);
 }
 
 const show = ({ verb, resource, name, namespace, status }: Use): string =>
@@ -166,7 +138,9 @@ Deno.test({
   await bed.untilPlansAreChecked();
   await upgrade(bed);
   await first.process.stop();
-  await breakSecret(bed.cluster);
+  await bed.cluster.patch(`/api/v1/namespaces/${NAMESPACE}/secrets/archway-tls`, {
+    data: { "tls.crt": btoa("broken") },
+  });
   const second = await bed.startReplica("two");
   await bed.untilPlansAreChecked();
   await migrate(bed);
@@ -200,8 +174,7 @@ async function allowedTo(
   const allowed: Right[] = [];
   for (const right of rights) {
     const spec = { user, groups, resourceAttributes: attributesOf(right) };
-    const review = { apiVersion: "authorization.k8s.io/v1", kind: "SubjectAccessReview", spec };
-    const answer = await bed.cluster.create(REVIEWS, review);
+    const answer = await bed.cluster.create(REVIEWS, { spec });
     if (read(answer, "status", "allowed") === true) allowed.push(right);
   }
   return allowed.map(renderRight).toSorted();

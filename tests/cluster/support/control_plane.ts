@@ -61,7 +61,6 @@ export interface ControlPlane extends ClusterAccess, AsyncDisposable {
   stopEtcd(manner?: StopManner): Promise<void>;
   /** Resolves when it answers. */
   startEtcd(): Promise<void>;
-  pids(): Readonly<Record<string, number>>;
 }
 
 /** Starts one in a temporary folder. Throws, with the end of the log, when a part does not come up. */
@@ -108,7 +107,6 @@ export async function startControlPlane(options: ControlPlaneOptions = {}): Prom
     restartEtcd: (manner) => servers.restartEtcd(manner),
     stopEtcd: (manner) => servers.stop("etcd", manner),
     startEtcd: () => servers.startEtcd(),
-    pids: () => servers.pids(),
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
   };
 }
@@ -169,10 +167,6 @@ class Servers implements AsyncDisposable {
     await this.stop("etcd", manner);
     await this.startEtcd();
     await waitUntil("the API server to be ready again", () => this.#isOk(`${this.#options.coordinates.url}/readyz`));
-  }
-
-  pids(): Readonly<Record<string, number>> {
-    return Object.fromEntries([...this.#running].map(([name, { pid }]) => [name, pid]));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -23,7 +23,6 @@ export type PresentedCertificate = "trusted" | "untrusted" | "expired" | "wrongN
 export interface FaultProxy extends AsyncDisposable {
   /** `127.0.0.1:PORT`: the registry host to put into image references. */
   readonly host: string;
-  readonly localhost: string;
   readonly url: string;
   readonly caFile: string;
   readonly caPem: string;
@@ -64,7 +63,6 @@ export async function startFaultProxy(options: FaultProxyOptions): Promise<Fault
   const opened = undo.move();
   return {
     host: `127.0.0.1:${ports.proxy}`,
-    localhost: `localhost:${ports.proxy}`,
     url: origin(ports.proxy),
     caFile: `${directory}/ca.crt`,
     caPem: authority.certificatePem,

@@ -3,8 +3,7 @@ import { LEASE_NAME } from "../../../lib/names.ts";
 import type { Archway, ArchwayOptions } from "./archway.ts";
 import { type ClusterAccess, read } from "./cluster_access.ts";
 import { createAuthority } from "./pki.ts";
-import { findFreePort } from "./ports.ts";
-import { startTcpBalancer, type TcpBalancer } from "./tcp_balancer.ts";
+import { TcpBalancer } from "./tcp_balancer.ts";
 import type { WalkBed } from "./walk_bed.ts";
 
 const LEASE = `/apis/coordination.k8s.io/v1/namespaces/archway-system/leases/${LEASE_NAME}`;
@@ -42,7 +41,7 @@ export async function startPair(
   },
 ): Promise<Pair> {
   await using undo = new AsyncDisposableStack();
-  const balancer = undo.use(startTcpBalancer(findFreePort()));
+  const balancer = undo.use(new TcpBalancer());
   const authority = await createAuthority("archway test replicas");
   const front = { webhookUrl: `https://127.0.0.1:${balancer.port}`, authority };
   const first = await bed.startReplica({ ...options.first, name: "first", front });

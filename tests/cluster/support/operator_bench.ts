@@ -3,7 +3,6 @@
 import { Hono } from "hono";
 import { parseAllDocuments } from "yaml";
 import { Operator } from "../../../controllers/operator/controller.ts";
-import type { OperatorDeps } from "../../../controllers/operator/deps.ts";
 import { systemClock } from "../../../lib/clock.ts";
 import { type HttpsListener, openHttpsListener } from "../../../lib/server/https_listener.ts";
 import { type KubeApi, readOptional } from "../../../lib/k8s/api.ts";
@@ -30,9 +29,7 @@ const MANIFESTS = new URL("../../../manifests/base/", import.meta.url).pathname;
 
 export interface OperatorBench extends AsyncDisposable {
   readonly controlPlane: SharedControlPlane;
-  readonly api: KubeApi;
   readonly admin: KubeApi;
-  readonly operator: Operator;
   readonly events: readonly string[];
   readonly warnings: readonly string[];
   readonly certificate: ServingCertificate;
@@ -42,7 +39,7 @@ export interface OperatorBench extends AsyncDisposable {
   find(type: ResourceType, target: ResourceTarget): Promise<KubeObject | undefined>;
 }
 
-export async function openOperatorBench(overrides: Partial<OperatorDeps> = {}): Promise<OperatorBench> {
+export async function openOperatorBench(): Promise<OperatorBench> {
   await using undo = new AsyncDisposableStack();
   const controlPlane = undo.use(await bareControlPlane());
   await applyManifests(controlPlane, ["namespace.yaml", "service_account.yaml", "crds/", "rbac/"]);
@@ -89,7 +86,6 @@ export async function openOperatorBench(overrides: Partial<OperatorDeps> = {}): 
     caBundle: () => certificate.current().caBundle,
     gatingStopped: () => undefined,
     taints: () => undefined,
-    ...overrides,
   });
   certificate.onChange((next) => {
     listener.setCertificate(next);
@@ -104,16 +100,7 @@ export async function openOperatorBench(overrides: Partial<OperatorDeps> = {}): 
   });
   const kept = undo.move();
   return {
-    controlPlane,
-    api,
-    admin,
-    operator,
-    events,
-    warnings,
-    certificate,
-    store,
-    terms,
-    signal,
+    ...{ controlPlane, admin, events, warnings, certificate, store, terms, signal },
     find: (type, target) => readOptional(admin, { type, ...target, signal }),
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   };

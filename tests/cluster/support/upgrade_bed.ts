@@ -5,7 +5,6 @@ import type { UpgradesDeps } from "../../../controllers/upgrades/deps.ts";
 import type { Outside } from "../../../lib/upgrades/outside/outside.ts";
 import { type Clock, systemClock } from "../../../lib/clock.ts";
 import type { KubeApi } from "../../../lib/k8s/api.ts";
-import type { EventInput } from "../../../lib/k8s/event_input.ts";
 import { readKubeconfigAccess } from "../../../lib/k8s/kubeconfig_access.ts";
 import { silentLogger } from "../../../lib/log.ts";
 import type { Silence } from "../../../lib/upgrades/decide/types/cluster.ts";
@@ -48,7 +47,6 @@ export interface UpgradeBed extends AsyncDisposable {
   readonly openshift: SimulatedOpenShift;
   readonly outside: OutsideDouble;
   readonly gauges: ReadonlyMap<string, number>;
-  readonly events: readonly EventInput[];
   readonly clock: ShiftableClock;
   start(replaced?: ReplicaParts | ((api: KubeApi) => KubeApi)): () => Promise<void>;
   createPlan(spec?: Readonly<Record<string, unknown>>): Promise<void>;
@@ -105,16 +103,15 @@ export async function openUpgradeBed(
   const access = await readKubeconfigAccess(controlPlane.kubeconfigFile, { clock: systemClock });
   const api = undo.use(openTestApi(access));
   const gauges = new Map<string, number>();
-  const events: EventInput[] = [];
   const outside = openOutsideDouble();
   const owned = undo.move();
   const readPlan = async (): Promise<unknown> => await controlPlane.get(PLAN);
   return {
-    ...{ controlPlane, openshift, outside, gauges, events, clock, readPlan },
+    ...{ controlPlane, openshift, outside, gauges, clock, readPlan },
     start: (replaced = {}) => {
       const deps: UpgradesDeps = {
         ...{ readApi: api, api, outside, gauges: gaugesInto(gauges), clock, log: silentLogger },
-        ...{ namespace: NAMESPACE, events: { record: (event) => void events.push(event) } },
+        ...{ namespace: NAMESPACE, events: { record: () => {} } },
         adviseOnWorkloads: () => Promise.resolve([]),
         ...typeof replaced === "function" ? { api: replaced(api) } : replaced,
       };

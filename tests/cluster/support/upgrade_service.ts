@@ -15,7 +15,7 @@ import { findFreePort } from "./ports.ts";
 import { isOk, RunningProcess } from "./process.ts";
 import type { Use } from "./rights.ts";
 import { controlPlaneWith } from "./shared_control_plane.ts";
-import { startTcpBalancer, type TcpBalancer } from "./tcp_balancer.ts";
+import { TcpBalancer } from "./tcp_balancer.ts";
 import { planOf } from "./upgrade_bed.ts";
 import { prepareUpgrades, UPGRADES_PLANE } from "./upgrade_plane.ts";
 import { openSurroundings, type Surroundings } from "./upgrade_surroundings.ts";
@@ -84,7 +84,7 @@ export class UpgradeService implements AsyncDisposable {
     if (given !== undefined) await prepareUpgrades(given);
     const openshift = undo.use(await SimulatedOpenShift.open(cluster, { pools, stepMs, ...options }));
     const surroundings = undo.use(await openSurroundings(cluster, TO));
-    const balancer = undo.use(startTcpBalancer(findFreePort()));
+    const balancer = undo.use(new TcpBalancer());
     const objects = await renderComposition("overlays/openshift", COMPONENTS);
     await cluster.apply(installed(objects, `https://127.0.0.1:${balancer.port}`));
     const bed = new UpgradeService({ cluster, openshift, surroundings, objects }, { stack: undo.move(), balancer });
