@@ -61,7 +61,7 @@ Deno.test("with the permissions of the service a registry is read whose certific
   await using registry = await openFakeRegistry({ certificate: serving });
   const image = `${registry.host}/app:v1`;
   const args = ["run", "-q", "-P=serve", "--no-prompt", "main.ts", "inspect", `--insecure-registry=${registry.host}`];
-  const { said } = await runToEnd(Deno.execPath(), [...args, "-o", "json", image], { cwd: ROOT });
+  const { out } = await runToEnd(Deno.execPath(), [...args, "-o", "json", image], { cwd: ROOT });
   // The registry has no such image, and says so: it was reached.
-  assert.match(said, /ManifestUnknown/);
+  assert.match(out, /ManifestUnknown/);
 });

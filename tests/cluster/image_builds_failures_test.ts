@@ -97,7 +97,9 @@ Deno.test({
     await waitUntil("arm64 alone to be built", async () => {
       return (await bed.builds()).some(({ archStatus }) => archStatus === "amd64=Succeeded,arm64=Building");
     });
-    const job = (await bed.jobs()).find((name) => name.endsWith("arm64"));
+    const running = await bed.cluster.list(JOBS);
+    const arm64 = running.find((one) => read(one, "metadata", "labels", "archway.dev/arch") === "arm64");
+    const job = String(read(arm64, "metadata", "name"));
     await bed.cluster.delete(`${JOBS}/${job}?propagationPolicy=Background`);
     await bed.newBuild("Interrupted", builds);
     assert.equal(await bed.published(), before);

@@ -93,13 +93,14 @@ Deno.test("manifests on a real API server", async (t) => {
       value: btoa(cluster.caPem),
     }));
     await cluster.patch(CHECKS, patch);
-    const generations = async (): Promise<unknown> => {
+    const generations = async (): Promise<readonly unknown[]> => {
       const { items } = JSON.parse(await kubectl(["get", "-k", `${MANIFESTS}/base`, "-o", "json"]));
       return listAt(items).map((item) =>
         [["kind"], ["metadata", "name"], ["metadata", "generation"]].map((path) => read(item, ...path))
       );
     };
     const before = await generations();
+    assert.ok(before.length > 0);
     await kubectl(["apply", "-k", `${MANIFESTS}/base`]);
     assert.deepEqual(await generations(), before);
     const webhooks = listAt(await cluster.get(CHECKS), "webhooks");

@@ -2,7 +2,6 @@
 // does. A request that no role allows and a right that no request needed both fail the test.
 import assert from "node:assert/strict";
 import { renderComposition } from "../../manifests/generate/kustomize.ts";
-import { Finalizer } from "../../lib/names.ts";
 import { type ClusterAccess, expectStatus, read } from "./support/cluster_access.ts";
 import { type Composition, install, type Installation } from "./support/installation.ts";
 import { findIdle, findMissing, readRights, readUses, renderRight, type Right, type Use } from "./support/rights.ts";
@@ -84,8 +83,8 @@ async function leaveOperandsBehind(cluster: ClusterAccess): Promise<void> {
   const namespace = "openshift-multiarch-tuning-operator";
   await cluster.create("/api/v1/namespaces", { metadata: { name: namespace } });
   const operands = [
-    ["pod-placement-controller", Finalizer.podPlacement],
-    ["enoexec-event-handler-controller", Finalizer.enoexecEvents],
+    ["pod-placement-controller", "finalizers.multiarch.openshift.io/pod-placement"],
+    ["enoexec-event-handler-controller", "finalizers.multiarch.openshift.io/enoexec-events"],
   ] as const;
   for (const [name, finalizer] of operands) {
     const deployment = workload("Deployment", name, { replicas: 0, metadata: { finalizers: [finalizer] } });

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { type KubeApi, withCalls } from "../../lib/k8s/api.ts";
 import { Resource } from "../../lib/k8s/types.ts";
 import { listAt, read } from "./support/cluster_access.ts";
-import { CLUSTER_VERSION, imageOf, PLAN, POOLS, renderedOf } from "./support/simulated_openshift.ts";
+import { CLUSTER_VERSION, imageOf, POOLS, renderedOf } from "./support/simulated_openshift.ts";
+import { PLAN } from "./support/upgrade_plane.ts";
 import { NOTIFICATIONS, openHastyClock, openUpgradeBed, statesOf, type UpgradeBed } from "./support/upgrade_bed.ts";
 import { waitUntil } from "./support/wait.ts";
 

@@ -3,7 +3,8 @@ import { type KubeApi, withCalls } from "../../lib/k8s/api.ts";
 import { ApiError } from "../../lib/k8s/errors.ts";
 import { conditionOf, expectStatus, read } from "./support/cluster_access.ts";
 import { startControlPlane, WITHOUT_KUBELETS } from "./support/control_plane.ts";
-import { CLUSTER_VERSION, imageOf, PLAN, POOLS, renderedOf, TO } from "./support/simulated_openshift.ts";
+import { CLUSTER_VERSION, imageOf, POOLS, renderedOf, TO } from "./support/simulated_openshift.ts";
+import { PLAN } from "./support/upgrade_plane.ts";
 import { NOTIFICATIONS, openUpgradeBed, statesOf, type UpgradeBed } from "./support/upgrade_bed.ts";
 import { waitUntil } from "./support/wait.ts";
 

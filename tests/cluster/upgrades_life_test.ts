@@ -4,7 +4,8 @@ import { type AuditedRequest, readAuditLog } from "./support/audit_log.ts";
 import { listAt, read } from "./support/cluster_access.ts";
 import { canMountAccount } from "./support/mounted_account.ts";
 import { ORIGINAL_BEGAN, ORIGINAL_HOLDER, OriginalOperator } from "./support/original_operator.ts";
-import { CLUSTER_VERSION, imageOf, PLAN, POOLS, TO } from "./support/simulated_openshift.ts";
+import { CLUSTER_VERSION, imageOf, POOLS, TO } from "./support/simulated_openshift.ts";
+import { PLAN } from "./support/upgrade_plane.ts";
 import { UPGRADE_ACCOUNT, UpgradeService } from "./support/upgrade_service.ts";
 import { waitUntil } from "./support/wait.ts";
 

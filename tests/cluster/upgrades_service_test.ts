@@ -3,7 +3,8 @@ import { lacks } from "../support/needs.ts";
 import { readAuditLog } from "./support/audit_log.ts";
 import { type ApiAnswer, read } from "./support/cluster_access.ts";
 import { canMountAccount } from "./support/mounted_account.ts";
-import { CLUSTER_VERSION, FROM, imageOf, PLAN, TO } from "./support/simulated_openshift.ts";
+import { CLUSTER_VERSION, FROM, imageOf, TO } from "./support/simulated_openshift.ts";
+import { PLAN } from "./support/upgrade_plane.ts";
 import { UPGRADE_ACCOUNT, UpgradeService } from "./support/upgrade_service.ts";
 import { waitUntil } from "./support/wait.ts";
 

@@ -201,15 +201,15 @@ function runTask(script: string, env: Readonly<Record<string, string>>): Promise
 
 Deno.test("deno task compile ends with 1 and says what to do where the base cannot be had", async () => {
   // Nothing is fetched then, wherever this runs.
-  const { code, said } = await runTask("compile.ts", { DENORT_BIN: "/nonexistent/denort" });
+  const { code, err } = await runTask("compile.ts", { DENORT_BIN: "/nonexistent/denort" });
   assert.equal(code, 1);
-  assert.match(said, /Cannot run "deno compile"[\s\S]*\/nonexistent\/denort/);
+  assert.match(err, /Cannot run "deno compile"[\s\S]*\/nonexistent\/denort/);
 });
 
 Deno.test("deno task image reports what it needs where no engine is, and exits 2", async () => {
-  const { code, said } = await runTask("image.ts", { PATH: "/nonexistent" });
+  const { code, out } = await runTask("image.ts", { PATH: "/nonexistent" });
   assert.equal(code, 2);
-  for (const word of ["podman", "distroless/cc", "deno task image"]) assert.ok(said.includes(word), word);
+  for (const word of ["podman", "distroless/cc", "deno task image"]) assert.ok(out.includes(word), word);
 });
 
 Deno.test("deno task compile assembles an executable on a stand-in base", async () => {

@@ -5,9 +5,11 @@ export interface CommandOptions {
   readonly env?: Readonly<Record<string, string>> | undefined;
 }
 
-/** How a command ended: its exit code, and what it printed on both streams. */
+/** How a command ended: its exit code, what it printed on each stream, and both together. */
 export interface Ended {
   readonly code: number;
+  readonly out: string;
+  readonly err: string;
   readonly said: string;
 }
 
@@ -19,7 +21,8 @@ export async function runToEnd(
 ): Promise<Ended> {
   const started = new Deno.Command(command, { ...options, args: [...args], stdin: "null" });
   const { code, stdout, stderr } = await started.output();
-  return { code, said: new TextDecoder().decode(stdout) + new TextDecoder().decode(stderr) };
+  const [out, err] = [new TextDecoder().decode(stdout), new TextDecoder().decode(stderr)];
+  return { code, out, err, said: out + err };
 }
 
 /** Standard output of the command. Throws with its standard error when it fails. */

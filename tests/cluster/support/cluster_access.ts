@@ -134,7 +134,10 @@ function verbsOf(request: Request): Verbs {
   return {
     get,
     list,
-    names: async (path) => (await list(path)).map((item) => String(read(item, "metadata", "name"))),
+    names: async (path) => {
+      const items = listAt(await expected(200, "GET", path), "items");
+      return items.map((item) => String(read(item, "metadata", "name")));
+    },
     exists: async (path) => {
       const answer = await request("GET", path);
       expectStatus(`look for ${path}`, answer, [200, 404]);

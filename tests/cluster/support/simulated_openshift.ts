@@ -18,7 +18,6 @@ export const MACHINE_SETS = "/apis/machine.openshift.io/v1beta1/namespaces/opens
 const MACHINES = "/apis/machine.openshift.io/v1beta1/namespaces/openshift-machine-api/machines";
 export const PLANS =
   "/apis/upgrade.managed.openshift.io/v1alpha1/namespaces/openshift-managed-upgrade-operator/upgradeconfigs";
-export const PLAN = `${PLANS}/managed-upgrade-config`;
 
 /** The version that is there, and the one that is offered. */
 export const FROM = "4.20.1";

@@ -13,8 +13,8 @@ import type { NotificationState } from "../../../lib/upgrades/decide/types/plan.
 import { openTestApi } from "../../support/cluster_api.ts";
 import { type ClusterAccess, read } from "./cluster_access.ts";
 import { controlPlaneWith } from "./shared_control_plane.ts";
-import { imageOf, PLAN, PLANS, SimulatedOpenShift, type SimulationOptions, TO } from "./simulated_openshift.ts";
-import { prepareUpgrades, UPGRADES_PLANE } from "./upgrade_plane.ts";
+import { imageOf, PLANS, SimulatedOpenShift, type SimulationOptions, TO } from "./simulated_openshift.ts";
+import { PLAN, prepareUpgrades, UPGRADES_PLANE } from "./upgrade_plane.ts";
 import { waitUntil } from "./wait.ts";
 
 const NAMESPACE = "openshift-managed-upgrade-operator";

@@ -5,6 +5,7 @@ import { applyDefinitions, type OpenShiftKind, pathOfKind } from "./openshift_cr
 import { PLANS } from "./simulated_openshift.ts";
 import { waitUntil } from "./wait.ts";
 
+export const PLAN = `${PLANS}/managed-upgrade-config`;
 const PLAN_DEFINITION = new URL("../../../manifests/components/upgrades/crd.yaml", import.meta.url).pathname;
 const KINDS: readonly OpenShiftKind[] = [
   ...["clusterversions", "clusteroperators", "machineconfigpools", "machineconfigs", "machineosbuilds"] as const,

@@ -65,6 +65,7 @@ Deno.test("gauges have one state for each pool and architecture, and what ended 
   assert.equal(first['ocl_arch_reuse_total{pool="worker",arch="amd64"}'], undefined, "counted by whoever led before");
   bed.show(DONE, DONE);
   const second = await bed.series();
+  assert.equal(second['ocl_build_state{pool="worker",state="building"}'], 0);
   assert.equal(second['ocl_build_total{pool="worker",state="succeeded"}'], 1);
   assert.equal(second['ocl_arch_build_total{pool="worker",arch="arm64",state="Succeeded"}'], 1);
   assert.equal(second['ocl_arch_build_duration_seconds_sum{pool="worker",arch="arm64",state="Succeeded"}'], 600);

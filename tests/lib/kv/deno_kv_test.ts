@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { openDenoKv } from "../../../lib/kv/deno_kv.ts";
 import { REST_MS } from "../../../lib/kv/guarded_store.ts";
 import { recordingLogger, shiftedClock, spawnScript } from "./kv_support.ts";
-import { openListeningLogger } from "../../support/canaries.ts";
+import { keepLog } from "../../support/logs.ts";
 import { temporaryFolder } from "../../support/temporary_folder.ts";
 
 const ONE_WARNING = ["warn cannot use the cache database; memory only until it answers"];
@@ -150,12 +150,11 @@ Deno.test("openDenoKv() loses no acknowledged entry when the process is killed w
 
 Deno.test("openDenoKv() starts without its server, shows no password, and misses", async () => {
   const { clock } = shiftedClock();
-  const told: string[] = [];
-  const log = openListeningLogger(told);
+  const log = keepLog();
   const store = await openDenoKv({ url: "http://user:canary@127.0.0.1:9/?canary", clock, log });
   assert.equal(await store.get(["a"]), undefined);
   assert.equal(await store.set(["a"], 1), false);
   await store.close();
-  assert.equal(told.filter((line) => line.includes("cannot use the cache")).length, 1);
-  assert.doesNotMatch(told.join(), /canary/);
+  assert.equal(log.lines.filter(({ level }) => level === "warn").length, 1);
+  assert.doesNotMatch(JSON.stringify(log.lines), /canary/);
 });

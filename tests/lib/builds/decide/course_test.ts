@@ -20,6 +20,7 @@ function unpublished(): Simulator {
   bed.outcomes.push({ kind: "failed", reason: "PushDenied", message: "no" });
   bed.settle();
   failed(bed);
+  assert.equal(bed.pullSpec(), "");
   return bed;
 }
 

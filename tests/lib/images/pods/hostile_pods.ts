@@ -28,7 +28,10 @@ const cached = new CachedInspector({
       using _ = await limits.inspections.acquire(request.callers, signal);
       return await registry.inspect(request, signal);
     },
-    head: (request, signal) => registry.head(request, signal),
+    head: async (request, signal) => {
+      using _ = await limits.inspections.acquire(request.callers, signal);
+      return await registry.head(request, signal);
+    },
   },
   kv: undefined,
   clock,

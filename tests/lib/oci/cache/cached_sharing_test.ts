@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { makeCredential, makeRequest, type RequestParts } from "../../../support/inspectors.ts";
+import { LOOK_UP_AGAIN, makeCredential, makeRequest, type RequestParts } from "../../../support/inspectors.ts";
 import type { KeyValueStore } from "../../../../lib/kv/store.ts";
 import { silentLogger } from "../../../../lib/log.ts";
 import { CachedInspector } from "../../../../lib/oci/cache/cached.ts";
@@ -107,5 +107,16 @@ Deno.test("CachedInspector.inspect() asks for all of its callers, each once, als
   assert.deepEqual(joined, [{ namespace: "two", priority: "admission" }]);
   assert.deepEqual(callers?.members.map(({ namespace }) => namespace), ["one", "two"]);
   calls[0]?.finish(REPORT);
+  await Promise.all(reports);
+});
+
+Deno.test("CachedInspector.inspect() joins nothing under way for a request that wants a later look-up", async () => {
+  const { inspect, calls } = open();
+  const reports = [inspect()];
+  await turn();
+  reports.push(inspect({ freshness: LOOK_UP_AGAIN }));
+  await turn();
+  assert.equal(calls.length, 2);
+  for (const call of calls) call.finish(REPORT);
   await Promise.all(reports);
 });

@@ -52,6 +52,10 @@ const linux = (image: string, ...architectures: readonly string[]): InspectedIma
 const WASI = { os: "wasi", architecture: "wasm" };
 const WASM = make.imageOf("wasm", [WASI]);
 const WASM_AND_LINUX = make.imageOf("both", [WASI, { os: "linux", architecture: S390X }]);
+const WASIP1_AND_LINUX = make.imageOf("p1", [
+  { os: "wasip1", architecture: "wasm" },
+  { os: "linux", architecture: S390X },
+]);
 const MIXED_OS = make.imageOf("mixed", [{ os: "windows", architecture: AMD64 }, { os: "linux", architecture: ARM64 }]);
 const INIT = {
   initContainers: [{ ...make.container("single-arm64"), restartPolicy: "Always" }],
@@ -178,6 +182,7 @@ Deno.test("judgeImages() counts what a runtime class of Wasm adds for the images
     [[WASM, make.image("single-amd64")], [AMD64]],
     [[WASM, linux("narrow", PPC64LE)], []],
     [[WASM_AND_LINUX], [AMD64, ARM64, S390X]],
+    [[WASIP1_AND_LINUX], [AMD64, ARM64, S390X]],
   ];
   for (const [images, shared] of cases) {
     assert.deepEqual(sharedOf(judged({ spec, images }, settings)), shared);

@@ -163,9 +163,11 @@ function assertNowhereIsNowhere(scene: Scene, raw: Json): void {
 
 Deno.test("invariant 2: whatever node a placed pod may go to, each of its images runs there; one for nowhere could run on none", () => {
   let placed = 0;
+  let warmly = 0;
   fc.assert(
     fc.property(scenes, (scene) => {
       const warm = admit(scene, make.pod(specOf(scene)), { mayGate: false });
+      if (isPlaced(warm)) warmly++;
       const cold = release(scene, make.gatedPod(specOf(scene)));
       for (const pod of [warm, cold].filter(isPlaced)) {
         placed++;
@@ -176,6 +178,7 @@ Deno.test("invariant 2: whatever node a placed pod may go to, each of its images
     { numRuns: 1_000 },
   );
   assert.ok(placed > 200, `only ${placed} pods were placed`);
+  assert.ok(warmly > 50, `only ${warmly} pods were placed at admission`);
 });
 
 Deno.test("invariant 5: a pod that warm admission placed is left as it is when it is admitted again", () => {

@@ -44,6 +44,7 @@ Deno.test("an upgrade that the Managed Upgrade Operator has begun is waited for,
   assert.deepEqual(words, []);
   const [entry] = run.saved.at(-1)?.history ?? [];
   assert.deepEqual([entry?.phase, entry?.precedingVersion], ["Upgrading", FROM]);
+  assert.equal(entry?.conditions[0]?.type, "ControlPlaneUpgraded");
   const theirs = entry?.conditions.filter(({ type }) => ["ControlPlaneUpgraded", ...DONE].includes(type)) ?? [];
   assert.deepEqual(theirs.map(({ type }) => type), ["ControlPlaneUpgraded", ...DONE]);
   for (const { startTime } of theirs) assert.equal(startTime, BEGAN);
