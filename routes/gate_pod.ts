@@ -1,4 +1,4 @@
-// The mutating webhook: hold, place or leave a new pod, from memory alone. Open: whatever happens inside, the pod is admitted.
+// The mutating webhook: gates, places or leaves a new pod, from memory alone. It fails open: an internal error never refuses a pod.
 import type { KnownPodImages } from "../lib/images/pods/known_images.ts";
 import type { ImageUse } from "../lib/oci/types.ts";
 import type { Context } from "hono";
@@ -102,11 +102,11 @@ async function review(
 
 type Reason = Extract<AdmissionVerdict, { readonly reason: string }>["reason"];
 
-/** Pods whose pins are no business of Archway's. */
-const UNNOTICED: readonly Reason[] = ["OperatorNamespace", "KubeNamespace", "NodeNameSet", "AuditMode"];
+/** Reasons for which a pod's architecture pins are not reported. */
+const NOT_REPORTED: readonly Reason[] = ["OperatorNamespace", "KubeNamespace", "NodeNameSet", "AuditMode"];
 
 function isNoticed(verdict: AdmissionVerdict): boolean {
-  return !("reason" in verdict && UNNOTICED.includes(verdict.reason));
+  return !("reason" in verdict && NOT_REPORTED.includes(verdict.reason));
 }
 
 function countContainers(object: unknown): number {

@@ -23,7 +23,7 @@ const DOMAIN = [/^lib\/\w+\/(?:decide|index)\//, /^lib\/report\//];
 const ASSEMBLIES = [
   /^lib\/\w+\/(?:cluster|outside|daemon|assemble)\//,
   /^lib\/cli\//,
-  /^lib\/(?:server\/webhook_paths|builds\/metrics)\.ts$/,
+  /^lib\/builds\/metrics\.ts$/,
 ];
 
 /** What any controller may import besides its own folder. */

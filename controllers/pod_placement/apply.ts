@@ -35,11 +35,11 @@ export interface DecidedPod {
 
 /** Writes the decision and reports it. Throws only when the signal aborts. */
 export async function applyDecision(deps: PodPlacementDeps, pod: PodView, decided: DecidedPod): Promise<Applied> {
-  return await (decided.decision.kind === "retry" ? noteRetry(deps, pod, decided) : release(deps, pod, decided));
+  return await (decided.decision.kind === "retry" ? markRetry(deps, pod, decided) : release(deps, pod, decided));
 }
 
-/** Marks a pod that goes on waiting. It waits whether or not the marks are taken: a refusal is only logged. */
-async function noteRetry(
+/** Marks a pod that stays gated. A refused mark is only logged: the pod stays gated either way. */
+async function markRetry(
   deps: PodPlacementDeps,
   pod: PodView,
   { decision, state, signal }: DecidedPod,

@@ -33,9 +33,9 @@ import type { PodPlacementDeps } from "./deps.ts";
 import {
   type GatedPod,
   type GatedPodRef,
+  imagesHash,
   KEPT_PODS,
   keptPod,
-  nameOfImages,
   parseKeptPod,
   ReadPods,
 } from "./gated_pod.ts";
@@ -205,7 +205,7 @@ export class PodPlacement {
     for (let rereads = 0;; rereads++) {
       // Nothing would close the state of a pod that is gone.
       if ((this.#gated.get(key) ?? this.#unlabelled.get(key))?.uid !== pod.uid) return DONE;
-      const state = this.#stateOf({ uid: pod.uid, images: nameOfImages(pod) });
+      const state = this.#stateOf({ uid: pod.uid, images: imagesHash(pod) });
       const inspect = (images: readonly ImageUse[]): void => this.#inspections.start(key, pod, state, images);
       const gathered = gatherFacts(this.#deps, pod, state, inspect);
       if (state.inspection.kind !== "none") state.roundBeganMs ??= this.#deps.clock.monotonicMs();

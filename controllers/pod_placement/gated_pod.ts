@@ -32,11 +32,11 @@ export function keptPod(pod: PodView): GatedPod {
   const { namespace, name, uid, creationTimestampMs } = pod;
   const bytes = bytesOfView(pod);
   const whole = bytes > KEPT_VIEW_BYTES ? undefined : pod;
-  return { namespace, name, uid, creationTimestampMs, images: nameOfImages(pod), bytes, whole };
+  return { namespace, name, uid, creationTimestampMs, images: imagesHash(pod), bytes, whole };
 }
 
-/** Other images, another name; as long for many images as for one. */
-export function nameOfImages({ containers, imageVolumes }: PodView): string {
+/** Changes when the images change; its length does not depend on their number. */
+export function imagesHash({ containers, imageVolumes }: PodView): string {
   const images = [containers, imageVolumes].flat().map(({ image }) => image);
   return createHash("sha256").update(JSON.stringify(images)).digest("base64");
 }

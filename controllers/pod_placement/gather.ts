@@ -1,4 +1,4 @@
-// Everything that a decision about a gated pod needs. Never waits: what is not there yet is begun, and brings it back.
+// Gathers the facts for a decision about a gated pod. Never waits: it starts a missing inspection, whose end requeues the pod.
 import { renderDuration } from "../../lib/cluster/duration.ts";
 import type { ImageUse } from "../../lib/oci/types.ts";
 import type { PlacementSettings } from "../../lib/placement/decide/config/types.ts";

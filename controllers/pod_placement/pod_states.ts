@@ -14,7 +14,7 @@ export type InspectionState =
   | { readonly kind: "settled"; readonly judgement: ImageJudgement };
 
 /** Least time that is left for a pod when a leader first observes it (ms), also when its deadline passed without a leader. */
-const FRESH_CHANCE_MS = 5_000;
+const MIN_LEFT_MS = 5_000;
 
 type Clocks = Pick<PodPlacementDeps, "api" | "clock" | "settingsOf">;
 
@@ -92,7 +92,7 @@ export function gateAgeMs({ api, clock }: Clocks, pod: GatedPodRef, { firstSeenM
 export function countedAgeMs(deps: Clocks, pod: GatedPodRef, state: PodState): number {
   const { maxGateAgeMs } = deps.settingsOf(pod.namespace);
   const seenForMs = deps.clock.monotonicMs() - state.firstSeenMs;
-  return Math.min(gateAgeMs(deps, pod, state), Math.max(0, maxGateAgeMs - FRESH_CHANCE_MS) + seenForMs);
+  return Math.min(gateAgeMs(deps, pod, state), Math.max(0, maxGateAgeMs - MIN_LEFT_MS) + seenForMs);
 }
 
 export function leftMs(deps: Clocks, pod: GatedPodRef, state: PodState): number {

@@ -26,7 +26,7 @@ export interface SweepOptions {
   readonly onUnlabelled: (key: string, pod: PodView) => void;
 }
 
-/** Sweeps now and again until the signal aborts. Never rejects. */
+/** Sweeps at jittered intervals until the signal aborts. Never rejects. */
 export async function sweepRepeatedly(
   deps: Pick<PodPlacementDeps, "api" | "clock" | "log">,
   options: SweepOptions,
@@ -75,7 +75,7 @@ export class Unadmitted {
     return this.#found.size;
   }
 
-  /** A pending pod, if it is one of them as far as it shows by itself. */
+  /** A pending pod that may be unadmitted; its namespace's labels are checked later. */
   candidateOf(object: KubeObject): UnadmittedPod | undefined {
     const { configsOf, settingsOf } = this.#deps;
     const pod = object.metadata.labels?.[PodLabel.gate] === undefined ? parsePod(object) : undefined;

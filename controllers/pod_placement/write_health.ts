@@ -8,10 +8,10 @@ import type { HolderState } from "../../lib/k8s/lease_lock.ts";
 const UNABLE_AFTER_MS = 10_000;
 /** A new leader has proven nothing for so long (ms). */
 const UNPROVEN_MS = 15_000;
-/** A failure counts for so long (ms): held pods are tried again every five seconds, which a slow API server makes far more. */
+/** A failure counts for so long (ms): gated pods are tried again every five seconds, which a slow API server makes far more. */
 const FAILURE_COUNTS_MS = 30_000;
 /** Namespaces whose pods' patches fail. */
-const SEVERAL = 2;
+const MIN_NAMESPACES = 2;
 
 /** The API server's authorizer, not an admission plugin, refused: the right itself is missing. */
 const MISSING_RIGHT = /cannot patch resource "pods"/;
@@ -56,7 +56,7 @@ export class WriteHealth {
     const nowMs = this.#clock.monotonicMs();
     const failing = this.#failing;
     const counts = failing !== undefined && nowMs - failing.lastMs < FAILURE_COUNTS_MS &&
-      (failing.isRightMissing || failing.namespaces.size >= SEVERAL);
+      (failing.isRightMissing || failing.namespaces.size >= MIN_NAMESPACES);
     if (!counts) return nowMs - this.#begunMs < UNPROVEN_MS ? { kind: "unproven" } : { kind: "able" };
     return nowMs - failing.sinceMs >= UNABLE_AFTER_MS
       ? { kind: "unable", reason: "CannotReleasePods" }
@@ -71,6 +71,6 @@ export class WriteHealth {
     this.#failing ??= { sinceMs: nowMs, lastMs: nowMs, isRightMissing: false, namespaces: new Set() };
     this.#failing.lastMs = nowMs;
     this.#failing.isRightMissing ||= MISSING_RIGHT.test(error.message);
-    if (this.#failing.namespaces.size < SEVERAL) this.#failing.namespaces.add(namespace);
+    if (this.#failing.namespaces.size < MIN_NAMESPACES) this.#failing.namespaces.add(namespace);
   }
 }

@@ -87,8 +87,7 @@ class Driver {
     if (plan === undefined) return;
     const [before, rendered] = [renderStatus(this.#status), renderStatus(status)];
     if (isDeepStrictEqual(before, rendered)) return;
-    const body = { kind: "merge", document: { metadata: this.#guard(), status: rendered } } as const;
-    await this.#patch(body, "status");
+    await this.#patch({ status: rendered }, "status");
     reportChanges(this.#deps, { plan, before: this.#status, after: status });
     this.#status = status;
     this.#options.onWritten(status);
@@ -99,24 +98,22 @@ class Driver {
     const { plan } = this.#options;
     if (plan === undefined) return;
     const deliveries = withDelivery(this.#deliveries, delivery, { plan, status: this.#status });
-    const document = { metadata: this.#guard(), status: { deliveries } };
-    await this.#patch({ kind: "merge", document }, "status");
+    await this.#patch({ status: { deliveries } }, "status");
     this.#deliveries = deliveries;
   }
 
   async #setDesiredVersion(version: string): Promise<void> {
-    const document = { metadata: this.#guard(), spec: { desired: { version } } };
-    await this.#patch({ kind: "merge", document }, undefined);
+    await this.#patch({ spec: { desired: { version } } });
   }
 
-  async #patch(
-    body: { readonly kind: "merge"; readonly document: unknown },
-    subresource: "status" | undefined,
-  ): Promise<void> {
+  /** Refused where another has changed the plan since it was read. */
+  async #patch(change: Readonly<Record<string, unknown>>, subresource?: "status"): Promise<void> {
     const { plan, signal } = this.#options;
     if (plan === undefined) return;
     const { namespace, name } = plan;
     const target = { namespace, name, ...subresource === undefined ? {} : { subresource } };
+    const document = { metadata: { resourceVersion: this.#resourceVersion }, ...change };
+    const body = { kind: "merge", document } as const;
     try {
       const written = await this.#deps.api.patch(Resource.upgradeConfigs, target, { body, signal });
       this.#resourceVersion = written.metadata.resourceVersion ?? "";
@@ -126,10 +123,6 @@ class Driver {
         cause: error,
       });
     }
-  }
-
-  #guard(): { readonly resourceVersion: string } {
-    return { resourceVersion: this.#resourceVersion };
   }
 
   #scope(): ReadScope {

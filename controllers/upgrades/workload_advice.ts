@@ -6,7 +6,7 @@ import type { AdviseOnWorkloads } from "./deps.ts";
 
 /** Made once, when its findings are wanted first. */
 export interface WorkloadAdvice extends Runnable {
-  /** What was found; undefined until then, and from now on somebody waits for it. */
+  /** What was found; undefined until then. The first call starts the search. */
   findings(): readonly string[] | undefined;
 }
 

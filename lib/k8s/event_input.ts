@@ -29,7 +29,7 @@ export interface EventInput {
   /** A later event of a slot replaces the earlier one, also another process's. Without: each message is an event. */
   readonly slot?: number;
   readonly critical?: boolean;
-  /** Tells of a state that is over soon: left out while many events wait. */
+  /** Reports a short-lived state: dropped while many events wait. */
   readonly passing?: boolean;
 }
 

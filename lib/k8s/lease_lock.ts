@@ -159,7 +159,7 @@ export class LeaseLock {
     const durationMs = options.holder === "" ? 1_000 : this.#options.durationMs;
     const spec = renderLeaseSpec(lease, { holder: options.holder, durationMs, nowMs: clock.nowMs() });
     const target = { namespace, name, signal: options.signal };
-    // Of a first write, or the first after one that failed, nothing is said: what was shown may be of an earlier term.
+    // A first write, or the first after a failure, reports no state: ours may be from an earlier term.
     const isRenewal = options.holder !== "" && this.#own !== undefined;
     const state = isRenewal ? this.#options.state() : { kind: "unproven" } as const;
     const annotations = renderLeaseAnnotations(lease, state);

@@ -31,7 +31,7 @@ const REQUEST_KIND: Readonly<Record<DocumentName["kind"], RequestKind>> = {
   layer: "blobGet",
 };
 
-/** What `parse` makes of it in its turn. Throws InspectionError when it is missing, refused, or not what its digest says. */
+/** Reads one document and parses it within the parsing limit. Throws InspectionError when it is missing, refused, or not what its digest says. */
 export async function readDocument<T>(
   client: RepositoryClient,
   name: DocumentName,
@@ -43,7 +43,7 @@ export async function readDocument<T>(
   return await client.limits.parse(() => parse(toDocument(endpoint, { document: name, answer, credential })), arrived);
 }
 
-/** How long a registry may take until it begins to send a layer, and until the rest of an answer that is none (ms). */
+/** How long a registry may take to begin a layer, and to send the whole of any other answer (ms). */
 const LAYER_TIMEOUTS = { headersMs: 30_000, totalMs: 60_000 };
 
 /** The bytes of a layer as they come, unchecked. Throws InspectionError as {@link readDocument} does; so does the stream. */

@@ -21,7 +21,7 @@ export interface ListenerGuard {
   readonly began: (verdict: AcceptedPath, taken: boolean) => void;
 }
 
-/** For listeners of our own tests and playground: accepts everything. */
+/** Accepts everything, without limits. */
 export const OPEN: ListenerGuard = {
   limits: NO_LIMIT,
   check: (url) => ({ kind: "secret", url, proves: true }),

@@ -28,7 +28,7 @@ export type PullSecretMode = "pod" | "own-namespace" | "none";
 export interface PullCredentials {
   /** In the order of the list. Missing, forbidden or malformed secrets are skipped: the pull may still work. */
   readonly credentials: readonly Credential[];
-  /** Those that are not to be had, each with the reason, for people: `regcred (not found)`. */
+  /** Secrets that cannot be used, each with the reason, for people: `regcred (not found)`. */
   readonly unusable?: readonly string[] | undefined;
   /** Why some could not be read just now: without them, that an image cannot be read proves nothing. */
   readonly problem?: InspectionFailure | undefined;
@@ -59,7 +59,7 @@ const WILDCARD_COUNTS = 8;
 /** Secrets of one pod that are read at a time: the requests of other pods are sent between them. */
 const READS_AT_A_TIME = 4;
 const DEFAULT_ACCOUNT = "default";
-/** Statuses that mean "it is not to be had", rather than "not now", in words. */
+/** Statuses that a retry does not change, in words. */
 const FINAL_STATUSES: ReadonlyMap<number, string> = new Map([[403, "Archway may not read it"], [404, "not found"]]);
 
 function whyFinal(error: unknown): string | undefined {

@@ -93,7 +93,7 @@ export class CachedInspector implements Inspector<PlannedRequest> {
 
   /** Equal requests that overlap are one: the thousand replicas of a Deployment cost one. It ends when its last caller has left. */
   async inspect(request: PlannedRequest, signal: AbortSignal): Promise<InspectionReport> {
-    // Those that differ in the time since when a look-up counts share no more than the look-up.
+    // Requests with a sinceMs share only the look-up: their times differ.
     if (typeof request.freshness === "object") return await this.#inspect(request, signal);
     return await this.#underWay.run(
       `${request.freshness} ${keyOf(request)}`,
@@ -174,9 +174,9 @@ export class CachedInspector implements Inspector<PlannedRequest> {
     const { inspection, access, verifiedAtMs } = report;
     this.#deps.log.debug("asked the registry for an image", { image: request.image, outcome: inspection.kind });
     // A private answer without a credential has no scope: storing it would make it public.
-    const isAnyones = access === "private" && request.credentials.length === 0;
-    // What one registry lacks is no property of the digest, whose records answer for every registry.
-    if (inspection.kind === "failed" || isAnyones || report.isPartial === true) return report;
+    const hasNoScope = access === "private" && request.credentials.length === 0;
+    // What one registry lacks is no property of the digest, whose records answer forevery registry.
+    if (inspection.kind === "failed" || hasNoScope || report.isPartial === true) return report;
     const scope = this.#scopeFor(request, access);
     this.#store.putDocument(scope, { ...inspection, findings: findingsOfDocument(inspection.findings) });
     if (reference.digest === undefined) {

@@ -14,7 +14,7 @@ interface AskedFailure {
 const FIRST_MS = 500;
 /** Short (ms): the image may be pushed or mended. Transient failures are left to the limits of the host. */
 const CONFIRMED_MS = 5_000;
-const REPEATING: readonly FailureReason[] = [
+const CACHED_REASONS: readonly FailureReason[] = [
   "ManifestUnknown",
   "Unauthorized",
   "NotAnImage",
@@ -51,7 +51,7 @@ export class NegativeCache {
   }
 
   remember(key: string, asked: AskedFailure): void {
-    if (!REPEATING.includes(asked.failure.reason)) return;
+    if (!CACHED_REASONS.includes(asked.failure.reason)) return;
     const atMs = this.#clock.monotonicMs();
     const before = this.#entries.get(key);
     const isConfirmed = before !== undefined && before.failure.reason === asked.failure.reason &&

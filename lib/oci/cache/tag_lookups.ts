@@ -17,9 +17,9 @@ interface LookupRequest {
 type Lookup = (callers: Callers, signal: AbortSignal) => Promise<InspectionReport>;
 
 export const LOOKUPS_PER_SECOND = 4;
-/** Of those, how many may begin at once; the others keep this distance (ms). */
-const AT_ONCE = 2;
-const DISTANCE_MS = 1_000 / LOOKUPS_PER_SECOND;
+/** Of those, how many may begin at once; the others begin at this interval (ms). */
+const BURST = 2;
+const INTERVAL_MS = 1_000 / LOOKUPS_PER_SECOND;
 const MAX_IMAGES = 5_000;
 
 interface ImageLookups {
@@ -95,7 +95,7 @@ export class TagLookups {
 export function nextBeginning(beginnings: readonly number[], nowMs: number): number {
   const recent = beginnings.filter((atMs) => atMs > nowMs - 1_000);
   const last = recent.at(-1);
-  if (last === undefined || recent.length < AT_ONCE) return nowMs;
+  if (last === undefined || recent.length < BURST) return nowMs;
   const full = recent.at(-LOOKUPS_PER_SECOND);
-  return Math.max(nowMs, last + DISTANCE_MS, full === undefined ? 0 : full + 1_000);
+  return Math.max(nowMs, last + INTERVAL_MS, full === undefined ? 0 : full + 1_000);
 }

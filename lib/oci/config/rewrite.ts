@@ -8,7 +8,7 @@ export interface Rewrite {
 /** More unbounded repetitions than this make matching slow on long paths. */
 const MAX_REPETITIONS = 3;
 
-/** Compiles a rewrite. Undefined: not a pattern, or one on which matching could take for ever (Go's cannot, ours can). */
+/** Compiles a rewrite. Undefined: not a pattern, or one whose matching could backtrack without end (Go's cannot, ours can). */
 export function parseRewrite(pattern: string, replacement: string): Rewrite | undefined {
   const plain = pattern.replace(/\\./g, "_").replace(/\[[^\]]*\]?/g, "_");
   const repetitions = plain.match(/[*+]|\{\d+,\}/g) ?? [];

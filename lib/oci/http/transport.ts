@@ -103,7 +103,7 @@ export class Transport implements Disposable {
     }
   }
 
-  /** Behind a proxy names are the proxy's to resolve: here they may lead nowhere, or take for ever to do so. */
+  /** A proxy resolves names itself: resolving them here may fail or hang. */
   #guard({ url }: Hop, signal: AbortSignal): Promise<readonly string[]> {
     const isProxied = url.protocol === "https:" && proxyFor(this.#deps.proxies, url) !== undefined;
     const resolve: Resolve = isProxied ? () => Promise.resolve([]) : this.#deps.resolve;

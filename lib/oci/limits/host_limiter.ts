@@ -1,7 +1,7 @@
 // The requests to one registry host. A refusal counts against its cause alone: 429 against the account, 5xx and no answer against the
 // group of repositories. The host itself fails when it cannot be reached, or when several groups fail.
 //
-//   run ─ refused? ─ paused? ─ place of the account ─ place of the host ─ send ─ note what came of it
+//   enter ─ refused? ─ paused? ─ place of the account ─ place of the host ─ send ─ leave: note the outcome
 //            └ CircuitOpen, RateLimited      └ both fair by namespace
 import type { Clock } from "../../clock.ts";
 import type { InspectionError } from "../errors.ts";

@@ -22,7 +22,7 @@ export const PLACES = { limit: 20, share: 4 } as const;
 /** Pauses up to this long are waited out; for longer ones the refusal says when to come back (ms). */
 export const MAX_WAIT_MS = 2_000;
 /** How many requests must be left in the registry's window before this priority sends one. Gated pods always may. */
-const KEPT_FROM: Readonly<Record<InspectionPriority, number>> = { gated: 0, admission: 3, prewarm: 20 };
+const MIN_REMAINING: Readonly<Record<InspectionPriority, number>> = { gated: 0, admission: 3, prewarm: 20 };
 /** A reported quota is used for so long; then one request may read it again (ms). */
 const QUOTA_LIFE_MS = 60_000;
 
@@ -101,7 +101,7 @@ export class KeyedLimiter {
       return this.#refused("RateLimited", " now: it limits the requests of this account.", this.pausedForMs);
     }
     const { remaining } = this;
-    if (remaining === undefined || remaining >= KEPT_FROM[priority]) return undefined;
+    if (remaining === undefined || remaining >= MIN_REMAINING[priority]) return undefined;
     const message = ` ahead of time: ${remaining} requests of its quota are left.`;
     return this.#refused("RateLimited", message, QUOTA_LIFE_MS);
   }

@@ -32,11 +32,7 @@ interface LiftOptions {
 /** Writes of a pod that others change at the same time. */
 const TRIES = 3;
 
-/** Takes the gate off a pod as it was read a moment ago, and reads it again when others have changed it. Never rejects. */
-async function liftGate(api: GateApi, pod: PodView, options: LiftOptions): Promise<GateLift> {
-  return await orFailed(() => lift(api, pod, options));
-}
-
+/** Takes the gate off a pod as it was read a moment ago, and reads it again when others have changed it. */
 async function lift(api: GateApi, pod: PodView, { signal, shouldContinue }: LiftOptions): Promise<GateLift> {
   const { namespace, name } = pod;
   let held: PodView | undefined = pod;
@@ -156,8 +152,8 @@ export async function releaseGatedPods(
   const writes = openPendingWrites(PARALLEL_PATCHES);
   const release = async (pod: PodView): Promise<void> => {
     const key = keyOf({ metadata: pod });
-    const lift = await liftGate(api, pod, { signal, shouldContinue: () => true });
-    if (lift.kind === "failed") return void left.push({ pod: key, reason: lift.why });
+    const lifted = await orFailed(() => lift(api, pod, { signal, shouldContinue: () => true }));
+    if (lifted.kind === "failed") return void left.push({ pod: key, reason: lifted.why });
     released.push(key);
     onReleased(pod);
   };

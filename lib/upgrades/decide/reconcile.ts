@@ -94,7 +94,7 @@ function* reconcilePhase(state: PlanState): Coroutine<ReconcileEnd> {
 function newEntry({ plan, clusterVersion }: Base, nowMs: number): History {
   const { desired } = plan.spec;
   const hasBegun = isCommenced(desired, clusterVersion);
-  // Of a migration that something else has begun, the ClusterVersion may have the new architecture already.
+  // If something else began the migration, the ClusterVersion may already have the new architecture.
   const isMoving = isMigration(desired, clusterVersion) ||
     (hasBegun && desired.architecture === "Multi" && clusterVersion.history[0]?.state === "Partial");
   return {

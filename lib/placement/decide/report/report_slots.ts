@@ -10,7 +10,7 @@ export interface PodReport {
   readonly reason: string;
   /** One or two sentences, at most {@link MESSAGE_MAX} characters. */
   readonly message: string;
-  /** Tells of a gate that is set or lifted, and nothing else. */
+  /** Only reports that a gate was set or lifted. */
   readonly passing?: boolean;
 }
 

@@ -29,7 +29,7 @@ const CHANNEL_MS = 5_000;
 
 /** Silences alerts for as long as the control plane may take. An upgrade that has begun does not make the time longer. */
 export const OPEN_CONTROL_PLANE_WINDOW: Step = skipWhen(
-  // Of an upgrade that something else has begun, the control plane may have arrived before anything was done here.
+  // If something else began the upgrade, the control plane may have arrived before any step ran.
   (observed) =>
     hasCommenced(observed) &&
     (isStepDone(observed.history, OPEN) || isCompleted(observed.plan.spec.desired, observed.clusterVersion)),

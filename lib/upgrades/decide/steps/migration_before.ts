@@ -125,7 +125,7 @@ function baselineNow(
   };
 }
 
-/** Of a migration that something else has begun: only the history of the ClusterVersion has the release before it. */
+/** For a migration that something else began: only the ClusterVersion's history has the release before it. */
 function baselineInRetrospect({ clusterVersion }: Observed): Baseline {
   const { desired, history } = clusterVersion;
   const before = history.find(({ image, state }) => state === "Completed" && image !== desired.image);

@@ -28,7 +28,7 @@ export function withReading<Name extends Reading>(
 ): StepResult {
   const reading = observed.read[name];
   if (reading?.kind === "observed") return decide(reading.value);
-  return fail(`Cannot read ${WORDS[name]}: ${reading?.why ?? "it was not asked for"}`);
+  return fail(`Cannot read ${READING_NAMES[name]}: ${reading?.why ?? "it was not asked for"}`);
 }
 
 export const OF_SILENCES: Pick<StepWords, "waitsFor" | "remedy"> = {
@@ -67,7 +67,7 @@ export function versionLabel({ history }: Observed): Readonly<Record<string, str
   return { version: history.version };
 }
 
-const WORDS: Readonly<Record<Reading, string>> = {
+const READING_NAMES: Readonly<Record<Reading, string>> = {
   clusterOperators: "the ClusterOperators",
   pools: "the MachineConfigPools",
   buildingPools: "the builds of node images",
