@@ -16,7 +16,7 @@ export class ObjectStore {
   readonly #objects = new Map<string, Map<string, KubeObject>>();
   readonly #listeners = new Set<(change: StoreChange) => void>();
   readonly #historyLimit: number;
-  /** A listener may write: the events that it causes follow the current one, in the same order forevery listener. */
+  /** A listener may write: the events that it causes follow the current one, in the same order for every listener. */
   readonly #undelivered: StoreChange[] = [];
   #delivering = false;
   #history: StoreChange[] = [];

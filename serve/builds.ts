@@ -1,4 +1,4 @@
-// `archway serve --only=image-builds`: one node image forevery architecture of a pool, beside no pod placement.
+// `archway serve --only=image-builds`: one node image for every architecture of a pool, beside no pod placement.
 import { ImageBuilds } from "../controllers/builds/controller.ts";
 import { BuildMetrics } from "../lib/builds/metrics.ts";
 import { findBuilder } from "../lib/builds/cluster/read_facts.ts";

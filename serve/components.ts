@@ -190,7 +190,7 @@ function makeOperator(
   });
 }
 
-/** Releases pods while no replica leads, with connections of its own: forevery replica. No request is sent to the API server while a replica leads. */
+/** Releases pods while no replica leads, with connections of its own: for every replica. No request is sent to the API server while a replica leads. */
 function makeGateFailOpen(
   { config, settings, access, clock, log, userAgent }: ServeDeps,
   { parts: { clientMetrics, election, events, stack }, metrics, board }: Clients,

@@ -1,4 +1,4 @@
-// What the upgrades controller works with: the API server, and functions foreverything outside of it.
+// What the upgrades controller works with: the API server, and functions for everything outside of it.
 import type { KubeApi, ReadApi } from "../../lib/k8s/api.ts";
 import type { EventRecorder } from "../../lib/k8s/event_recorder.ts";
 import type { OsImages } from "../../lib/upgrades/cluster/os_images.ts";

@@ -23,7 +23,7 @@ interface Entry<T> {
 export interface ObjectCacheOptions<T> {
   /** Trims an object to what is kept; undefined when it is of no interest. Pure. */
   readonly parse: (object: KubeObject) => T | undefined;
-  /** Called forevery change, in order, after the copy has it. Must be quick: add the key to a queue. */
+  /** Called for every change, in order, after the copy has it. Must be quick: add the key to a queue. */
   readonly onChange: (change: Change<T>) => void;
   readonly keep: Keeping<T>;
   readonly log: Logger;

@@ -10,7 +10,7 @@ export interface Sharing<T> {
   readonly rest: string;
 }
 
-/** How many objects make room for one at most. It bounds the search, which is made forevery object that comes. */
+/** How many objects make room for one at most. It bounds the search, which is made for every object that comes. */
 const MAX_LEAVING = 64;
 
 interface Share {

@@ -46,7 +46,7 @@ const MAX_ENTRIES_WITHOUT_PLATFORM = 8;
 /** Of those, how many at a time: each holds a document in memory, and many images are read at a time. */
 const READ_AT_ONCE = 2;
 
-/** More platforms than any image has; they are kept in memory forevery image. */
+/** More platforms than any image has; they are kept in memory for every image. */
 const MAX_PLATFORMS = 64;
 
 export async function readImage(visit: ImageVisit): Promise<ImageRead> {

@@ -1,4 +1,4 @@
-// The request and the report of an inspection, and the one interface foreverything that inspects images. A request passes
+// The request and the report of an inspection, and the one interface for everything that inspects images. A request passes
 // the layers from top to bottom. 1 to 3 are Inspectors, each around the next; 4 and 5 are what the third reads with.
 //
 //   InspectionRequest                                                                       InspectionReport

@@ -72,7 +72,7 @@ export type InspectionDepth = "index" | "config";
 
 export interface ImageUse {
   readonly image: string;
-  /** The pull policy is `Always`: the tag is looked up again forevery pod. */
+  /** The pull policy is `Always`: the tag is looked up again for every pod. */
   readonly always: boolean;
 }
 

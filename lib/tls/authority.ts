@@ -20,7 +20,7 @@ export interface Authority {
 export interface AuthorityTerms {
   readonly authorityMs: number;
   readonly servingMs: number;
-  /** Time forevery API server to read a new CA. */
+  /** Time for every API server to read a new CA. */
   readonly overlapMs: number;
   readonly names: readonly string[];
 }

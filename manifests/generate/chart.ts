@@ -1,4 +1,4 @@
-// The Helm chart as data: templates of the objects that kustomize renders for the base and forevery feature. Pure.
+// The Helm chart as data: templates of the objects that kustomize renders for the base and for every feature. Pure.
 import fastJsonPatch from "fast-json-patch";
 import { stringify } from "yaml";
 import { EXTRA_ARGUMENT, NAMESPACE, settingMark, SETTINGS } from "./features.ts";

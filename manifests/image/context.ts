@@ -1,4 +1,4 @@
-// What lies in the context of a build: executables, or scripts beside a runtime, forevery architecture of the image.
+// What lies in the context of a build: executables, or scripts beside a runtime, for every architecture of the image.
 import { join } from "node:path";
 import { writeAnalysis } from "./analysis_cache.ts";
 import { layOutBpftrace } from "./bpftrace.ts";

@@ -1,4 +1,4 @@
-// `deno task image`: compiles forevery architecture and builds the image with the container engine that is there.
+// `deno task image`: compiles for every architecture and builds the image with the container engine that is there.
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { print, readVersion, ROOT, runTask } from "../tool.ts";

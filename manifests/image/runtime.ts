@@ -1,4 +1,4 @@
-// The runtime of the image: one version of Deno forevery architecture, which the Containerfile names.
+// The runtime of the image: one version of Deno for every architecture, which the Containerfile names.
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { ROOT, runTool } from "../tool.ts";

@@ -28,7 +28,7 @@ export interface PodImages {
   inspect(request: PodImagesRequest, signal: AbortSignal): Promise<readonly InspectedImage[]>;
   /** The same from memory alone; undefined when anything must be asked for, or read. */
   recall(request: Omit<PodImagesRequest, "priority" | "renew">): KnownPodImages | undefined;
-  /** In the background. What is looked up forevery pod is left out; dropped when too many images are under way. */
+  /** In the background. What is looked up for every pod is left out; dropped when too many images are under way. */
   prefetch(request: PodImagesRequest): void;
 }
 

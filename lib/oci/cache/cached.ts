@@ -175,7 +175,7 @@ export class CachedInspector implements Inspector<PlannedRequest> {
     this.#deps.log.debug("asked the registry for an image", { image: request.image, outcome: inspection.kind });
     // A private answer without a credential has no scope: storing it would make it public.
     const hasNoScope = access === "private" && request.credentials.length === 0;
-    // What one registry lacks is no property of the digest, whose records answer forevery registry.
+    // What one registry lacks is no property of the digest, whose records answer for every registry.
     if (inspection.kind === "failed" || hasNoScope || report.isPartial === true) return report;
     const scope = this.#scopeFor(request, access);
     this.#store.putDocument(scope, { ...inspection, findings: findingsOfDocument(inspection.findings) });

@@ -16,7 +16,7 @@ export interface RancherMirrors {
   readonly rewrites: readonly Rewrite[];
 }
 
-/** The whole file. The host `*` stands forevery host that has no mirrors, or no TLS settings, of its own. */
+/** The whole file. The host `*` stands for every host that has no mirrors, or no TLS settings, of its own. */
 export interface RancherRegistries {
   readonly mirrors: ReadonlyMap<string, RancherMirrors>;
   readonly tls: ReadonlyMap<string, HostTls>;

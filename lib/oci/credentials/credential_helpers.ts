@@ -83,7 +83,7 @@ export class CredentialHelpers {
   }
 }
 
-/** A keyring of helpers forevery host, such as those of registries.conf; run in parallel, their answers given in order. */
+/** A keyring of helpers for every host, such as those of registries.conf; run in parallel, their answers given in order. */
 export function openHelperKeyring(
   source: string,
   { names, ...parts }: HelperDeps & { readonly names: () => readonly string[] },

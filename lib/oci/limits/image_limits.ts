@@ -18,7 +18,7 @@ export interface ArrivedDocument {
   readonly registry: string;
 }
 
-/** One foreverything that reads through the same connections. */
+/** One for everything that reads through the same connections. */
 export class ImageLimits {
   /** Images that are inspected or wait: 17 KB of heap each while registries are silent. */
   readonly images = new FairLimiter({ limit: 4_000, share: 1 });

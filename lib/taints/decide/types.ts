@@ -51,7 +51,7 @@ export interface JudgedDaemonSet {
   readonly weight: number;
 }
 
-/** What decides where its pods go is too much to be judged forevery node: it holds no node back, and that is said. */
+/** What decides where its pods go is too much to be judged for every node: it holds no node back, and that is said. */
 export interface OversizedDaemonSet {
   readonly kind: "oversized";
   readonly key: string;

@@ -12,7 +12,7 @@ import type { PodScope, TaintDaemonSet, TaintNode, TaintPod, TaintRule } from ".
 
 /** Of tolerations, node selector and affinity of a DaemonSet: names of 1 500 nodes. Users can make them 1.4 MB large. */
 const MAX_PLACING_LENGTH = 64 * 1024;
-/** Of labels that a DaemonSet asks for, and terms that they are in: each may be checked forevery node. */
+/** Of labels that a DaemonSet asks for, and terms that they are in: each may be checked for every node. */
 const MAX_CHECKS = 64;
 /** Of tolerations that may be of our taint, in a pod. Whoever may create a pod can give it 20 000. */
 const MAX_OWN_TOLERATIONS = 100;

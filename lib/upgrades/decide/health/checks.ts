@@ -1,4 +1,4 @@
-// The health checks: each turns what was read into a result, with a value forevery reason that it decides. A failed read is a
+// The health checks: each turns what was read into a result, with a value for every reason that it decides. A failed read is a
 // failed check. What results mean for an upgrade is decided elsewhere.
 //
 //   check                    fails when

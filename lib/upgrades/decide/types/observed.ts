@@ -91,7 +91,7 @@ export type HealthReason =
   | "dvo_client_creation_failed"
   | "dvo_metrics_query_failed";
 
-/** One result. `reasons` has a value forevery reason that this check decides, so that a success clears what failed before. */
+/** One result. `reasons` has a value for every reason that this check decides, so that a success clears what failed before. */
 export type HealthResult =
   & {
     readonly check: HealthCheckId;
