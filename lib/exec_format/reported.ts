@@ -1,6 +1,7 @@
 // Which containers were reported lately, and by which source: two sources may see the same one.
 import { LRUCache } from "lru-cache";
 import type { Clock } from "../clock.ts";
+import { atMost } from "../oci/weights.ts";
 
 /** Who saw it: the daemon in the kernel, or the leader in the status of the pod. */
 export type FailureSource = "kernel" | "status";
@@ -15,17 +16,16 @@ export interface ReportedFailure {
   readonly architecture: string;
 }
 
-/** 10 000 containers. The option `max` would take 24 bytes for each of them at the start. */
-const KEPT = { maxSize: 10_000, sizeCalculation: () => 1 } as const;
+const MAX_CONTAINERS = 10_000;
 const MAX_SHOWN = 20;
 /** Longer than the kubelet's longest pause between two starts (ms). */
 const CLEARED_MS = 10 * 60_000;
 
 export class ReportedContainers {
   readonly #clock: Clock;
-  readonly #known = new LRUCache<string, FailureSource>(KEPT);
+  readonly #known = new LRUCache<string, FailureSource>(atMost(MAX_CONTAINERS));
   /** Until when, by the clock that never jumps. */
-  readonly #cleared = new LRUCache<string, number>(KEPT);
+  readonly #cleared = new LRUCache<string, number>(atMost(MAX_CONTAINERS));
   readonly #shown: ReportedFailure[] = [];
 
   constructor(clock: Clock) {

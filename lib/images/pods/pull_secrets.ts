@@ -89,8 +89,12 @@ export class PullSecrets {
   constructor(deps: PullSecretDeps) {
     this.#deps = deps;
     const { clock } = deps;
-    const weights = { maxSize: MAX_KEPT_BYTES, sizeOf: weightOfContent };
-    this.#secrets = new SharedCalls({ clock, keepMs: () => SECRET_KEPT_MS, ...weights });
+    this.#secrets = new SharedCalls({
+      clock,
+      keepMs: () => SECRET_KEPT_MS,
+      maxSize: MAX_KEPT_BYTES,
+      sizeOf: weightOfContent,
+    });
     this.#accounts = new SharedCalls({ clock, keepMs: () => ACCOUNT_KEPT_MS, maxKept: MAX_KEPT });
   }
 

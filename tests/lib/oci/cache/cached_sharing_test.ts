@@ -7,17 +7,11 @@ import { type InspectionReport, type PlannedRequest, reportWithoutRequests } fro
 import { type InspectionPriority, mostUrgent } from "../../../../lib/oci/callers.ts";
 import { FakeClock } from "../../../support/fake_clock.ts";
 import { openMemoryStore } from "../../../support/memory_store.ts";
+import { makePlatforms } from "../../../support/reports.ts";
 import { turn } from "../../../support/until.ts";
 
 const REPORT = reportWithoutRequests({
-  inspection: {
-    kind: "platforms",
-    digest: `sha256:${"ab".repeat(32)}`,
-    mediaType: "application/vnd.oci.image.index.v1+json",
-    platforms: [{ os: "linux", architecture: "amd64" }],
-    depth: "index",
-    findings: [],
-  },
+  inspection: makePlatforms(),
   resolved: "registry.example/app:v1",
   verifiedAtMs: 0,
   source: "registry",
