@@ -29,7 +29,7 @@ export interface StepWords {
   readonly id: string;
   readonly stage: "Before" | "Control plane" | "Workers" | "After";
   readonly title: string;
-  /** Markdown, as is `remedy`: what to do where that does not come. */
+  /** Markdown, as is `remedy`: what to do where that does not come. Alerts by name alone: the table links them. */
   readonly waitsFor: string;
   readonly remedy: string;
   /** Whether the plan does without what it is for: it is shown as skipped. */
