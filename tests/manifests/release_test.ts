@@ -119,8 +119,8 @@ Deno.test("deno task release: what it wrote installs, explains and adds up witho
     }
   });
   await t.step("the checksums match, and so does that of the plugin in krew's manifest", async () => {
-    const checked = await run("sha256sum", ["--check", "--quiet", "SHA256SUMS"], { cwd: out });
-    assert.deepEqual(checked, { code: 0, said: "" });
+    const { code, said } = await run("sha256sum", ["--check", "--quiet", "SHA256SUMS"], { cwd: out });
+    assert.deepEqual({ code, said }, { code: 0, said: "" });
     const sums = await Deno.readTextFile(join(out, "SHA256SUMS"));
     const { spec } = parse(await Deno.readTextFile(join(out, "archway.yaml")));
     assert.equal(spec.platforms.length, 4);

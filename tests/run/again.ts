@@ -10,8 +10,8 @@ import type { Part } from "./parts.ts";
 const MOST_FILES = 10;
 
 /**
- * The files of failed tests, and those of which no test is known: they may not have been loaded. None of pure decisions, or where
- * too much failed.
+ * The files of failed tests, and those of which no test is known: they may not have been loaded, or their nodes did not come up.
+ * None of pure decisions, or where too much failed.
  */
 export function filesToRunAgain(
   part: Pick<Part, "name">,
@@ -21,7 +21,7 @@ export function filesToRunAgain(
   const failed = tests.filter(({ outcome }) => outcome === "failed").map(({ file }) => file);
   const known = new Set(tests.map(({ file }) => file));
   const again = [...new Set([...failed, ...files.filter((file) => !known.has(file))])];
-  return failed.length === 0 || again.length > MOST_FILES ? [] : again;
+  return known.size === 0 || again.length > MOST_FILES ? [] : again;
 }
 
 /** The tests of a first run, with those of the files that ran again in the place of the ones they had. */

@@ -152,7 +152,10 @@ Deno.test("filesToRunAgain() names the few files that failed beside servers, and
     filesToRunAgain({ name }, { tests, files });
   assert.deepEqual(again("waiting", first), ["a"]);
   assert.deepEqual(again("waiting", first, ["a", "b", "not loaded"]), ["a", "not loaded"]);
-  assert.deepEqual(again("waiting", [ran("b", "passed")], ["b", "not loaded"]), []);
+  assert.deepEqual(again("node", [ran("b", "passed")], ["b", "of a lab that did not start"]), [
+    "of a lab that did not start",
+  ]);
+  assert.deepEqual(again("waiting", [], ["not loaded"]), []);
   assert.deepEqual(again("pure", first), []);
   assert.deepEqual(again("node", [..."abcdefghijk"].map((file) => ran(file, "failed"))), []);
   const second = [ran("a", "passed", "1"), ran("a", "passed", "2")];
