@@ -34,7 +34,7 @@ function untilAborted(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason), { once: true }));
 }
 
-Deno.test("openPodPlacement() releases a gated pod by one patch and reports it in three slots", async () => {
+Deno.test("PodPlacement releases a gated pod by one patch and reports it in three slots", async () => {
   const scene = openScene(gated("web"));
   const controller = controllerOf(scene);
   await whileRunning(scene, controller, async () => {
@@ -50,7 +50,7 @@ Deno.test("openPodPlacement() releases a gated pod by one patch and reports it i
   });
 });
 
-Deno.test("openPodPlacement() that leads again places at once the pods whose inspections the end of leading stopped", async () => {
+Deno.test("PodPlacement that leads again places at once the pods whose inspections the end of leading stopped", async () => {
   const scene = openScene(gated("web"));
   let isFirstTerm = true;
   const silent = answering(
@@ -65,7 +65,7 @@ Deno.test("openPodPlacement() that leads again places at once the pods whose ins
   assert.equal(scene.recorded.filter(({ reason }) => reason === ADDED).length, 1);
 });
 
-Deno.test("openPodPlacement() ends cleanly when the pod is deleted at the moment of the write", async () => {
+Deno.test("PodPlacement ends cleanly when the pod is deleted at the moment of the write", async () => {
   const scene = openScene(gated("web"));
   scene.cluster.beforePatch = once(() => scene.cluster.drop(Resource.pods, "shop/web"));
   const controller = controllerOf(scene);
@@ -75,7 +75,7 @@ Deno.test("openPodPlacement() ends cleanly when the pod is deleted at the moment
   });
 });
 
-Deno.test("openPodPlacement() decides again when a container is changed at the moment of the write", async () => {
+Deno.test("PodPlacement decides again when a container is changed at the moment of the write", async () => {
   const scene = openScene(gated("web"));
   scene.cluster.beforePatch = once(() => scene.cluster.put(Resource.pods, gated("web", { image: "single-arm64" })));
   await runFor(scene, controllerOf(scene), 100);
@@ -83,7 +83,7 @@ Deno.test("openPodPlacement() decides again when a container is changed at the m
   assert.equal(scene.cluster.patches.length, 1);
 });
 
-Deno.test("openPodPlacement() leaves a pod alone whose gate others lifted and that they bound", async () => {
+Deno.test("PodPlacement leaves a pod alone whose gate others lifted and that they bound", async () => {
   const scene = openScene(gated("web"));
   const bound = { ...gated("web"), spec: { containers: [{ name: "c", image: "multi" }], nodeName: "n1" } };
   scene.cluster.beforePatch = once(() => scene.cluster.put(Resource.pods, bound));
@@ -92,14 +92,14 @@ Deno.test("openPodPlacement() leaves a pod alone whose gate others lifted and th
   assert.deepEqual(podOf(scene, "web")["spec"], bound.spec);
 });
 
-Deno.test("openPodPlacement() keeps foreign gates and waits for no replica", async () => {
+Deno.test("PodPlacement keeps foreign gates and waits for no replica", async () => {
   const scene = openScene(gated("web", { gates: ["kueue.x-k8s.io/admission", SCHEDULING_GATE, "example.com/x"] }));
   await runFor(scene, controllerOf(scene), 100);
   assert.deepEqual(gatesOf(podOf(scene, "web")), ["kueue.x-k8s.io/admission", "example.com/x"]);
   assert.match(scene.recorded.at(-1)?.message ?? "", /Still held by kueue.x-k8s.io\/admission, example.com\/x/);
 });
 
-Deno.test("openPodPlacement() releases the pod bare, with a Warning, when the server refuses what was decided", async () => {
+Deno.test("PodPlacement releases the pod bare, with a Warning, when the server refuses what was decided", async () => {
   const scene = openScene(gated("web"));
   scene.cluster.beforePatch = once(() => {
     throw new ApiError("affinity is forbidden", { status: 422, hasCauses: true });
@@ -112,7 +112,7 @@ Deno.test("openPodPlacement() releases the pod bare, with a Warning, when the se
   assert.match(warning?.message ?? "", /affinity is forbidden/);
 });
 
-Deno.test("openPodPlacement() releases a pod whose guarded texts have the characters that Go escapes", async () => {
+Deno.test("PodPlacement releases a pod whose guarded texts have the characters that Go escapes", async () => {
   const pod = gated("web");
   const preference = { key: "note", operator: "In", values: ["a&b"] };
   const nodeAffinity = {
@@ -125,7 +125,7 @@ Deno.test("openPodPlacement() releases a pod whose guarded texts have the charac
   assert.deepEqual(requiredOf(podOf(scene, "web")), [term([ARCH, AMD64])]);
 });
 
-Deno.test("openPodPlacement() goes on until the server takes the patch", async () => {
+Deno.test("PodPlacement goes on until the server takes the patch", async () => {
   const scene = openScene(gated("web"));
   let refusals = 5;
   scene.cluster.beforePatch = () => {
@@ -136,7 +136,7 @@ Deno.test("openPodPlacement() goes on until the server takes the patch", async (
   assert.deepEqual(reasonsOf(scene), [ADDED, SET, REMOVED]);
 });
 
-Deno.test("openPodPlacement() falls back within the longest gate age, also when another leader takes over", async () => {
+Deno.test("PodPlacement falls back within the longest gate age, also when another leader takes over", async () => {
   const scene = openScene(gated("web", { image: "broken" }));
   const config = configs(cluster({ fallback: AMD64 }));
   await runFor(scene, controllerOf(scene, config), 40_000);
@@ -150,7 +150,7 @@ Deno.test("openPodPlacement() falls back within the longest gate age, also when 
   assert.deepEqual(last, ["2 ArchAwareInspectionError", "3 ArchAwareFallbackPredicateSet", `1 ${REMOVED}`]);
 });
 
-Deno.test("openPodPlacement() says why an image could not be inspected before its registry fell silent", async () => {
+Deno.test("PodPlacement says why an image could not be inspected before its registry fell silent", async () => {
   const scene = openScene(gated("web", { image: "broken" }));
   let attempts = 0;
   const silent = answering(
@@ -162,7 +162,7 @@ Deno.test("openPodPlacement() says why an image could not be inspected before it
   assert.match(JSON.stringify(scene.recorded), /no answer within the longest gate age of 1m; before: .*broken/);
 });
 
-Deno.test("openPodPlacement() reports and marks a failure that goes on no more often than its marks change", async () => {
+Deno.test("PodPlacement reports and marks a failure that goes on no more often than its marks change", async () => {
   const scene = openScene(gated("web", { image: "broken" }));
   await runFor(scene, controllerOf(scene), 55_000);
   assert.ok(scene.requests.length > 10, `${scene.requests.length} attempts`);
@@ -170,7 +170,7 @@ Deno.test("openPodPlacement() reports and marks a failure that goes on no more o
   assert.deepEqual([failures.length, scene.cluster.patches.length], [4, 4]);
 });
 
-Deno.test("openPodPlacement() tries a pod again that waited out its time while nobody was there to place it", async () => {
+Deno.test("PodPlacement tries a pod again that waited out its time while nobody was there to place it", async () => {
   const scene = openScene(gated("web", { image: "broken" }));
   await runFor(scene, controllerOf(scene), 1_000);
   await scene.clock.advance(120_000);
@@ -182,14 +182,14 @@ Deno.test("openPodPlacement() tries a pod again that waited out its time while n
   });
 });
 
-Deno.test("openPodPlacement() finds by its sweep a gated pod whose label was removed", async () => {
+Deno.test("PodPlacement finds by its sweep a gated pod whose label was removed", async () => {
   const stray = gated("web");
   const scene = openScene({ ...stray, metadata: { ...stray.metadata, labels: {} } });
   await runFor(scene, controllerOf(scene), 1_000);
   assert.deepEqual(gatesOf(podOf(scene, "web")), []);
 });
 
-Deno.test("openPodPlacement() counts no pod that merely has the gate's label, and none that is being deleted", async () => {
+Deno.test("PodPlacement counts no pod that merely has the gate's label, and none that is being deleted", async () => {
   const leaving = gated("leaving");
   const metadata = { ...leaving.metadata, deletionTimestamp: "2026-11-21T12:00:00Z", finalizers: ["example.com/x"] };
   const scene = openScene(gated("labelled", { gates: [] }), { ...leaving, metadata });
@@ -201,7 +201,7 @@ Deno.test("openPodPlacement() counts no pod that merely has the gate's label, an
   });
 });
 
-Deno.test("openPodPlacement() finds by its sweep a labelled pod that the watch does not show", async () => {
+Deno.test("PodPlacement finds by its sweep a labelled pod that the watch does not show", async () => {
   const scene = openScene();
   const controller = controllerOf(scene);
   await whileRunning(scene, controller, async () => {

@@ -34,7 +34,7 @@ Deno.test("keptPod() keeps a usual pod whole, and of a large one its name alone"
   assert.ok(JSON.stringify(keptPod(view)).length < 200);
 });
 
-Deno.test("openPodPlacement() places large pods like any other, by what they are when it is their turn", async () => {
+Deno.test("PodPlacement places large pods like any other, by what they are when it is their turn", async () => {
   const scene = openScene();
   for (const name of ["one", "two", "three", "four", "five"]) scene.cluster.put(Resource.pods, large(name));
   const controller = controllerOf(scene);

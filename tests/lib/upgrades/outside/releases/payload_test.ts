@@ -121,7 +121,7 @@ Deno.test("read() ends with the signal, and refuses bytes that are not those of 
   await assert.rejects(bed.reader.read(image, { architecture: undefined, signal: soon }));
 });
 
-Deno.test("openClusterPayloads() reads a payload with the pull secret of the cluster, as it is at that time", async () => {
+Deno.test("ClusterPayloads reads a payload with the pull secret of the cluster, as it is at that time", async () => {
   await using bed = await openBed({ kind: "basic", users: { puller: "s3cret" } });
   const { host } = bed.registry;
   const image = bed.put(imageOf(bed, "amd64"));
