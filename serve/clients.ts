@@ -16,8 +16,8 @@ import { TAINT_COUNTERS, type TaintMetrics } from "../lib/taints/metrics.ts";
 import type { CapabilityParts, ServeDeps } from "./capability.ts";
 import { SecretRecord } from "../lib/k8s/secret_record.ts";
 import { openPathSecret, PATH_SECRET, type PathSecret } from "../lib/server/path_secret.ts";
-import { openServingCertificate } from "../lib/tls/open_certificate.ts";
-import type { ServingCertificate } from "../lib/tls/serving_certificate.ts";
+import { openServingCertificate } from "../lib/server/certificate/open_certificate.ts";
+import type { ServingCertificate } from "../lib/server/certificate/serving_certificate.ts";
 
 export interface Clients {
   readonly parts: CapabilityParts;

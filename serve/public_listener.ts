@@ -3,7 +3,7 @@ import type { Config } from "../lib/config/parse.ts";
 import { CONNECTION_LIMITS } from "../lib/server/connection_table.ts";
 import { type HttpsListener, type HttpsListenerOptions, openHttpsListener } from "../lib/server/https_listener.ts";
 import { makePathCheck } from "../lib/server/path_check.ts";
-import { readClientCa } from "../lib/tls/open_certificate.ts";
+import { readClientCa } from "../lib/server/certificate/open_certificate.ts";
 
 /** Connections have the limits of the webhooks of pods. */
 export async function openPublicListener(

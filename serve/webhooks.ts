@@ -10,7 +10,7 @@ import type { ListenerGuard } from "../lib/server/connection_guard.ts";
 import { makePathCheck } from "../lib/server/path_check.ts";
 import { WebhookPath } from "../lib/names.ts";
 import { openLoadLimit, OTHER_LOAD, POD_LOAD } from "../lib/server/load_limit.ts";
-import { readClientCa } from "../lib/tls/open_certificate.ts";
+import { readClientCa } from "../lib/server/certificate/open_certificate.ts";
 import { pullScopeOf } from "../lib/placement/decide/pod_refs.ts";
 import type { ServeDeps } from "./capability.ts";
 import type { Clients } from "./clients.ts";

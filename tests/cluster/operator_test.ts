@@ -4,7 +4,7 @@ import type { KubeObject } from "../../lib/k8s/types.ts";
 import { Resource } from "../../lib/k8s/types.ts";
 import { EventReason, Finalizer, SCHEDULING_GATE, WebhookName } from "../../lib/names.ts";
 import { parseOperandConfig } from "../../lib/operator/decide/config_view.ts";
-import { changeAuthority } from "../../lib/tls/authority.ts";
+import { changeAuthority } from "../../lib/server/certificate/authority.ts";
 import { clusterConfig, defineKind, localConfig, POD_WEBHOOK } from "./support/objects.ts";
 import { NAMESPACE, openOperatorBench, type OperatorBench } from "./support/operator_bench.ts";
 import { waitUntil } from "./support/wait.ts";

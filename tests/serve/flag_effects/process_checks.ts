@@ -15,7 +15,7 @@ import { webhookEndpoint } from "../../../lib/operator/decide/webhook_clients.ts
 import { makeSettings } from "../../../lib/placement/decide/config/types.ts";
 import { issueLoopbackCertificates } from "../../../playground/listen.ts";
 import { openHttpsListener } from "../../../lib/server/https_listener.ts";
-import { openServingCertificate, readClientCa } from "../../../lib/tls/open_certificate.ts";
+import { openServingCertificate, readClientCa } from "../../../lib/server/certificate/open_certificate.ts";
 import { openScene } from "../../controllers/make.ts";
 import { gated } from "../../controllers/pod_placement/make.ts";
 import { makeFolder } from "../../lib/oci/config/planner_support.ts";

@@ -1,6 +1,6 @@
 // The certificate that the webhooks are served with, wherever it comes from: files, or Archway's own authority.
 import { createPrivateKey, X509Certificate } from "node:crypto";
-import type { IssuedPair } from "./issue.ts";
+import type { IssuedPair } from "../../tls/issue.ts";
 
 export interface CertificateInForce extends IssuedPair {
   /** What API servers must trust; undefined when another controller of the cluster writes it where they read it. */

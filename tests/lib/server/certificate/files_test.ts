@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { silentLogger } from "../../../lib/log.ts";
-import { openCertificateFiles } from "../../../lib/tls/files.ts";
-import { issueAuthority, type IssuedPair, issueServing } from "../../../lib/tls/issue.ts";
-import { FakeClock } from "../../support/fake_clock.ts";
-import { temporaryFolder } from "../../support/temporary_folder.ts";
-import { until } from "../../support/until.ts";
+import { silentLogger } from "../../../../lib/log.ts";
+import { openCertificateFiles } from "../../../../lib/server/certificate/files.ts";
+import { issueAuthority, type IssuedPair, issueServing } from "../../../../lib/tls/issue.ts";
+import { FakeClock } from "../../../support/fake_clock.ts";
+import { temporaryFolder } from "../../../support/temporary_folder.ts";
+import { until } from "../../../support/until.ts";
 
 const validity = { nowMs: Date.now(), lifetimeMs: 86_400_000 };
 const POLL_MS = 2_000;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { issueAuthority, issueServing } from "../../../lib/tls/issue.ts";
-import { isIssuedBy } from "../../../lib/tls/files.ts";
+import { issueAuthority, issueServing } from "../../../../lib/tls/issue.ts";
+import { isIssuedBy } from "../../../../lib/server/certificate/files.ts";
 
 const validity = { nowMs: Date.now(), lifetimeMs: 86_400_000 };
 

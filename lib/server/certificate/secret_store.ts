@@ -1,7 +1,7 @@
 // The authority in a Secret of Archway's namespace, shared by all replicas.
 import * as z from "zod";
-import type { KubeApi } from "../k8s/api.ts";
-import { SecretRecord, type SecretTexts, type StoredSecret } from "../k8s/secret_record.ts";
+import type { KubeApi } from "../../k8s/api.ts";
+import { SecretRecord, type SecretTexts, type StoredSecret } from "../../k8s/secret_record.ts";
 import type { Authority } from "./authority.ts";
 
 export const AUTHORITY_SECRET = "archway-tls";

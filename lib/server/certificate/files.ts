@@ -1,6 +1,6 @@
 // A serving certificate in files, read again when they change. The last good pair stays.
-import type { Clock } from "../clock.ts";
-import { errorText, type Logger } from "../log.ts";
+import type { Clock } from "../../clock.ts";
+import { errorText, type Logger } from "../../log.ts";
 import { type CertificateInForce, findPairProblem, ServingCertificate } from "./serving_certificate.ts";
 import { X509Certificate } from "node:crypto";
 

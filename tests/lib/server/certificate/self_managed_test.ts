@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
-import { ApiError } from "../../../lib/k8s/errors.ts";
-import { silentLogger } from "../../../lib/log.ts";
-import { DEFAULT_TERMS } from "../../../lib/tls/authority.ts";
-import { AUTHORITY_SECRET, AuthorityStore } from "../../../lib/tls/secret_store.ts";
-import { openSelfManagedCertificate, type SelfManagedDeps } from "../../../lib/tls/self_managed.ts";
-import { findPairProblem } from "../../../lib/tls/serving_certificate.ts";
-import { openTestApi, plainAccess } from "../../support/cluster_api.ts";
-import { FakeClock } from "../../support/fake_clock.ts";
-import { serveCluster, type ServedCluster } from "../../playground/make.ts";
-import { until } from "../../support/until.ts";
+import { ApiError } from "../../../../lib/k8s/errors.ts";
+import { silentLogger } from "../../../../lib/log.ts";
+import { DEFAULT_TERMS } from "../../../../lib/server/certificate/authority.ts";
+import { AUTHORITY_SECRET, AuthorityStore } from "../../../../lib/server/certificate/secret_store.ts";
+import { openSelfManagedCertificate, type SelfManagedDeps } from "../../../../lib/server/certificate/self_managed.ts";
+import { findPairProblem } from "../../../../lib/server/certificate/serving_certificate.ts";
+import { openTestApi, plainAccess } from "../../../support/cluster_api.ts";
+import { FakeClock } from "../../../support/fake_clock.ts";
+import { serveCluster, type ServedCluster } from "../../../playground/make.ts";
+import { until } from "../../../support/until.ts";
 
 const DAY_MS = 86_400_000;
 const TERMS = { ...DEFAULT_TERMS, names: ["localhost"] };

@@ -6,7 +6,7 @@ import {
   bundleOf,
   changeAuthority,
   decideAuthorityChange,
-} from "../../../lib/tls/authority.ts";
+} from "../../../../lib/server/certificate/authority.ts";
 
 const DAY_MS = 86_400_000;
 const START_MS = Date.parse("2026-11-21T12:00:00Z");

@@ -1,7 +1,7 @@
 // The serving certificate of Archway's own authority: made when there is none, renewed in time, shared through a Secret.
-import type { Clock } from "../clock.ts";
-import { firstRead, keepReading } from "../k8s/secret_record.ts";
-import type { Logger } from "../log.ts";
+import type { Clock } from "../../clock.ts";
+import { firstRead, keepReading } from "../../k8s/secret_record.ts";
+import type { Logger } from "../../log.ts";
 import { type Authority, type AuthorityTerms, bundleOf, changeAuthority, decideAuthorityChange } from "./authority.ts";
 import type { AuthorityStore } from "./secret_store.ts";
 import { type CertificateInForce, ServingCertificate } from "./serving_certificate.ts";

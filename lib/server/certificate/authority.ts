@@ -6,7 +6,7 @@
 //                  it signs once `overlapMs` has passed; its predecessor stays in the bundle until the next change
 import { X509Certificate } from "node:crypto";
 import { isIP } from "node:net";
-import { CLOCK_SKEW_MS, issueAuthority, type IssuedPair, issueServing } from "./issue.ts";
+import { CLOCK_SKEW_MS, issueAuthority, type IssuedPair, issueServing } from "../../tls/issue.ts";
 import { findPairProblem } from "./serving_certificate.ts";
 
 /** Everything the authority is. Kept in a Secret; never leaves the process otherwise. */

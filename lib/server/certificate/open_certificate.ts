@@ -1,8 +1,8 @@
 // The serving certificate by configuration: from files, or issued by Archway's own authority; and the CA of the certificates of clients.
 import { X509Certificate } from "node:crypto";
-import type { Clock } from "../clock.ts";
-import type { KubeApi } from "../k8s/api.ts";
-import { errorText, type Logger } from "../log.ts";
+import type { Clock } from "../../clock.ts";
+import type { KubeApi } from "../../k8s/api.ts";
+import { errorText, type Logger } from "../../log.ts";
 import { DEFAULT_TERMS } from "./authority.ts";
 import { openCertificateFiles } from "./files.ts";
 import { AuthorityStore } from "./secret_store.ts";
