@@ -1,6 +1,6 @@
 // The connection to the API server: which certificates are trusted, which name is verified, through which proxy.
-import { PinnedHosts } from "./pinned/pinned_hosts.ts";
-import { fetchUnverified } from "./pinned/unverified_fetch.ts";
+import { PinnedHosts } from "../tls/pinned_hosts.ts";
+import { fetchUnverified } from "../tls/unverified_fetch.ts";
 import type { ClusterAccess, TlsIdentity } from "./cluster_access.ts";
 import { KeptConnections, type WireRequest } from "./kept_connections.ts";
 import { openServerTunnel, type ServerTunnel } from "./server_tunnel.ts";

@@ -1,7 +1,7 @@
 // Certificates and keys in PEM: what can be used of a text, and words for the rest.
 import { createPrivateKey, X509Certificate } from "node:crypto";
-import { readCertificate } from "../../k8s/pinned/certificate.ts";
-import { childrenOf, derOf, readElements, Tag } from "../../k8s/pinned/der.ts";
+import { readCertificate } from "../../tls/certificate.ts";
+import { childrenOf, derOf, readElements, Tag } from "../../tls/der.ts";
 import type { ClientCertificate } from "../pull_plan.ts";
 import { asParsed, type Fault, type Parsed, unparsable } from "../../parsed.ts";
 

@@ -21,8 +21,8 @@ import {
 } from "./exchange.ts";
 import type { TraceEntry } from "../request_log.ts";
 import { proxyFor, type ProxySettings } from "./proxy.ts";
-import { PinnedHosts } from "../../k8s/pinned/pinned_hosts.ts";
-import { fetchUnverified } from "../../k8s/pinned/unverified_fetch.ts";
+import { PinnedHosts } from "../../tls/pinned_hosts.ts";
+import { fetchUnverified } from "../../tls/unverified_fetch.ts";
 
 /** Documents are small: a request to a registry that sends slowly is better repeated, and pods must not wait 10 s for a healthy one. */
 const TIMEOUTS = { headersMs: 5_000, totalMs: 7_000 };

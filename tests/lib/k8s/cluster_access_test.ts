@@ -14,7 +14,7 @@ import {
 import { openTestApi } from "../../support/cluster_api.ts";
 import { FakeClock } from "../../support/fake_clock.ts";
 import { temporaryFolder } from "../../support/temporary_folder.ts";
-import { issueSelfSigned } from "./pinned/self_signed.ts";
+import { issueSelfSigned } from "../tls/self_signed.ts";
 
 interface Scene {
   readonly directory: string;

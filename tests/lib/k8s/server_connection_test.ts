@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { ClusterAccess } from "../../../lib/k8s/cluster_access.ts";
 import { ServerConnection } from "../../../lib/k8s/server_connection.ts";
-import { issueSelfSigned } from "./pinned/self_signed.ts";
+import { issueSelfSigned } from "../tls/self_signed.ts";
 import { until } from "../../support/until.ts";
 
 const certificate = await issueSelfSigned({ names: [{ type: "dns", value: "kubernetes.default" }] });

@@ -5,15 +5,15 @@
 //             ▲ 401: discarded and read once more
 import type * as z from "zod";
 import { type Clock, jitter } from "../../../clock.ts";
-import { PinnedHosts } from "../../../k8s/pinned/pinned_hosts.ts";
-import { fetchUnverified } from "../../../k8s/pinned/unverified_fetch.ts";
+import { PinnedHosts } from "../../../tls/pinned_hosts.ts";
+import { fetchUnverified } from "../../../tls/unverified_fetch.ts";
 import { hasDenseStructure, type JsonObject } from "../../../json.ts";
 import { openDeadline } from "../../../k8s/deadline.ts";
 import { collectBody } from "../../../oci/http/body.ts";
 import { isSendable } from "../../../oci/http/exchange.ts";
 import { type RequestName, statusError, UpstreamError, upstreamError, wireError } from "./upstream_error.ts";
 import { request as httpRequest } from "node:http";
-import { exchange } from "../../../k8s/pinned/exchange.ts";
+import { exchange } from "../../../tls/exchange.ts";
 
 export interface UpstreamEndpoint {
   /** `https://host:port`, or with a path that every request begins with; no slash at the end. */

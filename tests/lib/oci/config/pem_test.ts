@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { createPrivateKey, generateKeyPairSync } from "node:crypto";
 import { parseCertificates, parseClientPair } from "../../../../lib/oci/config/pem.ts";
 import type { Parsed } from "../../../../lib/parsed.ts";
-import { issueSelfSigned } from "../../k8s/pinned/self_signed.ts";
+import { issueSelfSigned } from "../../tls/self_signed.ts";
 
 const nowMs = Date.now();
 const good = await issueSelfSigned({ isCa: false });

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { errorText } from "../../../../lib/log.ts";
-import { PinnedHosts } from "../../../../lib/k8s/pinned/pinned_hosts.ts";
-import { fetchUnverified } from "../../../../lib/k8s/pinned/unverified_fetch.ts";
-import { openTunnelProxy } from "../../../support/tunnel_proxy.ts";
+import { errorText } from "../../../lib/log.ts";
+import { PinnedHosts } from "../../../lib/tls/pinned_hosts.ts";
+import { fetchUnverified } from "../../../lib/tls/unverified_fetch.ts";
+import { openTunnelProxy } from "../../support/tunnel_proxy.ts";
 import { issueSelfSigned, type SelfSigned } from "./self_signed.ts";
 
 interface Served extends AsyncDisposable {

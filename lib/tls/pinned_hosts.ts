@@ -5,7 +5,7 @@
 //      ▲                                └─ unlisted, or refused: the verified attempt's fault, or why
 //      └── kept, but the server shows another certificate now
 import { LRUCache } from "lru-cache";
-import { errorText } from "../../log.ts";
+import { errorText } from "../log.ts";
 import { judgePin } from "./pin.ts";
 
 /** How to send one request in either way. Both reject when no answer comes. */

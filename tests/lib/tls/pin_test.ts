@@ -2,8 +2,8 @@ import "reflect-metadata";
 import assert from "node:assert/strict";
 import { Extension } from "@peculiar/x509";
 import fc from "fast-check";
-import { readCertificate } from "../../../../lib/k8s/pinned/certificate.ts";
-import { judgePin, type PinVerdict } from "../../../../lib/k8s/pinned/pin.ts";
+import { readCertificate } from "../../../lib/tls/certificate.ts";
+import { judgePin, type PinVerdict } from "../../../lib/tls/pin.ts";
 import { issueSelfSigned, type SelfSigned, type SelfSignedRequest } from "./self_signed.ts";
 
 const nowMs = Date.now();
