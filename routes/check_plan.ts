@@ -7,7 +7,7 @@ import type { LoadLimit } from "../lib/server/load_limit.ts";
 import { CLUSTER_VERSION_NAME, PlanWebhook } from "../lib/upgrades/names.ts";
 import { type PlanVerdict, validatePlanWrite } from "../lib/upgrades/decide/admission/validate_write.ts";
 import { type ClusterVersion, parseClusterVersion } from "../lib/upgrades/decide/types/cluster.ts";
-import { KeptValue } from "../lib/upgrades/outside/http/kept_value.ts";
+import { KeptValue } from "../lib/upgrades/outside/kept_value.ts";
 import { parseWrite, renderAnswer } from "./admission.ts";
 import { answering } from "./review_body.ts";
 

@@ -6,7 +6,7 @@ import { CLUSTER_VERSION_NAME, Upgrades } from "../names.ts";
 import { parseClusterVersion } from "../decide/types/cluster.ts";
 import { readConfig } from "../cluster/plan_input.ts";
 import type { OperatorConfig } from "../decide/types/operator_config.ts";
-import { KeptValue } from "./http/kept_value.ts";
+import { KeptValue } from "./kept_value.ts";
 import { proxyFor, type ProxySettings } from "../../oci/http/proxy.ts";
 import { Upstream } from "./http/upstream.ts";
 import {

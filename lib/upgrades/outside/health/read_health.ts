@@ -20,7 +20,7 @@ import { isForbidden } from "../../../k8s/errors.ts";
 import { Resource } from "../../../k8s/types.ts";
 import { errorText } from "../../../log.ts";
 import { fixedEndpoint, Upstream, type UpstreamOptions } from "../http/upstream.ts";
-import { KeptValue } from "../http/kept_value.ts";
+import { KeptValue } from "../kept_value.ts";
 
 export interface HealthDeps {
   readonly alerts: () => Promise<readonly string[]>;

@@ -2,7 +2,7 @@
 import type { Clock } from "../../../clock.ts";
 import { errorText, type Logger } from "../../../log.ts";
 import { parseCertificates } from "../../../oci/config/pem.ts";
-import { KeptValue } from "./kept_value.ts";
+import { KeptValue } from "../kept_value.ts";
 
 export type TrustedBundles = (signal: AbortSignal) => Promise<readonly string[]>;
 

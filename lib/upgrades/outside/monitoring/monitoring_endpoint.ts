@@ -4,7 +4,7 @@ import type { Clock } from "../../../clock.ts";
 import { MINUTE_MS, parseTime } from "../../../cluster/time.ts";
 import { ignoring, type KubeApi, type ReadApi, readOptional } from "../../../k8s/api.ts";
 import { Resource, type ResourceType, type Wire } from "../../../k8s/types.ts";
-import { type Keepable, KeptValue } from "../http/kept_value.ts";
+import { type Keepable, KeptValue } from "../kept_value.ts";
 import type { EndpointSource, UpstreamEndpoint } from "../http/upstream.ts";
 import { UpstreamError } from "../http/upstream_error.ts";
 import type { AuthenticationV1TokenRequest, V1TokenRequestSpec } from "@kubernetes/client-node";

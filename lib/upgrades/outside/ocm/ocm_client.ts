@@ -9,7 +9,7 @@ import { UpstreamError } from "../http/upstream_error.ts";
 import type { Clock } from "../../../clock.ts";
 import { type ReadApi, readOptional } from "../../../k8s/api.ts";
 import { Resource } from "../../../k8s/types.ts";
-import { KeptValue } from "../http/kept_value.ts";
+import { KeptValue } from "../kept_value.ts";
 import type { TrustedBundles } from "../http/trusted_bundles.ts";
 
 export interface PolicyTarget {
