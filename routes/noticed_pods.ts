@@ -57,11 +57,11 @@ export function openNotices(deps: NoticeDeps): Notices {
   const inBackground = (pod: PodView, wanted: readonly ImageUse[], look: () => Promise<void>): void => {
     if (wanted.length === 0 || wanted.length > MAX_IMAGES || deps.signal.aborted) return;
     const weight = Math.max(LEAST_IMAGES, wanted.length);
-    const place = deps.images.places.tryAcquire(pod.namespace, { weight, share: BACKGROUND_SHARES.noticed });
-    if (place === undefined) return;
+    const permit = deps.images.permits.tryAcquire(pod.namespace, { weight, share: BACKGROUND_SHARES.noticed });
+    if (permit === undefined) return;
     look()
       .catch((error: unknown) => deps.log.debug("images of a noticed pod not checked", { reason: errorText(error) }))
-      .finally(() => place.release());
+      .finally(() => permit.release());
   };
   return {
     late: (pod, late) => {

@@ -39,8 +39,8 @@ const PARALLEL = 64;
 const LEAST_IMAGES = 64;
 /** What is left of the longest wait, images are waited for; and at least so long (ms). */
 const LEAST_WAIT_MS = 1_000;
-/** Until another try for places of images (ms). */
-const NO_PLACE_MS = 500;
+/** Until another try for permits (ms). */
+const NO_PERMIT_MS = 500;
 /** The key of the check itself; a Workload's has a slash. */
 const CHECK_KEY = "check";
 /** Between two looks at the check: Kueue may be installed later (ms). */
@@ -107,12 +107,12 @@ async function reconcileWorkload(run: Run, key: string, failures: Map<string, Fa
   const share = BACKGROUND_SHARES.prefetched;
   const ageMs = (): number => Math.max(0, serverNowMs(clock, api) - workload.sinceMs);
   const leftMs = run.settingsOf(workload.namespace).maxGateAgeMs - ageMs();
-  using place = run.images.places.tryAcquire(workload.namespace, { weight, share });
-  if (place === undefined && leftMs > 0) {
+  using permit = run.images.permits.tryAcquire(workload.namespace, { weight, share });
+  if (permit === undefined && leftMs > 0) {
     failures.set(key, before);
-    return requeueAfter(NO_PLACE_MS);
+    return requeueAfter(NO_PERMIT_MS);
   }
-  const limitMs = place === undefined ? 0 : Math.min(BACKGROUND_LIMIT_MS, Math.max(LEAST_WAIT_MS, leftMs));
+  const limitMs = permit === undefined ? 0 : Math.min(BACKGROUND_LIMIT_MS, Math.max(LEAST_WAIT_MS, leftMs));
   const history = { ...before, ageMs, limitMs };
   // The decision about a pod of each pod set, as it would be made about the pod itself.
   const decisions = await Promise.all(workload.podSets.map(({ template }) => decideTemplate(run, template, history)));

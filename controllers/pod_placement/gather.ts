@@ -50,7 +50,7 @@ function evidenceNow(plan: InspectionPlan, pod: PodView, settings: PlacementSett
   if (plan.kind === "inspect" && state.inspection.kind === "settled") {
     return { kind: "judged", plan, judgement: state.inspection.judgement };
   }
-  // Nothing would end it when the decision cannot be written, and it takes places from other pods.
+  // Nothing would end it when the decision cannot be written, and it holds permits that other pods wait for.
   stopInspection(state);
   if (plan.kind === "decided") return plan;
   const message = `no answer within the longest gate age of ${renderDuration(settings.maxGateAgeMs)}`;

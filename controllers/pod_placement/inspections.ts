@@ -1,9 +1,9 @@
 // Inspections of pods' images, beside the queue: a slow registry occupies no worker. One at a time a pod. Their number is limited,
-// as they take memory: a pod beyond it keeps a place in a line, by namespaces in turn, and comes back to the queue from there.
+// as they take memory: a pod beyond it waits for a permit, which namespaces get in turn, and comes back to the queue with it.
 import type { PodImagesRequest } from "../../lib/images/pods/pod_images.ts";
 import { errorText } from "../../lib/log.ts";
 import { callersOf } from "../../lib/oci/callers.ts";
-import type { Place } from "../../lib/oci/limits/fair_limiter.ts";
+import type { Permit } from "../../lib/oci/limits/fair_limiter.ts";
 import type { ImageUse, InspectedImage } from "../../lib/oci/types.ts";
 import type { ImageJudgement } from "../../lib/placement/decide/decision_types.ts";
 import type { PlacementSettings } from "../../lib/placement/decide/config/types.ts";
@@ -29,7 +29,7 @@ export class Inspections {
   /** Starts the inspection of a pod's images, or lets the pod wait for its turn. What is known of all is judged at once. */
   start(key: string, pod: PodView, state: PodState, images: readonly ImageUse[]): void {
     const { inspection } = state;
-    const { places } = this.#deps.images;
+    const { permits } = this.#deps.images;
     if (inspection.kind === "pending") return;
     const judgement = this.#judgeKnown(pod, images);
     if (judgement !== undefined) {
@@ -38,8 +38,8 @@ export class Inspections {
       return;
     }
     const size = { weight: images.length };
-    const place = inspection.kind === "admitted" ? inspection.place : places.tryAcquire(pod.namespace, size);
-    if (place === undefined) return this.#waitForTurn(key, pod.namespace, state, size);
+    const permit = inspection.kind === "admitted" ? inspection.permit : permits.tryAcquire(pod.namespace, size);
+    if (permit === undefined) return this.#waitForTurn(key, pod.namespace, state, size);
     const running = { kind: "running", stop: new AbortController() } as const;
     state.inspection = running;
     this.#follow(
@@ -47,7 +47,7 @@ export class Inspections {
         if (state.inspection !== running) return;
         state.inspection = { kind: "settled", judgement };
         this.#wake(key);
-      }).finally(() => place.release()),
+      }).finally(() => permit.release()),
     );
   }
 
@@ -63,14 +63,14 @@ export class Inspections {
   #waitForTurn(key: string, namespace: string, state: PodState, size: { readonly weight: number }): void {
     const pending = { kind: "pending", stop: new AbortController() } as const;
     state.inspection = pending;
-    const admit = (place: Place): void => {
-      if (state.inspection !== pending) return place.release();
-      state.inspection = { kind: "admitted", place };
+    const admit = (permit: Permit): void => {
+      if (state.inspection !== pending) return permit.release();
+      state.inspection = { kind: "admitted", permit };
       this.#wake(key);
     };
     const callers = callersOf({ namespace, priority: "gated" });
     // Rejects when it is stopped, and only then.
-    this.#follow(this.#deps.images.places.acquire(callers, pending.stop.signal, size).then(admit, () => {}));
+    this.#follow(this.#deps.images.permits.acquire(callers, pending.stop.signal, size).then(admit, () => {}));
   }
 
   #follow(work: Promise<void>): void {

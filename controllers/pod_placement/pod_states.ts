@@ -1,6 +1,6 @@
 // The state of a gated pod between two reconciles, in memory only: a restart begins without it.
 import { serverNowMs } from "../../lib/k8s/api.ts";
-import type { Place } from "../../lib/oci/limits/fair_limiter.ts";
+import type { Permit } from "../../lib/oci/limits/fair_limiter.ts";
 import type { ImageJudgement } from "../../lib/placement/decide/decision_types.ts";
 import type { PodPlacementDeps } from "./deps.ts";
 import type { GatedPod, GatedPodRef } from "./gated_pod.ts";
@@ -9,7 +9,7 @@ export type InspectionState =
   | { readonly kind: "none" }
   /** Too many images are under way: the pod waits for its turn. */
   | { readonly kind: "pending"; readonly stop: AbortController }
-  | { readonly kind: "admitted"; readonly place: Place }
+  | { readonly kind: "admitted"; readonly permit: Permit }
   | { readonly kind: "running"; readonly stop: AbortController }
   | { readonly kind: "settled"; readonly judgement: ImageJudgement };
 
@@ -77,7 +77,7 @@ export class PodStates {
 export function stopInspection(state: PodState): void {
   const { inspection } = state;
   state.inspection = { kind: "none" };
-  if (inspection.kind === "admitted") inspection.place.release();
+  if (inspection.kind === "admitted") inspection.permit.release();
   else if (inspection.kind === "pending" || inspection.kind === "running") inspection.stop.abort();
 }
 

@@ -38,7 +38,7 @@ export function openScene(...objects: readonly KubeObject[]): Scene {
         requests.push(request);
         return Promise.resolve(request.images.map((use) => ({ ...use, inspection: fact(use.image).inspection })));
       },
-      places: new ImageLimits().images,
+      permits: new ImageLimits().images,
       prefetch: () => {},
       recall: () => undefined,
     },

@@ -4,7 +4,7 @@ import { openDeadline } from "../../k8s/deadline.ts";
 import type { InspectedImage } from "../../oci/types.ts";
 import type { PodImages, PodImagesRequest } from "./pod_images.ts";
 
-/** How long images of templates and audited pods are waited for (ms): a slow registry holds no place for long. */
+/** How long images of templates and audited pods are waited for (ms): a slow registry holds no permit for long. */
 export const BACKGROUND_LIMIT_MS = 10_000;
 export const BACKGROUND_RETRY_MS = 60_000;
 

@@ -23,7 +23,7 @@ export interface PodImagesRequest {
 
 export interface PodImages {
   /** One for each image of a pod that is gated, prefetched or noticed, of which there may be any number. */
-  readonly places: FairLimiter;
+  readonly permits: FairLimiter;
   /** One answer per image, in order; failures are answers. Rejects only when the signal aborts. */
   inspect(request: PodImagesRequest, signal: AbortSignal): Promise<readonly InspectedImage[]>;
   /** The same from memory alone; undefined when anything must be asked for, or read. */
@@ -46,7 +46,7 @@ interface PodImagesDeps {
 }
 
 export function openPodImages(deps: PodImagesDeps): PodImages {
-  const { limits: { images: places }, log } = deps;
+  const { limits: { images: permits }, log } = deps;
   const inspect: PodImages["inspect"] = (request, signal) => inspectImages(deps, request, signal);
   const prefetched = new Set<string>();
 
@@ -55,18 +55,18 @@ export function openPodImages(deps: PodImagesDeps): PodImages {
     const key = JSON.stringify([request.scope, images]);
     if (images.length === 0 || deps.signal.aborted || prefetched.has(key)) return;
     const size = { weight: images.length, share: BACKGROUND_SHARES.prefetched };
-    const place = places.tryAcquire(request.scope.namespace, size);
-    if (place === undefined) return;
+    const permit = permits.tryAcquire(request.scope.namespace, size);
+    if (permit === undefined) return;
     prefetched.add(key);
     inspect({ ...request, images }, deps.signal)
       .catch((error: unknown) => log.debug("prefetch ended early", { reason: errorText(error) }))
       .finally(() => {
         prefetched.delete(key);
-        place.release();
+        permit.release();
       });
   }
 
-  return { places, inspect, recall: (request) => recallImages(deps, request), prefetch };
+  return { permits, inspect, recall: (request) => recallImages(deps, request), prefetch };
 }
 
 /** From memory where it has them all, and else each by the inspector. */

@@ -8,7 +8,7 @@ type FailedArchitectures = (
 
 export function podImagesWithoutFailed(inner: PodImages, failed: FailedArchitectures): PodImages {
   return {
-    places: inner.places,
+    permits: inner.permits,
     inspect: async (request, signal) => {
       const { namespace } = request.scope;
       return (await inner.inspect(request, signal)).map((one) => withoutFailed(one, { failed, namespace }));

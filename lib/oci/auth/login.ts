@@ -138,7 +138,7 @@ export class Login {
     return { ...wanted, endpoint: { ...endpoint, transport: transport() }, context };
   }
 
-  /** A probe outlives who is cancelled. Who began it waits for its end: a namespace has no more than its places. */
+  /** A probe outlives who is cancelled. Who began it waits for its end: a namespace has no more than its permits. */
   async #awaitRoot(read: (probe: ProbeRoot) => Promise<Challenge | undefined>): Promise<Challenge | undefined> {
     const { signal } = this.#deps.context;
     let isOwn = false;

@@ -1,22 +1,22 @@
-// Places that namespaces share, with a fair queue: none takes so many that none is left for the next one.
+// Permits that namespaces share, with a fair queue: none takes so many that none is left for the next one.
 import { orAborted } from "../../clock.ts";
 import type { Callers } from "../callers.ts";
 import { FairQueue } from "./fair_queue.ts";
 
-export interface Place extends Disposable {
+export interface Permit extends Disposable {
   readonly release: () => void;
 }
 
 export interface FairLimiterOptions {
   readonly limit: number;
-  /** How many times the free places one namespace may hold. With 1, one alone gets half of all; the other half stays free. */
+  /** How many times the free permits one namespace may hold. With 1, one alone gets half of all; the other half stays free. */
   readonly share: number;
-  /** Whether a place may be given now; each true is followed by a place that is given, or by {@link onUnused}. */
+  /** Whether a permit may be given now; each true is followed by a permit that is given, or by {@link onUnused}. */
   readonly mayGive?: (() => boolean) | undefined;
   readonly onUnused?: (() => void) | undefined;
 }
 
-/** Places that one request takes, 1 when absent; given when any is free, so that a heavy one is not passed over. */
+/** Permits that one request takes, 1 when absent; given when any is free, so that a heavy one is not passed over. */
 export interface Weight {
   readonly weight?: number | undefined;
   /** Of a request that does not wait: a smaller share than the namespace has otherwise. */
@@ -24,7 +24,7 @@ export interface Weight {
 }
 
 interface Waiter extends Weight {
-  readonly give: (place: Place) => void;
+  readonly give: (permit: Permit) => void;
   readonly refuse: (reason: unknown) => void;
 }
 
@@ -52,33 +52,33 @@ export class FairLimiter {
     return Math.floor(this.#limit);
   }
 
-  /** Changes the number of places, between 1 and the number that it was opened with; may be a fraction on the way. */
+  /** Changes the number of permits, between 1 and the number that it was opened with; may be a fraction on the way. */
   scale(change: (limit: number) => number): void {
     this.#limit = Math.min(this.#options.limit, Math.max(1, change(this.#limit)));
     this.giveFree();
   }
 
-  /** A place at once; undefined when none is free for the namespace. What waits is not passed over: it gets what it may have. */
-  tryAcquire(namespace: string, { weight = 1, share }: Weight = {}): Place | undefined {
+  /** A permit at once; undefined when none is free for the namespace. What waits is not passed over: it gets what it may have. */
+  tryAcquire(namespace: string, { weight = 1, share }: Weight = {}): Permit | undefined {
     if (this.#taken >= this.limit || !this.#mayHave(namespace, share)) return undefined;
     return this.#options.mayGive?.() ?? true ? this.#take(namespace, weight) : undefined;
   }
 
   /** The same for the first of the callers that may have one: a caller whose share is used up does not hold up the others. */
-  tryAcquireAny({ members }: Callers, weight: Weight): Place | undefined {
+  tryAcquireAny({ members }: Callers, weight: Weight): Permit | undefined {
     for (const { namespace } of members) {
-      const place = this.tryAcquire(namespace, weight);
-      if (place !== undefined) return place;
+      const permit = this.tryAcquire(namespace, weight);
+      if (permit !== undefined) return permit;
     }
     return undefined;
   }
 
-  /** Waits for a place. Rejects with the signal's reason, or with that of {@link refuseAll}. */
-  async acquire(callers: Callers, signal: AbortSignal, { weight }: Weight = {}): Promise<Place> {
+  /** Waits for a permit. Rejects with the signal's reason, or with that of {@link refuseAll}. */
+  async acquire(callers: Callers, signal: AbortSignal, { weight }: Weight = {}): Promise<Permit> {
     signal.throwIfAborted();
     const free = this.#queue.size === 0 ? this.tryAcquireAny(callers, { weight }) : undefined;
     if (free !== undefined) return free;
-    const { promise, resolve, reject } = Promise.withResolvers<Place>();
+    const { promise, resolve, reject } = Promise.withResolvers<Permit>();
     const entry = this.#queue.add({ give: resolve, refuse: reject, weight }, callers.members);
     const unfollow = callers.onJoin((caller) => {
       this.#queue.join(entry, caller);
@@ -88,7 +88,7 @@ export class FairLimiter {
     try {
       return await orAborted(promise, signal);
     } catch (error) {
-      // A place may have been given in the same moment.
+      // A permit may have been given in the same moment.
       if (!this.#queue.remove(entry)) promise.then(({ release }) => release(), () => {});
       this.giveFree();
       throw error;
@@ -101,7 +101,7 @@ export class FairLimiter {
     for (const { refuse } of this.#queue.drain()) refuse(reason);
   }
 
-  /** Gives places while there are any. To be called when {@link FairLimiterOptions.mayGive} may have changed. */
+  /** Gives permits while there are any. To be called when {@link FairLimiterOptions.mayGive} may have changed. */
   giveFree(): void {
     while (this.#taken < this.limit && this.#queue.size > 0 && (this.#options.mayGive?.() ?? true)) {
       const next = this.#queue.next((namespace) => this.#mayHave(namespace));
@@ -114,7 +114,7 @@ export class FairLimiter {
     return (this.#held.get(namespace) ?? 0) < share * (this.limit - this.#taken);
   }
 
-  #take(namespace: string, weight = 1): Place {
+  #take(namespace: string, weight = 1): Permit {
     this.#taken += weight;
     this.#held.set(namespace, (this.#held.get(namespace) ?? 0) + weight);
     let isHeld = true;

@@ -38,7 +38,7 @@ export class FairQueue<T> {
     return this.#callersOf.delete(entry);
   }
 
-  /** Takes out the next entry whose namespace may have a place, with that namespace. */
+  /** Takes out the next entry whose namespace may have a permit, with that namespace. */
   next(mayHave: (namespace: string) => boolean): { readonly item: T; readonly namespace: string } | undefined {
     for (const priority of PRIORITIES) {
       const found = this.#levels[priority].take(mayHave);

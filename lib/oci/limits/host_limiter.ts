@@ -1,7 +1,7 @@
 // The requests to one registry host. A refusal counts against its cause alone: 429 against the account, 5xx and no answer against the
 // group of repositories. The host itself fails when it cannot be reached, or when several groups fail.
 //
-//   enter ─ refused? ─ paused? ─ place of the account ─ place of the host ─ send ─ leave: note the outcome
+//   enter ─ refused? ─ paused? ─ permit of the account ─ permit of the host ─ send ─ leave: note the outcome
 //            └ CircuitOpen, RateLimited      └ both fair by namespace
 import type { Clock } from "../../clock.ts";
 import type { InspectionError } from "../errors.ts";
@@ -9,7 +9,7 @@ import { type Callers, mostUrgent } from "../callers.ts";
 import type { FailureReason } from "../types.ts";
 import type { HealthReporter } from "./health_reporter.ts";
 import type { HostState } from "./host_state.ts";
-import { KeyedLimiter, PLACES } from "./keyed_limiter.ts";
+import { KeyedLimiter, PERMITS } from "./keyed_limiter.ts";
 import type { Outcome } from "./outcome.ts";
 
 /** What a request is for: repository and account, and the namespaces that requested it. */
@@ -64,13 +64,13 @@ export class HostLimiter {
     const accounts = [...this.#accounts.values()];
     const pausedForMs = Math.max(0, ...accounts.map((account) => account.pausedForMs));
     const remaining = accounts.map((account) => account.remaining).filter((left) => left !== undefined);
-    const { taken, waiting } = this.#whole.places;
+    const { taken, waiting } = this.#whole.permits;
     return {
       host: this.#host,
       circuit: this.#circuit,
       inFlight: taken,
-      limit: Math.min(PLACES.limit, ...accounts.map(({ places }) => places.limit)),
-      waiting: accounts.reduce((sum, { places }) => sum + places.waiting, waiting),
+      limit: Math.min(PERMITS.limit, ...accounts.map(({ permits }) => permits.limit)),
+      waiting: accounts.reduce((sum, { permits }) => sum + permits.waiting, waiting),
       ...(remaining.length === 0 ? {} : { remaining: Math.min(...remaining) }),
       ...(pausedForMs === 0 ? {} : { pausedForMs }),
       ...(this.#groups.size === 0 ? {} : { failingRepositories: this.#groups.size }),
@@ -89,7 +89,7 @@ export class HostLimiter {
     return failing?.circuit ?? "closed";
   }
 
-  /** Waits for a place. Throws InspectionError (CircuitOpen, RateLimited) when the wait would be long, or the signal's reason. */
+  /** Waits for a permit. Throws InspectionError (CircuitOpen, RateLimited) when the wait would be long, or the signal's reason. */
   async enter(about: RequestAbout): Promise<Disposable> {
     const { signal, callers } = about;
     for (;;) {
@@ -103,20 +103,20 @@ export class HostLimiter {
         await paused.waitPause(signal);
         continue;
       }
-      using places = new DisposableStack();
-      places.use(await account.places.acquire(callers, signal));
-      places.use(await this.#whole.places.acquire(callers, signal));
+      using permits = new DisposableStack();
+      permits.use(await account.permits.acquire(callers, signal));
+      permits.use(await this.#whole.permits.acquire(callers, signal));
       // While it waited, its account or repository may have been refused.
       const isFree = this.#paused(about, account) === undefined && this.#refusal(about, account) === undefined;
-      if (isFree && (this.#group(about)?.tryPass() ?? true)) return places.move();
+      if (isFree && (this.#group(about)?.tryPass() ?? true)) return permits.move();
       this.#whole.withdrew();
     }
   }
 
-  leave(places: Disposable, { about, outcome }: { readonly about: RequestAbout; readonly outcome: Outcome }): void {
+  leave(permits: Disposable, { about, outcome }: { readonly about: RequestAbout; readonly outcome: Outcome }): void {
     this.#note(about, about.isForeign === true ? ofRegistryAlone(outcome) : outcome);
-    places[Symbol.dispose]();
-    this.#whole.places.giveFree();
+    permits[Symbol.dispose]();
+    this.#whole.permits.giveFree();
     this.#whole.refuseWaiting();
     this.#accounts.get(about.account)?.refuseWaiting();
   }

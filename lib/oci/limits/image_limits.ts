@@ -1,11 +1,11 @@
-// Limits of this process on what images need: places, programs, memory, parsing. Those of registries are in keyed_limiter.ts.
-// Each answers one harm. Namespaces share each: with a share of 1 one alone may have half, and another always finds a place.
+// Limits of this process on what images need: secrets, programs, memory, parsing. Those of registries are in keyed_limiter.ts.
+// Each answers one harm. Namespaces share each: with a share of 1 one alone may have half, and another always finds a permit.
 import { setImmediate } from "node:timers";
 import { inspectionError } from "../errors.ts";
 import type { Callers } from "../callers.ts";
-import { FairLimiter, type Place } from "./fair_limiter.ts";
+import { FairLimiter, type Permit } from "./fair_limiter.ts";
 
-/** Shares of images that are dropped where they would wait, so that gated pods find places: 500 and 250 when alone. */
+/** Shares of images that are dropped where they would wait, so that gated pods find permits: 500 and 250 when alone. */
 export const BACKGROUND_SHARES = { prefetched: 1 / 7, noticed: 1 / 15 } as const;
 
 /** Documents of at most so many bytes are parsed at once: most are smaller, and none of them takes more than 2 ms. */
@@ -35,7 +35,7 @@ export class ImageLimits {
   #freeAtMs = 0;
 
   /** Memory for a large document that is in the share of any caller. Throws InspectionError when there is none now. */
-  takeMemory(bytes: number, { callers, registry }: Pick<ArrivedDocument, "callers" | "registry">): Place {
+  takeMemory(bytes: number, { callers, registry }: Pick<ArrivedDocument, "callers" | "registry">): Permit {
     const memory = this.#documents.tryAcquireAny(callers, { weight: bytes });
     if (memory !== undefined) return memory;
     const message = `Cannot read an answer of "${registry}" now: it is large, and others are being read.`;

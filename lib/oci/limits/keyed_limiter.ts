@@ -1,6 +1,6 @@
 // What limits the requests of one key of a registry. A refusal counts against its cause alone, so there are three kinds:
 //
-//   kind     places that namespaces share     nothing is sent after                          says
+//   kind     permits that namespaces share    nothing is sent after                          says
 //   host     20                               5 failures in a row, but for one probe         CircuitOpen
 //   account  20, fewer after refusals         429, until Retry-After; the end of its quota   RateLimited
 //   group    those of its host                the same failures; 503, until Retry-After      CircuitOpen
@@ -17,8 +17,8 @@ import { Health, type HealthSubject } from "./health_reporter.ts";
 const BREAKER = { threshold: 5, baseMs: 500, capMs: 2_000 } as const;
 /** Requests of a group that are refused while a probe is under way may come back after this (ms). */
 const PROBE_MS = 500;
-/** Enough places to read 100 images a second at 100 ms each, few enough for any registry. A namespace alone gets 16. */
-export const PLACES = { limit: 20, share: 4 } as const;
+/** Enough permits to read 100 images a second at 100 ms each, few enough for any registry. A namespace alone gets 16. */
+export const PERMITS = { limit: 20, share: 4 } as const;
 /** Pauses up to this long are waited out; for longer ones the refusal says when to come back (ms). */
 export const MAX_WAIT_MS = 2_000;
 /** How many requests must be left in the registry's window before this priority sends one. Gated pods always may. */
@@ -36,7 +36,7 @@ export class KeyedLimiter {
   readonly #kind: LimiterKind;
   readonly #clock: Clock;
   readonly #breaker: Breaker;
-  #places: FairLimiter | undefined;
+  #permits: FairLimiter | undefined;
   #lastError = "";
   #refusals = 0;
   #pausedUntilMs = 0;
@@ -51,10 +51,10 @@ export class KeyedLimiter {
     this.#breaker = new Breaker({ clock, ...BREAKER });
   }
 
-  /** After failures one request gets a place, as a probe; the others wait for what it finds. */
-  get places(): FairLimiter {
-    return this.#places ??= new FairLimiter({
-      ...PLACES,
+  /** After failures one request gets a permit, as a probe; the others wait for what it finds. */
+  get permits(): FairLimiter {
+    return this.#permits ??= new FairLimiter({
+      ...PERMITS,
       mayGive: () => this.#breaker.tryPass(),
       onUnused: () => this.#breaker.withdrew(),
     });
@@ -75,19 +75,19 @@ export class KeyedLimiter {
   }
 
   get isUnused(): boolean {
-    return this.#places === undefined || this.#places.taken + this.#places.waiting === 0;
+    return this.#permits === undefined || this.#permits.taken + this.#permits.waiting === 0;
   }
 
   get isIdle(): boolean {
     const isUnlimited = this.circuit === "closed" && this.pausedForMs === 0 && this.remaining === undefined;
-    return this.isUnused && isUnlimited && (this.#places?.limit ?? PLACES.limit) === PLACES.limit;
+    return this.isUnused && isUnlimited && (this.#permits?.limit ?? PERMITS.limit) === PERMITS.limit;
   }
 
   /** Why a request of this priority is not to be sent; undefined when it may be, or may soon. */
   refusal(priority: InspectionPriority): InspectionError | undefined {
     if (this.#kind === "account") return this.#accountRefusal(priority);
     const { state, isProbing, openForMs } = this.#breaker;
-    // Requests wait at a host until its probe has ended; a group has no places to wait for.
+    // Requests wait at a host until its probe has ended; a group has no permits to wait for.
     const isOpen = state === "open" || state === "half-open" && isProbing && this.#kind === "group";
     const retryAfterMs = isOpen ? openForMs || PROBE_MS : this.pausedForMs;
     if (!isOpen && retryAfterMs <= MAX_WAIT_MS) return undefined;
@@ -112,10 +112,10 @@ export class KeyedLimiter {
     return inspectionError(reason, message, { registry, retryAfterMs: Math.ceil(retryAfterMs) });
   }
 
-  /** Rejects what waits for a place, where it is not to be sent any more. */
+  /** Rejects what waits for a permit, where it is not to be sent any more. */
   refuseWaiting(): void {
     const refusal = this.refusal("gated");
-    if (refusal !== undefined) this.places.refuseAll(refusal);
+    if (refusal !== undefined) this.permits.refuseAll(refusal);
   }
 
   /** Resolves when what is left of the pause now is over, with one timer for all; rejects with the signal's reason. */
@@ -134,7 +134,7 @@ export class KeyedLimiter {
   worked(remaining?: number): void {
     this.#breaker.succeeded();
     this.#refusals = 0;
-    this.#places?.scale((limit) => limit + 1);
+    this.#permits?.scale((limit) => limit + 1);
     if (remaining !== undefined) this.#quota = { remaining, untilMs: this.#clock.monotonicMs() + QUOTA_LIFE_MS };
   }
 
@@ -143,13 +143,13 @@ export class KeyedLimiter {
     this.#breaker.failed();
   }
 
-  /** The registry requests a pause. Consecutive ones halve the places, and by that the refusals of a burst. */
+  /** The registry requests a pause. Consecutive ones halve the permits, and by that the refusals of a burst. */
   paused(ms: number, message: string): void {
     this.#lastError = message;
     this.#breaker.withdrew();
     this.#pausedUntilMs = Math.max(this.#pausedUntilMs, this.#clock.monotonicMs() + ms);
     this.#refusals += 1;
-    if (this.#refusals > 1) this.#places?.scale((limit) => limit / 2);
+    if (this.#refusals > 1) this.#permits?.scale((limit) => limit / 2);
   }
 
   withdrew(): void {

@@ -52,7 +52,7 @@ export class RequestLimiter {
 
   async #once<T extends LimitedAnswer>(about: RequestAbout, send: () => Promise<T>): Promise<T> {
     const host = this.#host(about.host);
-    const places = await host.enter(about);
+    const permits = await host.enter(about);
     let outcome: Outcome = { kind: "nothing" };
     try {
       const answer = await send();
@@ -63,7 +63,7 @@ export class RequestLimiter {
       if (error instanceof InspectionError && !about.signal.aborted) outcome = outcomeOfFailure(error.failure);
       throw error;
     } finally {
-      host.leave(places, { about, outcome });
+      host.leave(permits, { about, outcome });
     }
   }
 

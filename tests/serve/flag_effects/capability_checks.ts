@@ -32,7 +32,7 @@ async function placedOn(...flags: readonly string[]): Promise<readonly string[]>
   const inspection = { kind: "platforms", digest, mediaType: "", platforms, depth: "index", findings: [] } as const;
   const claimedImages = {
     inspect: () => Promise.resolve([{ image: "app", inspection }]),
-    places: new ImageLimits().images,
+    permits: new ImageLimits().images,
     prefetch: () => {},
     recall: () => undefined,
   };

@@ -208,15 +208,15 @@ Deno.test("prefetch() counts images, not pods: a namespace has 500 under way, an
   await bed.clock.advance(10_000);
 });
 
-Deno.test("prefetch() leaves places to gated pods of its own namespace, and of others", async () => {
+Deno.test("prefetch() leaves permits to gated pods of its own namespace, and of others", async () => {
   const bed = openImageBed();
   bed.registry.delayMs = 10_000;
   for (let at = 0; at < 1_000; at++) prefetch(bed, "team", { pod: at });
   const gated = (namespace: string): number => {
     let given = 0;
-    while (bed.images.places.tryAcquire(namespace) !== undefined) given++;
+    while (bed.images.permits.tryAcquire(namespace) !== undefined) given++;
     return given;
   };
-  assert.deepEqual([bed.images.places.taken, gated("team"), gated("good")], [500, 1_500, 1_000]);
+  assert.deepEqual([bed.images.permits.taken, gated("team"), gated("good")], [500, 1_500, 1_000]);
   await bed.clock.advance(10_000);
 });

@@ -9,9 +9,9 @@ const MEMORY = { limit: 64 * 1024 * 1024, share: 1 };
 function takeFor(memory: FairLimiter, namespace = "team"): TakeMemory {
   const callers = callersOf({ namespace, priority: "gated" });
   return (bytes) => {
-    const place = memory.tryAcquireAny(callers, { weight: bytes });
-    if (place === undefined) throw new Error("no memory");
-    return place;
+    const permit = memory.tryAcquireAny(callers, { weight: bytes });
+    if (permit === undefined) throw new Error("no memory");
+    return permit;
   };
 }
 

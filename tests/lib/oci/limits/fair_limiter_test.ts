@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { callersOf } from "../../../../lib/oci/callers.ts";
-import { FairLimiter, type Place } from "../../../../lib/oci/limits/fair_limiter.ts";
+import { FairLimiter, type Permit } from "../../../../lib/oci/limits/fair_limiter.ts";
 
 const NEVER = new AbortController().signal;
 
@@ -8,11 +8,11 @@ function callers(namespace: string): ReturnType<typeof callersOf> {
   return callersOf({ namespace, priority: "gated" });
 }
 
-function held(place: Place | undefined): Place {
-  return place ?? assert.fail("no place");
+function held(permit: Permit | undefined): Permit {
+  return permit ?? assert.fail("no permit");
 }
 
-Deno.test("FairLimiter.tryAcquire() gives a namespace as many places as are free for the others", () => {
+Deno.test("FairLimiter.tryAcquire() gives a namespace as many permits as are free for the others", () => {
   const limiter = new FairLimiter({ limit: 100, share: 1 });
   let given = 0;
   while (limiter.tryAcquire("a") !== undefined) given++;
@@ -23,7 +23,7 @@ Deno.test("FairLimiter.tryAcquire() gives a namespace as many places as are free
   assert.notEqual(limiter.tryAcquire("c"), undefined);
 });
 
-Deno.test("FairLimiter.tryAcquire() gives a heavy request its places when one is free, and all of them back", () => {
+Deno.test("FairLimiter.tryAcquire() gives a heavy request its permits when one is free, and all of them back", () => {
   const limiter = new FairLimiter({ limit: 10, share: 1 });
   const first = held(limiter.tryAcquire("a", { weight: 9 }));
   const heavy = held(limiter.tryAcquire("b", { weight: 200 }));
@@ -36,19 +36,19 @@ Deno.test("FairLimiter.tryAcquire() gives a heavy request its places when one is
   assert.equal(limiter.taken, 0);
 });
 
-Deno.test("FairLimiter.acquire() gives places by weight to what waits, namespaces in turn", async () => {
+Deno.test("FairLimiter.acquire() gives permits by weight to what waits, namespaces in turn", async () => {
   const limiter = new FairLimiter({ limit: 10, share: 1 });
   const first = held(limiter.tryAcquire("first", { weight: 10 }));
   const order: string[] = [];
-  const places: Place[] = [];
+  const permits: Permit[] = [];
   const waiting = ["a1", "a2", "b1"].map(async (name) => {
-    places.push(await limiter.acquire(callers(name.slice(0, 1)), NEVER, { weight: 5 }));
+    permits.push(await limiter.acquire(callers(name.slice(0, 1)), NEVER, { weight: 5 }));
     order.push(name);
   });
   first.release();
   await Promise.all([waiting[0], waiting[2]]);
   assert.deepEqual([order, limiter.taken, limiter.waiting], [["a1", "b1"], 10, 1]);
-  for (const place of places.splice(0)) place.release();
+  for (const permit of permits.splice(0)) permit.release();
   await waiting[1];
   assert.deepEqual([order, limiter.taken], [["a1", "b1", "a2"], 5]);
 });

@@ -43,7 +43,7 @@ Deno.test("RegistryInspector starts a shared inspection in the share of any name
   callers.follow(gated("good"));
   assert.equal((await shared).inspection.kind, "failed", "no endpoint is planned");
   assert.equal(await isSettled(asked), false);
-  for (const place of flood) place?.release();
+  for (const permit of flood) permit?.release();
   await asked;
 });
 

@@ -317,7 +317,7 @@ Deno.test("RequestLimiter.run() keeps the last requests of a quota for gated pod
   assert.equal(await reasonOf(run(limiter, told(100), { priority: "prewarm" })), "answered");
 });
 
-Deno.test("RequestLimiter.run() gives up the place of a caller who leaves", async () => {
+Deno.test("RequestLimiter.run() gives up the permit of a caller who leaves", async () => {
   const clock = new FakeClock();
   const limiter = open(clock);
   const first = held();

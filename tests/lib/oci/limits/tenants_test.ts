@@ -39,7 +39,7 @@ async function withHost(work: (inspector: TestInspector, host: string) => Promis
   await work(inspector, `127.0.0.1:${server.addr.port}`);
 }
 
-Deno.test("a pod with 400 images of a host leaves places there for another namespace", () =>
+Deno.test("a pod with 400 images of a host leaves permits there for another namespace", () =>
   withHost(async (inspector, host) => {
     let floodLeft = 400;
     const flood = Array.from({ length: floodLeft }, async (_, at) => {
