@@ -10,7 +10,7 @@ import type { AdmissionOutcome } from "../lib/placement/metrics.ts";
 import { admissionPatch, renderStorable } from "../lib/placement/decide/patch/admission_patch.ts";
 import type { PlacementConfigs, PlacementSettings } from "../lib/placement/decide/config/types.ts";
 import type { AdmissionVerdict } from "../lib/placement/decide/decision_types.ts";
-import { imagesAtAdmission, judgeAdmission, judgeLeft, planAdmission } from "../lib/placement/decide/gate.ts";
+import { imagesAtAdmission, judgeAdmission, planAdmission } from "../lib/placement/decide/gate.ts";
 import { parsePod, podTemplateOf } from "../lib/placement/decide/pod_view.ts";
 import { narrowTemplate } from "../lib/placement/decide/workload.ts";
 import { listAt, MAX_STRUCTURE, objectAt } from "../lib/json.ts";
@@ -154,12 +154,12 @@ function answer(deps: GatePodDeps, { request, reviewBytes }: SizedRequest): Answ
   const mayGate = deps.mayGate();
   const facts = { pod, settings, plan, known: known?.images, mayGate, liveArchitectures: deps.liveArchitectures() };
   const verdict = judgeAdmission(facts);
+  const { configOf } = verdict;
   const patch = renderStorable(admissionPatch(pod, verdict), reviewBytes);
   if (patch === undefined) {
     deps.log.warn("pod admitted as it is: it may be too large to be stored with a patch", { uid: request.uid });
     return UNTOUCHED;
   }
-  const configOf = judgeLeft(facts)?.configOf ?? [];
   const isWorthwhile = isLeft
     ? known === undefined || known.isAging || configOf.length > 0
     : verdict.kind === "gate" || verdict.kind === "place" && known?.isAging === true;

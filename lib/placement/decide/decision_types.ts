@@ -54,7 +54,11 @@ export type IgnoreReason =
   | "Deleting";
 
 export type AdmissionVerdict =
-  & { readonly nodeAffinityScoring: boolean }
+  & {
+    readonly nodeAffinityScoring: boolean;
+    /** Images of a pod that is left alone whose config must be read before its tolerations are final. */
+    readonly configOf: readonly string[];
+  }
   & (
     | WithTolerations & { readonly kind: "ignore"; readonly reason: IgnoreReason }
     | { readonly kind: "gate" }

@@ -40,49 +40,50 @@ export function imagesAtAdmission(
 /** The verdict on a pod that is being created: the first that applies. Never fails. */
 export function judgeAdmission(facts: AdmissionFacts): AdmissionVerdict {
   const { pod, settings, plan, mayGate } = facts;
-  const nodeAffinityScoring = plan.scoring;
+  const left = judgeLeft(facts);
+  const common = { nodeAffinityScoring: plan.scoring, configOf: left?.configOf ?? [] };
   const pass = (reason: "AuditMode" | "GatingStopped"): AdmissionVerdict => {
     const tolerations = planUndecidedTolerations(pod, settings.ownTaints);
-    return { kind: "pass", reason, tolerations, nodeAffinityScoring };
+    return { kind: "pass", reason, tolerations, ...common };
   };
   if (settings.audit) return pass("AuditMode");
   if (plan.kind === "decided" && plan.decision.kind === "ignore") {
     const { reason } = plan.decision;
-    return { kind: "ignore", reason, tolerations: leftTolerations(facts), nodeAffinityScoring };
+    return { kind: "ignore", reason, tolerations: leftTolerations(facts, left), ...common };
   }
-  const placed = placeAtOnce(facts);
-  if (placed !== undefined) return placed;
-  return mayGate ? { kind: "gate", nodeAffinityScoring } : pass("GatingStopped");
-}
-
-function leftTolerations(facts: AdmissionFacts): readonly TolerationPlan[] {
-  const judgement = judgeLeft(facts);
-  // Where they share none, no node is better than another.
-  const isKnown = judgement?.kind === "shared" && judgement.configOf.length === 0 && judgement.architectures.length > 0;
-  return planUndecidedTolerations(facts.pod, facts.settings.ownTaints, isKnown ? judgement.architectures : undefined);
+  const decision = settings.warmAdmission ? decideWarm(facts, left) : undefined;
+  // Such a pod cannot run now. Held for a moment, it gets a uid, and by that the event that says why.
+  const needsEvent = decision?.kind === "nowhere" || decision?.noMatchingNodes === true;
+  if (decision !== undefined && !(needsEvent && mayGate)) {
+    return { kind: "place", decision, repeated: isRepeated(facts, decision), ...common };
+  }
+  return mayGate ? { kind: "gate", ...common } : pass("GatingStopped");
 }
 
 /** What is known of the images of a pod that placement leaves alone; undefined where they do not matter, or are unknown. */
-export function judgeLeft({ pod, plan, settings, known }: AdmissionFacts): ImageJudgement | undefined {
-  const wanted = plan.kind === "decided" ? imagesAtAdmission(pod, plan, settings) : [];
-  return known === undefined || wanted.length === 0 ? undefined : judgeImages(pod, settings, wanted, known);
+function judgeLeft({ pod, plan, settings, known }: AdmissionFacts): ImageJudgement | undefined {
+  if (known === undefined || plan.kind !== "decided") return undefined;
+  const wanted = imagesAtAdmission(pod, plan, settings);
+  return wanted.length === 0 ? undefined : judgeImages(pod, settings, wanted, known);
 }
 
-function placeAtOnce(facts: AdmissionFacts): AdmissionVerdict | undefined {
-  const decision = facts.settings.warmAdmission ? decideWarm(facts) : undefined;
-  if (decision === undefined) return undefined;
-  // Such a pod cannot run now. Held for a moment, it gets a uid, and by that the event that says why.
-  const needsEvent = decision.kind === "nowhere" || decision.noMatchingNodes;
-  if (needsEvent && facts.mayGate) return undefined;
-  const repeated = isRepeated(facts, decision);
-  return { kind: "place", decision, repeated, nodeAffinityScoring: facts.plan.scoring };
+function leftTolerations(
+  { pod, settings }: AdmissionFacts,
+  left: ImageJudgement | undefined,
+): readonly TolerationPlan[] {
+  // Where they share none, no node is better than another.
+  const isKnown = left?.kind === "shared" && left.configOf.length === 0 && left.architectures.length > 0;
+  return planUndecidedTolerations(pod, settings.ownTaints, isKnown ? left.architectures : undefined);
 }
 
 /** The decision where it can be made without asking a registry; undefined where it cannot. */
-function decideWarm(facts: AdmissionFacts): PlaceDecision | NowhereDecision | undefined {
+function decideWarm(
+  facts: AdmissionFacts,
+  left: ImageJudgement | undefined,
+): PlaceDecision | NowhereDecision | undefined {
   const { pod, settings, plan, known: images } = facts;
   if (plan.kind === "decided") {
-    return plan.decision.kind === "place" ? { ...plan.decision, tolerations: leftTolerations(facts) } : undefined;
+    return plan.decision.kind === "place" ? { ...plan.decision, tolerations: leftTolerations(facts, left) } : undefined;
   }
   if (images === undefined) return undefined;
   const judgement = judgeImages(pod, settings, plan.images, images);

@@ -6,6 +6,7 @@ import { removeGate } from "../../../../lib/placement/decide/patch/pod_patch.ts"
 import { applied, at, gatesOf, make, type Row, rows } from "./make.ts";
 
 const GATE = SCHEDULING_GATE;
+const GATED = { kind: "gate", nodeAffinityScoring: false, configOf: [] } as const;
 
 function withGates(...names: readonly string[]): Record<string, unknown> {
   return make.pod({ schedulingGates: names.map((name) => ({ name })) });
@@ -15,7 +16,7 @@ const WITHOUT = make.pod();
 const WITH_NULL = make.pod({ schedulingGates: null });
 
 function added(raw: unknown): readonly string[] {
-  return gatesOf(applied(raw, admissionPatch(make.view(raw), { kind: "gate", nodeAffinityScoring: false })));
+  return gatesOf(applied(raw, admissionPatch(make.view(raw), GATED)));
 }
 
 function removed(raw: unknown): unknown {
