@@ -11,6 +11,7 @@ import { admissionPatch, renderStorable } from "../lib/placement/decide/patch/ad
 import type { PlacementConfigs, PlacementSettings } from "../lib/placement/decide/config/types.ts";
 import type { AdmissionVerdict } from "../lib/placement/decide/decision_types.ts";
 import { imagesAtAdmission, judgeAdmission, planAdmission } from "../lib/placement/decide/gate.ts";
+import { requiredArchitectures } from "../lib/placement/decide/place.ts";
 import { parsePod, podTemplateOf } from "../lib/placement/decide/pod_view.ts";
 import { narrowTemplate } from "../lib/placement/decide/workload.ts";
 import { listAt, MAX_STRUCTURE, objectAt } from "../lib/json.ts";
@@ -205,17 +206,15 @@ function report(
   const reason = verdictReason(verdict);
   log.debug("pod admitted", { namespace, pod: who, reason });
   if (dryRun) return;
-  const isPlaced = verdict.kind === "place" && verdict.decision.kind === "place" &&
-    verdict.decision.required.kind === "in";
-  const architectures = isPlaced ? verdict.decision.required.architectures : [];
+  const decision = verdict.kind === "place" ? verdict.decision : undefined;
   board.record({
     atMs: clock.nowMs(),
     namespace,
     pod: who,
     kind: verdict.kind,
     reason,
-    architectures,
-    images: verdict.kind === "place" ? boardImages(verdict.decision) : unknownImages(images),
+    architectures: decision === undefined ? [] : requiredArchitectures(decision) ?? [],
+    images: decision === undefined ? unknownImages(images) : boardImages(decision),
     gatedMs: undefined,
   });
 }

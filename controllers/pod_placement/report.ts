@@ -4,6 +4,7 @@ import type { PlacedReport } from "../../lib/placement/decide/report/report_slot
 import { boardImages } from "../../lib/placement/decide/report/board.ts";
 import { decisionReason } from "../../lib/placement/decide/report/reason.ts";
 import { gateAddedReport, type PodOutcome, reportsOf } from "../../lib/placement/decide/report/reports.ts";
+import { requiredArchitectures } from "../../lib/placement/decide/place.ts";
 import { podRef } from "../../lib/placement/decide/pod_refs.ts";
 import type { PodView } from "../../lib/placement/decide/types.ts";
 import type { PodPlacementDeps } from "./deps.ts";
@@ -25,7 +26,7 @@ export function reportOutcome(
   const isReduced = outcome.kind === "reduced";
   const kind = isReduced ? "bare" : decision.kind;
   const reason = decisionReason(decision);
-  const architectures = isReduced && outcome.step !== "unannotated" ? [] : architecturesOf(decision);
+  const architectures = isReduced && outcome.step !== "unannotated" ? [] : requiredArchitectures(decision) ?? [];
   const { metrics, board, log, clock } = deps;
   const name = { namespace: pod.namespace, pod: pod.name };
   metrics.decision(kind);
@@ -46,9 +47,4 @@ function failureFields(decision: PlacementDecision): Readonly<Record<string, str
   if (!("failed" in decision)) return {};
   const { image, failure } = decision.failed;
   return { image, failure: failure.reason, error: failure.message };
-}
-
-function architecturesOf(decision: PlacementDecision): readonly string[] {
-  if (decision.kind === "fallback") return [decision.architecture];
-  return decision.kind === "place" && decision.required.kind === "in" ? decision.required.architectures : [];
 }

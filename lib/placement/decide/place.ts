@@ -7,6 +7,7 @@ import type {
   ImageJudgement,
   NowhereDecision,
   PlaceDecision,
+  PlacementDecision,
   PreferencePlan,
   ReleaseDecision,
   SharedImages,
@@ -32,6 +33,12 @@ export function placeByImages(
   const { architectures } = required;
   const tolerations = planTolerations(pod, architectures, settings.archTaints);
   return { kind: "place", required, images, preferences, tolerations, noMatchingNodes, findings };
+}
+
+/** The architectures that a decision requires of nodes; undefined where it requires none. */
+export function requiredArchitectures(decision: PlacementDecision): readonly string[] | undefined {
+  if (decision.kind === "fallback") return [decision.architecture];
+  return decision.kind === "place" && decision.required.kind === "in" ? decision.required.architectures : undefined;
 }
 
 /** The user has constrained the architecture: only preferences, and tolerations of our own taints, are added. */

@@ -13,6 +13,7 @@ import { affinityOperations } from "./patch/affinity.ts";
 import { changesOf } from "./patch/changes.ts";
 import { allowedArchitectures, allows, hasRequiredArchitecture } from "./patch/constraints.ts";
 import { ownRequirement } from "./patch/own_terms.ts";
+import { requiredArchitectures } from "./place.ts";
 import { parsePod } from "./pod_view.ts";
 import { decisionReason } from "./report/reason.ts";
 import type { PodView } from "./types.ts";
@@ -146,7 +147,7 @@ export function narrowTemplate(template: PodView, decision: PlacementDecision | 
   // A Workload that no flavor fits is held by the check.
   if (decision === undefined || decision.kind === "nowhere" || isContradicted(template, decision)) return [];
   const { required } = changesOf(decision);
-  const needed = architecturesOf(decision) ?? [];
+  const needed = requiredArchitectures(decision) ?? [];
   const candidates = [...new Set([...KNOWN_ARCHITECTURES, ...needed])];
   const isUsers = hasRequiredArchitecture(template) && ownRequirement(template) === undefined;
   const isNarrow = isUsers && allowedArchitectures(template, candidates)?.every((one) => needed.includes(one));
@@ -157,7 +158,7 @@ export function narrowTemplate(template: PodView, decision: PlacementDecision | 
 
 /** Whether the template excludes all that its images have. */
 function isContradicted(template: PodView, decision: PlacementDecision | undefined): boolean {
-  const needed = decision === undefined ? undefined : architecturesOf(decision);
+  const needed = decision === undefined ? undefined : requiredArchitectures(decision);
   return needed !== undefined && allowedArchitectures(template, needed)?.length === 0;
 }
 
@@ -169,13 +170,8 @@ function contradicts(
 ): boolean {
   const architecture = entryOf(labels, NODE_ARCH_LABEL);
   if (architecture === undefined) return false;
-  const needed = decision === undefined ? undefined : architecturesOf(decision);
+  const needed = decision === undefined ? undefined : requiredArchitectures(decision);
   return needed?.includes(architecture) === false || allowedArchitectures(template, [architecture])?.length === 0;
-}
-
-function architecturesOf(decision: PlacementDecision): readonly string[] | undefined {
-  if (decision.kind === "fallback") return [decision.architecture];
-  return decision.kind === "place" && decision.required.kind === "in" ? decision.required.architectures : undefined;
 }
 
 function wordsOf(decision: PlacementDecision | undefined): string {
@@ -183,7 +179,7 @@ function wordsOf(decision: PlacementDecision | undefined): string {
   if (decision.kind === "release" || decision.kind === "fallback" || decision.kind === "retry") {
     return failureText(decision.failed);
   }
-  return architecturesOf(decision)?.join(", ") ?? decisionReason(decision);
+  return requiredArchitectures(decision)?.join(", ") ?? decisionReason(decision);
 }
 
 /** The patch of the status that answers the check. Another answer, or another list of checks, makes it fail. */
