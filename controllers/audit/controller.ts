@@ -178,7 +178,7 @@ async function audit(
   const inspected = await inspectInBackground(deps.images, request, { signal, clock: deps.clock });
   if (inspected === undefined && !isLast) return "unfinished";
   const images = inspected ?? wanted.map((use) => ({ ...use, inspection: NOT_READ }));
-  const evidence = evidenceOf(plan, pod, settings, images);
+  const evidence = evidenceOf({ pod, settings, plan }, images);
   const decision = auditDecision({ pod, settings, evidence, liveArchitectures: deps.liveArchitectures() });
   for (const report of auditReports(decision)) deps.events.record({ object: podRef(pod), slot: 1, ...report });
   deps.metrics.decision("audited");

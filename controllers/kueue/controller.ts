@@ -153,7 +153,7 @@ async function decideTemplate(
     const found = limitMs === 0
       ? images.recall(request)?.images
       : await inspectInBackground(images, request, { signal, clock, limitMs });
-    return evidenceOf(plan, pod, settings, found ?? []);
+    return evidenceOf({ pod, settings, plan }, found ?? []);
   };
   const first = await judge([]);
   const configOf = first.kind === "judged" ? first.judgement.configOf : [];

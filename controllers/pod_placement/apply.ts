@@ -16,7 +16,7 @@ import { parsePod } from "../../lib/placement/decide/pod_view.ts";
 import { isGated } from "../../lib/placement/decide/patch/constraints.ts";
 import type { PodView } from "../../lib/placement/decide/types.ts";
 import type { PodPlacementDeps } from "./deps.ts";
-import { gateAgeMs, leftMs, type PodState } from "./pod_states.ts";
+import { leftMs, type PodState } from "./pod_states.ts";
 import { reportOutcome } from "./report.ts";
 
 export type Applied =
@@ -33,6 +33,8 @@ export interface DecidedPod {
   readonly signal: AbortSignal;
 }
 
+type Writing = Pick<PodPlacementDeps, "api"> & Pick<DecidedPod, "signal">;
+
 /** Writes the decision and reports it. Throws only when the signal aborts. */
 export async function applyDecision(deps: PodPlacementDeps, pod: PodView, decided: DecidedPod): Promise<Applied> {
   return await (decided.decision.kind === "retry" ? markRetry(deps, pod, decided) : release(deps, pod, decided));
@@ -46,7 +48,7 @@ async function markRetry(
 ): Promise<Applied> {
   const operations = releasePatch(pod, decision);
   if (operations.length === 0) return { kind: "written" };
-  const error = await tryPatch(deps, pod, operations, signal);
+  const error = await tryPatch({ api: deps.api, signal }, pod, operations);
   const failure = error === undefined ? undefined : classifyWriteFailure(error);
   if (failure === "gone") return { kind: "gone" };
   if (error !== undefined) {
@@ -54,23 +56,22 @@ async function markRetry(
     deps.log.debug("marks of a failed inspection were not taken", { namespace, pod: name, reason: errorText(error) });
   }
   // What is stale is decided again when the watch shows it.
-  if (failure !== "stale") {
-    reportOutcome(deps, pod, { kind: "applied", decision }, gateAgeMs(deps, pod, state));
-  }
+  if (failure !== "stale") reportOutcome(deps, pod, { outcome: { kind: "applied", decision }, state });
   return { kind: "written" };
 }
 
 async function release(deps: PodPlacementDeps, pod: PodView, decided: DecidedPod): Promise<Applied> {
   const { decision, state, rereads, signal } = decided;
+  const writing = { api: deps.api, signal };
   const refusals: string[] = [];
   let current = pod;
   let step: ReleaseStep = "full";
   for (;;) {
-    const operations = stepPatch(current, step, decision, refusals[0] ?? "");
+    const operations = stepPatch(current, step, { decision, why: refusals[0] ?? "" });
     if (operations.length === 0) return { kind: "gone" };
-    const error = await tryPatch(deps, current, operations, signal);
+    const error = await tryPatch(writing, current, operations);
     if (error === undefined) break;
-    const examined = await examine(deps, current, error, signal);
+    const examined = await examine(writing, current, error);
     if (examined === undefined) return { kind: "gone" };
     const { failure } = examined;
     if (failure === "unanswered") state.unansweredWrites++;
@@ -82,7 +83,7 @@ async function release(deps: PodPlacementDeps, pod: PodView, decided: DecidedPod
       isOverdue: leftMs(deps, pod, state) <= 0,
     });
     if (next.kind === "decideAgain") return { kind: "changed", pod: current };
-    if (next.kind === "wait") return failed(deps, pod, state, [...refusals, why]);
+    if (next.kind === "wait") return failed(deps, pod, { state, refusals: [...refusals, why] });
     deps.log.warn("release refused by the API server", { namespace: pod.namespace, pod: pod.name, step, reason: why });
     refusals.push(why);
     step = next.step;
@@ -90,25 +91,28 @@ async function release(deps: PodPlacementDeps, pod: PodView, decided: DecidedPod
   const outcome = step === "full"
     ? { kind: "applied", decision } as const
     : { kind: "reduced", step, decision, why: [...new Set(refusals)].join(" Then: ") } as const;
-  reportOutcome(deps, pod, outcome, gateAgeMs(deps, pod, state));
+  reportOutcome(deps, pod, { outcome, state });
   return { kind: "written" };
 }
 
-function failed(deps: PodPlacementDeps, pod: PodView, state: PodState, refusals: readonly string[]): Applied {
+function failed(
+  deps: PodPlacementDeps,
+  pod: PodView,
+  { state, refusals }: { readonly state: PodState; readonly refusals: readonly string[] },
+): Applied {
   const why = [...new Set(refusals)].join(" Then: ");
   if (refusals.length > 1 && state.reportedRefusal !== why) {
     state.reportedRefusal = why;
-    reportOutcome(deps, pod, { kind: "refused", why }, gateAgeMs(deps, pod, state));
+    reportOutcome(deps, pod, { outcome: { kind: "refused", why }, state });
   }
   return { kind: "failed", why };
 }
 
 /** Undefined when the pod is gone. The pod, not the error, shows whether it changed or the write was carried out. */
 async function examine(
-  { api }: PodPlacementDeps,
+  { api, signal }: Writing,
   pod: PodView,
   error: unknown,
-  signal: AbortSignal,
 ): Promise<{ readonly failure: ReleaseFailure; readonly pod: PodView } | undefined> {
   const kind = classifyWriteFailure(error);
   if (kind === "gone") return undefined;
@@ -131,10 +135,9 @@ async function examine(
 
 /** The error of a patch that was not taken. Throws when the signal aborts. */
 async function tryPatch(
-  { api }: PodPlacementDeps,
+  { api, signal }: Writing,
   { namespace, name }: PodView,
   operations: JsonPatch,
-  signal: AbortSignal,
 ): Promise<unknown> {
   try {
     await api.patch(Resource.pods, { namespace, name }, { body: { kind: "json", operations }, signal });

@@ -206,8 +206,8 @@ export class PodPlacement {
       // Nothing would close the state of a pod that is gone.
       if ((this.#gated.get(key) ?? this.#unlabelled.get(key))?.uid !== pod.uid) return DONE;
       const state = this.#stateOf({ uid: pod.uid, images: imagesHash(pod) });
-      const inspect = (images: readonly ImageUse[]): void => this.#inspections.start(key, pod, state, images);
-      const gathered = gatherFacts(this.#deps, pod, state, inspect);
+      const inspect = (images: readonly ImageUse[]): void => this.#inspections.start(key, pod, { state, images });
+      const gathered = gatherFacts(this.#deps, pod, { state, inspect });
       if (state.inspection.kind !== "none") state.roundBeganMs ??= this.#deps.clock.monotonicMs();
       if (gathered.kind === "waiting") return this.#requeueUntilDeadline(pod, state, gathered.forMs);
       const beganMs = state.roundBeganMs ?? this.#deps.clock.monotonicMs();

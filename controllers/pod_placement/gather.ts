@@ -1,9 +1,8 @@
 // Gathers the facts for a decision about a gated pod. Never waits: it starts a missing inspection, whose end requeues the pod.
 import { renderDuration } from "../../lib/cluster/duration.ts";
 import type { ImageUse } from "../../lib/oci/types.ts";
-import type { PlacementSettings } from "../../lib/placement/decide/config/types.ts";
 import { planInspection } from "../../lib/placement/decide/plan_inspection.ts";
-import type { Evidence, InspectionPlan, PlacementFacts, PodView } from "../../lib/placement/decide/types.ts";
+import type { Evidence, PlacementFacts, PlannedPod, PodView } from "../../lib/placement/decide/types.ts";
 import type { PodPlacementDeps } from "./deps.ts";
 import { judgeUnanswered } from "./inspections.ts";
 import { countedAgeMs, leftMs, type PodState, stopInspection } from "./pod_states.ts";
@@ -16,8 +15,7 @@ export type Gathered =
 export function gatherFacts(
   deps: PodPlacementDeps,
   pod: PodView,
-  state: PodState,
-  inspect: (images: readonly ImageUse[]) => void,
+  { state, inspect }: { readonly state: PodState; readonly inspect: (images: readonly ImageUse[]) => void },
 ): Gathered {
   const settings = deps.settingsOf(pod.namespace);
   const plan = planInspection(pod, deps.configsOf(pod.namespace), settings);
@@ -31,7 +29,7 @@ export function gatherFacts(
   const facts = {
     pod,
     settings,
-    evidence: evidenceNow(plan, pod, settings, state),
+    evidence: evidenceNow({ pod, settings, plan }, state),
     gateAgeMs: countedAgeMs(deps, pod, state),
     failedAttempts: state.failedAttempts,
     permanentFailures: state.permanentFailures,
@@ -46,7 +44,7 @@ function isSettled({ inspection }: PodState): boolean {
 }
 
 /** Images that have given no answer by now count as failed. */
-function evidenceNow(plan: InspectionPlan, pod: PodView, settings: PlacementSettings, state: PodState): Evidence {
+function evidenceNow({ pod, settings, plan }: PlannedPod, state: PodState): Evidence {
   if (plan.kind === "inspect" && state.inspection.kind === "settled") {
     return { kind: "judged", plan, judgement: state.inspection.judgement };
   }
@@ -55,5 +53,6 @@ function evidenceNow(plan: InspectionPlan, pod: PodView, settings: PlacementSett
   if (plan.kind === "decided") return plan;
   const message = `no answer within the longest gate age of ${renderDuration(settings.maxGateAgeMs)}`;
   const before = state.lastFailure === "" ? "" : `; before: ${state.lastFailure}`;
-  return { kind: "judged", plan, judgement: judgeUnanswered(pod, settings, plan.images, message + before) };
+  const unanswered = { wanted: plan.images, message: message + before };
+  return { kind: "judged", plan, judgement: judgeUnanswered(pod, settings, unanswered) };
 }

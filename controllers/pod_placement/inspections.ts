@@ -27,7 +27,11 @@ export class Inspections {
   }
 
   /** Starts the inspection of a pod's images, or lets the pod wait for its turn. What is known of all is judged at once. */
-  start(key: string, pod: PodView, state: PodState, images: readonly ImageUse[]): void {
+  start(
+    key: string,
+    pod: PodView,
+    { state, images }: { readonly state: PodState; readonly images: readonly ImageUse[] },
+  ): void {
     const { inspection } = state;
     const { permits } = this.#deps.images;
     if (inspection.kind === "pending") return;
@@ -37,9 +41,10 @@ export class Inspections {
       state.inspection = { kind: "settled", judgement };
       return;
     }
-    const size = { weight: images.length };
-    const permit = inspection.kind === "admitted" ? inspection.permit : permits.tryAcquire(pod.namespace, size);
-    if (permit === undefined) return this.#waitForTurn(key, pod.namespace, state, size);
+    const { namespace } = pod;
+    const weight = images.length;
+    const permit = inspection.kind === "admitted" ? inspection.permit : permits.tryAcquire(namespace, { weight });
+    if (permit === undefined) return this.#waitForTurn(key, state, { namespace, weight });
     const running = { kind: "running", stop: new AbortController() } as const;
     state.inspection = running;
     this.#follow(
@@ -60,7 +65,11 @@ export class Inspections {
   }
 
   /** Holds on to no pod and no image: any number of pods may wait. */
-  #waitForTurn(key: string, namespace: string, state: PodState, size: { readonly weight: number }): void {
+  #waitForTurn(
+    key: string,
+    state: PodState,
+    { namespace, weight }: { readonly namespace: string; readonly weight: number },
+  ): void {
     const pending = { kind: "pending", stop: new AbortController() } as const;
     state.inspection = pending;
     const admit = (permit: Permit): void => {
@@ -70,7 +79,7 @@ export class Inspections {
     };
     const callers = callersOf({ namespace, priority: "gated" });
     // Rejects when it is stopped, and only then.
-    this.#follow(this.#deps.images.permits.acquire(callers, pending.stop.signal, size).then(admit, () => {}));
+    this.#follow(this.#deps.images.permits.acquire(callers, pending.stop.signal, { weight }).then(admit, () => {}));
   }
 
   #follow(work: Promise<void>): void {
@@ -88,13 +97,13 @@ export class Inspections {
     const settings = this.#deps.settingsOf(pod.namespace);
     const startedMs = clock.monotonicMs();
     try {
-      return await this.#inspectAll(pod, settings, wanted, signal);
+      return await this.#inspectAll(pod, { settings, wanted }, signal);
     } catch (error) {
       const { namespace, name } = pod;
       if (!signal.aborted) {
         log.error("inspection ended without an answer", { namespace, pod: name, error: errorText(error) });
       }
-      return judgeUnanswered(pod, settings, wanted, "the inspection ended without an answer");
+      return judgeUnanswered(pod, settings, { wanted, message: "the inspection ended without an answer" });
     } finally {
       if (!signal.aborted) metrics.podImagesInspected(clock.monotonicMs() - startedMs);
     }
@@ -102,26 +111,24 @@ export class Inspections {
 
   async #inspectAll(
     pod: PodView,
-    settings: PlacementSettings,
-    images: readonly ImageUse[],
+    { settings, wanted }: { readonly settings: PlacementSettings; readonly wanted: readonly ImageUse[] },
     signal: AbortSignal,
   ): Promise<ImageJudgement> {
     // The pod exists by now, so every look-up from here on is recent enough to place it by.
     const admittedAtMs = this.#deps.clock.nowMs();
-    const request: PodImagesRequest = { scope: pullScopeOf(pod), images, priority: "gated", admittedAtMs };
-    const judgement = judgeImages(pod, settings, images, await this.#deps.images.inspect(request, signal));
+    const request: PodImagesRequest = { scope: pullScopeOf(pod), images: wanted, priority: "gated", admittedAtMs };
+    const judgement = judgeImages(pod, settings, wanted, await this.#deps.images.inspect(request, signal));
     const { configOf } = judgement;
     if (configOf.length === 0) return judgement;
     // An operator bundle narrows nothing, but only its config says that it is one: read it where it would make a difference.
-    return judgeImages(pod, settings, images, await this.#deps.images.inspect({ ...request, configOf }, signal));
+    return judgeImages(pod, settings, wanted, await this.#deps.images.inspect({ ...request, configOf }, signal));
   }
 }
 
 export function judgeUnanswered(
   pod: PodView,
   settings: PlacementSettings,
-  wanted: readonly ImageUse[],
-  message: string,
+  { wanted, message }: { readonly wanted: readonly ImageUse[]; readonly message: string },
 ): ImageJudgement {
   const inspection = { kind: "failed", failure: { kind: "transient", reason: "Timeout", message } } as const;
   return judgeImages(pod, settings, wanted, wanted.map((use): InspectedImage => ({ ...use, inspection })));

@@ -9,6 +9,7 @@ import { podRef } from "../../lib/placement/decide/pod_refs.ts";
 import type { PodView } from "../../lib/placement/decide/types.ts";
 import type { PodPlacementDeps } from "./deps.ts";
 import type { GatedPodRef } from "./gated_pod.ts";
+import { gateAgeMs, type PodState } from "./pod_states.ts";
 
 export function reportGated(deps: PodPlacementDeps, pod: GatedPodRef): void {
   postEvents(deps, pod, [gateAddedReport()]);
@@ -17,8 +18,7 @@ export function reportGated(deps: PodPlacementDeps, pod: GatedPodRef): void {
 export function reportOutcome(
   deps: PodPlacementDeps,
   pod: PodView,
-  outcome: PodOutcome,
-  gateAgeMs: number,
+  { outcome, state }: { readonly outcome: PodOutcome; readonly state: PodState },
 ): void {
   postEvents(deps, pod, reportsOf(pod, outcome));
   if (outcome.kind === "refused") return;
@@ -28,13 +28,14 @@ export function reportOutcome(
   const reason = decisionReason(decision);
   const architectures = isReduced && outcome.step !== "unannotated" ? [] : requiredArchitectures(decision) ?? [];
   const { metrics, board, log, clock } = deps;
+  const gatedMs = gateAgeMs(deps, pod, state);
   const name = { namespace: pod.namespace, pod: pod.name };
   metrics.decision(kind);
   const images = boardImages(decision);
-  board.record({ atMs: clock.nowMs(), ...name, kind, reason, architectures, images, gatedMs: gateAgeMs });
-  const fields = { ...name, reason, gatedMs: Math.round(gateAgeMs), ...failureFields(decision) };
+  board.record({ atMs: clock.nowMs(), ...name, kind, reason, architectures, images, gatedMs });
+  const fields = { ...name, reason, gatedMs: Math.round(gatedMs), ...failureFields(decision) };
   if (decision.kind === "retry") return log.debug("image inspection failed, will ask again", fields);
-  metrics.gateReleased(gateAgeMs);
+  metrics.gateReleased(gatedMs);
   log.info("pod released", fields);
 }
 

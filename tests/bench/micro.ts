@@ -64,7 +64,7 @@ export function runMicro(): readonly MicroResult[] {
   }];
   const gather = (): PlacementFacts => {
     const plan = planInspection(gated, configs, settings);
-    const evidence = evidenceOf(plan, gated, settings, images);
+    const evidence = evidenceOf({ pod: gated, settings, plan }, images);
     const counts = { gateAgeMs: 100, failedAttempts: 0, permanentFailures: 0, jitter: 0.5 };
     return { pod: gated, settings, evidence, ...counts };
   };

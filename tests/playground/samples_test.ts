@@ -70,7 +70,7 @@ async function release(cluster: Cluster, name: string): Promise<void> {
   const plan = planInspection(pod, configs(), SETTINGS);
   const images = plan.kind === "decided" ? [] : plan.images
     .map(({ image }) => ({ image, inspection: inspect(image) }));
-  const evidence = evidenceOf(plan, pod, SETTINGS, images);
+  const evidence = evidenceOf({ pod, settings: SETTINGS, plan }, images);
   const rounds = { gateAgeMs: 2_000, failedAttempts: 1, permanentFailures: 1, jitter: 0 };
   const body = releasePatch(pod, decide({ pod, settings: SETTINGS, evidence, ...rounds }));
   const target = { namespace: SAMPLE_NAMESPACE, name };

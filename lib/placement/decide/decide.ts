@@ -26,6 +26,6 @@ export function decideIgnoringGate(facts: PlacementFacts): PlacementDecision {
   if (judgement.kind === "shared") return placeByImages(judgement, plan, facts);
   const { failed, outcomes: images } = judgement;
   const afterMs = nextAttemptAfterMs(failed, facts);
-  if (afterMs === undefined) return giveUp(pod, settings, plan, { failed, attempt: failedAttempts + 1, images });
+  if (afterMs === undefined) return giveUp({ pod, settings, plan }, { failed, attempt: failedAttempts + 1, images });
   return { kind: "retry", afterMs, failed, count: failingCount(pod, failedAttempts), preferences: plan.preferences };
 }

@@ -11,10 +11,9 @@ import { planUndecidedTolerations } from "./patch/tolerations.ts";
 import { placeByImages } from "./place.ts";
 import { planInspection } from "./plan_inspection.ts";
 import { entryOf } from "../../json.ts";
-import type { InspectionPlan, PlacementFacts, PodView } from "./types.ts";
+import type { InspectionPlan, PlacementFacts, PlannedPod, PodView } from "./types.ts";
 
-export interface AdmissionFacts extends Pick<PlacementFacts, "pod" | "settings" | "liveArchitectures"> {
-  readonly plan: InspectionPlan;
+export interface AdmissionFacts extends PlannedPod, Pick<PlacementFacts, "liveArchitectures"> {
   readonly known: readonly InspectedImage[] | undefined;
   /** False when no leader would remove a gate. Warm admission does not need one. */
   readonly mayGate: boolean;
@@ -81,12 +80,12 @@ function decideWarm(
   facts: AdmissionFacts,
   left: ImageJudgement | undefined,
 ): PlaceDecision | NowhereDecision | undefined {
-  const { pod, settings, plan, known: images } = facts;
+  const { pod, settings, plan, known } = facts;
   if (plan.kind === "decided") {
     return plan.decision.kind === "place" ? { ...plan.decision, tolerations: leftTolerations(facts, left) } : undefined;
   }
-  if (images === undefined) return undefined;
-  const judgement = judgeImages(pod, settings, plan.images, images);
+  if (known === undefined) return undefined;
+  const judgement = judgeImages(pod, settings, plan.images, known);
   const isSettled = judgement.kind === "shared" && judgement.configOf.length === 0;
   return isSettled ? placeByImages(judgement, plan, facts) : undefined;
 }

@@ -9,7 +9,7 @@ import { allowedArchitectures, expressionsOf } from "./patch/constraints.ts";
 import { withoutOwnRequirement } from "./patch/own_terms.ts";
 import type { ImageFailure, ImageJudgement, ImageOutcome } from "./decision_types.ts";
 import { entryOf, type JsonObject, listAt, memberOf, textAt } from "../../json.ts";
-import type { Evidence, InspectionPlan, PodView } from "./types.ts";
+import type { Evidence, PlannedPod, PodView } from "./types.ts";
 import { joinLevels, type Levels, levelsOf } from "./variants.ts";
 
 /** The most images of one pod that are inspected. A pod that names more is released, or falls back, without inspection. */
@@ -74,12 +74,7 @@ function worthConfigRead(judged: readonly Judged[]): readonly string[] {
   return [...new Set(worth.map(({ one }) => one.image))];
 }
 
-export function evidenceOf(
-  plan: InspectionPlan,
-  pod: PodView,
-  settings: PlacementSettings,
-  images: readonly InspectedImage[],
-): Evidence {
+export function evidenceOf({ pod, settings, plan }: PlannedPod, images: readonly InspectedImage[]): Evidence {
   if (plan.kind === "decided") return plan;
   return { kind: "judged", plan, judgement: judgeImages(pod, settings, plan.images, images) };
 }

@@ -13,7 +13,7 @@ import type {
   SharedImages,
 } from "./decision_types.ts";
 import { planTolerations, planUndecidedTolerations } from "./patch/tolerations.ts";
-import type { PlacementFacts, PodPlan, PodView } from "./types.ts";
+import type { PlacementFacts, PlannedPod, PodPlan, PodView } from "./types.ts";
 import { requirementOf } from "./variants.ts";
 
 export function placeByImages(
@@ -29,7 +29,7 @@ export function placeByImages(
   if (shared.length === 0) return { kind: "nowhere", images, preferences };
   const offered = live === undefined ? shared : shared.filter((architecture) => live.includes(architecture));
   const noMatchingNodes = offered.length === 0;
-  const required = requirementOf(pod, noMatchingNodes ? shared : offered, levels, settings);
+  const required = requirementOf(pod, settings, { architectures: noMatchingNodes ? shared : offered, levels });
   const { architectures } = required;
   const tolerations = planTolerations(pod, architectures, settings.archTaints);
   return { kind: "place", required, images, preferences, tolerations, noMatchingNodes, findings };
@@ -54,11 +54,10 @@ export function placeUserConstrained(
 
 /** The fallback, else no requirement. One that Archway wrote before is narrowed: two that contradict fit no node. */
 export function giveUp(
-  pod: PodView,
-  { archTaints, ownTaints }: PlacementSettings,
-  { fallback: architecture, preferences, own }: PodPlan,
+  { pod, settings: { archTaints, ownTaints }, plan }: PlannedPod<PodPlan>,
   given: GivenUp,
 ): FallbackDecision | ReleaseDecision {
+  const { fallback: architecture, preferences, own } = plan;
   const kept = own?.record.architectures;
   if (architecture !== undefined && kept?.includes(architecture) !== false) {
     const tolerations = planTolerations(pod, [architecture], archTaints);

@@ -10,7 +10,7 @@ import { hasRequiredArchitecture } from "./patch/constraints.ts";
 import { ownRequirement } from "./patch/own_terms.ts";
 import { planUndecidedTolerations } from "./patch/tolerations.ts";
 import { giveUp, placeUserConstrained } from "./place.ts";
-import type { InspectionPlan, PodPlan, PodView } from "./types.ts";
+import type { InspectionPlan, PlannedPod, PodPlan, PodView } from "./types.ts";
 
 /** Plans the decision about a pod. `ownTerms`: which preferred terms on it count as Archway's; `audited` for a stored pod. */
 export function planInspection(
@@ -37,7 +37,7 @@ export function planInspection(
   }
   const images = imagesToInspect(pod, settings);
   if (images.length <= MAX_IMAGES) return { ...plan, kind: "inspect", images };
-  return { ...plan, kind: "decided", decision: refuseToInspect(pod, images, plan, settings) };
+  return { ...plan, kind: "decided", decision: refuseToInspect({ pod, settings, plan }, images) };
 }
 
 /** The plan about a template that is queued. One that names architectures itself is judged by its images as well. */
@@ -55,16 +55,11 @@ function isUsersOwn(decision: PlacementDecision): boolean {
   return decision.kind === "place" && decision.required.kind === "user-constrained";
 }
 
-function refuseToInspect(
-  pod: PodView,
-  images: readonly ImageUse[],
-  plan: PodPlan,
-  settings: PlacementSettings,
-): PlacementDecision {
+function refuseToInspect(planned: PlannedPod<PodPlan>, images: readonly ImageUse[]): PlacementDecision {
   const message = `the pod names ${images.length} images, and at most ${MAX_IMAGES} of one pod are inspected`;
   const failed = {
     image: images[MAX_IMAGES]?.image ?? "",
     failure: { kind: "permanent", reason: "TooManyImages", message },
   } as const;
-  return giveUp(pod, settings, plan, { failed, attempt: 0, images: [] });
+  return giveUp(planned, { failed, attempt: 0, images: [] });
 }

@@ -84,6 +84,13 @@ export type InspectionPlan =
   | PodPlan & { readonly kind: "decided"; readonly decision: PlacementDecision }
   | PodPlan & { readonly kind: "inspect"; readonly images: readonly ImageUse[] };
 
+/** A pod and what is settled about it before its images are read. */
+export interface PlannedPod<Plan extends PodPlan = InspectionPlan> {
+  readonly pod: PodView;
+  readonly settings: PlacementSettings;
+  readonly plan: Plan;
+}
+
 /** What the plan of a decision came to: a decision at once, or the judgement of the images that it named. */
 export type Evidence =
   | { readonly kind: "decided"; readonly decision: PlacementDecision }

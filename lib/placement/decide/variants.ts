@@ -30,13 +30,12 @@ export function joinLevels(all: readonly Levels[]): Levels {
 /** What is required of a pod's nodes: the architectures, and the labels that single ones of them need besides. */
 export function requirementOf(
   pod: PodView,
-  architectures: readonly string[],
-  levels: Levels,
-  settings: PlacementSettings,
+  { variantLabels }: PlacementSettings,
+  { architectures, levels }: { readonly architectures: readonly string[]; readonly levels: Levels },
 ): ArchitectureRequirement {
   const variants = architectures.flatMap((architecture): readonly VariantRequirement[] => {
     const variant = levels.get(architecture);
-    const label = settings.variantLabels.find((one) => one.architecture === architecture && one.variant === variant);
+    const label = variantLabels.find((one) => one.architecture === architecture && one.variant === variant);
     return label === undefined ? [] : [{ architecture, requirement: labelRequirement(label) }];
   });
   const all = { kind: "in", architectures, variants } as const;

@@ -151,8 +151,8 @@ export function narrowTemplate(template: PodView, decision: PlacementDecision | 
   const candidates = [...new Set([...KNOWN_ARCHITECTURES, ...needed])];
   const isUsers = hasRequiredArchitecture(template) && ownRequirement(template) === undefined;
   const isNarrow = isUsers && allowedArchitectures(template, candidates)?.every((one) => needed.includes(one));
-  const architecturesOfTerm = isUsers ? (term: JsonObject) => candidates.filter((one) => allows(term, one)) : undefined;
-  const operations = isNarrow ? [] : affinityOperations(template, required, [], architecturesOfTerm);
+  const architecturesOf = isUsers ? (term: JsonObject) => candidates.filter((one) => allows(term, one)) : undefined;
+  const operations = isNarrow ? [] : affinityOperations(template, { required, preferred: [], architecturesOf });
   return operations.map((operation) => ({ ...operation, path: at + operation.path }));
 }
 

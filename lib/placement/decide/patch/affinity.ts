@@ -58,12 +58,16 @@ export function plainAddition(requirement: LabelRequirement): RequiredAddition {
   return { expressions: [requirement], newTerms: [termOf(requirement)] };
 }
 
-/** `architecturesOf`: what a term that names architectures may be narrowed from; absent: only earlier decisions. */
+interface AffinityChanges {
+  readonly required?: RequiredAddition | undefined;
+  readonly preferred: readonly PreferredTerm[];
+  /** What a term that names architectures may be narrowed from; absent: only earlier decisions. */
+  readonly architecturesOf?: OwnRequirement["architecturesOf"] | undefined;
+}
+
 export function affinityOperations(
   pod: PodView,
-  required: RequiredAddition | undefined,
-  preferred: readonly PreferredTerm[],
-  architecturesOf: OwnRequirement["architecturesOf"] | undefined = ownRequirement(pod)?.architecturesOf,
+  { required, preferred, architecturesOf = ownRequirement(pod)?.architecturesOf }: AffinityChanges,
 ): JsonPatch {
   const terms = preferred.map(preferredTerm);
   if (!pod.hasNodeAffinity) return makeNodeAffinity(pod, required, terms);

@@ -73,8 +73,7 @@ export function nextTry(failed: FailedRelease): NextTry {
 export function stepPatch(
   pod: PodView,
   step: ReleaseStep,
-  decision: PlacementDecision,
-  why: string,
+  { decision, why }: { readonly decision: PlacementDecision; readonly why: string },
 ): JsonPatch {
   switch (step) {
     case "full":

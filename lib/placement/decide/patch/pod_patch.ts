@@ -21,9 +21,9 @@ export const MAX_ANNOTATION_BYTES = 262_144 - 16_384;
 const OPTIONAL_ANNOTATIONS = [PodAnnotation.decision, PodAnnotation.preferredSources, PodAnnotation.inspectError];
 
 export function renderChanges(pod: PodView, changes: PodChanges): JsonPatch {
-  const { labels, annotations, required, preferred, tolerations, gate } = changes;
+  const { labels, annotations, tolerations, gate } = changes;
   return [
-    ...affinityOperations(pod, required, preferred),
+    ...affinityOperations(pod, changes),
     ...tolerationOperations(pod, tolerations),
     ...mapOperations(LABELS, pod.labels, labels),
     ...mapOperations(ANNOTATIONS, pod.annotations, fitAnnotations(pod, annotations)),

@@ -59,7 +59,7 @@ for (let count = 0; count < Number(Deno.args[0]); count++) {
   const raw = rawPod({ containers: names.map((image) => container(image)) });
   const pod = { ...podOf(raw), namespace: `evil-${count % 10}`, uid: `${count}` };
   const state = states.open({ uid: pod.uid, images: "" }, 0);
-  inspections.start(`${pod.namespace}/${count}`, pod, state, names.map((image) => makeUse(image)));
+  inspections.start(`${pod.namespace}/${count}`, pod, { state, images: names.map((image) => makeUse(image)) });
   if (count % 50 === 0) await clock.advance(0);
 }
 await clock.advance(0);

@@ -236,7 +236,7 @@ export function factsOf(raw: unknown, changes: FactChanges = {}): PlacementFacts
   return {
     pod,
     settings,
-    evidence: evidenceOf(plan, pod, settings, inspected),
+    evidence: evidenceOf({ pod, settings, plan }, inspected),
     gateAgeMs: 10,
     failedAttempts: 0,
     permanentFailures: given.failedAttempts ?? 0,

@@ -41,7 +41,7 @@ function planOf(given: Given): PreferencePlan {
 
 function preferredAfter(given: Given): unknown {
   const raw = rawOf(given);
-  return preferredOf(applied(raw, affinityOperations(make.view(raw), undefined, planOf(given).terms)));
+  return preferredOf(applied(raw, affinityOperations(make.view(raw), { preferred: planOf(given).terms })));
 }
 
 function prefers(id: string, given: Given, expected: readonly Json[]): Row {

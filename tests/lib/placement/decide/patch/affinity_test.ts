@@ -48,7 +48,8 @@ function merges(id: string, [given, architectures]: readonly [unknown, readonly 
     const required = plainAddition(
       architectures.length === 0 ? NOWHERE_REQUIREMENT : architectureRequirement(architectures),
     );
-    assert.deepEqual(requiredOf(applied(raw, affinityOperations(make.view(raw), required, []))), expected);
+    const operations = affinityOperations(make.view(raw), { required, preferred: [] });
+    assert.deepEqual(requiredOf(applied(raw, operations)), expected);
   }];
 }
 
@@ -152,7 +153,7 @@ Deno.test("requiredAddition() appends the level label to existing terms when the
   const variants = [{ architecture: AMD64, requirement }];
   const required = requiredAddition({ kind: "in", architectures: [AMD64], variants });
   const raw = make.pod({ affinity: make.nodeAffinity([FOO, FIELDS]) });
-  const after = applied(raw, affinityOperations(make.view(raw), required, []));
+  const after = applied(raw, affinityOperations(make.view(raw), { required, preferred: [] }));
   const added = and(ON_AMD64, { matchExpressions: [{ key: "level", operator: "Exists" }] });
   assert.deepEqual(requiredOf(after), [and(FOO, added), { ...FIELDS, ...added }]);
 });

@@ -69,7 +69,7 @@ const RAW = make.gatedPod({}, { annotations: { note: "x" } });
 const FACTS = make.facts(RAW);
 
 function written(step: ReleaseStep): unknown {
-  return applied(RAW, stepPatch(make.view(RAW), step, decide(FACTS), "said no"));
+  return applied(RAW, stepPatch(make.view(RAW), step, { decision: decide(FACTS), why: "said no" }));
 }
 
 Deno.test("stepPatch() takes the gate off in each step, and asks for less in each", () => {
