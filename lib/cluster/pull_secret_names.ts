@@ -1,5 +1,13 @@
-// The pull secrets that a pod or a ServiceAccount names.
+// The pull secrets that a pod or a ServiceAccount names, and whom an answer serves that was read with them.
 import { textAt } from "../json.ts";
+
+/** The scope of a pull: an answer that was read with pull secrets serves the same namespace, account and secret names only. */
+export interface PullScope {
+  readonly namespace: string;
+  /** The ServiceAccount, whose pull secrets count where the pod names none; empty: `default`. */
+  readonly serviceAccount: string;
+  readonly pullSecrets: readonly string[];
+}
 
 /** The most pull secrets of one pod that are read: each costs a request, and a pod may name tens of thousands. */
 const MAX_PULL_SECRETS = 32;

@@ -1,7 +1,8 @@
 // Everything that remembers images, put together as lib/images does it, over a registry and a clock that tests own.
 import { KnownImages } from "../../lib/images/pods/known_images.ts";
 import { openPodImages, type PodImages, type PodImagesRequest } from "../../lib/images/pods/pod_images.ts";
-import type { PullCredentials, PullScope } from "../../lib/images/pods/pull_secrets.ts";
+import type { PullScope } from "../../lib/cluster/pull_secret_names.ts";
+import type { PullCredentials } from "../../lib/images/pods/pull_secrets.ts";
 import type { KeyValueStore } from "../../lib/kv/store.ts";
 import { silentLogger } from "../../lib/log.ts";
 import { CachedInspector } from "../../lib/oci/cache/cached.ts";
@@ -25,7 +26,7 @@ export interface ImageBed {
 }
 
 /** Whose pod asks when a test does not say. */
-export const TEAM: PullScope = { namespace: "team", pullSecrets: [] };
+export const TEAM: PullScope = { namespace: "team", serviceAccount: "", pullSecrets: [] };
 
 /** Opens one; beds with the same clock, registry and store are replicas, or one process after a restart. */
 export function openImageBed(

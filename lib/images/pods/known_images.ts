@@ -5,7 +5,7 @@ import { CACHE_SHARES, weightOfTexts } from "../../oci/weights.ts";
 import type { PullPlanner } from "../../oci/pull_plan.ts";
 import type { Freshness, InspectionReport } from "../../oci/inspector.ts";
 import type { ImageUse, InspectedImage } from "../../oci/types.ts";
-import type { PullScope } from "./pull_secrets.ts";
+import type { PullScope } from "../../cluster/pull_secret_names.ts";
 
 export interface KnownPodImages {
   readonly images: readonly InspectedImage[];
@@ -60,6 +60,6 @@ export class KnownImages {
   }
 }
 
-function grantKey(image: string, { namespace, serviceAccount = "", pullSecrets }: PullScope): string {
+function grantKey(image: string, { namespace, serviceAccount, pullSecrets }: PullScope): string {
   return JSON.stringify([namespace, serviceAccount, [...pullSecrets].sort(), image]);
 }

@@ -1,5 +1,6 @@
 // The images of a pod, inspected together: pull secrets first, then every image at once.
 import type { Clock } from "../../clock.ts";
+import type { PullScope } from "../../cluster/pull_secret_names.ts";
 import { errorText, type Logger } from "../../log.ts";
 import type { FairLimiter } from "../../oci/limits/fair_limiter.ts";
 import { BACKGROUND_SHARES, type ImageLimits } from "../../oci/limits/image_limits.ts";
@@ -7,7 +8,7 @@ import type { InspectionReport, InspectionRequest, Inspector } from "../../oci/i
 import { callersOf, type InspectionPriority } from "../../oci/callers.ts";
 import type { ImageUse, InspectedImage } from "../../oci/types.ts";
 import type { KnownImages, KnownPodImages } from "./known_images.ts";
-import type { PullCredentials, PullScope, PullSecrets } from "./pull_secrets.ts";
+import type { PullCredentials, PullSecrets } from "./pull_secrets.ts";
 
 export interface PodImagesRequest {
   readonly scope: PullScope;

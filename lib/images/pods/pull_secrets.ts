@@ -11,16 +11,8 @@ import { parseDockerConfigSecret } from "../../oci/credentials/docker_config.ts"
 import { callersOf } from "../../oci/callers.ts";
 import type { ImageLimits } from "../../oci/limits/image_limits.ts";
 import type { InspectionFailure } from "../../oci/types.ts";
-import { pullSecretNames } from "../../cluster/pull_secret_names.ts";
+import { type PullScope, pullSecretNames } from "../../cluster/pull_secret_names.ts";
 import { SharedCalls } from "../../oci/shared_call.ts";
-
-/** The scope of a pull: an answer that was read with pull secrets serves the same namespace, account and secret names only. */
-export interface PullScope {
-  readonly namespace: string;
-  /** The ServiceAccount, whose pull secrets count where the pod names none; empty: `default`. */
-  readonly serviceAccount?: string | undefined;
-  readonly pullSecrets: readonly string[];
-}
 
 /** How far pull secrets may be read: those of any pod, only those in Archway's own namespace, none at all. */
 export type PullSecretMode = "pod" | "own-namespace" | "none";
@@ -101,7 +93,7 @@ export class PullSecrets {
   /** Rejects only when the signal aborts. */
   async read(scope: PullScope, signal: AbortSignal): Promise<PullCredentials> {
     const { mode, ownNamespace } = this.#deps;
-    const { namespace, serviceAccount = "", pullSecrets } = scope;
+    const { namespace, serviceAccount, pullSecrets } = scope;
     if (mode === "none" || mode === "own-namespace" && namespace !== ownNamespace) return { credentials: [] };
     const names = pullSecrets.length > 0
       ? { kind: "read", value: pullSecrets } as const

@@ -1,4 +1,5 @@
 // References to a pod: as the object of an event, and as the scope of the pull secrets for its images.
+import type { PullScope } from "../../cluster/pull_secret_names.ts";
 import type { PodView } from "./types.ts";
 
 export interface PodReference {
@@ -7,13 +8,6 @@ export interface PodReference {
   readonly namespace: string;
   readonly name: string;
   readonly uid: string;
-}
-
-export interface PullScope {
-  readonly namespace: string;
-  /** The account whose secrets count where the pod names none. */
-  readonly serviceAccount: string;
-  readonly pullSecrets: readonly string[];
 }
 
 export function podRef({ namespace, name, uid }: Pick<PodView, "namespace" | "name" | "uid">): PodReference {

@@ -41,7 +41,8 @@ async function placedOn(...flags: readonly string[]): Promise<readonly string[]>
   const stop = new AbortController();
   const running = failedImages?.run(stop.signal);
   await clock.advance(0);
-  const request = { scope: { namespace: "shop", pullSecrets: [] }, images: [], priority: "gated" } as const;
+  const scope = { namespace: "shop", serviceAccount: "", pullSecrets: [] };
+  const request = { scope, images: [], priority: "gated" } as const;
   const [one] = await images.inspect(request, stop.signal);
   stop.abort();
   await running;

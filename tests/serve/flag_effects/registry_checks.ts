@@ -120,7 +120,7 @@ export const REGISTRY_FLAGS: Checks = {
     const credentialsBy = async ({ pullSecrets, namespace }: Config): Promise<number> => {
       const limits = new ImageLimits();
       const deps = { api: cluster.api, mode: pullSecrets, ownNamespace: namespace, limits, clock, log: silentLogger };
-      const scope = { namespace: "team", pullSecrets: ["own"] };
+      const scope = { namespace: "team", serviceAccount: "", pullSecrets: ["own"] };
       return (await new PullSecrets(deps).read(scope, new AbortController().signal)).credentials.length;
     };
     assert.equal(await credentialsBy(serveConfig()), 1);

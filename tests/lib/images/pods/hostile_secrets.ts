@@ -23,7 +23,8 @@ const secrets = new PullSecrets({
 });
 let read = 0;
 for (let at = 0; at < Number(Deno.args[0]); at++) {
-  read += (await secrets.read({ namespace: "evil", pullSecrets: [`s${at}`] }, signal)).credentials.length;
+  const scope = { namespace: "evil", serviceAccount: "", pullSecrets: [`s${at}`] };
+  read += (await secrets.read(scope, signal)).credentials.length;
 }
 Reflect.get(globalThis, "gc")?.();
 const heapMb = Math.round(Deno.memoryUsage().heapUsed / 1e6);

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
-import type { PullScope } from "../../../../lib/images/pods/pull_secrets.ts";
+import type { PullScope } from "../../../../lib/cluster/pull_secret_names.ts";
 import { type ImageBed, makeUse, openImageBed, TAG_TTL_MS, TEAM } from "../../../support/image_bed.ts";
 import { openMemoryStore } from "../../../support/memory_store.ts";
 
 const APP = "registry.example/app:v1";
 const PINNED = `registry.example/app@sha256:${"a".repeat(64)}`;
-const PULL: PullScope = { namespace: "team", pullSecrets: ["pull"] };
+const PULL: PullScope = { ...TEAM, pullSecrets: ["pull"] };
 
 function isKnown(bed: ImageBed, image: string, scope = TEAM): boolean {
   return bed.known.recall([makeUse(image)], scope) !== undefined;
@@ -78,7 +78,7 @@ Deno.test("recall() keeps a private tag private although its digest is known pub
   bed.registry.private.add(secret);
   await bed.inspect(makeUse(APP));
   for (const namespace of ["a", "c"]) await bed.inspect(makeUse(secret), { scope: { ...PULL, namespace } });
-  assert.equal(isKnown(bed, secret, { namespace: "stranger", pullSecrets: [] }), false);
+  assert.equal(isKnown(bed, secret, { ...TEAM, namespace: "stranger" }), false);
   assert.equal(isKnown(bed, secret, { ...PULL, namespace: "c" }), true);
 });
 
@@ -86,11 +86,11 @@ Deno.test("recall() keeps namespaces, secrets and images apart, whatever charact
   const bed = openImageBed();
   const image = "registry.example/p/x:1";
   bed.registry.private.add(image);
-  await bed.inspect(makeUse(image), { scope: { namespace: "public", pullSecrets: ["pull"] } });
-  assert.equal(isKnown(bed, `pull ${image}`, { namespace: "other", pullSecrets: [] }), false);
-  assert.equal(isKnown(bed, image, { namespace: "public", pullSecrets: ["pull", ""] }), false);
+  await bed.inspect(makeUse(image), { scope: { ...PULL, namespace: "public" } });
+  assert.equal(isKnown(bed, `pull ${image}`, { ...TEAM, namespace: "other" }), false);
+  assert.equal(isKnown(bed, image, { ...TEAM, namespace: "public", pullSecrets: ["pull", ""] }), false);
   bed.known.forgetPrivate();
-  assert.equal(isKnown(bed, image, { namespace: "public", pullSecrets: ["pull"] }), false);
+  assert.equal(isKnown(bed, image, { ...PULL, namespace: "public" }), false);
 });
 
 Deno.test("recall() gives a fresh private answer although a public one has expired", async () => {
@@ -182,7 +182,7 @@ function prefetch(
   { pod, count = 1 }: { readonly pod: number; readonly count?: number },
 ): void {
   bed.images.prefetch({
-    scope: { namespace, pullSecrets: [] },
+    scope: { ...TEAM, namespace },
     images: Array.from({ length: count }, (_, image) => makeUse(`registry.example/${namespace}/p${pod}:v${image}`)),
     priority: "admission",
   });

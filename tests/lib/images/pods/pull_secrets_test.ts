@@ -1,10 +1,6 @@
 import assert from "node:assert/strict";
-import {
-  type PullCredentials,
-  type PullScope,
-  type PullSecretMode,
-  PullSecrets,
-} from "../../../../lib/images/pods/pull_secrets.ts";
+import type { PullScope } from "../../../../lib/cluster/pull_secret_names.ts";
+import { type PullCredentials, type PullSecretMode, PullSecrets } from "../../../../lib/images/pods/pull_secrets.ts";
 import type { KubeApi } from "../../../../lib/k8s/api.ts";
 import { AnswerTooLarge, ApiError } from "../../../../lib/k8s/errors.ts";
 import type { KubeObject } from "../../../../lib/k8s/types.ts";
@@ -69,7 +65,7 @@ function openBed(answer: Answer, mode: PullSecretMode = "pod"): Bed {
   const limits = new ImageLimits();
   const secrets = new PullSecrets({ api, mode, ownNamespace: "archway-system", limits, clock, log: silentLogger });
   const credentials = (scope: Partial<PullScope>, signal = SIGNAL): Promise<PullCredentials> =>
-    secrets.read({ namespace: "team", pullSecrets: [], ...scope }, signal);
+    secrets.read({ namespace: "team", serviceAccount: "", pullSecrets: [], ...scope }, signal);
   return {
     clock,
     asked,

@@ -5,7 +5,7 @@ import type { InspectedImage } from "../../../../lib/oci/types.ts";
 import { openScene } from "../../../controllers/make.ts";
 import { platformsFact } from "../../placement/decide/make.ts";
 
-const SCOPE = { namespace: "shop", pullSecrets: [] };
+const SCOPE = { namespace: "shop", serviceAccount: "", pullSecrets: [] };
 const never = new AbortController().signal;
 
 function inspected(...architectures: readonly string[]): InspectedImage {
