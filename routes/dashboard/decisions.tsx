@@ -8,7 +8,7 @@ import {
   DECISION_KINDS,
   type DecisionKind,
 } from "../../lib/placement/decide/report/board.ts";
-import { latestOf, type PodWay, waysOf } from "../../lib/placement/decide/report/pod_ways.ts";
+import { historiesOf, latestOf, type PodHistory } from "../../lib/placement/decide/report/pod_histories.ts";
 import { EmptyPanel, Nothing, NoValue, Panel, PodName, podPath, renderCount } from "./elements.tsx";
 import { KIND_WORDS, wordsOf } from "./words.ts";
 
@@ -16,7 +16,7 @@ import { KIND_WORDS, wordsOf } from "./words.ts";
 const ROWS_SHOWN = 30;
 
 export function DecisionsPanel({ recent, nowMs }: { recent: readonly BoardEntry[]; nowMs: number }): JSX.Element {
-  const shown = waysOf(recent).slice(0, ROWS_SHOWN);
+  const shown = historiesOf(recent).slice(0, ROWS_SHOWN);
   if (shown.length === 0) {
     const says = "The first pod that passes the webhook appears here.";
     return <EmptyPanel id="decisions" title="Pods" what="No decision yet" says={says} />;
@@ -34,14 +34,14 @@ export function DecisionsPanel({ recent, nowMs }: { recent: readonly BoardEntry[
             <th role="columnheader" scope="col" class="number">Gated</th>
           </tr>
         </thead>
-        <tbody role="rowgroup">{shown.map((way) => PodRow({ way, nowMs }))}</tbody>
+        <tbody role="rowgroup">{shown.map((history) => PodRow({ history, nowMs }))}</tbody>
       </table>
     </Panel>
   );
 }
 
-function PodRow({ way, nowMs }: { way: PodWay; nowMs: number }): JSX.Element {
-  const entry = latestOf(way);
+function PodRow({ history, nowMs }: { history: PodHistory; nowMs: number }): JSX.Element {
+  const entry = latestOf(history);
   const { atMs, namespace, pod, architectures, images, gatedMs } = entry;
   const failed = images.find(({ failure }) => failure !== "");
   return (
@@ -55,7 +55,7 @@ function PodRow({ way, nowMs }: { way: PodWay; nowMs: number }): JSX.Element {
         </a>
       </td>
       <td role="cell" class="outcome">
-        <Way way={way} />
+        <History history={history} />
         <span class="reason">{wordsOf(entry)}</span>
         {failed === undefined ? "" : (
           <span class="reason image">
@@ -73,7 +73,7 @@ function PodRow({ way, nowMs }: { way: PodWay; nowMs: number }): JSX.Element {
   );
 }
 
-function Way({ way: { entries } }: { way: PodWay }): JSX.Element {
+function History({ history: { entries } }: { history: PodHistory }): JSX.Element {
   const steps: { kind: DecisionKind; times: number }[] = [];
   for (const { kind } of entries) {
     const last = steps.at(-1);

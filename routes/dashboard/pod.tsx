@@ -1,8 +1,8 @@
-// The page of a pod: its way, and what was known of each of its images.
+// The page of a pod: its history, and what was known of each of its images.
 import type { JSX } from "hono/jsx/jsx-runtime";
 import { renderDuration } from "../../lib/cluster/duration.ts";
 import type { BoardEntry, BoardImage } from "../../lib/placement/decide/report/board.ts";
-import { latestOf, type PodWay, UNNAMED, waysOf } from "../../lib/placement/decide/report/pod_ways.ts";
+import { historiesOf, latestOf, type PodHistory, UNNAMED } from "../../lib/placement/decide/report/pod_histories.ts";
 import { Age, Architectures } from "./decisions.tsx";
 import { EmptyPanel, Nothing, Panel, PodName } from "./elements.tsx";
 import type { DashboardView } from "./view.ts";
@@ -11,14 +11,14 @@ import { KIND_WORDS, wordsOf } from "./words.ts";
 export function PodPanels(
   { view: { board, nowMs }, namespace, pod }: { view: DashboardView; namespace: string; pod: string },
 ): JSX.Element {
-  const ways = waysOf(board.recent).filter((way) => isOf(latestOf(way), namespace, pod));
-  const [way] = ways;
+  const histories = historiesOf(board.recent).filter((history) => isOf(latestOf(history), namespace, pod));
+  const [history] = histories;
   return (
     <>
       <h2 class="subject">
         <PodName namespace={namespace} pod={pod} />
       </h2>
-      {way === undefined
+      {history === undefined
         ? (
           <EmptyPanel
             id="way"
@@ -27,7 +27,7 @@ export function PodPanels(
             says="This replica decided nothing about it lately. Another one may have."
           />
         )
-        : <Known way={way} nowMs={nowMs} />}
+        : <Known history={history} nowMs={nowMs} />}
       <Panel id="more" title="All that the cluster knows" note="">
         <p class="command">
           <code>{`archway explain --namespace ${namespace} ${pod}`}</code>
@@ -41,12 +41,12 @@ function isOf(entry: BoardEntry, namespace: string, pod: string): boolean {
   return entry.namespace === namespace && entry.pod === pod;
 }
 
-function Known({ way, nowMs }: { way: PodWay; nowMs: number }): JSX.Element {
-  const { architectures, images, pod } = latestOf(way);
+function Known({ history, nowMs }: { history: PodHistory; nowMs: number }): JSX.Element {
+  const { architectures, images, pod } = latestOf(history);
   return (
     <>
       <Panel id="way" title="Its way" note={pod.endsWith(UNNAMED) ? "it had no name yet" : ""}>
-        <ul class="rows">{way.entries.map((entry) => <Step key={entry.atMs} entry={entry} nowMs={nowMs} />)}</ul>
+        <ul class="rows">{history.entries.map((entry) => <Step key={entry.atMs} entry={entry} nowMs={nowMs} />)}</ul>
         <p class="more">
           May run on <Architectures names={architectures} />
         </p>

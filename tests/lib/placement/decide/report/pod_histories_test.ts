@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import type { BoardEntry } from "../../../../../lib/placement/decide/report/board.ts";
-import { waysOf } from "../../../../../lib/placement/decide/report/pod_ways.ts";
+import { historiesOf } from "../../../../../lib/placement/decide/report/pod_histories.ts";
 
 type Given = readonly [pod: string, kind: BoardEntry["kind"], gatedMs?: number];
 
-const CASES: readonly (readonly [what: string, given: readonly Given[], ways: readonly string[]])[] = [
+const CASES: readonly (readonly [what: string, given: readonly Given[], histories: readonly string[]])[] = [
   ["a pod that was placed at once", [["web-1", "place"]], ["web-1: place"]],
   [
     "a pod that had its name at the webhook",
@@ -25,22 +25,22 @@ const CASES: readonly (readonly [what: string, given: readonly Given[], ways: re
 ];
 
 for (const [what, given, expected] of CASES) {
-  Deno.test(`waysOf: ${what}`, () => {
+  Deno.test(`historiesOf: ${what}`, () => {
     const recent = given.map(([pod, kind, gatedMs], atMs): BoardEntry => ({
       ...{ atMs, namespace: "team", pod, kind, reason: "", architectures: [], images: [], gatedMs },
     })).toReversed();
-    const ways = waysOf(recent).map(({ entries }) =>
+    const histories = historiesOf(recent).map(({ entries }) =>
       `${entries.at(-1)?.pod}: ${entries.map(({ kind }) => kind).join(" ")}`
     );
-    assert.deepEqual(ways, expected);
+    assert.deepEqual(histories, expected);
   });
 }
 
-Deno.test("waysOf keeps namespaces apart", () => {
+Deno.test("historiesOf keeps namespaces apart", () => {
   const entry = { atMs: 0, kind: "gate", reason: "", architectures: [], images: [] } as const;
   const recent: BoardEntry[] = [
     { ...entry, namespace: "b", pod: "web-1", kind: "place", gatedMs: 5 },
     { ...entry, namespace: "a", pod: "web-…", gatedMs: undefined },
   ];
-  assert.deepEqual(waysOf(recent).map(({ entries }) => entries.length), [1, 1]);
+  assert.deepEqual(historiesOf(recent).map(({ entries }) => entries.length), [1, 1]);
 });

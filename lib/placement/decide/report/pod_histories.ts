@@ -1,7 +1,7 @@
 // The decisions about each pod in their order, from the webhook's verdict to its release.
 import type { BoardEntry } from "./board.ts";
 
-export interface PodWay {
+export interface PodHistory {
   /** Oldest first; never empty. The last one has the pod's name. */
   readonly entries: readonly [BoardEntry, ...BoardEntry[]];
 }
@@ -10,35 +10,35 @@ export interface PodWay {
 export const UNNAMED = "…";
 
 /** Newest decision first. A pod that had no name at the webhook begins with the oldest gate of its `generateName`. */
-export function waysOf(recent: readonly BoardEntry[]): readonly PodWay[] {
-  const ways = new Map<string, [BoardEntry, ...BoardEntry[]]>();
+export function historiesOf(recent: readonly BoardEntry[]): readonly PodHistory[] {
+  const histories = new Map<string, [BoardEntry, ...BoardEntry[]]>();
   const unnamed: BoardEntry[] = [];
-  const done: PodWay[] = [];
+  const done: PodHistory[] = [];
   for (const entry of recent.toReversed()) {
     if (entry.kind === "gate" && entry.pod.endsWith(UNNAMED)) {
       unnamed.push(entry);
       continue;
     }
     const key = `${entry.namespace}/${entry.pod}`;
-    const way = ways.get(key);
-    if (way !== undefined && entry.gatedMs !== undefined) {
-      way.push(entry);
+    const history = histories.get(key);
+    if (history !== undefined && entry.gatedMs !== undefined) {
+      history.push(entry);
       continue;
     }
     // A pod that was not held begins anew: another one of this name.
-    if (way !== undefined) done.push({ entries: way });
+    if (history !== undefined) done.push({ entries: history });
     const gate = entry.gatedMs === undefined ? -1 : unnamed.findIndex((candidate) => isGateOf(candidate, entry));
     const [first] = gate < 0 ? [] : unnamed.splice(gate, 1);
-    ways.set(key, first === undefined ? [entry] : [first, entry]);
+    histories.set(key, first === undefined ? [entry] : [first, entry]);
   }
   const all = [
     ...done,
-    ...[...ways.values(), ...unnamed.map((gate) => [gate] as const)].map((entries) => ({ entries })),
+    ...[...histories.values(), ...unnamed.map((gate) => [gate] as const)].map((entries) => ({ entries })),
   ];
   return all.toSorted((a, b) => latestOf(b).atMs - latestOf(a).atMs);
 }
 
-export function latestOf({ entries }: PodWay): BoardEntry {
+export function latestOf({ entries }: PodHistory): BoardEntry {
   return entries.at(-1) ?? entries[0];
 }
 
