@@ -7,7 +7,7 @@ import { AUDIT_NAMESPACE_LABEL, CLUSTER_CONFIG_NAME, SCHEDULING_GATE } from "../
 import type { ImageOutcome } from "../placement/decide/decision_types.ts";
 import type { PlacementSettings } from "../placement/decide/config/types.ts";
 import { judgeImages, MAX_IMAGES, pinnedImages } from "../placement/decide/images.ts";
-import { offeredByNode } from "../placement/decide/live.ts";
+import { offeredByNode } from "../placement/decide/offered_architectures.ts";
 import { pullScopeOf } from "../placement/decide/pod_refs.ts";
 import { containersToKnow, type LateFacts, lateReport, pinReport } from "../placement/decide/report/mismatches.ts";
 import type { PodImages } from "../images/pods/pod_images.ts";

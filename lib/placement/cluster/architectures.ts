@@ -7,7 +7,7 @@ import { entryOf } from "../../json.ts";
 import { isForbidden } from "../../k8s/errors.ts";
 import { listAll } from "../../k8s/lists.ts";
 import { NODE_ARCH_LABEL } from "../../names.ts";
-import { offeredByMachineSet, offeredByNode, offeredByNodePool } from "../decide/live.ts";
+import { offeredByMachineSet, offeredByNode, offeredByNodePool } from "../decide/offered_architectures.ts";
 
 export interface LiveArchitectures {
   run(signal: AbortSignal): Promise<void>;
@@ -26,9 +26,7 @@ const NODE_POOLS: ResourceType = {
   namespaced: false,
 };
 
-export function openLiveArchitectures(
-  parts: ReflectorDeps,
-): LiveArchitectures {
+export function openLiveArchitectures(deps: ReflectorDeps): LiveArchitectures {
   let answer: readonly string[] | undefined;
   const forgetAnswer = (): void => {
     answer = undefined;
@@ -37,7 +35,7 @@ export function openLiveArchitectures(
     resource: ResourceType,
     parse: (object: KubeObject) => readonly string[],
   ): Reflector<readonly string[]> =>
-    new Reflector({ ...parts, resource, parse, keep: KEPT.nodes, onChange: forgetAnswer, name: resource.plural });
+    new Reflector({ ...deps, resource, parse, keep: KEPT.nodes, onChange: forgetAnswer, name: resource.plural });
   const nodes = follow(Resource.nodes, offeredByNode);
   const makers = [follow(NODE_POOLS, offeredByNodePool), follow(Resource.machineSets, offeredByMachineSet)];
   return {

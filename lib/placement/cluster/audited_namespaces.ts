@@ -14,9 +14,7 @@ export interface AuditedNamespaces {
   onAdded(listener: (namespace: string) => void): void;
 }
 
-export function openAuditedNamespaces(
-  deps: ReflectorDeps,
-): AuditedNamespaces {
+export function openAuditedNamespaces(deps: ReflectorDeps): AuditedNamespaces {
   const listeners: ((namespace: string) => void)[] = [];
   const labelled = new Reflector<string>({
     ...deps,
