@@ -18,10 +18,9 @@ export interface ConfigConditionsDeps {
 
 /** Writes all conditions of the cluster config as `render` makes them. Never throws; the log names `reason`. */
 export async function writeConfigConditions(
-  { api, clock, log }: ConfigConditionsDeps,
+  { api, clock, log, signal }: ConfigConditionsDeps & { readonly signal: AbortSignal },
   reason: string,
   render: (earlier: EarlierConditions) => readonly Condition[],
-  signal: AbortSignal,
 ): Promise<"there" | "absent" | "failed"> {
   try {
     const object = await readOptional(api, { type: Resource.clusterConfigs, name: CLUSTER_CONFIG_NAME, signal });
@@ -29,7 +28,7 @@ export async function writeConfigConditions(
     const config = parseOperandConfig(object);
     const { conditions: earlier, generation } = config;
     const nowMs = serverNowMs(clock, api);
-    await patchConfigConditions(api, config, render({ earlier, generation, nowMs }), signal);
+    await patchConfigConditions({ api, signal }, config, render({ earlier, generation, nowMs }));
     return "there";
   } catch (error) {
     log.debug("condition not written yet", { reason, error: errorText(error) });
@@ -39,10 +38,9 @@ export async function writeConfigConditions(
 
 /** Writes conditions over those that were read, unless they are equal. Throws what `patch` throws. */
 export async function patchConfigConditions(
-  api: Pick<KubeApi, "patch">,
+  { api, signal }: { readonly api: Pick<KubeApi, "patch">; readonly signal: AbortSignal },
   config: Pick<OperandConfig, "conditions" | "resourceVersion">,
   conditions: readonly Condition[],
-  signal: AbortSignal,
 ): Promise<void> {
   if (isDeepStrictEqual(conditions, config.conditions)) return;
   // The resourceVersion makes this a conflict, not an overwrite, when another client wrote conditions meanwhile.

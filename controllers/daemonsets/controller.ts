@@ -61,7 +61,7 @@ export function openDaemonSetWatch(deps: DaemonSetWatchDeps): Controller {
       const live = liveArchitectures();
       if (daemonSet === undefined) return DONE;
       if (live === undefined) return requeueAfter(NODES_MS);
-      const report = await judge(deps, daemonSet.template, live, signal);
+      const report = await judge({ ...deps, signal }, daemonSet.template, live);
       if (report === "unfinished") return requeueAfter(retries.afterMs(key));
       retries.clear(key);
       if (report === undefined || reported.get(key) === report.message) return DONE;
@@ -94,10 +94,9 @@ function openDaemonSets(
 
 /** The event to post, if any; `unfinished` when the images have not all been read. */
 async function judge(
-  { images, clock, settings }: DaemonSetWatchDeps,
+  { images, clock, settings, signal }: DaemonSetWatchDeps & { readonly signal: AbortSignal },
   template: PodView,
   live: readonly string[],
-  signal: AbortSignal,
 ): Promise<PodReport | undefined | "unfinished"> {
   const wanted = imagesToInspect(template, settings());
   if (wanted.length > MAX_IMAGES) return undefined;

@@ -51,5 +51,5 @@ function graceMs(state: GatingStop | "gating"): number {
 
 async function writeReason(deps: GatingStatusDeps, reason: GatingStop, signal: AbortSignal): Promise<boolean> {
   const render = (earlier: EarlierConditions): readonly Condition[] => renderLeaderlessConditions(reason, earlier);
-  return await writeConfigConditions(deps, reason, render, signal) === "there";
+  return await writeConfigConditions({ ...deps, signal }, reason, render) === "there";
 }

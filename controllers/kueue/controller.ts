@@ -5,8 +5,9 @@ import { BACKGROUND_LIMIT_MS, inspectInBackground } from "../../lib/images/pods/
 import { type KubeApi, readOptional, serverNowMs } from "../../lib/k8s/api.ts";
 import { classifyWriteFailure } from "../../lib/k8s/errors.ts";
 import { KEPT } from "../../lib/k8s/kept.ts";
+import type { JsonPatch } from "../../lib/k8s/patch.ts";
 import { Reflector } from "../../lib/k8s/reflector.ts";
-import { Resource, splitKey } from "../../lib/k8s/types.ts";
+import { Resource, type ResourceTarget, splitKey } from "../../lib/k8s/types.ts";
 import { memberOf } from "../../lib/json.ts";
 import { ADMISSION_CHECK } from "../../lib/names.ts";
 import { BACKGROUND_SHARES } from "../../lib/oci/limits/image_limits.ts";
@@ -124,7 +125,9 @@ async function reconcileWorkload(run: Run, key: string, failures: Map<string, Fa
   if (step.narrowing.length > 0) await narrowJob(run, workload, decisions[0]);
   if (!workload.hasQuota) await narrowWorkload(run, workload, step.narrowing);
   if (step.answer !== undefined) {
-    await patchWorkload(run, workload, answerPatch(workload, step.answer, serverNowMs(clock, api)), "status");
+    const { namespace, name } = workload;
+    const answer = answerPatch(workload, step.answer, serverNowMs(clock, api));
+    await patchWorkload(run, { namespace, name, subresource: "status" }, answer);
     log.info("workload checked", { workload: key, state: step.answer.state, message: step.answer.message });
   }
   return DONE;
@@ -200,23 +203,14 @@ async function narrowJob(run: Run, workload: Workload, decision: PlacementDecisi
   }
 }
 
-async function narrowWorkload(
-  run: Run,
-  workload: Workload,
-  narrowing: Parameters<typeof patchWorkload>[2],
-): Promise<void> {
+async function narrowWorkload(run: Run, workload: Workload, narrowing: JsonPatch): Promise<void> {
   if (narrowing.length === 0) return;
-  const unchanged = { op: "test", path: "/metadata/resourceVersion", value: workload.resourceVersion } as const;
-  await patchWorkload(run, workload, [unchanged, ...narrowing]);
+  const { namespace, name, resourceVersion } = workload;
+  const unchanged = { op: "test", path: "/metadata/resourceVersion", value: resourceVersion } as const;
+  await patchWorkload(run, { namespace, name }, [unchanged, ...narrowing]);
 }
 
-async function patchWorkload(
-  { api, signal }: Run,
-  { namespace, name }: Workload,
-  operations: ReturnType<typeof answerPatch>,
-  subresource?: "status",
-): Promise<void> {
-  const target = { namespace, name, ...subresource === undefined ? {} : { subresource } };
+async function patchWorkload({ api, signal }: Run, target: ResourceTarget, operations: JsonPatch): Promise<void> {
   await api.patch(Resource.kueueWorkloads, target, { body: { kind: "json", operations }, signal });
 }
 

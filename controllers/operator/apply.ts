@@ -75,12 +75,12 @@ async function applyWebhook(run: OperatorRun, { desiredWebhook, webhook }: Opera
     await applyOrRecreate(run, desiredWebhook);
   } catch (error) {
     const message = `failed to ${verb.toLowerCase()} ${WEBHOOK_WORDS}: ${errorText(error)}`;
-    recordConfigEvent(run, "Warning", `MutatingWebhookConfiguration${verb}Failed`, message);
+    recordConfigEvent(run, { type: "Warning", reason: `MutatingWebhookConfiguration${verb}Failed`, message });
     throw error;
   }
   run.log.info("webhook configuration applied", { reason: why });
   const message = `${verb.toLowerCase()}d ${WEBHOOK_WORDS} because ${why}`;
-  recordConfigEvent(run, "Normal", `MutatingWebhookConfiguration${verb}d`, message);
+  recordConfigEvent(run, { type: "Normal", reason: `MutatingWebhookConfiguration${verb}d`, message });
 }
 
 const WEBHOOK_WORDS = `MutatingWebhookConfiguration.admissionregistration.k8s.io/${WebhookName.configuration}`;
@@ -124,7 +124,7 @@ async function liftGates(run: OperatorRun, { config }: OperatorFacts): Promise<v
   if (config === undefined) return;
   const message = `lifted the scheduling gate of ${released.length} pods by force: they were not placed within ${age}` +
     (left.length === 0 ? "" : `; ${left.length} could not be freed, first ${left[0]?.pod}: ${left[0]?.reason}`);
-  recordConfigEvent(run, "Warning", "GatesLifted", message);
+  recordConfigEvent(run, { type: "Warning", reason: "GatesLifted", message });
 }
 
 /** Longest that the taints may hold up an uninstall (ms): the process lasts only for moments. */

@@ -139,13 +139,15 @@ export async function applyMonitor(run: OperatorRun, config: OperandConfig): Pro
     const body = { kind: "apply", document, force: true } as const;
     await api.patch(Resource.daemonSets, { namespace, name: NAME }, { body, signal });
     const [verb, why] = live === undefined ? ["Created", "it was missing"] : ["Updated", "it changed"];
-    recordConfigEvent(run, "Normal", `DaemonSet${verb}`, `${verb.toLowerCase()} ${words} because ${why}`);
+    const message = `${verb.toLowerCase()} ${words} because ${why}`;
+    recordConfigEvent(run, { type: "Normal", reason: `DaemonSet${verb}`, message });
     log.info("exec format error monitor applied", { reason: why });
   } catch (error) {
     if (signal.aborted) throw error;
     const why = errorText(error);
     memory.monitorRefused = { atMs: clock.monotonicMs(), why };
-    recordConfigEvent(run, "Warning", "DaemonSetCreateFailed", `failed to apply ${words}: ${why}`);
+    const message = `failed to apply ${words}: ${why}`;
+    recordConfigEvent(run, { type: "Warning", reason: "DaemonSetCreateFailed", message });
     log.warn("exec format error monitor not applied: is its component installed?", { error: why });
   }
 }

@@ -43,5 +43,5 @@ async function applyOne(run: OperatorRun, document: KubeObject): Promise<void> {
   await api.patch(type, { namespace, name }, { body: { kind: "apply", document, force: true }, signal });
   const [verb, why] = live === undefined ? ["Created", "it was missing"] : ["Updated", "it changed"];
   const message = `${verb.toLowerCase()} ${kind}.${type.group}/${name} -n ${namespace} because ${why}`;
-  recordConfigEvent(run, "Normal", `${kind}${verb}`, message);
+  recordConfigEvent(run, { type: "Normal", reason: `${kind}${verb}`, message });
 }

@@ -23,7 +23,7 @@ export async function writeStatus(
   try {
     const unlabelledNodes = await readUnlabelledNodes(api, signal);
     const conditions = renderConditions(seen, { ...context, gatingStopped: gatingStopped(), unlabelledNodes });
-    await patchConfigConditions(api, config, conditions, signal);
+    await patchConfigConditions({ api, signal }, config, conditions);
   } catch (error) {
     if (signal.aborted) throw error;
     const failure = classifyWriteFailure(error);
@@ -35,10 +35,8 @@ export async function writeStatus(
 /** Posts an event, as the MTO does. The config has no namespace; its events name ours, where they lie. */
 export function recordConfigEvent(
   { events, settings: { namespace } }: OperatorDeps,
-  type: "Normal" | "Warning",
-  reason: string,
-  message: string,
+  event: { readonly type: "Normal" | "Warning"; readonly reason: string; readonly message: string },
 ): void {
   const object = eventObjectOf(Resource.clusterConfigs, { name: CLUSTER_CONFIG_NAME, namespace });
-  events.record({ object, type, reason, message });
+  events.record({ object, ...event });
 }

@@ -63,7 +63,7 @@ export function openTaints(deps: TaintsDeps): TaintsController {
       if (survey === undefined || wanted === undefined) return requeueAfter(WAIT_MS);
       const step = nextStep(survey, { goal: wanted, isHeld: holds.isHeld });
       const phase = phaseOf(step, wanted);
-      progress = progressOf(survey, step, phase, holds.refusals);
+      progress = progressOf(survey, { step, phase, refusals: holds.refusals });
       await reports.report({ survey, progress }, signal);
       await carryOut({ api, limiter, holds, writes, onWrite }, step, signal);
       return afterStep(step);

@@ -59,10 +59,9 @@ export async function writeTaintCondition(
   signal: AbortSignal,
 ): Promise<boolean> {
   const outcome = await writeConfigConditions(
-    deps,
+    { ...deps, signal },
     condition.reason,
     (earlier) => renderTaintCondition(condition, earlier),
-    signal,
   );
   signal.throwIfAborted();
   return outcome !== "failed";

@@ -76,7 +76,7 @@ async function followSteps(deps: TaintsDeps, { watches, holds, writes, signal }:
       continue;
     }
     const phase = phaseOf(step, "taint");
-    const { message } = progressOf(survey, step, phase, holds.refusals);
+    const { message } = progressOf(survey, { step, phase, refusals: holds.refusals });
     const totals = { toleratedPods: written.tolerate, taintedNodes: written.taint, message };
     if (step.kind === "done") return { end: "done", ...totals };
     const isIdle = step.kind === "wait" || step.kind === "paused";

@@ -27,10 +27,9 @@ async function write(
   });
   const condition = { isTrue: true, reason: "Done", message: "All nodes have their taint." };
   const outcome = await writeConfigConditions(
-    { api, clock: new FakeClock(), log: silentLogger },
+    { api, clock: new FakeClock(), log: silentLogger, signal },
     condition.reason,
     (earlier) => renderTaintCondition(condition, earlier),
-    signal,
   );
   return { outcome, calls };
 }

@@ -46,7 +46,7 @@ export function openTaintWatches(deps: TaintWatchesDeps): TaintWatches {
     survey: () => {
       if (!all.every((watch) => watch.hasSynced())) return undefined;
       const byName = new Map([...nodes.values()].map((judged) => [judged.node.name, judged]));
-      return surveyOf(rule, byName, pods.values(), daemonSets.values());
+      return surveyOf(rule, { nodes: byName, pods: pods.values(), daemonSets: daemonSets.values() });
     },
   };
 }
@@ -139,5 +139,5 @@ export async function readSurvey(api: ReadApi, rule: TaintRule, signal: AbortSig
     const pod = parseTaintPod(object, rule);
     if (pod !== undefined) pods.set(pod.key, pod);
   }
-  return surveyOf(rule, nodes, pods.values(), daemonSets.values());
+  return surveyOf(rule, { nodes, pods: pods.values(), daemonSets: daemonSets.values() });
 }

@@ -36,7 +36,7 @@ export function judgeNode(node: TaintNode, rule: TaintRule): NodeVerdict {
   return {
     kind: "patch",
     repair: repairOf(own.map(({ taint }) => taint), reported),
-    operations: [...guards(node), ...changes(node, own, right, { rule, reported })],
+    operations: [...guards(node), ...changes(node, { own, right }, { rule, reported })],
   };
 }
 
@@ -87,8 +87,7 @@ function repairOf(own: readonly JsonObject[], reported: string): TaintRepair {
 /** A taint of ours that stands takes the place of the wrong ones: the right one, else the first. */
 function changes(
   node: TaintNode,
-  own: readonly OwnTaint[],
-  right: OwnTaint | undefined,
+  { own, right }: { readonly own: readonly OwnTaint[]; readonly right: OwnTaint | undefined },
   wanted: Wanted,
 ): JsonPatch {
   const value: Wire<V1Taint> = { key: wanted.rule.key, value: wanted.reported, effect: wanted.rule.effect };

@@ -14,9 +14,7 @@ export interface TaintProgress {
 
 export function progressOf(
   survey: TaintSurvey,
-  step: TaintStep,
-  phase: TaintPhase,
-  refusals: ReadonlyMap<string, string>,
+  { step, phase, refusals }: Pick<Around, "phase" | "refusals"> & { readonly step: TaintStep },
 ): TaintProgress {
   const nodes = countNodes(survey.nodes);
   const lackingPods = survey.needs.length;

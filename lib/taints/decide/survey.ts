@@ -36,9 +36,11 @@ export function isManaged({ verdict }: JudgedNode): boolean {
 
 export function surveyOf(
   rule: TaintRule,
-  nodes: ReadonlyMap<string, JudgedNode>,
-  pods: Iterable<TaintPod>,
-  daemonSets: Iterable<TaintDaemonSet>,
+  { nodes, pods, daemonSets }: {
+    readonly nodes: ReadonlyMap<string, JudgedNode>;
+    readonly pods: Iterable<TaintPod>;
+    readonly daemonSets: Iterable<TaintDaemonSet>;
+  },
 ): TaintSurvey {
   const judged = [...nodes.values()];
   const architectures = [...new Set(judged.filter(isManaged).map(({ node }) => node.reported))];

@@ -98,7 +98,7 @@ Deno.test("progressOf() names the DaemonSets that are too large, and the next no
   const seen = survey({ nodes: [rawNode()], daemonSets: huge });
   const step = nextStep(seen, { goal: "taint", isHeld: () => false });
   assert.equal(step.kind, "taint");
-  const { message } = progressOf(seen, step, "Tainting", new Map());
+  const { message } = progressOf(seen, { step, phase: "Tainting", refusals: new Map() });
   assert.match(message, /not looked at.*: kube-system\/a, kube-system\/b, kube-system\/c and 2 more\.$/);
 });
 
@@ -131,14 +131,14 @@ function clusterOf(nodes: number, daemonSets: readonly TaintDaemonSet[]): TaintS
     })
   );
   const views = new Map(raw.map((node) => [node.metadata.name, judge(parseTaintNode(node), RULE)]));
-  return surveyOf(RULE, views, [], daemonSets);
+  return surveyOf(RULE, { nodes: views, pods: [], daemonSets });
 }
 
 /** Steps of one check in a cluster where no node can be tainted yet. */
 function stepsOf(seen: TaintSurvey): number {
   return countSteps(() => {
     const step = nextStep(seen, { goal: "taint", isHeld: () => true });
-    progressOf(seen, step, "Waiting", new Map());
+    progressOf(seen, { step, phase: "Waiting", refusals: new Map() });
   });
 }
 

@@ -106,12 +106,11 @@ export function survey(
     readonly rule?: TaintRule;
   },
 ): TaintSurvey {
-  return surveyOf(
-    rule,
-    new Map(nodes.map((node) => [node.metadata.name, judge(parseTaintNode(node), rule)])),
-    pods.map((pod) => parseTaintPod(pod, rule)).filter((pod) => pod !== undefined),
-    daemonSets.map((object) => parseTaintDaemonSet(object, rule)).filter((daemonSet) => daemonSet !== undefined),
-  );
+  return surveyOf(rule, {
+    nodes: new Map(nodes.map((node) => [node.metadata.name, judge(parseTaintNode(node), rule)])),
+    pods: pods.map((pod) => parseTaintPod(pod, rule)).filter((pod) => pod !== undefined),
+    daemonSets: daemonSets.map((object) => parseTaintDaemonSet(object, rule)).filter((one) => one !== undefined),
+  });
 }
 
 /** The object after a patch, which must apply; the object given stays as it is. */
