@@ -9,7 +9,7 @@ import { errorText, type Logger } from "../lib/log.ts";
 import { BACKGROUND_SHARES } from "../lib/oci/limits/image_limits.ts";
 import type { ImageUse } from "../lib/oci/types.ts";
 import type { PlacementSettings } from "../lib/placement/decide/config/types.ts";
-import { judgeImages, MAX_IMAGES, partOfImages, pinnedImages } from "../lib/placement/decide/images.ts";
+import { judgeImages, MAX_IMAGES, pinnedImages, reduceToImages } from "../lib/placement/decide/images.ts";
 import { expressionsOf } from "../lib/placement/decide/patch/constraints.ts";
 import { withoutOwnRequirement } from "../lib/placement/decide/patch/own_terms.ts";
 import { podRef, pullScopeOf } from "../lib/placement/decide/pod_refs.ts";
@@ -100,7 +100,7 @@ function keptTerms({ requiredTerms }: PodView): PodView["requiredTerms"] {
 function keptPart(pod: PodView, wanted: readonly ImageUse[]): PodView {
   const { nodeSelector, owners } = pod;
   return {
-    ...partOfImages(pod, wanted),
+    ...reduceToImages(pod, wanted),
     nodeSelector,
     requiredTerms: keptTerms(pod),
     owners: owners.filter(({ controller }) => controller),

@@ -7,7 +7,7 @@ import type { Permit } from "../../lib/oci/limits/fair_limiter.ts";
 import type { ImageUse, InspectedImage } from "../../lib/oci/types.ts";
 import type { ImageJudgement } from "../../lib/placement/decide/decision_types.ts";
 import type { PlacementSettings } from "../../lib/placement/decide/config/types.ts";
-import { judgeImages, partOfImages } from "../../lib/placement/decide/images.ts";
+import { judgeImages, reduceToImages } from "../../lib/placement/decide/images.ts";
 import { pullScopeOf } from "../../lib/placement/decide/pod_refs.ts";
 import type { PodView } from "../../lib/placement/decide/types.ts";
 import type { PodPlacementDeps } from "./deps.ts";
@@ -48,7 +48,7 @@ export class Inspections {
     const running = { kind: "running", stop: new AbortController() } as const;
     state.inspection = running;
     this.#follow(
-      this.#inspect(partOfImages(pod, images), images, running.stop.signal).then((judgement) => {
+      this.#inspect(reduceToImages(pod, images), images, running.stop.signal).then((judgement) => {
         if (state.inspection !== running) return;
         state.inspection = { kind: "settled", judgement };
         this.#wake(key);

@@ -52,7 +52,7 @@ export interface AssembleDeps extends ReadDeps {
   readonly onProgress: (progress: CopyProgress) => void;
 }
 
-/** Assembles it; one result for each place. Rejects only with the signal's reason and for faults that are no registry's. */
+/** Assembles it; one result for each target. Rejects only with the signal's reason and for faults that are no registry's. */
 export async function assembleIndex(
   request: AssembleRequest,
   deps: AssembleDeps,

@@ -133,7 +133,7 @@ class ChildrenCopies {
     return settled.flatMap((one) => one.status === "fulfilled" ? [one.value] : []);
   }
 
-  /** It exists, is mounted from a repository of the registry, or is streamed, bytes that are sent again counted again. */
+  /** Leaves a blob that is there, mounts it from another repository, or streams it; bytes sent again count again. */
   async #copyBlob(blob: BlobDescriptor, { source, mountFrom, onBytes }: {
     readonly source: RepositoryClient;
     readonly mountFrom: string | undefined;

@@ -1,4 +1,4 @@
-// Reads images that are to be joined: manifest and config of each, at the first place that has it.
+// Reads images that are to be joined: manifest and config of each, at the first endpoint that has it.
 import pLimit from "p-limit";
 import { inspectionError } from "../../oci/errors.ts";
 import type { ManifestDocument } from "../../oci/image/manifest.ts";
@@ -40,7 +40,7 @@ export interface ReadChild {
   readonly kind: "child";
   readonly child: ReadImage;
   readonly client: RepositoryClient;
-  /** Its own place, if it was read from a mirror as well as otherwise. */
+  /** At its own registry, also where it was read from a mirror. */
   readonly home: Endpoint;
 }
 

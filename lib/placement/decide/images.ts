@@ -90,7 +90,7 @@ export function operatingSystemOf(pod: PodView): string {
 }
 
 /** The pod without what does not decide about its images: a large one is not kept for as long as they are inspected. */
-export function partOfImages(pod: PodView, wanted: readonly ImageUse[]): PodView {
+export function reduceToImages(pod: PodView, wanted: readonly ImageUse[]): PodView {
   const images = new Set(wanted.map(({ image }) => image));
   return {
     ...pod,
@@ -151,7 +151,7 @@ type ImageVerdict =
   | {
     readonly kind: "some";
     readonly architectures: readonly string[];
-    /** On which it runs besides. */
+    /** Those on which the pod's RuntimeClass runs it besides. */
     readonly emulated: readonly string[];
     readonly levels: Levels;
   }

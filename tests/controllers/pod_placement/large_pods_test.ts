@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { keptPod, parseGatedPod, ReadPods } from "../../../controllers/pod_placement/gated_pod.ts";
 import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
-import { judgeImages, partOfImages } from "../../../lib/placement/decide/images.ts";
+import { judgeImages, reduceToImages } from "../../../lib/placement/decide/images.ts";
 import { isLarge, parsePod } from "../../../lib/placement/decide/pod_view.ts";
 import { makeSettings } from "../../../lib/placement/decide/config/types.ts";
 import { AMD64, ARCH, fact, gatesOf, requiredOf, term } from "../../lib/placement/decide/make.ts";
@@ -70,14 +70,14 @@ Deno.test("ReadPods has 8 MiB of pods in memory at a time, and knows which are g
   assert.deepEqual(await pods.use(pod, { api: cluster.api, signal }, () => held.promise), gone);
 });
 
-Deno.test("partOfImages() of a pod gives the judgement that the pod gives, and is small", () => {
+Deno.test("reduceToImages() of a pod gives the judgement that the pod gives, and is small", () => {
   const settings = makeSettings({ operatorNamespace: "archway" });
   const pod = viewOf(large("web"));
   const windows = { ...pod, nodeSelector: { "kubernetes.io/os": "windows" }, osName: "linux" };
   for (const one of [pod, windows, { ...pod, osName: "windows" }]) {
     const images = [fact("multi"), fact("multi")];
     const wanted = images.map(({ image }) => ({ image, always: false }));
-    const part = partOfImages(one, wanted);
+    const part = reduceToImages(one, wanted);
     const judge = (of: typeof pod): unknown => judgeImages(of, settings, wanted, images);
     assert.deepEqual(judge(part), judge(one));
     assert.ok(JSON.stringify(part).length < 2_000);

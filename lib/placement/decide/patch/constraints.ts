@@ -66,7 +66,7 @@ export function allowedArchitectures(pod: PodView, candidates: readonly string[]
 /** More architectures than any cluster has: whoever creates a pod says how many it names. */
 const MAX_NAMED = 16;
 
-/** The same of the candidates and of those that the pod names itself. */
+/** {@link allowedArchitectures} of the candidates and of those that the pod names itself. */
 export function pinnedArchitectures(
   pod: PodView,
   candidates: readonly string[] = KNOWN_ARCHITECTURES,

@@ -7,7 +7,7 @@ import type { ImageJudgement } from "../../../../lib/placement/decide/decision_t
 import type { PodView } from "../../../../lib/placement/decide/types.ts";
 import type { InspectedImage } from "../../../../lib/oci/types.ts";
 import assert from "node:assert/strict";
-import { emulatedFor, imagesToInspect, judgeImages, partOfImages } from "../../../../lib/placement/decide/images.ts";
+import { emulatedFor, imagesToInspect, judgeImages, reduceToImages } from "../../../../lib/placement/decide/images.ts";
 import { AMD64, ARM64, type Json, make, PPC64LE, type Row, rows, S390X, singleFact } from "./make.ts";
 
 interface Given {
@@ -282,7 +282,7 @@ const MACHINES: readonly (readonly [name: string, pod: PodView, disk: InspectedI
 
 for (const [name, pod, disk, expected] of MACHINES) {
   Deno.test(`Q-05 judgeImages() of a virtual machine and ${name} shares [${expected}]`, () => {
-    for (const view of [pod, partOfImages(pod, imagesToInspect(pod, makeSettings()))]) {
+    for (const view of [pod, reduceToImages(pod, imagesToInspect(pod, makeSettings()))]) {
       const judgement = judge(view, { images: [LAUNCHER, disk] });
       assert.equal(judgement.kind === "shared" ? judgement.architectures.join() : judgement.kind, expected);
     }
