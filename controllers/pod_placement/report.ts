@@ -1,6 +1,6 @@
 // Reports what became of a pod: events, metrics, the dashboard's row and one log line.
 import type { PlacementDecision } from "../../lib/placement/decide/decision_types.ts";
-import type { PlacedReport } from "../../lib/placement/decide/report/report_slots.ts";
+import type { SlottedReport } from "../../lib/placement/decide/report/report_slots.ts";
 import { boardImages } from "../../lib/placement/decide/report/board.ts";
 import { decisionReason } from "../../lib/placement/decide/report/reason.ts";
 import { gateAddedReport, type PodOutcome, reportsOf } from "../../lib/placement/decide/report/reports.ts";
@@ -39,7 +39,7 @@ export function reportOutcome(
   log.info("pod released", fields);
 }
 
-function postEvents(deps: PodPlacementDeps, pod: GatedPodRef, reports: readonly PlacedReport[]): void {
+function postEvents(deps: PodPlacementDeps, pod: GatedPodRef, reports: readonly SlottedReport[]): void {
   const object = podRef(pod);
   for (const report of reports) deps.events.record({ object, ...report });
 }

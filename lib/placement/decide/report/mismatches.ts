@@ -10,7 +10,7 @@ import { emulatedFor, operatingSystemOf, usablePlatforms } from "../images.ts";
 import { allowedArchitectures, pinnedArchitectures } from "../patch/constraints.ts";
 import { withoutOwnRequirement } from "../patch/own_terms.ts";
 import type { ContainerView, PodView } from "../types.ts";
-import { MESSAGE_MAX, type PlacedReport, type PodReport } from "./report_slots.ts";
+import { MESSAGE_MAX, type PodReport, type SlottedReport } from "./report_slots.ts";
 
 /** Undefined when its images run on every architecture that its template does not exclude, or cannot be inspected. */
 export function daemonSetReport(
@@ -81,7 +81,7 @@ export interface LateFacts {
 export function lateReport(
   pod: PodView,
   { came, containers, settings, nodeArchitecture, images }: LateFacts,
-): PlacedReport | undefined {
+): SlottedReport | undefined {
   const factOf = new Map(images.map((fact) => [fact.image, fact]));
   const on = nodeArchitecture === undefined ? pinnedArchitectures(pod) : [nodeArchitecture];
   if (on === undefined || on.length === 0) return undefined;

@@ -17,7 +17,7 @@ export interface PodReport {
 /** The slots that a pod has for events: one holds one event at a time, so a pod never has more than three. */
 export type EventSlot = 1 | 2 | 3;
 
-export interface PlacedReport extends PodReport {
+export interface SlottedReport extends PodReport {
   readonly slot: EventSlot;
   /** Reports that the pod could not be placed as it should: never dropped. */
   readonly critical: boolean;
@@ -26,7 +26,7 @@ export interface PlacedReport extends PodReport {
 /**
  * | slot | while the pod waits  | at the end                                                                  |
  * |------|----------------------|-----------------------------------------------------------------------------|
- * | 1    | the gate was added   | stays, unless the removal of the gate finds no other place                  |
+ * | 1    | the gate was added   | stays, unless the removal of the gate finds no other slot                   |
  * | 2    | an inspection failed | failures and conflicts; else the removal                                    |
  * | 3    | the gate is stuck    | where the pod may run; else the removal                                     |
  */
@@ -46,10 +46,10 @@ const SLOTS: ReadonlyMap<string, EventSlot> = new Map([
 const SPARE: readonly EventSlot[] = [2, 3, 1];
 
 /** The most important first; what finds none is dropped. `failedBefore`: slot 2 is replaced by a warning only. */
-export function placeReports(
+export function assignSlots(
   reports: readonly PodReport[],
   { failedBefore, critical }: { readonly failedBefore: boolean; readonly critical: boolean },
-): readonly PlacedReport[] {
+): readonly SlottedReport[] {
   const taken = new Set<EventSlot>();
   return reports.flatMap((report) => {
     const isFree = (slot: EventSlot): boolean =>

@@ -12,7 +12,7 @@ import type {
 import { adviceFor } from "../failure_advice.ts";
 import { clip } from "../failures.ts";
 import type { ReleaseStep } from "../patch/escalation.ts";
-import { MESSAGE_MAX, type PlacedReport, placeReports, type PodReport } from "./report_slots.ts";
+import { assignSlots, MESSAGE_MAX, type PodReport, type SlottedReport } from "./report_slots.ts";
 import type { PodView } from "../types.ts";
 
 /** The longest text of a failure itself, so that what to do about it still fits behind it. */
@@ -39,17 +39,17 @@ const REDUCED: Readonly<Record<Exclude<ReleaseStep, "full">, string>> = {
   gate: "The API server refused everything but the removal of the gate, so the pod was released without node affinity",
 };
 
-export function gateAddedReport(): PlacedReport {
+export function gateAddedReport(): SlottedReport {
   const said =
     `Held by the scheduling gate ${SCHEDULING_GATE} until it is known which architectures its images support.`;
   return { ...normal(EventReason.gateAdded, said), slot: 1, critical: false, passing: true };
 }
 
 /** The events of an outcome, at most three, the most important first. Posted after the write, so that they are true. */
-export function reportsOf(pod: PodView, outcome: PodOutcome): readonly PlacedReport[] {
+export function reportsOf(pod: PodView, outcome: PodOutcome): readonly SlottedReport[] {
   const failedBefore = pod.labels?.[PodLabel.inspectErrorCount] !== undefined;
   const isOver = outcome.kind !== "applied" || outcome.decision.kind !== "retry";
-  return placeReports(outcomeReports(pod, outcome), { failedBefore, critical: isOver });
+  return assignSlots(outcomeReports(pod, outcome), { failedBefore, critical: isOver });
 }
 
 function outcomeReports(pod: PodView, outcome: PodOutcome): readonly PodReport[] {
