@@ -40,23 +40,24 @@ export function imagesAtAdmission(
 export function judgeAdmission(facts: AdmissionFacts): AdmissionVerdict {
   const { pod, settings, plan, mayGate } = facts;
   const left = judgeLeft(facts);
-  const common = { nodeAffinityScoring: plan.scoring, configOf: left?.configOf ?? [] };
+  const configOf = left?.configOf ?? [];
+  const nodeAffinityScoring = plan.scoring;
   const pass = (reason: "AuditMode" | "GatingStopped"): AdmissionVerdict => {
     const tolerations = planUndecidedTolerations(pod, settings.ownTaints);
-    return { kind: "pass", reason, tolerations, ...common };
+    return { kind: "pass", reason, tolerations, nodeAffinityScoring, configOf };
   };
   if (settings.audit) return pass("AuditMode");
   if (plan.kind === "decided" && plan.decision.kind === "ignore") {
     const { reason } = plan.decision;
-    return { kind: "ignore", reason, tolerations: leftTolerations(facts, left), ...common };
+    return { kind: "ignore", reason, tolerations: leftTolerations(facts, left), nodeAffinityScoring, configOf };
   }
   const decision = settings.warmAdmission ? decideWarm(facts, left) : undefined;
   // Such a pod cannot run now. Held for a moment, it gets a uid, and by that the event that says why.
   const needsEvent = decision?.kind === "nowhere" || decision?.noMatchingNodes === true;
   if (decision !== undefined && !(needsEvent && mayGate)) {
-    return { kind: "place", decision, repeated: isRepeated(facts, decision), ...common };
+    return { kind: "place", decision, repeated: isRepeated(facts, decision), nodeAffinityScoring, configOf };
   }
-  return mayGate ? { kind: "gate", ...common } : pass("GatingStopped");
+  return mayGate ? { kind: "gate", nodeAffinityScoring, configOf } : pass("GatingStopped");
 }
 
 /** What is known of the images of a pod that placement leaves alone; undefined where they do not matter, or are unknown. */
