@@ -1,4 +1,4 @@
-// The entry: args, env and signals are read here alone. A command is imported when it runs: `serve` must not pay for `dev`.
+// The entry point, which alone reads args, env and signals. A command is imported when it runs: `serve` must not load `dev`.
 import { type CommandDeps, ExitCode, foldLines, forTerminal, type Terminal } from "./lib/cli/output.ts";
 import { systemClock } from "./lib/clock.ts";
 import { renderHelp } from "./lib/config/help.ts";
@@ -13,7 +13,6 @@ import type { PlacementSettings } from "./lib/placement/decide/config/types.ts";
 import { unreachable } from "./lib/parsed.ts";
 import type { ServeRun } from "./serve/dev.ts";
 
-/** Version of this build. */
 const VERSION = "0.2.0";
 
 const USER_AGENT = `archway/${VERSION}`;
@@ -113,25 +112,24 @@ async function run(config: Config, terminal: Terminal): Promise<number> {
   }
 }
 
-/** The last line of what was stopped at a terminal; elsewhere the log is all that is read. */
+/** Says on a terminal that the user stopped the command; elsewhere only the log is read. */
 function sayStopped(code: number, { terminal, signal }: CommandDeps): number {
   if (signal.aborted && Deno.stderr.isTerminal()) terminal.err("archway: Stopped.\n");
   return code;
 }
 
-/** With the logins of whoever runs the command; `serve` has only those that were named. */
+/** Adds the registry logins of whoever runs the command; `serve` has only those that a flag names. */
 function withLogins(config: Config): Config {
   return withValues(config, { dockerConfig: config.dockerConfig ?? loginFile(Deno.env.toObject(), isFile) });
 }
 
-/** Of the placement flags and files, whose problems parseConfig() has reported. */
+/** Reads the placement flags and files, whose problems parseConfig() has already reported. */
 function settingsOf(config: Config): PlacementSettings {
   const options = parsePlacementOptions(config);
   if (options.kind === "unparsable") throw new Error(options.problems.join("\n"));
   return options.value;
 }
 
-/** The commands that work on a cluster. */
 async function runOnCluster(
   config: Config,
   deps: CommandDeps & { readonly api: KubeApi; readonly access: ClusterAccess },
@@ -198,7 +196,7 @@ async function withApi(
   return await work(api, access);
 }
 
-/** A terminal signals `deno task`, which passes it on, and this process itself: within this time (ms) both are one. */
+/** Signals within this time (ms) are one: a terminal signals this process and `deno task`, which passes its own on. */
 const SAME_SIGNAL_MS = 1_000;
 
 /** Aborts at the first SIGTERM or SIGINT; a later one ends the process at once. */
@@ -219,7 +217,7 @@ function stopSignal(): AbortSignal {
 async function openAccess(config: Config, warn: (message: string) => void): Promise<ClusterAccess> {
   const { command, context, registryEnvironment } = config;
   const [host, port] = [Deno.env.get("KUBERNETES_SERVICE_HOST"), Deno.env.get("KUBERNETES_SERVICE_PORT")];
-  // These act on a cluster for good: they take none that was not named.
+  // These keep writing to a cluster, so they take no default kubeconfig.
   const home = command === "serve" || command === "enoexec-daemon" || host ? undefined : registryEnvironment.home;
   const { kubeconfigPath } = await import("./lib/k8s/cluster_access.ts");
   const kubeconfig = kubeconfigPath({ given: config.kubeconfig, home, exists: isFile });
@@ -243,8 +241,8 @@ function isFile(path: string): boolean {
 async function runServe(config: Config, run: ServeRun): Promise<number> {
   const { terminal, stop, writeLog = terminal.err, onListening = () => {} } = run;
   const { serve } = await import("./serve/serve.ts");
-  const form = Deno.stderr.isTerminal() ? "text" : "json";
-  const log = openLogger({ level: config.fallbackLogLevel, write: writeLog, form });
+  const format = Deno.stderr.isTerminal() ? "text" : "json";
+  const log = openLogger({ level: config.fallbackLogLevel, write: writeLog, format });
   for (const message of config.warnings) log.warn("ignored a variable", { message });
   await serve({
     config,

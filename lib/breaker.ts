@@ -4,7 +4,7 @@ import type { Clock } from "./clock.ts";
 /** `closed`: all calls pass. `open`: none. `half-open`: one probe is under way or due. */
 export type CircuitState = "closed" | "open" | "half-open";
 
-/** How sensitive, and how long it stays open: doubling from `baseMs` to `capMs`. */
+/** `threshold`: failures in a row that open it. It stays open for `baseMs`, each time twice as long, up to `capMs`. */
 export interface BreakerOptions {
   readonly clock: Clock;
   readonly threshold: number;
@@ -12,7 +12,7 @@ export interface BreakerOptions {
   readonly capMs: number;
 }
 
-/** The breaker. A call that {@link tryPass} allows must report {@link succeeded}, {@link failed} or {@link withdrew}. */
+/** A call that {@link tryPass} allows must report {@link succeeded}, {@link failed} or {@link withdrew}. */
 export class Breaker {
   readonly #options: BreakerOptions;
   #failures = 0;

@@ -1,4 +1,4 @@
-// The one source of time, and waiting. Everything that waits or stamps takes a Clock, so that tests own time.
+// The only source of time and waits. Code that waits or takes timestamps gets a Clock, so that tests control time.
 
 /** Time and waiting. `nowMs` is wall time (epoch ms); `monotonicMs` never jumps. */
 export interface Clock {
@@ -8,7 +8,7 @@ export interface Clock {
   sleep(ms: number, signal: AbortSignal): Promise<void>;
 }
 
-/** The longest time of a timer (ms); one with a longer time ends at once. */
+/** The longest delay that `setTimeout` takes (ms); a longer one fires at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 export const systemClock: Clock = {
@@ -61,12 +61,12 @@ export function doublingMs(attempt: number, { baseMs, capMs }: Doubling): number
   return Math.min(capMs, baseMs * 2 ** Math.max(0, attempt - 1));
 }
 
-/** The same with {@link jitter}. */
+/** {@link doublingMs} with {@link jitter}. */
 export function backoffMs(attempt: number, options: Doubling): number {
   return jitter(doublingMs(attempt, options));
 }
 
-/** What the promise gives; rejects with the signal's reason as soon as that aborts. The work itself goes on. */
+/** Settles as `work` does, or rejects with the signal's reason as soon as it aborts. The work itself goes on. */
 export function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) {
@@ -86,7 +86,7 @@ export function untilAborted(signal: AbortSignal): Promise<void> {
 
 export const LATE = Symbol("late");
 
-/** What the promise gives, or {@link LATE} after `limitMs`. A late rejection is dropped; the work itself goes on. */
+/** Settles as `work` does, or resolves with {@link LATE} after `limitMs`. The work goes on; its late rejection is ignored. */
 export async function withinMs<T>(
   work: Promise<T>,
   { limitMs, clock }: { readonly limitMs: number; readonly clock: Clock },

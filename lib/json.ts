@@ -1,4 +1,4 @@
-// Reading members of JSON of unknown shape: nothing for what is missing or malformed; no prototype is followed.
+// Reads members of JSON of unknown shape. A missing or malformed one reads as empty, 0 or undefined; no prototype is followed.
 import { Buffer } from "node:buffer";
 
 export type JsonObject = Readonly<Record<string, unknown>>;
@@ -40,14 +40,14 @@ export function listAt(value: unknown, name: string): readonly unknown[] | undef
   return Array.isArray(member) ? member : undefined;
 }
 
-/** An own member that is a map of texts; entries that are no texts are left out. undefined when it is no object. */
+/** An own member that is a map of strings, without its other entries; undefined when it is not an object. */
 export function textMapAt(value: unknown, name: string): Readonly<Record<string, string>> | undefined {
   const member = objectAt(value, name);
   if (member === undefined) return undefined;
   return isTextMap(member) ? member : textEntries(member, () => true);
 }
 
-/** The entries of an object that are texts and whose key is wanted, in an object without prototype. */
+/** The entries that are strings and whose key is wanted, in an object without a prototype. */
 export function textEntries(object: JsonObject, wants: (key: string) => boolean): Readonly<Record<string, string>> {
   const kept: Record<string, string> = Object.create(null);
   for (const key of Object.keys(object)) {
@@ -69,7 +69,7 @@ export function utf8Length(text: string): number {
   return Buffer.byteLength(text);
 }
 
-/** A text that others chose, for terminals and messages: control characters, line breaks and the like are question marks. */
+/** Makes untrusted text safe for terminals and messages: control characters and line separators become question marks. */
 export function printable(text: string): string {
   return text.replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, "?");
 }
@@ -81,15 +81,15 @@ function isTextMap(object: JsonObject): object is Readonly<Record<string, string
   return true;
 }
 
-// Bytes that take far more to parse than their size says: 7 MiB of `{},` are 2.4 million objects, 3 s and 130 MB.
+// Some JSON takes far more to parse than its size suggests: 7 MiB of `{},` are 2.4 million objects, 3 s and 130 MB.
 
-/** A pod of 45 000 containers with their defaults, 7 MiB, has 360 000; one that etcd stores ends far below. */
+/** Most commas, objects and arrays of a review. A pod of 45 000 containers (7 MiB) has 360 000; etcd stores none so large. */
 export const MAX_STRUCTURE = 500_000;
 
-/** Of answers of registries: an index of 1 000 entries has 30 000. Of the worst kind 40 000 take 30 ms to parse. */
+/** The same for answers of registries: an index of 1 000 entries has 30 000; the worst 40 000 take 30 ms to parse. */
 const MAX_ANSWER_STRUCTURE = 40_000;
 
-/** Longer strings are searched natively, which has its price for each call. */
+/** Strings up to this length are scanned here; longer ones by a native search, which has a cost for each call. */
 const SHORT_STRING_BYTES = 32;
 
 const QUOTE = 0x22;
@@ -98,10 +98,10 @@ const COMMA = 0x2c;
 const BRACKET = 0x5b;
 const BRACE = 0x7b;
 
-/** Commas, objects and arrays outside of strings are counted. Linear, and over as soon as the answer is clear. */
+/** Whether there are more than `max` commas, objects and arrays outside of strings. Linear; stops as soon as it is certain. */
 export function hasDenseStructure(bytes: Uint8Array, max: number = MAX_STRUCTURE): boolean {
   const { length } = bytes;
-  // Each of them takes a byte at least.
+  // Each takes at least one byte.
   if (length <= max) return false;
   let found = 0;
   for (let at = 0; at < length; at++) {
@@ -111,7 +111,7 @@ export function hasDenseStructure(bytes: Uint8Array, max: number = MAX_STRUCTURE
     } else if (byte === QUOTE) {
       const start = at + 1;
       const stop = start + SHORT_STRING_BYTES;
-      // Short strings here, without a call: they are what dense bodies consist of.
+      // Dense bodies consist of short strings: these are scanned without a call.
       for (at = start; at < length && at < stop; at++) {
         const inner = bytes[at];
         if (inner === QUOTE) break;
@@ -123,21 +123,21 @@ export function hasDenseStructure(bytes: Uint8Array, max: number = MAX_STRUCTURE
   return false;
 }
 
-/** The JSON object of an answer; undefined for a text that is anything else, or too dense to be parsed. */
+/** Parses a JSON object; undefined for any other text, and for one with too much structure to be parsed. */
 export function parseBoundedObject(text: string, max: number = MAX_ANSWER_STRUCTURE): JsonObject | undefined {
   return isDenseText(text, max) ? undefined : parseObject(text);
 }
 
-/** As {@link hasDenseStructure}. Each of them takes a character at least: most texts need no copy. */
+/** {@link hasDenseStructure} for a text. One of at most `max` characters cannot be dense, so that most need no copy. */
 export function isDenseText(text: string, max: number): boolean {
   return text.length > max && hasDenseStructure(UTF8.encode(text), max);
 }
 
-/** What an object or a list takes of the heap beside its members, and a string beside its characters. */
+/** Heap bytes of an object or array beside its members, and of a string beside its characters. */
 const NESTED_BYTES = 64;
 const STRING_BYTES = 24;
 
-/** By its text, about. Ordinary objects of Kubernetes take less; of thousands of short labels it is two thirds. */
+/** Estimates the heap bytes of parsed JSON by its text. Ordinary Kubernetes objects take less, thousands of short labels more. */
 export function heapBytesOf(text: string): number {
   const { length } = text;
   let bytes = length;
@@ -149,7 +149,7 @@ export function heapBytesOf(text: string): number {
   return bytes;
 }
 
-/** Where the string that goes on at `from`, outside of an escape, is closed; the length when it is not. */
+/** Index of the quote that closes the string which goes on at `from` (not within an escape); the length without one. */
 function endOfString(bytes: Uint8Array, from: number): number {
   const { length } = bytes;
   let span = SHORT_STRING_BYTES;
@@ -157,7 +157,7 @@ function endOfString(bytes: Uint8Array, from: number): number {
     const quote = bytes.indexOf(QUOTE, at);
     if (quote < 0) return length;
     if (!isEscaped(bytes, { at: quote, from: at })) return quote;
-    // A string with escaped quotes: ever more bytes by hand, because each native search has its price.
+    // The string has escaped quotes: each time more bytes are scanned here, since a native search has a cost.
     const stop = quote + span;
     for (at = quote + 1; at < length && at < stop; at++) {
       const byte = bytes[at];

@@ -14,7 +14,7 @@ export type LogLevel = "debug" | "info" | "warn" | "error";
 /** Variables of a log line. Values are plain JSON; never a secret. */
 export type LogFields = Readonly<Record<string, unknown>>;
 
-/** A value to log through: constant lower-case message, the variables are fields. */
+/** A message is constant and in lower case; what varies is in the fields. */
 export interface Logger {
   debug(message: string, fields?: LogFields): void;
   info(message: string, fields?: LogFields): void;
@@ -32,21 +32,21 @@ export interface RootLogger extends Logger {
 const SEVERITY: Readonly<Record<LogLevel, number>> = { debug: 0, info: 1, warn: 2, error: 3 };
 
 /** `json`: what collectors of logs read. `text`: local time, level, message and the fields as `name=value`. */
-export type LogForm = "json" | "text";
+export type LogFormat = "json" | "text";
 
 export interface LoggerOptions {
   readonly level: LogLevel;
-  /** Receives whole lines with their newline; errors of the sink are its own. */
+  /** Receives whole lines with their newline. */
   readonly write: (line: string) => void;
-  readonly form?: LogForm;
+  readonly format?: LogFormat;
 }
 
-export function openLogger({ level, write, form = "json" }: LoggerOptions): RootLogger {
+export function openLogger({ level, write, format = "json" }: LoggerOptions): RootLogger {
   let threshold = SEVERITY[level];
-  const formatted = form === "json" ? jsonLinesFormatter : textFormatter();
+  const formatter = format === "json" ? jsonLinesFormatter : textFormatter();
   configureSync({
     reset: true,
-    sinks: { lines: (record) => write(formatted(record)) },
+    sinks: { lines: (record) => write(formatter(record)) },
     loggers: [
       { category: ["archway"], lowestLevel: "debug" satisfies TapeLevel, sinks: ["lines"] },
       { category: ["logtape", "meta"], lowestLevel: "error", sinks: ["lines"] },

@@ -1,4 +1,4 @@
-// Metrics as tables: one of what is counted where it happens, one of what is read at a scrape. Known series begin at zero.
+// Metrics as tables: one for what is counted as it happens, one for what is read at a scrape. Known series begin at zero.
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 
 type LabelNames = readonly string[];
@@ -7,7 +7,7 @@ type LabelValues = Readonly<Record<string, readonly string[]>>;
 interface MetricRow {
   readonly type: "counter" | "gauge" | "histogram";
   readonly help: string;
-  /** The labels' names; or all that each can be, for series at zero. */
+  /** Names of the labels; or all values of each, so that its series begin at zero. */
   readonly labels?: LabelNames | LabelValues;
   /** Upper bounds of a histogram; {@link LATENCY_BUCKETS_SECONDS} where none are given. */
   readonly buckets?: readonly number[];
@@ -19,28 +19,28 @@ type LabelsOf<Row> = Row extends { readonly labels: readonly (infer Name extends
   : Row extends { readonly labels: infer Known extends LabelValues } ? { [Name in keyof Known]: Known[Name][number] }
   : undefined;
 
-type Taking<Labels, Rest extends unknown[]> = (
+type LabelledCall<Labels, Rest extends unknown[]> = (
   ...args: Labels extends undefined ? Rest : [labels: Labels, ...rest: Rest]
 ) => void;
 
-interface OfType<Labels> {
-  readonly counter: { readonly inc: Taking<Labels, [by?: number]> };
+interface MetricByType<Labels> {
+  readonly counter: { readonly inc: LabelledCall<Labels, [by?: number]> };
   readonly gauge: {
-    readonly set: Taking<Labels, [value: number]>;
-    readonly remove: Taking<Labels, []>;
+    readonly set: LabelledCall<Labels, [value: number]>;
+    readonly remove: LabelledCall<Labels, []>;
     readonly reset: () => void;
   };
   readonly histogram: {
-    readonly observe: Taking<Labels, [value: number]>;
+    readonly observe: LabelledCall<Labels, [value: number]>;
     readonly zero: (labels: Labels) => void;
   };
 }
 
 export type MetricsOf<Table extends MetricTable> = {
-  readonly [Name in keyof Table]: OfType<LabelsOf<Table[Name]>>[Table[Name]["type"]];
+  readonly [Name in keyof Table]: MetricByType<LabelsOf<Table[Name]>>[Table[Name]["type"]];
 };
 
-/** A gauge that is read at each scrape: its value, or one for each of its series; undefined: it has none now. */
+/** A gauge that is read at each scrape: one value, or one for each series; undefined while it has none. */
 export interface GaugeRow<View> {
   readonly help: string;
   readonly labels?: LabelNames;
@@ -57,10 +57,10 @@ export const LATENCY_BUCKETS_SECONDS: readonly number[] = [
   ...[0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1, 2, 4],
 ];
 
-/** The same, and further up to twice the default of `--max-gate-age`: for what can take longer than 4 s. */
+/** More of them, up to twice the default of `--max-gate-age`, for what can take longer than 4 s. */
 export const WAIT_BUCKETS_SECONDS: readonly number[] = [...LATENCY_BUCKETS_SECONDS, 8, 15, 30, 60, 120];
 
-/** Registers what is counted where it happens: `openMetrics(registry, TABLE).name_total.inc({ label })`. */
+/** Registers metrics that are counted as it happens: `openMetrics(registry, TABLE).name_total.inc({ label })`. */
 export function openMetrics<const Table extends MetricTable>(registry: Registry, table: Table): MetricsOf<Table> {
   const metrics = Object.entries(table).map(([name, row]) => [name, openMetric(registry, name, row)]);
   // The keys are those of the table, and each value is of its row's type.
@@ -82,7 +82,7 @@ function openMetric(registry: Registry, name: string, row: MetricRow): Counter |
   return metric;
 }
 
-/** Registers what is read at a scrape. The function given brings it up to date, and removes the series that are gone. */
+/** Registers gauges that are read at a scrape. The returned function sets them and removes the series that are gone. */
 export function openGauges<View>(registry: Registry, table: GaugeTable<View>): (view: View) => void {
   const rows = Object.entries(table).map(([name, { help, labels = [], read }]) => {
     const gauge = new Gauge({ name, help, labelNames: [...labels], registers: [registry] });

@@ -45,18 +45,18 @@ export const EnoexecLabel = {
 } as const;
 
 export const EnoexecAnnotation = {
-  /** The node that wrote the event: an admission policy holds it against the writer. */
+  /** The node that wrote the event; an admission policy compares it with the writer's own. */
   node: "archway.dev/node",
   podUid: "archway.dev/pod-uid",
   command: "archway.dev/command",
-  /** "true": it was the first program of the container, so the image's or the pod's own choice. */
+  /** "true" when it was the first program of the container, which the image or the pod chooses. */
   entryPoint: "archway.dev/entry-point",
   at: "archway.dev/at",
-  /** Of a record: the image's digest, the namespace that it counts in, the image as the pod named it. */
+  /** Records of images only: the digest, the namespace for which it counts, the image as the pod names it. */
   failedDigest: "archway.dev/failed-digest",
   failedIn: "archway.dev/failed-in",
   failedImage: "archway.dev/failed-image",
-  /** The nodes, separated by commas, on which it was certainly the image's own program that failed. */
+  /** The nodes, separated by commas, on which the image's own program has certainly failed. */
   failedNodes: "archway.dev/failed-nodes",
 } as const;
 
@@ -80,7 +80,7 @@ export const CONTROL_PLANE_SELECTORS: readonly string[] = [
   "node-role.kubernetes.io/control-plane",
 ];
 
-/** Failures after which the MTO gives up; the value of the count label on a pod that was given up on. */
+/** Failures after which the MTO gives up; the count label of such a pod has this value. */
 export const INSPECT_RETRY_LIMIT = 5;
 
 export const EVENT_SOURCE = "multiarch-tuning-operator";
@@ -103,7 +103,7 @@ export const Finalizer = {
   enoexecEvents: "finalizers.multiarch.openshift.io/enoexec-events",
 } as const;
 
-/** The finalizer that keeps what leaving takes (see {@link Installation}) until Archway has left. */
+/** Finalizer on the objects of {@link Installation}, which Archway needs until it has uninstalled itself. */
 export const UNINSTALL_FINALIZER = "archway.dev/uninstall";
 
 export const Installation = {
@@ -115,7 +115,7 @@ export const Installation = {
 export const WebhookName = {
   configuration: "pod-placement-mutating-webhook-configuration",
   webhook: "pod-placement-scheduling-gate.multiarch.openshift.io",
-  /** Archway's own: images that come to a pod which has its node already. */
+  /** Archway's own: for images that are added to a pod which has its node already. */
   lateImages: "pod-placement-late-images.multiarch.openshift.io",
   queuedJobs: "queued-jobs.archway.dev",
   validatingConfiguration: "multiarch-tuning-operator-validating-webhook-configuration",
@@ -124,7 +124,7 @@ export const WebhookName = {
   convertedDefinition: "clusterpodplacementconfigs.multiarch.openshift.io",
 } as const;
 
-/** HTTP paths of the webhooks as the manifests have them; in use a secret segment comes before. */
+/** HTTP paths of the webhooks in the manifests; in a cluster a secret segment precedes each. */
 export const WebhookPath = {
   gatePod: "/add-pod-scheduling-gate",
   validateClusterConfig: "/validate-multiarch-openshift-io-v1beta1-clusterpodplacementconfig",
@@ -132,7 +132,7 @@ export const WebhookPath = {
   convert: "/convert",
 } as const;
 
-/** Name of the Lease that the writing replica holds, in the operator namespace. */
+/** The leader's Lease, in the operator namespace. */
 export const LEASE_NAME = "archway.multiarch.openshift.io";
 
 /** Event reasons on pods. Automation keys on them: never rename. */
@@ -153,7 +153,7 @@ export const EventReason = {
   gateLifted: "ArchAwareSchedGateLifted",
   /** A container was to run a program of another architecture than its node has. */
   execFormatError: "ExecFormatError",
-  /** Archway's own: such a pod was evicted, so that the one that replaces it is placed by its images. */
+  /** Archway's own: a pod with such an error was evicted, so that its replacement is placed by its images. */
   execFormatRepaired: "ArchAwareExecFormatRepaired",
   /** Archway's own, on the cluster config: pods were admitted while no replica answered in time. */
   admissionMissed: "ArchAwareAdmissionMissed",
@@ -170,7 +170,7 @@ export const EventReason = {
 /** Names of image builds: of their Lease in Archway's namespace, and `source.component` of their events. */
 export const IMAGE_BUILDS = { lease: "archway-image-builds", eventSource: "archway-image-builds" } as const;
 
-/** KubeVirt's pods of virtual machines: the label of each, that of nodes that run guests of an architecture, the program of disks. */
+/** KubeVirt: label and value of a virtual machine's pod, prefix of labels for its guest's architecture, program of its disks. */
 export const KubeVirt = {
   label: "kubevirt.io",
   launcher: "virt-launcher",

@@ -1,4 +1,4 @@
-// The result of parsing a text or a value from outside: the value, or the one fault. And `unreachable`, for switches.
+// The result of parsing a text or a value from outside: the value, or one fault. And `unreachable`, for switches.
 
 /** What is wrong, in words that are safe to log: never a value that could be a secret. */
 export interface Fault {
@@ -10,7 +10,7 @@ export function faultText({ message, line }: Fault): string {
   return line === undefined ? message : `${message} in line ${line}`;
 }
 
-/** The value with the oddities that were passed over, or the fault that makes the text unusable. */
+/** The value with warnings about what was ignored, or the fault that makes the text unusable. */
 export type Parsed<T> =
   | { readonly kind: "parsed"; readonly value: T; readonly warnings: readonly Fault[] }
   | Unparsable;

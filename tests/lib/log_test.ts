@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { errorText, type LogForm, openLogger } from "../../lib/log.ts";
+import { errorText, type LogFormat, openLogger } from "../../lib/log.ts";
 
 Deno.test("errorText() gives an error with its causes, and nothing twice", () => {
   const cause = new Error("no such file");
@@ -9,9 +9,9 @@ Deno.test("errorText() gives an error with its causes, and nothing twice", () =>
   assert.equal(errorText("odd"), "odd");
 });
 
-function lineOf(fields: Readonly<Record<string, unknown>>, form?: LogForm): string {
+function lineOf(fields: Readonly<Record<string, unknown>>, format?: LogFormat): string {
   const lines: string[] = [];
-  const log = openLogger({ level: "info", write: (line) => void lines.push(line), ...form && { form } });
+  const log = openLogger({ level: "info", write: (line) => void lines.push(line), ...format && { format } });
   log.debug("not shown");
   log.with({ controller: "pods" }).warn("pod released", fields);
   log.close();
