@@ -1,11 +1,10 @@
-// The names of CPU architectures: those of GOARCH, as node labels and image platforms have them.
+// Names of CPU architectures: values of GOARCH, as in node labels and image platforms.
 
 /** The architectures that the MTO supports; only these become pod labels and may be preferred or fallen back to. */
 export const KNOWN_ARCHITECTURES = ["amd64", "arm64", "ppc64le", "s390x"] as const;
 
 export type KnownArchitecture = typeof KNOWN_ARCHITECTURES[number];
 
-/** Whether an architecture is one of the four that configs and pod labels may name. */
 export function isKnownArchitecture(name: string): name is KnownArchitecture {
   return KNOWN_ARCHITECTURES.some((known) => known === name);
 }
@@ -17,7 +16,7 @@ export function isUsableArchitecture(name: string): boolean {
   return name !== "unknown" && LABEL_VALUE.test(name);
 }
 
-/** What other tools call architectures, in lower case, and their names here. */
+/** What other tools call architectures (lower case), and the GOARCH name of each. */
 const ALIASES: ReadonlyMap<string, string> = new Map([
   ...["x86_64", "x86-64", "x64"].map((alias) => [alias, "amd64"] as const),
   ...["aarch64", "armv8", "arm64v8"].map((alias) => [alias, "arm64"] as const),
@@ -26,14 +25,14 @@ const ALIASES: ReadonlyMap<string, string> = new Map([
   ["ppc64el", "ppc64le"],
 ]);
 
-/** The name of an architecture that was given by an alias or in upper case; undefined where it is not known to have another. */
-export function otherNameOf(name: string): string | undefined {
+/** The GOARCH name for an alias or a name in upper case; undefined when the name needs no correction or none is known. */
+export function correctedName(name: string): string | undefined {
   const lower = name.toLowerCase();
   const right = ALIASES.get(lower) ?? lower;
   return right === name ? undefined : right;
 }
 
-/** What all sets share, sorted ascending without duplicates. No sets at all share nothing. */
+/** The architectures in every set, sorted and without duplicates; empty when there are no sets. */
 export function intersectArchitectures(sets: readonly (readonly string[])[]): readonly string[] {
   const [first, ...rest] = sets;
   const shared = rest.reduce((left, set) => left.intersection(new Set(set)), new Set(first));

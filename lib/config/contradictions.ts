@@ -8,11 +8,11 @@ type Operand = keyof ConfigValues | "positionals";
 export interface CommandLine {
   readonly positionals: readonly string[];
   readonly given: ReadonlyMap<string, readonly string[]>;
-  /** What could not be read, so that no rule about it is judged. Values among it have their defaults. */
+  /** Operands that could not be read and have their defaults: rules about them are not judged. */
   readonly unread: ReadonlySet<string>;
 }
 
-/** The problems between flags that are well alone; each names what is missing and what to give. */
+/** Problems between flags that are valid by themselves. Each names what is missing and what to give. */
 export function contradictions(command: Command, values: ConfigValues, line: CommandLine): readonly string[] {
   const namespace = line.given.has("pod-namespace") ? values.podNamespace : undefined;
   const pod = command === "explain" ? podProblem(line.positionals, namespace) : undefined;

@@ -38,10 +38,10 @@ export function removedVariables(env: Readonly<Record<string, string | undefined
   });
 }
 
-/** What Kubernetes sets in a pod for each Service of the namespace, so for `archway-webhook` and `archway-metrics`. */
+/** Variables that Kubernetes sets in a pod for each Service of its namespace, such as `archway-webhook`. */
 const OF_SERVICE = /_(?:SERVICE_HOST|SERVICE_PORT(?:_\w+)?|PORT(?:_\d+_(?:TCP|UDP|SCTP)(?:_(?:PROTO|PORT|ADDR))?)?)$/;
 
-/** What tests set, which start Archway themselves. */
+/** Variables of tests, which start Archway with their own environment. */
 const OF_TESTS = /^ARCHWAY_(?:TEST|CHAOS|JUNIT|DENOKV)(?:_|$)/;
 
 export function warningsOf(variables: readonly string[]): readonly string[] {

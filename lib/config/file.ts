@@ -136,13 +136,13 @@ export function settingOf(flag: string): keyof FileValues | undefined {
   return FILE_SETTINGS.find((setting) => setting.key === key)?.key;
 }
 
-export interface ReadFile {
+export interface ParsedFiles {
   readonly values: FileValues;
   readonly problems: readonly string[];
 }
 
 /** Reads the settings from the texts of the files, each setting from one of them; without a file the defaults. */
-export function readConfigFiles(files: readonly { readonly path: string; readonly text: string }[]): ReadFile {
+export function readConfigFiles(files: readonly { readonly path: string; readonly text: string }[]): ParsedFiles {
   const problems: string[] = [];
   const settings = new Map<string, { readonly path: string; readonly value: unknown }>();
   for (const { path, text } of files) {
@@ -165,13 +165,13 @@ export function readConfigFiles(files: readonly { readonly path: string; readonl
   const { issues } = parsed.error;
   const pathOf = (key: string): string => settings.get(key)?.path ?? "";
   return {
-    values: readRest(document, issues),
+    values: withoutInvalid(document, issues),
     problems: [...problems, ...issues.flatMap((issue) => describeIssue(issue, pathOf))],
   };
 }
 
-/** The settings without the problems, so that they can be judged further; the others have their defaults. */
-function readRest(document: JsonObject, issues: readonly z.core.$ZodIssue[]): FileValues {
+/** The valid settings, so that they can be checked further; the others get their defaults. */
+function withoutInvalid(document: JsonObject, issues: readonly z.core.$ZodIssue[]): FileValues {
   const wrong = new Set(
     issues.flatMap((issue) => issue.path.length === 0 && "keys" in issue ? issue.keys : issue.path.slice(0, 1)),
   );

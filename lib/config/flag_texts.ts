@@ -1,4 +1,4 @@
-// The value of each flag as text: from the command line, the environment, or the default; and the word that was meant by another.
+// The value of each flag as text: from the command line, the environment, or the default; and the word meant by a misspelt one.
 import { parseArgs } from "node:util";
 import { environmentName, type Flag, FLAGS, SHORT_FLAGS } from "./flags.ts";
 
@@ -15,7 +15,7 @@ export interface Arguments {
 type Token = NonNullable<ReturnType<typeof parseArgs>["tokens"]>[number];
 type OptionToken = Extract<Token, { readonly kind: "option" }>;
 
-/** Unknown flags are kept: parseConfig() reports them. One without its value is taken out: it would hide the next. */
+/** Unknown flags are kept: parseConfig() reports them. A flag without its value is taken out, since it would hide the next. */
 export function readArguments(args: readonly string[]): Arguments {
   const given = new Map<string, string[]>();
   const typed = new Map<string, string>();

@@ -14,7 +14,7 @@ export const ImageBuildsSchema = z.strictObject({
   /** Image and program of the build; empty: the machine config operator's, and the script of this project with `buildah`. */
   builderImage: text.default(""),
   builderCommand: command.default([]),
-  /** Image and program that hands the digest over; empty: by the version of OpenShift. */
+  /** Image and program that reports the digest; empty: chosen by the version of OpenShift. */
   digestImage: text.default(""),
   digestCommand: command.default([]),
   namespace: text.default("openshift-machine-config-operator"),

@@ -2,12 +2,12 @@
 import { readRegistryEnvironment, type RegistryEnvironment } from "../oci/config/registry_environment.ts";
 import { type Arguments, isChosen, nearest, rawValue, readArguments } from "./flag_texts.ts";
 import { contradictions } from "./contradictions.ts";
-import { type FileValues, readConfigFiles, type ReadFile, settingOf } from "./file.ts";
+import { type FileValues, type ParsedFiles, readConfigFiles, settingOf } from "./file.ts";
 import { adviceOnRemoved, removedVariables, warningsOf, watchNamespaceProblems } from "./environment.ts";
 import { type Command, COMMANDS, environmentName, FLAGS } from "./flags.ts";
 import { type ConfigValues, Values } from "./values.ts";
 
-/** The result of `parseConfig`. `usage` lists every problem; without a command that exists, that alone. */
+/** `usage` lists every problem; when the command is unknown, that alone. */
 export type ParsedConfig =
   | { readonly kind: "run"; readonly config: Config }
   | { readonly kind: "help"; readonly command: Command | undefined }
@@ -20,7 +20,7 @@ export type Config = ConfigValues & FileValues & {
   readonly positionals: readonly string[];
   readonly chosen: readonly string[];
   readonly warnings: readonly string[];
-  /** The variables that are not Archway's own: home and proxies. */
+  /** From variables that are not Archway's own: home and proxies. */
   readonly registryEnvironment: RegistryEnvironment;
 };
 
@@ -31,7 +31,7 @@ export function withValues(config: Config, values: Partial<Config>): Config {
 export interface ConfigSources {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly readFile: (path: string) => string;
-  /** What is wrong with the texts of placement, for commands that place pods; absent: they are not judged. */
+  /** Finds what is wrong with settings of placement, for commands that place pods; without it they are not checked. */
   readonly placementProblems?: ((values: ConfigValues & FileValues) => readonly string[]) | undefined;
 }
 
@@ -75,7 +75,7 @@ export function parseConfig(args: readonly string[], sources: ConfigSources): Pa
   return found.length === 0 ? { kind: "run", config } : { kind: "usage", command, problems: found };
 }
 
-/** The values; those that cannot be read are problems, and have their defaults, so that the others can be judged. */
+/** Values that cannot be read are problems and get their defaults, so that the others can be checked. */
 function readValues({ given, lacking }: Arguments, env: ConfigSources["env"]): {
   readonly values: ConfigValues;
   readonly unread: ReadonlySet<string>;
@@ -86,7 +86,7 @@ function readValues({ given, lacking }: Arguments, env: ConfigSources["env"]): {
   const issues = parsed.error?.issues ?? [];
   const defaults = rawValues(new Map(), {});
   const replaced = issues.map(({ path: [key] }) => [String(key), defaults[String(key)]] as const);
-  // After a flag that does not exist its value counts as a positional: what they say is then not known.
+  // The value of an unknown flag counts as a positional, so that the positionals cannot be judged.
   const isMisread = given.keys().some((name) => !FLAGS.some((flag) => flag.name === name));
   return {
     values: parsed.success ? parsed.data : Values.parse({ ...raw, ...Object.fromEntries(replaced) }),
@@ -120,7 +120,7 @@ function reasonOfNoFlag(flag: string, command: Command): string {
   return `no such flag. ${meant === undefined ? `See \`archway ${command} --help\`.` : `Did you mean --${meant}?`}`;
 }
 
-function openFiles(paths: readonly string[], readFile: ConfigSources["readFile"]): ReadFile {
+function openFiles(paths: readonly string[], readFile: ConfigSources["readFile"]): ParsedFiles {
   const problems: string[] = [];
   const files = paths.flatMap((path) => {
     try {

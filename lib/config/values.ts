@@ -1,6 +1,6 @@
-// Every flag's value in its real type, from the text it was given as.
+// Parses every flag's text into a value of its type.
 import * as z from "zod";
-import { isUsableArchitecture, otherNameOf } from "../arch.ts";
+import { correctedName, isUsableArchitecture } from "../arch.ts";
 import { Duration } from "../cluster/duration.ts";
 import { isRegistryHost } from "../oci/registry_host.ts";
 
@@ -21,7 +21,7 @@ const address = z.string().transform((text, context): ListenAddress => {
 });
 const architecture = z.string().superRefine((text, context) => {
   const usable = isUsableArchitecture(text);
-  const right = usable ? otherNameOf(text) : undefined;
+  const right = usable ? correctedName(text) : undefined;
   if (usable && right === undefined) return;
   const hint = right === undefined ? "amd64, arm64" : `use ${right}`;
   context.addIssue({ code: "custom", message: `is not an architecture as nodes are labelled: ${hint}` });
