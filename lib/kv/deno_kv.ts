@@ -7,15 +7,15 @@ import { KvFile } from "./kv_file.ts";
 import type { KeyValueStore, StoreKey } from "./store.ts";
 
 /** Where the database is. A server's access token comes from DENO_KV_ACCESS_TOKEN, which Deno reads itself. */
-type DenoKvPlace = { readonly path: string } | { readonly url: string };
+type DenoKvLocation = { readonly path: string } | { readonly url: string };
 
 const PROBES = 3;
-/** Waits (ms) before a write is tried again that met another process writing; together within the time of one call. */
+/** Waits (ms) between attempts of a write while another process writes; together they fit into the limit of one call. */
 const LOCKED_WAITS_MS = [5, 10, 20, 40, 80] as const;
 
-/** Never rejects. A damaged file is set aside as `PATH.broken-N`; one that cannot be used leaves memory alone. */
+/** Never rejects. A damaged file is set aside as `PATH.broken-N`; without a usable database every call is a miss. */
 export async function openDenoKv(
-  options: DenoKvPlace & { readonly clock: Clock; readonly log: Logger },
+  options: DenoKvLocation & { readonly clock: Clock; readonly log: Logger },
 ): Promise<KeyValueStore> {
   const { clock, log } = options;
   if ("url" in options) {
@@ -71,7 +71,7 @@ function toDatabase(kv: Deno.Kv, onFault: (error: unknown) => void): Database {
   };
 }
 
-/** Two processes on one file refuse each other at once instead of taking turns. Measured: 57 % of writes refused. */
+/** A write is refused at once, not delayed, while another process writes to the file. Measured: 57 % of writes refused. */
 function withRetries(database: Database, clock: Clock): Database {
   const { signal } = new AbortController();
   const retry = async <T>(write: () => Promise<T>): Promise<T> => {

@@ -1,4 +1,4 @@
-// The wrapping of each stored value: version, age, end. Checked when read: the store may be older or newer.
+// The envelope of each stored value: version, time of writing, expiry. Checked when read: another version may have written it.
 import * as z from "zod";
 
 const Envelope = z.object({
@@ -19,7 +19,7 @@ export function seal(
   return { v, atMs, ...(expireAtMs === undefined ? {} : { expireAtMs }), value };
 }
 
-/** The value; undefined when it has another version or shape, or is past its end. */
+/** The value; undefined when it has another version or shape, or has expired. */
 export function unseal<T>(
   raw: unknown,
   expected: { readonly v: number; readonly nowMs: number; readonly schema: z.ZodType<T> },
@@ -31,22 +31,22 @@ export function unseal<T>(
   return expected.schema.safeParse(value).data;
 }
 
-/** When a stored value was written and whether it is past its end: what eviction reads. A malformed value counts as the oldest. */
-export function ageOf(raw: unknown, nowMs: number): { readonly atMs: number; readonly isOver: boolean } {
+/** When a stored value was written and whether it has expired. A malformed value counts as the oldest. */
+export function ageOf(raw: unknown, nowMs: number): { readonly atMs: number; readonly isExpired: boolean } {
   const envelope = Envelope.safeParse(raw);
-  if (!envelope.success) return { atMs: -Infinity, isOver: true };
+  if (!envelope.success) return { atMs: -Infinity, isExpired: true };
   const { atMs, expireAtMs } = envelope.data;
-  return { atMs, isOver: expireAtMs !== undefined && expireAtMs <= nowMs };
+  return { atMs, isExpired: expireAtMs !== undefined && expireAtMs <= nowMs };
 }
 
-/** What a short text takes beside its own length: its key, twice, and what the tables need. */
+/** What a short text takes beside its own length: its key, twice, and the overhead of the tables. */
 const ROW_BYTES = 600;
 /** A longer text leaves the rest of its page empty, or takes pages of its own. */
 const SHORT_BYTES = 1_000;
 const PAGE_BYTES = 4_096;
 const LONG_ROW_BYTES = 800;
 
-/** What a text takes in the file, rather more than less. Measured: 940 bytes for 400, 4 860 for 2 500. */
+/** Bytes that a text takes in the file, estimated high. Measured: 940 bytes for 400, 4 860 for 2 500. */
 export function storedBytes(text: string): number {
   // Texts with any other character are stored with two bytes for each.
   const bytes = ONE_BYTE_TEXT.test(text) ? text.length : 2 * text.length;

@@ -1,4 +1,4 @@
-// A database that may hang, fail or be gone, as a store that does none of it: by time limits and a breaker.
+// Makes a store that never fails or hangs from a database that may, by time limits and circuit breakers.
 import pLimit from "p-limit";
 import { type Clock, LATE, withinMs } from "../clock.ts";
 import { errorText, type LogFields, type Logger } from "../log.ts";
@@ -6,7 +6,7 @@ import { Breaker } from "../breaker.ts";
 import { storedBytes } from "./envelope.ts";
 import type { KeyValueStore, StoreEntry, StoreKey } from "./store.ts";
 
-/** The few calls of a database that are used; all may reject or hang. Values are JSON text: plain data comes back. */
+/** The calls that a database must offer; all may reject or hang. Values are written as JSON text. */
 export interface Database {
   get(key: StoreKey): Promise<unknown>;
   set(key: StoreKey, text: string): Promise<void>;
@@ -17,7 +17,7 @@ export interface Database {
 }
 
 interface GuardOptions {
-  /** Opens the database; called again after a row of faults, when the one before is closed. */
+  /** Opens the database; called again after repeated faults, once the previous one is closed. */
   readonly open: () => Promise<Database>;
   readonly clock: Clock;
   readonly log: Logger;
@@ -26,7 +26,7 @@ interface GuardOptions {
 export const CALL_TIMEOUT_MS = 250;
 /** Longest for opening, and for one step of a listing (ms). */
 export const LONG_TIMEOUT_MS = 2_000;
-/** How long the database is left alone (ms) after so many faults in a row. */
+/** How long the database is left alone (ms) after {@link FAULTS_IN_A_ROW}. */
 export const REST_MS = 10_000;
 export const FAULTS_IN_A_ROW = 3;
 
@@ -35,13 +35,13 @@ const MAX_VALUE_CHARACTERS = 32_000;
 
 /** Writes under way at once: a file makes them one after the other, so each waits for those before it on a slow disk. */
 const WRITES_AT_ONCE = 4;
-/** What exceeds it is dropped. A burst would wait in the database for longer than one call may take. */
+/** Writes that may wait for their turn here; more are dropped. In the database a burst would exceed the limit of a call. */
 const MAX_WAITING_WRITES = 10_000;
 
 /** Reading may go on while writing fails (a full disk), so each has its own breaker. */
 type Operation = "reading" | "writing";
 
-/** Waits `waitMs` at most until it is open. Until then, and after each row of faults, every call is a miss. */
+/** Waits at most `waitMs` for the database to open. Until it is open, and while it rests after faults, every call is a miss. */
 export async function openGuardedStore(options: GuardOptions, waitMs: number): Promise<KeyValueStore> {
   const guard = new Guard(options);
   await guard.connect(waitMs);
@@ -50,7 +50,7 @@ export async function openGuardedStore(options: GuardOptions, waitMs: number): P
     return answer === LATE ? otherwise : answer;
   };
   const turns = pLimit(WRITES_AT_ONCE);
-  /** What does not fit says nothing of the database's health: it never gets there. */
+  /** A value that is too large, or one write too many, never reaches the database and does not count for its breaker. */
   const write = (value: unknown, work: (database: Database, text: string) => Promise<boolean>): Promise<boolean> => {
     const text = JSON.stringify(value);
     if (text.length <= MAX_VALUE_CHARACTERS && turns.pendingCount < MAX_WAITING_WRITES) {
@@ -67,7 +67,7 @@ export async function openGuardedStore(options: GuardOptions, waitMs: number): P
     list: (prefix) => guard.list(prefix),
     cutListings: () => guard.cutListings,
     faults: () => guard.faults,
-    // A turn comes when all writes before it have begun.
+    // This turn comes when all earlier writes have begun.
     close: () => guard.close(turns(() => Promise.resolve())),
   };
 }
@@ -136,7 +136,7 @@ class Guard {
     }
   }
 
-  /** Ends the handle when the writes that still wait have been made, or their time is over. */
+  /** Closes the database when the waiting writes have begun, or after {@link LONG_TIMEOUT_MS}. */
   async close(drained: Promise<void>): Promise<void> {
     if (this.#isClosed) return;
     await this.#within(drained, LONG_TIMEOUT_MS);
@@ -147,7 +147,7 @@ class Guard {
     this.#drop();
   }
 
-  /** Opens the database unless that was tried recently; waits so long for it. Never rejects. */
+  /** Opens the database unless that failed recently; waits at most `waitMs` for it. Never rejects. */
   async connect(waitMs: number): Promise<void> {
     if (this.#opening === undefined && this.#options.clock.monotonicMs() >= this.#openAgainAtMs) {
       this.#opening = this.#open().finally(() => {
@@ -188,13 +188,13 @@ class Guard {
   #failed(reason: string, { operation, sinceMs }: { readonly operation: Operation; readonly sinceMs: number }): void {
     this.faults += 1;
     const breaker = this.#breakers[operation];
-    // Calls that were under way together met one and the same stall: they are one fault in the row.
+    // A call that began before the last fault met the same stall: both count as one fault.
     if (sinceMs < this.#lastFaultAtMs[operation]) return breaker.withdrew();
     this.#lastFaultAtMs[operation] = this.#options.clock.monotonicMs();
     breaker.failed();
     if (this.#isClosed || breaker.state !== "open") return;
     this.#warn({ operation, reason });
-    // The client of a server never ends a call by itself, and a file may have been repaired in between.
+    // Opened anew later: the client of a server never ends a hung call, and a file may have been repaired.
     this.#drop();
   }
 

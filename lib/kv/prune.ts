@@ -17,20 +17,17 @@ interface Pruned {
 }
 
 const DELETES_AT_ONCE = 8;
-/** So many rounds in a row that deleted nothing end it: the store does not work. */
+/** Batches in a row without any deletion that end the pruning: the store does not work. */
 const MAX_VAIN = 3;
 
-/** What fails is left for the next run. Entries are read twice: the keys of all would fill the memory. */
-export async function prune(
-  store: KeyValueStore,
-  options: StoreLimits & { readonly clock: Clock },
-): Promise<Pruned> {
+/** A failed delete is left for the next run. Entries are listed twice, since the keys of all would fill the memory. */
+export async function prune(store: KeyValueStore, options: StoreLimits & { readonly clock: Clock }): Promise<Pruned> {
   const nowMs = options.clock.nowMs();
   const cut = store.cutListings();
   const alive: { readonly atMs: number; readonly bytes: number }[] = [];
   let expired = 0;
-  for await (const { atMs, bytes, isOver } of entriesOf(store, nowMs)) {
-    if (isOver) expired++;
+  for await (const { atMs, bytes, isExpired } of entriesOf(store, nowMs)) {
+    if (isExpired) expired++;
     else alive.push({ atMs, bytes });
   }
   alive.sort((left, right) => right.atMs - left.atMs);
@@ -46,8 +43,8 @@ export async function prune(
     vain = gone > 0 ? 0 : vain + 1;
     due = [];
   };
-  for await (const { key, atMs, isOver } of entriesOf(store, nowMs)) {
-    if (isOver || atMs <= newestGoneMs) due.push(key);
+  for await (const { key, atMs, isExpired } of entriesOf(store, nowMs)) {
+    if (isExpired || atMs <= newestGoneMs) due.push(key);
     if (due.length === DELETES_AT_ONCE) await deleteDue();
     if (vain === MAX_VAIN) break;
   }
@@ -55,10 +52,7 @@ export async function prune(
   return { kept, deleted, isComplete: failed === 0 && store.cutListings() === cut };
 }
 
-function countKept(
-  newestFirst: readonly { readonly bytes: number }[],
-  { maxEntries, maxBytes }: StoreLimits,
-): number {
+function countKept(newestFirst: readonly { readonly bytes: number }[], { maxEntries, maxBytes }: StoreLimits): number {
   let total = 0;
   const beyond = newestFirst.findIndex(({ bytes }, at) => at >= maxEntries || (total += bytes) > maxBytes);
   return beyond < 0 ? newestFirst.length : beyond;
@@ -68,7 +62,7 @@ interface Aged {
   readonly key: StoreKey;
   readonly atMs: number;
   readonly bytes: number;
-  readonly isOver: boolean;
+  readonly isExpired: boolean;
 }
 
 async function* entriesOf(store: KeyValueStore, nowMs: number): AsyncGenerator<Aged, void> {
@@ -79,15 +73,15 @@ async function* entriesOf(store: KeyValueStore, nowMs: number): AsyncGenerator<A
   }
 }
 
-/** A store is cut back to all but this share of its limits, which is then written before it is cut back again. */
+/** The share of its limits that pruning leaves free. The store is pruned again when writes have used it up. */
 const FREE_SHARE = 1 / 4;
-/** How much is written before the first time: it is not known yet how much an earlier process has left in the store. */
+/** What may be written before the first pruning: an earlier process may have filled the store. */
 const FIRST_FREE: StoreLimits = { maxEntries: 100, maxBytes: 1024 * 1024 };
 
-/** Until the store is cut back again where that was not done completely (ms). Each time lists all entries. */
+/** Wait after an incomplete pruning (ms), since each one lists all entries. */
 const RETRY_MS = 10_000;
 
-/** Holds a store to its limits while it is written to: weighing each write costs little, listing all entries does not. */
+/** Keeps a store within its limits: it counts writes, which costs far less than a listing, and prunes when they are many. */
 export class StoreBudget {
   readonly #store: KeyValueStore;
   readonly #clock: Clock;
@@ -104,7 +98,7 @@ export class StoreBudget {
     this.#kept = { maxEntries: maxEntries - this.#free.maxEntries, maxBytes: maxBytes - this.#free.maxBytes };
   }
 
-  /** Counts a value that is to be written; false when it must not be: too much was written while the store could not be cut back. */
+  /** Counts a value before it is written; false when it must not be, since too much was written without a complete pruning. */
   take(value: unknown): boolean {
     const { maxEntries, maxBytes } = this.#left;
     const bytes = storedBytes(JSON.stringify(value));
@@ -113,12 +107,12 @@ export class StoreBudget {
     return true;
   }
 
-  /** Cuts the store back when what was free is used up. Call it after a write that was not taken, too. */
+  /** Prunes the store when the free share is used up. Call it after a refused write as well. */
   async restore(): Promise<void> {
     if (this.#left.maxEntries > 0 && this.#left.maxBytes > 0) return;
     if (this.#isPruning || this.#clock.monotonicMs() < this.#notBeforeMs) return;
     this.#isPruning = true;
-    // What is written from here on may be listed, or not.
+    // A write during the pruning may not be listed: it counts for the next share.
     const before = this.#left;
     let isComplete = false;
     try {

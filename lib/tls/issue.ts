@@ -14,7 +14,7 @@ interface Validity {
 
 const ALGORITHM = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" } as const;
 
-/** Certificates are valid from this much earlier (ms): API servers whose clocks are behind must take them too. */
+/** Certificates are back-dated by this much (ms), for API servers whose clocks are behind. */
 export const CLOCK_SKEW_MS = 3_600_000;
 
 export async function issueAuthority(validity: Validity): Promise<IssuedPair> {
@@ -70,7 +70,7 @@ export async function issueServing(
   return await renderPair(cert, keys);
 }
 
-/** Loaded on first use: the polyfill is global and both take 180 ms, which a certificate of files does not need. */
+/** Loaded on first use: both modules take 180 ms and the polyfill is global; certificates from files need neither. */
 async function loadX509(): Promise<typeof import("@peculiar/x509")> {
   await import("reflect-metadata");
   return await import("@peculiar/x509");

@@ -1,5 +1,5 @@
 // What the self-managed authority holds, and when its parts are renewed. A new CA is trusted before it signs and the old one
-// stays trusted after: no API server ever meets a certificate that it does not trust.
+// stays trusted afterwards, so that no API server ever meets a certificate that it does not trust.
 //
 //   serving   ──── renewed at two thirds of its life by the same CA; the bundle stays as it is
 //   authority ──── at two thirds of its life a successor is staged (its certificate joins the bundle);
@@ -9,7 +9,7 @@ import { isIP } from "node:net";
 import { CLOCK_SKEW_MS, issueAuthority, type IssuedPair, issueServing } from "../../tls/issue.ts";
 import { findPairProblem } from "./serving_certificate.ts";
 
-/** Everything the authority is. Kept in a Secret; never leaves the process otherwise. */
+/** The whole state of the authority, kept in a Secret and nowhere else. `predecessor`: PEM of the previous CA, or empty. */
 export interface Authority {
   readonly signer: IssuedPair;
   readonly serving: IssuedPair;
@@ -20,7 +20,7 @@ export interface Authority {
 export interface AuthorityTerms {
   readonly authorityMs: number;
   readonly servingMs: number;
-  /** Time for every API server to read a new CA. */
+  /** Time for every API server to read a new CA (ms). */
   readonly overlapMs: number;
   readonly names: readonly string[];
 }
@@ -55,7 +55,7 @@ export async function changeAuthority(
   },
 ): Promise<Authority> {
   const { change, terms, nowMs } = options;
-  // Names it has already stay: two replicas that are called by different names must not take turns renaming it.
+  // Names of the present certificate stay: two replicas with different names must not take turns replacing it.
   const names = [...new Set([...terms.names, ...namesOf(authority)])];
   const serve = (signer: IssuedPair): Promise<IssuedPair> =>
     issueServing(signer, { names, nowMs, lifetimeMs: terms.servingMs });

@@ -18,7 +18,7 @@ export async function openCertificateFiles(
   deps: { readonly clock: Clock; readonly log: Logger },
 ): Promise<ServingCertificate> {
   const { clock, log } = deps;
-  let looked = await signatureOf(files);
+  let lastSignature = await signatureOf(files);
   const first = await readPair(files);
   warnOfForeignCa(files, first, log);
   return new ServingCertificate(first, async (put, signal) => {
@@ -26,15 +26,15 @@ export async function openCertificateFiles(
       await clock.sleep(POLL_MS, signal);
       if (signal.aborted) return;
       const signature = await signatureOf(files);
-      if (signature === looked) continue;
+      if (signature === lastSignature) continue;
       try {
-        // Certificate and key arrive one after the other: until they fit, each look tries again.
+        // Certificate and key arrive one after the other: until they match, each poll tries again.
         const pair = await readPair(files);
         if (put(pair)) {
           log.info("serving certificate reloaded", { file: files.certPath });
           warnOfForeignCa(files, pair, log);
         }
-        looked = signature;
+        lastSignature = signature;
       } catch (error) {
         log.warn("serving certificate not reloaded, the last good one stays", { error: errorText(error) });
       }
@@ -55,7 +55,7 @@ async function readPair(files: CertificateFiles): Promise<CertificateInForce> {
   return { cert, key, caBundle };
 }
 
-/** It is served with all the same: the files may be on their way, and no call at all is not better than calls that fail. */
+/** Only warns: the right files may still arrive, and serving nothing would be no better than calls that fail. */
 function warnOfForeignCa(files: CertificateFiles, { cert, caBundle }: CertificateInForce, log: Logger): void {
   if (caBundle === undefined || isIssuedBy(cert, caBundle) !== false) return;
   log.warn("the CA of the webhooks did not issue the serving certificate", {
@@ -88,7 +88,7 @@ async function signatureOf({ certPath, keyPath, caPath }: CertificateFiles): Pro
 
 const BLOCK = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
-/** Whether API servers that trust a CA bundle trust this chain, serving certificate first. undefined: not to be found out here. */
+/** Whether an API server with this CA bundle trusts the chain, serving certificate first; undefined when either is unreadable. */
 export function isIssuedBy(chainPem: string, bundlePem: string): boolean | undefined {
   try {
     const [chain, bundle] = [chainPem, bundlePem].map(parseAll);

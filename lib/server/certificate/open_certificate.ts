@@ -1,4 +1,4 @@
-// The serving certificate by configuration: from files, or issued by Archway's own authority; and the CA of the certificates of clients.
+// The serving certificate by configuration, from files or issued by Archway's own authority; and the CA of client certificates.
 import { X509Certificate } from "node:crypto";
 import type { Clock } from "../../clock.ts";
 import type { KubeApi } from "../../k8s/api.ts";
@@ -18,7 +18,7 @@ interface CertificateConfig {
   readonly webhookUrl?: string | undefined;
 }
 
-/** Opens it; rejects with what is wrong with the files, or with the API server's refusal. */
+/** Rejects with an Error that names the file that is not usable, or with the ApiError of the API server's refusal. */
 export async function openServingCertificate(
   deps: { readonly config: CertificateConfig; readonly api: KubeApi; readonly clock: Clock; readonly log: Logger },
   signal: AbortSignal,

@@ -18,7 +18,7 @@ export function findPairProblem(cert: string, key: string): string | undefined {
   }
 }
 
-/** Puts a value in force. Answers whether it differs from the one before; only then listeners are called. */
+/** Makes a certificate the current one. True when it differs from the last; only then are listeners called. */
 export type PutInForce = (next: CertificateInForce) => boolean;
 
 export class ServingCertificate {

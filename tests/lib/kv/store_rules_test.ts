@@ -20,7 +20,7 @@ Deno.test("unseal() gives back what seal() took, until its end", () => {
 Deno.test("unseal() and ageOf() never throw, whatever the store holds", () => {
   fc.assert(fc.property(fc.anything(), (raw) => {
     assert.equal(unseal(raw, { v: 1, nowMs: 0, schema: z.never() }), undefined);
-    assert.equal(typeof ageOf(raw, 0).isOver, "boolean");
+    assert.equal(typeof ageOf(raw, 0).isExpired, "boolean");
   }));
 });
 
