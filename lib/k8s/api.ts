@@ -30,7 +30,7 @@ export interface RawWatchEvent {
 export interface PatchOptions {
   readonly body: PatchBody;
   readonly signal: AbortSignal;
-  /** The body is sent when this resolves. An API server judges the sender's rights by the head alone. */
+  /** The body is sent when this resolves. The API server authorizes the request by its head before that. */
   readonly holdBack?: Promise<void> | undefined;
   /** The API server does everything but store: defaults, validation, admission. */
   readonly isDryRun?: boolean | undefined;
@@ -61,15 +61,12 @@ export interface ReadApi {
   serverClockOffsetMs(): number;
 }
 
-/** Now by the clock of the API server, which stamps what objects say of times (epoch ms). */
-export function serverNowMs(
-  clock: Pick<Clock, "nowMs">,
-  api: Pick<ReadApi, "serverClockOffsetMs">,
-): number {
+/** Now by the clock of the API server, which sets the timestamps of objects (epoch ms). */
+export function serverNowMs(clock: Pick<Clock, "nowMs">, api: Pick<ReadApi, "serverClockOffsetMs">): number {
   return clock.nowMs() + api.serverClockOffsetMs();
 }
 
-/** What `create` and `patch` give of pods and events has metadata alone. */
+/** `create` and `patch` return pods and events with their metadata alone. */
 export interface KubeApi extends ReadApi {
   create(
     type: ResourceType,
@@ -117,7 +114,7 @@ export async function readOptional(
   return await ignoring(isNotFound, api.get(type, target, signal));
 }
 
-/** What the call gives; undefined where it fails with an error that is to be ignored. */
+/** Settles as the call does, or resolves with undefined when it fails with an error that `isIgnored` accepts. */
 export async function ignoring<T>(isIgnored: (error: unknown) => boolean, call: Promise<T>): Promise<T | undefined> {
   try {
     return await call;

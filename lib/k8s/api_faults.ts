@@ -1,4 +1,4 @@
-// From what went wrong on the wire to ApiError.
+// Makes ApiErrors from failed responses, failed connections and error events.
 import { ApiError } from "./errors.ts";
 import { parseStatus } from "./kube_object.ts";
 
@@ -46,7 +46,7 @@ export function faultOfWatchEvent(object: unknown): ApiError {
   );
 }
 
-/** The fault of a request that got no whole answer. The URL is left out of the words: it has a query. */
+/** The fault of a request without a complete answer. The message leaves out the URL, which has a query. */
 export function faultOfConnection(
   error: unknown,
   options: { readonly action: string; readonly host: string },

@@ -55,7 +55,7 @@ export interface ApiTransportOptions {
   readonly log: Logger;
   readonly userAgent: string;
   readonly observe?: (call: ApiCall) => void;
-  /** Receives a sentence each time that the server was silent for as long as a request may take, and is asked again. */
+  /** Receives a sentence for the user each time that a request has timed out and is sent again. */
   readonly onSilence?: ((sentence: string) => void) | undefined;
 }
 
@@ -107,7 +107,7 @@ export class ApiTransport implements AsyncDisposable {
     }
   }
 
-  /** One attempt; `timeoutMs` until the head. The connection closes when the generator ends. A cut throws ApiError. */
+  /** One attempt; the head has `timeoutMs` to arrive. The connection closes when the generator ends. A cut throws ApiError. */
   async *stream<T>(
     request: ApiRequest,
     options: {
@@ -223,7 +223,7 @@ function parseAnswer(text: string, { action, maxStructure }: ApiRequest): unknow
   return JSON.parse(text);
 }
 
-/** `bytes` are decompressed ones for bodies with a bound, characters else. Throws AnswerTooLarge beyond the bound. */
+/** With `maxBytes`, `bytes` counts decompressed bytes and more of them throw AnswerTooLarge; without, it counts characters. */
 async function readAnswer(
   response: ServerAnswer,
   { action, maxBytes, signal }: Pick<ApiRequest, "action" | "maxBytes"> & { readonly signal: AbortSignal },
@@ -242,7 +242,7 @@ async function readAnswer(
   return { text: text + decoder.decode(), bytes };
 }
 
-/** Kept against our monotonic clock, so that a jump of our wall clock makes no pod look older or younger. */
+/** The server's time relative to our monotonic clock, so that a jump of our wall clock makes no pod look older or younger. */
 export class ServerClock {
   readonly #clock: Clock;
   /** The server's epoch time less our monotonic time lies between these (ms). */
@@ -253,7 +253,7 @@ export class ServerClock {
     this.#clock = clock;
   }
 
-  /** Stamped between `sentMs` and `receivedMs` (monotonic) and cut to a second; no overlap: its clock has jumped. */
+  /** The header was set between `sentMs` and `receivedMs` (monotonic), cut to a second. Without overlap its clock has jumped. */
   learn(dateHeader: string | null, options: { readonly sentMs: number; readonly receivedMs: number }): void {
     const dateMs = Date.parse(dateHeader ?? "");
     if (Number.isNaN(dateMs)) return;

@@ -1,8 +1,8 @@
 // The address of the API server and our credentials, read from a ServiceAccount's files.
 import type { Clock } from "../clock.ts";
 
-/** What a connection needs to be trusted. The same object is given again for as long as nothing in it changed. */
-export interface TlsIdentity {
+/** CAs and client certificate of a connection. It stays the same object for as long as nothing in it changes. */
+export interface TlsClientConfig {
   /** PEM bundles that are trusted beside Deno's own roots (Deno adds to its roots, it cannot replace them). */
   readonly caCerts: readonly string[];
   readonly client?: { readonly cert: string; readonly key: string };
@@ -11,21 +11,21 @@ export interface TlsIdentity {
 export interface ClusterCredentials {
   /** Headers of every request: `Authorization`, `Impersonate-User`. Never logged. */
   readonly headers: Readonly<Record<string, string>>;
-  readonly tls: TlsIdentity;
+  readonly tls: TlsClientConfig;
 }
 
 export interface ClusterAccess {
   /** `https://host:port`, without a slash at the end. Its host is the name the server's certificate must carry. */
   readonly baseUrl: string;
   readonly proxyUrl?: string;
-  /** The server is in the same cluster: no proxy is between, whatever the environment says of proxies. */
+  /** The server is in the same cluster, so that proxy variables of the environment do not apply. */
   readonly isDirect?: true;
   /** The name that the server's certificate must carry when it is not the one in `baseUrl`. */
   readonly serverName?: string;
-  /** The namespace that commands mean where none is named; undefined when the kubeconfig's context has none. */
+  /** The default namespace of commands; undefined when the kubeconfig's context has none. */
   readonly namespace?: string;
   readonly skipsTlsVerify?: true;
-  /** Credentials that are fresh enough to send. Throws when none can be had; the message says what to do. */
+  /** Credentials that are fresh enough to send. Throws when there are none; the message says what to do. */
   credentials(): Promise<ClusterCredentials>;
   discardCredentials(): void;
 }
@@ -41,7 +41,7 @@ const SERVICE_ACCOUNT_DIRECTORY = "/var/run/secrets/kubernetes.io/serviceaccount
 interface InClusterOptions {
   readonly host: string | undefined;
   readonly port: string | undefined;
-  /** Whose default kubeconfig was looked for, and is not there. */
+  /** The home directory in which no default kubeconfig was found, for the error. */
   readonly home?: string | undefined;
   readonly directory?: string;
   readonly clock: Clock;
@@ -59,7 +59,7 @@ export async function readInClusterAccess(options: InClusterOptions): Promise<Cl
       `Cannot find the API server "${host}": KUBERNETES_SERVICE_PORT is no port. Pass --kubeconfig FILE.`,
     );
   }
-  let tls: TlsIdentity = { caCerts: [] };
+  let tls: TlsClientConfig = { caCerts: [] };
   const cache = new CredentialsCache(options.clock, async () => {
     const token = await readPart(directory, "token");
     const ca = await readPart(directory, "ca.crt");
@@ -88,7 +88,7 @@ export class CredentialsCache {
     this.#read = read;
   }
 
-  /** The kept credentials, or those read now. Older ones serve on while they cannot be read again. */
+  /** The kept credentials, or those read now. Older ones are used on while reading fails. */
   async credentials(): Promise<ClusterCredentials> {
     const kept = this.#kept;
     const isFresh = kept !== undefined && this.#clock.monotonicMs() - kept.atMs < CREDENTIALS_MAX_AGE_MS;
@@ -135,16 +135,16 @@ async function readPart(directory: string, name: string): Promise<string> {
   );
 }
 
-interface KubeconfigPlaces {
-  /** Of the flag or KUBECONFIG: one path, or several with colons between them. */
+interface KubeconfigSources {
+  /** From the flag or KUBECONFIG: one path, or several separated by colons. */
   readonly given: string | undefined;
   /** Home of the user; undefined where no default file is to be looked for, as in a pod. */
   readonly home: string | undefined;
   readonly exists: (path: string) => boolean;
 }
 
-/** Undefined when nothing names a file and the home has none. Of several the first that is there counts. */
-export function kubeconfigPath({ given, home, exists }: KubeconfigPlaces): string | undefined {
+/** Undefined when nothing names a file and the home has none. Of several paths the first that exists counts. */
+export function kubeconfigPath({ given, home, exists }: KubeconfigSources): string | undefined {
   if (given !== undefined) return [given, ...given.split(":")].find((path) => path !== "" && exists(path)) ?? given;
   const path = `${home ?? ""}/.kube/config`;
   return home !== undefined && exists(path) ? path : undefined;

@@ -63,7 +63,7 @@ export function isConflict(error: unknown): boolean {
   return error instanceof ApiError && error.status === 409;
 }
 
-/** Whether what was to be changed, by its uid, is gone or was made anew. */
+/** Whether the object with the uid of a write is gone, or another one has its name now. */
 export function isGoneOrReplaced(error: unknown): boolean {
   return isNotFound(error) || isConflict(error);
 }

@@ -5,7 +5,12 @@ import type { KubeConfig } from "@kubernetes/client-node";
 import { parse as parseYaml } from "yaml";
 import * as z from "zod";
 import type { Clock } from "../clock.ts";
-import { type ClusterAccess, type ClusterCredentials, CredentialsCache, type TlsIdentity } from "./cluster_access.ts";
+import {
+  type ClusterAccess,
+  type ClusterCredentials,
+  CredentialsCache,
+  type TlsClientConfig,
+} from "./cluster_access.ts";
 
 interface KubeconfigOptions {
   readonly context?: string;
@@ -23,14 +28,14 @@ export async function readKubeconfigAccess(path: string, options: KubeconfigOpti
         "Put the CA of the server into certificate-authority-data instead.",
     );
   }
-  let tls: TlsIdentity = { caCerts: [] };
+  let tls: TlsClientConfig = { caCerts: [] };
   let isCurrent = true;
   const cache = new CredentialsCache(options.clock, async () => {
     if (!isCurrent) config = await loadKubeconfig(path, options.context);
     isCurrent = hasExecPlugin(config);
     const credentials = await readCredentials(config, path);
     const token = await readTokenFile(config, path);
-    if (!isSameIdentity(tls, credentials.tls)) tls = credentials.tls;
+    if (!isSameTls(tls, credentials.tls)) tls = credentials.tls;
     const bearer = token === undefined ? {} : { authorization: `Bearer ${token}` };
     return { headers: { ...credentials.headers, ...bearer }, tls };
   });
@@ -148,7 +153,7 @@ function pemOf(value: unknown): string | undefined {
   return undefined;
 }
 
-function isSameIdentity(a: TlsIdentity, b: TlsIdentity): boolean {
+function isSameTls(a: TlsClientConfig, b: TlsClientConfig): boolean {
   return a.caCerts.join() === b.caCerts.join() && a.client?.cert === b.client?.cert && a.client?.key === b.client?.key;
 }
 

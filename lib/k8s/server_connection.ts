@@ -1,43 +1,43 @@
 // The connection to the API server: which certificates are trusted, which name is verified, through which proxy.
 import { PinnedHosts } from "../tls/pinned_hosts.ts";
 import { fetchUnverified } from "../tls/unverified_fetch.ts";
-import type { ClusterAccess, TlsIdentity } from "./cluster_access.ts";
-import { KeptConnections, type WireRequest } from "./kept_connections.ts";
+import type { ClusterAccess, TlsClientConfig } from "./cluster_access.ts";
+import { ConnectionPool, type HttpRequest } from "./connection_pool.ts";
 import { openServerTunnel, type ServerTunnel } from "./server_tunnel.ts";
-import type { WireAnswer } from "./wire_answer.ts";
+import type { HttpResponse } from "./http_response.ts";
 
-interface ServerRequest extends WireRequest {
+interface ServerRequest extends HttpRequest {
   readonly answer: "whole" | "stream";
 }
 
-export type ServerAnswer = Response | WireAnswer;
+export type ServerAnswer = Response | HttpResponse;
 
 /** Keeps its connections for as long as the credentials' TLS part stays the same. Where TLS is not verified no body is held back. */
 export class ServerConnection implements AsyncDisposable {
   readonly #access: ClusterAccess;
   readonly #poolSize: number;
   readonly #pinnedHosts = new PinnedHosts();
-  readonly #kept: KeptConnections;
-  #client: { readonly tls: TlsIdentity; readonly http: Deno.HttpClient } | undefined;
+  readonly #pool: ConnectionPool;
+  #client: { readonly tls: TlsClientConfig; readonly http: Deno.HttpClient } | undefined;
   #tunnel: ServerTunnel | undefined;
 
   constructor(access: ClusterAccess, poolSize: number) {
     this.#access = access;
     this.#poolSize = poolSize;
-    this.#kept = new KeptConnections(poolSize);
+    this.#pool = new ConnectionPool(poolSize);
   }
 
   /** Like `fetch` with `redirect: "manual"`; `path` with its query. */
   async fetch(
     path: string,
     request: ServerRequest,
-    { tls, nowMs }: { tls: TlsIdentity; nowMs: number },
+    { tls, nowMs }: { tls: TlsClientConfig; nowMs: number },
   ): Promise<ServerAnswer> {
     const url = new URL(this.#access.baseUrl + path);
     const { skipsTlsVerify, serverName, proxyUrl } = this.#access;
     const named = serverName === undefined ? url : withHostname(url, serverName);
     const own = tls.client === undefined ? undefined : { certificate: tls.client.cert, key: tls.client.key };
-    // A connection for each request: such servers are those of a workshop, not of a production cluster.
+    // Each request makes a connection of its own: such servers belong to test clusters.
     const unverified = (judge?: (certificate: Uint8Array) => void): Promise<Response> =>
       fetchUnverified(url, {
         ...request,
@@ -45,15 +45,15 @@ export class ServerConnection implements AsyncDisposable {
         ...{ clientCertificate: own, proxyUrl, serverName, judge },
       });
     if (url.protocol === "https:" && skipsTlsVerify === true) return await unverified();
-    const isKept = this.#access.isDirect === true && tls.client === undefined && request.answer === "whole";
+    const isPooled = this.#access.isDirect === true && tls.client === undefined && request.answer === "whole";
     const verified = (): Promise<ServerAnswer> =>
-      isKept ? this.#kept.send(url, request, tls) : this.#fetchVerified(named, { ...request, host: url.host, tls });
+      isPooled ? this.#pool.send(url, request, tls) : this.#fetchVerified(named, { ...request, host: url.host, tls });
     return await this.#pinnedHosts.fetch(named, { trusted: tls.caCerts, nowMs, verified, pinned: unverified });
   }
 
   #fetchVerified(
     url: URL,
-    options: ServerRequest & { readonly host: string; readonly tls: TlsIdentity },
+    options: ServerRequest & { readonly host: string; readonly tls: TlsClientConfig },
   ): Promise<Response> {
     const { host, tls, method, headers, body, holdBack, signal } = options;
     return fetch(url, {
@@ -67,7 +67,7 @@ export class ServerConnection implements AsyncDisposable {
   }
 
   /** A rotated CA or client certificate gets a new one. Requests under way keep their connections. */
-  #httpClient(tls: TlsIdentity): Deno.HttpClient {
+  #httpClient(tls: TlsClientConfig): Deno.HttpClient {
     if (this.#client?.tls === tls) return this.#client.http;
     const proxyUrl = this.#access.serverName === undefined ? this.#access.proxyUrl : this.#openTunnel().origin;
     const http = Deno.createHttpClient({
@@ -91,7 +91,7 @@ export class ServerConnection implements AsyncDisposable {
 
   /** Closes idle connections. Streams still open end on their own, those of a tunnel now. */
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#kept[Symbol.dispose]();
+    this.#pool[Symbol.dispose]();
     this.#client?.http.close();
     this.#client = undefined;
     await this.#tunnel?.[Symbol.asyncDispose]();

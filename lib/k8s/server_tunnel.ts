@@ -1,4 +1,4 @@
-// A CONNECT proxy on loopback to one server: so `fetch` verifies it by another name, that of a kubeconfig's tls-server-name.
+// A CONNECT proxy on loopback to one server, so that `fetch` can verify it by the tls-server-name of a kubeconfig.
 
 export interface ServerTunnel extends AsyncDisposable {
   readonly origin: string;
@@ -6,7 +6,7 @@ export interface ServerTunnel extends AsyncDisposable {
 
 const MAX_HEAD_BYTES = 4_096;
 
-/** Listens on loopback. What passes is TLS from end to end, so that another local process gains nothing by it. */
+/** Listens on loopback. It carries TLS from end to end, so that another local process gains nothing by it. */
 export function openServerTunnel(target: { readonly hostname: string; readonly port: number }): ServerTunnel {
   const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const open = new Set<Deno.Conn>();
@@ -50,7 +50,7 @@ async function connect(
       server.readable.pipeTo(client.writable),
     ]);
   } catch {
-    // The connection of the client closes, which it reports as it would that of the server.
+    // The client's connection closes, which the client reports as if the server had closed it.
   } finally {
     for (const connection of [client, server]) {
       if (connection !== undefined && open.delete(connection)) close(connection);

@@ -1,4 +1,4 @@
-// The answer to a request of node:http or node:https as fetch would give it, for connections that `fetch` cannot make.
+// Gives the answer to a request of node:http or node:https as `fetch` would, for connections that `fetch` cannot make.
 import type { ClientRequest, IncomingMessage } from "node:http";
 
 const EMPTY: readonly number[] = [204, 205, 304];
@@ -22,7 +22,7 @@ export function exchange(
     sending.on("error", (error) => {
       fault = error;
     });
-    // Only then is everything of this request gone; after an answer it means nothing.
+    // The request has ended. After an answer this has no effect.
     sending.on("close", () => reject(fault));
   });
 }

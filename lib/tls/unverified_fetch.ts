@@ -108,7 +108,7 @@ function connectionOptions(request: UnverifiedRequest): RequestOptions {
   const { clientCertificate: own, addresses, proxyUrl, serverName } = request;
   const tls = {
     rejectUnauthorized: false, // eslint-disable-line no-restricted-syntax -- judge() looks at it, or nobody wants to
-    // None is used. Left out, the runtime would read the system's, for which no permission can be given by name.
+    // No CA is used. Without this the runtime would read the system's, for which no permission can be given by name.
     ca: [],
     ...(own === undefined ? {} : { cert: own.certificate, key: own.key }),
     ...(serverName === undefined ? {} : { servername: serverName }),

@@ -1,6 +1,6 @@
 // Answers as servers may cut and frame them, and what becomes of the connection that brought them.
 import assert from "node:assert/strict";
-import { KeptConnections, type WireRequest } from "../../../lib/k8s/kept_connections.ts";
+import { ConnectionPool, type HttpRequest } from "../../../lib/k8s/connection_pool.ts";
 
 const TLS = { caCerts: [] };
 const never = new AbortController().signal;
@@ -48,7 +48,7 @@ function serve(answers: readonly (string | "end")[], pieceBytes = 65_536): Scrip
   };
 }
 
-const PATCH: WireRequest = { method: "PATCH", headers: { authorization: "Bearer t" }, body: "{}", signal: never };
+const PATCH: HttpRequest = { method: "PATCH", headers: { authorization: "Bearer t" }, body: "{}", signal: never };
 const LENGTH = 'HTTP/1.1 200 OK\r\nDate: now\r\nContent-Length: 11\r\n\r\n["dé😀"]';
 const CHUNKS =
   'HTTP/1.1 201 Created\r\nTransfer-Encoding: chunked\r\n\r\n4\r\n["dx\r\n3;a=b\r\n"]\n\r\n0\r\nT: x\r\n\r\n';
@@ -57,10 +57,10 @@ Deno.test("send() reads an answer with a length or in chunks, however it is cut,
   for (const pieceBytes of [1, 3, 7, 65_536]) {
     const [late, none] = [`HTTP/1.1 100 Continue\r\n\r\n${LENGTH}`, "HTTP/1.1 204 No Content\r\n\r\n"];
     await using server = serve([LENGTH, CHUNKS, late, none], pieceBytes);
-    using kept = new KeptConnections(2);
+    using pool = new ConnectionPool(2);
     const seen: unknown[] = [];
     for (let count = 0; count < 4; count++) {
-      const answer = await kept.send(server.url, PATCH, TLS);
+      const answer = await pool.send(server.url, PATCH, TLS);
       seen.push([answer.status, answer.ok, answer.headers.get("date"), await answer.text()]);
     }
     assert.deepEqual(seen, [
@@ -80,21 +80,21 @@ Deno.test("send() reads an answer with a length or in chunks, however it is cut,
 Deno.test("send() closes a connection after an answer that ends with it", async () => {
   const last = LENGTH.replace("\r\n", "\r\nConnection: close\r\n");
   await using server = serve([last, "HTTP/1.1 200 OK\r\n\r\nwhole end", LENGTH]);
-  using kept = new KeptConnections(2);
+  using pool = new ConnectionPool(2);
   for (const text of ['["dé😀"]', "whole ", '["dé😀"]']) {
-    assert.equal(await (await kept.send(server.url, PATCH, TLS)).text(), text);
+    assert.equal(await (await pool.send(server.url, PATCH, TLS)).text(), text);
   }
   assert.equal(server.connections.length, 3);
 });
 
 Deno.test("send() sends once more what a kept connection did not answer, and nothing that was answered in part", async () => {
   await using server = serve([LENGTH, "end", LENGTH, "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalfend", "end"]);
-  using kept = new KeptConnections(2);
-  await kept.send(server.url, PATCH, TLS);
-  assert.equal((await kept.send(server.url, PATCH, TLS)).status, 200);
+  using pool = new ConnectionPool(2);
+  await pool.send(server.url, PATCH, TLS);
+  assert.equal((await pool.send(server.url, PATCH, TLS)).status, 200);
   assert.deepEqual(server.connections.map((requests) => requests.length), [2, 1]);
-  await assert.rejects(kept.send(server.url, PATCH, TLS), /closed before the end/);
-  await assert.rejects(kept.send(server.url, PATCH, TLS), /closed before the end/);
+  await assert.rejects(pool.send(server.url, PATCH, TLS), /closed before the end/);
+  await assert.rejects(pool.send(server.url, PATCH, TLS), /closed before the end/);
   assert.deepEqual(server.connections.map((requests) => requests.length), [2, 2, 1]);
 });
 
@@ -105,38 +105,38 @@ Deno.test("send() refuses what is not HTTP, and a header that would become two",
     CHUNKS.replace("4\r\n", "z\r\n"),
   ];
   await using server = serve(broken);
-  using kept = new KeptConnections(2);
+  using pool = new ConnectionPool(2);
   for (const why of [/not HTTP/, /no valid length/, /no valid chunks/]) {
-    await assert.rejects(kept.send(server.url, PATCH, TLS), why);
+    await assert.rejects(pool.send(server.url, PATCH, TLS), why);
   }
   const request = { ...PATCH, headers: { "impersonate-user": "a\r\nx: y" } };
-  await assert.rejects(kept.send(server.url, request, TLS), /line break/);
+  await assert.rejects(pool.send(server.url, request, TLS), /line break/);
 });
 
 Deno.test("send() ends with its signal, and drops the connections to a server that did not answer", async () => {
   await using server = serve([LENGTH, "", LENGTH]);
-  using kept = new KeptConnections(2);
-  await kept.send(server.url, PATCH, TLS);
+  using pool = new ConnectionPool(2);
+  await pool.send(server.url, PATCH, TLS);
   const stop = new AbortController();
-  const waiting = kept.send(server.url, { ...PATCH, signal: stop.signal }, TLS);
+  const waiting = pool.send(server.url, { ...PATCH, signal: stop.signal }, TLS);
   stop.abort(new Error("enough"));
   await assert.rejects(waiting, /enough/);
-  await kept.send(server.url, PATCH, TLS);
+  await pool.send(server.url, PATCH, TLS);
   assert.equal(server.connections.length, 2);
 });
 
 Deno.test("send() connects anew when the trusted certificates change", async () => {
   await using server = serve([LENGTH, LENGTH]);
-  using kept = new KeptConnections(2);
-  await kept.send(server.url, PATCH, TLS);
-  await kept.send(server.url, PATCH, { caCerts: [] });
+  using pool = new ConnectionPool(2);
+  await pool.send(server.url, PATCH, TLS);
+  await pool.send(server.url, PATCH, { caCerts: [] });
   assert.equal(server.connections.length, 2);
 });
 
 Deno.test("send() closes the connection that it was about to use when its signal has aborted", async () => {
   await using server = serve([LENGTH]);
-  using kept = new KeptConnections(4);
-  await kept.send(server.url, PATCH, TLS);
-  await assert.rejects(kept.send(server.url, { ...PATCH, signal: AbortSignal.abort(new Error("over")) }, TLS), /over/);
+  using pool = new ConnectionPool(4);
+  await pool.send(server.url, PATCH, TLS);
+  await assert.rejects(pool.send(server.url, { ...PATCH, signal: AbortSignal.abort(new Error("over")) }, TLS), /over/);
   assert.equal(server.connections.length, 1);
 });

@@ -1,7 +1,7 @@
 // Reads one HTTP/1.1 answer off a connection, to the end of its body (RFC 9112, section 6.3).
 
-/** The part of a Response that is read of an answer which is whole. */
-export interface WireAnswer {
+/** The members of a Response that are used when its body is complete. */
+export interface HttpResponse {
   readonly status: number;
   readonly ok: boolean;
   readonly headers: Pick<Headers, "get">;
@@ -15,13 +15,13 @@ const MAX_HEAD_BYTES = 64 * 1024;
 const CR = 13;
 const LF = 10;
 
-/** Throws when the connection ends before the answer does, or what comes is not HTTP. `onFirst`: bytes of an answer came. */
-export async function readWireAnswer(connection: Deno.Conn, onFirst: () => void): Promise<WireAnswer> {
+/** Throws when the connection ends before the answer does, or it is not HTTP. `onFirst` is called at its first bytes. */
+export async function readHttpResponse(connection: Deno.Conn, onFirst: () => void): Promise<HttpResponse> {
   const input = new Input(connection);
   await input.more();
   onFirst();
   let head = await readHead(input);
-  // Informational ones come before the answer.
+  // Informational responses (1xx) come before the answer.
   while (head.status < 200) head = await readHead(input);
   const { status, headers } = head;
   const parts = await readBody(input, head);
@@ -103,7 +103,7 @@ class Input {
     if (this.hasEnded) throw new Error("connection closed before the end of the answer");
   }
 
-  /** The text before a mark, which is taken as well. */
+  /** The text before the next mark; takes the mark as well. */
   async takeUntil(mark: string, maxBytes: number): Promise<string> {
     for (;;) {
       const at = this.#indexOf(mark);

@@ -1,10 +1,10 @@
-// HTTP/1.1 over kept connections, for less processor time than `fetch`. For direct servers; the runtime verifies certificates.
+// A pool of HTTP/1.1 connections that takes less processor time than `fetch`. No proxies; the runtime verifies certificates.
 import { orAborted } from "../clock.ts";
 import { errorText } from "../log.ts";
-import type { TlsIdentity } from "./cluster_access.ts";
-import { readWireAnswer, type WireAnswer } from "./wire_answer.ts";
+import type { TlsClientConfig } from "./cluster_access.ts";
+import { type HttpResponse, readHttpResponse } from "./http_response.ts";
 
-export interface WireRequest {
+export interface HttpRequest {
   readonly method: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | undefined;
@@ -16,27 +16,27 @@ export interface WireRequest {
 /** An idle connection is closed after this time (ms), before the API server closes it (90 s). */
 const MAX_IDLE_MS = 60_000;
 
-interface Kept {
+interface IdleConnection {
   readonly connection: Deno.Conn;
   readonly idleSinceMs: number;
 }
 
-/** Nothing came over a connection: one that was kept may have been closed meanwhile. */
+/** Nothing came over a connection: the server may have closed it while it was idle. */
 class Unanswered extends Error {}
 
-export class KeptConnections implements Disposable {
+export class ConnectionPool implements Disposable {
   readonly #maxIdle: number;
   /** Longest idle first. */
-  #idle: Kept[] = [];
-  #tls: TlsIdentity | undefined;
+  #idle: IdleConnection[] = [];
+  #tls: TlsClientConfig | undefined;
 
   constructor(maxIdle: number) {
     this.#maxIdle = maxIdle;
   }
 
   /** Rejects as `fetch` does. A request whose kept connection ends before the first byte of an answer is sent once more. */
-  async send(url: URL, request: WireRequest, tls: TlsIdentity): Promise<WireAnswer> {
-    // A rotated CA: what was verified by the old one is not used any more.
+  async send(url: URL, request: HttpRequest, tls: TlsClientConfig): Promise<HttpResponse> {
+    // After a rotation of the CA no connection is used that the old one verified.
     if (this.#tls !== tls) this[Symbol.dispose]();
     this.#tls = tls;
     const kept = this.#takeIdle();
@@ -52,7 +52,7 @@ export class KeptConnections implements Disposable {
     for (const { connection } of this.#idle.splice(0)) connection.close();
   }
 
-  async #exchange(connection: Deno.Conn, url: URL, request: WireRequest): Promise<WireAnswer> {
+  async #exchange(connection: Deno.Conn, url: URL, request: HttpRequest): Promise<HttpResponse> {
     const { signal } = request;
     let isOpen = true;
     const close = (): void => {
@@ -64,13 +64,13 @@ export class KeptConnections implements Disposable {
     try {
       signal.throwIfAborted();
       await sendRequest(connection, url, request);
-      const answer = await readWireAnswer(connection, () => hasAnswered = true);
+      const answer = await readHttpResponse(connection, () => hasAnswered = true);
       if (answer.isReusable && isOpen) this.#keep(connection);
       else close();
       return answer;
     } catch (error) {
       close();
-      // The others lead to the same server.
+      // The other connections lead to the same server.
       this[Symbol.dispose]();
       signal.throwIfAborted();
       throw hasAnswered ? error : new Unanswered(errorText(error));
@@ -82,8 +82,8 @@ export class KeptConnections implements Disposable {
   #keep(connection: Deno.Conn): void {
     const nowMs = performance.now();
     this.#idle.push({ connection, idleSinceMs: nowMs });
-    const isOver = ({ idleSinceMs }: Kept): boolean => nowMs - idleSinceMs > MAX_IDLE_MS;
-    while (this.#idle.length > this.#maxIdle || this.#idle.some(isOver)) this.#idle.shift()?.connection.close();
+    const isExpired = ({ idleSinceMs }: IdleConnection): boolean => nowMs - idleSinceMs > MAX_IDLE_MS;
+    while (this.#idle.length > this.#maxIdle || this.#idle.some(isExpired)) this.#idle.shift()?.connection.close();
   }
 
   #takeIdle(): Deno.Conn | undefined {
@@ -95,7 +95,7 @@ export class KeptConnections implements Disposable {
   }
 }
 
-async function connect(url: URL, { caCerts }: TlsIdentity, signal: AbortSignal): Promise<Deno.Conn> {
+async function connect(url: URL, { caCerts }: TlsClientConfig, signal: AbortSignal): Promise<Deno.Conn> {
   const isSecure = url.protocol === "https:";
   const hostname = url.hostname.replace(/^\[|\]$/g, "");
   const open = async (): Promise<Deno.Conn> => {
@@ -121,7 +121,7 @@ async function connect(url: URL, { caCerts }: TlsIdentity, signal: AbortSignal):
   }
 }
 
-async function sendRequest(connection: Deno.Conn, url: URL, request: WireRequest): Promise<void> {
+async function sendRequest(connection: Deno.Conn, url: URL, request: HttpRequest): Promise<void> {
   const { method, headers, body, holdBack, signal } = request;
   const encoder = new TextEncoder();
   const content = body === undefined ? undefined : encoder.encode(body);
