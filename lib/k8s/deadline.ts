@@ -10,7 +10,7 @@ export interface Deadline extends Disposable {
   lift(): void;
 }
 
-/** Why a count ended: a reason of our own, because the default one is an exception that costs 10 µs a request to make. */
+/** A reason of our own for the abort: the default one is an exception, which costs 10 µs a request. */
 const LIFTED = "lifted";
 
 /** Unlike with `AbortSignal.any`, nothing stays behind on the parent, which may last as long as the process. */

@@ -52,7 +52,7 @@ export class DueHeap {
     return first;
   }
 
-  /** Drops all keys but those that `counts` names. O(n log n). */
+  /** Drops the items for which `counts` is false. O(n log n). */
   keepOnly(counts: (item: DueKey) => boolean): void {
     // A sorted list is a heap.
     this.#items = this.#items.filter(counts).sort((a, b) => a.dueMs - b.dueMs || a.order - b.order);

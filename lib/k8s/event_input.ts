@@ -26,7 +26,7 @@ export interface EventInput {
   readonly reason: string;
   /** Cut to 1024 bytes of UTF-8, as the API server demands. */
   readonly message: string;
-  /** A later event of a slot replaces the earlier one, also another process's. Without: each message is an event. */
+  /** A later event of a slot replaces the earlier one, even another process's. Without a slot each message is an event. */
   readonly slot?: number;
   readonly critical?: boolean;
   /** Reports a short-lived state: dropped while many events wait. */

@@ -41,7 +41,7 @@ export class EventQueue {
     return dropped;
   }
 
-  /** Until when all waiting events may be held (monotonic ms), as each urgency allows (ms); undefined when none waits. */
+  /** When the first waiting event has been held for the longest time of its urgency (monotonic ms); undefined when none waits. */
   heldUntilMs(longest: Readonly<Record<Urgency, number>>): number | undefined {
     const ends = this.#byUrgency.map((events) => firstOf([events], this.#taken))
       .flatMap((event) => event === undefined ? [] : [event.sinceMs + longest[event.urgency]]);

@@ -8,7 +8,7 @@ import { type EventInput, queuedEventOf } from "./event_input.ts";
 import { EventQueue, type WaitingEvent } from "./event_queue.ts";
 import { EventSink, type EventSinkOptions } from "./event_sink.ts";
 
-/** `dropped`: the queue was full or closed. `left-out`: it told of what was over soon, while many others waited. */
+/** `dropped`: the queue was full or closed. `left-out`: it reported a short-lived state while many others waited. */
 export type EventResult = "created" | "updated" | "dropped" | "left-out" | "refused" | "failed";
 
 interface EventRecorderOptions extends EventSinkOptions {
@@ -25,7 +25,7 @@ export interface EventRecorder {
 
 /** Distinct events that may wait: two of each pod of a burst of 10 000; at 1 KB each, 20 MB. */
 const DEFAULT_CAPACITY = 20_000;
-/** From so many waiting events on, those of passing states are left out. */
+/** While so many events wait, those of short-lived states are left out. */
 const CROWDED = 200;
 /** Events sent at a time: enough for 3 events of 100 pods a second, and a small share of the requests in flight. */
 const PARALLEL_EVENTS = 6;

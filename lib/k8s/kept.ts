@@ -1,9 +1,9 @@
-// What reflectors keep of the cluster's objects, a row each. Tenants decide how many objects there are, and how large: what
-// they make has a share for each namespace and one in all. Together the shares fit into half of the heap of the Deployment.
-import type { Sharing } from "./shares.ts";
+// How much each reflector keeps of the cluster's objects, a row each. Tenants choose number and size of their objects, so these
+// have a limit for each namespace and one in all. Together the limits fit into half of the heap of the Deployment.
+import type { ShareLimits } from "./shares.ts";
 
-/** Of what tenants make: bytes of the heap, about. */
-type SharesRow = { readonly kind: "shares" } & Omit<Sharing<never>, "weightOf">;
+/** Objects that tenants create, weighed by about the bytes of heap that they take. */
+type SharesRow = { readonly kind: "shares" } & Omit<ShareLimits<never>, "weightOf">;
 
 interface WholeRow {
   readonly kind: "all";
@@ -11,7 +11,7 @@ interface WholeRow {
 }
 
 const MIB = 1024 * 1024;
-/** Administrators make them, or components of the platform. */
+/** Only administrators and components of the platform create them. */
 const FEW = { kind: "all", because: "tenants may not create them" } as const satisfies WholeRow;
 
 export const KEPT = {
@@ -27,13 +27,13 @@ export const KEPT = {
     rest: "their images are inspected when there are pods",
   }),
   daemonSets: shares({ maxOfNamespace: MIB, maxInAll: 16 * MIB, rest: "their images are not compared with the nodes" }),
-  /** From when the watch shows them until they are reported: the watch itself keeps none. */
+  /** Kept from the watch event until they are reported; the reflector itself keeps none. */
   auditedPods: shares({
     maxOfNamespace: 8 * MIB,
     maxInAll: 32 * MIB,
     rest: "they are not reported until they change or are listed again",
   }),
-  /** Of the daemon: a kubelet runs some hundreds, but any number may name its node. */
+  /** For the daemon: a kubelet runs some hundred pods, but any number of pods may name its node. */
   nodePods: shares({ maxOfNamespace: MIB, maxInAll: 8 * MIB, rest: "what fails in their containers is not reported" }),
   /** In the weight of a DaemonSet for a survey of nodes, of which an ordinary one has two or three: about KiB. */
   taintDaemonSets: shares({ maxOfNamespace: 512, maxInAll: 4_096, rest: "they hold no node back" }),
@@ -41,14 +41,14 @@ export const KEPT = {
     kind: "all",
     because: "each takes a few hundred bytes, and one that is left out could be evicted",
   } satisfies WholeRow,
-  /** Pods and events that are looked at when they come. */
+  /** Pods and events that are handled as they come. */
   passing: { kind: "nothing" },
   execFormatEvents: { kind: "all", because: "the leader deletes what a node has beyond 2 000" } satisfies WholeRow,
   failedImages: { kind: "all", because: "the leader makes 50 of a namespace" } satisfies WholeRow,
   clusterConfigs: FEW,
   nodes: FEW,
   namespaces: FEW,
-  /** The webhook configurations, the Deployment, the account, the DaemonSet of the monitor: each by its name. */
+  /** The webhook configurations, the Deployment, the ServiceAccount, the monitor's DaemonSet: each is watched by name. */
   ownObjects: FEW,
   globalPullSecret: FEW,
   upgrades: FEW,

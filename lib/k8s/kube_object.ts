@@ -11,7 +11,7 @@ export function parseKubeObject(value: unknown): KubeObject {
   throw new Error(`Cannot read the API server's answer "${kindOf(value)}": it is not an object with a name.`);
 }
 
-/** A page of a list; throws when the server sent something else. Items without a name are not there. */
+/** A page of a list, without items that have no name; throws when the server sent something else. */
 export function parseKubeList(value: unknown): KubeList {
   if (!isObject(value) || !isObject(value["metadata"])) {
     throw new Error(`Cannot read the API server's answer "${kindOf(value)}": it is not a list.`);

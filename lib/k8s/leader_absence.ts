@@ -11,7 +11,7 @@ export interface LeaderSilence {
   readonly isLeader: boolean;
   /** Since a renewal of the Lease was last seen; since the start of this process when none was (ms). */
   readonly silentForMs: number;
-  /** How long reads of the Lease have been answered, each without a renewal: unchanged, or that it may not be read (ms). */
+  /** For how long every read of the Lease has shown it unchanged, or was answered 403 (ms). */
   readonly provenForMs: number;
   readonly answeredAgoMs: number;
 }
@@ -24,7 +24,7 @@ export interface AbsenceLimits {
 /** `doubtful`: the Lease must be read afresh, since a replica without the API server saw no renewals either. */
 type LeaderState = "present" | "doubtful" | "absent";
 
-/** An older answer says nothing of now: this process may have been suspended (ms). */
+/** Oldest answer that still counts (ms): this process may have been suspended since. */
 const ANSWER_MAX_AGE_MS = 5_000;
 
 export function decideLeaderState(silence: LeaderSilence, { silenceMs, proofMs }: AbsenceLimits): LeaderState {
@@ -38,7 +38,7 @@ export interface LeaderAbsenceDeps extends LeaseReading {
   readonly view: () => LeaseView;
 }
 
-/** The observation. No request is sent to the API server while a replica leads. */
+/** Sends no request to the API server while a replica leads. */
 export class LeaderAbsence {
   readonly #deps: LeaderAbsenceDeps;
   readonly #limits: AbsenceLimits;
@@ -81,7 +81,7 @@ export class LeaderAbsence {
   }
 }
 
-/** The same answer, given since a time. Times are those of our monotonic clock. */
+/** Reads of the Lease that all gave the same answer. Times are those of our monotonic clock. */
 export interface LeaseProof {
   /** The renewal that each read showed, empty where there is no Lease; undefined when it may not be read (403). */
   readonly renewal: string | undefined;

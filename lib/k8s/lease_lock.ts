@@ -34,9 +34,9 @@ export interface LockView {
   readonly impairment: string | undefined;
   /** When a holder was last seen to renew; undefined when never. Gating stops by it. */
   readonly lastRenewObservedMs: number | undefined;
-  /** Until when no other replica may lead, by our last renewal; undefined when there was none, and for one that does not lead. */
+  /** Until when no other replica can lead, by our last renewal; undefined without one, and while this replica does not lead. */
   readonly heldUntilMs: number | undefined;
-  /** Why the latest attempt to take or renew it failed, as the API server answered; undefined when it did not. */
+  /** Why the latest attempt to take or renew the Lease failed, in the API server's words; undefined when it did not. */
   readonly refusal: string | undefined;
 }
 
@@ -236,10 +236,7 @@ function renderLeaseSpec(
   };
 }
 
-function renderLeaseAnnotations(
-  before: KubeObject | undefined,
-  state: HolderState,
-): Readonly<Record<string, string>> {
+function renderLeaseAnnotations(before: KubeObject | undefined, state: HolderState): Readonly<Record<string, string>> {
   const { [LEADER_IMPAIRMENT]: impairment, ...others } = before?.metadata.annotations ?? {};
   const now = state.kind === "unable" ? state.reason : state.kind === "unproven" ? impairment : undefined;
   return now === undefined ? others : { ...others, [LEADER_IMPAIRMENT]: now };

@@ -5,10 +5,10 @@ import type { KubeList, KubeObject, ResourceType } from "./types.ts";
 
 const MAX_RESTARTS = 3;
 
-/** What to list. The size of its pages suits the resource and the size of its objects. */
+/** What to list. The size of pages follows from the resource and from the size of its objects. */
 export type ListAllOptions = Omit<ListOptions, "continue" | "limit"> & { readonly signal: AbortSignal };
 
-/** All of one resourceVersion. A 410 in the middle (see `isExpired`) means that the list must be started over. */
+/** Pages of one resourceVersion. A 410 in the middle (see `isExpired`) means that the list must be started over. */
 export async function* listPages(
   api: ReadApi,
   type: ResourceType,
@@ -32,7 +32,7 @@ export async function* listPages(
       continue;
     }
     place = page.continue === undefined ? undefined : { continue: page.continue };
-    // Objects of the cluster may be large: only administrators create them.
+    // Pages of cluster-scoped objects may be large: only administrators create these.
     if (type.namespaced) limit = nextPageSize({ limit, count: page.items.length, bytes: page.bytes });
     yield page;
   }
@@ -54,14 +54,14 @@ export async function* listAll(
   }
 }
 
-/** Objects a page, where no namespace owns them: administrators made them. */
+/** Objects in a page of cluster-scoped ones, which only administrators create. */
 const CLUSTER_PAGE_SIZE = 500;
 const FIRST_PAGE_SIZE = 50;
 const MAX_PAGE_SIZE = 500;
-/** A page is to have so many bytes: 400 pods of the usual size. */
+/** Wanted size of a page: about 400 usual pods. */
 const TARGET_BYTES = 3 * 1024 * 1024;
 
-/** A page with more is not read to its end. Parsed it takes five times as much. */
+/** A larger page is not read to its end. Parsed it would take five times as much. */
 export const MAX_PAGE_BYTES = 8 * 1024 * 1024;
 
 function firstPageSize({ namespaced }: ResourceType): number {

@@ -1,6 +1,6 @@
 // What a reflector keeps: trimmed values by key, never raw objects, and the changes that come out of them.
 import { errorText, type Logger } from "../log.ts";
-import { Shares, type Sharing } from "./shares.ts";
+import { type ShareLimits, Shares } from "./shares.ts";
 import { keyOf, type KubeObject } from "./types.ts";
 
 export type Change<T> =
@@ -9,10 +9,10 @@ export type Change<T> =
 
 export type Keeping<T> =
   | { readonly kind: "all" }
-  /** Nothing. Every object is reported as new whenever it is given, by each list again; no end is reported. */
+  /** Nothing. Each watch event and each list reports an object as new; deletions are not reported. */
   | { readonly kind: "nothing" }
-  /** What its {@link Sharing} has no room for is kept as `reduce` makes it, which weighs nothing; else not at all. */
-  | Sharing<T> & { readonly kind: "shares"; readonly reduce?: (value: T) => T };
+  /** Beyond the limits of {@link ShareLimits} an object is kept as `reduce` makes it, which weighs nothing, or not at all. */
+  | ShareLimits<T> & { readonly kind: "shares"; readonly reduce?: (value: T) => T };
 
 interface Entry<T> {
   readonly value: T;
@@ -23,7 +23,7 @@ interface Entry<T> {
 export interface ObjectCacheOptions<T> {
   /** Trims an object to what is kept; undefined when it is of no interest. Pure. */
   readonly parse: (object: KubeObject) => T | undefined;
-  /** Called for every change, in order, after the copy has it. Must be quick: add the key to a queue. */
+  /** Called for every change, in order, after the cache has it. Must be quick: add the key to a queue. */
   readonly onChange: (change: Change<T>) => void;
   readonly keep: Keeping<T>;
   readonly log: Logger;
@@ -96,7 +96,7 @@ export class ObjectCache<T> {
     this.#notify({ kind: "apply", key, value, ...(previous === undefined ? {} : { previous: previous.value }) });
   }
 
-  /** What there is room to keep of it; what has to make room for it has done so. */
+  /** Makes room for a value and gives what is kept of it; undefined for nothing. */
   #fit(key: string, value: T): T | undefined {
     const { keep } = this.#options;
     if (keep.kind === "nothing") return undefined;

@@ -1,7 +1,7 @@
-// Reads a body ahead of who consumes it: the API server drops a watcher whose socket stays full for 50–100 ms.
+// Reads a body ahead of its consumer: the API server drops a watcher whose socket stays full for 50–100 ms.
 import { systemClock, withinMs } from "../clock.ts";
 
-/** What is read but not consumed yet may take this much memory; then reading waits, and the server may drop us. */
+/** Most memory for what is read but not consumed yet. Then reading waits, and the server may drop us. */
 const READ_AHEAD_MAX_BYTES = 32 * 1024 * 1024;
 
 /** How long to wait for a cancelled body (ms): Deno's fetch does not always settle a read that was aborted. */

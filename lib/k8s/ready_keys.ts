@@ -30,7 +30,7 @@ interface GroupCountsOptions {
 
 export class GroupCounts {
   readonly #counts = new Map<string, number>();
-  /** Groups of which keys were left out since they last had none. */
+  /** Groups that have left out keys since they last were empty. */
   readonly #cut = new Set<string>();
   readonly #options: GroupCountsOptions;
 

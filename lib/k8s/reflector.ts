@@ -1,4 +1,4 @@
-// A local copy of a collection, kept true by list and watch, whatever happens to the connection.
+// A local copy of a collection, kept up to date by list and watch, whatever happens to the connection.
 import { backoffMs, type Clock, jitter, orAborted } from "../clock.ts";
 import { errorText, type Logger } from "../log.ts";
 import { unreachable } from "../parsed.ts";
@@ -36,7 +36,7 @@ export type ReflectorState =
 const WATCH_TIMEOUT_SECONDS = 290;
 /** The API server sends a bookmark about every minute, up to 75 s apart: longer silence means that the path is dead. */
 const WATCH_STALL_MS = 90_000;
-/** API server restarts must cost little: at most this long after it is back we are too. */
+/** Longest wait before the first reconnect (ms), so that a restart of the API server costs little. */
 const FIRST_RECONNECT_MS = 50;
 const RECONNECT_BACKOFF = { baseMs: 250, capMs: 5_000 } as const;
 /** A missing CRD or right may stay missing forever. */
@@ -50,7 +50,7 @@ export class Reflector<T> {
   readonly #store: ObjectCache<T>;
   readonly #firstSync = Promise.withResolvers<void>();
   #state: ReflectorState = "starting";
-  /** Where to watch on from; undefined when a list is due. */
+  /** Where the next watch starts; undefined when a list is due. */
   #resourceVersion: string | undefined;
   /** Failures since the last success: an event, a bookmark, a watch that stayed open for long. */
   #failures = 0;
@@ -91,7 +91,7 @@ export class Reflector<T> {
     await orAborted(this.#firstSync.promise, signal);
   }
 
-  /** For how long the server has refused list and watch, or the first list failed (ms); no answer is no refusal. */
+  /** For how long the server has refused list and watch, or the first list has failed (ms). No answer is no refusal. */
   refusedForMs(): number {
     const nowMs = this.#options.clock.monotonicMs();
     // An answered watch says nothing until something happens; a refused one ends at once.
@@ -114,7 +114,7 @@ export class Reflector<T> {
     }
   }
 
-  /** A full list, compared with the copy: what is missing from it has been deleted. Gives where to watch on from. */
+  /** Lists everything: what the copy has beyond it has been deleted. Gives the resourceVersion at which to start a watch. */
   async #list(signal: AbortSignal): Promise<string> {
     const { api, resource } = this.#options;
     const seen = new Set<string>();
@@ -150,11 +150,11 @@ export class Reflector<T> {
         stall.restart();
         this.#take(event);
         events++;
-        this.#showsLife();
+        this.#noteSuccess();
       }
     } finally {
       this.#watchSinceMs = undefined;
-      if (clock.monotonicMs() - startedMs >= HEALTHY_WATCH_MS) this.#showsLife();
+      if (clock.monotonicMs() - startedMs >= HEALTHY_WATCH_MS) this.#noteSuccess();
       // A silent watch may be one from a version that the server has yet to reach: its data may have been restored.
       if (stall.signal.aborted && !signal.aborted) this.#resourceVersion = undefined;
     }
@@ -217,7 +217,7 @@ export class Reflector<T> {
     } else if (this.#state === "synced") this.#refusedSinceMs = undefined;
   }
 
-  #showsLife(): void {
+  #noteSuccess(): void {
     this.#failures = 0;
     this.#refusedSinceMs = undefined;
     this.#hasJustExpired = false;

@@ -29,14 +29,14 @@ import { decodeWatchStream } from "./watch_stream.ts";
 const CALL_TIMEOUT_MS = 30_000;
 /** A page of a list may be several megabytes from a loaded server. */
 const LIST_TIMEOUT_MS = 60_000;
-/** Of a list that is not paged, of a page of what administrators made, and of a single object. */
+/** Limit of a list without pages, of a page of cluster-scoped objects, and of a page of one object. */
 const MAX_LIST_BYTES = 128 * 1024 * 1024;
-/** Members that are parsed of what tenants write: 1 MiB may have 90 000. Old accounts list hundreds of Secrets. */
+/** Most members of an object that tenants write: 1 MiB may have 90 000. Old ServiceAccounts list hundreds of Secrets. */
 const MAX_STRUCTURES: ReadonlyMap<string, number> = new Map([
   [Resource.secrets.plural, 2_000],
   [Resource.serviceAccounts.plural, 10_000],
 ]);
-/** Written by the thousand: the server answers the metadata alone, which takes a fraction of the time. */
+/** Written by the thousand, so the server is asked to answer with the metadata alone, in a fraction of the time. */
 const ANSWERED_BRIEFLY: ReadonlySet<string> = new Set([Resource.pods.plural, Resource.events.plural]);
 const METADATA_ALONE = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json";
 /** Until the head of a watch's answer; the reader of the stream has a time limit of its own. */

@@ -1,6 +1,6 @@
 // Values that wait in queues, one of each queue in turn: thousands in one queue delay another by one value.
 
-/** Maps and sets keep the order of insertion. To take the first of a set passes over those that were just taken, at 1 ns each. */
+/** Relies on the order of insertion of Map and Set. Taking the first value skips those deleted before it, at 1 ns each. */
 export class RoundRobin<V> {
   readonly #queues = new Map<string, Set<V>>();
   #size = 0;
@@ -24,7 +24,7 @@ export class RoundRobin<V> {
     if (values.size === 0) this.#queues.delete(queue);
   }
 
-  /** Takes the next value of a queue that may have one; its queue goes behind the others. */
+  /** Takes the next value of the first queue that `mayHave` admits; that queue then goes behind the others. */
   take(mayHave: (queue: string) => boolean = () => true): { readonly queue: string; readonly value: V } | undefined {
     for (const [queue, values] of this.#queues) {
       if (!mayHave(queue)) continue;

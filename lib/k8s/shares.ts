@@ -1,16 +1,16 @@
-// Shares of memory for what tenants make, by namespaces: how many objects there are, and how large, is up to whoever creates them.
+// Limits the memory for objects of tenants, by namespace and in all, since tenants choose their number and size.
 import type { Logger } from "../log.ts";
 import { splitKey } from "./types.ts";
 
-/** Where there is no room in all, the namespace with most gives up what came first, while it keeps the newcomer's. */
-export interface Sharing<T> {
+/** At `maxInAll` the namespace with most gives up its oldest objects, for as long as it keeps as much as the newcomer's has. */
+export interface ShareLimits<T> {
   readonly weightOf: (value: T) => number;
   readonly maxOfNamespace: number;
   readonly maxInAll: number;
   readonly rest: string;
 }
 
-/** How many objects make room for one at most. It bounds the search, which is made for every object that comes. */
+/** Most objects that make room for one. It bounds the search, which every new object causes. */
 const MAX_LEAVING = 64;
 
 interface Share {
@@ -19,19 +19,19 @@ interface Share {
 }
 
 export class Shares<T> {
-  readonly #limits: Sharing<T>;
+  readonly #limits: ShareLimits<T>;
   readonly #log: Logger;
   readonly #shares = new Map<string, Share>();
-  /** Namespaces of which something was left out since the last list, or since they last had nothing. */
+  /** Namespaces that have lost objects since the last list, or since they last were empty. */
   readonly #cut = new Set<string>();
   #inAll = 0;
 
-  constructor(limits: Sharing<T>, log: Logger) {
+  constructor(limits: ShareLimits<T>, log: Logger) {
     this.#limits = limits;
     this.#log = log;
   }
 
-  /** The keys that have to go so that there is room for it; undefined when there is none. Each namespace that loses by it is logged once. */
+  /** The keys to drop so that the value fits; undefined when it does not fit. Each namespace that loses is logged once. */
   leavingFor(key: string, value: T): readonly string[] | undefined {
     const { maxOfNamespace, maxInAll, weightOf } = this.#limits;
     const namespace = namespaceOf(key);
@@ -50,7 +50,7 @@ export class Shares<T> {
     this.#cut.add(namespace);
   }
 
-  /** Everything has been given again: what is left out from here on is logged again. */
+  /** To be called after a complete list: what is left out from here on is logged again. */
   listed(): void {
     this.#cut.clear();
   }
@@ -58,7 +58,7 @@ export class Shares<T> {
   note(key: string, value: T): void {
     const namespace = namespaceOf(key);
     const weight = this.#limits.weightOf(value);
-    // It has nothing to give up, and must not be searched for it.
+    // A value without weight cannot make room, and must not slow the search down.
     if (weight === 0) return this.forget(key);
     const share = this.#shares.get(namespace) ?? { weights: new Map(), sum: 0 };
     const more = weight - (share.weights.get(key) ?? 0);
@@ -81,7 +81,7 @@ export class Shares<T> {
     this.#cut.delete(namespace);
   }
 
-  /** Keys of so much weight, each of a namespace that has at least as much as `own` without it; undefined when there are none. */
+  /** Keys that weigh `need` together, of namespaces that keep at least `own` each; undefined when there are too few. */
   #fromGreater(
     need: number,
     { namespace, own }: { readonly namespace: string; readonly own: number },

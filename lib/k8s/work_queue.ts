@@ -46,7 +46,7 @@ export interface WorkQueueOptions {
 
 const DEFAULT_BACKOFF = { baseMs: 5, capMs: 30_000 } as const;
 
-/** Replaced times that may stay in the heap beside as many as there are keys, before they are swept out. */
+/** Superseded times that the heap may hold, beside two for each key, before they are removed. */
 const SUPERSEDED_MAX = 1_000;
 
 /** `dueMs` of a running key: when it must run once more. `urgentFromMs`: when it becomes urgent. Infinity: never. */
@@ -89,7 +89,7 @@ export class WorkQueue {
     return this.#entries.size;
   }
 
-  /** Makes a key due now. Never blocks, never runs the reconcile in the caller's turn. */
+  /** Makes a key due now. Never blocks, and never reconciles before it returns. */
   add(key: string, options: AddOptions = {}): void {
     this.addAfter(key, 0, options);
   }
@@ -187,7 +187,7 @@ export class WorkQueue {
     }
   }
 
-  /** Whether a time in the heap still counts: those that an earlier one has replaced are left there. */
+  /** Whether a time in the heap still counts: superseded ones stay in it for a while. */
   #counts({ key, dueMs }: DueKey): boolean {
     const entry = this.#entries.get(key);
     if (entry?.place === "delayed") return entry.dueMs === dueMs;
