@@ -15,7 +15,7 @@ export interface Configs {
   hasSynced(): boolean;
   cluster(): ClusterConfig | undefined;
   presence(): ConfigPresence;
-  /** What concerns pods of a namespace. Cheap: the same arrays until something changes. */
+  /** The configs for pods of a namespace. Cheap: the same arrays until something changes. */
   of(namespace: string): PlacementConfigs;
   /** Calls back with the namespace whose configs changed; undefined = the cluster config. */
   onChange(listener: (namespace: string | undefined) => void): void;
@@ -23,23 +23,23 @@ export interface Configs {
 
 const NONE: readonly NamespaceConfig[] = [];
 
-/** What a PodPlacementConfig takes beside its text, with its keys. An ordinary one weighs 1 800 in all. */
+/** What a PodPlacementConfig takes beside its text, its keys included (bytes). An ordinary one weighs 1 800 in all. */
 const CONFIG_BYTES = 500;
 
 export function openConfigs(parts: ReflectorDeps): Configs {
   const listeners: ((namespace: string | undefined) => void)[] = [];
   const notify = (namespace: string | undefined): void => listeners.forEach((listener) => listener(namespace));
   const parse = accept(parts, parseClusterConfig);
-  const clusterConfigs = new Reflector<{ readonly config: ClusterConfig; readonly reported: string }>({
+  const clusterConfigs = new Reflector<{ readonly config: ClusterConfig; readonly fingerprint: string }>({
     ...parts,
     resource: Resource.clusterConfigs,
     keep: KEPT.clusterConfigs,
     parse: (object) => {
       const config = parse(object);
-      return config === undefined ? undefined : { config, reported: reportedOf(object, config) };
+      return config === undefined ? undefined : { config, fingerprint: fingerprintOf(object, config) };
     },
     onChange: (change) => {
-      if (change.kind === "delete" || change.previous?.reported !== change.value.reported) notify(undefined);
+      if (change.kind === "delete" || change.previous?.fingerprint !== change.value.fingerprint) notify(undefined);
     },
     name: "cluster configs",
   });
@@ -62,8 +62,8 @@ export function openConfigs(parts: ReflectorDeps): Configs {
   };
 }
 
-/** All but the condition about the architecture taints: it changes all the time while nodes are tainted, and no listener acts on it. */
-function reportedOf({ metadata: { labels, annotations }, status }: KubeObject, config: ClusterConfig): string {
+/** Changes when a listener must act: the condition about architecture taints is left out, which changes with every node. */
+function fingerprintOf({ metadata: { labels, annotations }, status }: KubeObject, config: ClusterConfig): string {
   const conditions = listAt(objectAt({ status }, "status"), "conditions") ?? [];
   return JSON.stringify([
     config,
@@ -100,7 +100,7 @@ function openNamespaceConfigs(parts: ReflectorDeps, notify: (namespace: string) 
   };
 }
 
-/** Takes what parses; what does not is as if it were not there, and the log says why. */
+/** A parser for a reflector: an object that cannot be parsed is logged, and counts as absent. */
 function accept<T>(
   { log }: ReflectorDeps,
   parse: (object: unknown) => Parsed<T>,

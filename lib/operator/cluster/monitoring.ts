@@ -1,4 +1,4 @@
-// What the Prometheus operator is given where it is installed: what to scrape, and when to alert.
+// The objects for the Prometheus operator, where it is installed: what to scrape, and when to alert.
 import SERVICE_MONITOR from "../../../manifests/monitoring/service_monitor.yaml" with { type: "text" };
 import PROMETHEUS_RULE from "../../../manifests/monitoring/prometheus_rule.yaml" with { type: "text" };
 import { isObject, objectAt } from "../../json.ts";
@@ -12,7 +12,7 @@ export interface MonitoringSettings {
   readonly runbookBaseUrl: string;
 }
 
-/** The objects of manifests/monitoring, which shall exist in the operator namespace while a config exists. */
+/** The objects of manifests/monitoring, for the operator namespace. They exist for as long as a config does. */
 export function renderMonitoring(config: OperandConfig, settings: MonitoringSettings): readonly KubeObject[] {
   const { namespace, runbookBaseUrl } = settings;
   const base = runbookBaseUrl === "" ? "" : runbookBaseUrl.replace(/(?<!\/)\/*$/, "/");

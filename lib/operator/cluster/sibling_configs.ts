@@ -13,7 +13,7 @@ export interface SiblingConfig {
 }
 
 export interface SiblingConfigs {
-  /** What was there at the call or later. Rejects when it cannot be known. */
+  /** The configs as they were at the call or later. Rejects when they cannot be read. */
   read(namespace: string): Promise<readonly SiblingConfig[]>;
 }
 
@@ -25,7 +25,7 @@ export interface SiblingConfigsDeps {
   readonly signal: AbortSignal;
 }
 
-/** Of one review. 256 configs, one for each priority, have 16 KiB each. */
+/** Most bytes that a review reads: 256 configs, one for each priority, of 16 KiB each. */
 const MAX_BYTES = 4 * 1024 * 1024;
 /** Namespaces read at a time: a page takes some ten times its bytes while it is parsed. */
 const READS_AT_A_TIME = 2;
@@ -71,7 +71,7 @@ async function readSiblings(
     if (!configs.hasSynced()) {
       throw new Error(`the PodPlacementConfigs of ${namespace} have more than ${MAX_BYTES} bytes`);
     }
-    // Of those that were not read, what was seen last; what was read is newer.
+    // The configs that were not read count as they were last seen.
     const names = new Set(read.map(({ name }) => name));
     return [...read, ...configs.of(namespace).namespace.filter(({ name }) => !names.has(name))];
   }

@@ -1,5 +1,5 @@
 // Which webhook paths are accepted: today's secret ones, and those that the three configurations carry, which are watched.
-// So an upgrade, a replaced secret or a tool that writes the plain paths back makes the API server meet no 404.
+// So the API server gets no 404 after an upgrade, a new secret, or a tool that restores the plain paths.
 import { KEPT } from "../../k8s/kept.ts";
 import { Reflector, type ReflectorDeps } from "../../k8s/reflector.ts";
 import { Resource } from "../../k8s/types.ts";
@@ -11,7 +11,7 @@ export interface WebhookPaths {
   run(signal: AbortSignal): Promise<void>;
   /** The paths that a configuration carries, or carried until a minute ago; also the manifests' while not all were read. */
   carried(): readonly string[];
-  /** Whether it is known what the configurations carry, or that they may not be read. */
+  /** Whether each configuration has been read, or it is known that it cannot be. */
   isSettled(): boolean;
   onChange(listener: () => void): void;
 }

@@ -27,9 +27,9 @@ export interface OperandState {
   readonly canDeployWebhook: boolean;
 }
 
-/** What is said of the exec format error monitor while its plugin is on, or it is on its way out. */
+/** The exec format error monitor, while its plugin is on or it is being removed. */
 export type MonitorState =
-  /** Daemons that are ready, of those that there shall be. */
+  /** `wanted`: how many daemons there should be. */
   | { readonly kind: "installed"; readonly ready: number; readonly wanted: number }
   | { readonly kind: "no-image" }
   | { readonly kind: "refused"; readonly why: string }
@@ -86,7 +86,7 @@ export function renderConditions(
   ];
 }
 
-/** By a replica that does not lead: gating has stopped, and Available is withdrawn, which `kubectl get` shows. */
+/** Written by a replica that does not lead: gating has stopped, and Available, which `kubectl get` shows, is withdrawn. */
 export function renderLeaderlessConditions(reason: string, options: EarlierConditions): readonly Condition[] {
   const { earlier, generation, nowMs } = options;
   const withdrawn: Row = ["Available", false, reason, `${OPERAND} not ready. ${stoppedSentence(reason)}`];
@@ -181,7 +181,7 @@ function stoppedSentence(reason: string): string {
 
 const NODES_TYPE = "NodesWithoutArchitecture";
 
-/** Virtual nodes mostly: kubelets label their own. */
+/** These are mostly virtual nodes, since a kubelet labels its own. */
 function nodesRow(names: readonly string[]): Row {
   const message =
     `No pod that Archway places goes to nodes without the label ${NODE_ARCH_LABEL}: ${nameSome(names)}. ` +
@@ -219,7 +219,7 @@ function leavingSentence({ waiting, gatedPods }: ConditionContext): string {
   return ` Some pods may still hold the scheduling gate ${SCHEDULING_GATE}; the controller is updating them${count}.`;
 }
 
-/** The names of everything that is not ready, run together as the MTO does. */
+/** The names of everything that is not ready, joined as the MTO does. */
 function sharedReason(state: OperandState): string {
   const reasons: readonly (readonly [boolean, string])[] = [
     [state.controllerNotReady, "PodPlacementControllerNotRolledOut"],

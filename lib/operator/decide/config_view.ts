@@ -1,4 +1,4 @@
-// What the operator reads of a ClusterPodPlacementConfig: tolerant, because a faulty one must be able to leave, too.
+// What the operator reads of a ClusterPodPlacementConfig. It is tolerant, because a faulty one must be deletable, too.
 import { type Condition, parseConditions } from "../../cluster/condition.ts";
 import { parseTime } from "../../cluster/time.ts";
 import { memberOf, objectAt } from "../../json.ts";

@@ -1,6 +1,6 @@
-// When a replica that does not lead takes gates off: no replica leads for certain, and every leader would have released the pod.
+// When a replica that does not lead removes gates: certainly no replica leads, and a leader would have released the pod by now.
 
-/** Silence: as long as a Lease lasts unrenewed (ms); proof: twice what it takes to take one that has run out. */
+/** `silenceMs`: the duration of a Lease without renewal; `proofMs`: twice the time that it takes to take an expired one. */
 export const GATE_ABSENCE_LIMITS = { silenceMs: 6_000, proofMs: 15_000 } as const;
 
 /** How much longer than a leader this replica waits (ms): there may be a leader that this replica alone cannot see. */
@@ -19,7 +19,7 @@ export interface LeaderlessRelease {
   readonly lease: string;
   readonly ageMs: number;
   readonly silentForMs: number;
-  /** What the API server answers to this replica's taking of the Lease; undefined when it has no answer. */
+  /** Why this replica could not take the Lease, in the API server's words; undefined when it had no answer. */
   readonly refusal: string | undefined;
 }
 

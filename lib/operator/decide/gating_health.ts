@@ -1,4 +1,4 @@
-// Whether this replica may gate pods: not unless a leader certainly works, as a gate that nobody removes is worse.
+// Whether this replica may gate pods: only while a leader certainly works, since a gate that nobody removes is worse than none.
 
 /** State of the cluster config: `unread` until the first list has arrived. */
 export type ConfigPresence = "unread" | "absent" | "leaving" | "present";
@@ -16,7 +16,7 @@ export type GatingHealth =
   | { readonly kind: "gating" }
   | { readonly kind: "stopped"; readonly reason: GatingStop };
 
-/** Five durations of the Lease: long before, a healthy replica would have taken over. */
+/** Five durations of the Lease: a healthy replica would have taken over long before. */
 export const LEADER_SILENCE_MS = 30_000;
 
 /** The first rule that holds is the reason; what is unknown stops gating. `silentForMs`: since the last renewal. */

@@ -8,11 +8,11 @@
 // | present      | otherwise                            | all finalizers, then the webhook while a replica can serve       |
 //
 // The exec format error monitor comes after all else of a config that is present, and goes before all else of one that is
-// being deleted: first its DaemonSet, then the events, which the leader works off, then its finalizers, on Archway's own
+// being deleted: first its DaemonSet, then the events, which the leader handles, then its finalizers, on Archway's own
 // Deployment and on the config. No wait is forever.
 //
-// The uninstall finalizers are on the account, the role and the binding that leaving needs: rights that are deleted first would
-// strand all else.
+// The uninstall finalizers are on the account, the role and the binding that uninstalling needs: without these rights nothing
+// else could be removed.
 import { Finalizer } from "../../names.ts";
 import type { MonitorFacts, OperandFacts, OperandFinalizer, OperandStep, WaitReason } from "./operand_step.ts";
 
@@ -24,7 +24,7 @@ export interface OperandRule {
 /** A new leader needs a moment until it serves; the webhook of its predecessor stays that long (ms). */
 export const UNSERVED_GRACE_MS = 30_000;
 
-/** Gates that so many attempts over so many maximum gate ages could not lift no longer hold the config back. */
+/** Gates that could not be lifted in so many attempts and so many maximum gate ages no longer keep the config. */
 export const ABANDON_AFTER = { attempts: 5, gateAges: 5 } as const;
 
 /** Longest that the monitor is waited for on its way out, its DaemonSet and then its events (ms). */
@@ -40,7 +40,7 @@ function when(holds: (facts: OperandFacts) => boolean, rules: readonly OperandRu
 }
 
 const AWAIT_TAINTS: OperandRule = {
-  // Where pods get no tolerations, a node that keeps its taint takes no new pod.
+  // Pods get no more tolerations, so that a node which kept its taint would take no new pod.
   name: "wait until nodes have lost their taints",
   step: ({ taints, leavingForMs }) =>
     taints === "carried" && leavingForMs < UNTAINT_MS ? wait("NodesStillTainted") : undefined,
@@ -52,7 +52,7 @@ const RELEASE_HANDLER: OperandRule = {
     handler === "held" || handler === "leaving" ? { kind: "remove", target: "handler" } : undefined,
 };
 
-/** The finalizers before what they protect. A Deployment that is deleted is not kept from being created again. */
+/** A finalizer comes before what it protects. A Deployment that is being deleted is let go, so that it can be created again. */
 const INSTALL_MONITOR: readonly OperandRule[] = [
   { name: "add the finalizer of the monitor", step: (facts) => addUnlessThere(facts, Finalizer.enoexecEvents) },
   {
@@ -72,7 +72,7 @@ const INSTALL_MONITOR: readonly OperandRule[] = [
   },
 ];
 
-/** The writers of events first; what they wrote is worked off, for a while. */
+/** The writers of events go first; the leader then has some time to handle what they wrote. */
 const DRAIN_MONITOR: readonly OperandRule[] = [
   {
     name: "delete the DaemonSet of the monitor",
@@ -99,7 +99,7 @@ const DRAIN_MONITOR: readonly OperandRule[] = [
   },
 ];
 
-/** The finalizer may as well be the MTO's: without it there is nothing to drain. */
+/** Without the finalizer, which the MTO may have added, there is nothing to drain. */
 const REMOVE_MONITOR: readonly OperandRule[] = [
   ...when((facts) => has(facts, Finalizer.enoexecEvents), DRAIN_MONITOR),
   RELEASE_HANDLER,
@@ -178,7 +178,7 @@ const ABSENT: readonly OperandRule[] = [
   ...when(({ installation }) => installation === "held", [AWAIT_TAINTS, REMOVE_UNINSTALL_FINALIZERS]),
 ];
 
-/** Nothing is waited for: this process and its rights last only for moments. */
+/** Waits for nothing: this process and its rights last only for moments. */
 const UNINSTALLING: readonly OperandRule[] = [
   { name: "remove the webhook", step: ({ webhook }) => webhook === "absent" ? undefined : removeWebhook("NotWanted") },
   {

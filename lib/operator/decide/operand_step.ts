@@ -25,17 +25,17 @@ export type HandlerState =
   /** With it, and being deleted. */
   | "leaving";
 
-/** The exec format error monitor: its DaemonSet, and the ENoExecEvents that were not worked off. */
+/** The exec format error monitor: its DaemonSet, and the ENoExecEvents that are left. */
 export interface MonitorFacts {
-  /** `refused`: it was to be made lately, and the API server refused; `unread`: not read. */
+  /** `refused`: the API server lately refused to create it; `unread`: not read. */
   readonly daemonSet: "absent" | "current" | "drifted" | "leaving" | "refused" | "unread";
   readonly hasImage: boolean;
-  /** Events that carry the error label, and records of images: nothing will come of them any more. */
+  /** Events that carry the error label, and records of images: these need no more handling. */
   readonly settledEvents: number;
   readonly pendingEvents: number;
   readonly handler: HandlerState;
   readonly leavingForMs: number;
-  /** All events were deleted, whatever became of them. */
+  /** All events were deleted already, handled or not. */
   readonly isForced: boolean;
 }
 
@@ -81,7 +81,7 @@ export type OperandStep =
   | { readonly kind: "remove"; readonly target: "monitor" }
   | { readonly kind: "apply"; readonly target: "handler" }
   | { readonly kind: "remove"; readonly target: "handler" }
-  /** ENoExecEvents: those from which nothing will come, or all. */
+  /** ENoExecEvents: those that need no more handling, or all. */
   | { readonly kind: "remove"; readonly target: "events"; readonly which: "settled" | "all" }
   | { readonly kind: "wait"; readonly reason: WaitReason; readonly retryMs: number }
   | { readonly kind: "done" };

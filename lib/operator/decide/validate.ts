@@ -109,7 +109,7 @@ function duplicateProblem(spec: unknown, where: string): string | undefined {
   return twice === undefined ? undefined : `duplicate architecture "${twice}" found in ${where}`;
 }
 
-/** The schema of v1beta1 says the same; what comes in through v1alpha1 has not met it. */
+/** As the schema of v1beta1 says, which what is written through v1alpha1 has not passed. */
 function scoringProblem(spec: unknown): string | undefined {
   const scoring = scoringOf(spec);
   const platforms = listAt(scoring, "platforms") ?? [];
@@ -145,7 +145,7 @@ function priorityProblem(write: ConfigWrite, { siblings }: NamespaceConfigFacts)
   return holder === undefined ? undefined : `priority ${priority} already used by "${holder.name}"`;
 }
 
-/** Whether a write of a PodPlacementConfig gives it a priority that it did not have: the others matter for no other. */
+/** Whether a write gives a PodPlacementConfig a new priority: only then its siblings matter. */
 export function setsPriority({ operation, object, oldObject }: ConfigWrite): boolean {
   return operation !== "UPDATE" || priorityOf(object) !== priorityOf(oldObject);
 }

@@ -1,5 +1,5 @@
-// What the API server must call us with, the CA and the secret paths: written into the validating webhooks and the
-// CRD's conversion, which the manifests install without a CA and with plain paths.
+// How the API server must call us: the CA and the secret paths, written into the validating webhooks and the CRD's
+// conversion, which the manifests install without a CA and with plain paths.
 import * as z from "zod";
 import { type JsonPatch, pointer } from "../../k8s/patch.ts";
 import type { KubeObject } from "../../k8s/types.ts";
