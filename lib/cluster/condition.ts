@@ -33,7 +33,7 @@ export function isTrue(conditions: readonly Pick<Condition, "type" | "status">[]
 
 type Timed = Pick<Condition, "type" | "status"> & { readonly lastTransitionTime?: string | undefined };
 
-/** With the time since which it has its status. */
+/** Adds `lastTransitionTime`: now, or the time before when the status has not changed. */
 export function withTime<C extends Pick<Condition, "type" | "status">>(
   condition: C,
   previous: readonly Timed[],
@@ -44,7 +44,7 @@ export function withTime<C extends Pick<Condition, "type" | "status">>(
   return { ...condition, lastTransitionTime: since || renderTime(nowMs) };
 }
 
-/** In the place of the one of its type; a type that is new goes to the end, or to the front. */
+/** Replaces the condition of its type; one of a new type goes to the `place`. */
 export function replaceCondition<C extends Pick<Condition, "type">>(
   conditions: readonly C[],
   condition: C,
@@ -68,7 +68,7 @@ export function setCondition(
   return replaceCondition(previous, withTime(condition, previous, nowMs));
 }
 
-/** Names in a sentence: it is part of a condition. */
+/** Most names in a sentence of a condition. */
 export const MAX_NAMED = 3;
 
 export function nameSome(names: readonly string[], max: number = MAX_NAMED): string {

@@ -9,7 +9,7 @@ export interface DisruptionBudget {
   /** A number or a percentage; undefined where it is not set. */
   readonly maxUnavailable: number | string | undefined;
   readonly minAvailable: number | string | undefined;
-  /** undefined: none, which selects no pod, while an empty one selects all of the namespace. */
+  /** undefined without a selector, which selects no pod; an empty one selects every pod of the namespace. */
   readonly selector: LabelSelector | undefined;
 }
 

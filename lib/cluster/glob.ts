@@ -1,6 +1,6 @@
 // Patterns of Go's path.Match: `*`, `?`, `[a-z]`, `[^x]`, `\`. Matched by hand: a regular expression could backtrack without end.
 
-/** Parsed: `*`, `?`, `=` and a literal, `[` or `^` and the pairs of a class, a text each: functions take far more memory. */
+/** A text for each piece: `*`, `?`, `=` and a literal, `[` or `^` and the ranges of a class. Functions would take more memory. */
 export type Glob = readonly string[];
 
 /** Whether a text matches the whole pattern. Time grows with pattern × text at most. */
@@ -37,6 +37,7 @@ function isBetween(char: string, low: string, high: string): boolean {
   return from <= point && point <= to;
 }
 
+/** undefined for a malformed pattern. */
 export function parseGlob(text: string): Glob | undefined {
   const pattern = [...text];
   const glob: string[] = [];
@@ -70,7 +71,7 @@ function takeClass(pattern: string[]): string | undefined {
   return piece;
 }
 
-/** A character of a class, behind which the class must still be closed. */
+/** Takes a character of a class; undefined when the class cannot be closed behind it. */
 function takeMember(pattern: string[]): string | undefined {
   const first = pattern.shift();
   if (first === "-" || first === "]") return undefined;

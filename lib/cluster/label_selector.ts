@@ -22,10 +22,10 @@ export interface SelectorBounds {
   readonly values: number;
 }
 
-/** For what every editor of a namespace may write. The schema of PodPlacementConfig allows less: larger ones were stored before it did. */
+/** For selectors of editors of a namespace. The schema of PodPlacementConfig allows less, but larger ones may be stored. */
 export const SELECTOR_BOUNDS: SelectorBounds = { labels: 64, expressions: 16, values: 64 };
 
-/** For what only administrators write; the schema of ClusterPodPlacementConfig says the same. */
+/** For selectors that only administrators write, as in the schema of ClusterPodPlacementConfig. */
 export const CLUSTER_SELECTOR_BOUNDS: SelectorBounds = { labels: 64, expressions: 64, values: 1_024 };
 
 /** A prefix of 253 characters, a slash, a name of 63. */
@@ -45,7 +45,7 @@ export function parseSelector(raw: unknown, bounds: SelectorBounds = SELECTOR_BO
   if (!isObject(matchLabels)) return unparsable("matchLabels is not an object");
   if (!Array.isArray(matchExpressions)) return unparsable("matchExpressions is not a list");
   const labels = Object.entries(matchLabels);
-  // Before they are parsed: the writer of a selector decides how large it is.
+  // Checked before they are parsed, because the writer of a selector decides how large it is.
   const excess = excessOf({ labels, matchExpressions }, bounds);
   if (excess !== undefined) return unparsable(excess);
   const requirements: LabelRequirement[] = labels.map(([key, value]) => ({
@@ -85,7 +85,7 @@ export function matchesSelector(selector: LabelSelector, labels: Labels | undefi
   return selector.requirements.every((requirement) => meetsRequirement(entryOf(labels, requirement.key), requirement));
 }
 
-/** A requirement that is met or not by one look-up, however many values it names: for those that are checked often. */
+/** A requirement whose values are found by one look-up, for those that are checked often. */
 export interface IndexedRequirement extends Omit<LabelRequirement, "values"> {
   readonly values: ReadonlySet<string>;
 }

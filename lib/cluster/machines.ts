@@ -1,4 +1,4 @@
-// What makes the nodes of OpenShift and configures them: MachineConfigPools, MachineSets and Machines.
+// The objects that create and configure the nodes of OpenShift: MachineConfigPools, MachineSets and Machines.
 import { entryOf, type JsonObject, memberOf, numberAt, objectAt, textAt, textMapAt } from "../json.ts";
 import type { KubeObject } from "../k8s/types.ts";
 import { type Condition, findCondition, isTrue, parseConditions } from "./condition.ts";
@@ -9,9 +9,9 @@ export interface MachineConfigPool extends Meta {
   /** `spec.nodeSelector`. One that is absent or empty, `everything` here, selects no node of a pool. */
   readonly nodeSelector: LabelSelector;
   readonly isPaused: boolean;
-  /** The rendered MachineConfig that it is to run; empty when it has none yet. */
+  /** The rendered MachineConfig that its nodes are to have; empty when it has none yet. */
   readonly rendered: string;
-  /** `spec.configuration` as it stands: its name, and the references of what it was made of. */
+  /** `spec.configuration` as it is: the rendered MachineConfig's name, and references to its sources. */
   readonly configuration: JsonObject;
   /** The rendered MachineConfig that its nodes have, whose name changes with its content; empty when it has none yet. */
   readonly currentRendered: string;
@@ -44,7 +44,7 @@ export function parseMachineConfigPool(object: KubeObject): MachineConfigPool {
   };
 }
 
-/** Whether its controller has not yet looked at what it is to be now: until then its status is that of before. */
+/** Whether its controller has not observed the present spec yet: until then its status is of an earlier one. */
 function isBehind({ metadata: { generation = 0 }, status }: KubeObject): boolean {
   const observed = memberOf(status, "observedGeneration");
   return typeof observed === "number" && observed < generation;
@@ -60,9 +60,9 @@ function degradedMessageOf(conditions: readonly Condition[]): string {
 }
 
 export interface MachineSet extends Meta {
-  /** It has machines to make, or an autoscaler may give it some. */
+  /** Whether it has replicas, or an autoscaler may give it some. */
   readonly makesMachines: boolean;
-  /** Machines that there are, and those of them whose nodes are ready. */
+  /** Machines that exist, and those of them whose nodes are ready. */
   readonly replicas: number;
   readonly readyReplicas: number;
   readonly announced: Labels;

@@ -1,4 +1,4 @@
-// A Node as every capability reads it; what is theirs alone they derive from it.
+// A Node, with the members that several capabilities read.
 import { entryOf, memberOf, objectAt, textAt } from "../json.ts";
 import type { KubeObject } from "../k8s/types.ts";
 import { NODE_ARCH_LABEL, NODE_OS_LABEL } from "../names.ts";
@@ -10,7 +10,7 @@ export interface Node extends Meta {
   readonly taints: readonly Taint[];
   /** `status.nodeInfo.architecture`; empty until the kubelet reports. */
   readonly reported: string;
-  /** That of its label, else what the kubelet reports. */
+  /** By its label, else as the kubelet reports it. */
   readonly architecture: string;
   /** `status.nodeInfo.operatingSystem`, else its label. */
   readonly os: string;

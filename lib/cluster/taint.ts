@@ -44,7 +44,7 @@ export function parseTolerations(spec: unknown): readonly Toleration[] | undefin
   }));
 }
 
-/** Whether a toleration covers a taint, as `ToleratesTaint` of k8s.io/component-helpers. Operators that compare numbers never do. */
+/** Whether a toleration covers a taint, as `ToleratesTaint` of k8s.io/component-helpers. `Gt` and `Lt` never do. */
 export function tolerates(
   { key, operator, value, effect }: Omit<Toleration, "isTemporary">,
   taint: Pick<Taint, "key" | "value" | "effect">,

@@ -15,7 +15,7 @@ export function renderTime(timeMs: number): string {
   return `${new Date(timeMs).toISOString().slice(0, 19)}Z`;
 }
 
-/** How long ago a time was; 0 when the clock has been set back behind it (ms). */
+/** Time since then (ms); 0 when the clock has been set back to before it. */
 export function elapsedMs(sinceMs: number, nowMs: number): number {
   return Math.max(0, nowMs - sinceMs);
 }

@@ -2,7 +2,7 @@
 import { parseDocument } from "yaml";
 import { asParsed, type Parsed, unparsable } from "../parsed.ts";
 
-/** YAML's parser takes time with the square of the text where keys are many or quotes do not end: half a second at this size. */
+/** The parser takes quadratic time for many keys and for open quotes: half a second at this size (bytes). */
 const MAX_BYTES = 1 << 16;
 const MAX_ALIASES = 20;
 

@@ -52,7 +52,7 @@ function totalsOf(workloads: readonly WorkloadSupport[], architecture: string): 
   return { architecture, runs: workloads.length - blocked.length, blocked: blocked.length - unknown, unknown };
 }
 
-/** One entry for each image; where workloads may not see the same of it, what one of them could inspect counts. */
+/** One entry for each image. Where only some workloads could inspect it, their result counts. */
 function imagesOf(workloads: readonly WorkloadSupport[]): readonly ReportedImage[] {
   const found = new Map<string, ReportedImage>();
   for (const image of workloads.flatMap(({ images }) => images)) {

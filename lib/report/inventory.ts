@@ -15,26 +15,26 @@ export interface InventoryLimits {
   readonly workloads?: number;
   /** Distinct images of all workloads together: each costs a registry a request or two. Absent: any number. */
   readonly images?: number;
-  /** Of all workloads, 1 KiB and its text for an image: whoever makes templates decides how large they are. */
+  /** Of all workloads, with 1 KiB beside its text for an image: tenants decide how large templates are. */
   readonly bytes: number;
 }
 
-/** 100 000 workloads of two images each. */
+/** Enough for 100 000 workloads of two images each. */
 const LIMITS: InventoryLimits = { bytes: 256 * 2 ** 20 };
 
 /** What a report holds of an image of a workload besides its text: the inspection and what follows from it. */
 const IMAGE_BYTES = 1_024;
 
-/** Longest kind or name of an owner that there can be. Nothing checks the owners that a pod names, and reports repeat them. */
+/** Longest valid kind or name of an owner: nothing checks the owners that a pod names, and reports repeat them. */
 const MAX_NAME_LENGTH = 253;
 
-/** Gathers workloads. Add the templates first, CronJobs before Jobs, then the pods: a pod is counted with what makes it. */
+/** Gathers workloads. Add the templates first, CronJobs before Jobs, then the pods: a pod counts for its controller. */
 export class Inventory {
   readonly #limits: InventoryLimits;
   readonly #candidates: readonly string[];
   readonly #workloads = new Map<string, Workload>();
   readonly #images = new Set<string>();
-  readonly #makers = new Map<string, WorkloadName>();
+  readonly #cronJobOfJob = new Map<string, WorkloadName>();
   #bytes = 0;
   #isComplete = true;
 
@@ -44,7 +44,7 @@ export class Inventory {
     this.#candidates = candidates;
   }
 
-  /** Whether everything that was added is in it; what went beyond the limits is not. */
+  /** False once something was left out because of the limits. */
   get isComplete(): boolean {
     return this.#isComplete;
   }
@@ -59,14 +59,14 @@ export class Inventory {
     const pod = podTemplateOf(object);
     if (pod === undefined || hasEnded(object)) return;
     const own = { kind, namespace, name };
-    const maker = kind === "Job" ? cronJobOf(object, namespace) : undefined;
-    if (maker === undefined || !this.#workloads.has(keyOf(maker))) this.#add(own, pod);
-    else if (this.#takes(sizeOf([own, maker]))) this.#makers.set(keyOf(own), maker);
+    const cronJob = kind === "Job" ? cronJobOf(object, namespace) : undefined;
+    if (cronJob === undefined || !this.#workloads.has(keyOf(cronJob))) this.#add(own, pod);
+    else if (this.#takes(sizeOf([own, cronJob]))) this.#cronJobOfJob.set(keyOf(own), cronJob);
   }
 
   addPod(object: KubeObject): void {
     const pod = parsePod(object);
-    if (pod !== undefined) this.#add(this.#makerOf(pod), pod);
+    if (pod !== undefined) this.#add(this.#workloadOf(pod), pod);
   }
 
   #add(name: WorkloadName, pod: PodView): void {
@@ -104,10 +104,10 @@ export class Inventory {
   }
 
   /** A pod of a ReplicaSet belongs to the Deployment that the ReplicaSet is named after, where there is one. */
-  #makerOf(pod: PodView): WorkloadName {
+  #workloadOf(pod: PodView): WorkloadName {
     const { namespace } = pod;
     const controller = pod.owners.find((owner) => owner.controller);
-    // The kubelet makes itself known as the owner of its static pods.
+    // The owner of a static pod is its Node.
     if (controller === undefined || controller.kind === "Node" || isTooLong(controller)) {
       return { kind: "Pod", namespace, name: pod.name };
     }
@@ -117,7 +117,7 @@ export class Inventory {
       const deployment = { kind: "Deployment", namespace, name: name.slice(0, -hash.length - 1) };
       if (this.#workloads.has(keyOf(deployment))) return deployment;
     }
-    return this.#makers.get(keyOf({ kind, namespace, name })) ?? { kind, namespace, name };
+    return this.#cronJobOfJob.get(keyOf({ kind, namespace, name })) ?? { kind, namespace, name };
   }
 }
 

@@ -1,4 +1,4 @@
-// What a migrated cluster reports: workloads of one architecture alone go on, and cannot go to nodes of another.
+// What a migrated cluster reports: the workloads that run on one architecture only, and cannot use nodes of another.
 import { singleArchitectureWorkloads } from "./support.ts";
 import type { WorkloadSupport } from "./types.ts";
 

@@ -6,9 +6,9 @@ import type { PlacementSettings } from "../placement/decide/config/types.ts";
 import type { Blocker, ImageSupport, Workload, WorkloadSupport } from "./types.ts";
 
 interface SupportFacts {
-  /** The architectures that count: those for which the workload was gathered. */
+  /** The architectures that are asked about; the same as for the inventory. */
   readonly candidates: readonly string[];
-  /** What a registry said of an image to the workload's pull secrets. */
+  /** The inspection of an image by the workload's pull secrets. */
   readonly inspected: (image: string) => InspectedImage | undefined;
   /** The architectures on which an image was seen to fail in the workload's namespace. */
   readonly failedOn: (digest: string) => readonly string[];
@@ -40,7 +40,7 @@ export function supportOf(workload: Workload, facts: SupportFacts): WorkloadSupp
   };
 }
 
-/** In the order of its images; empty when it runs there. With blockers of the kind `unknown` alone it may. */
+/** In the order of its images; empty when it runs there. A workload whose blockers are all `unknown` may run there. */
 export function blockersOf({ images, constrainedTo }: WorkloadSupport, architecture: string): readonly Blocker[] {
   const own: readonly Blocker[] = constrainedTo === undefined || constrainedTo.includes(architecture)
     ? []

@@ -9,12 +9,12 @@ export interface WorkloadName {
   readonly name: string;
 }
 
-/** Of the pod that a template makes; the rest, which may be more than a megabyte, is not kept. */
+/** What is kept of a template's pod; the rest may be more than a megabyte. */
 export interface TemplateFacts {
   readonly scope: PullScope;
   readonly os: string;
   readonly runtimeClassName: string;
-  /** Which of the counted or named architectures its user allows; absent: the user names none. */
+  /** The architectures that the user's own constraints allow; absent when they name none. */
   readonly constrainedTo?: readonly string[] | undefined;
 }
 
@@ -29,7 +29,7 @@ export interface ImageSupport {
   readonly image: string;
   /** Empty when it could not be inspected. */
   readonly digest: string;
-  /** The architectures that it names for the operating system of the workload; all that count for data that runs anywhere. */
+  /** The image's architectures for the operating system of the workload; all candidates for data that runs anywhere. */
   readonly architectures: readonly string[];
   /** Those on which its program was seen to fail although the image names them. */
   readonly failedOn: readonly string[];
@@ -38,7 +38,7 @@ export interface ImageSupport {
 
 export interface WorkloadSupport extends WorkloadName, Pick<TemplateFacts, "constrainedTo"> {
   readonly images: readonly ImageSupport[];
-  /** Where it runs, of the architectures that count or that it names. Images that could not be inspected exclude none. */
+  /** Where it runs, of the candidates or of those that it names. An image that could not be inspected excludes none. */
   readonly architectures: readonly string[];
   readonly isKnown: boolean;
 }
