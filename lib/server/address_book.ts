@@ -4,31 +4,31 @@
 // only how many of its connections are unproven at a time.
 import ipaddr from "ipaddr.js";
 
-/** By which path of the route of pods a request came: the manifests', or the secret one. */
+/** The path of the pod webhook that a client called and so proved to be an API server: the manifests', or the secret one. */
 export type Proof = "plain" | "secret";
 
-/** One address, or one /64 of IPv6, which is one host's to choose from. */
+/** An IPv4 address, or a /64 of IPv6, in which one host may choose any address. */
 export interface Address<C> {
   readonly unproven: Set<C>;
   /** Those of them whose client waits for the handshake to go on, oldest first. */
   readonly waiting: Set<C>;
-  /** Until when it counts as proven by each (monotonic ms). */
+  /** Until when it counts as proven by each path (monotonic ms). */
   readonly provenUntilMs: Record<Proof, number>;
   beganAtMs: number;
-  readonly handshakes: Tokens;
-  /** Those that it may begin although unproven clients have used up their common share. */
-  readonly reserve: Tokens;
+  readonly handshakes: TokenBucket;
+  /** Handshakes that it may begin although unproven addresses have used up their common limit. */
+  readonly reserve: TokenBucket;
 }
 
-/** At once and a second: of one address, of all strangers together, and beyond that of each (the `reserve`). */
-export type HandshakeRates = Readonly<Record<"address" | "strangers" | "reserve", TokenRate>>;
+/** Limits of handshakes: of one address, of all unproven ones together, and of each of these beyond that (`reserve`). */
+export type HandshakeRates = Readonly<Record<"address" | "unproven" | "reserve", TokenRate>>;
 
 interface TokenRate {
   readonly burst: number;
   readonly perSecond: number;
 }
 
-export class Tokens {
+export class TokenBucket {
   readonly rate: TokenRate;
   #left: number;
   #sinceMs: number;
@@ -48,18 +48,18 @@ export class Tokens {
   }
 }
 
-/** How long (ms) an address counts as proven after a request: by the manifests' path, which anybody has, while an idle connection is kept. */
+/** How long an address counts as proven (ms). Anybody knows the plain path: only for as long as an idle connection is kept. */
 const PROVEN_FOR_MS: Readonly<Record<Proof, number>> = { plain: 120_000, secret: 10 * 60_000 };
 
 export class AddressBook<C> {
   readonly #nowMs: () => number;
   readonly #rates: HandshakeRates;
   readonly #addresses = new Map<string, Address<C>>();
-  readonly #strangers: Tokens;
+  readonly #ofUnproven: TokenBucket;
   unproven = 0;
 
   constructor(rates: HandshakeRates, nowMs: () => number) {
-    [this.#nowMs, this.#rates, this.#strangers] = [nowMs, rates, new Tokens(rates.strangers, nowMs())];
+    [this.#nowMs, this.#rates, this.#ofUnproven] = [nowMs, rates, new TokenBucket(rates.unproven, nowMs())];
   }
 
   get hasWaiting(): boolean {
@@ -73,8 +73,8 @@ export class AddressBook<C> {
       waiting: new Set(),
       provenUntilMs: { plain: -Infinity, secret: -Infinity },
       beganAtMs: -Infinity,
-      handshakes: new Tokens(this.#rates.address, nowMs),
-      reserve: new Tokens(this.#rates.reserve, nowMs),
+      handshakes: new TokenBucket(this.#rates.address, nowMs),
+      reserve: new TokenBucket(this.#rates.reserve, nowMs),
     }));
   }
 
@@ -96,37 +96,37 @@ export class AddressBook<C> {
     return this.#nowMs() < Math.max(plain, secret);
   }
 
-  /** What the manifests' path has proved is nothing any more. */
+  /** Proofs by the manifests' path count no longer. */
   revokePlain(): void {
     for (const { provenUntilMs } of this.#addresses.values()) provenUntilMs.plain = -Infinity;
   }
 
-  /** The tokens that a handshake of this address takes; undefined while one of them is missing. */
-  price(address: Address<C>): readonly Tokens[] | undefined {
+  /** The buckets of which a handshake of this address takes a token; undefined while one of them is empty. */
+  price(address: Address<C>): readonly TokenBucket[] | undefined {
     const nowMs = this.#nowMs();
     const { handshakes, reserve } = address;
     if (handshakes.left(nowMs) < 1) return undefined;
     if (this.isProven(address)) return [handshakes];
-    // What is begun within the common limit takes from the reserve as well: that is for addresses that pause.
-    const paid = [this.#strangers, reserve].filter((tokens) => tokens.left(nowMs) >= 1);
+    // Within the common limit a handshake takes from the reserve, too, which is for addresses that pause.
+    const paid = [this.#ofUnproven, reserve].filter((bucket) => bucket.left(nowMs) >= 1);
     return paid.length > 0 ? [handshakes, ...paid] : undefined;
   }
 
-  /** Of the address whose last handshake is longest ago, there the newest: the client of an old one may be gone. */
-  beginNext(): { readonly member: C; readonly paid: readonly Tokens[] } | undefined {
+  /** Takes the newest of the address whose last handshake is longest ago: the client of an older one may be gone. */
+  beginNext(): { readonly member: C; readonly paid: readonly TokenBucket[] } | undefined {
     const next = this.#best((address) =>
       address.waiting.size > 0 && this.price(address) !== undefined ? -address.beganAtMs : -Infinity
     );
     const member = [...next?.waiting ?? []].at(-1);
     const paid = next === undefined ? undefined : this.price(next);
     if (next === undefined || member === undefined || paid === undefined) return undefined;
-    for (const tokens of paid) tokens.add(-1);
+    for (const bucket of paid) bucket.add(-1);
     next.waiting.delete(member);
     next.beganAtMs = this.#nowMs();
     return { member, paid };
   }
 
-  most(): Address<C> | undefined {
+  withMostUnproven(): Address<C> | undefined {
     return this.#best((address) => {
       const { size } = address.unproven;
       return size === 0 ? -Infinity : this.isProven(address) ? -1 / size : size;
@@ -136,7 +136,7 @@ export class AddressBook<C> {
   sweep(): void {
     const nowMs = this.#nowMs();
     for (const [key, address] of this.#addresses) {
-      const isFull = [address.handshakes, address.reserve].every((tokens) => tokens.left(nowMs) >= tokens.rate.burst);
+      const isFull = [address.handshakes, address.reserve].every((bucket) => bucket.left(nowMs) >= bucket.rate.burst);
       if (isFull && address.unproven.size === 0 && !this.isProven(address)) this.#addresses.delete(key);
     }
   }
@@ -151,7 +151,7 @@ export class AddressBook<C> {
   }
 }
 
-/** IPv4 as it is, also when it is written as IPv6; of IPv6 the first 64 bits. */
+/** An IPv4 address, also one that is written as IPv6; of IPv6 the first 64 bits. */
 export function keyOfAddress(remoteAddress: string): string {
   if (!remoteAddress.includes(":")) return remoteAddress;
   if (!ipaddr.isValid(remoteAddress)) return "";

@@ -14,7 +14,7 @@ export interface ListenerGuard {
   readonly limits: ConnectionLimits;
   /** Judges the target of a request, once its head is complete. */
   readonly check: (url: string) => PathVerdict;
-  /** Whether a request by the manifests' path of the proving route counts as well. */
+  /** Whether a request by the manifests' path of the proving route proves its client, too. */
   readonly plainProves: () => boolean;
   readonly dropped: (reason: DropReason) => void;
   /** A request head with an accepted path arrived; `taken` is false when the limits left no place for its body. */
@@ -22,7 +22,7 @@ export interface ListenerGuard {
 }
 
 /** Accepts everything, without limits. */
-export const OPEN: ListenerGuard = {
+export const UNGUARDED: ListenerGuard = {
   limits: NO_LIMIT,
   check: (url) => ({ kind: "secret", url, proves: true }),
   plainProves: () => true,
@@ -34,9 +34,9 @@ const REFUSAL = { connection: "close", "content-length": "0" } as const;
 const SWEEP_MS = 1_000;
 /** How often handshakes are begun that had to wait: tokens for them come every 50 ms. */
 const BEGIN_MS = 20;
-/** What a client sends first, its hello, is nearly 2 KiB at the most. */
+/** Most bytes before the handshake: a ClientHello has nearly 2 KiB at most. */
 const MAX_HELLO_BYTES = 16 * 1024;
-/** For so long (ms) its connection's path is compared plainly: in constant time, with all paths, it costs as much as a pod. */
+/** How long an accepted path passes again on its connection (ms): the whole check, in constant time, costs as much as a pod. */
 const ACCEPTED_FOR_MS = 1_000;
 /** A body without a declared size may be as large as the largest that is read. */
 const UNDECLARED_BYTES = 7 * 1024 * 1024;
@@ -52,10 +52,10 @@ export class ConnectionGuard {
   >();
   readonly #sweep: ReturnType<typeof setInterval>;
   #begin: ReturnType<typeof setTimeout> | undefined;
-  #lookedMs = -Infinity;
+  #lastCloseMs = -Infinity;
   accepted = 0;
 
-  constructor(guard: ListenerGuard = OPEN) {
+  constructor(guard: ListenerGuard = UNGUARDED) {
     this.#guard = guard;
     this.#table = new ConnectionTable(guard.limits, () => performance.now(), guard.dropped);
     this.#sweep = setInterval(() => {
@@ -80,7 +80,7 @@ export class ConnectionGuard {
     if (connection === undefined) return void socket.resetAndDestroy();
     this.accepted++;
     this.#bySocket.set(key, connection);
-    // A connection costs next to nothing until then: most of those that only occupy places never send a byte.
+    // A connection costs next to nothing until then, and most that only take up room never send a byte.
     socket.once("readable", () => {
       const { readableLength } = socket;
       if (readableLength === 0 || readableLength > MAX_HELLO_BYTES) return void socket.resetAndDestroy();
@@ -105,11 +105,11 @@ export class ConnectionGuard {
     this.#table.enter(connection, "idle");
   }
 
-  /** Of a request by no accepted path only the head is read; it gets a 404 without a body, and the connection ends. */
+  /** Whether to handle a request. One by no accepted path gets a 404 after its head, and the connection ends. */
   begins(request: IncomingMessage, response: ServerResponse): boolean {
     const connection = this.#bySocket.get(keyOf(request.socket));
     if (connection === undefined) return !request.socket.destroy();
-    // Who has proved nothing gets one answer at a time: requests in one packet would all be answered, whatever closes afterwards.
+    // An unproven client gets one answer at a time: requests in one packet would all be answered, even after a close.
     if (connection.proof === "none" && connection.phase !== "idle") {
       connection.socket.close();
       return false;
@@ -126,7 +126,7 @@ export class ConnectionGuard {
     const taken = this.#table.bodyBegins(connection, { kind: verdict.kind, proves, bytes });
     this.#guard.began(verdict, taken);
     if (taken) {
-      // What proves nothing ends with its answer: it may not hold a place.
+      // A connection that proves nothing ends with its answer: it must not take up room.
       if (!proves) response.setHeader("connection", "close");
       request.url = verdict.url;
       request.once("end", () => this.#table.enter(connection, "answer"));
@@ -134,20 +134,20 @@ export class ConnectionGuard {
       response.once("close", () => request.complete ? this.#table.enter(connection, "idle") : close());
       return true;
     }
-    // Over a proven connection its body is read and dropped: closed before its end, it would be reset, and the answer lost with it.
+    // On a proven connection the body is read and dropped: an earlier close would reset it, and the answer would be lost.
     if (proves) request.once("end", () => this.#table.enter(connection, "idle")).resume();
     else response.once("finish", close);
     response.writeHead(503, proves ? { "content-length": "0" } : REFUSAL).end();
     return false;
   }
 
-  /** `idle`: those idle since the call before that had an answered request. Others connect with one to send. */
+  /** `idle`: those that are proven and idle since the call before. Others may be about to send a request. */
   close(which: "idle" | "all"): void {
     for (const { phase, proof, sinceMs, socket } of this.#table.connections) {
-      const isIdle = phase === "idle" && proof !== "none" && sinceMs < this.#lookedMs;
+      const isIdle = phase === "idle" && proof !== "none" && sinceMs < this.#lastCloseMs;
       if (isIdle || which === "all") socket.close();
     }
-    this.#lookedMs = performance.now();
+    this.#lastCloseMs = performance.now();
   }
 
   stop(): void {

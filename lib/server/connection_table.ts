@@ -1,9 +1,9 @@
 // Which connections of the webhook port are kept. A connection is proven once a request came over it by the route of pods;
 // until then it has no priority over one of any client, whatever other paths it knows. Under pressure the unproven go first:
-// those of addresses that proved nothing, of the address with the most of them, the oldest.
+// the oldest one of the address that has most, and those of unproven addresses before others.
 //
 //   waiting ─▶ handshake ─▶ idle ─▶ body ─▶ answer ─▶ idle …      each phase has its time limit
-import { type Address, AddressBook, type HandshakeRates, type Proof, type Tokens } from "./address_book.ts";
+import { type Address, AddressBook, type HandshakeRates, type Proof, type TokenBucket } from "./address_book.ts";
 import { LARGE_BYTES } from "./load_limit.ts";
 
 /** `waiting`: until its client has begun the handshake and we go on with it; `idle`: between requests. */
@@ -18,12 +18,12 @@ export interface Connection {
   readonly socket: ConnectionSocket;
   phase: Phase;
   sinceMs: number;
-  /** Bytes that had come over it at the last check, and when they last had become more (monotonic ms). */
+  /** Bytes received by the last check, and when these last grew (monotonic ms). */
   bytesSeen: number;
   grewMs: number;
   proof: Proof | "none";
-  /** What its handshake has taken, until it proves itself. */
-  paid: readonly Tokens[];
+  /** The buckets of which its handshake has taken a token, until it proves itself. */
+  paid: readonly TokenBucket[];
   /** Declared size of the large body that arrives; 0 for a small one, and in other phases. */
   bodyBytes: number;
 }
@@ -58,11 +58,11 @@ export const CONNECTION_LIMITS: ConnectionLimits = {
   maxUnprovenPerAddress: 768,
   handshakes: {
     address: { burst: 64, perSecond: 20 },
-    strangers: { burst: 64, perSecond: 20 },
+    unproven: { burst: 64, perSecond: 20 },
     reserve: { burst: 2, perSecond: 0.2 },
   },
   maxArrivingBytes: 32 * 1024 * 1024,
-  // A config is 100 KiB at most, twice in a review, and what annotates it.
+  // A review holds a config twice, each of 100 KiB at most, and its annotations.
   maxUnprovenArrivingBytes: 2 * 1024 * 1024,
   timeoutsMs: { waiting: 3_000, handshake: 5_000, unprovenIdle: 10_000, idle: 120_000, body: 10_000, answer: 40_000 },
 };
@@ -72,8 +72,8 @@ const ANY_RATE = { burst: Infinity, perSecond: 0 } as const;
 export const NO_LIMIT: ConnectionLimits = {
   ...{ maxConnections: Infinity, maxUnproven: Infinity, maxUnprovenPerAddress: Infinity },
   ...{ maxArrivingBytes: Infinity, maxUnprovenArrivingBytes: Infinity },
-  handshakes: { address: ANY_RATE, strangers: ANY_RATE, reserve: ANY_RATE },
-  // A watch is an answer that goes on.
+  handshakes: { address: ANY_RATE, unproven: ANY_RATE, reserve: ANY_RATE },
+  // A watch is an answer without an end.
   timeoutsMs: { ...CONNECTION_LIMITS.timeoutsMs, body: Infinity, answer: Infinity },
 };
 
@@ -100,7 +100,7 @@ export class ConnectionTable {
     const address = this.#addresses.of(remoteAddress);
     const { maxUnprovenPerAddress, maxUnproven, maxConnections } = this.#limits;
     if (address.unproven.size >= maxUnprovenPerAddress) this.#drop(oldestOf(address), "address");
-    if (this.#addresses.unproven >= maxUnproven) this.#drop(oldestOf(this.#addresses.most()), "unproven");
+    if (this.#addresses.unproven >= maxUnproven) this.#drop(oldestOf(this.#addresses.withMostUnproven()), "unproven");
     if (this.connections.size >= maxConnections && !this.#makeRoom()) return void this.#dropped("total");
     const sinceMs = this.#nowMs();
     const counts = { sinceMs, grewMs: sinceMs, bytesSeen: 0, bodyBytes: 0 };
@@ -110,14 +110,14 @@ export class ConnectionTable {
     return connection;
   }
 
-  /** The client has begun its handshake, which goes on at once or when there is a place for it. */
+  /** The client has begun its handshake, which goes on at once or when the limits allow it. */
   becomesReady(connection: Connection): void {
     if (!this.connections.has(connection)) return;
     connection.address.waiting.add(connection);
     if (this.#addresses.price(connection.address) !== undefined) this.beginHandshakes();
   }
 
-  /** Begins the handshakes that there is a place for. Call it every few milliseconds while connections are waiting. */
+  /** Begins the handshakes that the limits allow. Call it every few milliseconds while connections are waiting. */
   beginHandshakes(): void {
     for (let next = this.#addresses.beginNext(); next !== undefined; next = this.#addresses.beginNext()) {
       next.member.paid = next.paid;
@@ -131,14 +131,14 @@ export class ConnectionTable {
     Object.assign(connection, { phase, sinceMs, grewMs: sinceMs, bodyBytes: 0 });
   }
 
-  /** False when there is no place for the body beside those that arrive. A stalled one is dropped first. */
+  /** False when there is no room for the body beside those that arrive. Stalled ones are dropped first. */
   bodyBegins(connection: Connection, head: { readonly kind: Proof; readonly proves: boolean; bytes: number }): boolean {
     const { kind, proves, bytes } = head;
     if (proves) this.#prove(connection, kind);
-    // API servers ask by the other routes as well: what they open for that takes none of their own handshakes.
+    // API servers call the other routes, too: connections for these must not use up their handshakes.
     else if (kind === "secret" && this.#addresses.isProven(connection.address)) this.#giveBack(connection);
     this.enter(connection, "body");
-    // Small ones are bounded by the number of connections: large ones cannot keep them out.
+    // Small bodies are limited by the number of connections alone, so that large ones cannot keep them out.
     if (bytes <= LARGE_BYTES) return true;
     const { maxArrivingBytes, maxUnprovenArrivingBytes } = this.#limits;
     const isProven = connection.proof !== "none";
@@ -167,13 +167,13 @@ export class ConnectionTable {
       const { address, phase, proof, sinceMs } = connection;
       if (phase === "body") this.#isStalled(connection);
       const limitMs = timeoutsMs[phase === "idle" && proof === "none" ? "unprovenIdle" : phase];
-      // One that is ready waited for us, any other one for its client.
+      // A connection in `waiting` has waited for us, any other for its client.
       if (nowMs - sinceMs >= limitMs) this.#drop(connection, address.waiting.has(connection) ? "rate" : "timeout");
     }
     this.#addresses.sweep();
   }
 
-  /** The manifests' path of pods no longer counts: what it proved is nothing any more. */
+  /** Proofs by the manifests' path of pods count no longer. */
   revokePlain(): void {
     this.#addresses.revokePlain();
     for (const connection of this.connections) {
@@ -192,7 +192,7 @@ export class ConnectionTable {
 
   #giveBack(connection: Connection): void {
     if (connection.paid.length === 0) return;
-    for (const tokens of connection.paid) tokens.add(1);
+    for (const bucket of connection.paid) bucket.add(1);
     connection.paid = [];
     this.beginHandshakes();
   }
@@ -205,7 +205,7 @@ export class ConnectionTable {
 
   /** Closes a connection of lower priority than a new one; false when there is none. */
   #makeRoom(): boolean {
-    const victim = oldestOf(this.#addresses.most()) ??
+    const victim = oldestOf(this.#addresses.withMostUnproven()) ??
       [...this.connections].find(({ proof, phase }) => proof === "plain" && phase === "idle");
     this.#drop(victim, "total");
     return victim !== undefined;

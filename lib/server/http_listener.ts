@@ -1,16 +1,16 @@
-// A listener on node's own server: a guard sees each connection first, and closing drains. The plain one answers once a connection.
+// A listener on node's own server: a guard sees each connection first, and closing drains. The plain one serves one request each.
 import { createServer, type Server as HttpServer } from "node:http";
 import type { Server as HttpsServer } from "node:https";
 import { once } from "node:events";
 import { Socket } from "node:net";
 import { getRequestListener } from "@hono/node-server";
-import { ConnectionGuard, type ListenerGuard, OPEN } from "./connection_guard.ts";
+import { ConnectionGuard, type ListenerGuard, UNGUARDED } from "./connection_guard.ts";
 import { CONNECTION_LIMITS, NO_LIMIT } from "./connection_table.ts";
 
 export interface HttpListener {
   /** The port in use; differs from the wanted one when that was 0. */
   readonly port: number;
-  /** Stops accepting; requests under way, and of who has connected, have `graceMs` until all is closed. */
+  /** Stops accepting. Requests under way and clients that have connected have `graceMs` until all is closed. */
   close(graceMs: number): Promise<void>;
 }
 
@@ -30,9 +30,9 @@ interface HttpListenerOptions {
 
 const MAX_HEAD_BYTES = 8 * 1024;
 
-/** A new connection displaces the oldest of the address with most: a probe finds a place among 64 addresses. */
+/** A new connection displaces the oldest of the address with most, so that a probe gets in beside 64 addresses. */
 const PLAIN_GUARD: ListenerGuard = {
-  ...OPEN,
+  ...UNGUARDED,
   limits: {
     ...NO_LIMIT,
     maxConnections: 64,
@@ -81,12 +81,12 @@ export async function listenGuarded(
 }
 
 const SWEEP_MS = 50;
-/** Share of the grace that new connections may prolong; requests under way need the rest. */
+/** Share of the grace in which new connections are still taken; requests under way need the rest. */
 const BACKLOG_SHARE = 1 / 4;
 
 async function closeWithin({ server, guard }: GuardedServer, graceMs: number): Promise<void> {
   const startedMs = performance.now();
-  // Until none has come for a moment: the kernel resets those that it has taken and that we have not.
+  // Wait until no connection has come for a moment: the kernel resets those that it has taken and we have not.
   for (let before = -1; before !== guard.accepted && performance.now() - startedMs < graceMs * BACKLOG_SHARE;) {
     before = guard.accepted;
     await new Promise((resolve) => setTimeout(resolve, SWEEP_MS));

@@ -3,7 +3,7 @@ import type { Clock } from "../clock.ts";
 import type { Logger } from "../log.ts";
 
 interface Load {
-  /** Whose body is complete and that are not yet answered. Everything runs on one event loop: these are the queue. */
+  /** Requests with a complete body and no answer yet. They are the queue of the one event loop. */
   readonly requests: number;
   /** Bytes of large bodies among them. A byte in flight takes about 7 bytes of memory. */
   readonly largeBytes: number;
@@ -17,7 +17,7 @@ export const POD_LOAD: Load = {
   warning: "too many admissions at a time, letting pods pass ungated",
 };
 
-/** Of all other routes together: users read their paths in errors, and administrators alone use them. */
+/** For all other routes together. Users can read their paths in errors, but only administrators need them. */
 export const OTHER_LOAD: Load = {
   requests: 100,
   largeBytes: 2 * 1024 * 1024,
@@ -30,7 +30,7 @@ export const LARGE_BYTES = 64 * 1024;
 const CALM_MS = 10_000;
 
 export interface LoadLimit {
-  /** Takes a request whose body is complete and has so many bytes; gives what to call when it is answered. undefined: refuse it. */
+  /** Counts a request with a complete body. Returns what to call once it is answered, or undefined to refuse it. */
   enter(bytes: number): (() => void) | undefined;
 }
 

@@ -1,4 +1,4 @@
-// Whether a request came by an accepted path: decided from the request line alone, once the head is complete and before the body is read.
+// Whether a request came by an accepted path: decided by its request line, once the head is complete and before the body is read.
 import { timingSafeEqual } from "node:crypto";
 
 export type PathVerdict = AcceptedPath | { readonly kind: "refused" };
@@ -13,7 +13,7 @@ export interface AcceptedPath {
 interface AcceptedPaths {
   readonly routes: readonly string[];
   readonly proving: string | undefined;
-  /** Of a route: the secret ones, and itself while the manifests' paths are in use. */
+  /** The accepted paths of a route: the secret ones, and the route itself while the manifests' paths are in use. */
   readonly pathsOf: (route: string) => readonly string[];
 }
 

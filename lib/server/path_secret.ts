@@ -1,4 +1,5 @@
-// The unguessable first segment of webhook paths, of a shared secret, route and day: every replica has a new one before it is used.
+// The unguessable first segment of webhook paths, made of a shared secret, the route and the day. Every replica takes a new one
+// before it is used.
 import { createHmac } from "node:crypto";
 import * as z from "zod";
 import type { Clock } from "../clock.ts";
@@ -26,12 +27,12 @@ export const PATH_SECRET = "archway-webhook-path";
 const LIFETIME_MS = 86_400_000;
 /** A path is accepted for so long before its day and after it: clocks differ. */
 export const OVERLAP_MS = 15 * 60_000;
-/** Every replica has read a changed Secret by then: paths are made of it from then on. */
+/** By then every replica has read a changed Secret, and paths are made of it (ms). */
 export const READ_MS = 4 * POLL_MS;
 
 const texts = z.object({ current: z.string().min(32) });
 
-/** Hex, as the API server takes DNS subdomains alone. Each webhook has its own: one that is read opens no other. */
+/** Hex, since the API server takes only DNS subdomains. Each route has its own: one that leaks opens no other. */
 export function secretPath(secret: string, route: string, day: number): string {
   return `/${createHmac("sha256", secret).update(`${day} ${route}`).digest("hex")}${route}`;
 }
@@ -45,7 +46,7 @@ export async function openPathSecret(deps: PathSecretDeps, signal: AbortSignal):
     log.warn("webhooks keep the paths of the manifests: their secret cannot be kept", { error: errorText(error) });
     return undefined;
   });
-  /** A hash takes longer than the rest of the check. */
+  /** Cached paths: a hash takes longer than the rest of the check. */
   const made = new Map<string, readonly string[]>();
   let before: { readonly secret: string; readonly untilMs: number } | undefined;
 
@@ -83,7 +84,7 @@ async function readOrMake(deps: PathSecretDeps, signal: AbortSignal): Promise<st
   const parsed = texts.safeParse(stored.texts);
   if (parsed.success) return parsed.data.current;
   const current = deps.makeSecret();
-  // Another replica was faster: its secret is that of all.
+  // Another replica was faster: all use its secret.
   if (!await deps.record.swap(stored, { current }, signal)) return await readOrMake(deps, signal);
   deps.log.info("secret of the webhook paths made");
   return current;

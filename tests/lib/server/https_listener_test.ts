@@ -171,7 +171,7 @@ Deno.test("openHttpsListener() closes who does not finish handshake, head or bod
 
 Deno.test("openHttpsListener() lets handshakes wait for others, and drops what is no beginning of one", async () => {
   const never = { burst: 0, perSecond: 0 };
-  const handshakes = { address: { burst: 2, perSecond: 10 }, strangers: { burst: 2, perSecond: 10 }, reserve: never };
+  const handshakes = { address: { burst: 2, perSecond: 10 }, unproven: { burst: 2, perSecond: 10 }, reserve: never };
   await using bench = await openBench({ handshakes });
   const startedMs = performance.now();
   const sockets = await Promise.all([1, 2, 3, 4].map(() => bench.connect()));
