@@ -1,4 +1,4 @@
-// `archway cache export|import FILE`: what is known of public images, for a site without a way out. `-`: the streams.
+// `archway cache export|import FILE`: moves what is known of public images to a site without internet. `-`: standard streams.
 import type { Clock } from "../clock.ts";
 import { openDenoKv } from "../kv/deno_kv.ts";
 import { PROBE_KEY } from "../kv/keys.ts";
@@ -32,7 +32,7 @@ export async function runCache(config: CacheConfig, parts: CacheDeps): Promise<n
   const input = verb === "import" ? await openInput(file, parts) : undefined;
   if (input === "unreadable") return ExitCode.failed;
   try {
-    // Nothing to export from a file that is not there, and opening would make it.
+    // Throws when there is no file: to open the cache would create it.
     if (verb === "export" && config.kvUrl === undefined) await Deno.lstat(place);
     const store = await openStore(config, parts);
     try {
@@ -49,7 +49,7 @@ export async function runCache(config: CacheConfig, parts: CacheDeps): Promise<n
 
 type Input = ReadableStream<Uint8Array<ArrayBuffer>>;
 
-/** Before the cache: opening that would make one. */
+/** Opened before the cache, which would be created even if there is nothing to import. */
 async function openInput(
   file: string,
   { terminal, input = Deno.stdin.readable }: CacheDeps,
@@ -68,7 +68,7 @@ function openStore({ kvUrl, cachePath = "" }: CacheConfig, { clock, terminal }: 
   return openDenoKv({ ...(kvUrl === undefined ? { path: cachePath } : { url: kvUrl }), clock, log });
 }
 
-/** The store itself never fails, so ask whether there is anything behind it. */
+/** A store never rejects, so this probes whether its database answers. */
 async function assertAnswers(store: KeyValueStore, how: "reading" | "writing", parts: CacheDeps): Promise<void> {
   const answers = async (): Promise<boolean> => {
     const before = store.faults();
@@ -100,7 +100,7 @@ async function runExport(store: KeyValueStore, file: string, parts: CacheDeps): 
   return signal.aborted ? ExitCode.failed : ExitCode.done;
 }
 
-/** Beside the file first, so that a half-written one never carries its name. */
+/** Written beside the file first, so that the file is never incomplete. */
 async function writeLines(file: string, lines: AsyncIterable<string>): Promise<void> {
   const partial = `${file}.partial`;
   const target = await Deno.open(partial, { write: true, create: true, truncate: true, mode: 0o600 });
@@ -131,7 +131,7 @@ async function runImport(store: KeyValueStore, source: Input, parts: CacheDeps):
   return signal.aborted ? ExitCode.failed : ExitCode.done;
 }
 
-/** More than a line may have: what is longer is not kept, and fails as one bad line. */
+/** More than an entry can have. A longer line is cut, and so counts as invalid. */
 const MAX_LINE_CHARACTERS = 128_000;
 
 /** Text in lines, without holding more than one of them. */
@@ -169,7 +169,7 @@ async function waitFor(isSo: () => Promise<boolean>, { clock, signal }: WaitOpti
   return true;
 }
 
-/** The store with writes that are tried again. After one that failed to the end, later ones are tried once. */
+/** A store that retries writes. Once a write has failed in all its tries, later ones are tried once. */
 export function retryingStore(store: KeyValueStore, options: WaitOptions): KeyValueStore {
   let hasFailed = false;
   return {

@@ -25,14 +25,14 @@ import { memberOf, objectAt } from "../json.ts";
 import { CLUSTER_SELECTOR_BOUNDS, matchesSelector, parseSelector } from "../cluster/label_selector.ts";
 import type { PodView } from "../placement/decide/types.ts";
 import { readExecFormatErrors } from "./explain_exec_format.ts";
-import { type Color, ExitCode, layOut, type OutputForm, paint, print, renderTable, type Terminal } from "./output.ts";
+import { type Color, ExitCode, layOut, type OutputFormat, paint, print, renderTable, type Terminal } from "./output.ts";
 import { isForbidden, isMissingOrForbidden } from "../k8s/errors.ts";
 
 interface ExplainDeps {
   readonly api: ReadApi;
   readonly terminal: Terminal;
   readonly clock: Clock;
-  /** Called only where images tell something that the pod does not. */
+  /** Called only when the pod itself does not tell enough. */
   readonly openImages: () => Promise<AsyncDisposable & Pick<PodImages, "inspect">>;
 }
 
@@ -41,10 +41,10 @@ export async function runExplain(
   parts: ExplainDeps,
   options: {
     readonly positionals: readonly string[];
-    /** Of a pod that is named without one. */
+    /** The namespace of a pod that is named without one. */
     readonly podNamespace: string;
-    readonly output: OutputForm;
-    /** Those of the files of --config. */
+    readonly output: OutputFormat;
+    /** From the files of --config. */
     readonly settings: PlacementSettings;
     readonly signal: AbortSignal;
   },
@@ -67,7 +67,7 @@ export async function runExplain(
     participation: await readParticipation(api, { pod, config, signal: options.signal }),
     gatingStopped: config.kind === "read" ? gatingStopped(config.object) : undefined,
     execFormatErrors,
-    // What was seen to fail says more.
+    // A failure that was seen says more.
     mismatches: execFormatErrors.length > 0 ? [] : await readMismatches(parts, pod, { ...options, failing }),
   });
   const text = (): string => renderText(pod, explanation, terminal);
@@ -90,7 +90,7 @@ function ageOf({ creationTimestampMs }: PodView, { api, clock }: ExplainDeps): n
   return creationTimestampMs === undefined ? undefined : serverNowMs(clock, api) - creationTimestampMs;
 }
 
-/** What Archway warns of such a pod: images that have none of the architectures that it pins, or not that of its node. */
+/** Warnings about images that have none of the architectures which the pod pins, or lack that of its node. */
 async function readMismatches(
   { api, openImages }: ExplainDeps,
   pod: PodView,
@@ -117,7 +117,7 @@ async function readMismatches(
   return reports.flatMap((report) => report === undefined ? [] : [report.message]);
 }
 
-/** What was not decided for its node: ephemeral containers, images that the decision does not name, and all of a failing pod without one. */
+/** Containers without a decision: ephemeral ones, those whose image no decision names, and all of a failing pod that has none. */
 function lateContainers(
   pod: PodView,
   failing: ExplainContext["failing"],
@@ -134,7 +134,7 @@ function lateContainers(
   ].filter((one) => one.containers.length > 0);
 }
 
-/** A missing right is no fault: what the pod requires of nodes has to tell then. */
+/** undefined without the right to read nodes; then the pod's own requirements must tell. */
 async function readArchitecture(api: ReadApi, name: string, signal: AbortSignal): Promise<string | undefined> {
   const node = await ignoring(isMissingOrForbidden, api.get(Resource.nodes, { name }, signal));
   return node === undefined ? undefined : offeredByNode(node)[0];
@@ -150,7 +150,7 @@ type ReadConfig =
   | { readonly kind: "read"; readonly object: KubeObject | undefined }
   | { readonly kind: "refused" };
 
-/** A missing right is no fault: what depends on it stays open then. */
+/** `refused` without the right to read it; then what depends on it stays unknown. */
 async function readClusterConfig(api: ReadApi, signal: AbortSignal): Promise<ReadConfig> {
   const wanted = { type: Resource.clusterConfigs, name: CLUSTER_CONFIG_NAME, signal };
   const read = readOptional(api, wanted).then((object) => ({ kind: "read", object } as const));
@@ -162,7 +162,7 @@ function gatingStopped(config: KubeObject | undefined): string | undefined {
   return stopped?.status === "True" ? `${stopped.reason}. ${stopped.message}` : undefined;
 }
 
-/** Only a pod without marks raises the question. */
+/** Whether Archway acts on the pod. Asks the API server only about a pod without the gate's label. */
 async function readParticipation(
   api: ReadApi,
   { pod, config, signal }: { readonly pod: PodView; readonly config: ReadConfig; readonly signal: AbortSignal },

@@ -10,12 +10,12 @@ import type { PodView } from "../placement/decide/types.ts";
 import { readFailedImages } from "./failed_images.ts";
 import { isMissingOrForbidden } from "../k8s/errors.ts";
 
-/** Events of a pod that are read: it has one for each such container. Its namespace's users can make more, and large ones. */
+/** Most events of a pod that are read. It has one for each such container, but users can create more, and large ones. */
 const MAX_EVENTS = 50;
-/** Of one message: what the API server takes in an event of today's kind. */
+/** Longest message that is shown (characters), which is the API server's limit, too. */
 const MAX_MESSAGE_LENGTH = 1_024;
 
-/** The sentences; none for a pod without the label. What may not be read is left out. */
+/** A sentence for each; none for a pod without the label. What may not be read is left out. */
 export async function readExecFormatErrors(
   { api, clock }: { readonly api: ReadApi; readonly clock: Clock },
   pod: PodView,

@@ -11,7 +11,7 @@ const USUAL_NAMESPACE = "archway-system";
 
 export interface ReadFailures {
   readonly images: readonly FailedImage[];
-  /** Whether they may not be listed, so that it is not known which there are. */
+  /** Whether they may not be listed, so that they are not known. */
   readonly isForbidden: boolean;
 }
 

@@ -15,7 +15,7 @@ import {
 } from "./index_text.ts";
 import type { AssembleProblem } from "../images/assemble/problem.ts";
 import type { Annotations } from "../images/index/plan_index.ts";
-import { type CommandDeps, ExitCode, type OutputForm, print, terminalLogger } from "./output.ts";
+import { type CommandDeps, ExitCode, type OutputFormat, print, terminalLogger } from "./output.ts";
 import { ProgressLine, renderProgress } from "./progress_line.ts";
 
 interface IndexConfig extends RegistryConfig {
@@ -23,14 +23,14 @@ interface IndexConfig extends RegistryConfig {
   readonly to: readonly string[];
   readonly annotation: readonly string[];
   readonly dryRun: boolean;
-  readonly output: OutputForm;
+  readonly output: OutputFormat;
 }
 
 interface IndexDeps extends CommandDeps {
   readonly showsProgress: boolean;
 }
 
-/** Runs it; answers the exit code: 1 when the answer is no for good, 3 when trying again may help. */
+/** Returns the exit code: 1 when the answer is no for good, 3 when trying again may help. */
 export async function runIndex(config: IndexConfig, deps: IndexDeps): Promise<number> {
   const { terminal, clock, signal } = deps;
   const log = terminalLogger(terminal);
@@ -98,7 +98,7 @@ type Wanted =
   }
   | { readonly kind: "failed"; readonly problems: readonly AssembleProblem[] };
 
-/** The images that go into the index: of append and remove those that it lists by now, too. */
+/** The images that go into the index. Append and remove start from those that it lists now. */
 async function wantedOf(verb: IndexVerb, { images: words }: Words, deps: Deps): Promise<Wanted> {
   if (verb === "assemble") return { kind: "wanted", images: words, replaceable: [], annotations: {}, losses: [] };
   const [index = "", ...others] = words;

@@ -88,7 +88,7 @@ export function sentencesOf({ target, problems, tagWritten }: Assembled): readon
   return [...problems.map(({ message }) => message), end];
 }
 
-/** What does not come along with the images, and what was claimed of them, one sentence each. Whether a copied image has referrers is not asked. */
+/** One sentence for each claim that is wrong, and for what is not copied with an image. Its referrers are not looked up. */
 export function lossesOf({ images }: Assembled): readonly string[] {
   return images.flatMap(({ image, copy, leftOut, findings }) => [
     ...findings.map(({ message }) => `"${image}": ${message} The config counts.`),

@@ -2,11 +2,11 @@
 import { type ImageServiceConfig, openImageService } from "../images/pods/image_service.ts";
 import { callersOf } from "../oci/callers.ts";
 import { renderInspectedText, toInspected } from "./inspect_text.ts";
-import { type CommandDeps, ExitCode, type OutputForm, print, terminalLogger } from "./output.ts";
+import { type CommandDeps, ExitCode, type OutputFormat, print, terminalLogger } from "./output.ts";
 
 interface InspectConfig extends ImageServiceConfig {
   readonly positionals: readonly string[];
-  readonly output: OutputForm;
+  readonly output: OutputFormat;
   readonly trace: boolean;
 }
 

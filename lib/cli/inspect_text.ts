@@ -7,7 +7,7 @@ import { renderPlatform } from "../oci/image/platforms.ts";
 import { renderColumns, renderTable } from "./output.ts";
 import { intersectArchitectures, isUsableArchitecture, KNOWN_ARCHITECTURES } from "../arch.ts";
 
-/** What a narrow terminal leaves out of the table stands below it. */
+/** A table, and below it the details of each image, with what a narrow terminal leaves out of the table. */
 export function renderInspectedText(images: readonly InspectedImage[], width?: number): string {
   const rows = images.map(({ image, architectures, source, requests, findings, error }) => [
     shortenDigest(image),

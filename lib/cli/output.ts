@@ -10,11 +10,10 @@ export interface Terminal {
   readonly err: (text: string) => void;
   /** Colour only on a terminal, and not when NO_COLOR is set. */
   readonly color: boolean;
-  /** How wide the terminal is; absent where the output is none. */
+  /** Width of the terminal; absent when the output is none. */
   readonly columns?: number | undefined;
 }
 
-/** What every command runs with. */
 export interface CommandDeps {
   readonly terminal: Terminal;
   readonly clock: Clock;
@@ -23,12 +22,12 @@ export interface CommandDeps {
 }
 
 const ESCAPE = "\x1b";
-/** What commands write themselves: colours, a line that is written over again, ends of lines. All else comes from others. */
+/** Control characters that commands write: colours, the erasure of a line, line breaks and tabs. All others come from outside. */
 const COLOR = `${ESCAPE}\\[(?:0|31|32|33)m`;
 const COLORS = new RegExp(COLOR, "g");
 const OWN = new RegExp(`${COLOR}|^\\r${ESCAPE}\\[K|[\\n\\t]`, "g");
 
-/** A text as a terminal may show it: names, images and messages of others cannot move its cursor, nor hide anything. */
+/** Makes a text safe for a terminal: names, images and messages of others cannot move its cursor or hide anything. */
 export function forTerminal(text: string): string {
   const own = text.match(OWN) ?? [];
   return text.split(OWN).map((others, at) => `${printable(others)}${own[at] ?? ""}`).join("");
@@ -36,35 +35,35 @@ export function forTerminal(text: string): string {
 
 export const ExitCode = { done: 0, no: 1, usage: 2, failed: 3 } as const;
 
-export type OutputForm = "table" | "json" | "yaml";
+export type OutputFormat = "table" | "json" | "yaml";
 
-export function renderDocument(document: unknown, output: Exclude<OutputForm, "table">): string {
+export function renderDocument(document: unknown, output: Exclude<OutputFormat, "table">): string {
   return output === "json" ? `${JSON.stringify(document, null, 2)}\n` : stringify(document);
 }
 
-/** What the command line says to a command that works on a cluster. */
+/** Options of the commands that work on a cluster. */
 export interface CommandOptions {
-  /** What is to be done: `plan`. */
+  /** The verb, such as `plan`. */
   readonly positionals: readonly string[];
   readonly dryRun: boolean;
-  readonly output: OutputForm;
+  readonly output: OutputFormat;
   readonly signal: AbortSignal;
 }
 
 /** Prints the document, or in place of it a text that is made for the width of the terminal. */
 export function print(
   { out, columns }: Terminal,
-  output: OutputForm,
+  output: OutputFormat,
   { document, text }: { readonly document: unknown; readonly text: (width?: number) => string },
 ): void {
   out(output === "table" ? foldLines(text(columns), columns) : renderDocument(document, output));
 }
 
 const GAP = "   ";
-/** A column does not become narrower than this for others to fit: the first has the names, which are read most. */
+/** Least widths of columns when others need room. The first column has the names, which are read most. */
 const LEAST = { first: 32, other: 16 } as const;
 
-/** A table. Wider than `width`, its cells go on below; where that does not help, it loses its last columns, but never the first two. */
+/** A table whose cells are folded to fit `width`. If that is not enough it loses its last columns, but never the first two. */
 export function renderTable(header: readonly string[], rows: readonly (readonly string[])[], width?: number): string {
   return renderRows(header, rows, width).join("");
 }
@@ -86,7 +85,7 @@ export function renderColumns(rows: readonly (readonly string[])[], width: numbe
   return layOut(rows, width - indent).join("").replaceAll(/^(?=.)/gm, " ".repeat(indent));
 }
 
-/** The text of each row. What others named stays in its cell: it begins no row of its own, and has no colour. */
+/** The text of each row. A name from outside stays in its cell: it cannot begin a row or have a colour. */
 export function layOut(texts: readonly (readonly string[])[], width: number): readonly string[] {
   const rows = texts.map((row) => row.map(printable));
   const widths = fitWidths(rows, width);
@@ -125,7 +124,7 @@ function lineLength(widths: readonly number[]): number {
   return widths.reduce((sum, width) => sum + width, GAP.length * (widths.length - 1));
 }
 
-/** A text whose long lines go on below, indented by two more; one that is written over again is cut. */
+/** Folds long lines, indented by two more; a line of progress, which is overwritten, is cut. */
 export function foldLines(text: string, width: number = Infinity): string {
   return text.split("\n").map((line) => {
     if (line.replaceAll(COLORS, "").length <= width) return line;

@@ -1,7 +1,7 @@
-// One line on a terminal that is written over again: how far a command is.
+// The progress of a command, in one line of a terminal that is overwritten.
 import type { Clock } from "../clock.ts";
 
-/** No more often than users can read (ms). */
+/** Least time between two updates (ms), so that users can read them. */
 const EVERY_MS = 200;
 const ERASE = "\r\x1b[K";
 

@@ -12,7 +12,7 @@ import type { PlacementSettings } from "../placement/decide/config/types.ts";
 import { reportOf } from "../report/cluster_report.ts";
 import { ProgressLine } from "./progress_line.ts";
 import { readFailedImages } from "./failed_images.ts";
-import { type CommandDeps, ExitCode, type OutputForm, print, terminalLogger } from "./output.ts";
+import { type CommandDeps, ExitCode, type OutputFormat, print, terminalLogger } from "./output.ts";
 import { readUnlabelledNodes } from "../placement/cluster/architectures.ts";
 import { renderBlocked, renderReport, renderUnlabelledNodes, undeclaredRegistries } from "./report_text.ts";
 import { readSupport } from "./report_read.ts";
@@ -21,10 +21,10 @@ import { isForbidden } from "../k8s/errors.ts";
 export interface ReportOptions {
   /** The only namespace that is read; absent: all. */
   readonly podNamespace?: string | undefined;
-  /** The architecture in question; absent: all that count. */
+  /** The architecture that is asked about; absent: all candidates. */
   readonly arch?: string | undefined;
-  readonly output: OutputForm;
-  /** Absent: as where nothing is configured. */
+  readonly output: OutputFormat;
+  /** Absent: the defaults. */
   readonly settings?: PlacementSettings | undefined;
 }
 
@@ -37,7 +37,7 @@ export interface ReportDeps extends CommandDeps {
 }
 
 interface Shown {
-  /** Somebody sees how far it is: `err` goes to a terminal. */
+  /** Whether `err` goes to a terminal, where progress can be seen. */
   readonly showsProgress: boolean;
 }
 
@@ -49,7 +49,7 @@ export async function runReport(config: ReportConfig, deps: ReportDeps & Shown):
 
 export interface CallerImages extends PodImages, AsyncDisposable {}
 
-/** Images as the rights and logins of the caller show them. Dispose it to close what it opened. */
+/** Inspects images by the rights and logins of the caller. Dispose it to close what it opened. */
 export async function openCallerImages(config: Omit<ReportConfig, "output">, deps: ReportDeps): Promise<CallerImages> {
   const { api, clock, signal, terminal } = deps;
   const credentials = await readGlobalCredentials(deps, config.globalPullSecret);

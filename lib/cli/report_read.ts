@@ -17,7 +17,7 @@ import { isForbidden } from "../k8s/errors.ts";
 
 /** Images inspected at a time; the limits of each registry apply besides. */
 const PARALLEL = 16;
-/** A complete report is worth a longer wait than a partial one. */
+/** Attempts for an image: a complete report is worth a longer wait than a partial one. */
 const TRIES = 3;
 const TRIED_AGAIN: readonly FailureReason[] = ["RateLimited", "ServerError"];
 const PAUSE_MS = 2_000;
@@ -128,12 +128,12 @@ async function inspectImage(
 export interface SupportOptions extends InspectDeps {
   readonly api: KubeApi;
   readonly namespace?: string | undefined;
-  /** The architectures that count; absent: those that are known. */
+  /** The architectures that are asked about; absent: {@link KNOWN_ARCHITECTURES}. */
   readonly candidates?: readonly string[] | undefined;
   /** Where images have failed; absent: that is not considered. */
   readonly failed?: ((signal: AbortSignal) => Promise<ReadFailures>) | undefined;
   readonly limits?: InventoryLimits | undefined;
-  /** Absent: as where nothing is configured. */
+  /** Absent: the defaults. */
   readonly settings?: PlacementSettings | undefined;
 }
 

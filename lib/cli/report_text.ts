@@ -15,7 +15,7 @@ export function renderReport({ totals, images, workloads }: ClusterReport, width
   ].join("\n");
 }
 
-/** What keeps workloads from one architecture; before it that no image names that, which a wrong name would explain. */
+/** What keeps workloads from one architecture. Says first when no image names it, since it may be misspelt. */
 export function renderBlocked(
   { blocked = [], images, workloads }: ClusterReport,
   architecture: string,
@@ -52,7 +52,7 @@ function unnamed(architecture: string): string {
   return `No image that could be inspected names ${architecture}. Nodes have the names in their label ${NODE_ARCH_LABEL}.\n`;
 }
 
-/** What could not be asked at all for want of a flag: a sentence for each registry, with the flag. */
+/** One sentence for each registry that needs a flag before it can be asked. */
 export function undeclaredRegistries(images: readonly ReportedImage[]): readonly string[] {
   const denied = images.flatMap(({ failure }) => failure?.reason === "AddressDenied" ? [failure.message] : []);
   return [...new Set(denied)];

@@ -13,7 +13,7 @@ interface TaintsOptions extends CommandOptions {
   readonly archTaint: string;
 }
 
-/** Runs it. 1: DaemonSets must be changed first, pods refuse their toleration, or something could not be changed. */
+/** Returns 1 when DaemonSets must be changed first, pods refuse their toleration, or something could not be changed. */
 export async function runTaints(deps: TaintsDeps, options: TaintsOptions): Promise<number> {
   const { terminal } = deps;
   const parsed = parseManagedTaint(options.archTaint);

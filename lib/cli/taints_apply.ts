@@ -22,7 +22,7 @@ const CHECK_MS = 100;
 /** Longest without a write before it counts as stuck (ms): longer than a refused write is held back. */
 const STUCK_MS = 20_000;
 
-/** Does it. Progress goes to standard error, a line for each phase. Throws when the signal aborts. */
+/** Progress goes to standard error, a line for each phase. Throws when the signal aborts. */
 export async function applyTaints(deps: TaintsDeps, rule: TaintRule, signal: AbortSignal): Promise<AppliedTaints> {
   const { api, clock } = deps;
   using stop = stoppable(signal);

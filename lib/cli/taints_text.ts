@@ -43,7 +43,7 @@ function acceptance({ accepts, reason }: PlannedPod): string {
   return reason === "" ? accepts : `${accepts}: ${printable(reason)}`;
 }
 
-/** The pods of which that is not so, or not known. */
+/** The pods that refuse the toleration, or may. */
 function exceptions(pods: readonly PlannedPod[]): string {
   const count = (accepts: PlannedPod["accepts"]): number => pods.filter((pod) => pod.accepts === accepts).length;
   const parts = [

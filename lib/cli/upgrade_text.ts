@@ -38,7 +38,7 @@ export interface DescribedPlan {
   readonly begins: string;
   readonly steps: readonly string[];
   readonly inTheWay: readonly string[];
-  /** What would have to be read beside the cluster to say more, and is not. */
+  /** Sources outside of the cluster that would say more, and were not read. */
   readonly notAsked: readonly string[];
 }
 
@@ -60,7 +60,7 @@ function stepOf(condition: StepCondition, spec: UpgradeSpec): DescribedStatus["s
   return { step: type, state, since: (state === "waiting" ? startTime : completeTime) ?? "", message };
 }
 
-/** What `spec.suspend` does to a plan as it stands: it holds back what has not begun. */
+/** What `spec.suspend` does to the plan now: it holds back what has not begun. */
 export function effectOfSuspend({ spec, status }: UpgradeConfig): string {
   const entry = historyOf(status, spec.desired);
   if (entry?.phase === "Upgraded" || entry?.phase === "Failed") return `no effect, its upgrade is ${entry.phase}`;
@@ -128,7 +128,7 @@ function problemsOf(base: Base): readonly string[] {
   ];
 }
 
-/** By the cluster alone, with answers that no plan fails by: what is really there is left to the upgrade. */
+/** Validates by the cluster alone, with good answers assumed for what is outside of it: the upgrade itself asks there. */
 function judge(base: Base): Validation {
   const { image, version } = base.plan.spec.desired;
   // An image without a version in the plan has some version, which the plan is to get.

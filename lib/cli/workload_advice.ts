@@ -1,4 +1,4 @@
-// Reads the workloads after a migration within bounds: a small process does it in the middle of an upgrade.
+// Advice on the workloads after a migration. It reads within bounds, since a small process does it during an upgrade.
 import type { PodImages } from "../images/pods/pod_images.ts";
 import { errorText } from "../log.ts";
 import { adviseAfterMigration } from "../report/migration_advice.ts";

@@ -3,7 +3,7 @@ import { foldWords } from "../../../lib/config/fold_words.ts";
 import {
   foldLines,
   forTerminal,
-  type OutputForm,
+  type OutputFormat,
   paint,
   print,
   renderColumns,
@@ -79,7 +79,7 @@ Deno.test("foldLines() goes on below, indented, whatever colours a line has, and
 });
 
 Deno.test("print() gives the text for the width of the terminal, or the document as it is", () => {
-  const printed = (output: OutputForm): string => {
+  const printed = (output: OutputFormat): string => {
     const { terminal, said } = recordingTerminal({ color: false, columns: 20 });
     const text = (width?: number): string => `as wide as ${width} columns\n`;
     print(terminal, output, { document: { long: "a long text that is not folded" }, text });
