@@ -41,7 +41,7 @@ export function parseReview(review: unknown): ReviewRead {
   };
 }
 
-/** What validating webhooks read of a review; undefined where that is not complete. */
+/** The parts of a review that validating webhooks read; undefined when one is missing. */
 export function parseWrite(body: unknown): { readonly uid: string; readonly write: ConfigWrite } | undefined {
   const request = objectAt(body, "request");
   const uid = textAt(request, "uid");

@@ -18,7 +18,7 @@ export interface PlanReviewDeps {
   readonly signal: AbortSignal;
 }
 
-/** However many reviews come, by whomever: the ClusterVersion is read once in so long (ms). */
+/** The ClusterVersion is read at most once in this time (ms), however many reviews come. */
 const CLUSTER_VERSION_KEPT_MS = 1_000;
 
 export function planReview(deps: PlanReviewDeps): Hono {

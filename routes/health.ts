@@ -2,7 +2,7 @@
 import type { Context } from "hono";
 import type { Registry } from "prom-client";
 
-/** Named conditions of readiness; each answers at once. Ready means: all hold. */
+/** Conditions of readiness by name, none of which waits. The process is ready when all hold. */
 export type ReadinessChecks = Readonly<Record<string, () => boolean>>;
 
 /** `GET /healthz`: the process runs and its event loop turns. */

@@ -1,5 +1,5 @@
-// The mutating webhook for the machine config operator's own builder: whatever is written, it has 0 replicas. That this is
-// asked of one Deployment alone is in the configuration of the webhook.
+// The mutating webhook that keeps the machine config operator's own builder at 0 replicas, whatever is written. The
+// configuration of the webhook limits it to that one Deployment.
 import { Hono } from "hono";
 import { BUILDER_HOLD_PATH } from "../lib/builds/decide/names.ts";
 import { objectAt, textAt } from "../lib/json.ts";

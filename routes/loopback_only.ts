@@ -1,4 +1,4 @@
-// Pages that name pods and images answer clients of the pod's loopback alone: the plain listener has no logins.
+// Serves pages that name pods and images to clients on the pod's loopback only: the plain listener has no authentication.
 import type { MiddlewareHandler } from "hono";
 import ipaddr from "ipaddr.js";
 import * as z from "zod";
@@ -7,7 +7,7 @@ const Connection = z.object({ remoteAddr: z.object({ hostname: z.string() }) });
 
 const REFUSAL = "Cannot show this page over the network, because it names pods and images: use kubectl port-forward.\n";
 
-/** Refuses all other clients with 403, and where the client's address is not known. */
+/** Answers 403 to any other client, and when the client's address is unknown. */
 export function loopbackOnly(): MiddlewareHandler {
   return async (context, next) => {
     const connection = Connection.safeParse(context.env);
@@ -16,7 +16,7 @@ export function loopbackOnly(): MiddlewareHandler {
   };
 }
 
-/** IPv4 written as IPv6 as well. */
+/** An IPv4 address may be written as IPv6. */
 function isLoopback(address: string): boolean {
   return ipaddr.isValid(address) && ipaddr.process(address).range() === "loopback";
 }

@@ -23,7 +23,7 @@ export type AdminPages = Readonly<Record<string, Handler>>;
 export interface WebhookDeps {
   readonly gate: GatePodDeps;
   readonly check: CheckDeps;
-  /** Of all routes but that of pods: whoever fills it leaves the pods their place. */
+  /** The limit of all routes but the pod webhook, which has its own: other reviews cannot crowd it out. */
   readonly otherLimit: LoadLimit;
 }
 

@@ -1,4 +1,4 @@
-// What the webhook sees and does not change: late images, and pods that name architectures. Warns of those that cannot run there.
+// Checks what the webhook leaves unchanged: images added to bound pods, and pods that name architectures. Warns of mismatches.
 import { createHash } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import type { Clock } from "../lib/clock.ts";
@@ -42,11 +42,11 @@ export interface Notices {
   readonly pinned: (pod: PodView) => void;
 }
 
-/** A pod counts as so many images at least, so that 16 pods of a namespace are looked at when it is alone. */
+/** A pod counts as at least so many images, so that a namespace on its own gets 16 pods checked at a time. */
 const LEAST_IMAGES = 16;
-/** What is kept of a pod while its registries are waited for: its owner, its images and what it requires of nodes (characters). */
+/** Most that is kept of a pod while its images are inspected (characters): its owner, images and requirements of nodes. */
 const MAX_KEPT = 16_384;
-/** As the API server takes names. */
+/** Longest name that the API server accepts. */
 const MAX_NAME = 253;
 /** Workloads whose pods were looked at; each again after an hour (ms), because a tag may have moved. */
 const MAX_SEEN = 4_096;
@@ -85,14 +85,14 @@ export function openNotices(deps: NoticeDeps): Notices {
   };
 }
 
-/** What is kept of a pod, as text; undefined where that is more than any pod needs: whoever creates it says how large it is. */
+/** What is kept of a pod, as text; undefined when it is larger than any real pod needs: its creator chooses the size. */
 function keptText(pod: PodView, images: readonly { readonly image: string }[]): string | undefined {
   const owner = ownerOf(pod);
   const text = JSON.stringify([owner, images.map(({ image }) => image), pod.nodeSelector, keptTerms(pod)]);
   return text.length > MAX_KEPT || owner.name.length > MAX_NAME ? undefined : text;
 }
 
-/** Without the node that a pod of a DaemonSet is for. */
+/** The required terms without `matchFields`, which name the node of a DaemonSet's pod. */
 function keptTerms({ requiredTerms }: PodView): PodView["requiredTerms"] {
   return requiredTerms?.map((term) => ({ matchExpressions: expressionsOf(term) }));
 }
@@ -138,7 +138,7 @@ async function lookAtPinned(deps: NoticeDeps, pod: PodView, wanted: readonly Ima
   events.record({ ...report, object, ...object.uid === undefined ? {} : { slot: 1 } });
 }
 
-/** What makes such pods; the pod itself where nothing does. At admission most pods have no name yet. */
+/** The controller of the pod, or the pod itself without one. At admission most pods have no name yet. */
 function ownerOf(pod: PodView): EventObject {
   const { namespace } = pod;
   const controller = pod.owners.find((owner) => owner.controller);
@@ -147,7 +147,7 @@ function ownerOf(pod: PodView): EventObject {
   return { apiVersion, kind, namespace, name, uid };
 }
 
-/** Each image once, whatever it is pulled by: it is not looked up for this pod alone. */
+/** Each image once and never `always`: a warning can rest on a cached answer. */
 function distinctImages(containers: readonly Pick<ContainerView, "image">[]): readonly ImageUse[] {
   const names = new Set(containers.map(({ image }) => image).filter((image) => image !== ""));
   return [...names].map((image) => ({ image, always: false }));

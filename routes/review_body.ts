@@ -1,5 +1,5 @@
 // Takes the body of a review off the connection, counts it against the load limit once it is complete, and parses it.
-// A body that is still arriving takes no place: a slow client cannot keep the reviews of others out.
+// A body that is still arriving does not count: a slow client cannot keep the reviews of others out.
 //
 // | what arrives                          | what is handed on      |
 // |---------------------------------------|------------------------|
@@ -35,7 +35,7 @@ const NOT_JSON: UnreadableBody = { kind: "unreadable", status: 400, reason: "not
 /** Within so many bytes the API server has written the uid of the request (three short members come before it). */
 const UID_WITHIN_BYTES = 1_024;
 
-/** Reads the body and hands it to `answer`; its place is free again when the answer is there. */
+/** Reads the body and hands it to `answer`; it counts against the limit until the answer is there. */
 export async function withReviewBody(
   context: Context,
   limit: LoadLimit,

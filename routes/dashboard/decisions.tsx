@@ -96,7 +96,6 @@ function History({ history: { entries } }: { history: PodHistory }): JSX.Element
   );
 }
 
-/** A name each, or a dash. */
 export function Architectures({ names }: { names: readonly string[] }): JSX.Element {
   if (names.length === 0) return <NoValue says="no requirement" />;
   return (

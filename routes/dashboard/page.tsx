@@ -1,4 +1,4 @@
-// What every page has. A page loads nothing and stands in no frame; its one script renews it.
+// What every page has. A page loads no other resource and cannot be framed; its one script updates it.
 import { createHash } from "node:crypto";
 import type { Context } from "hono";
 import { html, raw } from "hono/html";
@@ -6,11 +6,11 @@ import type { PropsWithChildren } from "hono/jsx";
 import type { JSX } from "hono/jsx/jsx-runtime";
 import STYLE from "./style.css" with { type: "text" };
 
-/** Between two looks at what a page shows. */
+/** Time between two renderings of an open page (ms). */
 const LIVE_MS = 1_000;
-/** Between two reloads of a page whose browser runs no scripts. */
+/** Time between two reloads of a page in a browser without scripts. */
 const REFRESH_SECONDS = 5;
-/** The sign of Archway, as the path of an SVG of 32 by 32. */
+/** Archway's logo: the path of an SVG of 32 by 32. */
 const ARCH_PATH = "M4 28V15a12 12 0 0 1 24 0v13h-6V15a6 6 0 0 0-12 0v13z";
 
 const ICON = `data:image/svg+xml,${
@@ -19,7 +19,7 @@ const ICON = `data:image/svg+xml,${
   )
 }`;
 
-/** Puts what comes into the page, and keeps the focus on the link that has it. */
+/** Replaces the content of the page with each message, and keeps the focus on the link that has it. */
 const LIVE_SCRIPT = `
 const main = document.querySelector("main");
 new EventSource("?live").onmessage = ({ data }) => {
@@ -54,7 +54,7 @@ export interface PageParts {
   readonly main: JSX.Element;
 }
 
-/** Answers with a page that is rendered anew for each request, and with `?live` the stream of what changes in its middle. */
+/** Serves a page that is rendered for each request, and with `?live` a stream of its content whenever that changes. */
 export function livePage(
   read: (context: Context) => PageParts | Promise<PageParts>,
 ): (context: Context) => Promise<Response> {
@@ -67,7 +67,7 @@ export function livePage(
   };
 }
 
-/** Server-sent events of a text, whenever it is another than before; ends with its reader. */
+/** Server-sent events with a text each time it has changed; they end when the client leaves. */
 function changesOf(render: () => Promise<string>): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   let timer: ReturnType<typeof setInterval> | undefined;

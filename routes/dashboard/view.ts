@@ -28,7 +28,7 @@ export interface DashboardView {
 /** Gated pods in the cache of this replica: only the leader watches them. */
 export interface GatedView {
   readonly count: number;
-  /** Those to be named, longest held first; may be fewer than `count`. */
+  /** The pods that can be named, longest gated first; may be fewer than `count`. */
   readonly pods: readonly HeldPod[];
 }
 
