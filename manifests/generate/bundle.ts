@@ -17,7 +17,7 @@ Usage: deno task bundle [flags]
 Exit codes: 0 written, 1 failed.
 `;
 
-/** What differs from build to build; what is left out follows from the manifests. */
+/** What differs from build to build; by default as in the manifests. */
 export interface BundleOptions {
   readonly image?: string | undefined;
   readonly bundleImage?: string | undefined;

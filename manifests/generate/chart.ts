@@ -1,7 +1,7 @@
 // The Helm chart as data: templates of the objects that kustomize renders for the base and for every feature. Pure.
 import fastJsonPatch from "fast-json-patch";
 import { stringify } from "yaml";
-import { EXTRA_ARGUMENT, NAMESPACE, settingMark, SETTINGS } from "./features.ts";
+import { EXTRA_ARGUMENT, NAMESPACE, placeholderOf, SETTINGS } from "./features.ts";
 import { type ManifestObject, slugOf } from "./kustomize.ts";
 import { anyOf, type ConditionalLines, mergeLines, negate, type Variant } from "./merge_lines.ts";
 
@@ -19,7 +19,7 @@ export interface ChartSources {
   readonly image: string;
 }
 
-/** Helm leaves objects with this annotation where they are: a chart that goes must not take the configurations with it. */
+/** Helm leaves objects with this annotation in place: an uninstall of the chart must not delete the configs of users. */
 export const KEEP_ANNOTATION = "helm.sh/resource-policy";
 
 const NOTE = "# Generated from manifests/base and its overlays by `deno task helm`: change those instead.";
@@ -59,12 +59,12 @@ function renderTemplate(slug: string, sources: ChartSources): string {
   return wrap(lacking.length === 0 ? undefined : negate(anyOf(lacking)), lines);
 }
 
-/** What a Deployment of a feature is with each setting that every Deployment has. */
+/** Variants of a feature's Deployment, one for each setting that every Deployment has. */
 function settingsOf(object: ManifestObject | undefined): readonly Variant[] {
   if (object?.kind !== "Deployment") return [];
   return SETTINGS.filter(({ isOfEvery }) => isOfEvery).map(({ value, path }) => ({
     condition: `.Values.${value}`,
-    lines: withMember([object], { path, value: settingMark(value) }).flatMap(linesOf),
+    lines: withMember([object], { path, value: placeholderOf(value) }).flatMap(linesOf),
   }));
 }
 
@@ -95,7 +95,7 @@ function renderRun({ condition, lines }: ConditionalLines): readonly string[] {
   ];
 }
 
-/** Braces that are the object's own: those of alerts, which Prometheus fills in. */
+/** Escapes braces that belong to the object: those of alerts, which Prometheus fills in. */
 function escapeTemplate(line: string): string {
   return line.replaceAll(/\{\{|\}\}/g, (braces) => `{{ "${braces}" }}`);
 }

@@ -10,7 +10,7 @@ export interface Feature {
 
 export const NAMESPACE = "archway-system";
 
-/** What the chart says where the Deployment has `extraArgs`. */
+/** Stands for `extraArgs` in a rendered Deployment until the chart is written. */
 export const EXTRA_ARGUMENT = "--extra-args-of-the-chart";
 
 /** A member of the Deployment that a user may set as a whole; unset it is as in manifests/. */
@@ -23,7 +23,7 @@ export interface Setting {
 
 const POD = "/spec/template/spec";
 
-/** What every cluster has its own of. */
+/** What differs from cluster to cluster. */
 export const SETTINGS: readonly Setting[] = [
   { value: "imagePullSecrets", path: `${POD}/imagePullSecrets`, isOfEvery: true },
   { value: "nodeSelector", path: `${POD}/nodeSelector`, isOfEvery: true },
@@ -31,8 +31,8 @@ export const SETTINGS: readonly Setting[] = [
   { value: "tolerations", path: `${POD}/tolerations`, isOfEvery: true },
 ];
 
-/** What the chart says where the Deployment has the value. */
-export function settingMark(value: string): string {
+/** Stands for a value in a rendered Deployment until the chart is written. */
+export function placeholderOf(value: string): string {
   return `--${value}-of-the-chart`;
 }
 

@@ -1,7 +1,7 @@
 // `deno task helm`: writes the chart's templates from what kustomize renders. Needs kubectl. Values and notes are kept by hand.
 import { join } from "node:path";
 import { type ChartSources, renderTemplates, withMember } from "./chart.ts";
-import { EXTRA_ARGUMENT, FEATURES, settingMark, SETTINGS } from "./features.ts";
+import { EXTRA_ARGUMENT, FEATURES, placeholderOf, SETTINGS } from "./features.ts";
 import { imageOf, MANIFESTS, renderComposition, renderFolder } from "./kustomize.ts";
 
 export const CHART: string = join(MANIFESTS, "helm", "archway");
@@ -16,7 +16,7 @@ export async function readChartSources(): Promise<ChartSources> {
     });
   }
   for (const { value, path } of SETTINGS) {
-    features.push({ condition: `.Values.${value}`, objects: withMember(base, { path, value: settingMark(value) }) });
+    features.push({ condition: `.Values.${value}`, objects: withMember(base, { path, value: placeholderOf(value) }) });
   }
   const withExtraArgument = withMember(base, {
     path: "/spec/template/spec/containers/0/args/-",

@@ -12,25 +12,25 @@ export interface ConditionalLines {
   readonly lines: readonly string[];
 }
 
-/** Where a variant departs from the base: lines it lacks, by index, and lines it puts in before an index. */
-interface Departure {
+/** How a variant differs from the base: lines that it lacks, by index, and lines that it inserts before an index. */
+interface Difference {
   readonly condition: string;
   readonly lacks: ReadonlySet<number>;
   readonly insertions: ReadonlyMap<number, readonly string[]>;
 }
 
-/** Merges variants into the base. One true condition gives exactly its variant; several all changes, in the variants' order. */
+/** Merges variants into the base. With one true condition the result is its variant; with several it has all of their changes. */
 export function mergeLines(base: readonly string[], variants: readonly Variant[]): readonly ConditionalLines[] {
-  const departures = variants.map((variant) => findDeparture(base, variant));
+  const differences = variants.map((variant) => findDifference(base, variant));
   const runs: ConditionalLines[] = [];
   for (let index = 0; index <= base.length; index++) {
-    for (const { condition, insertions } of departures) {
+    for (const { condition, insertions } of differences) {
       const lines = insertions.get(index);
       if (lines !== undefined) runs.push({ condition, lines });
     }
     const line = base[index];
     if (line === undefined) continue;
-    const lacking = departures.filter(({ lacks }) => lacks.has(index)).map(({ condition }) => condition);
+    const lacking = differences.filter(({ lacks }) => lacks.has(index)).map(({ condition }) => condition);
     runs.push({ condition: lacking.length === 0 ? undefined : negate(anyOf(lacking)), lines: [line] });
   }
   return joinRuns(runs);
@@ -60,8 +60,8 @@ function joinRuns(runs: readonly ConditionalLines[]): readonly ConditionalLines[
   return joined;
 }
 
-function findDeparture(base: readonly string[], { condition, lines }: Variant): Departure {
-  const shared = lengthsOfCommon(base, lines);
+function findDifference(base: readonly string[], { condition, lines }: Variant): Difference {
+  const shared = commonLengths(base, lines);
   const lengthAt = (i: number, j: number): number => shared[i]?.[j] ?? 0;
   const lacks = new Set<number>();
   const insertions = new Map<number, readonly string[]>();
@@ -80,8 +80,8 @@ function findDeparture(base: readonly string[], { condition, lines }: Variant): 
   return { condition, lacks, insertions };
 }
 
-/** [i][j]: how many lines the rests from `a[i]` and `b[j]` have in common, in order. */
-function lengthsOfCommon(a: readonly string[], b: readonly string[]): readonly (readonly number[])[] {
+/** [i][j]: length of the longest common subsequence of `a` from `i` on and `b` from `j` on. */
+function commonLengths(a: readonly string[], b: readonly string[]): readonly (readonly number[])[] {
   const table: number[][] = Array.from({ length: a.length + 1 }, () => new Array<number>(b.length + 1).fill(0));
   for (let i = a.length - 1; i >= 0; i--) {
     for (let j = b.length - 1; j >= 0; j--) {

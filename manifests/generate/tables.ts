@@ -9,7 +9,7 @@ function cell(text: string): string {
   return text.replaceAll("|", "\\|");
 }
 
-/** One row for each flag, in the order of `--help`; a padded table, as `deno fmt` would have it, is of no use to a diff. */
+/** One row for each flag, in the order of `--help`. Not padded, as `deno fmt` would do, so that a diff shows what changed. */
 function renderFlagTable(): string {
   const rows = FLAGS.map(({ name, commands, help, placeholder, fallback, choices }) => {
     const values = choices === undefined ? placeholder : choices.join("|");
@@ -37,7 +37,7 @@ function renderFileTable(): string {
   return ["| Key | Default | Meaning |", "| --- | --- | --- |", ...rows, "", "```yaml", ...example, "```"].join("\n");
 }
 
-/** A setting with settings of its own has the defaults of these: its page lists them. */
+/** None for a setting that has settings of its own: its page lists their defaults. */
 function renderDefault(key: string, value: unknown): string {
   if (typeof value === "number" && key.endsWith("After")) return renderDuration(value);
   if (value === undefined || typeof value === "object" && !Array.isArray(value)) return "–";

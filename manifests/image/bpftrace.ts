@@ -52,7 +52,7 @@ export async function layOutBpftrace(
   }
 }
 
-/** What scanners of images read: the packages' own descriptions, where images without a package manager have them. */
+/** Copies the packages' descriptions to where scanners find them in images without a package manager. */
 async function copyRecords(unpacked: string, root: string): Promise<void> {
   const records = join(root, "var", "lib", "dpkg", "status.d");
   await Deno.mkdir(records, { recursive: true });
@@ -78,7 +78,7 @@ export async function isDebian12(): Promise<boolean> {
   return release.includes("VERSION_CODENAME=bookworm");
 }
 
-/** Downloads and unpacks the packages of an architecture, once; answers the folder. apt gets a state of its own. */
+/** Downloads and unpacks the packages of an architecture, once; returns the folder. apt gets a state of its own. */
 export async function unpackPackages(architecture: ImageArchitecture, folder: string): Promise<string> {
   const cache = join(folder, architecture);
   const root = join(cache, "root");

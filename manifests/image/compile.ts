@@ -85,7 +85,7 @@ export function renderCompileArguments(options: CompileOptions): readonly string
 /** Chunks above this (bytes) are loaded on request alone: the Kubernetes client has 17 MB, all that a cluster needs 3. */
 const LARGE_CHUNK = 4 * 1_048_576;
 
-/** Bundles main.ts into the folder, which is emptied first; answers the bytes of each file. */
+/** Bundles main.ts into the folder, which is emptied first; returns the bytes of each file. */
 export async function bundle(folder: string): Promise<Readonly<Record<string, number>>> {
   await Deno.mkdir(folder, { recursive: true });
   for await (const { name } of Deno.readDir(folder)) await Deno.remove(join(folder, name), { recursive: true });
@@ -105,12 +105,12 @@ export function largeChunks(sizes: Readonly<Record<string, number>>): readonly s
   return Object.entries(sizes).filter(([, bytes]) => bytes > LARGE_CHUNK).map(([name]) => name);
 }
 
-/** Takes chunks out of the module graph that the runtime parses at its start, loaded or not: 150 MB on a read-only root. Pure. */
+/** Hides chunks from the runtime, which parses its whole module graph at its start: 150 MB on a read-only root. Pure. */
 export function hideImports(text: string, names: readonly string[]): string {
   return names.reduce((rest, name) => rest.replaceAll(`import("./${name}")`, `import(["./${name}"].join(""))`), text);
 }
 
-/** Makes an executable of a bundle; answers its bytes. Throws with what to do where the base cannot be had. */
+/** Makes an executable of a bundle; returns its bytes. Throws with what to do when its base is not available. */
 export async function compile(options: CompileOptions): Promise<number> {
   const { architecture, os = "linux", output } = options;
   const base = architecture === undefined || os !== "linux"

@@ -19,7 +19,7 @@ import { findPinned, readPinnedDeno } from "./runtime.ts";
 const INSTALLED = "/usr/share/archway";
 export const PACKAGE_CACHE = join(ROOT, "dist", "debian");
 
-/** The form that is made: a form that was asked for, or the best that this machine can make. */
+/** The form that was asked for; `any` is the best that this machine can make. */
 export type WantedForm = Form | "any";
 
 export interface ContextOptions {
@@ -42,7 +42,7 @@ export function renderLauncher(permissions: unknown): Readonly<Record<"archway" 
   };
 }
 
-/** Lays out what the image is made of; answers the form that it has. */
+/** Lays out what the image is made of; returns the form that it has. */
 export async function fillContext(options: ContextOptions, wanted: WantedForm): Promise<Form> {
   const { architectures, context } = options;
   const scripts = join(context, "archway");
@@ -56,7 +56,7 @@ export async function fillContext(options: ContextOptions, wanted: WantedForm): 
   const form = wanted === "daemon" ? "daemon" : "bundle";
   const pinned = await readPinnedDeno();
   for (const architecture of architectures) {
-    // For machines that npm's registry cannot be reached from.
+    // For machines that cannot reach npm's registry.
     const given = Deno.env.get(`DENO_BIN_${architecture.toUpperCase()}`);
     await Deno.copyFile(
       given ?? await findPinned(`linux-${architecture}`, pinned),
@@ -74,7 +74,7 @@ interface Scripts {
   readonly wanted: WantedForm;
 }
 
-/** Makes the executables; false where another form will do and Deno's base of executables cannot be had. */
+/** Makes the executables; false where another form will do and Deno's base of executables is not available. */
 async function compileAll({ architectures, context }: ContextOptions, given: Scripts): Promise<boolean> {
   const { scripts, sizes, grants, wanted } = given;
   const permissions = renderPermissions(grants);

@@ -177,7 +177,7 @@ async function main(): Promise<number | void> {
   return await buildAndPush(engine, { ...options, form });
 }
 
-/** Builds what is laid out in the context, in place of what had its name, and pushes it where that is wanted; answers an exit code. */
+/** Builds the image from the context, replacing one of the same name, and pushes it if asked to. Returns an exit code. */
 export async function buildAndPush(engine: Engine, options: ImageOptions): Promise<number> {
   const removal = renderRemovalArguments(engine, options);
   if (removal !== undefined) await succeeds(engine, removal);

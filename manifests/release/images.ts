@@ -1,4 +1,4 @@
-// The images of a release: built, pushed, and named by the digest that the registry has; and the programs that a release takes.
+// The images of a release: built, pushed, and named by the digest that the registry has. And which programs are missing for one.
 import { join } from "node:path";
 import type { Form, ImageArchitecture } from "../image/compile.ts";
 import { ROOT } from "../tool.ts";
@@ -47,8 +47,8 @@ export async function releaseImage(
   return { name, pinned: `${registry}/${name.split(":")[0]}@${await readPushedDigest(options)}` };
 }
 
-/** What of these programs is not there, as a reason; undefined when all are. */
-export async function lackOf(commands: readonly string[]): Promise<string | undefined> {
+/** Which of these programs are missing, as a reason; undefined when none is. */
+export async function missingOf(commands: readonly string[]): Promise<string | undefined> {
   const missing: string[] = [];
   for (const command of commands) if (!await hasTool(command)) missing.push(command);
   return missing.length === 0 ? undefined : `${missing.join(" and ")} not found`;

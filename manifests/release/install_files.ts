@@ -1,4 +1,4 @@
-// What is installed: the manifests of each overlay in one file, and the chart as a package, all with images by digest.
+// The files to install from: the manifests of each overlay in one file, and the chart as a package, with images by digest.
 import { join } from "node:path";
 import { stringify } from "yaml";
 import { CHART } from "../generate/helm.ts";
@@ -32,7 +32,7 @@ export async function writeInstallFiles(
   await Deno.writeTextFile(join(folder, "kustomization.yaml"), stringify(renderComponent(pinned, architectures)));
 }
 
-/** What sets the image in a user's own kustomization, and keeps replicas on nodes that it has an architecture for. */
+/** Sets the image in a user's own kustomization, and keeps replicas on nodes that it has an architecture for. */
 function renderComponent(pinned: string, architectures: readonly ImageArchitecture[]): unknown {
   const [newName, digest] = pinned.split("@");
   const affinity = "/spec/template/spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution";
@@ -54,7 +54,7 @@ export function narrow(
   return JSON.parse(JSON.stringify(objects).replaceAll('"values":["amd64","arm64"]', wanted));
 }
 
-/** Packages the chart with these images, and pushes it; answers its reference by digest. */
+/** Packages the chart with these images, and pushes it; returns its reference by digest. */
 export async function releaseChart(images: readonly ReleasedImage[], options: ReleaseOptions): Promise<string> {
   const { folder, registry, version, isPlain } = options;
   const copy = await Deno.makeTempDir({ prefix: "archway-chart-" });

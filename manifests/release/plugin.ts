@@ -18,7 +18,7 @@ interface Archive {
   readonly sha256: string;
 }
 
-/** Writes the archives and `archway.yaml`; answers what kubectl-archway is in them. */
+/** Writes the archives and `archway.yaml`; returns what kubectl-archway is in them. */
 export async function writePlugin(options: ReleaseOptions): Promise<string> {
   const scripts = join(ROOT, "dist", "plugin");
   const large = largeChunks(await bundle(scripts));

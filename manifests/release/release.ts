@@ -5,9 +5,9 @@ import { MissingBaseError, parseArchitecture } from "../image/compile.ts";
 import { print, readVersion, ROOT, runTask } from "../tool.ts";
 import { isDebian12 } from "../image/bpftrace.ts";
 import { type Engine, findEngine } from "../image/image.ts";
-import { lackOf, type ReleasedImage, releaseImage, type ReleaseOptions } from "./images.ts";
+import { missingOf, type ReleasedImage, releaseImage, type ReleaseOptions } from "./images.ts";
 import { releaseChart, writeInstallFiles } from "./install_files.ts";
-import { writeBills, writeChecksums, writeLayout, writeNotes } from "./papers.ts";
+import { writeChecksums, writeLayout, writeNotes, writeSboms } from "./artifacts.ts";
 import { writePlugin } from "./plugin.ts";
 
 const USAGE = `\
@@ -48,7 +48,7 @@ async function attempt<T>(
   return undefined;
 }
 
-/** The forms of the service's image; that which manifests and chart name comes first. */
+/** Releases the forms of the service's image, first the one that manifests and chart name. */
 async function releaseForms(engine: Engine, options: ReleaseOptions, steps: Steps): Promise<ReleasedImage[]> {
   const service = await releaseImage(engine, options, { wanted: options.form });
   await writeInstallFiles(service, options);
@@ -64,16 +64,16 @@ async function releaseForms(engine: Engine, options: ReleaseOptions, steps: Step
 
 async function releaseAll(engine: Engine, options: ReleaseOptions, steps: Steps): Promise<readonly string[]> {
   const images = await releaseForms(engine, options, steps);
-  const lack = await isDebian12() ? await lackOf(["apt-get", "dpkg-deb"]) : "this is not Debian 12";
+  const lack = await isDebian12() ? await missingOf(["apt-get", "dpkg-deb"]) : "this is not Debian 12";
   const makeDaemon = () => releaseImage(engine, options, { wanted: "daemon" });
   const daemon = await attempt(steps, { what: "the image of the daemon", lack }, makeDaemon);
   if (daemon !== undefined) images.push(daemon);
-  const helm = await lackOf(["helm"]);
+  const helm = await missingOf(["helm"]);
   const chart = await attempt(steps, { what: "the chart", lack: helm }, () => releaseChart(images, options));
   await print(`kubectl-archway is ${await writePlugin(options)}.\n`);
-  const [layout, bills] = [await lackOf(["skopeo"]), await lackOf(["skopeo", "syft"])];
+  const [layout, bills] = [await missingOf(["skopeo"]), await missingOf(["skopeo", "syft"])];
   await attempt(steps, { what: "the OCI layout", lack: layout }, () => writeLayout(images, options));
-  await attempt(steps, { what: "the SBOM", lack: bills }, () => writeBills(images, options));
+  await attempt(steps, { what: "the SBOM", lack: bills }, () => writeSboms(images, options));
   return [...images.map(({ pinned }) => pinned), ...(chart === undefined ? [] : [`oci://${chart}`])];
 }
 
@@ -122,7 +122,7 @@ async function release(
   const { folder } = options;
   const engine = await findEngine();
   if (engine === undefined) throw new Error("Cannot release: neither podman nor buildah nor docker answers");
-  const lack = await lackOf(["kubectl"]);
+  const lack = await missingOf(["kubectl"]);
   if (lack !== undefined) throw new Error(`Cannot render the manifests: ${lack}`);
   if (options.base?.includes("@sha256:") === false) {
     if (isComplete) throw new Error("Cannot release: the base is not pinned by digest. --base pins it.");
@@ -148,7 +148,7 @@ async function checkVersion(version: string): Promise<void> {
   if (version !== own) throw new Error(`Cannot release "${version}": deno.json says ${own}`);
 }
 
-/** What the page of conformance says must be of the tests that are released. */
+/** The results on the page of conformance must be those of the tests that are released. */
 async function checkRecord(): Promise<void> {
   const args = ["run", "-A", join(ROOT, "tests", "conformance", "generate.ts"), "--check"];
   const { success } = await new Deno.Command(Deno.execPath(), { args, cwd: ROOT, stdin: "null" }).spawn().status;

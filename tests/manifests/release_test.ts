@@ -5,7 +5,7 @@ import { parse } from "yaml";
 import { parseManifest } from "../../manifests/generate/kustomize.ts";
 import { ROOT } from "../../manifests/tool.ts";
 import { narrow } from "../../manifests/release/install_files.ts";
-import { notesOf } from "../../manifests/release/papers.ts";
+import { notesOf } from "../../manifests/release/artifacts.ts";
 import { type RealRegistry, startRegistry } from "../cluster/support/registry.ts";
 import { type Ended, runToEnd as run } from "../support/commands.ts";
 import { lacks } from "../support/needs.ts";

@@ -1,4 +1,4 @@
-// What lies beside the images: their OCI layout, bills of materials, notes and checksums.
+// What a release has beside its images: their OCI layout, SBOMs, notes and checksums.
 import { createHash } from "node:crypto";
 import { join, relative } from "node:path";
 import { ROOT, runTool } from "../tool.ts";
@@ -16,7 +16,7 @@ export async function writeLayout(images: readonly ReleasedImage[], options: Rel
 }
 
 /** Writes an SPDX file of what the scripts are made of, and one for each architecture of each image. */
-export async function writeBills(images: readonly ReleasedImage[], options: ReleaseOptions): Promise<void> {
+export async function writeSboms(images: readonly ReleasedImage[], options: ReleaseOptions): Promise<void> {
   const { folder, version, architectures } = options;
   const named = (name: string): readonly string[] => [`--source-name=${name}`, `--source-version=${version}`];
   const source = await Deno.makeTempDir({ prefix: "archway-sbom-" });
