@@ -19,7 +19,7 @@ import { dropFinalizer, setHandler, setUninstallFinalizers } from "./finalizers.
 
 export type OperandChange = Extract<OperandStep, { readonly kind: "apply" | "remove" }>;
 
-/** Carries it out. Throws ApiError when the API server refuses it. */
+/** Throws ApiError when the API server refuses the step. */
 export async function applyStep(run: OperatorRun, step: OperandChange, facts: OperatorFacts): Promise<void> {
   const { config } = facts;
   switch (step.target) {
@@ -128,11 +128,11 @@ async function liftGates(run: OperatorRun, { config }: OperatorFacts): Promise<v
 }
 
 /** Longest that the taints may hold up an uninstall (ms): the process lasts only for moments. */
-const UNTAINT_MS = 4_000;
+const UNINSTALL_UNTAINT_MS = 4_000;
 
-/** What cannot be taken off in time, or for want of rights, is named and left: the rest must still leave. */
+/** Taints that cannot be taken off in time, or for lack of rights, are logged and stay: the uninstall must go on. */
 async function liftTaints({ taints, clock, log, memory, signal }: OperatorRun): Promise<void> {
-  using deadline = openDeadline(UNTAINT_MS, { signal, clock });
+  using deadline = openDeadline(UNINSTALL_UNTAINT_MS, { signal, clock });
   try {
     const left = await taints()?.lift(deadline.signal) ?? 0;
     log[left > 0 ? "warn" : "info"]("architecture taints taken off, since Archway is uninstalled", { left });

@@ -1,4 +1,4 @@
-// The operator: keeps what Archway needs while a ClusterPodPlacementConfig exists, and leaves in order. It has one key.
+// The operator: keeps what Archway needs while a ClusterPodPlacementConfig exists, then removes it in order. It has one key.
 import { backoffMs } from "../../lib/clock.ts";
 import { openDeadline } from "../../lib/k8s/deadline.ts";
 import { classifyWriteFailure } from "../../lib/k8s/errors.ts";
@@ -29,7 +29,7 @@ const LEAVE_MS = 8_000;
 /** Longest read of whether the installation is being deleted (ms), and between two tries to leave. */
 const INSTALLATION_READ_MS = 2_000;
 const LEAVE_RETRY_MS = 250;
-/** Reads that may fail before it is given up to find out. */
+/** Failed reads after which it is given up to find out whether Archway is being uninstalled. */
 const MAX_UNREAD = 3;
 
 export class Operator {
@@ -87,7 +87,7 @@ export class Operator {
     }
   }
 
-  /** This process is to end. If its account is being deleted, it is the last that can leave in order. */
+  /** Called at the end of this process. If its account is being deleted, no other replica can uninstall in order. */
   async #leaveIfUninstalled(): Promise<void> {
     const { clock, log, unfencedApi: api } = this.#deps;
     const memory = this.#memory;
@@ -119,7 +119,7 @@ async function isUninstalled(run: OperatorRun): Promise<boolean> {
   return true;
 }
 
-/** Without a config nothing needs the finalizers: an account that is deleted in the next moment would wait forever. */
+/** Removes finalizers that no config needs: with them an account that is deleted next would wait forever. */
 async function releaseIfUnused(run: OperatorRun): Promise<void> {
   using reading = openDeadline(INSTALLATION_READ_MS, run);
   while (!run.signal.aborted) {

@@ -30,7 +30,7 @@ export interface SecretPaths {
 }
 
 export interface OperandTaints {
-  /** Nodes that carry one, as the controller of the taints has seen them; undefined while it has not. */
+  /** How many nodes carry a taint, by the controller of the taints; undefined before it has listed them. */
   readonly carried: () => number | undefined;
   /** Takes them off at full speed, without the Lease. Gives how many nodes still have theirs. */
   readonly lift: (signal: AbortSignal) => Promise<number>;
@@ -39,14 +39,14 @@ export interface OperandTaints {
 /** Clients, and functions that are called at each reconcile and must return at once. */
 export interface OperatorDeps extends ControllerDeps {
   readonly api: KubeApi;
-  /** The same for an installation that is being deleted: its Lease is deleted before its other objects, and no replica leads after it. */
+  /** The same for an uninstall, in which the Lease is deleted before other objects, so that no replica leads any more. */
   readonly unfencedApi: KubeApi;
   readonly events: EventRecorder;
   readonly settings: OperatorSettings;
   readonly canServe: () => boolean;
   readonly canReconcile: () => boolean;
   readonly secretPaths: SecretPaths | undefined;
-  /** PEM of the CA in force; undefined when another controller of the cluster injects it. */
+  /** PEM of the present CA; undefined when another controller of the cluster injects it. */
   readonly caBundle: () => string | undefined;
   /** Why pods are not gated at the moment; undefined while they are. */
   readonly gatingStopped: () => string | undefined;

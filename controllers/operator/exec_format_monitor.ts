@@ -35,7 +35,7 @@ const UNREAD: MonitorFacts = {
   isForced: false,
 };
 
-/** Checks the monitor. While Archway is being uninstalled only the rights for leaving are left, and nothing is read. */
+/** Reads the monitor. In an uninstall nothing is read, as only the rights for the uninstall are left. */
 export async function readMonitor(
   run: OperatorRun,
   config: OperandConfig | undefined,
@@ -116,7 +116,7 @@ function isLeaving({ metadata }: KubeObject): boolean {
   return metadata.deletionTimestamp !== undefined;
 }
 
-/** One that we may not read is none of ours. */
+/** A DaemonSet that we may not read is not ours. */
 async function readDaemonSet({ api, settings, signal }: OperatorRun): Promise<KubeObject | undefined> {
   const wanted = { type: Resource.daemonSets, namespace: settings.namespace, name: NAME, signal };
   return await ignoring(isMissingOrForbidden, readOptional(api, wanted));
@@ -129,7 +129,7 @@ async function listEvents({ api, settings: { namespace }, signal }: OperatorRun)
   return [...new Map(events.map((event) => [event.name, event])).values()];
 }
 
-/** Makes the DaemonSet, or sets it right. A refusal is kept for the condition: pods are placed without it. */
+/** Creates or corrects the DaemonSet. A refusal is kept for the condition, since pods are placed without it. */
 export async function applyMonitor(run: OperatorRun, config: OperandConfig): Promise<void> {
   const { api, settings: { namespace, execFormatImage: image = "" }, log, clock, memory, signal } = run;
   const document = renderDaemonSet(config, { namespace, image });

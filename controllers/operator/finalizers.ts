@@ -15,7 +15,7 @@ import type { OperatorRun } from "./deps.ts";
 import { type JsonPatch, pointer } from "../../lib/k8s/patch.ts";
 import { ignoring, type KubeApi, type PatchOptions, readOptional } from "../../lib/k8s/api.ts";
 
-/** How the installation stands. That it is being deleted is kept: one that is created later is another installation. */
+/** The state of the installation. A deletion is final: what is created later is another installation. */
 export async function readInstallation({ api, settings, memory, signal }: OperatorRun): Promise<InstallationState> {
   if (memory.ending !== undefined) return memory.ending;
   const target = { namespace: settings.namespace, name: Installation.serviceAccount };
@@ -37,8 +37,8 @@ function stateOf({ metadata }: KubeObject): "free" | "held" | "uninstalling" {
   return metadata.finalizers?.includes(UNINSTALL_FINALIZER) ? "held" : "free";
 }
 
-/** By then the API server has judged a request whose head it has, also a busy one (ms). */
-const JUDGED_MS = 2_000;
+/** By then even a busy API server has authorized a request whose head it has (ms). */
+const AUTHORIZED_MS = 2_000;
 
 /** Each object grants the right to change the others, so the heads of all requests are sent before one is carried out. */
 export async function setUninstallFinalizers(run: OperatorRun, wanted: "held" | "free"): Promise<void> {
@@ -49,14 +49,14 @@ export async function setUninstallFinalizers(run: OperatorRun, wanted: "held" | 
     [Resource.clusterRoles, { name: Installation.uninstallRole }],
     [Resource.clusterRoleBindings, { name: Installation.uninstallRole }],
   ];
-  const holdBack = wanted === "free" ? clock.sleep(JUDGED_MS, signal) : undefined;
+  const holdBack = wanted === "free" ? clock.sleep(AUTHORIZED_MS, signal) : undefined;
   const finalizers = wanted === "held" ? [UNINSTALL_FINALIZER] : [];
   const results = await Promise.allSettled(
     targets.map(([type, target]) => ownFinalizers({ ...run, holdBack }, type, target, finalizers)),
   );
   const refused = results.filter((result) => result.status === "rejected").map(({ reason }) => reason);
   const fault = refused.find((reason) => !isMissingOrForbidden(reason));
-  // What may go better next time is tried again: an object that stays held is stuck forever.
+  // Any fault but a missing right is tried again: an object that stays held is stuck forever.
   if (fault !== undefined && wanted === "free") throw fault;
   if (memory.ending !== undefined) memory.ending = "left";
   if (refused.length === 0) return log.info("own account and role", { state: wanted });
@@ -64,7 +64,7 @@ export async function setUninstallFinalizers(run: OperatorRun, wanted: "held" | 
   log.warn("own account and role not held or let go", { state: wanted, error: errorText(refused[0]) });
 }
 
-/** Removes it if it is still where it was read; nothing to do when it is not among them. */
+/** Removes the finalizer if it is still at the index where it was read; empty when it is not in the list. */
 export function dropFinalizer(finalizers: readonly string[], finalizer: string): JsonPatch {
   const index = finalizers.indexOf(finalizer);
   if (index < 0) return [];
@@ -72,7 +72,7 @@ export function dropFinalizer(finalizers: readonly string[], finalizer: string):
   return [{ op: "test", path, value: finalizer }, { op: "remove", path }];
 }
 
-/** Makes these finalizers all that we own of the object, so that one which is not among them goes. */
+/** Applies these finalizers as all that Archway owns, so that a finalizer of ours which is not among them goes. */
 async function ownFinalizers(
   { api, ...options }: { readonly api: KubeApi } & Pick<PatchOptions, "signal" | "holdBack">,
   type: ResourceType,
@@ -84,7 +84,7 @@ async function ownFinalizers(
   await api.patch(type, target, { body: { kind: "apply", document, force: true }, ...options });
 }
 
-/** The state of the Deployment. While Archway is being uninstalled it may no longer be read, and counts as held until it was released. */
+/** The state of the Deployment. In an uninstall it may not be read, and counts as held until it was released. */
 export async function readHandler(
   { api, settings: { namespace }, memory, signal }: OperatorRun,
   installation: InstallationState,
@@ -126,7 +126,7 @@ const LEFT_BEHIND: readonly (readonly [deployment: string, finalizer: string])[]
 /** Where the MTO is installed unless another namespace was chosen. */
 const MTO_NAMESPACE = "openshift-multiarch-tuning-operator";
 
-/** Frees the Deployments. Missing ones and missing rights are fine; never throws: Archway works without it. */
+/** Removes the MTO's finalizers from its Deployments, where they exist and may be changed. Never throws. */
 export async function releaseMtoOperands(run: OperatorRun): Promise<void> {
   for (const namespace of new Set([run.settings.namespace, MTO_NAMESPACE])) {
     for (const [name, finalizer] of LEFT_BEHIND) {

@@ -69,7 +69,7 @@ function noteTimes(
   if (!leaving) memory.forcedAttempts = 0;
 }
 
-/** One that is deleted does not count: a finalizer could keep it forever. Without its CRD there are none. */
+/** A config that is being deleted does not count: a finalizer could keep it forever. Without the CRD there are none. */
 async function hasNamespaceConfig(api: KubeApi, signal: AbortSignal): Promise<boolean> {
   try {
     for await (const { metadata } of listAll(api, Resource.namespaceConfigs, { signal })) {

@@ -19,7 +19,7 @@ export class Memory {
   monitorRefused: { readonly atMs: number; readonly why: string } | undefined;
   monitorLeavingSinceMs: number | undefined;
   monitorRemoved = false;
-  /** All ENoExecEvents were deleted, whatever became of them. */
+  /** All ENoExecEvents were deleted, handled or not. */
   monitorForced = false;
   /** The API server refuses our finalizer on our own Deployment, or there is none. */
   handlerRefused = false;
@@ -30,12 +30,12 @@ export class Memory {
   /** No reconcile before this time: backoff after a failure, or after another client has changed our objects. */
   restUntilMs = 0;
   finalizersRefused = false;
-  /** What was last read of our installation, once it is on its way out: that is for good. */
+  /** Set once our installation is being deleted, which is final. */
   ending: "uninstalling" | "left" | undefined;
   /** The last write of the webhook configuration: what was written (JSON), when, and how often in quick succession. */
   #repair = { wanted: "", atMs: 0, count: 0 };
 
-  /** Notes a repair. What we wanted to change ourselves is the start of a new count. */
+  /** Counts a repair. A change that we wanted ourselves begins a new count. */
   noteRepair(wanted: string, nowMs: number): void {
     const { wanted: before, atMs, count } = this.#repair;
     const again = wanted === before && nowMs - atMs < CONFLICT_WINDOW_MS;

@@ -15,7 +15,7 @@ const KINDS: Readonly<Record<string, ResourceType>> = {
   PrometheusRule: Resource.prometheusRules,
 };
 
-/** Brings both objects up to date. Monitoring is a comfort: faults are logged, never thrown. */
+/** Brings both objects up to date. Archway works without them: faults are logged, never thrown. */
 export async function applyMonitoring(run: OperatorRun, config: OperandConfig): Promise<void> {
   const { api, settings, log, signal } = run;
   try {

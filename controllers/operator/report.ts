@@ -32,7 +32,7 @@ export async function writeStatus(
   }
 }
 
-/** Posts an event, as the MTO does. The config has no namespace; its events name ours, where they lie. */
+/** Records an event as the MTO does. The config has no namespace, so the event names the operator's, where it is stored. */
 export function recordConfigEvent(
   { events, settings: { namespace } }: OperatorDeps,
   event: { readonly type: "Normal" | "Warning"; readonly reason: string; readonly message: string },

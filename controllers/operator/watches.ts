@@ -27,7 +27,7 @@ const OWN: readonly Followed[] = [
     resource: Resource.serviceAccounts,
     name: Installation.serviceAccount,
     parse: ({ metadata }) => metadata.deletionTimestamp ?? "",
-    // That its deletion begins.
+    // Only the beginning of its deletion matters.
     matters: ({ kind, value }) => kind === "apply" && value !== "",
     called: "own account",
   },

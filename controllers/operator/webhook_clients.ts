@@ -20,7 +20,7 @@ export interface WebhookPathChoice {
   readonly retryMs: number | undefined;
 }
 
-/** Chooses. A path that is in use stays secret: a roll-out of the same version must not open the others again. */
+/** Once a secret path is in use, paths stay secret: a roll-out of the same version must not open the plain ones again. */
 export function chooseWebhookPaths(
   { secretPaths, settings, memory }: Pick<OperatorRun, "secretPaths" | "settings" | "memory">,
   rollout: Rollout,
