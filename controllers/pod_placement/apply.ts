@@ -55,7 +55,7 @@ async function markRetry(
     const { namespace, name } = pod;
     deps.log.debug("marks of a failed inspection were not taken", { namespace, pod: name, reason: errorText(error) });
   }
-  // What is stale is decided again when the watch shows it.
+  // A pod that has changed is decided again when the watch shows it.
   if (failure !== "stale") reportOutcome(deps, pod, { outcome: { kind: "applied", decision }, state });
   return { kind: "written" };
 }

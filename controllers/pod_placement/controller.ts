@@ -37,7 +37,7 @@ import {
   KEPT_PODS,
   keptPod,
   parseKeptPod,
-  ReadPods,
+  PodReader,
 } from "./gated_pod.ts";
 import { gatherFacts } from "./gather.ts";
 import { Inspections } from "./inspections.ts";
@@ -52,7 +52,7 @@ const RESERVED_FOR_DEADLINES = 16;
 /** A leader whose watch of gated pods is refused for so long (ms) reports it: no replica is to gate pods that the leader cannot watch. */
 const IMPAIRED_AFTER_MS = 10_000;
 
-/** Until the next try to read a pod that is not kept while others are in memory (ms). */
+/** Wait before a pod that is not kept is read, while others are in memory (ms). */
 const READ_WAITS_MS = 250;
 
 /** Between two tries of a write that failed. The deadline comes before it. */
@@ -66,7 +66,7 @@ export class PodPlacement {
   readonly #states = new PodStates();
   readonly #inspections: Inspections;
   readonly #unadmitted: Unadmitted;
-  readonly #read = new ReadPods();
+  readonly #reader = new PodReader();
   readonly #unlabelled = new Map<string, GatedPod>();
   readonly #controller: QueuedController;
   readonly #gated: Reflector<GatedPod>;
@@ -109,7 +109,7 @@ export class PodPlacement {
   /** Works until the signal aborts; never rejects. For the leader only, one run at a time. */
   async run(signal: AbortSignal): Promise<void> {
     this.#writes.begin();
-    // An earlier term stopped the inspections of these pods, and the list that follows reports no pod that is as it was.
+    // An earlier term stopped the inspections of these pods, and the next list reports only pods that have changed.
     this.configChanged();
     for (const [key, pod] of this.#unlabelled) this.#enqueue(key, pod);
     await this.#controller.run(signal);
@@ -192,18 +192,18 @@ export class PodPlacement {
     state.reported = true;
     if (pod.whole !== undefined) return await this.#place(key, pod.whole, signal);
     const place = (whole: PodView): Promise<ReconcileResult> => this.#place(key, whole, signal);
-    const used = await this.#read.use(pod, { api: this.#deps.api, signal }, place);
+    const used = await this.#reader.use(pod, { api: this.#deps.api, signal }, place);
     if (used.kind === "used") return used.result;
     if (used.kind === "busy") return this.#requeueUntilDeadline(pod, state, jitter(READ_WAITS_MS));
     this.#forgetUnlabelled(key);
     return DONE;
   }
 
-  /** Decides and applies, on a fresh read whenever the pod turns out to be another than the one decided about. */
+  /** Decides and applies, anew on a fresh read whenever the pod has changed since the decision. */
   async #place(key: string, seen: PodView, signal: AbortSignal): Promise<ReconcileResult> {
     let pod = seen;
     for (let rereads = 0;; rereads++) {
-      // Nothing would close the state of a pod that is gone.
+      // A pod that is gone gets no state, as nothing would close it.
       if ((this.#gated.get(key) ?? this.#unlabelled.get(key))?.uid !== pod.uid) return DONE;
       const state = this.#stateOf({ uid: pod.uid, images: imagesHash(pod) });
       const inspect = (images: readonly ImageUse[]): void => this.#inspections.start(key, pod, { state, images });
@@ -258,7 +258,7 @@ export class PodPlacement {
     }
   }
 
-  /** The watch closes the state of a pod that it shows; nothing shows the end of another one. That of `uid` is kept. */
+  /** Closes the state of a pod without the label, whose end no watch shows. The state of `uid` stays. */
   #forgetUnlabelled(key: string, uid?: string): void {
     const pod = this.#unlabelled.get(key);
     if (pod !== undefined && pod.uid !== uid) this.#states.close(pod.uid);

@@ -1,4 +1,4 @@
-// A gated pod as the leader keeps it: whole, or by its name and read in its turn where memory has no room for it.
+// A gated pod as the leader keeps it: whole, or only by its name where memory has no room, and read when it is its turn.
 import { createHash } from "node:crypto";
 import { KEPT } from "../../lib/k8s/kept.ts";
 import { type KubeObject, Resource } from "../../lib/k8s/types.ts";
@@ -12,11 +12,11 @@ export type GatedPodRef = Pick<PodView, "namespace" | "name" | "uid" | "creation
 export interface GatedPod extends GatedPodRef {
   readonly images: string;
   readonly bytes: number;
-  /** Undefined for one of which only the name is kept: read it. */
+  /** undefined when only the name is kept, so that the pod must be read. */
   readonly whole: PodView | undefined;
 }
 
-/** A pod that waits for us; undefined for any other, and for one that is being deleted. */
+/** A pod with our gate; undefined for any other, and for one that is being deleted. */
 export function parseGatedPod(object: KubeObject): PodView | undefined {
   const pod = parsePod(object);
   return pod !== undefined && isGated(pod) && !pod.deleting ? pod : undefined;
@@ -46,17 +46,17 @@ export function parseKeptPod(object: KubeObject): GatedPod | undefined {
   return pod === undefined ? undefined : keptPod(pod);
 }
 
-/** What became of the turn of a pod that is not kept. */
-type ReadPodUse<T> =
+/** The result of the turn of a pod that is not kept. */
+type PodReading<T> =
   | { readonly kind: "used"; readonly result: T }
-  /** Others are in memory: come back. */
+  /** Other pods fill the memory: try again later. */
   | { readonly kind: "busy" }
   | { readonly kind: "gone" };
 
 /** Bytes of pods that are in memory at a time, beside those that are kept: as many ordinary ones as there are workers. */
 const MAX_READ_BYTES = 8 * 1024 * 1024;
 
-export class ReadPods {
+export class PodReader {
   #usedBytes = 0;
 
   /** Reads the pod and calls `use` with it. Throws ApiError, and what `use` throws. */
@@ -64,8 +64,8 @@ export class ReadPods {
     { namespace, name, uid, bytes }: GatedPod,
     { api, signal }: { readonly api: ReadApi; readonly signal: AbortSignal },
     use: (pod: PodView) => Promise<T>,
-  ): Promise<ReadPodUse<T>> {
-    // One alone may have more.
+  ): Promise<PodReading<T>> {
+    // A pod that is alone may have more.
     if (this.#usedBytes > 0 && this.#usedBytes + bytes > MAX_READ_BYTES) return { kind: "busy" };
     this.#usedBytes += bytes;
     try {

@@ -11,7 +11,7 @@ export type Gathered =
   | { readonly kind: "facts"; readonly facts: PlacementFacts }
   | { readonly kind: "waiting"; readonly forMs: number };
 
-/** Gathers the facts as they are now. `inspect` settles from memory, or begins an inspection, whose end brings the pod back. */
+/** Gathers the facts as they are now. `inspect` answers from memory, or begins an inspection whose end requeues the pod. */
 export function gatherFacts(
   deps: PodPlacementDeps,
   pod: PodView,
@@ -48,7 +48,7 @@ function evidenceNow({ pod, settings, plan }: PlannedPod, state: PodState): Evid
   if (plan.kind === "inspect" && state.inspection.kind === "settled") {
     return { kind: "judged", plan, judgement: state.inspection.judgement };
   }
-  // Nothing would end it when the decision cannot be written, and it holds permits that other pods wait for.
+  // Otherwise it would go on when the decision cannot be written, and hold permits that other pods wait for.
   stopInspection(state);
   if (plan.kind === "decided") return plan;
   const message = `no answer within the longest gate age of ${renderDuration(settings.maxGateAgeMs)}`;

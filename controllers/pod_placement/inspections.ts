@@ -20,7 +20,7 @@ export class Inspections {
   readonly #wake: (key: string) => void;
   readonly #running = new Set<Promise<void>>();
 
-  /** `wake` is called with the key of a pod whose state has the answer, or has come to its turn; not when it was stopped. */
+  /** `wake` is called with the key of a pod whose state has the answer, or whose turn has come; never after a stop. */
   constructor(deps: InspectionDeps, wake: (key: string) => void) {
     this.#deps = deps;
     this.#wake = wake;
@@ -64,7 +64,7 @@ export class Inspections {
     return judgement.configOf.length === 0 ? judgement : undefined;
   }
 
-  /** Holds on to no pod and no image: any number of pods may wait. */
+  /** Keeps no pod and no image in memory: any number of pods may wait. */
   #waitForTurn(
     key: string,
     state: PodState,
@@ -91,7 +91,7 @@ export class Inspections {
     await Promise.all(this.#running);
   }
 
-  /** What the images come to, whatever their registries do. Never rejects. */
+  /** Judges the images, whatever their registries do. Never rejects. */
   async #inspect(pod: PodView, wanted: readonly ImageUse[], signal: AbortSignal): Promise<ImageJudgement> {
     const { clock, metrics, log } = this.#deps;
     const settings = this.#deps.settingsOf(pod.namespace);

@@ -25,7 +25,7 @@ class Tries {
   roundBeganMs: number | undefined;
   failedAttempts = 0;
   permanentFailures = 0;
-  /** The last one that says what is wrong with a registry; empty before. */
+  /** The last failure that says what is wrong with a registry; empty when there was none. */
   lastFailure = "";
   notBeforeMs = 0;
   /** Writes of the release that failed in a row, all of them and those that the API server left without an answer. */
@@ -81,20 +81,21 @@ export function stopInspection(state: PodState): void {
   else if (inspection.kind === "pending" || inspection.kind === "running") inspection.stop.abort();
 }
 
-/** Held since its creation by the API server's clock, or since this process saw it, if longer: our clock may jump. */
+/** Age since its creation by the API server's clock, or since this process saw it, if longer: our clock may jump (ms). */
 export function gateAgeMs({ api, clock }: Clocks, pod: GatedPodRef, { firstSeenMs }: PodState): number {
   const nowMs = serverNowMs(clock, api);
   const byCreation = pod.creationTimestampMs === undefined ? 0 : nowMs - pod.creationTimestampMs;
   return Math.max(0, byCreation, clock.monotonicMs() - firstSeenMs);
 }
 
-/** The age that counts against the longest gate age, which runs from when the API server and one replica are up. */
+/** The age that counts against the longest gate age (ms), which runs from when the API server and one replica are up. */
 export function countedAgeMs(deps: Clocks, pod: GatedPodRef, state: PodState): number {
   const { maxGateAgeMs } = deps.settingsOf(pod.namespace);
   const seenForMs = deps.clock.monotonicMs() - state.firstSeenMs;
   return Math.min(gateAgeMs(deps, pod, state), Math.max(0, maxGateAgeMs - MIN_LEFT_MS) + seenForMs);
 }
 
+/** Time until the deadline of a pod (ms); zero or less once that has passed. */
 export function leftMs(deps: Clocks, pod: GatedPodRef, state: PodState): number {
   return deps.settingsOf(pod.namespace).maxGateAgeMs - countedAgeMs(deps, pod, state);
 }

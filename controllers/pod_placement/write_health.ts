@@ -10,7 +10,7 @@ const UNABLE_AFTER_MS = 10_000;
 const UNPROVEN_MS = 15_000;
 /** A failure counts for so long (ms): gated pods are tried again every five seconds, which a slow API server makes far more. */
 const FAILURE_COUNTS_MS = 30_000;
-/** Namespaces whose pods' patches fail. */
+/** Failures count when they are in so many namespaces. */
 const MIN_NAMESPACES = 2;
 
 /** The API server's authorizer, not an admission plugin, refused: the right itself is missing. */
@@ -36,7 +36,7 @@ export class WriteHealth {
     this.#failing = undefined;
   }
 
-  /** The same API, whose patches are watched. */
+  /** The same API, with its patches watched. */
   watch(api: KubeApi): KubeApi {
     return withCalls(api, {
       patch: async (type, target, options) => {

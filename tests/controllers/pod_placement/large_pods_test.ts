@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { keptPod, parseGatedPod, ReadPods } from "../../../controllers/pod_placement/gated_pod.ts";
+import { keptPod, parseGatedPod, PodReader } from "../../../controllers/pod_placement/gated_pod.ts";
 import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
 import { judgeImages, reduceToImages } from "../../../lib/placement/decide/images.ts";
 import { isLarge, parsePod } from "../../../lib/placement/decide/pod_view.ts";
@@ -51,10 +51,10 @@ Deno.test("PodPlacement places large pods like any other, by what they are when 
   });
 });
 
-Deno.test("ReadPods has 8 MiB of pods in memory at a time, and knows which are gone", async () => {
+Deno.test("PodReader has 8 MiB of pods in memory at a time, and knows which are gone", async () => {
   const { cluster } = openScene();
   cluster.put(Resource.pods, large("web"));
-  const pods = new ReadPods();
+  const pods = new PodReader();
   const pod = keptPod(viewOf(large("web")));
   const { signal } = new AbortController();
   const held = Promise.withResolvers<string>();
