@@ -24,7 +24,7 @@ export interface ControllerDeps {
   readonly queueMetrics?: ((name: string) => QueueMetrics) | undefined;
 }
 
-/** The same of one that places pods, or judges where they are. The functions answer at once, from memory. */
+/** For a controller that places pods, or judges where they are. The functions answer at once, from memory. */
 export interface PlacingDeps extends ControllerDeps {
   readonly images: PodImages;
   readonly settingsOf: (namespace: string) => PlacementSettings;
@@ -65,7 +65,7 @@ export function requeueAfter(afterMs: number): ReconcileResult {
   return { kind: "requeue", afterMs };
 }
 
-/** Makes the controller. No request is sent to the API server before `run`. */
+/** No request is sent to the API server before `run`. */
 export function openController(options: ControllerOptions): QueuedController {
   const { name, watches, onlyKey, reconcile, parallel, clock, log, queueMetrics } = options;
   const queue = new WorkQueue({

@@ -35,7 +35,7 @@ export interface AuditDeps extends PlacingDeps {
 const PARALLEL = 4;
 /** Audited pods that are kept, so that none is reported twice. */
 const MAX_REPORTED_PODS = 4_096;
-/** Tries of a pod whose images take longer than one may last; each goes on where the one before ended. */
+/** Tries of a pod whose images take longer than a try may; each goes on where the one before ended. */
 const MAX_TRIES = 5;
 const NOT_READ: Inspection = {
   kind: "failed",
@@ -98,7 +98,7 @@ interface DuePod {
   tries: number;
 }
 
-/** Pods to report, each once; kept, because one that soon runs leaves the watch of pending ones before its turn. */
+/** Pods to report, each once. They are kept, because a pod that starts leaves the watch of pending ones before its turn. */
 class DuePods {
   readonly #seen = new LRUCache<string, true>({ max: MAX_REPORTED_PODS });
   readonly #pods = new Map<string, DuePod>();
@@ -141,7 +141,7 @@ class DuePods {
   }
 }
 
-/** The pending pods of audited namespaces. None is kept: after a new list, those reported lately are not reported again. */
+/** The pending pods of audited namespaces. It keeps none: {@link DuePods} reports none again after a new list. */
 function openPending(
   { api, clock, log, settingsOf }: AuditDeps,
   enqueue: (key: string, pod: PodView) => void,
@@ -190,7 +190,7 @@ async function audit(
 
 export const ALL_NAMESPACES = "";
 
-/** Pods created less than this before may have started before they were watched: while a leader took over, or a label was read (ms). */
+/** A younger pod may have started before it was watched (ms), while a leader took over or a label was read. */
 const CATCH_UP_MS = 60_000;
 
 /** Recent pods of a namespace, in any phase, that the webhook passed: those that it handled carry its label. Large ones are left out. */

@@ -3,7 +3,7 @@
 //   watches ─▶ name of a MachineOSConfig ─▶ read the facts ─▶ decide ─┬─ questions ─▶ ask the registries, decide again
 //                                                                     └─ effects ─▶ carry out in order ─▶ events, view, log
 //
-// Nothing is kept between two reconciles but what was last shown: every step can be done by another replica.
+// Only views and checks are kept between two reconciles: another replica can do the next step.
 import {
   answerQuestions,
   type BuildRegistries,
@@ -35,7 +35,7 @@ export interface ImageBuildsDeps extends ControllerDeps {
   readonly access: RepositoriesDeps["access"];
   readonly events: EventRecorder;
   readonly metrics: BuildMetrics;
-  /** Without a builder's image where {@link findBuilder} is to find it. */
+  /** `builderImage` is empty where {@link findBuilder} must find it. */
   readonly settings: BuildSettings;
   /** The image of the machine config operator; empty where nothing names it. */
   readonly findBuilder: (signal: AbortSignal) => Promise<string>;
@@ -47,7 +47,7 @@ const PARALLEL = 4;
 const MAX_ROUNDS = 8;
 /** Longest between two checks of published images; the shortest is half of it (ms). */
 const CHECK_MS = 60 * 60_000;
-/** Until the watches have caught up, after another client wrote first, and where a registry deletes nothing yet (ms). */
+/** Waits (ms): for the watches to sync, after a conflict with another client, and between deletions that a registry refuses. */
 const SYNC_MS = 200;
 const CONFLICT_MS = 100;
 const DELETE_AGAIN_MS = 5 * 60_000;
@@ -63,7 +63,7 @@ export class ImageBuilds implements Controller {
   readonly #watches: BuildWatches;
   readonly #controller: Controller;
   readonly #views = new Map<string, PoolBuildView>();
-  /** What plans were made of when published images were last checked in the registry, and until when that counts. */
+  /** By config: for what its published images were last checked in the registry, and until when that check counts. */
   readonly #checked = new Map<string, { readonly fingerprint: string; readonly untilMs: number }>();
 
   constructor(deps: ImageBuildsDeps) {
@@ -232,7 +232,7 @@ function fingerprintOf(
   return JSON.stringify([uid, generation, annotations, pools.get(pool)?.configuration, architectures]);
 }
 
-const KEPT: Readonly<Partial<Record<DeletionResult["kind"], string>>> = {
+const WHY_KEPT: Readonly<Partial<Record<DeletionResult["kind"], string>>> = {
   denied: "the push secret may not delete there",
   unsupported: "the registry deletes nothing",
   unknown: "the registry did not answer as it should",
@@ -256,9 +256,9 @@ export class Deletions {
   }
 }
 
-/** Undefined where it does not stay, or is another one's. */
+/** undefined when the image does not stay, or belongs to others. */
 function whyKept(result: DeletionResult): string | undefined {
-  if (result.kind !== "forbidden") return KEPT[result.kind];
+  if (result.kind !== "forbidden") return WHY_KEPT[result.kind];
   const right = "delete imagestreamtags.image.openshift.io";
   return `the account of image builds lacks the right to ${right} in the namespace "${result.namespace}"`;
 }

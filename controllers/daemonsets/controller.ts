@@ -30,9 +30,9 @@ interface WatchedDaemonSet {
 }
 
 const PARALLEL = 2;
-/** What one takes beside its template, with its key in the queue and what was last reported of it. */
+/** Bytes of a DaemonSet beside its template: its key in the queue, and what was last reported of it. */
 const DAEMON_SET_BYTES = 2_000;
-/** More than fit into its share; DaemonSets that come and go may have as many keys. */
+/** More than the memory share of a namespace holds: DaemonSets that come and go have keys, too. */
 const MAX_KEYS_OF_NAMESPACE = 1_000;
 /** Between two tries while the nodes are not known (ms). */
 const NODES_MS = 1_000;
@@ -65,7 +65,7 @@ export function openDaemonSetWatch(deps: DaemonSetWatchDeps): Controller {
       if (report === "unfinished") return requeueAfter(retries.afterMs(key));
       retries.clear(key);
       if (report === undefined || reported.get(key) === report.message) return DONE;
-      // It may have gone, or been displaced, since: then nothing would take the message away again.
+      // If it is gone or was displaced, nothing would remove its message again.
       if (daemonSets.get(key)?.uid !== daemonSet.uid) return DONE;
       reported.set(key, report.message);
       const object = eventObjectOf(Resource.daemonSets, { ...splitKey(key), uid: daemonSet.uid });

@@ -25,10 +25,10 @@ const PARALLEL = 4;
 /** A report is to be there within seconds, also after an API server or a Lease was away for a minute. */
 const BACKOFF = { baseMs: 5, capMs: 5_000 } as const;
 
-/** Whoever may create events in a namespace can name as many pods: the rest of them is left until the kubelet repeats its event. */
+/** Users can create events for any number of pods. More than these wait until the kubelet repeats its event. */
 const MAX_KEYS_OF_NAMESPACE = 5_000;
 
-/** More than a daemon writes in three minutes: while no leader works them off, what is reported of a node is cut off here. */
+/** More than a daemon writes in three minutes. Beyond it the events of a node are deleted unread. */
 export const MAX_EVENTS_OF_NODE = 2_000;
 
 export function openExecFormatMonitor(deps: ExecFormatDeps): Controller {
@@ -51,7 +51,7 @@ export function openExecFormatMonitor(deps: ExecFormatDeps): Controller {
       const run = { ...deps, considerRepair, signal };
       if (kind === "repair") return await repairs.reconcile(rest.join("/"), signal);
       if (kind === "pod") return await reconcilePod(run, target, sinceMs);
-      // The first part of such a name is its node.
+      // For an event the part before the name is its node.
       return await (backlog.isFull(target.namespace ?? "") ? dropEvent : reconcileEvent)(run, target.name);
     },
   });
@@ -64,17 +64,17 @@ function groupOf(key: string): string {
   return kind === "event" ? `node ${from}` : from;
 }
 
-/** The backlog of a node has a bound of its own: what is beyond it is deleted, which takes a key. */
+/** The backlog of a node has a limit of its own, beyond which events are deleted; that takes a key for each. */
 function maxOfGroup(group: string): number {
   return group.startsWith("node ") ? Infinity : MAX_KEYS_OF_NAMESPACE;
 }
 
-/** Who wrote it, as the admission policy holds it against a daemon; empty for those of the MTO. */
+/** The node whose daemon wrote it, which an admission policy has checked; empty for events of the MTO. */
 function authorOf({ metadata }: KubeObject): string {
   return metadata.annotations?.[EnoexecAnnotation.node] ?? "";
 }
 
-/** The ENoExecEvents, and the records of images among them: both grow old. */
+/** The ENoExecEvents, and the records of images among them: both expire. */
 function watchEvents(
   { api, clock, log, settings }: ExecFormatDeps,
   backlog: EventBacklog,
@@ -122,7 +122,7 @@ function watchPods({ api, clock, log }: ExecFormatDeps, enqueue: (key: string) =
   return [...reported, failed];
 }
 
-/** The ENoExecEvents that wait, by node: of one that floods Archway the rest is deleted unread, and delays no other. */
+/** Counts the ENoExecEvents that wait, by node: what a node writes beyond its limit is deleted unread, and delays no other. */
 export class EventBacklog {
   readonly #log: Logger;
   readonly #byNode = new Map<string, number>();
@@ -149,7 +149,7 @@ export class EventBacklog {
   }
 }
 
-/** The watch, running while there may be ENoExecEvents; what is not switched on sends no request to the API server. */
+/** Runs the watch only while there may be ENoExecEvents: otherwise no request is sent to the API server. */
 export function whileWanted(
   watch: Runnable,
   { isMonitored, onChange }: Pick<ExecFormatDeps, "isMonitored" | "onChange">,

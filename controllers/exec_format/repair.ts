@@ -29,7 +29,7 @@ interface Wanted {
 const PAUSE_MS = 10_000;
 /** After an eviction that was refused: a budget that forbids evictions must not delay other pods (ms). */
 const REFUSED_PAUSE_MS = 1_000;
-/** Between two tries at one that a budget forbids, and how long it is tried (ms). */
+/** Between two tries at a pod whose budget forbids the eviction, and how long these go on (ms). */
 const BUDGET_MS = 30_000;
 const GIVE_UP_MS = 3_600_000;
 /** A record of an image reaches the placement a moment after it was written (ms). */
@@ -85,7 +85,7 @@ export class Repairs {
     const { api, clock, log, metrics: { archway_exec_format_repairs_total: repairs }, events } = this.#deps;
     const { namespace, name, uid } = pod;
     const nowMs = clock.monotonicMs();
-    // Others are decided at the same time: the first one takes the next ten seconds.
+    // Another pod that was decided at the same time may have been evicted first.
     if (nowMs < this.#notBeforeMs) return requeueAfter(this.#notBeforeMs - nowMs);
     if (this.#evictionsOf(pod, nowMs).length >= MAX_PER_OWNER) {
       repairs.inc({ outcome: "refused" });
@@ -127,7 +127,7 @@ function ownerOf({ namespace, owners }: PodView): string {
   return `${namespace}/${owner?.kind ?? ""}/${owner?.name ?? ""}`;
 }
 
-/** What Archway would constrain a pod to that its owner creates again: planned and judged as any new pod. */
+/** The architectures to which Archway would constrain the pod's replacement, planned and judged as any new pod. */
 async function wouldRequire(
   { imagesToPlace, clock, settingsOf, configsOf }: ExecFormatDeps,
   pod: PodView,
@@ -143,7 +143,7 @@ async function wouldRequire(
   try {
     const images = await orAborted(imagesToPlace.inspect(request, deadline.signal), deadline.signal);
     const judgement = judgeImages(anew, settings, plan.images, images);
-    // None are left: nothing runs all of its images, and a new pod would wait forever.
+    // An empty list means that nothing runs all of its images: a new pod would wait forever.
     return judgement.kind === "failed" ? "unknown" : judgement.architectures;
   } catch (error) {
     if (deadline.signal.aborted && !signal.aborted) return "unknown";

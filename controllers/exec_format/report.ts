@@ -1,4 +1,4 @@
-// Reports one container: a label and an event on the pod, a metric, a record of an image that claims what it has not.
+// Reports one container: a label and an event on the pod, a metric, a record of an image that lacks what it claims.
 import { type PodContainer, podContainers } from "../../lib/exec_format/decide/container.ts";
 import {
   buildFailedImage,
@@ -40,10 +40,10 @@ export interface KnownImage {
 }
 
 const INSPECT_MS = 3_000;
-/** Places of a pod's events: placement has those before. One for each container, so that a repeat only counts up. */
+/** The first slot of these events; placement has those before. Each container has one, so that a repeat only counts up. */
 const FIRST_SLOT = 10;
 
-/** Reports it. Answers whether the pod was still there. Throws ApiError when the label cannot be written. */
+/** Returns whether the pod was still there. Throws ApiError when the label cannot be written. */
 export async function reportFailure(run: ExecFormatRun, seen: SeenFailure): Promise<"reported" | "gone"> {
   const { metrics, reported, log, clock } = run;
   const { container, architecture, source } = seen;
@@ -59,12 +59,12 @@ export async function reportFailure(run: ExecFormatRun, seen: SeenFailure): Prom
   const { namespace, name: pod, nodeName: node } = view;
   reported.show({ atMs: clock.nowMs(), namespace, pod, container: name, node, architecture });
   log.info("exec format error reported", { namespace, pod, container: name, node, source });
-  await follow(run, seen, view, image);
+  await followUp(run, seen, view, image);
   return "reported";
 }
 
-/** What is done besides reporting; the report stands whatever becomes of it. */
-async function follow(
+/** Records the image, and considers a repair. The report stands even when this fails. */
+async function followUp(
   run: ExecFormatRun,
   { container, architecture, isCertain, isEntryPoint }: SeenFailure,
   view: PodView,
@@ -159,7 +159,7 @@ export async function inspectContainer(
     if (inspected?.inspection.kind !== "platforms") return undefined;
     const { digest, platforms } = inspected.inspection;
     const own = usablePlatforms(platforms, operatingSystemOf(pod)).map(({ architecture }) => architecture);
-    // What its other images are tells what the RuntimeClass is for.
+    // Its other images show what the RuntimeClass is for.
     const known = podImages.recall({ ...wanted, images: imagesToInspect(pod, settings) })?.images ?? [inspected];
     const emulated = emulatedFor(pod, settings, { platforms, images: known });
     return { digest, architectures: [...new Set([...own, ...emulated])].sort() };

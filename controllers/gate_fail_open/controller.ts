@@ -17,7 +17,7 @@ import { podRef } from "../../lib/placement/decide/pod_refs.ts";
 import type { Board } from "../../lib/placement/decide/report/board.ts";
 import { type Controller, type ControllerDeps, DONE, openController, requeueAfter } from "../controller.ts";
 
-/** What it needs. `api` is of its own: it works when the rest of the process does not. */
+/** `api` has connections of its own: it works when the rest of the process does not. */
 export interface GateFailOpenDeps extends LeaderAbsenceDeps, ControllerDeps {
   readonly lifter: GateLifter;
   readonly events: EventRecorder;
@@ -34,17 +34,17 @@ const SWEEP_EVERY_MS = 5 * 60_000;
 const PARALLEL = 4;
 const BACKOFF = { baseMs: 1_000, capMs: 30_000 } as const;
 
-type Held = HeldPodRef & { readonly createdMs: number };
+type GatedPod = HeldPodRef & { readonly createdMs: number };
 
-/** Makes the controller. No request is sent to the API server while a replica leads. */
+/** No request is sent to the API server while a replica leads. */
 export function openGateFailOpen(deps: GateFailOpenDeps): Controller {
   const absence = new LeaderAbsence(deps, GATE_ABSENCE_LIMITS);
-  const held = new Map<string, Held>();
+  const gated = new Map<string, GatedPod>();
   const controller = openController({
     ...deps,
     name: "gate-fail-open",
-    watches: [{ run: (signal) => watch({ deps, absence, held, enqueue: (key) => controller.enqueue(key) }, signal) }],
-    reconcile: (key, signal) => reconcile({ deps, absence, held }, key, signal),
+    watches: [{ run: (signal) => watch({ deps, absence, gated, enqueue: (key) => controller.enqueue(key) }, signal) }],
+    reconcile: (key, signal) => reconcile({ deps, absence, gated }, key, signal),
     parallel: PARALLEL,
     queue: { groupOf: (key) => splitKey(key).namespace ?? "", backoff: BACKOFF },
   });
@@ -55,7 +55,7 @@ interface Parts {
   readonly deps: GateFailOpenDeps;
   readonly absence: LeaderAbsence;
   /** By `namespace/name`; empty while a replica leads. */
-  readonly held: Map<string, Held>;
+  readonly gated: Map<string, GatedPod>;
 }
 
 /** Lists what is gated for as long as no replica leads. Never rejects. */
@@ -63,7 +63,7 @@ async function watch(
   parts: Parts & { readonly enqueue: (key: string) => void },
   signal: AbortSignal,
 ): Promise<void> {
-  const { deps: { clock, log, view }, absence, held } = parts;
+  const { deps: { clock, log, view }, absence, gated } = parts;
   let [listAtMs, sweepAtMs] = [0, 0];
   let isOpen = false;
   while (!signal.aborted) {
@@ -74,7 +74,7 @@ async function watch(
     }
     if (state === "present" && isOpen) log.info("a replica leads, gates are its matter again");
     if (state === "present") {
-      held.clear();
+      gated.clear();
       [listAtMs, sweepAtMs] = [0, 0];
     }
     if (state !== "doubtful") isOpen = state === "absent";
@@ -90,15 +90,15 @@ async function watch(
 }
 
 async function list(
-  { deps: { api, clock, log }, held, enqueue }: Parameters<typeof watch>[0],
+  { deps: { api, clock, log }, gated, enqueue }: Parameters<typeof watch>[0],
   { isSweep, signal }: { readonly isSweep: boolean; readonly signal: AbortSignal },
 ): Promise<void> {
   try {
     for await (const pod of listGatedPods(api, isSweep ? ["labelled", "pending"] : ["labelled"], signal)) {
       const key = keyOf({ metadata: pod });
-      if (pod.deleting || held.get(key)?.uid === pod.uid) continue;
+      if (pod.deleting || gated.get(key)?.uid === pod.uid) continue;
       const { namespace, name, uid, creationTimestampMs: createdMs = clock.nowMs() } = pod;
-      held.set(key, { namespace, name, uid, createdMs });
+      gated.set(key, { namespace, name, uid, createdMs });
       enqueue(key);
     }
   } catch (error) {
@@ -108,11 +108,11 @@ async function list(
 
 /** Takes the gate off a pod when it is overdue. A throw means: try again. */
 async function reconcile(
-  { deps, absence, held }: Parts,
+  { deps, absence, gated }: Parts,
   key: string,
   signal: AbortSignal,
 ): Promise<ReconcileResult> {
-  const pod = held.get(key);
+  const pod = gated.get(key);
   if (pod === undefined) return DONE;
   const ageMs = serverNowMs(deps.clock, deps.api) - pod.createdMs;
   const leftMs = overdueInMs({ ageMs, maxGateAgeMs: deps.maxGateAgeMs });
@@ -122,14 +122,14 @@ async function reconcile(
   if (lift.kind === "failed") {
     throw new Error(`Cannot release pod "${key}" without a leader: ${lift.why}`);
   }
-  if (held.get(key)?.uid === pod.uid) held.delete(key);
+  if (gated.get(key)?.uid === pod.uid) gated.delete(key);
   if (lift.kind === "lifted") report(deps, pod, { ageMs, silentForMs: absence.silentForMs });
   return DONE;
 }
 
 function report(
   { events, metrics, board, clock, log, lease, view }: GateFailOpenDeps,
-  pod: Held,
+  pod: GatedPod,
   { ageMs, silentForMs }: { readonly ageMs: number; readonly silentForMs: number },
 ): void {
   const name = { namespace: pod.namespace, pod: pod.name };

@@ -38,7 +38,7 @@ export interface KueueDeps extends PlacingDeps {
 const PARALLEL = 64;
 /** A Workload counts as so many images at least: a namespace may have eight that wait, and all together 62. */
 const LEAST_IMAGES = 64;
-/** What is left of the longest wait, images are waited for; and at least so long (ms). */
+/** Images are waited for as long as the longest gate age leaves, and at least for this long (ms). */
 const LEAST_WAIT_MS = 1_000;
 /** Until another try for permits (ms). */
 const NO_PERMIT_MS = 500;
@@ -61,7 +61,7 @@ interface Run extends KueueDeps {
   readonly signal: AbortSignal;
 }
 
-/** How the images of a Workload are inspected. */
+/** Earlier inspections of a Workload, and how long this one may take. */
 interface History extends Failures {
   /** How long it has waited by now. */
   readonly ageMs: () => number;
@@ -69,7 +69,7 @@ interface History extends Failures {
   readonly limitMs: number;
 }
 
-/** Makes the controller. No request is sent to the API server before `run`. */
+/** No request is sent to the API server before `run`. */
 export function openKueue(deps: KueueDeps): Controller {
   const { api, clock, log } = deps;
   const failures = new Map<string, Failures>();
@@ -178,7 +178,7 @@ async function readFlavors(
   );
 }
 
-/** The Job as well: Kueue makes a new Workload from it when it must. Its pods get the affinity from it, too. */
+/** Narrows the Job as well: Kueue may make a new Workload from it, and its pods get their affinity from it. */
 async function narrowJob(run: Run, workload: Workload, decision: PlacementDecision | undefined): Promise<void> {
   const { api, log, signal } = run;
   const { namespace, job: name } = workload;
@@ -198,7 +198,7 @@ async function narrowJob(run: Run, workload: Workload, decision: PlacementDecisi
   } catch (error) {
     const failure = classifyWriteFailure(error);
     if (failure === "later" || failure === "stale") throw error;
-    // Without it the Workload decides all the same.
+    // The affinity of the Workload is enough.
     log.debug("template of a job not narrowed", { job: `${namespace}/${name}`, failure });
   }
 }
@@ -214,7 +214,7 @@ async function patchWorkload({ api, signal }: Run, target: ResourceTarget, opera
   await api.patch(Resource.kueueWorkloads, target, { body: { kind: "json", operations }, signal });
 }
 
-/** Kueue admits nothing to a ClusterQueue whose check nobody says is active. */
+/** Kueue admits nothing to a ClusterQueue while its check is not Active. */
 async function activateCheck({ api, clock, signal }: Run): Promise<void> {
   const name = ADMISSION_CHECK;
   const check = await readOptional(api, { type: Resource.kueueChecks, name, signal });

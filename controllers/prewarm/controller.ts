@@ -31,7 +31,7 @@ const KINDS: readonly ResourceType[] = [
 
 /** Templates inspected at a time: few, because pods go first; the limits of each registry apply besides. */
 const PARALLEL = 4;
-/** Shares of a tag's TTL: before the first it is never looked up again; the second, with jitter, keeps well clear of its end. */
+/** Shares of a tag's TTL: the first passes before the next look-up; the second, jittered, comes on top, still within the TTL. */
 const RENEWABLE_AFTER = 0.5;
 const RENEWED_WITHIN = 0.35;
 
@@ -40,7 +40,7 @@ const MAX_REQUEST_CHARACTERS = 16 * 1024;
 
 /** What a kept template takes beside its request, with its key here and in the queue. An ordinary one weighs 1 700 in all. */
 const TEMPLATE_BYTES = 1_000;
-/** More than fit into its share; templates that come and go may have as many keys. */
+/** More than the memory share of a namespace holds: templates that come and go have keys, too. */
 const MAX_KEYS_OF_NAMESPACE = 5_000;
 
 /** The images of a template, and who may pull them: all that is kept of it. */

@@ -80,7 +80,7 @@ export function openTaints(deps: TaintsDeps): TaintsController {
   return { enqueue: controller.enqueue, progress: () => progress, carried, run };
 }
 
-/** Freed from when the config leaves; a replica that has never seen one leaves those of other controllers alone. */
+/** Taints are lifted once the config is being deleted. A replica that has never seen a config leaves those of others alone. */
 function makeGoal({ presence }: TaintsDeps): () => StepOptions["goal"] | undefined {
   let isLifting = false;
   return () => {
@@ -92,7 +92,7 @@ function makeGoal({ presence }: TaintsDeps): () => StepOptions["goal"] | undefin
   };
 }
 
-/** A reconcile which, when it had nothing to write, does not begin again at once; writes have a limiter of their own. */
+/** Delays the reconcile that follows one without writes; writes have a limiter of their own. */
 function spaced(clock: Clock, reconcile: ControllerOptions["reconcile"]): ControllerOptions["reconcile"] {
   let nextMs = 0;
   return async (key, signal) => {

@@ -99,7 +99,7 @@ function openUpgradeWatches(
   ];
 }
 
-/** Not a write of the status, which is a reconcile's own. */
+/** False for a write of the status, which is a reconcile's own. */
 function isOfOthers(change: Change<KubeObject>): boolean {
   if (change.kind === "delete" || change.previous === undefined) return true;
   return wantsReconcile({ before: change.previous, after: change.value });

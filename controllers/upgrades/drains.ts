@@ -62,7 +62,7 @@ export function openDrains(deps: UpgradesDeps): Drains {
       const nodes = await reader.nodes();
       notReady = notReadyOf(nodes);
       const policy = drainPolicyOf(plan.spec, config);
-      // What a person cordoned is that person's: its pods stay, and it takes no turn of a node that is drained.
+      // A node that a person cordoned is left alone: its pods stay, and it does not take the turn of a drained one.
       const drained = nodes.filter(isUnderConfiguration);
       const advice = await adviseDrains(drained, { reader, policy, nowMs, readMs });
       reportOverdue(deps, { nodes, advice, overdue, plan, config });
@@ -139,7 +139,7 @@ export const DRAINS_MS = 60_000;
 export interface DrainRounds {
   /** To be called by each reconcile, with what it read. */
   follow(input: UpgradeInput): void;
-  /** Checks them, by the plan and the settings as they were read last; again a minute later. Rejects when something cannot be read. */
+  /** Checks the drains by the plan and settings that were read last, and again a minute later. Rejects when a read fails. */
   take(signal: AbortSignal): Promise<ReconcileResult>;
 }
 
@@ -149,7 +149,7 @@ export function openDrainRounds(
 ): DrainRounds {
   let latest: UpgradeInput | undefined;
   let dueMs = 0;
-  // From here, not from the end of the round: reconciles come a minute apart, and the next one is to find it due.
+  // Counted from the beginning of a round, so that the next reconcile, a minute later, finds it due.
   const begin = (): void => {
     dueMs = clock.monotonicMs() + DRAINS_MS;
   };

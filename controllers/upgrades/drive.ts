@@ -26,7 +26,7 @@ export interface DriveOptions extends Omit<ReadScope, "reader"> {
   readonly onWritten: (status: UpgradeStatus) => void;
 }
 
-/** Drives it to its end. Rejects when the signal aborts, and when the plan was changed by another: nothing more is done then. */
+/** Drives a reconcile to its end. Rejects, and does nothing more, when the signal aborts or another client changed the plan. */
 export async function drive(run: Reconcile, deps: UpgradesDeps, options: DriveOptions): Promise<ReconcileEnd> {
   const driver = new Driver(deps, options);
   let next = run.next();
@@ -93,7 +93,7 @@ class Driver {
     this.#options.onWritten(status);
   }
 
-  /** Beside the history, which is written as a whole: neither write takes the other's away. */
+  /** Written beside the history, which is replaced as a whole, so that neither write overwrites the other. */
   async #writeDelivery(delivery: Delivery): Promise<void> {
     const { plan } = this.#options;
     if (plan === undefined) return;

@@ -37,7 +37,7 @@ export async function applyEffects(
       const failure = errorText(error);
       deps.log.warn("an effect failed", { effect: effect.kind, error: failure });
       if (effect.kind !== "notify" || effect.onFailure === "stop") return { kind: "applied", done, failure };
-      // The log says it: nothing waits for it.
+      // Nothing waits for this notification, so the log is enough.
       deps.gauges.set("upgrade_notification_failed", { event: effect.notification.state }, 0);
     }
   }
@@ -57,7 +57,7 @@ async function applyEffect(effect: Effect, deps: UpgradesDeps, scope: ApplyScope
       return await outside.endSilence(effect.id, signal);
     case "patchClusterVersion":
       await patchClusterVersion(api, effect, signal);
-      // What could not be said before it is not tried again.
+      // Notifications that failed before it are not tried again.
       return gauges.clear("upgrade_notification_failed");
     case "reserveCapacity":
       return await reserveCapacity(api, scope);

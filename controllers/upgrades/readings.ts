@@ -65,7 +65,7 @@ function readersOf({ api, outside }: UpgradesDeps, scope: ReadScope): Readers {
   };
 }
 
-/** That of the target; without one there is nothing to compare with. */
+/** The baseline of the target; empty without one, as there is nothing to compare with. */
 function baselineOf(base: Base | undefined): Pick<Baseline, "renderedConfigs"> {
   const history = base === undefined ? undefined : historyOf(base.plan.status, base.plan.spec.desired);
   return history?.baseline ?? { renderedConfigs: {} };
