@@ -47,7 +47,7 @@ function selectWebhooks(store: ObjectStore, attempt: AdmissionAttempt, type: Res
   );
 }
 
-/** The conditions that are played here, by name, as CEL is not spoken. */
+/** The match conditions that are implemented here, by name, as CEL is not. */
 const CONDITIONS: Readonly<Record<string, (attempt: AdmissionAttempt) => boolean>> = {
   "image-came-to-a-node": ({ object, oldObject, subresource }) =>
     (textAt(oldObject, "spec", "nodeName") ?? "") !== "" &&
@@ -178,7 +178,7 @@ const WEBHOOK = z.object({
   objectSelector: z.unknown().optional(),
 });
 
-/** One webhook of a configuration. `matchPolicy` is not understood. One with `matchConditions` (CEL) that are not played is not called. */
+/** A webhook of a configuration. `matchPolicy` is ignored; with `matchConditions` that are not implemented it is not called. */
 type Webhook = z.output<typeof WEBHOOK>;
 
 /** Whether the webhook must be asked. `namespaceLabels` are those of the object's namespace, if it has one. */

@@ -35,7 +35,7 @@ function storeNew(cluster: Cluster, kind: ServedKind, object: KubeObject): KubeO
   return stored;
 }
 
-/** Checks and defaults: what mutating webhooks get to see. No uid yet, and no name when it is to be generated. */
+/** Checks an object and sets defaults, for mutating webhooks. It has no uid yet, and no name when that is to be generated. */
 function prepareObject(
   cluster: Cluster,
   kind: ServedKind,

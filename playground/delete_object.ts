@@ -38,7 +38,7 @@ export function isFree({ metadata: { finalizers = [] } }: KubeObject): boolean {
   return finalizers.length === 0;
 }
 
-/** Stores an object. One that is leaving goes as soon as nothing holds it: no finalizer, and no kubelet that must stop it. */
+/** Stores an object; removes one that is being deleted once nothing holds it, neither a finalizer nor a kubelet. */
 export function storeObject({ store }: Cluster, kind: ServedKind, object: KubeObject): KubeObject {
   const stored = store.put(kind, object);
   const hasGrace = (numberAt(stored, "metadata", "deletionGracePeriodSeconds") ?? 0) > 0;

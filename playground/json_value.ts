@@ -1,4 +1,4 @@
-// Reads and compares parsed JSON of unknown shape.
+// Reads parsed JSON of unknown shape at a path. Unlike in lib/json.ts a missing text or number is undefined.
 import { isObject, type JsonObject } from "../lib/json.ts";
 
 export { isObject, type JsonObject };

@@ -13,7 +13,7 @@ export type PulledImage =
   | {
     readonly kind: "runs";
     readonly architectures: readonly string[];
-    /** What its program runs on, where that is not what the image claims; none: it ends with 1 wherever it runs. */
+    /** Architectures of its program, where the image claims others; empty: it ends with 1 wherever it runs. */
     readonly programs?: readonly string[] | undefined;
   }
   | { readonly kind: "missing" }
@@ -23,7 +23,7 @@ interface KubeletOptions {
   readonly pull: (image: string) => PulledImage;
 }
 
-/** Starts kubelets for all nodes. They act in the same turn as the write that calls for it. */
+/** Starts kubelets for all nodes. They act in the same turn of the event loop as the write that causes it. */
 export function openKubelets(cluster: Cluster, { pull }: KubeletOptions): Disposable {
   const { store } = cluster;
   let address = 0;

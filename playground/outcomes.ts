@@ -33,15 +33,15 @@ export interface SampleOutcome {
 
 const REQUIRED = ["spec", "affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution"] as const;
 
-export interface Said {
+export interface Observed {
   readonly report?: string | undefined;
   /** Types of the conditions of the config that are true. */
   readonly conditions?: readonly string[];
 }
 
 /** What is written on a pod, as one row. `nodes` are all nodes of the cluster. */
-export function readOutcome(pod: KubeObject, nodes: readonly KubeObject[], said: Said = {}): SampleOutcome {
-  const { report } = said;
+export function readOutcome(pod: KubeObject, nodes: readonly KubeObject[], observed: Observed = {}): SampleOutcome {
+  const { report } = observed;
   const nodeName = textAt(pod, "spec", "nodeName");
   const node = nodes.find((each) => each.metadata.name === nodeName);
   const nodeArchitecture = textAt(node, "metadata", "labels", NODE_ARCH_LABEL);
@@ -51,7 +51,7 @@ export function readOutcome(pod: KubeObject, nodes: readonly KubeObject[], said:
   const ok = expected === undefined || (
     decision === expected.decision &&
     architectures.join() === expected.architectures.toSorted().join() &&
-    isReportedAsExpected(pod, { expected, report }) && isSaidAsExpected(pod, expected, said) &&
+    isReportedAsExpected(pod, { expected, report }) && isObservedAsExpected(pod, expected, observed) &&
     (nodeArchitecture === undefined ? expected.nodes.length === 0 : expected.nodes.includes(nodeArchitecture))
   );
   const images = listAt(pod, "spec", "containers").map((container) => textAt(container, "image") ?? "");
@@ -63,19 +63,23 @@ export function readOutcome(pod: KubeObject, nodes: readonly KubeObject[], said:
 }
 
 /** Whether nothing more will happen to a pod: decided, and bound or found unschedulable. */
-export function isSettled(pod: KubeObject, said: Said = {}): boolean {
-  const { report } = said;
+export function isSettled(pod: KubeObject, observed: Observed = {}): boolean {
+  const { report } = observed;
   const decision = readDecision(pod);
   const expected = parseExpectation(pod.metadata.annotations?.[EXPECT_ANNOTATION]);
   if (decision === "waiting" || decision === "unseen" && expected?.decision !== "unseen") return false;
-  if (expected !== undefined && !isSaidAsExpected(pod, expected, said)) return false;
+  if (expected !== undefined && !isObservedAsExpected(pod, expected, observed)) return false;
   const mustReport = expected !== undefined && (expected.reported ?? expected.contradicted) === true;
   if (mustReport && !isReportedAsExpected(pod, { expected, report })) return false;
   if (textAt(pod, "spec", "nodeName") !== undefined) return textAt(pod, "status", "podIP") !== undefined;
   return listAt(pod, "status", "conditions").some((condition) => textAt(condition, "reason") === "Unschedulable");
 }
 
-function isSaidAsExpected(pod: KubeObject, { tolerates, condition }: Expectation, { conditions = [] }: Said): boolean {
+function isObservedAsExpected(
+  pod: KubeObject,
+  { tolerates, condition }: Expectation,
+  { conditions = [] }: Observed,
+): boolean {
   return (condition === undefined || conditions.includes(condition)) &&
     (tolerates === undefined || toleratedBy(pod).join() === tolerates.join());
 }
@@ -85,10 +89,10 @@ function toleratedBy(pod: KubeObject): readonly string[] {
   return own.map((toleration) => textAt(toleration, "value") ?? "").sort();
 }
 
-export function saidAbout(
+export function observedOf(
   pod: KubeObject,
   { events, configs }: { readonly events: readonly KubeObject[]; readonly configs: readonly KubeObject[] },
-): Said {
+): Observed {
   const conditions = configs.flatMap(({ status }) => parseConditions(status)).filter(({ status }) => status === "True");
   return { report: reportOf(pod, events), conditions: conditions.map(({ type }) => type) };
 }

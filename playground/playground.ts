@@ -12,7 +12,7 @@ import { openGarbageCollector } from "./owners.ts";
 import { type JsonObject, listAt, textAt } from "./json_value.ts";
 import { kindNamed } from "./kinds.ts";
 import { openKubelets, type PulledImage } from "./kubelet.ts";
-import { isSettled, readOutcome, type Said, saidAbout, type SampleOutcome } from "./outcomes.ts";
+import { isSettled, type Observed, observedOf, readOutcome, type SampleOutcome } from "./outcomes.ts";
 import { openRegistry, type Registry } from "./registry.ts";
 import {
   earlierPods,
@@ -52,7 +52,7 @@ export interface PlaygroundFiles {
   readonly authority: string;
   /** A file of `--config`, which names a `config.json` with the login of the registry's user. */
   readonly settings: string;
-  /** policy.json, which wants images of one repository signed. */
+  /** policy.json, which requires signatures for images of one repository. */
   readonly policy: string;
 }
 
@@ -90,13 +90,13 @@ export async function openPlayground(options: PlaygroundOptions): Promise<Playgr
   const admission = stack.use(openAdmission(store, { log }));
   const cluster: Cluster = { store, clock, admission };
   stack.use(openControllers(cluster, { registry, log }));
-  await furnish(cluster, { registryHost: registry.host, namespaces, scenario });
+  await populate(cluster, { registryHost: registry.host, namespaces, scenario });
   const apiServer = stack.use(await openApiServer(cluster, { log, certificate: certificates.serving }));
   const files = await writeFiles(workDir, { apiUrl: apiServer.url, certificates, registryHost: registry.host });
   const samples = (): readonly KubeObject[] =>
     store.list(Resource.pods).filter((pod) => pod.metadata.namespace === SAMPLE_NAMESPACE);
-  const saidOf = (pod: KubeObject): Said =>
-    saidAbout(pod, { events: store.list(Resource.events), configs: store.list(Resource.clusterConfigs) });
+  const observed = (pod: KubeObject): Observed =>
+    observedOf(pod, { events: store.list(Resource.events), configs: store.list(Resource.clusterConfigs) });
   const owned = stack.move();
   return {
     apiUrl: apiServer.url,
@@ -107,8 +107,8 @@ export async function openPlayground(options: PlaygroundOptions): Promise<Playgr
     apiServer,
     serveFlags: serveFlags(files, registry.host),
     applySamples: (signal) => applySamples(cluster, { registryHost: registry.host, scenario, signal }),
-    waitUntilSettled: (signal) => waitFor(store, () => samples().every((pod) => isSettled(pod, saidOf(pod))), signal),
-    outcomes: () => samples().map((pod) => readOutcome(pod, store.list(Resource.nodes), saidOf(pod))),
+    waitUntilSettled: (signal) => waitFor(store, () => samples().every((pod) => isSettled(pod, observed(pod))), signal),
+    outcomes: () => samples().map((pod) => readOutcome(pod, store.list(Resource.nodes), observed(pod))),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }
@@ -175,14 +175,14 @@ async function create(cluster: Cluster, kindName: string, body: JsonObject, name
   await createObject(cluster, kindNamed(kindName), { namespace, body });
 }
 
-interface Furnishing {
+interface PopulateOptions {
   readonly registryHost: string;
   readonly scenario: Scenario | undefined;
 }
 
-async function furnish(
+async function populate(
   cluster: Cluster,
-  options: Furnishing & { readonly namespaces: readonly string[] },
+  options: PopulateOptions & { readonly namespaces: readonly string[] },
 ): Promise<void> {
   for (const name of new Set(["default", "kube-system", SAMPLE_NAMESPACE, ...options.namespaces])) {
     await create(cluster, "Namespace", { metadata: { name } });
@@ -198,7 +198,7 @@ async function furnish(
 
 async function applySamples(
   cluster: Cluster,
-  options: Furnishing & { readonly signal: AbortSignal },
+  options: PopulateOptions & { readonly signal: AbortSignal },
 ): Promise<void> {
   const watched = (): boolean =>
     cluster.store.list(Resource.mutatingWebhooks).some((object) => listAt(object, "webhooks").length > 0);

@@ -1,4 +1,4 @@
-// What scheduler and kubelet say of a pod: its status, and events, one a reason with the latest message, counted up.
+// What scheduler and kubelet report of a pod: its status, and one event for each reason, with the latest message and a count.
 import { isDeepStrictEqual } from "node:util";
 import { isObject, type JsonObject } from "../lib/json.ts";
 import { type KubeObject, Resource } from "../lib/k8s/types.ts";
@@ -11,7 +11,7 @@ interface PodCondition extends JsonObject {
   readonly status: "True" | "False";
 }
 
-/** Of a pod that was just created: Pending, and held when it has scheduling gates. */
+/** The status of a new pod: Pending, and held when it has scheduling gates. */
 export function newPodStatus(pod: KubeObject, nowMs: number): JsonObject {
   const status = { phase: "Pending", qosClass: "BestEffort" };
   if (listAt(pod, "spec", "schedulingGates").length === 0) return status;

@@ -42,7 +42,7 @@ function parseSelection(path: ResourcePath, query: URLSearchParams): Selector {
     byLabel(object) && byField(object);
 }
 
-/** One page. Later ones are of the present state under the first one's version, from which a watch sees every change. Old: 410. */
+/** A page. Later ones show the present state under the first one's version, from which a watch sees every change. Old: 410. */
 function listPage(
   cluster: Cluster,
   kind: ServedKind,

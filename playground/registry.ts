@@ -127,7 +127,7 @@ function answer(repositories: ReadonlyMap<string, Repository>, request: Request,
   return new Response(request.method === "HEAD" ? null : content.bytes, { headers });
 }
 
-/** The token of a repository is as good as a name: this registry protects nothing but the demonstration. */
+/** A token that anybody can guess: this registry has nothing to protect. */
 function tokenFor(repository: string, user: RegistryOptions["user"]): string {
   return btoa(`pull ${repository} ${user.name}`).replaceAll("=", "");
 }

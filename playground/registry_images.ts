@@ -21,21 +21,21 @@ export interface BuiltImage {
   readonly top: ManifestContent;
 }
 
-interface Words {
+interface MediaTypes {
   readonly index: string;
   readonly manifest: string;
   readonly config: string;
   readonly layer: string;
 }
 
-const OCI: Words = {
+const OCI: MediaTypes = {
   index: "application/vnd.oci.image.index.v1+json",
   manifest: "application/vnd.oci.image.manifest.v1+json",
   config: "application/vnd.oci.image.config.v1+json",
   layer: "application/vnd.oci.image.layer.v1.tar+gzip",
 };
 
-const DOCKER: Words = {
+const DOCKER: MediaTypes = {
   index: "application/vnd.docker.distribution.manifest.list.v2+json",
   manifest: "application/vnd.docker.distribution.manifest.v2+json",
   config: "application/vnd.docker.container.image.v1+json",
@@ -43,14 +43,14 @@ const DOCKER: Words = {
 };
 
 export async function buildImage(description: ImageDescription): Promise<BuiltImage> {
-  const words = description.form.startsWith("oci") ? OCI : DOCKER;
-  const layer = await content(words.layer, `layer of ${description.repository}:${description.tag}`);
+  const mediaTypes = description.form.startsWith("oci") ? OCI : DOCKER;
+  const layer = await content(mediaTypes.layer, `layer of ${description.repository}:${description.tag}`);
   const blobs: ManifestContent[] = [layer];
   const manifests: ManifestContent[] = [];
   const entries: unknown[] = [];
   for (const architecture of description.architectures) {
-    const config = await content(words.config, renderConfig(description, { architecture, layer }));
-    const manifest = await content(words.manifest, renderManifest(words, config, layer));
+    const config = await content(mediaTypes.config, renderConfig(description, { architecture, layer }));
+    const manifest = await content(mediaTypes.manifest, renderManifest(mediaTypes, config, layer));
     blobs.push(config);
     manifests.push(manifest);
     const variant = architecture === "arm64" ? { variant: "v8" } : {};
@@ -58,8 +58,8 @@ export async function buildImage(description: ImageDescription): Promise<BuiltIm
   }
   const [only] = manifests;
   if (only !== undefined && description.form.endsWith("manifest")) return { blobs, manifests, top: only };
-  const index = { schemaVersion: 2, mediaType: words.index, manifests: entries };
-  const top = await content(words.index, index);
+  const index = { schemaVersion: 2, mediaType: mediaTypes.index, manifests: entries };
+  const top = await content(mediaTypes.index, index);
   return { blobs, manifests: [...manifests, top], top };
 }
 
@@ -90,7 +90,7 @@ function renderConfig(
   };
 }
 
-function renderManifest(words: Words, config: ManifestContent, layer: ManifestContent): unknown {
+function renderManifest(mediaTypes: MediaTypes, config: ManifestContent, layer: ManifestContent): unknown {
   const layers = [descriptor(layer)];
-  return { schemaVersion: 2, mediaType: words.manifest, config: descriptor(config), layers };
+  return { schemaVersion: 2, mediaType: mediaTypes.manifest, config: descriptor(config), layers };
 }

@@ -8,7 +8,7 @@ import WELCOME from "./welcome.txt" with { type: "text" };
 
 type Column = readonly [title: string, cellOf: (outcome: SampleOutcome) => string];
 
-/** The table, and below it what else was expected, why, and what was reported. `registryHost` and columns that do not fit are left out. */
+/** The table, and below it what was expected, why, and what was reported; without `registryHost` and columns that do not fit. */
 export function renderOutcomeTable(
   outcomes: readonly SampleOutcome[],
   options: { readonly registryHost: string; readonly color: boolean; readonly columns?: number | undefined },
@@ -71,7 +71,7 @@ export interface Welcome
   readonly scenario: Scenario;
 }
 
-/** What `archway dev` prints when it keeps running. Where placement does not run, pods of one architecture would start anywhere and fail. */
+/** What `archway dev` prints when it keeps running. Without placement, it suggests no pods to try: they would fail. */
 export function renderWelcome(welcome: Welcome): string {
   const { sample, scenario, ...others } = welcome;
   const wanted: readonly string[] = [sample === "" ? "builds" : "pods", scenario];

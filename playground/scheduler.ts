@@ -1,4 +1,4 @@
-// The playground's scheduler: binds every pod that no gate holds to a fitting node, or sets the condition that explains why there is none.
+// The playground's scheduler: binds every pod without a gate to a fitting node, or says in a condition why none fits.
 import { isDeepStrictEqual } from "node:util";
 import { keyOf, type KubeObject, Resource } from "../lib/k8s/types.ts";
 import type { Logger } from "../lib/log.ts";
@@ -9,7 +9,7 @@ import { recordEvent, withCondition } from "./pod_status.ts";
 
 const component = "default-scheduler";
 
-/** Runs until disposed. Works in the same turn as the write that calls for it, so nothing has to wait. */
+/** Runs until disposed. It acts in the same turn of the event loop as the write that causes it, so nothing has to wait. */
 export function openScheduler(cluster: Cluster, { log }: { readonly log: Logger }): Disposable {
   const { store } = cluster;
   const scheduleAll = (): void => store.list(Resource.pods).forEach((pod) => schedulePod(cluster, pod, log));

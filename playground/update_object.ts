@@ -68,7 +68,7 @@ async function writeObject(
       ? { ...current, status: proposed["status"] }
       : mergeObject(kind, current, proposed);
     const attempt = { operation: "UPDATE", kind, oldObject: current, subresource, dryRun } as const;
-    const next = counted(current, await cluster.admission.mutate({ ...attempt, object: merged }) ?? merged);
+    const next = withGeneration(current, await cluster.admission.mutate({ ...attempt, object: merged }) ?? merged);
     await cluster.admission.validate({ ...attempt, object: next });
     if (dryRun) return next;
     if (cluster.store.get(kind, keyOf(current)) !== current) continue;
@@ -87,7 +87,7 @@ function checkVersions(kind: ServedKind, current: KubeObject, proposed: KubeObje
   if (proposed.metadata.name !== name) throw badRequest("the name of the object does not match the name on the URL");
 }
 
-/** What is proposed, with what a client cannot change. */
+/** The proposed object, with the members that a client cannot change. */
 function mergeObject(kind: ServedKind, current: KubeObject, proposed: KubeObject): KubeObject {
   const { namespace, uid, creationTimestamp, deletionTimestamp, generation, resourceVersion } = current.metadata;
   const { status: given, ...rest } = proposed;
@@ -100,7 +100,7 @@ function mergeObject(kind: ServedKind, current: KubeObject, proposed: KubeObject
   return withDefaults(kind, kept);
 }
 
-function counted(current: KubeObject, admitted: KubeObject): KubeObject {
+function withGeneration(current: KubeObject, admitted: KubeObject): KubeObject {
   const { metadata: _metadata, status: _status, ...before } = current;
   const { metadata: _now, status: _its, ...after } = admitted;
   const { generation = 1 } = current.metadata;

@@ -54,7 +54,7 @@ function isReady(pod: KubeObject): boolean {
     statuses.every((status) => textAt(status, "state", "running", "startedAt") !== undefined);
 }
 
-/** Follows Deployments and Jobs until disposed. The pods of those that are gone are the garbage collector's. */
+/** Follows Deployments and Jobs until disposed. The garbage collector deletes the pods of those that are gone. */
 export function openWorkloads(cluster: Cluster, { log }: { readonly log: Logger }): AsyncDisposable {
   return followOwners(cluster.store, {
     concerned: ({ kind: what, type, object }) => {

@@ -7,13 +7,13 @@ import { openPlayground, type Playground } from "../playground/playground.ts";
 import { renderOutcomeTable, renderWelcome } from "../playground/report.ts";
 import { sampleNames } from "../playground/samples.ts";
 import type { ServeDeps } from "./capability.ts";
-import type { ImageBuildPlay } from "./dev_image_build.ts";
+import type { ImageBuildDemo } from "./dev_image_build.ts";
 import type { UpgradeScenarioDeps } from "./dev_upgrade.ts";
 
 /** Longest that `dev --once` waits for its samples (ms). */
 const SAMPLES_MS = 30_000;
 
-/** How `serve` is to run; what is left out is as main would have it. */
+/** How `serve` is to run; what is absent is as for `archway serve`. */
 export interface ServeRun extends UpgradeScenarioDeps {
   /** Receives log lines; default standard error. */
   readonly writeLog?: ((line: string) => void) | undefined;
@@ -40,10 +40,10 @@ export async function runDev(dev: Config, deps: DevDeps): Promise<number> {
       const { runUpgradeScenario } = await import("./dev_upgrade.ts");
       return await runUpgradeScenario({ playground, dev, pagePort: adminPortOf(dev) }, deps);
     }
-    await using play = await openPlay(playground, dev);
-    return await serveBeside({ playground, play }, dev, deps);
+    await using demo = await openDemo(playground, dev);
+    return await serveBeside({ playground, demo }, dev, deps);
   } catch (error) {
-    // What was under way fails with other messages.
+    // After a stop, what was under way fails with other messages.
     throw deps.stop.aborted ? new Error("Stopped.") : error;
   } finally {
     await Deno.remove(workDir, { recursive: true });
@@ -51,27 +51,27 @@ export async function runDev(dev: Config, deps: DevDeps): Promise<number> {
 }
 
 /** undefined where the scenario is about sample pods. */
-async function openPlay(playground: Playground, { scenario, output }: Config): Promise<ImageBuildPlay | undefined> {
+async function openDemo(playground: Playground, { scenario, output }: Config): Promise<ImageBuildDemo | undefined> {
   if (scenario !== "image-build") return undefined;
-  return await (await import("./dev_image_build.ts")).openImageBuildPlay(playground, output);
+  return await (await import("./dev_image_build.ts")).openImageBuildDemo(playground, output);
 }
 
-interface Stage {
+interface DevParts {
   readonly playground: Playground;
-  readonly play: ImageBuildPlay | undefined;
+  readonly demo: ImageBuildDemo | undefined;
 }
 
-async function serveBeside(stage: Stage, dev: Config, deps: DevDeps): Promise<number> {
-  const { playground, play } = stage;
+async function serveBeside(parts: DevParts, dev: Config, deps: DevDeps): Promise<number> {
+  const { playground, demo } = parts;
   const done = new AbortController();
   let isShown = false;
   const listening = Promise.withResolvers<number>();
-  const serving = deps.runServe(withValues(configBeside(playground, dev), play?.config ?? {}), {
+  const serving = deps.runServe(withValues(configBeside(playground, dev), demo?.config ?? {}), {
     terminal: deps.terminal,
     stop: AbortSignal.any([deps.stop, done.signal]),
     lingerMs: 0,
     writeLog: (line) => {
-      // With --once the table is the output; without, what changes after it.
+      // With --once the table is all of the output; otherwise the log follows it.
       if (!dev.once && isShown) deps.terminal.err(line);
     },
     onListening: ({ adminPort }) => listening.resolve(adminPort),
@@ -81,7 +81,7 @@ async function serveBeside(stage: Stage, dev: Config, deps: DevDeps): Promise<nu
   try {
     const adminPort = await listening.promise;
     if (!dev.once) deps.terminal.out(welcome(playground, { adminPort, scenario: dev.scenario }));
-    const isAsExpected = await show(stage, dev, deps);
+    const isAsExpected = await show(parts, dev, deps);
     isShown = true;
     if (!dev.once) await serving;
     return isAsExpected ? ExitCode.done : ExitCode.no;
@@ -136,16 +136,16 @@ function welcome(
   });
 }
 
-async function show({ playground, play }: Stage, { output }: Config, { terminal, stop }: DevDeps): Promise<boolean> {
+async function show({ playground, demo }: DevParts, { output }: Config, { terminal, stop }: DevDeps): Promise<boolean> {
   const limit = AbortSignal.any([stop, AbortSignal.timeout(SAMPLES_MS)]);
   try {
-    if (play === undefined) await playground.applySamples(limit);
-    await (play === undefined ? playground.waitUntilSettled(limit) : play.waitUntilOver(limit));
+    if (demo === undefined) await playground.applySamples(limit);
+    await (demo === undefined ? playground.waitUntilSettled(limit) : demo.waitUntilOver(limit));
   } catch (error) {
     if (stop.aborted || !limit.aborted) throw error;
     terminal.err("archway: Not all samples ended in time.\n");
   }
-  const { ok, text } = play === undefined ? samplesOutcome(playground, { output, terminal }) : play.outcome();
+  const { ok, text } = demo === undefined ? samplesOutcome(playground, { output, terminal }) : demo.outcome();
   terminal.out(output === "table" ? foldLines(text, terminal.columns) : text);
   return ok;
 }
@@ -162,7 +162,7 @@ function samplesOutcome(
   return { ok: outcomes.every(({ ok }) => ok), text };
 }
 
-/** The port that was named, and no other; of the default, which may be taken, any that is free. */
+/** A port that a flag names must be free; when the default one is taken, any free port is used. With --once any port will do. */
 function adminPortOf({ once, chosen, adminListen: { port } }: Config): number {
   if (once) return 0;
   try {
@@ -174,7 +174,7 @@ function adminPortOf({ once, chosen, adminListen: { port } }: Config): number {
   }
 }
 
-/** This port or any, when nobody listens on it: the webhook's URL must be known before it listens. */
+/** `wanted` if it is free, or any free port for 0: the webhook's URL must be known before it listens. */
 function freePort(wanted = 0): number {
   using listener = Deno.listen({ hostname: "127.0.0.1", port: wanted });
   return listener.addr.port;

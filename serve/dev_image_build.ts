@@ -23,17 +23,17 @@ import { waitFor } from "../playground/store.ts";
 /** How long a simulated build takes (ms): long enough to be visible. */
 const BUILD_MS = 500;
 
-export interface ImageBuildPlay extends AsyncDisposable {
+export interface ImageBuildDemo extends AsyncDisposable {
   readonly config: Pick<Config, "only" | "imageBuilds">;
   /** Waits until the image is published or a build has failed. Rejects when the signal aborts. */
   waitUntilOver(signal: AbortSignal): Promise<void>;
   outcome(): { readonly ok: boolean; readonly text: string };
 }
 
-export async function openImageBuildPlay(
+export async function openImageBuildDemo(
   { cluster, registry }: Playground,
   output: Config["output"],
-): Promise<ImageBuildPlay> {
+): Promise<ImageBuildDemo> {
   await using stack = new AsyncDisposableStack();
   const builder = stack.use(openImageBuilder(cluster, { registry, buildMs: BUILD_MS, log: silentLogger }));
   await createImageBuildSample(cluster, registry);
@@ -41,7 +41,7 @@ export async function openImageBuildPlay(
   const evidence = (): BuildEvidence => ({
     config: store.get(Resource.machineOsConfigs, SAMPLE_POOL) ?? { metadata: { name: SAMPLE_POOL } },
     builds: store.list(Resource.machineOsBuilds),
-    played: builder.played(),
+    simulated: builder.simulated(),
     manifestOf: registry.manifestOf,
     wanted: SAMPLE_ARCHITECTURES,
   });

@@ -1,4 +1,4 @@
-// What runs in the pods of image builds here: compiles nothing, pushes an image for its node and hands over the digest.
+// Simulates what runs in the pods of image builds: compiles nothing, pushes an image for its node and reports the digest.
 import { ImageLabel } from "../../lib/builds/decide/names.ts";
 import { keyOf, type KubeObject, Resource } from "../../lib/k8s/types.ts";
 import { errorText, type Logger } from "../../lib/log.ts";
@@ -9,14 +9,14 @@ import type { Registry } from "../registry.ts";
 import { patchObject } from "../update_object.ts";
 import { JobLabel } from "../workloads.ts";
 
-export interface PlayedBuild {
+export interface SimulatedBuild {
   readonly architecture: string;
   readonly node: string;
   readonly digest: string;
 }
 
 export interface ImageBuilder extends AsyncDisposable {
-  played(): readonly PlayedBuild[];
+  simulated(): readonly SimulatedBuild[];
 }
 
 export interface ImageBuilderOptions {
@@ -26,12 +26,12 @@ export interface ImageBuilderOptions {
 }
 
 export function openImageBuilder(cluster: Cluster, { registry, buildMs, log }: ImageBuilderOptions): ImageBuilder {
-  const played: PlayedBuild[] = [];
+  const simulated: SimulatedBuild[] = [];
   const closing = new AbortController();
   const underWay = new Map<string, Promise<void>>();
   const run = async (pod: KubeObject): Promise<void> => {
     await cluster.clock.sleep(buildMs, closing.signal);
-    if (!closing.signal.aborted) played.push(await build(cluster, pod, registry));
+    if (!closing.signal.aborted) simulated.push(await build(cluster, pod, registry));
   };
   const unsubscribe = cluster.store.subscribe(({ type, object }) => {
     const { uid = "" } = object.metadata;
@@ -43,7 +43,7 @@ export function openImageBuilder(cluster: Cluster, { registry, buildMs, log }: I
     underWay.set(uid, running);
   });
   return {
-    played: () => [...played],
+    simulated: () => [...simulated],
     [Symbol.asyncDispose]: async () => {
       unsubscribe();
       closing.abort();
@@ -56,7 +56,7 @@ async function build(
   cluster: Cluster,
   pod: KubeObject,
   registry: ImageBuilderOptions["registry"],
-): Promise<PlayedBuild> {
+): Promise<SimulatedBuild> {
   const { store } = cluster;
   const node = textAt(pod, "spec", "nodeName") ?? "";
   const architecture = textAt(store.get(Resource.nodes, node), "status", "nodeInfo", "architecture") ?? "";

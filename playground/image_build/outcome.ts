@@ -5,7 +5,7 @@ import { ArchwayAnnotation } from "../../lib/builds/decide/names.ts";
 import { parseObject } from "../../lib/json.ts";
 import type { KubeObject } from "../../lib/k8s/types.ts";
 import { listAt, textAt } from "../json_value.ts";
-import type { PlayedBuild } from "./builder.ts";
+import type { SimulatedBuild } from "./builder.ts";
 
 export interface ArchitectureOutcome {
   readonly architecture: string;
@@ -30,7 +30,7 @@ export interface ImageBuildOutcome {
 export interface BuildEvidence {
   readonly config: KubeObject;
   readonly builds: readonly KubeObject[];
-  readonly played: readonly PlayedBuild[];
+  readonly simulated: readonly SimulatedBuild[];
   readonly manifestOf: (reference: string) => string | undefined;
   readonly wanted: readonly string[];
 }
@@ -44,7 +44,7 @@ export function isBuildOver({ config, builds }: Pick<BuildEvidence, "config" | "
   return publishedOf(config) !== "" && builds.some((build) => has(build, "Succeeded")) && !isUnderWay;
 }
 
-export function readBuildOutcome({ config, builds, played, manifestOf, wanted }: BuildEvidence): ImageBuildOutcome {
+export function readBuildOutcome({ config, builds, simulated, manifestOf, wanted }: BuildEvidence): ImageBuildOutcome {
   const published = publishedOf(config);
   const index = parseObject(manifestOf(published.slice(published.indexOf("/") + 1)) ?? "");
   const inIndex = new Map(
@@ -54,14 +54,14 @@ export function readBuildOutcome({ config, builds, played, manifestOf, wanted }:
   );
   const states = statesOf(builds);
   const outcomes = wanted.map((architecture): ArchitectureOutcome => {
-    const own = played.filter((one) => one.architecture === architecture);
+    const own = simulated.filter((one) => one.architecture === architecture);
     const [build] = own;
     const state = states.get(architecture) ?? "";
     const digest = inIndex.get(architecture) ?? "";
     const ok = own.length === 1 && state === "Succeeded" && build?.digest === digest;
     return { architecture, node: build?.node ?? "", state, digest, ok };
   });
-  const ok = outcomes.every((one) => one.ok) && inIndex.size === wanted.length && played.length === wanted.length;
+  const ok = outcomes.every((one) => one.ok) && inIndex.size === wanted.length && simulated.length === wanted.length;
   return { pool: config.metadata.name, builds: outcomes, published, problem: problemOf(config, builds), ok };
 }
 

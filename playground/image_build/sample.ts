@@ -17,7 +17,7 @@ export const SAMPLE_POOL = "worker";
 /** The architectures of its nodes: the cluster has a node of another one besides. */
 export const SAMPLE_ARCHITECTURES: readonly string[] = ["amd64", "arm64"];
 
-/** Names no image that exists: what runs there is played. */
+/** Names no image that exists: what runs there is simulated. */
 export const SAMPLE_BUILDER = "builder.invalid/builder:v1";
 
 const PUSH_SECRET = "push";

@@ -1,4 +1,4 @@
-// What becomes of the sample cluster of cluster.yaml when it moves to several architectures: states of operators, and the plan.
+// How the sample cluster of cluster.yaml moves to several architectures: states of its operators, and the plan.
 import type { JsonObject } from "../../lib/json.ts";
 import { Upgrades } from "../../lib/upgrades/names.ts";
 
@@ -9,7 +9,7 @@ export const PAYLOAD = `quay.io/openshift-release-dev/ocp-release@sha256:${"a".r
 export const POOLS = { master: ["master-1"], worker: ["worker-1", "worker-2", "worker-3"] } as const;
 export type PoolName = keyof typeof POOLS;
 
-/** Of the ClusterVersion; `before` is the newest entry of its history until now. */
+/** Status of the ClusterVersion; `before` is the newest entry of its history so far. */
 export function releaseStatus(
   state: "Completed" | "Partial",
   { at, before }: { readonly at: string; readonly before: unknown },

@@ -16,7 +16,7 @@ import { OPERATOR_VERSIONS, type PoolName, POOLS, poolStatus, releaseStatus, sam
 export interface OperatorDeps {
   readonly cluster: Cluster;
   readonly clock: Pick<Clock, "nowMs">;
-  /** Waits the pace: between two things that an operator does. */
+  /** Waits between two actions of an operator. */
   readonly pause: (signal: AbortSignal) => Promise<void>;
 }
 
@@ -41,7 +41,7 @@ export async function createPlan({ cluster, clock }: Pick<OperatorDeps, "cluster
 /** Waits until the ClusterVersion requests several architectures, and moves the cluster there. Rejects when the signal aborts. */
 export async function runOperators(deps: OperatorDeps, signal: AbortSignal): Promise<void> {
   const { cluster: { store }, cluster, clock, pause } = deps;
-  await waitFor(store, () => isAsked(cluster), signal);
+  await waitFor(store, () => isMigrationRequested(cluster), signal);
   const version = store.get(Resource.clusterVersions, CLUSTER_VERSION_NAME);
   const [before] = listAt(objectAt(version, "status"), "history") ?? [];
   const say = (state: "Partial" | "Completed"): void => {
@@ -60,7 +60,7 @@ export async function runOperators(deps: OperatorDeps, signal: AbortSignal): Pro
   await updatePool(deps, "worker", signal);
 }
 
-function isAsked({ store }: Cluster): boolean {
+function isMigrationRequested({ store }: Cluster): boolean {
   const spec = store.get(Resource.clusterVersions, CLUSTER_VERSION_NAME)?.spec;
   return textAt(objectAt(spec, "desiredUpdate"), "architecture") === "Multi";
 }

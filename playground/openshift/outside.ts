@@ -33,7 +33,7 @@ export function openSampleOutside(): Outside {
   };
 }
 
-/** So many seconds pass on it in one of `clock`. It begins at the time of that. */
+/** A clock on which `speed` seconds pass in one of `clock`. It begins at the time of `clock`. */
 export function openFastClock(clock: Clock, speed: number): Clock {
   const [startMs, startMonotonicMs] = [clock.nowMs(), clock.monotonicMs()];
   const passedMs = (): number => (clock.monotonicMs() - startMonotonicMs) * speed;

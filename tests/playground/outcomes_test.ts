@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { type KubeObject } from "../../lib/k8s/types.ts";
 import { parseKubeObject } from "../../playground/cluster.ts";
 import type { JsonObject } from "../../playground/json_value.ts";
-import { isSettled, readOutcome, reportOf, saidAbout } from "../../playground/outcomes.ts";
+import { isSettled, observedOf, readOutcome, reportOf } from "../../playground/outcomes.ts";
 import { renderOutcomeTable, renderWelcome } from "../../playground/report.ts";
 import { type PodDecision, samplesOf, type Scenario } from "../../playground/sample_pods.ts";
 import { EXPECT_ANNOTATION, sampleNames } from "../../playground/samples.ts";
@@ -87,7 +87,7 @@ Deno.test("Q-07 readOutcome() and isSettled() want the condition that is expecte
   const object = { ...expecting({ ...ON_ARM64, condition }), status: { podIP: "10.0.0.1" } };
   for (const status of ["True", "False"]) {
     const config = { metadata: { name: "cluster" }, status: { conditions: [{ type: condition, status }] } };
-    const said = saidAbout(object, { events: [], configs: [config] });
+    const said = observedOf(object, { events: [], configs: [config] });
     const seen = [readOutcome(object, NODES, said).ok, isSettled(object, said)];
     assert.deepEqual(seen, [status === "True", status === "True"]);
   }

@@ -28,7 +28,7 @@ function indexOf(children: Readonly<Record<string, string>>): string {
 const GOOD: BuildEvidence = {
   config: config(),
   builds: [build("Succeeded", "amd64=Succeeded,arm64=Succeeded")],
-  played: [
+  simulated: [
     { architecture: "arm64", node: "arm64-1", digest: DIGEST.arm64 },
     { architecture: "amd64", node: "amd64-1", digest: DIGEST.amd64 },
   ],
@@ -42,8 +42,8 @@ const NOT_AS_EXPECTED: readonly (readonly [string, Partial<BuildEvidence>])[] = 
   ["the index has one architecture too many", { manifestOf: () => indexOf({ ...DIGEST, s390x: DIGEST.amd64 }) }],
   ["the index lacks one", { manifestOf: () => indexOf({ amd64: DIGEST.amd64 }) }],
   ["the index has another image", { manifestOf: () => indexOf({ ...DIGEST, arm64: DIGEST.amd64 }) }],
-  ["one was built twice", { played: [...GOOD.played, ...GOOD.played.slice(0, 1)] }],
-  ["one was not built", { played: GOOD.played.slice(0, 1) }],
+  ["one was built twice", { simulated: [...GOOD.simulated, ...GOOD.simulated.slice(0, 1)] }],
+  ["one was not built", { simulated: GOOD.simulated.slice(0, 1) }],
   ["the MachineOSBuild says otherwise", { builds: [build("Building", "amd64=Succeeded,arm64=Building")] }],
 ];
 
@@ -74,7 +74,7 @@ Deno.test("renderBuildTable() has a line for each architecture and reports what 
     `Published: ${REFERENCE}`,
     "",
   ]);
-  const failed = { config: config(""), builds: [build("Failed", "arm64=Failed", "arm64: no.")], played: [] };
+  const failed = { config: config(""), builds: [build("Failed", "arm64=Failed", "arm64: no.")], simulated: [] };
   const lines = renderBuildTable(readBuildOutcome({ ...GOOD, ...failed })).split("\n");
   assert.deepEqual(lines.slice(2), [
     "worker   arm64          -      Failed   -       no",
