@@ -12,7 +12,7 @@ import { openPublicListener } from "./public_listener.ts";
 
 type HoldDeps = Pick<ServeDeps, "config" | "clock" | "log">;
 
-const LOOK_MS = 5_000;
+const POLL_MS = 5_000;
 const DRAIN_MS = 1_000;
 
 export function builderHold(deps: HoldDeps): Runnable {
@@ -36,7 +36,7 @@ export function builderHold(deps: HoldDeps): Runnable {
   };
 }
 
-/** Waits for it; undefined where no files are named, or the process ends first. */
+/** Waits until the files hold a certificate; undefined where no files are named, or the process ends first. */
 async function firstCertificate(
   { config: { tlsCert, tlsKey }, clock, log }: HoldDeps,
   signal: AbortSignal,
@@ -48,7 +48,7 @@ async function firstCertificate(
     } catch (error) {
       log.debug("the builder is not held by a webhook", { error: errorText(error) });
     }
-    await clock.sleep(LOOK_MS, signal);
+    await clock.sleep(POLL_MS, signal);
   }
   return undefined;
 }

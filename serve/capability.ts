@@ -1,4 +1,4 @@
-// The one life of a process of `archway serve`: opens clients, election and listener, runs, drains, closes in order.
+// The life of a process of `archway serve`, for any capability: opens clients, election and listener, runs, drains, closes.
 import { Registry } from "prom-client";
 import type { Runnable } from "../controllers/controller.ts";
 import { type Clock, holdsWithin } from "../lib/clock.ts";
@@ -31,22 +31,22 @@ export interface ServeDeps {
   readonly onListening: (address: { readonly webhookPort: number; readonly adminPort: number }) => void;
 }
 
-/** What each capability has. Three values stand for the API server: every call shows what may be written, and by which replica. */
+/** What every capability gets. Three clients stand for the API server, so that a call shows what may be written, and by whom. */
 export interface CapabilityParts {
   readonly readApi: ReadApi;
   /** For the leader's controllers: writes fail once the Lease has run out, also in a process that was frozen meanwhile. */
   readonly leaderApi: KubeApi;
-  /** For the few writes that any replica makes: Lease, events, certificate, "no leader" as a condition, and leaving. */
+  /** For the few writes that any replica makes: Lease, events, certificate, "no leader" as a condition, and uninstalling. */
   readonly replicaApi: KubeApi;
   readonly election: Election;
   readonly events: BackgroundEventRecorder;
   /** Exposed at `/metrics`; the capability registers its own here. */
   readonly registry: Registry;
   readonly clientMetrics: ClientMetrics;
-  /** What must be closed at the end is left here. */
+  /** Closes at the end what was added to it. */
   readonly stack: AsyncDisposableStack;
   readonly stop: AbortSignal;
-  /** Ends what goes on in the background: later, when requests have drained and the last events are sent. */
+  /** Aborts later than `stop`: when requests have drained and the last events are sent. */
   readonly background: AbortSignal;
 }
 
@@ -54,13 +54,13 @@ export interface OpenCapability {
   readonly everywhere: readonly Runnable[];
   /** Runs on the replica that holds the Lease: everything that writes. */
   readonly leading: readonly Runnable[];
-  /** What must hold besides before the replica is ready. */
+  /** Further conditions for the replica to be ready. */
   readonly ready: ReadinessChecks;
   readonly beforeScrape?: () => void | Promise<void>;
   readonly webhooks?: HttpsListener;
   /** Further pages of the plain listener, for loopback clients alone. */
   readonly pages: AdminPages;
-  /** While it is, events wait. */
+  /** Events wait while it is true. */
   readonly isBusy?: () => boolean;
   /** What the leader publishes: whether it can do its work. */
   readonly leaderState?: () => HolderState;
@@ -81,7 +81,7 @@ const SETTLE_MS = 5_000;
 const DRAIN_MS = 3_000;
 const FLUSH_MS = 1_500;
 
-/** Serves it until `stop` aborts, then drains and closes. Rejects when something cannot be opened. */
+/** Serves until `stop` aborts, then drains and closes. Rejects when something cannot be opened. */
 export async function serveCapability(deps: ServeDeps, capability: Capability, stop: AbortSignal): Promise<void> {
   const { config: { adminListen, only }, log } = deps;
   await using stack = new AsyncDisposableStack();

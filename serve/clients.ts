@@ -24,7 +24,7 @@ export interface Clients {
   readonly metrics: ServeMetrics;
   readonly board: Board;
   readonly certificate: ServingCertificate;
-  /** Connections of their own for what a validating webhook reads: an API server waits for the answer. */
+  /** For reads of the validating webhooks, with connections of its own, since an API server waits for the answer. */
   readonly checkApi: ReadApi;
   /** The secret of the webhook paths; undefined with `webhookPath: plain`. */
   readonly pathSecret: PathSecret | undefined;
@@ -46,7 +46,7 @@ interface ServeMetrics {
 
 const BOARD_ROWS = 200;
 
-/** Opens them. Rejects when the certificate's files are wrong, or the API server refuses its Secret. */
+/** Rejects when the certificate's files are wrong, or the API server refuses its Secret. */
 export async function openClients(deps: ServeDeps, parts: CapabilityParts): Promise<Clients> {
   const { config, access, clock, log, userAgent } = deps;
   const { clientMetrics, readApi: api, registry, replicaApi, stack, stop } = parts;

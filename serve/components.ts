@@ -36,13 +36,13 @@ export interface Components {
   readonly liveArchitectures: () => readonly string[] | undefined;
 }
 
-/** What is known before pod placement and operator are made: they are made from it. */
+/** The components that pod placement and operator are made from. */
 type Views = Omit<Components, "podPlacement" | "operator" | "reported" | "gateFailOpen" | "taints">;
 
 /** Between two reconciles of the operator without an event (ms). */
 const OPERATOR_RESYNC_MS = 60_000;
 
-/** Of a replica: what half a minute without a leader has gated in a busy cluster is free within another. */
+/** By one replica: the pods that a busy cluster gates in half a minute without a leader are released within another. */
 const RELEASES_A_SECOND = 50;
 
 export async function openComponents(deps: ServeDeps, clients: Clients): Promise<Components> {
@@ -190,7 +190,7 @@ function makeOperator(
   });
 }
 
-/** Releases pods while no replica leads, with connections of its own: for every replica. No request is sent to the API server while a replica leads. */
+/** Releases pods while no replica leads, on every replica and with connections of its own. Sends nothing while one leads. */
 function makeGateFailOpen(
   { config, settings, access, clock, log, userAgent }: ServeDeps,
   { parts: { clientMetrics, election, events, stack }, metrics, board }: Clients,
@@ -219,7 +219,7 @@ export function liveArchitecturesOf(
   return config.liveArchitectures ? live.current() : undefined;
 }
 
-/** Whether a setting needs the architectures of nodes, and with it brings the right to read them. */
+/** Whether a setting needs the architectures of nodes; its manifests then include the right to read them. */
 export function followsNodes({ config }: Pick<ServeDeps, "config">): boolean {
   return config.liveArchitectures || config.daemonsets === "warn";
 }

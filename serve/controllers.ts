@@ -84,7 +84,7 @@ export function leading(deps: ServeDeps, clients: Clients, components: Component
   return [components.podPlacement, components.operator, audit, ...daemonSets, ...kueue, execFormat, ...taints];
 }
 
-/** Loaded with component `kueue` alone. */
+/** Loads the controller only where `kueue` is set. */
 function openQueues(
   { clock, log }: ServeDeps,
   { parts: { leaderApi: api, clientMetrics: { queue: queueMetrics } }, images }: Clients,

@@ -23,11 +23,11 @@ import { progressOf } from "../lib/upgrades/decide/progress.ts";
 import { upgradePage } from "../routes/upgrade_page.tsx";
 import { openUpgradeView, readWorkloadAdvice } from "./upgrades.ts";
 
-/** So many seconds of the upgrade pass in one of the machine's. */
+/** Seconds of the upgrade that pass in one real second. */
 const SPEED = 30;
-/** Between two things that an operator does (ms of the machine). */
+/** Pause between two actions of an operator (real ms). */
 const PACE_MS = 400;
-/** Longest that it may take (ms of the machine). */
+/** Longest that the upgrade may take (real ms). */
 const LIMIT_MS = 120_000;
 const USER_AGENT = "archway/dev";
 

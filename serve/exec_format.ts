@@ -15,7 +15,7 @@ export function execFormatSettings(
 
 export interface PlacedImages {
   readonly images: PodImages;
-  /** To run; undefined where nothing is left out. */
+  /** Must be run; undefined where no architecture is left out. */
   readonly failedImages: FailedImages | undefined;
 }
 

@@ -22,11 +22,11 @@ const AT_ONCE: RateLimiter = { wait: () => Promise.resolve() };
 export interface TaintParts {
   readonly controller: TaintsController;
   readonly failOpen: Runnable;
-  /** For the operator, which leaves only when no node carries one. */
+  /** For the operator, which uninstalls only when no node carries a taint. */
   readonly operand: OperandTaints;
 }
 
-/** Makes them; undefined where the cloud puts the taints on nodes. No request is sent to the API server before they run. */
+/** undefined where the cloud puts the taints on nodes. No request is sent to the API server before they run. */
 export function openTaintParts(
   { config, access, clock, log, userAgent }: ServeDeps,
   { parts: { clientMetrics, election, events, leaderApi, replicaApi, stack }, metrics: { taints: metrics } }: Clients,

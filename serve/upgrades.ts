@@ -63,7 +63,7 @@ function samplesOf(controller: UpgradesController): ReturnType<typeof collect> |
   return known === undefined || clusterVersion.kind === "unknown" ? undefined : collect(known, clusterVersion.value);
 }
 
-/** Opens it, with what keeps the plan as a policy source states it. No request is sent before a reconcile needs it. */
+/** The clients of the outside, and what keeps the plan as a policy source has it. Sends nothing before a reconcile needs it. */
 function makeOutside(
   { clock, config, log, userAgent }: ServeDeps,
   { leaderApi: api, stack }: CapabilityParts,
@@ -88,7 +88,7 @@ function makeOutside(
 
 type UpgradeViewDeps = Pick<UpgradesDeps, "readApi" | "clock" | "namespace">;
 
-/** However often and by whom the page is opened: the API server is read once in so long (ms). */
+/** The API server is read at most once in this time (ms), however often the page is opened. */
 const KEEP_MS = 3_000;
 
 export function openUpgradeView(deps: UpgradeViewDeps, stop: AbortSignal): () => Promise<UpgradePageView> {
@@ -116,7 +116,7 @@ export async function readWorkloadAdvice(
   const { credentials } = await readCredentials({ api, pullSecret, log }, signal);
   const options = { config, clock, log, userAgent, clusterCredentials: () => credentials };
   await using service = await openImageService(options);
-  // Those of namespaces are not for this account to read: images that need them are named as not inspected.
+  // This account may not read the pull secrets of namespaces: images that need one are named as not inspected.
   const { inspector, known, limits } = service;
   const pullSecrets = new PullSecrets({ api, mode: "none", ownNamespace: "", limits, clock, log: silentLogger });
   const images = openPodImages({ inspector, pullSecrets, known, limits, clock, log: silentLogger, signal });

@@ -42,7 +42,7 @@ export async function openPlanWebhook(deps: ServeDeps, parts: CapabilityParts): 
   return { listener, certificate, registration };
 }
 
-/** Its answers say no more than the CRD, and reads do not grow with requests. */
+/** Its path may be public: answers say no more than the CRD, and reads do not grow with requests. */
 export async function openPlanListener(
   { api, clock, log, signal }: Omit<PlanReviewDeps, "limit" | "clock"> & {
     readonly clock: Clock;

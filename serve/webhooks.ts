@@ -60,7 +60,7 @@ function guardOf({ clients: { pathSecret, metrics }, components: { webhookPaths 
     check: makePathCheck({
       routes,
       proving: WebhookPath.gatePod,
-      // A configuration that gets the manifests' path is not alone: all routes have theirs until none is carried.
+      // While any configuration carries a path of the manifests, every route accepts its own.
       pathsOf: (route) => [
         ...pathSecret?.acceptedPaths(route) ?? [],
         ...carried().flatMap((path) => routes.includes(path) ? [route] : [path]),
