@@ -62,7 +62,7 @@ interface Run extends KueueDeps {
 }
 
 /** Earlier inspections of a Workload, and how long this one may take. */
-interface History extends Failures {
+interface InspectionContext extends Failures {
   /** How long it has waited by now. */
   readonly ageMs: () => number;
   /** 0: what is not known already is not asked for. */
@@ -114,9 +114,9 @@ async function reconcileWorkload(run: Run, key: string, failures: Map<string, Fa
     return requeueAfter(NO_PERMIT_MS);
   }
   const limitMs = permit === undefined ? 0 : Math.min(BACKGROUND_LIMIT_MS, Math.max(LEAST_WAIT_MS, leftMs));
-  const history = { ...before, ageMs, limitMs };
+  const context = { ...before, ageMs, limitMs };
   // The decision about a pod of each pod set, as it would be made about the pod itself.
-  const decisions = await Promise.all(workload.podSets.map(({ template }) => decideTemplate(run, template, history)));
+  const decisions = await Promise.all(workload.podSets.map(({ template }) => decideTemplate(run, template, context)));
   const step = decideWorkload({ workload, decisions, flavors: await readFlavors(run, workload) });
   if (step.kind === "wait") {
     failures.set(key, oneMore(before, decisions));
@@ -145,7 +145,7 @@ function oneMore({ failedAttempts, permanentFailures }: Failures, decisions: rea
 async function decideTemplate(
   { clock, images, settingsOf, configsOf, liveArchitectures, signal }: Run,
   pod: PodView,
-  { limitMs, ageMs, ...failures }: History,
+  { limitMs, ageMs, ...failures }: InspectionContext,
 ): Promise<PlacementDecision> {
   const settings = settingsOf(pod.namespace);
   if (settings.audit) return { kind: "ignore", reason: "AuditMode" };

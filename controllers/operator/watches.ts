@@ -7,21 +7,21 @@ import { type KubeObject, Resource, type ResourceType } from "../../lib/k8s/type
 import { ExecFormatMonitor, Installation, WebhookName } from "../../lib/names.ts";
 import type { OperatorDeps } from "./deps.ts";
 
-interface Followed {
+interface OwnWatch {
   readonly resource: ResourceType;
   readonly name: string;
   readonly parse: (object: KubeObject) => unknown;
   /** Whether a change matters; absent: each does. */
   readonly matters?: (change: Change<unknown>) => boolean;
-  readonly called: string;
+  readonly watchName: string;
 }
 
-const OWN: readonly Followed[] = [
+const OWN: readonly OwnWatch[] = [
   {
     resource: Resource.mutatingWebhooks,
     name: WebhookName.configuration,
     parse: ({ metadata }) => metadata.resourceVersion,
-    called: "operator webhooks",
+    watchName: "operator webhooks",
   },
   {
     resource: Resource.serviceAccounts,
@@ -29,16 +29,16 @@ const OWN: readonly Followed[] = [
     parse: ({ metadata }) => metadata.deletionTimestamp ?? "",
     // Only the beginning of its deletion matters.
     matters: ({ kind, value }) => kind === "apply" && value !== "",
-    called: "own account",
+    watchName: "own account",
   },
 ];
 
-const OF_MONITOR: readonly Followed[] = [
+const OF_MONITOR: readonly OwnWatch[] = [
   {
     resource: Resource.daemonSets,
     name: ExecFormatMonitor.daemon,
     parse: (object) => [object.metadata.generation, objectAt(object, "status")?.["numberReady"]],
-    called: "exec format error monitor",
+    watchName: "exec format error monitor",
   },
   {
     resource: Resource.deployments,
@@ -46,7 +46,7 @@ const OF_MONITOR: readonly Followed[] = [
     parse: ({ metadata }) => metadata.deletionTimestamp ?? "",
     // One that is being deleted is released when that begins, and a new one is held.
     matters: (change) => change.kind === "apply" && change.value !== change.previous,
-    called: "own deployment",
+    watchName: "own deployment",
   },
 ];
 
@@ -55,10 +55,10 @@ export function openOwnWatches(
   { api, clock, log, settings: { namespace, execFormatImage } }: OperatorDeps,
   onChange: () => void,
 ): readonly Reflector<unknown>[] {
-  const followed = execFormatImage === undefined ? OWN : [...OWN, ...OF_MONITOR];
-  return followed.map(({ resource, name, parse, matters = () => true, called }) =>
+  const watches = execFormatImage === undefined ? OWN : [...OWN, ...OF_MONITOR];
+  return watches.map(({ resource, name, parse, matters = () => true, watchName }) =>
     new Reflector<unknown>({
-      ...{ api, clock, log, resource, parse, keep: KEPT.ownObjects, name: called },
+      ...{ api, clock, log, resource, parse, keep: KEPT.ownObjects, name: watchName },
       ...resource.namespaced ? { namespace } : {},
       fieldSelector: `metadata.name=${name}`,
       onChange: (change) => matters(change) ? onChange() : undefined,
