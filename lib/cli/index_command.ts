@@ -50,15 +50,15 @@ export async function runIndex(config: IndexConfig, deps: IndexDeps): Promise<nu
 
 const STOPPED = "Unless the last step had begun, the tag is as it was; run the command again to go on.";
 
-type Words = IndexConfig & { readonly images: readonly string[] };
-type Deps = IndexDeps & { readonly repositories: Repositories };
+type IndexArguments = IndexConfig & { readonly images: readonly string[] };
+type RepositoryDeps = IndexDeps & { readonly repositories: Repositories };
 
-async function publish(verb: IndexVerb, words: Words, deps: Deps): Promise<number> {
-  const { to: given, annotation, dryRun, output } = words;
+async function publish(verb: IndexVerb, args: IndexArguments, deps: RepositoryDeps): Promise<number> {
+  const { to: given, annotation, dryRun, output } = args;
   const { terminal, repositories, showsProgress, clock } = deps;
   const line = new ProgressLine({ write: showsProgress ? terminal.err : () => {}, clock });
-  const [first = words.images[0] ?? "", ...others] = given;
-  const wanted = await wantedOf(verb, words, deps);
+  const [first = args.images[0] ?? "", ...others] = given;
+  const wanted = await wantedOf(verb, args, deps);
   const annotations = Object.fromEntries(annotation.map((text) => {
     const at = text.indexOf("=");
     return [text.slice(0, at), text.slice(at + 1)];
@@ -99,9 +99,9 @@ type Wanted =
   | { readonly kind: "failed"; readonly problems: readonly AssembleProblem[] };
 
 /** The images that go into the index. Append and remove start from those that it lists now. */
-async function wantedOf(verb: IndexVerb, { images: words }: Words, deps: Deps): Promise<Wanted> {
-  if (verb === "assemble") return { kind: "wanted", images: words, replaceable: [], annotations: {}, losses: [] };
-  const [index = "", ...others] = words;
+async function wantedOf(verb: IndexVerb, { images: args }: IndexArguments, deps: RepositoryDeps): Promise<Wanted> {
+  if (verb === "assemble") return { kind: "wanted", images: args, replaceable: [], annotations: {}, losses: [] };
+  const [index = "", ...others] = args;
   const listed = await listIndex(index, deps);
   if (listed.kind === "failed") return { kind: "failed", problems: [listed.problem] };
   const { annotations, leftOut } = listed;
@@ -125,7 +125,7 @@ async function wantedOf(verb: IndexVerb, { images: words }: Words, deps: Deps): 
   return { kind: "wanted", images, replaceable, annotations, losses };
 }
 
-async function inspect({ images: [image = ""], output }: Words, deps: Deps): Promise<number> {
+async function inspect({ images: [image = ""], output }: IndexArguments, deps: RepositoryDeps): Promise<number> {
   const { terminal, signal, repositories } = deps;
   const result = await inspectIndex(image, { repositories, signal });
   const inspected = toInspectedIndex(result, { image, requests: repositories.requests });

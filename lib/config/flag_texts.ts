@@ -70,7 +70,7 @@ export function rawValue(
   env: Readonly<Record<string, string | undefined>>,
 ): unknown {
   const texts = given.get(flag.name) ?? environmentTexts(flag, env) ??
-    (flag.fallback === undefined ? [] : [flag.fallback]);
+    (flag.default === undefined ? [] : [flag.default]);
   if (flag.shape === "list") {
     return texts.flatMap((text) => text.split(",")).map((text) => text.trim()).filter((t) => t !== "");
   }

@@ -29,7 +29,7 @@ export interface Flag {
   readonly help: string;
   /** Shown in help instead of the shape: `FILE`, `HOST[:PORT]`. */
   readonly placeholder?: string;
-  readonly fallback?: string;
+  readonly default?: string;
   readonly choices?: readonly string[];
   /** Environment variables of wider use that are read when ARCHWAY_… is not set. */
   readonly alsoEnv?: readonly string[];
@@ -49,7 +49,7 @@ export const FLAGS: readonly Flag[] = [
   }),
   flag("only", "choice", ["serve"], "Which capability this process serves; each has a Deployment of its own.", {
     choices: ["placement", "upgrades", "image-builds"],
-    fallback: "placement",
+    default: "placement",
   }),
   flag(
     "kubeconfig",
@@ -67,7 +67,7 @@ export const FLAGS: readonly Flag[] = [
   ),
   flag("namespace", "text", SERVICES, "Namespace Archway runs in; its pods are never touched.", {
     placeholder: "NAME",
-    fallback: "archway-system",
+    default: "archway-system",
     alsoEnv: ["NAMESPACE", "OPERATOR_NAMESPACE"],
   }),
   flag("node-name", "text", ["enoexec-daemon"], "Node whose exec format errors are reported.", {
@@ -76,15 +76,15 @@ export const FLAGS: readonly Flag[] = [
   }),
   flag("system-namespaces", "list", SERVE, "Namespaces whose pods are left alone; a trailing * matches any suffix.", {
     placeholder: "NAME|PREFIX*",
-    fallback: "kube-*,openshift-*,hypershift-*",
+    default: "kube-*,openshift-*,hypershift-*",
   }),
   flag("listen", "address", SERVE, "Address of the TLS webhooks.", {
     placeholder: "HOST:PORT",
-    fallback: "0.0.0.0:9443",
+    default: "0.0.0.0:9443",
   }),
   flag("admin-listen", "address", SERVICES, "Address of metrics, health and the dashboard (plain HTTP).", {
     placeholder: "HOST:PORT",
-    fallback: "0.0.0.0:8080",
+    default: "0.0.0.0:8080",
   }),
   flag("tls-cert", "text", ["serve"], "Serving certificate, PEM; reloaded when it changes.", { placeholder: "FILE" }),
   flag("tls-key", "text", ["serve"], "Key of the serving certificate, PEM.", { placeholder: "FILE" }),
@@ -92,9 +92,9 @@ export const FLAGS: readonly Flag[] = [
   flag("webhook-url", "url", ["serve"], "Register the webhook by this URL instead of by Service.", {
     placeholder: "https://HOST:PORT",
   }),
-  flag("max-gate-age", "duration", SERVE, "Longest time a pod may stay gated.", { fallback: "60s" }),
+  flag("max-gate-age", "duration", SERVE, "Longest time a pod may stay gated.", { default: "60s" }),
   flag("warm-admission", "switch", SERVE, "Place pods at admission when all their images are known.", {
-    fallback: "true",
+    default: "true",
   }),
   flag("audit", "switch", SERVE, "Change nothing; report what would be done."),
   flag("prewarm", "switch", SERVE, "Inspect images of workload templates before pods exist."),
@@ -103,12 +103,12 @@ export const FLAGS: readonly Flag[] = [
     "choice",
     SERVE,
     "Tolerate the architecture taints of clouds; or keep one on every node, and its toleration on every pod.",
-    { choices: ["off", "tolerate", "manage"], fallback: "off" },
+    { choices: ["off", "tolerate", "manage"], default: "off" },
   ),
   flag("live-architectures", "switch", SERVE, "Narrow to architectures that nodes have or can be made with."),
   flag("daemonsets", "choice", SERVE, "What to do with DaemonSet pods.", {
     choices: ["ignore", "warn", "constrain"],
-    fallback: "ignore",
+    default: "ignore",
   }),
   flag(
     "exec-format-errors",
@@ -116,7 +116,7 @@ export const FLAGS: readonly Flag[] = [
     SERVE,
     "Containers that run a program of another architecture: report them by the status of pods, place no more on " +
       "architectures that an image only claims, evict them. Each does what those before it do.",
-    { choices: ["off", "report", "avoid", "repair"], fallback: "off" },
+    { choices: ["off", "report", "avoid", "repair"], default: "off" },
   ),
   flag(
     "exec-format-image",
@@ -141,25 +141,25 @@ export const FLAGS: readonly Flag[] = [
     "text",
     ["serve", "explain", "report"],
     "Pull secret for all pods; fine if absent. Another NAME needs a right: docs/registries.md.",
-    { placeholder: "NAMESPACE/NAME", fallback: "openshift-config/pull-secret" },
+    { placeholder: "NAMESPACE/NAME", default: "openshift-config/pull-secret" },
   ),
   flag("pull-secrets", "choice", ["serve"], "Which pull secrets may be read: those of pods, of our namespace, none.", {
     choices: ["pod", "own-namespace", "none"],
-    fallback: "pod",
+    default: "pod",
   }),
   flag("cache-path", "text", STORE, "File of the image cache; without it the cache is memory only.", {
     placeholder: "FILE",
   }),
   flag("kv-url", "url", STORE, "Shared KV Connect server for the image cache.", { alsoEnv: ["DENO_KV_URL"] }),
   flag("tag-ttl", "duration", INSPECTING, "How long the digest of a tag is used before it is looked up again.", {
-    fallback: "5m",
+    default: "5m",
   }),
   flag(
     "output",
     "choice",
     ["inspect", "index", "explain", "report", "release", "taints", "upgrade", "dev"],
     "Form of the output.",
-    { choices: ["table", "json", "yaml"], fallback: "table" },
+    { choices: ["table", "json", "yaml"], default: "table" },
   ),
   flag(
     "pod-namespace",
@@ -185,7 +185,7 @@ export const FLAGS: readonly Flag[] = [
     "Which samples: placement, wrong programs, taints, a migration, an image, odd pods.",
     {
       choices: ["placement", "exec-format-error", "taints", "upgrade", "image-build", "odd-pods"],
-      fallback: "placement",
+      default: "placement",
     },
   ),
 ];
@@ -197,7 +197,7 @@ function flag(
   shape: Flag["shape"],
   commands: readonly Command[],
   help: string,
-  rest: Pick<Flag, "placeholder" | "fallback" | "choices" | "alsoEnv"> = {},
+  rest: Pick<Flag, "placeholder" | "default" | "choices" | "alsoEnv"> = {},
 ): Flag {
   return { name, shape, commands, help, ...rest };
 }

@@ -84,9 +84,9 @@ function renderFlag(flag: Flag): readonly [string, string] {
   return [name, `${flag.help}${repeat}${renderDefault(flag)}${env}`];
 }
 
-function renderDefault({ name, shape, fallback }: Flag): string {
-  if (fallback === undefined || (shape === "switch" && fallback === "false")) return "";
-  return shape === "switch" ? ` On unless --${name}=false.` : ` Default ${fallback}.`;
+function renderDefault({ name, shape, default: text }: Flag): string {
+  if (text === undefined || (shape === "switch" && text === "false")) return "";
+  return shape === "switch" ? ` On unless --${name}=false.` : ` Default ${text}.`;
 }
 
 const PLACEHOLDER: Readonly<Record<Flag["shape"], string>> = {

@@ -11,7 +11,7 @@ function cell(text: string): string {
 
 /** One row for each flag, in the order of `--help`. Not padded, as `deno fmt` would do, so that a diff shows what changed. */
 function renderFlagTable(): string {
-  const rows = FLAGS.map(({ name, commands, help, placeholder, fallback, choices }) => {
+  const rows = FLAGS.map(({ name, commands, help, placeholder, default: defaultText, choices }) => {
     const values = choices === undefined ? placeholder : choices.join("|");
     const long = `\`--${name}${values === undefined ? "" : ` ${values}`}\``;
     const short = SHORT_FLAGS[name];
@@ -19,7 +19,7 @@ function renderFlagTable(): string {
     const columns = [
       cell(shown),
       `\`${environmentName(name)}\``,
-      cell(fallback ?? "–"),
+      cell(defaultText ?? "–"),
       commands.join(", "),
       cell(help),
     ];
