@@ -1,6 +1,6 @@
 // A registry for the caches above it: tags that tests move, answers that take time on a test's clock, and a list of what
 // was asked. It reads its tags early in the time that an answer takes, so that much can happen before it is given.
-import type { HeadAnswer, InspectionReport, InspectionRequest, RegistryLookups } from "../../lib/oci/inspector.ts";
+import type { HeadAnswer, InspectionReport, PlannedRequest, RegistryLookups } from "../../lib/oci/inspector.ts";
 import { failureOf } from "../../lib/oci/errors.ts";
 import { parseReference } from "../../lib/oci/reference.ts";
 import type { InspectionFailure, Platform } from "../../lib/oci/types.ts";
@@ -21,13 +21,17 @@ export class FakeRegistry implements RegistryLookups {
   readonly reads: FakeRead[] = [];
   /** Names of images that need a credential. */
   readonly private = new Set<string>();
+  /** How often each tag was moved. */
+  readonly tags = new Map<string, number>();
+  mediaType = "application/vnd.oci.image.index.v1+json";
+  /** What a HEAD is answered with where it is not what the tags say. */
+  headAnswer: HeadAnswer | undefined;
   platforms: (image: string) => readonly Platform[] = () => [{ os: "linux", architecture: "arm64" }];
   /** How long an answer takes. */
   delayMs = 0;
   /** What every request fails with. */
   failure: InspectionFailure | undefined;
   readonly #clock: FakeClock;
-  readonly #tags = new Map<string, number>();
 
   constructor(clock: FakeClock) {
     this.#clock = clock;
@@ -35,38 +39,48 @@ export class FakeRegistry implements RegistryLookups {
 
   /** Moves a tag to another digest, which is returned. */
   push(image: string): string {
-    this.#tags.set(image, (this.#tags.get(image) ?? 0) + 1);
+    this.tags.set(image, (this.tags.get(image) ?? 0) + 1);
     return this.digestOf(image);
   }
 
   digestOf(image: string): string {
     const parsed = parseReference(image);
     const pinned = parsed.kind === "reference" ? parsed.reference.digest : undefined;
-    return pinned ?? `sha256:${(this.#tags.get(image) ?? 0).toString(16).padStart(64, "0")}`;
+    return pinned ?? `sha256:${(this.tags.get(image) ?? 0).toString(16).padStart(64, "0")}`;
   }
 
-  async inspect(request: InspectionRequest, signal: AbortSignal): Promise<InspectionReport> {
+  /** Requests since the last call: `1 GET, 0 HEAD`. */
+  take(): string {
+    const count = (wanted: FakeRead["method"]): number => this.reads.filter(({ method }) => method === wanted).length;
+    const counts = `${count("GET")} GET, ${count("HEAD")} HEAD`;
+    this.reads.length = 0;
+    return counts;
+  }
+
+  async inspect(request: PlannedRequest, signal: AbortSignal): Promise<InspectionReport> {
     const verifiedAtMs = this.#clock.nowMs();
     const found = await this.#read(request, { method: "GET", signal });
-    const { image, depth } = request;
+    const { image, depth, log } = request;
     const access = this.private.has(image) ? "private" : "public";
     const inspection = found.failure === undefined
-      ? makePlatforms({ digest: found.digest, platforms: this.platforms(image), depth })
+      ? makePlatforms({ digest: found.digest, platforms: this.platforms(image), mediaType: this.mediaType, depth })
       : { kind: "failed", failure: found.failure } as const;
-    return makeReport(inspection, { resolved: image, verifiedAtMs, access });
+    return makeReport(inspection, { resolved: image, verifiedAtMs, access, requests: log.counts });
   }
 
-  async head(request: InspectionRequest, signal: AbortSignal): Promise<HeadAnswer> {
+  async head(request: PlannedRequest, signal: AbortSignal): Promise<HeadAnswer> {
     const { digest, failure } = await this.#read(request, { method: "HEAD", signal });
     if (failure !== undefined) return { kind: "failed", failure };
-    return { kind: "digest", digest, access: this.private.has(request.image) ? "private" : "public" };
+    const access = this.private.has(request.image) ? "private" : "public";
+    return this.headAnswer ?? { kind: "digest", digest, access };
   }
 
   async #read(
-    { image, credentials }: InspectionRequest,
+    { image, credentials, log }: PlannedRequest,
     { method, signal }: { readonly method: FakeRead["method"]; readonly signal: AbortSignal },
   ): Promise<{ readonly digest: string; readonly failure: InspectionFailure | undefined }> {
     this.reads.push({ image, method, beganAtMs: this.#clock.nowMs() });
+    log.count(method === "GET" ? "manifestGet" : "manifestHead");
     await this.#clock.sleep(this.delayMs * READ_AT, signal);
     const digest = this.digestOf(image);
     await this.#clock.sleep(this.delayMs * (1 - READ_AT), signal);

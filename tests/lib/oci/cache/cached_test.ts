@@ -1,114 +1,35 @@
 import assert from "node:assert/strict";
 import { openMemoryStore } from "../../../support/memory_store.ts";
 import type { KeyValueStore } from "../../../../lib/kv/store.ts";
-import { silentLogger } from "../../../../lib/log.ts";
-import { CachedInspector } from "../../../../lib/oci/cache/cached.ts";
 import { failureOf } from "../../../../lib/oci/errors.ts";
-import type { HeadAnswer, InspectionReport, PlannedRequest, RegistryLookups } from "../../../../lib/oci/inspector.ts";
-import { NO_REQUESTS, RequestLog } from "../../../../lib/oci/request_log.ts";
-import { parseReference } from "../../../../lib/oci/reference.ts";
-import type { FailureReason } from "../../../../lib/oci/types.ts";
+import type { InspectionReport } from "../../../../lib/oci/inspector.ts";
+import { NO_REQUESTS } from "../../../../lib/oci/request_log.ts";
 import { FakeClock } from "../../../support/fake_clock.ts";
+import { type ImageBed, openImageBed, TAG_TTL_MS } from "../../../support/image_bed.ts";
 import { makeCredential, makeRequest, outcomeOf, type RequestParts } from "../../../support/inspectors.ts";
-import { makePlatforms, makeReport } from "../../../support/reports.ts";
 
 const HOUR_MS = 3_600_000;
-const TTL_MS = 300_000;
 const signal = new AbortController().signal;
 
-/** A registry that counts what it is asked; tests move its tags, close it and break it. */
-class Registry implements RegistryLookups {
-  readonly tags = new Map<string, string>();
-  mediaType = "application/vnd.oci.image.index.v1+json";
-  isPrivate = false;
-  failure: FailureReason | undefined;
-  heads: "work" | "say nothing" | "are refused" = "work";
-  readonly #clock: FakeClock;
-  #sent = new RequestLog();
-
-  constructor(clock: FakeClock) {
-    this.#clock = clock;
-  }
-
-  inspect({ image, credentials, depth, log }: PlannedRequest): Promise<InspectionReport> {
-    this.#count("manifestGet", log);
-    const failure = this.#failureFor(credentials.length > 0);
-    const inspection = failure === undefined
-      ? makePlatforms({ digest: this.#digestOf(image), mediaType: this.mediaType, depth })
-      : { kind: "failed", failure } as const;
-    return Promise.resolve(makeReport(inspection, {
-      resolved: image,
-      verifiedAtMs: this.#clock.nowMs(),
-      access: this.#access(),
-      requests: log.counts,
-    }));
-  }
-
-  head({ image, credentials, log }: PlannedRequest): Promise<HeadAnswer> {
-    this.#count("manifestHead", log);
-    const failure = this.heads === "are refused"
-      ? failureOf("ManifestUnknown", "Cannot find it.")
-      : this.#failureFor(credentials.length > 0);
-    if (failure !== undefined) return Promise.resolve({ kind: "failed", failure });
-    if (this.heads === "say nothing") return Promise.resolve({ kind: "unknown" });
-    return Promise.resolve({ kind: "digest", digest: this.#digestOf(image), access: this.#access() });
-  }
-
-  /** Requests since the last call: `GET` and `HEAD` counts. */
-  take(): string {
-    const { manifestGet, manifestHead } = this.#sent.counts;
-    this.#sent = new RequestLog();
-    return `${manifestGet} GET, ${manifestHead} HEAD`;
-  }
-
-  #access(): "public" | "private" {
-    return this.isPrivate ? "private" : "public";
-  }
-
-  #count(kind: "manifestGet" | "manifestHead", log: RequestLog): void {
-    for (const one of [log, this.#sent]) one.count(kind);
-  }
-
-  #failureFor(isLoggedIn: boolean): ReturnType<typeof failureOf> | undefined {
-    if (this.failure !== undefined) return failureOf(this.failure, "Cannot read it.");
-    return this.isPrivate && !isLoggedIn ? failureOf("Unauthorized", "Cannot read it.") : undefined;
-  }
-
-  #digestOf(image: string): string {
-    const parsed = parseReference(image);
-    const pinned = parsed.kind === "reference" ? parsed.reference.digest : undefined;
-    return pinned ?? `sha256:${(this.tags.get(image) ?? "a").repeat(64).slice(0, 64)}`;
-  }
-}
-
-interface Bench {
-  readonly clock: FakeClock;
-  readonly registry: Registry;
-  readonly cached: CachedInspector;
+interface Bench extends Pick<ImageBed, "clock" | "registry" | "cached"> {
   inspect(image: string, more?: RequestParts): Promise<InspectionReport>;
 }
 
-function open(
-  { kv, maxEntries = 100, clock = new FakeClock() }: {
-    readonly kv?: KeyValueStore;
-    readonly maxEntries?: number;
-    readonly clock?: FakeClock;
-  } = {},
-): Bench {
-  const registry = new Registry(clock);
-  const log = silentLogger;
-  const cached = new CachedInspector({ inner: registry, kv, clock, log, maxEntries, tagTtlMs: TTL_MS });
+function open(options: Parameters<typeof openImageBed>[0] = {}): Bench {
+  const { clock, registry, cached } = openImageBed(options);
   return { clock, registry, cached, inspect: (image, more) => cached.inspect(makeRequest(image, more), signal) };
 }
 
 const APP = "registry.example/team/app:v1";
-const PINNED = `registry.example/team/app@sha256:${"a".repeat(64)}`;
+/** Where every tag points that was not moved. */
+const DIGEST = `sha256:${"0".repeat(64)}`;
+const PINNED = `registry.example/team/app@${DIGEST}`;
 const RIGHT = { credentials: [makeCredential("registry.example", { password: "right" })] };
 const OTHER = { credentials: [makeCredential("registry.example", { password: "other" })] };
 
 Deno.test("DV-117 CachedInspector causes no traffic for the same image with the same secrets", async () => {
   const { registry, inspect, cached } = open();
-  registry.isPrivate = true;
+  registry.private.add(APP);
   assert.equal((await inspect(APP, RIGHT)).source, "registry");
   const again = await inspect(APP, RIGHT);
   assert.equal(registry.take(), "1 GET, 0 HEAD");
@@ -118,7 +39,7 @@ Deno.test("DV-117 CachedInspector causes no traffic for the same image with the 
 
 Deno.test("DV-118 CachedInspector gives private knowledge to nobody with other secrets or none", async () => {
   const { registry, inspect } = open();
-  registry.isPrivate = true;
+  registry.private.add(APP);
   await inspect(APP, RIGHT);
   registry.take();
   await inspect(APP, OTHER);
@@ -136,7 +57,7 @@ Deno.test("CachedInspector shares public knowledge with everybody, whatever secr
 Deno.test("DV-119 DV-120 CachedInspector forgets with a cluster secret what was read with it", async () => {
   // The cluster's secret reaches the cache as a credential of the request (with_keyring.ts).
   const { registry, inspect } = open();
-  registry.isPrivate = true;
+  registry.private.add(PINNED);
   await inspect(PINNED, RIGHT);
   registry.take();
   await inspect(PINNED, OTHER);
@@ -203,10 +124,10 @@ Deno.test("CachedInspector reports when the registry said where a tag points, wh
   const { clock, inspect } = open();
   const startMs = clock.nowMs();
   await inspect(APP);
-  await clock.advance(TTL_MS);
+  await clock.advance(TAG_TTL_MS);
   assert.equal((await inspect(APP)).verifiedAtMs, startMs, "an answer from the cache is as old as what it repeats");
   await clock.advance(1);
-  assert.equal((await inspect(APP)).verifiedAtMs, startMs + TTL_MS + 1, "a HEAD has confirmed it");
+  assert.equal((await inspect(APP)).verifiedAtMs, startMs + TAG_TTL_MS + 1, "a HEAD has confirmed it");
   assert.equal((await inspect(PINNED)).verifiedAtMs, clock.nowMs(), "a digest does not age");
 });
 
@@ -214,27 +135,28 @@ Deno.test("CachedInspector follows a tag that moved, by HEAD and GET, and back b
   const { clock, registry, inspect } = open();
   const digestOf = async (): Promise<string> => {
     const { inspection } = await inspect(APP);
-    return inspection.kind === "failed" ? "" : inspection.digest.slice(0, 8);
+    return inspection.kind === "failed" ? "" : inspection.digest;
   };
-  assert.equal(await digestOf(), "sha256:a");
+  assert.equal(await digestOf(), DIGEST);
   registry.take();
-  registry.tags.set(APP, "b");
-  await clock.advance(TTL_MS + 1);
-  assert.equal(await digestOf(), "sha256:b");
+  const moved = registry.push(APP);
+  await clock.advance(TAG_TTL_MS + 1);
+  assert.equal(await digestOf(), moved);
   assert.equal(registry.take(), "1 GET, 1 HEAD");
   registry.tags.delete(APP);
-  await clock.advance(TTL_MS + 1);
-  assert.equal(await digestOf(), "sha256:a");
+  await clock.advance(TAG_TTL_MS + 1);
+  assert.equal(await digestOf(), DIGEST);
   assert.equal(registry.take(), "0 GET, 1 HEAD");
 });
 
 Deno.test("CachedInspector reads by GET where HEAD gives no digest or is refused", async () => {
-  for (const heads of ["say nothing", "are refused"] as const) {
+  const refused = failureOf("ManifestUnknown", "Cannot find it.");
+  for (const answer of [{ kind: "unknown" }, { kind: "failed", failure: refused }] as const) {
     const { clock, registry, inspect } = open();
     await inspect(APP);
-    registry.heads = heads;
+    registry.headAnswer = answer;
     registry.take();
-    await clock.advance(TTL_MS + 1);
+    await clock.advance(TAG_TTL_MS + 1);
     const report = await inspect(APP);
     assert.equal(report.inspection.kind, "platforms");
     assert.equal(registry.take(), "1 GET, 1 HEAD");
@@ -245,8 +167,8 @@ Deno.test("CachedInspector reads by GET where HEAD gives no digest or is refused
 Deno.test("CachedInspector reports a transient failure rather than an answer that is too old", async () => {
   const { clock, registry, inspect } = open();
   await inspect(APP);
-  registry.failure = "ServerError";
-  await clock.advance(TTL_MS + 1);
+  registry.failure = failureOf("ServerError", "Cannot read it.");
+  await clock.advance(TAG_TTL_MS + 1);
   assert.equal(outcomeOf(await inspect(APP)), "ServerError");
   registry.failure = undefined;
   assert.equal((await inspect(APP)).inspection.kind, "platforms", "at once when it works again");
@@ -254,7 +176,7 @@ Deno.test("CachedInspector reports a transient failure rather than an answer tha
 
 Deno.test("DV-124 CachedInspector shares a permanent failure for a moment; the confirmation asks again", async () => {
   const { clock, registry, inspect } = open();
-  registry.failure = "ManifestUnknown";
+  registry.failure = failureOf("ManifestUnknown", "Cannot read it.");
   for (let at = 0; at < 100; at++) assert.equal((await inspect(APP)).inspection.kind, "failed");
   assert.equal(registry.take(), "1 GET, 0 HEAD", "a burst of pods costs one request");
   await clock.advance(1_000);
@@ -277,7 +199,7 @@ Deno.test("CachedInspector reports a digest that pins one platform also when the
     const { inspection } = await inspect(image);
     return inspection.kind === "platforms" ? inspection.findings.map(({ kind }) => kind) : [inspection.kind];
   };
-  assert.deepEqual(await findings(`registry.example/team/app:v1@sha256:${"a".repeat(64)}`), ["ChildDigestPin"]);
+  assert.deepEqual(await findings(`${APP}@${DIGEST}`), ["ChildDigestPin"]);
   assert.equal(registry.take(), "1 GET, 0 HEAD");
   assert.deepEqual(await findings(APP), []);
 });
@@ -291,7 +213,7 @@ Deno.test("CachedInspector has after a restart what it had before", async () => 
   const after = open({ kv, clock });
   assert.equal((await after.inspect(APP)).source, "cache");
   assert.equal(after.registry.take(), "0 GET, 0 HEAD");
-  await clock.advance(TTL_MS + 1);
+  await clock.advance(TAG_TTL_MS + 1);
   const later = open({ kv, clock });
   await later.inspect(APP);
   assert.equal(later.registry.take(), "0 GET, 1 HEAD");
