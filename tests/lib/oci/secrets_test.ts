@@ -3,20 +3,13 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { Credential } from "../../../lib/oci/credential.ts";
+import { fingerprintOf, fingerprintOfAll } from "../../../lib/oci/fingerprint.ts";
 import type { InspectionReport } from "../../../lib/oci/inspector.ts";
 import { assertSilent, contentOf, openListeningLogger } from "../../support/canaries.ts";
 import { openMemoryStore } from "../../support/memory_store.ts";
 import { makeMultiArch } from "../../support/documents.ts";
 import { LOOK_UP_AGAIN, openTestInspector } from "../../support/inspectors.ts";
 import { type FakeRegistry, type Login, openFakeRegistry } from "../../support/registry.ts";
-
-function plant(kind: Credential["secret"]["kind"], registry: FakeRegistry, canaries: readonly string[]): Credential {
-  const [username = "", password = ""] = canaries;
-  const scope = registry.host;
-  const source = "secret team-a/pull";
-  if (kind === "basic") return { scope, source, secret: { kind, username, password } };
-  return { scope, source, secret: { kind, token: password } };
-}
 
 type Fault = "none" | "refuse" | "break" | "redirect" | "echo" | "cut";
 
@@ -38,23 +31,31 @@ function misbehave(registry: FakeRegistry, fault: Fault): void {
   };
 }
 
-async function runOnce(plan: {
+async function runOnce({ login, kind, fault, canaries: [username = "", password = ""] }: {
   readonly login: Login;
   readonly kind: Credential["secret"]["kind"];
   readonly fault: Fault;
   readonly canaries: readonly string[];
-}): Promise<{ readonly said: string; readonly report: InspectionReport }> {
-  await using registry = await openFakeRegistry({ login: plan.login });
+}): Promise<{
+  readonly said: string;
+  readonly stored: string;
+  readonly report: InspectionReport;
+  readonly credential: Credential;
+}> {
+  await using registry = await openFakeRegistry({ login });
   const lines: string[] = [];
   const kv = openMemoryStore();
   using inspector = openTestInspector({ kv, log: openListeningLogger(lines) });
   registry.put("org/app", makeMultiArch(["amd64"]).index, "v1");
-  misbehave(registry, plan.fault);
-  const credentials = [plant(plan.kind, registry, plan.canaries)];
+  misbehave(registry, fault);
+  const secret = kind === "basic" ? { kind, username, password } : { kind, token: password };
+  const credential: Credential = { scope: registry.host, source: "secret team-a/pull", secret };
+  const credentials = [credential];
   const report = await inspector.inspect(`${registry.host}/org/app:v1`, { credentials });
   const again = await inspector.inspect(`${registry.host}/org/app:v1`, { credentials, freshness: LOOK_UP_AGAIN });
-  const said = [JSON.stringify([report, again, inspector.hostStates()]), ...lines, await contentOf(kv)].join("\n");
-  return { said, report };
+  const stored = await contentOf(kv);
+  const said = [JSON.stringify([report, again, inspector.hostStates()]), ...lines, stored].join("\n");
+  return { said, stored, report, credential };
 }
 
 const canary = fc.stringMatching(/^[A-Za-z0-9!"#$%&'()*+,./;<=>?@\\^_{|}~-]{12,30}$/);
@@ -81,11 +82,21 @@ Deno.test("invariant 6: inspect() keeps every secret out of what it says, logs, 
   );
 });
 
-Deno.test("inspect() stores private answers under a name that reveals nothing", async () => {
-  const canaries = ["user", "correct-horse-battery"];
-  const login: Login = { kind: "basic", users: { user: "correct-horse-battery" } };
-  const { said, report } = await runOnce({ login, kind: "basic", fault: "none", canaries });
-  assert.equal(report.access, "private");
-  assert.match(said, /private-[0-9a-f]{32}/);
-  assert.doesNotMatch(said, /correct-horse/);
-});
+const [USER, SECRET] = ["a-certain-user", "correct-horse-battery"];
+const LOGINS: readonly (readonly [kind: Credential["secret"]["kind"], secret: string, login: Login])[] = [
+  ["basic", SECRET, { kind: "basic", users: { [USER]: SECRET } }],
+  ["identity", SECRET, { kind: "token", users: {}, anonymous: false, identityTokens: [SECRET] }],
+  ["registry", btoa("repository:org/app:pull"), { kind: "token", users: {}, anonymous: false }],
+];
+
+for (const [kind, secret, login] of LOGINS) {
+  Deno.test(`inspect() stores private answers under a name that reveals nothing (${kind})`, async () => {
+    const run = await runOnce({ login, kind, fault: "none", canaries: [USER, secret] });
+    assert.equal(run.report.access, "private");
+    assert.match(run.stored, /private-[0-9a-f]{32}/);
+    assert.equal(JSON.parse(run.stored).length, 2 * 3, "keys and values of the salt, the document and the tag");
+    const guessable = [fingerprintOf(run.credential), fingerprintOfAll([run.credential])];
+    assertSilent(run.stored, [USER, `${USER}:${secret}`, ...guessable]);
+    assertSilent(run.said, [secret]);
+  });
+}
