@@ -19,7 +19,7 @@ export function gated(
   return { ...pod, spec };
 }
 
-export function controllerOf(scene: Scene, config: PlacementConfigs = NO_CONFIGS): PodPlacement {
+export function controllerOf(scene: Scene, config: PlacementConfigs = NO_CONFIGS, workers = 4): PodPlacement {
   const settings = makeSettings({ operatorNamespace: "archway", maxGateAgeMs: 60_000 });
   return new PodPlacement({
     api: scene.cluster.api,
@@ -33,7 +33,7 @@ export function controllerOf(scene: Scene, config: PlacementConfigs = NO_CONFIGS
     configsOf: () => config,
     liveArchitectures: () => undefined,
     random: () => 0.5,
-    workers: 4,
+    workers,
   });
 }
 

@@ -10,7 +10,7 @@ import { openScene } from "../../controllers/make.ts";
 import { NAMESPACE, openBench, SETTINGS } from "../../controllers/operator/make.ts";
 import { makeFailedImage } from "../../lib/exec_format/decide/make.ts";
 import { Simulator } from "../../lib/builds/decide/simulator.ts";
-import { servedOnly } from "./served_only.ts";
+import { servedOnly } from "./served.ts";
 import { type Checks, fileConfig, serveConfig } from "./support.ts";
 import { ImageLimits } from "../../../lib/oci/limits/image_limits.ts";
 

@@ -1,23 +1,17 @@
 // Flags of the process itself: addresses, certificates, names and controllers. Where a pure part or one component has the
 // effect it is shown there, the others by one `serve` in front of a playground.
 import assert from "node:assert/strict";
-import { connect as connectTls } from "node:tls";
-import { PodPlacement } from "../../../controllers/pod_placement/controller.ts";
 import { systemClock } from "../../../lib/clock.ts";
 import type { Config } from "../../../lib/config/parse.ts";
-import { Resource } from "../../../lib/k8s/types.ts";
 import { readKubeconfigAccess } from "../../../lib/k8s/kubeconfig_access.ts";
 import { kubeconfigPath } from "../../../lib/k8s/cluster_access.ts";
 import { openLogger, silentLogger } from "../../../lib/log.ts";
-import { openPlacementMetrics } from "../../support/process_metrics.ts";
 import { logLevelOf } from "../../../lib/operator/cluster/configs.ts";
 import { webhookEndpoint } from "../../../lib/operator/decide/webhook_clients.ts";
-import { makeSettings } from "../../../lib/placement/decide/config/types.ts";
 import { issueLoopbackCertificates } from "../../../playground/listen.ts";
-import { openHttpsListener } from "../../../lib/server/https_listener.ts";
 import { openServingCertificate, readClientCa } from "../../../lib/server/certificate/open_certificate.ts";
 import { openScene } from "../../controllers/make.ts";
-import { gated } from "../../controllers/pod_placement/make.ts";
+import { controllerOf, gated } from "../../controllers/pod_placement/make.ts";
 import { makeFolder } from "../../lib/oci/config/planner_support.ts";
 import { NO_CONFIGS } from "../../lib/placement/decide/make.ts";
 import { MemoryCluster } from "../../support/memory_kube_api.ts";
@@ -42,40 +36,15 @@ const certificateFiles: Check = async () => {
 };
 
 async function parallelWrites(workers: number): Promise<number> {
-  const scene = openScene();
-  const settings = makeSettings({ operatorNamespace: "archway" });
+  const scene = openScene(...Array.from({ length: 100 }, (_, n) => gated(`p${n}`)));
   let writes = 0;
-  const api = scene.cluster.client(({ verb }) => {
-    if (verb !== "patch") return;
+  scene.cluster.beforePatch = () => {
     writes++;
-    return new Promise<void>(() => {});
-  });
-  for (let n = 0; n < 100; n++) scene.cluster.put(Resource.pods, gated(`p${n}`));
-  const controller = new PodPlacement({
-    ...{ api, images: scene.images, events: scene.events, metrics: openPlacementMetrics(), clock: scene.clock },
-    ...{ board: { record: () => {} }, log: silentLogger, settingsOf: () => settings, configsOf: () => NO_CONFIGS },
-    ...{ liveArchitectures: () => undefined, random: () => 0.5, workers },
-  });
-  void controller.run(new AbortController().signal);
+    return new Promise(() => {});
+  };
+  void controllerOf(scene, NO_CONFIGS, workers).run(new AbortController().signal);
   await scene.clock.advance(0);
   return writes;
-}
-
-async function answersStrangers(clientCa: string | undefined): Promise<boolean> {
-  const { serving, authority } = await issueLoopbackCertificates(Date.now());
-  const handler = (): Response => new Response("ok");
-  const listener = await openHttpsListener({ host: "127.0.0.1", port: 0, certificate: serving, handler, clientCa });
-  const socket = connectTls({ port: listener.port, host: "127.0.0.1", ca: authority });
-  const answered = new Promise<boolean>((resolve) => {
-    socket.once("data", () => resolve(true)).once("close", () => resolve(false)).on("error", () => {});
-  });
-  socket.once("secureConnect", () => socket.write("GET / HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n"));
-  try {
-    return await answered;
-  } finally {
-    socket.destroy();
-    await listener.close(0);
-  }
 }
 
 const KUBECONFIG = JSON.stringify({
@@ -117,10 +86,12 @@ export const PROCESS_SETTINGS: Checks = {
     assert.equal(secrets.includes("archway-webhook-path"), false);
   },
   webhookClientCa: async () => {
-    using folder = makeFolder({ "ca.pem": (await issueLoopbackCertificates(Date.now())).authority });
-    const { webhookClientCa = assert.fail() } = fileConfig(`webhookClientCa: ${folder.path}/ca.pem`);
-    assert.equal(await answersStrangers(undefined), true);
-    assert.equal(await answersStrangers(await readClientCa(webhookClientCa)), false);
+    const { authority } = await issueLoopbackCertificates(Date.now());
+    using folder = makeFolder({ "ca.pem": authority });
+    // What a listener does with it is in tests/lib/server/https_listener_test.ts.
+    const readBy = ({ webhookClientCa }: Config): Promise<string | undefined> => readClientCa(webhookClientCa);
+    assert.equal(await readBy(serveConfig()), undefined);
+    assert.equal(await readBy(fileConfig(`webhookClientCa: ${folder.path}/ca.pem`)), authority);
   },
   workers: async () => {
     assert.equal(await parallelWrites(serveConfig().workers), 32);

@@ -1,4 +1,4 @@
-// One `archway serve` with many flags in front of a playground, run once for all checks that only a whole process can show.
+// `archway serve` in front of a playground, for what only a whole process can show.
 import assert from "node:assert/strict";
 import { systemClock } from "../../../lib/clock.ts";
 import { readKubeconfigAccess } from "../../../lib/k8s/kubeconfig_access.ts";
@@ -7,6 +7,7 @@ import { openLogger, silentLogger } from "../../../lib/log.ts";
 import { listAt, textAt } from "../../../playground/json_value.ts";
 import { openPlayground, type Playground } from "../../../playground/playground.ts";
 import { serve } from "../../../serve/serve.ts";
+import { settingsFlag } from "../../support/settings_file.ts";
 import { until } from "../../support/until.ts";
 import { serveConfig, settingsOf } from "./support.ts";
 import { temporaryFolder } from "../../support/temporary_folder.ts";
@@ -15,6 +16,35 @@ import { temporaryFolder } from "../../support/temporary_folder.ts";
 export const WEBHOOK_HOST = "127.0.0.2";
 export const ADMIN_HOST = "127.0.0.3";
 const NAMESPACE = "archway-elsewhere";
+const IDENTITY = "replica-of-test";
+
+/** Serves with the playground's flags and these until `look` has ended, and stops. */
+async function whileServing<T>(
+  { namespace, flags }: { readonly namespace: string; readonly flags: readonly string[] },
+  look: (store: Playground["cluster"]["store"], adminPort: number) => Promise<T>,
+): Promise<T> {
+  await using workDir = await temporaryFolder();
+  const options = { clock: systemClock, log: silentLogger, workDir: workDir.path, namespaces: [namespace] };
+  await using playground = await openPlayground(options);
+  const config = serveConfig(...playground.serveFlags, ...flags);
+  const log = openLogger({ level: "error", write: () => {} });
+  const stop = new AbortController();
+  const listening = Promise.withResolvers<number>();
+  const serving = serve({
+    ...{ config, settings: settingsOf(config), clock: systemClock, log, identity: IDENTITY },
+    ...{ access: await readKubeconfigAccess(playground.files.kubeconfig, { clock: systemClock }), lingerMs: 0 },
+    userAgent: "archway/test",
+    onListening: ({ adminPort }) => listening.resolve(adminPort),
+  }, stop.signal);
+  serving.catch(listening.reject);
+  try {
+    return await look(playground.cluster.store, await listening.promise);
+  } finally {
+    stop.abort();
+    await serving;
+    log.close();
+  }
+}
 
 export interface Served {
   /** The one address of 127.0.0.1 and {@link WEBHOOK_HOST} at which the webhook port answers. */
@@ -28,44 +58,24 @@ export interface Served {
 
 let running: Promise<Served> | undefined;
 
-/** Serves once, observes and stops; later calls have the same observations. */
+/** Serves once, with many flags, observes and stops; later calls have the same observations. */
 export function served(): Promise<Served> {
   return running ??= observe();
 }
 
 async function observe(): Promise<Served> {
-  await using workDir = await temporaryFolder();
-  const options = { clock: systemClock, log: silentLogger, workDir: workDir.path, namespaces: [NAMESPACE] };
-  await using playground = await openPlayground(options);
-  await Deno.writeTextFile(`${workDir.path}/archway.yaml`, "webhookPath: plain\n");
-  return await serveBeside(playground, workDir.path);
-}
-
-async function serveBeside(playground: Playground, workDir: string): Promise<Served> {
+  await using folder = await temporaryFolder();
   const port = freePort(WEBHOOK_HOST);
-  const config = serveConfig(
-    ...playground.serveFlags,
+  const flags = [
     `--namespace=${NAMESPACE}`,
     `--listen=${WEBHOOK_HOST}:${port}`,
     `--admin-listen=${ADMIN_HOST}:0`,
     `--webhook-url=https://${WEBHOOK_HOST}:${port}`,
-    `--config=${workDir}/archway.yaml`,
+    settingsFlag(folder.path, { webhookPath: "plain" }),
     "--prewarm",
     "--daemonsets=warn",
-  );
-  const log = openLogger({ level: "error", write: () => {} });
-  const stop = new AbortController();
-  const listening = Promise.withResolvers<number>();
-  const serving = serve({
-    ...{ config, settings: settingsOf(config), clock: systemClock, log, identity: "replica-of-test" },
-    ...{ access: await readKubeconfigAccess(playground.files.kubeconfig, { clock: systemClock }), lingerMs: 0 },
-    userAgent: "archway/test",
-    onListening: ({ adminPort }) => listening.resolve(adminPort),
-  }, stop.signal);
-  serving.catch(listening.reject);
-  try {
-    const adminPort = await listening.promise;
-    const { store } = playground.cluster;
+  ];
+  return await whileServing({ namespace: NAMESPACE, flags }, async (store, adminPort) => {
     const webhook = (): unknown => listAt(store.list(Resource.mutatingWebhooks)[0], "webhooks")[0];
     await until("a webhook", () => webhook() !== undefined);
     const answer = await fetch(`http://${ADMIN_HOST}:${adminPort}/metrics`);
@@ -77,11 +87,29 @@ async function serveBeside(playground: Playground, workDir: string): Promise<Ser
       secrets: store.list(Resource.secrets).filter(({ metadata }) => metadata.namespace === NAMESPACE)
         .map(({ metadata }) => metadata.name),
     };
-  } finally {
-    stop.abort();
-    await serving;
-    log.close();
-  }
+  });
+}
+
+export interface ServedOnly extends Pick<Served, "metrics"> {
+  readonly leases: readonly string[];
+  readonly webhooks: number;
+}
+
+/** Serves with these flags until a Lease is held, observes and stops. */
+export async function servedOnly(...more: readonly string[]): Promise<ServedOnly> {
+  const flags = ["--listen=127.0.0.1:0", "--admin-listen=127.0.0.1:0", ...more];
+  return await whileServing({ namespace: "archway-system", flags }, async (store, adminPort) => {
+    const held = (): readonly string[] =>
+      store.list(Resource.leases).filter((lease) => textAt(lease, "spec", "holderIdentity") === IDENTITY)
+        .map(({ metadata }) => metadata.name);
+    await until("a Lease", () => held().length > 0);
+    const answer = await fetch(`http://127.0.0.1:${adminPort}/metrics`);
+    return {
+      leases: held(),
+      webhooks: store.list(Resource.mutatingWebhooks).length,
+      metrics: await answer.text(),
+    };
+  });
 }
 
 /** The host where it answers; empty where it does not. */
