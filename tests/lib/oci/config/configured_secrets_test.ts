@@ -11,7 +11,6 @@ import { openMemoryStore } from "../../../support/memory_store.ts";
 import { makeMultiArch } from "../../../support/documents.ts";
 import { LOOK_UP_AGAIN, openTestInspector } from "../../../support/inspectors.ts";
 import { type FakeRegistry, openFakeRegistry } from "../../../support/registry.ts";
-import { makeFolder } from "./planner_support.ts";
 import { makePrograms } from "../credentials/helper_support.ts";
 import { ImageLimits } from "../../../../lib/oci/limits/image_limits.ts";
 
@@ -127,12 +126,11 @@ async function runOnce({ fault, damaged, at, put }: Plan): Promise<{ readonly sa
       ? [name, text.slice(0, at % text.length) + put + text.slice(at % text.length + put.length)]
       : [name, text]
   );
-  using folder = makeFolder(Object.fromEntries(broken));
-  using programs = makePrograms();
+  using programs = makePrograms(Object.fromEntries(broken));
   for (const kind of ["store", "conf"]) programs.program(`docker-credential-${kind}`, HELPER(kind));
   programs.program("plugin", PLUGIN(registry.host));
   const lines: string[] = [];
-  const [log, clock, path] = [openListeningLogger(lines), systemClock, folder.path];
+  const [log, clock, path] = [openListeningLogger(lines), systemClock, programs.path];
   const planner = openPullPlanner({
     registriesConf: `${path}/registries.conf`,
     hostsDir: `${path}/hosts`,
@@ -144,7 +142,7 @@ async function runOnce({ fault, damaged, at, put }: Plan): Promise<{ readonly sa
   const keyring = openKeyring({
     dockerConfig: `${path}/config.json`,
     credentialProviderConfig: `${path}/plugins.yaml`,
-    credentialProviderBinDir: programs.path,
+    credentialProviderBinDir: path,
     extra: planner.credentials,
     helpers: planner.credentialHelpers,
     ...{ limits: new ImageLimits(), log, clock, run: programs.run },

@@ -31,7 +31,7 @@ function openWith(
   config: unknown,
   more: Parameters<typeof open>[0] = {},
 ): ReturnType<typeof openKeyring> {
-  return open({ dockerConfig: programs.file("config.json", JSON.stringify(config)), ...more });
+  return open({ dockerConfig: programs.write("config.json", JSON.stringify(config)), ...more });
 }
 
 Deno.test("lookup() gives the live extra credentials that match, then those of config.json", async () => {
@@ -54,7 +54,7 @@ Deno.test("DV-127 lookup() gives nothing when there is no global secret and noth
 Deno.test("lookup() reads config.json again when it changes, and keeps the last good one", async () => {
   using programs = makePrograms();
   const log = keepLog();
-  const write = (text: string): string => programs.file("config.json", text);
+  const write = (text: string): string => programs.write("config.json", text);
   const keyring = openWith(programs, { auths: { "quay.io": { auth: btoa("one:pw") } } }, { log });
   const users = async (): Promise<readonly unknown[]> =>
     (await keyring.lookup(QUAY, NEVER)).map(({ secret }) => secret.kind === "basic" && secret.username);

@@ -46,7 +46,7 @@ function open(programs: ProgramFolder, config: string): {
 } {
   const [clock, log] = [new FakeClock(), keepLog()];
   const keyring = openKeyring({
-    credentialProviderConfig: programs.file("providers.yaml", config),
+    credentialProviderConfig: programs.write("providers.yaml", config),
     credentialProviderBinDir: programs.path,
     extra: () => [],
     limits: new ImageLimits(),

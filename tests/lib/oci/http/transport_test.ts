@@ -2,24 +2,11 @@ import assert from "node:assert/strict";
 import type { InspectionError } from "../../../../lib/oci/errors.ts";
 import { RequestLog } from "../../../../lib/oci/request_log.ts";
 import type { Exchange } from "../../../../lib/oci/http/exchange.ts";
-import { callersOf } from "../../../../lib/oci/callers.ts";
 import type { Transport, TransportDeps } from "../../../../lib/oci/http/transport.ts";
 import type { FailureReason } from "../../../../lib/oci/types.ts";
 import { issueLoopbackCertificates } from "../../../../playground/listen.ts";
-import { errorOf, openTransport, PLAIN } from "../../../support/inspectors.ts";
+import { errorOf, makeExchange as get, openTransport, PLAIN } from "../../../support/inspectors.ts";
 import { type FakeRegistry, openFakeRegistry } from "../../../support/registry.ts";
-
-function get(url: string, more: Partial<Exchange> = {}): Exchange {
-  const common = {
-    method: "GET",
-    transport: PLAIN,
-    maxBytes: 1_000,
-    kind: "manifestGet",
-    requestLog: new RequestLog(),
-    callers: callersOf({ namespace: "team", priority: "gated" }),
-  } as const;
-  return { ...common, url: new URL(url), ...more };
-}
 
 function failure(transport: Transport, exchange: Exchange): Promise<InspectionError> {
   return errorOf(transport.send(exchange, new AbortController().signal));

@@ -1,21 +1,13 @@
 import assert from "node:assert/strict";
-import type { Answer, Exchange } from "../../../../lib/oci/http/exchange.ts";
-import { callersOf } from "../../../../lib/oci/callers.ts";
+import type { Answer } from "../../../../lib/oci/http/exchange.ts";
 import type { EndpointTransport } from "../../../../lib/oci/pull_plan.ts";
-import { RequestLog } from "../../../../lib/oci/request_log.ts";
 import { issueLoopbackCertificates } from "../../../../playground/listen.ts";
-import { errorOf, openTransport, PLAIN } from "../../../support/inspectors.ts";
+import { errorOf, makeExchange as write, openTransport, PLAIN } from "../../../support/inspectors.ts";
 import { type FakeRegistry, openFakeRegistry } from "../../../support/registry.ts";
 
 const { signal } = new AbortController();
 const PART = "0123456789abcdef".repeat(4_096);
 const PARTS = 5;
-
-function write(url: string, more: Partial<Exchange>): Exchange {
-  const common = { method: "PUT", transport: PLAIN, maxBytes: 1_000, kind: "other" } as const;
-  const callers = callersOf({ namespace: "team", priority: "gated" });
-  return { ...common, requestLog: new RequestLog(), callers, url: new URL(url), ...more };
-}
 
 /** A stream of several parts; `fault` ends it early. */
 function partsOf(fault?: Error): () => ReadableStream<Uint8Array<ArrayBuffer>> {
@@ -77,7 +69,8 @@ for (const [name, reach] of WAYS) {
     registry.intercept = () => new Response(null, { status: 201 });
     await transport.send(write(`${registry.origin}/v2/`, { method: "POST", transport: reach }), signal);
     const body = { contentType: "a/b", content: partsOf(new Error("source is gone")) };
-    await assert.rejects(transport.send(write(`${registry.origin}/v2/a`, { body, transport: reach }), signal));
+    const sent = write(`${registry.origin}/v2/a`, { method: "PUT", body, transport: reach });
+    await assert.rejects(transport.send(sent, signal));
     assert.equal(registry.requests.filter(({ path }) => path === "/v2/a").length, 0);
   });
 
@@ -85,7 +78,7 @@ for (const [name, reach] of WAYS) {
     await using registry = await open();
     using transport = openTransport();
     registry.intercept = () => new Response(PART.repeat(PARTS));
-    const get = { method: "GET", isStreamed: true, transport: reach } as const;
+    const get = { isStreamed: true, transport: reach };
     const answer: Answer = await transport.send(write(`${registry.origin}/v2/a`, get), signal);
     assert.equal(answer.body.byteLength, 0);
     assert.ok(await new Response(answer.stream).text() === PART.repeat(PARTS), "more than maxBytes, and whole");
@@ -96,7 +89,7 @@ Deno.test("send() takes no stream of an answer that is an error", async () => {
   await using registry = await openFakeRegistry();
   using transport = openTransport();
   registry.intercept = () => new Response("gone", { status: 404 });
-  const answer = await transport.send(write(`${registry.origin}/v2/a`, { method: "GET", isStreamed: true }), signal);
+  const answer = await transport.send(write(`${registry.origin}/v2/a`, { isStreamed: true }), signal);
   assert.deepEqual([new TextDecoder().decode(answer.body), answer.stream], ["gone", undefined]);
 });
 
@@ -109,7 +102,7 @@ Deno.test("send() names a stream that breaks off on its way as any other answer"
     await connection.write(new TextEncoder().encode("HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\nbegin"));
   })();
   const url = `http://127.0.0.1:${listener.addr.port}/v2/a`;
-  const answer = await transport.send(write(url, { method: "GET", isStreamed: true }), signal);
+  const answer = await transport.send(write(url, { isStreamed: true }), signal);
   assert.equal((await errorOf(new Response(answer.stream).text())).failure.reason, "Unreachable");
   await served;
 });
@@ -131,7 +124,7 @@ Deno.test("send() lets an exchange bring its own limits of time", async () => {
   const held = Promise.withResolvers<Response>();
   registry.intercept = () => held.promise;
   const timeouts = { headersMs: 50, totalMs: 50 };
-  const sent = transport.send(write(`${registry.origin}/v2/a`, { timeouts }), signal);
+  const sent = transport.send(write(`${registry.origin}/v2/a`, { method: "PUT", timeouts }), signal);
   assert.equal((await errorOf(sent)).failure.reason, "Timeout");
   held.resolve(new Response());
 });

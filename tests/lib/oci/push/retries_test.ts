@@ -6,20 +6,14 @@ import { systemClock } from "../../../../lib/clock.ts";
 
 const { signal } = new AbortController();
 
-/** A clock that waits for nothing, and keeps for how long it was asked to. */
-function openClock(): { readonly waitsMs: number[]; readonly clock: typeof systemClock } {
-  const waitsMs: number[] = [];
-  const sleep = (ms: number): Promise<void> => Promise.resolve(void waitsMs.push(ms));
-  return { waitsMs, clock: { ...systemClock, sleep } };
-}
-
 function busy(retryAfterMs?: number): PushError {
   const message = "Cannot push: 429.";
   return new PushError({ kind: "transient", reason: "RateLimited", message, registry: "a", retryAfterMs });
 }
 
 async function failing(error: unknown, failures = Infinity): Promise<{ tries: number; waitsMs: readonly number[] }> {
-  const { clock, waitsMs } = openClock();
+  const waitsMs: number[] = [];
+  const clock = { ...systemClock, sleep: (ms: number) => Promise.resolve(void waitsMs.push(ms)) };
   let tries = 0;
   const work = (): Promise<void> => ++tries > failures ? Promise.resolve() : Promise.reject(error);
   await withRetries(work, { clock, signal }).catch((thrown: unknown) => assert.equal(thrown, error));
