@@ -9,7 +9,7 @@ import { silentLogger } from "../../lib/log.ts";
 import { makeSettings } from "../../lib/placement/decide/config/types.ts";
 import { openMonitorScene } from "./exec_format/make.ts";
 import { controllerOf, gated } from "./pod_placement/make.ts";
-import { openScene, whileRunning } from "./make.ts";
+import { openScene, stalling, whileRunning } from "./make.ts";
 
 const PAGE = 500;
 const [what = "", count = ""] = Deno.args;
@@ -91,13 +91,12 @@ async function run(): Promise<void> {
     return await scene.run(() => listed.promise.then(printHeap));
   }
   const scene = openScene();
+  // Registries never answer.
+  const silent = stalling(scene, "");
   const settings = makeSettings();
   if (what === "gated") {
-    const never = (_: unknown, signal: AbortSignal) =>
-      new Promise<never>((_, no) => signal.addEventListener("abort", no));
     Object.assign(scene.cluster.api, serve("pods", makeGated));
-    const controller = controllerOf({ ...scene, images: { ...scene.images, inspect: never } });
-    return await whileRunning(scene, controller, () => listed.promise.then(printHeap));
+    return await whileRunning(scene, controllerOf(silent), () => listed.promise.then(printHeap));
   }
   if (what === "configs") {
     const configs = openConfigs({
@@ -109,8 +108,7 @@ async function run(): Promise<void> {
   }
   const prewarm = openPrewarm({
     api: serve("deployments", makeDeployment),
-    // A registry that never answers.
-    images: { ...scene.images, inspect: (_, signal) => new Promise((_, no) => signal.addEventListener("abort", no)) },
+    images: silent.images,
     clock: scene.clock,
     log: silentLogger,
     settings: () => settings,

@@ -7,6 +7,7 @@ import type { EventRecorder } from "../../lib/k8s/event_recorder.ts";
 import { type KubeObject, Resource } from "../../lib/k8s/types.ts";
 import { FakeClock } from "../support/fake_clock.ts";
 import { MemoryCluster } from "../support/memory_kube_api.ts";
+import { noAnswer } from "../support/until.ts";
 import { fact } from "../lib/placement/decide/make.ts";
 import { ImageLimits } from "../../lib/oci/limits/image_limits.ts";
 
@@ -55,6 +56,14 @@ export function furnish(cluster: MemoryCluster, objects: readonly KubeObject[]):
 /** The scene with other answers about images. */
 export function answering(scene: Scene, inspect: PodImages["inspect"]): Scene {
   return { ...scene, images: { ...scene.images, inspect } };
+}
+
+/** The scene where images whose names begin so are never answered. */
+export function stalling(scene: Scene, beginning: string): Scene {
+  return answering(scene, (request, signal) => {
+    const isStalled = request.images.some(({ image }) => image.startsWith(beginning));
+    return isStalled ? noAnswer(signal) : scene.images.inspect(request, signal);
+  });
 }
 
 /** Runs a controller for as long as a test plays with it; everything that is due at the beginning has been done. */

@@ -10,6 +10,26 @@ export function turn(): Promise<void> {
   return new Promise((resolve) => void setImmediate(resolve));
 }
 
+/** Never comes; rejects with the reason of the signal when that aborts. */
+export function noAnswer(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason), { once: true }));
+}
+
+/** Runs with a count of the rounds that the event loop has made. */
+export async function countingRounds(work: (rounds: () => number) => Promise<void>): Promise<void> {
+  let rounds = 0;
+  let isOver = false;
+  const turning = (async () => {
+    for (; !isOver; rounds++) await turn();
+  })();
+  try {
+    await work(() => rounds);
+  } finally {
+    isOver = true;
+    await turning;
+  }
+}
+
 /** Resolves when the condition holds; `each` runs before every further look. Fails after ten seconds. */
 export async function until(
   what: string,

@@ -2,20 +2,11 @@ import assert from "node:assert/strict";
 import { ApiError } from "../../../lib/k8s/errors.ts";
 import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
 import { FAILED_TTL_MS } from "../../../lib/exec_format/decide/failed_image.ts";
-import { openScene } from "../make.ts";
+import { openScene, stalling } from "../make.ts";
 import { makeSettings } from "../../../lib/placement/decide/config/types.ts";
 import { ended, idOf, makeArchNode, makeFailedPod } from "../../lib/exec_format/decide/make.ts";
 import { platformsFact } from "../../lib/placement/decide/make.ts";
-import {
-  eventsLeft,
-  furnish,
-  makeEvent,
-  type MonitorScene,
-  NAMESPACE,
-  openMonitorScene,
-  slowImages,
-  warn,
-} from "./make.ts";
+import { eventsLeft, furnish, makeEvent, type MonitorScene, NAMESPACE, openMonitorScene, warn } from "./make.ts";
 
 const LABEL = "multiarch.openshift.io/exec-format-error";
 const WEB = makeFailedPod();
@@ -233,7 +224,8 @@ Deno.test("a program that merely fails is not reported, nor looked at again and 
 });
 
 Deno.test("pods of one namespace with many containers and a slow registry do not keep those of others waiting", async () => {
-  const scene = openMonitorScene({ images: slowImages("slow") });
+  const { images } = stalling(openScene(), "slow");
+  const scene = openMonitorScene({ images });
   const { cluster, clock } = scene;
   const fail = (namespace: string, { metadata, ...rest }: KubeObject): void => {
     const pod = { ...rest, metadata: { ...metadata, namespace } };

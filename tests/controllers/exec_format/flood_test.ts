@@ -3,7 +3,8 @@ import { EventBacklog, MAX_EVENTS_OF_NODE } from "../../../controllers/exec_form
 import { Resource } from "../../../lib/k8s/types.ts";
 import { silentLogger } from "../../../lib/log.ts";
 import { ended, makeArchNode, makeFailedPod } from "../../lib/exec_format/decide/make.ts";
-import { eventsLeft, furnish, makeEvent, openMonitorScene, slowImages, warn } from "./make.ts";
+import { openScene, stalling } from "../make.ts";
+import { eventsLeft, furnish, makeEvent, openMonitorScene, warn } from "./make.ts";
 
 const FLOODING = "node-2";
 
@@ -12,7 +13,8 @@ function idNumber(number: number): string {
 }
 
 Deno.test("reports of one node, however many and slow to handle, do not keep those of others waiting", async () => {
-  const scene = openMonitorScene({ images: slowImages("slow") });
+  const { images } = stalling(openScene(), "slow");
+  const scene = openMonitorScene({ images });
   const { cluster, clock } = scene;
   for (const node of ["node-1", FLOODING]) cluster.put(Resource.nodes, makeArchNode("arm64", node));
   cluster.put(Resource.pods, makeFailedPod({ status: { state: ended(1) } }));

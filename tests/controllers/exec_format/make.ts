@@ -3,7 +3,6 @@ import { openExecFormatMonitor } from "../../../controllers/exec_format/controll
 import type { ExecFormatDeps } from "../../../controllers/exec_format/deps.ts";
 import { ReportedContainers } from "../../../lib/exec_format/reported.ts";
 import { buildEvent } from "../../../lib/exec_format/decide/event.ts";
-import type { PodImages } from "../../../lib/images/pods/pod_images.ts";
 import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
 import { silentLogger } from "../../../lib/log.ts";
 import { makeSettings } from "../../../lib/placement/decide/config/types.ts";
@@ -97,19 +96,6 @@ export function eventsLeft({ cluster }: Scene): readonly string[] {
   return [...cluster.objects.keys()].filter((path) => path.includes(`/${plural}/`)).map((path) =>
     path.split("/").at(-1) ?? ""
   );
-}
-
-/** Images of which those whose name begins so are answered never. */
-export function slowImages(beginning: string): PodImages {
-  const { images } = openScene();
-  return {
-    ...images,
-    inspect: (request, signal) => {
-      const isSlow = request.images.some(({ image }) => image.startsWith(beginning));
-      if (isSlow) return new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
-      return images.inspect(request, signal);
-    },
-  };
 }
 
 /** A node, and a pod on it that has failed. */

@@ -5,7 +5,7 @@ import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
 import { silentLogger } from "../../../lib/log.ts";
 import { makeSettings } from "../../../lib/placement/decide/config/types.ts";
 import { ARCH, at, type Json, NO_CONFIGS, requiredOf, term } from "../../lib/placement/decide/make.ts";
-import { openScene, runFor, type Scene, whileRunning } from "../make.ts";
+import { openScene, runFor, type Scene, stalling, whileRunning } from "../make.ts";
 
 const WORKLOADS = Resource.kueueWorkloads.plural;
 
@@ -100,17 +100,6 @@ Deno.test("Q-02 openKueue() holds the check while an image cannot be read, for a
   });
 });
 
-/** Images whose registry answers nothing. */
-function stallImages({ images }: Scene): Scene["images"] {
-  return {
-    ...images,
-    inspect: (request, signal) =>
-      request.images.some(({ image }) => image === "stalled")
-        ? new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)))
-        : images.inspect(request, signal),
-  };
-}
-
 Deno.test("Q-02 openKueue() holds none longer than a pod would be gated, of hundreds in a namespace whose registry stalls", async () => {
   const scene = openQueueScene(makeQueued("x86"));
   const stalled = makeQueued("x86", { containers: [{ name: "c", image: "stalled" }] });
@@ -123,7 +112,7 @@ Deno.test("Q-02 openKueue() holds none longer than a pod would be gated, of hund
       const workload = scene.cluster.find(WORKLOADS, `shop/${name}`);
       return at(workload, "status", "admissionChecks", 0, "state") === "Ready";
     }).length;
-  await whileRunning(scene, kueueOf({ ...scene, images: stallImages(scene) }), async () => {
+  await whileRunning(scene, kueueOf(stalling(scene, "stalled")), async () => {
     await scene.clock.advance(58_000);
     assert.equal(countReady(), 0);
     await scene.clock.advance(4_000);
@@ -139,7 +128,7 @@ Deno.test("openKueue() answers one namespace while registries stall for hundreds
     scene.cluster.put(Resource.kueueWorkloads, { ...stalled, metadata });
   }
   const late = { ...makeQueued("x86"), metadata: { ...makeQueued("x86").metadata, name: "late", namespace: "shop" } };
-  await whileRunning(scene, kueueOf({ ...scene, images: stallImages(scene) }), async () => {
+  await whileRunning(scene, kueueOf(stalling(scene, "stalled")), async () => {
     await scene.clock.advance(2_000);
     scene.cluster.put(Resource.kueueWorkloads, late);
     await scene.clock.advance(1_000);

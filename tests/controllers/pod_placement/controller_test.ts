@@ -15,6 +15,7 @@ import {
   term,
 } from "../../lib/placement/decide/make.ts";
 import { answering, openScene, runFor, whileRunning } from "../make.ts";
+import { noAnswer } from "../../support/until.ts";
 import { controllerOf, gated, podOf, reasonsOf } from "./make.ts";
 
 const REMOVED = "ArchAwareSchedGateRemovalSuccess";
@@ -28,10 +29,6 @@ function once(happens: () => void): () => void {
     isDue = false;
     happens();
   };
-}
-
-function untilAborted(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason), { once: true }));
 }
 
 Deno.test("PodPlacement releases a gated pod by one patch and reports it in three slots", async () => {
@@ -55,7 +52,7 @@ Deno.test("PodPlacement that leads again places at once the pods whose inspectio
   let isFirstTerm = true;
   const silent = answering(
     scene,
-    (request, signal) => isFirstTerm ? untilAborted(signal) : scene.images.inspect(request, signal),
+    (request, signal) => isFirstTerm ? noAnswer(signal) : scene.images.inspect(request, signal),
   );
   const controller = controllerOf(silent);
   await runFor(scene, controller, 100);
@@ -155,7 +152,7 @@ Deno.test("PodPlacement says why an image could not be inspected before its regi
   let attempts = 0;
   const silent = answering(
     scene,
-    (request, signal) => attempts++ === 0 ? scene.images.inspect(request, signal) : untilAborted(signal),
+    (request, signal) => attempts++ === 0 ? scene.images.inspect(request, signal) : noAnswer(signal),
   );
   await runFor(scene, controllerOf(silent), 61_000);
   assert.deepEqual(gatesOf(podOf(scene, "web")), []);

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
-import { setImmediate } from "node:timers";
 import type { PodImages } from "../../../lib/images/pods/pod_images.ts";
 import { ApiError } from "../../../lib/k8s/errors.ts";
 import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
 import { MAX_IMAGES } from "../../../lib/placement/decide/images.ts";
 import { fact, gatesOf } from "../../lib/placement/decide/make.ts";
 import { openScene, type Scene, whileRunning } from "../make.ts";
+import { turn } from "../../support/until.ts";
 import { controllerOf, gated, podIn } from "./make.ts";
 
 /** Images under way by namespace; those of namespaces that begin with `evil` are answered when a test says so, or never. */
@@ -155,7 +155,7 @@ Deno.test("a pod that is deleted while it is read again is not inspected any mor
     const read = await get(...call);
     scene.cluster.drop(Resource.pods, "shop/web");
     // The watch is faster than the answer.
-    for (let turn = 0; turn < 5; turn++) await new Promise<void>((resolve) => setImmediate(resolve));
+    for (let count = 0; count < 5; count++) await turn();
     return read;
   };
   scene.cluster.put(Resource.pods, gated("web"));

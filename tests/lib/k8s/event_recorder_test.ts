@@ -6,6 +6,7 @@ import type { KubeObject } from "../../../lib/k8s/types.ts";
 import { silentLogger } from "../../../lib/log.ts";
 import { FakeClock } from "../../support/fake_clock.ts";
 import { type MemoryCall, MemoryCluster } from "../../support/memory_kube_api.ts";
+import { noAnswer } from "../../support/until.ts";
 
 interface Scene {
   readonly recorder: BackgroundEventRecorder;
@@ -188,9 +189,7 @@ Deno.test("record() takes AlreadyExists for success: an earlier try had arrived"
 });
 
 Deno.test("flush() ends when its signal aborts, and close() ends what is under way", async () => {
-  const before = ({ signal }: MemoryCall): Promise<void> =>
-    new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason), { once: true }));
-  await withRecorder({ before }, async ({ recorder, send, results }) => {
+  await withRecorder({ before: ({ signal }) => noAnswer(signal) }, async ({ recorder, send, results }) => {
     await send(makeEvent());
     const stop = new AbortController();
     const flushing = recorder.flush(stop.signal);

@@ -8,6 +8,7 @@ import { LEADER_IMPAIRMENT } from "../../../lib/names.ts";
 import { LEADER_SILENCE_MS } from "../../../lib/operator/decide/gating_health.ts";
 import { FakeClock } from "../../support/fake_clock.ts";
 import { type MemoryCall, MemoryCluster } from "../../support/memory_kube_api.ts";
+import { noAnswer } from "../../support/until.ts";
 
 const LEASE = { namespace: "archway", name: "leader" } as const;
 const PATH = resourcePath(Resource.leases, LEASE);
@@ -103,9 +104,7 @@ const away = (): never => {
   throw new ApiError("away", { status: 0 });
 };
 
-/** No answer, until the caller gives up. */
-const hang = ({ signal }: MemoryCall): Promise<void> =>
-  new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason), { once: true }));
+const hang = ({ signal }: MemoryCall): Promise<void> => noAnswer(signal);
 
 Deno.test("Election.run() makes one of two contenders the leader and lets the other see it", () =>
   withReplicas(async ({ clock, cluster, contend }) => {

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
-import { setImmediate } from "node:timers";
 import { readImage } from "../../../lib/oci/image_reader.ts";
 import { parseImageConfig, parseManifest } from "../../../lib/oci/image/manifest.ts";
 import type { ReadManifest } from "../../../lib/oci/session.ts";
 import { type Document, makeEntry, makeImage, makeIndex, MediaType } from "../../support/documents.ts";
 import { makeEndpoint, makeRequest, openTestInspector, outcomeOf } from "../../support/inspectors.ts";
 import { openFakeRegistry } from "../../support/registry.ts";
+import { countingRounds } from "../../support/until.ts";
 
 const ARCHITECTURES = ["amd64", "arm64", "s390x", "ppc64le", "riscv64", "arm", "386", "loong64"];
 
@@ -84,18 +84,13 @@ Deno.test("inspect() parses dense indexes that end together in as many rounds of
     await all.promise;
     return new Response(texts.get(name), { headers: { "content-type": MediaType.ociIndex } });
   };
-  let rounds = 0;
-  let isOver = false;
-  const turning = (async () => {
-    for (; !isOver; rounds++) await new Promise<void>((resolve) => setImmediate(resolve));
-  })();
   using inspector = openTestInspector();
-  const ends = await Promise.all(names.map(async (name) => {
-    const outcome = outcomeOf(await inspector.inspect(`${registry.host}/org/${name}:v1`));
-    return { outcome, round: rounds };
-  }));
-  isOver = true;
-  await turning;
-  assert.deepEqual(ends.map(({ outcome }) => outcome), names.map(() => "platforms"));
-  assert.equal(new Set(ends.map(({ round }) => round)).size, names.length);
+  await countingRounds(async (rounds) => {
+    const ends = await Promise.all(names.map(async (name) => {
+      const outcome = outcomeOf(await inspector.inspect(`${registry.host}/org/${name}:v1`));
+      return { outcome, round: rounds() };
+    }));
+    assert.deepEqual(ends.map(({ outcome }) => outcome), names.map(() => "platforms"));
+    assert.equal(new Set(ends.map(({ round }) => round)).size, names.length);
+  });
 });

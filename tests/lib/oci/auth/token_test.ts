@@ -7,13 +7,12 @@ import type { Transport } from "../../../../lib/oci/http/transport.ts";
 import { silentLogger } from "../../../../lib/log.ts";
 import { FakeClock } from "../../../support/fake_clock.ts";
 import { makeEndpoint } from "../../../support/inspectors.ts";
+import { noAnswer } from "../../../support/until.ts";
 
 Deno.test("TokenSource.get() leaves no request behind at a token server that does not answer", async () => {
   const clock = new FakeClock();
   const limiter = new RequestLimiter({ clock, log: silentLogger });
-  const transport: Pick<Transport, "send"> = {
-    send: (_, signal) => new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason))),
-  };
+  const transport: Pick<Transport, "send"> = { send: (_, signal) => noAnswer(signal) };
   const tokens = new TokenSource({ transport, limiter, clock });
   const leaving = new AbortController();
   const callers = callersOf({ namespace: "team", priority: "gated" });

@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
-import { setImmediate } from "node:timers";
 import { type Callers, callersOf, SharedCallers } from "../../../../lib/oci/callers.ts";
 import { type ArrivedDocument, ImageLimits } from "../../../../lib/oci/limits/image_limits.ts";
 import { makeRequest, openTestInspector, planAt } from "../../../support/inspectors.ts";
-import { turn } from "../../../support/until.ts";
+import { countingRounds, turn } from "../../../support/until.ts";
 
 const NEVER = new AbortController().signal;
 
@@ -50,21 +49,6 @@ Deno.test("RegistryInspector starts a shared inspection in the share of any name
 function documentOf(namespace: string, more: Partial<ArrivedDocument> = {}): ArrivedDocument {
   const callers = gated(namespace);
   return { bytes: 256 * 1024, callers, signal: NEVER, registry: "registry.example", ...more };
-}
-
-/** Runs with a count of the rounds that the event loop has made. */
-async function countingRounds(work: (rounds: () => number) => Promise<void>): Promise<void> {
-  let rounds = 0;
-  let isOver = false;
-  const turning = (async () => {
-    for (; !isOver; rounds++) await new Promise<void>((resolve) => setImmediate(resolve));
-  })();
-  try {
-    await work(() => rounds);
-  } finally {
-    isOver = true;
-    await turning;
-  }
 }
 
 Deno.test("ImageLimits.parse() parses 64 large documents that end together in as many rounds of the event loop", async () => {
