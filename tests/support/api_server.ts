@@ -32,7 +32,7 @@ export type StubAnswer =
   | { readonly kind: "hang" };
 
 /** How to end every open watch. */
-export type WatchCut = "end" | "destroy" | "half-line" | "gone" | "gone-left-open" | "silence";
+export type WatchCut = "end" | "destroy" | "half-line" | "gone" | "gone-left-open";
 
 /** Keys of a TLS server. With `clientCa` it asks for client certificates. */
 export interface StubTls {

@@ -21,6 +21,7 @@ const CASES: readonly (readonly [words: readonly string[], namespace: string | u
     [["deployments.apps/web"], undefined, /only pods/],
     [[], undefined, /name one pod as pod\/NAME/],
     [["pod/"], undefined, /name one pod/],
+    [["/web"], undefined, /name one pod/],
     [["a/b/c"], undefined, /name one pod/],
     [["a", "b"], undefined, /name one pod/],
   ];

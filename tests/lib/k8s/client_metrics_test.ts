@@ -3,6 +3,7 @@ import { Registry } from "prom-client";
 import { ClientMetrics } from "../../../lib/k8s/client_metrics.ts";
 import { WorkQueue } from "../../../lib/k8s/work_queue.ts";
 import { silentLogger } from "../../../lib/log.ts";
+import { whileRunning } from "../../controllers/make.ts";
 import { FakeClock } from "../../support/fake_clock.ts";
 
 function open(): { readonly metrics: ClientMetrics; read(sample: string): Promise<number | undefined> } {
@@ -35,18 +36,15 @@ Deno.test("ClientMetrics counts adds, retries, depth, waiting and work of a queu
   });
   const sum = (name: string): Promise<number | undefined> => read(`${name}{name="pod-placement"}`);
   assert.equal(await sum("workqueue_adds_total"), 0);
-  const stop = new AbortController();
-  const running = queue.run(stop.signal);
-  for (const key of ["bad", "good"]) queue.add(key);
-  await clock.advance(1_000);
-  assert.equal(await sum("workqueue_depth"), 1);
-  await clock.advance(3_000);
-  const names = ["adds_total", "depth", "retries_total", "queue_duration_seconds_sum", "work_duration_seconds_sum"];
-  const sums = await Promise.all([...names, "work_duration_seconds_count"].map((name) => sum(`workqueue_${name}`)));
-  assert.deepEqual(sums, [2, 0, 1, 1.5, 3, 2]);
-  stop.abort();
-  await clock.advance(0);
-  await running;
+  await whileRunning({ clock }, queue, async () => {
+    for (const key of ["bad", "good"]) queue.add(key);
+    await clock.advance(1_000);
+    assert.equal(await sum("workqueue_depth"), 1);
+    await clock.advance(3_000);
+    const names = ["adds_total", "depth", "retries_total", "queue_duration_seconds_sum", "work_duration_seconds_sum"];
+    const sums = await Promise.all([...names, "work_duration_seconds_count"].map((name) => sum(`workqueue_${name}`)));
+    assert.deepEqual(sums, [2, 0, 1, 1.5, 3, 2]);
+  });
 });
 
 const CALLS: readonly (readonly [status: number, code: string])[] = [

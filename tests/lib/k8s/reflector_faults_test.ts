@@ -20,7 +20,7 @@ interface Scene {
 
 async function withReflector(
   play: (scene: Scene) => Promise<void>,
-  options: { readonly stallMs?: number; readonly pageSize?: number; readonly objects?: number } = {},
+  options: { readonly pageSize?: number; readonly objects?: number } = {},
 ): Promise<void> {
   const authority = await createAuthority("stub");
   const { certificatePem: cert, keyPem: key } = await authority.issue({ commonName: "stub", usage: "server" });
@@ -43,7 +43,6 @@ async function withReflector(
     clock: systemClock,
     log: silentLogger,
     name: "pods",
-    ...(options.stallMs === undefined ? {} : { stallMs: options.stallMs }),
   });
   const stop = new AbortController();
   const running = reflector.run(stop.signal);
@@ -90,15 +89,6 @@ for (const { how, title, lists } of CUTS) {
       assert.equal(changes.filter((change) => change.startsWith("apply default/before")).length, 1);
     }));
 }
-
-Deno.test("reflector: lists anew when a watch has been silent, bookmarks included, for too long", async () => {
-  await withReflector(async ({ stub, agreeOn }) => {
-    stub.cutWatches("silence");
-    stub.put("unheard");
-    await agreeOn(["first-0", "first-1", "unheard"]);
-    assert.equal(stub.requests.filter(Match.list).length, 2);
-  }, { stallMs: 300 });
-});
 
 Deno.test("reflector: resumes from a bookmark, so that an old watch position is not refused", () =>
   withReflector(async ({ stub, agreeOn }) => {

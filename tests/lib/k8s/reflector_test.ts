@@ -4,6 +4,7 @@ import { ApiError } from "../../../lib/k8s/errors.ts";
 import { Reflector, type ReflectorState } from "../../../lib/k8s/reflector.ts";
 import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
 import { type Logger, silentLogger } from "../../../lib/log.ts";
+import { whileRunning } from "../../controllers/make.ts";
 import { FakeClock } from "../../support/fake_clock.ts";
 import { type MemoryCall, MemoryCluster } from "../../support/memory_kube_api.ts";
 
@@ -38,14 +39,7 @@ async function withRun(
   });
   const reflector = new Reflector({ ...USUAL, api, resource: Resource.clusterConfigs, clock, log, name: "configs" });
   const run: Run = { clock, calls, cluster, reflector, warnings, fault: start.fault };
-  const stop = new AbortController();
-  const running = reflector.run(stop.signal);
-  try {
-    await play(run);
-  } finally {
-    stop.abort();
-    await running;
-  }
+  await whileRunning({ clock }, reflector, () => play(run));
 }
 
 async function createConfig(cluster: MemoryCluster, name: string): Promise<void> {
@@ -120,8 +114,10 @@ Deno.test("reflector: lists anew after a watch on which nothing came, not even a
   withRun({ names: ["cluster"] }, async (run) => {
     await run.clock.advance(80_000);
     const before = run.calls.filter(({ verb }) => verb === "list").length;
+    run.cluster.putUnseen(Resource.clusterConfigs, { metadata: { name: "unheard" } });
     await run.clock.advance(20_000);
     assert.equal(run.calls.filter(({ verb }) => verb === "list").length, before + 1);
+    assert.deepEqual([...run.reflector.values()], ["cluster", "unheard"]);
   }));
 
 Deno.test("reflector: waits as long as a 429 asks for", () =>

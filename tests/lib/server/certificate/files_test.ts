@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { silentLogger } from "../../../../lib/log.ts";
-import { openCertificateFiles } from "../../../../lib/server/certificate/files.ts";
+import { isIssuedBy, openCertificateFiles } from "../../../../lib/server/certificate/files.ts";
 import { issueAuthority, type IssuedPair, issueServing } from "../../../../lib/tls/issue.ts";
+import { whileRunning } from "../../../controllers/make.ts";
 import { FakeClock } from "../../../support/fake_clock.ts";
+import { keepLog } from "../../../support/logs.ts";
 import { temporaryFolder } from "../../../support/temporary_folder.ts";
 import { until } from "../../../support/until.ts";
 
@@ -41,36 +43,32 @@ Deno.test("openCertificateFiles() reloads when the pair changes and notifies lis
   await using mount = await makeMount();
   const [first, second] = [await issue(), await issue()];
   await write(mount, { ...first, ca: "CA" });
-  const [clock, stop] = [new FakeClock(), new AbortController()];
+  const clock = new FakeClock();
   const certificate = await openCertificateFiles(mount.files, { clock, log: silentLogger });
   assert.deepEqual(certificate.current(), { ...first, caBundle: "CA" });
   const heard: string[] = [];
   certificate.onChange(({ cert }) => heard.push(cert));
-  const running = certificate.run(stop.signal);
-  await write(mount, second);
-  await untilWatcher(clock, () => certificate.current().cert === second.cert);
-  assert.deepEqual(heard, [second.cert]);
-  stop.abort();
-  await running;
+  await whileRunning({ clock }, certificate, async () => {
+    await write(mount, second);
+    await untilWatcher(clock, () => certificate.current().cert === second.cert);
+    assert.deepEqual(heard, [second.cert]);
+  });
 });
 
 Deno.test("openCertificateFiles() keeps the last good pair while certificate and key do not fit", async () => {
   await using mount = await makeMount();
   const [first, second] = [await issue(), await issue()];
   await write(mount, { ...first, ca: "CA" });
-  const [clock, stop] = [new FakeClock(), new AbortController()];
-  const lines: string[] = [];
-  const log = { ...silentLogger, warn: (message: string) => void lines.push(message) };
+  const [clock, log] = [new FakeClock(), keepLog()];
   const certificate = await openCertificateFiles(mount.files, { clock, log });
-  const running = certificate.run(stop.signal);
-  await write(mount, { cert: second.cert });
-  await untilWatcher(clock, () => lines.length > 0);
-  assert.equal(certificate.current().cert, first.cert);
-  await write(mount, { key: second.key });
-  await untilWatcher(clock, () => certificate.current().cert === second.cert);
-  assert.equal(certificate.current().key, second.key);
-  stop.abort();
-  await running;
+  await whileRunning({ clock }, certificate, async () => {
+    await write(mount, { cert: second.cert });
+    await untilWatcher(clock, () => log.lines.some(({ level }) => level === "warn"));
+    assert.equal(certificate.current().cert, first.cert);
+    await write(mount, { key: second.key });
+    await untilWatcher(clock, () => certificate.current().cert === second.cert);
+    assert.equal(certificate.current().key, second.key);
+  });
 });
 
 Deno.test("openCertificateFiles() follows the symbolic links of a mounted Secret", async () => {
@@ -84,16 +82,15 @@ Deno.test("openCertificateFiles() follows the symbolic links of a mounted Secret
   }
   await Deno.symlink("v1", join(directory, "..data"));
   for (const name of ["tls.crt", "tls.key"]) await Deno.symlink(`..data/${name}`, join(directory, name));
-  const [clock, stop] = [new FakeClock(), new AbortController()];
+  const clock = new FakeClock();
   const files = { ...mount.files, caPath: undefined };
   const certificate = await openCertificateFiles(files, { clock, log: silentLogger });
   assert.equal(certificate.current().caBundle, undefined);
-  const running = certificate.run(stop.signal);
-  await Deno.symlink("v2", join(directory, "..data_tmp"));
-  await Deno.rename(join(directory, "..data_tmp"), join(directory, "..data"));
-  await untilWatcher(clock, () => certificate.current().cert === second.cert);
-  stop.abort();
-  await running;
+  await whileRunning({ clock }, certificate, async () => {
+    await Deno.symlink("v2", join(directory, "..data_tmp"));
+    await Deno.rename(join(directory, "..data_tmp"), join(directory, "..data"));
+    await untilWatcher(clock, () => certificate.current().cert === second.cert);
+  });
 });
 
 Deno.test("openCertificateFiles() reports which file is missing or wrong", async () => {
@@ -110,11 +107,27 @@ Deno.test("openCertificateFiles() warns of a CA that did not issue the certifica
   await using mount = await makeMount();
   const [ours, other] = [await issueAuthority(validity), await issueAuthority(validity)];
   const pair = await issueServing(ours, { ...validity, names: ["localhost"] });
-  const lines: string[] = [];
-  const log = { ...silentLogger, warn: (message: string) => void lines.push(message) };
+  const log = keepLog();
   for (const ca of [ours.cert, other.cert]) {
     await write(mount, { ...pair, ca });
     await openCertificateFiles(mount.files, { clock: new FakeClock(), log });
   }
-  assert.deepEqual(lines, ["the CA of the webhooks did not issue the serving certificate"]);
+  const warnings = log.lines.filter(({ level }) => level === "warn").map(({ message }) => message);
+  assert.deepEqual(warnings, ["the CA of the webhooks did not issue the serving certificate"]);
+});
+
+Deno.test("isIssuedBy() distinguishes the authority of a certificate from others, in a bundle of several", async () => {
+  const [ours, other] = [await issueAuthority(validity), await issueAuthority(validity)];
+  const serving = await issueServing(ours, { ...validity, names: ["localhost"] });
+  const rows: readonly (readonly [string, boolean | undefined])[] = [
+    [ours.cert, true],
+    [other.cert, false],
+    [`${other.cert}\n${ours.cert}`, true],
+    // A certificate of its own, trusted by itself.
+    [serving.cert, true],
+    ["CA", undefined],
+    ["", undefined],
+  ];
+  assert.deepEqual(rows.map(([bundle]) => isIssuedBy(serving.cert, bundle)), rows.map(([, expected]) => expected));
+  assert.equal(isIssuedBy("no certificate", ours.cert), undefined);
 });
