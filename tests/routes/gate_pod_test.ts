@@ -175,9 +175,7 @@ Deno.test("Q-02 gatePod() narrows the template of a queued Job whose images are 
   assert.deepEqual(await admit(unknown.app, review("team")), { uid: "u-1", allowed: true });
   assert.deepEqual(unknown.prefetched, ["team"]);
   const { app } = openApp({ recall: () => ({ images: [ON_ARM64], isAging: false }) });
-  const { patch = "" } = await admit(app, review("team"));
-  const operations = JSON.parse(new TextDecoder().decode(Uint8Array.fromBase64(patch)));
-  const after: unknown = jsonPatch.applyPatch(structuredClone(job), operations).newDocument;
+  const after = patched(job, await admit(app, review("team")));
   assert.deepEqual(requiredOf(at(after, "spec", "template")), [term([ARCH, "arm64"])]);
   assert.equal((await admit(app, review("kube-system"))).patch, undefined);
 });

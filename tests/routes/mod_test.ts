@@ -11,14 +11,10 @@ interface Limits {
   readonly others: LoadLimit;
 }
 
-function openApp({ pods, others }: Limits): ReturnType<typeof webhookApp> {
+async function statuses({ pods, others }: Limits, body: string): Promise<readonly number[]> {
   const siblings = { read: () => Promise.resolve([]) };
   const check = { api: new MemoryCluster().api, siblings, signal: new AbortController().signal };
-  return webhookApp({ gate: makeGateDeps({ limit: pods }), otherLimit: others, check });
-}
-
-async function statuses(limits: Limits, body: string): Promise<readonly number[]> {
-  const app = openApp(limits);
+  const app = webhookApp({ gate: makeGateDeps({ limit: pods }), otherLimit: others, check });
   const paths = Object.values(WebhookPath);
   return await Promise.all(paths.map(async (path) => (await app.request(path, { method: "POST", body })).status));
 }

@@ -7,38 +7,32 @@ import { makeSettings } from "../../lib/placement/decide/config/types.ts";
 import type { PodView } from "../../lib/placement/decide/types.ts";
 import { container, fact, nodeAffinity, platformsFact, podOf, rawPod } from "../lib/placement/decide/make.ts";
 import { FakeClock } from "../support/fake_clock.ts";
-import { openScene, type Scene } from "../controllers/make.ts";
+import { answering, openScene, type Scene } from "../controllers/make.ts";
 
 function debugged(...images: readonly string[]): PodView {
   return podOf(rawPod({ nodeName: "n1", ephemeralContainers: images.map((image) => container(image)) }));
 }
 
-function watchOf(
-  { events, images }: Scene,
-  options: { readonly architecture?: string | undefined; readonly images?: PodImages; readonly signal?: AbortSignal },
-): (pod: PodView) => void {
-  const { signal = new AbortController().signal } = options;
-  const architectureOf = (): string | undefined => options.architecture;
-  const { late } = noticesOf({ events, images: options.images ?? images, architectureOf, signal });
-  return (pod) => late(pod, { came: "ephemeral", containers: pod.ephemeralContainers });
-}
-
-type OwnDeps = Pick<NoticeDeps, "events" | "images" | "architectureOf" | "signal"> & Partial<NoticeDeps>;
-
-function noticesOf(deps: OwnDeps): Notices {
+/** Those of a scene where pods are on arm64. */
+function noticesOf({ events, images }: Scene, more: Partial<NoticeDeps> = {}): Notices {
   return openNotices({
-    clock: new FakeClock(),
-    log: silentLogger,
-    settingsOf: () => makeSettings(),
+    ...{ events, images, clock: new FakeClock(), log: silentLogger, settingsOf: () => makeSettings() },
+    architectureOf: () => "arm64",
     contradicted: () => {},
     mismatched: () => {},
-    ...deps,
+    signal: new AbortController().signal,
+    ...more,
   });
+}
+
+function watchOf(scene: Scene, more: Partial<NoticeDeps> = {}): (pod: PodView) => void {
+  const { late } = noticesOf(scene, more);
+  return (pod) => late(pod, { came: "ephemeral", containers: pod.ephemeralContainers });
 }
 
 Deno.test("late() says in one event which containers cannot run on the node", async () => {
   const scene = openScene();
-  watchOf(scene, { architecture: "arm64" })(debugged("single-amd64", "multi", "no-such-image"));
+  watchOf(scene)(debugged("single-amd64", "multi", "no-such-image"));
   await scene.clock.advance(0);
   assert.equal(scene.recorded.length, 1);
   const [note] = scene.recorded;
@@ -48,7 +42,7 @@ Deno.test("late() says in one event which containers cannot run on the node", as
 
 Deno.test("late() reports nothing about containers that can run, and asks nothing of a pod without a node", async () => {
   const scene = openScene();
-  const watch = watchOf(scene, { architecture: "amd64" });
+  const watch = watchOf(scene, { architectureOf: () => "amd64" });
   watch(debugged("single-amd64", "multi"));
   await scene.clock.advance(0);
   assert.equal(scene.requests.length, 1);
@@ -60,9 +54,7 @@ Deno.test("late() reports nothing about containers that can run, and asks nothin
 Deno.test("Q-06 late() counts an exchanged image that does not run on the pod's node, and says so in one Warning", async () => {
   const scene = openScene();
   const counted: string[] = [];
-  const { signal } = new AbortController();
-  const mismatched = (came: string): void => void counted.push(came);
-  const { late } = noticesOf({ ...scene, architectureOf: () => "arm64", signal, mismatched });
+  const { late } = noticesOf(scene, { mismatched: (came) => void counted.push(came) });
   const pod = podOf(rawPod({ nodeName: "n1", containers: [container("single-amd64", "Always"), container("multi")] }));
   late(pod, { came: "exchanged", containers: pod.containers });
   await scene.clock.advance(0);
@@ -74,15 +66,11 @@ Deno.test("Q-06 late() counts an exchanged image that does not run on the pod's 
 Deno.test("late() swallows what goes wrong, and looks at 16 pods of a namespace at a time", async () => {
   const scene = openScene();
   const answers: PromiseWithResolvers<never>[] = [];
-  const images: PodImages = {
-    ...scene.images,
-    inspect: () => {
-      const answer = Promise.withResolvers<never>();
-      answers.push(answer);
-      return answer.promise;
-    },
-  };
-  const notice = watchOf(scene, { architecture: "arm64", images });
+  const notice = watchOf(answering(scene, () => {
+    const answer = Promise.withResolvers<never>();
+    answers.push(answer);
+    return answer.promise;
+  }));
   for (let n = 0; n < 40; n++) notice(debugged("single-amd64"));
   assert.equal(answers.length, 16);
   for (const { reject } of answers) reject(new Error("no answer"));
@@ -96,21 +84,17 @@ Deno.test("late() swallows what goes wrong, and looks at 16 pods of a namespace 
 
 Deno.test("late() begins nothing once the process ends", () => {
   const scene = openScene();
-  watchOf(scene, { architecture: "arm64", signal: AbortSignal.abort() })(debugged("single-amd64"));
+  watchOf(scene, { signal: AbortSignal.abort() })(debugged("single-amd64"));
   assert.deepEqual(scene.requests, []);
 });
 
 Deno.test("late() inspects each image once, and none of a pod that names more than 200", async () => {
   const scene = openScene();
   const asked: number[] = [];
-  const images: PodImages = {
-    ...scene.images,
-    inspect: (request, signal) => {
-      asked.push(request.images.length);
-      return scene.images.inspect(request, signal);
-    },
-  };
-  const notice = watchOf(scene, { architecture: "arm64", images });
+  const notice = watchOf(answering(scene, (request, signal) => {
+    asked.push(request.images.length);
+    return scene.images.inspect(request, signal);
+  }));
   notice(debugged("single-amd64", "multi", "single-amd64", ""));
   await scene.clock.advance(0);
   const [note] = scene.recorded;
@@ -124,17 +108,14 @@ Deno.test("late() has room for other namespaces while the registries of some nev
   const scene = openScene();
   const underWay = new Map<string, number>();
   const stop = new AbortController();
-  const images: PodImages = {
-    ...scene.images,
-    inspect: async (request, signal) => {
-      const { scope: { namespace }, images: wanted } = request;
-      if (!namespace.startsWith("evil")) return await scene.images.inspect(request, signal);
-      underWay.set(namespace, (underWay.get(namespace) ?? 0) + wanted.length);
-      await scene.clock.sleep(Infinity, signal);
-      return signal.throwIfAborted() ?? [];
-    },
-  };
-  const notice = watchOf(scene, { architecture: "arm64", images, signal: stop.signal });
+  const silent = answering(scene, async (request, signal) => {
+    const { scope: { namespace }, images: wanted } = request;
+    if (!namespace.startsWith("evil")) return await scene.images.inspect(request, signal);
+    underWay.set(namespace, (underWay.get(namespace) ?? 0) + wanted.length);
+    await scene.clock.sleep(Infinity, signal);
+    return signal.throwIfAborted() ?? [];
+  });
+  const notice = watchOf(silent, { signal: stop.signal });
   const many = Array.from({ length: 200 }, (_, at) => `image-${at}`);
   for (let at = 0; at < 100; at++) notice({ ...debugged(...many), namespace: "evil" });
   for (let at = 0; at < 100; at++) notice({ ...debugged("one"), namespace: `evil-${at % 2}` });
@@ -152,12 +133,8 @@ Deno.test("Q-04 Q-06 late() warns of a native image that comes beside Wasm, whic
   const platforms = [{ os: "wasi", architecture: "wasm" }];
   const inspect: PodImages["inspect"] = ({ images }) =>
     Promise.resolve(images.map(({ image }) => image === "wasm" ? platformsFact(image, platforms) : fact(image)));
-  const { late } = noticesOf({
-    events: scene.events,
-    images: { ...scene.images, inspect },
-    architectureOf: () => "arm64",
+  const { late } = noticesOf(answering(scene, inspect), {
     settingsOf: () => makeSettings({ runtimeClasses: { mine: { kind: "add", architectures: ["amd64", "arm64"] } } }),
-    signal: new AbortController().signal,
   });
   const exchange = async (...images: readonly string[]): Promise<number> => {
     const containers = images.map((image) => container(image));
@@ -237,9 +214,8 @@ const PIN_CASES: readonly PinCase[] = [
 for (const { what, images, spec, says } of PIN_CASES) {
   Deno.test(`Q-01 pinned() ${says === undefined ? "says nothing of" : "warns of"} ${what}`, async () => {
     const scene = openScene();
-    const { signal } = new AbortController();
     const settingsOf = () => makeSettings({ runtimeClasses: { elsewhere: { kind: "skip" } } });
-    const notices = noticesOf({ ...scene, architectureOf: () => undefined, signal, settingsOf });
+    const notices = noticesOf(scene, { architectureOf: () => undefined, settingsOf });
     notices.pinned(podOf(rawPod({ ...spec, containers: images.map((image) => container(image)) })));
     await scene.clock.advance(0);
     const reasons = scene.recorded.map(({ reason }) => reason);
@@ -250,7 +226,7 @@ for (const { what, images, spec, says } of PIN_CASES) {
 
 Deno.test("Q-01 pinned() looks once at the pods of a DaemonSet, each of which is for a node of its own", async () => {
   const scene = openScene();
-  const notices = noticesOf({ ...scene, architectureOf: () => undefined, signal: new AbortController().signal });
+  const notices = noticesOf(scene, { architectureOf: () => undefined });
   const owner = { apiVersion: "apps/v1", kind: "DaemonSet", name: "agent", uid: "u-1", controller: true };
   for (const node of ["n1", "n2"]) {
     const matchFields = [{ key: "metadata.name", operator: "In", values: [node] }];
@@ -264,7 +240,7 @@ Deno.test("Q-01 pinned() looks once at the pods of a DaemonSet, each of which is
 
 Deno.test("Q-01 pinned() looks once at what one owner makes, and reports it there", async () => {
   const scene = openScene();
-  const notices = noticesOf({ ...scene, architectureOf: () => undefined, signal: new AbortController().signal });
+  const notices = noticesOf(scene, { architectureOf: () => undefined });
   const raw = rawPod({ ...ARM64, containers: [container("single-amd64")] });
   // Kueue pins the pods of a Job to the flavor that it starts it on.
   for (const [apiVersion, kind] of [["apps/v1", "ReplicaSet"], ["batch/v1", "Job"]]) {

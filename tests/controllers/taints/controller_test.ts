@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { openTaints, type TaintsController } from "../../../controllers/taints/controller.ts";
 import { ApiError } from "../../../lib/k8s/errors.ts";
-import { Resource } from "../../../lib/k8s/types.ts";
+import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
 import { silentLogger } from "../../../lib/log.ts";
 import type { ConfigPresence } from "../../../lib/operator/decide/gating_health.ts";
 import { openRateLimiter } from "../../../lib/k8s/rate_limiter.ts";
@@ -17,8 +17,8 @@ interface Bed extends Scene {
   setPresence(presence: ConfigPresence): void;
 }
 
-function openBed(before: (call: MemoryCall) => void = () => {}): Bed {
-  const scene = openScene();
+function openBed(objects: readonly KubeObject[], before: (call: MemoryCall) => void = () => {}): Bed {
+  const scene = openScene(...objects);
   const { cluster, clock, events } = scene;
   const writes: string[] = [];
   const listeners: (() => void)[] = [];
@@ -48,8 +48,7 @@ function openBed(before: (call: MemoryCall) => void = () => {}): Bed {
 }
 
 Deno.test("openTaints() gives running and pending pods their tolerations before it taints the first node, and reports it", async () => {
-  const bed = openBed();
-  furnish(bed.cluster, [
+  const bed = openBed([
     clusterConfig(),
     rawNode({ name: "a" }),
     rawNode({ name: "r", reported: "arm64" }),
@@ -76,10 +75,9 @@ Deno.test("openTaints() gives running and pending pods their tolerations before 
 });
 
 Deno.test("openTaints() takes over what the archaware controller wrote, and undoes its clean mode", async () => {
-  const bed = openBed();
   // Its tolerations have no operator.
   const theirs = [{ key: "supported-arch", value: "amd64", effect: "NoSchedule" }];
-  furnish(bed.cluster, [
+  const bed = openBed([
     clusterConfig(),
     rawNode({ name: "a", taints: [ours("amd64")] }),
     rawNode({ name: "b", taints: [ours("amd64"), ours("arm64")] }),
@@ -104,10 +102,10 @@ Deno.test("openTaints() takes over what the archaware controller wrote, and undo
 
 Deno.test("openTaints() taints no node while a pod refuses its toleration, and names it", async () => {
   let refuses = true;
-  const bed = openBed(({ verb, plural }) => {
+  const objects = [clusterConfig(), rawNode({ name: "a" }), rawTaintPod({ name: "runs", node: "a" })];
+  const bed = openBed(objects, ({ verb, plural }) => {
     if (refuses && verb === "patch" && plural === "pods") throw new ApiError("a policy forbids it", { status: 403 });
   });
-  furnish(bed.cluster, [clusterConfig(), rawNode({ name: "a" }), rawTaintPod({ name: "runs", node: "a" })]);
   await whileRunning(bed, bed.controller, async () => {
     await bed.clock.advance(8_000);
     assert.equal(taintLine(bed.cluster), "a:");
@@ -120,8 +118,7 @@ Deno.test("openTaints() taints no node while a pod refuses its toleration, and n
 });
 
 Deno.test("openTaints() waits for DaemonSets whose template lacks the toleration, and taints once they have it", async () => {
-  const bed = openBed();
-  furnish(bed.cluster, [clusterConfig(), rawNode({ name: "a" }), rawDaemonSet("agent")]);
+  const bed = openBed([clusterConfig(), rawNode({ name: "a" }), rawDaemonSet("agent")]);
   await whileRunning(bed, bed.controller, async () => {
     await bed.clock.advance(10_000);
     assert.equal(taintLine(bed.cluster), "a:");
@@ -133,8 +130,7 @@ Deno.test("openTaints() waits for DaemonSets whose template lacks the toleration
 });
 
 Deno.test("openTaints() checks ten times a second at most while there is nothing to write, however often a DaemonSet changes", async () => {
-  const bed = openBed();
-  furnish(bed.cluster, [clusterConfig(), rawNode({ name: "a" }), rawDaemonSet("agent")]);
+  const bed = openBed([clusterConfig(), rawNode({ name: "a" }), rawDaemonSet("agent")]);
   await whileRunning(bed, bed.controller, async () => {
     await bed.clock.advance(2_000);
     const checks = new Set<unknown>();
@@ -148,8 +144,7 @@ Deno.test("openTaints() checks ten times a second at most while there is nothing
 });
 
 Deno.test("openTaints() names DaemonSets that come later and get no pods on tainted nodes", async () => {
-  const bed = openBed();
-  furnish(bed.cluster, [clusterConfig(), rawNode({ name: "a" })]);
+  const bed = openBed([clusterConfig(), rawNode({ name: "a" })]);
   await whileRunning(bed, bed.controller, async () => {
     await bed.clock.advance(2_000);
     furnish(bed.cluster, [
@@ -164,16 +159,12 @@ Deno.test("openTaints() names DaemonSets that come later and get no pods on tain
 });
 
 Deno.test("openTaints() pauses, with a warning, while a pod without the toleration finds no node", async () => {
-  const bed = openBed(({ verb, plural }) => {
+  const says = "0/1 nodes are available: 1 node(s) had untolerated taint(s).";
+  const waits = rawTaintPod({ name: "waits", says });
+  const objects = [clusterConfig(), rawNode({ name: "a", taints: [ours("amd64")] }), rawNode({ name: "b" }), waits];
+  const bed = openBed(objects, ({ verb, plural }) => {
     if (verb === "patch" && plural === "pods") throw new ApiError("a policy forbids it", { status: 403 });
   });
-  const says = "0/1 nodes are available: 1 node(s) had untolerated taint(s).";
-  furnish(bed.cluster, [
-    clusterConfig(),
-    rawNode({ name: "a", taints: [ours("amd64")] }),
-    rawNode({ name: "b" }),
-    rawTaintPod({ name: "waits", says }),
-  ]);
   await whileRunning(bed, bed.controller, async () => {
     await bed.clock.advance(9_000);
     assert.equal(taintLine(bed.cluster), "a:amd64 b:");
@@ -186,8 +177,7 @@ Deno.test("openTaints() pauses, with a warning, while a pod without the tolerati
 });
 
 Deno.test("openTaints() writes to a node whose kubelet and label disagree nothing but one event", async () => {
-  const bed = openBed();
-  furnish(bed.cluster, [clusterConfig(), rawNode({ name: "odd", reported: "arm64", label: "amd64" })]);
+  const bed = openBed([clusterConfig(), rawNode({ name: "odd", reported: "arm64", label: "amd64" })]);
   await runFor(bed, bed.controller, 60_000);
   assert.equal(taintLine(bed.cluster), "odd:");
   const warnings = bed.recorded.filter(({ reason }) => reason === "ArchTaintDisagreement");
@@ -196,9 +186,8 @@ Deno.test("openTaints() writes to a node whose kubelet and label disagree nothin
 });
 
 Deno.test("openTaints() frees all nodes when the config leaves, and touches none before it has seen a config", async () => {
-  const bed = openBed();
+  const bed = openBed([rawNode({ name: "a", taints: [ours("arm64")] }), rawNode({ name: "b" })]);
   bed.setPresence("absent");
-  furnish(bed.cluster, [rawNode({ name: "a", taints: [ours("arm64")] }), rawNode({ name: "b" })]);
   await whileRunning(bed, bed.controller, async () => {
     await bed.clock.advance(5_000);
     assert.equal(taintLine(bed.cluster), "a:arm64 b:");
@@ -217,8 +206,7 @@ Deno.test("openTaints() frees all nodes when the config leaves, and touches none
 });
 
 Deno.test("openTaints() writes at most 10 objects a second", async () => {
-  const bed = openBed();
-  furnish(bed.cluster, [clusterConfig(), ...Array.from({ length: 100 }, (_, at) => rawNode({ name: `n${at}` }))]);
+  const bed = openBed([clusterConfig(), ...Array.from({ length: 100 }, (_, at) => rawNode({ name: `n${at}` }))]);
   await whileRunning(bed, bed.controller, async () => {
     for (let second = 1; bed.writes.length < 100; second++) {
       await bed.clock.advance(1_000);

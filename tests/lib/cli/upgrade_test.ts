@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { runUpgrade } from "../../../lib/cli/upgrade.ts";
 import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
 import { FakeClock } from "../../support/fake_clock.ts";
-import { MemoryCluster } from "../../support/memory_kube_api.ts";
+import { type MemoryCall, MemoryCluster } from "../../support/memory_kube_api.ts";
 import { type Ran, recordingTerminal } from "./support.ts";
 import { UPGRADERS } from "../../../lib/upgrades/decide/steps/upgraders.ts";
 import { NAMESPACE, putSettings } from "../../controllers/upgrades/make.ts";
@@ -201,13 +201,8 @@ Deno.test("upgrade suspend says that it has no effect once the upgrade has begun
 Deno.test("upgrade suspend and resume write spec.suspend; --dry-run does not", async () => {
   const cluster = clusterOf(plan());
   const written: unknown[] = [];
-  const patch = cluster.api.patch.bind(cluster.api);
-  Object.assign(cluster.api, {
-    patch: (...[type, target, options]: Parameters<typeof patch>) => {
-      written.push(options.body);
-      return patch(type, target, options);
-    },
-  });
+  const note = ({ verb, body }: MemoryCall): void => void (verb === "patch" && written.push(body));
+  Object.assign(cluster, { api: cluster.client(note) });
   assert.match((await run(cluster, "suspend", "--dry-run")).out, /would be suspended/);
   assert.deepEqual(written, []);
   assert.equal((await run(cluster, "suspend")).code, 0);
