@@ -1,4 +1,4 @@
-// The metrics of image builds: the machine config operator's names, and twins by architecture. Pools are few, and a label here.
+// The metrics of image builds: the machine config operator's, and the same by architecture. Pools are few, so labels.
 import type { Registry } from "prom-client";
 import { KNOWN_ARCHITECTURES } from "../arch.ts";
 import { parseTime } from "../cluster/time.ts";
@@ -154,7 +154,7 @@ export class BuildMetrics {
     this.show = openGauges(registry, GAUGES);
   }
 
-  /** Counts what changed; undefined: this replica sees the pool for the first time, and another one has counted. */
+  /** Counts what changed; nothing without `before`, as another replica has counted what this one sees first. */
   count(now: PoolBuildView, before: PoolBuildView | undefined): void {
     if (before === undefined) return;
     const { pool, times: { createdAt, startedAt, endedAt } } = now;
@@ -185,7 +185,7 @@ export class BuildMetrics {
     if (seconds !== undefined) counted.ocl_arch_build_duration_seconds.observe({ pool, arch, state }, seconds);
   }
 
-  /** An attempt to publish ended, after so long. An image that is lost is built again, a tag that cannot be moved left. */
+  /** Counts an attempt to publish, which took `ms`. A lost image and an immutable tag count as retries. */
   published(pool: string, outcome: Publication, ms: number): void {
     const counted = this.#counted;
     const isDone = outcome.kind === "published";
@@ -218,7 +218,7 @@ function hasEnded(state: string): boolean {
   return ["Succeeded", "Failed", "Interrupted"].includes(state);
 }
 
-/** One word for all Jobs: what runs before what has failed before what waits before what is done. */
+/** One state for all Jobs: running comes before failed, failed before pending, and pending before succeeded. */
 function jobsState(archs: readonly ArchBuild[]): BuildState {
   const states = archs.filter(({ job }) => job !== undefined).map(({ state }) => state);
   const rows = [

@@ -53,7 +53,7 @@ export async function lookUpImage(
 ): Promise<RegistryAnswer> {
   try {
     if (kind === "platforms") return await pull.read({ image, retries: "none" }, platformsAt);
-    // At the registry itself and at no mirror, where each request may be tried a few times.
+    // Asks the registry itself and none of its mirrors; each request is retried a few times.
     const own = { image, retries: "bounded", endpoints: [push.targetOf(image)] } as const;
     if (kind === "image") return await push.read(own, imageAt);
     const { digest } = await push.read(own, (session, { identifier }) => session.manifest(identifier));
@@ -61,12 +61,12 @@ export async function lookUpImage(
   } catch (error) {
     if (signal.aborted || !(error instanceof InspectionError)) throw error;
     const { reason, message } = error.failure;
-    // A registry or proxy that says so each time has other bytes.
+    // The digest differed at each retry: the registry, or a proxy, has other content.
     return kind === "tag" && reason === "DigestMismatch" ? { kind: "unusable", message } : failedLookUp(error);
   }
 }
 
-/** Some builders push an index of one image beside attestations: that image is meant. */
+/** Reads the image, or the only image of an index: some builders push an index of one image and its attestations. */
 async function imageAt(session: Session<WholeManifest>, { identifier }: Endpoint): Promise<RegistryAnswer> {
   const read = await readJoinable(identifier, session, identifier);
   if (read.kind === "problem") return { kind: "unusable", message: read.state };
@@ -92,11 +92,11 @@ function failedLookUp({ failure: { kind, reason, message, retryAfterMs } }: Insp
   if (kind === "transient") return { kind: "unknown", message, retryAfterMs };
   if (reason === "ManifestUnknown") return { kind: "absent" };
   if (reason === "Unauthorized") return { kind: "denied", message };
-  // Configuration, an address that may not be reached: an administrator has to act, and then a retry helps.
+  // Other permanent failures, such as a blocked address, end when an administrator acts: then a retry helps.
   return { kind: reason === "Malformed" || reason === "NotAnImage" ? "unusable" : "unknown", message };
 }
 
-/** Begins an upload and gives it up: what a registry grants is only known when it is used. */
+/** Starts an upload and cancels it, since only a push shows whether the registry allows one. */
 async function answerPush(
   repository: string,
   { registries: { push }, clock, signal }: AnswerDeps,
@@ -104,7 +104,7 @@ async function answerPush(
   try {
     const target = await push.target(push.targetOf(`${repository}:probe`));
     const upload = await withRetries(() => target.startUpload(), { clock, signal });
-    // A registry that keeps it drops it by itself.
+    // A registry that refuses this drops the unfinished upload after a while.
     await target.sendToUpload(upload, { message: { method: "DELETE" } }).catch(() => undefined);
     return { kind: "yes" };
   } catch (error) {

@@ -1,4 +1,4 @@
-// Carries effects out in order, each guarded by the uid and version that the decision saw. The first failure ends the reconcile.
+// Carries out an effect, guarded by the UID and resource version that the decision saw. A failure ends the reconcile.
 import type { V1ConfigMap } from "@kubernetes/client-node";
 import type { Effect, ObjectTarget, Publication } from "../decide/effects.ts";
 import { noteAssembled } from "../decide/status/assembled.ts";
@@ -42,7 +42,7 @@ export async function carryOut(effect: Effect, facts: BuildFacts, deps: CarryOut
   const { api, namespace, signal } = deps;
   switch (effect.kind) {
     case "create build":
-      // Another client, or an earlier try of ours, created it: the next reconcile reads what is there.
+      // On a conflict, another client or an earlier try has created it: the next reconcile reads it.
       return void await ignoring(isConflict, api.create(Resource.machineOsBuilds, effect.build, { signal }));
     case "patch":
       return await patch(effect.target, effect.patch, {}, deps);
@@ -78,7 +78,7 @@ function targetOf({ resource, name }: ObjectTarget, namespace: string): Resource
   return RESOURCES[resource].namespaced ? { namespace, name } : { name };
 }
 
-/** A merge patch that names uid and version is refused where they are others. */
+/** The API server refuses a merge patch whose UID or resource version differs from the object's. */
 async function patch(
   { resource, name, uid, resourceVersion }: ObjectTarget,
   patch: JsonObject,
@@ -99,7 +99,7 @@ async function remove(
   await ignoring(isNotFound, api.delete(RESOURCES[resource], targetOf(target, namespace), options));
 }
 
-/** Against the version that was read; a record that came into being meanwhile is read first. */
+/** Throws a conflict where another record was written since: the next reconcile reads that one first. */
 async function writeRecord(
   object: KubeObject,
   previousVersion: string | undefined,
@@ -144,7 +144,6 @@ async function assemble(
   deps.onDone({ kind: "assembled", outcome, ms: deps.clock.monotonicMs() - startedMs });
   const { name } = effect.build;
   const build = facts.builds.find(({ meta }) => meta.name === name);
-  // It is gone: its record goes with it.
   if (build === undefined) return;
   const stored = deps.records.get(name) ?? facts.records.find((one) => one.build === name);
   const isOwn = stored?.buildUid === build.meta.uid;
@@ -155,7 +154,7 @@ async function assemble(
   await writeRecord(object, stored?.resourceVersion, deps);
 }
 
-/** Publishes them. Doing it again changes nothing. Rejects only with the signal's reason and for faults that are no registry's. */
+/** Publishes an image or index; idempotent. Rejects with the signal's reason, or a fault that is not a registry's. */
 export async function publishImages(
   { to, mode, children }: Pick<Extract<Effect, { kind: "assemble" }>, "to" | "mode" | "children">,
   deps: Omit<AssembleDeps, "onProgress">,
@@ -174,7 +173,7 @@ export async function publishImages(
   }, { ...deps, onProgress: () => {} });
   if (result.kind === "failed") {
     const outcomes = result.problems.map((problem) => outcomeOf(problem, childOf(problem.image)?.arch));
-    // A new attempt finds again what will not pass.
+    // Lost images and transient problems go first: the next attempt meets a permanent problem again.
     return outcomes.find(({ kind }) => kind === "lost") ?? outcomes.find(({ kind }) => kind === "retry") ??
       outcomes[0] ?? { kind: "retry", message: "" };
   }
@@ -186,10 +185,10 @@ export async function publishImages(
   };
 }
 
-/** The answers of registries to a push of a tag that must not be moved. */
+/** Messages of registries that refuse to move a tag. */
 const IMMUTABLE = /immutab|already exists|cannot be (?:overwritten|moved|updated)|TAG_(?:INVALID|IMMUTABLE)/i;
 
-/** Parts that are missing are found, and named, by the next attempt; anything else that is not here may be mended meanwhile. */
+/** Problems that no retry solves. All others are retried, and the next attempt names the image that is missing. */
 const REASONS: Readonly<Record<string, FailureReason>> = {
   Unauthorized: "PushDenied",
   PushDenied: "PushDenied",
@@ -197,6 +196,7 @@ const REASONS: Readonly<Record<string, FailureReason>> = {
   DigestMismatch: "DigestMismatch",
 };
 
+/** The outcome of an attempt that failed with this problem; `arch`: the architecture whose image it is about. */
 export function outcomeOf(
   { kind, reason, message, retryAfterMs }: AssembleProblem,
   arch: Arch | undefined,

@@ -1,4 +1,4 @@
-// Creates a Job. What it needs is created first, and the Job then becomes an owner of it: all of it goes with the last Job.
+// Creates what a Job mounts, then the Job, and makes the Job an owner of it: it is garbage collected with the last Job.
 import { canonicaliseSecret, DOCKER_CONFIG_JSON } from "../decide/parse/secret.ts";
 import type { Effect, SecretCopy } from "../decide/effects.ts";
 import type { KubeApi } from "../../k8s/api.ts";
@@ -14,7 +14,7 @@ export interface CreateJobDeps {
 
 const MAX_TRIES = 4;
 
-/** Creates them; what exists already is taken as it is. Throws ApiError. */
+/** Objects that exist are used as they are. Throws ApiError, and Error for a secret without registry credentials. */
 export async function createJob(
   { job, configMaps, secrets }: Pick<Extract<Effect, { kind: "create job" }>, "job" | "configMaps" | "secrets">,
   deps: CreateJobDeps,
@@ -51,6 +51,7 @@ async function ensureCopy({ object, from }: SecretCopy, deps: CreateJobDeps): Pr
   return await ensure(Resource.secrets, { ...object, type: DOCKER_CONFIG_JSON, data: content.value }, deps);
 }
 
+/** Leaves the copy as it is where the user's secret has no usable credentials any more. */
 export async function refreshCopy(
   { target: { name, uid, resourceVersion }, copy }: Omit<Extract<Effect, { kind: "refresh secret" }>, "kind">,
   deps: CreateJobDeps,
@@ -63,7 +64,7 @@ export async function refreshCopy(
   await api.patch(Resource.secrets, { namespace, name }, { body: { kind: "merge", document }, signal });
 }
 
-/** The one place where the content of a secret passes: from the API server, in the form that build programs read, back to it. */
+/** The only function that reads a secret's content; it returns it in the form that build programs read. */
 async function readContent(
   name: string,
   { api, namespace, signal }: CreateJobDeps,
@@ -90,7 +91,7 @@ async function addOwner(
       await api.patch(type, { namespace, name }, { body: { kind: "merge", document }, signal });
       return;
     } catch (error) {
-      // Its former owner is gone and took it along: the next reconcile makes it again.
+      // It was garbage collected with its former owner: the next reconcile creates it again.
       if (isNotFound(error)) return;
       if (!isConflict(error) || tries === MAX_TRIES) throw error;
     }

@@ -1,4 +1,4 @@
-// Deletes what tags name, if they still name what was recorded: another client may have moved them since.
+// Deletes images by their tags, but leaves a tag alone that another client has moved since it was recorded.
 import { problemOf } from "../../images/assemble/problem.ts";
 import type { Repositories } from "../../oci/repositories.ts";
 import { type DeleteBy, deleteBy, namesRegistryService } from "../decide/publish/delete_by.ts";
@@ -19,7 +19,7 @@ export interface ImageDeletion {
   readonly digest: string;
 }
 
-/** What came of it. `moved`: the tag names something else. `unsupported`, `denied`: the registry keeps it. */
+/** `moved`: the tag names another image by now. `unsupported`, `denied`: the registry keeps the image. */
 export type DeletionResult =
   | { readonly kind: "moved" | "unsupported" | "denied" }
   | TagDeletion;
@@ -61,7 +61,7 @@ async function deleteImage(
   }
 }
 
-/** What came of a deletion. `forbidden`: the account lacks the right to delete ImageStreamTags in that namespace. */
+/** `forbidden`: Archway's ServiceAccount may not delete ImageStreamTags in that namespace. */
 export type TagDeletion =
   | { readonly kind: "deleted" | "absent" }
   | { readonly kind: "forbidden"; readonly namespace: string }
@@ -76,9 +76,9 @@ async function waysToDelete(
   return references.map((reference) => deleteBy(reference, hosts));
 }
 
-/** Names of OpenShift's own registry besides its Service, as the cluster publishes them; empty on other clusters. */
+/** Host names of OpenShift's own registry besides that of its Service; empty on other clusters. */
 async function readRegistryHosts(api: ReadApi, signal: AbortSignal): Promise<readonly string[]> {
-  // Without its hosts, a route counts as another registry, where an account that only pushes deletes nothing.
+  // When forbidden, a route counts as another registry: an account that may only push cannot delete manifests there.
   const config = await ignoring(
     isForbidden,
     readOptional(api, { type: Resource.imageConfigs, name: "cluster", signal }),
@@ -109,9 +109,10 @@ export interface CleanUpConfigDeps extends CreateJobDeps {
   readonly onImage: (reference: string, result: DeletionResult) => void;
 }
 
-/** `later`: a registry does not answer. Where nodes still run an image, their change is what is waited for. */
+/** `later`: a registry gave no answer. An image that nodes run needs no retry: a change of those nodes triggers one. */
 export type CleanUp = "done" | "later";
 
+/** Deletes images and ConfigMaps that a deleted MachineOSConfig has left. */
 export async function cleanUpConfig(config: string, deps: CleanUpConfigDeps): Promise<CleanUp> {
   const { watches } = deps;
   const left = [...watches.maps.values()].filter(({ child: { labels, owners } }) =>
@@ -121,7 +122,7 @@ export async function cleanUpConfig(config: string, deps: CleanUpConfigDeps): Pr
   for (const { child, record } of left) {
     if (record === undefined) await deleteMap(child, deps);
   }
-  // Their going is seen: what they leave is complete then.
+  // Their deletion triggers the next clean-up; only then is it known what they leave.
   const isGoing = [...watches.builds.values()].some((build) => build.config === config) ||
     [...watches.jobs.values()].some(({ meta }) => meta.labels[BuildLabel.config] === config);
   return isGoing ? "done" : await cleanUpImages(config, left, deps);
@@ -132,7 +133,7 @@ export function leftBehind({ configs, maps }: Pick<BuildWatches, "configs" | "ma
   return new Set(names.filter((name) => name !== "" && configs.get(name) === undefined));
 }
 
-/** A watch leaves out what it cannot read: nothing is deleted for that. */
+/** Asks the API server, since the watch also leaves out objects that it cannot parse. */
 async function isGone(config: string, { api, watches, signal }: CleanUpConfigDeps): Promise<boolean> {
   if (watches.configs.state() === "missing") return false;
   const { items } = await api.list(Resource.machineOsConfigs, { fieldSelector: `metadata.name=${config}` }, signal);
@@ -170,7 +171,7 @@ async function cleanUpImages(
   return isOpen ? "later" : "done";
 }
 
-/** The watch may show one that an earlier pass has taken away: what was reported with it is not reported again. */
+/** The watch may still show a record that an earlier pass deleted; its images must not be reported twice. */
 async function isThere(
   { name, uid }: WatchedMap["child"],
   { api, namespace, signal }: CleanUpConfigDeps,

@@ -106,7 +106,7 @@ export function digestsElsewhere(config: string, maps: BuildWatches["maps"]): re
   );
 }
 
-/** Rendered configurations never change, so one that was read counts for as long as the watch of pools names it. */
+/** Read and not watched: a rendered MachineConfig never changes, and the watch of pools shows which one counts. */
 async function readRendered(name: string, { api, signal }: ReadFactsDeps): Promise<RenderedConfig | undefined> {
   const object = await readOptional(api, { type: Resource.machineConfigs, name, signal });
   return object && parseRenderedConfig(object);
@@ -123,6 +123,7 @@ async function readOptionalInputs(
   return found.flat();
 }
 
+/** The image of the release's machine config operator, which has the build programs; empty where it is not known. */
 export async function findBuilder(api: ReadApi, namespace: string, signal: AbortSignal): Promise<string> {
   const map = await readOptional(api, { type: Resource.configMaps, namespace, name: BUILDER_IMAGES_MAP, signal });
   return textAt(parseObject(textMapAt(map, "data")?.["images.json"] ?? ""), "machineConfigOperator");

@@ -71,7 +71,7 @@ const ABSENT =
   "Elsewhere run Archway without image builds: leave out manifests/components/image-builds, or set imageBuilds=false " +
   "with Helm";
 
-/** All kinds of OpenShift are missing together as a rule: the one that users write speaks for them. */
+/** OpenShift's kinds are usually missing together: the warning is about MachineOSConfigs, which users write. */
 function kindOf(resource: ResourceType): Pick<ReflectorOptions<unknown>, "resource" | "name" | "ifMissing"> {
   const named = { resource, name: resource.plural };
   if (!resource.group.endsWith(".openshift.io")) return named;
@@ -93,7 +93,7 @@ export function openBuildWatches({ api, clock, log, namespace, onChange }: Build
   const common = { api, clock, log };
   const of: Watch = (resource, parse, onChange, where) =>
     new Reflector({ ...common, keep: KEPT.imageBuilds, ...kindOf(resource), parse, onChange, ...where });
-  // What is not about one configuration alone concerns all of them.
+  // A change that is not about one MachineOSConfig concerns all of them.
   const all = (): void => onChange(undefined);
   const different = onDifference(all);
   const ofBuild = (labels: Readonly<Record<string, string>>): void => onChange(labels[BuildLabel.config]);
@@ -101,7 +101,7 @@ export function openBuildWatches({ api, clock, log, namespace, onChange }: Build
   const jobs = of(Resource.jobs, parseBuildJob, ({ value: { meta } }) => ofBuild(meta.labels), ours);
   const onPod = (change: Change<WaitingPod>): void => {
     const job = [...jobs.values()].find(({ meta }) => meta.uid === change.value.jobUid);
-    // A Job that is not known yet has the pod read with it.
+    // A Job that is not known yet triggers its own reconcile, which reads the pod.
     if (job !== undefined) onDifference(() => ofBuild(job.meta.labels))(change);
   };
   const watches = {
@@ -133,12 +133,12 @@ function together(
     run: async (signal) => {
       await Promise.all(list.map((watch) => watch.run(signal)));
     },
-    // A kind that the cluster does not have is known to have no objects.
+    // A kind that the cluster does not serve has no objects.
     hasSynced: () => list.every((watch) => watch.hasSynced() || watch.state() === "missing"),
   };
 }
 
-/** Passes on what makes a difference to builds: the objects themselves change far more often. */
+/** Calls `onChange` only where the parsed value changes, since the objects themselves change far more often. */
 function onDifference<T>(onChange: () => void): (change: Change<T>) => void {
   return (change) => {
     const previous = change.kind === "apply" ? change.previous : undefined;
@@ -147,7 +147,7 @@ function onDifference<T>(onChange: () => void): (change: Change<T>) => void {
   };
 }
 
-/** An object that cannot be read is of no interest, and is reported by the watch. */
+/** Throws for an object that cannot be parsed: the reflector leaves it out and reports it. */
 function valueOf<T>(parse: (object: KubeObject) => Parsed<T>): (object: KubeObject) => T {
   return (object) => {
     const parsed = parse(object);

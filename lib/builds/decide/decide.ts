@@ -3,7 +3,7 @@
 //   read ─▶ architectures ─▶ plan ─▶ build there? ── no ──▶ create it
 //                                       │ yes
 //                                       ├─ goes on ──▶ every architecture a step, then publish
-//                                       └─ ended ────▶ set what nodes run, tidy up, let old builds go
+//                                       └─ ended ────▶ set what nodes run, clean up, delete old builds
 //
 // Questions to registries come first: the same decision is made again with its answers.
 import type { PartialDecision, PoolBuildView, ReconcileDecision } from "./effects.ts";
@@ -48,7 +48,7 @@ export function decideBuild(facts: BuildFacts): ReconcileDecision {
   const impediment = problem ?? next?.problem;
   const found = { isObserving: false, problem: impediment, detected, uncovered, isSeeded, images };
   const conditions = configConditions(facts, found);
-  // What is missing is not watched: it is read again after a while.
+  // Secrets and the ConfigMap of builder images are not watched, so they are read again after a while.
   const wakeAtMs = missing === undefined ? undefined : facts.nowMs + ASK_AGAIN_MS;
   const head = joinParts([conditions, part({ questions, effects, events, wakeAtMs })]);
   if (plan.kind === "error" || next === undefined) {
@@ -67,7 +67,7 @@ const NOTHING = { build: undefined, state: "none", record: undefined, problem: u
 interface Planned {
   readonly reason: string;
   readonly part: PartialDecision;
-  /** Writes that come before all others: they hold on to the version that was read. */
+  /** Writes that come before all others, since they are guarded by the resource version that was read. */
   readonly first?: PartialDecision["effects"];
   readonly build?: MachineOSBuild;
   readonly state?: MachineOSBuildState;
@@ -164,7 +164,7 @@ interface Covering {
   readonly questions: readonly RegistryQuestion[];
 }
 
-/** Nodes that what is published does not cover. Without a record, as of another builder's image, the registry is asked. */
+/** Nodes whose architecture the published image lacks. Without a record of the image the registry is asked about it. */
 function uncoveredOf({ config, builds, records, nodes, pools, answers }: BuildFacts): Covering {
   const build = builds.find(({ meta }) => meta.name === config.status.build);
   const record = records.find(({ buildUid }) => build !== undefined && buildUid === build.meta.uid)?.record;
@@ -188,7 +188,7 @@ function noView(facts: BuildFacts): PoolBuildView {
   return viewOf(facts, { ...NOTHING, plan: undefined, uncovered: [], set: [] });
 }
 
-/** With questions nothing is done yet: the answers may change all of it. */
+/** A decision with questions has no effects yet, since the answers may change all of them. */
 function outcome(
   reason: string,
   decided: PartialDecision,

@@ -7,15 +7,15 @@ import type { ArchBuild, BuildMode, FailureReason, MachineOSBuildState } from ".
 export interface ObjectTarget {
   readonly resource: "configs" | "builds" | "pools" | "jobs" | "configMaps" | "secrets";
   readonly name: string;
-  /** The effect is void where the object has another one. */
+  /** The API server refuses the write where the object has another UID. */
   readonly uid?: string | undefined;
   readonly resourceVersion?: string | undefined;
 }
 
-/** One write. They are carried out in order; the first that fails ends the reconcile, which is then done again. */
+/** One write. Writes are carried out in order; the first failure ends the reconcile, which is then tried again. */
 export type Effect =
   | { readonly kind: "create build"; readonly build: KubeObject }
-  /** Dependents first (that one exists is fine), then the Job, then the Job becomes an owner of each dependent. */
+  /** Creates ConfigMaps and Secrets, then the Job, then makes the Job an owner of them. What exists is used. */
   | {
     readonly kind: "create job";
     readonly arch: Arch;
@@ -26,11 +26,11 @@ export type Effect =
   | { readonly kind: "refresh secret"; readonly target: ObjectTarget; readonly copy: SecretCopy }
   | { readonly kind: "delete"; readonly target: ObjectTarget; readonly propagation: "Foreground" | "Background" }
   | { readonly kind: "write record"; readonly object: KubeObject; readonly previousVersion?: string | undefined }
-  /** JSON merge patch of the object or its status. Refused where uid or version differ from `target`: lists are replaced whole. */
+  /** JSON merge patch of the object or its status, refused where UID or version differ: it replaces whole lists. */
   | { readonly kind: "patch" | "patch status"; readonly target: ObjectTarget; readonly patch: JsonObject }
-  /** The ConfigMap of architectures: merge patch of `data`; null takes a pool away. */
+  /** JSON merge patch of the `data` of the ConfigMap of architectures; null removes a pool. */
   | { readonly kind: "write detection"; readonly name: string; readonly data: Readonly<Record<string, string | null>> }
-  /** Verify the children, make the index, push it; then write what {@link noteAssembled} makes of the outcome. */
+  /** Verifies the images, pushes their index, and records the outcome by {@link noteAssembled}. */
   | {
     readonly kind: "assemble";
     readonly build: ObjectTarget;
@@ -39,11 +39,11 @@ export type Effect =
     readonly to: string;
     readonly children: readonly AssembleChild[];
   }
-  /** Delete from the registry, in this order; what is not there, denied or not supported is tolerated. */
+  /** Deletes from the registry, in this order. Images that are absent, and refusals, are tolerated. */
   | { readonly kind: "collect"; readonly deletions: readonly RegistryDeletion[] };
 
 export type Publication =
-  /** `isNew`: the tag did not name it before. */
+  /** `isNew`: the tag did not name this image before. */
   | {
     readonly kind: "published";
     readonly reference: string;
@@ -54,7 +54,7 @@ export type Publication =
   /** The registry does not let the tag be moved. */
   | { readonly kind: "tag immutable"; readonly message: string }
   | { readonly kind: "lost"; readonly arch: Arch; readonly message: string }
-  /** With `arch` its image is not what it was built to be, else the whole cannot be published. */
+  /** With `arch`: its image is not what was to be built. Without: the whole cannot be published. */
   | {
     readonly kind: "failed";
     readonly reason: FailureReason;
@@ -68,7 +68,7 @@ export interface AssembleChild {
   readonly digest: string;
   readonly buildKey: string;
   readonly isUnlabelled: boolean;
-  /** Of one that was staged: its tag beside what is published. */
+  /** Only of a staged image: its tag in the repository that is published to. */
   readonly tag?: string;
 }
 
@@ -98,7 +98,7 @@ export interface PoolBuildView {
   readonly architectures: readonly string[];
   readonly build: string;
   readonly state: MachineOSBuildState | "none";
-  /** Name of the configuration that the pool is to run; empty: none. */
+  /** Name of the rendered MachineConfig that the pool is to run; empty: none. */
   readonly rendered: string;
   readonly times: {
     readonly createdAt?: string | undefined;
@@ -111,12 +111,11 @@ export interface PoolBuildView {
   readonly nodes: { readonly total: number; readonly layered: number; readonly updated: number };
   /** `registry/repository@sha256:…`; empty: nothing is published. */
   readonly published: string;
-  /** Reason and message of what keeps it from going on; absent: nothing does. */
   readonly problem?: { readonly reason: string; readonly message: string } | undefined;
 }
 
 export interface PartialDecision {
-  /** To be answered first; then it is decided anew with the answers. No effect comes with questions. */
+  /** To be answered first, before the decision is made again. A ReconcileDecision with questions has no effects. */
   readonly questions: readonly RegistryQuestion[];
   readonly effects: readonly Effect[];
   readonly events: readonly BuildEvent[];

@@ -1,4 +1,4 @@
-// Everything that one reconcile reads.
+// Everything that one reconcile of a MachineOSConfig reads.
 import type { MachineConfigPool } from "../../cluster/machines.ts";
 import type {
   BuildMachineSet,
@@ -30,13 +30,14 @@ export interface BuildFacts {
   readonly jobs: readonly JobObservation[];
   readonly digests: readonly DigestObservation[];
   readonly records: readonly StoredRecord[];
+  /** Digests in the records of other MachineOSConfigs: their images must not be deleted. */
   readonly elsewhere: readonly string[];
   readonly children: readonly ChildObject[];
   readonly secrets: { readonly pull: SecretState; readonly push: SecretState };
-  /** Their resource versions; empty: there is none of that name. */
+  /** Resource versions of the two secrets; empty for one that does not exist. */
   readonly secretVersions: { readonly pull: string; readonly push: string };
   readonly optional: readonly OptionalInput[];
-  /** Whether images that were published are checked again: after a change, at the start, and now and then. */
+  /** Whether to check that published images still exist: at the start, after a change, and at intervals. */
   readonly checksImages: boolean;
   /** Whether the machine config operator's own builder has a replica, ready or not. */
   readonly otherBuilder: "running" | "stopped";

@@ -42,7 +42,7 @@ export const ArchwayAnnotation = {
   /** The whole build key, and the name of the MachineOSBuild, on what belongs to one architecture. */
   buildKey: "archway.dev/build-key",
   build: "archway.dev/mosb",
-  /** On the record of a build, which outlives it until its images are deleted: the UID of the MachineOSBuild, and where it pushed. */
+  /** On the record of a build, which outlives it until its images are deleted: the build's UID and push spec. */
   buildUid: "archway.dev/mosb-uid",
   pushSpec: "archway.dev/push-spec",
   /** On a MachineOSBuild: `amd64=Succeeded,arm64=Building`. */
@@ -63,7 +63,7 @@ export const ConfigCondition = {
   override: "ArchitecturesOverrideInvalid",
   cannotPlan: "BuildNotPossible",
   imageChanged: "PublishedImageChanged",
-  /** The machine config operator's own: an image that was built beforehand is in use. */
+  /** The machine config operator's own condition: a pre-built image is in use. */
   seeded: "Seeded",
 } as const;
 
@@ -82,10 +82,10 @@ export const ARCHITECTURES_MAP = "archway-architectures";
 
 export const BUILDER_IMAGES_MAP = "machine-config-operator-images";
 
-/** Path of the webhook that the API server asks about the machine config operator's own builder, as the manifests have it. */
+/** Path of the webhook that holds back the machine config operator's own builder; the manifests name it as well. */
 export const BUILDER_HOLD_PATH = "/hold-machine-os-builder";
 
-/** The finalizer that lets the garbage collector remove what belongs to a build before the build. */
+/** The finalizer for which the garbage collector deletes a build's dependents before the build. */
 export const FOREGROUND_DELETION = "foregroundDeletion";
 
 /** Name of the pull secret that is used where the user names none. */

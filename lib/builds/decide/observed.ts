@@ -23,7 +23,7 @@ export interface MachineOSConfig {
   readonly pushSecret: string;
   readonly pushSpec: string;
   readonly containerFiles: readonly ContainerFile[];
-  /** The spec as it stands, for the name that the machine config operator gives a build. */
+  /** The whole spec: the machine config operator's name of a build is a hash over it. */
   readonly spec: JsonObject;
   readonly status: {
     readonly conditions: readonly Condition[];
@@ -62,16 +62,16 @@ export interface RenderedConfig {
   readonly whole: JsonObject;
 }
 
-/** A Node, reduced to what builds and their Jobs depend on: changes of anything else are passed over. */
+/** What builds and their Jobs depend on of a Node: changes of anything else are ignored. */
 export interface BuildNode
   extends Pick<Node, "name" | "labels" | "taints" | "reported" | "os" | "isSchedulable" | "isReady"> {
-  /** Images that the machine config daemon runs and is to run; empty where the node has none. */
+  /** Images that the node runs and is to run, by the machine config daemon's annotations; empty: none. */
   readonly currentImage: string;
   readonly desiredImage: string;
 }
 
 export interface BuildMachineSet extends Pick<MachineSet, "name" | "nodeLabels"> {
-  /** `kubernetes.io/arch` as it announces it; empty where it does not. */
+  /** `kubernetes.io/arch` that it announces to the cluster autoscaler; empty where it announces none. */
   readonly arch: string;
 }
 
@@ -82,18 +82,18 @@ export interface JobObservation {
   readonly active: number;
   readonly succeeded: number;
   readonly failed: number;
-  /** Pods that ended and are not counted yet. */
+  /** Pods that ended and are in neither `succeeded` nor `failed` yet. */
   readonly uncounted: number;
   readonly startedMs: number | undefined;
   readonly conditions: readonly Condition[];
-  /** A pod of it that no node takes: the scheduler's message. Absent: none is known. */
+  /** The scheduler's message about a pod of the Job that fits no node. */
   readonly unschedulable?: string | undefined;
-  /** A pod of it that is on a node and has not started. Absent: there is none with anything to report. */
+  /** A pod of the Job that is on a node and may not be able to start. */
   readonly starting?: StartingPod | undefined;
 }
 
 export interface StartingPod {
-  /** What its node says is wrong; empty: nothing so far. */
+  /** What the kubelet reports as wrong; may be empty. */
   readonly complaints: readonly string[];
   /** Volumes of optional inputs that may not be mounted yet. */
   readonly volumes: readonly string[];
@@ -133,11 +133,10 @@ export type RegistryAnswer =
     readonly digest: string;
     readonly mediaType: string;
     readonly size: number;
-    /** As its config has it. */
     readonly platform: Platform;
     readonly labels: Readonly<Record<string, string>>;
   }
-  /** Architectures of its Linux images; the digest of what lists them. */
+  /** Architectures of its Linux images; digest of the index or manifest. */
   | { readonly kind: "platforms"; readonly architectures: readonly string[]; readonly digest: string }
   | { readonly kind: "there"; readonly digest: string }
   | { readonly kind: "yes" }

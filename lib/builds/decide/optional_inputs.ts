@@ -1,4 +1,4 @@
-// Optional inputs of a build: subscriptions, repositories and their keys. A pod waits for one that is removed before it starts.
+// Optional inputs of a build: subscriptions, repositories, keys. A pod waits for one that is deleted before it starts.
 
 export interface OptionalInput {
   readonly volume: string;
@@ -16,7 +16,7 @@ export function objectOf({ volume }: OptionalInput, pool: string): string {
   return volume === "etc-pki-entitlement" ? `${volume}-${pool}` : volume;
 }
 
-/** What a pod mounts of them and is not there, as people name it: `secret "etc-pki-rpm-gpg"`. */
+/** The mounted ones that do not exist, for a message: `secret "etc-pki-rpm-gpg"`. */
 export function missingInputs(
   volumes: readonly string[],
   { pool, optional }: { readonly pool: string; readonly optional: readonly OptionalInput[] },

@@ -28,7 +28,7 @@ export interface ArchPlan {
   readonly job: string;
   readonly digestMap: string;
   readonly containerfileMap: string;
-  /** Tag that the Job pushes; `rN` is appended where tags cannot be moved. */
+  /** Tag that the Job pushes; `-rN` is appended where tags are immutable. */
   readonly tag: string;
   readonly userText?: string | undefined;
   readonly containerfile: string;
@@ -42,6 +42,7 @@ export interface BuildPlan {
   readonly name: string;
   readonly config: string;
   readonly pool: string;
+  /** Name of the rendered MachineConfig. */
   readonly rendered: string;
   readonly repository: string;
   /** `registry/repository` that Jobs push to: the same, or one for staging. */
@@ -119,12 +120,13 @@ export const ArchBuild = z.object({
   /** Since when a registry gives no answer about it. */
   unansweredSince: maybe.text,
   wasLost: maybe.flag,
-  /** It is an image of the machine config operator, or of a time with one architecture: it has no label with its key. */
+  /** The image has no label with its build key, as it comes from the MCO or from a build of one architecture. */
   isUnlabelled: maybe.flag,
   /** `registry/repository` that has the image, where it is not the plan's: it is copied when the index is made. */
   from: maybe.text,
-  /** `from` is for staging: the image there goes once it is published. */
+  /** `from` is a repository for staging: its image is deleted once the index is published. */
   isStaged: maybe.flag,
+  /** The base image by digest, where the MachineConfig names it by tag. */
   base: maybe.text,
 }).readonly();
 
