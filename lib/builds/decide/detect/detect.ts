@@ -9,7 +9,7 @@ import { CONTAINERFILE_ARCHITECTURES } from "../names.ts";
 import { type Labels, matchesSelector } from "../../../cluster/label_selector.ts";
 import { parseTime } from "../../../cluster/time.ts";
 
-// Pools that every cluster has; nodes without another one are in that of workers.
+// The machine config operator's own pools. A node that no other pool selects belongs to the pool of workers.
 const CONTROL_PLANE_POOL = "master";
 const WORKER_POOL = "worker";
 const ARBITER_POOL = "arbiter";
@@ -43,6 +43,7 @@ export function detectArchitectures(input: DetectInput): DetectedSet {
 
 const FALLBACKS = [[WORKER_POOL, "worker pool"], [CONTROL_PLANE_POOL, "control plane"]] as const;
 
+/** The nodes of a pool, without Windows nodes. */
 export function membersOf(
   pool: string,
   { nodes, pools }: Pick<DetectInput, "nodes" | "pools">,
@@ -52,7 +53,7 @@ export function membersOf(
   );
 }
 
-/** The architecture of a node's image: what its kubelet reports. undefined: nothing yet, or one without images. */
+/** What a node's kubelet reports; undefined while it reports nothing, and for one that no image is built for. */
 function buildArchOf({ reported }: Pick<BuildNode, "reported">): Arch | undefined {
   return isKnownArchitecture(reported) ? reported : undefined;
 }
@@ -71,7 +72,7 @@ function expectedOf({ pool, pools, machineSets, isMultiPayload }: DetectInput): 
   return machineSets.filter(({ nodeLabels }) => poolOf(nodeLabels, pools) === pool).map(({ arch }) => arch);
 }
 
-/** Those that images are built for, sorted, without duplicates. */
+/** The names among them that images are built for, sorted, without duplicates. */
 export function setOf(names: readonly string[]): ArchSet {
   return [...new Set(names)].filter(isKnownArchitecture).toSorted();
 }
@@ -99,7 +100,7 @@ type Override = { readonly kind: "set"; readonly set: ArchSet } | {
 
 const MAX_SHOWN = 40;
 
-/** `ARM64, amd64`: one word that is none of the four makes all of it void. */
+/** Parses a list such as `ARM64, amd64`. One unknown word makes the whole override invalid. */
 function parseOverride(text: string): Override {
   const words = text.split(",").map((word) => word.trim()).filter((word) => word !== "");
   const names = words.map((word) => CONTAINERFILE_ARCHITECTURES[word.toUpperCase()]);
@@ -112,7 +113,7 @@ function parseOverride(text: string): Override {
   return { kind: "invalid", finding: { kind: "InvalidOverride", message } };
 }
 
-/** The pool as the machine config operator chooses it: control plane, custom, workers. undefined: none, or several custom ones. */
+/** The pool that the machine config operator puts a node in; undefined for none, and for several custom ones. */
 function poolOf(
   labels: Labels,
   pools: readonly MachineConfigPool[],
@@ -175,7 +176,7 @@ export function parseStoredSet(text: string | undefined): StoredSet | undefined 
   };
 }
 
-/** What to store. Nothing in it changes while the nodes do not. */
+/** The text to store for a pool. Only its `observedAt` changes while the nodes stay the same. */
 export function renderStoredSet(
   { set, detected, stored, nowMs }: {
     readonly set: ArchSet;
@@ -212,7 +213,7 @@ export interface RetainInput {
   readonly isPublished: (set: ArchSet) => boolean;
 }
 
-/** The set to plan for. Only another change removes those whose last node has been gone for longer than `retainMs`. */
+/** The set to plan for. One without nodes is kept for `retainMs`, and longer until another change needs a build. */
 export function effectiveSet({ detected, built, stored, nowMs, retainMs, isPublished }: RetainInput): ArchSet {
   const all = setOf([...detected, ...built]);
   if (all.length === detected.length || isPublished(all)) return all;

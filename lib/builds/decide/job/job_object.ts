@@ -1,4 +1,4 @@
-// The Job of an architecture with its ConfigMaps and Secrets. Where there are several, each Job is bound to nodes of its own.
+// The Job of one architecture with its ConfigMaps and Secrets. In a mixed cluster it runs only on nodes of that one.
 import { gzipSync } from "node:zlib";
 import type { V1ConfigMap, V1Job, V1JobSpec, V1PodSpec, V1Secret } from "@kubernetes/client-node";
 import type { KubeObject, Wire } from "../../../k8s/types.ts";
@@ -42,7 +42,7 @@ function jobObject(input: JobInput): KubeObject {
   } satisfies Wire<V1Job>;
 }
 
-/** A build that hangs ends; a pod that the cluster took away does not count, one that cannot succeed is the last. */
+/** Ends a build that hangs, or that cannot succeed. A pod that the cluster evicted does not count as failed. */
 function limitsOf(activeDeadlineSeconds: number): Partial<Wire<V1JobSpec>> {
   const onExitCodes = { containerName: "image-build", operator: "In", values: [BAD_CONTAINERFILE_EXIT_CODE] };
   return {

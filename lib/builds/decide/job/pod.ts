@@ -1,4 +1,4 @@
-// The pod of a build: an init container builds and pushes, then a container hands the digest over.
+// The pod of a build: an init container builds and pushes the image, then a container stores its digest in a ConfigMap.
 import type { V1Container, V1EnvVar, V1PodSpec, V1Volume, V1VolumeMount } from "@kubernetes/client-node";
 import type { TolerationPlan } from "../../../cluster/taint.ts";
 import type { ObjectMeta, OwnerReference, Wire } from "../../../k8s/types.ts";
@@ -59,7 +59,7 @@ export function renderPod(input: JobInput): Wire<V1PodSpec> {
   };
 }
 
-/** Before 4.23 `machine-os-builder` cannot do it; the image of the operating system has `oc`. */
+/** Before 4.23 `machine-os-builder` lacks the command: then a script runs in the OS image, which has `oc`. */
 function digestProgram({ rendered, facts: { settings } }: JobInput): Pick<Wire<V1Container>, "image" | "command"> {
   const { builderImage, digestImage, digestCommand } = settings;
   const [image, command] = digestCommand.length > 0
@@ -70,7 +70,7 @@ function digestProgram({ rendered, facts: { settings } }: JobInput): Pick<Wire<V
   return { image: digestImage === "" ? image : digestImage, command };
 }
 
-/** As `labels.ConvertSelectorToLabelsMap` of Kubernetes, which the original's command calls, takes them. */
+/** In the form that Kubernetes' `labels.ConvertSelectorToLabelsMap` parses, which the original's command calls. */
 function labelText(plan: BuildPlan, arch: ArchPlan): string {
   return Object.entries(childLabels(plan, arch)).toSorted(([left], [right]) => left < right ? -1 : 1)
     .map(([key, value]) => `${key}=${value}`).join(",");

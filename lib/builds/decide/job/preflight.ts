@@ -117,7 +117,7 @@ export type NodesFor =
   | { readonly kind: "none"; readonly message: string };
 
 const KEEPING_AWAY: readonly string[] = ["NoSchedule", "NoExecute"];
-/** Taints with which the cluster itself says that a node is in trouble: they are never tolerated. */
+/** Taints by which Kubernetes marks a node's problem, such as `node.kubernetes.io/not-ready`: never tolerated. */
 const TROUBLE = /^node(?:\.cloudprovider)?\.kubernetes\.io\//;
 
 export function nodesFor(
@@ -132,7 +132,7 @@ export function nodesFor(
   }
   if (usable.some(({ taints }) => !taints.some(keepsAway))) return { kind: "some", tolerations: [] };
   const shared = sharedTaints(usable);
-  // Tolerating what all have in common may not be enough for any of them.
+  // The shared taints are enough only for a node that has no others; else those of the node with the fewest count.
   const [node] = usable.filter(({ taints }) => taints.filter(keepsAway).length === shared.length);
   const tolerated = node === undefined ? fewestTaints(usable) : shared;
   if (toleratesDedicated) return { kind: "some", tolerations: tolerated.map(asToleration) };

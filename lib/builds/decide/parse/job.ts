@@ -1,4 +1,4 @@
-// Jobs of builds and the ConfigMaps in which their pods leave digests.
+// Parses Jobs of builds, and the ConfigMaps in which their pods store digests.
 import { parseMeta } from "../../../cluster/meta.ts";
 import { parseTime } from "../../../cluster/time.ts";
 import { parseConditions } from "../../../cluster/condition.ts";

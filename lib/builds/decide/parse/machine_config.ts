@@ -1,4 +1,4 @@
-// A MachineConfigPool, a rendered MachineConfig and what makes machines.
+// Parses MachineConfigPools, rendered MachineConfigs, MachineSets and Nodes.
 import { parseMeta } from "../../../cluster/meta.ts";
 import type { BuildMachineSet, BuildNode, RenderedConfig } from "../observed.ts";
 import { type MachineConfigPool, parseMachineConfigPool, parseMachineSet } from "../../../cluster/machines.ts";

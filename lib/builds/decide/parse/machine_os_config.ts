@@ -1,4 +1,4 @@
-// A MachineOSConfig and a MachineOSBuild. The API server has validated them against their definitions: nothing is checked again.
+// Parses MachineOSConfigs and MachineOSBuilds. The API server has validated them, so nothing is checked again.
 import { parseMeta } from "../../../cluster/meta.ts";
 import { parseConditions } from "../../../cluster/condition.ts";
 import { listAt, numberAt, objectAt, textAt } from "../../../json.ts";

@@ -17,7 +17,7 @@ export function stateOfSecret(secret: KubeObject | undefined): SecretState {
   return key !== undefined && typeof memberOf(data, key) === "string" ? "usable" : "not for a registry";
 }
 
-/** `.dockerconfigjson` of a registry secret in base64, whichever form it has. The message never quotes it. */
+/** The credentials of a registry secret of either type as `.dockerconfigjson`, in base64. No message quotes them. */
 export function canonicaliseSecret(secret: KubeObject): Parsed<{ readonly data: string; readonly isChanged: boolean }> {
   const key = entryOf(KEYS, textAt(secret, "type"));
   const encoded = key === undefined ? undefined : entryOf(textMapAt(secret, "data"), key);
@@ -29,7 +29,7 @@ export function canonicaliseSecret(secret: KubeObject): Parsed<{ readonly data: 
   const outer = content === undefined ? undefined : parseObject(content);
   if (outer === undefined) return unparsable(`Cannot use secret "${name}": ${key} is no JSON object.`);
   if (key === ".dockerconfigjson") return asParsed({ data: encoded, isChanged: false });
-  // What already has `auths` is of the newer form under the older type.
+  // Some secrets of the older type hold the newer form, with `auths`.
   const wrapped = objectAt(outer, "auths") === undefined ? { auths: outer } : outer;
   return asParsed({ data: encode(JSON.stringify(wrapped)), isChanged: true });
 }

@@ -32,7 +32,7 @@ function present<Key extends string>(key: Key, value: string): { readonly [K in 
   return value === "" ? {} : { [key]: value };
 }
 
-/** Bytes are base64 in the API; a text that is none of it stands as it is. */
+/** Fields of bytes are base64 in the API; any other text is used as it is. */
 function decoded(text: string): string {
   try {
     return new TextDecoder().decode(Uint8Array.fromBase64(text));
@@ -45,7 +45,7 @@ export function parsePayloadArchitecture({ status }: KubeObject): string {
   return textAt(objectAt(status, "desired"), "architecture");
 }
 
-/** Whether a Deployment has a replica, ready or not; how many it should have says nothing where its pods are refused. */
+/** Whether a Deployment has a pod, ready or not. Its `spec` does not say so: the webhook may refuse its pods. */
 export function isRunningDeployment({ status }: KubeObject): boolean {
   return numberAt(status, "replicas") > 0;
 }
@@ -54,9 +54,9 @@ export type PodWait =
   | { readonly kind: "unschedulable"; readonly message: string }
   | { readonly kind: "starting"; readonly pod: StartingPod };
 
-/** Every container waits so for a moment. */
+/** Reasons for which every container waits at first. */
 const USUAL: readonly string[] = ["", "PodInitializing", "ContainerCreating"];
-/** They take turns while an image cannot be pulled. */
+/** The kubelet alternates between these while an image cannot be pulled. */
 const NO_IMAGE: readonly string[] = ["ErrImagePull", "ImagePullBackOff"];
 
 export function parsePodWait(pod: KubeObject): PodWait | undefined {

@@ -1,5 +1,5 @@
 // Keys of what is built: equal keys mean the same image. Names of secrets, the tag and the order of files are not in them.
-// The pool's UID is: no cluster takes, or deletes, what another one built in the same repository.
+// The pool's UID is, so that clusters with the same repository neither reuse nor delete each other's images.
 import type { MachineConfigPool } from "../../../cluster/machines.ts";
 import type { Arch, MachineOSConfig, RenderedConfig } from "../observed.ts";
 import { canonicalKernel, resolveContainerfile, TEMPLATE_VERSION } from "./containerfile.ts";
@@ -60,7 +60,7 @@ export function setKeyOf(
 
 export const SHORT_KEY = 32;
 
-/** The key in the names of objects of one architecture: two MachineOSConfigs with equal inputs have different ones. */
+/** The key in names of one architecture's objects: it differs between MachineOSConfigs with equal inputs. */
 export function nameKeyOf(config: string, buildKey: string): string {
   return sha256(`${config}/${buildKey}`).slice(0, SHORT_KEY);
 }

@@ -1,5 +1,6 @@
-// The name that the machine config operator gives a build: MD5 over YAML, as gopkg.in/yaml.v2 writes it, of the pool's configuration,
-// the MachineOSConfig's spec and the images. Pools of one architecture keep it, so that nothing changes on a takeover.
+// The name that the machine config operator gives a build: MD5 over YAML, as gopkg.in/yaml.v2 writes it, of the pool's
+// configuration, the MachineOSConfig's spec and the images. Pools of one architecture keep it, so that a takeover
+// changes nothing.
 import { createHash } from "node:crypto";
 import type { MachineConfigPool } from "../../../cluster/machines.ts";
 import { isObject, type JsonObject, memberOf, objectAt, textAt } from "../../../json.ts";
@@ -52,7 +53,7 @@ function renderYaml(value: unknown): string {
   return `${inline(value, { indent: 0, column: 0 })}\n`;
 }
 
-/** Where a value is: how far the lines that it goes on with are indented, and how much of its first line is used. */
+/** Where a value is written: the indentation of its further lines, and the column where its first line begins. */
 interface Position {
   readonly indent: number;
   readonly column: number;
@@ -88,7 +89,7 @@ function inline(value: unknown, position: Position): string {
 }
 
 const UNPRINTABLE = /[^\n\x20-\x7e\u00a0-\ud7ff\ue000-\ufefe\uff00-\ufffd]/;
-/** What has a meaning of its own in a text without quotes. */
+/** What YAML reads as syntax in a text without quotes. */
 const INDICATOR = /^(?:---|\.\.\.|[#,[\]{}&*!|>'"%@`]|[-?:](?:\s|$))|:(?:\s|$)|\s#/;
 
 function scalar(text: string, position: Position): string {
@@ -132,7 +133,7 @@ type Style = "plain" | "single" | "double";
 
 const MAX_COLUMN = 80;
 
-/** Goes on in the next line at a space beyond the 80th column. */
+/** Folds lines at spaces beyond the 80th column. */
 function wrap(letters: readonly string[], { indent, column }: Position, style: Style): string {
   let text = "";
   let afterSpace = false;
@@ -167,7 +168,7 @@ function isNumber(text: string): boolean {
   return DECIMAL.test(digits) && Number.isFinite(Number(digits)) || isPrefixed(digits);
 }
 
-/** In base 16, 8 or 2, and of 64 bits. */
+/** Whether it is an integer in base 16, 8 or 2 that fits into 64 bits. */
 function isPrefixed(text: string): boolean {
   const [, sign = "", number = ""] = /^([-+]?)(0x[\da-f]+|0o[0-7]+|0b[01]+)$/i.exec(text) ??
     /^()(0b[01]+)$/.exec(text.replace(/^0b[-+]/, "0b")) ?? [];

@@ -2,7 +2,7 @@
 import type { Arch, ContainerFile, RenderedConfig } from "../observed.ts";
 import { isOf423 } from "./release.ts";
 
-/** Counts changes of the text below that change images: it is part of every build key. */
+/** Raised when a change of the template below changes images; part of every build key. */
 export const TEMPLATE_VERSION = 1;
 
 const EXTENSION_PACKAGES: Readonly<Record<string, readonly string[]>> = {
@@ -24,12 +24,12 @@ const KERNEL_PACKAGES: Readonly<Record<string, readonly string[]>> = {
 
 export const KERNEL_64K = "64k-pages";
 
-/** `default` for the kernel of the base image, however it is written. */
+/** An empty kernel type means `default`, the kernel of the base image. */
 export function canonicalKernel(kernelType: string): string {
   return kernelType === "" ? "default" : kernelType;
 }
 
-/** The user's text for an architecture: its own, else that for any; lines end in LF. undefined: there is none. */
+/** The user's Containerfile for an architecture: its own, else that for all (`NoArch`). Its lines end in LF. */
 export function resolveContainerfile(files: readonly ContainerFile[], arch: Arch): string | undefined {
   const file = files.find((one) => one.arch === arch) ?? files.find((one) => one.arch === "NoArch");
   return file?.content.replaceAll("\r\n", "\n");
@@ -143,6 +143,7 @@ const INSTRUCTIONS: readonly string[] = [
 const PAIRS: readonly string[] = ["ENV", "LABEL"];
 const HEREDOC = /<<-?\s*(["']?)([A-Za-z_][A-Za-z0-9_]*)\1/g;
 
+/** The first mistake that shows without a build; `line` counts from 1. */
 export function checkContainerfile(text: string): { readonly line: number; readonly message: string } | undefined {
   const instructions = instructionsOf(text);
   if (instructions.length === 0) return undefined;
@@ -191,7 +192,7 @@ function instructionsOf(text: string): readonly Instruction[] {
   return found;
 }
 
-/** The line after the here-documents that an instruction opens; the next line where one is not closed. */
+/** The index of the line after an instruction's here-documents; `from` where one of them is not closed. */
 function afterHeredocs(instruction: string, lines: readonly string[], from: number): number {
   let at = from;
   for (const [, , word = ""] of instruction.matchAll(HEREDOC)) {

@@ -1,4 +1,4 @@
-// From a pool's configuration and its architectures to what is to be built, whatever the order of its inputs.
+// Plans what is to be built from a pool's configuration and architectures, whatever the order of these inputs.
 import type { MachineConfigPool } from "../../../cluster/machines.ts";
 import type { Arch, MachineOSBuild, MachineOSConfig, RenderedConfig } from "../observed.ts";
 import type { ArchPlan, ArchSet, BuildMode, BuildPlan, PlanError } from "../types.ts";
@@ -16,13 +16,13 @@ export interface PlanInput {
   readonly alwaysIndex: boolean;
   /** `registry/repository` for images that are to be joined; empty, or absent: that of the push spec. */
   readonly staging?: string;
-  /** Builds of the MachineOSConfig: where inputs are unchanged the name of the one in use stays. */
+  /** Builds of the MachineOSConfig: the one in use keeps its name while its inputs stay the same. */
   readonly builds: readonly MachineOSBuild[];
   /** Version of the Containerfile's template; for tests. */
   readonly template?: number | undefined;
 }
 
-/** Longest names of a MachineOSConfig: 63 characters less what is appended to them. */
+/** Maximum length of a MachineOSConfig's name: 63 characters less what is appended to it. */
 const MAX_NAME: Readonly<Record<BuildMode, number>> = { single: 24, index: 30 };
 
 export function planBuild(input: PlanInput): BuildPlan | PlanError {
@@ -114,7 +114,7 @@ function indexNames(
   };
 }
 
-/** The name of the build in use where nothing has changed since, the operator's or ours; else the one that the operator would give. */
+/** The name of the build in use while nothing has changed; else the one that the machine config operator would give. */
 function singleName(
   { config, pool, rendered, builds }: PlanInput & {
     readonly pool: MachineConfigPool;

@@ -12,6 +12,7 @@ export function isRecordable(repository: string): boolean {
   return RECORDABLE.test(repository);
 }
 
+/** Empty for a reference without a digest. */
 export function digestOfReference(reference: string): string {
   const at = reference.indexOf("@");
   return at < 0 ? "" : reference.slice(at + 1);

@@ -1,4 +1,4 @@
-// What can be deleted: surplus builds, and those of their images that no node, no pool and no other build has.
+// What can be deleted: surplus builds, and those of their images that no node, no pool and no other build uses.
 import type { Effect, RegistryDeletion } from "../effects.ts";
 import type { BuildFacts, StoredRecord } from "../facts.ts";
 import type { BuildNode, MachineOSBuild, MachineOSConfig } from "../observed.ts";
@@ -23,6 +23,7 @@ export interface LeavingBuild {
   readonly status: Pick<MachineOSBuild["status"], "digestedPushSpec">;
 }
 
+/** Succeeded builds beyond the `retain` newest, the oldest first. The current one is never among them. */
 export function surplusBuilds({ builds, records, retain, current }: CollectInput): readonly MachineOSBuild[] {
   const done = builds.filter((build) =>
     stateOfBuild(build) === "Succeeded" && !build.meta.isDeleting &&
@@ -51,7 +52,7 @@ export function liveDigests(
   ].filter((digest) => digest !== ""));
 }
 
-/** Digests that a record names, empty ones among them. */
+/** Digests that a record names; some may be empty. */
 export function digestsOf({ record: { archs, index } }: Pick<StoredRecord, "record">): readonly string[] {
   return [
     ...archs.map(({ digest = "" }) => digest),
@@ -78,7 +79,7 @@ export function imageDeletions(
   const record = input.records.find(({ buildUid }) => buildUid === leaving.meta.uid)?.record;
   const repository = repositoryOf(leaving.pushSpec);
   const whole = digestOfReference(leaving.status.digestedPushSpec ?? "");
-  // Who is alive keeps its children as well: a node can run a child, and an index is worth nothing without one.
+  // An index in use keeps all its images: a node may run one of them, and it is of no use without one.
   const live = liveDigests(input, leaving);
   if (live.has(whole)) return [];
   const tag = record?.index.kind === "published" ? record.index.tag : leaving.meta.name;
@@ -95,7 +96,7 @@ export function imageDeletions(
   return [...index, ...children];
 }
 
-/** The tag of an architecture's image of a MachineOSConfig. */
+/** The tag of one architecture's image: the recorded one, else that of the plan. */
 export function ownTag(config: string, { arch, buildKey, tag }: Pick<ArchBuild, "arch" | "buildKey" | "tag">): string {
   return tag ?? `${config}-${buildKey.slice(0, SHORT_KEY)}-${arch}`;
 }
@@ -111,7 +112,7 @@ export function stagedDeletions(
   });
 }
 
-/** Deletes a surplus build, or the record of one that is gone: images first, and one at a time, as builds may share images. */
+/** Deletes a surplus build, or the record of a deleted one, its images first. Only one, as builds may share images. */
 export function collectEffects(input: CollectInput): readonly Effect[] {
   const [oldest] = surplusBuilds(input);
   if (oldest !== undefined) {
@@ -119,7 +120,7 @@ export function collectEffects(input: CollectInput): readonly Effect[] {
     const target = { resource: "builds", name, uid } as const;
     return [...imagesGo(oldest, input), { kind: "delete", target, propagation: "Foreground" }];
   }
-  // The record of one that a node runs stays until the node has another one.
+  // The record of an image that a node runs stays until the node runs another one.
   const running = runningDigests(input.nodes);
   const orphan = input.records.find((one) =>
     one.build !== input.current && !input.builds.some(({ meta }) => meta.uid === one.buildUid) &&
@@ -140,6 +141,7 @@ export interface ForgottenRecordsInput extends Pick<BuildFacts, "records" | "nod
   readonly config: string;
 }
 
+/** Records of a deleted MachineOSConfig whose images no node runs, each with what to delete. */
 export function forgottenRecords(
   { config, records, nodes, elsewhere }: ForgottenRecordsInput,
 ): readonly { readonly record: StoredRecord; readonly deletions: readonly RegistryDeletion[] }[] {

@@ -1,4 +1,4 @@
-// How an image is deleted. In OpenShift's own registry that is by its ImageStreamTag: an account that may push may not delete there.
+// How to delete an image. In OpenShift's registry it is by ImageStreamTag: who may push there may not delete manifests.
 import { canonicalHost } from "../../../oci/registry_host.ts";
 
 export type DeleteBy =
