@@ -1,4 +1,4 @@
-// The status of a MachineOSBuild as its record says it, and the one patch that brings it there.
+// The status of a MachineOSBuild that follows from its record, and the one patch that writes it.
 import { parseTime, renderTime } from "../../../cluster/time.ts";
 import type { JsonObject } from "../../../json.ts";
 import type { BuildEvent, Effect } from "../effects.ts";
@@ -59,7 +59,7 @@ function statusPatch(
   };
 }
 
-/** Both are written once; the end is at least a second after the start, whatever clocks say. */
+/** Start and end are written once each. The end is at least a second after the start, whatever the clocks say. */
 function timesOf(build: MachineOSBuild, record: BuildRecord, nowMs: number): JsonObject {
   const state = nextStateOf(build, record);
   if (state === "initial") return {};
@@ -73,7 +73,7 @@ function timesOf(build: MachineOSBuild, record: BuildRecord, nowMs: number): Jso
   };
 }
 
-/** What people read of a state: of a failure which architectures, and why; of a build that goes on what keeps its pods. */
+/** For a failure, which architectures failed and why; for a running build, what its architectures wait for. */
 export function messageOf(state: MachineOSBuildState, { archs, index }: BuildRecord): string {
   const parts = isBad(state)
     ? archs.filter((one) => isBad(one.state))
@@ -83,7 +83,7 @@ export function messageOf(state: MachineOSBuildState, { archs, index }: BuildRec
   return [...parts, ...published].join(" ").slice(0, MAX_MESSAGE);
 }
 
-/** The API server allows more; people read less. */
+/** Characters. The API server allows more, but nobody reads it. */
 const MAX_MESSAGE = 4_000;
 
 const STATE_EVENTS: Readonly<Record<MachineOSBuildState, string>> = {
@@ -95,7 +95,7 @@ const STATE_EVENTS: Readonly<Record<MachineOSBuildState, string>> = {
   Interrupted: "BuildInterrupted",
 };
 
-/** Of the Job of an architecture that comes to a state. */
+/** Reasons of events about an architecture's Job, by the state that the architecture reaches. */
 const JOB_EVENTS: Readonly<Partial<Record<ArchState, string>>> = {
   Building: "JobStarted",
   Succeeded: "JobCompleted",
@@ -139,7 +139,7 @@ function waitEvents(name: string, { archs }: BuildRecord, before: BuildRecord): 
   });
 }
 
-/** One image is published as it is: nothing was put together. */
+/** None for a single image, which is published as it is. */
 function assembledEvents(name: string, { archs, index }: BuildRecord): readonly BuildEvent[] {
   if (index.kind !== "published" || index.reference.endsWith(`@${index.children[0] ?? ""}`)) return [];
   const message = `The index of ${archs.map(({ arch }) => arch).join(", ")}: ${index.reference}.`;

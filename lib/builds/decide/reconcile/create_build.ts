@@ -25,7 +25,7 @@ export function blockingCondition({ pool }: Pick<BuildFacts, "pool">): string | 
   return BLOCKING_POOL_CONDITIONS.find((type) => isTrue(pool?.conditions ?? [], type));
 }
 
-/** Creates it. `forced`: architectures that are built anew; `labels`: besides those of every build. */
+/** `forced`: architectures that are built anew. `labels`: added to those of every build. */
 export function createBuild(
   { facts, plan }: Pick<Scope, "facts" | "plan">,
   forced: ArchSet,
@@ -87,7 +87,7 @@ export function preBuiltImage({ meta }: Pick<MachineOSConfig, "meta">): string |
   return reference !== undefined && SHA256_DIGEST.test(digestOfReference(reference)) ? reference : undefined;
 }
 
-/** How far the image is taken over; undefined: there is none, or the pool has a build already. */
+/** How far the pre-built image is taken over; undefined without one, and where the pool has a build already. */
 export function decidePreBuilt(
   { facts, plan, build }: Scope<MachineOSBuild | undefined>,
 ): { readonly kind: "taking over" | "taken over"; readonly part: PartialDecision } | undefined {

@@ -1,4 +1,4 @@
-// A build that succeeded: its images are checked at intervals, it is published, and what its Jobs needed and surplus builds go.
+// A build that succeeded: its images are checked and published to the pool; Job objects and surplus builds are deleted.
 import type { Effect, PartialDecision } from "../effects.ts";
 import { isTrue } from "../../../cluster/condition.ts";
 import { BuildLabel, ConfigCondition, MCO_GROUP, McoAnnotation } from "../names.ts";
@@ -25,10 +25,10 @@ export interface CheckedImages {
   readonly part: PartialDecision;
 }
 
-/** Whether what was published is still there and the same: an index or tag that is gone is made again, a lost image built again. */
+/** Checks that published images still exist. A missing index or tag is published again, a missing image built again. */
 export function checkImages(scope: Scope, record: BuildRecord): CheckedImages {
   const { facts, build } = scope;
-  // Once something is wrong it is looked at until it is mended.
+  // After a problem they are checked at each reconcile, until it is solved.
   const isDue = facts.checksImages || isTrue(facts.config.status.conditions, ConfigCondition.imageChanged);
   if (!isDue) return { found: "not checked", part: part() };
   const reference = build.status.digestedPushSpec ?? "";
@@ -100,7 +100,7 @@ function mendingOf(
   return isGone(named) || isGone(reference) ? part({ effects: [assembly(scope, record, tag)] }) : part();
 }
 
-/** Sets what nodes run: it covers every architecture of the plan. A digest that is set already is not set again. */
+/** Sets the image that nodes run. It covers every architecture of the plan, and is not set where it is set already. */
 function publishToPool({ facts: { config: { meta, status } }, plan, build }: Scope): PartialDecision {
   const reference = build.status.digestedPushSpec;
   if (reference === undefined) return part();
@@ -128,7 +128,7 @@ function publishToPool({ facts: { config: { meta, status } }, plan, build }: Sco
   });
 }
 
-/** Jobs and what belongs to them; the record and the digests stay. */
+/** Deletes Jobs and their objects, but neither the record nor the ConfigMaps with digests. */
 function tidyEffects({ facts, build }: Scope, record: BuildRecord): readonly Effect[] {
   const jobs = facts.jobs.filter((job) => job.build === build.meta.uid && !job.meta.isDeleting);
   const jobUids = record.archs.flatMap(({ job }) => job?.uid ?? []);
@@ -151,7 +151,7 @@ function unstage({ facts, plan, build }: Scope, record: BuildRecord): readonly E
   return [{ kind: "collect", deletions }, ...recordEffects({ facts, build }, { ...record, archs })];
 }
 
-/** Nothing goes before the build in use is published, and its own images are kept in any case. */
+/** Deletes nothing before the build in use is published. The images of that build stay in any case. */
 function collected({ facts, plan, build }: Scope): readonly Effect[] {
   const { config, builds, records, nodes, elsewhere, settings } = facts;
   if (digestOfReference(config.status.pullSpec ?? "") !== digestOfReference(build.status.digestedPushSpec ?? "")) {
@@ -166,6 +166,7 @@ export type Recovered =
   | { readonly kind: "ask"; readonly questions: readonly RegistryQuestion[] }
   | { readonly kind: "wait" };
 
+/** The stored record; without one, a record by the build's status and the registry's answers. */
 export function recoverRecord({ facts, plan, build }: Scope): Recovered {
   const stored = storedRecord(facts, build);
   if (stored !== undefined) return { kind: "record", record: stored.record };

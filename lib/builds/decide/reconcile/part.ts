@@ -1,4 +1,4 @@
-// Parts of a decision, put together at its end, and what they are made of.
+// Parts of a decision, how they are joined, and constructors of effects and events.
 import type { JsonObject } from "../../../json.ts";
 import type { BuildEvent, Effect, ObjectTarget, PartialDecision } from "../effects.ts";
 import type { BuildFacts } from "../facts.ts";
@@ -26,10 +26,10 @@ export function joinParts(parts: readonly PartialDecision[]): PartialDecision {
   };
 }
 
-/** When to ask a registry again that gave no answer, and has not said when (ms from now). */
+/** Wait (ms) before reading again what is not watched, or a registry that gave no answer and no time. */
 export const ASK_AGAIN_MS = 30_000;
 
-/** Deletes the object itself, and no other of its name. */
+/** Deletes this object, but not a later one of the same name. */
 export function deletion(
   resource: ObjectTarget["resource"],
   { name, uid }: { readonly name: string; readonly uid: string },
@@ -38,7 +38,7 @@ export function deletion(
   return { kind: "delete", target: { resource, name, uid }, propagation };
 }
 
-/** Null takes one away. */
+/** Null removes an annotation. */
 export function annotate(
   resource: ObjectTarget["resource"],
   { name, uid }: Omit<ObjectTarget, "resource">,

@@ -1,8 +1,8 @@
-// A rebuild that a user requests with an annotation, or that a changed push secret makes possible. Four writes, each of which
-// can be the last before a restart:
+// A rebuild that a user requests by an annotation, or that a changed push secret makes possible. It takes four writes,
+// each of which can be the last before a restart:
 //
 //   annotation ─▶ 1 note which build is replaced, and which architectures ─▶ 2 delete it ─▶ 3 create it anew, marked with the
-//   architectures ─▶ 4 take both annotations away
+//   architectures ─▶ 4 remove both annotations
 import type { Arch, JobObservation, MachineOSBuild } from "../observed.ts";
 import { isDone, jobStateOf, stateOfBuild } from "../status/aggregate.ts";
 import { setOf } from "../detect/detect.ts";
@@ -16,7 +16,7 @@ import { ownedBy } from "../job/pod.ts";
 import { forcedOf } from "./create_build.ts";
 
 export type Rebuild =
-  /** Nothing to do, or nothing that keeps the build from going on; `part`: what is tidied up. */
+  /** The build goes on. `part` removes annotations that are done with. */
   | { readonly kind: "none"; readonly part: PartialDecision }
   | { readonly kind: "replacing"; readonly part: PartialDecision }
   /** The build is gone: it is to be created with these architectures marked. */
@@ -43,7 +43,7 @@ export function decideRebuild(scope: Asked): Rebuild {
   return noteRequest(asked, scope);
 }
 
-/** The first write; a request that names nothing of the pool is taken away. */
+/** Write 1. A request that names no architecture of the pool is removed instead. */
 function noteRequest(asked: string, scope: Asked): Rebuild {
   const { name } = scope.facts.config.meta;
   const { forced, unknown } = selection(asked, scope);
@@ -61,13 +61,13 @@ function noteRequest(asked: string, scope: Asked): Rebuild {
   return { kind: "replacing", part: part({ effects, events }) };
 }
 
-/** A build that only lacked the right to push is replaced once the push secret has changed; what it pushed is found again. */
+/** Replaces a build that failed only for lack of push rights, once the push secret has changed; images are reused. */
 export function retryDenied({ facts, build }: Scope, { archs, index }: BuildRecord): PartialDecision {
   const { config: { meta: { name }, pushSecret }, secretVersions, nowMs } = facts;
   const failed = archs.filter(({ state }) => state === "Failed" || state === "Interrupted");
   const denied = [...failed, ...(index.kind === "failed" ? [index] : [])].map(({ deniedVersion }) => deniedVersion);
   if (denied.length === 0 || denied.includes(undefined)) return part();
-  // Secrets of users are not watched.
+  // Users' secrets are not watched, so that they are read again after a while.
   if (denied.every((version) => version === secretVersions.push)) return part({ wakeAtMs: nowMs + ASK_AGAIN_MS });
   const effects = [annotate("configs", { name }, { [ArchwayAnnotation.rebuilding]: `${build.meta.uid}:` })];
   const message = `Secret "${pushSecret}" has changed since pushing with it was denied: build "${build.meta.name}" ` +
@@ -80,7 +80,7 @@ function replace(facts: BuildFacts, build: MachineOSBuild): PartialDecision {
   return part({ effects: [...digestDeletions(facts, build), deletion("builds", build.meta, "Foreground")] });
 }
 
-/** `all`, architectures, or nothing: all of a build that succeeded, else those that did not; none where only publishing failed. */
+/** What to build anew: `all`, or the named ones. Else all of a build that succeeded, or those that are not done. */
 function selection(
   asked: string,
   { facts, plan, build }: Asked,
@@ -100,7 +100,7 @@ export function leaveOthers({ facts, plan, build }: Scope): PartialDecision {
   const others = facts.builds.filter((other) =>
     other.meta.name !== plan.name && !other.meta.isDeleting && stateOfBuild(other) !== "Succeeded"
   );
-  // A Job that goes on, or is over, has its digest under the same name as the plan's.
+  // An adopted Job, and one that has ended, stores its digest under the name that the plan gives it.
   const kept = plan.builds.map(({ digestMap }) => digestMap);
   return part({
     effects: others.flatMap((other) => [
@@ -142,7 +142,7 @@ function adoption({ meta }: JobObservation, build: MachineOSBuild): Effect {
   };
 }
 
-/** Digests that the Jobs of a build left, but those that are `kept`: nothing owns them. */
+/** Deletes the ConfigMaps with a build's digests, which have no owner, except those of the names in `kept`. */
 export function digestDeletions(
   facts: BuildFacts,
   { meta }: Pick<MachineOSBuild, "meta">,

@@ -52,7 +52,7 @@ export function configConditions({ config, nowMs }: BuildFacts, facts: ConfigFac
       ? []
       : [[ConfigCondition.imageChanged, images !== "as published", changed.reason, changed.message] as const],
   ];
-  // While another builder works nothing is known of the rest.
+  // While another builder runs nothing else was checked.
   const rows = facts.isObserving ? all.slice(0, 1) : all;
   const before = config.status.conditions;
   const after = rows.reduce((conditions, row) => withRow(conditions, row, nowMs), before);
@@ -83,7 +83,7 @@ export function poolCondition(
     readonly record: BuildRecord;
   },
 ): readonly Effect[] {
-  // Without a record another builder's failure is none that could be explained here.
+  // A failure without a record is another builder's, whose reason is not known here.
   const isOthers = state === "Failed" && record.archs.length === 0;
   if (pool === undefined || state === "Interrupted" || isOthers) return [];
   const { name, resourceVersion } = pool;
@@ -95,7 +95,7 @@ export function poolCondition(
     ? { status: "False", reason: "BuildSuccess", message: `MachineOSBuild ${mosb} succeeded` } as const
     : { status: "False", reason: "Building", message: `MachineOSBuild ${mosb} is in progress` } as const;
   const before = pool.conditions.find(({ type }) => type === IMAGE_BUILD_DEGRADED);
-  // Other clients report the success of a build with other messages.
+  // Another client's message about the same success stays.
   if (state === "Succeeded" && before?.status === condition.status && before.reason === condition.reason) return [];
   const after = setCondition(pool.conditions, { type: IMAGE_BUILD_DEGRADED, ...condition }, nowMs);
   if (after === pool.conditions) return [];

@@ -1,4 +1,4 @@
-// From what was read to the plan: which architectures, and what is to be built for them.
+// Decides which architectures a pool has and plans what is to be built for them.
 import {
   detectArchitectures,
   effectiveSet,
@@ -54,7 +54,7 @@ export function resolvePlan(facts: BuildFacts): Resolved {
   return { detected, set, plan: planFor(set), effects: storeEffects(facts, { detected, set, stored, text }) };
 }
 
-/** The architectures of the build that is published; none where nothing says. */
+/** The published build and its architectures; none where no record names them. */
 function builtSet({ config, builds, records }: BuildFacts): { readonly name: string; readonly set: ArchSet } {
   const name = config.status.build ?? "";
   const build = builds.find(({ meta }) => meta.name === name);

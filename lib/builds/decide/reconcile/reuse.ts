@@ -1,4 +1,4 @@
-// Whether an architecture's image exists already, under any name. Only a clear yes leads to reuse, only a clear no to a build.
+// Whether an architecture's image exists already, by any name. Only a clear yes means reuse, only a clear no a build.
 import { classicName } from "../plan/classic_name.ts";
 import { digestOfReference, repositoryOf } from "../plan/repository.ts";
 import { questionKey, type RegistryAnswer, type RegistryQuestion, type RegistryWait } from "../observed.ts";
@@ -21,7 +21,7 @@ export type Reuse =
     readonly from?: string | undefined;
     readonly base?: string | undefined;
   }
-  /** `refused`: why what is there does not count. */
+  /** `refused`: why existing images cannot be reused. */
   | { readonly kind: "build"; readonly refused: readonly string[] };
 
 type Planned = Pick<Scope, "plan" | "facts">;
@@ -30,7 +30,7 @@ type OneImage = Extract<RegistryAnswer, { kind: "image" }>;
 interface Candidate {
   readonly repository: string;
   readonly reference: string;
-  /** Built where images have no label with their key: who recorded it vouches for it. */
+  /** The image has no label with its build key: the record, or the name of the build, vouches for it instead. */
   readonly isUnlabelled: boolean;
   readonly base?: string | undefined;
 }
@@ -55,6 +55,7 @@ export function decideReuse(arch: ArchPlan, { plan, facts }: Planned): Reuse {
   return { kind: "build", refused };
 }
 
+/** Why an image is not the one that is wanted; undefined: it is. */
 export function mismatchOf(
   { platform: { os, architecture }, labels, digest }: Pick<OneImage, "platform" | "labels" | "digest">,
   { arch, buildKey }: Pick<ArchPlan, "arch" | "buildKey">,
@@ -70,10 +71,10 @@ export function mismatchOf(
   }.`;
 }
 
-/** Most builds with the same key have the same image; each costs a question. */
+/** Builds with the same key mostly have the same image, and each candidate costs a request. */
 const MAX_RECORDED = 3;
 
-/** Recorded ones first, those that need no copy before others; then what the tag names. */
+/** Recorded images, then what tags name; those that need no copy from another repository before all others. */
 function candidatesOf(arch: ArchPlan, { plan, facts }: Planned): readonly Candidate[] {
   const tagged = [plan.repository, plan.jobRepository].map((repository): Candidate => ({
     repository,
@@ -99,7 +100,7 @@ function recorded({ arch, buildKey }: ArchPlan, { builds, records }: BuildFacts)
   );
 }
 
-/** Builds of one architecture without a record whose name says that their inputs were those of today. */
+/** Succeeded builds without a record whose name, a hash over their inputs, shows that these are the same. */
 function classicBuilds(
   { plan, facts: { builds, records, config, pool, rendered } }: Planned,
 ): readonly Candidate[] {

@@ -71,7 +71,7 @@ function cancelled(archs: readonly ArchBuild[], { settings, jobs }: BuildFacts):
   });
 }
 
-/** Copies of secrets that have changed since, while Jobs have attempts left. */
+/** Refreshes copies of secrets that have changed while Jobs run, since a Job's next pod mounts them. */
 function staleSecrets({ facts, plan }: Scope, { archs }: BuildRecord): readonly Effect[] {
   if (!archs.some(isRunning)) return [];
   return renderSecrets({ plan, facts }).flatMap((copy): readonly Effect[] => {
@@ -84,7 +84,7 @@ function staleSecrets({ facts, plan }: Scope, { archs }: BuildRecord): readonly 
   });
 }
 
-/** Objects of a Job that was made when the controller ended before they became its own: made its own now. */
+/** Completes the creation of Jobs that do not own all their objects yet, because the controller ended in between. */
 function ownerEffects(
   { facts, plan, build }: Scope,
   rendered: RenderedConfig,
@@ -115,7 +115,7 @@ function ownerEffects(
   });
 }
 
-/** The assembly that is due; none once it is published or has failed, and a time where it must wait. */
+/** Publishes the whole, now or at the time of the next attempt; nothing after a success or a permanent failure. */
 function assembleEffect(scope: Scope, record: BuildRecord): PartialDecision {
   const { index } = record;
   if (index.kind === "published" || index.kind === "failed") return part();
@@ -126,7 +126,7 @@ function assembleEffect(scope: Scope, record: BuildRecord): PartialDecision {
 
 export function assembly({ plan, build }: Scope, { archs }: BuildRecord, tag: string): Effect {
   const { name, uid } = build.meta;
-  // Where a tag of an index cannot be moved, those of its images may not be movable either.
+  // Where the index gets another tag because its own is immutable, its images get other tags as well.
   const suffix = tag.slice(plan.name.length);
   return {
     kind: "assemble",

@@ -1,4 +1,4 @@
-// Which architectures get their Job now: after the preflight, where a node can take it, none once another has failed.
+// Starts the Jobs of architectures: after the preflight, where a node can take the pod, and while none has failed.
 import type { BuildFacts } from "../facts.ts";
 import { renderJob } from "../job/job_object.ts";
 import { nodesFor, preflight } from "../job/preflight.ts";
@@ -49,7 +49,7 @@ export function startJobs(scope: Scope, configured: RenderedConfig, steps: reado
   }
 }
 
-/** Before any Job: after a restart the others must find it. */
+/** Records the base image before the first Job, so that all Jobs build from the same one, also after a restart. */
 function recordBase(steps: readonly ArchStep[], base: string | undefined, { nowMs }: BuildFacts): Started {
   const archs = steps.map(({ next, wantsJob }) => wantsJob ? { ...withoutRegistryWait(next), base } : next);
   return { archs, part: part({ wakeAtMs: nowMs + ASK_AGAIN_MS }) };
@@ -81,7 +81,7 @@ function startOne(arch: ArchPlan, before: ArchBuild, scope: Scope, rendered: Ren
   const events = ["ArchBuildStarted", "JobCreated"].map((reason) =>
     normal(["build", build.meta.name], reason, message)
   );
-  // The Job is found by its name once it is there: until then nothing says that it ever was.
+  // The record names the Job once it has been seen; until then it is looked for by its name.
   return { next, part: part({ effects: [effect], events, wakeAtMs: nowMs + ASK_AGAIN_MS }) };
 }
 

@@ -1,4 +1,4 @@
-// How far one architecture is, from its Job, the digest that its pod left and what the registry says of the image:
+// How far one architecture is, by its Job, the digest that its pod stored, and the registry's answer about the image:
 //
 //   Pending ─▶ (Job) Preparing ─▶ Building ─▶ Succeeded      and from each of the three also Failed or Interrupted
 //      └─▶ Reused: the image is there
@@ -27,7 +27,7 @@ export interface ArchStep {
   readonly part: PartialDecision;
 }
 
-/** Time that a digest may take to show after its Job has ended (ms). */
+/** Wait (ms) for a Job's digest after the Job has ended. */
 const DIGEST_WAIT_MS = 6_000;
 
 export function stepArch(arch: ArchPlan, previous: ArchBuild | undefined, context: StepContext): ArchStep {
@@ -140,7 +140,7 @@ function withJob(arch: ArchPlan, before: ArchBuild, context: JobContext): ArchSt
   }
 }
 
-/** A node is waited for until the time for that is over; then it has failed. */
+/** Waits for a node until `schedulingTimeout` is over; then the architecture has failed. */
 export function waitForNode(before: ArchBuild, facts: BuildFacts): ArchStep {
   const since = parseTime(before.waitingSince) ?? facts.nowMs;
   const untilMs = since + facts.settings.schedulingTimeout;
@@ -152,7 +152,7 @@ export function waitForNode(before: ArchBuild, facts: BuildFacts): ArchStep {
 /** How long a registry that gives no answer is asked (ms). */
 const REGISTRY_TIMEOUT_MS = 60 * 60_000;
 
-/** A registry is asked again until the time for that is over, and meanwhile it is said why nothing goes on. */
+/** Asks the registry again until the time for that is over. The message says what is waited for. */
 export function waitForRegistry(
   before: ArchBuild,
   { message, retryAfterMs = ASK_AGAIN_MS }: Pick<RegistryWait, "message" | "retryAfterMs">,
@@ -160,7 +160,7 @@ export function waitForRegistry(
 ): ArchStep {
   const since = parseTime(before.unansweredSince) ?? facts.nowMs;
   const isKnown = before.unansweredSince !== undefined;
-  // The first reason stays: each other one would be a write, and that write a reason to ask again.
+  // The first message stays: a new one would be a write, and the write would trigger the next reconcile at once.
   const reason = isKnown ? before.message : message;
   const next: ArchBuild = { ...before, message: reason, unansweredSince: renderTime(since) };
   if (facts.nowMs < since + REGISTRY_TIMEOUT_MS) return stay(next, { wakeAtMs: facts.nowMs + retryAfterMs });
@@ -172,7 +172,7 @@ export function withoutRegistryWait(before: ArchBuild): ArchBuild {
   return unansweredSince === undefined ? before : rest;
 }
 
-/** A pod that no node takes is waited for as long as a node that is not there. */
+/** A pod that fits no node gets as much time as a node that is missing. */
 function unschedulable(before: ArchBuild, { job, facts }: JobContext): ArchStep {
   const waited = waitForNode(before, facts);
   if (waited.next.state !== "Failed") return waited;
@@ -180,11 +180,11 @@ function unschedulable(before: ArchBuild, { job, facts }: JobContext): ArchStep 
   return stay({ ...waited.next, message }, { effects: [deletion("jobs", job.meta, "Background")] });
 }
 
-/** A pod that its node does not start goes on once what it lacks is there; until then it is said what that is. */
+/** A pod that cannot start goes on once what it lacks exists. The message names that. */
 function starting(next: ArchBuild, pod: StartingPod, { job, facts, plan }: JobContext): ArchStep {
   const missing = missingInputs(pod.volumes, { pool: plan.pool, optional: facts.optional });
   const problems = [...missing.map((name) => `${name} is gone`), ...pod.complaints];
-  // Objects that go are not watched.
+  // The watch of the pod does not show the deletion of what it mounts.
   const wakeAtMs = facts.nowMs + ASK_AGAIN_MS;
   if (problems.length === 0) return stay(next, { wakeAtMs });
   const message = `The pod of Job "${job.meta.name}" cannot start: ${problems.join(", ")}.`;
@@ -198,14 +198,14 @@ function readDigest(arch: ArchPlan, known: ArchBuild, context: JobContext): Arch
   );
   const waitUntilMs = (completedMs(job) ?? facts.nowMs) + DIGEST_WAIT_MS;
   if (left === undefined && facts.nowMs < waitUntilMs) return stay(known, { wakeAtMs: waitUntilMs });
-  // The tag is the Job's own: what it names was pushed by it.
+  // Only this Job pushes to this tag.
   const reference = left === undefined
     ? `${plan.jobRepository}:${known.tag ?? arch.tag}`
     : `${plan.jobRepository}@${left.digest}`;
   return judgePushed(arch, known, { ...context, reference, isLate: facts.nowMs >= waitUntilMs || left === undefined });
 }
 
-/** What the registry says of the image that a Job pushed. `isLate`: it would show by now. */
+/** Judges the image that a Job pushed by the registry's answer. `isLate`: the image would be visible by now. */
 function judgePushed(
   arch: ArchPlan,
   known: ArchBuild,

@@ -15,6 +15,7 @@ export function isRunning({ state }: Pick<ArchBuild, "state">): boolean {
   return RUNNING.includes(state);
 }
 
+/** Whether its message, if it has one, says what it waits for. */
 export function isHeldUp(one: Pick<ArchBuild, "state" | "unansweredSince">): boolean {
   return isRunning(one) || one.state === "Pending" && one.unansweredSince !== undefined;
 }
@@ -46,14 +47,14 @@ const ORDER: Readonly<Record<MachineOSBuildState, number>> = {
   Interrupted: 3,
 };
 
-/** Whether a build may go from one state to another: forward only, and never out of an end. */
+/** Whether a build may go from one state to another: only forward, and never out of a terminal state. */
 export function isTransition(from: MachineOSBuildState, to: MachineOSBuildState): boolean {
   return !isTerminal(from) && ORDER[to] > ORDER[from];
 }
 
 export const MAX_FAILED_PODS = 3;
 
-/** The exit code with which a builder says that the text cannot be built, however often it is tried. */
+/** The exit code of a builder for a Containerfile that cannot be built, however often it is tried. */
 export const BAD_CONTAINERFILE_EXIT_CODE = 65;
 
 export type JobState =
@@ -63,7 +64,7 @@ export type JobState =
 export function jobStateOf(job: JobObservation): JobState {
   const { active, succeeded, failed, uncounted, conditions } = job;
   if (job.meta.isDeleting && succeeded === 0 && failed <= MAX_FAILED_PODS) return { kind: "Interrupted" };
-  // A Job that ran out of time, or whose pod said that there is no use, has fewer failed pods than its limit.
+  // A Job that exceeded its deadline, or ended with the exit code above, has fewer failed pods than its limit.
   if (isTrue(conditions, "Failed")) return failedState(job);
   if (succeeded > 0) {
     return { kind: conditions.length === 0 || isTrue(conditions, "Complete") ? "Succeeded" : "Building" };
@@ -109,7 +110,7 @@ export function stateOfBuild(
 
 export interface ConditionsInput {
   readonly state: MachineOSBuildState;
-  /** In one sentence; empty: the usual one. */
+  /** One sentence for the condition of the state; empty: the usual one. */
   readonly message: string;
   readonly archs: readonly ArchBuild[];
   readonly index: IndexState;
@@ -117,7 +118,7 @@ export interface ConditionsInput {
   readonly nowMs: number;
 }
 
-/** All seven. A condition whose status stays keeps its time. */
+/** All seven conditions. One whose status stays keeps its `lastTransitionTime`. */
 export function renderConditions(input: ConditionsInput): readonly Condition[] {
   const { state, message, archs, index } = input;
   const upstream = STATES.map((type): NewCondition => {

@@ -36,7 +36,7 @@ export function noteAssembled(
   }
 }
 
-/** An image that is gone is built once more; gone again, it fails. */
+/** A lost image is built once more. When that one is lost as well, the architecture has failed. */
 function lost(one: ArchBuild, message: string): ArchBuild {
   if (one.wasLost === true) return { ...one, state: "Failed", reason: "ImageLost", message };
   const { arch, buildKey, attempts, job } = one;
@@ -47,7 +47,7 @@ function withArch(record: BuildRecord, arch: Arch, change: (one: ArchBuild) => A
   return { archs: record.archs.map((one) => one.arch === arch ? change(one) : one), index: { kind: "absent" } };
 }
 
-/** The next attempt: later, or at once under the next tag, as one that cannot be moved is left where it is. */
+/** When and under which tag to try again: later, or at once under the next tag where the tag is immutable. */
 function another(
   index: IndexState,
   outcome: Extract<Publication, { kind: "retry" | "tag immutable" }>,

@@ -1,4 +1,4 @@
-// The record of a build in its ConfigMap: one text an architecture and one for what is published.
+// The record of a build in its ConfigMap: one entry for each architecture, and one for what is published.
 import type { V1ConfigMap } from "@kubernetes/client-node";
 import { parseMeta } from "../../../cluster/meta.ts";
 import { KNOWN_ARCHITECTURES } from "../../../arch.ts";
@@ -34,7 +34,7 @@ export function parseStoredRecord(object: KubeObject): StoredRecord | undefined 
   };
 }
 
-/** The ConfigMap of a record. Nothing owns it: it is deleted with the images that it names, after the build. */
+/** It has no owner, since it must outlive its build until the images that it names are deleted. */
 export function renderRecord(
   record: BuildRecord,
   { build, namespace }: { readonly build: MachineOSBuild; readonly namespace: string },
