@@ -11,7 +11,7 @@ import {
   openGauges,
   openMetrics,
 } from "../metrics.ts";
-import type { PoolBuildView, Publication } from "./decide/effects.ts";
+import type { PoolBuildView, PublishOutcome } from "./decide/effects.ts";
 import { ARCH_STATES, type ArchBuild } from "./decide/types.ts";
 
 const BUILD_STATES = ["none", "pending", "building", "succeeded", "failed", "interrupted", "pushing"] as const;
@@ -186,7 +186,7 @@ export class BuildMetrics {
   }
 
   /** Counts an attempt to publish, which took `ms`. A lost image and an immutable tag count as retries. */
-  published(pool: string, outcome: Publication, ms: number): void {
+  published(pool: string, outcome: PublishOutcome, ms: number): void {
     const counted = this.#counted;
     const isDone = outcome.kind === "published";
     const state = isDone ? "succeeded" : "failed";

@@ -1,6 +1,6 @@
 // Carries out an effect, guarded by the UID and resource version that the decision saw. A failure ends the reconcile.
 import type { V1ConfigMap } from "@kubernetes/client-node";
-import type { Effect, ObjectTarget, Publication } from "../decide/effects.ts";
+import type { Effect, ObjectTarget, PublishOutcome } from "../decide/effects.ts";
 import { noteAssembled } from "../decide/status/assembled.ts";
 import { EMPTY_INDEX, parseStoredRecord, renderRecord } from "../decide/status/record.ts";
 import type { BuildFacts, StoredRecord } from "../decide/facts.ts";
@@ -21,7 +21,7 @@ import type { FailureReason } from "../decide/types.ts";
 
 export type Done =
   | { readonly kind: "job created"; readonly arch: string }
-  | { readonly kind: "assembled"; readonly outcome: Publication; readonly ms: number }
+  | { readonly kind: "assembled"; readonly outcome: PublishOutcome; readonly ms: number }
   | { readonly kind: "deletion of an image"; readonly reference: string; readonly result: DeletionResult };
 
 export interface CarryOutDeps extends CreateJobDeps, AnswerDeps {
@@ -158,7 +158,7 @@ async function assemble(
 export async function publishImages(
   { to, mode, children }: Pick<Extract<Effect, { kind: "assemble" }>, "to" | "mode" | "children">,
   deps: Omit<AssembleDeps, "onProgress">,
-): Promise<Publication> {
+): Promise<PublishOutcome> {
   const childOf = (image: string | undefined) => children.find(({ reference }) => reference === image);
   const [result] = await assembleIndex({
     to: [to],
@@ -200,7 +200,7 @@ const REASONS: Readonly<Record<string, FailureReason>> = {
 export function outcomeOf(
   { kind, reason, message, retryAfterMs }: AssembleProblem,
   arch: Arch | undefined,
-): Publication {
+): PublishOutcome {
   if (kind === "transient") return { kind: "retry", message, retryAfterMs };
   if (arch !== undefined && reason === "ManifestUnknown") return { kind: "lost", arch, message };
   if (arch !== undefined && CHILD_PROBLEMS.some((one) => one === reason)) {

@@ -42,7 +42,7 @@ export type Effect =
   /** Deletes from the registry, in this order. Images that are absent, and refusals, are tolerated. */
   | { readonly kind: "collect"; readonly deletions: readonly RegistryDeletion[] };
 
-export type Publication =
+export type PublishOutcome =
   /** `isNew`: the tag did not name this image before. */
   | {
     readonly kind: "published";

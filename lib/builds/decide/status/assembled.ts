@@ -1,7 +1,7 @@
 // What an attempt to publish means for the record: published, another attempt later, an architecture anew, or the end.
 import type { Arch } from "../observed.ts";
 import { unreachable } from "../../../parsed.ts";
-import type { Publication } from "../effects.ts";
+import type { PublishOutcome } from "../effects.ts";
 import type { ArchBuild, BuildRecord, IndexState } from "../types.ts";
 
 export const MAX_ATTEMPTS = 20;
@@ -10,7 +10,7 @@ const LONGEST_WAIT_MS = 5 * 60_000;
 
 export function noteAssembled(
   record: BuildRecord,
-  outcome: Publication,
+  outcome: PublishOutcome,
   { tag, nowMs, pushVersion }: { readonly tag: string; readonly nowMs: number; readonly pushVersion: string },
 ): BuildRecord {
   switch (outcome.kind) {
@@ -50,7 +50,7 @@ function withArch(record: BuildRecord, arch: Arch, change: (one: ArchBuild) => A
 /** When and under which tag to try again: later, or at once under the next tag where the tag is immutable. */
 function another(
   index: IndexState,
-  outcome: Extract<Publication, { kind: "retry" | "tag immutable" }>,
+  outcome: Extract<PublishOutcome, { kind: "retry" | "tag immutable" }>,
   { tag, nowMs }: { readonly tag: string; readonly nowMs: number },
 ): IndexState {
   const { kind, message } = outcome;

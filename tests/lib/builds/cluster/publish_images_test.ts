@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { systemClock } from "../../../../lib/clock.ts";
 import { outcomeOf, publishImages } from "../../../../lib/builds/cluster/carry_out.ts";
-import type { Publication } from "../../../../lib/builds/decide/effects.ts";
+import type { PublishOutcome } from "../../../../lib/builds/decide/effects.ts";
 import type { AssembleProblem } from "../../../../lib/images/assemble/problem.ts";
 import { MAX_ATTEMPTS, noteAssembled } from "../../../../lib/builds/decide/status/assembled.ts";
 import { EMPTY_INDEX } from "../../../../lib/builds/decide/status/record.ts";
@@ -191,7 +191,7 @@ const ROWS: readonly (readonly [reason: string, given: Partial<AssembleProblem>,
 Deno.test("outcomeOf() reports what each problem of publishing means", () => {
   for (const [reason, given, expected] of ROWS) {
     const problem: AssembleProblem = { kind: "permanent", reason, message: "the registry answered.", ...given };
-    const outcome: Publication = outcomeOf(problem, given.image === undefined ? undefined : "arm64");
+    const outcome: PublishOutcome = outcomeOf(problem, given.image === undefined ? undefined : "arm64");
     const words = [outcome.kind, "reason" in outcome ? outcome.reason : "", "arch" in outcome ? outcome.arch : ""];
     assert.equal(words.filter(Boolean).join(" "), expected, reason);
   }

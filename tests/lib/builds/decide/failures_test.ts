@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { Publication } from "../../../../lib/builds/decide/effects.ts";
+import type { PublishOutcome } from "../../../../lib/builds/decide/effects.ts";
 import type { Arch } from "../../../../lib/builds/decide/observed.ts";
 import type { FailureReason } from "../../../../lib/builds/decide/types.ts";
 import { listAt, objectAt, textAt } from "../../../../lib/json.ts";
@@ -107,7 +107,7 @@ for (const [name, becomes, make, waitMs] of ROWS) {
 type Course = readonly [
   name: string,
   ends: "published" | string,
-  outcomes: readonly Publication[],
+  outcomes: readonly PublishOutcome[],
   waitMs?: number,
   jobs?: readonly string[],
 ];
@@ -115,7 +115,7 @@ type Course = readonly [
 const message = "the registry's words";
 const TRANSIENT = { kind: "retry", message } as const;
 const LOST = { kind: "lost", arch: "arm64", message } as const;
-const fails = (reason: FailureReason, arch?: Arch): Publication => ({ kind: "failed", reason, message, arch });
+const fails = (reason: FailureReason, arch?: Arch): PublishOutcome => ({ kind: "failed", reason, message, arch });
 const PUBLICATIONS: readonly Course[] = [
   ["P-117 the registry is busy for a moment", "published", [TRANSIENT, TRANSIENT], MINUTE],
   ["the registry stays busy", "RegistryUnavailable", Array.from({ length: 20 }, () => TRANSIENT), 5 * MINUTE],

@@ -7,7 +7,7 @@ import {
   parseRenderedConfig,
 } from "../../../../lib/builds/decide/parse/machine_config.ts";
 import { decideBuild } from "../../../../lib/builds/decide/decide.ts";
-import type { BuildEvent, Effect, Publication, ReconcileDecision } from "../../../../lib/builds/decide/effects.ts";
+import type { BuildEvent, Effect, PublishOutcome, ReconcileDecision } from "../../../../lib/builds/decide/effects.ts";
 import { parseBuildJob, parseChild, parseDigestMap } from "../../../../lib/builds/decide/parse/job.ts";
 import {
   questionKey,
@@ -74,7 +74,7 @@ export class Simulator {
   /** Answers in place of the registry's, by the beginning of the question. */
   overrides = new Map<string, RegistryAnswer>();
   /** What assembling comes to, in place of success; each counts once. */
-  outcomes: Publication[] = [];
+  outcomes: PublishOutcome[] = [];
   /** Jobs made, images pushed by Jobs, publications: since `reset`. */
   made: string[] = [];
   published: string[] = [];
@@ -394,7 +394,7 @@ export class Simulator {
     this.#store(renderRecord(record, { build, namespace: this.settings.namespace }));
   }
 
-  #publish({ to, children, mode }: Extract<Effect, { kind: "assemble" }>): Publication {
+  #publish({ to, children, mode }: Extract<Effect, { kind: "assemble" }>): PublishOutcome {
     const repository = repositoryIn(to);
     for (const { reference, digest, arch, tag } of children) {
       const image = this.images.get(reference);

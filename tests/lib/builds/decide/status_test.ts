@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import type { Publication } from "../../../../lib/builds/decide/effects.ts";
+import type { PublishOutcome } from "../../../../lib/builds/decide/effects.ts";
 import type { JobObservation } from "../../../../lib/builds/decide/observed.ts";
 import { parseBuildJob } from "../../../../lib/builds/decide/parse/job.ts";
 import {
@@ -128,7 +128,7 @@ const RECORD: BuildRecord = { archs: [DONE, { ...DONE, arch: "arm64", job: { nam
 const AT = { tag: "t", nowMs: 1_000_000, pushVersion: "1" };
 const message = "the registry's words";
 
-const FAILURES: readonly (readonly [name: string, Publication, expected: Partial<BuildRecord> | string])[] = [
+const FAILURES: readonly (readonly [name: string, PublishOutcome, expected: Partial<BuildRecord> | string])[] = [
   ["P-146 another digest", { kind: "failed", reason: "DigestMismatch", message }, "DigestMismatch"],
   ["P-101 a refused push", { kind: "failed", reason: "PushDenied", message }, "PushDenied"],
   ["P-145 an index that is refused", { kind: "failed", reason: "IndexUnsupported", message }, "IndexUnsupported"],
