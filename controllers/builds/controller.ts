@@ -10,8 +10,8 @@ import {
   openBuildRegistries,
   type RegistrySecrets,
 } from "../../lib/builds/cluster/answer_questions.ts";
-import { carryOut, type Done } from "../../lib/builds/cluster/carry_out.ts";
-import { cleanUpConfig, type DeletionResult, leftBehind } from "../../lib/builds/cluster/delete_images.ts";
+import { type CarriedOut, carryOut } from "../../lib/builds/cluster/carry_out.ts";
+import { cleanUpConfig, deletedConfigsWithMaps, type DeletionResult } from "../../lib/builds/cluster/delete_images.ts";
 import { readFacts } from "../../lib/builds/cluster/read_facts.ts";
 import { type BuildWatches, openBuildWatches } from "../../lib/builds/cluster/watches.ts";
 import { decideBuild } from "../../lib/builds/decide/decide.ts";
@@ -98,7 +98,7 @@ export class ImageBuilds implements Controller {
   #wake(config: string | undefined): void {
     if (config !== undefined) return this.enqueue(config);
     for (const { meta } of this.#watches.configs.values()) this.enqueue(meta.name);
-    for (const name of leftBehind(this.#watches)) this.enqueue(name);
+    for (const name of deletedConfigsWithMaps(this.#watches)) this.enqueue(name);
   }
 
   async #reconcile(name: string, signal: AbortSignal): Promise<ReconcileResult> {
@@ -167,7 +167,7 @@ export class ImageBuilds implements Controller {
   ): Promise<boolean> {
     const { api, clock, log, metrics, settings: { namespace } } = this.#deps;
     const { pool } = facts.config;
-    const onDone = (done: Done): void => {
+    const onDone = (done: CarriedOut): void => {
       if (done.kind === "assembled") metrics.published(pool, done.outcome, done.ms);
       if (done.kind === "deletion of an image") work.deletions.note(done.reference, done.result);
       log.info(`image builds: ${done.kind}`, { pool, ...done });

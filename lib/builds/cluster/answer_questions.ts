@@ -25,13 +25,13 @@ export interface AnswerDeps {
   readonly signal: AbortSignal;
 }
 
-const ASKED_AT_ONCE = 8;
+const MAX_PARALLEL_QUESTIONS = 8;
 
 export async function answerQuestions(
   questions: readonly RegistryQuestion[],
   deps: AnswerDeps,
 ): Promise<ReadonlyMap<string, RegistryAnswer>> {
-  const limit = pLimit(ASKED_AT_ONCE);
+  const limit = pLimit(MAX_PARALLEL_QUESTIONS);
   const answers = await Promise.all(
     questions.map((question) =>
       limit(async () => [questionKey(question), await answerQuestion(question, deps)] as const)
@@ -57,7 +57,7 @@ export async function lookUpImage(
     const own = { image, retries: "bounded", endpoints: [push.targetOf(image)] } as const;
     if (kind === "image") return await push.read(own, imageAt);
     const { digest } = await push.read(own, (session, { identifier }) => session.manifest(identifier));
-    return { kind: "there", digest };
+    return { kind: "exists", digest };
   } catch (error) {
     if (signal.aborted || !(error instanceof InspectionError)) throw error;
     const { reason, message } = error.failure;
@@ -106,7 +106,7 @@ async function answerPush(
     const upload = await withRetries(() => target.startUpload(), { clock, signal });
     // A registry that refuses this drops the unfinished upload after a while.
     await target.sendToUpload(upload, { message: { method: "DELETE" } }).catch(() => undefined);
-    return { kind: "yes" };
+    return { kind: "granted" };
   } catch (error) {
     if (signal.aborted || !(error instanceof PushError || error instanceof InspectionError)) throw error;
     const { kind, message, retryAfterMs } = error.failure;

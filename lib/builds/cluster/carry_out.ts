@@ -19,13 +19,13 @@ import type { Arch } from "../decide/observed.ts";
 import { mismatchOf } from "../decide/reconcile/reuse.ts";
 import type { FailureReason } from "../decide/types.ts";
 
-export type Done =
+export type CarriedOut =
   | { readonly kind: "job created"; readonly arch: string }
   | { readonly kind: "assembled"; readonly outcome: PublishOutcome; readonly ms: number }
   | { readonly kind: "deletion of an image"; readonly reference: string; readonly result: DeletionResult };
 
 export interface CarryOutDeps extends CreateJobDeps, AnswerDeps {
-  readonly onDone: (done: Done) => void;
+  readonly onDone: (done: CarriedOut) => void;
   readonly records: Map<string, StoredRecord>;
 }
 
@@ -46,20 +46,19 @@ export async function carryOut(effect: Effect, facts: BuildFacts, deps: CarryOut
       return void await ignoring(isConflict, api.create(Resource.machineOsBuilds, effect.build, { signal }));
     case "patch":
       return await patch(effect.target, effect.patch, {}, deps);
-    case "create job": {
+    case "create job":
       await createJob(effect, deps);
       return deps.onDone({ kind: "job created", arch: effect.arch });
-    }
     case "refresh secret":
       return await refreshCopy(effect, deps);
     case "delete":
-      return await remove(effect, deps);
+      return await deleteObject(effect, deps);
     case "write record":
       return await writeRecord(effect.object, effect.previousVersion, deps);
     case "patch status":
       return await patch(effect.target, { status: effect.patch }, { subresource: "status" }, deps);
     case "write detection":
-      return await writeMap({ namespace, name: effect.name }, effect.data, deps);
+      return await writeConfigMap({ namespace, name: effect.name }, effect.data, deps);
     case "assemble":
       return await assemble(effect, facts, deps);
     case "collect":
@@ -90,7 +89,7 @@ async function patch(
   await api.patch(RESOURCES[resource], target, { body: { kind: "merge", document }, signal });
 }
 
-async function remove(
+async function deleteObject(
   { target, propagation: propagationPolicy }: Extract<Effect, { kind: "delete" }>,
   { api, namespace, signal }: CarryOutDeps,
 ): Promise<void> {
@@ -114,7 +113,7 @@ async function writeRecord(
   if (stored !== undefined) records.set(stored.build, stored);
 }
 
-async function writeMap(
+async function writeConfigMap(
   target: { readonly namespace: string; readonly name: string },
   data: Readonly<Record<string, string | null>>,
   { api, signal }: CarryOutDeps,
@@ -189,7 +188,7 @@ export async function publishImages(
 const IMMUTABLE = /immutab|already exists|cannot be (?:overwritten|moved|updated)|TAG_(?:INVALID|IMMUTABLE)/i;
 
 /** Problems that no retry solves. All others are retried, and the next attempt names the image that is missing. */
-const REASONS: Readonly<Record<string, FailureReason>> = {
+const PERMANENT: Readonly<Record<string, FailureReason>> = {
   Unauthorized: "PushDenied",
   PushDenied: "PushDenied",
   MediaTypeRefused: "IndexUnsupported",
@@ -207,6 +206,6 @@ export function outcomeOf(
     return { kind: "failed", reason: "ArchMismatch", message, arch };
   }
   if (IMMUTABLE.test(message)) return { kind: "tag immutable", message };
-  const failure = REASONS[reason];
+  const failure = PERMANENT[reason];
   return failure === undefined ? { kind: "retry", message } : { kind: "failed", reason: failure, message };
 }

@@ -118,23 +118,23 @@ export async function cleanUpConfig(config: string, deps: CleanUpConfigDeps): Pr
   const left = [...watches.maps.values()].filter(({ child: { labels, owners } }) =>
     labels[BuildLabel.config] === config && owners.length === 0
   );
-  if (left.length === 0 || !await isGone(config, deps)) return "done";
+  if (left.length === 0 || !await isConfigDeleted(config, deps)) return "done";
   for (const { child, record } of left) {
     if (record === undefined) await deleteMap(child, deps);
   }
   // Their deletion triggers the next clean-up; only then is it known what they leave.
-  const isGoing = [...watches.builds.values()].some((build) => build.config === config) ||
+  const isPending = [...watches.builds.values()].some((build) => build.config === config) ||
     [...watches.jobs.values()].some(({ meta }) => meta.labels[BuildLabel.config] === config);
-  return isGoing ? "done" : await cleanUpImages(config, left, deps);
+  return isPending ? "done" : await cleanUpImages(config, left, deps);
 }
 
-export function leftBehind({ configs, maps }: Pick<BuildWatches, "configs" | "maps">): ReadonlySet<string> {
+export function deletedConfigsWithMaps({ configs, maps }: Pick<BuildWatches, "configs" | "maps">): ReadonlySet<string> {
   const names = [...maps.values()].map(({ child: { labels } }) => labels[BuildLabel.config] ?? "");
   return new Set(names.filter((name) => name !== "" && configs.get(name) === undefined));
 }
 
 /** Asks the API server, since the watch also leaves out objects that it cannot parse. */
-async function isGone(config: string, { api, watches, signal }: CleanUpConfigDeps): Promise<boolean> {
+async function isConfigDeleted(config: string, { api, watches, signal }: CleanUpConfigDeps): Promise<boolean> {
   if (watches.configs.state() === "missing") return false;
   const { items } = await api.list(Resource.machineOsConfigs, { fieldSelector: `metadata.name=${config}` }, signal);
   return items.length === 0;
@@ -148,10 +148,10 @@ async function cleanUpImages(
   const { api, watches: { nodes, maps }, namespace, signal, openRegistries, onImage } = deps;
   const records = left.flatMap(({ record }) => record ?? []);
   const elsewhere = digestsElsewhere(config, maps);
-  let isOpen = false;
+  let mustRetry = false;
   for (const { record, deletions } of forgottenRecords({ config, records, nodes: [...nodes.values()], elsewhere })) {
     const child = left.find((one) => one.record === record)?.child;
-    if (child === undefined || !await isThere(child, deps)) continue;
+    if (child === undefined || !await stillExists(child, deps)) continue;
     const name = record.pushSecret;
     const push = name === "" ? undefined : await readOptional(api, { type: Resource.secrets, namespace, name, signal });
     const { push: repositories } = openRegistries({ push, pull: undefined });
@@ -165,14 +165,14 @@ async function cleanUpImages(
         onImage(reference, result);
       },
     });
-    if (isUnknown) isOpen = true;
+    if (isUnknown) mustRetry = true;
     else await deleteMap(child, deps);
   }
-  return isOpen ? "later" : "done";
+  return mustRetry ? "later" : "done";
 }
 
 /** The watch may still show a record that an earlier pass deleted; its images must not be reported twice. */
-async function isThere(
+async function stillExists(
   { name, uid }: WatchedMap["child"],
   { api, namespace, signal }: CleanUpConfigDeps,
 ): Promise<boolean> {

@@ -1,6 +1,6 @@
 // What one reconcile of a MachineOSConfig reads: what is watched from memory, a few objects by their name.
 import type { JobObservation, MachineOSConfig, RegistryAnswer, RenderedConfig } from "../decide/observed.ts";
-import { objectOf, OPTIONAL_INPUTS, type OptionalInput } from "../decide/optional_inputs.ts";
+import { objectNameOf, OPTIONAL_INPUTS, type OptionalInput } from "../decide/optional_inputs.ts";
 import { withPod } from "../decide/parse/shared_objects.ts";
 import { parseRenderedConfig } from "../decide/parse/machine_config.ts";
 import { stateOfSecret } from "../decide/parse/secret.ts";
@@ -37,14 +37,14 @@ export async function readFacts(config: MachineOSConfig, deps: ReadFactsDeps): P
   const { namespace } = settings;
   const read = (type: ResourceType, name: string) =>
     readOptional(deps.api, { type, namespace, name, signal: deps.signal });
-  const [rendered, push, pull, optional, detected] = await Promise.all([
+  const [rendered, push, pull, optional, architectures] = await Promise.all([
     pool === undefined || pool.rendered === "" ? undefined : readRendered(pool.rendered, deps),
     read(Resource.secrets, config.pushSecret),
     read(Resource.secrets, config.pullSecret ?? GLOBAL_PULL_SECRET_COPY),
     readOptionalInputs(config.pool, read),
     read(Resource.configMaps, ARCHITECTURES_MAP),
   ]);
-  const of = config.meta.name;
+  const { name } = config.meta;
   const facts: BuildFacts = {
     nowMs,
     config,
@@ -54,32 +54,29 @@ export async function readFacts(config: MachineOSConfig, deps: ReadFactsDeps): P
     nodes: [...watches.nodes.values()],
     machineSets: [...watches.machineSets.values()],
     cluster: clusterOf(watches),
-    builds: [...watches.builds.values()].filter((build) => build.config === of),
-    jobs: jobsOf(of, watches),
-    ...mapsOf(of, watches),
+    builds: [...watches.builds.values()].filter((build) => build.config === name),
+    jobs: jobsOf(name, watches),
+    ...mapsOf(name, watches),
     secrets: { push: stateOfSecret(push), pull: stateOfSecret(pull) },
     secretVersions: { push: push?.metadata.resourceVersion ?? "", pull: pull?.metadata.resourceVersion ?? "" },
     optional,
     checksImages,
     otherBuilder: [...watches.otherBuilder.values()].some((isRunning) => isRunning) ? "running" : "stopped",
-    detected: detected === undefined ? undefined : {
-      resourceVersion: detected.metadata.resourceVersion ?? "",
-      data: textMapAt(detected, "data") ?? {},
-    },
+    architecturesMap: textMapAt(architectures, "data") ?? {},
     answers: NO_ANSWERS,
     settings,
   };
   return { facts, secrets: { push, pull } };
 }
 
-function clusterOf({ payloadArchitectures, shared }: BuildWatches): BuildFacts["cluster"] {
+function clusterOf({ payloadArchitectures, controllerConfigs }: BuildWatches): BuildFacts["cluster"] {
   const [payloadArchitecture = ""] = payloadArchitectures.values();
-  const [inputs = { proxy: {}, trustBundle: "" }] = shared.values();
+  const [inputs = { proxy: {}, trustBundle: "" }] = controllerConfigs.values();
   return { payloadArchitecture, ...inputs };
 }
 
-function jobsOf(config: string, { jobs, waiting }: BuildWatches): readonly JobObservation[] {
-  const pods = new Map([...waiting.values()].map((pod) => [pod.jobUid, pod.waits]));
+function jobsOf(config: string, { jobs, waitingPods }: BuildWatches): readonly JobObservation[] {
+  const pods = new Map([...waitingPods.values()].map((pod) => [pod.jobUid, pod.waits]));
   return [...jobs.values()].filter(({ meta }) => meta.labels[BuildLabel.config] === config)
     .map((job) => withPod(job, pods.get(job.meta.uid)));
 }
@@ -118,7 +115,7 @@ async function readOptionalInputs(
 ): Promise<readonly OptionalInput[]> {
   const found = await Promise.all(OPTIONAL_INPUTS.map(async (input) => {
     const type = input.kind === "secret" ? Resource.secrets : Resource.configMaps;
-    return await read(type, objectOf(input, pool)) === undefined ? [] : [input];
+    return await read(type, objectNameOf(input, pool)) === undefined ? [] : [input];
   }));
   return found.flat();
 }

@@ -26,8 +26,8 @@ import type { Logger } from "../../log.ts";
 import type { Parsed } from "../../parsed.ts";
 import {
   isRunningDeployment,
+  parseControllerConfig,
   parsePayloadArchitecture,
-  parseSharedInputs,
   type WaitingPod,
   waitingPod,
 } from "../decide/parse/shared_objects.ts";
@@ -56,10 +56,10 @@ export interface BuildWatches {
   readonly nodes: Reflector<BuildNode>;
   readonly machineSets: Reflector<BuildMachineSet>;
   readonly jobs: Reflector<JobObservation>;
-  readonly waiting: Reflector<WaitingPod>;
+  readonly waitingPods: Reflector<WaitingPod>;
   readonly maps: Reflector<WatchedMap>;
   readonly secrets: Reflector<ChildObject>;
-  readonly shared: Reflector<Pick<ClusterSettings, "proxy" | "trustBundle">>;
+  readonly controllerConfigs: Reflector<Pick<ClusterSettings, "proxy" | "trustBundle">>;
   readonly payloadArchitectures: Reflector<string>;
   readonly otherBuilder: Reflector<boolean>;
 }
@@ -82,7 +82,7 @@ function kindOf(resource: ResourceType): Pick<ReflectorOptions<unknown>, "resour
   };
 }
 
-type Watch = <T>(
+type OpenWatch = <T>(
   resource: ResourceType,
   parse: ReflectorOptions<T>["parse"],
   onChange: (change: Change<T>) => void,
@@ -91,37 +91,33 @@ type Watch = <T>(
 
 export function openBuildWatches({ api, clock, log, namespace, onChange }: BuildWatchesDeps): BuildWatches {
   const common = { api, clock, log };
-  const of: Watch = (resource, parse, onChange, where) =>
+  const watch: OpenWatch = (resource, parse, onChange, where) =>
     new Reflector({ ...common, keep: KEPT.imageBuilds, ...kindOf(resource), parse, onChange, ...where });
   // A change that is not about one MachineOSConfig concerns all of them.
-  const all = (): void => onChange(undefined);
-  const different = onDifference(all);
-  const ofBuild = (labels: Readonly<Record<string, string>>): void => onChange(labels[BuildLabel.config]);
+  const reconcileAll = (): void => onChange(undefined);
+  const ifDifferent = onDifference(reconcileAll);
+  const reconcileConfigOf = (labels: Readonly<Record<string, string>>): void => onChange(labels[BuildLabel.config]);
   const ours = { namespace, labelSelector: BuildLabel.build };
-  const jobs = of(Resource.jobs, parseBuildJob, ({ value: { meta } }) => ofBuild(meta.labels), ours);
+  const other = { namespace, fieldSelector: OTHER_BUILDER };
+  const jobs = watch(Resource.jobs, parseBuildJob, ({ value: { meta } }) => reconcileConfigOf(meta.labels), ours);
   const onPod = (change: Change<WaitingPod>): void => {
     const job = [...jobs.values()].find(({ meta }) => meta.uid === change.value.jobUid);
     // A Job that is not known yet triggers its own reconcile, which reads the pod.
-    if (job !== undefined) onDifference(() => ofBuild(job.meta.labels))(change);
+    if (job !== undefined) onDifference(() => reconcileConfigOf(job.meta.labels))(change);
   };
   const watches = {
-    configs: of(Resource.machineOsConfigs, parseMachineOSConfig, ({ value }) => onChange(value.meta.name)),
-    builds: of(Resource.machineOsBuilds, parseMachineOSBuild, ({ value }) => onChange(value.config)),
-    pools: of(Resource.machineConfigPools, valueOf(parseBuildPool), all),
-    nodes: of(Resource.nodes, parseBuildNode, different),
-    machineSets: of(Resource.machineSets, parseBuildMachineSet, different),
+    configs: watch(Resource.machineOsConfigs, parseMachineOSConfig, ({ value }) => onChange(value.meta.name)),
+    builds: watch(Resource.machineOsBuilds, parseMachineOSBuild, ({ value }) => onChange(value.config)),
+    pools: watch(Resource.machineConfigPools, valueOf(parseBuildPool), reconcileAll),
+    nodes: watch(Resource.nodes, parseBuildNode, ifDifferent),
+    machineSets: watch(Resource.machineSets, parseBuildMachineSet, ifDifferent),
     jobs,
-    waiting: of(Resource.pods, waitingPod, onPod, { namespace, labelSelector: "batch.kubernetes.io/job-name" }),
-    maps: of(Resource.configMaps, parseMap, ({ value: { child } }) => ofBuild(child.labels), ours),
-    secrets: of(
-      Resource.secrets,
-      (object) => parseChild(object, "secrets"),
-      ({ value }) => ofBuild(value.labels),
-      ours,
-    ),
-    shared: of(Resource.controllerConfigs, parseSharedInputs, different),
-    payloadArchitectures: of(Resource.clusterVersions, parsePayloadArchitecture, different),
-    otherBuilder: of(Resource.deployments, isRunningDeployment, different, { namespace, fieldSelector: OTHER_BUILDER }),
+    waitingPods: watch(Resource.pods, waitingPod, onPod, { namespace, labelSelector: "batch.kubernetes.io/job-name" }),
+    maps: watch(Resource.configMaps, parseMap, ({ value: { child } }) => reconcileConfigOf(child.labels), ours),
+    secrets: watch(Resource.secrets, parseSecret, ({ value }) => reconcileConfigOf(value.labels), ours),
+    controllerConfigs: watch(Resource.controllerConfigs, parseControllerConfig, ifDifferent),
+    payloadArchitectures: watch(Resource.clusterVersions, parsePayloadArchitecture, ifDifferent),
+    otherBuilder: watch(Resource.deployments, isRunningDeployment, ifDifferent, other),
   };
   return { ...watches, ...together(Object.values(watches)) };
 }
@@ -155,6 +151,8 @@ function valueOf<T>(parse: (object: KubeObject) => Parsed<T>): (object: KubeObje
     throw new Error(parsed.fault.message);
   };
 }
+
+const parseSecret = (object: KubeObject): ChildObject => parseChild(object, "secrets");
 
 function parseMap(object: KubeObject): WatchedMap {
   const digest = parseDigestMap(object);

@@ -41,7 +41,8 @@ export interface BuildFacts {
   readonly checksImages: boolean;
   /** Whether the machine config operator's own builder has a replica, ready or not. */
   readonly otherBuilder: "running" | "stopped";
-  readonly detected: { readonly resourceVersion: string; readonly data: Readonly<Record<string, string>> } | undefined;
+  /** The data of the ConfigMap of architectures, by pool. */
+  readonly architecturesMap: Readonly<Record<string, string>>;
   readonly answers: ReadonlyMap<string, RegistryAnswer>;
   readonly settings: BuildSettings;
 }

@@ -138,8 +138,8 @@ export type RegistryAnswer =
   }
   /** Architectures of its Linux images; digest of the index or manifest. */
   | { readonly kind: "platforms"; readonly architectures: readonly string[]; readonly digest: string }
-  | { readonly kind: "there"; readonly digest: string }
-  | { readonly kind: "yes" }
+  | { readonly kind: "exists"; readonly digest: string }
+  | { readonly kind: "granted" }
   | { readonly kind: "absent" }
   | { readonly kind: "denied"; readonly message: string }
   /** It exists, but is not an image of one architecture, or can never be read. */

@@ -12,7 +12,7 @@ export const OPTIONAL_INPUTS: readonly OptionalInput[] = [
   { volume: "etc-pki-rpm-gpg", path: "/etc/pki/rpm-gpg", kind: "secret" },
 ];
 
-export function objectOf({ volume }: OptionalInput, pool: string): string {
+export function objectNameOf({ volume }: OptionalInput, pool: string): string {
   return volume === "etc-pki-entitlement" ? `${volume}-${pool}` : volume;
 }
 
@@ -22,5 +22,5 @@ export function missingInputs(
   { pool, optional }: { readonly pool: string; readonly optional: readonly OptionalInput[] },
 ): readonly string[] {
   return OPTIONAL_INPUTS.filter((input) => volumes.includes(input.volume) && !optional.includes(input))
-    .map((input) => `${input.kind === "secret" ? "secret" : "ConfigMap"} "${objectOf(input, pool)}"`);
+    .map((input) => `${input.kind === "secret" ? "secret" : "ConfigMap"} "${objectNameOf(input, pool)}"`);
 }

@@ -4,7 +4,7 @@ import type { TolerationPlan } from "../../../cluster/taint.ts";
 import type { ObjectMeta, OwnerReference, Wire } from "../../../k8s/types.ts";
 import type { BuildFacts } from "../facts.ts";
 import type { MachineOSBuild, RenderedConfig } from "../observed.ts";
-import { objectOf } from "../optional_inputs.ts";
+import { objectNameOf } from "../optional_inputs.ts";
 import type { ArchPlan, BuildPlan } from "../types.ts";
 import BUILD_SCRIPT from "./build.sh" with { type: "text" };
 import DIGEST_SCRIPT from "./digest.sh" with { type: "text" };
@@ -145,7 +145,7 @@ function volumesOf({ plan, arch, facts: { optional } }: JobInput): readonly Wire
     { name: "done", emptyDir: { medium: "Memory" } },
     { name: "buildah-cache", emptyDir: {} },
     ...optional.map((input) => {
-      const [name, object] = [input.volume, objectOf(input, plan.pool)];
+      const [name, object] = [input.volume, objectNameOf(input, plan.pool)];
       return input.kind === "secret" ? { name, secret: { secretName: object } } : { name, configMap: { name: object } };
     }),
   ];

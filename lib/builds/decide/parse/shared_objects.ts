@@ -16,7 +16,7 @@ export function waitingPod(pod: KubeObject): WaitingPod | undefined {
   return jobUid === undefined || waits === undefined ? undefined : { jobUid, waits };
 }
 
-export function parseSharedInputs({ spec }: KubeObject): Pick<ClusterSettings, "proxy" | "trustBundle"> {
+export function parseControllerConfig({ spec }: KubeObject): Pick<ClusterSettings, "proxy" | "trustBundle"> {
   const proxy = objectAt(spec, "proxy") ?? {};
   return {
     proxy: {

@@ -16,7 +16,7 @@ import { mismatchOf } from "./reuse.ts";
 
 export function finishBuild(scope: Scope, record: BuildRecord, { part: checked }: CheckedImages): PartialDecision {
   if (checked.questions.length > 0 || checked.effects.length > 0) return checked;
-  const effects = [...tidyEffects(scope, record), ...unstage(scope, record), ...collected(scope)];
+  const effects = [...cleanUpEffects(scope, record), ...unstageEffects(scope, record), ...surplusEffects(scope)];
   return joinParts([checked, publishToPool(scope), part({ effects })]);
 }
 
@@ -39,10 +39,10 @@ export function checkImages(scope: Scope, record: BuildRecord): CheckedImages {
   const asked = { reference, tag: `${repository}:${tag}`, children };
   const answers = answersAbout(asked, scope);
   if ("questions" in answers) return { found: "not checked", part: answers };
-  return { found: foundOf(answers, asked), part: mendingOf(answers, asked, { scope, record, tag }) };
+  return { found: foundOf(answers, asked), part: repairOf(answers, asked, { scope, record, tag }) };
 }
 
-interface Asked {
+interface PublishedReferences {
   readonly reference: string;
   readonly tag: string;
   readonly children: readonly string[];
@@ -50,46 +50,49 @@ interface Asked {
 
 type Answers = ReadonlyMap<string, RegistryAnswer>;
 
-/** The answers by what was asked about, or what must come first. By its digest the whole is asked for where the tag is not it. */
-function answersAbout({ reference, tag, children }: Asked, { facts, build }: Scope): Answers | PartialDecision {
-  const answerTo = (one: string): RegistryAnswer | undefined =>
-    facts.answers.get(questionKey({ kind: "tag", reference: one }));
-  // Which tag an image has that was built beforehand nothing says.
-  const whole = isPreBuilt(build) ? [reference] : isNamed(answerTo(tag), reference) ? [tag] : [tag, reference];
+/** The answers by reference, or what must come first. The digest is asked for only if the tag does not name it. */
+function answersAbout(
+  { reference, tag, children }: PublishedReferences,
+  { facts, build }: Scope,
+): Answers | PartialDecision {
+  const answerTo = (image: string): RegistryAnswer | undefined =>
+    facts.answers.get(questionKey({ kind: "tag", reference: image }));
+  // The tag of a pre-built image is not known.
+  const whole = isPreBuilt(build) ? [reference] : hasDigestOf(reference, answerTo(tag)) ? [tag] : [tag, reference];
   const asked = [...answerTo(tag) === undefined ? whole.slice(0, 1) : whole, ...children];
-  const answers = new Map(asked.flatMap((one) => {
-    const answer = answerTo(one);
-    return answer === undefined ? [] : [[one, answer] as const];
+  const answers = new Map(asked.flatMap((image) => {
+    const answer = answerTo(image);
+    return answer === undefined ? [] : [[image, answer] as const];
   }));
-  const open = asked.filter((one) => !answers.has(one));
-  if (open.length > 0) return part({ questions: open.map((one) => ({ kind: "tag", reference: one })) });
+  const open = asked.filter((image) => !answers.has(image));
+  if (open.length > 0) return part({ questions: open.map((image) => ({ kind: "tag", reference: image })) });
   const unknown = answers.values().find((answer) => answer.kind === "unknown");
   return unknown === undefined ? answers : part({ wakeAtMs: facts.nowMs + (unknown.retryAfterMs ?? ASK_AGAIN_MS) });
 }
 
-function isNamed(answer: RegistryAnswer | undefined, reference: string): boolean {
-  return answer?.kind === "there" && answer.digest === digestOfReference(reference);
+function hasDigestOf(reference: string, answer: RegistryAnswer | undefined): boolean {
+  return answer?.kind === "exists" && answer.digest === digestOfReference(reference);
 }
 
-function foundOf(answers: Answers, { tag, reference }: Asked): FoundImages {
+function foundOf(answers: Answers, { tag, reference }: PublishedReferences): FoundImages {
   const missing = answers.entries().filter(([, { kind }]) => kind === "absent")
-    .map(([one]) => `"${one}" is no longer in the registry.`).toArray();
-  const altered = answers.entries().toArray().flatMap(([one, answer]) => {
+    .map(([image]) => `"${image}" is no longer in the registry.`).toArray();
+  const altered = answers.entries().toArray().flatMap(([image, answer]) => {
     if (answer.kind === "unusable") return [answer.message];
-    const isMoved = one === tag && answer.kind === "there" && !isNamed(answer, reference);
+    const isMoved = image === tag && answer.kind === "exists" && !hasDigestOf(reference, answer);
     return isMoved ? [`"${tag}" names ${answer.digest} by now.`] : [];
   });
   if (missing.length + altered.length === 0) return "as published";
   return { reason: missing.length > 0 ? "Missing" : "Altered", message: [...missing, ...altered].join(" ") };
 }
 
-function mendingOf(
+function repairOf(
   answers: Answers,
-  { reference, tag: named, children }: Asked,
+  { reference, tag: named, children }: PublishedReferences,
   { scope, record, tag }: { readonly scope: Scope; readonly record: BuildRecord; readonly tag: string },
 ): PartialDecision {
   const { facts, plan, build } = scope;
-  const isGone = (one: string): boolean => answers.get(one)?.kind === "absent";
+  const isGone = (image: string): boolean => answers.get(image)?.kind === "absent";
   if (children.some(isGone) || children.length === 0 && isGone(reference)) {
     const message = `An image of build "${build.meta.name}" is no longer in the registry: it is built again.`;
     return part({
@@ -129,7 +132,7 @@ function publishToPool({ facts: { config: { meta, status } }, plan, build }: Sco
 }
 
 /** Deletes Jobs and their objects, but neither the record nor the ConfigMaps with digests. */
-function tidyEffects({ facts, build }: Scope, record: BuildRecord): readonly Effect[] {
+function cleanUpEffects({ facts, build }: Scope, record: BuildRecord): readonly Effect[] {
   const jobs = facts.jobs.filter((job) => job.build === build.meta.uid && !job.meta.isDeleting);
   const jobUids = record.archs.flatMap(({ job }) => job?.uid ?? []);
   const children = facts.children.filter(({ name, owners, labels }) =>
@@ -142,7 +145,7 @@ function tidyEffects({ facts, build }: Scope, record: BuildRecord): readonly Eff
   ];
 }
 
-function unstage({ facts, plan, build }: Scope, record: BuildRecord): readonly Effect[] {
+function unstageEffects({ facts, plan, build }: Scope, record: BuildRecord): readonly Effect[] {
   if (!record.archs.some(({ isStaged }) => isStaged)) return [];
   const archs = record.archs.map(({ from, isStaged, ...one }) =>
     isStaged === true || from === undefined ? one : { ...one, from }
@@ -152,7 +155,7 @@ function unstage({ facts, plan, build }: Scope, record: BuildRecord): readonly E
 }
 
 /** Deletes nothing before the build in use is published. The images of that build stay in any case. */
-function collected({ facts, plan, build }: Scope): readonly Effect[] {
+function surplusEffects({ facts, plan, build }: Scope): readonly Effect[] {
   const { config, builds, records, nodes, elsewhere, settings } = facts;
   if (digestOfReference(config.status.pullSpec ?? "") !== digestOfReference(build.status.digestedPushSpec ?? "")) {
     return [];

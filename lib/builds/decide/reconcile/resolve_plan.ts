@@ -32,7 +32,7 @@ export function resolvePlan(facts: BuildFacts): Resolved {
     isMultiPayload: cluster.payloadArchitecture === "Multi",
     override: config.meta.annotations[ArchwayAnnotation.architectures],
   });
-  const text = facts.detected?.data[config.pool];
+  const text = facts.architecturesMap[config.pool];
   const stored = parseStoredSet(text);
   const planFor = (set: ArchSet): BuildPlan | PlanError => {
     const { pool, rendered, builds } = facts;

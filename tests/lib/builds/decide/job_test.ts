@@ -300,7 +300,7 @@ interface Check {
 }
 
 function check(
-  { rendered = {}, config = {}, set = ["amd64", "arm64"], base = GOOD, push = { kind: "yes" } }: Check,
+  { rendered = {}, config = {}, set = ["amd64", "arm64"], base = GOOD, push = { kind: "granted" } }: Check,
 ): Preflight {
   const plan = planOf({ set, config, rendered });
   const answers = new Map([

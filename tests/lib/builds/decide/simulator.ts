@@ -157,7 +157,7 @@ export class Simulator {
       elsewhere: this.elsewhere,
       checksImages: this.checksImages,
       otherBuilder: this.otherBuilder,
-      detected: this.detected === undefined ? undefined : { resourceVersion: "1", data: this.detected },
+      architecturesMap: this.detected ?? {},
       answers,
       settings: this.settings,
     };
@@ -268,7 +268,7 @@ export class Simulator {
   #answer(question: RegistryQuestion): RegistryAnswer {
     const key = questionKey(question);
     for (const [start, answer] of this.overrides) if (key.startsWith(start)) return answer;
-    if (question.kind === "push") return { kind: "yes" };
+    if (question.kind === "push") return { kind: "granted" };
     if (question.kind === "platforms") {
       return { kind: "platforms", architectures: this.basePlatforms, digest: this.baseDigest };
     }
@@ -276,7 +276,7 @@ export class Simulator {
     const digest = reference.split("@")[1] ?? this.tags.get(reference);
     const image = this.images.get(reference.includes("@") ? reference : `${repositoryIn(reference)}@${digest}`);
     if (digest === undefined || image === undefined) return { kind: "absent" };
-    if (question.kind === "tag") return { kind: "there", digest };
+    if (question.kind === "tag") return { kind: "exists", digest };
     if (image.children.length > 0) return { kind: "unusable", message: "it is an index" };
     const { architecture, labels } = image;
     return { kind: "image", digest, mediaType: "m", size: 1, platform: { os: "linux", architecture }, labels };
