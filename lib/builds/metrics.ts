@@ -158,8 +158,8 @@ export class BuildMetrics {
   count(now: PoolBuildView, before: PoolBuildView | undefined): void {
     if (before === undefined) return;
     const { pool, times: { createdAt, startedAt, endedAt } } = now;
-    const isOther = before.build !== now.build || before.times.createdAt !== createdAt;
-    const known: Pick<PoolBuildView, "state" | "times" | "archs"> = isOther ? NOTHING : before;
+    const isNewBuild = before.build !== now.build || before.times.createdAt !== createdAt;
+    const known: Pick<PoolBuildView, "state" | "times" | "archs"> = isNewBuild ? NOTHING : before;
     const state = LABEL_OF[now.state];
     const counted = this.#counted;
     const isReconfigured = now.rendered !== before.rendered && now.rendered !== "" && before.rendered !== "";

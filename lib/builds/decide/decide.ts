@@ -11,7 +11,7 @@ import { membersOf, type UncoveredNode, uncoveredNodes } from "./detect/detect.t
 import { type MachineOSBuild, questionKey, type RegistryQuestion } from "./observed.ts";
 import { blockingCondition, createBuild, decidePreBuilt, isPreBuilt } from "./reconcile/create_build.ts";
 import { checkImages, finishBuild, recoverRecord } from "./reconcile/finished.ts";
-import { decideRebuild, leaveOthers, retryDenied } from "./reconcile/rebuild.ts";
+import { decideRebuild, deleteSuperseded, retryDenied } from "./reconcile/rebuild.ts";
 import { annotate, ASK_AGAIN_MS, joinParts, part, type Scope } from "./reconcile/part.ts";
 import {
   configConditions,
@@ -92,10 +92,10 @@ function decidePlanned(facts: BuildFacts, plan: BuildPlan): Planned {
     return { reason: "creating the build", part: createBuild(scope, rebuild.kind === "create" ? rebuild.forced : []) };
   }
   if (build.meta.isDeleting) return { reason: "build is going", part: part(), build };
-  const tidied = rebuild.kind === "none" ? rebuild.part : part();
-  const others = leaveOthers({ facts, plan, build });
+  const cleanedUp = rebuild.kind === "none" ? rebuild.part : part();
+  const superseded = deleteSuperseded({ facts, plan, build });
   const outcome = (isTerminal(stateOfBuild(build)) ? decideEnded : decideRunning)({ facts, plan, build });
-  return { ...outcome, build, part: joinParts([preBuilt?.part ?? part(), tidied, others, outcome.part]) };
+  return { ...outcome, build, part: joinParts([preBuilt?.part ?? part(), cleanedUp, superseded, outcome.part]) };
 }
 
 function decideRunning(scope: Scope): Planned {
@@ -168,20 +168,20 @@ interface Covering {
 function uncoveredOf({ config, builds, records, nodes, pools, answers }: BuildFacts): Covering {
   const build = builds.find(({ meta }) => meta.name === config.status.build);
   const record = records.find(({ buildUid }) => build !== undefined && buildUid === build.meta.uid)?.record;
-  const given = (covered: readonly string[]): Covering => {
+  const coverageBy = (covered: readonly string[]): Covering => {
     const uncovered = covered.length === 0 ? [] : uncoveredNodes({ pool: config.pool, pools, nodes, covered });
     return { uncovered, questions: [] };
   };
-  if (record !== undefined) return given(record.archs.filter(isDone).map(({ arch }) => arch));
+  if (record !== undefined) return coverageBy(record.archs.filter(isDone).map(({ arch }) => arch));
   const reported = new Set(
     membersOf(config.pool, { nodes, pools }).map((node) => node.reported).filter((arch) => arch),
   );
   const { pullSpec = "" } = config.status;
-  if (pullSpec === "" || reported.size < 2) return given([]);
+  if (pullSpec === "" || reported.size < 2) return coverageBy([]);
   const question = { kind: "image", reference: pullSpec } as const;
   const answer = answers.get(questionKey(question));
   if (answer === undefined) return { uncovered: [], questions: [question] };
-  return given(answer.kind === "image" ? [answer.platform.architecture] : []);
+  return coverageBy(answer.kind === "image" ? [answer.platform.architecture] : []);
 }
 
 function noView(facts: BuildFacts): PoolBuildView {

@@ -13,7 +13,7 @@ import { parseTime } from "../../../cluster/time.ts";
 const CONTROL_PLANE_POOL = "master";
 const WORKER_POOL = "worker";
 const ARBITER_POOL = "arbiter";
-const OWN_POOLS: readonly string[] = [CONTROL_PLANE_POOL, ARBITER_POOL, WORKER_POOL];
+const STANDARD_POOLS: readonly string[] = [CONTROL_PLANE_POOL, ARBITER_POOL, WORKER_POOL];
 
 export interface DetectInput {
   readonly pool: string;
@@ -119,7 +119,7 @@ function poolOf(
   pools: readonly MachineConfigPool[],
 ): string | undefined {
   const selecting = pools.filter((pool) => selects(pool, labels)).map(({ name }) => name);
-  const custom = selecting.filter((name) => !OWN_POOLS.includes(name));
+  const custom = selecting.filter((name) => !STANDARD_POOLS.includes(name));
   if (selecting.includes(CONTROL_PLANE_POOL)) return CONTROL_PLANE_POOL;
   if (selecting.includes(ARBITER_POOL)) return ARBITER_POOL;
   if (custom.length > 1) return undefined;
@@ -204,7 +204,7 @@ function withoutTime(text: string): string | undefined {
   return JSON.stringify(Object.fromEntries(entries.toSorted(([left], [right]) => left < right ? -1 : 1)));
 }
 
-export interface RetainInput {
+export interface EffectiveSetInput {
   readonly detected: ArchSet;
   readonly built: ArchSet;
   readonly stored: StoredSet | undefined;
@@ -214,7 +214,7 @@ export interface RetainInput {
 }
 
 /** The set to plan for. One without nodes is kept for `retainMs`, and longer until another change needs a build. */
-export function effectiveSet({ detected, built, stored, nowMs, retainMs, isPublished }: RetainInput): ArchSet {
+export function effectiveSet({ detected, built, stored, nowMs, retainMs, isPublished }: EffectiveSetInput): ArchSet {
   const all = setOf([...detected, ...built]);
   if (all.length === detected.length || isPublished(all)) return all;
   const isGone = (arch: string): boolean => {

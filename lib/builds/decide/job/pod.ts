@@ -8,8 +8,8 @@ import { objectNameOf } from "../optional_inputs.ts";
 import type { ArchPlan, BuildPlan } from "../types.ts";
 import BUILD_SCRIPT from "./build.sh" with { type: "text" };
 import DIGEST_SCRIPT from "./digest.sh" with { type: "text" };
-import { SHORT_KEY } from "../plan/build_keys.ts";
-import { isOf423 } from "../plan/release.ts";
+import { SHORT_KEY_LENGTH } from "../plan/build_keys.ts";
+import { isAtLeast423 } from "../plan/release.ts";
 import { ArchwayAnnotation, BuildLabel, MCO_API_VERSION, MCO_GROUP, McoAnnotation } from "../names.ts";
 
 export interface JobInput {
@@ -64,7 +64,7 @@ function digestProgram({ rendered, facts: { settings } }: JobInput): Pick<Wire<V
   const { builderImage, digestImage, digestCommand } = settings;
   const [image, command] = digestCommand.length > 0
     ? [builderImage, digestCommand]
-    : isOf423(rendered.meta)
+    : isAtLeast423(rendered.meta)
     ? [builderImage, ["machine-os-builder", "create-digest-configmap"]]
     : [rendered.osImageURL, ["/bin/bash", "-c", DIGEST_SCRIPT, "create-digest-configmap"]];
   return { image: digestImage === "" ? image : digestImage, command };
@@ -118,10 +118,7 @@ function mountsOf({ facts: { optional } }: JobInput): readonly Wire<V1VolumeMoun
     { name: "base-image-pull-creds", mountPath: "/tmp/base-image-pull-creds" },
     { name: "final-image-push-creds", mountPath: "/tmp/final-image-push-creds" },
     { name: "done", mountPath: "/tmp/done" },
-    ...optional.map(({ volume, path }) => ({
-      name: volume,
-      mountPath: path,
-    })),
+    ...optional.map(({ volume, path }) => ({ name: volume, mountPath: path })),
   ];
 }
 
@@ -163,7 +160,7 @@ export function childLabels(plan: BuildPlan, arch?: ArchPlan): Readonly<Record<s
     [BuildLabel.build]: plan.name,
     ...(arch === undefined || plan.mode === "single" ? {} : {
       [BuildLabel.arch]: arch.arch,
-      [BuildLabel.buildKey]: arch.buildKey.slice(0, SHORT_KEY),
+      [BuildLabel.buildKey]: arch.buildKey.slice(0, SHORT_KEY_LENGTH),
     }),
   };
 }

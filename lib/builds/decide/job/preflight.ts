@@ -116,9 +116,9 @@ export type NodesFor =
   | { readonly kind: "some"; readonly tolerations: readonly TolerationPlan[] }
   | { readonly kind: "none"; readonly message: string };
 
-const KEEPING_AWAY: readonly string[] = ["NoSchedule", "NoExecute"];
+const REPELLING_EFFECTS: readonly string[] = ["NoSchedule", "NoExecute"];
 /** Taints by which Kubernetes marks a node's problem, such as `node.kubernetes.io/not-ready`: never tolerated. */
-const TROUBLE = /^node(?:\.cloudprovider)?\.kubernetes\.io\//;
+const PROBLEM_TAINT = /^node(?:\.cloudprovider)?\.kubernetes\.io\//;
 
 export function nodesFor(
   arch: Arch,
@@ -126,37 +126,37 @@ export function nodesFor(
 ): NodesFor {
   const own = nodes.filter(({ reported, os }) => reported === arch && os !== "windows");
   if (own.length === 0) return { kind: "none", message: `No node of the cluster is of ${arch}.` };
-  const usable = own.filter(({ isSchedulable, taints }) => isSchedulable && !taints.some(isTrouble));
+  const usable = own.filter(({ isSchedulable, taints }) => isSchedulable && !taints.some(marksProblem));
   if (usable.length === 0) {
     return { kind: "none", message: `None of the ${own.length} nodes of ${arch} takes pods at the moment.` };
   }
-  if (usable.some(({ taints }) => !taints.some(keepsAway))) return { kind: "some", tolerations: [] };
+  if (usable.some(({ taints }) => !taints.some(repels))) return { kind: "some", tolerations: [] };
   const shared = sharedTaints(usable);
   // The shared taints are enough only for a node that has no others; else those of the node with the fewest count.
-  const [node] = usable.filter(({ taints }) => taints.filter(keepsAway).length === shared.length);
+  const [node] = usable.filter(({ taints }) => taints.filter(repels).length === shared.length);
   const tolerated = node === undefined ? fewestTaints(usable) : shared;
   if (toleratesDedicated) return { kind: "some", tolerations: tolerated.map(asToleration) };
   const keys = [...new Set(tolerated.map(({ key }) => key))].toSorted().join(", ");
   return { kind: "none", message: `Every node of ${arch} has a taint that Jobs do not tolerate: ${keys}.` };
 }
 
-function keepsAway({ effect }: Taint): boolean {
-  return KEEPING_AWAY.includes(effect);
+function repels({ effect }: Taint): boolean {
+  return REPELLING_EFFECTS.includes(effect);
 }
 
-function isTrouble(taint: Taint): boolean {
-  return keepsAway(taint) && TROUBLE.test(taint.key);
+function marksProblem(taint: Taint): boolean {
+  return repels(taint) && PROBLEM_TAINT.test(taint.key);
 }
 
 function sharedTaints(nodes: readonly BuildNode[]): readonly Taint[] {
   const [first, ...rest] = nodes;
   return (first?.taints ?? []).filter((taint) =>
-    keepsAway(taint) && rest.every(({ taints }) => taints.some((other) => isSame(other, taint)))
+    repels(taint) && rest.every(({ taints }) => taints.some((other) => isSame(other, taint)))
   );
 }
 
 function fewestTaints(nodes: readonly BuildNode[]): readonly Taint[] {
-  const [best] = nodes.map(({ name, taints }) => ({ name, taints: taints.filter(keepsAway) }))
+  const [best] = nodes.map(({ name, taints }) => ({ name, taints: taints.filter(repels) }))
     .toSorted((left, right) => left.taints.length - right.taints.length || (left.name < right.name ? -1 : 1));
   return best?.taints ?? [];
 }

@@ -5,21 +5,21 @@ import { asParsed, type Parsed, unparsable } from "../../../parsed.ts";
 import type { SecretState } from "../observed.ts";
 
 export const DOCKER_CONFIG_JSON = "kubernetes.io/dockerconfigjson";
-const KEYS: Readonly<Record<string, string>> = {
+const DATA_KEYS: Readonly<Record<string, string>> = {
   [DOCKER_CONFIG_JSON]: ".dockerconfigjson",
   "kubernetes.io/dockercfg": ".dockercfg",
 };
 
 export function stateOfSecret(secret: KubeObject | undefined): SecretState {
   if (secret === undefined) return "absent";
-  const key = entryOf(KEYS, textAt(secret, "type"));
+  const key = entryOf(DATA_KEYS, textAt(secret, "type"));
   const data = objectAt(secret, "data");
   return key !== undefined && typeof memberOf(data, key) === "string" ? "usable" : "not for a registry";
 }
 
 /** The credentials of a registry secret of either type as `.dockerconfigjson`, in base64. No message quotes them. */
 export function canonicaliseSecret(secret: KubeObject): Parsed<{ readonly data: string; readonly isChanged: boolean }> {
-  const key = entryOf(KEYS, textAt(secret, "type"));
+  const key = entryOf(DATA_KEYS, textAt(secret, "type"));
   const encoded = key === undefined ? undefined : entryOf(textMapAt(secret, "data"), key);
   const { name } = secret.metadata;
   if (key === undefined || encoded === undefined) {

@@ -58,11 +58,11 @@ export function setKeyOf(
   return sha256(canonical({ v: 1, ...set }));
 }
 
-export const SHORT_KEY = 32;
+export const SHORT_KEY_LENGTH = 32;
 
 /** The key in names of one architecture's objects: it differs between MachineOSConfigs with equal inputs. */
 export function nameKeyOf(config: string, buildKey: string): string {
-  return sha256(`${config}/${buildKey}`).slice(0, SHORT_KEY);
+  return sha256(`${config}/${buildKey}`).slice(0, SHORT_KEY_LENGTH);
 }
 
 /** JSON with sorted keys and without white space. Members that are undefined are left out. */

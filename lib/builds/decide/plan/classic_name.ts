@@ -97,7 +97,7 @@ function scalar(text: string, position: Position): string {
   if (text.includes("\n")) {
     return isSpecial || / (?:\n|$)/.test(text) ? doubleQuoted(text, position) : literal(text, position.indent);
   }
-  if (isSpecial || meansMore(text)) return doubleQuoted(text, position);
+  if (isSpecial || isReadAsOtherType(text)) return doubleQuoted(text, position);
   if (!INDICATOR.test(text) && text.trim() === text) return wrap([...text], position, "plain");
   const letters = [...text].map((letter) => letter === "'" ? "''" : letter);
   return `'${wrap(letters, { ...position, column: position.column + 1 }, "single")}'`;
@@ -158,18 +158,18 @@ const WORDS = new Set(
 const BASE_60 = /^[-+]?\d[\d_]*(?::[0-5]?\d)+(?:\.[\d_]*)?$/;
 const DECIMAL = /^[-+]?(?:\.\d+|\d+(?:\.\d*)?)(?:e[-+]?\d+)?$/i;
 
-function meansMore(text: string): boolean {
+function isReadAsOtherType(text: string): boolean {
   return WORDS.has(text) || BASE_60.test(text) || isNumber(text) || isTime(text);
 }
 
 /** `4.22` is a number, `4.22.0` is a text. */
 function isNumber(text: string): boolean {
   const digits = text.replace(/^[-+\d]/.test(text) ? /_/g : /(?<=\d)_(?=\d)/g, "");
-  return DECIMAL.test(digits) && Number.isFinite(Number(digits)) || isPrefixed(digits);
+  return DECIMAL.test(digits) && Number.isFinite(Number(digits)) || isPrefixedInteger(digits);
 }
 
 /** Whether it is an integer in base 16, 8 or 2 that fits into 64 bits. */
-function isPrefixed(text: string): boolean {
+function isPrefixedInteger(text: string): boolean {
   const [, sign = "", number = ""] = /^([-+]?)(0x[\da-f]+|0o[0-7]+|0b[01]+)$/i.exec(text) ??
     /^()(0b[01]+)$/.exec(text.replace(/^0b[-+]/, "0b")) ?? [];
   if (number === "") return false;

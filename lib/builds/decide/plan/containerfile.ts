@@ -1,6 +1,6 @@
 // The Containerfile of one architecture: stages with configuration, extensions, kernel and CA bundle, then the user's text.
 import type { Arch, ContainerFile, RenderedConfig } from "../observed.ts";
-import { isOf423 } from "./release.ts";
+import { isAtLeast423 } from "./release.ts";
 
 /** Raised when a change of the template below changes images; part of every build key. */
 export const TEMPLATE_VERSION = 1;
@@ -38,7 +38,7 @@ export function resolveContainerfile(files: readonly ContainerFile[], arch: Arch
 /** From 4.23 on Open vSwitch's part of ipsec is a package of its own. */
 function packagesOf(extension: string, meta: RenderedConfig["meta"]): readonly string[] {
   const packages = EXTENSION_PACKAGES[extension] ?? [];
-  return extension === "ipsec" && isOf423(meta) ? [...packages, "openvswitch3.5-ipsec"] : packages;
+  return extension === "ipsec" && isAtLeast423(meta) ? [...packages, "openvswitch3.5-ipsec"] : packages;
 }
 
 export function unknownExtensions(extensions: readonly string[]): readonly string[] {

@@ -3,7 +3,7 @@ import type { MachineConfigPool } from "../../../cluster/machines.ts";
 import type { Arch, MachineOSBuild, MachineOSConfig, RenderedConfig } from "../observed.ts";
 import type { ArchPlan, ArchSet, BuildMode, BuildPlan, PlanError } from "../types.ts";
 import { ArchwayAnnotation, McoAnnotation } from "../names.ts";
-import { buildInputs, buildKeyOf, nameKeyOf, setKeyOf, SHORT_KEY } from "./build_keys.ts";
+import { buildInputs, buildKeyOf, nameKeyOf, setKeyOf, SHORT_KEY_LENGTH } from "./build_keys.ts";
 import { classicName } from "./classic_name.ts";
 import { renderContainerfile, resolveContainerfile } from "./containerfile.ts";
 import { repositoryOf } from "./repository.ts";
@@ -32,7 +32,7 @@ export function planBuild(input: PlanInput): BuildPlan | PlanError {
   if (pool.name !== config.pool) {
     return error("PoolMismatch", `MachineOSConfig "${name}" is for pool "${config.pool}", not "${pool.name}".`);
   }
-  const lack = lackOf(pool, rendered);
+  const lack = whyNotRendered(pool, rendered);
   if (rendered === undefined || lack !== undefined) return error("NotRendered", lack ?? "");
   if (set.length === 0) return error("NoArchitecture", `No node says which architecture pool "${config.pool}" has.`);
   const mode: BuildMode = set.length === 1 && !alwaysIndex ? "single" : "index";
@@ -58,7 +58,7 @@ function planOf(
     ? singleName(input)
     : `${config.meta.name}-${
       setKeyOf({ pool: config.pool, rendered: pool.rendered, repository, builds: Object.fromEntries(keys) })
-        .slice(0, SHORT_KEY)
+        .slice(0, SHORT_KEY_LENGTH)
     }`;
   const builds = keys.map(([arch, buildKey]): ArchPlan => {
     const userText = resolveContainerfile(config.containerFiles, arch);
@@ -110,7 +110,7 @@ function indexNames(
     job: `ocl-${key}`,
     digestMap: `digest-${key}`,
     containerfileMap: `containerfile-${key}`,
-    tag: `${config}-${buildKey.slice(0, SHORT_KEY)}-${arch}`,
+    tag: `${config}-${buildKey.slice(0, SHORT_KEY_LENGTH)}-${arch}`,
   };
 }
 
@@ -132,7 +132,7 @@ function singleName(
   return isUnchanged && isOfOneArch ? current.meta.name : classicName({ config, pool, rendered });
 }
 
-function lackOf(pool: MachineConfigPool, rendered: RenderedConfig | undefined): string | undefined {
+function whyNotRendered(pool: MachineConfigPool, rendered: RenderedConfig | undefined): string | undefined {
   if (pool.rendered === "") return `MachineConfigPool "${pool.name}" has no rendered configuration yet.`;
   if (rendered === undefined) return `There is no MachineConfig "${pool.rendered}".`;
   const { name, annotations } = rendered.meta;

@@ -2,8 +2,7 @@
 import type { RenderedConfig } from "../observed.ts";
 import { McoAnnotation } from "../names.ts";
 
-/** Whether it is of OpenShift 4.23 or later. */
-export function isOf423({ annotations }: RenderedConfig["meta"]): boolean {
+export function isAtLeast423({ annotations }: RenderedConfig["meta"]): boolean {
   const [, major, minor] = /^(\d+)\.(\d+)/.exec(annotations[McoAnnotation.releaseVersion] ?? "") ?? [];
   return Number(major) > 4 || Number(major) === 4 && Number(minor) >= 23;
 }

@@ -3,7 +3,7 @@ import type { Effect, RegistryDeletion } from "../effects.ts";
 import type { BuildFacts, StoredRecord } from "../facts.ts";
 import type { BuildNode, MachineOSBuild, MachineOSConfig } from "../observed.ts";
 import { BuildLabel, recordName } from "../names.ts";
-import { SHORT_KEY } from "../plan/build_keys.ts";
+import { SHORT_KEY_LENGTH } from "../plan/build_keys.ts";
 import { digestOfReference, repositoryOf } from "../plan/repository.ts";
 import type { ArchBuild, BuildRecord } from "../types.ts";
 import { stateOfBuild } from "../status/aggregate.ts";
@@ -17,7 +17,7 @@ export interface CollectInput extends Pick<BuildFacts, "builds" | "records" | "n
   readonly current: string;
 }
 
-export interface LeavingBuild {
+export interface DeletedBuild {
   readonly meta: Pick<MachineOSBuild["meta"], "name" | "uid">;
   readonly pushSpec: string;
   readonly status: Pick<MachineOSBuild["status"], "digestedPushSpec">;
@@ -39,10 +39,10 @@ export function surplusBuilds({ builds, records, retain, current }: CollectInput
 
 export function liveDigests(
   { config, builds, records, nodes, elsewhere }: Omit<CollectInput, "retain" | "current">,
-  leaving: Pick<LeavingBuild, "meta">,
+  deleted: Pick<DeletedBuild, "meta">,
 ): ReadonlySet<string> {
-  const staying = builds.filter(({ meta }) => meta.uid !== leaving.meta.uid);
-  const recorded = records.filter(({ buildUid }) => buildUid !== leaving.meta.uid).flatMap(digestsOf);
+  const staying = builds.filter(({ meta }) => meta.uid !== deleted.meta.uid);
+  const recorded = records.filter(({ buildUid }) => buildUid !== deleted.meta.uid).flatMap(digestsOf);
   return new Set([
     ...staying.map(({ status }) => digestOfReference(status.digestedPushSpec ?? "")),
     ...recorded,
@@ -67,22 +67,22 @@ function runningDigests(nodes: readonly BuildNode[]): ReadonlySet<string> {
   return new Set(digests.filter((digest) => digest !== ""));
 }
 
-function leavingOf({ build: name, buildUid: uid, pushSpec, record: { index } }: StoredRecord): LeavingBuild {
+function deletedBuildOf({ build: name, buildUid: uid, pushSpec, record: { index } }: StoredRecord): DeletedBuild {
   const digestedPushSpec = index.kind === "published" ? index.reference : undefined;
   return { meta: { name, uid }, pushSpec, status: { digestedPushSpec } };
 }
 
 export function imageDeletions(
-  leaving: LeavingBuild,
+  deleted: DeletedBuild,
   input: Omit<CollectInput, "retain" | "current">,
 ): readonly RegistryDeletion[] {
-  const record = input.records.find(({ buildUid }) => buildUid === leaving.meta.uid)?.record;
-  const repository = repositoryOf(leaving.pushSpec);
-  const whole = digestOfReference(leaving.status.digestedPushSpec ?? "");
+  const record = input.records.find(({ buildUid }) => buildUid === deleted.meta.uid)?.record;
+  const repository = repositoryOf(deleted.pushSpec);
+  const whole = digestOfReference(deleted.status.digestedPushSpec ?? "");
   // An index in use keeps all its images: a node may run one of them, and it is of no use without one.
-  const live = liveDigests(input, leaving);
+  const live = liveDigests(input, deleted);
   if (live.has(whole)) return [];
-  const tag = record?.index.kind === "published" ? record.index.tag : leaving.meta.name;
+  const tag = record?.index.kind === "published" ? record.index.tag : deleted.meta.name;
   const index: readonly RegistryDeletion[] = whole === ""
     ? []
     : [{ kind: "index", reference: `${repository}:${tag}`, digest: whole }];
@@ -90,15 +90,15 @@ export function imageDeletions(
     (one): readonly RegistryDeletion[] => {
       const { digest = "", from, isStaged } = one;
       if (digest === "" || digest === whole || live.has(digest) || from !== undefined && isStaged !== true) return [];
-      return [{ kind: "child", reference: `${from ?? repository}:${ownTag(input.config.meta.name, one)}`, digest }];
+      return [{ kind: "child", reference: `${from ?? repository}:${archTag(input.config.meta.name, one)}`, digest }];
     },
   );
   return [...index, ...children];
 }
 
 /** The tag of one architecture's image: the recorded one, else that of the plan. */
-export function ownTag(config: string, { arch, buildKey, tag }: Pick<ArchBuild, "arch" | "buildKey" | "tag">): string {
-  return tag ?? `${config}-${buildKey.slice(0, SHORT_KEY)}-${arch}`;
+export function archTag(config: string, { arch, buildKey, tag }: Pick<ArchBuild, "arch" | "buildKey" | "tag">): string {
+  return tag ?? `${config}-${buildKey.slice(0, SHORT_KEY_LENGTH)}-${arch}`;
 }
 
 export function stagedDeletions(
@@ -108,7 +108,7 @@ export function stagedDeletions(
   return archs.flatMap((one): readonly RegistryDeletion[] => {
     const { isStaged, digest = "", from = "" } = one;
     if (isStaged !== true || elsewhere.includes(digest)) return [];
-    return [{ kind: "child", reference: `${from}:${ownTag(config, one)}`, digest }];
+    return [{ kind: "child", reference: `${from}:${archTag(config, one)}`, digest }];
   });
 }
 
@@ -118,7 +118,7 @@ export function collectEffects(input: CollectInput): readonly Effect[] {
   if (oldest !== undefined) {
     const { name, uid } = oldest.meta;
     const target = { resource: "builds", name, uid } as const;
-    return [...imagesGo(oldest, input), { kind: "delete", target, propagation: "Foreground" }];
+    return [...imageEffects(oldest, input), { kind: "delete", target, propagation: "Foreground" }];
   }
   // The record of an image that a node runs stays until the node runs another one.
   const running = runningDigests(input.nodes);
@@ -129,11 +129,11 @@ export function collectEffects(input: CollectInput): readonly Effect[] {
   if (orphan === undefined) return [];
   const { name, resourceVersion } = orphan;
   const target = { resource: "configMaps", name, resourceVersion } as const;
-  return [...imagesGo(leavingOf(orphan), input), { kind: "delete", target, propagation: "Background" }];
+  return [...imageEffects(deletedBuildOf(orphan), input), { kind: "delete", target, propagation: "Background" }];
 }
 
-function imagesGo(leaving: LeavingBuild, input: CollectInput): readonly Effect[] {
-  const deletions = imageDeletions(leaving, input);
+function imageEffects(deleted: DeletedBuild, input: CollectInput): readonly Effect[] {
+  const deletions = imageDeletions(deleted, input);
   return deletions.length === 0 ? [] : [{ kind: "collect", deletions }];
 }
 
@@ -146,11 +146,11 @@ export function forgottenRecords(
   { config, records, nodes, elsewhere }: ForgottenRecordsInput,
 ): readonly { readonly record: StoredRecord; readonly deletions: readonly RegistryDeletion[] }[] {
   const running = runningDigests(nodes);
-  const isRun = (record: StoredRecord): boolean => digestsOf(record).some((digest) => running.has(digest));
-  const kept = records.filter(isRun);
+  const isInUse = (record: StoredRecord): boolean => digestsOf(record).some((digest) => running.has(digest));
+  const kept = records.filter(isInUse);
   const gone = { config: { meta: { name: config }, status: { pullSpec: undefined } }, builds: [], nodes, elsewhere };
-  return records.filter((record) => !isRun(record)).map((record) => ({
+  return records.filter((record) => !isInUse(record)).map((record) => ({
     record,
-    deletions: imageDeletions(leavingOf(record), { ...gone, records: [...kept, record] }),
+    deletions: imageDeletions(deletedBuildOf(record), { ...gone, records: [...kept, record] }),
   }));
 }

@@ -9,9 +9,8 @@ export type DeleteBy =
   | { readonly kind: "nothing" };
 
 const SERVICE = "image-registry.openshift-image-registry.svc";
-const SERVICE_HOSTS: readonly string[] = [SERVICE, `${SERVICE}.cluster.local`].flatMap((
-  name,
-) => [name, `${name}:5000`]);
+const SERVICE_NAMES = [SERVICE, `${SERVICE}.cluster.local`];
+const SERVICE_HOSTS: readonly string[] = SERVICE_NAMES.flatMap((name) => [name, `${name}:5000`]);
 
 /** `NAMESPACE/STREAM:TAG`, as a repository of OpenShift's registry is named. */
 const STREAM_TAG = /^([^/:@]+)\/([^/:@]+:[^/:@]+)$/;
@@ -23,8 +22,8 @@ export function namesRegistryService(reference: string): boolean {
 
 export function deleteBy(reference: string, hosts: readonly string[]): DeleteBy {
   const host = hostOf(reference);
-  const isOther = host !== "" && hosts.some((one) => canonicalHost(one) === host);
-  if (!isOther && !namesRegistryService(reference)) return { kind: "manifest" };
+  const isKnownHost = host !== "" && hosts.some((one) => canonicalHost(one) === host);
+  if (!isKnownHost && !namesRegistryService(reference)) return { kind: "manifest" };
   const [, namespace, name] = STREAM_TAG.exec(reference.slice(reference.indexOf("/") + 1)) ?? [];
   return namespace === undefined || name === undefined
     ? { kind: "nothing" }

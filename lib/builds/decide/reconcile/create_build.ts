@@ -96,7 +96,7 @@ export function decidePreBuilt(
   if (reference === undefined) return undefined;
   if (build !== undefined && isPreBuilt(build)) {
     if (stateOfBuild(build) !== "Succeeded") {
-      return { kind: "taking over", part: part({ effects: [succeed(build, reference, nowMs)] }) };
+      return { kind: "taking over", part: part({ effects: [markSucceeded(build, reference, nowMs)] }) };
     }
     const isTaken = config.status.pullSpec === reference && config.status.build === plan.name;
     const { name } = config.meta;
@@ -111,7 +111,7 @@ export function decidePreBuilt(
   return { kind: "taking over", part: createBuild({ facts, plan }, [], { [BuildLabel.preBuilt]: "true" }) };
 }
 
-function succeed({ meta }: MachineOSBuild, reference: string, nowMs: number): Effect {
+function markSucceeded({ meta }: MachineOSBuild, reference: string, nowMs: number): Effect {
   const message = "The image was built beforehand.";
   const conditions = STATES.map((type): Condition => ({
     type,

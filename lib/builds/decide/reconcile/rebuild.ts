@@ -22,9 +22,9 @@ export type Rebuild =
   /** The build is gone: it is to be created with these architectures marked. */
   | { readonly kind: "create"; readonly forced: ArchSet };
 
-type Asked = Scope<MachineOSBuild | undefined>;
+type RebuildScope = Scope<MachineOSBuild | undefined>;
 
-export function decideRebuild(scope: Asked): Rebuild {
+export function decideRebuild(scope: RebuildScope): Rebuild {
   const { facts, build } = scope;
   const { annotations, name } = facts.config.meta;
   const asked = annotations[McoAnnotation.rebuild];
@@ -44,7 +44,7 @@ export function decideRebuild(scope: Asked): Rebuild {
 }
 
 /** Write 1. A request that names no architecture of the pool is removed instead. */
-function noteRequest(asked: string, scope: Asked): Rebuild {
+function noteRequest(asked: string, scope: RebuildScope): Rebuild {
   const { name } = scope.facts.config.meta;
   const { forced, unknown } = selection(asked, scope);
   const wrong = `Cannot rebuild "${unknown.join(", ").slice(0, 100)}": no architecture of the pool is called that.`;
@@ -83,7 +83,7 @@ function replace(facts: BuildFacts, build: MachineOSBuild): PartialDecision {
 /** What to build anew: `all`, or the named ones. Else all of a build that succeeded, or those that are not done. */
 function selection(
   asked: string,
-  { facts, plan, build }: Asked,
+  { facts, plan, build }: RebuildScope,
 ): { readonly forced: ArchSet; readonly unknown: readonly string[] } {
   const words = asked.split(",").map((word) => word.trim().toLowerCase()).filter((word) => word !== "");
   if (words.includes("all")) return { forced: plan.set, unknown: [] };
@@ -96,7 +96,7 @@ function selection(
   return { forced: plan.set.filter((arch) => !done.includes(arch)), unknown: [] };
 }
 
-export function leaveOthers({ facts, plan, build }: Scope): PartialDecision {
+export function deleteSuperseded({ facts, plan, build }: Scope): PartialDecision {
   const others = facts.builds.filter((other) =>
     other.meta.name !== plan.name && !other.meta.isDeleting && stateOfBuild(other) !== "Succeeded"
   );

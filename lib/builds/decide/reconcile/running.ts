@@ -13,7 +13,7 @@ import { buildEvents, buildStatusEffects } from "./build_status.ts";
 import { forcedOf } from "./create_build.ts";
 import { deletion, joinParts, part, type Scope } from "./part.ts";
 import { stepArch } from "./step_arch.ts";
-import { ownTag } from "../publish/collect.ts";
+import { archTag } from "../publish/collect.ts";
 
 export function storedRecord({ records }: BuildFacts, { meta }: MachineOSBuild): StoredRecord | undefined {
   return records.find(({ name, buildUid }) => name === recordName(meta.name) && buildUid === meta.uid);
@@ -41,7 +41,7 @@ export function advanceBuild(
   const record: BuildRecord = { archs: started.archs, index: before.index };
   const publishing = record.archs.every(isDone) ? assembleEffect(scope, record) : part();
   const effects = [
-    ...cancelled(started.archs, facts),
+    ...cancelEffects(started.archs, facts),
     ...ownerEffects(scope, rendered, record),
     ...recordEffects(scope, record),
     ...buildStatusEffects(scope, record),
@@ -63,11 +63,11 @@ export function recordEffects(
   return [{ kind: "write record", object, previousVersion: stored?.resourceVersion }];
 }
 
-function cancelled(archs: readonly ArchBuild[], { settings, jobs }: BuildFacts): readonly Effect[] {
+function cancelEffects(archs: readonly ArchBuild[], { settings, jobs }: BuildFacts): readonly Effect[] {
   if (!settings.cancelSiblings || !archs.some(({ state }) => state === "Failed")) return [];
   return archs.filter(isRunning).flatMap(({ job }): readonly Effect[] => {
-    const there = jobs.find(({ meta }) => meta.uid === job?.uid && !meta.isDeleting);
-    return there === undefined ? [] : [deletion("jobs", there.meta, "Foreground")];
+    const existing = jobs.find(({ meta }) => meta.uid === job?.uid && !meta.isDeleting);
+    return existing === undefined ? [] : [deletion("jobs", existing.meta, "Foreground")];
   });
 }
 
@@ -76,10 +76,10 @@ function staleSecrets({ facts, plan }: Scope, { archs }: BuildRecord): readonly 
   if (!archs.some(isRunning)) return [];
   return renderSecrets({ plan, facts }).flatMap((copy): readonly Effect[] => {
     const { name, labels = {} } = copy.object.metadata;
-    const there = facts.children.find((one) => one.resource === "secrets" && one.name === name);
+    const existing = facts.children.find((one) => one.resource === "secrets" && one.name === name);
     const key = BuildLabel.secretVersion;
-    if (there === undefined || there.labels[key] === labels[key]) return [];
-    const { uid, resourceVersion } = there;
+    if (existing === undefined || existing.labels[key] === labels[key]) return [];
+    const { uid, resourceVersion } = existing;
     return [{ kind: "refresh secret", target: { resource: "secrets", name, uid, resourceVersion }, copy }];
   });
 }
@@ -92,10 +92,10 @@ function ownerEffects(
 ): readonly Effect[] {
   return archs.filter(isRunning).flatMap(({ job, arch: name, tag }): readonly Effect[] => {
     const arch = plan.builds.find((one) => one.arch === name);
-    const there = facts.jobs.find(({ meta, build: owner }) => meta.uid === job?.uid && owner === build.meta.uid);
-    if (arch === undefined || there === undefined || there.meta.isDeleting) return [];
+    const existing = facts.jobs.find(({ meta, build: owner }) => meta.uid === job?.uid && owner === build.meta.uid);
+    if (arch === undefined || existing === undefined || existing.meta.isDeleting) return [];
     // An adopted Job has its objects under the names of the build that made it.
-    if (there.meta.annotations[McoAnnotation.build] !== plan.name) return [];
+    if (existing.meta.annotations[McoAnnotation.build] !== plan.name) return [];
     const effect = renderJob({
       plan,
       arch,
@@ -137,7 +137,7 @@ export function assembly({ plan, build }: Scope, { archs }: BuildRecord, tag: st
       const { arch, digest, from, buildKey, isStaged } = one;
       if (digest === undefined) return [];
       const reference = `${from ?? plan.repository}@${digest}`;
-      const own = isStaged === true ? { tag: `${ownTag(plan.config, one)}${suffix}` } : {};
+      const own = isStaged === true ? { tag: `${archTag(plan.config, one)}${suffix}` } : {};
       return [{ arch, reference, digest, buildKey, isUnlabelled, ...own }];
     }),
   };

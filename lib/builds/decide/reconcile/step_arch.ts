@@ -73,8 +73,8 @@ function pendingWithJob(arch: ArchPlan, before: ArchBuild, context: JobContext):
   const { job, build } = context;
   // Another build's Job is adopted or goes with that build; either way there is nothing to do but wait.
   if (job.build !== build.meta.uid) return stay(before);
-  const isLeft = before.wasLost === true && before.job?.uid === job.meta.uid;
-  if (!isLeft) return withJob(arch, before, context);
+  const hasLostImage = before.wasLost === true && before.job?.uid === job.meta.uid;
+  if (!hasLostImage) return withJob(arch, before, context);
   return stay(before, job.meta.isDeleting ? {} : { effects: [deletion("jobs", job.meta, "Foreground")] });
 }
 

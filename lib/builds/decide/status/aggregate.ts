@@ -90,7 +90,7 @@ function failedState({ meta, conditions, failed }: JobObservation): JobState {
 }
 
 export const STATES = ["Prepared", "Building", "Failed", "Interrupted", "Succeeded"] as const;
-const ENDS = ["Succeeded", "Failed", "Interrupted"] as const;
+const TERMINAL_STATES = ["Succeeded", "Failed", "Interrupted"] as const;
 
 const REASONS: Readonly<Record<typeof STATES[number], readonly [string, string]>> = {
   Prepared: ["Prepared", "Build Prepared and Pending"],
@@ -103,7 +103,7 @@ const REASONS: Readonly<Record<typeof STATES[number], readonly [string, string]>
 export function stateOfBuild(
   { status: { conditions } }: { readonly status: Pick<MachineOSBuild["status"], "conditions"> },
 ): MachineOSBuildState {
-  const end = ENDS.find((type) => isTrue(conditions, type));
+  const end = TERMINAL_STATES.find((type) => isTrue(conditions, type));
   if (end !== undefined) return end;
   return isTrue(conditions, "Building") ? "Building" : isTrue(conditions, "Prepared") ? "Prepared" : "initial";
 }

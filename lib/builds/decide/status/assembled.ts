@@ -20,7 +20,7 @@ export function noteAssembled(
     }
     case "retry":
     case "tag immutable":
-      return { ...record, index: another(record.index, outcome, { tag, nowMs }) };
+      return { ...record, index: nextAttempt(record.index, outcome, { tag, nowMs }) };
     case "lost":
       return withArch(record, outcome.arch, (one) => lost(one, outcome.message));
     case "failed": {
@@ -48,7 +48,7 @@ function withArch(record: BuildRecord, arch: Arch, change: (one: ArchBuild) => A
 }
 
 /** When and under which tag to try again: later, or at once under the next tag where the tag is immutable. */
-function another(
+function nextAttempt(
   index: IndexState,
   outcome: Extract<PublishOutcome, { kind: "retry" | "tag immutable" }>,
   { tag, nowMs }: { readonly tag: string; readonly nowMs: number },
