@@ -1,4 +1,4 @@
-// Keeps bpftrace running: starts it, reads it, starts it again after a pause when it ends, and reports why it did.
+// Keeps bpftrace running: reads its output, and when it ends, logs why and starts it again after a pause.
 import { backoffMs, type Clock } from "../../clock.ts";
 import { openDeadline } from "../../k8s/deadline.ts";
 import { errorText, type Logger } from "../../log.ts";
@@ -7,7 +7,7 @@ import { ALIVE_WITHIN_MS, type KernelFacts, renderTraceScript } from "./trace_sc
 
 export interface TraceProcess {
   readonly lines: AsyncIterable<string>;
-  /** How it ended, with the end of its standard error. */
+  /** Its exit code, and the last part of its standard error. */
   readonly ended: Promise<{ readonly code: number; readonly stderr: string }>;
   stop(): void;
 }
@@ -20,9 +20,9 @@ export interface TraceDeps {
   readonly onFailure: () => void;
 }
 
-/** Between two starts: a missing tracefs may be mounted any time, and each try costs a second of a core. */
+/** Between two starts: each costs a second of CPU time, and a missing tracefs may be mounted at any time. */
 const RESTART_BACKOFF = { baseMs: 1_000, capMs: 60_000 } as const;
-/** A run that lasted so long was healthy. */
+/** A run that lasted this long was healthy: the backoff begins anew. */
 const HEALTHY_MS = 60_000;
 
 export class Trace {
@@ -91,10 +91,10 @@ export class Trace {
 
 export type TraceFault =
   | { readonly kind: "other kernel"; readonly facts: KernelFacts }
-  /** One sentence; a restart helps only after an administrator has acted, or by chance. */
+  /** One sentence for an administrator, since a restart alone rarely helps. */
   | { readonly kind: "failed"; readonly reason: string };
 
-/** Longest quotation of bpftrace. */
+/** Longest part of bpftrace's output that is quoted, in characters. */
 const MAX_SAID = 300;
 
 const SAYINGS: readonly (readonly [pattern: RegExp, reason: string])[] = [
@@ -120,7 +120,7 @@ const SAYINGS: readonly (readonly [pattern: RegExp, reason: string])[] = [
   ],
 ];
 
-/** What the end of bpftrace means for the script that it ran. `stderr` is the end of its standard error. Pure. */
+/** Why bpftrace ended, by its exit code and the last part of its standard error. */
 export function judgeTraceEnd(stderr: string, facts: KernelFacts, code: number): TraceFault {
   const lines = meaningfulLines(stderr);
   const text = lines.join("\n");
@@ -136,7 +136,7 @@ export function judgeTraceEnd(stderr: string, facts: KernelFacts, code: number):
   return { kind: "failed", reason: said === undefined ? known : `${known} It said: ${said}` };
 }
 
-/** A refused raise of the limit of locked memory is no fault: since Linux 5.11 BPF memory counts as the cgroup's. */
+/** Leaves out that RLIMIT_MEMLOCK cannot be raised: since Linux 5.11 BPF memory counts towards the cgroup instead. */
 function meaningfulLines(stderr: string): readonly string[] {
   return stderr.split("\n").map((line) => line.trim()).filter((line) => line !== "" && !/rlimit/i.test(line));
 }

@@ -20,18 +20,18 @@ export interface CgroupContainer {
   readonly id: string;
   /** The scheme of `containerID` in a pod's status; undefined where the name does not show it. */
   readonly runtime: string | undefined;
-  /** Whether the path ends with it: the process is in the folder that the runtime made, not in one of the container's own. */
+  /** Whether the process is in the folder that the runtime made, and not in one that the container made below it. */
   readonly isInnermost: boolean;
 }
 
 const POD = /^(?:pod|(?:[a-z]+-)?kubepods(?:-burstable|-besteffort)?-pod)(.+?)(?:\.slice)?$/;
 const UID = /^(?:[0-9a-f]{8}(?:[-_][0-9a-f]{4}){3}[-_][0-9a-f]{12}|[0-9a-f]{32})$/;
 const CONTAINER = /^(?:(cri-containerd|crio|docker)-)?([0-9a-f]{64})(?:\.scope)?$/;
-/** Below the container's, where crun starts the container. */
+/** The folder below the container's in which crun starts the container. */
 const CRUN_FOLDER = "container";
 const SCHEMES: Readonly<Record<string, string>> = { "cri-containerd": "containerd", crio: "cri-o", docker: "docker" };
 
-/** From the root inwards: the first is the one that the process is in. A container can only add some behind its own. */
+/** The containers on a path from the root inwards. The process is in the first: a container only adds folders below. */
 export function containersOn(path: readonly string[]): readonly CgroupContainer[] {
   return path.flatMap((name, at) => {
     const podUid = podUidOf(path[at - 1] ?? "");

@@ -23,7 +23,7 @@ export interface DaemonDeps extends Pick<TraceDeps, "start"> {
   readonly namespace: string;
 }
 
-/** Of a node whose pods have no status yet. */
+/** Assumed until the status of a pod on the node names its runtime. */
 const DEFAULT_RUNTIME = "containerd";
 /** Between two checks of failures whose pod is not known (ms). */
 const SETTLE_MS = 1_000;
@@ -94,7 +94,7 @@ export class Daemon {
 
   #take({ command, isEntryPoint, parentPath, paths }: TracedFailure): void {
     const { clock } = this.#deps;
-    // The outermost, whether its pod is known or not: a container chooses the names below its own folder.
+    // The outermost container, even if its pod is not known: a container chooses the names of folders below its own.
     const [container] = paths.flatMap(containersOn);
     if (container === undefined) return this.#count("outside-pods");
     const parents = containersOn(parentPath).map(({ id }) => id);
@@ -148,7 +148,7 @@ export class UnplacedFailures<T> {
     return this.#waiting.length > MAX_WAITING ? this.#waiting.shift()?.item : undefined;
   }
 
-  /** Takes out those whose pod `find` returns, and, where `canExpire` holds, those that have waited too long. */
+  /** Removes and returns those whose pod `find` knows and, if `canExpire`, those that have waited too long. */
   settle<P>(
     find: (item: T) => P | undefined,
     { nowMs, canExpire }: { readonly nowMs: number; readonly canExpire: boolean },

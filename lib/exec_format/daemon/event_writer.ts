@@ -17,9 +17,9 @@ export interface EventWriterDeps {
   readonly observe: (outcome: WriteOutcome) => void;
 }
 
-/** Failures that wait, a few hundred bytes each. */
+/** Most failures that wait to be written, a few hundred bytes each. */
 const MAX_WAITING = 1_000;
-/** Tries of one failure: with these waits about a minute and a half, which an API server takes to be rolled out. */
+/** Attempts for one failure: with this backoff about 90 s, which a rollout of the API server takes. */
 const ATTEMPTS = 8;
 const BACKOFF = { baseMs: 500, capMs: 30_000 } as const;
 
@@ -64,13 +64,13 @@ export class EventWriter {
     this.#wake = undefined;
   }
 
-  /** Undefined when the signal aborted before it was known. */
+  /** Undefined when the signal aborted before the outcome was known. */
   async #write(failure: ExecFailure, signal: AbortSignal): Promise<WriteOutcome | undefined> {
     const { clock, log } = this.#deps;
     for (let attempt = 1;; attempt++) {
       try {
         const written = await this.#writeOnce(failure, signal);
-        // A retry meets the object of an attempt whose answer was lost, or whose status was not written.
+        // What a retry finds is of an earlier attempt, whose answer was lost or whose status was not written.
         return attempt > 1 ? "reported" : written;
       } catch (error) {
         if (signal.aborted) return undefined;
@@ -96,7 +96,7 @@ export class EventWriter {
     try {
       await api.create(Resource.enoexecEvents, object, { ...target, signal });
     } catch (error) {
-      // The last one of this container has not been handled yet. Its status may be what an attempt failed to write.
+      // An earlier event of this container is not handled yet, perhaps because its status was not written.
       if (!isConflict(error)) throw error;
       await this.#writeStatus(target, { status, signal });
       return "repeated";
@@ -116,7 +116,7 @@ export class EventWriter {
     try {
       await api.patch(Resource.enoexecEvents, { ...target, subresource: "status" }, { body, signal });
     } catch (error) {
-      // Handled and deleted: its annotations say the same.
+      // The event was deleted meanwhile.
       if (isNotFound(error)) return;
       if (classifyWriteFailure(error) === "refused") {
         await api.delete(Resource.enoexecEvents, target, { signal }).catch(() => {});
@@ -125,7 +125,7 @@ export class EventWriter {
     }
   }
 
-  /** Read once: a DaemonSet that is made again takes this process away with it. */
+  /** Read once: this process ends with its DaemonSet. */
   async #readOwner(signal: AbortSignal): Promise<EventOwner> {
     const { api, namespace } = this.#deps;
     const name = ExecFormatMonitor.daemon;

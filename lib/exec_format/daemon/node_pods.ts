@@ -1,4 +1,4 @@
-// The pods of one node by their UIDs, as the names of cgroups have them.
+// The pods of one node, by the UIDs in the names of their cgroups.
 import { heapBytesOf, listAt, textAt } from "../../json.ts";
 import { KEPT } from "../../k8s/kept.ts";
 import { Reflector, type ReflectorDeps } from "../../k8s/reflector.ts";
@@ -11,15 +11,15 @@ export interface NodePod {
 }
 
 interface PodView extends NodePod {
-  /** A static pod's cgroup has the hash of its configuration for a UID; its mirror in the API has it as an annotation. */
+  /** The UID in the cgroup's name: for a static pod a hash, which its mirror pod has as an annotation. */
   readonly cgroupUid: string;
   readonly runtime: string | undefined;
 }
 
-/** Pods that were deleted just now: their containers may have failed a moment before. */
+/** Deleted pods that are remembered, since their containers may have failed just before. */
 const MAX_DELETED = 500;
 const CONFIG_HASH = "kubernetes.io/config.hash";
-/** A hash, and never the UID of another pod: those have dashes. */
+/** Only a hash, and never the UID of another pod, which has dashes. */
 const HASH = /^[0-9a-f]{32}$/;
 
 export class NodePods {
@@ -66,7 +66,7 @@ export class NodePods {
     if (oldest !== undefined && this.#deleted.size > MAX_DELETED) this.#deleted.delete(oldest);
   }
 
-  /** Whoever makes a pod can give it the hash of a static one: the first pod that has it keeps it. */
+  /** A user can give a pod the hash of a static one, so the first pod that has it keeps it. */
   #isOwn({ cgroupUid, namespace, name }: PodView): boolean {
     const holder = this.#present.get(cgroupUid);
     return holder === undefined || holder.namespace === namespace && holder.name === name;

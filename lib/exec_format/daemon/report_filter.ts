@@ -1,12 +1,12 @@
-// Which failures are reported: a container once a minute, and no more in all than the API server is to bear.
+// Which failures are reported: a container once a minute, and in all no more than the API server is to bear.
 
 export type ReportVerdict = "report" | "repeated" | "limited";
 
 export interface ReportLimits {
   readonly windowMs: number;
-  /** Containers that are kept; beyond, the oldest is dropped and may be reported again. */
+  /** Containers that are remembered; beyond that the oldest is forgotten, and may be reported again. */
   readonly maxContainers: number;
-  /** Reports a second over a long time, and at once after a quiet one. */
+  /** Reports a second over a long time; `burst`: reports at once after a quiet one. */
   readonly perSecond: number;
   readonly burst: number;
 }
@@ -14,7 +14,7 @@ export interface ReportLimits {
 /** A node has a few hundred containers at most, and one that restarts without end does so every five minutes. */
 export const REPORT_LIMITS: ReportLimits = { windowMs: 60_000, maxContainers: 4_096, perSecond: 10, burst: 100 };
 
-/** Judges failures. Time (monotonic ms) comes in; what is kept is bounded. */
+/** Times are monotonic (ms). Memory is bounded by `maxContainers`. */
 export class ReportFilter {
   readonly #limits: ReportLimits;
   /** When each container was last reported, the oldest first. */

@@ -1,4 +1,4 @@
-// bpftrace as a child process, which says itself what the node lacks: /sys is not for this program to read.
+// Runs bpftrace as a child process. Its errors say what the node lacks: this program itself may not read /sys.
 import type { TraceProcess } from "./bpftrace.ts";
 import { TRACE_ENVIRONMENT } from "./trace_script.ts";
 
@@ -7,12 +7,12 @@ const BPFTRACE = "/usr/bin/bpftrace";
 
 /** Longest line that is read; bpftrace prints none over a kilobyte. */
 const MAX_LINE = 65_536;
-/** What is kept of its standard error. */
+/** Characters that are kept of its standard error. */
 const MAX_STDERR = 8_192;
-/** Longest orderly end after SIGTERM (ms): the maps are printed and the probes detached. */
+/** Time (ms) between SIGTERM and SIGKILL, in which bpftrace prints its maps and detaches its probes. */
 const GRACE_MS = 2_000;
 
-/** Starts it with a script. It gets nothing of our environment. */
+/** Runs a script. The process gets nothing of our environment. */
 export function spawnBpftrace(script: string): TraceProcess {
   const child = new Deno.Command(BPFTRACE, {
     args: ["-f", "json", "-B", "line", "-e", script],
@@ -32,7 +32,7 @@ export function spawnBpftrace(script: string): TraceProcess {
     try {
       child.kill(name);
     } catch {
-      // It has ended.
+      // The process has ended already.
     }
   };
   const stop = (): void => {

@@ -11,9 +11,9 @@ import { memberOf, numberAt, parseObject, textAt } from "../../json.ts";
 
 export interface TracedFailure {
   readonly command: string | undefined;
-  /** Whether it was the first program of a container, if its parent is in none. */
+  /** Whether it was the first program of its PID namespace: the container's, unless the parent is in a container. */
   readonly isEntryPoint: boolean;
-  /** Names of the cgroups that the parent of such a program is in, from the root inwards. */
+  /** Names of the parent's cgroups from the root inwards, for a first program only. */
   readonly parentPath: readonly string[];
   readonly paths: readonly (readonly string[])[];
 }
@@ -33,16 +33,16 @@ interface Group {
   readonly names: Readonly<Record<"c" | "d" | "p", string[]>>;
 }
 
-/** Failures of which some messages are still to come: as many as CPUs, when nothing is lost. */
+/** Incomplete failures that are kept: one a CPU suffices, unless messages are lost. */
 const MAX_GROUPS = 1_024;
-/** Longer paths than the script prints would be a sign of a broken stream. */
+/** More names than the script prints of a path: a bound for a broken stream. */
 const MAX_NAMES = 64;
-/** What the runtimes are called at the moment at which they become the container's program. */
+/** Names of runtimes, which a process has until it becomes the container's program. */
 const RUNTIME = /^(?:runc|crun)(?::|$)/;
 const MESSAGE = /^([bfdcpe]) (\d+ \d+) ([\s\S]*)$/;
 const ALIVE = /^h (\d+) (\d+)/;
 
-/** Reads one run of bpftrace. Pure but for what it keeps, which is bounded. */
+/** Reads the output of one run of bpftrace; its memory is bounded. */
 export class TraceReader {
   readonly #groups = new Map<string, Group>();
   #repeats = 0;
@@ -66,7 +66,7 @@ export class TraceReader {
     const [, mark = "", key = "", rest = ""] = MESSAGE.exec(text) ?? [];
     if (mark === "b") return this.#begin(key, rest);
     const group = this.#groups.get(key);
-    // The beginning was lost, which bpftrace has said already.
+    // The first message of this failure was lost, which has been reported already.
     if (group === undefined) return undefined;
     if (mark === "f") group.file = rest;
     if ((mark === "c" || mark === "d" || mark === "p") && group.names[mark].length < MAX_NAMES) {
@@ -86,7 +86,7 @@ export class TraceReader {
     return { kind: "lost", messages: 1 };
   }
 
-  /** Drops failures begun: lost messages may hold their names, even the container's. */
+  /** Drops incomplete failures, since lost messages may have held their names, even the container's. */
   #lose(events: number): TraceMessage {
     const messages = events + this.#groups.size;
     this.#groups.clear();

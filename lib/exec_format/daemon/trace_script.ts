@@ -1,14 +1,14 @@
-// The program for bpftrace. It prints each start of a program that the kernel refused with ENOEXEC, and the names of the process's
-// cgroup. The kernel reads them, because the process has ended before anything else could.
+// The program for bpftrace. It prints each start of a program that the kernel refused with ENOEXEC, and the names of
+// the process's cgroup. The kernel reads them, because the process has ended before anything else could.
 //
 //   sys_enter_execve, …execveat  every start: where the name of the file is
 //   kprobe:security_bprm_check   every start, once the file's beginning is read: whether it is a text
 //   sys_exit_execve, …execveat   every end of a start: prints when it failed with ENOEXEC
 //   interval                     a heartbeat with counts; what was seen is dropped once a minute
 //
-// A text without "#!" fails with ENOEXEC as well, and shells then run it themselves: where the kernel has kprobes, only what
-// begins as a program does is reported, of whatever system, or with zeros. A cgroup that fails in a loop is printed once a
-// minute, so that a hostile container costs no more than a map look-up a start.
+// A text without "#!" fails with ENOEXEC as well, and shells then run it themselves. Where the kernel has kprobes, a
+// file is reported only if it begins with zeros, or like a program of any system. A cgroup that fails in a loop is
+// printed once a minute, so that a hostile container costs no more than a map look-up a start.
 import CALL from "./trace_call.bt" with { type: "text" };
 import FORMAT from "./trace_format.bt" with { type: "text" };
 import REST from "./trace_rest.bt" with { type: "text" };
@@ -21,13 +21,13 @@ export interface KernelFacts {
 }
 
 export const TRACE_ENVIRONMENT: Readonly<Record<string, string>> = {
-  // A container's folder has up to 85 characters, and bpftrace cuts texts at 63.
+  // A container's folder has up to 85 characters; by default bpftrace cuts strings at 63.
   BPFTRACE_STRLEN: "128",
-  // Else it reads from the kernel the types that are loaded, which takes the capability SYS_ADMIN.
+  // Otherwise bpftrace asks the kernel for the loaded types, which needs the capability SYS_ADMIN.
   BPFTRACE_BTF: "/sys/kernel/btf/vmlinux",
 };
 
-/** Longest silence of a running trace (ms) that is still life: a node may be short of processor time. */
+/** A trace that prints nothing for longer (ms) counts as dead; long, as a node may be short of CPU time. */
 export const ALIVE_WITHIN_MS = 35_000;
 
 export function renderTraceScript({ parentField, canProbe }: KernelFacts): string {
