@@ -24,7 +24,7 @@ const CLEARED_MS = 10 * 60_000;
 export class ReportedContainers {
   readonly #clock: Clock;
   readonly #known = new LRUCache<string, FailureSource>(atMost(MAX_CONTAINERS));
-  /** Until when, by the clock that never jumps. */
+  /** Until when, in monotonic ms. */
   readonly #cleared = new LRUCache<string, number>(atMost(MAX_CONTAINERS));
   readonly #shown: ReportedFailure[] = [];
 
@@ -32,6 +32,7 @@ export class ReportedContainers {
     this.#clock = clock;
   }
 
+  /** `merged`: the other source has reported this container before. */
   note(podUid: string, name: string, source: FailureSource): "new" | "again" | "merged" {
     const key = `${podUid} ${name}`;
     const before = this.#known.get(key);

@@ -26,7 +26,7 @@ export interface PodContainer {
   readonly end: ContainerEnd | undefined;
   /** The ends that the status shows, the latest first. */
   readonly ends: readonly ContainerEnd[];
-  /** Whether it runs only what its image names, from the image's files: the pod changes neither. */
+  /** Whether it runs the image's own program on the image's own files: the pod changes neither. */
   readonly isImagesOwn: boolean;
 }
 
@@ -36,7 +36,7 @@ const LISTS = [
   ["ephemeralContainers", "ephemeralContainerStatuses"],
 ] as const;
 
-/** All of them: init, main and ephemeral ones. A container without status has no IDs. */
+/** Init, main and ephemeral containers. One without status has no IDs. */
 export function podContainers(pod: KubeObject): readonly PodContainer[] {
   return LISTS.flatMap(([specs, statuses]) => {
     const known = listAt(objectAt(pod, "status"), statuses) ?? [];
@@ -82,7 +82,7 @@ function readEnd(ended: JsonObject, id: string): ContainerEnd {
 
 /** The mount of every pod's token: it holds no program. */
 const TOKEN_PATH = "/var/run/secrets/kubernetes.io/serviceaccount";
-/** The kubelet mounts a file at the path that the pod names. */
+/** The default. At any other path the kubelet mounts a file over what the image has there. */
 const MESSAGE_PATH = "/dev/termination-log";
 
 function isImagesOwn(spec: JsonObject): boolean {
@@ -94,19 +94,19 @@ function isImagesOwn(spec: JsonObject): boolean {
     spec["stdin"] !== true && !runsMore(spec) && !hasProfileOfNode(spec);
 }
 
-/** Hooks and probes that run a program: it fails as part of the container. */
+/** Whether hooks or probes run a program, whose failure looks like one of the container's. */
 function runsMore(spec: JsonObject): boolean {
   const hooks = ["postStart", "preStop"].map((name) => objectAt(objectAt(spec, "lifecycle"), name));
   const probes = ["startupProbe", "livenessProbe", "readinessProbe"].map((name) => objectAt(spec, name));
   return [...hooks, ...probes].some((handler) => objectAt(handler, "exec") !== undefined);
 }
 
-/** Such a profile chooses how system calls fail. */
+/** A seccomp profile of the node can make system calls fail with any error. */
 function hasProfileOfNode(spec: unknown): boolean {
   return textAt(objectAt(objectAt(spec, "securityContext"), "seccompProfile"), "type") === "Localhost";
 }
 
-/** Whether nothing reaches into its containers: processes, names of hosts, interpreters of programs (binfmt_misc). */
+/** Whether the pod lets nothing reach into its containers: processes, host names, interpreters (binfmt_misc). */
 function isAlone(spec: JsonObject | undefined): boolean {
   const hasNames = (listAt(spec, "hostAliases") ?? []).length > 0 || objectAt(spec, "dnsConfig") !== undefined;
   const hasShared = spec?.["shareProcessNamespace"] === true || spec?.["hostPID"] === true ||
@@ -116,7 +116,7 @@ function isAlone(spec: JsonObject | undefined): boolean {
 
 const CONTAINER_ID = /^.+:\/\/[a-f0-9]{64}$/;
 
-/** The container that an ID names, with its own end. A fault when the ID is none, or names none of these. */
+/** The container that an ID names; its `end` is that of this ID. Unparsable if the ID is malformed or unknown. */
 export function findContainer(containers: readonly PodContainer[], containerId: string): Parsed<PodContainer> {
   if (!CONTAINER_ID.test(containerId)) {
     return unparsable(`Cannot find container "${containerId}": it is no RUNTIME://ID of 64 hexadecimal digits.`);

@@ -2,11 +2,11 @@
 //
 // | what holds                                        | verdict                                        |
 // |---------------------------------------------------|------------------------------------------------|
-// | it is being deleted                               | nothing: something else holds it               |
+// | it is being deleted                               | nothing: a finalizer holds it                  |
 // | it names no pod                                   | wait for its status, then keep it, marked      |
 // | it is too old                                     | delete it                                      |
-// | its pod is away, or is another one of that name   | delete it; mark it where something holds it    |
-// | its pod is on another node, or the node is away   | the same                                       |
+// | its pod is gone, or is another one of that name   | delete it; mark it where a finalizer holds it  |
+// | its pod is on another node, or the node is gone   | the same                                       |
 // | the pod's status is behind: no such container, or | wait, for seconds                              |
 // | none that has ended                               |                                                |
 // | otherwise                                         | report                                         |
@@ -40,9 +40,9 @@ export type EventVerdict =
     readonly architecture: string;
   };
 
-/** Its status comes in a second write, and the kubelet reports a container a moment after its start (ms). */
+/** Wait (ms) for the event's status, which is a second write, and for the kubelet to report the container. */
 const GRACE_MS = 10_000;
-/** A container whose entry point failed has ended before it can be observed; its status shows so a moment later (ms). */
+/** Wait (ms) for the pod's status to show the end of a container whose entry point failed. */
 const SETTLE_MS = 2_000;
 const RETRY_MS = 500;
 
@@ -68,12 +68,11 @@ export function decideEvent({ event, pod, node, ageMs }: EventFacts): EventVerdi
 
 const retryLater: EventVerdict = { kind: "wait", afterMs: RETRY_MS };
 
-/** The MTO's daemon does not say which pod of the name it saw. */
+/** Whether the pod is a later one of the same name. Events of the MTO's daemon have no pod UID. */
 function isAnother({ podUid }: EventView, pod: KubeObject): boolean {
   return podUid !== "" && pod.metadata.uid !== undefined && pod.metadata.uid !== podUid;
 }
 
-/** The architecture of a node, as its label says; empty without one. */
 export function architectureOf(node: KubeObject): string {
   return node.metadata.labels?.[NODE_ARCH_LABEL] ?? "";
 }

@@ -6,7 +6,7 @@ import type { PodView } from "../../placement/decide/types.ts";
 export interface RepairFacts {
   readonly pod: PodView;
   readonly architecture: string;
-  /** What Archway would require of the pod created anew; `unconstrained`: nothing; `unknown`: an image cannot be inspected. */
+  /** What Archway would require for a new pod; `unconstrained`: nothing; `unknown`: an image cannot be inspected. */
   readonly wouldRequire: readonly string[] | "unconstrained" | "unknown";
   readonly isPlaced: boolean;
   /** Architectures that nodes have; undefined when that is not known. */
@@ -23,13 +23,13 @@ export type LeaveReason =
 
 export type RepairDecision = { readonly kind: "evict" } | { readonly kind: "leave"; readonly reason: LeaveReason };
 
-/** Owners that make a pod again, and not on the same node: a DaemonSet would. */
+/** Owners that create a pod again, on any node. A DaemonSet would use the same node. */
 const MAKES_AGAIN: readonly string[] = ["ReplicaSet", "ReplicationController", "StatefulSet", "Job"];
 
 const RULES: readonly (readonly [reason: LeaveReason, holds: (facts: RepairFacts) => boolean])[] = [
   ["Ending", ({ pod }) => pod.deleting || !["Pending", "Running"].includes(pod.phase)],
   ["NoOwner", ({ pod }) => !pod.owners.some(({ kind, controller }) => controller && MAKES_AGAIN.includes(kind))],
-  // The webhook saw it and left it alone, as it would the next one: a node name in the template, for instance.
+  // The webhook ignored it and would ignore the next one too, for instance because the template names a node.
   ["ExemptFromPlacement", ({ pod }) => entryOf(pod.labels, SCHEDULING_GATE) === GateLabel.notSet],
   ["NotPlacedHere", ({ isPlaced, wouldRequire }) => !isPlaced || wouldRequire === "unconstrained"],
   ["ImagesUnknown", ({ wouldRequire }) => wouldRequire === "unknown"],

@@ -1,4 +1,4 @@
-// An ENoExecEvent, written and read. Annotations say what its status says, which takes a second write.
+// Builds and parses ENoExecEvents. Annotations hold what the MTO's status has no field for.
 import { parseTime } from "../../cluster/time.ts";
 import { listAt, objectAt, printable, textAt } from "../../json.ts";
 import { apiVersionOf, type KubeObject, Resource } from "../../k8s/types.ts";
@@ -27,6 +27,7 @@ export interface ExecFailure {
   /** `containerd://<64 hex>`, as the pod's status has it. */
   readonly containerId: string;
   readonly command: string | undefined;
+  /** Whether it was certainly the first program of the container. */
   readonly isEntryPoint: boolean;
   readonly atMs: number;
 }
@@ -35,7 +36,7 @@ export interface ExecFailure {
 const MAX_COMMAND_LENGTH = 128;
 const CONTAINER_ID = /^.+:\/\/([a-f0-9]{64})$/;
 
-/** Its name follows from the container: a second event before the first was handled is a conflict (409). */
+/** Its name is the container's ID, so that a second event before the first was handled is a conflict (409). */
 export function buildEvent(
   failure: ExecFailure,
   owner: EventOwner,
@@ -67,11 +68,10 @@ export interface EventView extends EventStatus {
   readonly name: string;
   readonly podUid: string;
   readonly command: string;
-  /** See {@link ExecFailure}; false where the daemon does not say. */
   readonly isEntryPoint: boolean;
   readonly createdAtMs: number;
   readonly isDeleting: boolean;
-  /** Something else holds it: it stays after it was deleted. */
+  /** It has finalizers, so that it stays after its deletion. */
   readonly isHeld: boolean;
   readonly error: string | undefined;
 }
@@ -98,6 +98,7 @@ export function parseEvent(object: KubeObject): EventView {
 
 export interface EventState {
   readonly name: string;
+  /** Nothing is left to do: it is marked with an error, or records a failed image. */
   readonly isSettled: boolean;
 }
 

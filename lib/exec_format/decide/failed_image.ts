@@ -1,5 +1,5 @@
-// Images that claim an architecture which their program lacks, recorded as ENoExecEvents in Archway's namespace: no tenant
-// can write it, and every replica has them, also after a restart. Records decay, and there are some hundreds at most.
+// Images that claim an architecture which their program lacks, recorded as ENoExecEvents in Archway's namespace: there
+// no tenant can write, and every replica reads them, also after a restart. Records expire, and their number is bounded.
 import { parseTime } from "../../cluster/time.ts";
 import { apiVersionOf, type KubeObject, Resource } from "../../k8s/types.ts";
 import { EnoexecAnnotation, EnoexecLabel } from "../../names.ts";
@@ -11,9 +11,9 @@ export interface FailedImage {
   /** `sha256:…`, what the image's name resolves to. */
   readonly digest: string;
   readonly architecture: string;
-  /** Of the pods that have failed: it counts there. */
+  /** Namespace of the pods that have failed: the record counts for it. */
   readonly namespace: string;
-  /** The last nodes on which it was certainly the image's own program that failed: with records of others it counts everywhere. */
+  /** The last nodes where certainly the image's own program failed; with enough of them it counts everywhere. */
   readonly nodes: readonly string[];
   /** As the pod named it; for people. */
   readonly image: string;
@@ -21,17 +21,18 @@ export interface FailedImage {
   readonly atMs: number;
 }
 
-/** For so long an image counts as failed: it may be that the node was at fault (ms). */
+/** How long (ms) an image counts as failed, since the node may have been at fault. */
 export const FAILED_TTL_MS = 7 * 86_400_000;
 /** An image is avoided everywhere when its own program has failed in so many namespaces, and on so many nodes. */
 const WITNESSES = 2;
 export const MAX_FAILED_IMAGES = 500;
-/** Of them by pods of one namespace: a user who pushes images without end takes no place of others. */
+/** Of these for one namespace: a user who pushes images without end displaces no records of others. */
 export const MAX_FAILED_IMAGES_OF_NAMESPACE = 50;
 
 const ARCHITECTURE = /^[a-z0-9]{1,20}$/;
 const MAX_IMAGE_LENGTH = 255;
 
+/** Undefined for a malformed digest or architecture. */
 export function buildFailedImage(failed: FailedImage, ownNamespace: string): KubeObject | undefined {
   const { digest, architecture, namespace, nodes, image, atMs } = failed;
   const hex = SHA256_DIGEST.exec(digest)?.[1];
@@ -84,7 +85,7 @@ export function renewFailedImage(failed: FailedImage, before: FailedImage | unde
   return { ...failed, nodes: [...new Set([...failed.nodes, ...before?.nodes ?? []])].slice(0, WITNESSES) };
 }
 
-/** Whether one more may be kept: of all namespaces together, and of the one whose pod has failed. Renewals always may. */
+/** Whether a record may be added, by the limits in all and for its namespace. One that exists may be renewed. */
 export function isWithinLimits(record: RecordSource, records: readonly RecordSource[]): boolean {
   if (records.some(({ name }) => name === record.name)) return true;
   const own = records.filter(({ namespace }) => namespace === record.namespace);
@@ -95,7 +96,7 @@ function isFresh({ atMs }: FailedImage, nowMs: number): boolean {
   return nowMs - atMs < FAILED_TTL_MS;
 }
 
-/** Sorted. What one namespace or one node alone reports may be an attacker's, and does not count for other namespaces. */
+/** Sorted. What one namespace or node alone reports may be an attacker's, and does not count for other namespaces. */
 export function failedArchitectures(
   records: Iterable<FailedImage>,
   wanted: { readonly digest: string; readonly namespace: string; readonly nowMs: number },

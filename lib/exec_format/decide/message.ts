@@ -20,7 +20,7 @@ export interface FailureFacts {
   readonly command: string;
 }
 
-/** The message. It begins as the MTO's does, so that automation which reads it goes on. */
+/** Begins as the MTO's message does, since automation may parse it. */
 export function describeFailure(facts: FailureFacts): string {
   const { container, architecture, refused, command } = facts;
   const subject = container === undefined ? "A container" : `Container "${container.name}"`;
@@ -59,7 +59,7 @@ function advice(facts: FailureFacts): readonly string[] {
     ];
 }
 
-/** Why a pod is on a node that it cannot run on, by its decision record and the label of the gate: the first that holds. */
+/** Why a pod is on a node that it cannot run on, by its decision record and gate label. The first that holds counts. */
 const REASONS: readonly (readonly [
   holds: (pod: PodView, decision: DecisionRecord["decision"] | undefined, gate: string | undefined) => boolean,
   says: string,

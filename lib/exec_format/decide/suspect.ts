@@ -19,14 +19,14 @@ export interface Suspect {
 
 export interface SuspectFacts {
   readonly architecture: string;
-  /** Those that its image has, and those that its RuntimeClass emulates; undefined when the image could not be inspected. */
+  /** Of its image, and those that its RuntimeClass emulates; undefined when the image could not be inspected. */
   readonly imageArchitectures: readonly string[] | undefined;
   readonly lastLogLine: string | undefined;
 }
 
 const NO_PLATFORM = "no match for platform in manifest";
 const REFUSED = /exec format error/i;
-/** What runc ends with, by its version: 1 up to 1.1, 255 from 1.2 on. */
+/** Exit codes of runc after a refused start: 1 up to version 1.1, 255 from 1.2 on. */
 const EXIT_CODES: readonly number[] = [1, 255];
 /** Times are whole seconds: what ends at once may seem to have lasted two (ms). */
 const AT_ONCE_MS = 2_000;
@@ -69,7 +69,7 @@ const MAX_NAME_LENGTH = 253;
 const NAME = /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/;
 const NAMESPACE = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 
-/** The pod of a core/v1 Event, as `namespace/name`; undefined for what no pod is called: users write events. */
+/** The pod of a core/v1 Event, as `namespace/name`; undefined for an invalid name, since users may write events. */
 export function podOfEvent(event: KubeObject): string | undefined {
   const object = objectAt(event, "involvedObject");
   const [namespace, name] = [textAt(object, "namespace"), textAt(object, "name")];
