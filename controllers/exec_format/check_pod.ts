@@ -43,7 +43,7 @@ export async function reconcilePod(
     await reportFailure(run, {
       ...{ pod, container, architecture, command: "", source: "status" },
       refused: suspicion === "pull" ? "pull" : "start",
-      isCertain: suspicion === "message" && container.isImagesOwn,
+      isCertain: suspicion === "message" && container.runsImageUnchanged,
       // The last output may be that of a program that was started beside the image's own.
       isEntryPoint: false,
       wasReported: isOlder && pod.metadata.labels?.[PodLabel.execFormatError] === "true",

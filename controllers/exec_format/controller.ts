@@ -10,7 +10,7 @@ import { KEPT } from "../../lib/k8s/kept.ts";
 import type { Change } from "../../lib/k8s/object_cache.ts";
 import { Reflector } from "../../lib/k8s/reflector.ts";
 import { type KubeObject, Resource, splitKey } from "../../lib/k8s/types.ts";
-import { hasEnded, podOfEvent } from "../../lib/exec_format/decide/suspect.ts";
+import { hasSuspectStatus, podOfEvent } from "../../lib/exec_format/decide/suspect.ts";
 import type { Logger } from "../../lib/log.ts";
 import { EnoexecAnnotation } from "../../lib/names.ts";
 import { type Controller, openController, type Runnable } from "../controller.ts";
@@ -114,7 +114,7 @@ function watchPods({ api, clock, log }: ExecFormatDeps, enqueue: (key: string) =
     ...options,
     resource: Resource.pods,
     fieldSelector: "status.phase=Failed",
-    parse: (pod) => hasEnded(pod) || undefined,
+    parse: (pod) => hasSuspectStatus(pod) || undefined,
     keep: KEPT.passing,
     onChange: ({ kind, key }) => kind === "apply" ? enqueue(`pod/${key}`) : undefined,
     name: "failed pods",

@@ -95,9 +95,9 @@ export type TraceFault =
   | { readonly kind: "failed"; readonly reason: string };
 
 /** Longest part of bpftrace's output that is quoted, in characters. */
-const MAX_SAID = 300;
+const MAX_QUOTED = 300;
 
-const SAYINGS: readonly (readonly [pattern: RegExp, reason: string])[] = [
+const KNOWN_ERRORS: readonly (readonly [pattern: RegExp, reason: string])[] = [
   [
     /tracepoint not found: syscalls:/,
     "Cannot trace this node: /sys/kernel/tracing has no events of system calls. Mount tracefs on the node " +
@@ -130,10 +130,10 @@ export function judgeTraceEnd(stderr: string, facts: KernelFacts, code: number):
   if (/ERROR.*(?:security_bprm_check|linux_binprm)/.test(text) && facts.canProbe) {
     return { kind: "other kernel", facts: { ...facts, canProbe: false } };
   }
-  const known = SAYINGS.find(([pattern]) => pattern.test(text))?.[1] ??
+  const known = KNOWN_ERRORS.find(([pattern]) => pattern.test(text))?.[1] ??
     `Cannot trace this node: bpftrace ended with ${code}.`;
-  const said = (lines.findLast((line) => line.includes("ERROR")) ?? lines.at(-1))?.slice(0, MAX_SAID);
-  return { kind: "failed", reason: said === undefined ? known : `${known} It said: ${said}` };
+  const quoted = (lines.findLast((line) => line.includes("ERROR")) ?? lines.at(-1))?.slice(0, MAX_QUOTED);
+  return { kind: "failed", reason: quoted === undefined ? known : `${known} It said: ${quoted}` };
 }
 
 /** Leaves out that RLIMIT_MEMLOCK cannot be raised: since Linux 5.11 BPF memory counts towards the cgroup instead. */

@@ -26,7 +26,7 @@ export interface DaemonDeps extends Pick<TraceDeps, "start"> {
 /** Assumed until the status of a pod on the node names its runtime. */
 const DEFAULT_RUNTIME = "containerd";
 /** Between two checks of failures whose pod is not known (ms). */
-const SETTLE_MS = 1_000;
+const LOOK_UP_MS = 1_000;
 
 interface Sighting extends Pick<TracedFailure, "command" | "isEntryPoint"> {
   readonly container: CgroupContainer;
@@ -40,14 +40,14 @@ export class Daemon {
   readonly #writer: EventWriter;
   readonly #pods: NodePods;
   readonly #trace: Trace;
-  readonly #unplaced = new UnplacedFailures<Sighting>();
+  readonly #unattributed = new UnattributedFailures<Sighting>();
   readonly #filter = new ReportFilter();
 
   constructor(deps: DaemonDeps) {
     const { metrics, nodeName } = deps;
     this.#deps = deps;
     this.#writer = new EventWriter({ ...deps, observe: (outcome) => this.#count(outcome) });
-    this.#pods = new NodePods(deps, nodeName, () => this.#settle());
+    this.#pods = new NodePods(deps, nodeName, () => this.#attribute());
     this.#trace = new Trace({
       ...deps,
       onMessage: (message) => this.#handle(message),
@@ -57,7 +57,7 @@ export class Daemon {
 
   async run(signal: AbortSignal): Promise<void> {
     const parts = [this.#trace, this.#pods, this.#writer].map((part) => part.run(signal));
-    await Promise.all([...parts, this.#settleOften(signal)]);
+    await Promise.all([...parts, this.#attributeOften(signal)]);
   }
 
   isTracing(): boolean {
@@ -69,7 +69,7 @@ export class Daemon {
   }
 
   pending(): number {
-    return this.#writer.pending + this.#unplaced.size;
+    return this.#writer.pending + this.#unattributed.size;
   }
 
   #count(outcome: FailureOutcome, by = 1): void {
@@ -101,7 +101,7 @@ export class Daemon {
     const sighting: Sighting = { command, isEntryPoint, parents, container, atMs: clock.nowMs() };
     const pod = this.#pods.find(container.podUid);
     if (pod !== undefined) return this.#report(sighting, pod);
-    if (this.#unplaced.add(sighting, clock.monotonicMs()) !== undefined) this.#count("overflow");
+    if (this.#unattributed.add(sighting, clock.monotonicMs()) !== undefined) this.#count("overflow");
   }
 
   #report({ command, atMs, parents, container, ...traced }: Sighting, pod: NodePod): void {
@@ -115,19 +115,19 @@ export class Daemon {
     this.#writer.add({ nodeName, podNamespace, podName, podUid, containerId, command, isEntryPoint, atMs });
   }
 
-  #settle(): void {
-    if (this.#unplaced.size === 0) return;
+  #attribute(): void {
+    if (this.#unattributed.size === 0) return;
     const when = { nowMs: this.#deps.clock.monotonicMs(), canExpire: this.#pods.hasSynced() };
-    for (const settled of this.#unplaced.settle(({ container }) => this.#pods.find(container.podUid), when)) {
-      if (settled.pod !== undefined) this.#report(settled.item, settled.pod);
+    for (const { item, pod } of this.#unattributed.take(({ container }) => this.#pods.find(container.podUid), when)) {
+      if (pod !== undefined) this.#report(item, pod);
       else this.#count("unknown-pod");
     }
   }
 
-  async #settleOften(signal: AbortSignal): Promise<void> {
+  async #attributeOften(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      await this.#deps.clock.sleep(SETTLE_MS, signal);
-      this.#settle();
+      await this.#deps.clock.sleep(LOOK_UP_MS, signal);
+      this.#attribute();
     }
   }
 }
@@ -136,7 +136,8 @@ const MAX_WAITING = 256;
 /** Longest wait once the pods of the node are known (ms): longer than a dead watch takes to be seen and opened again. */
 const MAX_WAIT_MS = 120_000;
 
-export class UnplacedFailures<T> {
+/** Failures whose pod is not known yet. `add` returns the oldest, which is dropped, when too many wait. */
+export class UnattributedFailures<T> {
   #waiting: { readonly item: T; readonly sinceMs: number }[] = [];
 
   get size(): number {
@@ -149,17 +150,17 @@ export class UnplacedFailures<T> {
   }
 
   /** Removes and returns those whose pod `find` knows and, if `canExpire`, those that have waited too long. */
-  settle<P>(
+  take<P>(
     find: (item: T) => P | undefined,
     { nowMs, canExpire }: { readonly nowMs: number; readonly canExpire: boolean },
   ): readonly { readonly item: T; readonly pod: P | undefined }[] {
-    const settled: { readonly item: T; readonly pod: P | undefined }[] = [];
+    const taken: { readonly item: T; readonly pod: P | undefined }[] = [];
     this.#waiting = this.#waiting.filter(({ item, sinceMs }) => {
       const pod = find(item);
       const isOver = pod !== undefined || canExpire && nowMs - sinceMs >= MAX_WAIT_MS;
-      if (isOver) settled.push({ item, pod });
+      if (isOver) taken.push({ item, pod });
       return !isOver;
     });
-    return settled;
+    return taken;
   }
 }

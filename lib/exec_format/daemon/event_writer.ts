@@ -47,7 +47,7 @@ export class EventWriter {
     while (!signal.aborted) {
       const [failure] = this.#waiting;
       if (failure === undefined) {
-        await this.#more(signal);
+        await this.#waitForFailure(signal);
         continue;
       }
       const outcome = await this.#write(failure, signal);
@@ -57,7 +57,7 @@ export class EventWriter {
     }
   }
 
-  async #more(signal: AbortSignal): Promise<void> {
+  async #waitForFailure(signal: AbortSignal): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#wake = resolve;
     await orAborted(promise, signal).catch(() => {});

@@ -10,7 +10,7 @@ export interface NodePod {
   readonly uid: string;
 }
 
-interface PodView extends NodePod {
+interface WatchedPod extends NodePod {
   /** The UID in the cgroup's name: for a static pod a hash, which its mirror pod has as an annotation. */
   readonly cgroupUid: string;
   readonly runtime: string | undefined;
@@ -24,16 +24,16 @@ const HASH = /^[0-9a-f]{32}$/;
 
 export class NodePods {
   runtime: string | undefined;
-  readonly #present = new Map<string, PodView>();
-  readonly #deleted = new Map<string, PodView>();
-  readonly #watched: Reflector<PodView>;
+  readonly #present = new Map<string, WatchedPod>();
+  readonly #deleted = new Map<string, WatchedPod>();
+  readonly #watched: Reflector<WatchedPod>;
 
   constructor(
     { api, clock, log }: ReflectorDeps,
     nodeName: string,
     onChange: () => void,
   ) {
-    this.#watched = new Reflector<PodView>({
+    this.#watched = new Reflector<WatchedPod>({
       ...{ api, clock, log, resource: Resource.pods, name: "pods of this node" },
       fieldSelector: `spec.nodeName=${nodeName}`,
       parse: parsePod,
@@ -58,7 +58,7 @@ export class NodePods {
     return this.#present.get(uid) ?? this.#deleted.get(uid);
   }
 
-  #note(kind: "apply" | "delete", pod: PodView): void {
+  #note(kind: "apply" | "delete", pod: WatchedPod): void {
     if (kind === "apply") return void this.#present.set(pod.cgroupUid, pod);
     this.#present.delete(pod.cgroupUid);
     this.#deleted.set(pod.cgroupUid, pod);
@@ -67,13 +67,13 @@ export class NodePods {
   }
 
   /** A user can give a pod the hash of a static one, so the first pod that has it keeps it. */
-  #isOwn({ cgroupUid, namespace, name }: PodView): boolean {
+  #isOwn({ cgroupUid, namespace, name }: WatchedPod): boolean {
     const holder = this.#present.get(cgroupUid);
     return holder === undefined || holder.namespace === namespace && holder.name === name;
   }
 }
 
-function parsePod({ metadata, status }: KubeObject): PodView {
+function parsePod({ metadata, status }: KubeObject): WatchedPod {
   const { namespace = "", name, uid = "" } = metadata;
   const hash = metadata.annotations?.[CONFIG_HASH] ?? "";
   return { namespace, name, uid, cgroupUid: HASH.test(hash) ? hash : uid, runtime: runtimeOf(status) };

@@ -27,7 +27,7 @@ export interface PodContainer {
   /** The ends that the status shows, the latest first. */
   readonly ends: readonly ContainerEnd[];
   /** Whether it runs the image's own program on the image's own files: the pod changes neither. */
-  readonly isImagesOwn: boolean;
+  readonly runsImageUnchanged: boolean;
 }
 
 const LISTS = [
@@ -65,7 +65,7 @@ function readContainer(
     waitingMessage: textAt(objectAt(state, "waiting"), "message"),
     end: ends[0],
     ends,
-    isImagesOwn: isAlone && isImagesOwn(spec),
+    runsImageUnchanged: isAlone && runsImageUnchanged(spec),
   };
 }
 
@@ -85,7 +85,7 @@ const TOKEN_PATH = "/var/run/secrets/kubernetes.io/serviceaccount";
 /** The default. At any other path the kubelet mounts a file over what the image has there. */
 const MESSAGE_PATH = "/dev/termination-log";
 
-function isImagesOwn(spec: JsonObject): boolean {
+function runsImageUnchanged(spec: JsonObject): boolean {
   const mounts = (listAt(spec, "volumeMounts") ?? []).filter((mount) => textAt(mount, "mountPath") !== TOKEN_PATH);
   const isUnset = (name: string): boolean => (listAt(spec, name) ?? []).length === 0;
   return ["command", "args", "env", "envFrom", "volumeDevices"].every(isUnset) && mounts.length === 0 &&

@@ -43,7 +43,7 @@ export type EventVerdict =
 /** Wait (ms) for the event's status, which is a second write, and for the kubelet to report the container. */
 const GRACE_MS = 10_000;
 /** Wait (ms) for the pod's status to show the end of a container whose entry point failed. */
-const SETTLE_MS = 2_000;
+const ENDED_MS = 2_000;
 const RETRY_MS = 500;
 
 /** No event stays longer, whatever became of it (ms). */
@@ -62,7 +62,7 @@ export function decideEvent({ event, pod, node, ageMs }: EventFacts): EventVerdi
   const found = findContainer(podContainers(pod), event.containerID);
   if (found.kind === "unparsable" && isYoung) return retryLater;
   const container = found.kind === "parsed" ? found.value : undefined;
-  if (container !== undefined && container.end === undefined && ageMs < SETTLE_MS) return retryLater;
+  if (container !== undefined && container.end === undefined && ageMs < ENDED_MS) return retryLater;
   return { kind: "report", container, architecture: architectureOf(node) };
 }
 

@@ -24,11 +24,11 @@ export type LeaveReason =
 export type RepairDecision = { readonly kind: "evict" } | { readonly kind: "leave"; readonly reason: LeaveReason };
 
 /** Owners that create a pod again, on any node. A DaemonSet would use the same node. */
-const MAKES_AGAIN: readonly string[] = ["ReplicaSet", "ReplicationController", "StatefulSet", "Job"];
+const RECREATING_OWNERS: readonly string[] = ["ReplicaSet", "ReplicationController", "StatefulSet", "Job"];
 
 const RULES: readonly (readonly [reason: LeaveReason, holds: (facts: RepairFacts) => boolean])[] = [
   ["Ending", ({ pod }) => pod.deleting || !["Pending", "Running"].includes(pod.phase)],
-  ["NoOwner", ({ pod }) => !pod.owners.some(({ kind, controller }) => controller && MAKES_AGAIN.includes(kind))],
+  ["NoOwner", ({ pod }) => !pod.owners.some(({ kind, controller }) => controller && RECREATING_OWNERS.includes(kind))],
   // The webhook ignored it and would ignore the next one too, for instance because the template names a node.
   ["ExemptFromPlacement", ({ pod }) => entryOf(pod.labels, SCHEDULING_GATE) === GateLabel.notSet],
   ["NotPlacedHere", ({ isPlaced, wouldRequire }) => !isPlaced || wouldRequire === "unconstrained"],

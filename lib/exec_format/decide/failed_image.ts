@@ -145,7 +145,7 @@ export function failedImageOf(facts: StartFacts): FailedImage | undefined {
     digest,
     architecture,
     namespace: podNamespace,
-    nodes: isEntryPoint && isSame && container.isImagesOwn ? [nodeName] : [],
+    nodes: isEntryPoint && isSame && container.runsImageUnchanged ? [nodeName] : [],
     image: container.image,
     atMs: nowMs,
   };

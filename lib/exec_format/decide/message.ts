@@ -48,7 +48,7 @@ function advice(facts: FailureFacts): readonly string[] {
       `Build it for ${architecture}, or keep the pod off such nodes.`,
     ];
   }
-  return endedAtOnce(container) && container.isImagesOwn
+  return endedAtOnce(container) && container.runsImageUnchanged
     ? [
       `Image ${image} claims ${architecture}, but the program in it is for another architecture: build it anew,`,
       "with the right base image and compiler target.",

@@ -53,7 +53,7 @@ export function isConfirmed({ suspicion }: Suspect, facts: SuspectFacts): boolea
 }
 
 /** Whether any container of a pod has a status that must be checked; cheap, for whole lists of pods. */
-export function hasEnded(pod: KubeObject): boolean {
+export function hasSuspectStatus(pod: KubeObject): boolean {
   const status = objectAt(pod, "status");
   return ["initContainerStatuses", "containerStatuses", "ephemeralContainerStatuses"]
     .some((list) => (listAt(status, list) ?? []).some((one) => isObject(one) && needsCheck(one)));

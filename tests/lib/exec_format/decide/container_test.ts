@@ -69,7 +69,7 @@ const OWN: readonly (readonly [says: string, container: Readonly<Record<string, 
 ];
 for (const [says, container, isOwn] of OWN) {
   Deno.test(`podContainers() takes a container with ${says} for ${isOwn ? "the image's own" : "changed by the pod"}`, () => {
-    assert.equal(podContainers(makeFailedPod({ container }))[0]?.isImagesOwn, isOwn);
+    assert.equal(podContainers(makeFailedPod({ container }))[0]?.runsImageUnchanged, isOwn);
   });
 }
 
@@ -83,7 +83,7 @@ const SHARED: readonly (readonly [says: string, spec: Readonly<Record<string, un
 ];
 for (const [says, spec] of SHARED) {
   Deno.test(`podContainers() takes no container for the image's own whose pod's ${says}`, () => {
-    assert.equal(podContainers(makeFailedPod({ spec }))[0]?.isImagesOwn, false);
+    assert.equal(podContainers(makeFailedPod({ spec }))[0]?.runsImageUnchanged, false);
   });
 }
 

@@ -1,5 +1,10 @@
 import assert from "node:assert/strict";
-import { findSuspects, hasEnded, isConfirmed, type Suspect } from "../../../../lib/exec_format/decide/suspect.ts";
+import {
+  findSuspects,
+  hasSuspectStatus,
+  isConfirmed,
+  type Suspect,
+} from "../../../../lib/exec_format/decide/suspect.ts";
 import { ended, makeFailedPod } from "./make.ts";
 
 const NO_MATCH =
@@ -66,9 +71,9 @@ Deno.test("isConfirmed() reads nothing more where the status itself reports it",
   assert.deepEqual([isConfirmed(suspect("pull"), none), isConfirmed(suspect("message"), none)], [true, true]);
 });
 
-Deno.test("hasEnded() keeps of all failed pods those that must be checked", () => {
+Deno.test("hasSuspectStatus() keeps of all failed pods those that must be checked", () => {
   const states = [ended(1), ended(255), ended(0), ended(2), { running: {} }];
-  assert.deepEqual(states.map((state) => hasEnded(makeFailedPod({ status: { state } }))), [
+  assert.deepEqual(states.map((state) => hasSuspectStatus(makeFailedPod({ status: { state } }))), [
     true,
     true,
     false,
