@@ -1,22 +1,22 @@
-// Carries a step out at a steady rate. What was just written, or failed, is held for a moment.
+// Carries out a step at a limited rate. An object that was just written, or whose write failed, is held for a while.
 import type { Clock } from "../../clock.ts";
 import { patchNode, tolerate, type WriteOutcome } from "./write.ts";
 import type { KubeApi } from "../../k8s/api.ts";
 import { nodeKey, type TaintStep } from "../decide/next_step.ts";
 import type { PendingWrites, RateLimiter } from "../../k8s/rate_limiter.ts";
 
-/** Longest that a written object is waited for (ms): the watch shows it within milliseconds. */
+/** Longest wait (ms) for the watch to show a write, which mostly takes milliseconds. */
 const SHOWN_MS = 5_000;
 const STALE_MS = 500;
 const FAILED_MS = 10_000;
 
-/** Objects whose refusal is kept: those that are named are a few. */
+/** Refusals that are kept. Reports name only a few. */
 const MAX_REFUSALS = 1_000;
 
 export interface Holds {
-  /** `version`: the resourceVersion that is known now; an object that has changed since its write is free. */
+  /** `version`: the current resourceVersion. An object that has changed since its write is no longer held. */
   isHeld(key: string, version?: string): boolean;
-  /** A write begins: the object is held until its outcome is known. */
+  /** Holds an object from the start of its write until the outcome is noted. */
   begin(key: string): void;
   note(key: string, outcome: WriteOutcome, version?: string): void;
   readonly refusals: ReadonlyMap<string, string>;
@@ -26,7 +26,7 @@ export interface Holds {
 export function openHolds(clock: Clock): Holds {
   const held = new Map<string, { readonly untilMs: number; readonly version: string | undefined }>();
   const refusals = new Map<string, string>();
-  // Most objects are never used again once they are written.
+  // Removes expired holds, since most objects are never asked about again.
   const sweep = (): void => {
     for (const [key, { untilMs }] of held) {
       if (clock.monotonicMs() < untilMs) break;
@@ -84,7 +84,7 @@ export async function carryOut(deps: CarryOutDeps, step: TaintStep, signal: Abor
     signal.throwIfAborted();
     holds.begin(key);
     await writes.start(async () => {
-      // A write that was stopped in the middle leaves the object free for the next term.
+      // An aborted write counts as stale, so that the object can be written soon after the next start.
       let outcome: WriteOutcome = { kind: "stale" };
       try {
         outcome = await send();

@@ -19,13 +19,13 @@ export interface TaintWatchesDeps extends ReflectorDeps {
 
 export interface TaintWatches {
   run(signal: AbortSignal): Promise<void>;
-  /** What is so now; undefined before everything was listed once. */
+  /** The survey of now; undefined until everything was listed once. */
   survey(): TaintSurvey | undefined;
 }
 
 export const ALIVE = "status.phase!=Succeeded,status.phase!=Failed";
 
-/** Of DaemonSets beyond a share only the name is kept: they hold no node back, and that is said. */
+/** Of DaemonSets beyond their share only the name is kept: they delay no taint, and are reported. */
 export const KEPT_DAEMON_SETS: Keeping<TaintDaemonSet> = {
   ...KEPT.taintDaemonSets,
   weightOf: (daemonSet) => daemonSet.kind === "judged" ? daemonSet.weight : 0,
@@ -38,7 +38,7 @@ export function openTaintWatches(deps: TaintWatchesDeps): TaintWatches {
   const all = [nodes, daemonSets, pods];
   return {
     run: async (signal) => {
-      // Which pods lack their toleration depends on the nodes: without them all would be kept.
+      // Nodes come first: without them it is not known which pods lack a toleration, and all would be kept.
       const following = [nodes, daemonSets].map((watch) => watch.run(signal));
       await nodes.synced(signal).catch(() => undefined);
       await Promise.all([...following, ...signal.aborted ? [] : [pods.run(signal)]]);
@@ -101,7 +101,7 @@ function parseLacking(
   return need === undefined ? undefined : kept();
 }
 
-/** Keeps one toleration for each architecture that is known or that nodes have: a pod's owner can write a hundred. */
+/** Keeps one toleration for each known or used architecture, since a pod's owner can write a hundred. */
 function lean(
   pod: TaintPod,
   { rule, architectures }: { readonly rule: TaintRule; readonly architectures: readonly string[] },
@@ -113,7 +113,7 @@ function lean(
   return { ...pod, tolerations: pod.tolerations && tolerations };
 }
 
-/** Whether the architectures of all nodes matter: they are thousands, and most decisions name known ones. */
+/** Whether a pod needs the architectures of all nodes. Collecting them is costly, and most pods name known ones. */
 function dependsOnNodes({ scope }: TaintPod): boolean {
   return scope.kind === "any" || scope.kind === "decided" && !scope.architectures.every(isKnownArchitecture);
 }

@@ -1,4 +1,4 @@
-// The two writes of this mode, of nodes and pods, each one pinned JSON Patch; trials of them; and the lifter.
+// The writes of nodes and pods, each one JSON Patch with `test` operations; dry runs; and the removal of all taints.
 import { type KubeApi, type ReadApi, readOptional } from "../../k8s/api.ts";
 import { classifyWriteFailure } from "../../k8s/errors.ts";
 import type { JsonPatch } from "../../k8s/patch.ts";
@@ -55,9 +55,10 @@ interface TryDeps {
 }
 
 const TRIES_A_SECOND = 20;
-/** No pod is tried any more after this (ms): a webhook may take 30 s for each. */
-const MAX_MS = 60_000;
+/** Time (ms) after which no further pod is tried: a webhook may take 30 s for each. */
+const MAX_TRYING_MS = 60_000;
 
+/** Patches pods in dry runs. Pods that were not tried are missing in the result. */
 export async function tryTolerations(
   { api, clock }: TryDeps,
   needs: readonly PodNeed[],
@@ -65,7 +66,7 @@ export async function tryTolerations(
 ): Promise<ReadonlyMap<string, Trial>> {
   const trials = new Map<string, Trial>();
   const limiter = openRateLimiter(clock, TRIES_A_SECOND);
-  const endMs = clock.monotonicMs() + MAX_MS;
+  const endMs = clock.monotonicMs() + MAX_TRYING_MS;
   for (const need of choosePods(needs)) {
     if (clock.monotonicMs() >= endMs) break;
     await limiter.wait(signal);
@@ -90,7 +91,7 @@ export interface LifterDeps {
   readonly api: ReadApi & Pick<KubeApi, "patch">;
   readonly key: string;
   readonly limiter: RateLimiter;
-  /** Nodes that are written side by side. Default 1. */
+  /** Nodes that are written in parallel. Default 1. */
   readonly parallel?: number | undefined;
 }
 
@@ -105,10 +106,10 @@ export interface LiftOptions {
   readonly shouldContinue?: () => boolean;
 }
 
-/** Reads of a node whose taints others change at the same time. */
-const TRIES = 3;
+/** Attempts for a node whose taints others change at the same time. */
+const MAX_TRIES = 3;
 
-/** Throws ApiError when the nodes cannot be listed, and when the signal aborts. */
+/** Removes the taint from all nodes. Throws ApiError when they cannot be listed, and when the signal aborts. */
 export async function liftTaints(
   deps: LifterDeps,
   { signal, dryRun = false, shouldContinue = () => true }: LiftOptions,
@@ -129,7 +130,7 @@ export async function liftTaints(
   return { lifted, left };
 }
 
-/** As views: a node has some ten kilobytes, most of them the images that it holds. */
+/** Keeps views only: a Node has some ten kilobytes, most of them its list of images. */
 async function listTainted({ api, key }: LifterDeps, signal: AbortSignal): Promise<readonly TaintNode[]> {
   const found = new Map<string, TaintNode>();
   for await (const object of listAll(api, Resource.nodes, { signal })) {
@@ -147,7 +148,7 @@ async function untaint({ api, key, limiter }: LifterDeps, node: TaintNode, signa
     if (operations.length === 0) return { kind: "gone" };
     await limiter.wait(signal);
     const outcome = await patchNode({ api, signal }, { name, operations });
-    if (outcome.kind !== "stale" || tries === TRIES) return outcome;
+    if (outcome.kind !== "stale" || tries === MAX_TRIES) return outcome;
     const object = await readOptional(api, { type: Resource.nodes, name, signal });
     current = object === undefined ? undefined : parseTaintNode(object);
   }

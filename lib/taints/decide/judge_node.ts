@@ -1,4 +1,4 @@
-// The taint of one node, and the ONE patch that makes it so. Every taint with our key is ours, whoever wrote it.
+// Which taint a node is to have, and the one patch for it. Every taint with our key is ours, whoever wrote it.
 import type { V1Taint } from "@kubernetes/client-node";
 import type { Wire } from "../../k8s/types.ts";
 import { isDeepStrictEqual } from "node:util";
@@ -13,16 +13,16 @@ export type TaintRepair = "missing" | "value" | "effect" | "several";
 export type NodeVerdict =
   | { readonly kind: "keep" }
   | { readonly kind: "patch"; readonly repair: TaintRepair; readonly operations: JsonPatch }
-  /** A label keeps the node out; a taint of ours that it has is taken off. */
+  /** A label exempts the node: taints of ours are removed. */
   | { readonly kind: "optedOut"; readonly operations: JsonPatch }
   /** The kubelet reports one architecture and the label names another: nothing is written before they agree. */
   | { readonly kind: "disagreement"; readonly reported: string; readonly labelled: string }
-  /** The kubelet has not reported yet, or the node is going. */
+  /** The kubelet has not reported yet, or the node is being deleted. */
   | { readonly kind: "unknown" };
 
 const TAINTS = "/spec/taints";
 
-/** Judges a node. Pure; judging the result of its own patch gives `keep`. */
+/** Once its patch is applied, the verdict on the node is `keep`. */
 export function judgeNode(node: TaintNode, rule: TaintRule): NodeVerdict {
   if (node.isDeleting) return { kind: "unknown" };
   if (isOptedOut(node)) return { kind: "optedOut", operations: untaintPatch(node, rule.key) };
@@ -44,7 +44,7 @@ export function isTainted(node: TaintNode, key: string): boolean {
   return ownTaints(node, key).length > 0;
 }
 
-/** The patch that takes every taint of this key off a node, each pinned by a `test`; empty when it has none. */
+/** Removes every taint of this key, each guarded by a `test`; empty when the node has none. */
 export function untaintPatch(node: TaintNode, key: string): JsonPatch {
   const own = ownTaints(node, key);
   if (own.length === 0) return [];
@@ -84,7 +84,7 @@ function repairOf(own: readonly JsonObject[], reported: string): TaintRepair {
   return textAt(first, "value") === reported ? "effect" : "value";
 }
 
-/** A taint of ours that stands takes the place of the wrong ones: the right one, else the first. */
+/** Keeps the right taint of ours, else corrects the first, and removes the others. */
 function changes(
   node: TaintNode,
   { own, right }: { readonly own: readonly OwnTaint[]; readonly right: OwnTaint | undefined },
@@ -99,11 +99,11 @@ function changes(
   const replaced: JsonPatch = isDeepStrictEqual(kept, right)
     ? []
     : [{ op: "replace", path: pointer("spec", "taints", kept.index), value }];
-  // From the end on, so that the indices of those that are still to come hold.
+  // Removals go from the end, so that the indices of the others stay valid.
   return [...replaced, ...removals];
 }
 
-/** The same node with the same taints as were read. A list that is absent cannot be tested, the version can. */
+/** Tests that node and taints are those that were read. An absent list cannot be tested, so the version is. */
 function guards(node: TaintNode): JsonPatch {
   const unchanged: PatchOperation = node.taints === undefined
     ? { op: "test", path: "/metadata/resourceVersion", value: node.resourceVersion }

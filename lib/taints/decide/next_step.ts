@@ -1,5 +1,5 @@
-// The next step towards nodes that carry their taint, decided from the state of the cluster alone: a replica that takes over in
-// the middle goes on where the last leader stopped.
+// The next step towards nodes that carry their taint, decided from the state of the cluster alone: a replica that takes
+// over in the middle goes on where the last leader stopped.
 //
 //   Tolerating ─▶ Waiting ─▶ Tainting (one node) ─▶ … ─▶ Done
 //        ▲  pods lack    ▲ a write has yet to show │
@@ -21,7 +21,7 @@ export type TaintStep =
   | { readonly kind: "tolerate"; readonly needs: readonly PodNeed[] }
   | { readonly kind: "taint" } & NodeWrite
   | { readonly kind: "untaint" } & NodeWrite
-  /** Nothing can be written before this is so: pods tolerate, templates of DaemonSets tolerate, written objects show. */
+  /** Nothing can be written until these pods and templates tolerate; without any, until the last write shows. */
   | { readonly kind: "wait"; readonly pods: readonly PodNeed[]; readonly daemonSets: readonly string[] }
   | { readonly kind: "paused"; readonly pods: readonly PodNeed[] }
   | { readonly kind: "done" };
@@ -34,7 +34,7 @@ export interface StepOptions {
   readonly isHeld: (key: string, version?: string) => boolean;
 }
 
-/** Pods of one step: what is paced to about a second. */
+/** Pods of one step, for which the rate limit takes about a second. */
 const PODS_A_STEP = 10;
 
 export function nextStep(survey: TaintSurvey, options: StepOptions): TaintStep {
@@ -61,7 +61,7 @@ export function nodeKey(name: string): string {
 
 function nextLift({ nodes, needs, rule }: TaintSurvey, { isHeld }: StepOptions): TaintStep {
   const tainted = nodes.filter(({ isTainted }) => isTainted);
-  // Nodes first: whoever may create pods can make more that find no node than are written in the same time.
+  // Nodes first: users can create pods that find no node faster than such pods can be written.
   const next = tainted.find(({ node }) => !isHeld(nodeKey(node.name), node.resourceVersion));
   if (next !== undefined) return { kind: "untaint", ...writeOf(next.node, untaintPatch(next.node, rule.key)) };
   const shutOut = tainted.length === 0 ? [] : needs.filter(({ pod }) => pod.isShutOut && !isHeld(pod.key));
@@ -82,7 +82,7 @@ function nextTaint(survey: TaintSurvey, { isHeld }: StepOptions): TaintStep {
   if (writable.length > 0) return { kind: "tolerate", needs: writable };
   const shutOut = needs.filter(({ pod }) => pod.isShutOut);
   if (shutOut.length > 0) return { kind: "paused", pods: shutOut };
-  // Before the first node is tainted, everything that runs or waits must be ready for it.
+  // Before the first node is tainted, all bound and pending pods must tolerate the taint.
   const isFirst = !nodes.some((node) => node.isTainted && isManaged(node));
   if (isFirst && needs.length > 0) return { kind: "wait", pods: needs, daemonSets: [] };
   return taintOne(survey, isHeld);
@@ -91,11 +91,11 @@ function nextTaint(survey: TaintSurvey, { isHeld }: StepOptions): TaintStep {
 function taintOne(survey: TaintSurvey, isHeld: StepOptions["isHeld"]): TaintStep {
   const pods: PodNeed[] = [];
   const daemonSets = new Set<string>();
-  let isLeft = false;
+  let hasUntainted = false;
   for (const { node, verdict } of survey.nodes) {
     if (verdict.kind !== "patch") continue;
-    isLeft = true;
-    const lacking = survey.needsOf.get(node.name) ?? [];
+    hasUntainted = true;
+    const lacking = survey.needsByNode.get(node.name) ?? [];
     const shutOut = shutOutDaemonSets(survey, node);
     if (lacking.length === 0 && shutOut.length === 0 && !isHeld(nodeKey(node.name), node.resourceVersion)) {
       return { kind: "taint", ...writeOf(node, verdict.operations) };
@@ -103,8 +103,7 @@ function taintOne(survey: TaintSurvey, isHeld: StepOptions["isHeld"]): TaintStep
     pods.push(...lacking);
     for (const { key } of shutOut) daemonSets.add(key);
   }
-  if (isLeft) return { kind: "wait", pods, daemonSets: [...daemonSets].sort() };
-  return { kind: "done" };
+  return hasUntainted ? { kind: "wait", pods, daemonSets: [...daemonSets].sort() } : { kind: "done" };
 }
 
 function writeOf({ name, resourceVersion }: TaintNode, operations: JsonPatch): NodeWrite {

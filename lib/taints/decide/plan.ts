@@ -9,9 +9,9 @@ import { splitKey } from "../../k8s/types.ts";
 export interface TaintPlan {
   readonly taint: TaintRule;
   readonly nodes: readonly PlannedNode[];
-  /** Those that lack the toleration of a node they run on, or may run on: they get it before a node is tainted. */
+  /** Pods that lack the toleration of a node they run, or may run, on. They get it before nodes are tainted. */
   readonly pods: readonly PlannedPod[];
-  /** Their controller would make no pod for these nodes: users must change them first. */
+  /** DaemonSets that would get no pods on these nodes: users must change their templates first. */
   readonly daemonSets: readonly PlannedDaemonSet[];
 }
 
@@ -28,7 +28,7 @@ export interface PlannedPod {
   readonly node: string;
   /** The taints whose toleration it lacks: `supported-arch=arm64:NoSchedule`. */
   readonly lacks: readonly string[];
-  /** Whether it can be given them, as the API server answers the user of the command. */
+  /** Whether the API server accepts these tolerations from the user of the command, in a dry run. */
   readonly accepts: "yes" | "no" | "unknown";
   readonly reason: string;
 }
@@ -101,12 +101,12 @@ function compare(a: string, b: string): number {
   return a < b ? -1 : Number(a > b);
 }
 
-/** What the API server answers for a policy or a webhook that denies a request, whatever status it chose. */
+/** The API server's answer where a policy or a webhook denies a request, whatever status it chose. */
 const DENIED = /denied (?:the )?request/;
 
 export type Trial =
   | { readonly kind: "accepted" }
-  /** The API server, or a policy or webhook of the cluster, does not let it have the toleration. */
+  /** The API server, or a policy or webhook of the cluster, refuses the toleration. */
   | { readonly kind: "refused"; readonly why: string }
   /** It was not tried, or the answer does not say. */
   | { readonly kind: "unknown"; readonly why: string };
@@ -116,9 +116,9 @@ const MAX_TRIED = 100;
 /** Of a pod that was left out because of {@link MAX_TRIED}, or of the time that trying may take. */
 const NOT_TRIED: Trial = { kind: "unknown", why: "not tried: too many pods" };
 
-/** What the RBAC authorizer answers: it says something of the user and nothing of the pod. */
+/** The RBAC authorizer's answer, which is about the user and not about the pod. */
 const LACKS_RIGHT = /is forbidden: User .* cannot patch resource "pods"/;
-/** What the API server answers ahead of a webhook that may have side effects. */
+/** The API server's answer where a webhook may have side effects. */
 const NO_DRY_RUN = /does not support dry run/;
 
 /** Whether the text of a fault says that admission refused the write. A webhook may use the status of a conflict. */
@@ -126,7 +126,7 @@ export function isDenial(text: string): boolean {
   return DENIED.test(text);
 }
 
-/** The pods to try, the namespaces in turn: policies mostly differ by namespace. */
+/** The pods to try, of all namespaces in turn, since policies mostly differ by namespace. */
 export function choosePods(needs: readonly PodNeed[], max: number = MAX_TRIED): readonly PodNeed[] {
   const queues = [...Map.groupBy(needs, ({ pod }) => splitKey(pod.key).namespace).values()];
   const longest = Math.max(0, ...queues.map(({ length }) => Math.min(length, max)));
@@ -135,7 +135,7 @@ export function choosePods(needs: readonly PodNeed[], max: number = MAX_TRIED): 
 }
 
 export function judgeTrial(error: unknown, text: string): Trial {
-  // First: what a policy or a webhook says can contain any text of the pod.
+  // First, since the message of a policy or webhook can contain any text of the pod.
   if (isDenial(text)) return { kind: "refused", why: text };
   const status = error instanceof ApiError ? error.status : 0;
   if (status === 403 && LACKS_RIGHT.test(text)) return { kind: "unknown", why: `you may not patch it: ${text}` };

@@ -14,22 +14,22 @@ export interface TaintProgress {
 
 export function progressOf(
   survey: TaintSurvey,
-  { step, phase, refusals }: Pick<Around, "phase" | "refusals"> & { readonly step: TaintStep },
+  { step, phase, refusals }: Pick<HeadlineFacts, "phase" | "refusals"> & { readonly step: TaintStep },
 ): TaintProgress {
   const nodes = countNodes(survey.nodes);
   const lackingPods = survey.needs.length;
-  const sentences = [headline(step, { phase, survey, nodes, refusals }), ...aside(survey)];
+  const sentences = [headline(step, { phase, survey, nodes, refusals }), ...remarks(survey)];
   return { phase, nodes, lackingPods, message: sentences.join(" ") };
 }
 
-interface Around {
+interface HeadlineFacts {
   readonly phase: TaintPhase;
   readonly survey: TaintSurvey;
   readonly nodes: NodeCounts;
   readonly refusals: ReadonlyMap<string, string>;
 }
 
-function headline(step: TaintStep, { phase, survey, nodes, refusals }: Around): string {
+function headline(step: TaintStep, { phase, survey, nodes, refusals }: HeadlineFacts): string {
   const total = nodes.tainted + nodes.left;
   switch (phase) {
     case "Tolerating":
@@ -63,7 +63,7 @@ function waitReason(step: TaintStep, refusals: ReadonlyMap<string, string>): str
   return reasons.length === 0 ? " until the last write shows" : `: ${reasons.join("; ")}`;
 }
 
-function aside(survey: TaintSurvey): readonly string[] {
+function remarks(survey: TaintSurvey): readonly string[] {
   const starved = starvedDaemonSets(survey);
   const disagreeing = survey.nodes.filter(({ verdict }) => verdict.kind === "disagreement").map(({ node }) =>
     node.name
@@ -91,7 +91,7 @@ function namePods(pods: readonly PodNeed[], refusals: ReadonlyMap<string, string
   }));
 }
 
-/** The first names in their order and how many more there are: users can make them more than can be sorted each time. */
+/** The first names in order, and how many more there are. Users can make too many to sort all of them each time. */
 function nameFirst(names: readonly string[]): string {
   let first: readonly string[] = [];
   for (const name of names) {
@@ -122,16 +122,16 @@ export const NOTHING_REPORTED: ReportMemory = {
   atMs: 0,
 };
 
-/** What to report now. `event`: the phase is a new one; `condition`: its words are. */
+/** What to report now. `event`: the phase is new. `condition`: the message is new. */
 interface DueReport {
   readonly memory: ReportMemory;
   readonly event: boolean;
   readonly condition: boolean;
 }
 
-/** A phase that others may follow within moments counts once it has lasted so long (ms). */
+/** How long (ms) a phase that is not final must last before it is reported. */
 const LASTING_MS = 3_000;
-/** Between two reports of numbers (ms). */
+/** Between two reports of one phase with new numbers (ms). */
 const NUMBERS_MS = 10_000;
 const FINAL: readonly TaintPhase[] = ["Done", "Paused", "Lifted"];
 

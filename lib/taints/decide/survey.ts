@@ -6,7 +6,7 @@ import { entryOf } from "../../json.ts";
 import { type IndexedRequirement, meetsRequirement } from "../../cluster/label_selector.ts";
 import { splitKey } from "../../k8s/types.ts";
 
-/** Checks of DaemonSets and nodes in one survey: a fraction of a second. With 1 000 nodes 4 000 of weight; one weighs 2 or 3. */
+/** Most checks of DaemonSets against nodes in a survey, a fraction of a second: weight 4 000 in all for 1 000 nodes. */
 const MAX_CHECKS = 4_000_000;
 
 export interface JudgedNode {
@@ -18,9 +18,9 @@ export interface JudgedNode {
 export interface TaintSurvey {
   readonly rule: TaintRule;
   readonly nodes: readonly JudgedNode[];
-  /** Pods that lack a toleration which they need, those that the scheduler refuses first, then pending ones. */
+  /** Pods that lack a toleration: those that the scheduler refuses, then other pending ones, then bound ones. */
   readonly needs: readonly PodNeed[];
-  readonly needsOf: ReadonlyMap<string, readonly PodNeed[]>;
+  readonly needsByNode: ReadonlyMap<string, readonly PodNeed[]>;
   readonly daemonSets: readonly JudgedDaemonSet[];
   readonly oversized: readonly string[];
 }
@@ -57,12 +57,12 @@ export function surveyOf(
     rule,
     nodes: judged,
     needs: [...pending.toSorted((a, b) => Number(b.pod.isShutOut) - Number(a.pod.isShutOut)), ...bound],
-    needsOf: Map.groupBy(bound, ({ pod }) => pod.scope.kind === "node" ? pod.scope.node : ""),
+    needsByNode: Map.groupBy(bound, ({ pod }) => pod.scope.kind === "node" ? pod.scope.node : ""),
     ...chooseDaemonSets([...daemonSets], Math.floor(MAX_CHECKS / Math.max(1, judged.length))),
   };
 }
 
-/** All, unless too heavy: then the lightest of each namespace first, so that none displaces those of others. */
+/** All, unless they are too heavy: then the lightest of each namespace, so that none displaces those of others. */
 function chooseDaemonSets(
   all: readonly TaintDaemonSet[],
   maxWeight: number,
@@ -97,7 +97,7 @@ export function shutOutDaemonSets({ daemonSets, rule }: TaintSurvey, node: Taint
   return daemonSets.filter((daemonSet) => isShutOutDaemonSet(daemonSet, { node, rule }));
 }
 
-/** Whether it would get no pod on the tainted node: its controller reads the tolerations of the template. */
+/** Whether it would get no pod on the tainted node: the DaemonSet controller checks the template's tolerations. */
 export function isShutOutDaemonSet(
   daemonSet: JudgedDaemonSet,
   { node, rule }: { readonly node: TaintNode; readonly rule: TaintRule },

@@ -7,7 +7,7 @@ import type { V1Toleration } from "@kubernetes/client-node";
 import type { JsonPatch } from "../../k8s/patch.ts";
 import type { Wire } from "../../k8s/types.ts";
 
-/** Whether one toleration covers the taint of an architecture for good: not one under which the pod is evicted after a time. */
+/** Whether a toleration covers an architecture's taint for good, and does not merely delay an eviction. */
 export function covers(toleration: Toleration, { rule, architecture }: ArchTaint): boolean {
   if (toleration.isTemporary && rule.effect === "NoExecute") return false;
   return tolerates(toleration, { ...rule, value: architecture });
@@ -28,7 +28,7 @@ export interface TolerationContext {
   readonly architectures: readonly string[];
 }
 
-/** Undefined when it lacks none. Tolerations of some architectures by their values were chosen: nothing is added. */
+/** Undefined when it lacks none. An undecided pod that tolerates only chosen architectures lacks none. */
 export function needOf(pod: TaintPod, { rule, architectureOf, architectures }: TolerationContext): PodNeed | undefined {
   const missingOf = (wanted: readonly string[]): readonly TolerationPlan[] =>
     wanted.filter((architecture) => !isCovered(pod.tolerations, { rule, architecture }))
@@ -44,7 +44,7 @@ function wantedBy(pod: TaintPod, { rule, architectureOf, architectures }: Tolera
       return architecture === undefined ? [] : [architecture];
     }
     case "decided":
-      // The pod's owner can write the decision: hundreds of architectures, and others with every second.
+      // The pod's owner can write the decision, with hundreds of architectures, and change it every second.
       return pod.scope.architectures.filter((name) => isKnownArchitecture(name) || architectures.includes(name));
     case "any": {
       const all = [...new Set([...KNOWN_ARCHITECTURES, ...architectures])].sort();
@@ -57,7 +57,7 @@ function wantedBy(pod: TaintPod, { rule, architectureOf, architectures }: Tolera
   }
 }
 
-/** Tolerations may be added to every pod, bound ones included. Where the list is new the pod must be unchanged. */
+/** Tolerations may be added to bound pods too. Where the list is new, the patch needs the resource version as read. */
 export function toleratePatch({ pod, missing }: PodNeed): JsonPatch {
   const added: readonly Wire<V1Toleration>[] = missing;
   const identity: JsonPatch = pod.uid === "" ? [] : [{ op: "test", path: "/metadata/uid", value: pod.uid }];

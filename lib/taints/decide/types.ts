@@ -10,18 +10,18 @@ export interface TaintRule {
   readonly effect: "NoSchedule" | "NoExecute" | "PreferNoSchedule";
 }
 
-/** A node, reduced to what its taint depends on: those of thousands of nodes are kept. */
+/** What the taint of a Node depends on, and no more, as thousands of them are kept. */
 export interface TaintNode
   extends Pick<Node, "name" | "uid" | "resourceVersion" | "labels" | "reported" | "isDeleting"> {
   readonly taints: readonly JsonObject[] | undefined;
 }
 
 export type PodScope =
-  /** It runs, or is bound: that of its node. */
+  /** Bound: it needs the toleration of its node. */
   | { readonly kind: "node"; readonly node: string }
-  /** It is pending, and Archway has decided where its images run. */
+  /** Pending, and Archway has decided where its images run: it needs those of these architectures. */
   | { readonly kind: "decided"; readonly architectures: readonly string[] }
-  /** It is pending, and nothing is decided about it: every architecture. */
+  /** Pending, and nothing is decided about it: it needs those of all architectures. */
   | { readonly kind: "any" };
 
 export interface TaintPod {
@@ -30,6 +30,7 @@ export interface TaintPod {
   readonly resourceVersion: string;
   readonly scope: PodScope;
   readonly tolerations: readonly Toleration[] | undefined;
+  /** Whether the scheduler finds no node for it because of a taint. */
   readonly isShutOut: boolean;
 }
 
@@ -38,7 +39,7 @@ export interface PodNeed {
   readonly missing: readonly TolerationPlan[];
 }
 
-/** One whose template does not tolerate every architecture: its controller creates no pods on nodes that it does not tolerate. */
+/** A DaemonSet whose template does not tolerate every architecture: it gets no pods on tainted nodes of the others. */
 export type TaintDaemonSet = JudgedDaemonSet | OversizedDaemonSet;
 
 export interface JudgedDaemonSet {
@@ -51,7 +52,7 @@ export interface JudgedDaemonSet {
   readonly weight: number;
 }
 
-/** What decides where its pods go is too much to be judged for every node: it holds no node back, and that is said. */
+/** Its node selection is too large to be judged for every node: it delays no taint, and is reported. */
 export interface OversizedDaemonSet {
   readonly kind: "oversized";
   readonly key: string;

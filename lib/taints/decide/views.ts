@@ -1,4 +1,4 @@
-// JSON of nodes, pods and DaemonSets → what this mode reads of them. Tolerant: what is odd reads as absent.
+// Parses nodes, pods and DaemonSets. Malformed parts count as absent.
 import { parseNode } from "../../cluster/node.ts";
 import { parseTolerations } from "../../cluster/taint.ts";
 import { isUsableArchitecture } from "../../arch.ts";
@@ -10,23 +10,23 @@ import { parseRecord } from "../../placement/decide/patch/record.ts";
 import { covers } from "./tolerations.ts";
 import type { PodScope, TaintDaemonSet, TaintNode, TaintPod, TaintRule } from "./types.ts";
 
-/** Of tolerations, node selector and affinity of a DaemonSet: names of 1 500 nodes. Users can make them 1.4 MB large. */
+/** Characters of a DaemonSet's tolerations, selector and affinity: 1 500 names of nodes. Users can write 1.4 MB. */
 const MAX_PLACING_LENGTH = 64 * 1024;
-/** Of labels that a DaemonSet asks for, and terms that they are in: each may be checked for every node. */
+/** Labels and terms by which a DaemonSet selects nodes: each may be checked for every node. */
 const MAX_CHECKS = 64;
-/** Of tolerations that may be of our taint, in a pod. Whoever may create a pod can give it 20 000. */
+/** Tolerations of a pod that may cover our taint. Users can write 20 000. */
 const MAX_OWN_TOLERATIONS = 100;
-/** Of architectures that a decision names, in the pod. Whoever may create a pod can name a thousand. */
+/** Architectures that the decision on a pod names. Users can write a thousand. */
 const MAX_ARCHITECTURES = 16;
 
-/** The taints as they are, so that a patch can be held against them. */
+/** Keeps taints as they are, so that a patch can test them. */
 export function parseTaintNode(object: KubeObject): TaintNode {
   const { name, uid, resourceVersion, reported, labels, isDeleting } = parseNode(object);
   const taints = listAt(objectAt(object, "spec"), "taints")?.map((taint) => isObject(taint) ? taint : {});
   return { name, uid, resourceVersion, reported, labels, isDeleting, taints };
 }
 
-/** Undefined for a pod that gets none from here: ended, mirrored, gated, or with over a hundred tolerations of our key. */
+/** Undefined for a pod that gets no toleration: ended, mirror, gated, or with over a hundred tolerations of our key. */
 export function parseTaintPod(object: KubeObject, { key }: Pick<TaintRule, "key">): TaintPod | undefined {
   const { metadata } = object;
   const [spec, status] = [objectAt(object, "spec"), objectAt(object, "status")];
@@ -34,7 +34,7 @@ export function parseTaintPod(object: KubeObject, { key }: Pick<TaintRule, "key"
   const isMirror = (metadata.ownerReferences ?? []).some(({ kind }) => kind === "Node");
   const isGated = (listAt(spec, "schedulingGates") ?? []).some((gate) => textAt(gate, "name") === SCHEDULING_GATE);
   if (isOver || isMirror || isGated) return undefined;
-  // Others are not kept: pods that wait for their toleration stay in memory.
+  // Other tolerations are dropped, since these pods are kept in memory.
   const tolerations = parseTolerations(spec)?.filter((toleration) => ["", key].includes(toleration.key));
   if (tolerations !== undefined && tolerations.length > MAX_OWN_TOLERATIONS) return undefined;
   return {
@@ -84,7 +84,7 @@ function scopeOf({ metadata }: KubeObject, node: string): PodScope {
   if (node !== "") return { kind: "node", node };
   const record = parseRecord(entryOf(metadata.annotations, PodAnnotation.decision));
   if (record === undefined || !DECIDED.includes(record.decision)) return { kind: "any" };
-  // The owner of the pod can write its annotations: a toleration that the API server refuses would be tried forever.
+  // The pod's owner can write the annotation: a toleration that the API server refuses would be tried forever.
   const architectures = [...new Set(record.architectures)].filter(isUsableArchitecture).slice(0, MAX_ARCHITECTURES);
   return { kind: "decided", architectures };
 }
