@@ -73,7 +73,7 @@ async function planLeft(reader: ClusterReader): Promise<ReleasePlan> {
 
 async function readFacts({ reader, nowMs }: CapacityScope): Promise<CapacityFacts> {
   const [machineSets, nodes] = await Promise.all([reader.machineSets(), reader.nodes()]);
-  // Those of clones: without a clone there is none.
+  // Only machines of clones count, and without a clone there are none.
   const machines = machineSets.some(({ isTemporary }) => isTemporary) ? await reader.spareMachines() : [];
   const readyNodes = new Set(nodes.filter(({ isReady }) => isReady).map(({ name }) => name));
   return { machineSets, machines, readyNodes, nowMs };
@@ -88,7 +88,7 @@ function policyOf(base: CapacityScope["base"]): CapacityPolicy {
   };
 }
 
-/** Whoever cordoned the nodes: their machines are removed, and the pods on them with those. */
+/** Whoever cordoned these nodes: their machines are being deleted, and their pods with them. */
 async function adviseOn(
   names: readonly string[],
   { base, nowMs, reader }: CapacityScope,
@@ -111,7 +111,7 @@ async function createMachineSets(
   }
 }
 
-/** Deletes them; one that is gone, or was made anew since it was read, is left out. */
+/** Ignores those that are gone, or that were created anew since they were read. */
 async function deleteMachineSets(
   api: KubeApi,
   sets: readonly { readonly name: string; readonly uid: string }[],

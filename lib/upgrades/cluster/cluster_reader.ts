@@ -14,7 +14,7 @@ import { BudgetGatherer, parseDrainPod } from "../decide/drain/parse.ts";
 import type { DrainBudgets, DrainPod, DrainPolicy } from "../decide/drain/types.ts";
 import { type ClusterOperator, parseClusterOperator } from "../decide/types/cluster.ts";
 
-/** Reads collections. Every function reads at its first call, and gives the same again afterwards. */
+/** Each function reads at its first call, and returns the same afterwards. */
 export interface ClusterReader {
   nodes(): Promise<readonly Node[]>;
   operators(): Promise<readonly ClusterOperator[]>;
@@ -33,7 +33,7 @@ export interface Budgets {
 }
 
 export function openClusterReader(api: ReadApi, signal: AbortSignal): ClusterReader {
-  // Parsed as they come: namespaces make objects as large as they like.
+  // Each object is parsed as it arrives, since users can make objects large.
   const list = async <T>(
     type: ResourceType,
     parse: (object: KubeObject) => T,
@@ -77,7 +77,7 @@ async function readDrainPods(
 ): Promise<readonly DrainPod[]> {
   const context = { node, budgets: (await budgets()).drain, ignoredNamespaces };
   const pods: DrainPod[] = [];
-  // Judged as they come: namespaces make pods as large as they like.
+  // Each pod is parsed as it arrives, since users can make pods large.
   for await (const object of listAll(api, Resource.pods, { fieldSelector: `spec.nodeName=${node}`, signal })) {
     const pod = parseDrainPod(object, context);
     if (pod !== undefined) pods.push(pod);

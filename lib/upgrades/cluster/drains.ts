@@ -11,7 +11,7 @@ import type { OperatorConfig } from "../decide/types/operator_config.ts";
 import type { UpgradeSpec } from "../decide/types/plan.ts";
 import type { ClusterReader } from "./cluster_reader.ts";
 
-/** Nodes whose pods are read in one round: those of each cost a request. With pools, nodes and budgets a round costs ten. */
+/** Nodes whose pods are read in one round, a request each. With pools, nodes and budgets that makes ten requests. */
 export const NODES_A_ROUND = 7;
 
 export function drainPolicyOf(spec: UpgradeSpec, config: OperatorConfig): DrainPolicy {
@@ -25,7 +25,7 @@ export function drainPolicyOf(spec: UpgradeSpec, config: OperatorConfig): DrainP
   };
 }
 
-/** Advises about late nodes in turns: first those not read for the longest time (`readMs`), then those cordoned for the longest. */
+/** Reads pods of late nodes in turns: first those not read for longest (`readMs`), then those cordoned for longest. */
 export async function adviseDrains(
   nodes: readonly Node[],
   { reader, policy, nowMs, readMs = new Map() }: {
@@ -61,7 +61,7 @@ export interface RefusedAction {
   readonly error: unknown;
 }
 
-/** Carries the actions out, each by itself: one that is refused does not keep the others. Gives those that were not taken. */
+/** Carries out every action, even after one is refused. Returns those that were refused. */
 export async function carryOutDrains(
   api: KubeApi,
   actions: readonly DrainAction[],

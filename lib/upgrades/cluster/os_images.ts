@@ -1,5 +1,5 @@
-// The operating system images of pools, compared with those from before a migration. They are in rendered MachineConfigs, which
-// are large and named by a hash. Each is read once in the life of the process, a few a reconcile, however many pools there are.
+// The operating system images of pools, compared with those before a migration. Rendered MachineConfigs name them,
+// which are large and never change. Each is read once in the life of the process, and a few in one reconcile.
 import { LRUCache } from "lru-cache";
 import { objectAt, textAt } from "../../json.ts";
 import { type ReadApi, readOptional } from "../../k8s/api.ts";
@@ -8,12 +8,12 @@ import type { ImageComparison } from "../decide/release/convergence.ts";
 import type { OsImageState } from "../decide/types/cluster.ts";
 import { OWN_IMAGE_ANNOTATION } from "../names.ts";
 
-/** Read at most in one reconcile: plan, settings, ClusterVersion and pools come to it, and at times pools and nodes for drains. */
+/** MachineConfigs that one reconcile reads at most, beside its other requests. */
 export const CONFIGS_A_RECONCILE = 4;
 /** Images that are kept: two a pool, in a cluster of many pools. */
 const KEPT = 1_000;
 const GONE = "";
-/** Of a MachineConfig of the user's: no release changes it. */
+/** Stands for an image that a user's MachineConfig sets: no release changes it. */
 const OWN = "own";
 
 export class OsImages {
@@ -24,7 +24,7 @@ export class OsImages {
     this.#api = api;
   }
 
-  /** Compares by what is known, then reads some of what is not: the next reconcile decides. Rejects when one cannot be read. */
+  /** Compares what was read before, then reads some of the rest for the next reconcile. Rejects when a read fails. */
   async compare(pools: readonly ImageComparison[], signal: AbortSignal): Promise<ReadonlyMap<string, OsImageState>> {
     const found = new Map(pools.map((comparison) => [comparison.pool, this.#compare(comparison)] as const));
     const names = new Set(pools.flatMap(({ config, before }) => [config, before]));
@@ -33,7 +33,7 @@ export class OsImages {
     return found;
   }
 
-  /** Where the MachineConfig from before was deleted since, the pool has another one: there is nothing to hold it against. */
+  /** Where the MachineConfig from before was deleted, the pool has moved to another one: that counts as changed. */
   #compare({ pool, config, before }: ImageComparison): OsImageState {
     const [now, then] = [this.#urls.get(config), this.#urls.get(before)];
     if (now === undefined || then === undefined) return "unread";

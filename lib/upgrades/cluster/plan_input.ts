@@ -22,7 +22,7 @@ interface InputDeps {
   readonly namespace: string;
 }
 
-/** Reads it. A read that fails is part of the input; rejects only when the signal aborts. */
+/** A read that fails is part of the input; rejects only when the signal aborts. */
 export async function readInput(
   deps: InputDeps,
   { nowMs, signal }: { readonly nowMs: number; readonly signal: AbortSignal },

@@ -43,7 +43,7 @@ export interface OutsideOptions {
   readonly pullSecret: ClusterPayloadsOptions["pullSecret"];
   readonly namespace: string;
   readonly monitoring: "service" | "route" | Readonly<Record<MonitoringService, UpstreamEndpoint>>;
-  /** Trusted beside the public roots by whatever is outside of the cluster. */
+  /** CAs that are trusted beside the public ones, for servers outside of the cluster. */
   readonly bundles: TrustedBundles;
   readonly proxies: ProxySettings;
   readonly metrics: Pick<UpgradeMetrics, "set">;
@@ -56,12 +56,12 @@ export interface Outside {
   readonly readers: (scope: OutsideScope) => OutsideReaders;
   readonly createSilence: (silence: SilenceSpec, signal: AbortSignal) => Promise<void>;
   readonly endSilence: (id: string, signal: AbortSignal) => Promise<void>;
-  /** Sends to every sink; one that has it does not get it twice. Rejects when one does not have it. */
+  /** Sends to every sink that does not have it yet. Rejects when one of them fails. */
   readonly notify: (notification: Notification, options: NotifyOptions) => Promise<void>;
 }
 
 export interface OpenOutside extends Outside, Disposable {
-  /** Keeps the UpgradeConfig as the policy source states it: to be run on the replica that leads. */
+  /** Keeps the UpgradeConfig as the policy source states it. To be run by the leader. */
   readonly policy: PolicySync;
 }
 
@@ -93,7 +93,7 @@ export function openOutside(options: OutsideOptions): OpenOutside {
       if (scope.base !== undefined) settings.noteConfig(scope.base.config);
       return outsideReaders(services, scope);
     },
-    // Its end is decided by the clock of the API server.
+    // Its end follows the API server's clock, so its start must as well.
     createSilence: (silence, signal) =>
       createSilence(alertmanager, { ...silence, nowMs: serverNowMs(clock, api) }, signal),
     endSilence: (id, signal) => endSilence(alertmanager, id, signal),

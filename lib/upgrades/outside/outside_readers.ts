@@ -22,7 +22,7 @@ export type OutsideReaders = Pick<
 >;
 
 export interface OutsideScope {
-  /** undefined where the plan is gone, or something of it could not be read: then only what may be left of it is read. */
+  /** Undefined without a plan, or where a part could not be read: then only what an upgrade may have left is read. */
   readonly base: Base | undefined;
   readonly reader: ClusterReader;
   readonly nowMs: number;
@@ -54,7 +54,7 @@ export function outsideReaders(services: OutsideServices, scope: OutsideScope): 
   };
 }
 
-/** With the source LOCAL the plan that was read is the policy: what is decided is written behind its resourceVersion. */
+/** With source LOCAL the plan is the policy itself, and its resourceVersion guards what is written. */
 async function refreshPolicy({ policy }: OutsideServices, { base, signal }: OutsideScope): Promise<PolicyRefresh> {
   return base?.config.configManager.source === "LOCAL" ? { kind: "unchanged" } : await policy.refresh(signal);
 }
@@ -94,7 +94,7 @@ async function askGraph({ bundles, userAgent, clock }: OutsideServices, scope: O
   return { ...await readReleases(query, options, signal), architecture };
 }
 
-/** That of the nodes of the control plane, which are all alike; where there are none, as with a hosted one, that of all nodes. */
+/** That of the control plane's nodes, which are all alike; with a hosted control plane that of all nodes, if alike. */
 async function controlPlaneArchitecture({ reader }: OutsideScope): Promise<string | undefined> {
   const nodes = (await reader.nodes()).filter(({ architecture }) => architecture !== "");
   const masters = nodes.filter(isMaster);

@@ -11,7 +11,7 @@ export interface DependencyDeps {
 
 const TRIES = 3;
 const FIRST_PAUSE_MS = 1_000;
-/** Called at a time: the list is configured, and each holds a connection. */
+/** Services that are called at the same time: each holds a connection. */
 const MAX_URLS = 100;
 
 export async function checkDependencies(
@@ -51,7 +51,7 @@ async function ask(
 ): Promise<number | undefined> {
   using deadline = openDeadline(timeoutMs, { signal, clock });
   try {
-    // A redirect is an answer: where it leads to is not what was configured.
+    // A redirect counts as an answer and is not followed: its target is not what was configured.
     const response = await fetch(url, {
       signal: deadline.signal,
       redirect: "manual",

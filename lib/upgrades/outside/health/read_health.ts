@@ -1,4 +1,4 @@
-// Reads what the health checks need and judges it. A failed read costs its own check alone.
+// Reads what the health checks need and judges it. A failed read fails only its own check.
 import * as z from "zod";
 import type { Node } from "../../../cluster/node.ts";
 import { canScale } from "../../decide/capacity/plan.ts";
@@ -60,7 +60,7 @@ export async function readHealth(
 
 export type FindingsDeps = Omit<UpstreamOptions, "server" | "source"> & {
   readonly api: ReadApi;
-  /** The address of the Service; absent: as the cluster names it. */
+  /** URL of the Service; absent: by its name in the cluster. */
   readonly urlOf?: ((port: number) => string) | undefined;
 };
 
@@ -72,7 +72,7 @@ const Service = z.object({
   spec: z.object({ ports: z.array(z.object({ name: z.string().optional(), port: z.int() })) }),
 });
 
-/** Reads them now; undefined where the right to read the operator's objects is missing. Rejects only with the signal's reason. */
+/** Undefined where the right to read the operator's objects is missing. Rejects only with the signal's reason. */
 export type ReadFindings = (signal: AbortSignal) => Promise<DeploymentFindings | undefined>;
 
 export function openDeploymentFindings(deps: FindingsDeps): ReadFindings {

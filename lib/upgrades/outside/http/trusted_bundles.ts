@@ -1,4 +1,4 @@
-// Certificate authorities in files, such as OpenShift's bundle for the cluster's proxy. Read again, as they appear and change.
+// Certificate authorities in files, such as OpenShift's bundle for the cluster's proxy. Files may appear and change.
 import type { Clock } from "../../../clock.ts";
 import { errorText, type Logger } from "../../../log.ts";
 import { parseCertificates } from "../../../oci/config/pem.ts";
@@ -8,7 +8,7 @@ export type TrustedBundles = (signal: AbortSignal) => Promise<readonly string[]>
 
 const KEEP_MS = 60_000;
 
-/** Opens the files; nothing is read yet. What cannot be read costs trust in what it signed, nothing else: it is logged. */
+/** Reads nothing yet. A file that cannot be read is logged, and its certificate authorities are not trusted. */
 export function openTrustedBundles(
   paths: readonly string[],
   { clock, log }: { readonly clock: Pick<Clock, "monotonicMs" | "nowMs">; readonly log: Logger },

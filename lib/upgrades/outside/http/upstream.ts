@@ -26,18 +26,18 @@ export interface UpstreamEndpoint {
 }
 
 export interface EndpointSource {
-  /** What is known, or is found out now. Throws when something of it is missing; the message is safe to show. */
+  /** The known endpoint, or one read now. Throws where a part of it is missing, with a message that is safe to show. */
   endpoint(signal: AbortSignal): Promise<UpstreamEndpoint>;
-  /** The server refused what was given: the next call finds it out again. */
+  /** To be called when the server refused the endpoint's token: the next call of `endpoint` reads it again. */
   discard(): void;
 }
 
 export interface UpstreamLimits {
   readonly timeoutMs: number;
   readonly maxBytes: number;
-  /** Tries of what may be sent twice; absent: one. */
+  /** Attempts for requests that may be repeated; absent: one. */
   readonly tries?: number | undefined;
-  /** Before the second try (ms), twice as long before each further one, and the share of it by which that varies. */
+  /** Wait before the second attempt (ms), doubled before each further one; `jitter`: the share by which it varies. */
   readonly intervalMs?: number | undefined;
   readonly jitter?: number | undefined;
 }
@@ -50,7 +50,7 @@ export interface UpstreamOptions {
   readonly clock: Clock;
   /** The path of the address may be secret: messages name the host alone. */
   readonly hidesPath?: true | undefined;
-  /** Messages give the reason for which it refuses: only of a server that is part of the cluster and is sent no secret. */
+  /** Messages quote the reason of a refusal. Only for servers that belong to the cluster and are sent no secret. */
   readonly showsReason?: true | undefined;
 }
 
@@ -60,7 +60,7 @@ export interface UpstreamRequest {
   readonly query?: Readonly<Record<string, string>> | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly body?: JsonObject | undefined;
-  /** `true`: sent again after a transient failure; absent: a GET alone is. */
+  /** Whether it is sent again after a transient failure; absent: only a GET is. */
   readonly repeatable?: true | undefined;
 }
 
@@ -82,7 +82,7 @@ export class Upstream implements Disposable {
     this.#options = options;
   }
 
-  /** Sends it, and reads the JSON of the answer by its shape: another one is an UpstreamError (`malformed`) that names the place. */
+  /** Sends it and parses the JSON answer. Another shape is an UpstreamError (`malformed`) that names the place. */
   async json<T>(request: UpstreamRequest, schema: z.ZodType<T>, signal: AbortSignal): Promise<T> {
     const { text, name, status } = await this.send(request, signal);
     const parsed = schema.safeParse(jsonOf(text));
@@ -113,7 +113,7 @@ export class Upstream implements Disposable {
     this.#client = undefined;
   }
 
-  /** A token that was valid a moment ago may have been replaced. */
+  /** Sends it once more after a 401, since the token may have been replaced. */
   async #sendLoggedIn(request: UpstreamRequest, signal: AbortSignal): Promise<UpstreamAnswer> {
     const { source } = this.#options;
     try {
@@ -198,7 +198,7 @@ export class Upstream implements Disposable {
     });
   }
 
-  /** One pool for as long as the certificates stay the same. */
+  /** One client for as long as certificates and proxy stay the same. */
   #http({ caCerts, proxyUrl }: UpstreamEndpoint): Deno.HttpClient {
     const key = JSON.stringify([caCerts, proxyUrl]);
     if (this.#client?.key === key) return this.#client.http;
@@ -239,7 +239,7 @@ interface DirectRequest {
   readonly signal: AbortSignal;
 }
 
-/** Like fetch with `redirect: "manual"`, over a connection of its own and without a proxy, behind which no Service is. */
+/** Like fetch with `redirect: "manual"`, over its own connection and never by a proxy, behind which no Service is. */
 async function fetchDirect(url: URL, { method, headers, body, signal }: DirectRequest): Promise<Response> {
   // Nothing is gained by compression inside of a cluster.
   headers.set("accept-encoding", "identity");

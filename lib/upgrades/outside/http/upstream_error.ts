@@ -1,4 +1,4 @@
-// Faults of Prometheus, Alertmanager, cluster manager and update graph. Messages hold no header, no query and no secret of a body.
+// Faults of the servers that upgrades depend on. Messages hold no header, no query and no secret of a body.
 import { printable } from "../../../json.ts";
 import { errorText } from "../../../log.ts";
 import { describeWireFault } from "../../../oci/http/wire_fault.ts";
@@ -76,7 +76,7 @@ const WIRE_STATE = {
   timeout: "it did not answer in time",
 } as const;
 const MAX_DETAIL = 160;
-/** How the runtime says that there was no connection to begin with. */
+/** The runtime's words where no connection was made, so that nothing was sent. */
 const NO_CONNECTION = /\(Connect\)|\bconnect \w|refused|dns error|lookup|ENOTFOUND|EAI_AGAIN/i;
 
 /** The error for what the runtime throws. Its own message may hold addresses, which are removed. */

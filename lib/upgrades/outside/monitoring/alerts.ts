@@ -67,7 +67,7 @@ export async function listSilences(alertmanager: Upstream, signal: AbortSignal):
   return all.filter(({ createdBy }) => createdBy === SILENCE_AUTHOR);
 }
 
-/** Creates one that starts now. A request that was sent twice makes two: callers list before they create. */
+/** Creates a silence that starts now. Not idempotent: callers list the silences first. */
 export async function createSilence(
   alertmanager: Upstream,
   { comment, matchers, endsAtMs, nowMs }: SilenceSpec & { readonly nowMs: number },
@@ -89,7 +89,7 @@ export async function endSilence(alertmanager: Upstream, id: string, signal: Abo
     await alertmanager.send({ method: "DELETE", path: `/api/v2/silence/${id}`, repeatable: true }, signal);
   } catch (error) {
     if (error instanceof UpstreamError && error.status === 404) return;
-    // Alertmanager answers 500 for one that is over already.
+    // Alertmanager answers 500 for a silence that has expired already.
     const isRefused = error instanceof UpstreamError && error.status >= 400;
     const isOpen = ({ id: one, state }: Silence): boolean => one === id && state !== "expired";
     if (!isRefused || (await listSilences(alertmanager, signal)).some(isOpen)) throw error;

@@ -92,7 +92,7 @@ const SERVICE_ACCOUNT = "prometheus-k8s";
 const SECRET_NAME = "prometheus-k8s-token";
 
 const DAY_SECONDS = 86_400;
-/** A Secret's token is valid until the Secret is deleted: it is read again. */
+/** How long a Secret's token is kept (ms): it is valid only until the Secret is deleted. */
 const SECRET_KEEP_MS = 10 * MINUTE_MS;
 const USED_SHARE = 0.8;
 
@@ -124,7 +124,7 @@ export function openMonitoringToken(
   );
 }
 
-/** undefined where there is none, or Secrets must not be read: the right to read all of a namespace is more than a token. */
+/** Undefined where there is none, or where Secrets may not be read: that right reaches much farther than this token. */
 async function readSecretToken(
   api: Pick<KubeApi, "list">,
   signal: AbortSignal,
@@ -147,7 +147,7 @@ async function requestToken(
   const body = {
     apiVersion: "authentication.k8s.io/v1",
     kind: "TokenRequest",
-    // The API server's answer has the name of the ServiceAccount; what is sent needs one for readers of objects.
+    // The type of objects demands a name; the API server takes that of the ServiceAccount.
     metadata: { name: SERVICE_ACCOUNT, namespace: MONITORING_NAMESPACE },
     spec: { expirationSeconds: DAY_SECONDS },
   } satisfies TokenRequest;

@@ -1,4 +1,4 @@
-// The calls of the cluster manager (OCM). Directly a cluster is searched by its id; the agent answers for its own cluster.
+// Calls of the cluster manager (OCM). Its API is searched for the cluster's ID; OCM's agent answers for its cluster.
 import * as z from "zod";
 import ipaddr from "ipaddr.js";
 import { type JsonObject, memberOf, objectAt, parseObject, textAt } from "../../../json.ts";
@@ -24,7 +24,7 @@ export interface OcmClientOptions {
   readonly clusterId: (signal: AbortSignal) => Promise<string>;
 }
 
-/** As the client of the MUO has them: five tries more, 2 to 32 s apart. A manager that hangs holds a call for four minutes. */
+/** Those of the MUO's client: five retries, 2 to 32 s apart. A server that hangs holds a call for four minutes. */
 export const OCM_LIMITS: UpstreamLimits = {
   timeoutMs: 30_000,
   maxBytes: 4 * 1024 * 1024,
@@ -154,7 +154,7 @@ export function ocmModeOf(baseUrl: string): OcmMode {
   return baseUrl.includes(AGENT) ? "agent" : "api";
 }
 
-/** The address without a slash at the end. Throws UpstreamError for one that is none, or that would send the token in the clear. */
+/** The URL without a trailing slash. Throws UpstreamError if it is invalid, or would send the token in the clear. */
 export function checkedBaseUrl(baseUrl: string): string {
   const url = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol) || url.username !== "" || url.search !== "") {
@@ -167,7 +167,7 @@ export function checkedBaseUrl(baseUrl: string): string {
   return `${url.origin}${url.pathname}`.replace(/(?<!\/)\/+$/, "");
 }
 
-/** An address in a URL is canonical; a name may begin as one does. */
+/** Parses the address, since the name of a host may begin like one. */
 function isLoopback(hostname: string): boolean {
   const address = hostname.replace(/^\[|\]$/g, "");
   return ipaddr.isValid(address) && ipaddr.process(address).range() === "loopback";
