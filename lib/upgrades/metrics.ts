@@ -11,7 +11,7 @@ const NAME = "upgradeconfig_name";
 const STAGE_LABELS = ["_id", NAME, "version"];
 const CONDITION_LABELS = [NAME, "version", "desired_version", "condition"];
 
-/** Gauges that are set. Their series go with the UpgradeConfig (`ephemeral`), with it or when the upgrade fails (`failure`), never. */
+/** Gauges that are set. `ephemeral`: removed with the UpgradeConfig; `failure`: also when an upgrade fails. */
 const SET_GAUGES = {
   failure: {
     upgradeoperator_upgradeconfig_validation_failed: [
@@ -97,11 +97,11 @@ export interface UpgradeMetrics {
   set(metric: UpgradeMetric | OwnMetric, labels: CollectedSample["labels"], value: number): void;
   clear(metric: UpgradeMetric | OwnMetric): void;
   clearGroup(group: "ephemeral" | "failure"): void;
-  /** Puts these samples in the place of all that follow from the status; undefined: they could not be read. */
+  /** Replaces all samples that follow from the status; undefined: they could not be read. */
   setScraped(samples: readonly CollectedSample[] | undefined): void;
 }
 
-/** Registers them. A gauge has no series before it is set, as with the MUO. */
+/** A gauge has no series before it is set, as with the MUO. */
 export function openUpgradeMetrics(registry: Registry): UpgradeMetrics {
   const open = (table: Readonly<Record<string, GaugeRow>>): ReadonlyMap<string, Gauge> =>
     new Map(
@@ -138,7 +138,7 @@ export function openUpgradeMetrics(registry: Registry): UpgradeMetrics {
   };
 }
 
-/** Registers the gauge about the settings, read at each scrape; without a series while that is not known. */
+/** Registers the gauge about the settings, read at each scrape. It has no series while their state is not known. */
 export function openSettingsMetric(registry: Registry, areInvalid: () => boolean | undefined): void {
   new Gauge({
     name: "archway_upgrade_settings_invalid",

@@ -18,7 +18,7 @@ export const PlanWebhook = {
 } as const;
 
 export const CLUSTER_VERSION_NAME = "version";
-/** On a rendered MachineConfig. */
+/** On a rendered MachineConfig whose `osImageURL` a user's MachineConfig sets. */
 export const OWN_IMAGE_ANNOTATION = "machineconfiguration.openshift.io/os-image-url-overridden";
 
 export const MachineName = {
@@ -35,7 +35,6 @@ export const NodeKey = {
   /** What the machine config operator does with a node; `Working` while it updates it. */
   configState: "machineconfiguration.openshift.io/state",
   currentConfig: "machineconfiguration.openshift.io/currentConfig",
-  /** The one that the machine config operator leads it to. */
   desiredConfig: "machineconfiguration.openshift.io/desiredConfig",
   unschedulableTaint: "node.kubernetes.io/unschedulable",
   masterLabel: "node-role.kubernetes.io/master",

@@ -1,4 +1,4 @@
-// What the services beside the API server are chosen by: the operator's configuration, the cluster's id, the cluster manager.
+// What the outside services depend on: the operator's configuration, the cluster's ID, and the client of OCM.
 import type { Clock } from "../../clock.ts";
 import type { ReadApi } from "../../k8s/api.ts";
 import { Resource } from "../../k8s/types.ts";
@@ -27,7 +27,7 @@ export interface OutsideSettings {
 }
 
 const KEEP_MS = 10 * 60_000;
-/** For as long as a reconcile takes that has read the configuration (ms). */
+/** How long a configuration counts that a reconcile has noted (ms): about as long as a reconcile takes. */
 const NOTED_MS = 5_000;
 
 export function openOutsideSettings(
@@ -66,7 +66,7 @@ export class ClusterManager implements Disposable {
     this.#options = options;
   }
 
-  /** The client for an address. Throws UpstreamError for an address that cannot be used. */
+  /** The client for an address; that for another address is closed. Throws UpstreamError for an unusable address. */
   clientAt(address: string): OcmClient {
     const baseUrl = checkedBaseUrl(address);
     if (this.#open?.baseUrl === baseUrl) return this.#open.client;

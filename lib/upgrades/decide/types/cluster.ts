@@ -65,13 +65,13 @@ export function parseClusterOperator(object: KubeObject): ClusterOperator {
   return ClusterOperatorSchema.parse(object);
 }
 
-/** A node that is not Ready, and what its condition says about it; empty where that is nothing. */
+/** A node that is not Ready, with the message of its condition, which may be empty. */
 export interface NotReadyNode {
   readonly name: string;
   readonly message: string;
 }
 
-/** The image of a pool, held against that from before a migration. `unread`: not yet; `ownImage`: a user names it. */
+/** A pool's operating system image compared with the one before a migration. `overridden`: a user sets it. */
 export type OsImageState = "unread" | "asBefore" | "changed" | "ownImage";
 
 export type Advisories =
@@ -99,9 +99,9 @@ export type Dependency =
   | { readonly kind: "unavailable"; readonly url: string; readonly why: string };
 
 export type CapacityState =
-  /** No MachineSet of workers, and no pattern that matches another. */
+  /** There is no MachineSet of workers, and no extra pools are configured. */
   | { readonly kind: "impossible" }
-  /** Clones are missing; `reserveCapacity` makes them. */
+  /** Clones are missing; the effect `reserveCapacity` creates them. */
   | { readonly kind: "missing"; readonly machineSets: readonly string[] }
   | { readonly kind: "waiting"; readonly message: string }
   | { readonly kind: "timedOut"; readonly message: string }
@@ -110,7 +110,7 @@ export type CapacityState =
 export type CapacityLeft =
   | { readonly kind: "none" }
   | { readonly kind: "present"; readonly message: string }
-  /** A node of a temporary worker is not drained in time. */
+  /** A temporary worker was not drained in time. */
   | { readonly kind: "drainTimedOut"; readonly node: string; readonly message: string };
 
 export type SmokeState =
@@ -120,6 +120,6 @@ export type SmokeState =
 
 export type PolicyRefresh =
   | { readonly kind: "unchanged" }
-  /** The plan was replaced or deleted: the object read before is no longer what is wanted. */
+  /** The plan was replaced or deleted, so that the object that was read no longer counts. */
   | { readonly kind: "changed" }
   | { readonly kind: "notConfigured" };

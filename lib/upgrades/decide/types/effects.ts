@@ -1,4 +1,4 @@
-// What steps want to be done: values, carried out in order after the decision.
+// The effects of steps, as data: they are carried out in order after the decision.
 import type { JsonObject } from "../../../json.ts";
 import type { NotificationState } from "./plan.ts";
 
@@ -36,7 +36,7 @@ export interface SilenceMatcher {
   readonly pattern: string;
 }
 
-/** A silence to make. It is ours by `createdBy` `managed-upgrade-operator`; its start is now. */
+/** A silence to create, from now on. `createdBy` will be `managed-upgrade-operator`, which marks it as ours. */
 export interface SilenceSpec {
   readonly comment: string;
   readonly matchers: readonly SilenceMatcher[];
@@ -64,7 +64,7 @@ export type Effect =
   | {
     readonly kind: "setMetric";
     readonly metric: UpgradeMetric;
-    /** Without `upgradeconfig_name`, which every one but `node_drain_timeout` has. */
+    /** Without `upgradeconfig_name`, which is added to all but `upgradeoperator_node_drain_timeout`. */
     readonly labels: Readonly<Record<string, string>>;
     readonly value: number;
   }

@@ -1,4 +1,4 @@
-// Everything that one reconcile of an upgrade reads. Most of it is read only where a step requests it, once a reconcile.
+// Everything that one reconcile of an upgrade reads. Most of it is read only if a step requests it, once a reconcile.
 import type { MachineConfigPool } from "../../../cluster/machines.ts";
 import type {
   Advisories,
@@ -33,7 +33,7 @@ export interface Readings {
   readonly osImages: ReadonlyMap<string, OsImageState>;
   /** `kubernetes.io/arch` of the control plane nodes, without duplicates. */
   readonly controlPlaneArchitectures: readonly string[];
-  /** Of the operator only; expired ones included or not. */
+  /** Only those by `managed-upgrade-operator`. Some may have expired. */
   readonly silences: readonly Silence[];
   readonly capacity: CapacityState;
   readonly capacityLeft: CapacityLeft;
@@ -53,9 +53,10 @@ export interface Readings {
 
 export type Reading = keyof Readings;
 
-/** Reads each; rejects with the reason where it cannot. */
+/** One reader for each reading. It rejects with the reason when it cannot read. */
 export type Readers = { readonly [Name in Reading]: () => Promise<Readings[Name]> };
 
+/** What every decision about an upgrade reads. */
 export interface Base {
   readonly plan: UpgradeConfig;
   readonly config: OperatorConfig;
@@ -91,7 +92,7 @@ export type HealthReason =
   | "dvo_client_creation_failed"
   | "dvo_metrics_query_failed";
 
-/** One result. `reasons` has a value for every reason that this check decides, so that a success clears what failed before. */
+/** `reasons` has a value for every reason that the check decides, so that a success clears earlier failures. */
 export type HealthResult =
   & {
     readonly check: HealthCheckId;

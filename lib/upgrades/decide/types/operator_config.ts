@@ -28,7 +28,7 @@ const expression = z.string(NO_TEXT)
 const url = z.string(NO_TEXT).refine(isUrl, { error: "is not an http or https URL" });
 
 const SOURCES = ["OCM", "LOCAL"] as const;
-/** Others are kept in the ConfigMap without effect. */
+/** Feature gates of the MUO that have an effect here; others are ignored. */
 const GATES = ["PreHealthCheck", "ServiceLogNotification"] as const;
 
 const manager = z.object({
@@ -69,9 +69,9 @@ const nodeDrain = z.object({
   timeOut: above(45),
   expectedNodeDrainTime: above(8),
   disableDrainStrategies: flag,
-  /** For plans without `spec.drain.mode`. The MUO has none. */
+  /** For plans without `spec.drain.mode`. The MUO has no such key. */
   mode: z.enum(DRAIN_MODES, { error: `is not one of ${DRAIN_MODES.join(", ")}` }).nullish(),
-  /** Searched for in the name. */
+  /** Regular expressions, which may match any part of a namespace's name. */
   ignoredNamespacePatterns: z.preprocess(emptyList, z.array(expression, NO_LIST)),
 }, NO_MAP).transform(({ timeOut: timeoutMinutes, expectedNodeDrainTime: expectedMinutes, mode, ...rest }) => {
   return { timeoutMinutes, expectedMinutes, mode: mode ?? undefined, ...rest };
@@ -88,12 +88,12 @@ const dependencies = z.object({
 }, NO_MAP).transform(({ http: { timeout: timeoutSeconds, urls } }) => ({ timeoutSeconds, urls }));
 
 const notifications = z.object({
-  /** Where notifications are posted as JSON, beside everything else; may be secret. The MUO has none. */
+  /** Gets notifications as JSON, beside all other sinks. The URL may be secret. The MUO has no such key. */
   webhook: z.preprocess(emptySection, z.object({ url: url.nullish() }, NO_MAP)),
 }, NO_MAP).transform(({ webhook }) => ({ webhookUrl: webhook.url ?? undefined }));
 
 const OperatorConfigSchema = z.object({
-  /** For plans that a policy source makes. */
+  /** The type of plans that a policy source creates. */
   upgradeType: z.enum(["OSD", "ARO", ""], { error: "is not one of OSD, ARO" }).nullish()
     .transform((type) => type === "OSD" ? "OSD" : "ARO"),
   configManager: z.preprocess(emptySection, manager),
@@ -153,7 +153,7 @@ export function decodeOperatorConfig(tree: unknown): ConfigReading {
   return { kind: "parsed", config: decoded.data, warnings: sourceWarnings(manager) };
 }
 
-/** What the chosen source needs; apart from the schema, so that it is reported beside all other problems. */
+/** What the chosen source lacks; not in the schema, so that it is reported together with all other problems. */
 function sourceProblems(manager: unknown): readonly string[] {
   const kind = textAt(manager, "source").toUpperCase();
   const localName = textAt(manager, "localConfigName");

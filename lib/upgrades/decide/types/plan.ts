@@ -13,9 +13,9 @@ export type DrainMode = typeof DRAIN_MODES[number];
 
 const SMOKE_MINUTES = 15;
 
-/** `spec`, which the CRD's schema has checked. What is missing all the same means what it means to the MUO. */
+/** `spec`, which the CRD's schema has checked. A missing member has the MUO's default. */
 const Spec = z.object({
-  /** The release that is wanted. Its identity is all of it: the version alone does not tell a migration from what is there. */
+  /** The wanted release. It is not identified by its version alone, which stays the same in a migration. */
   desired: section(z.object({
     version: text,
     channel: text,
@@ -28,7 +28,7 @@ const Spec = z.object({
   PDBForceDrainTimeout: z.number().catch(0),
   type: z.enum(["OSD", "ARO"]).catch("OSD"),
   capacityReservation: z.boolean().catch(false),
-  /** What is undefined of the rest is that of the operator's configuration. */
+  /** Undefined members have the values of the operator's configuration. */
   capacity: section(z.object({
     /** Undefined: `capacityReservation` of the MUO. */
     enabled: z.boolean().optional().catch(undefined),
@@ -112,7 +112,7 @@ const State = z.enum([
   "StateWorkerPlaneFinishedSL",
   /** Ours: the end of a migration, with what is possible from now on and cannot be taken back. */
   "StateMultiArchCapable",
-  /** Ours: a migration that the cluster does not take, or that fails for longer than its time. */
+  /** Ours: a migration that the cluster refuses, or that fails for longer than its time. */
   "StateMigrationStuck",
 ]);
 
@@ -124,7 +124,7 @@ const BASELINE = {
   renderedConfigs: textMap,
 };
 
-/** Members of an entry that are not written when they say no more than their absence. */
+/** Defaults of an entry's members: a member that equals its default is not written. */
 const IMPLIED = { architecture: "", precedingVersion: "", conditions: [], profile: "type", notifications: [] } as const;
 
 const HISTORY = {
@@ -154,7 +154,7 @@ const Status = z.object({
 
 const DELIVERY = {
   id: text,
-  /** Names of the sinks that have it, and of those that got a request and cannot report whether they have. */
+  /** Names of the sinks that have it, or that may have it because they cannot report what became of a request. */
   sinks: z.array(z.unknown()).catch([]).transform((names): readonly string[] =>
     names.filter((name) => typeof name === "string")
   ),
@@ -180,7 +180,7 @@ export function parseDeliveries(status: unknown): readonly Delivery[] {
   return Deliveries.parse(isObject(status) ? status : {}).deliveries;
 }
 
-/** The status as it is written, without members that say no more than their absence. */
+/** The status as it is written, without members that equal their defaults. */
 export function renderStatus({ history, conditions }: UpgradeStatus): JsonObject {
   const isWritten = ([name, value]: readonly [string, unknown]): boolean =>
     value !== undefined && !isDeepStrictEqual(value, entryOf<unknown>(IMPLIED, name));

@@ -1,4 +1,4 @@
-// Parts of schemas for objects of the cluster. Nothing missing or malformed throws: each member says what it is then.
+// Parts of schemas for objects of the cluster. Nothing missing or malformed throws: each part has a value for that.
 import * as z from "zod";
 import { isObject, type JsonObject, textMapAt } from "../../../json.ts";
 
@@ -17,7 +17,7 @@ export function section<Schema extends z.ZodType>(schema: Schema): z.ZodType<z.o
 
 export type Known<Shape extends z.ZodRawShape> = Readonly<z.output<z.ZodObject<Shape>>>;
 
-/** A list of objects; what is none is left out. Members that are not named here are kept. */
+/** A list of objects, without entries that are none. Members that the shape does not name are kept. */
 export function listOf<Shape extends z.ZodRawShape>(
   shape: Shape,
   isWanted: (entry: JsonObject) => boolean = () => true,

@@ -4,7 +4,7 @@ import type { Observed, Reading } from "./observed.ts";
 import type { Baseline, NewPlanCondition, UpgradeSpec, UpgradeStatus } from "./plan.ts";
 
 export interface StepRecord {
-  /** The nodes have begun to be upgraded, or all of them are; each is stamped once. */
+  /** The upgrade of the nodes has started or is finished; the time of each is recorded once. */
   readonly workers?: "started" | "finished" | undefined;
   readonly baseline?: Baseline | undefined;
   readonly finding?: NewPlanCondition | undefined;
@@ -32,7 +32,7 @@ export interface StepWords {
   /** Markdown, as is `remedy`: what to do where that does not come. Alerts by name alone: the table links them. */
   readonly waitsFor: string;
   readonly remedy: string;
-  /** Whether the plan does without what it is for: it is shown as skipped. */
+  /** Whether the plan disables what the step is for, which is then shown as skipped. */
   readonly isSkipped?: (spec: UpgradeSpec) => boolean;
 }
 
@@ -53,7 +53,7 @@ export type Request =
   | { readonly kind: "read"; readonly readings: readonly Reading[] }
   /** Do these in order and stop at the first that fails, unless it says otherwise; answer `applied`. */
   | { readonly kind: "apply"; readonly effects: readonly Effect[] }
-  /** Write the status, guarded by the resourceVersion of the plan as written last; answer `saved`. A conflict ends the reconcile. */
+  /** Write the status, guarded by the plan's last resourceVersion; answer `saved`. A conflict ends the reconcile. */
   | { readonly kind: "save"; readonly status: UpgradeStatus };
 
 export type Answer =
@@ -72,5 +72,5 @@ export type ReconcileEnd =
 
 export type Coroutine<Result> = Generator<Request, Result, Answer>;
 
-/** One reconcile: yields what to read, do or write, and returns how it ended. What was done is written before anything else. */
+/** One reconcile: yields what to read, do or write, and returns how it ended. What was done is saved first. */
 export type Reconcile = Coroutine<ReconcileEnd>;

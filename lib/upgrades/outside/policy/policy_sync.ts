@@ -1,4 +1,4 @@
-// Keeps the UpgradeConfig as a policy source states it: at its pace, and once more right before an upgrade begins.
+// Keeps the UpgradeConfig as a policy source states it: at intervals, and once more right before an upgrade begins.
 import { type Clock, jitter } from "../../../clock.ts";
 import { objectAt } from "../../../json.ts";
 import { ignoring, type KubeApi, readOptional } from "../../../k8s/api.ts";
@@ -22,7 +22,7 @@ import { UpstreamError } from "../http/upstream_error.ts";
 import type { OcmClient } from "../ocm/ocm_client.ts";
 
 export interface PolicySource {
-  /** What "there is none" means for the UpgradeConfig: one that people wrote is never deleted. */
+  /** What becomes of the UpgradeConfig when the source has no policy. `keep`: users wrote it. */
   readonly onNone: "remove" | "keep";
   /** `current`: the UpgradeConfig as it was read a moment ago. */
   fetch(signal: AbortSignal, current: KubeObject | undefined): Promise<PolicyResult>;
@@ -49,7 +49,7 @@ export class PolicySync {
     this.#deps = deps;
   }
 
-  /** Reads the source now and makes the UpgradeConfig what it states. Rejects when the source or the API server does not answer. */
+  /** Reads the source and brings the UpgradeConfig in line. Rejects when the source or API server does not answer. */
   async refresh(signal: AbortSignal): Promise<PolicyRefresh> {
     const { clock, onSynced, source } = this.#deps;
     const current = await this.#read(signal);
@@ -64,7 +64,7 @@ export class PolicySync {
     return { kind: plan.kind === "nothing" ? "unchanged" : "changed" };
   }
 
-  /** Reads the source at its pace until the signal aborts. Never rejects. */
+  /** Refreshes at intervals until the signal aborts. Never rejects. */
   async run(signal: AbortSignal): Promise<void> {
     const { clock, log, watchIntervalMinutes } = this.#deps;
     let last: LastSync = { kind: "first" };
@@ -99,7 +99,7 @@ export class PolicySync {
     log.info("changed the plan as the policy source says", { change: plan.kind, name: Upgrades.config });
   }
 
-  /** The same object that was judged: one that was created since is left alone. */
+  /** Deletes the object that was judged, but not one that was created since. */
   async #remove({ metadata: { uid } }: KubeObject, signal: AbortSignal): Promise<void> {
     const { api, namespace } = this.#deps;
     const target = { namespace, name: Upgrades.config };
@@ -132,13 +132,13 @@ export class PolicySync {
   }
 }
 
-/** The source `LOCAL`: what is written in the cluster is what is wanted. It never has the object created, replaced or deleted. */
+/** The source `LOCAL`: users write the UpgradeConfig, so it is never created, replaced or deleted. */
 export const LOCAL_POLICY_SOURCE: PolicySource = {
   onNone: "keep",
   fetch: (_signal, current) => Promise.resolve(localPolicyOf(current)),
 };
 
-/** The state of each policy is a request: those that are no longer wanted are few. */
+/** Policies whose state is read, a request each. Those that are done are few. */
 const MAX_STATES = 20;
 
 export function openOcmPolicySource(

@@ -1,4 +1,4 @@
-// Release payloads read with the credentials of the cluster: its pull secret is read anew before each payload, which is rarely.
+// Reads release payloads with the cluster's pull secret, which is read again before each payload, since both are rare.
 //
 //   image ─▶ plan (mirrors, policy) ─▶ manifest: an index ─▶ child for the control plane ─▶ config: label with the version
 //                                              └ one image ─────────────────────────────────┘
@@ -30,7 +30,7 @@ export interface ClusterPayloadsOptions {
   readonly log: Logger;
 }
 
-/** A digest names one payload for good; that its registry still has it is asked again after so long (ms). */
+/** How long a payload is kept (ms). Its digest names it for good, but the registry may no longer have it. */
 const KEEP_MS = 10 * 60_000;
 const MAX_KEPT = 10;
 
@@ -73,7 +73,7 @@ export interface PullCredentials {
 
 const NO_CREDENTIALS: PullCredentials = { credentials: [] };
 
-/** Those of the cluster; none where the secret is absent, must not be read, or is no docker config: the image may be public. */
+/** None where the secret is absent, forbidden or malformed, since the image may be public. */
 export async function readCredentials(
   { api, pullSecret, log }: Pick<ClusterPayloadsOptions, "api" | "pullSecret" | "log">,
   signal: AbortSignal,
@@ -92,7 +92,7 @@ export async function readCredentials(
 const VERSION_LABEL = "io.openshift.release";
 
 export interface PayloadOptions extends RepositoriesDeps {
-  /** That of the control plane, in whose image the version is looked up; undefined: that of the first. */
+  /** The architecture in whose image the version is read: the control plane's; undefined: that of the first entry. */
   readonly architecture: string | undefined;
 }
 

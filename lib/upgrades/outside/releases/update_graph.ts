@@ -1,4 +1,4 @@
-// Reads from the update graph (Cincinnati) which releases a channel has, and to which of them one version may be updated.
+// Reads from the update graph (Cincinnati) to which releases of a channel one version may be updated.
 import * as z from "zod";
 import { type GraphQuery, type GraphReleases, releasesFrom } from "../../decide/release/graph.ts";
 import { fixedEndpoint, Upstream, type UpstreamLimits, type UpstreamOptions } from "../http/upstream.ts";
@@ -8,7 +8,7 @@ export type UpdateGraphOptions = Pick<UpstreamOptions, "userAgent" | "clock"> & 
   readonly caCerts: readonly string[];
 };
 
-/** The graph of a channel of all releases has some 3 MB. */
+/** The graph of a channel with all releases has some 3 MB. */
 const LIMITS: UpstreamLimits = { timeoutMs: 20_000, maxBytes: 16 * 1024 * 1024 };
 
 const NodeAt = z.int().min(0);

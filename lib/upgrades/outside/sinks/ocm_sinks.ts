@@ -8,7 +8,7 @@ import { UpstreamError } from "../http/upstream_error.ts";
 import type { FoundServiceLog, OcmClient } from "../ocm/ocm_client.ts";
 import type { Attempt, NotificationSink } from "./sink.ts";
 
-/** Opens the sink of the policy's state. A state that may not follow the one that is stored is not sent. */
+/** Sets the state of the policy. A state that may not follow the stored one is not sent. */
 export function openOcmStateSink(
   { client }: { readonly client: Pick<OcmClient, "cluster" | "policies" | "policyState" | "setPolicyState"> },
 ): NotificationSink {
@@ -34,10 +34,10 @@ export function openOcmStateSink(
   };
 }
 
-/** What the service log holds for longer is of another upgrade. */
+/** An entry of the service log that is older (ms) is of another upgrade. */
 const SAME_UPGRADE_MS = 24 * 3_600_000;
 
-/** The service log's sink. No entry is made twice; where the log cannot be read, one is repeated only if it was surely not made. */
+/** Makes no entry twice. Where the log cannot be read, an entry is repeated only if it certainly was not made. */
 export function openServiceLogSink(
   { client, clusterId, clock }: {
     readonly client: Pick<OcmClient, "cluster" | "serviceLogs" | "postServiceLog">;

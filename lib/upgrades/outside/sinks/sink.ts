@@ -1,4 +1,4 @@
-// Where notifications go: events, a webhook, the log. Each recognises one by its id: the event's name, or `Idempotency-Key`.
+// Sinks of notifications: events, a webhook, the log. An ID marks repeats: as the event's name, or `Idempotency-Key`.
 import type { Notification } from "../../decide/types/effects.ts";
 import { errorText, type Logger } from "../../../log.ts";
 import type { Clock } from "../../../clock.ts";
@@ -16,7 +16,7 @@ import { LRUCache } from "lru-cache";
 export interface NotificationSink {
   /** For messages, and the record of deliveries: `event`, `webhook`. */
   readonly name: string;
-  /** Resolves when the place has it, or no use for it; an id sent again does nothing. Rejects otherwise, with a safe message. */
+  /** Resolves once the sink has it or does not need it. A repeated ID does nothing. Rejects with a safe message. */
   send(notification: Notification, sending: { readonly attempt: Attempt; readonly signal: AbortSignal }): Promise<void>;
 }
 
@@ -24,7 +24,7 @@ export interface NotificationSink {
 export interface Attempt {
   /** Records that a request to the sink follows. Rejects when that cannot be written; then it must not be sent. */
   begin(): Promise<void>;
-  /** It certainly does not have it: the request is sent again the next time. */
+  /** Records that the sink certainly does not have it: the request is sent again the next time. */
   withdraw(): Promise<void>;
 }
 
@@ -73,7 +73,7 @@ const WARNINGS: readonly NotificationState[] = [
   "StateMigrationStuck",
 ];
 
-/** Opens the sink. The reason of an event is the state without `State`: `ControlPlaneStartedSL` is `ControlPlaneStarted`. */
+/** The event's reason is the state without `State` and `SL`: `ControlPlaneStarted` for `StateControlPlaneStartedSL`. */
 export function openEventSink(
   { api, subject: object, clock }: {
     readonly api: Pick<KubeApi, "create">;
@@ -111,7 +111,7 @@ export interface NotifierDeps {
 
 export interface DeliveryRecord {
   sinksOf(id: string): readonly string[];
-  /** Replaces them. Rejects when that cannot be written. One call at a time. */
+  /** Replaces the sinks of a notification. Rejects when that cannot be written. One call at a time. */
   write(id: string, sinks: readonly string[]): Promise<void>;
 }
 
@@ -121,7 +121,7 @@ export interface NotifyOptions {
   readonly signal: AbortSignal;
 }
 
-/** Notifications whose sinks are kept in memory as well, for a record that could not be written: an upgrade has some ten. */
+/** Notifications whose sinks memory holds too, in case the record cannot be written. An upgrade has about ten. */
 const MAX_KEPT = 100;
 
 export class Notifier {
