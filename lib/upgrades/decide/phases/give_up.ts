@@ -13,7 +13,7 @@ import { renderTime } from "../../../cluster/time.ts";
 
 const FAILED_CONDITION = "FailedUpgrade";
 
-/** Removes, notifies, and sets the phase. `lost`: to what another client has changed the request; else it did not begin in time. */
+/** `lost`: how another client has changed the request. Without it, the upgrade did not begin in time. */
 export function* giveUp(state: PlanState, lost?: string): Coroutine<ReconcileEnd> {
   const { base: { plan }, entry, nowMs } = state;
   const open = yield* clearUp([entry]);
@@ -36,7 +36,6 @@ const BREACHED: Effect = {
   value: 1,
 };
 
-/** Says that the upgrade did not begin in time, and what its open step was waiting for. */
 function lateMessage(entry: History): string {
   const open = openStep(entry);
   const message = "The upgrade did not begin within upgradeWindow.timeOut after spec.upgradeAt";
@@ -52,7 +51,7 @@ export function asFailed(
   return { ...withStepCondition(entry, { ...condition, startTime: now, completeTime: now }, nowMs), phase: "Failed" };
 }
 
-/** Removes what was prepared for upgrades that do not go on. Returns how the reconcile ends; undefined once all is gone. */
+/** Removes what was prepared for upgrades that do not go on. Returns how to end the reconcile until all is gone. */
 export function* clearUp(entries: readonly History[]): Coroutine<ReconcileEnd | undefined> {
   const has = (type: string): boolean => entries.some((entry) => findCondition(entry.conditions, type) !== undefined);
   const readings = [

@@ -1,4 +1,4 @@
-// Phase Pending: compares the plan with the cluster until its time. The policy source is read once more before it begins.
+// Phase Pending: validates the plan until it is due. Before the upgrade begins, the policy source is read once more.
 import { withPlanCondition } from "../status_changes.ts";
 import { validatePlan, type Validation, validationReads } from "../release/validate.ts";
 import {
@@ -23,7 +23,7 @@ import { reconcileUpgrading } from "./upgrading.ts";
 import { checksOf, decideHealthBefore } from "../health_decision.ts";
 import { withNotified } from "../notifications/notify.ts";
 
-/** Plans that are due sooner are reconciled exactly then; others are reconciled regularly anyway. */
+/** A plan that is due within this time is reconciled exactly then, any other at the regular interval. */
 const SOON_MS = 5 * MINUTE_MS;
 
 export function* reconcilePending(state: PlanState): Coroutine<ReconcileEnd> {
@@ -46,7 +46,7 @@ export function* reconcilePending(state: PlanState): Coroutine<ReconcileEnd> {
   }
 }
 
-/** The plan gets the version of its image; the change of it begins another reconcile. */
+/** Writes the version of its image into the plan, which triggers the next reconcile. */
 export function* adopt(version: string): Coroutine<ReconcileEnd> {
   const failure = yield* apply([{ kind: "setDesiredVersion", version }]);
   return failure === undefined ? settled() : failed(failure);

@@ -46,9 +46,9 @@ export function withStatus(state: PlanState, status: UpgradeStatus): PlanState {
 
 export interface Schedule {
   readonly isReady: boolean;
-  /** The time in which it had to begin is over. */
+  /** The upgrade did not begin within its window. */
   readonly isBreached: boolean;
-  /** 0 when it is ready, or when the time cannot be read (ms). */
+  /** Time until it is due (ms); 0 when it is ready, or when `upgradeAt` cannot be parsed. */
   readonly untilMs: number;
 }
 

@@ -1,4 +1,4 @@
-// Phase Upgrading: the steps are run, unless the upgrade was postponed, did not begin within its time, or another has taken over.
+// Phase Upgrading: runs the steps, unless the upgrade was postponed, did not begin in time, or another has taken over.
 import { isStepDone } from "../status_changes.ts";
 import { lostRequest } from "../release/target.ts";
 import {
@@ -50,7 +50,7 @@ export function* reconcileUpgrading(state: PlanState): Coroutine<ReconcileEnd> {
   }
 }
 
-/** The time to begin is counted from the time of the plan: an operator that was away does not begin in the middle of the day. */
+/** The window begins at `upgradeAt`, so that after an outage of Archway no upgrade begins in the middle of the day. */
 function scheduleOf({ base, entry, nowMs }: PlanState, { hasWindow }: Upgrader): Schedule {
   const { plan, config, clusterVersion } = base;
   if (hasCommenced({ plan, clusterVersion, history: entry })) return { isReady: true, isBreached: false, untilMs: 0 };

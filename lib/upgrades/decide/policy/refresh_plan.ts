@@ -1,4 +1,4 @@
-// What becomes of the UpgradeConfig when a policy source was read, and when it is read next. Pure.
+// What becomes of the UpgradeConfig when a policy source was read, and when the source is read next.
 //
 //   the source        there is none    there is one
 //   none              nothing          remove
@@ -39,7 +39,7 @@ function hasAll(current: JsonObject, spec: JsonObject): boolean {
   return Object.keys(spec).every((member) => isSame(memberOf(current, member), spec[member]));
 }
 
-/** Deep equality of JSON; a member that is empty is as good as none. */
+/** Deep equality of JSON, where an empty text equals an absent member. */
 function isSame(left: unknown, right: unknown): boolean {
   if (isObject(left) && isObject(right)) {
     return [...new Set([...Object.keys(left), ...Object.keys(right)])].every((key) =>
@@ -49,7 +49,7 @@ function isSame(left: unknown, right: unknown): boolean {
   return left === right;
 }
 
-/** The UpgradeConfig as its own source, where users write it: its spec while it is not done. `object`: as read, if at all. */
+/** Where users write the UpgradeConfig, it is its own policy source: its spec, until it is Upgraded. */
 export function localPolicyOf(object: JsonObject | undefined): PolicyResult {
   const [newest] = listAt(objectAt(object, "status"), "history") ?? [];
   const spec = objectAt(object, "spec");
@@ -102,6 +102,7 @@ export function isActionable(state: string): boolean {
   return !IDLE_STATES.includes(state);
 }
 
+/** Those with a version and a time, the earliest first. */
 export function orderPolicies(policies: readonly UpgradePolicy[]): readonly UpgradePolicy[] {
   const timed = policies.flatMap((policy) => {
     const nextRunMs = parseTime(policy.nextRun);
@@ -110,6 +111,7 @@ export function orderPolicies(policies: readonly UpgradePolicy[]): readonly Upgr
   return timed.toSorted((left, right) => left.nextRunMs - right.nextRunMs).map(({ policy }) => policy);
 }
 
+/** The channel of a version; `eus` has channels for even minor versions only. Undefined for a malformed version. */
 export function inferChannel(version: string, channelGroup: string): string | undefined {
   const parts = /^(\d+)\.(\d+)\.\d+(?:[-+].*)?$/.exec(version);
   if (parts === null) return undefined;
@@ -130,7 +132,7 @@ export function specOfPolicy(
     desired: { version, channel },
     upgradeAt: renderTime(nextRunMs),
     PDBForceDrainTimeout: Math.max(0, Math.trunc(cluster.drainGraceMinutes)),
-    // The manager's API does not say it any more.
+    // The cluster manager's API has no such field any more.
     capacityReservation: true,
     type,
   };

@@ -1,4 +1,4 @@
-// When a migration is finished: the operators' versions stay, so images count, and at last the nodes' operating system.
+// When a migration is complete. Versions stay the same, so images are compared: those of operators, then of nodes.
 import type { MachineConfigPool } from "../../../cluster/machines.ts";
 import { entryOf } from "../../../json.ts";
 import type { ClusterOperator, ClusterVersion, OsImageState } from "../types/cluster.ts";
@@ -11,14 +11,14 @@ export interface MigrationFacts {
   readonly pools: readonly MachineConfigPool[];
   readonly osImages: ReadonlyMap<string, OsImageState>;
   readonly baseline: Baseline;
-  /** Whether a machine of another architecture must have become ready, and has. */
+  /** The check by a machine of another architecture: `open` until its node is ready. */
   readonly smoke: "notWanted" | "open" | "passed";
 }
 
-/** The rules, in the order in which a cluster comes to keep them. */
+/** The rules, in the order in which a cluster comes to fulfil them. */
 export type ConvergenceRule = "architecture" | "release" | "settled" | "operators" | "nodes" | "smoke";
 
-/** The answer: the first rule that does not hold, with what is waited for. */
+/** `open`: the first rule that is not fulfilled, and what it waits for. */
 export type Convergence =
   | { readonly kind: "converged" }
   | { readonly kind: "open"; readonly rule: ConvergenceRule; readonly message: string };
@@ -97,14 +97,14 @@ const IMAGE_OBSTACLES: Readonly<Partial<Record<OsImageState, string>>> = {
   asBefore: "operating system image from before",
 };
 
-/** A pool whose operating system image is to be held against the one from before: both are those of rendered MachineConfigs. */
+/** The rendered MachineConfigs of a pool, now and before, whose operating system images are to be compared. */
 export interface ImageComparison {
   readonly pool: string;
   readonly config: string;
   readonly before: string;
 }
 
-/** The comparisons that are due: of pools that have arrived at another configuration. The others are waited for anyway. */
+/** Only of pools that have been updated to another configuration: the others are waited for anyway. */
 export function imageComparisons(
   pools: readonly MachineConfigPool[],
   { renderedConfigs }: Pick<Baseline, "renderedConfigs">,

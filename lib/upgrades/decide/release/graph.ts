@@ -1,9 +1,9 @@
-// The update graph: what it is asked, and of its answer which releases one version may be updated to.
+// The update graph: the query for it, and the releases that it offers for one version.
 import type { ClusterVersion, OfferedRelease } from "../types/cluster.ts";
 import type { DesiredRelease } from "../types/plan.ts";
 import { currentVersionOf } from "./target.ts";
 
-/** The graph of a channel, as it is sent. Edges name nodes by their place. */
+/** The graph of a channel, as the server sends it. Edges hold indices of nodes. */
 export interface ReleaseGraph {
   readonly nodes: readonly { readonly version: string; readonly payload: string }[];
   readonly edges: readonly (readonly [number, number])[];
@@ -11,9 +11,9 @@ export interface ReleaseGraph {
 }
 
 export interface GraphReleases {
-  /** Updates, conditional ones included: whether their risks apply is for the cluster to say. */
+  /** Updates, conditional ones included: the cluster itself judges whether their risks apply. */
   readonly offered: readonly OfferedRelease[];
-  /** The version itself, as this graph has it: for another architecture its payload is another one. */
+  /** The version's own release in this graph: its payload depends on the architecture. */
   readonly own: OfferedRelease | undefined;
 }
 
@@ -47,7 +47,7 @@ export interface GraphQuery {
   readonly architecture: string;
 }
 
-/** The question for a plan: `multi` for a cluster that has or gets a payload for several architectures, else its control plane's. */
+/** `multi` for a cluster that has or gets a multi-architecture payload, else the architecture of its control plane. */
 export function graphQueryOf(
   cv: ClusterVersion,
   { desired, controlPlane }: { readonly desired: DesiredRelease; readonly controlPlane: string },

@@ -1,4 +1,4 @@
-// What the ClusterVersion says about one target: version, architecture and image together, as a migration keeps the version.
+// What the ClusterVersion says about a target, which is more than a version, since a migration keeps the version.
 import type { ClusterVersion } from "../types/cluster.ts";
 import type { DesiredRelease } from "../types/plan.ts";
 import type { JsonObject } from "../../../json.ts";
@@ -12,7 +12,7 @@ export function isCommenced({ version, image, architecture }: DesiredRelease, cv
   return version !== "" && asked.version === version && (asked.architecture || now) === (architecture || now);
 }
 
-/** What became of the request; undefined while the ClusterVersion follows it. An accepted one is followed after it is taken back. */
+/** How the request was lost; undefined while the ClusterVersion follows it, even if an accepted one was taken back. */
 export function lostRequest(desired: DesiredRelease, cv: ClusterVersion): string | undefined {
   if (isCommenced(desired, cv)) return undefined;
   const asked = cv.desiredUpdate;
@@ -60,6 +60,7 @@ export function precedingVersionOf({ version, architecture }: DesiredRelease, cv
   return earlier?.version ?? desired.version;
 }
 
+/** The version that was completed last. */
 export function currentVersionOf({ history }: ClusterVersion): string | undefined {
   const completed = history.filter(({ state }) => state === "Completed");
   return completed.toSorted((a, b) => (b.completedMs ?? 0) - (a.completedMs ?? 0))[0]?.version;
@@ -82,7 +83,7 @@ export function decideRequest(desired: DesiredRelease, cv: ClusterVersion): Rele
     return ask({ version, image: null, architecture: null });
   }
   const conditional = cv.conditionalUpdates.find((update) => update.version === version);
-  // With its image, which says that the risks of this update are accepted.
+  // Naming its image accepts the risks of this update.
   if (conditional !== undefined) return ask({ version, image: conditional.image, architecture: null });
   return { kind: "notOffered", message: notOffered(version, cv) };
 }

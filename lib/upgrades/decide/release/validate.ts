@@ -8,7 +8,7 @@ import { orderOf, parseVersion, type VersionOrder } from "./version.ts";
 
 export type Validation =
   | { readonly kind: "valid" }
-  /** The cluster is there, or is to stay as it is. */
+  /** The cluster is at the target already. */
   | { readonly kind: "nothingToDo"; readonly message: string }
   /** The image is of this version, which the plan must name before anything else. */
   | { readonly kind: "adoptVersion"; readonly version: string }
@@ -21,7 +21,7 @@ export function validationReads({ plan, config, clusterVersion }: Base): readonl
   return config.validation.cincinnati && isOtherChannel(desired.channel, clusterVersion) ? ["graph"] : [];
 }
 
-/** Decides, from the plan inwards: what is wrong with it by itself is reported first. */
+/** Problems of the plan itself are reported before those that depend on the cluster. */
 export function validatePlan(observed: Base & Pick<Observed, "read">): Validation {
   const { plan, clusterVersion } = observed;
   const { desired, upgradeAt } = plan.spec;
@@ -118,7 +118,7 @@ function invalid(message: string, retry: "backoff" | "resync" = "backoff"): Vali
 
 const DIGEST = /^[a-z0-9]+(?:[.+_-][a-z0-9]+)*:[0-9a-fA-F]{32,}$/;
 
-/** What is wrong with the name of a release image, for the one who wrote it; undefined when nothing is. */
+/** What is wrong with the pull spec of a release image, as the end of a sentence; undefined when nothing is. */
 export function releaseImageProblem(image: string): string | undefined {
   const [name = "", digest, ...more] = image.split("@");
   if (digest === undefined) return "has no digest: write it as registry/namespace/name@sha256:…";

@@ -18,7 +18,7 @@ export const CHECK_HEALTH_AFTER: Step = once({
     }),
 });
 
-/** In regulated environments: has the file integrity operator take its database of files anew. */
+/** In FedRAMP environments, makes the file integrity operator initialise its database of files again. */
 export const POST_UPGRADE: Step = once({
   id: "PostUpgradeTasksCompleted",
   stage: "After",

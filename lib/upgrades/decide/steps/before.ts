@@ -1,4 +1,4 @@
-// The steps before the update is requested, decided anew in every run until then: what held an hour ago may hold no longer.
+// The steps before the update is requested. Each is decided anew in every run until then, as its answer may change.
 import { decideHealthBefore } from "../health_decision.ts";
 import { notify } from "../notifications/notify.ts";
 import { parseVersion } from "../release/version.ts";
@@ -63,7 +63,7 @@ export const CHECK_UPGRADEABLE: Step = untilCommenced({
     if (wanted === undefined || current === undefined) {
       return fail(`Cannot compare version "${version}" with "${currentText}": one is not a semantic version`);
     }
-    // The cluster version operator takes newer patches of the same minor version all the same.
+    // This condition does not keep the cluster version operator from newer patches of the same minor version.
     if ((wanted.major - current.major || wanted.minor - current.minor) <= 0) return done();
     const { reason, message } = obstacle;
     return fail(

@@ -24,10 +24,10 @@ import {
 } from "./results.ts";
 
 const OPEN = "ControlPlaneMaintenanceWindowCreated";
-/** After the channel was written: the ClusterVersion needs a moment to list the updates of it. */
+/** Wait (ms) after a change of the channel, until the ClusterVersion lists the updates of the new one. */
 const CHANNEL_MS = 5_000;
 
-/** Silences alerts for as long as the control plane may take. An upgrade that has begun does not make the time longer. */
+/** Silences alerts for as long as the control plane may take. Once the upgrade has begun, that time is not extended. */
 export const OPEN_CONTROL_PLANE_WINDOW: Step = skipWhen(
   // If something else began the upgrade, the control plane may have arrived before any step ran.
   (observed) =>
@@ -93,7 +93,7 @@ export const CONTROL_PLANE: StepWords = {
     "its message names the pool `master` while that is behind, and degraded pools; its conditions `Failing`, `ReleaseAccepted`; ArchwayUpgradeControlPlaneSlow, ArchwayUpgradeMigrationStuck",
 };
 
-/** Waits for the control plane. Its time only alerts: an upgrade cannot be taken back. */
+/** Waits for the control plane. If it takes too long, only an alert fires: an upgrade cannot be reverted. */
 export const AWAIT_CONTROL_PLANE: Step = once({
   ...CONTROL_PLANE,
   reads: () => ["pools"],
@@ -132,7 +132,7 @@ function progressMessage({ clusterVersion }: Observed): string {
   return progressing?.message || "the control plane is being upgraded";
 }
 
-/** The message with the pool of the control plane, while its nodes are waited for. */
+/** Adds to a message what the nodes of the control plane wait for. */
 export function withPool({ read }: Observed, message: string): string {
   const pools = read.pools?.kind === "observed" ? read.pools.value : [];
   return [message, ...describeControlPlane(pools)].join("; ");

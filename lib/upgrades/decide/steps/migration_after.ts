@@ -1,4 +1,4 @@
-// How a migration to a payload for several architectures comes to its end, by the rules of its convergence.
+// The steps that complete a migration to a multi-architecture payload, by the rules of convergence.
 import { notify } from "../notifications/notify.ts";
 import { isStepDone } from "../status_changes.ts";
 import { CONTROL_PLANE_RULES, decideConvergence, type MigrationFacts } from "../release/convergence.ts";
@@ -22,7 +22,7 @@ import { nodesFinished, waitForNodes, WORKERS } from "./workers.ts";
 
 const SMOKE = "SecondaryArchitectureProven";
 const NO_BASELINE = { image: "", operatorImages: {}, renderedConfigs: {} };
-/** How soon the images that are still to be read are read again (ms). */
+/** How soon the remaining operating system images are read (ms). */
 const READ_ON_MS = 1_000;
 
 export const AWAIT_MIGRATED_CONTROL_PLANE: Step = once({
@@ -57,7 +57,7 @@ export const AWAIT_MIGRATED_NODES: Step = once({
     }),
 });
 
-/** Checks all rules together: the steps before it waited for one after another. */
+/** Checks all rules together, after the steps before have waited for one after another. */
 export const VERIFY_ARCHITECTURE: Step = once({
   id: "ArchitectureVerified",
   stage: "Control plane",
@@ -82,7 +82,7 @@ export const PROVE_OTHER_ARCHITECTURE: Step = once({
   },
 });
 
-/** Checks all rules once more, waits for the look at workloads, and notifies what the migration has made possible. */
+/** Checks all rules once more, waits until workloads were inspected, and notifies what is possible from now on. */
 export const SEND_MIGRATED: Step = once({
   ...COMPLETED,
   reads: () => ["clusterOperators", "pools", "osImages", "advisories"],

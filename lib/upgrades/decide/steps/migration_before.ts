@@ -60,7 +60,7 @@ export const RECORD_BASELINE: Step = skipWhen(hasBaseline, {
   },
 });
 
-/** A baseline that was taken of another release than the one that is left is taken anew. */
+/** Before the request, a baseline of another release than the current one does not count: it is recorded anew. */
 function hasBaseline(observed: Observed): boolean {
   const { baseline } = observed.history;
   return baseline !== undefined && (hasCommenced(observed) || baseline.image === observed.clusterVersion.desired.image);

@@ -38,7 +38,7 @@ export const OF_SILENCES: Pick<StepWords, "waitsFor" | "remedy"> = {
 
 export const COMMENCE_STEP = "UpgradeCommenced";
 
-/** Whether the target was requested in the ClusterVersion, by any client. It is requested once, whatever others change later. */
+/** Whether the target was requested in the ClusterVersion, by any client. Archway requests it only once. */
 export function hasCommenced(
   { plan, clusterVersion, history }: Pick<Observed, "plan" | "clusterVersion" | "history">,
 ): boolean {

@@ -1,4 +1,4 @@
-// Runs steps up to the first that is not complete. Each is saved before the next begins, so that a crash repeats at most one.
+// Runs steps up to the first incomplete one. Each is saved before the next begins, so that a crash repeats at most one.
 import { withNotified } from "../notifications/notify.ts";
 import { historyOf, withHistory, withPlanCondition, withStepCondition } from "../status_changes.ts";
 import type { Effect } from "../types/effects.ts";
@@ -23,7 +23,7 @@ export type RunEnd =
     | { readonly kind: "failed"; readonly message: string }
   );
 
-/** Between the name of a step and what it waits for, in the message of its condition: as the Managed Upgrade Operator writes it. */
+/** What the MUO writes in a condition's message between the name of the step and what the step waits for. */
 export const IN_PROGRESS = " still in progress: ";
 
 export function* runSteps(steps: readonly Step[], input: RunInput): Coroutine<RunEnd> {
@@ -47,7 +47,7 @@ export function* runSteps(steps: readonly Step[], input: RunInput): Coroutine<Ru
   return { kind: "complete", status };
 }
 
-/** The entry of the target. Throws when there is none: the caller has made one. */
+/** The entry of the target. Throws without one, which the caller must have created. */
 function targetEntry(status: UpgradeStatus, target: RunInput["target"]): History {
   const entry = historyOf(status, target);
   if (entry === undefined) throw new Error(`Cannot run the steps of "${target.version}": it has no history entry.`);
@@ -124,7 +124,7 @@ function isLasting(effects: readonly Effect[]): boolean {
   return effects.some(({ kind }) => kind !== "setMetric" && kind !== "clearMetric" && kind !== "clearMetrics");
 }
 
-/** What an effect changes is read again before another step decides by it. */
+/** The readings that an effect makes stale: they are read again before another step uses them. */
 export const CHANGED_BY: Readonly<Partial<Record<Effect["kind"], readonly Reading[]>>> = {
   createSilence: ["silences"],
   endSilence: ["silences"],

@@ -53,7 +53,7 @@ export const AWAIT_WORKERS: Step = once({
     }),
 });
 
-/** Removes temporary workers, also those that the plan no longer wants; where machines cannot be read, such a plan goes on. */
+/** Removes temporary workers, even where the plan wants none any more; such a plan goes on if they cannot be read. */
 export const RELEASE_CAPACITY: Step = once({
   id: "ComputeCapacityRemoved",
   stage: "Workers",
@@ -89,7 +89,7 @@ export const CLOSE_WORKER_WINDOW: Step = once({
   decide: (observed) => withReading(observed, "silences", (silences) => done(closeWindows("workers", silences))),
 });
 
-/** The answer while nodes are left, with what holds them up: an alert is due when no window silences it any more. */
+/** Waits, and says what holds nodes up. The metric of the timeout is 1 as soon as no silence of ours is active. */
 export function waitForNodes(
   observed: Observed,
   { message, pools }: { readonly message: string; readonly pools: readonly MachineConfigPool[] },
@@ -105,7 +105,7 @@ export function waitForNodes(
   });
 }
 
-/** The answer when all nodes have arrived. Pools that are paused are reported: their nodes are as before. */
+/** Done, as all nodes are updated. Paused pools are reported, since their nodes are not. */
 export function nodesFinished(observed: Observed, pools: readonly MachineConfigPool[]): StepResult {
   const effects = [...notify("StateWorkerPlaneFinishedSL", observed), workerTimeout(observed, 0)];
   return done(effects, { workers: "finished", finding: pausedFinding(observed, pools) });
