@@ -1,4 +1,4 @@
-// The samples that follow from an UpgradeConfig's status. Pure. Times are in Unix seconds.
+// The samples that follow from an UpgradeConfig's status. Times are in Unix seconds.
 import { CONDITION_METRICS } from "../names.ts";
 import { findCondition } from "../../cluster/condition.ts";
 import { historyOf } from "./status_changes.ts";
@@ -62,7 +62,7 @@ function timeOf({ status, startTime, completeTime }: StepCondition): string | un
   return status === "True" ? completeTime : startTime;
 }
 
-/** When each stage was reached: by the notification of it, which is sent once, else by the end of its step. */
+/** The notification that marks each stage, which is sent once, and the step whose end counts without it. */
 const STAGES: Readonly<Record<string, readonly [NotificationState, string]>> = {
   upgrade_started: ["StateStarted", "StartedNotificationSent"],
   upgrade_completed: ["StateCompleted", "CompletedNotificationSent"],
@@ -72,7 +72,7 @@ const STAGES: Readonly<Record<string, readonly [NotificationState, string]>> = {
   workernode_upgrade_completed: ["StateWorkerPlaneFinishedSL", "WorkerNodesUpgraded"],
 };
 
-/** Read from the status, so that a restart changes none; undefined for a stage that was not reached. */
+/** When each stage was reached (RFC 3339), by the status, so that a restart changes nothing; undefined: not yet. */
 export function stampsOf(history: History): Readonly<Record<string, string | undefined>> {
   const stamps = Object.entries(STAGES).map(([stage, [state, type]]) => {
     const sent = history.notifications.find((one) => one.state === state);

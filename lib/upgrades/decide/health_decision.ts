@@ -36,7 +36,7 @@ export function decideHealthBefore(context: HealthContext): HealthDecision {
   const isEarly = history.phase === "New";
   const state = isEarly ? "StatePreHealthCheckSL" : "StateHealthCheckSL";
   const isUpgrading = history.phase === "Upgrading";
-  // Nothing waits for what is said early: it is not tried again.
+  // No step waits for the early notification, so it is not tried again.
   const onFailure = isEarly ? "log" : "stop";
   const notices = isUpgrading || isEarly ? notify(state, context, { findings, onFailure }) : [];
   const isBlocked = !isUpgrading || found.some(({ check }) => BLOCKING.includes(check));

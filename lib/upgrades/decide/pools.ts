@@ -14,7 +14,7 @@ export interface PoolsSummary {
   readonly isDone: boolean;
 }
 
-/** Whether machines are still to be updated. Until the first reconcile of a new configuration the counts are of the old one. */
+/** Whether machines are still to be updated. Counts alone do not say so: they may be of the previous configuration. */
 export function isPoolUpdating({ isUpdated, machineCount, updatedMachineCount }: MachineConfigPool): boolean {
   return machineCount > 0 && (updatedMachineCount < machineCount || !isUpdated);
 }
@@ -38,7 +38,7 @@ export function summarizePools(pools: readonly MachineConfigPool[]): PoolsSummar
 
 export const CONTROL_PLANE_POOL = "master";
 
-/** What the control plane waits for, a sentence part each: its own nodes, and any pool that is degraded, of whatever nodes. */
+/** Clauses about what the control plane waits for: its own nodes, and any degraded pool. */
 export function describeControlPlane(pools: readonly MachineConfigPool[]): readonly string[] {
   const late = pools.filter((pool) => pool.name === CONTROL_PLANE_POOL && isPoolUpdating(pool));
   const counts = late.map(({ name, isPaused, machineCount, updatedMachineCount }) =>
@@ -51,7 +51,7 @@ export function describeControlPlane(pools: readonly MachineConfigPool[]): reado
 const MAX_MESSAGE_CHARS = 300;
 const MAX_NODES = 3;
 
-/** What keeps nodes from being updated, one sentence part each: pools that are degraded, nodes that are not Ready. */
+/** Clauses about what keeps nodes from being updated: degraded pools, and nodes that are not Ready. */
 export function describeTrouble(pools: readonly MachineConfigPool[], down: readonly NotReadyNode[]): readonly string[] {
   const degraded = pools.filter(({ isDegraded, isPaused }) => isDegraded && !isPaused);
   const more = down.length - MAX_NODES;
@@ -99,7 +99,7 @@ export function pressuresOf(node: Node): readonly string[] {
   return ["memory", "disk", "pid"].filter((what) => keys.includes(`node.kubernetes.io/${what}-pressure`));
 }
 
-/** Cordoned by a person: the machine config operator is not at work on it. */
+/** Whether it is cordoned while the machine config operator does not work on it. */
 export function isManuallyCordoned(node: Node): boolean {
   return !node.isSchedulable && !isWorkedOn(node);
 }
@@ -108,7 +108,7 @@ export function isWorkedOn({ annotations }: Node): boolean {
   return annotations[NodeKey.configState] === "Working";
 }
 
-/** Whether the machine config operator works on it, or is `Degraded` by a long drain; else somebody else cordoned the node. */
+/** Whether the machine config operator cordoned the node: it works on it, or is `Degraded` after a long drain. */
 export function isUnderConfiguration(node: Node): boolean {
   const { annotations } = node;
   const hasConfigAhead = annotations[NodeKey.desiredConfig] !== annotations[NodeKey.currentConfig];

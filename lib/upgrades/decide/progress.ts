@@ -8,7 +8,7 @@ import { parseTime } from "../../cluster/time.ts";
 
 /** A step. `message` is what it waits for; empty when it waits for nothing. */
 export interface StepProgress extends Pick<Step, "id" | "stage" | "title"> {
-  /** `skipped`: the plan does without what it is for. */
+  /** `skipped`: the plan disables what the step is for. */
   readonly state: "done" | "skipped" | "waiting" | "open";
   readonly message: string;
   readonly startMs: number | undefined;

@@ -31,7 +31,7 @@ export interface ReconcileInput {
   readonly plan: Observation<UpgradeConfig> | { readonly kind: "absent" };
   readonly clusterVersion: Observation<ClusterVersion>;
   readonly config: ConfigReading;
-  /** Every removal of a pod that was tried last was forbidden (403). */
+  /** The API server forbade every removal of a pod that was tried last (403). */
   readonly isDrainForbidden: boolean;
   readonly nowMs: number;
 }
@@ -152,7 +152,7 @@ function* retireOthers(state: PlanState): Coroutine<{ kind: "retired"; state: Pl
   return { kind: "retired", state: retired };
 }
 
-/** No plan: what an upgrade may have left is removed. What cannot be read now is looked for again later. */
+/** Without a plan, removes what an upgrade may have left behind, as far as that can be read. */
 function* reconcileAbsent(): Coroutine<ReconcileEnd> {
   const failure = yield* apply([{ kind: "clearMetrics", group: "ephemeral" }]);
   if (failure !== undefined) return failed(failure);
@@ -178,13 +178,13 @@ function isOpen({ phase }: History): boolean {
   return phase === "New" || phase === "Pending" || phase === "Upgrading";
 }
 
-/** Whether an update needs a reconcile: one that changes the status is a reconcile's own. */
+/** Whether an update of the plan needs a reconcile: one that changes the status was written by a reconcile. */
 export function wantsReconcile({ before, after }: { readonly before: unknown; readonly after: unknown }): boolean {
   if (before === undefined || after === undefined) return false;
   return isDeepStrictEqual(memberOf(before, "status"), memberOf(after, "status"));
 }
 
-/** The plan. While the cluster still moves to an earlier target that was requested for it, the plan with that target. */
+/** The plan; while the cluster still moves to an earlier target that was requested for it, with that target. */
 export function withTargetUnderWay(plan: UpgradeConfig, clusterVersion: ClusterVersion): UpgradeConfig {
   const { spec, status } = plan;
   const begun = status.history.find((entry) => entry.phase === "Upgrading" && isStepDone(entry, COMMENCE_STEP));

@@ -1,4 +1,4 @@
-// Changes of the status, each giving a new one.
+// Changes of a plan's status; each returns a new status.
 import { isTrue, replaceCondition, withTime } from "../../cluster/condition.ts";
 import { renderTime } from "../../cluster/time.ts";
 import type {

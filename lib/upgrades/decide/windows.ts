@@ -1,4 +1,4 @@
-// Silences of alerts during an upgrade. Their comments and matchers are those of the MUO, because other programs match them.
+// Silences of alerts during an upgrade, with the MUO's comments and matchers, since other programs match them.
 import type { Effect, SilenceMatcher } from "./types/effects.ts";
 import type { Silence } from "./types/cluster.ts";
 
@@ -18,7 +18,7 @@ export interface WorkerWindow {
   readonly workerStartMs: number | undefined;
 }
 
-/** What opens the window for the control plane: nothing for silences that are there. Expired ones count as absent. */
+/** Creates the silences of the control plane that do not exist yet. Expired ones count as absent. */
 export function openControlPlaneWindow(
   window: { readonly version: string; readonly criticals: readonly string[]; readonly endsAtMs: number },
   silences: readonly Silence[],
@@ -40,7 +40,7 @@ export function openControlPlaneWindow(
     .map((silence) => ({ kind: "createSilence", silence }));
 }
 
-/** Keeps the workers' window at the number of those left. One that ran out in this attempt stays out: alerts are due then. */
+/** Replaces the workers' silence when fewer nodes remain. One that expired meanwhile is not renewed: alerts are due. */
 export function openWorkerWindow(window: WorkerWindow, silences: readonly Silence[]): readonly Effect[] {
   const { version, remaining, endsAtMs, workerStartMs } = window;
   const beginning = `Silence for OSD worker node upgrade to version ${version} with remaining `;

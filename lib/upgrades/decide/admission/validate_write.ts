@@ -1,4 +1,4 @@
-// Whether a plan may be written: refused for what it can never do. What the cluster may still come to offer shows in its time.
+// Whether a plan may be written. It is refused for what can never succeed, not for what the cluster may offer later.
 import { parseGlob } from "../../../cluster/glob.ts";
 import { isDeepStrictEqual } from "node:util";
 import { memberOf, objectAt, textAt } from "../../../json.ts";

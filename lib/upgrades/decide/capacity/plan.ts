@@ -1,4 +1,4 @@
-// Spare capacity during an upgrade: which MachineSets to clone, when they are ready, what goes. All follows from what is there.
+// Spare capacity during an upgrade: which MachineSets to clone, when the clones are ready, what to delete afterwards.
 import { matchesGlob, parseGlob } from "../../../cluster/glob.ts";
 import { apiVersionOf, type KubeObject, Resource } from "../../../k8s/types.ts";
 import { MachineName } from "../../names.ts";
@@ -44,7 +44,7 @@ function readinessOf(
   return { kind: isTimedOut ? "timedOut" : "waiting", message };
 }
 
-/** The next step until nothing of the capacity is left. */
+/** The next step to remove all clones and their machines. */
 export function planRelease(facts: Omit<CapacityFacts, "readyNodes" | "nowMs">): ReleasePlan {
   const staying = temporaryOf(facts).filter(({ isDeleting }) => !isDeleting);
   if (staying.length > 0) return { kind: "delete", sets: staying.map(({ name, uid }) => ({ name, uid })) };
@@ -60,7 +60,7 @@ export function planRelease(facts: Omit<CapacityFacts, "readyNodes" | "nowMs">):
   };
 }
 
-/** What is cloned: the workers' MachineSets, and those of extra pools by pattern; each once, by name. */
+/** What to clone, sorted by name: the workers' MachineSets, and those of extra pools by pattern. */
 function sourcesOf({ machineSets }: CapacityFacts, { extraPools }: CapacityPolicy): readonly MachineSetView[] {
   const globs = extraPools.map(parseGlob).filter((glob) => glob !== undefined);
   const isWanted = ({ pool }: MachineSetView): boolean =>
@@ -83,7 +83,7 @@ function whyNotReady(set: MachineSetView, { machines, readyNodes }: CapacityFact
   return unready.length === 0 ? "" : `nodes not ready for ${unready.map(({ name }) => name).join(", ")}`;
 }
 
-/** The name of the clone that is spare capacity: automation of others uses it. */
+/** The MUO's name of a clone, on which other automation relies. */
 function twinName(source: string): string {
   return `${source}-upgrade`;
 }
@@ -96,7 +96,7 @@ export function cloneForSmoke(template: KubeObject): KubeObject {
   return clone(template, { name: `${template.metadata.name}-smoke`, label: MachineName.smokeLabel });
 }
 
-/** Selects by the clone's name, or the source would count its machines; without the pool label, or the pool's owner removes it. */
+/** It selects by its own name, or the source would count its machines; it lacks the label by which Hive removes it. */
 function clone(source: KubeObject, { name, label }: { readonly name: string; readonly label: string }): KubeObject {
   const own = { [MACHINE_SET_LABEL]: name, [label]: "true" };
   const spec = objectAt(source, "spec") ?? {};

@@ -1,4 +1,4 @@
-// What to do about a node that is cordoned: which pods to help away now, and whether its drain has failed.
+// What to do about a cordoned node: which pods to delete or strip of finalizers now, and whether its drain has failed.
 //
 //   cordoned at ──▶ timeOut: pods without a budget ──▶ PDBForceDrainTimeout + expected: pods with one ──▶ failed
 import { cordonOf, isMaster } from "../pools.ts";
@@ -8,7 +8,7 @@ import { unreachable } from "../../../parsed.ts";
 import type { DrainMode, NewPlanCondition, UpgradeSpec } from "../types/plan.ts";
 import type { OperatorConfig } from "../types/operator_config.ts";
 
-/** Whether advice about a node depends on its pods: before the soonest of its times it does not, and nothing is read for it. */
+/** Whether a node's pods must be read: before the first strategy is due, advice does not depend on them. */
 export function needsPods(node: Node, policy: DrainPolicy, nowMs: number): boolean {
   const cordon = cordonOf(node);
   if (isMaster(node) || cordon.kind !== "since") return false;
@@ -50,7 +50,7 @@ export function actionsOf(
   );
 }
 
-/** Whether the drain's time is over: nothing is left to a strategy that is not due, and the last one due has had its time. */
+/** Whether the drain has failed: no pod is left to a later strategy, and the last due one has had its time. */
 export function hasDrainFailed(
   strategies: readonly Strategy[],
   { pods, elapsedMs, policy: { timeoutMs, expectedMs } }: {
@@ -67,7 +67,7 @@ export function hasDrainFailed(
   return elapsedMs > maxWaitMs;
 }
 
-/** Every strategy, soonest first; of those due at the same time in the order of the table. */
+/** All strategies, soonest first; those that are due at the same time in this order. */
 export function allStrategies({ timeoutMs, protectedTimeoutMs, expectedMs }: DrainPolicy): readonly Strategy[] {
   const [plainMs, protectedMs] = [timeoutMs, protectedTimeoutMs + expectedMs];
   return byDueTime([
@@ -129,14 +129,14 @@ function allowedBy(mode: DrainMode, strategies: readonly Strategy[]): readonly S
 type Mode = Pick<UpgradeSpec, "drainMode">;
 type Settings = Pick<OperatorConfig, "nodeDrain">;
 
-/** The mode that holds: that of the plan, else that of the settings. Without one, and with strategies disabled, nothing is done. */
+/** The plan's mode, else that of the settings. `Observe` without either, and where strategies are disabled. */
 export function drainModeOf({ drainMode }: Mode, { nodeDrain }: Settings): DrainMode {
   return nodeDrain.disableDrainStrategies ? "Observe" : drainMode ?? nodeDrain.mode ?? "Observe";
 }
 
 const REPORTED = "Pods that keep a node from being drained are reported, not deleted";
 
-/** `isForbidden`: everything that was tried last was (403). */
+/** `isForbidden`: the API server refused all actions that were tried last (403). */
 export function drainModeCondition(
   plan: Mode,
   { config, isForbidden }: { readonly config: Settings; readonly isForbidden: boolean },

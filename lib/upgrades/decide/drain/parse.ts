@@ -1,4 +1,4 @@
-// What drain help reads of pods and PodDisruptionBudgets. Namespaces make many and large ones: what is kept of them is bounded.
+// What drain help reads of pods and PodDisruptionBudgets. Users can create many large ones, so what is kept is bounded.
 import type { DisruptionBudget } from "../../../cluster/disruption_budget.ts";
 import { objectAt, textAt } from "../../../json.ts";
 import { type LabelSelector, matchesSelector } from "../../../cluster/label_selector.ts";
@@ -6,10 +6,10 @@ import type { KubeObject, ObjectMeta } from "../../../k8s/types.ts";
 import type { DrainBudgets, DrainPod } from "./types.ts";
 
 const MIRROR = "kubernetes.io/config.mirror";
-/** Of the selectors of all budgets, as JSON: some 30 000 ordinary ones. */
+/** Bytes of all budgets' selectors as JSON, enough for some 30 000 ordinary ones. */
 const MAX_BUDGET_BYTES = 4 * 2 ** 20;
 
-/** Reads a pod; undefined where it is not on the node, comes back to it whatever is done, or is not to be touched. */
+/** Undefined for a pod that is not on the node, that a drain ignores, or that is in an ignored namespace. */
 export function parseDrainPod(
   object: KubeObject,
   { node, budgets, ignoredNamespaces }: {
@@ -32,7 +32,7 @@ export function parseDrainPod(
   };
 }
 
-/** What a drain passes over: mirrors of static pods, and pods whose controller, not just any owner, is a DaemonSet. */
+/** Whether it is a mirror pod, or one whose controller, not just any owner, is a DaemonSet. */
 function isBoundToNode({ ownerReferences = [], annotations = {} }: ObjectMeta): boolean {
   const controller = ownerReferences.find((owner) => owner.controller === true);
   return controller?.kind === "DaemonSet" || annotations[MIRROR] !== undefined;
@@ -41,11 +41,11 @@ function isBoundToNode({ ownerReferences = [], annotations = {} }: ObjectMeta): 
 interface NamespaceBudgets {
   readonly selectors: LabelSelector[];
   bytes: number;
-  /** All pods count as protected: nothing is added any more. */
+  /** All pods of the namespace count as protected, so that no selector is added any more. */
   readonly isWhole: boolean;
 }
 
-/** Gathers PodDisruptionBudgets: without a selector one selects nothing; too large or too many ones protect the whole namespace. */
+/** Collects the selectors of budgets. Where they are too large or too many, a whole namespace counts as protected. */
 export class BudgetGatherer {
   readonly #namespaces = new Map<string, NamespaceBudgets>();
   readonly #maxBytes: number;

@@ -2,7 +2,7 @@
 import type { LabelSelector } from "../../../cluster/label_selector.ts";
 import type { DrainMode } from "../types/plan.ts";
 
-/** A pod on a node that is being drained, which may be touched. Nothing of it is kept whose size a namespace decides. */
+/** A pod that a drain must remove. Nothing is kept of it whose size users decide. */
 export interface DrainPod {
   readonly namespace: string;
   readonly name: string;
@@ -42,23 +42,24 @@ export interface Strategy {
   /** How long after the drain began (ms). */
   readonly dueAfterMs: number;
   readonly action: DrainAction["kind"];
-  /** Pods that it is about: while there are any, the drain has not failed before its time. */
+  /** Whether it is for this pod. While there is such a pod, the drain cannot fail before the strategy is due. */
   readonly isTarget: (pod: DrainPod) => boolean;
   readonly actsOn: (pod: DrainPod) => boolean;
 }
 
 export type DrainAdvice =
-  /** Not cordoned, or no node of the workers. */
+  /** Not cordoned, or a node of the control plane. */
   | { readonly kind: "none" }
   /** Late; its pods are read in a later round. */
   | { readonly kind: "unread"; readonly node: string }
-  /** Cordoned, but since when is not known: nothing is timed. */
+  /** Cordoned, but it is not known since when, so that no strategy becomes due. */
   | { readonly kind: "unknownStart"; readonly node: string }
   | {
     readonly kind: "draining";
     readonly node: string;
     /** Due now, in the order of the strategies. Empty under `Observe`. */
     readonly actions: readonly DrainAction[];
+    /** Due as well, but the mode does not allow them. */
     readonly withheld: readonly DrainAction[];
     /** The time is over and the node is still cordoned. */
     readonly hasFailed: boolean;

@@ -1,4 +1,4 @@
-// The queries on alerts, as PromQL. Pure. Names come from a ConfigMap: each is quoted, so that it stays one value.
+// Queries for alerts in PromQL. Names come from a ConfigMap, so each is quoted.
 
 export interface IgnoredAlerts {
   readonly ignoredCriticals: readonly string[];
@@ -10,7 +10,7 @@ export interface Interval {
   readonly endMs: number;
 }
 
-/** The alerts that page an administrator about an upgrade: those of managed clusters, and the critical ones of this service. */
+/** The alerts that page an administrator about an upgrade: those of managed clusters, and Archway's critical ones. */
 export const PAGING_ALERTS = [
   "UpgradeConfigValidationFailedSRE",
   "UpgradeClusterCheckFailedSRE",
@@ -23,7 +23,7 @@ export const PAGING_ALERTS = [
   "ArchwayUpgradeNodeDrainSlow",
 ] as const;
 
-/** Alerts of this service about the upgrade itself. One that fires because a health check fails must not make the next one fail. */
+/** Archway's alerts about the upgrade itself. One that fires for a failed check must not make the next check fail. */
 const OWN = /^ArchwayUpgrade/;
 
 export function withoutOwnAlerts(names: readonly string[]): readonly string[] {

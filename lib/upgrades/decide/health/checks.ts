@@ -1,5 +1,5 @@
-// The health checks: each turns what was read into a result, with a value for every reason that it decides. A failed read is a
-// failed check. What results mean for an upgrade is decided elsewhere.
+// The health checks: each turns what was read into a result, with a value for every reason that it decides. A failed
+// read is a failed check. What results mean for an upgrade is decided elsewhere.
 //
 //   check                    fails when
 //   CriticalAlerts           a critical alert of the platform fires that is not ignored
@@ -7,7 +7,7 @@
 //   CapacityReservation      there is nothing to clone for temporary workers
 //   NodeUnschedulable        a worker is cordoned, and not by the upgrade
 //   NodeUnschedulableTaint   a node is short of memory, disk or process ids
-//   PDB                      a budget forbids every eviction, by itself or by the Deployment Validation Operator's word
+//   PDB                      a budget forbids every eviction, or the Deployment Validation Operator reports one
 import { nameSome } from "../../../cluster/condition.ts";
 import type { DisruptionBudget } from "../../../cluster/disruption_budget.ts";
 import type { Node } from "../../../cluster/node.ts";
@@ -15,7 +15,7 @@ import { isManuallyCordoned, isPlainWorker, pressuresOf } from "../pools.ts";
 import type { ClusterOperator } from "../types/cluster.ts";
 import type { HealthCheckId, HealthReason, HealthResult, Observation } from "../types/observed.ts";
 
-/** What the Deployment Validation Operator says: whether it names a budget. `absent`: it is not installed. */
+/** Whether the Deployment Validation Operator reports a budget. `absent`: it is not installed. */
 export type DeploymentFindings = Observation<boolean> | { readonly kind: "absent" };
 
 const MAX_NAMES = 100;
@@ -170,7 +170,7 @@ export function isBlocking({ namespace, maxUnavailable, minAvailable }: Disrupti
 
 const FINDING = /^deployment_validation_operator_pdb_(?:min|max)_available(?:\{.*\})?\s+(\S+)/;
 
-/** Whether metrics of the Deployment Validation Operator name a budget: a series of such a check with a value above 0. */
+/** Whether the Deployment Validation Operator's metrics report a budget: one of these series is above 0. */
 export function hasBudgetFindings(metricsText: string): boolean {
   return metricsText.split("\n").some((line) => Number(FINDING.exec(line)?.[1] ?? 0) > 0);
 }

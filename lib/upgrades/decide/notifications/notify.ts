@@ -60,7 +60,7 @@ export function sinksOf(deliveries: readonly Delivery[], id: string): readonly s
   return deliveries.find((delivery) => delivery.id === id)?.sinks ?? [];
 }
 
-/** The deliveries with one changed, and without those whose notifications every sink has: the history says so. */
+/** Replaces one delivery, and drops those whose notifications every sink has, as the history shows. */
 export function withDelivery(
   deliveries: readonly Delivery[],
   { id, sinks }: Delivery,
@@ -78,7 +78,7 @@ export function withDelivery(
 export interface DescriptionContext {
   readonly history: History;
   readonly upgradeAt: string;
-  /** What a health check found, or what made an upgrade fail that had begun; only for the states that are about one. */
+  /** What a health check found, or what made a commenced upgrade fail; empty for states that are about neither. */
   readonly findings: string;
 }
 

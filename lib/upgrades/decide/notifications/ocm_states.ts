@@ -1,4 +1,4 @@
-// States of an upgrade as the cluster manager (OCM) names them, and which may follow which. Pure.
+// States of an upgrade as the cluster manager (OCM) names them, and which may follow which.
 import { entryOf } from "../../../json.ts";
 import type { NotificationState } from "../types/plan.ts";
 
@@ -23,7 +23,7 @@ export function valueOf(state: NotificationState): string | undefined {
 
 const ENDS: readonly NotificationState[] = ["StateCompleted", "StateFailed"];
 
-/** What may follow. A stored `delayed` may mean skipped capacity as well, so a delay may follow it. */
+/** The states that may follow one. A stored `delayed` may also mean skipped capacity, so a delay may follow it. */
 const FOLLOWING: Readonly<Record<string, readonly NotificationState[]>> = {
   Scheduled: ["StateStarted"],
   Started: ["StateScaleSkipped", "StateSkipped", "StateDelayed", ...ENDS],
