@@ -20,7 +20,7 @@ export interface HealthDecision {
 const BLOCKING: readonly HealthCheckId[] = ["CriticalAlerts", "ClusterOperators"];
 
 export function checksOf({ plan, config }: Base): readonly HealthCheckId[] {
-  if (!config.gates.has("PreHealthCheck")) return BLOCKING;
+  if (!config.featureGates.has("PreHealthCheck")) return BLOCKING;
   const capacity: readonly HealthCheckId[] = plan.spec.capacity.enabled ? ["CapacityReservation"] : [];
   return [...BLOCKING, ...capacity, "NodeUnschedulable", "NodeUnschedulableTaint", "PDB"];
 }
@@ -31,7 +31,7 @@ export function decideHealthBefore(context: HealthContext): HealthDecision {
   const effects = metricsOf(context);
   if (found.length === 0) return { isBlocked: false, message: "", effects };
   const message = found.map((result) => result.message).join("; ");
-  if (!config.gates.has("PreHealthCheck")) return { isBlocked: true, message, effects };
+  if (!config.featureGates.has("PreHealthCheck")) return { isBlocked: true, message, effects };
   const findings = found.map(({ token }) => token).join(",");
   const isEarly = history.phase === "New";
   const state = isEarly ? "StatePreHealthCheckSL" : "StateHealthCheckSL";

@@ -16,7 +16,7 @@ import {
   type UpstreamLimits,
 } from "./http/upstream.ts";
 import { openDeploymentFindings } from "./health/read_health.ts";
-import { ClusterManager, openOutsideSettings, type OutsideSettings } from "./settings.ts";
+import { OcmClients, openOutsideSettings, type OutsideSettings } from "./settings.ts";
 import type { TrustedBundles } from "./http/trusted_bundles.ts";
 import {
   type MonitoringService,
@@ -82,8 +82,8 @@ export function openOutside(options: OutsideOptions): OpenOutside {
     }),
   );
   const settings = openOutsideSettings(options);
-  const manager = undo.use(new ClusterManager({ ...options, clusterId: settings.clusterId }));
-  const policy = openPolicy(options, settings, manager);
+  const ocm = undo.use(new OcmClients({ ...options, clusterId: settings.clusterId }));
+  const policy = openPolicy(options, settings, ocm);
   const findings = openDeploymentFindings({ ...common, api });
   const payloads = undo.use(new ClusterPayloads(options));
   const services = { ...options, policy, prometheus, alertmanager, findings, payloads };
@@ -97,7 +97,7 @@ export function openOutside(options: OutsideOptions): OpenOutside {
     createSilence: (silence, signal) =>
       createSilence(alertmanager, { ...silence, nowMs: serverNowMs(clock, api) }, signal),
     endSilence: (id, signal) => endSilence(alertmanager, id, signal),
-    notify: openNotifications(options, settings, manager),
+    notify: openNotifications(options, settings, ocm),
     policy,
     [Symbol.dispose]: () => opened.dispose(),
   };
@@ -112,7 +112,7 @@ function monitoringSources({ monitoring, api, clock }: OutsideOptions): (service
 function openPolicy(
   { api, namespace, clock, log, metrics }: OutsideOptions,
   settings: OutsideSettings,
-  manager: ClusterManager,
+  ocm: OcmClients,
 ): PolicySync {
   let watchIntervalMinutes = 60;
   const source = async (signal: AbortSignal): Promise<PolicySource> => {
@@ -121,7 +121,7 @@ function openPolicy(
     if (configManager.source === "LOCAL") return LOCAL_POLICY_SOURCE;
     const { source, ocmBaseUrl } = configManager;
     if (source === "OCM" && ocmBaseUrl !== undefined) {
-      return openOcmPolicySource({ client: manager.clientAt(ocmBaseUrl), type: upgradeType });
+      return openOcmPolicySource({ client: ocm.clientAt(ocmBaseUrl), type: upgradeType });
     }
     return { onNone: "keep", fetch: () => Promise.resolve({ kind: "notConfigured" }) };
   };
@@ -138,11 +138,11 @@ function openPolicy(
 function openNotifications(
   { api, clock, log, metrics, bundles, userAgent }: OutsideOptions,
   settings: OutsideSettings,
-  manager: ClusterManager,
+  ocm: OcmClients,
 ): Outside["notify"] {
   const { clusterId } = settings;
   const sinks = async (plan: UpgradeConfig, signal: AbortSignal): Promise<readonly NotificationSink[]> => {
-    const { configManager, gates, notifications: { webhookUrl: url } } = await settings.config(signal);
+    const { configManager, featureGates, notifications: { webhookUrl: url } } = await settings.config(signal);
     const hook = url === undefined
       ? []
       : [openWebhookSink({ url, caCerts: await bundles(signal), clusterId, userAgent, clock })];
@@ -151,8 +151,8 @@ function openNotifications(
     const always = [openEventSink({ api, subject, clock }), ...hook];
     const { source, ocmBaseUrl } = configManager;
     if (source !== "OCM" || ocmBaseUrl === undefined) return [...always, openLogSink(log)];
-    const client = manager.clientAt(ocmBaseUrl);
-    const logged = gates.has("ServiceLogNotification") ? [openServiceLogSink({ client, clusterId, clock })] : [];
+    const client = ocm.clientAt(ocmBaseUrl);
+    const logged = featureGates.has("ServiceLogNotification") ? [openServiceLogSink({ client, clusterId, clock })] : [];
     return [...always, ...logged, openOcmStateSink({ client })];
   };
   const observe = ({ state }: Notification, result: "sent" | "failed"): void =>

@@ -53,16 +53,16 @@ export function openOutsideSettings(
   };
 }
 
-export interface ClusterManagerOptions extends Omit<OcmEndpointOptions, "baseUrl" | "proxyUrl"> {
+export interface OcmClientsOptions extends Omit<OcmEndpointOptions, "baseUrl" | "proxyUrl"> {
   readonly proxies: ProxySettings;
   readonly userAgent: string;
 }
 
-export class ClusterManager implements Disposable {
-  readonly #options: ClusterManagerOptions;
+export class OcmClients implements Disposable {
+  readonly #options: OcmClientsOptions;
   #open: { readonly baseUrl: string; readonly upstream: Upstream; readonly client: OcmClient } | undefined;
 
-  constructor(options: ClusterManagerOptions) {
+  constructor(options: OcmClientsOptions) {
     this.#options = options;
   }
 

@@ -98,7 +98,7 @@ const EARLY_MS = 120 * MINUTE_MS;
 export function* reconcileNew(state: PlanState): Coroutine<ReconcileEnd> {
   const { plan, config } = state.base;
   const { untilMs } = decideSchedule(plan.spec.upgradeAt, { nowMs: state.nowMs, windowMs: 0 });
-  const isChecked = untilMs > EARLY_MS && config.gates.has("PreHealthCheck") && checksOf(state.base).length > 0;
+  const isChecked = untilMs > EARLY_MS && config.featureGates.has("PreHealthCheck") && checksOf(state.base).length > 0;
   const checked = isChecked ? yield* checkEarly(state) : state;
   yield* save(withEntry(checked, { phase: "Pending" }));
   return settled(PACE_MS);

@@ -29,7 +29,7 @@ const url = z.string(NO_TEXT).refine(isUrl, { error: "is not an http or https UR
 
 const SOURCES = ["OCM", "LOCAL"] as const;
 /** Feature gates of the MUO that have an effect here; others are ignored. */
-const GATES = ["PreHealthCheck", "ServiceLogNotification"] as const;
+const FEATURE_GATES = ["PreHealthCheck", "ServiceLogNotification"] as const;
 
 const manager = z.object({
   source: z.string(NO_TEXT).nullish(),
@@ -110,7 +110,7 @@ const OperatorConfigSchema = z.object({
 }, NO_MAP).transform(({ extDependencyAvailabilityChecks, featureGate: { enabled }, ...sections }) => ({
   ...sections,
   dependencies: extDependencyAvailabilityChecks,
-  gates: new Set(GATES.filter((gate) => enabled.includes(gate))),
+  featureGates: new Set(FEATURE_GATES.filter((gate) => enabled.includes(gate))),
 }));
 
 export type OperatorConfig = z.output<typeof OperatorConfigSchema>;

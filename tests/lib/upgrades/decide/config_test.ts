@@ -89,6 +89,6 @@ Deno.test("M-360 decodeOperatorConfig() takes the source whatever its case; anot
 });
 
 Deno.test("decodeOperatorConfig() reads the gates, and leaves unknown keys alone", () => {
-  const { gates } = makeConfig({ featureGate: { enabled: ["PreHealthCheck", "Other"] }, unknown: { key: 1 } });
-  assert.deepEqual([...gates], ["PreHealthCheck"]);
+  const { featureGates } = makeConfig({ featureGate: { enabled: ["PreHealthCheck", "Other"] }, unknown: { key: 1 } });
+  assert.deepEqual([...featureGates], ["PreHealthCheck"]);
 });
