@@ -5,7 +5,7 @@ import { Resource } from "../../lib/k8s/types.ts";
 import { unreachable } from "../../lib/parsed.ts";
 import { openClusterReader } from "../../lib/upgrades/cluster/cluster_reader.ts";
 import { sinksOf, withDelivery } from "../../lib/upgrades/decide/notifications/notify.ts";
-import { CHANGED_BY } from "../../lib/upgrades/decide/steps/run.ts";
+import { STALE_AFTER } from "../../lib/upgrades/decide/steps/run.ts";
 import { historyOf } from "../../lib/upgrades/decide/status_changes.ts";
 import {
   type Delivery,
@@ -76,7 +76,7 @@ class Driver {
     };
     const applied = await applyEffects(effects, this.#deps, scope);
     // Silences are not in the cluster's API: what was read of it stays.
-    if (effects.some(({ kind }) => CHANGED_BY[kind]?.some((name) => name !== "silences"))) {
+    if (effects.some(({ kind }) => STALE_AFTER[kind]?.some((name) => name !== "silences"))) {
       this.#reader = openClusterReader(this.#deps.readApi, this.#options.signal);
     }
     return applied;

@@ -19,7 +19,7 @@ export const PlanWebhook = {
 
 export const CLUSTER_VERSION_NAME = "version";
 /** On a rendered MachineConfig whose `osImageURL` a user's MachineConfig sets. */
-export const OWN_IMAGE_ANNOTATION = "machineconfiguration.openshift.io/os-image-url-overridden";
+export const IMAGE_OVERRIDDEN_ANNOTATION = "machineconfiguration.openshift.io/os-image-url-overridden";
 
 export const MachineName = {
   namespace: "openshift-machine-api",

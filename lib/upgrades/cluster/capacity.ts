@@ -67,14 +67,14 @@ export async function releaseCapacity(
 }
 
 async function planLeft(reader: ClusterReader): Promise<ReleasePlan> {
-  const [machineSets, machines] = await Promise.all([reader.machineSets(), reader.spareMachines()]);
+  const [machineSets, machines] = await Promise.all([reader.machineSets(), reader.temporaryMachines()]);
   return planRelease({ machineSets, machines });
 }
 
 async function readFacts({ reader, nowMs }: CapacityScope): Promise<CapacityFacts> {
   const [machineSets, nodes] = await Promise.all([reader.machineSets(), reader.nodes()]);
   // Only machines of clones count, and without a clone there are none.
-  const machines = machineSets.some(({ isTemporary }) => isTemporary) ? await reader.spareMachines() : [];
+  const machines = machineSets.some(({ isTemporary }) => isTemporary) ? await reader.temporaryMachines() : [];
   const readyNodes = new Set(nodes.filter(({ isReady }) => isReady).map(({ name }) => name));
   return { machineSets, machines, readyNodes, nowMs };
 }

@@ -21,7 +21,7 @@ export interface ClusterReader {
   pools(): Promise<readonly MachineConfigPool[]>;
   buildingPools(): Promise<ReadonlySet<string>>;
   machineSets(): Promise<readonly MachineSetView[]>;
-  spareMachines(): Promise<readonly Machine[]>;
+  temporaryMachines(): Promise<readonly Machine[]>;
   smokeMachines(): Promise<readonly Machine[]>;
   budgets(): Promise<Budgets>;
   drainPods(node: string, policy: Pick<DrainPolicy, "ignoredNamespaces">): Promise<readonly DrainPod[]>;
@@ -55,7 +55,7 @@ export function openClusterReader(api: ReadApi, signal: AbortSignal): ClusterRea
     pools: once(() => list(Resource.machineConfigPools, parseMachineConfigPool)),
     buildingPools: once(() => readBuildingPools(api, signal)),
     machineSets: once(() => list(Resource.machineSets, parseMachineSetView, { namespace: MachineName.namespace })),
-    spareMachines: once(machinesWith(MachineName.upgradeLabel)),
+    temporaryMachines: once(machinesWith(MachineName.upgradeLabel)),
     smokeMachines: once(machinesWith(MachineName.smokeLabel)),
     budgets,
     drainPods: (node, { ignoredNamespaces }) => {

@@ -6,7 +6,7 @@ import { type ReadApi, readOptional } from "../../k8s/api.ts";
 import { Resource } from "../../k8s/types.ts";
 import type { ImageComparison } from "../decide/release/convergence.ts";
 import type { OsImageState } from "../decide/types/cluster.ts";
-import { OWN_IMAGE_ANNOTATION } from "../names.ts";
+import { IMAGE_OVERRIDDEN_ANNOTATION } from "../names.ts";
 
 /** MachineConfigs that one reconcile reads at most, beside its other requests. */
 export const CONFIGS_A_RECONCILE = 4;
@@ -14,7 +14,7 @@ export const CONFIGS_A_RECONCILE = 4;
 const KEPT = 1_000;
 const GONE = "";
 /** Stands for an image that a user's MachineConfig sets: no release changes it. */
-const OWN = "own";
+const OVERRIDDEN = "overridden";
 
 export class OsImages {
   readonly #api: ReadApi;
@@ -38,12 +38,12 @@ export class OsImages {
     const [now, then] = [this.#urls.get(config), this.#urls.get(before)];
     if (now === undefined || then === undefined) return "unread";
     if (now === GONE) throw new Error(`Cannot read the image of pool "${pool}": MachineConfig "${config}" names none.`);
-    return now === OWN ? "ownImage" : now === then ? "asBefore" : "changed";
+    return now === OVERRIDDEN ? "overridden" : now === then ? "asBefore" : "changed";
   }
 
   async #read(name: string, signal: AbortSignal): Promise<string> {
     const config = await readOptional(this.#api, { type: Resource.machineConfigs, name, signal });
-    const isOwn = Object.hasOwn(config?.metadata.annotations ?? {}, OWN_IMAGE_ANNOTATION);
-    return isOwn ? OWN : textAt(objectAt(config, "spec"), "osImageURL");
+    const isOverridden = Object.hasOwn(config?.metadata.annotations ?? {}, IMAGE_OVERRIDDEN_ANNOTATION);
+    return isOverridden ? OVERRIDDEN : textAt(objectAt(config, "spec"), "osImageURL");
   }
 }

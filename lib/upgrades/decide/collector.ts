@@ -73,19 +73,18 @@ const STAGES: Readonly<Record<string, readonly [NotificationState, string]>> = {
 };
 
 /** When each stage was reached (RFC 3339), by the status, so that a restart changes nothing; undefined: not yet. */
-export function stampsOf(history: History): Readonly<Record<string, string | undefined>> {
-  const stamps = Object.entries(STAGES).map(([stage, [state, type]]) => {
+export function stageTimesOf(history: History): Readonly<Record<string, string | undefined>> {
+  const times = Object.entries(STAGES).map(([stage, [state, type]]) => {
     const sent = history.notifications.find((one) => one.state === state);
     return [stage, sent?.sentTime ?? findCondition(history.conditions, type)?.completeTime] as const;
   });
-  return Object.fromEntries(stamps);
+  return Object.fromEntries(times);
 }
 
 /** A failed upgrade has no start any more, so that it is not taken for one that still runs. */
 function stageSamples(history: History, labels: Labels): readonly CollectedSample[] {
-  return Object.entries(stampsOf(history)).filter(([stage]) =>
-    stage !== "upgrade_started" || history.phase !== "Failed"
-  )
+  const stages = Object.entries(stageTimesOf(history));
+  return stages.filter(([stage]) => stage !== "upgrade_started" || history.phase !== "Failed")
     .flatMap(([stage, time]) => timed(`upgradeoperator_${stage}_timestamp`, labels, time));
 }
 

@@ -12,7 +12,7 @@ import { drainModeCondition } from "./drain/advise.ts";
 import { historyOf, isStepDone, withHistory, withPlanCondition } from "./status_changes.ts";
 import { isCommenced, isMigration, isReleaseOf, lostRequest, precedingVersionOf } from "./release/target.ts";
 import { validatePlan, validationReads } from "./release/validate.ts";
-import { asFailed, clearUp, removals } from "./phases/give_up.ts";
+import { asFailed, cleanUp, removals } from "./phases/give_up.ts";
 import { adopt, reconcileNew, reconcilePending, validationMetric, withValidation } from "./phases/pending.ts";
 import { apply, failed, PACE_MS, type PlanState, save, settled, withStatus } from "./phases/plan_state.ts";
 import { reconcileUpgraded, reconcileUpgrading } from "./phases/upgrading.ts";
@@ -140,7 +140,7 @@ function* reconcileSuspended(state: PlanState): Coroutine<ReconcileEnd> {
 function* retireOthers(state: PlanState): Coroutine<{ kind: "retired"; state: PlanState } | ReconcileEnd> {
   const others = state.status.history.filter((entry) => entry !== state.entry && entry.phase === "Upgrading");
   if (others.length === 0) return { kind: "retired", state };
-  const open = yield* clearUp(others);
+  const open = yield* cleanUp(others);
   if (open !== undefined) return open;
   const message = `The plan names another target, ${state.entry.version}, since.`;
   const status = others.reduce(

@@ -20,13 +20,13 @@ export function planReserve(facts: CapacityFacts, policy: CapacityPolicy): Reser
       `and none is of a pool that matches ${patterns}`;
     return { kind: "nothingToClone", message };
   }
-  const twins = new Map(temporaryOf(facts).map((set) => [set.name, set]));
-  const missing = sources.filter(({ name }) => !twins.has(twinName(name)));
+  const clones = new Map(temporaryOf(facts).map((set) => [set.name, set]));
+  const missing = sources.filter(({ name }) => !clones.has(cloneName(name)));
   if (missing.length > 0) {
-    const machineSets = missing.map(({ name }) => twinName(name));
+    const machineSets = missing.map(({ name }) => cloneName(name));
     return stateOf({ kind: "missing", machineSets }, missing.map(({ object }) => cloneForCapacity(object)));
   }
-  return stateOf(readinessOf(sources.flatMap(({ name }) => twins.get(twinName(name)) ?? []), { facts, policy }));
+  return stateOf(readinessOf(sources.flatMap(({ name }) => clones.get(cloneName(name)) ?? []), { facts, policy }));
 }
 
 function stateOf(state: CapacityState, create: readonly KubeObject[] = []): ReservePlan {
@@ -34,10 +34,10 @@ function stateOf(state: CapacityState, create: readonly KubeObject[] = []): Rese
 }
 
 function readinessOf(
-  twins: readonly MachineSetView[],
+  clones: readonly MachineSetView[],
   { facts, policy }: { readonly facts: CapacityFacts; readonly policy: CapacityPolicy },
 ): CapacityState {
-  const late = twins.map((set) => ({ set, reason: whyNotReady(set, facts) })).filter(({ reason }) => reason !== "");
+  const late = clones.map((set) => ({ set, reason: whyNotReady(set, facts) })).filter(({ reason }) => reason !== "");
   if (late.length === 0) return { kind: "ready" };
   const message = late.map(({ set, reason }) => `${set.name}: ${reason}`).join("; ");
   const isTimedOut = late.some(({ set }) => facts.nowMs > set.createdMs + policy.timeoutMs);
@@ -84,12 +84,12 @@ function whyNotReady(set: MachineSetView, { machines, readyNodes }: CapacityFact
 }
 
 /** The MUO's name of a clone, on which other automation relies. */
-function twinName(source: string): string {
+function cloneName(source: string): string {
   return `${source}-upgrade`;
 }
 
 export function cloneForCapacity(source: KubeObject): KubeObject {
-  return clone(source, { name: twinName(source.metadata.name), label: MachineName.upgradeLabel });
+  return clone(source, { name: cloneName(source.metadata.name), label: MachineName.upgradeLabel });
 }
 
 export function cloneForSmoke(template: KubeObject): KubeObject {

@@ -24,10 +24,10 @@ export const PAGING_ALERTS = [
 ] as const;
 
 /** Archway's alerts about the upgrade itself. One that fires for a failed check must not make the next check fail. */
-const OWN = /^ArchwayUpgrade/;
+const OWN_ALERTS = /^ArchwayUpgrade/;
 
 export function withoutOwnAlerts(names: readonly string[]): readonly string[] {
-  return names.filter((name) => !OWN.test(name));
+  return names.filter((name) => !OWN_ALERTS.test(name));
 }
 
 const PLATFORM = "^openshift.*|^kube-.*|^default$";

@@ -16,7 +16,7 @@ const FAILED_CONDITION = "FailedUpgrade";
 /** `lost`: how another client has changed the request. Without it, the upgrade did not begin in time. */
 export function* giveUp(state: PlanState, lost?: string): Coroutine<ReconcileEnd> {
   const { base: { plan }, entry, nowMs } = state;
-  const open = yield* clearUp([entry]);
+  const open = yield* cleanUp([entry]);
   if (open !== undefined) return open;
   const { done, failure } = yield* carryOut([
     ...notify("StateFailed", { plan, history: entry }, { findings: lost }),
@@ -52,7 +52,7 @@ export function asFailed(
 }
 
 /** Removes what was prepared for upgrades that do not go on. Returns how to end the reconcile until all is gone. */
-export function* clearUp(entries: readonly History[]): Coroutine<ReconcileEnd | undefined> {
+export function* cleanUp(entries: readonly History[]): Coroutine<ReconcileEnd | undefined> {
   const has = (type: string): boolean => entries.some((entry) => findCondition(entry.conditions, type) !== undefined);
   const readings = [
     ...(has("ControlPlaneMaintenanceWindowCreated") ? ["silences"] as const : []),

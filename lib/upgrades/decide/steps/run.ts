@@ -125,7 +125,7 @@ function isLasting(effects: readonly Effect[]): boolean {
 }
 
 /** The readings that an effect makes stale: they are read again before another step uses them. */
-export const CHANGED_BY: Readonly<Partial<Record<Effect["kind"], readonly Reading[]>>> = {
+export const STALE_AFTER: Readonly<Partial<Record<Effect["kind"], readonly Reading[]>>> = {
   createSilence: ["silences"],
   endSilence: ["silences"],
   reserveCapacity: ["capacity", "capacityLeft"],
@@ -135,7 +135,7 @@ export const CHANGED_BY: Readonly<Partial<Record<Effect["kind"], readonly Readin
 };
 
 function withoutStale(read: Observed["read"], effects: readonly Effect[]): Observed["read"] {
-  const stale = effects.flatMap(({ kind }): readonly string[] => CHANGED_BY[kind] ?? []);
+  const stale = effects.flatMap(({ kind }): readonly string[] => STALE_AFTER[kind] ?? []);
   if (stale.length === 0) return read;
   return Object.fromEntries(Object.entries(read).filter(([name]) => !stale.includes(name)));
 }

@@ -72,7 +72,7 @@ export interface NotReadyNode {
 }
 
 /** A pool's operating system image compared with the one before a migration. `overridden`: a user sets it. */
-export type OsImageState = "unread" | "asBefore" | "changed" | "ownImage";
+export type OsImageState = "unread" | "asBefore" | "changed" | "overridden";
 
 export type Advisories =
   | { readonly kind: "looking" }

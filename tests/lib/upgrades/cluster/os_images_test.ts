@@ -52,7 +52,7 @@ Deno.test("an image that a user's MachineConfig names is not held against the on
     spec: { osImageURL: "os-1" },
   });
   await compare(bed, ["a"]);
-  assert.deepEqual(await compare(bed, ["a"]), { a: "ownImage" });
+  assert.deepEqual(await compare(bed, ["a"]), { a: "overridden" });
 });
 
 Deno.test("no look reads more than a few images, however many pools there are", async () => {

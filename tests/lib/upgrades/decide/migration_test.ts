@@ -97,7 +97,7 @@ const RULES: readonly (readonly [string, Partial<MigrationFacts>, string])[] = [
   ["a pool is not Updated", worker({ isUpdated: false }), "nodes"],
   ["a pool has its configuration from before", worker({ currentRendered: "rendered-worker-1" }), "nodes"],
   ["a pool has its operating system from before", image("asBefore"), "nodes"],
-  ["a user names the operating system of a pool", image("ownImage"), "converged"],
+  ["a user names the operating system of a pool", image("overridden"), "converged"],
   ["the operating system of a pool is still to be read", image("unread"), "nodes"],
   ["the operating system of a pool is not known", image(undefined), "nodes"],
   ["a paused pool is as before", worker({ isPaused: true, currentRendered: "rendered-worker-1" }), "converged"],

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { renderTime } from "../../../../../lib/cluster/time.ts";
 import { describeState, notify, withNotified } from "../../../../../lib/upgrades/decide/notifications/notify.ts";
-import { stampsOf } from "../../../../../lib/upgrades/decide/collector.ts";
+import { stageTimesOf } from "../../../../../lib/upgrades/decide/collector.ts";
 import type { History, NotificationState, StepCondition } from "../../../../../lib/upgrades/decide/types/plan.ts";
 import {
   closeWindows,
@@ -82,7 +82,7 @@ Deno.test("every state has words with the version, those of a migration its payl
   }
 });
 
-Deno.test("stampsOf() takes the notification of a stage, else the end of its step", () => {
+Deno.test("stageTimesOf() takes the notification of a stage, else the end of its step", () => {
   const at = (minute: number): string => renderTime(minute * 60_000);
   const conditions: readonly StepCondition[] = [
     { type: "ControlPlaneUpgraded", status: "True", reason: "", message: "", completeTime: at(5) },
@@ -92,7 +92,7 @@ Deno.test("stampsOf() takes the notification of a stage, else the end of its ste
     { state: "StateStarted", sentTime: at(1) },
     { state: "StateControlPlaneFinishedSL", sentTime: at(4) },
   ] as const;
-  assert.deepEqual(stampsOf(makeHistory({ conditions, notifications })), {
+  assert.deepEqual(stageTimesOf(makeHistory({ conditions, notifications })), {
     upgrade_started: at(1),
     controlplane_upgrade_started: undefined,
     controlplane_upgrade_completed: at(4),
