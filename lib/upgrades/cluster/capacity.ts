@@ -39,10 +39,7 @@ export async function readCapacityLeft(scope: CapacityScope): Promise<CapacityLe
   const plan = await planLeft(scope.reader);
   if (plan.kind === "done") return { kind: "none" };
   if (plan.kind === "delete") {
-    return {
-      kind: "present",
-      message: `to be deleted: ${plan.sets.map(({ name }) => name).join(", ")}`,
-    };
+    return { kind: "present", message: `to be deleted: ${plan.sets.map(({ name }) => name).join(", ")}` };
   }
   for (const advice of await adviseOn(plan.nodes, scope)) {
     if (advice.kind === "draining" && advice.hasFailed) {

@@ -38,14 +38,14 @@ export interface OutsideServices extends DependencyDeps {
   readonly policy: Pick<PolicySync, "refresh">;
 }
 
-const AFTER: readonly HealthCheckId[] = ["CriticalAlerts", "ClusterOperators"];
+const CHECKS_AFTER: readonly HealthCheckId[] = ["CriticalAlerts", "ClusterOperators"];
 
 export function outsideReaders(services: OutsideServices, scope: OutsideScope): OutsideReaders {
   const { signal } = scope;
   return {
     silences: () => listSilences(services.alertmanager, signal),
     health: async () => await readChecks(services, scope, checksOf(baseOf(scope))),
-    healthAfter: async () => await readChecks(services, scope, AFTER),
+    healthAfter: async () => await readChecks(services, scope, CHECKS_AFTER),
     dependencies: async () => await checkDependencies(services, baseOf(scope).config.dependencies, signal),
     graph: async () => (await askGraph(services, scope)).offered,
     payload: async () => await readPayload(services, scope),
@@ -77,11 +77,11 @@ async function readChecks(
   return await readHealth({ alerts, reader, readFindings }, checks, signal);
 }
 
-interface Asked extends GraphReleases {
+interface GraphAnswer extends GraphReleases {
   readonly architecture: string | undefined;
 }
 
-async function askGraph({ bundles, userAgent, clock }: OutsideServices, scope: OutsideScope): Promise<Asked> {
+async function askGraph({ bundles, userAgent, clock }: OutsideServices, scope: OutsideScope): Promise<GraphAnswer> {
   const { plan: { spec: { desired } }, clusterVersion } = baseOf(scope);
   const architecture = await controlPlaneArchitecture(scope);
   const query = graphQueryOf(clusterVersion, { desired, controlPlane: architecture ?? "" });

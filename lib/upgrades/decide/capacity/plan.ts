@@ -49,9 +49,9 @@ export function planRelease(facts: Omit<CapacityFacts, "readyNodes" | "nowMs">):
   const staying = temporaryOf(facts).filter(({ isDeleting }) => !isDeleting);
   if (staying.length > 0) return { kind: "delete", sets: staying.map(({ name, uid }) => ({ name, uid })) };
   const { machines } = facts;
-  const leaving = temporaryOf(facts).map(({ name }) => name);
-  if (machines.length === 0 && leaving.length === 0) return { kind: "done" };
-  const names = [...leaving, ...machines.map(({ name }) => name)].toSorted();
+  const deleting = temporaryOf(facts).map(({ name }) => name);
+  if (machines.length === 0 && deleting.length === 0) return { kind: "done" };
+  const names = [...deleting, ...machines.map(({ name }) => name)].toSorted();
   return {
     kind: "wait",
     nodes: machines.filter(({ phase }) => phase === "Running" || phase === "Deleting")

@@ -42,11 +42,9 @@ export function actionsOf(
   strategies: readonly Strategy[],
   { pods, elapsedMs }: { readonly pods: readonly DrainPod[]; readonly elapsedMs: number },
 ): readonly DrainAction[] {
-  return byDueTime(strategies).filter(({ dueAfterMs }) => elapsedMs >= dueAfterMs).flatMap((
-    { name, action, isTarget, actsOn },
-  ) =>
-    pods.filter((pod) => isTarget(pod) && actsOn(pod))
-      .map((pod) => ({ kind: action, strategy: name, pod }))
+  const due = byDueTime(strategies).filter(({ dueAfterMs }) => elapsedMs >= dueAfterMs);
+  return due.flatMap(({ name, action, isTarget, actsOn }) =>
+    pods.filter((pod) => isTarget(pod) && actsOn(pod)).map((pod) => ({ kind: action, strategy: name, pod }))
   );
 }
 

@@ -20,7 +20,7 @@ export function parseDrainPod(
 ): DrainPod | undefined {
   const { metadata } = object;
   const { namespace = "", name, uid = "", labels } = metadata;
-  if (textAt(objectAt(object, "spec"), "nodeName") !== node || isBoundToNode(metadata)) return undefined;
+  if (textAt(objectAt(object, "spec"), "nodeName") !== node || isIgnoredByDrain(metadata)) return undefined;
   if (ignoredNamespaces.some((pattern) => pattern.test(namespace))) return undefined;
   return {
     namespace,
@@ -33,7 +33,7 @@ export function parseDrainPod(
 }
 
 /** Whether it is a mirror pod, or one whose controller, not just any owner, is a DaemonSet. */
-function isBoundToNode({ ownerReferences = [], annotations = {} }: ObjectMeta): boolean {
+function isIgnoredByDrain({ ownerReferences = [], annotations = {} }: ObjectMeta): boolean {
   const controller = ownerReferences.find((owner) => owner.controller === true);
   return controller?.kind === "DaemonSet" || annotations[MIRROR] !== undefined;
 }
@@ -42,7 +42,7 @@ interface NamespaceBudgets {
   readonly selectors: LabelSelector[];
   bytes: number;
   /** All pods of the namespace count as protected, so that no selector is added any more. */
-  readonly isWhole: boolean;
+  readonly protectsAll: boolean;
 }
 
 /** Collects the selectors of budgets. Where they are too large or too many, a whole namespace counts as protected. */
@@ -61,8 +61,8 @@ export class BudgetGatherer {
 
   add({ namespace, selector }: DisruptionBudget): void {
     if (selector === undefined) return;
-    const own = this.#namespaces.get(namespace) ?? { selectors: [], bytes: 0, isWhole: false };
-    if (own.isWhole) return;
+    const own = this.#namespaces.get(namespace) ?? { selectors: [], bytes: 0, protectsAll: false };
+    if (own.protectsAll) return;
     if (selector.kind !== "requirements") return this.#protectAll(namespace);
     const bytes = JSON.stringify(selector).length;
     own.selectors.push(selector);
@@ -74,7 +74,7 @@ export class BudgetGatherer {
 
   #protectAll(namespace: string): void {
     this.#bytes -= this.#namespaces.get(namespace)?.bytes ?? 0;
-    this.#namespaces.set(namespace, { selectors: [{ kind: "everything" }], bytes: 0, isWhole: true });
+    this.#namespaces.set(namespace, { selectors: [{ kind: "everything" }], bytes: 0, protectsAll: true });
   }
 
   #largest(): string {

@@ -54,10 +54,9 @@ export function checkCapacity(canReserve: Observation<boolean>): HealthResult {
 export function checkCordons(nodes: Observation<readonly Node[]>): HealthResult {
   const decides = ["cluster_node_query_failed", "cluster_node_manually_cordoned"] as const;
   if (nodes.kind === "unknown") return failed("NodeUnschedulable", decides, { reason: decides[0], message: nodes.why });
-  const cordoned = nodes.value.filter((node) => isPlainWorker(node) && isManuallyCordoned(node)).map((
-    { name },
-  ) => name);
-  if (cordoned.length === 0) return passed("NodeUnschedulable", decides);
+  const found = nodes.value.filter((node) => isPlainWorker(node) && isManuallyCordoned(node));
+  if (found.length === 0) return passed("NodeUnschedulable", decides);
+  const cordoned = found.map(({ name }) => name);
   const message = `Workers were cordoned by hand: ${nameSome(cordoned, MAX_SHOWN)}. Uncordon or remove them.`;
   return failed("NodeUnschedulable", decides, { reason: decides[1], message, names: cordoned });
 }

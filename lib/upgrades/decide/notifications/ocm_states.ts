@@ -21,14 +21,14 @@ export function valueOf(state: NotificationState): string | undefined {
   return Object.hasOwn(VALUES, state) ? VALUES[state] : undefined;
 }
 
-const ENDS: readonly NotificationState[] = ["StateCompleted", "StateFailed"];
+const FINAL_STATES: readonly NotificationState[] = ["StateCompleted", "StateFailed"];
 
 /** The states that may follow one. A stored `delayed` may also mean skipped capacity, so a delay may follow it. */
 const FOLLOWING: Readonly<Record<string, readonly NotificationState[]>> = {
   Scheduled: ["StateStarted"],
-  Started: ["StateScaleSkipped", "StateSkipped", "StateDelayed", ...ENDS],
-  Delayed: ["StateSkipped", ...ENDS],
-  Skipped: ["StateDelayed", "StateSkipped", ...ENDS],
+  Started: ["StateScaleSkipped", "StateSkipped", "StateDelayed", ...FINAL_STATES],
+  Delayed: ["StateSkipped", ...FINAL_STATES],
+  Skipped: ["StateDelayed", "StateSkipped", ...FINAL_STATES],
 };
 
 export function stateOf({ value, description }: StoredState): string {

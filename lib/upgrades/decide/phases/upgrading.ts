@@ -58,12 +58,12 @@ function scheduleOf({ base, entry, nowMs }: PlanState, { hasWindow }: Upgrader):
   return decideSchedule(plan.spec.upgradeAt, { nowMs, windowMs });
 }
 
-const NOTHING_WAITS: Effect = { kind: "clearMetric", metric: "upgrade_notification_failed" };
+const CLEAR_NOTIFICATION_FAILED: Effect = { kind: "clearMetric", metric: "upgrade_notification_failed" };
 
 export function* reconcileUpgraded({ entry }: PlanState): Coroutine<ReconcileEnd> {
   const { alertsDuring } = yield* read(["alertsDuring"]);
   if (alertsDuring?.kind !== "observed") {
-    yield* apply([NOTHING_WAITS]);
+    yield* apply([CLEAR_NOTIFICATION_FAILED]);
     return failed(`Cannot read the alerts during the upgrade: ${alertsDuring?.why ?? "no answer"}`);
   }
   const { version, precedingVersion } = entry;
@@ -77,7 +77,7 @@ export function* reconcileUpgraded({ entry }: PlanState): Coroutine<ReconcileEnd
       alerts: alertsDuring.value.join(","),
     },
     value: alertsDuring.value.length === 0 ? 1 : 0,
-  }, NOTHING_WAITS]);
+  }, CLEAR_NOTIFICATION_FAILED]);
   return failure === undefined ? settled() : failed(failure);
 }
 

@@ -51,11 +51,7 @@ export const RECORD_BASELINE: Step = skipWhen(hasBaseline, {
       observed,
       "clusterOperators",
       (operators) =>
-        withReading(
-          observed,
-          "pools",
-          (pools) => done([], { baseline: baselineNow(observed, { operators, pools }) }),
-        ),
+        withReading(observed, "pools", (pools) => done([], { baseline: baselineNow(observed, { operators, pools }) })),
     );
   },
 });

@@ -38,8 +38,9 @@ export function* runSteps(steps: readonly Step[], input: RunInput): Coroutine<Ru
     const { done, failure } = yield* carryOut(decided.effects);
     const result: StepResult = failure === undefined ? decided : { kind: "fail", message: failure, effects: [] };
     const recorded = withRecord(withNotified(started, done, nowMs), result.record, nowMs);
-    status = withHistory(withFinding(status, result.record, input), settle(recorded, { id: step.id, result, nowMs }));
-    if (isLasting(done) || decided.record !== undefined) yield { kind: "save", status };
+    const ended = withResult(recorded, { id: step.id, result, nowMs });
+    status = withHistory(withFinding(status, result.record, input), ended);
+    if (hasLasting(done) || decided.record !== undefined) yield { kind: "save", status };
     if (result.kind === "wait") return { kind: "waiting", requeueAfterMs: result.requeueAfterMs, status };
     if (result.kind === "fail") return { kind: "failed", message: result.message, status };
     known = withoutStale(found, done);
@@ -79,7 +80,7 @@ function withStart(history: History, type: string, nowMs: number): History {
   }, nowMs);
 }
 
-function settle(
+function withResult(
   history: History,
   { id, result, nowMs }: { readonly id: string; readonly result: StepResult; readonly nowMs: number },
 ): History {
@@ -120,7 +121,7 @@ function withFinding(status: UpgradeStatus, record: StepRecord | undefined, { ba
   return withPlanCondition(status, record.finding, { generation: base.plan.generation, nowMs });
 }
 
-function isLasting(effects: readonly Effect[]): boolean {
+function hasLasting(effects: readonly Effect[]): boolean {
   return effects.some(({ kind }) => kind !== "setMetric" && kind !== "clearMetric" && kind !== "clearMetrics");
 }
 

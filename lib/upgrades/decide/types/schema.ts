@@ -7,9 +7,8 @@ export const textMap = z.unknown().transform((map) => textMapAt({ map }, "map") 
 export const minutes = z.number().optional().catch(undefined);
 /** The texts of a list; undefined when it is no list. */
 export const texts = z.array(z.unknown())
-  .transform((names): readonly string[] => names.filter((name) => typeof name === "string")).optional().catch(
-    undefined,
-  );
+  .transform((names): readonly string[] => names.filter((name) => typeof name === "string"))
+  .optional().catch(undefined);
 
 export function section<Schema extends z.ZodType>(schema: Schema): z.ZodType<z.output<Schema>> {
   return z.preprocess((value) => isObject(value) ? value : {}, schema);

@@ -44,9 +44,7 @@ export async function readHealth(
     CriticalAlerts: async () => checkAlerts(await observeAs("critical alerts", alerts)),
     ClusterOperators: async () => checkOperators(await observeAs("cluster operators", reader.operators)),
     CapacityReservation: async () =>
-      checkCapacity(
-        await observeAs("MachineSets", async () => canScale({ machineSets: await reader.machineSets() })),
-      ),
+      checkCapacity(await observeAs("MachineSets", async () => canScale({ machineSets: await reader.machineSets() }))),
     NodeUnschedulable: async () => checkCordons(await nodes()),
     NodeUnschedulableTaint: async () => checkPressure(await nodes()),
     PDB: async () =>
@@ -77,13 +75,13 @@ export type ReadFindings = (signal: AbortSignal) => Promise<DeploymentFindings |
 
 export function openDeploymentFindings(deps: FindingsDeps): ReadFindings {
   const { urlOf = (port) => `http://${NAME}.${NAMESPACE}.svc:${port}`, ...options } = deps;
-  const place = new KeptValue(deps.clock, async (signal) => {
+  const keptPort = new KeptValue(deps.clock, async (signal) => {
     const port = await readPort(deps.api, signal);
     return { value: port, keepMs: port === undefined ? 0 : KEEP_MS };
   });
   return async (signal) => {
     try {
-      const port = await place.get(signal);
+      const port = await keptPort.get(signal);
       if (port === undefined) return { kind: "absent" };
       const source = fixedEndpoint({ baseUrl: urlOf(port), caCerts: [] });
       using upstream = new Upstream({ ...options, server: "the Deployment Validation Operator", source });
@@ -95,7 +93,7 @@ export function openDeploymentFindings(deps: FindingsDeps): ReadFindings {
     } catch (error) {
       signal.throwIfAborted();
       if (isForbidden(error)) return undefined;
-      place.discard();
+      keptPort.discard();
       return { kind: "unknown", why: errorText(error) };
     }
   };

@@ -104,10 +104,10 @@ export class PolicySync {
     const { api, namespace } = this.#deps;
     const target = { namespace, name: Upgrades.config };
     await ignoring(isNotFound, api.delete(Resource.upgradeConfigs, target, { uid, signal }));
-    await this.#gone(uid, signal);
+    await this.#waitUntilGone(uid, signal);
   }
 
-  async #gone(uid: string | undefined, signal: AbortSignal): Promise<void> {
+  async #waitUntilGone(uid: string | undefined, signal: AbortSignal): Promise<void> {
     const { clock } = this.#deps;
     const endMs = clock.monotonicMs() + GONE_WITHIN_MS;
     for (;;) {

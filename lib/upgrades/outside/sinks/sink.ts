@@ -135,21 +135,21 @@ export class Notifier {
   async send(notification: Notification, options: NotifyOptions): Promise<void> {
     const { plan, record, signal } = options;
     const { id, state } = notification;
-    const had = new Set([...record.sinksOf(id), ...this.#sent.get(id) ?? []]);
-    this.#sent.set(id, had);
+    const delivered = new Set([...record.sinksOf(id), ...this.#sent.get(id) ?? []]);
+    this.#sent.set(id, delivered);
     const failures: string[] = [];
     const attempt = async (what: string, act: () => Promise<void>): Promise<void> => {
       await act().catch((error: unknown) => void failures.push(what + errorText(error)));
     };
     await attempt("", async () => {
-      const due = (await this.#deps.sinks(plan, signal)).filter(({ name }) => !had.has(name));
+      const due = (await this.#deps.sinks(plan, signal)).filter(({ name }) => !delivered.has(name));
       await Promise.all(
-        due.map((sink) => attempt(`${sink.name}: `, () => sendTo(sink, { notification, had, options }))),
+        due.map((sink) => attempt(`${sink.name}: `, () => sendTo(sink, { notification, delivered, options }))),
       );
     });
     signal.throwIfAborted();
-    const isRecorded = had.size === record.sinksOf(id).length;
-    if (failures.length > 0 && !isRecorded) await attempt("", () => record.write(id, [...had]));
+    const isRecorded = delivered.size === record.sinksOf(id).length;
+    if (failures.length > 0 && !isRecorded) await attempt("", () => record.write(id, [...delivered]));
     this.#deps.observe(notification, failures.length === 0 ? "sent" : "failed");
     if (failures.length > 0) throw new Error(`Cannot send notification ${state}: ${failures.join("; ")}`);
   }
@@ -157,9 +157,9 @@ export class Notifier {
 
 async function sendTo(
   sink: NotificationSink,
-  { notification, had, options: { record, signal } }: {
+  { notification, delivered, options: { record, signal } }: {
     readonly notification: Notification;
-    readonly had: Set<string>;
+    readonly delivered: Set<string>;
     readonly options: NotifyOptions;
   },
 ): Promise<void> {
@@ -167,14 +167,14 @@ async function sendTo(
   const { id } = notification;
   const attempt = {
     begin: async () => {
-      await record.write(id, [...had, name]);
-      had.add(name);
+      await record.write(id, [...delivered, name]);
+      delivered.add(name);
     },
     withdraw: async () => {
-      had.delete(name);
-      await record.write(id, [...had]);
+      delivered.delete(name);
+      await record.write(id, [...delivered]);
     },
   };
   await sink.send(notification, { attempt, signal });
-  had.add(name);
+  delivered.add(name);
 }
