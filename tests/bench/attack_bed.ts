@@ -4,6 +4,7 @@ import { type ClusterAccess, expectStatus, read } from "../cluster/support/clust
 import { index, openWorkingBed } from "../cluster/support/walk_bed.ts";
 import { readSecretPath } from "../cluster/support/webhook_path.ts";
 import { installedEnv } from "./as_installed.ts";
+import { startScript } from "./child.ts";
 import { readCpuMs, readMemoryMb } from "./process_usage.ts";
 import { percentile } from "./statistics.ts";
 import type { AttackPlan, AttackReport } from "./webhook_attack.ts";
@@ -103,53 +104,14 @@ async function underAttack<T>(
   { port, plan }: { readonly port: number; readonly plan: AttackPlan },
   work: () => Promise<T>,
 ): Promise<{ readonly result: T; readonly strangers: AttackReport }> {
-  await using child = spawn("./webhook_attack.ts", [String(port), JSON.stringify(plan)]);
+  await using child = startScript("webhook_attack.ts", [String(port), JSON.stringify(plan)]);
   await child.readLine();
   const result = await work();
   return { result, strangers: JSON.parse(await child.end()) };
 }
 
 async function openClosingPort(): Promise<{ readonly port: number } & AsyncDisposable> {
-  const child = spawn("./closing_port.ts", []);
+  const child = startScript("closing_port.ts", []);
   const port = Number(await child.readLine());
   return { port, [Symbol.asyncDispose]: () => child[Symbol.asyncDispose]() };
-}
-
-interface Child extends AsyncDisposable {
-  readLine(): Promise<string>;
-  end(): Promise<string>;
-}
-
-function spawn(script: string, args: readonly string[]): Child {
-  const child = new Deno.Command(Deno.execPath(), {
-    args: ["run", "-A", "--no-check", new URL(script, import.meta.url).pathname, ...args],
-    stdin: "piped",
-    stdout: "piped",
-    stderr: "inherit",
-  }).spawn();
-  const lines = child.stdout.pipeThrough(new TextDecoderStream()).getReader();
-  let isEnded = false;
-  const readLine = async (): Promise<string> => (await lines.read()).value?.trim() ?? "";
-  const endInput = async (): Promise<void> => {
-    if (isEnded) return;
-    isEnded = true;
-    await child.stdin.close();
-  };
-  return {
-    readLine,
-    end: async () => {
-      await endInput();
-      return await readLine();
-    },
-    [Symbol.asyncDispose]: async () => {
-      try {
-        child.kill("SIGKILL");
-      } catch {
-        // It has ended.
-      }
-      await endInput().catch(() => {});
-      await lines.cancel();
-      await child.status;
-    },
-  };
 }

@@ -1,6 +1,7 @@
 // What a hostile or broken client may send to the webhook: bodies from a seed, and connections that only occupy places.
 import { sampleReview } from "./sample.ts";
-import type { Random } from "../support/random.ts";
+import { type Random, seededRandom } from "../support/random.ts";
+import { pause } from "../cluster/support/wait.ts";
 import { connectRaw, type RawClient, renderPost } from "./raw_client.ts";
 
 const REVIEW = JSON.stringify(sampleReview());
@@ -133,4 +134,23 @@ export async function openCrowd({ port, path, caPem, idle, halfOpen, slow }: Cro
   undo.defer(() => clearInterval(timer));
   const opened = undo.move();
   return { size: idle + halfOpen + slow, [Symbol.dispose]: () => opened.dispose() };
+}
+
+/** Sends one body of each kind after the other, over one connection at a time. */
+export async function sendHostile(
+  { port, caPem, path }: { readonly port: number; readonly caPem: string; readonly path: string },
+  { durationMs, pauseMs }: { readonly durationMs: number; readonly pauseMs: number },
+): Promise<void> {
+  const random = seededRandom(1);
+  const endMs = performance.now() + durationMs;
+  let client = await connectRaw(port, caPem);
+  for (let count = 0; performance.now() < endMs; count++) {
+    await client.write(renderPost(path, HOSTILE_KINDS[count % HOSTILE_KINDS.length]?.make(random) ?? ""));
+    const { status } = await client.read();
+    if (pauseMs > 0) await pause(pauseMs);
+    if (status !== 0) continue;
+    client[Symbol.dispose]();
+    client = await connectRaw(port, caPem);
+  }
+  client[Symbol.dispose]();
 }

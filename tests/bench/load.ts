@@ -1,6 +1,7 @@
 // A load generator for TLS webhooks: HTTP/1.1 over raw connections, so that the client costs as little as it can. Every
 // answer is checked for its status; an error is counted and reported, never mistaken for a request.
 import { connectRaw, renderPost } from "./raw_client.ts";
+import { percentile } from "./statistics.ts";
 
 export interface Load {
   readonly port: number;
@@ -49,7 +50,6 @@ export async function sendLoad(load: Load): Promise<LoadResult> {
   }));
   const seconds = (performance.now() - startedMs) / 1_000;
   latencies.sort((left, right) => left - right);
-  const at = (share: number): number =>
-    latencies[Math.min(latencies.length - 1, Math.floor(latencies.length * share))] ?? NaN;
-  return { requestsPerSecond: latencies.length / seconds, p50: at(0.5), p99: at(0.99), failures };
+  const [p50, p99] = [percentile(latencies, 0.5), percentile(latencies, 0.99)];
+  return { requestsPerSecond: latencies.length / seconds, p50, p99, failures };
 }

@@ -1,6 +1,6 @@
 // The load generator as a process of its own, so that it takes no time from what is measured nor from what watches it:
-// a Load as JSON comes in, a LoadResult as JSON goes out.
+// `load_process.ts LOAD`, a Load as JSON; prints a LoadResult as JSON.
 import { type Load, sendLoad } from "./load.ts";
 
-const load: Load = JSON.parse(await new Response(Deno.stdin.readable).text());
+const load: Load = JSON.parse(Deno.args[0] ?? "{}");
 Deno.stdout.writeSync(new TextEncoder().encode(JSON.stringify(await sendLoad(load))));

@@ -1,30 +1,40 @@
 // The floor of B3: a mutating webhook that answers "allowed, no patch", on the same listener as Archway's and in a process of
-// its own.
+// its own; and how webhooks of pods beside Archway's are registered.
 import type { ClusterAccess } from "../cluster/support/cluster_access.ts";
 import { startServer, WEBHOOK_PATH } from "./start_server.ts";
 
-const NAME = "bench-no-patch";
 const PATH = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations";
 
 export async function startNoPatchWebhook(cluster: ClusterAccess): Promise<AsyncDisposable> {
   await using undo = new AsyncDisposableStack();
-  const server = undo.use(await startServer("echo"));
-  await cluster.request("POST", PATH, {
+  const { port, caPem } = undo.use(await startServer("echo"));
+  const url = `https://127.0.0.1:${port}${WEBHOOK_PATH}`;
+  undo.use(await registerPodWebhook(cluster, { name: "no-patch", url, caPem, failurePolicy: "Fail" }));
+  return undo.move();
+}
+
+/** Has the API server call it for new pods, until this is disposed. */
+export async function registerPodWebhook(
+  cluster: ClusterAccess,
+  { name, url, caPem, failurePolicy }: {
+    readonly name: string;
+    readonly url: string;
+    readonly caPem: string;
+    readonly failurePolicy: "Fail" | "Ignore";
+  },
+): Promise<AsyncDisposable> {
+  await cluster.create(PATH, {
     apiVersion: "admissionregistration.k8s.io/v1",
     kind: "MutatingWebhookConfiguration",
-    metadata: { name: NAME },
+    metadata: { name: `bench-${name}` },
     webhooks: [{
-      name: "no-patch.bench.example.com",
+      name: `${name}.bench.example.com`,
       admissionReviewVersions: ["v1"],
-      sideEffects: "None",
-      failurePolicy: "Fail",
-      clientConfig: {
-        url: `https://127.0.0.1:${server.port}${WEBHOOK_PATH}`,
-        caBundle: new TextEncoder().encode(server.caPem).toBase64(),
-      },
+      sideEffects: "NoneOnDryRun",
+      failurePolicy,
+      clientConfig: { url, caBundle: btoa(caPem) },
       rules: [{ operations: ["CREATE"], apiGroups: [""], apiVersions: ["v1"], resources: ["pods"] }],
     }],
   });
-  undo.defer(async () => void await cluster.request("DELETE", `${PATH}/${NAME}`));
-  return undo.move();
+  return { [Symbol.asyncDispose]: async () => void await cluster.request("DELETE", `${PATH}/bench-${name}`) };
 }

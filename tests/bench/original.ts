@@ -1,15 +1,16 @@
 // The Multiarch Tuning Operator as a contender: its webhook and its controller, built from a copy of its repository, a replica of each.
 import { issueLoopbackCertificates } from "../../playground/listen.ts";
 import { type ClusterAccess } from "../cluster/support/cluster_access.ts";
+import { clusterConfig, CONFIG, CONFIGS } from "../cluster/support/objects.ts";
 import { RunningProcess } from "../cluster/support/process.ts";
 import { waitUntil } from "../cluster/support/wait.ts";
+import { runCommand } from "../support/commands.ts";
 import type { Contender, StartContender } from "./contender.ts";
+import { registerPodWebhook } from "./no_patch_webhook.ts";
 
 /** Its port is fixed. */
 const PORT = 9443;
 const PATH = "/add-pod-scheduling-gate";
-const WEBHOOKS = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations";
-const WEBHOOK = "bench-original";
 /** Without the C libraries that its images have; what it does here needs none of them. */
 const BUILD_TAGS = "containers_image_openpgp,exclude_graphdriver_btrfs,exclude_graphdriver_devicemapper";
 const BINARY = new URL("../../.archway/original", import.meta.url).pathname;
@@ -20,10 +21,7 @@ export interface OriginalContender extends Contender {
 
 export async function originalStarter(directory: string): Promise<StartContender<OriginalContender>> {
   const args = ["build", "-mod=vendor", "-tags", BUILD_TAGS, "-o", BINARY, "./cmd"];
-  const { success, stderr } = await new Deno.Command("go", { args, cwd: directory, stdout: "null" }).output();
-  if (!success) {
-    throw new Error(`Cannot build the operator in "${directory}": ${new TextDecoder().decode(stderr).slice(-500)}`);
-  }
+  await runCommand("go", args, { cwd: directory });
   return async (bed, spec = {}) => {
     const { controlPlane, proxy } = bed;
     await using undo = new AsyncDisposableStack();
@@ -32,7 +30,7 @@ export async function originalStarter(directory: string): Promise<StartContender
     const { authority, serving } = await issueLoopbackCertificates(Date.now());
     await Deno.writeTextFile(`${home}/tls.crt`, serving.cert);
     await Deno.writeTextFile(`${home}/tls.key`, serving.key);
-    await createConfig(controlPlane, spec);
+    await controlPlane.request("POST", CONFIGS, clusterConfig(spec));
     undo.defer(() => removeConfig(controlPlane));
     const namespace = await controlPlane.createNamespace("original");
     const env = {
@@ -47,8 +45,10 @@ export async function originalStarter(directory: string): Promise<StartContender
       undo.use(RunningProcess.start({ name: part, command: BINARY, args, directory: home, env }));
     }
     await waitUntil("its webhook to listen", isListening);
-    await register(controlPlane, authority);
-    undo.defer(async () => void await controlPlane.request("DELETE", `${WEBHOOKS}/${WEBHOOK}`));
+    const url = `https://127.0.0.1:${PORT}${PATH}`;
+    undo.use(
+      await registerPodWebhook(controlPlane, { name: "original", url, caPem: authority, failurePolicy: "Ignore" }),
+    );
     const owned = undo.move();
     const webhook = { port: PORT, path: PATH, caPem: authority };
     return { name: "original", webhook, [Symbol.asyncDispose]: () => owned.disposeAsync() };
@@ -64,40 +64,12 @@ async function isListening(): Promise<boolean> {
   }
 }
 
-async function register(cluster: ClusterAccess, authority: string): Promise<void> {
-  await cluster.create(WEBHOOKS, {
-    apiVersion: "admissionregistration.k8s.io/v1",
-    kind: "MutatingWebhookConfiguration",
-    metadata: { name: WEBHOOK },
-    webhooks: [{
-      name: "pod-placement-scheduling-gate.multiarch.openshift.io",
-      admissionReviewVersions: ["v1"],
-      sideEffects: "NoneOnDryRun",
-      failurePolicy: "Ignore",
-      clientConfig: {
-        url: `https://127.0.0.1:${PORT}${PATH}`,
-        caBundle: new TextEncoder().encode(authority).toBase64(),
-      },
-      rules: [{ operations: ["CREATE"], apiGroups: [""], apiVersions: ["v1"], resources: ["pods"] }],
-    }],
-  });
-}
-
-const CONFIGS = "/apis/multiarch.openshift.io/v1beta1/clusterpodplacementconfigs";
-
-async function createConfig(cluster: ClusterAccess, spec: unknown): Promise<void> {
-  const metadata = { name: "cluster" };
-  const kind = "ClusterPodPlacementConfig";
-  await cluster.request("POST", CONFIGS, { apiVersion: "multiarch.openshift.io/v1beta1", kind, metadata, spec });
-}
-
 /** An operator that is there lets go of its config; for one that does not, its finalizers are taken off. */
 async function removeConfig(cluster: ClusterAccess): Promise<void> {
-  const config = `${CONFIGS}/cluster`;
-  await cluster.request("DELETE", config);
-  const isGone = async (): Promise<boolean> => !await cluster.exists(config);
+  await cluster.request("DELETE", CONFIG);
+  const isGone = async (): Promise<boolean> => !await cluster.exists(CONFIG);
   await waitUntil("the config to go", isGone, { deadlineMs: 10_000 }).catch(async () => {
-    await cluster.request("PATCH", config, { metadata: { finalizers: null } });
+    await cluster.request("PATCH", CONFIG, { metadata: { finalizers: null } });
     await waitUntil("the config to go without its finalizers", isGone);
   });
 }

@@ -1,8 +1,6 @@
 // The webhook beyond its capacity, and beside hostile clients.
-import { HOSTILE_KINDS, openCrowd } from "./hostile.ts";
-import { seededRandom } from "../support/random.ts";
+import { openCrowd, sendHostile } from "./hostile.ts";
 import { type LoadResult, sendLoad } from "./load.ts";
-import { connectRaw, renderPost } from "./raw_client.ts";
 import { samplePod, sampleReview } from "./sample.ts";
 import { type BenchServer, startServer, WEBHOOK_PATH } from "./start_server.ts";
 
@@ -32,7 +30,10 @@ export async function benchHostile(
   const quiet = await measure(server, good);
   using _crowd = await openCrowd({ ...server, path: WEBHOOK_PATH, idle, halfOpen: 50, slow: 50 });
   const beside = await measure(server, async () => {
-    const [result] = await Promise.all([good(), sendHostile(server, durationMs)]);
+    const [result] = await Promise.all([
+      good(),
+      sendHostile({ ...server, path: WEBHOOK_PATH }, { durationMs, pauseMs: 5 }),
+    ]);
     return result;
   });
   return { "200 a second, quiet": quiet, "200 a second, beside hostile clients": beside };
@@ -47,18 +48,6 @@ async function measure(server: BenchServer, run: () => Promise<LoadResult>): Pro
     return { ...await run(), peakRss };
   } finally {
     clearInterval(timer);
-  }
-}
-
-async function sendHostile({ port, caPem }: BenchServer, durationMs: number): Promise<void> {
-  const random = seededRandom(1);
-  using client = await connectRaw(port, caPem);
-  const endMs = performance.now() + durationMs;
-  for (let count = 0; performance.now() < endMs; count++) {
-    const body = HOSTILE_KINDS[count % HOSTILE_KINDS.length]?.make(random) ?? "";
-    await client.write(renderPost(WEBHOOK_PATH, body));
-    if ((await client.read()).status === 0) return;
-    await new Promise((resolve) => setTimeout(resolve, 5));
   }
 }
 

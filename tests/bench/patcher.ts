@@ -4,6 +4,7 @@ import pLimit from "p-limit";
 import { SCHEDULING_GATE } from "../../lib/names.ts";
 import type { ClusterAccess } from "../cluster/support/cluster_access.ts";
 import { CONTROL_PLANE_VARIABLE, renderCoordinates } from "../cluster/support/coordinates.ts";
+import { startScript } from "./child.ts";
 import { followPods } from "./watch_burst.ts";
 
 const REQUIREMENT = { key: "kubernetes.io/arch", operator: "In", values: ["amd64", "arm64"] };
@@ -48,21 +49,8 @@ export async function runPatcher(
 }
 
 export async function startPatcher(cluster: ClusterAccess, workers: number): Promise<AsyncDisposable> {
-  const child = new Deno.Command(Deno.execPath(), {
-    args: ["run", "-A", "--no-check", new URL("./patcher_process.ts", import.meta.url).pathname, String(workers)],
-    env: { [CONTROL_PLANE_VARIABLE]: renderCoordinates(cluster) },
-    stdin: "piped",
-    stdout: "piped",
-    stderr: "inherit",
-  }).spawn();
-  const reader = child.stdout.getReader();
-  const { done } = await reader.read();
-  if (done) throw new Error("Cannot start the patcher: its process ended.");
-  return {
-    [Symbol.asyncDispose]: async () => {
-      await child.stdin.close();
-      await reader.cancel();
-      await child.status;
-    },
-  };
+  const env = { [CONTROL_PLANE_VARIABLE]: renderCoordinates(cluster) };
+  const child = startScript("patcher_process.ts", [String(workers)], env);
+  if (await child.readLine() === "") throw new Error("Cannot start the patcher: its process ended.");
+  return child;
 }

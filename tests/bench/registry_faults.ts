@@ -1,7 +1,14 @@
 // B8: registries that fail for a while or ask for patience: pods placed wrongly, pods stuck, time to recover, requests.
 import { enablePlacement } from "../cluster/support/archway.ts";
 import type { Fault } from "../cluster/support/fault_plan.ts";
-import { createPods, isScheduled, listNodeArchitectures, listPods, type PodOutcome } from "../cluster/support/pods.ts";
+import {
+  createPods,
+  isScheduled,
+  listNodeArchitectures,
+  listPods,
+  type PodOutcome,
+  podsOf,
+} from "../cluster/support/pods.ts";
 import { pause, waitUntil } from "../cluster/support/wait.ts";
 import { index } from "../cluster/support/walk_bed.ts";
 import type { Bench } from "./bench.ts";
@@ -116,11 +123,7 @@ async function createPodsOf(
   { images, count }: { readonly images: readonly string[]; readonly count: number },
 ): Promise<string> {
   const namespace = await controlPlane.createNamespace("fault");
-  const pods = Array.from({ length: count }, (_, number) => ({
-    name: `pod-${number}`,
-    images: [images[number % images.length] ?? ""],
-  }));
-  await createPods(controlPlane, namespace, { pods });
+  await createPods(controlPlane, namespace, { pods: podsOf("pod", images, count) });
   return namespace;
 }
 

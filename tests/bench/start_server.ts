@@ -1,8 +1,8 @@
 // Starts server.ts as a process of its own, with certificates made for it.
 import { issueLoopbackCertificates } from "../../playground/listen.ts";
 import { installedEnv } from "./as_installed.ts";
+import { startScript } from "./child.ts";
 
-const SCRIPT = new URL("./server.ts", import.meta.url).pathname;
 export const WEBHOOK_PATH = "/add-pod-scheduling-gate";
 
 export interface BenchServer extends AsyncDisposable {
@@ -20,22 +20,11 @@ export async function startServer(kind: string, answerBytes = 0): Promise<BenchS
   const files = [`${directory}/tls.crt`, `${directory}/tls.key`] as const;
   await Deno.writeTextFile(files[0], serving.cert);
   await Deno.writeTextFile(files[1], serving.key);
-  const child = new Deno.Command(Deno.execPath(), {
-    args: ["run", "-A", "--no-check", SCRIPT, kind, ...files, String(answerBytes)],
-    env: await installedEnv(),
-    stdout: "piped",
-    stderr: "inherit",
-  }).spawn();
-  const reader = child.stdout.pipeThrough(new TextDecoderStream()).getReader();
-  undo.defer(async () => {
-    child.kill("SIGKILL");
-    await reader.cancel();
-    await child.status;
-  });
-  const { value } = await reader.read();
+  const child = undo.use(startScript("server.ts", [kind, ...files, String(answerBytes)], await installedEnv()));
+  const port = Number(await child.readLine());
   const opened = undo.move();
   return {
-    port: Number(value?.trim()),
+    port,
     caPem: authority,
     rss: () => 1024 * Number(/VmRSS:\s+(\d+)/.exec(Deno.readTextFileSync(`/proc/${child.pid}/status`))?.[1]),
     [Symbol.asyncDispose]: () => opened.disposeAsync(),

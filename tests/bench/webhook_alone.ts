@@ -1,14 +1,11 @@
 // B1: the webhook of `serve` as it is installed, against a Hono echo on the same listener, in turn. Server, echo and load
 // generators are processes of their own. Images are known (placed in the answer) or unknown (gated).
-import { WebhookName, WebhookPath } from "../../lib/names.ts";
-import { read } from "../cluster/support/cluster_access.ts";
 import { createPods, isReleased, waitForPods } from "../cluster/support/pods.ts";
-import { waitUntil } from "../cluster/support/wait.ts";
 import { index } from "../cluster/support/walk_bed.ts";
+import { readSecretPath } from "../cluster/support/webhook_path.ts";
 import type { Bench } from "./bench.ts";
 import { startArchwayContender } from "./contender.ts";
-import { HOSTILE_KINDS, openCrowd } from "./hostile.ts";
-import { seededRandom } from "../support/random.ts";
+import { openCrowd, sendHostile } from "./hostile.ts";
 import type { Load, LoadResult } from "./load.ts";
 import { sendLoadApart } from "./load_apart.ts";
 import { connectRaw, renderPost } from "./raw_client.ts";
@@ -16,9 +13,6 @@ import { samplePod, sampleReview } from "./sample.ts";
 import { startServer, WEBHOOK_PATH } from "./start_server.ts";
 import { Samples } from "./statistics.ts";
 import { atMost, type Row, rowOf } from "./table.ts";
-
-const CONFIGURATION =
-  `/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/${WebhookName.configuration}`;
 
 type Target = Pick<Load, "port" | "path" | "caPem" | "body">;
 
@@ -49,7 +43,7 @@ async function measureArchway(bench: Bench, { body, samples }: Measured): Promis
   const { archway } = undo.use(await startArchwayContender(bed));
   const [echo, padded] = [undo.use(await startServer("echo")), undo.use(await startServer("echo", 2_000))];
   const image = await bed.push("webhook/known", index("amd64", "arm64"));
-  const webhook = { port: archway.webhookPort, path: await webhookPath(bench), caPem: archway.caPem };
+  const webhook = { port: archway.webhookPort, path: await readSecretPath(bed.controlPlane), caPem: archway.caPem };
   const targets: Targets = {
     echo: { port: echo.port, path: WEBHOOK_PATH, caPem: echo.caPem, body },
     "echo 2 KB": { port: padded.port, path: WEBHOOK_PATH, caPem: padded.caPem, body },
@@ -69,21 +63,6 @@ function reviewOf(image: string): string {
   const review = sampleReview();
   const request = { ...Object(review["request"]), object: samplePod(image) };
   return JSON.stringify({ ...review, request });
-}
-
-/** How long Archway may take to write the path that only the API server can read. */
-const SECRET_PATH_MS = 10_000;
-
-/** As the API server has it; the plain path of the manifests where no other is written. */
-async function webhookPath({ bed }: Bench): Promise<string> {
-  const readPath = async (): Promise<string> => {
-    const body = await bed.controlPlane.get(CONFIGURATION);
-    return new URL(String(read(body, "webhooks", 0, "clientConfig", "url"))).pathname;
-  };
-  await waitUntil("the secret path", async () => await readPath() !== WebhookPath.gatePod, {
-    deadlineMs: SECRET_PATH_MS,
-  }).catch(() => {});
-  return await readPath();
 }
 
 async function learn({ bed: { controlPlane } }: Bench, image: string): Promise<void> {
@@ -124,20 +103,7 @@ async function measureRound(
   const good = { ...targets.unknown, durationMs: loadMs, connections: 8, rate: 200 };
   await run("quiet 200", good);
   using _crowd = await openCrowd({ ...targets.unknown, idle: idleConnections, halfOpen: 50, slow: 50 });
-  await Promise.all([run("hostile 200", good), sendHostile(targets.unknown, loadMs)]);
-}
-
-async function sendHostile({ port, caPem, path }: Target, durationMs: number): Promise<void> {
-  const random = seededRandom(1);
-  const endMs = performance.now() + durationMs;
-  let client = await connectRaw(port, caPem);
-  for (let count = 0; performance.now() < endMs; count++) {
-    await client.write(renderPost(path, HOSTILE_KINDS[count % HOSTILE_KINDS.length]?.make(random) ?? ""));
-    if ((await client.read()).status !== 0) continue;
-    client[Symbol.dispose]();
-    client = await connectRaw(port, caPem);
-  }
-  client[Symbol.dispose]();
+  await Promise.all([run("hostile 200", good), sendHostile(targets.unknown, { durationMs: loadMs, pauseMs: 0 })]);
 }
 
 async function measureReference(

@@ -4,6 +4,7 @@ import type { Archway } from "../cluster/support/archway.ts";
 import { ApiProxy } from "../cluster/support/api_proxy.ts";
 import { KvServer } from "../cluster/support/denokv.ts";
 import { archwayProgram } from "../support/archway_program.ts";
+import { succeeds } from "../support/commands.ts";
 import { lacks } from "../support/needs.ts";
 import { waitUntil } from "../cluster/support/wait.ts";
 import type { WalkBed } from "../cluster/support/walk_bed.ts";
@@ -83,8 +84,8 @@ async function openExtras(bed: WalkBed, stack: AsyncDisposableStack): Promise<Ex
   );
   const disk = `${folder}/disk`;
   await Deno.mkdir(disk);
-  const isMounted = await run("mount", ["-t", "tmpfs", "-o", `size=${DISK_SIZE}`, "tmpfs", disk]);
-  if (isMounted) stack.defer(async () => void await run("umount", ["-l", disk]));
+  const isMounted = await succeeds("mount", ["-t", "tmpfs", "-o", `size=${DISK_SIZE}`, "tmpfs", disk]);
+  if (isMounted) stack.defer(async () => void await succeeds("umount", ["-l", disk]));
   const kvServer = lacks("denokv") ? undefined : stack.use(await KvServer.start({ token: TOKEN }));
   return {
     apiProxy,
@@ -105,16 +106,6 @@ async function kubeconfigThrough(proxy: ApiProxy, { kubeconfigFile, controlPlane
   const text = (await Deno.readTextFile(kubeconfigFile)).replaceAll(controlPlane.url, proxy.url);
   await Deno.writeTextFile(file, text, { mode: 0o600 });
   return file;
-}
-
-async function run(command: string, args: readonly string[]): Promise<boolean> {
-  try {
-    const quiet = { stdin: "null", stdout: "null", stderr: "null" } as const;
-    return (await new Deno.Command(command, { args: [...args], ...quiet }).output()).success;
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return false;
-    throw error;
-  }
 }
 
 export async function leaderOf({ replicas }: Pair, deadlineMs = 60_000): Promise<Archway> {

@@ -4,11 +4,12 @@ import assert from "node:assert/strict";
 import { read } from "../cluster/support/cluster_access.ts";
 import { readLease } from "../cluster/support/lease.ts";
 import {
+  assertPlaced,
   createPods,
   isReleased,
   isScheduled,
-  listNodeArchitectures,
   listPodEvents,
+  podsOf,
   waitForPods,
 } from "../cluster/support/pods.ts";
 import { pause, waitUntil } from "../cluster/support/wait.ts";
@@ -23,15 +24,10 @@ Deno.test("ha: an API server that is away for a minute: gated pods are released 
     replica: { args: [`--max-gate-age=${MAX_GATE_AGE_MS / 1_000}s`] },
   });
   const { archway, controlPlane, proxy } = bed;
-  const images = await Promise.all(["heals/app", "fails/app"].map((name) => bed.push(name, index("arm64"))));
+  const [heals, fails] = [await bed.push("heals/app", index("arm64")), await bed.push("fails/app", index("arm64"))];
   proxy.setFaults([{ fault: { kind: "status", status: 503 } }]);
   const namespace = await controlPlane.createNamespace("minute");
-  const pods = images.flatMap((image, kind) =>
-    Array.from(
-      { length: 15 },
-      (_, number) => ({ name: `${kind === 0 ? "heals" : "fails"}-${number}`, images: [image] }),
-    )
-  );
+  const pods = [...podsOf("heals", [heals], 15), ...podsOf("fails", [fails], 15)];
   await createPods(controlPlane, namespace, { pods });
   await waitForPods(controlPlane, namespace, { count: 30, until: (pod) => !isReleased(pod) });
 
@@ -49,10 +45,7 @@ Deno.test("ha: an API server that is away for a minute: gated pods are released 
   const ended = await waitForPods(controlPlane, namespace, { count: 30, until: isScheduled, deadlineMs: 150_000 });
   const seconds = (performance.now() - backMs) / 1_000;
   assert.ok(seconds * 1_000 <= MAX_GATE_AGE_MS, `the last pod was released ${seconds.toFixed(0)} s after the return`);
-  const architectures = await listNodeArchitectures(controlPlane);
-  for (const { name, nodeName } of ended) {
-    assert.equal(architectures.get(nodeName), name.startsWith("heals") ? "arm64" : "amd64", name);
-  }
+  await assertPlaced(controlPlane, ended, ({ name }) => [name.startsWith("heals") ? "arm64" : "amd64"]);
   const events = await waitUntil("the warning of a fallback", async () => {
     const found = (await listPodEvents(controlPlane, { namespace, name: "fails-0" })).filter(({ type }) =>
       type === "Warning"

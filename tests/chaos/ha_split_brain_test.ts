@@ -7,12 +7,12 @@ import { type AuditedRequest, readAuditLog } from "../cluster/support/audit_log.
 import { type ClusterAccess, listAt, read } from "../cluster/support/cluster_access.ts";
 import { readLease, startPair } from "../cluster/support/lease.ts";
 import {
+  assertPlaced,
   createPods,
   isReleased,
   isScheduled,
-  listNodeArchitectures,
   listPods,
-  type PodSpec,
+  podsOf,
   waitForPods,
 } from "../cluster/support/pods.ts";
 import { waitUntil } from "../cluster/support/wait.ts";
@@ -21,10 +21,6 @@ import { index, openWalkBed } from "../cluster/support/walk_bed.ts";
 const ACCOUNT = { namespace: "archway-system", name: "archway" };
 const WRITES: readonly string[] = ["create", "update", "patch", "delete"];
 const CONFIG = "/apis/multiarch.openshift.io/v1beta1/clusterpodplacementconfigs/cluster";
-
-function podsOf(prefix: string, image: string): readonly PodSpec[] {
-  return Array.from({ length: 20 }, (_, number) => ({ name: `${prefix}-${number}`, images: [image] }));
-}
 
 /** Writes that went through, but for events, which report what was done before, and tries to get the Lease. */
 async function writesSoFar(cluster: ClusterAccess, credential: string): Promise<readonly AuditedRequest[]> {
@@ -66,7 +62,7 @@ Deno.test("ha: a leader that was frozen past its Lease writes nothing when it wa
 
   // Frozen in the midst of inspections.
   proxy.setFaults([{ fault: { kind: "status", status: 503 } }]);
-  await createPods(controlPlane, namespace, { pods: podsOf("early", image) });
+  await createPods(controlPlane, namespace, { pods: podsOf("early", [image], 20) });
   await waitForPods(controlPlane, namespace, { count: 20, until: (pod) => !isReleased(pod) });
   let batches = 0;
   first.kill("SIGSTOP");
@@ -80,7 +76,7 @@ Deno.test("ha: a leader that was frozen past its Lease writes nothing when it wa
     // These wait while the first one wakes: it would place them as well as the second does. Calls on connections that the
     // API server keeps open to the frozen replica time out first, and their pods pass ungated.
     await waitUntil("twenty pods to be gated by the second", async () => {
-      await createPods(controlPlane, namespace, { pods: podsOf(`late-${batches}`, later), parallel: 20 });
+      await createPods(controlPlane, namespace, { pods: podsOf(`late-${batches}`, [later], 20), parallel: 20 });
       const batch = (await listPods(controlPlane, namespace)).filter(({ name }) => name.startsWith(`late-${batches}-`));
       batches++;
       return batch.length === 20 && batch.every(({ labels }) => labels[PodLabel.gate] === GateLabel.gated);
@@ -103,9 +99,7 @@ Deno.test("ha: a leader that was frozen past its Lease writes nothing when it wa
     [],
   );
   const held = all.filter(({ labels }) => labels[PodLabel.gate] === GateLabel.removed);
-  const architectures = await listNodeArchitectures(controlPlane);
-  const wrong = held.filter(({ nodeName }) => architectures.get(nodeName) !== "arm64");
-  assert.deepEqual(wrong.map(({ name, nodeName }) => `${name} on ${nodeName}`), []);
+  await assertPlaced(controlPlane, held, () => ["arm64"]);
   const awaited = held.filter(({ name }) => name.startsWith("early-") || name.startsWith(`late-${batches - 1}-`));
   assert.equal(awaited.length, 40);
   assert.equal(await placedBy(first), 0);

@@ -1,15 +1,12 @@
 // Two replicas behind a balancer on a real control plane, with the registry behind a fault proxy: the bed of chaos and soak.
 import { type Archway, type ArchwayOptions, enablePlacement } from "../cluster/support/archway.ts";
-import { type CertificateAuthority, createAuthority } from "../cluster/support/pki.ts";
+import { startPair } from "../cluster/support/lease.ts";
 import { listNodeArchitectures } from "../cluster/support/pods.ts";
-import { TcpBalancer } from "../cluster/support/tcp_balancer.ts";
 import { waitUntil } from "../cluster/support/wait.ts";
 import { openOwnWalkBed, type OwnWalkBed } from "../cluster/support/walk_bed.ts";
 
 export interface Pair extends OwnWalkBed {
   readonly replicas: readonly [Archway, Archway];
-  readonly balancer: TcpBalancer;
-  readonly authority: CertificateAuthority;
   readonly nodes: ReadonlyMap<string, string>;
 }
 
@@ -23,20 +20,15 @@ export type Prepare = (
 export async function openPair(prepare: Prepare = () => Promise.resolve(() => ({}))): Promise<Pair> {
   await using undo = new AsyncDisposableStack();
   const bed = undo.use(await openOwnWalkBed());
-  const balancer = undo.use(new TcpBalancer());
-  const authority = await createAuthority("archway test replicas");
-  const front = { webhookUrl: `https://127.0.0.1:${balancer.port}`, authority };
   const optionsOf = await prepare(bed, undo);
-  const start = (name: string): Promise<Archway> => bed.startReplica({ name, front, ...optionsOf(name) });
-  const first = await start("first");
-  balancer.setTargets([first.webhookPort]);
-  await enablePlacement(bed.controlPlane);
-  const replicas = [first, await start("second")] as const;
-  balancer.setTargets(replicas.map(({ webhookPort }) => webhookPort));
+  const enable = (): Promise<void> => enablePlacement(bed.controlPlane);
+  const options = { first: optionsOf("first"), second: optionsOf("second"), enable };
+  const { first, second } = undo.use(await startPair(bed, options));
+  const replicas = [first, second] as const;
   await waitUntilGating(replicas);
   const nodes = await listNodeArchitectures(bed.controlPlane);
   const owned = undo.move();
-  return { ...bed, replicas, balancer, authority, nodes, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+  return { ...bed, replicas, nodes, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }
 
 export async function waitUntilGating(replicas: readonly Archway[], deadlineMs = 60_000): Promise<void> {
@@ -45,11 +37,4 @@ export async function waitUntilGating(replicas: readonly Archway[], deadlineMs =
       deadlineMs,
     });
   }
-}
-
-export async function rotateCertificate(replica: Archway, authority: CertificateAuthority): Promise<void> {
-  const next = await authority.issue({ commonName: `archway ${crypto.randomUUID()}`, usage: "server" });
-  const folder = replica.caFile.replace(/\/ca\.crt$/, "");
-  await Deno.writeTextFile(`${folder}/tls.crt`, next.certificatePem);
-  await Deno.writeTextFile(`${folder}/tls.key`, next.keyPem);
 }

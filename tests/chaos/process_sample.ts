@@ -1,4 +1,5 @@
 // What a replica holds now: memory, descriptors, and how late its event loop has been.
+import { readMemoryMb } from "../bench/process_usage.ts";
 import type { Archway } from "../cluster/support/archway.ts";
 
 export interface ProcessSample {
@@ -12,12 +13,11 @@ export interface ProcessSample {
 /** Looks at a running replica. Linux only. */
 export async function sampleProcess(replica: Archway): Promise<ProcessSample> {
   const pid = replica.pid();
-  const status = await Deno.readTextFile(`/proc/${pid}/status`);
   const descriptors = await Array.fromAsync(Deno.readDir(`/proc/${pid}/fd`));
   return {
     atMs: performance.now(),
     pid,
-    rssMb: Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? NaN) / 1024,
+    rssMb: await readMemoryMb(pid),
     descriptors: descriptors.length,
   };
 }

@@ -6,7 +6,7 @@ import { seededRandom } from "../support/random.ts";
 import { failedWebhookCalls } from "../cluster/support/pod_load.ts";
 import { pause, waitUntil } from "../cluster/support/wait.ts";
 import { startIdleLoop } from "./idle_loop.ts";
-import { openPair, type Pair, rotateCertificate } from "./pair.ts";
+import { openPair, type Pair } from "./pair.ts";
 import { type Course, courseOf, eventLoopP99Ms, type ProcessSample, sampleProcess } from "./process_sample.ts";
 import { type LoadView, SoakLoad } from "./soak_load.ts";
 import { type Disturbance, planSoak, renderStep, type Step } from "./soak_plan.ts";
@@ -159,7 +159,7 @@ async function carryOut(
       await pause(step.forMs);
       return pair.proxy.setFaults([]);
     case "certificate rotation":
-      return await rotateCertificate(pair.replicas[step.replica], pair.authority);
+      return await pair.replicas[step.replica].renewCertificate();
     case "config change":
       return await changeConfig(pair, { namespace, change: step.change });
     case "replica restart": {

@@ -1,14 +1,10 @@
 // The benchmarks on a control plane must run and give numbers; how good those are is never asserted.
 import assert from "node:assert/strict";
+import { runCommand } from "../support/commands.ts";
 
 async function runBench(file: string, args: readonly string[]): Promise<string> {
-  const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: ["run", "-A", "--unstable-kv", new URL(`../bench/${file}`, import.meta.url).pathname, ...args],
-    stdin: "null",
-  }).output();
-  const text = new TextDecoder().decode(stdout);
-  assert.equal(code, 0, `${text}${new TextDecoder().decode(stderr)}`);
-  return text;
+  const script = new URL(`../bench/${file}`, import.meta.url).pathname;
+  return await runCommand(Deno.execPath(), ["run", "-A", "--unstable-kv", script, ...args]);
 }
 
 Deno.test("bench:cluster of B1, B2, B4 and B8, and bench:growth, --short, run and give numbers", async () => {

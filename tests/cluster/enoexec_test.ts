@@ -26,7 +26,7 @@ import {
   writeEvent,
 } from "./support/exec_format_bed.ts";
 import { clusterConfig, CONFIG, CONFIGS, POD_WEBHOOK } from "./support/objects.ts";
-import { createDeployment, createPods, isScheduled, listPods } from "./support/pods.ts";
+import { createDeployment, createPods, isScheduled, listPods, waitForPod } from "./support/pods.ts";
 import { findIdle, findMissing, readRights, readUses, renderRight } from "./support/rights.ts";
 import { waitUntil } from "./support/wait.ts";
 import { index, openWalkBed, type WalkBed } from "./support/walk_bed.ts";
@@ -276,10 +276,7 @@ Deno.test("exec format errors on a real API server", async (t) => {
     await waitUntil("the next pod to be placed elsewhere", async () => {
       const name = `next-${crypto.randomUUID().slice(0, 8)}`;
       await createPods(controlPlane, namespace, { pods: [{ name, images: [liar] }] });
-      const pod = await waitUntil("it to be placed", async () => {
-        const found = (await listPods(controlPlane, namespace)).find((one) => one.name === name);
-        return found !== undefined && isScheduled(found) && found;
-      });
+      const pod = await waitForPod(controlPlane, { namespace, name }, isScheduled);
       return JSON.stringify(pod.requiredArchitectures) === '[["arm64"]]';
     });
   });

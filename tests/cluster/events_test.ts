@@ -1,7 +1,16 @@
 import assert from "node:assert/strict";
 import type { Archway } from "./support/archway.ts";
 import { type ClusterAccess, read } from "./support/cluster_access.ts";
-import { createPods, isReleased, isScheduled, listPodEvents, listPods, waitForPods } from "./support/pods.ts";
+import {
+  createPods,
+  isReleased,
+  isScheduled,
+  listPodEvents,
+  type PodName,
+  podsOf,
+  waitForPod,
+  waitForPods,
+} from "./support/pods.ts";
 import { waitUntil } from "./support/wait.ts";
 import { index, openWorkingBed, type WalkBed } from "./support/walk_bed.ts";
 
@@ -44,10 +53,7 @@ Deno.test("events: at most three a pod through failures, a killed leader and a b
   const { controlPlane, proxy } = bed;
   const namespace = await controlPlane.createNamespace("failing");
   proxy.setFaults([{ fault: { kind: "status", status: 500 } }]);
-  const pods = Array.from(
-    { length: PODS },
-    (_, n) => ({ name: `p${n}`, images: [`${proxy.host}/flaky/app-${n % 4}:v1`] }),
-  );
+  const pods = podsOf("p", [0, 1, 2, 3].map((n) => `${proxy.host}/flaky/app-${n}:v1`), PODS);
   await createPods(controlPlane, namespace, { pods });
   const failures = (says: RegExp): Promise<unknown> =>
     waitUntil(`a failure that says ${says}`, async () => {
@@ -95,9 +101,9 @@ Deno.test("events: pods of known images, and pods that others take away", async 
   await test.step("a pod that the webhook places has a decision record and no event", async () => {
     const image = await bed.push("known/web", index("arm64"));
     await createPods(controlPlane, namespace, { pods: [{ name: "cold", images: [image] }] });
-    await waitForPod(bed, { namespace, name: "cold" });
+    await waitForPod(controlPlane, { namespace, name: "cold" }, isScheduled);
     await createPods(controlPlane, namespace, { pods: [{ name: "warm", images: [image] }] });
-    const warm = await waitForPod(bed, { namespace, name: "warm" });
+    const warm = await waitForPod(controlPlane, { namespace, name: "warm" }, isScheduled);
     assert.deepEqual(warm.requiredArchitectures, [["arm64"]]);
     assert.match(warm.annotations["archway.dev/decision"] ?? "", /"d":"place"/);
     await waitUntil("the events of the pod before it", async () => {
@@ -112,34 +118,15 @@ Deno.test("events: pods of known images, and pods that others take away", async 
       pods: [{ name: "lifted", images: [await bed.push("slow/app", index("s390x"))] }],
     });
     await liftGate(bed, { namespace, name: "lifted" });
-    const bound = await waitForPod(bed, { namespace, name: "lifted" });
+    const bound = await waitForPod(controlPlane, { namespace, name: "lifted" }, isScheduled);
     await assertForgotten(bed.archway);
-    const after = await waitForPod(bed, { namespace, name: "lifted" });
+    const after = await waitForPod(controlPlane, { namespace, name: "lifted" }, isScheduled);
     assert.deepEqual([after.affinity, after.nodeName], [bound.affinity, bound.nodeName]);
     const told = (await listTold(controlPlane, namespace)).filter(({ pod }) => pod === "lifted");
     assert.ok(told.every(({ type }) => type === "Normal"), told.map(({ message }) => message).join());
     assert.ok(told.every(({ reason }) => reason !== RELEASED));
   });
 });
-
-interface PodName {
-  readonly namespace: string;
-  readonly name: string;
-}
-
-function waitForPod({ controlPlane }: WalkBed, { namespace, name }: PodName): ReturnType<typeof findPod> {
-  return waitUntil(`pod ${name} to be bound`, async () => {
-    const pod = await findPod(controlPlane, { namespace, name });
-    return isScheduled(pod) && pod;
-  });
-}
-
-async function findPod(
-  cluster: ClusterAccess,
-  { namespace, name }: PodName,
-): Promise<Awaited<ReturnType<typeof listPods>>[number]> {
-  return (await listPods(cluster, namespace)).find((pod) => pod.name === name) ?? assert.fail(`no pod ${name}`);
-}
 
 async function liftGate({ controlPlane }: WalkBed, { namespace, name }: PodName): Promise<void> {
   const operations = [{ op: "remove", path: "/spec/schedulingGates" }];

@@ -1,7 +1,7 @@
 // As in a cluster: the API server reaches the webhooks through the Service of the manifests, with certificates that the service
 // makes itself, and the endpoints follow a replica's end late, as they do. A rolling update has no effect on pods.
 import assert from "node:assert/strict";
-import { lacks } from "../support/needs.ts";
+import { testNeeding } from "../support/needs.ts";
 import { renderFolder } from "../../manifests/generate/kustomize.ts";
 import { SCHEDULING_GATE } from "../../lib/names.ts";
 import { readAuditLog } from "./support/audit_log.ts";
@@ -19,13 +19,9 @@ import {
 import { bareControlPlane } from "./support/shared_control_plane.ts";
 import { waitUntil } from "./support/wait.ts";
 
-const ignore = lacks("address");
+const test = testNeeding("address");
 
-Deno.test({
-  name:
-    "ha: behind its Service, with its own certificates: a rolling update under load fails no call and misses no pod",
-  ignore,
-}, async () => {
+test("ha: behind its Service, with its own certificates: a rolling update under load fails no call and misses no pod", async () => {
   await using cluster = await bareControlPlane();
   await cluster.addNodes([{ name: "amd64-1", arch: "amd64" }]);
   await applyBehindService(cluster, { objects: await renderFolder("base"), pods: "none" });

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { Finalizer, SCHEDULING_GATE, WebhookName } from "../../lib/names.ts";
-import { type ClusterAccess, expectStatus, listAt, read } from "./support/cluster_access.ts";
+import { type ClusterAccess, expectStatus, finalizersOf, listAt, read } from "./support/cluster_access.ts";
 import { HELD_OBJECTS, install, type Installation } from "./support/installation.ts";
 import { createPods, isReleased, isScheduled, listPods, waitForPods } from "./support/pods.ts";
 import { renderOperand, renderReferenceManifests, renderReferenceWebhook } from "./support/reference.ts";
 import { CHECKS, CONFIG, DEFINITION, GROUP, localConfig, POD_WEBHOOK } from "./support/objects.ts";
-import { enableBehindService } from "./support/service_bed.ts";
+import { enableBehindService, untilGated } from "./support/service_bed.ts";
 import { bareControlPlane, type SharedControlPlane } from "./support/shared_control_plane.ts";
 import { SHARED_NODES } from "./support/shared_nodes.ts";
 import { waitUntil } from "./support/wait.ts";
@@ -31,11 +31,7 @@ async function withGatedPods(args: readonly string[], play: (scene: Scene) => Pr
 async function gatePods({ cluster, namespace }: Scene): Promise<void> {
   await enableBehindService(cluster);
   const pods = Array.from({ length: 10 }, (_, number) => ({ name: `pod-${number}`, images: [IMAGE] }));
-  // The API server learns of the webhook a moment after it was stored.
-  await waitUntil("a pod to be gated", async () => {
-    await createPods(cluster, namespace, { pods: [{ name: `probe-${crypto.randomUUID()}`, images: [IMAGE] }] });
-    return (await listPods(cluster, namespace)).some((pod) => !isReleased(pod));
-  });
+  await untilGated(cluster, namespace);
   await createPods(cluster, namespace, { pods });
   const names = new Set(pods.map(({ name }) => name));
   await waitForPods(cluster, namespace, { count: 11, until: (pod) => !names.has(pod.name) || !isReleased(pod) });
@@ -43,11 +39,7 @@ async function gatePods({ cluster, namespace }: Scene): Promise<void> {
 
 async function createLocal({ cluster, namespace }: Scene): Promise<void> {
   await cluster.create(`${GROUP}/namespaces/${namespace}/podplacementconfigs`, localConfig());
-  await waitUntil("both finalizers", async () => (await finalizersOf(cluster)).length === 2);
-}
-
-async function finalizersOf(cluster: ClusterAccess): Promise<readonly unknown[]> {
-  return listAt(await cluster.get(CONFIG), "metadata", "finalizers").toSorted();
+  await waitUntil("both finalizers", async () => (await finalizersOf(cluster, CONFIG)).length === 2);
 }
 
 /** As README has it: Archway's own objects go, those that both share are the other's by now. */
@@ -105,7 +97,8 @@ Deno.test("ha: the way back: the MTO's objects apply over Archway's, and its pro
       assert.equal((await archway.stop()).code, 0, "scaled to zero");
     }
     // Configs, finalizers and gated pods are as the MTO leaves them itself.
-    assert.deepEqual(await finalizersOf(cluster), [Finalizer.noPodPlacementConfig, Finalizer.podPlacement].toSorted());
+    const finalizers = (await finalizersOf(cluster, CONFIG)).toSorted();
+    assert.deepEqual(finalizers, [Finalizer.noPodPlacementConfig, Finalizer.podPlacement].toSorted());
     const gated = (await listPods(cluster, namespace)).filter((pod) => !isReleased(pod));
     assert.ok(gated.length >= 10 && gated.every(({ labels }) => labels[SCHEDULING_GATE] === "gated"));
 
@@ -134,26 +127,6 @@ Deno.test("ha: the way back: the MTO's objects apply over Archway's, and its pro
     await cluster.patch(CONFIG, { metadata: { finalizers: null } });
     await waitUntil("the config to go", async () => !await cluster.exists(CONFIG));
     await waitUntil("its webhook to go with it", async () => !await cluster.exists(POD_WEBHOOK));
-  });
-});
-
-Deno.test("ha: uninstalling: webhook, gates, finalizers and then all objects go, and no pod stays gated", async () => {
-  await withGatedPods(["--max-gate-age=15s"], async (scene) => {
-    const { cluster, installation, namespace } = scene;
-    {
-      await using archway = await installation.start();
-      await gatePods(scene);
-      await cluster.run(["delete", "clusterpodplacementconfig", "cluster", "--timeout=60s"]);
-      await waitForPods(cluster, namespace, { count: 10, until: isReleased });
-      assert.equal((await cluster.request("GET", POD_WEBHOOK)).status, 404);
-      await waitUntil("the account to be let go", async () => {
-        const body = await cluster.get("/api/v1/namespaces/archway-system/serviceaccounts/archway");
-        return read(body, "metadata", "finalizers") === undefined;
-      });
-      await archway.stop();
-    }
-    await cluster.run(["delete", "-k", "manifests/base", "--timeout=60s"]);
-    assert.deepEqual(await remainsOf(cluster), []);
   });
 });
 

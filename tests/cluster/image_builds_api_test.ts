@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { lacks } from "../support/needs.ts";
+import { testNeeding } from "../support/needs.ts";
 import { type ClusterAccess, expectStatus, read } from "./support/cluster_access.ts";
 import {
   applyDefinitions,
@@ -13,7 +13,7 @@ import { waitUntil } from "./support/wait.ts";
 
 const GROUP = "/apis/machineconfiguration.openshift.io/v1";
 const DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
-const ignore = lacks("go");
+const test = testNeeding("go");
 
 type Suite = "machineosconfigs" | "machineosbuilds";
 
@@ -38,11 +38,7 @@ const ROWS: Readonly<Record<string, string>> = {
   "Interrupted builds cannot change status": "O-014",
 };
 
-Deno.test({
-  name:
-    "image builds API: the upstream suites of MachineOSConfig and MachineOSBuild hold (O-001 O-002 O-003 O-004 O-005 O-006 O-007 O-008 O-009 O-010 O-011 O-012 O-013 O-014 O-015 P-032 P-068)",
-  ignore,
-}, async (t) => {
+test("image builds API: the upstream suites of MachineOSConfig and MachineOSBuild hold (O-001 O-002 O-003 O-004 O-005 O-006 O-007 O-008 O-009 O-010 O-011 O-012 O-013 O-014 O-015 P-032 P-068)", async (t) => {
   await using cluster = await bareControlPlane();
   await applyDefinitions(cluster, ["machineosconfigs", "machineosbuilds"]);
   for (const kind of ["machineosconfigs", "machineosbuilds"] as const) {

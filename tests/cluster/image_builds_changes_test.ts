@@ -1,16 +1,11 @@
 import assert from "node:assert/strict";
-import { lacks } from "../support/needs.ts";
-import { BuildBed, REBUILD, TWO } from "./support/build_bed.ts";
+import { BuildBed, REBUILD, test, TWO } from "./support/build_bed.ts";
+import { entry } from "./support/build_objects.ts";
 import type { SeenBuild } from "./support/seen_builds.ts";
 import { read } from "./support/cluster_access.ts";
 import { waitUntil } from "./support/wait.ts";
 
-const ignore = lacks("go");
 const POOL = "/apis/machineconfiguration.openshift.io/v1/machineconfigpools/worker";
-
-function entry(content: string, containerfileArch = "NoArch"): { containerfileArch: string; content: string } {
-  return { containerfileArch, content: `FROM configs AS final\nRUN echo ${content}\n` };
-}
 
 interface Expected {
   readonly built: readonly string[];
@@ -57,14 +52,11 @@ function digestOf(reference: string): string {
   return reference.slice(reference.indexOf("@") + 1);
 }
 
-Deno.test({
-  name: "image builds: every change of what an image is made of builds what it concerns and nothing else (P-080 P-084)",
-  ignore,
-}, async (t) => {
+test("image builds: every change of what an image is made of builds what it concerns and nothing else (P-080 P-084)", async (t) => {
   await using bed = await BuildBed.open();
   await bed.startArchway();
   const step = stepsOf(t, bed);
-  const start = [entry("a"), entry("b", "ARM64")];
+  const start = [entry("NoArch", "a"), entry("ARM64", "b")];
   const replace = (...containerFile: typeof start) => (): Promise<void> => bed.replaceConfig({ containerFile });
   let first = "";
   await t.step("created: both", async () => {
@@ -73,19 +65,19 @@ Deno.test({
   await step("order of containerFile: nothing", replace(...start.toReversed()), NOTHING);
   await t.step("ARM64 entry edited: arm64, and the amd64 child stays", async () => {
     const before = await bed.platformsOf(await bed.published());
-    const after = await bed.platformsOf(await change(bed, replace(entry("a"), entry("c", "ARM64")), ARM64));
+    const after = await bed.platformsOf(await change(bed, replace(entry("NoArch", "a"), entry("ARM64", "c")), ARM64));
     assert.equal(after?.["amd64"], before?.["amd64"]);
     assert.notEqual(after?.["arm64"], before?.["arm64"]);
   });
   await t.step("back to earlier content: reused, the same digest as before", async () => {
     assert.equal(await change(bed, replace(...start), REUSED), first);
   });
-  await step("ARM64 entry taken away where NoArch differs: arm64", replace(entry("a")), ARM64);
-  const same = replace(entry("a"), entry("a", "ARM64"));
+  await step("ARM64 entry taken away where NoArch differs: arm64", replace(entry("NoArch", "a")), ARM64);
+  const same = replace(entry("NoArch", "a"), entry("ARM64", "a"));
   await step("ARM64 entry added with the text of NoArch: nothing", same, NOTHING);
-  const unneeded = replace(entry("a"), entry("x", "S390X"));
+  const unneeded = replace(entry("NoArch", "a"), entry("S390X", "x"));
   await step("an entry for an architecture that the pool has not: nothing", unneeded, NOTHING);
-  await step("NoArch content: both", replace(entry("d")), BOTH);
+  await step("NoArch content: both", replace(entry("NoArch", "d")), BOTH);
   const file = (): Promise<string> => bed.render({ files: { "/etc/motd": "another" } });
   await step("a file of the MachineConfig: nothing is built, the same digest", file, NOTHING);
   for (
@@ -109,14 +101,11 @@ Deno.test({
   });
 });
 
-Deno.test({
-  name: "image builds: secrets, tags, repositories, lost images and rebuilds (P-080 P-085 P-087 P-089 P-162)",
-  ignore,
-}, async (t) => {
+test("image builds: secrets, tags, repositories, lost images and rebuilds (P-080 P-085 P-087 P-089 P-162)", async (t) => {
   await using bed = await BuildBed.open();
   await bed.startArchway();
   const step = stepsOf(t, bed);
-  const containerFile = [entry("a")];
+  const containerFile = [entry("NoArch", "a")];
   await change(bed, () => bed.createConfig({ containerFile }), BOTH);
   await t.step("push and pull secrets renamed: nothing", async () => {
     for (const name of ["push-2", "pull-2"]) await bed.createSecret(name);
@@ -162,17 +151,13 @@ async function currentBuild(bed: BuildBed): Promise<SeenBuild | undefined> {
   return (await bed.builds()).find(({ digest }) => digest === now);
 }
 
-Deno.test({
-  name:
-    "image builds: a node of a second architecture joins and leaves; pools that are paused or degraded (P-080 P-147)",
-  ignore,
-}, async (t) => {
+test("image builds: a node of a second architecture joins and leaves; pools that are paused or degraded (P-080 P-147)", async (t) => {
   const [amd64, arm64] = TWO;
   await using bed = await BuildBed.open({ nodes: [amd64] });
   await bed.startArchway();
   const step = stepsOf(t, bed);
   await t.step("one architecture: one Job, the image itself is published", async () => {
-    const create = (): Promise<void> => bed.createConfig({ containerFile: [entry("a")] });
+    const create = (): Promise<void> => bed.createConfig({ containerFile: [entry("NoArch", "a")] });
     const now = await change(bed, create, { built: ["amd64"], published: "new" });
     const [played] = bed.player.played;
     assert.deepEqual(await bed.platformsOf(now), { amd64: played?.digest });
@@ -189,7 +174,7 @@ Deno.test({
   await step("it comes back: nothing", () => bed.addNode(arm64), { ...NOTHING, pushes: false });
   await t.step("a paused pool is built", async () => {
     await bed.cluster.patch(POOL, { spec: { paused: true } });
-    await change(bed, () => bed.replaceConfig({ containerFile: [entry("b")] }), BOTH);
+    await change(bed, () => bed.replaceConfig({ containerFile: [entry("NoArch", "b")] }), BOTH);
   });
   await t.step("a degraded pool is not built, until it is well", async () => {
     const degrade = async (status: string): Promise<void> => {
@@ -198,7 +183,7 @@ Deno.test({
       await bed.cluster.patch(`${POOL}/status`, { status: { conditions: [condition] } });
     };
     await degrade("True");
-    await change(bed, () => bed.replaceConfig({ containerFile: [entry("c")] }), NOTHING);
+    await change(bed, () => bed.replaceConfig({ containerFile: [entry("NoArch", "c")] }), NOTHING);
     await change(bed, () => degrade("False"), BOTH);
   });
   await t.step("the MachineOSConfig deleted: its builds, Jobs, ConfigMaps and Secrets go", async () => {

@@ -1,13 +1,11 @@
 import assert from "node:assert/strict";
-import { lacks } from "../support/needs.ts";
-import { BuildBed, REBUILD } from "./support/build_bed.ts";
+import { BuildBed, REBUILD, test } from "./support/build_bed.ts";
 import { contents } from "./support/build_objects.ts";
 import { BUILDER, renderBuilder } from "./support/builder_sync.ts";
 import { conditionOf, read } from "./support/cluster_access.ts";
 import { isIndexPush, registryError } from "./support/indexing.ts";
 import { waitUntil } from "./support/wait.ts";
 
-const ignore = lacks("go");
 /** Shorter than any wait of this file, longer than a Job takes that does not hang. */
 const JOB_DEADLINE = "20s";
 
@@ -34,11 +32,7 @@ function loseImages(bed: BuildBed, times: number): { readonly lost: readonly str
   return { lost };
 }
 
-Deno.test({
-  name:
-    "P-070 P-136 image builds: another builder, a Job that hangs and images that are lost publish nothing but a whole index",
-  ignore,
-}, async (t) => {
+test("P-070 P-136 image builds: another builder, a Job that hangs and images that are lost publish nothing but a whole index", async (t) => {
   await using bed = await BuildBed.open({ settings: { jobDeadline: JOB_DEADLINE } });
   await t.step(
     "while the operator's own builder has a replica, ready or not: AnotherBuilderActive, and nothing is made",
@@ -110,10 +104,7 @@ function keepTags(bed: BuildBed): { readonly refused: readonly string[] } {
   return { refused };
 }
 
-Deno.test({
-  name: "P-088 image builds: a registry whose tags cannot be moved gets another tag, and the old one stays",
-  ignore,
-}, async () => {
+test("P-088 image builds: a registry whose tags cannot be moved gets another tag, and the old one stays", async () => {
   await using bed = await BuildBed.open();
   await bed.startArchway();
   const { refused } = keepTags(bed);

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { type JsonObject, parseObject } from "../../lib/json.ts";
-import { lacks } from "../support/needs.ts";
-import { BuildBed, REBUILD } from "./support/build_bed.ts";
+import { BuildBed, REBUILD, test } from "./support/build_bed.ts";
 import { BUILD_NAMESPACE, contents } from "./support/build_objects.ts";
 import type { SeenBuild } from "./support/seen_builds.ts";
 import type { Fate } from "./support/build_player.ts";
@@ -9,7 +8,6 @@ import { conditionOf, read } from "./support/cluster_access.ts";
 import { isIndexPush, registryError } from "./support/indexing.ts";
 import { pause, waitUntil } from "./support/wait.ts";
 
-const ignore = lacks("go");
 const POOL = "/apis/machineconfiguration.openshift.io/v1/machineconfigpools/worker";
 const JOBS = `/apis/batch/v1/namespaces/${BUILD_NAMESPACE}/jobs`;
 const BAD_CONTAINERFILE = 65;
@@ -47,11 +45,7 @@ async function conditionOfPool(bed: BuildBed): Promise<unknown> {
   return conditionOf(await bed.cluster.get(POOL), "ImageBuildDegraded");
 }
 
-Deno.test({
-  name:
-    "image builds: what fails is not published, what succeeded is kept and reused (P-041 P-064 P-065 P-066 P-069 P-160)",
-  ignore,
-}, async (t) => {
+test("image builds: what fails is not published, what succeeded is kept and reused (P-041 P-064 P-065 P-066 P-069 P-160)", async (t) => {
   await using bed = await BuildBed.open({ settings: { schedulingTimeout: "8s" } });
   await bed.startArchway();
   await bed.createConfig(content());
@@ -153,10 +147,7 @@ async function retryOf(
   return index?.["kind"] === "retry" ? { path, index } : undefined;
 }
 
-Deno.test({
-  name: "image builds: registries that fail, refuse or lie while an index is published (P-081 P-145 P-146)",
-  ignore,
-}, async (t) => {
+test("image builds: registries that fail, refuse or lie while an index is published (P-081 P-145 P-146)", async (t) => {
   await using bed = await BuildBed.open();
   await bed.startArchway();
   await bed.createConfig(content());

@@ -1,13 +1,12 @@
 import assert from "node:assert/strict";
 import { dirname } from "node:path";
 import { lacks } from "../support/needs.ts";
-import { BuildBed, BUILDS_GROUP, TWO } from "./support/build_bed.ts";
+import { BuildBed, BUILDS_GROUP, test, TWO } from "./support/build_bed.ts";
 import { BUILD_NAMESPACE, contents } from "./support/build_objects.ts";
 import { isIndexPush } from "./support/indexing.ts";
 import { pause, waitUntil } from "./support/wait.ts";
 import { runCommand } from "../support/commands.ts";
 
-const ignore = lacks("go");
 const [AMD64, ARM64] = TWO;
 const MAPS = `/api/v1/namespaces/${BUILD_NAMESPACE}/configmaps`;
 
@@ -30,10 +29,7 @@ async function assertWhole(bed: BuildBed, archs: readonly string[]): Promise<voi
   }
 }
 
-Deno.test({
-  name: "image builds: a node of the second architecture joins and leaves during a build: no Job is left, one index",
-  ignore,
-}, async (t) => {
+test("image builds: a node of the second architecture joins and leaves during a build: no Job is left, one index", async (t) => {
   await using bed = await BuildBed.open({ nodes: [AMD64] });
   await bed.startArchway();
   await t.step("it joins and leaves while the first build runs: the image of one architecture", async () => {
@@ -85,11 +81,7 @@ async function meddle(bed: BuildBed, signal: AbortSignal): Promise<void> {
   }
 }
 
-Deno.test({
-  name:
-    "image builds: other clients write all the time: conflicts are met, one Job for each architecture, one index (P-072)",
-  ignore,
-}, async () => {
+test("image builds: other clients write all the time: conflicts are met, one Job for each architecture, one index (P-072)", async () => {
   await using bed = await BuildBed.open({ nodes: [AMD64, ARM64] });
   await bed.startArchway();
   const stop = new AbortController();
@@ -118,10 +110,7 @@ async function collectGarbage(bed: BuildBed): Promise<void> {
   await runCommand("docker-registry", ["garbage-collect", "--delete-untagged", config]);
 }
 
-Deno.test({
-  name: "image builds: a registry that is slow, collects garbage, or has its tags moved (P-148)",
-  ignore,
-}, async (t) => {
+test("image builds: a registry that is slow, collects garbage, or has its tags moved (P-148)", async (t) => {
   await using bed = await BuildBed.open({ nodes: [AMD64, ARM64] });
   await bed.startArchway();
   await t.step("it collects what has no tag before the index is pushed: the images stay (P-148)", async () => {
@@ -174,7 +163,7 @@ Deno.test({
 
 Deno.test({
   name: "image builds: an index without the service's own architecture is found again, and built once (P-090)",
-  ignore: ignore || Deno.build.arch === "aarch64",
+  ignore: lacks("go") || Deno.build.arch === "aarch64",
 }, async () => {
   await using bed = await BuildBed.open({ nodes: [ARM64], settings: { alwaysIndex: true } });
   const first = await bed.startArchway({ identity: "one" });

@@ -1,19 +1,13 @@
 import assert from "node:assert/strict";
-import { lacks } from "../support/needs.ts";
-import { BuildBed, REBUILD } from "./support/build_bed.ts";
+import { BuildBed, REBUILD, test } from "./support/build_bed.ts";
 import { content } from "./support/build_objects.ts";
 import { SHAREABLE, startControlPlane } from "./support/control_plane.ts";
 import { waitUntil } from "./support/wait.ts";
 
-const ignore = lacks("go");
-
 /** Moments at which the service is killed: when so many of its writes have been answered. */
 const KILLED_AFTER = [1, 2, 4, 6, 9, 13];
 
-Deno.test({
-  name: "image builds: killed between any two writes, the next one goes on: one Job each, one index (P-086)",
-  ignore,
-}, async (t) => {
+test("image builds: killed between any two writes, the next one goes on: one Job each, one index (P-086)", async (t) => {
   await using bed = await BuildBed.open();
   // A container that is started again in its pod keeps its name, and goes on without waiting for its own Lease to run out.
   let archway = await bed.startArchway({ identity: "life" });
@@ -50,10 +44,7 @@ Deno.test({
   });
 });
 
-Deno.test({
-  name: "image builds: two replicas and a restarted API server: no second Job, one index (P-181 P-182)",
-  ignore,
-}, async () => {
+test("image builds: two replicas and a restarted API server: no second Job, one index (P-181 P-182)", async () => {
   await using cluster = await startControlPlane(SHAREABLE);
   await using bed = await BuildBed.open({ cluster });
   const leader = await bed.startArchway({ identity: "replica-1" });

@@ -3,13 +3,11 @@
 import assert from "node:assert/strict";
 import { fileURLToPath } from "node:url";
 import { parseManifest } from "../../manifests/generate/kustomize.ts";
-import { lacks } from "../support/needs.ts";
-import { BUILD_ACCOUNT, BuildBed, REBUILD } from "./support/build_bed.ts";
+import { BUILD_ACCOUNT, BuildBed, REBUILD, test } from "./support/build_bed.ts";
 import { BUILD_NAMESPACE, content } from "./support/build_objects.ts";
 import { findIdle, findMissing, readRights, readUses, renderRight } from "./support/rights.ts";
 import { waitUntil } from "./support/wait.ts";
 
-const ignore = lacks("go");
 const COMPONENT = fileURLToPath(new URL("../../manifests/components/image-builds/", import.meta.url));
 const GROUP = "machineconfiguration.openshift.io";
 
@@ -29,10 +27,7 @@ const RACES = [
   `patch jobs.batch in ${BUILD_NAMESPACE} (role archway-image-builds-jobs)`,
 ];
 
-Deno.test({
-  name: "image builds: the account has every right that it uses and uses every right that it has",
-  ignore,
-}, async () => {
+test("image builds: the account has every right that it uses and uses every right that it has", async () => {
   await using bed = await BuildBed.open({ nodes: [{ name: "amd64-1", arch: "amd64" }] });
   // Nothing serves its tags here: that is proved elsewhere. What is asked for, and may be, shows all the same.
   await bed.publishRoute();

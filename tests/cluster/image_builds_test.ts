@@ -1,15 +1,9 @@
 import assert from "node:assert/strict";
-import { lacks } from "../support/needs.ts";
-import { BuildBed } from "./support/build_bed.ts";
+import { BuildBed, test } from "./support/build_bed.ts";
 import { content } from "./support/build_objects.ts";
 import { read } from "./support/cluster_access.ts";
 
-const ignore = lacks("go");
-
-Deno.test({
-  name: "image builds: a pool of two architectures gets one index, each half built on its own nodes (P-040 P-161)",
-  ignore,
-}, async () => {
+test("image builds: a pool of two architectures gets one index, each half built on its own nodes (P-040 P-161)", async () => {
   await using bed = await BuildBed.open();
   await bed.startArchway();
   await bed.createConfig(content("first"));

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
-import { lacks } from "../support/needs.ts";
+import { lacks, testNeeding } from "../support/needs.ts";
 import { archwayIndex, indexReport, type PushRelay, startPushRelay } from "./support/indexing.ts";
 import { flagsFor, writeLogins, writeTemporaryFiles } from "./support/inspecting.ts";
 import { type RealRegistry, startRegistry } from "./support/registry.ts";
+import { askRegistry } from "./support/registry_platforms.ts";
 import { at, skopeo } from "./support/skopeo.ts";
 import { runCommand } from "../support/commands.ts";
 
@@ -50,20 +51,13 @@ async function architecturesBySkopeo(
 }
 
 async function tagsOf(registry: RealRegistry, repository: string): Promise<readonly string[]> {
-  using client = Deno.createHttpClient({ caCerts: [registry.caPem], http2: false });
-  const response = await fetch(`${registry.url}/v2/${repository}/tags/list`, { client });
-  const { tags } = await response.json();
-  return tags ?? [];
+  return JSON.parse((await askRegistry(registry, `/v2/${repository}/tags/list`)).text).tags ?? [];
 }
 
-const ignore = lacks("skopeo");
+const test = testNeeding("skopeo");
 
 for (const architectures of [["amd64", "arm64"], ["amd64", "arm64", "s390x"], ["amd64", "arm64", "ppc64le", "s390x"]]) {
-  Deno.test({
-    name:
-      `index assemble: ${architectures.length} images of the target's repository become an index that skopeo reads for each platform (P-130)`,
-    ignore,
-  }, async () => {
+  test(`index assemble: ${architectures.length} images of the target's repository become an index that skopeo reads for each platform (P-130)`, async () => {
     await using registry = await startRegistry();
     const images = await pushEach(registry, architectures);
     const to = `${registry.host}/team/app:v1`;
@@ -177,10 +171,7 @@ Deno.test("index assemble: a dry run reports what would be done, and writes noth
   assert.deepEqual(relay.writes(), []);
 });
 
-Deno.test({
-  name: "index assemble: images with Docker's manifests become a Docker list, of both forms an OCI index (P-131 P-132)",
-  ignore,
-}, async () => {
+test("index assemble: images with Docker's manifests become a Docker list, of both forms an OCI index (P-131 P-132)", async () => {
   await using registry = await startRegistry();
   const docker = await pushEach(registry, ["amd64", "arm64"], { format: "docker" });
   const oci = await pushEach(registry, ["s390x"]);
@@ -208,11 +199,7 @@ Deno.test("index assemble: a neighbour's blobs are mounted, and its manifests ar
 });
 
 for (const auth of ["htpasswd", "token"] as const) {
-  Deno.test({
-    name:
-      `index assemble: images are streamed from one registry with ${auth} to another, and skopeo copies the result whole (P-101 P-142)`,
-    ignore,
-  }, async () => {
+  test(`index assemble: images are streamed from one registry with ${auth} to another, and skopeo copies the result whole (P-101 P-142)`, async () => {
     await using source = await startRegistry({ auth });
     await using target = await startRegistry({ auth, users: { pusher: "other-secret" } });
     await using files = await writeLogins({ [source.host]: "puller:secret", [target.host]: "pusher:other-secret" });

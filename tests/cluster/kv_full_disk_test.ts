@@ -4,7 +4,8 @@ import { type Clock, systemClock } from "../../lib/clock.ts";
 import { openDenoKv } from "../../lib/kv/deno_kv.ts";
 import { REST_MS } from "../../lib/kv/guarded_store.ts";
 import type { KeyValueStore } from "../../lib/kv/store.ts";
-import type { Logger } from "../../lib/log.ts";
+import { succeeds } from "../support/commands.ts";
+import { keepLog } from "../support/logs.ts";
 import { lacks } from "../support/needs.ts";
 import { flagsFor, openImages, platformsIn } from "./support/inspecting.ts";
 import { startRegistry } from "./support/registry.ts";
@@ -17,14 +18,9 @@ interface SmallDisk extends AsyncDisposable {
   free(): void;
 }
 
-async function run(command: string, ...args: string[]): Promise<boolean> {
-  const options = { args, stdin: "null", stdout: "null", stderr: "null" } as const;
-  return (await new Deno.Command(command, options).output()).success;
-}
-
 async function mountSmallDisk(): Promise<SmallDisk> {
   const path = await Deno.makeTempDir({ prefix: "archway-small-disk-" });
-  if (!await run("mount", "-t", "tmpfs", "-o", "size=512k", "tmpfs", path)) {
+  if (!await succeeds("mount", ["-t", "tmpfs", "-o", "size=512k", "tmpfs", path])) {
     await Deno.remove(path);
     throw new Error("Cannot mount a tmpfs: no right to.");
   }
@@ -43,7 +39,7 @@ async function mountSmallDisk(): Promise<SmallDisk> {
     free: () => Deno.removeSync(ballast),
     [Symbol.asyncDispose]: async () => {
       // A database handle that is on its way to be closed holds the disk for a moment.
-      await waitUntil("the small disk to be unmounted", () => run("umount", path));
+      await waitUntil("the small disk to be unmounted", () => succeeds("umount", [path]));
       await Deno.remove(path);
     },
   };
@@ -60,15 +56,10 @@ function test(name: string, body: (disk: SmallDisk) => Promise<void>): void {
   });
 }
 
-function listen(warnings: string[]): Logger {
-  const logger: Logger = {
-    debug: () => {},
-    info: () => {},
-    warn: (message, fields = {}) => void warnings.push(`${message}: ${String(fields["reason"])}`),
-    error: (message) => void warnings.push(message),
-    with: () => logger,
-  };
-  return logger;
+function onlyWarning({ lines }: ReturnType<typeof keepLog>): string {
+  const warnings = lines.filter(({ level }) => level === "warn" || level === "error");
+  assert.equal(warnings.length, 1, JSON.stringify(warnings));
+  return JSON.stringify(warnings);
 }
 
 const VALUE = "x".repeat(8_000);
@@ -81,14 +72,13 @@ async function fillByWriting(kv: KeyValueStore): Promise<number> {
 test("openDenoKv() on a full disk loses writes only, says so once, and writes again when there is room", async (disk) => {
   let shiftMs = 0;
   const clock: Clock = { ...systemClock, monotonicMs: () => systemClock.monotonicMs() + shiftMs };
-  const warnings: string[] = [];
-  const kv = await openDenoKv({ path: `${disk.path}/cache.db`, clock, log: listen(warnings) });
+  const log = keepLog();
+  const kv = await openDenoKv({ path: `${disk.path}/cache.db`, clock, log });
   assert.equal(await kv.set(["archway", "kept"], VALUE), true);
   disk.fill();
   const stored = await fillByWriting(kv);
   for (let turn = 0; turn < 20; turn++) assert.equal(await kv.set(["archway", "more"], VALUE), false);
-  assert.equal(warnings.length, 1, warnings.join("\n"));
-  assert.match(warnings[0] ?? "", /cannot use the cache database.*full/i);
+  assert.match(onlyWarning(log), /cannot use the cache database.*full/i);
   await waitUntil("reading to go on", async () => {
     shiftMs += REST_MS;
     return await kv.get(["archway", "kept"]) === VALUE;
@@ -104,11 +94,11 @@ test("openDenoKv() on a full disk loses writes only, says so once, and writes ag
 
 test("openDenoKv() starts on a full disk with its memory alone", async (disk) => {
   disk.fill();
-  const warnings: string[] = [];
-  const kv = await openDenoKv({ path: `${disk.path}/cache.db`, clock: systemClock, log: listen(warnings) });
+  const log = keepLog();
+  const kv = await openDenoKv({ path: `${disk.path}/cache.db`, clock: systemClock, log });
   assert.equal(await kv.set(["archway", "a"], 1), false);
   assert.equal(await kv.get(["archway", "a"]), undefined);
-  assert.equal(warnings.length, 1, warnings.join("\n"));
+  onlyWarning(log);
   await kv.close();
 });
 

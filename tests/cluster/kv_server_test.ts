@@ -8,8 +8,8 @@ import { silentLogger } from "../../lib/log.ts";
 import { CachedInspector } from "../../lib/oci/cache/cached.ts";
 import { makeRequest } from "../support/inspectors.ts";
 import type { PlannedRequest, RegistryLookups } from "../../lib/oci/inspector.ts";
-import { NO_REQUESTS } from "../../lib/oci/request_log.ts";
 import { lacks } from "../support/needs.ts";
+import { makePlatforms, makeReport } from "../support/reports.ts";
 import { KvServer } from "./support/denokv.ts";
 import { waitUntil } from "./support/wait.ts";
 
@@ -37,22 +37,9 @@ function countingRegistry(): { readonly inner: RegistryLookups; asked(): number 
     inner: {
       inspect: ({ credentials }) => {
         asked += 1;
-        return Promise.resolve({
-          inspection: {
-            kind: "platforms",
-            digest: `sha256:${(credentials.length === 0 ? "ab" : "cd").repeat(32)}`,
-            mediaType: "application/vnd.oci.image.index.v1+json",
-            platforms: [{ os: "linux", architecture: "arm64" }],
-            depth: "index",
-            findings: [],
-          },
-          resolved: "registry.example/team/app:v1",
-          verifiedAtMs: Date.now(),
-          source: "registry",
-          access: credentials.length === 0 ? "public" : "private",
-          requests: NO_REQUESTS,
-          trace: [],
-        });
+        const [access, byte] = credentials.length === 0 ? ["public", "ab"] as const : ["private", "cd"] as const;
+        const inspection = makePlatforms({ digest: `sha256:${byte.repeat(32)}` });
+        return Promise.resolve(makeReport(inspection, { verifiedAtMs: Date.now(), access }));
       },
       head: () => Promise.resolve({ kind: "unknown" }),
     },
@@ -60,14 +47,8 @@ function countingRegistry(): { readonly inner: RegistryLookups; asked(): number 
 }
 
 function openReplica(kv: KeyValueStore, inner: RegistryLookups): CachedInspector {
-  return new CachedInspector({
-    inner,
-    kv,
-    clock: systemClock,
-    log: silentLogger,
-    maxEntries: 100,
-    tagTtlMs: 60_000,
-  });
+  const limits = { maxEntries: 100, tagTtlMs: 60_000 };
+  return new CachedInspector({ inner, kv, clock: systemClock, log: silentLogger, ...limits });
 }
 
 function requestWith(password: string | undefined): PlannedRequest {

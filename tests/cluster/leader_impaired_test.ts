@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { Archway } from "./support/archway.ts";
-import { type ClusterAccess, conditionOf, read } from "./support/cluster_access.ts";
+import { read, stateOf } from "./support/cluster_access.ts";
 import { CONFIG } from "./support/objects.ts";
 import { isReleased, listPods, renderPod } from "./support/pods.ts";
 import { forbid } from "./support/taken_rights.ts";
@@ -8,11 +8,6 @@ import { waitUntil } from "./support/wait.ts";
 import { openWorkingBed } from "./support/walk_bed.ts";
 
 const IMAGE = "registry.invalid/team/app:1";
-
-async function stopReason(cluster: ClusterAccess): Promise<string> {
-  const row = conditionOf(await cluster.get(CONFIG), "GatingStopped");
-  return `${read(row, "status")} ${read(row, "reason")}`;
-}
 
 /** Why it stopped gating, by its log, which a replica that starts writes for other reasons as well; undefined while it gates. */
 async function lastStop(replica: Archway): Promise<unknown> {
@@ -42,7 +37,10 @@ for (const verb of ["list", "patch"]) {
       const reasons = await Promise.all([archway, second].map(lastStop));
       return gating.every((value) => value === 0) && reasons.every((reason) => reason === "LeaderImpaired");
     });
-    await waitUntil("the condition", async () => await stopReason(controlPlane) === "True LeaderImpaired");
+    await waitUntil(
+      "the condition",
+      async () => stateOf(await controlPlane.get(CONFIG), "GatingStopped") === "True LeaderImpaired",
+    );
     await create("ungated");
     const [ungated] = (await listPods(controlPlane, namespace)).filter(({ name }) => name === "ungated");
     const last = await Promise.all([archway, second].map(lastStop));
@@ -52,7 +50,10 @@ for (const verb of ["list", "patch"]) {
       const gating = await Promise.all([archway, second].map((replica) => replica.metric("archway_gating")));
       return gating.every((value) => value === 1);
     }, { deadlineMs: 90_000 });
-    await waitUntil("the condition", async () => await stopReason(controlPlane) === "False Gating");
+    await waitUntil(
+      "the condition",
+      async () => stateOf(await controlPlane.get(CONFIG), "GatingStopped") === "False Gating",
+    );
     await waitUntil("every pod to be free", async () => (await listPods(controlPlane, namespace)).every(isReleased));
   });
 }

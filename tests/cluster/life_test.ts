@@ -2,15 +2,12 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect as connectTls } from "node:tls";
 import { SCHEDULING_GATE } from "../../lib/names.ts";
-import { runArchway } from "../support/archway_program.ts";
 import { enablePlacement } from "./support/archway.ts";
-import { conditionOf, read } from "./support/cluster_access.ts";
+import { read, stateOf } from "./support/cluster_access.ts";
 import { readLease, startPair } from "./support/lease.ts";
 import { CONFIG } from "./support/objects.ts";
-import { createAuthority } from "./support/pki.ts";
 import { failedWebhookCalls, startPodLoad } from "./support/pod_load.ts";
 import { createPods, isReleased, isScheduled, listPods, waitForPods } from "./support/pods.ts";
-import { TcpBalancer } from "./support/tcp_balancer.ts";
 import { change } from "./support/taken_rights.ts";
 import { waitUntil } from "./support/wait.ts";
 import { index, openWalkBed, openWorkingBed } from "./support/walk_bed.ts";
@@ -55,31 +52,17 @@ Deno.test("life: SIGTERM turns /readyz to 503, empties the Lease and ends with 0
   assert.equal((await readLease(controlPlane)).holder, "");
 });
 
-Deno.test("life: wrong flags are refused together, with exit code 2", async () => {
-  const { code, stderr } = await runArchway(["serve", "--listen=nowhere", "--tag-ttl=-1", "--no-such-flag"]);
-  assert.equal(code, 2, stderr);
-  for (const flag of ["listen", "tag-ttl", "no-such-flag"]) assert.match(stderr, new RegExp(flag));
-});
-
 Deno.test("life: ten rotations of the certificate files under a load of pods fail no call", async () => {
-  await using bed = await openWalkBed();
-  await using balancer = new TcpBalancer();
-  const authority = await createAuthority("archway test rotation");
-  const front = { webhookUrl: `https://127.0.0.1:${balancer.port}`, authority };
-  const archway = await bed.startReplica({ front });
-  balancer.setTargets([archway.webhookPort]);
-  await enablePlacement(bed.controlPlane);
+  await using bed = await openWorkingBed();
+  const { archway } = bed;
   const namespace = await bed.controlPlane.createNamespace("rotation");
   const image = await bed.push("demo/app", index("arm64"));
   await createPods(bed.controlPlane, namespace, { pods: [{ name: "probe", images: [image] }] });
   await waitForPods(bed.controlPlane, namespace, { count: 1, until: (pod) => SCHEDULING_GATE in pod.labels });
   const before = await failedWebhookCalls(bed.controlPlane);
   const load = startPodLoad(bed.controlPlane, namespace, { images: [image], everyMs: 30 });
-  const folder = archway.caFile.replace(/\/ca\.crt$/, "");
   for (let round = 1; round <= 10; round++) {
-    const next = await authority.issue({ commonName: `archway ${round}`, usage: "server" });
-    await Deno.writeTextFile(`${folder}/tls.crt`, next.certificatePem);
-    await Deno.writeTextFile(`${folder}/tls.key`, next.keyPem);
+    await archway.renewCertificate(`archway ${round}`);
     await waitUntil(
       `certificate ${round} to be in force`,
       async () => await presentedName(archway.webhookPort, archway.caPem) === `archway ${round}`,
@@ -132,10 +115,7 @@ Deno.test("life: without a leader a replica stops gating after 30 s, and gates a
       const line = (await second.logs()).findLast(({ message }) => message === "not gating pods");
       return read(line, "properties", "reason") === "LeaderSilent";
     });
-    const gatingCondition = async (): Promise<string> => {
-      const row = conditionOf(await controlPlane.get(CONFIG), "GatingStopped");
-      return `${read(row, "status")} ${read(row, "reason")}`;
-    };
+    const gatingCondition = async (): Promise<string> => stateOf(await controlPlane.get(CONFIG), "GatingStopped");
     await waitUntil("the condition", async () => await gatingCondition() === "True LeaderSilent");
     // Calls that the API server keeps open to the hanging replica time out first.
     await waitUntil("a pod that nobody gates", async () => {

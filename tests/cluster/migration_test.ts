@@ -9,7 +9,7 @@ import {
   isReleased,
   isScheduled,
   listNodeArchitectures,
-  type PodOutcome,
+  podNamed,
   type PodSpec,
   waitForPods,
 } from "./support/pods.ts";
@@ -46,10 +46,6 @@ async function layOutReference(cluster: ClusterAccess, namespace: string): Promi
   return uid;
 }
 
-function find(pods: readonly PodOutcome[], name: string): PodOutcome {
-  return pods.find((pod) => pod.name === name) ?? assert.fail(`no pod ${name}`);
-}
-
 Deno.test("migration: what the MTO leaves is taken over, and each of its gated pods is released and placed", async () => {
   await using bed = await openWalkBed();
   const { controlPlane } = bed;
@@ -82,12 +78,12 @@ Deno.test("migration: what the MTO leaves is taken over, and each of its gated p
     deadlineMs: 90_000,
   });
   const architectures = await listNodeArchitectures(controlPlane);
-  const placed = (name: string): string | undefined => architectures.get(find(ended, name).nodeName);
+  const placed = (name: string): string | undefined => architectures.get(podNamed(ended, name).nodeName);
   for (const name of ["waiting", "failing-1", "failing-4", "unlabelled"]) assert.equal(placed(name), "arm64", name);
   assert.equal(placed("hopeless"), "s390x");
   assert.equal(placed("ignorable"), "amd64");
-  assert.deepEqual(find(ended, "foreign").gates, ["example.com/quota"]);
-  assert.deepEqual(find(ended, "foreign").requiredArchitectures, [["arm64"]]);
+  assert.deepEqual(podNamed(ended, "foreign").gates, ["example.com/quota"]);
+  assert.deepEqual(podNamed(ended, "foreign").requiredArchitectures, [["arm64"]]);
 
   await assertTakenOver(controlPlane, { uid, webhookUrl: archway.webhookUrl });
   await createPods(controlPlane, namespace, { pods: [{ name: "new", images: [edge] }] });
@@ -95,7 +91,7 @@ Deno.test("migration: what the MTO leaves is taken over, and each of its gated p
     count: pods.length + 1,
     until: (pod) => pod.name !== "new" || isScheduled(pod),
   });
-  assert.equal(find(all, "new").labels[SCHEDULING_GATE], "removed");
+  assert.equal(podNamed(all, "new").labels[SCHEDULING_GATE], "removed");
 });
 
 /** The commands of docs/migration.md that wait for a condition, without kubectl and its timeout. */

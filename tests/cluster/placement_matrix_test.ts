@@ -7,10 +7,11 @@ import {
   createPods,
   isReleased,
   listPodEvents,
-  listPods,
+  type PodName,
   type PodOutcome,
   type PodSpec,
   renderPod,
+  waitForPod,
 } from "./support/pods.ts";
 import { waitUntil } from "./support/wait.ts";
 import { index, openWorkingBed, type WalkBed } from "./support/walk_bed.ts";
@@ -213,7 +214,7 @@ Deno.test("placement matrix: every row of the final states, with the events that
   bed.proxy.setFaults([]);
   for (const name of ["failing", "failing-nas"]) {
     await test.step(`row: success after k failures (${name})`, async () => {
-      const pod = await waitForPod(bed, { namespace: namespaces.plain, name }, isReleased);
+      const pod = await waitForPod(bed.controlPlane, { namespace: namespaces.plain, name }, isReleased);
       const { "image-inspect-error-count": count, ...labels } = ownLabels(pod);
       assert.match(count ?? "", /^[1-4]$/);
       assert.deepEqual(labels, { ...ONE_ARM, ...(name === "failing" ? {} : { "preferred-node-affinity": "set" }) });
@@ -267,11 +268,6 @@ async function createNamespaces(bed: WalkBed): Promise<Namespaces> {
   return { plain, fallback, excluded };
 }
 
-interface PodName {
-  readonly namespace: string;
-  readonly name: string;
-}
-
 /** Pushes images of this case's own, so that they are not cached when the pod is admitted, and creates the pod. */
 async function makeCase(bed: WalkBed, namespaces: Namespaces, one: Case): Promise<PodName> {
   const name = one.row.toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "");
@@ -288,7 +284,7 @@ async function makeCase(bed: WalkBed, namespaces: Namespaces, one: Case): Promis
 }
 
 async function assertRow(bed: WalkBed, name: PodName, row: Row): Promise<void> {
-  const pod = await waitForPod(bed, name, (seen) => isReleased(seen) !== (row.gated === true));
+  const pod = await waitForPod(bed.controlPlane, name, (seen) => isReleased(seen) !== (row.gated === true));
   assert.deepEqual(ownLabels(pod), row.labels);
   assert.deepEqual(termsOf(pod), row.terms);
   assert.equal(pod.annotations[`${PREFIX}preferred-affinity-sources`], row.audit);
@@ -296,15 +292,8 @@ async function assertRow(bed: WalkBed, name: PodName, row: Row): Promise<void> {
   await waitForEvents(bed, name, row.events);
 }
 
-function waitForPod(bed: WalkBed, name: PodName, until: (pod: PodOutcome) => boolean): Promise<PodOutcome> {
-  return waitUntil(`pod ${name.name}`, async () => {
-    const pod = (await listPods(bed.controlPlane, name.namespace)).find((one) => one.name === name.name);
-    return pod !== undefined && until(pod) && pod;
-  });
-}
-
 function waitForFailure(bed: WalkBed, name: PodName): Promise<PodOutcome> {
-  return waitForPod(bed, name, ({ labels }) => `${PREFIX}image-inspect-error` in labels);
+  return waitForPod(bed.controlPlane, name, ({ labels }) => `${PREFIX}image-inspect-error` in labels);
 }
 
 /** Waits for exactly these events (but the scheduler's). */

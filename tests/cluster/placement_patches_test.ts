@@ -80,14 +80,8 @@ function factsOf(raw: unknown, changes: FactChanges): PlacementFacts {
   return gatheredFacts(raw, { configs: CONFIGS, settings: SETTINGS, ...counts, ...changes });
 }
 
-async function openNamespace(plane: SharedControlPlane): Promise<string> {
-  return await plane.createNamespace("patches");
-}
-
-async function create(plane: SharedControlPlane, namespace: string, raw: unknown): Promise<Json> {
-  const answer = await plane.request("POST", `/api/v1/namespaces/${namespace}/pods`, raw);
-  assert.equal(answer.status, 201, JSON.stringify(answer.body));
-  return answer.body as Json;
+async function create(plane: SharedControlPlane, raw: Json): Promise<Json> {
+  return await plane.create(`/api/v1/namespaces/${podOf(raw).namespace}/pods`, raw) as Json;
 }
 
 function patch(plane: SharedControlPlane, raw: Json, operations: JsonPatch): ReturnType<SharedControlPlane["request"]> {
@@ -109,12 +103,12 @@ function admitted(raw: Json, known: readonly InspectedImage[] | undefined): Json
 
 Deno.test("a real API server accepts every patch of admission, retry and release", async () => {
   await using plane = await sharedControlPlane();
-  const namespace = await openNamespace(plane);
+  const namespace = await plane.createNamespace("patches");
   for (const raw of fc.sample(pods, { numRuns: 60, seed: 7 })) {
     const withNamespace = { ...raw, metadata: { ...(raw.metadata as Json), namespace } };
     const images = podOf(withNamespace).containers.map((one) => fact(one.image));
-    await create(plane, namespace, admitted(withNamespace, images));
-    let stored = await create(plane, namespace, admitted(withNamespace, undefined));
+    await create(plane, admitted(withNamespace, images));
+    let stored = await create(plane, admitted(withNamespace, undefined));
     if (!gatesOf(stored).includes(SCHEDULING_GATE)) continue;
     const early = factsOf(stored, { gateAgeMs: 0, failedAttempts: 0 });
     stored = await patched(plane, stored, releasePatch(early.pod, decide(early)));
@@ -128,7 +122,7 @@ Deno.test("a real API server accepts every patch of admission, retry and release
 
 Deno.test("a real API server distinguishes a pod that changed meanwhile from one it refuses", async () => {
   await using plane = await sharedControlPlane();
-  const namespace = await openNamespace(plane);
+  const namespace = await plane.createNamespace("patches");
   const spec = { containers: [{ ...container("multi"), name: "c" }], affinity: nodeAffinity([term(["foo", "x"])]) };
   const raw = {
     apiVersion: "v1",
@@ -136,7 +130,7 @@ Deno.test("a real API server distinguishes a pod that changed meanwhile from one
     metadata: { generateName: "p-", namespace, annotations: { note: "x" } },
     spec,
   };
-  const stored = await create(plane, namespace, admitted(raw, undefined));
+  const stored = await create(plane, admitted(raw, undefined));
   const facts = factsOf(stored, {});
   const operations = releasePatch(facts.pod, decide(facts));
   const imageChange: JsonPatch = [{ op: "replace", path: "/spec/containers/0/image", value: "multi2" }];
@@ -153,10 +147,10 @@ Deno.test("a real API server distinguishes a pod that changed meanwhile from one
 
 Deno.test("DV-44 a real API server accepts the bare release of a pod whose only term is empty", async () => {
   await using plane = await sharedControlPlane();
-  const namespace = await openNamespace(plane);
+  const namespace = await plane.createNamespace("patches");
   const spec = { containers: [{ ...container("multi"), name: "c" }], affinity: nodeAffinity([{}]) };
   const raw = { apiVersion: "v1", kind: "Pod", metadata: { generateName: "p-", namespace }, spec };
-  const stored = await create(plane, namespace, admitted(raw, undefined));
+  const stored = await create(plane, admitted(raw, undefined));
   const released = await patched(plane, stored, bareReleasePatch(podOf(stored), "the server refused the affinity"));
   assert.deepEqual(gatesOf(released), []);
 });

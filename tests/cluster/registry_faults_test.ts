@@ -116,47 +116,6 @@ for (const [name, rule, withinMs] of BEARABLE) {
   });
 }
 
-Deno.test("registry faults: a 429 that asks for a second is waited out, and the request sent once more", async () => {
-  await using bed = await openBed();
-  bed.proxy.setFaults([{ fault: { kind: "status", status: 429, retryAfterSeconds: 1 }, on: ["manifestGet"] }]);
-  const pending = bed.inspect("team/app:v1");
-  await waitUntil("the first 429", () => bed.proxy.counts().manifestGet === 1);
-  bed.proxy.setFaults([]);
-  const { result, ms } = await timed(pending);
-  assert.equal(platformsIn(result), SAID);
-  assert.equal(bed.proxy.counts().manifestGet, 2);
-  const [first, second] = bed.proxy.requests().map(({ atMs }) => atMs);
-  assert.ok((second ?? 0) - (first ?? 0) >= 950, "it was asked again too early");
-  assert.ok(ms < 5_000);
-});
-
-for (const auth of ["htpasswd", "token"] as const) {
-  Deno.test(`registry faults: storage that a registry redirects to sees no credential (${auth})`, async () => {
-    await using bed = await openBed({ auth });
-    await bed.registry.push("team/single", "v1", { single: { architecture: "s390x" } });
-    bed.proxy.setFaults([{ fault: { kind: "redirect" }, on: ["manifestGet", "blobGet"] }]);
-    const report = await bed.inspect("team/single:v1");
-    assert.equal(platformsIn(report), "linux/s390x");
-    assert.equal(report.credentialSource, "secret team/pull");
-    assert.ok(bed.proxy.requests().some(({ hadAuthorization }) => hadAuthorization));
-    assert.deepEqual(bed.proxy.storageRequests().map(({ hadAuthorization }) => hadAuthorization), [false, false]);
-  });
-}
-
-Deno.test("registry faults: content that does not match its digest is never used", async () => {
-  await using bed = await openBed();
-  const { digest } = await bed.registry.push("team/app", "v1", IMAGE);
-  await bed.registry.push("team/single", "v1", { single: { architecture: "s390x" } });
-  bed.proxy.setFaults([
-    { fault: { kind: "tamperBody" }, on: ["blobGet"] },
-    { fault: { kind: "tamperBody" }, on: ["manifestGet"], repository: "team/app" },
-  ]);
-  for (const image of [`team/app@${digest}`, "team/single:v1"]) {
-    const failure = failureIn(await bed.inspect(image));
-    assert.deepEqual([failure.kind, failure.reason], ["transient", "DigestMismatch"]);
-  }
-});
-
 Deno.test("registry faults: 60 images of a dead registry delay none of 20 images of another", async () => {
   await using bed = await openBed();
   const { proxy, healthy, images } = bed;

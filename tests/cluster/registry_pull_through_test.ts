@@ -8,6 +8,7 @@ import { at, skopeo } from "./support/skopeo.ts";
 const ignore = lacks("skopeo");
 const IMAGE = { platforms: [{ architecture: "amd64" }, { architecture: "arm64" }] };
 const SAID = "linux/amd64,linux/arm64";
+const SECRET = { kind: "basic", username: "puller", password: "secret" } as const;
 
 interface Bed extends AsyncDisposable {
   readonly origin: RealRegistry;
@@ -110,45 +111,27 @@ const FAULTS = [
   { fault: { kind: "status", status: 401 }, withinMs: 3_000 },
   { fault: { kind: "reset" }, withinMs: 3_000 },
   { fault: { kind: "truncateBody" }, withinMs: 3_000 },
+  { fault: { kind: "tamperBody" }, withinMs: 3_000 },
   { fault: { kind: "blackHole" }, withinMs: 8_000 },
 ] as const;
 
 for (const { fault, withinMs } of FAULTS) {
   const what = "status" in fault ? `answers ${fault.status}` : `does a ${fault.kind}`;
-  Deno.test(`registry pull-through: a mirror that ${what} leads to the origin in time`, async () => {
+  Deno.test(`registry pull-through: a mirror that ${what} leads to the origin in time, and sees no secret of it`, async () => {
     assert.ok(CONF !== undefined);
     await using bed = await openBed();
     bed.mirror.setFaults([{ fault }]);
     await using images = await openConfigured(bed, CONF);
     const begin = performance.now();
-    const report = await images.inspect(`${bed.origin.host}/team/app:v1`);
+    const credentials = [{ scope: bed.origin.host, source: "secret team/pull", secret: SECRET }];
+    const report = await images.inspect(`${bed.origin.host}/team/app:v1`, { credentials });
     assert.deepEqual([platformsIn(report), report.mirror], [SAID, undefined]);
     const ms = performance.now() - begin;
     assert.ok(ms < withinMs, `${Math.round(ms)} ms`);
     assert.ok(bed.mirror.requests().length > 0, "the mirror was not asked");
+    assert.deepEqual(bed.mirror.requests().filter(({ hadAuthorization }) => hadAuthorization), []);
   });
 }
-
-Deno.test("registry pull-through: a mirror that tampers with a digest is not used, the origin is", async () => {
-  assert.ok(CONF !== undefined);
-  await using bed = await openBed();
-  bed.mirror.setFaults([{ fault: { kind: "tamperBody" }, on: ["manifestGet"] }]);
-  await using images = await openConfigured(bed, CONF);
-  const report = await images.inspect(`${bed.origin.host}/team/app@${bed.digest}`);
-  assert.deepEqual([platformsIn(report), report.mirror], [SAID, undefined]);
-});
-
-Deno.test("registry pull-through: the pull secret of the origin never goes to its mirror", async () => {
-  assert.ok(CONF !== undefined);
-  await using bed = await openBed();
-  await using images = await openConfigured(bed, CONF);
-  const secret = { kind: "basic", username: "puller", password: "secret" } as const;
-  const credentials = [{ scope: bed.origin.host, source: "secret team/pull", secret }];
-  bed.mirror.setFaults([{ fault: { kind: "status", status: 401 } }]);
-  assert.equal(platformsIn(await images.inspect(`${bed.origin.host}/team/app:v1`, { credentials })), SAID);
-  assert.ok(bed.mirror.requests().length > 0, "the mirror was not asked");
-  assert.deepEqual(bed.mirror.requests().filter(({ hadAuthorization }) => hadAuthorization), []);
-});
 
 Deno.test("registry pull-through: a blocked origin gets no request, its mirror is", async () => {
   await using bed = await openBed();

@@ -9,19 +9,11 @@ import { systemClock as clock } from "../../lib/clock.ts";
 import { silentLogger } from "../../lib/log.ts";
 import { openRegistryAccess } from "../../lib/oci/registry_access.ts";
 import { MemoryCluster } from "../support/memory_kube_api.ts";
-import { type RealRegistry, startRegistry } from "./support/registry.ts";
+import { startRegistry } from "./support/registry.ts";
+import { askRegistry } from "./support/registry_platforms.ts";
 
 const ARCHS = ["amd64", "arm64"] as const;
 const { signal } = new AbortController();
-
-async function ask({ caPem, url, users }: RealRegistry, path: string): Promise<Response> {
-  using client = Deno.createHttpClient({ caCerts: [caPem], http2: false });
-  const [[user, password] = ["", ""]] = Object.entries(users);
-  const accept = "application/vnd.oci.image.manifest.v1+json";
-  const headers = { accept, authorization: `Basic ${btoa(`${user}:${password}`)}` };
-  const response = await fetch(`${url}/v2/${path}`, { client, headers });
-  return new Response(await response.bytes(), response);
-}
 
 Deno.test("images of a staging registry are published in another with tags of their own, and then go where they were", async () => {
   await using staging = await startRegistry({ auth: "htpasswd" });
@@ -59,7 +51,7 @@ Deno.test("images of a staging registry are published in another with tags of th
   const to = `${final.host}/org/os:worker-1`;
   const published = await publishImages({ to, mode: "index", children }, { repositories, clock, signal });
   assert.ok(published.kind === "published", JSON.stringify(published));
-  const { tags } = await (await ask(final, "org/os/tags/list")).json();
+  const { tags } = JSON.parse((await askRegistry(final, "/v2/org/os/tags/list")).text);
   assert.deepEqual(tags.toSorted(), ["worker-1", "worker-amd64", "worker-arm64"]);
   const deletions = children.map(({ digest, arch }) => ({
     reference: `${staging.host}/stage/os:worker-${arch}`,
@@ -70,11 +62,11 @@ Deno.test("images of a staging registry are published in another with tags of th
   await deleteImages(deletions, { api: new MemoryCluster().api, repositories, signal, onResult });
   assert.deepEqual(results, ["deleted", "deleted"]);
   for (const { digest } of children) {
-    assert.equal((await ask(staging, `stage/os/manifests/${digest}`)).status, 404);
-    const kept = await ask(final, `org/os/manifests/${digest}`);
+    assert.equal((await askRegistry(staging, `/v2/stage/os/manifests/${digest}`)).status, 404);
+    const kept = await askRegistry(final, `/v2/org/os/manifests/${digest}`);
     assert.equal(kept.status, 200);
-    for (const layer of (await kept.json()).layers) {
-      assert.equal((await ask(final, `org/os/blobs/${layer.digest}`)).status, 200);
+    for (const layer of JSON.parse(kept.text).layers) {
+      assert.equal((await askRegistry(final, `/v2/org/os/blobs/${layer.digest}`)).status, 200);
     }
   }
 });

@@ -135,15 +135,3 @@ for (const [which, says] of UNTRUSTED) {
     assert.equal(proxy.requests().length, 0);
   });
 }
-
-Deno.test("registry TLS: an authority for one registry is not trusted for another", async () => {
-  await using left = await startWithImage();
-  await using right = await startWithImage();
-  await using folder = await writeTemporaryFiles({
-    [`certs/${left.host}/ca.crt`]: left.caPem,
-    [`certs/${right.host}/ca.crt`]: left.caPem,
-  });
-  await using images = await openImages([folder.flag]);
-  assert.equal(platformsIn(await images.inspect(`${left.host}/team/app:v1`)), "linux/arm64");
-  assert.equal(failureIn(await images.inspect(`${right.host}/team/app:v1`)).reason, "TlsFailed");
-});

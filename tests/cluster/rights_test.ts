@@ -122,12 +122,7 @@ async function exercise(bench: Bench): Promise<void> {
 /** Pods whose registry does not exist: gated, the pull secret of one and the account of the other read, released in time. */
 async function placePod({ cluster, installation }: Bench, namespace: string): Promise<void> {
   const core = `/api/v1/namespaces/${namespace}`;
-  await createPullSecret(cluster, namespace, {
-    name: "pull",
-    host: "registry.invalid",
-    user: "user",
-    password: "word",
-  });
+  await createPullSecret(cluster, namespace, { name: "pull", host: "registry.invalid", users: { user: "word" } });
   const images = ["registry.invalid/team/app:1"];
   const pod = renderPod({ name: "pod", images, pullSecrets: ["pull"] });
   // The API server learns of the webhook a moment after it was stored.
@@ -178,7 +173,7 @@ async function holdAgainstAuditLog(cluster: ClusterAccess, variant: Variant): Pr
   await breakSecret(cluster, "archway-webhook-path", "current");
   await live(bench, allUsed);
   const show = ({ verb, resource, name, namespace, status }: Use): string =>
-    `${verb} ${resource} ${name ?? ""} ${namespace ?? ""} ${status}`;
+    `${verb} ${resource} ${name ?? ""} ${namespace} ${status}`;
   assert.deepEqual([...new Set(findMissing(rights, await seen()).map(show))], []);
 }
 

@@ -2,6 +2,7 @@
 // `archway explain` and the log say names the cause and the next step.
 import assert from "node:assert/strict";
 import { runArchway } from "../support/archway_program.ts";
+import { temporaryFolder } from "../support/temporary_folder.ts";
 import { type Archway, enablePlacement, type LogLine } from "./support/archway.ts";
 import { type ClusterAccess, expectStatus, read } from "./support/cluster_access.ts";
 import { clusterConfig, POD_WEBHOOK } from "./support/objects.ts";
@@ -224,24 +225,21 @@ Deno.test("trouble: events, config, explain and log name cause and next step of 
 
   await t.step("a CA that did not issue the serving certificate", async () => {
     await archway.stop();
-    const caFile = await Deno.makeTempFile({ suffix: ".crt" });
-    try {
-      await Deno.writeTextFile(caFile, (await createAuthority("somebody else")).certificatePem);
-      const misled = await bed.startReplica({ name: "misled", args: [...args, `--tls-ca=${caFile}`] });
-      const said = [
-        /WARN the CA of the webhooks did not issue the serving certificate .*"next":"API servers will not call/,
-      ];
-      await waitToSay("the log", async () => logText(await misled.logs()), said);
-      await waitUntil("its own registration", async () => {
-        return JSON.stringify(await controlPlane.get(POD_WEBHOOK)).includes(misled.webhookUrl);
-      });
-      await createPods(controlPlane, namespace, { pods: [{ name: "passed", images: ["web"] }] });
-      const explained = [/no replica answered then/, /the API server cannot call Archway; its log names the cause/];
-      assertSays(await explain(bed, `${namespace}/passed`), explained);
-      await misled.stop();
-    } finally {
-      await Deno.remove(caFile);
-    }
+    await using folder = await temporaryFolder();
+    const caFile = `${folder.path}/ca.crt`;
+    await Deno.writeTextFile(caFile, (await createAuthority("somebody else")).certificatePem);
+    const misled = await bed.startReplica({ name: "misled", args: [...args, `--tls-ca=${caFile}`] });
+    const said = [
+      /WARN the CA of the webhooks did not issue the serving certificate .*"next":"API servers will not call/,
+    ];
+    await waitToSay("the log", async () => logText(await misled.logs()), said);
+    await waitUntil("its own registration", async () => {
+      return JSON.stringify(await controlPlane.get(POD_WEBHOOK)).includes(misled.webhookUrl);
+    });
+    await createPods(controlPlane, namespace, { pods: [{ name: "passed", images: ["web"] }] });
+    const explained = [/no replica answered then/, /the API server cannot call Archway; its log names the cause/];
+    assertSays(await explain(bed, `${namespace}/passed`), explained);
+    await misled.stop();
   });
 });
 

@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { type KubeApi, withCalls } from "../../lib/k8s/api.ts";
 import { ApiError } from "../../lib/k8s/errors.ts";
 import { conditionOf, expectStatus, read } from "./support/cluster_access.ts";
-import { startControlPlane, WITHOUT_KUBELETS } from "./support/control_plane.ts";
 import { CLUSTER_VERSION, imageOf, POOLS, renderedOf, TO } from "./support/simulated_openshift.ts";
 import { PLAN } from "./support/upgrade_plane.ts";
 import { NOTIFICATIONS, openUpgradeBed, statesOf, type UpgradeBed } from "./support/upgrade_bed.ts";
@@ -52,19 +51,6 @@ Deno.test("N-015 upgrades: a leader that is killed at every one of its writes is
     await end();
   }
   assert.ok(kills >= 8, `${kills} leaders were killed`);
-  await assertDoneOnce(bed);
-});
-
-Deno.test("upgrades: the API server and what lies outside go away in the middle; the upgrade goes on", async () => {
-  await using controlPlane = await startControlPlane(WITHOUT_KUBELETS);
-  await using bed = await openUpgradeBed({ stepMs: 150, cluster: controlPlane });
-  bed.start();
-  await bed.createPlan({ capacityReservation: true });
-  await bed.untilPhase("Upgrading");
-  bed.outside.fault = () => "Cannot reach Alertmanager: no answer.";
-  await controlPlane.restartApiServer("killed");
-  bed.outside.fault = () => undefined;
-  await bed.untilPhase("Upgraded");
   await assertDoneOnce(bed);
 });
 
@@ -179,18 +165,6 @@ Deno.test("upgrades: a pod that cannot be drained holds its node up, until its t
   await bed.untilPhase("Upgraded");
   assert.equal((await controlPlane.request("GET", `${pods}/web`)).status, 404);
   assert.deepEqual(await openshift.cordoned(), []);
-});
-
-Deno.test("upgrades: a plan that is deleted before it began leaves nothing, and does not change the ClusterVersion", async () => {
-  await using bed = await openUpgradeBed();
-  bed.start();
-  bed.outside.fault = (call) => call === "createSilence" ? "Cannot reach Alertmanager: no answer." : undefined;
-  await bed.createPlan({ capacityReservation: true });
-  await waitUntil("spare capacity", async () => (await bed.openshift.machineSets()).includes("workers-a-upgrade"));
-  await bed.controlPlane.request("DELETE", PLAN);
-  await waitUntil("all to be gone", async () => (await bed.openshift.machineSets()).length === 1);
-  assert.deepEqual(bed.openshift.asked, []);
-  assert.deepEqual(bed.outside.silences, []);
 });
 
 Deno.test("N-018 upgrades: a plan whose time has passed by a jump of the clock fails without touching the ClusterVersion", async () => {

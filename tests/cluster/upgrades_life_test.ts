@@ -1,15 +1,12 @@
 import assert from "node:assert/strict";
-import { lacks } from "../support/needs.ts";
 import { type AuditedRequest, readAuditLog } from "./support/audit_log.ts";
 import { listAt, read } from "./support/cluster_access.ts";
-import { canMountAccount } from "./support/mounted_account.ts";
 import { ORIGINAL_BEGAN, ORIGINAL_HOLDER, OriginalOperator } from "./support/original_operator.ts";
 import { CLUSTER_VERSION, imageOf, POOLS, TO } from "./support/simulated_openshift.ts";
 import { PLAN } from "./support/upgrade_plane.ts";
-import { UPGRADE_ACCOUNT, UpgradeService } from "./support/upgrade_service.ts";
+import { test, UPGRADE_ACCOUNT, UpgradeService } from "./support/upgrade_service.ts";
 import { waitUntil } from "./support/wait.ts";
 
-const ignore = lacks("go") || !await canMountAccount();
 const EVENTS = "/api/v1/namespaces/openshift-managed-upgrade-operator/events";
 const LATER = "4.20.9";
 const LIVES = [1, 2, 2, 3, 3, 3];
@@ -99,10 +96,7 @@ async function killAgainAndAgain(bed: UpgradeService): Promise<readonly string[]
   return steps;
 }
 
-Deno.test({
-  name: "upgrades: the process in its life, beside another program that uses its Lease",
-  ignore,
-}, async (t) => {
+test("upgrades: the process in its life, beside another program that uses its Lease", async (t) => {
   await using bed = await UpgradeService.open();
   await using stack = new AsyncDisposableStack();
   const { openshift } = bed;

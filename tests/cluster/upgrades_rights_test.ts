@@ -3,16 +3,13 @@
 import assert from "node:assert/strict";
 import type { ManifestObject } from "../../manifests/generate/kustomize.ts";
 import { addPolicy } from "../lib/upgrades/outside/ocm_double.ts";
-import { lacks } from "../support/needs.ts";
 import { type ClusterAccess, expectStatus, read } from "./support/cluster_access.ts";
-import { canMountAccount } from "./support/mounted_account.ts";
 import { CLUSTER_VERSION, imageOf, TO } from "./support/simulated_openshift.ts";
 import { PLAN } from "./support/upgrade_plane.ts";
 import { findIdle, findMissing, readRights, renderRight, type Right, type Use } from "./support/rights.ts";
-import { UpgradeService } from "./support/upgrade_service.ts";
+import { test, UpgradeService } from "./support/upgrade_service.ts";
 import { defineKind } from "./support/objects.ts";
 
-const ignore = lacks("go") || !await canMountAccount();
 const NAMESPACE = "openshift-managed-upgrade-operator";
 const PLACEMENT = "system:serviceaccount:archway-system:archway";
 const REVIEWS = "/apis/authorization.k8s.io/v1/subjectaccessreviews";
@@ -127,12 +124,9 @@ async function nameVersion(bed: UpgradeService): Promise<void> {
 }
 
 const show = ({ verb, resource, name, namespace, status }: Use): string =>
-  `${verb} ${resource} ${name ?? ""} ${namespace ?? ""} ${status}`;
+  `${verb} ${resource} ${name ?? ""} ${namespace} ${status}`;
 
-Deno.test({
-  name: "upgrades: the account has every right that it uses and uses every right that it has, and nothing is refused",
-  ignore,
-}, async () => {
+test("upgrades: the account has every right that it uses and uses every right that it has, and nothing is refused", async () => {
   await using bed = await UpgradeService.open();
   const { surroundings, openshift } = bed;
   const first = await bed.startReplica("one");

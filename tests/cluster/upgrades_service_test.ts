@@ -1,14 +1,11 @@
 import assert from "node:assert/strict";
-import { lacks } from "../support/needs.ts";
 import { readAuditLog } from "./support/audit_log.ts";
 import { type ApiAnswer, read } from "./support/cluster_access.ts";
-import { canMountAccount } from "./support/mounted_account.ts";
 import { CLUSTER_VERSION, FROM, imageOf, TO } from "./support/simulated_openshift.ts";
 import { PLAN } from "./support/upgrade_plane.ts";
-import { UPGRADE_ACCOUNT, UpgradeService } from "./support/upgrade_service.ts";
+import { test, UPGRADE_ACCOUNT, UpgradeService } from "./support/upgrade_service.ts";
 import { waitUntil } from "./support/wait.ts";
 
-const ignore = lacks("go") || !await canMountAccount();
 const ETCD = "/apis/config.openshift.io/v1/clusteroperators/etcd";
 const REVIEWS = "/apis/authorization.k8s.io/v1/subjectaccessreviews";
 
@@ -54,10 +51,7 @@ async function assertDoneOnce({ surroundings, openshift }: UpgradeService): Prom
   assert.deepEqual(surroundings.created.filter((comment) => comment.includes("control plane")).length, 1);
 }
 
-Deno.test({
-  name: "upgrades: the installed service checks plans, and leaves to others what is not its own",
-  ignore,
-}, async (t) => {
+test("upgrades: the installed service checks plans, and leaves to others what is not its own", async (t) => {
   await using bed = await UpgradeService.open();
   await t.step("until a leader has written its CA no plan is stored", async () => {
     assert.equal((await bed.createPlan()).status, 500);
@@ -113,11 +107,7 @@ async function stepMessage(bed: UpgradeService): Promise<string> {
 
 const LED = ["upgradeconfigs", "clusterversions", "machinesets", "validatingwebhookconfigurations"];
 
-Deno.test({
-  name:
-    "N-031 upgrades: a leader is killed in the middle; the other replica goes on once the Lease has run out, and one at a time writes",
-  ignore,
-}, async () => {
+test("N-031 upgrades: a leader is killed in the middle; the other replica goes on once the Lease has run out, and one at a time writes", async () => {
   await using bed = await UpgradeService.open();
   const first = await bed.startReplica("one");
   await bed.untilPlansAreChecked();

@@ -1,7 +1,6 @@
 // An upgrade while the image of the workers is built by Archway: two components as they are installed, beside each other, and the
 // scripted OpenShift with a pool whose nodes take what is published.
 import assert from "node:assert/strict";
-import { lacks } from "../support/needs.ts";
 import { BuildBed } from "./support/build_bed.ts";
 import { type BuilderHold, holdByPolicy, holdByWebhook } from "./support/builder_hold.ts";
 import { content } from "./support/build_objects.ts";
@@ -9,12 +8,10 @@ import { BUILDER, BuilderSync, renderBuilder } from "./support/builder_sync.ts";
 import { BuiltPool } from "./support/built_pool.ts";
 import { type ClusterAccess, read } from "./support/cluster_access.ts";
 import { SHAREABLE, startControlPlane } from "./support/control_plane.ts";
-import { canMountAccount } from "./support/mounted_account.ts";
 import { FROM, imageOf, POOLS, TO } from "./support/simulated_openshift.ts";
-import { UpgradeService } from "./support/upgrade_service.ts";
+import { test, UpgradeService } from "./support/upgrade_service.ts";
 import { waitUntil } from "./support/wait.ts";
 
-const ignore = lacks("go") || !await canMountAccount();
 const HOLDS: Readonly<Record<string, HoldBy>> = {
   "image-builds-hold": holdByPolicy,
   "image-builds-hold-webhook": holdByWebhook,
@@ -109,10 +106,7 @@ async function assertUpgraded({ builds, pool, sync, upgrades }: UpgradeWithBuild
 }
 
 for (const [name, holdBy] of Object.entries(HOLDS)) {
-  Deno.test({
-    name: `upgrades: a cluster whose workers are built by Archway, with ${name}, is upgraded to the end`,
-    ignore,
-  }, async () => {
+  test(`upgrades: a cluster whose workers are built by Archway, with ${name}, is upgraded to the end`, async () => {
     await using bed = await open(holdBy);
     const { bases, builds, upgrades } = bed;
     const before = await builds.published();
@@ -124,10 +118,7 @@ for (const [name, holdBy] of Object.entries(HOLDS)) {
   });
 }
 
-Deno.test({
-  name: "upgrades: a build that fails holds the workers, and is named; built again, the upgrade goes on",
-  ignore,
-}, async () => {
+test("upgrades: a build that fails holds the workers, and is named; built again, the upgrade goes on", async () => {
   await using bed = await open(holdByPolicy);
   const { builds, upgrades } = bed;
   const before = await builds.published();

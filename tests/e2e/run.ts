@@ -6,6 +6,7 @@ import { readKubeconfigAccess } from "../../lib/k8s/kubeconfig_access.ts";
 import { ApiError } from "../../lib/k8s/errors.ts";
 import { RestApi } from "../../lib/k8s/rest_api.ts";
 import { errorText, silentLogger } from "../../lib/log.ts";
+import { runToEnd } from "../support/commands.ts";
 import { NothingToCheck, requireArchway, runChecks } from "./checks.ts";
 import { openEndToEndCluster } from "./cluster.ts";
 import { type EndToEndOptions, HELP, parseOptions } from "./options.ts";
@@ -46,10 +47,9 @@ async function readMetrics(kubeconfig: string, { context, archwayNamespace }: En
     kubeconfig,
     ...(context === undefined ? [] : ["--context", context]),
   ];
-  const { success, stdout, stderr } = await new Deno.Command("kubectl", { args, stdin: "null" }).output();
-  const text = new TextDecoder();
-  if (!success) throw new Error(`not reachable: ${text.decode(stderr).trim()}`);
-  return text.decode(stdout);
+  const { code, out, err } = await runToEnd("kubectl", args);
+  if (code !== 0) throw new Error(`not reachable: ${err.trim()}`);
+  return out;
 }
 
 async function check(options: EndToEndOptions, signal: AbortSignal): Promise<number> {

@@ -147,7 +147,7 @@ test("OLM's own validators find nothing wrong with the bundle", async () => {
   const pins = ["go.mod", "go.sum", "main.go"].map((file) => new URL(file, MODULE));
   const directory = await pinnedCacheDirectory("validate-bundle", pins);
   const program = { name: "validate-bundle", module: MODULE, package: ".", linkerFlags: "-s -w" };
-  const validate = await ensureGoProgram(program, { directory, onProgress: () => {} });
+  const validate = await ensureGoProgram(program, directory);
   const { code, said } = await inFolder((folder) => runToEnd(validate, [`${folder}/bundle`]));
   assert.deepEqual([code, said.split("\n").filter((line) => line.startsWith("error"))], [0, []]);
   const warnings = said.split("\n").filter((line) => line !== "");

@@ -5,6 +5,7 @@ import { renderConfig, renderPool } from "../cluster/support/build_objects.ts";
 import { FROM, imageOf } from "../cluster/support/simulated_openshift.ts";
 import { waitForTaints } from "../cluster/support/taint_bed.ts";
 import { waitUntil } from "../cluster/support/wait.ts";
+import { type Ended, runToEnd } from "../support/commands.ts";
 import { lacks } from "../support/needs.ts";
 import { mountTracefs } from "./support/exec_format_daemon.ts";
 import { BUILDS, type ImageBuildBed, openImageBuildBed } from "./support/image_build_bed.ts";
@@ -18,25 +19,14 @@ import {
   ON_NATIVE_NODES,
   uninstall,
 } from "./support/install.ts";
-import { type OpenLab, openLab } from "./support/open_lab.ts";
+import { type OpenLab, openLab, test } from "./support/open_lab.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
 
-interface Ran {
-  readonly code: number;
-  readonly out: string;
-  readonly err: string;
-}
-
-async function run({ kubectlFile }: OpenLab, args: readonly string[]): Promise<Ran> {
-  const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: ["run", "-A", "--no-check", `${ROOT}tests/e2e/run.ts`, ...args],
-    // kubectl, for the metrics.
-    env: { NO_COLOR: "1", PATH: `${dirname(kubectlFile)}:${Deno.env.get("PATH") ?? ""}` },
-    stdin: "null",
-  }).output();
-  const text = new TextDecoder();
-  return { code, out: text.decode(stdout), err: text.decode(stderr) };
+async function run({ kubectlFile }: OpenLab, args: readonly string[]): Promise<Ended> {
+  // kubectl, for the metrics.
+  const env = { NO_COLOR: "1", PATH: `${dirname(kubectlFile)}:${Deno.env.get("PATH") ?? ""}` };
+  return await runToEnd(Deno.execPath(), ["run", "-A", "--no-check", `${ROOT}tests/e2e/run.ts`, ...args], { env });
 }
 
 async function openUser(lab: OpenLab): Promise<string> {
@@ -100,10 +90,7 @@ async function installAll(lab: OpenLab, { registry }: ImageBuildBed): Promise<vo
   await configure(lab, { plugins: { execFormatErrorMonitor: { enabled: true } } });
 }
 
-Deno.test("node: test:e2e checks an installation with a user's rights, and cleans up", {
-  ignore: lacks("nodes"),
-}, async (t) => {
-  await using lab = await openLab();
+test("node: test:e2e checks an installation with a user's rights, and cleans up", async (lab, t) => {
   const image = await ensureImage(lab);
   const kubeconfig = await openUser(lab);
   const common = ["--kubeconfig", kubeconfig, "--run", "--timeout", "90"];

@@ -2,11 +2,10 @@
 // nothing left. What an overlay needs of others is named by the API server, then defined and played here.
 import assert from "node:assert/strict";
 import { read } from "../cluster/support/cluster_access.ts";
-import { lacks } from "../support/needs.ts";
 import { defineKinds, type ForeignKind, injectCa, keepCertificate, keepTrustedCa } from "./support/foreign_apis.ts";
 import { assertNothingLeft } from "./support/invariants.ts";
 import { configure, ensureImage, install, kubectl, NAMESPACE, ON_NATIVE_NODES, uninstall } from "./support/install.ts";
-import { type OpenLab, openLab } from "./support/open_lab.ts";
+import { type OpenLab, test } from "./support/open_lab.ts";
 import { auditLength, refusedSince } from "./support/refusals.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
@@ -106,13 +105,9 @@ async function prepare(lab: OpenLab, { certificates, components }: Variant): Pro
   return pem;
 }
 
-Deno.test(
+test(
   "node: every overlay, and each component that no other test has, installs, places a pod within its rights, uninstalls",
-  {
-    ignore: lacks("nodes"),
-  },
-  async (t) => {
-    await using lab = await openLab();
+  async (lab, t) => {
     const image = await ensureImage(lab);
     await t.step("none is left out", async () => {
       const overlays = VARIANTS.map(({ kustomization }) => kustomization).filter((name) =>

@@ -1,22 +1,17 @@
 import assert from "node:assert/strict";
 import { read } from "../cluster/support/cluster_access.ts";
 import { waitUntil } from "../cluster/support/wait.ts";
-import { lacks } from "../support/needs.ts";
 import { assertNothingLeft, holdDuring, readyAndLed } from "./support/invariants.ts";
 import { configure, ensureImage, install, kubectl, ON_NATIVE_NODES } from "./support/install.ts";
-import { openLab } from "./support/open_lab.ts";
+import { test } from "./support/open_lab.ts";
 import { addFakeNodes } from "./support/stream.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
 const FIRST_VERSION = "../tests/node/fixtures/first_version";
 
-Deno.test(
+test(
   "node: an upgrade from the first manifests loses no pod, and kubectl delete -k with the config still there ends clean",
-  {
-    ignore: lacks("nodes"),
-  },
-  async (t) => {
-    await using lab = await openLab();
+  async (lab, t) => {
     const image = await ensureImage(lab);
     await addFakeNodes(lab);
     const args = [`--insecure-registry=${lab.lab.registry}`];

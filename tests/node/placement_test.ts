@@ -2,11 +2,10 @@ import assert from "node:assert/strict";
 import { createPullSecret, listPodEvents, listPods, type PodOutcome } from "../cluster/support/pods.ts";
 import type { RealRegistry } from "../cluster/support/registry.ts";
 import { waitUntil } from "../cluster/support/wait.ts";
-import { lacks } from "../support/needs.ts";
 import { settle } from "./support/fates.ts";
 import { configure, ensureImage, install, kubectl, NAMESPACE, ON_NATIVE_NODES, uninstall } from "./support/install.ts";
 import { mirrorOnNodes, openNodeRegistry, readDigests, renderRegistriesConf } from "./support/node_registries.ts";
-import { type OpenLab, openLab } from "./support/open_lab.ts";
+import { type OpenLab, test } from "./support/open_lab.ts";
 import { createWorkloads, type ImagePlaces, POD_COUNT, WORKLOADS } from "./support/workloads.ts";
 
 const GROUP = "multiarch.openshift.io";
@@ -54,8 +53,7 @@ async function placesOf(lab: OpenLab, locked: RealRegistry): Promise<ImagePlaces
 
 async function openNamespace(lab: OpenLab, prefix: string, locked: RealRegistry): Promise<string> {
   const namespace = await lab.createNamespace(prefix);
-  const [[user, password] = ["", ""]] = Object.entries(locked.users);
-  await createPullSecret(lab, namespace, { name: "pull", host: locked.host, user, password });
+  await createPullSecret(lab, namespace, { ...locked, name: "pull" });
   return namespace;
 }
 
@@ -122,10 +120,7 @@ async function assertWrongImages(lab: OpenLab, places: ImagePlaces): Promise<voi
   }
 }
 
-Deno.test("node: every container of every kind of workload runs with Archway, and some fail without it", {
-  ignore: lacks("nodes"),
-}, async (t) => {
-  await using lab = await openLab();
+test("node: every container of every kind of workload runs with Archway, and some fail without it", async (lab, t) => {
   const image = await ensureImage(lab);
   await using locked = await openNodeRegistry(lab, { tls: false, auth: "htpasswd", images: ["multi", "arm-single"] });
   await mirrorOnNodes(lab, MIRRORED);

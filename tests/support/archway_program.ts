@@ -1,5 +1,7 @@
 // How tests start Archway as a process of its own: a whole run from the bundle that the image holds, which starts with two thirds
 // of the processor time; a test that is run by itself from the sources.
+import { runToEnd } from "./commands.ts";
+
 const ROOT = new URL("../../", import.meta.url).pathname;
 
 /** Name of the environment variable with the entry of the bundle. */
@@ -28,11 +30,6 @@ export async function runArchway(
   env: Readonly<Record<string, string>> = {},
 ): Promise<CommandResult> {
   const [command, ...leading] = archwayProgram("all");
-  const { code, stdout, stderr } = await new Deno.Command(command, {
-    args: [...leading, ...args],
-    env: { NO_COLOR: "1", ...env },
-    stdin: "null",
-  }).output();
-  const text = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
-  return { code, stdout: text(stdout), stderr: text(stderr) };
+  const ended = await runToEnd(command, [...leading, ...args], { env: { NO_COLOR: "1", ...env } });
+  return { code: ended.code, stdout: ended.out, stderr: ended.err };
 }

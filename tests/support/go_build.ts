@@ -1,4 +1,5 @@
 // Go programs of the tests: built once from a pinned module into the cache folder, under a lock, so that only the first run pays.
+import { runToEnd } from "./commands.ts";
 
 /** One executable that is built from a Go module of the repository. */
 export interface GoProgram {
@@ -16,47 +17,40 @@ export interface GoProgram {
   readonly buildFlags?: readonly string[];
 }
 
-/** Where programs are kept, and what a build that takes long is reported to. */
-export interface BuildOptions {
-  readonly directory: string;
-  readonly onProgress: (line: string) => void;
-}
-
-/** Path of the program; builds it when the cache lacks it. Throws an Error whose message is one line when it cannot be built. */
-export async function ensureGoProgram(program: GoProgram, options: BuildOptions): Promise<string> {
-  const target = `${options.directory}/${program.name}`;
-  return await isFile(target) ? target : await buildLocked(program, options);
+/** Path of the program; builds it when the folder lacks it. Throws an Error whose message is one line when it cannot be built. */
+export async function ensureGoProgram(program: GoProgram, directory: string): Promise<string> {
+  const target = `${directory}/${program.name}`;
+  return await isFile(target) ? target : await buildLocked(program, directory);
 }
 
 /** Builds under a lock of the folder: a second process waits and then finds the work done. */
-async function buildLocked(program: GoProgram, { directory, onProgress }: BuildOptions): Promise<string> {
+async function buildLocked(program: GoProgram, directory: string): Promise<string> {
   await Deno.mkdir(directory, { recursive: true });
   using lock = await Deno.open(`${directory}/.lock`, { create: true, write: true });
   await lock.lock(true);
   const target = `${directory}/${program.name}`;
   if (await isFile(target)) return target;
   const started = performance.now();
-  onProgress(`building ${program.name} (first run only; up to 4 minutes)`);
+  report(`building ${program.name} (first run only; up to 4 minutes)`);
   await build(program, `${target}.part`);
   await Deno.rename(`${target}.part`, target);
-  onProgress(`built ${program.name} in ${Math.round((performance.now() - started) / 1000)} s`);
+  report(`built ${program.name} in ${Math.round((performance.now() - started) / 1000)} s`);
   return target;
 }
 
+function report(line: string): void {
+  Deno.stderr.writeSync(new TextEncoder().encode(`${line}\n`));
+}
+
 async function build(program: GoProgram, output: string): Promise<void> {
-  const { success, stderr } = await new Deno.Command("go", {
-    args: [
-      ...["build", "-trimpath", "-buildvcs=false", ...(program.buildFlags ?? [])],
-      ...["-ldflags", program.linkerFlags, "-o", output, program.package],
-    ],
-    cwd: program.module,
-    env: { CGO_ENABLED: "0", ...program.environment },
-    stdin: "null",
-    stdout: "null",
-    stderr: "piped",
-  }).output();
-  if (success) return;
-  const reason = new TextDecoder().decode(stderr).trim().split("\n").at(-1) ?? "";
+  const args = [
+    ...["build", "-trimpath", "-buildvcs=false", ...(program.buildFlags ?? [])],
+    ...["-ldflags", program.linkerFlags, "-o", output, program.package],
+  ];
+  const env = { CGO_ENABLED: "0", ...program.environment };
+  const { code, err } = await runToEnd("go", args, { cwd: program.module, env });
+  if (code === 0) return;
+  const reason = err.trim().split("\n").at(-1) ?? "";
   throw new Error(`Cannot build "${program.name}": ${reason}`);
 }
 

@@ -28,10 +28,8 @@ const FILES = [...Deno.readDirSync(MODULE)].map(({ name }) => name).sort();
 /** Starts all servers; those of another start have other certificates, private keys are kept. */
 export async function startTlsServers(): Promise<TlsServers> {
   const directory = await pinnedCacheDirectory("tls", FILES.map((name) => new URL(name, MODULE)));
-  const program = await ensureGoProgram(
-    { name: "tlsserver", module: MODULE, package: ".", linkerFlags: "-s -w" },
-    { directory, onProgress: () => {} },
-  );
+  const tlsserver = { name: "tlsserver", module: MODULE, package: ".", linkerFlags: "-s -w" };
+  const program = await ensureGoProgram(tlsserver, directory);
   const child = new Deno.Command(program, {
     args: [`${directory}/../tls-keys`],
     stdin: "piped",

@@ -65,7 +65,9 @@ export class Archway implements AsyncDisposable {
     const authority = options.front?.authority ?? await createAuthority("archway test webhook");
     const archway = new Archway(options, { directory, authority, adminPort: findFreePort() });
     try {
-      await writeCertificate(directory, authority);
+      await Deno.mkdir(`${directory}/tls`);
+      await Deno.writeTextFile(archway.caFile, authority.certificatePem);
+      await archway.renewCertificate();
       await archway.restart();
       return archway;
     } catch (error) {
@@ -114,6 +116,14 @@ export class Archway implements AsyncDisposable {
     return (await this.#running.stop({ graceMs: 15_000 })).code;
   }
 
+  /** Puts a certificate of the same authority into the files that it serves with. */
+  async renewCertificate(commonName = "archway"): Promise<void> {
+    const { directory, authority } = this.#place;
+    const { certificatePem, keyPem } = await authority.issue({ commonName, usage: "server" });
+    await Deno.writeTextFile(`${directory}/tls/tls.crt`, certificatePem);
+    await Deno.writeTextFile(`${directory}/tls/tls.key`, keyPem, { mode: 0o600 });
+  }
+
   /** Starts it again after {@link kill} or {@link stop}; resolves when it is ready. */
   async restart(): Promise<void> {
     const [{ directory }, { name }, options] = [this.#place, this, this.#options];
@@ -157,14 +167,6 @@ export class Archway implements AsyncDisposable {
       ]),
     ];
   }
-}
-
-async function writeCertificate(directory: string, authority: CertificateAuthority): Promise<void> {
-  const serving = await authority.issue({ commonName: "archway", usage: "server" });
-  await Deno.mkdir(`${directory}/tls`);
-  await Deno.writeTextFile(`${directory}/tls/ca.crt`, authority.certificatePem);
-  await Deno.writeTextFile(`${directory}/tls/tls.crt`, serving.certificatePem);
-  await Deno.writeTextFile(`${directory}/tls/tls.key`, serving.keyPem, { mode: 0o600 });
 }
 
 function parseLog(text: string): readonly LogLine[] {

@@ -10,6 +10,8 @@ export interface AuditedRequest {
   readonly userAgent: string;
   /** Which token of that user: `JTI=…`; empty where tokens have no id. */
   readonly credential: string;
+  /** API group of the resource; empty for the core group. */
+  readonly group: string;
   readonly resource: string;
   readonly subresource: string;
   readonly namespace: string;
@@ -22,11 +24,18 @@ export interface AuditedRequest {
 
 /** All requests so far, or those after so many bytes of the log. A watch counts once, when it begins (`ResponseStarted`). */
 export async function readAuditLog(file: string, { fromByte = 0 } = {}): Promise<readonly AuditedRequest[]> {
-  return (await readFrom(file, fromByte)).split("\n").flatMap((line) => {
+  return parseAuditLog(await readFrom(file, fromByte));
+}
+
+/** Those of a text. Most lines are of others than the user: only those that may be the user's are parsed. */
+export function parseAuditLog(text: string, user = ""): readonly AuditedRequest[] {
+  return text.split("\n").filter((line) => line.includes(user)).flatMap((line) => {
     const event = parseLine(line);
     if (event === undefined) return [];
-    const isWatch = read(event, "verb") === "watch";
-    return (read(event, "stage") === "ResponseStarted") === isWatch ? [parseEvent(event)] : [];
+    const request = parseEvent(event);
+    // A watch that is refused never begins.
+    const counts = request.verb === "watch" && request.status < 400 ? "ResponseStarted" : "ResponseComplete";
+    return read(event, "stage") === counts ? [request] : [];
   });
 }
 
@@ -53,6 +62,7 @@ function parseEvent(event: unknown): AuditedRequest {
     user: text("user", "username"),
     userAgent: text("userAgent"),
     credential: text("user", "extra", "authentication.kubernetes.io/credential-id", "0"),
+    group: text("objectRef", "apiGroup"),
     resource: text("objectRef", "resource"),
     subresource: text("objectRef", "subresource"),
     namespace: text("objectRef", "namespace"),

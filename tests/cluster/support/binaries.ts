@@ -69,16 +69,14 @@ export async function missingForControlPlane(): Promise<string | undefined> {
  * Finds every executable, building what lacks (minutes, once; later runs take it from the cache).
  * Throws an Error whose message is one line when that cannot be done on this machine.
  */
-export async function ensureBinaries(
-  { onProgress = reportProgress }: { readonly onProgress?: (line: string) => void } = {},
-): Promise<Binaries> {
+export async function ensureBinaries(): Promise<Binaries> {
   const missing = await missingForControlPlane();
   if (missing !== undefined) throw new Error(`Cannot run a control plane: ${missing}`);
   const directory = await cacheDirectory();
   const found: Record<string, string> = {};
   for (const recipe of RECIPES) {
     const { name } = recipe;
-    found[name] = await locate(name, directory) ?? await ensureGoProgram(toProgram(recipe), { directory, onProgress });
+    found[name] = await locate(name, directory) ?? await ensureGoProgram(toProgram(recipe), directory);
   }
   return toBinaries(found);
 }
@@ -115,8 +113,4 @@ async function cacheDirectory(): Promise<string> {
 
 function toProgram({ name, module, package: path }: Recipe): GoProgram {
   return { name, module: new URL(`${module}/`, SOURCES), package: path, linkerFlags: linkerFlags(module) };
-}
-
-function reportProgress(line: string): void {
-  Deno.stderr.writeSync(new TextEncoder().encode(`control plane: ${line}\n`));
 }

@@ -2,11 +2,11 @@
 // and Job controller, a real registry behind a relay that counts, nodes that are objects alone, and a player in the place of
 // kubelets and builders.
 import assert from "node:assert/strict";
+import { testNeeding } from "../../support/needs.ts";
 import {
   BUILD_NAMESPACE,
   renderConfig,
   renderConfigSpec,
-  renderLogin,
   renderNode,
   renderPool,
   renderRendered,
@@ -21,6 +21,7 @@ import { startBuildService } from "./build_service.ts";
 import { type ClusterAccess, read } from "./cluster_access.ts";
 import { type PushRelay, startPushRelay } from "./indexing.ts";
 import { applyDefinitions } from "./openshift_crds.ts";
+import { createPullSecret } from "./pods.ts";
 import type { RunningProcess } from "./process.ts";
 import { type RealRegistry, startRegistry } from "./registry.ts";
 import { readPlatforms } from "./registry_platforms.ts";
@@ -35,6 +36,9 @@ export const REBUILD = "machineconfiguration.openshift.io/rebuild";
 export const TWO = [{ name: "amd64-1", arch: "amd64" }, { name: "arm64-1", arch: "arm64" }] as const;
 const ALL = ["amd64", "arm64", "ppc64le", "s390x"];
 const OF_WORKER = "?labelSelector=machineconfiguration.openshift.io%2Fmachine-os-config%3Dworker";
+
+/** Defines a test. Go gets OpenShift's definitions. */
+export const test = testNeeding("go");
 
 export interface BuildBedOptions {
   /** Default one of each of two architectures. */
@@ -107,9 +111,8 @@ export class BuildBed implements AsyncDisposable {
   }
 
   async createSecret(name: string): Promise<void> {
-    const [[username = "", password = ""] = []] = Object.entries(this.registry.users);
-    const login = renderLogin(name, { host: this.relay.host, username, password });
-    await this.cluster.create(`/api/v1/namespaces/${BUILD_NAMESPACE}/secrets`, login);
+    const { relay: { host }, registry: { users } } = this;
+    await createPullSecret(this.cluster, BUILD_NAMESPACE, { name, host, users });
   }
 
   async createPool(name: string): Promise<void> {
@@ -276,6 +279,15 @@ export class BuildBed implements AsyncDisposable {
 
   platformsOf(reference: string): Promise<Readonly<Record<string, string>> | undefined> {
     return readPlatforms(this.registry, reference);
+  }
+
+  /** Those of these tags and digests of a repository behind which something is. */
+  async present(names: readonly string[], repository?: string): Promise<readonly string[]> {
+    const place = this.repositoryOf(repository === undefined ? {} : { repository });
+    const found = await Promise.all(names.map(async (name) => {
+      return await this.platformsOf(`${place}${name.includes(":") ? "@" : ":"}${name}`) === undefined ? [] : [name];
+    }));
+    return found.flat();
   }
 
   async log(): Promise<string> {

@@ -33,7 +33,7 @@ export interface WantedNode {
   readonly unschedulable?: boolean;
 }
 
-function entry(containerfileArch: string, text: string): { containerfileArch: string; content: string } {
+export function entry(containerfileArch: string, text: string): { containerfileArch: string; content: string } {
   return { containerfileArch, content: `FROM configs AS final\nRUN echo ${text}\n` };
 }
 
@@ -45,20 +45,6 @@ export function content(text: string): Pick<WantedConfig, "containerFile"> {
 /** Two entries, so that each architecture is built by itself. */
 export function contents(amd64: string, arm64 = amd64): Pick<WantedConfig, "containerFile"> {
   return { containerFile: [entry("NoArch", amd64), entry("ARM64", arm64)] };
-}
-
-export function renderLogin(
-  name: string,
-  { host, username, password }: { readonly host: string; readonly username: string; readonly password: string },
-): unknown {
-  const config = { auths: { [host]: { username, password } } };
-  return {
-    apiVersion: "v1",
-    kind: "Secret",
-    metadata: { name },
-    type: "kubernetes.io/dockerconfigjson",
-    stringData: { ".dockerconfigjson": JSON.stringify(config) },
-  };
 }
 
 export function renderPool(name: string, rendered: string): unknown {

@@ -10,20 +10,20 @@ const COMPONENT = fileURLToPath(new URL("../../../manifests/components/image-bui
 const FILES = ["service_account", "role", "build_role", "policy"].flatMap((
   file,
 ) => ["-f", `${COMPONENT}/${file}.yaml`]);
-const KINDS: readonly OpenShiftKind[] = [
+export const BUILD_KINDS: readonly OpenShiftKind[] = [
   ...["machineosconfigs", "machineosbuilds", "machineconfigpools", "machineconfigs"] as const,
   ...["controllerconfigs", "machinesets", "clusterversions"] as const,
 ];
 
 export const BUILDS_PLANE: PlaneState = {
   name: "builds",
-  kinds: KINDS.map(pathOfKind),
+  kinds: BUILD_KINDS.map(pathOfKind),
   areOwners: true,
   make: prepareBuilds,
 };
 
 export async function prepareBuilds(cluster: ClusterAccess): Promise<void> {
-  await applyDefinitions(cluster, KINDS);
+  await applyDefinitions(cluster, BUILD_KINDS);
   for (const name of [BUILD_NAMESPACE, "archway-system"]) {
     await cluster.create("/api/v1/namespaces", { apiVersion: "v1", kind: "Namespace", metadata: { name } });
   }

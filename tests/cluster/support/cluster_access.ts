@@ -256,6 +256,16 @@ export function conditionOf(object: unknown, type: unknown): unknown {
   return listAt(object, "status", "conditions").find((one) => read(one, "type") === type);
 }
 
+/** `True Reason` of a condition. */
+export function stateOf(object: unknown, type: string): string {
+  const condition = conditionOf(object, type);
+  return `${read(condition, "status")} ${read(condition, "reason")}`;
+}
+
+export async function finalizersOf(cluster: ClusterAccess, path: string): Promise<readonly unknown[]> {
+  return listAt(await cluster.get(path), "metadata", "finalizers");
+}
+
 export function isTrue(object: unknown, type: string): boolean {
   return read(conditionOf(object, type), "status") === "True";
 }

@@ -208,14 +208,7 @@ class Servers implements AsyncDisposable {
 
   /** The controllers run when they have made what every namespace gets. */
   async #waitForControllers(): Promise<void> {
-    const { url, adminToken } = this.#options.coordinates;
-    await waitUntil("the controller-manager to work", async () => {
-      const response = await fetch(`${url}/api/v1/namespaces/default/serviceaccounts/default`, {
-        client: this.#client,
-        headers: { authorization: `Bearer ${adminToken}` },
-      });
-      await response.body?.cancel();
-      return response.ok;
-    });
+    const account = `${this.#options.coordinates.url}/api/v1/namespaces/default/serviceaccounts/default`;
+    await waitUntil("the controller-manager to work", () => this.#isOk(account));
   }
 }

@@ -1,4 +1,5 @@
 // A real KV Connect server (the self-hosted `denokv`) for tests of the shared cache: found, or built once with cargo and cached.
+import { succeeds } from "../../support/commands.ts";
 import { findFreePort } from "./ports.ts";
 import { RunningProcess } from "./process.ts";
 
@@ -30,13 +31,8 @@ function cacheFolder(): string {
 
 async function build(root: string): Promise<boolean> {
   const args = ["install", "denokv", "--version", VERSION, "--locked", "--root", root];
-  try {
-    Deno.stderr.writeSync(new TextEncoder().encode(`building denokv ${VERSION} (first run only; up to 10 minutes)\n`));
-    return (await new Deno.Command("cargo", { args, stdin: "null", stdout: "null", stderr: "null" }).output()).success;
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return false;
-    throw error;
-  }
+  Deno.stderr.writeSync(new TextEncoder().encode(`building denokv ${VERSION} (first run only; up to 10 minutes)\n`));
+  return await succeeds("cargo", args);
 }
 
 export class KvServer implements AsyncDisposable {

@@ -3,7 +3,7 @@
 import { buildEvent } from "../../../lib/exec_format/decide/event.ts";
 import { AdminConnection, type ClusterAccess, read } from "./cluster_access.ts";
 import { GROUP, workload } from "./objects.ts";
-import { renderPod } from "./pods.ts";
+import { type PodName, renderPod } from "./pods.ts";
 import { waitUntil } from "./wait.ts";
 
 export const NAMESPACE = "archway-system";
@@ -29,11 +29,6 @@ export async function applyComponents(cluster: ClusterAccess): Promise<void> {
   await cluster.run(["apply", "--server-side", "--force-conflicts", ...args]);
   const label = "pod-security.kubernetes.io/enforce=privileged";
   await cluster.run(["label", "--overwrite", "namespace", NAMESPACE, label]);
-}
-
-interface PodName {
-  readonly namespace: string;
-  readonly name: string;
 }
 
 export async function bindPod(

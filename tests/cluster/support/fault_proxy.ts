@@ -6,8 +6,8 @@ import { seededRandom } from "../../support/random.ts";
 import { type SeenRequest, type StorageRequest, Traffic } from "./fault_traffic.ts";
 import { type CertificateAuthority, createAuthority, type IssuedCertificate } from "./pki.ts";
 import { findFreePort } from "./ports.ts";
+import { passBytes, Relays } from "../../support/relays.ts";
 import { Upstream } from "./fault_upstream.ts";
-import { TlsRelay } from "./tls_relay.ts";
 
 export interface FaultProxyOptions {
   /** The registry; its own faults and rights pass through. */
@@ -129,13 +129,33 @@ class Listener implements AsyncDisposable {
     const targetPort = findFreePort();
     await using stack = new AsyncDisposableStack();
     stack.use(await listen({ ...this.#options, port: targetPort, certificate: undefined }));
-    stack.use(new TlsRelay({ port, targetPort, certificate }));
+    stack.use(relayTls({ port, targetPort, certificate }));
     this.#opened = stack.move();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#opened[Symbol.asyncDispose]();
   }
+}
+
+/** Terminates TLS on a port and passes the plain bytes to another. Its TLS sessions are its own. */
+function relayTls(
+  { port, targetPort, certificate: { certificatePem: cert, keyPem: key } }: {
+    readonly port: number;
+    readonly targetPort: number;
+    readonly certificate: IssuedCertificate;
+  },
+): AsyncDisposable {
+  const relays = new Relays(
+    Deno.listenTls({ hostname: "127.0.0.1", port, cert, key }),
+    async (client): Promise<void> => {
+      await client.handshake();
+      const target = await Deno.connect({ hostname: "127.0.0.1", port: targetPort });
+      using _ = relays.own(target);
+      await passBytes(client, target);
+    },
+  );
+  return relays;
 }
 
 async function listen({ port, certificate, handle }: ListenerOptions): Promise<AsyncDisposable> {

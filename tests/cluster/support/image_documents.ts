@@ -142,12 +142,27 @@ async function buildManifest(
   return { config, manifest: await toDocument(document, types.manifest) };
 }
 
-function describe(mediaType: string, { digest, bytes }: Blob): Readonly<Record<string, unknown>> {
+export function describe(mediaType: string, { digest, bytes }: Blob): Readonly<Record<string, unknown>> {
   return { mediaType, digest, size: bytes.length };
 }
 
-async function toDocument(value: unknown, mediaType: string): Promise<ImageDocument> {
+export async function toDocument(value: unknown, mediaType: string): Promise<ImageDocument> {
   return { ...await toBlob(new TextEncoder().encode(JSON.stringify(value))), mediaType };
+}
+
+/** Writes an OCI image layout, as builders do, in which the image has these annotations. */
+export async function writeLayout(
+  folder: string,
+  { blobs, children, top }: ImageDocuments,
+  annotations: Readonly<Record<string, string>>,
+): Promise<void> {
+  await Deno.mkdir(`${folder}/blobs/sha256`, { recursive: true });
+  for (const { digest, bytes } of [...blobs, ...children, top]) {
+    await Deno.writeFile(`${folder}/blobs/${digest.replace(":", "/")}`, bytes);
+  }
+  const index = { schemaVersion: 2, manifests: [{ ...describe(top.mediaType, top), annotations }] };
+  await Deno.writeTextFile(`${folder}/index.json`, JSON.stringify(index));
+  await Deno.writeTextFile(`${folder}/oci-layout`, JSON.stringify({ imageLayoutVersion: "1.0.0" }));
 }
 
 export async function toBlob(bytes: Uint8Array<ArrayBuffer>): Promise<Blob> {

@@ -2,12 +2,12 @@
 // under its ServiceAccount. What other controllers of such a cluster do (certificates, CA injection) is done here.
 import assert from "node:assert/strict";
 import { type ManifestObject, renderComposition } from "../../../manifests/generate/kustomize.ts";
-import { archwayProgram, runArchway } from "../../support/archway_program.ts";
+import { runArchway } from "../../support/archway_program.ts";
 import { type ClusterAccess, listAt, read } from "./cluster_access.ts";
 import { CHECKS, DEFINITION, POD_WEBHOOK } from "./objects.ts";
 import { createAuthority } from "./pki.ts";
 import { findFreePort } from "./ports.ts";
-import { isOk, RunningProcess } from "./process.ts";
+import { type RunningProcess, startArchway } from "./process.ts";
 
 const NAMESPACE = "archway-system";
 export interface Composition {
@@ -46,7 +46,6 @@ export async function install(cluster: ClusterAccess, composition: Composition):
     `--namespace=${NAMESPACE}`,
     `--webhook-url=${baseUrl}`,
     `--listen=127.0.0.1:${webhookPort}`,
-    `--admin-listen=127.0.0.1:${adminPort}`,
     ...composition.args ?? [],
   ];
   const isInjected = objects.some(({ metadata }) =>
@@ -56,7 +55,7 @@ export async function install(cluster: ClusterAccess, composition: Composition):
   return {
     objects,
     ownsCertificates: !args.some((argument) => argument.startsWith("--tls-cert=")),
-    start: () => startReplica(args, { directory: cluster.directory, adminPort }),
+    start: () => startArchway(args, { name: "archway", directory: cluster.directory, adminPort }),
     run: (command) => runArchway([...command, `--kubeconfig=${kubeconfig}`]),
     injectCa: async () => {
       if (isInjected) await injectCa(cluster, btoa(caPem));
@@ -115,21 +114,6 @@ export function argumentsOf(
   return args.map((argument) =>
     argument.replace(/=(\/(?:etc|var\/cache)\/archway\/)/, `=${directory}$1`).replace("$(NAMESPACE)", NAMESPACE)
   );
-}
-
-async function startReplica(
-  args: readonly string[],
-  { directory, adminPort }: { readonly directory: string; readonly adminPort: number },
-): Promise<RunningProcess> {
-  const [command, ...leading] = archwayProgram("all");
-  const archway = RunningProcess.start({
-    name: "archway",
-    command,
-    args: [...leading, ...args],
-    directory,
-  });
-  await archway.waitReady(() => isOk(`http://127.0.0.1:${adminPort}/readyz`));
-  return archway;
 }
 
 /** The API server reaches us by URL here, not through a Service. */

@@ -24,6 +24,14 @@ export function localConfig(name = "local", spec: unknown = { plugins: {} }): Js
   return { apiVersion: "multiarch.openshift.io/v1beta1", kind: "PodPlacementConfig", metadata: { name }, spec };
 }
 
+/** What logs in to registries, by its `auths`. */
+export function dockerSecret(metadata: Json, auths: Json): Json {
+  return {
+    ...{ apiVersion: "v1", kind: "Secret", type: "kubernetes.io/dockerconfigjson", metadata },
+    stringData: { ".dockerconfigjson": JSON.stringify({ auths }) },
+  };
+}
+
 export interface WantedWorkload {
   readonly replicas?: number;
   readonly image?: string;

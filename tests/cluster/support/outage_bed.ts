@@ -18,10 +18,12 @@ import { hastyClock, SIGNAL } from "../../lib/upgrades/outside/support.ts";
 import { type MonitoringServer, startAlertmanager, startPrometheus } from "../../monitoring/support.ts";
 import { openTestApi } from "../../support/cluster_api.ts";
 import { type ClusterAccess, read } from "./cluster_access.ts";
+import { dockerSecret } from "./objects.ts";
 import { CLUSTER_VERSION } from "./simulated_openshift.ts";
 import { openOutageGate, type OutageGate } from "./outage_gate.ts";
 import { openStepOutages, type StepOutages } from "./step_outages.ts";
 import { openHastyClock, openUpgradeBed, type UpgradeBed } from "./upgrade_bed.ts";
+import { GLOBAL_SECRET } from "./upgrade_surroundings.ts";
 import { waitUntil } from "./wait.ts";
 
 export type OutageServer = "Prometheus" | "Alertmanager" | "cluster manager" | "API server";
@@ -75,18 +77,13 @@ export async function openOutageBed(): Promise<OutageBed> {
 
 /** The settings, the id of the cluster, and the pull secret that is the login at the cluster manager. */
 async function prepare(cluster: ClusterAccess, managerPort: number): Promise<void> {
-  const login = { auths: { "cloud.openshift.com": { auth: PULL_SECRET_AUTH } } };
   const settings = `upgradeType: OSD
 configManager: { source: OCM, ocmBaseUrl: "http://127.0.0.1:${managerPort}" }
 featureGate: { enabled: [ServiceLogNotification] }
 `;
   await cluster.apply([
     { apiVersion: "v1", kind: "Namespace", metadata: { name: "openshift-config" } },
-    {
-      ...{ apiVersion: "v1", kind: "Secret", type: "kubernetes.io/dockerconfigjson" },
-      metadata: { namespace: "openshift-config", name: "pull-secret" },
-      stringData: { ".dockerconfigjson": JSON.stringify(login) },
-    },
+    dockerSecret(GLOBAL_SECRET, { "cloud.openshift.com": { auth: PULL_SECRET_AUTH } }),
     {
       ...{ apiVersion: "v1", kind: "ConfigMap", metadata: { namespace: Upgrades.namespace, name: Upgrades.settings } },
       data: { [Upgrades.settingsKey]: settings },

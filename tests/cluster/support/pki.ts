@@ -22,7 +22,6 @@ export interface IssuedCertificate {
 /** What to certify. Server names default to `localhost` and `127.0.0.1`. */
 export interface CertificateRequest {
   readonly commonName: string;
-  readonly organization?: string;
   readonly usage: "server" | "client";
   readonly keyType?: "ec" | "rsa";
   readonly names?: readonly string[];
@@ -102,9 +101,8 @@ interface Issuer {
 
 async function issue(issuer: Issuer, request: CertificateRequest): Promise<IssuedCertificate> {
   const keys = await crypto.subtle.generateKey(request.keyType === "rsa" ? RSA : EC, true, ["sign", "verify"]);
-  const organization = request.organization === undefined ? "" : `, O=${request.organization}`;
   const certificate = await x509.X509CertificateGenerator.create({
-    subject: `CN=${request.commonName}${organization}`,
+    subject: `CN=${request.commonName}`,
     issuer: issuer.subject,
     signingKey: issuer.signingKey,
     publicKey: keys.publicKey,

@@ -1,5 +1,7 @@
 // Creates pods from short specs, waits for them and returns how each ended.
+import assert from "node:assert/strict";
 import { type ClusterAccess, expectStatus, listAt, read } from "./cluster_access.ts";
+import { dockerSecret } from "./objects.ts";
 import { waitUntil } from "./wait.ts";
 
 export interface PodSpec {
@@ -57,6 +59,14 @@ function renderSpec(pod: Omit<PodSpec, "name" | "labels" | "annotations">): Read
   };
 }
 
+/** So many pods, each of one of the images in turn: `PREFIX-0`, `PREFIX-1`, … */
+export function podsOf(prefix: string, images: readonly string[], count: number): readonly PodSpec[] {
+  return Array.from({ length: count }, (_, number) => ({
+    name: `${prefix}-${number}`,
+    images: [images[number % images.length] ?? ""],
+  }));
+}
+
 /** Creates the pods, `parallel` at a time (default 8). Throws at the first that is refused. */
 export async function createPods(
   cluster: ClusterAccess,
@@ -92,20 +102,24 @@ export async function createDeployment(
   });
 }
 
+export interface PodName {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** The login of the first user of a registry. */
 export async function createPullSecret(
   cluster: ClusterAccess,
   namespace: string,
-  secret: { readonly name: string; readonly host: string; readonly user: string; readonly password: string },
+  { name, host, users }: {
+    readonly name: string;
+    readonly host: string;
+    readonly users: Readonly<Record<string, string>>;
+  },
 ): Promise<void> {
-  const { name, host, user, password } = secret;
-  const auths = { [host]: { auth: new TextEncoder().encode(`${user}:${password}`).toBase64() } };
-  await cluster.create(`/api/v1/namespaces/${namespace}/secrets`, {
-    apiVersion: "v1",
-    kind: "Secret",
-    type: "kubernetes.io/dockerconfigjson",
-    metadata: { name },
-    stringData: { ".dockerconfigjson": JSON.stringify({ auths }) },
-  });
+  const [first = []] = Object.entries(users);
+  const auths = { [host]: { auth: btoa(first.join(":")) } };
+  await cluster.create(`/api/v1/namespaces/${namespace}/secrets`, dockerSecret({ name }, auths));
 }
 
 export async function listPods(cluster: ClusterAccess, namespace: string): Promise<readonly PodOutcome[]> {
@@ -143,6 +157,17 @@ export async function waitForPods(
   }
 }
 
+export function waitForPod(
+  cluster: ClusterAccess,
+  { namespace, name }: PodName,
+  until: (pod: PodOutcome) => boolean,
+): Promise<PodOutcome> {
+  return waitUntil(`pod ${name}`, async () => {
+    const pod = (await listPods(cluster, namespace)).find((one) => one.name === name);
+    return pod !== undefined && until(pod) && pod;
+  });
+}
+
 export function isScheduled({ nodeName }: PodOutcome): boolean {
   return nodeName !== "";
 }
@@ -153,7 +178,7 @@ export function isReleased({ gates }: PodOutcome): boolean {
 
 export async function listPodEvents(
   cluster: ClusterAccess,
-  pod: { readonly namespace: string; readonly name: string },
+  pod: PodName,
 ): Promise<readonly PodEvent[]> {
   const selector = encodeURIComponent(`involvedObject.kind=Pod,involvedObject.name=${pod.name}`);
   const answer = await cluster.request("GET", `/api/v1/namespaces/${pod.namespace}/events?fieldSelector=${selector}`);
@@ -174,6 +199,21 @@ export async function listNodeArchitectures(cluster: ClusterAccess): Promise<Rea
       String(read(node, "metadata", "labels", "kubernetes.io/arch")),
     ]),
   );
+}
+
+/** Fails with the pods that are on a node of no architecture that they may be on. */
+export async function assertPlaced(
+  cluster: ClusterAccess,
+  pods: readonly PodOutcome[],
+  expected: (pod: PodOutcome) => readonly string[],
+): Promise<void> {
+  const architectures = await listNodeArchitectures(cluster);
+  const misplaced = pods.filter((pod) => !expected(pod).includes(architectures.get(pod.nodeName) ?? "none"));
+  assert.deepEqual(misplaced.map(({ name, nodeName }) => `${name} on ${nodeName}`), []);
+}
+
+export function podNamed(pods: readonly PodOutcome[], name: string): PodOutcome {
+  return pods.find((pod) => pod.name === name) ?? assert.fail(`no pod ${name}`);
 }
 
 function parseOutcome(pod: unknown): PodOutcome {

@@ -1,4 +1,5 @@
 // A child process of a test: output to a file, readiness by polling, a sure end.
+import { archwayProgram } from "../../support/archway_program.ts";
 import { GiveUp, type WaitOptions, waitUntil } from "./wait.ts";
 
 export interface ProcessOptions {
@@ -26,6 +27,20 @@ export async function isOk(url: string): Promise<boolean> {
   const response = await fetch(url, { signal: AbortSignal.timeout(2_000) });
   await response.body?.cancel();
   return response.ok;
+}
+
+/** `archway ARGS…` as a child process; resolves when its admin port says that it is ready, and ends it where that does not come. */
+export async function startArchway(
+  args: readonly string[],
+  { adminPort, ...options }: Pick<ProcessOptions, "name" | "directory" | "env"> & { readonly adminPort: number },
+): Promise<RunningProcess> {
+  const [command, ...leading] = archwayProgram("all");
+  const own = [...leading, ...args, `--admin-listen=127.0.0.1:${adminPort}`];
+  await using undo = new AsyncDisposableStack();
+  const archway = undo.use(RunningProcess.start({ ...options, command, args: own }));
+  await archway.waitReady(() => isOk(`http://127.0.0.1:${adminPort}/readyz`));
+  undo.move();
+  return archway;
 }
 
 /** A running child. Dispose (or stop) it: SIGTERM, and SIGKILL after the grace time. */

@@ -1,5 +1,7 @@
 // A real registry on loopback: Debian's docker-registry with TLS, Basic or token authentication, or as a pull-through cache.
 import { stringify } from "yaml";
+import { runCommand } from "../../support/commands.ts";
+import { findOnPath } from "../../support/go_build.ts";
 import { createAuthority, createSelfSigned, type IssuedCertificate } from "./pki.ts";
 import { findFreePort, isPortFree } from "./ports.ts";
 import { RunningProcess } from "./process.ts";
@@ -16,18 +18,13 @@ export interface RegistryOptions {
   /** Password by user; default one user `puller` with password `secret`. */
   readonly users?: Readonly<Record<string, string>>;
   /** Makes it a pull-through cache of another registry; nothing can be pushed then. */
-  readonly proxy?: {
-    readonly remoteUrl: string;
-    readonly caFile?: string;
-    readonly username?: string;
-    readonly password?: string;
-  };
+  readonly proxy?: { readonly remoteUrl: string; readonly caFile: string };
   /** Asks every client for a certificate of its own authority; see {@link RealRegistry.clientCertificate}. */
   readonly clientCertificates?: "none" | "required";
   /** For `auth: "token"`. */
   readonly token?: Pick<
     TokenServerOptions,
-    "publicRepositories" | "tokenMember" | "lifetimeSeconds" | "identityTokens"
+    "publicRepositories" | "tokenMember" | "identityTokens"
   >;
 }
 
@@ -67,9 +64,8 @@ export async function missingForRegistry(): Promise<string | undefined> {
   for (
     const [command, packageName] of [["docker-registry", "docker-registry"], ["htpasswd", "apache2-utils"]] as const
   ) {
-    const { success } = await new Deno.Command("sh", { args: ["-c", `command -v ${command}`], stdout: "null" })
-      .output();
-    if (!success) return `${command} is not on the PATH. Install the Debian package ${packageName}.`;
+    if (await findOnPath(command) !== undefined) continue;
+    return `${command} is not on the PATH. Install the Debian package ${packageName}.`;
   }
   return undefined;
 }
@@ -211,12 +207,7 @@ function renderConfig(
       ...(tls ? { tls: certificate } : {}),
     },
     ...renderAuth(directory, { auth, realm }),
-    ...(proxy === undefined ? {} : {
-      proxy: {
-        remoteurl: proxy.remoteUrl,
-        ...(proxy.username === undefined ? {} : { username: proxy.username, password: proxy.password ?? "" }),
-      },
-    }),
+    ...(proxy === undefined ? {} : { proxy: { remoteurl: proxy.remoteUrl } }),
   };
 }
 
@@ -240,8 +231,7 @@ async function hashPasswords(users: Readonly<Record<string, string>>): Promise<s
   const lines: string[] = [];
   for (const [user, password] of Object.entries(users)) {
     // Cost 4: a test cares for the protocol, not for the strength.
-    const { stdout } = await new Deno.Command("htpasswd", { args: ["-C", "4", "-Bbn", user, password] }).output();
-    lines.push(new TextDecoder().decode(stdout).trim());
+    lines.push((await runCommand("htpasswd", ["-C", "4", "-Bbn", user, password])).trim());
   }
   return `${lines.join("\n")}\n`;
 }

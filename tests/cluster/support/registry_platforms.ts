@@ -37,7 +37,7 @@ async function readConfig(
   registry: RealRegistry,
   { document, repository }: { readonly document: unknown; readonly repository: string },
 ): Promise<unknown> {
-  const { text } = await get(registry, `/v2/${repository}/blobs/${String(read(document, "config", "digest"))}`);
+  const { text } = await askRegistry(registry, `/v2/${repository}/blobs/${String(read(document, "config", "digest"))}`);
   return JSON.parse(text);
 }
 
@@ -48,13 +48,14 @@ export async function readManifest(
 ): Promise<{ readonly document: unknown; readonly digest: string; readonly repository: string } | undefined> {
   const path = reference.slice(reference.indexOf("/") + 1);
   const [repository = "", identifier = ""] = path.includes("@") ? path.split("@") : splitTag(path);
-  const { status, text, digest } = await get(registry, `/v2/${repository}/manifests/${identifier}`);
+  const { status, text, digest } = await askRegistry(registry, `/v2/${repository}/manifests/${identifier}`);
   if (status === 404) return undefined;
   assert.equal(status, 200, text);
   return { document: JSON.parse(text), digest, repository };
 }
 
-async function get(
+/** What it answers to a GET of its own user. */
+export async function askRegistry(
   { url, users, caPem }: RealRegistry,
   path: string,
 ): Promise<{ readonly status: number; readonly text: string; readonly digest: string }> {

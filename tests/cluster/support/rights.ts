@@ -1,6 +1,7 @@
 // What a ServiceAccount was granted against what the audit log says it did: rights that are missing, rights that are idle.
 import * as z from "zod";
 import type { ManifestObject } from "../../../manifests/generate/kustomize.ts";
+import { parseAuditLog } from "./audit_log.ts";
 
 /** One verb on one resource, the finest thing a role can say. `name` and `namespace` are undefined for all. */
 export interface Right {
@@ -16,7 +17,8 @@ export interface Use {
   readonly resource: string;
   readonly verb: string;
   readonly name: string | undefined;
-  readonly namespace: string | undefined;
+  /** Empty for what is in no namespace. */
+  readonly namespace: string;
   readonly status: number;
 }
 
@@ -28,20 +30,6 @@ const RULES = z.array(z.object({
 }));
 const SUBJECTS = z.array(z.looseObject({ kind: z.string(), name: z.string() }));
 const ROLE_REF = z.looseObject({ kind: z.string(), name: z.string() });
-const AUDIT = z.looseObject({
-  stage: z.string(),
-  verb: z.string(),
-  requestURI: z.string().default(""),
-  user: z.looseObject({ username: z.string() }),
-  objectRef: z.looseObject({
-    resource: z.string(),
-    subresource: z.string().optional(),
-    apiGroup: z.string().optional(),
-    name: z.string().optional(),
-    namespace: z.string().optional(),
-  }).optional(),
-  responseStatus: z.looseObject({ code: z.int().default(0) }).optional(),
-});
 
 export function readRights(objects: readonly ManifestObject[], account: string): readonly Right[] {
   return objects.filter(({ kind }) => kind.endsWith("RoleBinding")).flatMap((binding) => {
@@ -69,15 +57,11 @@ export function readRights(objects: readonly ManifestObject[], account: string):
 
 /** The account's requests. A patch that was answered 201 made the object: server-side apply needs `create` as well. */
 export function readUses(auditLog: string, username: string): readonly Use[] {
-  // Most lines are of others: only those that may be the account's are parsed.
-  return auditLog.split("\n").filter((line) => line.includes(username)).flatMap((line) => {
-    const { stage, verb, user, objectRef, responseStatus, requestURI } = AUDIT.parse(JSON.parse(line));
-    const ends = stage === "ResponseComplete" || (verb === "watch" && stage === "ResponseStarted");
-    if (!ends || user.username !== username || objectRef === undefined) return [];
-    const { resource, subresource, apiGroup = "", namespace } = objectRef;
-    const status = responseStatus?.code ?? 0;
-    const name = objectRef.name ?? selectedName(requestURI);
-    const use = { resource: fullName(resource, apiGroup, subresource), verb, name, namespace, status };
+  return parseAuditLog(auditLog, username).flatMap((request) => {
+    const { user, uri, verb, group, resource, subresource, namespace, status } = request;
+    if (user !== username || resource === "") return [];
+    const name = request.name === "" ? selectedName(uri) : request.name;
+    const use = { resource: fullName(resource, group, subresource), verb, name, namespace, status };
     return verb === "patch" && status === 201 ? [use, { ...use, verb: "create" }] : [use];
   });
 }
@@ -108,10 +92,10 @@ function allows(right: Right, use: Use): boolean {
     (right.namespace === undefined || right.namespace === use.namespace);
 }
 
-function fullName(resource: string, group: string, subresource?: string): string {
-  const [plural = "", own] = resource.split("/");
-  const sub = subresource ?? own;
-  return `${group === "" ? plural : `${plural}.${group}`}${sub === undefined ? "" : `/${sub}`}`;
+function fullName(resource: string, group: string, subresource = ""): string {
+  const [plural = "", own = ""] = resource.split("/");
+  const sub = subresource === "" ? own : subresource;
+  return `${group === "" ? plural : `${plural}.${group}`}${sub === "" ? "" : `/${sub}`}`;
 }
 
 /** A list or watch of one object by its name counts as one of that name. */

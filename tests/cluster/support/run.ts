@@ -1,5 +1,6 @@
 // Runs cluster tests with control planes that are ready: `deno run -A tests/cluster/support/run.ts [--planes=N] [deno test
 // arguments]`, as many as files run side by side (1). Exit code: that of the tests, or 1 when no control plane can be had.
+import { runPassing } from "../../support/commands.ts";
 import { PLANES_VARIABLE } from "./leased_plane.ts";
 import { startReadyPlanes } from "./ready_planes.ts";
 
@@ -29,31 +30,10 @@ async function runTests(args: readonly string[]): Promise<number> {
 async function runDenoTest(args: readonly string[], planesFolder: string): Promise<number> {
   // Where setpriv exists the tests end with us, however we end.
   const launch = 'if command -v setpriv >/dev/null; then exec setpriv --pdeathsig TERM -- "$@"; else exec "$@"; fi';
-  const tests = new Deno.Command("sh", {
-    args: ["-c", launch, "sh", Deno.execPath(), ...renderTestArguments(args)],
+  return await runPassing("sh", ["-c", launch, "sh", Deno.execPath(), ...renderTestArguments(args)], {
     env: { [PLANES_VARIABLE]: planesFolder },
     stdin: "null",
-    stdout: "inherit",
-    stderr: "inherit",
-  }).spawn();
-  // A terminal sends Ctrl-C to the tests as well; a supervisor signals only us. Either way we stay to stop the servers.
-  const pass = (signal: Deno.Signal) => (): void => {
-    try {
-      tests.kill(signal);
-    } catch {
-      // Ended already.
-    }
-  };
-  const onInterrupt = pass("SIGINT");
-  const onTerminate = pass("SIGTERM");
-  Deno.addSignalListener("SIGINT", onInterrupt);
-  Deno.addSignalListener("SIGTERM", onTerminate);
-  try {
-    return (await tests.status).code;
-  } finally {
-    Deno.removeSignalListener("SIGINT", onInterrupt);
-    Deno.removeSignalListener("SIGTERM", onTerminate);
-  }
+  });
 }
 
 if (import.meta.main) {

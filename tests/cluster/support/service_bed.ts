@@ -6,8 +6,7 @@ import { type ClusterAccess, read } from "./cluster_access.ts";
 import { clusterConfig, CONFIGS, POD_WEBHOOK } from "./objects.ts";
 import { renderPod } from "./pods.ts";
 import { findFreePort } from "./ports.ts";
-import { archwayProgram } from "../../support/archway_program.ts";
-import { isOk, RunningProcess } from "./process.ts";
+import { type RunningProcess, startArchway } from "./process.ts";
 import { pause, waitUntil } from "./wait.ts";
 
 export const NAMESPACE = "archway-system";
@@ -48,12 +47,13 @@ export async function enableBehindService(cluster: ClusterAccess): Promise<void>
   await waitUntil("the webhook", () => cluster.exists(POD_WEBHOOK));
 }
 
-/** Waits until a pod is gated: the API server learns of a webhook a moment after it was stored. */
-export async function untilGated(cluster: ClusterAccess): Promise<void> {
-  await waitUntil("a pod to be gated", async () => {
-    const pod = renderPod({ name: `probe-${crypto.randomUUID()}`, images: ["registry.invalid/team/app:1"] });
-    const created = await cluster.request("POST", "/api/v1/namespaces/default/pods", pod);
-    return read(created.body, "spec", "schedulingGates") !== undefined;
+/** Waits until a pod is gated, and gives its path: the API server learns of a webhook a moment after it was stored. */
+export async function untilGated(cluster: ClusterAccess, namespace = "default"): Promise<string> {
+  const pods = `/api/v1/namespaces/${namespace}/pods`;
+  return await waitUntil("a pod to be gated", async () => {
+    const name = `probe-${crypto.randomUUID()}`;
+    const created = await cluster.request("POST", pods, renderPod({ name, images: ["registry.invalid/team/app:1"] }));
+    return read(created.body, "spec", "schedulingGates") !== undefined && `${pods}/${name}`;
   });
 }
 
@@ -77,7 +77,6 @@ export class ServiceReplica implements AsyncDisposable {
       `--kubeconfig=${options.kubeconfig}`,
       `--namespace=${NAMESPACE}`,
       `--listen=0.0.0.0:${this.#ports.webhook}`,
-      `--admin-listen=127.0.0.1:${this.#ports.admin}`,
     ];
   }
 
@@ -87,15 +86,13 @@ export class ServiceReplica implements AsyncDisposable {
   }
 
   async start(): Promise<void> {
-    const [command, ...leading] = archwayProgram("all");
-    this.#process = RunningProcess.start({
-      name: this.#name,
-      command,
-      args: [...leading, "serve", ...this.#args],
-      directory: this.#cluster.directory,
-      env: { POD_NAME: this.#name },
+    const [name, { directory }, { admin: adminPort }] = [this.#name, this.#cluster, this.#ports];
+    this.#process = await startArchway(["serve", ...this.#args], {
+      name,
+      directory,
+      adminPort,
+      env: { POD_NAME: name },
     });
-    await this.#process.waitReady(() => isOk(`http://127.0.0.1:${this.#ports.admin}/readyz`));
     const slice = {
       ...{ apiVersion: "discovery.k8s.io/v1", kind: "EndpointSlice", addressType: "IPv4" },
       metadata: { name: this.#name, labels: { "kubernetes.io/service-name": "archway-webhook" } },

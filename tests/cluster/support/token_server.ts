@@ -3,6 +3,8 @@
 import { type RepositoryAccess, signToken } from "./json_web_token.ts";
 import { type CertificateAuthority, createAuthority, type IssuedCertificate } from "./pki.ts";
 
+const LIFETIME_SECONDS = 300;
+
 export interface TokenServerOptions {
   readonly service: string;
   readonly issuer: string;
@@ -10,7 +12,6 @@ export interface TokenServerOptions {
   readonly publicRepositories?: readonly string[];
   /** Name of the member that carries the token; registries in the field use either or both. */
   readonly tokenMember?: "token" | "access_token";
-  readonly lifetimeSeconds?: number;
   /** A refresh token that is worth a user's password (identity token). */
   readonly identityTokens?: Readonly<Record<string, string>>;
   /** Serves TLS with a certificate of this authority; plain HTTP without. */
@@ -33,7 +34,6 @@ export interface TokenServer extends AsyncDisposable {
   /** Certificate that the registry must trust (`rootcertbundle`), PEM. */
   readonly rootCertificatePem: string;
   readonly requests: readonly TokenRequest[];
-  setUsers(users: Readonly<Record<string, string>>): void;
   /** A token with every right that is asked for, for the test's own pushes. */
   issue(access: readonly RepositoryAccess[]): Promise<string>;
 }
@@ -42,10 +42,9 @@ export async function startTokenServer(options: TokenServerOptions): Promise<Tok
   const signers = await createAuthority("archway test token server");
   const signer = await signers.issue({ commonName: "token signer", usage: "client", keyType: "rsa" });
   const requests: TokenRequest[] = [];
-  let users = options.users;
   const handler = async (request: Request): Promise<Response> => {
     const asked = await parseTokenRequest(request);
-    const outcome = authenticate(asked, { ...options, users });
+    const outcome = authenticate(asked, options);
     requests.push({ ...asked, user: outcome.user, status: outcome.status });
     if (outcome.status !== 200) {
       return Response.json({ details: "incorrect username or password" }, { status: outcome.status });
@@ -66,9 +65,6 @@ export async function startTokenServer(options: TokenServerOptions): Promise<Tok
     realm: `${certificate === undefined ? "http" : "https"}://${address}:${server.addr.port}/token`,
     rootCertificatePem: signers.certificatePem,
     requests,
-    setUsers: (next) => {
-      users = next;
-    },
     issue: (access) => signToken(signer, claims(options, { access, user: "pusher" })),
     [Symbol.asyncDispose]: () => server.shutdown(),
   };
@@ -131,8 +127,8 @@ interface Granted {
 }
 
 function claims(options: TokenServerOptions, { access, user }: Granted): Parameters<typeof signToken>[1] {
-  const { issuer, service, lifetimeSeconds = 300 } = options;
-  return { issuer, audience: service, subject: user, access, lifetimeSeconds };
+  const { issuer, service } = options;
+  return { issuer, audience: service, subject: user, access, lifetimeSeconds: LIFETIME_SECONDS };
 }
 
 async function renderAnswer(
@@ -142,7 +138,7 @@ async function renderAnswer(
   const token = await signToken(signer, claims(options, granted));
   return {
     [options.tokenMember ?? "token"]: token,
-    expires_in: options.lifetimeSeconds ?? 300,
+    expires_in: LIFETIME_SECONDS,
     issued_at: new Date().toISOString(),
   };
 }

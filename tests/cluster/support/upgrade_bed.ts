@@ -86,7 +86,7 @@ export function openHastyClock(speed: number): ShiftableClock {
 
 export interface UpgradeBedOptions extends Partial<SimulationOptions> {
   readonly clock?: ShiftableClock;
-  /** As `WITHOUT_KUBELETS` says: of many nodes, or whose servers are restarted. Default: one that tests share. */
+  /** As `WITHOUT_KUBELETS` says: of many nodes. Default: one that tests share. */
   readonly cluster?: ClusterAccess;
 }
 

@@ -6,10 +6,11 @@ import { type ManifestObject, renderComposition } from "../../../manifests/gener
 import { Upgrades } from "../../../lib/upgrades/names.ts";
 import { EXTERNAL_ID } from "../../lib/upgrades/outside/ocm_double.ts";
 import { archwayProgram } from "../../support/archway_program.ts";
+import { lacks } from "../../support/needs.ts";
 import { AuditTail } from "./audit_tail.ts";
 import { type ClusterAccess, expectStatus, read } from "./cluster_access.ts";
 import { argumentsOf, leadTo } from "./installation.ts";
-import { mountAccount } from "./mounted_account.ts";
+import { canMountAccount, mountAccount } from "./mounted_account.ts";
 import { CLUSTER_VERSION, PLANS, SimulatedOpenShift, type SimulationOptions, TO } from "./simulated_openshift.ts";
 import { findFreePort } from "./ports.ts";
 import { isOk, RunningProcess } from "./process.ts";
@@ -33,6 +34,13 @@ const COMPONENTS = ["components/upgrades", "components/upgrades-drain"];
 const KINDS = ["Namespace", "ServiceAccount", "Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding"];
 // After the account was mounted: names of Services are found as in a cluster.
 const WITH_HOSTS = `set -e; mount --bind "$1" /etc/hosts; shift; exec setpriv --pdeathsig KILL -- "$@"`;
+
+const ignore = lacks("go") || !await canMountAccount();
+
+/** A test that needs Go, by which OpenShift's definitions are got, and processes that find their account as in a pod. */
+export function test(name: string, play: (t: Deno.TestContext) => Promise<void>): void {
+  Deno.test(name, { ignore }, play);
+}
 
 export interface UpgradeReplica {
   readonly process: RunningProcess;

@@ -5,6 +5,7 @@ import { type OcmDouble, PULL_SECRET_AUTH, startOcm } from "../../lib/upgrades/o
 import { makeMultiArch } from "../../support/documents.ts";
 import { type FakeRegistry, openFakeRegistry } from "../../support/registry.ts";
 import { type ClusterAccess } from "./cluster_access.ts";
+import { dockerSecret } from "./objects.ts";
 import { createAuthority } from "./pki.ts";
 
 const MONITORING = "openshift-monitoring";
@@ -17,6 +18,8 @@ const HOSTS = [
   `deployment-validation-operator-metrics.${VALIDATION}.svc`,
 ];
 
+/** Where the login at the cluster manager is. */
+export const GLOBAL_SECRET = { namespace: "openshift-config", name: "pull-secret" };
 /** How long a silence of another lasts: longer than any test. */
 const SILENCE_MS = 3_600_000;
 
@@ -122,7 +125,6 @@ async function createWays(
     spec: { ports: [port] },
   });
   const web = { name: "web", port: portOf(monitoring) };
-  const login = { auths: { "cloud.openshift.com": { auth: PULL_SECRET_AUTH } } };
   const objects = [
     ...[MONITORING, VALIDATION, "openshift-config"].map((name) => (
       { apiVersion: "v1", kind: "Namespace", metadata: { name } }
@@ -135,11 +137,7 @@ async function createWays(
       ...{ apiVersion: "v1", kind: "ConfigMap", data: { "service-ca.crt": caPem } },
       metadata: { namespace: MONITORING, name: "serving-certs-ca-bundle" },
     },
-    {
-      ...{ apiVersion: "v1", kind: "Secret", type: "kubernetes.io/dockerconfigjson" },
-      metadata: { namespace: "openshift-config", name: "pull-secret" },
-      stringData: { ".dockerconfigjson": JSON.stringify(login) },
-    },
+    dockerSecret(GLOBAL_SECRET, { "cloud.openshift.com": { auth: PULL_SECRET_AUTH } }),
   ];
   await cluster.apply(objects);
 }

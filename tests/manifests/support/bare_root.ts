@@ -1,5 +1,6 @@
 // A root folder with nothing but what gcr.io/distroless/cc-debian12 has, to run the image's content in without an engine.
 import { basename, dirname, join } from "node:path";
+import { runToEnd } from "../../support/commands.ts";
 
 /** The libraries of distroless/cc that a program may want: glibc, its loader, libgcc. No libstdc++, no shell, no tools. */
 const LIBRARIES = /^(linux-vdso\.so\.1|ld-linux-[\w-]+\.so\.\d|lib(c|m|dl|rt|pthread|gcc_s|resolv)\.so\.\d+)$/;
@@ -46,17 +47,10 @@ export class BareRoot implements AsyncDisposable {
     const script = 'root=$1 user=$2; shift 2; mount --rbind /proc "$root/proc" && mount --rbind /dev "$root/dev" && ' +
       'exec chroot --userspec="$user" --groups= "$root" "$@"';
     const started = performance.now();
-    const run = await new Deno.Command("unshare", {
-      args: ["--mount", "sh", "-c", script, "sh", this.folder, `${NOBODY}:${NOBODY}`, ...args],
-      clearEnv: true,
-      env: { PATH: "/usr/sbin:/usr/bin:/sbin:/bin", ...env },
-      stdin: "null",
-      stdout: "piped",
-      stderr: "piped",
-    }).output();
-    const ms = performance.now() - started;
-    const decoder = new TextDecoder();
-    return { code: run.code, stdout: decoder.decode(run.stdout), stderr: decoder.decode(run.stderr), ms };
+    const inRoot = ["--mount", "sh", "-c", script, "sh", this.folder, `${NOBODY}:${NOBODY}`, ...args];
+    const only = { clearEnv: true, env: { PATH: "/usr/sbin:/usr/bin:/sbin:/bin", ...env } };
+    const { code, out, err } = await runToEnd("unshare", inRoot, only);
+    return { code, stdout: out, stderr: err, ms: performance.now() - started };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -65,9 +59,9 @@ export class BareRoot implements AsyncDisposable {
 }
 
 async function librariesOf(program: string): Promise<readonly string[]> {
-  const { stdout } = await new Deno.Command("ldd", { args: [program], stdout: "piped" }).output();
+  const { out } = await runToEnd("ldd", [program]);
   const paths: string[] = [];
-  for (const line of new TextDecoder().decode(stdout).split("\n")) {
+  for (const line of out.split("\n")) {
     const name = line.trim().split(" ")[0] ?? "";
     if (name === "") continue;
     if (!LIBRARIES.test(basename(name))) throw new Error(`Cannot run "${program}" in the image: it has no ${name}`);

@@ -1,6 +1,7 @@
 // A base image with what gcr.io/distroless/cc has: glibc, libgcc_s, CA certificates, the user nonroot; from Debian packages.
 import { readPinnedDeno } from "../../../manifests/image/runtime.ts";
 import { pinnedCacheDirectory } from "../../support/go_build.ts";
+import { temporaryFolder } from "../../support/temporary_folder.ts";
 import { runCommand } from "../../support/commands.ts";
 import { unpackDebian } from "./debian.ts";
 import type { NodeArch } from "./program_images.ts";
@@ -32,16 +33,13 @@ export async function downloadBase(): Promise<void> {
 }
 
 export async function buildBaseImage(): Promise<void> {
-  const context = await Deno.makeTempDir({ prefix: "archway-base-" });
-  try {
-    for (const arch of ["amd64", "arm64"] as const) await fillRoot(`${context}/${arch}`, arch);
-    await Deno.writeTextFile(`${context}/Containerfile`, CONTAINERFILE);
-    await runCommand("buildah", ["manifest", "rm", BASE_IMAGE]).catch(() => "");
-    const platform = "--platform=linux/amd64,linux/arm64";
-    await runCommand("buildah", ["build", "--quiet", platform, `--manifest=${BASE_IMAGE}`, context]);
-  } finally {
-    await Deno.remove(context, { recursive: true });
-  }
+  await using temporary = await temporaryFolder();
+  const context = temporary.path;
+  for (const arch of ["amd64", "arm64"] as const) await fillRoot(`${context}/${arch}`, arch);
+  await Deno.writeTextFile(`${context}/Containerfile`, CONTAINERFILE);
+  await runCommand("buildah", ["manifest", "rm", BASE_IMAGE]).catch(() => "");
+  const platform = "--platform=linux/amd64,linux/arm64";
+  await runCommand("buildah", ["build", "--quiet", platform, `--manifest=${BASE_IMAGE}`, context]);
 }
 
 /** A deno for the architecture: this one, or the one of the package for arm64 Linux on PyPI. */

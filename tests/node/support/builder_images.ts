@@ -1,6 +1,7 @@
 // The builder's image and a base image of node images, for both architectures: Debian's programs, laid out as the machine config
 // operator's image and Red Hat CoreOS have them.
 import { ensureGoProgram, pinnedCacheDirectory } from "../../support/go_build.ts";
+import { temporaryFolder } from "../../support/temporary_folder.ts";
 import { runCommand } from "../../support/commands.ts";
 import { unpackDebian } from "./debian.ts";
 import type { NodeArch } from "./program_images.ts";
@@ -61,23 +62,20 @@ export async function unpackBuilderPackages(): Promise<void> {
 }
 
 export async function buildBuilderImages(): Promise<void> {
-  const context = await Deno.makeTempDir({ prefix: "archway-builder-" });
-  try {
-    for (const arch of ARCHITECTURES) {
-      const builder = await layOut(`${context}/builder/${arch}`, { arch, packages: BUILDER, files: BUILDER_FILES });
-      if (arch !== "amd64") await write(builder, EMULATED_FILES);
-      await runCommand("python3", ["-c", GIVE, `${builder}/usr/bin`]);
-      await Deno.mkdir(`${builder}/home/build`);
-      await Deno.chown(`${builder}/home/build`, 1000, 1000);
-      await Deno.copyFile(await ensureProgram(arch), `${builder}/usr/bin/machine-os-builder`);
-      await Deno.symlink(`${TRUST}/extracted/pem/tls-ca-bundle.pem`, `${builder}/etc/ssl/certs/ca-certificates.crt`);
-      await layOut(`${context}/os/${arch}`, { arch, packages: OS, files: OS_FILES });
-    }
-    await build(BUILDER_IMAGE, `${context}/builder`);
-    await build(OS_IMAGE, `${context}/os`);
-  } finally {
-    await Deno.remove(context, { recursive: true });
+  await using temporary = await temporaryFolder();
+  const context = temporary.path;
+  for (const arch of ARCHITECTURES) {
+    const builder = await layOut(`${context}/builder/${arch}`, { arch, packages: BUILDER, files: BUILDER_FILES });
+    if (arch !== "amd64") await write(builder, EMULATED_FILES);
+    await runCommand("python3", ["-c", GIVE, `${builder}/usr/bin`]);
+    await Deno.mkdir(`${builder}/home/build`);
+    await Deno.chown(`${builder}/home/build`, 1000, 1000);
+    await Deno.copyFile(await ensureProgram(arch), `${builder}/usr/bin/machine-os-builder`);
+    await Deno.symlink(`${TRUST}/extracted/pem/tls-ca-bundle.pem`, `${builder}/etc/ssl/certs/ca-certificates.crt`);
+    await layOut(`${context}/os/${arch}`, { arch, packages: OS, files: OS_FILES });
   }
+  await build(BUILDER_IMAGE, `${context}/builder`);
+  await build(OS_IMAGE, `${context}/os`);
 }
 
 interface Layout {
@@ -111,7 +109,7 @@ async function ensureProgram(arch: NodeArch): Promise<string> {
   const directory = await pinnedCacheDirectory("machine-os-builder", sources);
   const environment = { GOARCH: arch };
   const program = { name: `program-${arch}`, module: MODULE, package: ".", linkerFlags: "-s -w", environment };
-  return await ensureGoProgram(program, { directory, onProgress: () => {} });
+  return await ensureGoProgram(program, directory);
 }
 
 /**

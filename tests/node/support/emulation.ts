@@ -24,7 +24,7 @@ export interface Emulation {
 export async function writeEmulation(directory: string): Promise<Emulation> {
   const cache = await pinnedCacheDirectory("emulator", [new URL("main.go", MODULE)]);
   const program = { name: "emulator", module: MODULE, package: ".", linkerFlags: "-s -w" };
-  const front = await Deno.readFile(await ensureGoProgram(program, { directory: cache, onProgress: () => {} }));
+  const front = await Deno.readFile(await ensureGoProgram(program, cache));
   const qemu = await Deno.readFile(await findOnPath(QEMU) ?? `/usr/bin/${QEMU}`);
   const [interpreter, foreign] = [`${directory}/interpreter`, `${directory}/foreign`];
   const length = new BigUint64Array([BigInt(qemu.length)]);

@@ -9,6 +9,7 @@ import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
 import { silentLogger } from "../../../lib/log.ts";
 import { EnoexecAnnotation } from "../../../lib/names.ts";
 import { read } from "../../cluster/support/cluster_access.ts";
+import type { PodName } from "../../cluster/support/pods.ts";
 import { waitUntil } from "../../cluster/support/wait.ts";
 import { openTestApi } from "../../support/cluster_api.ts";
 import { daemonLog } from "./exec_format_daemon.ts";
@@ -18,11 +19,6 @@ import type { OpenLab } from "./open_lab.ts";
 export interface WrittenEvent extends EventView {
   readonly uid: string;
   readonly author: string;
-}
-
-export interface PodName {
-  readonly namespace: string;
-  readonly name: string;
 }
 
 export interface EventFollower extends AsyncDisposable {

@@ -1,8 +1,8 @@
 // Pods on the nodes whose containers are to run programs of another architecture, and what their status says of them.
 import assert from "node:assert/strict";
 import { read } from "../../cluster/support/cluster_access.ts";
+import type { PodName } from "../../cluster/support/pods.ts";
 import { waitUntil } from "../../cluster/support/wait.ts";
-import type { PodName } from "./exec_format_events.ts";
 import type { OpenLab } from "./open_lab.ts";
 import { ensureNodePrograms } from "./programs.ts";
 import { ensureStarter } from "./starter.ts";

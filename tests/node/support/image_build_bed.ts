@@ -1,8 +1,9 @@
 // What OpenShift has where node images are built, on the nodes of the lab: its definitions, the namespace with the secrets and the
 // account of builds, a pool of all nodes; and a registry with a login, a base image for both architectures and the tests' builder.
 import { BUILD_NAMESPACE } from "../../cluster/support/build_objects.ts";
+import { BUILD_KINDS } from "../../cluster/support/build_plane.ts";
 import { expectStatus, read } from "../../cluster/support/cluster_access.ts";
-import { applyDefinitions, type OpenShiftKind, readDefinition } from "../../cluster/support/openshift_crds.ts";
+import { applyDefinitions, readDefinition } from "../../cluster/support/openshift_crds.ts";
 import { createPullSecret } from "../../cluster/support/pods.ts";
 import type { RealRegistry } from "../../cluster/support/registry.ts";
 import { readManifest } from "../../cluster/support/registry_platforms.ts";
@@ -27,10 +28,6 @@ import type { NodeArch } from "./program_images.ts";
 
 export const BUILDS = "archway-image-builds";
 
-const KINDS: readonly OpenShiftKind[] = [
-  ...["machineosconfigs", "machineosbuilds", "machineconfigpools", "machineconfigs"] as const,
-  ...["controllerconfigs", "machinesets", "clusterversions"] as const,
-];
 /** A build on the emulated node takes half a minute when the machine has nothing else to do. */
 const PATIENCE = { deadlineMs: 600_000, intervalMs: 500 };
 
@@ -47,13 +44,13 @@ export async function openImageBuildBed(lab: OpenLab): Promise<ImageBuildBed> {
   const registry = undo.use(await openNodeRegistry(lab, options));
   const [builder, base] = await pushImages(registry);
   undo.defer(() => removeObjects(lab));
-  await applyDefinitions(lab, KINDS);
+  await applyDefinitions(lab, BUILD_KINDS);
   await kubectl(lab, "label", "nodes", "--all", "--overwrite", `${POOL_LABEL}=`);
   await kubectl(lab, "create", "namespace", BUILD_NAMESPACE);
   // The API server refuses a pod that asks for more rights than containers have.
   await kubectl(lab, "label", "namespace", BUILD_NAMESPACE, "pod-security.kubernetes.io/enforce=baseline");
   for (const name of [PUSH_SECRET, "global-pull-secret-copy"]) {
-    await createLogin(lab, registry, { namespace: BUILD_NAMESPACE, name });
+    await createPullSecret(lab, BUILD_NAMESPACE, { ...registry, name });
   }
   await lab.apply([...renderAccount(), renderImages(builder), ...renderPool(base)]);
   const path = `/apis/${API_VERSION}/controllerconfigs`;
@@ -72,20 +69,13 @@ async function pushImages(registry: RealRegistry): Promise<readonly [builder: st
 }
 
 async function removeObjects(lab: OpenLab): Promise<void> {
-  const names = (await Promise.all(KINDS.map(readDefinition))).map((each) => String(read(each, "metadata", "name")));
+  const names = (await Promise.all(BUILD_KINDS.map(readDefinition))).map((each) =>
+    String(read(each, "metadata", "name"))
+  );
   const gone = ["--ignore-not-found", "--timeout=60s"];
   await lab.kubectl(["delete", "namespace", BUILD_NAMESPACE, ...gone]);
   await lab.kubectl(["delete", "customresourcedefinitions", ...names, ...gone]);
   await lab.kubectl(["label", "nodes", "--all", `${POOL_LABEL}-`]);
-}
-
-export async function createLogin(
-  lab: OpenLab,
-  { host, users }: RealRegistry,
-  { namespace, name }: { readonly namespace: string; readonly name: string },
-): Promise<void> {
-  const [[user, password] = ["", ""]] = Object.entries(users);
-  await createPullSecret(lab, namespace, { name, host, user, password });
 }
 
 /** Has the pool's image built, or built anew, with a text of its own for each architecture. */

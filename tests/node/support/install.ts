@@ -1,7 +1,7 @@
 // Installs Archway on the nodes of the lab as README's install block does: image set, built, pushed, applied, rolled out, configured.
 import { join, relative } from "node:path";
 import { stringify } from "yaml";
-import type { KubectlResult } from "../../cluster/support/cluster_access.ts";
+import { clusterConfig } from "../../cluster/support/objects.ts";
 import { waitUntil } from "../../cluster/support/wait.ts";
 import { type ArchwayImage, ensureBuilt, push } from "./archway_images.ts";
 import type { OpenLab } from "./open_lab.ts";
@@ -112,12 +112,7 @@ async function renderOverlay(
 
 /** The config of README, and the wait until it is Available. */
 export async function configure(lab: OpenLab, spec: unknown = {}): Promise<void> {
-  const config = {
-    apiVersion: "multiarch.openshift.io/v1beta1",
-    kind: "ClusterPodPlacementConfig",
-    metadata: { name: "cluster" },
-    spec,
-  };
+  const config = clusterConfig(spec);
   await waitUntil("the config to be accepted", async () => {
     const { code } = await lab.kubectl(["apply", "-f", "-"], { stdin: JSON.stringify(config) });
     return code === 0;
@@ -127,9 +122,7 @@ export async function configure(lab: OpenLab, spec: unknown = {}): Promise<void>
 
 /** Runs kubectl as admin; throws what it printed when it fails. */
 export async function kubectl(lab: OpenLab, ...args: readonly string[]): Promise<string> {
-  const { code, stdout, stderr }: KubectlResult = await lab.kubectl(args);
-  if (code !== 0) throw new Error(`Cannot run kubectl ${args.join(" ")}: ${stderr.trim()}`);
-  return stdout;
+  return await lab.run(args);
 }
 
 export async function uninstall(

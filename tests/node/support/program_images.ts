@@ -1,10 +1,14 @@
 // Images with a real program in them, made without a builder: a test decides what index, config and program each claim.
 import {
   type Blob as ImageBlob,
+  describe,
   type ImageDocument,
   type ImageDocuments,
   toBlob,
+  toDocument,
+  writeLayout,
 } from "../../cluster/support/image_documents.ts";
+import { temporaryFolder } from "../../support/temporary_folder.ts";
 import { runCommand } from "../../support/commands.ts";
 
 export type NodeArch = "amd64" | "arm64";
@@ -103,33 +107,9 @@ async function gzip(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuf
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
-function describe(
-  mediaType: string,
-  { digest, bytes }: Pick<ImageDocument, "digest" | "bytes">,
-): Readonly<Record<string, unknown>> {
-  return { mediaType, digest, size: bytes.length };
-}
-
-async function toDocument(value: unknown, mediaType: string): Promise<ImageDocument> {
-  return { ...await toBlob(new TextEncoder().encode(JSON.stringify(value))), mediaType };
-}
-
 /** Writes an image as an OCI archive that `ctr images import` takes under `name`. */
 export async function writeOciArchive(file: string, name: string, documents: ImageDocuments): Promise<void> {
-  const folder = await Deno.makeTempDir({ prefix: "archway-oci-" });
-  try {
-    await Deno.mkdir(`${folder}/blobs/sha256`, { recursive: true });
-    for (const { digest, bytes } of [...documents.blobs, ...documents.children, documents.top]) {
-      await Deno.writeFile(`${folder}/blobs/sha256/${digest.replace("sha256:", "")}`, bytes);
-    }
-    const entry = {
-      ...describe(documents.top.mediaType, documents.top),
-      annotations: { "io.containerd.image.name": name },
-    };
-    await Deno.writeTextFile(`${folder}/oci-layout`, '{"imageLayoutVersion":"1.0.0"}');
-    await Deno.writeTextFile(`${folder}/index.json`, JSON.stringify({ schemaVersion: 2, manifests: [entry] }));
-    await runCommand("tar", ["-C", folder, "-cf", file, "."]);
-  } finally {
-    await Deno.remove(folder, { recursive: true });
-  }
+  await using folder = await temporaryFolder();
+  await writeLayout(folder.path, documents, { "io.containerd.image.name": name });
+  await runCommand("tar", ["-C", folder.path, "-cf", file, "."]);
 }

@@ -79,12 +79,12 @@ export async function findNodePrograms(): Promise<NodePrograms | undefined> {
 }
 
 /** Finds the programs, building what lacks: about ten minutes on two cores the first time. */
-export async function ensureNodePrograms(onProgress: (line: string) => void = reportProgress): Promise<NodePrograms> {
+export async function ensureNodePrograms(): Promise<NodePrograms> {
   const found = await findNodePrograms();
   if (found !== undefined) return found;
   const directory = await cacheDirectory();
-  for (const program of PLAIN) await ensureGoProgram(program, { directory, onProgress });
-  await ensureGoProgram(await anyArchContainerd(directory), { directory, onProgress });
+  for (const program of PLAIN) await ensureGoProgram(program, directory);
+  await ensureGoProgram(await anyArchContainerd(directory), directory);
   return toPrograms(directory);
 }
 
@@ -137,8 +137,4 @@ async function anyArchContainerd(directory: string): Promise<GoProgram> {
   for (const end of ["mod", "sum"]) await Deno.copyFile(new URL(`go.${end}`, plain.module), `${directory}/any.${end}`);
   await runCommand("go", ["mod", "edit", `-replace=github.com/containerd/platforms=${copy}`, `${directory}/any.mod`]);
   return { ...plain, name: ANY_ARCH, buildFlags: ["-mod=mod", `-modfile=${directory}/any.mod`] };
-}
-
-function reportProgress(line: string): void {
-  Deno.stderr.writeSync(new TextEncoder().encode(`nodes: ${line}\n`));
 }

@@ -7,6 +7,7 @@
 import { openShiftModule } from "../../cluster/support/openshift_crds.ts";
 import { unpackPackages } from "../../../manifests/image/bpftrace.ts";
 import { PACKAGE_CACHE } from "../../../manifests/image/context.ts";
+import { runPassing } from "../../support/commands.ts";
 import { has } from "../../support/needs.ts";
 import { downloadBase } from "./base_image.ts";
 import { unpackBuilderPackages } from "./builder_images.ts";
@@ -83,7 +84,8 @@ async function runLab(directory: string, args: readonly string[]): Promise<numbe
   const enter = ["nsenter", "-t", String(host.holderPid), "-n", "--", ...inside];
   // In the cgroup of the first node, so that all of it ends with us, and with its temporary files in our folder.
   const tasks = daemonTasks("n1");
-  return await runPassing("sh", ["-c", ENTER, "sh", tasks, ...enter], await insideEnvironment(directory));
+  const env = { ...await insideEnvironment(directory) };
+  return await runPassing("sh", ["-c", ENTER, "sh", tasks, ...enter], { env });
 }
 
 /** Temporary files lie in the folder that is removed at the end, as do images that are built, unless lanes share these. */
@@ -116,38 +118,15 @@ function watch(directory: string): void {
 async function runInside({ directory, holderPid, rest }: InsideArguments): Promise<number> {
   const programs = await ensureNodePrograms();
   await using lab = await startLab({ directory, holderPid, programs, onProgress: report });
-  const coordinates = JSON.stringify(lab.coordinates);
+  const env = { [LAB_VARIABLE]: JSON.stringify(lab.coordinates) };
   const [first] = rest;
   if (first?.startsWith("tests/bench/") === true) {
-    return await runPassing(Deno.execPath(), ["run", "-A", ...rest], { [LAB_VARIABLE]: coordinates });
+    return await runPassing(Deno.execPath(), ["run", "-A", ...rest], { env });
   }
-  if (first === "shell") return await runPassing("sh", ["-i"], { [LAB_VARIABLE]: coordinates });
+  if (first === "shell") return await runPassing("sh", ["-i"], { env });
   const named = rest.some((arg) => !arg.startsWith("-"));
   const args = ["test", "--no-prompt", "--allow-all", ...rest, ...(named ? [] : ["tests/node"])];
-  return await runPassing(Deno.execPath(), args, { [LAB_VARIABLE]: coordinates });
-}
-
-/** Runs a command to its end and passes signals on to it. */
-async function runPassing(
-  command: string,
-  args: readonly string[],
-  env: Readonly<Record<string, string>> = {},
-): Promise<number> {
-  const child = new Deno.Command(command, { args: [...args], env: { ...env }, stdin: "inherit" }).spawn();
-  const pass = (signal: Deno.Signal) => (): void => {
-    try {
-      child.kill(signal);
-    } catch {
-      // Ended already.
-    }
-  };
-  const signals = (["SIGINT", "SIGTERM"] as const).map((signal) => ({ signal, handler: pass(signal) }));
-  for (const { signal, handler } of signals) Deno.addSignalListener(signal, handler);
-  try {
-    return (await child.status).code;
-  } finally {
-    for (const { signal, handler } of signals) Deno.removeSignalListener(signal, handler);
-  }
+  return await runPassing(Deno.execPath(), args, { env });
 }
 
 if (import.meta.main) {

@@ -7,6 +7,6 @@ const MODULE = new URL("../programs/starter/", import.meta.url);
 export async function ensureStarter(): Promise<{ readonly directory: string }> {
   const directory = await pinnedCacheDirectory("starter", [new URL("main.go", MODULE)]);
   const program = { name: "starter", module: MODULE, package: ".", linkerFlags: "-s -w" };
-  await ensureGoProgram(program, { directory, onProgress: () => {} });
+  await ensureGoProgram(program, directory);
   return { directory };
 }
