@@ -75,8 +75,8 @@ export class TokenSource {
     const repository = isForeign ? endpoint.host : endpoint.repository;
     // Any registry may name any token server: the requests of one must not use up the limit of others there.
     const account = isForeign ? `${endpoint.host} ${fingerprintOf(credential)}` : fingerprintOf(credential);
-    const about = { host, repository, isForeign, account, callers, signal };
-    const answer = await limiter.run(about, () => transport.send(exchange, signal));
+    const limited = { host, repository, isForeign, account, callers, signal };
+    const answer = await limiter.run(limited, () => transport.send(exchange, signal));
     if (answer.status === 400 || answer.status === 401 || answer.status === 403) return { kind: "denied", lifeMs: 0 };
     if (answer.status !== 200) throw realmFailed(request, answer, clock.nowMs());
     const body = TokenBody.safeParse(parseBoundedObject(new TextDecoder().decode(answer.body), MAX_TOKEN_STRUCTURE));

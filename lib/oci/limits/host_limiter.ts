@@ -1,19 +1,19 @@
 // The requests to one registry host. A refusal counts against its cause alone: 429 against the account, 5xx and no answer against the
 // group of repositories. The host itself fails when it cannot be reached, or when several groups fail.
 //
-//   enter ─ refused? ─ paused? ─ permit of the account ─ permit of the host ─ send ─ leave: note the outcome
-//            └ CircuitOpen, RateLimited      └ both fair by namespace
+//   refused? ─ paused? ─ permit of the account ─ permit of the host ─ send ─ note the outcome
+//    └ CircuitOpen, RateLimited      └ both fair by namespace
 import type { Clock } from "../../clock.ts";
-import type { InspectionError } from "../errors.ts";
+import { InspectionError } from "../errors.ts";
 import { type Callers, mostUrgent } from "../callers.ts";
 import type { FailureReason } from "../types.ts";
 import type { HealthReporter } from "./health_reporter.ts";
 import type { HostState } from "./host_state.ts";
 import { KeyedLimiter, PERMITS } from "./keyed_limiter.ts";
-import type { Outcome } from "./outcome.ts";
+import { type LimitedAnswer, type Outcome, outcomeOf, outcomeOfFailure } from "./outcome.ts";
 
 /** What a request is for: repository and account, and the namespaces that requested it. */
-export interface RequestAbout {
+export interface LimitedRequest {
   readonly host: string;
   readonly repository: string;
   /** Another registry names this host as its token server. What fails may be that registry's fault, and never stops the host. */
@@ -30,7 +30,6 @@ const GROUPS_OF_A_HOST = 3;
 /** Accounts and failing groups kept of a host: who names it may bring any number of passwords for it. */
 const MAX_KEPT = 64;
 
-/** Every {@link enter} that resolves is followed by one {@link leave}. */
 export class HostLimiter {
   readonly #host: string;
   readonly #clock: Clock;
@@ -89,16 +88,35 @@ export class HostLimiter {
     return failing?.circuit ?? "closed";
   }
 
-  /** Waits for a permit. Throws InspectionError (CircuitOpen, RateLimited) when the wait would be long, or the signal's reason. */
-  async enter(about: RequestAbout): Promise<Disposable> {
-    const { signal, callers } = about;
+  /** Sends one request. Throws InspectionError (CircuitOpen, RateLimited) when the wait would be long, or the signal's reason. */
+  async run<T extends LimitedAnswer>(request: LimitedRequest, send: () => Promise<T>): Promise<T> {
+    const permits = await this.#enter(request);
+    let outcome: Outcome = { kind: "nothing" };
+    try {
+      const answer = await send();
+      outcome = outcomeOf(answer, { nowMs: this.#clock.nowMs(), method: request.method });
+      return answer;
+    } catch (error) {
+      if (error instanceof InspectionError && !request.signal.aborted) outcome = outcomeOfFailure(error.failure);
+      throw error;
+    } finally {
+      this.#note(request, request.isForeign === true ? ofRegistryAlone(outcome) : outcome);
+      permits[Symbol.dispose]();
+      this.#whole.permits.giveFree();
+      this.#whole.refuseWaiting();
+      this.#accounts.get(request.account)?.refuseWaiting();
+    }
+  }
+
+  async #enter(request: LimitedRequest): Promise<Disposable> {
+    const { signal, callers } = request;
     for (;;) {
       signal.throwIfAborted();
       // It may have been forgotten while this waited for a pause to end.
-      const account = this.#account(about.account);
-      const refusal = this.#refusal(about, account);
+      const account = this.#account(request.account);
+      const refusal = this.#refusal(request, account);
       if (refusal !== undefined) throw refusal;
-      const paused = this.#paused(about, account);
+      const paused = this.#paused(request, account);
       if (paused !== undefined) {
         await paused.waitPause(signal);
         continue;
@@ -107,38 +125,30 @@ export class HostLimiter {
       permits.use(await account.permits.acquire(callers, signal));
       permits.use(await this.#whole.permits.acquire(callers, signal));
       // While it waited, its account or repository may have been refused.
-      const isFree = this.#paused(about, account) === undefined && this.#refusal(about, account) === undefined;
-      if (isFree && (this.#group(about)?.tryPass() ?? true)) return permits.move();
+      const isFree = this.#paused(request, account) === undefined && this.#refusal(request, account) === undefined;
+      if (isFree && (this.#group(request)?.tryPass() ?? true)) return permits.move();
       this.#whole.withdrew();
     }
   }
 
-  leave(permits: Disposable, { about, outcome }: { readonly about: RequestAbout; readonly outcome: Outcome }): void {
-    this.#note(about, about.isForeign === true ? ofRegistryAlone(outcome) : outcome);
-    permits[Symbol.dispose]();
-    this.#whole.permits.giveFree();
-    this.#whole.refuseWaiting();
-    this.#accounts.get(about.account)?.refuseWaiting();
+  #refusal(request: LimitedRequest, account: KeyedLimiter): InspectionError | undefined {
+    const priority = mostUrgent(request.callers);
+    return this.#whole.refusal(priority) ?? this.#group(request)?.refusal(priority) ?? account.refusal(priority);
   }
 
-  #refusal(about: RequestAbout, account: KeyedLimiter): InspectionError | undefined {
-    const priority = mostUrgent(about.callers);
-    return this.#whole.refusal(priority) ?? this.#group(about)?.refusal(priority) ?? account.refusal(priority);
+  #paused(request: LimitedRequest, account: KeyedLimiter): KeyedLimiter | undefined {
+    return [account, this.#group(request)].find((one) => one !== undefined && one.pausedForMs > 0);
   }
 
-  #paused(about: RequestAbout, account: KeyedLimiter): KeyedLimiter | undefined {
-    return [account, this.#group(about)].find((one) => one !== undefined && one.pausedForMs > 0);
-  }
-
-  #note(about: RequestAbout, outcome: Outcome): void {
-    const [whole, account, group] = [this.#whole, this.#account(about.account), this.#group(about)];
+  #note(request: LimitedRequest, outcome: Outcome): void {
+    const [whole, account, group] = [this.#whole, this.#account(request.account), this.#group(request)];
     switch (outcome.kind) {
       case "nothing":
         group?.withdrew();
         return whole.withdrew();
       case "answered":
         this.#worked();
-        this.#groups.delete(keyOfGroup(about));
+        this.#groups.delete(keyOfGroup(request));
         account.worked(outcome.remaining);
         if (outcome.status < 400) this.#lastSuccessAtMs = this.#clock.nowMs();
         if (group !== undefined) this.#reporter.worked(group);
@@ -152,11 +162,11 @@ export class HostLimiter {
       case "overloaded":
         whole.worked();
         this.#noteFailure("ServerError");
-        return this.#failingGroup(about).paused(outcome.pauseMs, outcome.message);
+        return this.#failingGroup(request).paused(outcome.pauseMs, outcome.message);
       case "repository-failed":
         this.#noteFailure(outcome.reason);
-        this.#groupFailed(about, outcome.message);
-        return this.#isHostFailing(about) ? whole.failed(outcome.message) : whole.withdrew();
+        this.#groupFailed(request, outcome.message);
+        return this.#isHostFailing(request) ? whole.failed(outcome.message) : whole.withdrew();
       case "host-failed":
         this.#noteFailure(outcome.reason);
         group?.withdrew();
@@ -174,26 +184,26 @@ export class HostLimiter {
     this.#lastFailure = { reason, atMs: this.#clock.nowMs() };
   }
 
-  #isHostFailing({ isForeign = false }: RequestAbout): boolean {
+  #isHostFailing({ isForeign = false }: LimitedRequest): boolean {
     if (isForeign) return false;
     const own = [...this.#groups.keys()].filter((key) => !key.startsWith(FOREIGN));
     return this.#whole.circuit !== "closed" || own.length >= GROUPS_OF_A_HOST;
   }
 
-  #group(about: RequestAbout): KeyedLimiter | undefined {
-    return this.#groups.get(keyOfGroup(about));
+  #group(request: LimitedRequest): KeyedLimiter | undefined {
+    return this.#groups.get(keyOfGroup(request));
   }
 
-  #groupFailed(about: RequestAbout, message: string): void {
-    const group = this.#failingGroup(about);
+  #groupFailed(request: LimitedRequest, message: string): void {
+    const group = this.#failingGroup(request);
     group.failed(message);
     this.#reporter.failed(group, message);
   }
 
-  #failingGroup(about: RequestAbout): KeyedLimiter {
-    const repositories = groupOf(about.repository);
+  #failingGroup(request: LimitedRequest): KeyedLimiter {
+    const repositories = groupOf(request.repository);
     const make = (): KeyedLimiter => new KeyedLimiter("group", { registry: this.#host, repositories }, this.#clock);
-    return keep(this.#groups, keyOfGroup(about), make);
+    return keep(this.#groups, keyOfGroup(request), make);
   }
 
   #account(name: string): KeyedLimiter {
@@ -226,7 +236,7 @@ function groupOf(repository: string): string {
 
 const FOREIGN = "@";
 
-function keyOfGroup({ repository, isForeign = false }: RequestAbout): string {
+function keyOfGroup({ repository, isForeign = false }: LimitedRequest): string {
   return isForeign ? FOREIGN + repository : groupOf(repository);
 }
 

@@ -1,12 +1,11 @@
 // Every request to a registry or token server passes here, within limits of its host, account and namespace.
 import type { Clock } from "../../clock.ts";
 import type { Logger } from "../../log.ts";
-import { InspectionError } from "../errors.ts";
 import { HealthReporter } from "./health_reporter.ts";
-import { HostLimiter, type RequestAbout } from "./host_limiter.ts";
+import { HostLimiter, type LimitedRequest } from "./host_limiter.ts";
 import { foldStates, type HostState, NamedHosts } from "./host_state.ts";
 import { MAX_WAIT_MS } from "./keyed_limiter.ts";
-import { type LimitedAnswer, type Outcome, outcomeOf, outcomeOfFailure, pauseOf } from "./outcome.ts";
+import { type LimitedAnswer, pauseOf } from "./outcome.ts";
 
 /** Hosts with a state: image names are user input, so there may be any number of them. */
 const MAX_HOSTS = 1_000;
@@ -33,9 +32,11 @@ export class RequestLimiter {
   }
 
   /** Sends, again after short pauses. Throws InspectionError (CircuitOpen, RateLimited) where it would take longer. */
-  async run<T extends LimitedAnswer>(about: RequestAbout, send: () => Promise<T>): Promise<T> {
+  async run<T extends LimitedAnswer>(request: LimitedRequest, send: () => Promise<T>): Promise<T> {
     for (let tries = 1;; tries++) {
-      const answer = await this.#once(about, send);
+      const host = this.#host(request.host);
+      const answer = await host.run(request, send);
+      if (answer.status < 400) this.#noteUse(host, request);
       const pauseMs = pauseOf(answer, this.#clock.nowMs());
       if (pauseMs === undefined || pauseMs > MAX_WAIT_MS || tries === MAX_TRIES) return answer;
     }
@@ -50,24 +51,7 @@ export class RequestLimiter {
     return foldStates(this.hostStates(), (host) => this.#named.has(host));
   }
 
-  async #once<T extends LimitedAnswer>(about: RequestAbout, send: () => Promise<T>): Promise<T> {
-    const host = this.#host(about.host);
-    const permits = await host.enter(about);
-    let outcome: Outcome = { kind: "nothing" };
-    try {
-      const answer = await send();
-      outcome = outcomeOf(answer, { nowMs: this.#clock.nowMs(), method: about.method });
-      if (answer.status < 400) this.#noteUse(host, about);
-      return answer;
-    } catch (error) {
-      if (error instanceof InspectionError && !about.signal.aborted) outcome = outcomeOfFailure(error.failure);
-      throw error;
-    } finally {
-      host.leave(permits, { about, outcome });
-    }
-  }
-
-  #noteUse(host: HostLimiter, { host: name, callers }: RequestAbout): void {
+  #noteUse(host: HostLimiter, { host: name, callers }: LimitedRequest): void {
     for (const { namespace } of callers.members) if (namespace !== "" && !isShared(host)) host.users.add(namespace);
     this.#named.note(name, { atMs: this.#clock.monotonicMs(), users: host.users });
   }

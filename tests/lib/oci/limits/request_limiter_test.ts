@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { LimitedAnswer } from "../../../../lib/oci/limits/outcome.ts";
 import { RequestLimiter } from "../../../../lib/oci/limits/request_limiter.ts";
 import { callersOf, type InspectionPriority } from "../../../../lib/oci/callers.ts";
-import type { RequestAbout } from "../../../../lib/oci/limits/host_limiter.ts";
+import type { LimitedRequest } from "../../../../lib/oci/limits/host_limiter.ts";
 import { type Logger, silentLogger } from "../../../../lib/log.ts";
 import { inspectionError } from "../../../../lib/oci/errors.ts";
 import type { HostState } from "../../../../lib/oci/limits/host_state.ts";
@@ -31,7 +31,7 @@ function fails(reason: FailureReason, message: string): () => Promise<never> {
 function run(
   limiter: RequestLimiter,
   send: () => Promise<LimitedAnswer>,
-  more: Partial<Omit<RequestAbout, "callers">> & {
+  more: Partial<Omit<LimitedRequest, "callers">> & {
     readonly priority?: InspectionPriority;
     readonly namespace?: string;
   } = {},
