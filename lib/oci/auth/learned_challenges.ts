@@ -1,14 +1,19 @@
 // Which challenges may be answered with a credential before a request: those that the repository gave to it, or the host's
 // own `/v2/`. Never another repository's: its owner could choose where the passwords of all users of the host are sent.
 import { LRUCache } from "lru-cache";
+import { orAborted } from "../../clock.ts";
 import type { Credential } from "../credential.ts";
 import { InspectionError } from "../errors.ts";
 import { fingerprintOf } from "../fingerprint.ts";
 import type { Endpoint } from "../pull_plan.ts";
 import type { Challenge } from "./challenge.ts";
 
-/** Reads the challenge of a host's `/v2/`; undefined when it has none, or only behind a redirect. May throw InspectionError. */
-export type ProbeRoot = () => Promise<Challenge | undefined>;
+export interface RootReader {
+  /** Reads the challenge of the host's `/v2/`; undefined when it has none, or only behind a redirect. May throw InspectionError. */
+  readonly probe: () => Promise<Challenge | undefined>;
+  /** Of who wants the challenge: a probe serves others as well, and outlives it. */
+  readonly signal: AbortSignal;
+}
 
 /** Characters of all challenges kept for repositories: a header may be long. */
 const MAX_OWN_SIZE = 4_000_000;
@@ -44,16 +49,22 @@ export class LearnedChallenges {
   }
 
   /** The challenge of `/v2/` where it was read already, or has to be read: some repository of the host required a login. */
-  root(endpoint: Endpoint, probe: ProbeRoot): Promise<Challenge | undefined> {
+  async root(endpoint: Endpoint, reader: RootReader): Promise<Challenge | undefined> {
     const key = rootKey(endpoint);
-    if (this.#roots.has(key) || this.#wantLogin.has(key)) return this.readRoot(endpoint, probe);
-    return Promise.resolve(undefined);
+    return this.#roots.has(key) || this.#wantLogin.has(key) ? await this.readRoot(endpoint, reader) : undefined;
   }
 
-  readRoot(endpoint: Endpoint, probe: ProbeRoot): Promise<Challenge | undefined> {
-    const key = rootKey(endpoint);
-    const known = this.#roots.get(key);
-    if (known !== undefined) return known;
+  /** Rejects with the signal's reason. Who began the probe waits for its end first: a namespace has no more than its permits. */
+  async readRoot(endpoint: Endpoint, { probe, signal }: RootReader): Promise<Challenge | undefined> {
+    const known = this.#roots.get(rootKey(endpoint));
+    const challenge = known === undefined
+      ? await this.#probe(rootKey(endpoint), probe)
+      : await orAborted(known, signal);
+    signal.throwIfAborted();
+    return challenge;
+  }
+
+  #probe(key: string, probe: RootReader["probe"]): Promise<Challenge | undefined> {
     const asked = probe().catch((error) => {
       if (!(error instanceof InspectionError)) throw error;
       // The registry was not asked, or its answer not read: the next one may be.

@@ -1,163 +1,209 @@
 // Logging in to one repository: which challenge to answer, and with what. A password only where learned_challenges.ts
 // allows it, or where the repository has just given the challenge itself, without a redirect to another origin.
+//
+//   request     answers the challenge of
+//   first       the repository, as learned before; else the root of the host, where that is known or has to be
+//   next        the refusal itself; else the root; else of an origin that the registry redirects to, anonymously
+//   past limit  the root
 import { orAborted } from "../../clock.ts";
 import type { Credential } from "../credential.ts";
-import { inspectionError } from "../errors.ts";
+import { InspectionError, inspectionError } from "../errors.ts";
+import { type EndpointDeps, sendToEndpoint } from "../http/endpoint_request.ts";
 import { type AnonymousAuthorization, type Answer, isSendable } from "../http/exchange.ts";
+import { rootUrl } from "../image/document.ts";
 import type { InspectionContext } from "../request_log.ts";
-import { type Endpoint, type EndpointTransport, transportElsewhere } from "../pull_plan.ts";
-import { type Challenge, parseChallenges } from "./challenge.ts";
-import type { LearnedChallenges, ProbeRoot } from "./learned_challenges.ts";
+import { type Endpoint, transportElsewhere } from "../pull_plan.ts";
+import { type Challenge, isSameLogin, parseChallenges } from "./challenge.ts";
+import type { LearnedChallenges, RootReader } from "./learned_challenges.ts";
 import type { TokenSource } from "./token.ts";
 import { basicAuthorization, type TokenRequest } from "./token_exchange.ts";
+import { ownScope, type Rights, scopeChoices } from "./token_scopes.ts";
 
-/** The header to send, undefined for none; or the refusal of the credential, by its token server or because it does not fit. */
-export type Authorization =
-  | { readonly kind: "header"; readonly header: string | undefined }
+type Header =
+  | { readonly kind: "header"; readonly header: string }
+  /** There is no challenge to answer, or no credential to answer it with. */
+  | { readonly kind: "none" }
+  /** The token server has refused the credential, or it does not fit. */
   | { readonly kind: "denied" };
 
-interface LoginDeps {
+/** A credential as it answers a challenge. */
+export type Authorization = Header & {
+  readonly credential: Credential | undefined;
+  readonly challenge: Challenge | undefined;
+};
+
+export interface NextAttempt {
+  /** What to send the request with once more; undefined: it would get the same answer. */
+  readonly again: Authorization | undefined;
+  /** Whether another credential may get another answer. */
+  readonly mayDiffer: boolean;
+  /** Whether the repository turned out to be logged in to in another way than was expected. */
+  readonly isOtherLogin: boolean;
+}
+
+interface LoginDeps extends EndpointDeps {
   readonly tokens: TokenSource;
   readonly challenges: LearnedChallenges;
   readonly endpoint: Endpoint;
   readonly context: InspectionContext;
-  readonly rights: "pull" | "pull,push";
-  readonly transport: () => EndpointTransport;
-  readonly askRoot: (signal: AbortSignal) => Promise<Answer>;
+  readonly rights: Rights;
 }
 
 type BearerChallenge = Extract<Challenge, { readonly kind: "bearer" }>;
 
+/** An account of its own, so that the way to log in can be read while anonymous requests are limited. */
+const ROOT_ACCOUNT = "/v2/";
+const MAX_ROOT_BYTES = 1024 * 1024;
+
 export class Login {
   readonly #deps: LoginDeps;
+  readonly #rootReader: RootReader;
   #offered: Challenge | undefined;
+  #elsewhere: AnonymousAuthorization | undefined;
 
   constructor(deps: LoginDeps) {
     this.#deps = deps;
+    this.#rootReader = { probe: () => this.#probeRoot(), signal: deps.context.signal };
   }
 
-  /** The challenge to answer with this credential before the repository gives one; undefined: ask without. */
-  async expected(credential: Credential | undefined): Promise<Challenge | undefined> {
+  /** The anonymous token for another origin that the registry redirects to, once that origin has required one. */
+  get elsewhere(): AnonymousAuthorization | undefined {
+    return this.#elsewhere;
+  }
+
+  /** Answers the challenge that is expected before the repository gives one. Throws InspectionError as {@link next} does. */
+  async first(credential: Credential | undefined): Promise<Authorization> {
     const { challenges, endpoint } = this.#deps;
     const known = this.#offered ?? challenges.own(endpoint, credential);
-    if (known !== undefined) return known;
-    return await this.#awaitRoot((probe) => challenges.root(endpoint, probe));
+    return await this.#authorize(credential, known ?? await challenges.root(endpoint, this.#rootReader));
   }
 
-  /** Takes the repository's own challenge for the credential; undefined when the answer has none that counts. */
-  offeredTo(credential: Credential | undefined, answer: Answer): Challenge | undefined {
+  /** Answers the challenge of the host's root, while requests without a login are limited. Undefined: it cannot be done now. */
+  async pastLimit(credential: Credential): Promise<Authorization | undefined> {
     const { challenges, endpoint } = this.#deps;
-    const challenge = answer.redirect?.isSameOrigin === false ? undefined : challengeOf(answer);
+    try {
+      return await this.#authorize(credential, await challenges.readRoot(endpoint, this.#rootReader));
+    } catch (error) {
+      if (error instanceof InspectionError) return undefined;
+      throw error;
+    }
+  }
+
+  /** What a refusal leads to. Throws InspectionError where the token server fails, or a password would be sent in the clear. */
+  async next(
+    tried: Authorization,
+    { answer, mayReadRoot }: { readonly answer: Answer; readonly mayReadRoot: boolean },
+  ): Promise<NextAttempt> {
+    const { challenges, endpoint } = this.#deps;
+    const { credential, challenge: expected } = tried;
+    const isLoggedIn = tried.kind === "header";
+    // Open registries may answer 404 or 403 for what is private, without any challenge.
+    const mayRootSay = !isLoggedIn && credential !== undefined && mayReadRoot;
+    const offered = this.#offeredBy(answer, tried) ??
+      (mayRootSay ? await challenges.readRoot(endpoint, this.#rootReader) : undefined);
+    if (offered === undefined) {
+      const again = isLoggedIn ? undefined : await this.#anonymouslyElsewhere(answer);
+      return { again, mayDiffer: isLoggedIn || expected !== undefined, isOtherLogin: false };
+    }
+    const isOtherLogin = expected !== undefined && !isSameLogin(expected, offered);
+    const isFutile = tried.kind === "denied" || isLoggedIn && offered.kind === "basic";
+    if (isFutile && !isOtherLogin) return { again: undefined, mayDiffer: true, isOtherLogin };
+    if (isLoggedIn && offered.kind === "bearer") this.#discardTokens(credential, offered);
+    const again = await this.#authorize(credential, offered);
+    return { again: again.kind === "header" ? again : undefined, mayDiffer: true, isOtherLogin };
+  }
+
+  /** The repository's own challenge for the credential; undefined when the answer has none that counts. */
+  #offeredBy(answer: Answer, { credential, kind }: Authorization): Challenge | undefined {
+    const isRefused = answer.status === 401 || answer.status === 403 && kind !== "header";
+    const challenge = isRefused && answer.redirect?.isSameOrigin !== false ? challengeOf(answer) : undefined;
     if (challenge === undefined) return undefined;
     this.#offered = challenge;
-    challenges.learnOwn(endpoint, { credential, challenge });
+    this.#deps.challenges.learnOwn(this.#deps.endpoint, { credential, challenge });
     return challenge;
   }
 
-  /** The challenge of the host's root. Open registries may answer 404 or 403 for what is private, without any challenge. */
-  async readRoot(): Promise<Challenge | undefined> {
-    const { challenges, endpoint } = this.#deps;
-    return await this.#awaitRoot((probe) => challenges.readRoot(endpoint, probe));
+  async #authorize(credential: Credential | undefined, challenge: Challenge | undefined): Promise<Authorization> {
+    return { credential, challenge, ...await this.#headerFor(credential, challenge) };
   }
 
   /** Throws Unauthorized rather than to send a password over plain HTTP to a registry that was not declared insecure. */
-  async authorize(credential: Credential | undefined, challenge: Challenge | undefined): Promise<Authorization> {
-    if (challenge === undefined) return { kind: "header", header: undefined };
-    const { endpoint, challenges } = this.#deps;
-    if (credential !== undefined) assertSafe(endpoint);
+  async #headerFor(credential: Credential | undefined, challenge: Challenge | undefined): Promise<Header> {
+    if (challenge === undefined) return { kind: "none" };
+    if (credential !== undefined) assertSafe(this.#deps.endpoint);
     const secret = credential?.secret;
     if (secret?.kind === "registry") {
       return isSendable(secret.token) ? { kind: "header", header: `Bearer ${secret.token}` } : { kind: "denied" };
     }
-    if (challenge.kind === "basic") {
-      // A refresh token is no password: asking without it would be asking without a credential, which comes last.
-      if (secret?.kind === "identity") return { kind: "denied" };
-      return { kind: "header", header: secret === undefined ? undefined : basicAuthorization(secret) };
-    }
+    if (challenge.kind === "bearer") return await this.#fetchToken(credential, challenge);
+    if (secret === undefined) return { kind: "none" };
+    // A refresh token is no password: asking without it would be asking without a credential, which comes last.
+    return secret.kind === "identity" ? { kind: "denied" } : { kind: "header", header: basicAuthorization(secret) };
+  }
+
+  async #fetchToken(credential: Credential | undefined, challenge: BearerChallenge): Promise<Header> {
+    const { challenges, context, endpoint, tokens } = this.#deps;
     try {
-      return await this.#fetchToken(credential, challenge);
+      for (const request of this.#tokenRequests(credential, challenge)) {
+        // Others may wait for the same token: a caller that is cancelled leaves alone.
+        const answer = await orAborted(tokens.get(request), context.signal);
+        if (answer.kind === "token") return { kind: "header", header: `Bearer ${answer.token}` };
+      }
+      return { kind: "denied" };
     } catch (error) {
       challenges.forget(endpoint, credential);
       throw error;
     }
   }
 
-  discard(credential: Credential | undefined, challenge: BearerChallenge): void {
-    for (const scopes of this.#scopeChoices(challenge)) {
-      this.#deps.tokens.discard(this.#tokenRequest({ challenge, scopes, credential }));
-    }
+  #discardTokens(credential: Credential | undefined, challenge: BearerChallenge): void {
+    for (const request of this.#tokenRequests(credential, challenge)) this.#deps.tokens.discard(request);
   }
 
-  /** An anonymous token for another origin that the registry redirects to; undefined when that origin requires none. */
-  async anonymousAuthorization(answer: Answer): Promise<AnonymousAuthorization | undefined> {
-    const { redirect } = answer;
+  #tokenRequests(credential: Credential | undefined, challenge: BearerChallenge): readonly TokenRequest[] {
+    const { context, endpoint, rights, variants } = this.#deps;
+    const { repository } = endpoint;
+    const own = { ...endpoint, transport: variants.transport(endpoint) };
+    return scopeChoices(challenge.scope, { repository, rights })
+      .map((scopes) => ({ endpoint: own, challenge, scopes, credential, context }));
+  }
+
+  /** A registry may redirect to another one that gives even public images only to those with an anonymous token. */
+  async #anonymouslyElsewhere(answer: Answer): Promise<Authorization | undefined> {
+    const { context, endpoint, rights, tokens } = this.#deps;
+    const { redirect, status } = answer;
     const challenge = challengeOf(answer);
-    if (redirect === undefined || redirect.isSameOrigin || challenge?.kind !== "bearer") return undefined;
-    const { endpoint, context, tokens } = this.#deps;
-    const target = new URL(redirect.origin);
-    const elsewhere = { host: target.host, transport: transportElsewhere(endpoint.transport, endpoint.host, target) };
-    const scopes = challenge.scope === "" ? this.#ownScopes : [challenge.scope];
-    const request = this.#tokenRequest({ challenge, scopes, credential: undefined });
-    const asked = tokens.get({ ...request, endpoint: { ...endpoint, ...elsewhere } });
+    if (status !== 401 || redirect === undefined || redirect.isSameOrigin || challenge?.kind !== "bearer") {
+      return undefined;
+    }
+    const { origin } = redirect;
+    const target = new URL(origin);
+    const transport = transportElsewhere(endpoint.transport, endpoint.host, target);
+    const scope = challenge.scope || ownScope({ repository: endpoint.repository, rights });
+    const elsewhere = { ...endpoint, host: target.host, transport };
+    const asked = tokens.get({ endpoint: elsewhere, challenge, scopes: [scope], credential: undefined, context });
     const token = await orAborted(asked, context.signal);
     if (token.kind === "denied") return undefined;
-    return { origin: redirect.origin, authorization: `Bearer ${token.token}` };
-  }
-
-  async #fetchToken(credential: Credential | undefined, challenge: BearerChallenge): Promise<Authorization> {
-    const { context, tokens } = this.#deps;
-    for (const scopes of this.#scopeChoices(challenge)) {
-      // Others may wait for the same token: a caller that is cancelled leaves alone.
-      const asked = tokens.get(this.#tokenRequest({ challenge, scopes, credential }));
-      const token = await orAborted(asked, context.signal);
-      if (token.kind === "token") return { kind: "header", header: `Bearer ${token.token}` };
-    }
-    return { kind: "denied" };
-  }
-
-  get #ownScopes(): readonly string[] {
-    const { endpoint, rights } = this.#deps;
-    return [`repository:${endpoint.repository}:${rights}`];
-  }
-
-  /** In order. A proxy of another registry requires the scope of the other name: with our own, else alone. */
-  #scopeChoices({ scope }: BearerChallenge): readonly (readonly string[])[] {
-    const { endpoint: { repository }, rights } = this.#deps;
-    const isOwn = scope.includes(`repository:${repository}:`);
-    // One token for reading and writing. What else is wanted, as the source of a mount, the challenge itself names.
-    if (isOwn && rights === "pull,push") {
-      const others = scope.split(" ").filter((one) => one !== "" && !one.startsWith(`repository:${repository}:`));
-      return [[...this.#ownScopes, ...others]];
-    }
-    if (isOwn) return [[scope]];
-    return scope === "" ? [this.#ownScopes] : [[scope, ...this.#ownScopes], [scope]];
-  }
-
-  #tokenRequest(wanted: Pick<TokenRequest, "challenge" | "scopes" | "credential">): TokenRequest {
-    const { endpoint, context, transport } = this.#deps;
-    return { ...wanted, endpoint: { ...endpoint, transport: transport() }, context };
-  }
-
-  /** A probe outlives who is cancelled. Who began it waits for its end: a namespace has no more than its permits. */
-  async #awaitRoot(read: (probe: ProbeRoot) => Promise<Challenge | undefined>): Promise<Challenge | undefined> {
-    const { signal } = this.#deps.context;
-    let isOwn = false;
-    const asked = read(() => {
-      isOwn = true;
-      return this.#probeRoot();
-    });
-    const challenge = isOwn ? await asked : await orAborted(asked, signal);
-    signal.throwIfAborted();
-    return challenge;
+    this.#elsewhere = { origin, authorization: `Bearer ${token.token}` };
+    return { kind: "none", credential: undefined, challenge: undefined };
   }
 
   /** Shared by several callers, so no caller's signal ends it. The scope of a root is no repository's. */
   async #probeRoot(): Promise<Challenge | undefined> {
-    const answer = await this.#deps.askRoot(new AbortController().signal);
-    const { host } = this.#deps.endpoint;
-    const isBroken = answer.status === 429 || answer.status >= 500;
-    if (isBroken) throw inspectionError("ServerError", `Cannot read "${host}/v2/": it answered ${answer.status}.`);
-    const challenge = answer.redirect === undefined ? challengeOf(answer) : undefined;
+    const { endpoint, context } = this.#deps;
+    const answer = await sendToEndpoint(this.#deps, {
+      endpoint,
+      context,
+      message: { kind: "other", method: "GET", maxBytes: MAX_ROOT_BYTES },
+      urlBy: (scheme) => rootUrl(endpoint, scheme),
+      signal: new AbortController().signal,
+      account: ROOT_ACCOUNT,
+      repository: "",
+    });
+    const { status, redirect } = answer;
+    const isBroken = status === 429 || status >= 500;
+    if (isBroken) throw inspectionError("ServerError", `Cannot read "${endpoint.host}/v2/": it answered ${status}.`);
+    const challenge = redirect === undefined ? challengeOf(answer) : undefined;
     return challenge?.kind === "bearer" ? { ...challenge, scope: "" } : challenge;
   }
 }

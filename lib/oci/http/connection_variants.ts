@@ -26,7 +26,7 @@ export class ConnectionVariants {
   }
 
   /** Sends in one way after the other until one works; the result of the last one counts. */
-  async sendInTurn(
+  async tryEach(
     endpoint: Endpoint,
     send: (scheme: ConnectionVariant["scheme"], transport: EndpointTransport) => Promise<Answer>,
   ): Promise<Answer> {

@@ -113,12 +113,13 @@ Deno.test("LearnedChallenges gives no challenge of one repository to another, wh
   const of = (realm: string): Challenge => ({ kind: "bearer", realm, service: "s", scope: "" });
   const credential = makeCredential("a.example");
   const probe = (): Promise<Challenge> => Promise.resolve(of("https://a.example/token"));
+  const { signal } = new AbortController();
   const evil = { credential: undefined, challenge: of("https://evil.example/token") };
   challenges.learnOwn(at("a.example", "evil/x"), evil);
   challenges.learnOwn(at("a.example", "good/app"), { credential, challenge: of("https://a.example/token") });
   const learnt = async (asked: Credential | undefined): Promise<string | undefined> => {
     const endpoint = at("a.example", "good/more");
-    const challenge = challenges.own(endpoint, asked) ?? await challenges.root(endpoint, probe);
+    const challenge = challenges.own(endpoint, asked) ?? await challenges.root(endpoint, { probe, signal });
     return challenge?.kind === "bearer" ? challenge.realm : undefined;
   };
   assert.deepEqual([await learnt(credential), await learnt(undefined)], Array(2).fill("https://a.example/token"));
