@@ -3,16 +3,18 @@
 //
 //   InspectionRequest                                                                       InspectionReport
 //        ▼                                                                                        ▲
-//   1  with_keyring         plans the pull, completes the credentials       config/, credentials/ │
+//   1  with_keyring            plans the pull, completes the credentials    config/, credentials/ │
 //        ▼ PlannedRequest                                                                         │
-//   2  cache/cached         equal inspections are one, digests for good, tags for a while         │
+//   2  cache/cached            equal inspections are one, digests for good, tags for a while      │
 //        ▼ PlannedRequest                                                                         │
-//   3  registry_inspector   limits/image_limits, then the endpoints in order              image/  │ ImageRead
-//        ▼ Endpoint, InspectionContext                                                            │ ManifestDocument
-//   4  session              documents of one repository, checked by their digests, parsed         │
-//      repository_client    within limits, logged in                                limits/, auth/ │
-//        ▼ Exchange                                                                               │ Answer
-//   5  http/transport       address guard, TLS, redirects, time and size limits ──── fetch ───────┘
+//   3  registry_inspector      limits/image_limits, then the endpoints in order                   │ ImageRead
+//      image_reader            manifest, children and configs as far as they are needed           │ ManifestDocument
+//        ▼ identifier                                                                             │
+//   4  session                 documents of one repository, checked by their digests      image/  │ RegistryDocument
+//      repository_client       one credential after the other, each logged in             auth/   │
+//        ▼ EndpointRequest                                                                        │
+//   5  http/endpoint_request   its turn at the host, a way to connect                     limits/ │ Answer
+//      http/transport          address guard, TLS, redirects, time and size limits ─── fetch ─────┘
 import type { Callers } from "./callers.ts";
 import type { Credential } from "./credential.ts";
 import type { Endpoint } from "./pull_plan.ts";

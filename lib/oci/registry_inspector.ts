@@ -1,11 +1,14 @@
 // The inspector that sends requests to registries: the endpoints of an image in order, one session each, until one gives the image.
+import type { Credential } from "./credential.ts";
 import { firstAnswer } from "./first_answer.ts";
-import type { InspectionContext } from "./request_log.ts";
+import type { RegistryDocument } from "./image/document.ts";
+import { parseManifest } from "./image/manifest.ts";
 import { type ImageRead, readImage } from "./image_reader.ts";
 import type { HeadAnswer, InspectionReport, PlannedRequest, RegistryLookups } from "./inspector.ts";
+import type { Endpoint } from "./pull_plan.ts";
 import { CONTENT_DIGEST, nameAt } from "./reference.ts";
-import type { RepositoryClientDeps } from "./repository_client.ts";
-import { openSession } from "./session.ts";
+import { RepositoryClient, type RepositoryClientDeps } from "./repository_client.ts";
+import { type ReadManifest, Session } from "./session.ts";
 
 /** Keeps no inspection: only login challenges and tokens outlive a request. Inspects some at a time, by the shares of callers. */
 export class RegistryInspector implements RegistryLookups {
@@ -16,14 +19,13 @@ export class RegistryInspector implements RegistryLookups {
   }
 
   async inspect(request: PlannedRequest, signal: AbortSignal): Promise<InspectionReport> {
-    const { image } = request;
-    using _ = await this.#deps.limits.inspections.acquire(request.callers, signal);
+    const { image, callers, log } = request;
+    using _ = await this.#deps.limits.inspections.acquire(callers, signal);
     const verifiedAtMs = this.#deps.clock.nowMs();
-    const context = contextOf(request, signal);
     const first = await firstAnswer(
       request,
       signal,
-      (endpoint) => readImage({ request, endpoint, session: openSession(this.#deps, endpoint, context) }),
+      (endpoint) => readImage({ request, endpoint, session: this.#session(request, endpoint, signal) }),
     );
     const { endpoint } = first;
     const { inspection, credential, isPartial }: ImageRead = first.kind === "answered"
@@ -35,9 +37,9 @@ export class RegistryInspector implements RegistryLookups {
       resolved: endpoint === undefined ? image : nameAt(endpoint),
       verifiedAtMs,
       source: "registry",
-      access: credential === undefined ? "public" : "private",
-      requests: context.log.counts,
-      trace: context.log.trace,
+      access: accessBy(credential),
+      requests: log.counts,
+      trace: log.trace,
       credentialSource: credential?.source,
       mirror: endpoint?.isMirror === true ? endpoint.host : undefined,
     };
@@ -45,20 +47,29 @@ export class RegistryInspector implements RegistryLookups {
 
   async head(request: PlannedRequest, signal: AbortSignal): Promise<HeadAnswer> {
     using _ = await this.#deps.limits.inspections.acquire(request.callers, signal);
-    const context = contextOf(request, signal);
     const first = await firstAnswer(
       request,
       signal,
-      (endpoint) => openSession(this.#deps, endpoint, context).head(endpoint.identifier),
+      (endpoint) => this.#session(request, endpoint, signal).head(endpoint.identifier),
     );
     if (first.kind === "failed") return { kind: "failed", failure: first.failure };
     const { digest, credential } = first.value;
     if (!CONTENT_DIGEST.test(digest)) return { kind: "unknown" };
-    const access = credential === undefined ? "public" : "private";
-    return { kind: "digest", digest, access, credentialSource: credential?.source };
+    return { kind: "digest", digest, access: accessBy(credential), credentialSource: credential?.source };
+  }
+
+  #session({ credentials, callers, log }: PlannedRequest, endpoint: Endpoint, signal: AbortSignal): Session {
+    const context = { credentials, callers, log, signal };
+    const client = new RepositoryClient(this.#deps, { endpoint, context, rights: "pull" });
+    return new Session({ client, keep: keepParsed });
   }
 }
 
-function contextOf({ credentials, callers, log }: PlannedRequest, signal: AbortSignal): InspectionContext {
-  return { credentials, callers, signal, log };
+function accessBy(credential: Credential | undefined): InspectionReport["access"] {
+  return credential === undefined ? "public" : "private";
+}
+
+/** Many images are read at a time: the text of a manifest goes as soon as it is parsed. */
+function keepParsed({ text, contentType, digest, credential }: RegistryDocument): ReadManifest {
+  return { manifest: parseManifest(text, contentType), digest, credential };
 }

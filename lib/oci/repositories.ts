@@ -1,6 +1,7 @@
 // Repositories without a cache, to read and to write: the endpoints of references, a client for each repository, the count of all requests.
 import type { Clock } from "../clock.ts";
 import type { RegistryAccess } from "./registry_access.ts";
+import type { Rights } from "./auth/token_scopes.ts";
 import { matchCredentials } from "./credentials/match.ts";
 import { InspectionError, inspectionError } from "./errors.ts";
 import type { RegistryDocument } from "./image/document.ts";
@@ -63,15 +64,14 @@ export class Repositories {
       <T>(work: () => Promise<T>): Promise<T> => withRetries(work, { clock, signal })
     );
     const first = await firstAnswer({ image, endpoints }, signal, async (endpoint) => {
-      const client = await this.reader(endpoint);
-      const session = new Session({ client, keep: keepWhole, attempt });
-      return await read(session, endpoint);
+      const client = await this.#reader(endpoint);
+      return await read(new Session({ client, keep: keepWhole, attempt }), endpoint);
     });
     if (first.kind === "failed") throw new InspectionError(first.failure);
     return first.value;
   }
 
-  reader(endpoint: Endpoint): Promise<RepositoryClient> {
+  #reader(endpoint: Endpoint): Promise<RepositoryClient> {
     const key = keyOfEndpoint(endpoint);
     const known = this.#readers.get(key) ?? this.#client(endpoint, "pull");
     this.#readers.set(key, known);
@@ -82,7 +82,7 @@ export class Repositories {
     return new TargetRepository(await this.#client(endpoint, "pull,push"));
   }
 
-  async #client(endpoint: Endpoint, rights: "pull" | "pull,push"): Promise<RepositoryClient> {
+  async #client(endpoint: Endpoint, rights: Rights): Promise<RepositoryClient> {
     const { access: { keyring, clients }, signal } = this.#deps;
     const { host, repository } = endpoint;
     const callers = callersOf({ priority: "gated" });
@@ -100,7 +100,7 @@ export function isSameRepository(left: Endpoint, right: Endpoint): boolean {
   return isSameRegistry(left, right) && left.repository === right.repository;
 }
 
-/** Whether two places are of one registry, so that blobs can be mounted from one to the other. */
+/** Whether two endpoints are of one registry, so that blobs can be mounted from one to the other. */
 export function isSameRegistry(left: Endpoint, right: Endpoint): boolean {
   return left.host === right.host && left.pathPrefix === right.pathPrefix && left.mirrorOf === right.mirrorOf;
 }

@@ -1,16 +1,22 @@
-// The documents of one repository at one host: checked by their digests and parsed. All readers of images read through it.
-import type { DocumentName, RegistryDocument } from "./image/document.ts";
+// The documents of one repository at one host: requested, checked by their digests and parsed. All readers of images read through it.
+import {
+  type DocumentName,
+  documentUrl,
+  refused,
+  type RegistryDocument,
+  toDocument,
+  unreadable,
+} from "./image/document.ts";
 import {
   type ConfigDocument,
+  MANIFEST_MEDIA_TYPES,
   type ManifestDocument,
   parseImageConfig,
-  parseManifest,
   renderMediaType,
 } from "./image/manifest.ts";
-import type { InspectionContext } from "./request_log.ts";
+import { isAbsence, mayBeAbsence } from "./limits/outcome.ts";
 import type { Endpoint } from "./pull_plan.ts";
-import { readDocument } from "./read_document.ts";
-import { RepositoryClient, type RepositoryClientDeps } from "./repository_client.ts";
+import type { RepositoryAnswer, RepositoryClient, RepositoryMessage } from "./repository_client.ts";
 
 export interface ReadManifest extends Pick<RegistryDocument, "digest" | "credential"> {
   readonly manifest: ManifestDocument;
@@ -23,14 +29,37 @@ interface SessionOptions<Read> {
   readonly attempt?: (<T>(read: () => Promise<T>) => Promise<T>) | undefined;
 }
 
-/** Sends nothing before the first read. Reads throw InspectionError, which names the credentials that were refused. */
-export class Session<Read extends ReadManifest = ReadManifest> {
-  readonly client: RepositoryClient;
+const MIB = 1024 * 1024;
+const ACCEPT = MANIFEST_MEDIA_TYPES.join(", ");
+
+/** Registries need not accept manifests beyond 4 MiB. Those that an index names, of which there may be many, are far below 1 MiB. */
+const MESSAGES: Readonly<Record<DocumentName["kind"], RepositoryMessage>> = {
+  manifest: { kind: "manifestGet", method: "GET", accept: ACCEPT, maxBytes: 4 * MIB },
+  child: { kind: "manifestGet", method: "GET", accept: ACCEPT, maxBytes: MIB },
+  head: { kind: "manifestHead", method: "HEAD", accept: ACCEPT, maxBytes: 4 * MIB },
+  config: { kind: "blobGet", method: "GET", maxBytes: MIB },
+  layer: {
+    kind: "blobGet",
+    method: "GET",
+    maxBytes: MIB,
+    isStreamed: true,
+    // Until it begins, and until the whole of any other answer is there.
+    timeouts: { headersMs: 30_000, totalMs: 60_000 },
+  },
+};
+
+/** Sends nothing before the first read. Reads throw InspectionError where a document is missing, refused, or not what its digest says. */
+export class Session<Read = ReadManifest> {
+  readonly #client: RepositoryClient;
   readonly #options: SessionOptions<Read>;
 
   constructor(options: SessionOptions<Read>) {
-    this.client = options.client;
+    this.#client = options.client;
     this.#options = options;
+  }
+
+  get endpoint(): Endpoint {
+    return this.#client.endpoint;
   }
 
   manifest(identifier: string): Promise<Read> {
@@ -48,25 +77,47 @@ export class Session<Read extends ReadManifest = ReadManifest> {
     }
     const { isImage, config: { digest, mediaType } } = manifest;
     if (!isImage) return { kind: "unparsable", problem: `the type of its config is ${renderMediaType(mediaType)}` };
-    return await this.#read({ kind: "blob", identifier: digest }, ({ text }) => parseImageConfig(text));
+    return await this.#read({ kind: "config", identifier: digest }, ({ text }) => parseImageConfig(text));
   }
 
   head(identifier: string): Promise<RegistryDocument> {
     return this.#read({ kind: "head", identifier }, (document) => document);
   }
 
-  #read<T>(name: DocumentName, parse: (document: RegistryDocument) => T): Promise<T> {
-    const { client, attempt = (read) => read() } = this.#options;
-    return attempt(() => readDocument(client, name, parse));
+  /** The bytes as they come, unchecked and in one attempt. The stream fails with InspectionError. */
+  async layer(digest: string): Promise<ReadableStream<Uint8Array>> {
+    const name = { kind: "layer", identifier: digest } as const;
+    const { answer: { status, stream } } = await this.#request(name);
+    if (status === 200) return stream ?? new Blob([]).stream();
+    throw unreadable(this.endpoint, { document: name, status });
   }
-}
 
-export function openSession(deps: RepositoryClientDeps, endpoint: Endpoint, context: InspectionContext): Session {
-  const client = new RepositoryClient(deps, { endpoint, context, rights: "pull" });
-  return new Session({ client, keep: keepParsed });
-}
+  /** Parses within the limit of parsing. */
+  #read<T>(name: DocumentName, parse: (document: RegistryDocument) => T): Promise<T> {
+    const { attempt = (read) => read() } = this.#options;
+    return attempt(async () => {
+      const { endpoint, context: { callers, signal }, limits } = this.#client;
+      const { answer, credential } = await this.#request(name);
+      const arrived = { bytes: answer.body.byteLength, callers, signal, registry: endpoint.host };
+      return await limits.parse(() => parse(toDocument(endpoint, { document: name, answer, credential })), arrived);
+    });
+  }
 
-/** Many images are read at a time: the text of a manifest goes as soon as it is parsed. */
-function keepParsed({ text, contentType, digest, credential }: RegistryDocument): ReadManifest {
-  return { manifest: parseManifest(text, contentType), digest, credential };
+  async #request(document: DocumentName): Promise<Extract<RepositoryAnswer, { kind: "answered" }>> {
+    const { endpoint, credentials } = this.#client;
+    const message = MESSAGES[document.kind];
+    const sent = await this.#client.send({
+      message,
+      urlBy: (scheme) => documentUrl(endpoint, { ...document, scheme }),
+      // Anything but "not for you" and "not there" ends the search for a credential.
+      isFinal: ({ status }) => ![401, 403, 404].includes(status),
+      mayReadRoot: document.kind !== "head",
+    });
+    if (sent.kind === "refused") throw refused(endpoint, { document, status: sent.answer?.status, credentials });
+    const { status } = sent.answer;
+    if (status !== 429 && status < 500) return sent;
+    const isGone = isAbsence(sent.answer) || mayBeAbsence({ status, method: message.method });
+    if (isGone) throw refused(endpoint, { document, status: 404, credentials });
+    throw unreadable(endpoint, { document, status, retryAfterMs: this.#client.pauseOf(sent.answer) });
+  }
 }

@@ -6,8 +6,6 @@ import { withRetries } from "../../oci/push/retries.ts";
 import type { TargetRepository } from "../../oci/push/target_repository.ts";
 import { uploadBlob } from "../../oci/push/upload_blob.ts";
 import { type BlobDescriptor, verifyStream } from "../../oci/push/verified_stream.ts";
-import { openLayer } from "../../oci/read_document.ts";
-import type { RepositoryClient } from "../../oci/repository_client.ts";
 import type { ReadChild } from "./read_child.ts";
 import { isSameRegistry, isSameRepository } from "../../oci/repositories.ts";
 
@@ -102,7 +100,7 @@ class ChildrenCopies {
 
   /** Waits for all, also after a failure: none goes on by itself. */
   async #copyBlobs(
-    { child, home, client: source }: ReadChild,
+    { child, home, source }: ReadChild,
     blobs: readonly BlobDescriptor[],
     ended: AbortController,
   ): Promise<readonly BlobOutcome[]> {
@@ -135,7 +133,7 @@ class ChildrenCopies {
 
   /** Leaves a blob that is there, mounts it from another repository, or streams it; bytes sent again count again. */
   async #copyBlob(blob: BlobDescriptor, { source, mountFrom, onBytes }: {
-    readonly source: RepositoryClient;
+    readonly source: ReadChild["source"];
     readonly mountFrom: string | undefined;
     readonly onBytes: (bytes: number) => void;
   }): Promise<BlobOutcome> {
@@ -145,7 +143,7 @@ class ChildrenCopies {
     const mount = mountFrom === undefined ? undefined : await target.mount(digest, mountFrom);
     if (mount?.kind === "mounted") return "mounted";
     const open = async (): Promise<ReturnType<typeof verifyStream>> =>
-      verifyStream(await openLayer(source, digest), { blob, registry: source.endpoint.host, onBytes });
+      verifyStream(await source.layer(digest), { blob, registry: source.endpoint.host, onBytes });
     const begun = mount?.kind === "upload" ? mount.upload : undefined;
     await uploadBlob({ blob, open }, { target, begun, signal: this.#deps.signal });
     return "copied";

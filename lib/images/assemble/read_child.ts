@@ -4,7 +4,6 @@ import { inspectionError } from "../../oci/errors.ts";
 import type { ManifestDocument } from "../../oci/image/manifest.ts";
 import type { Endpoint } from "../../oci/pull_plan.ts";
 import { isSameRepository, type Repositories, type WholeManifest } from "../../oci/repositories.ts";
-import type { RepositoryClient } from "../../oci/repository_client.ts";
 import type { Session } from "../../oci/session.ts";
 import {
   checkEntry,
@@ -39,7 +38,7 @@ export interface LeftOut {
 export interface ReadChild {
   readonly kind: "child";
   readonly child: ReadImage;
-  readonly client: RepositoryClient;
+  readonly source: Session<WholeManifest>;
   /** At its own registry, also where it was read from a mirror. */
   readonly home: Endpoint;
 }
@@ -80,7 +79,7 @@ async function readChild(image: string, target: Endpoint, { repositories }: Read
   const endpoints = isSameRepository(home, target) ? [home] : all;
   return await repositories.read({ image, retries: "bounded", endpoints }, async (session, { identifier }) => {
     const child = await readJoinable(image, session, identifier);
-    if (child.kind === "image") return { kind: "child", child, client: session.client, home };
+    if (child.kind === "image") return { kind: "child", child, source: session, home };
     const { reason, state } = child;
     const message = `Cannot join "${image}": ${state}.`;
     return { kind: "problem", problem: { kind: "permanent", image, reason, message } };

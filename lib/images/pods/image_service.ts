@@ -1,6 +1,6 @@
 // Everything that inspects images, opened from the configuration and put together:
 //
-//   with_keyring → cached → registry_inspector → session → request_limiter → http/transport
+//   with_keyring → cached → registry_inspector → session → repository_client → http/
 import type { Clock } from "../../clock.ts";
 import { KnownImages } from "./known_images.ts";
 import { openDenoKv } from "../../kv/deno_kv.ts";

@@ -6,9 +6,9 @@ import type { Endpoint } from "../pull_plan.ts";
 import { isDigest, nameAt } from "../reference.ts";
 import type { Answer } from "../http/exchange.ts";
 
-/** A `head` is that of a manifest, for its digest; a `child` a manifest that an index lists; a `blob` a config. */
+/** A `head` is that of a manifest, for its digest; a `child` is a manifest that an index lists. */
 export interface DocumentName {
-  readonly kind: "manifest" | "child" | "blob" | "layer" | "head";
+  readonly kind: "manifest" | "child" | "head" | "config" | "layer";
   readonly identifier: string;
 }
 
@@ -29,9 +29,13 @@ const HASHES: readonly string[] = ["sha256", "sha384", "sha512"];
 /** The address of a document: `https://host/prefix/v2/repository/manifests/tag`, and the registry that is mirrored. */
 export function documentUrl(
   endpoint: Endpoint,
-  { kind, identifier, scheme }: DocumentName & { readonly scheme: "https" | "http" },
+  { kind, identifier, scheme }: {
+    readonly kind: DocumentName["kind"] | "blob";
+    readonly identifier: string;
+    readonly scheme: "https" | "http";
+  },
 ): URL {
-  const folder = kind === "blob" || kind === "layer" ? "blobs" : "manifests";
+  const folder = ["config", "layer", "blob"].includes(kind) ? "blobs" : "manifests";
   const url = new URL(`${rootUrl(endpoint, scheme)}${endpoint.repository}/${folder}/${identifier}`);
   if (endpoint.mirrorOf !== undefined) url.searchParams.set("ns", endpoint.mirrorOf);
   return url;
@@ -114,5 +118,5 @@ export function refused(
 
 function nameOf(endpoint: Endpoint, { kind, identifier }: DocumentName): string {
   const name = nameAt(endpoint, identifier);
-  return kind === "blob" ? `config "${name}"` : kind === "layer" ? `layer "${name}"` : `image "${name}"`;
+  return kind === "config" || kind === "layer" ? `${kind} "${name}"` : `image "${name}"`;
 }

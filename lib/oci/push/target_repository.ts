@@ -4,9 +4,9 @@ import type { Answer } from "../http/exchange.ts";
 import { documentUrl, rootUrl } from "../image/document.ts";
 import { MANIFEST_MEDIA_TYPES } from "../image/manifest.ts";
 import type { Endpoint } from "../pull_plan.ts";
-import { readDocument } from "../read_document.ts";
 import { CONTENT_DIGEST, nameAt } from "../reference.ts";
 import type { RepositoryClient, RepositoryMessage, RepositoryRequest } from "../repository_client.ts";
+import { Session } from "../session.ts";
 import { PushError, type PushReason } from "./push_error.ts";
 import { judgeRefusal } from "./write_answer.ts";
 
@@ -56,7 +56,7 @@ export class TargetRepository {
     if (answer?.status !== 200) throw this.#refusal(answer, `look up ${this.#nameOf(reference)}`);
     const digest = answer.headers.get("docker-content-digest") ?? "";
     if (CONTENT_DIGEST.test(digest)) return digest;
-    return await readDocument(this.#client, { kind: "manifest", identifier: reference }, ({ digest }) => digest);
+    return await new Session({ client: this.#client, keep: ({ digest }) => digest }).manifest(reference);
   }
 
   async hasBlob(digest: string): Promise<boolean> {
