@@ -37,6 +37,11 @@ interface Config {
   readonly labels: Labels;
 }
 
+interface EntriesRead extends Pick<ImageRead, "isPartial"> {
+  readonly configs: readonly Config[];
+  readonly findings: readonly Finding[];
+}
+
 /** Nested indexes that are followed: each costs a request, and builders make no more. */
 const MAX_NESTED = 4;
 
@@ -52,44 +57,38 @@ const MAX_PLATFORMS = 64;
 export async function readImage(visit: ImageVisit): Promise<ImageRead> {
   const { manifest, digest, credential } = await visit.session.manifest(visit.endpoint.identifier);
   if (manifest.kind === "unparsable") throw failed(visit, "Malformed", manifest.problem);
-  if (manifest.kind === "index") {
-    const missing = new Set<string>();
-    const inspection = await readIndex(visit, { manifest, digest, missing });
-    return { inspection, credential, isPartial: missing.size > 0 };
-  }
+  if (manifest.kind === "index") return { ...await readIndex(visit, manifest, digest), credential };
   const { platform, labels } = await readSingle(visit, manifest);
-  const findings = findingsOf(visit, manifest);
-  const common = { digest, mediaType: manifest.mediaType, platforms: [platform], findings };
-  const inspection: Inspection = isBundle(labels)
-    ? { kind: "anywhere", ...common }
-    : { kind: "platforms", ...common, depth: "config" };
+  const { mediaType } = manifest;
+  const inspection = judge(labels, { digest, mediaType, platforms: [platform], findings: findingsOf(visit, manifest) });
   return { inspection, credential, isPartial: false };
 }
 
-/** Adds the digests of entries that the endpoint lacks to `missing`. */
 async function readIndex(
   visit: ImageVisit,
-  { manifest, digest, missing }: {
-    readonly manifest: Extract<ManifestDocument, { kind: "index" }>;
-    readonly digest: string;
-    readonly missing: Set<string>;
-  },
-): Promise<Inspection> {
-  const { mediaType } = manifest;
-  const entries = await unfold(visit, manifest.entries);
-  const others = await readEntriesWithoutPlatform(visit, { entries, missing });
-  const platforms = distinctPlatforms([...platformsOf(entries), ...others.configs.map(({ platform }) => platform)]);
+  { mediaType, entries: listed }: Extract<ManifestDocument, { kind: "index" }>,
+  digest: string,
+): Promise<Omit<ImageRead, "credential">> {
+  const entries = await unfold(visit, listed);
+  const { configs, findings, isPartial } = await readEntriesWithoutPlatform(visit, entries);
+  const platforms = distinctPlatforms([...platformsOf(entries), ...configs.map(({ platform }) => platform)]);
   if (platforms.length === 0) throw failed(visit, "NotAnImage", "its index names no platform");
   if (platforms.length > MAX_PLATFORMS) {
     throw failed(visit, "Malformed", `its index names more than ${MAX_PLATFORMS} platforms`);
   }
-  const common = { digest, mediaType, platforms, findings: others.findings };
+  const found = { digest, mediaType, platforms, findings };
   const [first] = entries.filter(isPlatformEntry);
   const isDeep = visit.request.depth === "config" || looksLikeBundle(visit.request.image);
-  if (first !== undefined && !isDeep) return { kind: "platforms", ...common, depth: "index" };
-  const labels = first === undefined ? others.configs[0]?.labels : (await readChild(visit, first)).labels;
-  if (isBundle(labels ?? {})) return { kind: "anywhere", ...common };
-  return { kind: "platforms", ...common, depth: "config" };
+  if (first !== undefined && !isDeep) {
+    return { inspection: { kind: "platforms", ...found, depth: "index" }, isPartial };
+  }
+  const labels = first === undefined ? configs[0]?.labels : (await readChild(visit, first)).labels;
+  return { inspection: judge(labels ?? {}, found), isPartial };
+}
+
+/** What was found of an image, by the labels of its config. */
+function judge(labels: Labels, found: Omit<Extract<Inspection, { kind: "anywhere" }>, "kind">): Inspection {
+  return isBundle(labels) ? { kind: "anywhere", ...found } : { kind: "platforms", ...found, depth: "config" };
 }
 
 /** Indexes within the index, one level deep and few of them, opened in place. What is not followed is a failure, not less. */
@@ -116,10 +115,11 @@ async function unfold(visit: ImageVisit, entries: readonly Descriptor[]): Promis
 /** The configs of entries that name no platform, as far as they are images. */
 async function readEntriesWithoutPlatform(
   visit: ImageVisit,
-  { entries, missing }: { readonly entries: readonly Descriptor[]; readonly missing: Set<string> },
-): Promise<{ readonly configs: readonly Config[]; readonly findings: readonly Finding[] }> {
+  entries: readonly Descriptor[],
+): Promise<EntriesRead> {
   const withoutPlatform = entries.filter(isEntryWithoutPlatform);
   const findings: Finding[] = [];
+  let isPartial = false;
   const read = async (entry: Descriptor): Promise<readonly Config[]> => {
     try {
       return [await readChild(visit, entry)];
@@ -127,7 +127,7 @@ async function readEntriesWithoutPlatform(
       const reason = error instanceof InspectionError ? error.failure.reason : undefined;
       if (reason === "NotAnImage") return [];
       if (reason !== "ManifestUnknown") throw error;
-      missing.add(entry.digest);
+      isPartial = true;
       const message = `The index lists ${entry.digest} without a platform, but ${visit.endpoint.host} lacks it.`;
       findings.push({ kind: "TruncatedIndex", message });
       return [];
@@ -143,7 +143,7 @@ async function readEntriesWithoutPlatform(
       `The index lists ${withoutPlatform.length} manifests without a platform; ${MAX_ENTRIES_WITHOUT_PLATFORM} of them were read.`;
     findings.push({ kind: "TruncatedIndex", message });
   }
-  return { configs, findings };
+  return { configs, findings, isPartial };
 }
 
 async function readChild(visit: ImageVisit, entry: Descriptor): Promise<Config> {

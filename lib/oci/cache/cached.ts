@@ -81,8 +81,10 @@ export class CachedInspector implements Inspector<PlannedRequest> {
     { scopeIds, freshness }: { readonly scopeIds: readonly number[]; readonly freshness: Freshness },
   ): RecalledImage | undefined {
     const ids = [PUBLIC_SCOPE.id, ...scopeIds];
-    const tags = ids.map((id) => this.#store.tagNow(id, tagName(reference))).filter((tag) => tag !== undefined);
-    const tag = reference.digest === undefined ? this.#youngest(tags, (one) => one) : undefined;
+    const name = tagName(reference);
+    const tag = reference.digest === undefined
+      ? this.#youngest(ids.flatMap((id) => this.#store.tagNow(id, name) ?? []), (one) => one)
+      : undefined;
     const digest = reference.digest ?? tag?.digest;
     if (digest === undefined || tag !== undefined && !this.#isFresh(tag, freshness)) return undefined;
     const document = ids.map((id) => this.#store.documentNow(id, digest)).find((one) => one !== undefined);
@@ -94,15 +96,15 @@ export class CachedInspector implements Inspector<PlannedRequest> {
   /** Equal requests that overlap are one: the thousand replicas of a Deployment cost one. It ends when its last caller has left. */
   async inspect(request: PlannedRequest, signal: AbortSignal): Promise<InspectionReport> {
     // Requests with a sinceMs share only the look-up: their times differ.
-    if (typeof request.freshness === "object") return await this.#inspect(request, signal);
+    if (typeof request.freshness === "object") return await this.#inspectOnce(request, signal);
     return await this.#underWay.run(
       `${request.freshness} ${keyOf(request)}`,
       { callers: request.callers, signal },
-      (callers, shared) => this.#inspect({ ...request, callers }, shared),
+      (callers, shared) => this.#inspectOnce({ ...request, callers }, shared),
     );
   }
 
-  async #inspect(request: PlannedRequest, signal: AbortSignal): Promise<InspectionReport> {
+  async #inspectOnce(request: PlannedRequest, signal: AbortSignal): Promise<InspectionReport> {
     const { clock } = this.#deps;
     const { reference } = request;
     const key = keyOf(request);
@@ -112,9 +114,7 @@ export class CachedInspector implements Inspector<PlannedRequest> {
     }
     const scopes = [...new Set([PUBLIC_SCOPE, this.#scopeOf(request.credentials)])];
     const question = { request, scopes, signal };
-    const report = reference.digest === undefined
-      ? await this.#inspectTag(question)
-      : await this.#inspectDigest(question, reference.digest);
+    const report = await this.#recallOrLookUp(question);
     signal.throwIfAborted();
     const { inspection, verifiedAtMs } = report;
     if (inspection.kind !== "failed") this.#failures.forget(key);
@@ -122,30 +122,22 @@ export class CachedInspector implements Inspector<PlannedRequest> {
     return report;
   }
 
-  async #inspectDigest(question: Question, digest: string): Promise<InspectionReport> {
-    const document = await this.#recallDocument(question, digest);
-    if (document === undefined) return await this.#lookUp(question, (all) => this.#get(all));
-    return answer(question, { document, verifiedAtMs: this.#deps.clock.nowMs() });
-  }
-
-  async #inspectTag(question: Question): Promise<InspectionReport> {
-    const { request } = question;
-    const tag = await this.#recallTag(question);
-    const document = tag === undefined ? undefined : await this.#recallDocument(question, tag.record.digest);
-    if (tag !== undefined && document !== undefined && this.#isFresh(tag.record, request.freshness)) {
-      return answer(question, { document, tagScope: tag.scope, verifiedAtMs: tag.record.verifiedAtMs });
-    }
-    return await this.#lookUp(question, (all) => document === undefined ? this.#get(all) : this.#head(all));
-  }
-
-  /** Shares or begins a look-up; its request serves all that share it. */
-  async #lookUp(question: Question, ask: (all: Question) => Promise<InspectionReport>): Promise<InspectionReport> {
+  /** From what is known, where that is fresh enough; else by a look-up, whose request serves all that share it. */
+  async #recallOrLookUp(question: Question): Promise<InspectionReport> {
     const { request, signal } = question;
-    return await this.#lookups.share(
-      keyOf(request),
-      { sinceMs: this.#sinceMs(request.freshness), callers: request.callers, signal },
-      (callers, shared) => ask({ ...question, request: { ...request, callers }, signal: shared }),
-    );
+    const { reference, freshness, callers } = request;
+    const tag = reference.digest === undefined ? await this.#recallTag(question) : undefined;
+    const digest = reference.digest ?? tag?.record.digest;
+    const document = digest === undefined ? undefined : await this.#recallDocument(question, digest);
+    if (document !== undefined && (tag === undefined || this.#isFresh(tag.record, freshness))) {
+      const verifiedAtMs = tag?.record.verifiedAtMs ?? this.#deps.clock.nowMs();
+      return cachedReport(question, { document, tagScope: tag?.scope, verifiedAtMs });
+    }
+    const sinceMs = this.#sinceMs(freshness);
+    return await this.#lookups.share(keyOf(request), { sinceMs, callers, signal }, (all, shared) => {
+      const asked = { ...question, request: { ...request, callers: all }, signal: shared };
+      return document === undefined ? this.#get(asked) : this.#head(asked);
+    });
   }
 
   /** One HEAD: mostly the tag has not moved, or moved to what is known under another name. */
@@ -165,7 +157,7 @@ export class CachedInspector implements Inspector<PlannedRequest> {
     const { access, digest, credentialSource } = head;
     const tagScope = this.#scopeFor(request, access);
     this.#store.putTag(tagScope, tagName(reference), { digest, verifiedAtMs });
-    return { ...answer(question, { document, tagScope, verifiedAtMs }), ...cost, credentialSource };
+    return { ...cachedReport(question, { document, tagScope, verifiedAtMs }), ...cost, credentialSource };
   }
 
   async #get({ request, signal }: Question): Promise<InspectionReport> {
@@ -235,11 +227,11 @@ export class CachedInspector implements Inspector<PlannedRequest> {
 }
 
 /** The report of a cached document. It is public only if the document is, and the tag that led to it. */
-function answer(
+function cachedReport(
   { request: { reference } }: Question,
   { document: { record, scope }, tagScope = scope, verifiedAtMs }: {
     readonly document: Scoped<DocumentRecord>;
-    readonly tagScope?: AccessScope;
+    readonly tagScope?: AccessScope | undefined;
     readonly verifiedAtMs: number;
   },
 ): InspectionReport {
