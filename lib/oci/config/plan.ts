@@ -57,7 +57,7 @@ function planSource(source: Source, full: FullName, settings: PullSettings): Ste
 }
 
 function endpointOf(source: Source, host: string, full: FullName): Omit<Endpoint, "transport"> {
-  const { repository, isMirror, pathPrefix, namespace: mirrorOf, headers } = source;
+  const { repository, isMirror, pathPrefix, mirrorOf, headers } = source;
   const common = { host, repository, identifier: full.suffix.slice(1), isMirror, pathPrefix };
   return {
     ...common,
@@ -84,7 +84,7 @@ function transportOf(
     verifyTls: !(insecure || skipVerify),
     caCertificates: [...caCertificates, ...known.flatMap(({ certificates }) => certificates.caCertificates)],
     ...clientCertificates.length === 0 ? {} : { clientCertificates },
-    declared: source.named || insecure || isDeclared || flags.declared.has(hostKey(host)),
+    declared: source.declared || insecure || isDeclared || flags.declared.has(hostKey(host)),
   };
 }
 

@@ -14,11 +14,11 @@ export interface Source {
   readonly isMirror: boolean;
   readonly pathPrefix: string;
   /** The registry that a mirror stands for, sent to it as containerd does; undefined: not sent. */
-  readonly namespace: string | undefined;
+  readonly mirrorOf: string | undefined;
   readonly headers: Readonly<Record<string, string>>;
   readonly scheme: "https" | "http";
   readonly insecure: boolean;
-  readonly named: boolean;
+  readonly declared: boolean;
   readonly access: HostAccess | undefined;
 }
 
@@ -43,11 +43,11 @@ export function splitName(name: string): { readonly host: string; readonly repos
 const PLAIN = {
   isMirror: false,
   pathPrefix: "",
-  namespace: undefined,
+  mirrorOf: undefined,
   headers: {},
   scheme: "https",
   insecure: false,
-  named: false,
+  declared: false,
   access: undefined,
 } as const;
 
@@ -60,7 +60,7 @@ function fromRegistriesConf(full: FullName, { registries }: PullSettings): Sourc
     ...splitName(name),
     insecure,
     isMirror,
-    named: isMirror || insecure || !isWildcard || rule.location !== "",
+    declared: isMirror || insecure || !isWildcard || rule.location !== "",
   }));
   return { kind: "sources", sources };
 }
@@ -73,7 +73,7 @@ function fromHostsTree(full: FullName, upstream: Source, { hosts }: PullSettings
   const isDigest = full.suffix.startsWith("@");
   const isCapable = ({ resolves, pulls }: HostCapabilities): boolean => isDigest ? pulls : resolves;
   const mirrors = found.mirrors.filter(isCapable)
-    .map(({ url, access, headers }): Source => ({ ...atUrl(url, upstream), named: true, access, headers }));
+    .map(({ url, access, headers }): Source => ({ ...atUrl(url, upstream), declared: true, access, headers }));
   const servers = isCapable(found.serverCapabilities) ? [serverSource(found, upstream, directory ?? "")] : [];
   return { kind: "sources", sources: [...mirrors, ...servers] };
 }
@@ -82,14 +82,14 @@ function serverSource(found: HostsFile, upstream: Source, directory: string): So
   const { server, serverAccess: access, serverHeaders: headers } = found;
   // _default applies to whatever host an image names: a header there would be sent to any host.
   if (server === undefined && directory === "_default") return { ...upstream, access };
-  return { ...(server === undefined ? upstream : atUrl(server, upstream)), named: true, access, headers };
+  return { ...(server === undefined ? upstream : atUrl(server, upstream)), declared: true, access, headers };
 }
 
 function fromRancher(upstream: Source, { rancher }: PullSettings): SourcesAnswer | undefined {
   const found = rancher?.mirrors.get(upstream.host) ?? rancher?.mirrors.get("*");
   if (found === undefined) return undefined;
   const rewritten = { ...upstream, repository: rewriteRepository(found.rewrites, upstream.repository) };
-  const mirrors = found.endpoints.map((url): Source => ({ ...atUrl(url, rewritten), named: true }));
+  const mirrors = found.endpoints.map((url): Source => ({ ...atUrl(url, rewritten), declared: true }));
   return { kind: "sources", sources: [...mirrors, upstream] };
 }
 
@@ -102,6 +102,6 @@ function atUrl(url: EndpointUrl, upstream: Source): Source {
     scheme: url.scheme,
     pathPrefix: url.pathPrefix,
     isMirror,
-    namespace: isMirror ? upstream.host : undefined,
+    mirrorOf: isMirror ? upstream.host : undefined,
   };
 }

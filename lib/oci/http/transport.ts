@@ -46,13 +46,13 @@ export interface TransportDeps {
   readonly timeouts?: NonNullable<Exchange["timeouts"]>;
 }
 
-interface Limits {
+interface Deadline {
   readonly within: AbortSignal;
   readonly onHeaders: () => void;
 }
 
 /** A hop with the addresses that the guard has passed; undefined for a declared host, which it does not check. */
-interface Checked {
+interface GuardedHop {
   readonly hop: Hop;
   readonly addresses: readonly string[] | undefined;
 }
@@ -69,18 +69,18 @@ export class Transport implements Disposable {
 
   /** Throws InspectionError when no whole answer comes; any HTTP status is an answer. */
   async send(exchange: Exchange, signal: AbortSignal): Promise<Answer> {
-    const limit = new AbortController();
+    const deadline = new AbortController();
     const { headersMs, totalMs } = exchange.timeouts ?? this.#deps.timeouts ?? TIMEOUTS;
-    const headersTimer = setTimeout(() => limit.abort(), headersMs);
-    const totalTimer = setTimeout(() => limit.abort(), totalMs);
-    const within = AbortSignal.any([signal, limit.signal]);
+    const headersTimer = setTimeout(() => deadline.abort(), headersMs);
+    const totalTimer = setTimeout(() => deadline.abort(), totalMs);
+    const within = AbortSignal.any([signal, deadline.signal]);
     try {
       return await this.#follow(exchange, { within, onHeaders: () => clearTimeout(headersTimer) });
     } catch (error) {
       if (signal.aborted) throw signal.reason;
       // At a private address even the lack of an answer is no more than being out of reach.
       const isUnreachable = error instanceof InspectionError && error.failure.reason === "Unreachable";
-      if (!limit.signal.aborted || isUnreachable) throw error;
+      if (!deadline.signal.aborted || isUnreachable) throw error;
       throw failed(exchange, "Timeout", "did not answer in time", error);
     } finally {
       clearTimeout(headersTimer);
@@ -88,11 +88,11 @@ export class Transport implements Disposable {
     }
   }
 
-  async #follow(exchange: Exchange, { within, onHeaders }: Limits): Promise<Answer> {
+  async #follow(exchange: Exchange, { within, onHeaders }: Deadline): Promise<Answer> {
     let hop: Hop = exchange;
     for (let redirects = 0;; redirects++) {
       const addresses = hop.transport.declared ? undefined : await this.#guard(hop, within);
-      const answer = await this.#once({ hop, addresses }, { within, onHeaders });
+      const answer = await this.#sendHop({ hop, addresses }, { within, onHeaders });
       const location = answer.headers.get("location");
       if (!REDIRECTS.includes(answer.status) || location === null) return answer;
       // A form holds a refresh token: it goes to the address it is for and nowhere else.
@@ -110,8 +110,8 @@ export class Transport implements Disposable {
     return guardAddress(url.host, { resolve, signal });
   }
 
-  async #once(checked: Checked, { within, onHeaders }: Limits): Promise<Answer> {
-    const { hop } = checked;
+  async #sendHop(guarded: GuardedHop, { within, onHeaders }: Deadline): Promise<Answer> {
+    const { hop } = guarded;
     const { requestLog, url, method } = hop;
     const startedMs = this.#deps.clock.monotonicMs();
     const login = loginOf(hop);
@@ -124,7 +124,7 @@ export class Transport implements Disposable {
       requestLog.note({ ...shown, ...end, ms: this.#deps.clock.monotonicMs() - startedMs });
     requestLog.count(hop.kind);
     try {
-      const response = await this.#open(checked, within);
+      const response = await this.#open(guarded, within);
       onHeaders();
       const { status, headers } = response;
       const streamed = hop.isStreamed === true && status === 200 ? response.body : null;
@@ -136,29 +136,29 @@ export class Transport implements Disposable {
       if (status < 500) this.#answered.set(url.host, true);
       return { status, headers, body, redirect: hop.redirect, stream };
     } catch (error) {
-      const fault = this.#mayDescribe(checked) ? classify(hop, error) : concealed(hop, error);
+      const fault = this.#mayDescribe(guarded) ? classify(hop, error) : concealed(hop, error);
       const failure = error instanceof InspectionError ? error : fault;
       // The time until the answer must not distinguish a closed port at a private address from a silent one either.
-      if (failure.failure.reason === "Unreachable" && this.#isHidden(checked)) await untilAborted(within);
+      if (failure.failure.reason === "Unreachable" && this.#isHidden(guarded)) await untilAborted(within);
       trace({ status: "failed", note: failure.failure.reason });
       throw failure;
     }
   }
 
   /** `fetch` may have met another address than the guard: only a host that has answered counts as a public one. */
-  #mayDescribe({ hop, addresses }: Checked): boolean {
+  #mayDescribe({ hop, addresses }: GuardedHop): boolean {
     if (addresses === undefined || this.#deps.audience === "caller") return true;
     return addresses.every(isPublicAddress) && this.#answered.has(hop.url.host);
   }
 
   /** Whether the time until a failure would reveal an address that tenants cannot reach. Own time limits: no image of a tenant. */
-  #isHidden({ hop, addresses = [] }: Checked): boolean {
+  #isHidden({ hop, addresses = [] }: GuardedHop): boolean {
     const isOwnTask = this.#deps.audience === "caller" || hop.timeouts !== undefined;
     if (isOwnTask || this.#answered.has(hop.url.host)) return false;
     return addresses.some((address) => !isPublicAddress(address));
   }
 
-  #open({ hop, addresses }: Checked, signal: AbortSignal): Promise<Response> {
+  #open({ hop, addresses }: GuardedHop, signal: AbortSignal): Promise<Response> {
     const { url, method, transport } = hop;
     const headers = headersOf(hop, this.#deps.userAgent);
     const body = contentOf(hop);
