@@ -3,15 +3,9 @@ import type { Clock } from "../clock.ts";
 import { matchPullSecrets } from "./credentials/match.ts";
 import type { Credential, Keyring } from "./credential.ts";
 import { fingerprintWithScope } from "./fingerprint.ts";
-import {
-  type InspectionReport,
-  type InspectionRequest,
-  type Inspector,
-  type PlannedRequest,
-  reportWithoutRequests,
-} from "./inspector.ts";
+import { type InspectionReport, type Inspector, type PlannedRequest, reportWithoutRequests } from "./inspector.ts";
 import { RequestLog } from "./request_log.ts";
-import type { Endpoint, PullPlanner } from "./pull_plan.ts";
+import type { PullPlanner } from "./pull_plan.ts";
 
 /** Credentials tried at one endpoint, of the pod and of the keyring: registries count wrong logins. */
 const MAX_TRIED = 8;
@@ -21,31 +15,22 @@ export function withKeyring(
   inner: Inspector<PlannedRequest>,
   { planner, keyring, clock }: { readonly planner: PullPlanner; readonly keyring: Keyring; readonly clock: Clock },
 ): Inspector {
-  async function choose(
-    { credentials, callers }: InspectionRequest,
-    endpoints: readonly Endpoint[],
-    signal: AbortSignal,
-  ): Promise<{ readonly credentials: readonly Credential[]; readonly leftOut: number }> {
-    const lists = await Promise.all(endpoints.map(async (endpoint) => [
-      distinct(matchPullSecrets(credentials, endpoint)),
-      distinct(await keyring.lookup({ ...endpoint, callers }, signal)),
-    ]));
-    return {
-      credentials: distinct(lists.flat().flatMap((list) => list.slice(0, MAX_TRIED))),
-      leftOut: lists.flat().reduce((sum, { length }) => sum + Math.max(0, length - MAX_TRIED), 0),
-    };
-  }
-
   return {
     inspect: async (request, signal) => {
-      const plan = planner.plan(request.image);
+      const { image, callers } = request;
+      const plan = planner.plan(image);
       if (plan.kind === "refused") {
         const inspection = { kind: "failed", failure: plan.failure } as const;
-        const refused = { inspection, resolved: request.image, verifiedAtMs: clock.nowMs() };
-        return reportWithoutRequests({ ...refused, source: "registry" });
+        return reportWithoutRequests({ inspection, resolved: image, verifiedAtMs: clock.nowMs(), source: "registry" });
       }
       const { reference, endpoints } = plan;
-      const { credentials, leftOut } = await choose(request, endpoints, signal);
+      const matching = await Promise.all(endpoints.map(async (endpoint) => [
+        distinct(matchPullSecrets(request.credentials, endpoint)),
+        distinct(await keyring.lookup({ ...endpoint, callers }, signal)),
+      ]));
+      const lists = matching.flat();
+      const credentials = distinct(lists.flatMap((list) => list.slice(0, MAX_TRIED)));
+      const leftOut = lists.reduce((sum, { length }) => sum + Math.max(0, length - MAX_TRIED), 0);
       const log = new RequestLog();
       const report = await inner.inspect({ ...request, reference, credentials, endpoints, log }, signal);
       return leftOut === 0 ? report : withLeftOut(report, leftOut);
