@@ -104,4 +104,5 @@ Deno.test("86 (different: one process, so nothing rolls out) logLevelOf() follow
     return parsed.kind === "parsed" ? logLevelOf(parsed.value) : undefined;
   };
   assert.deepEqual(["Normal", "Debug", "Trace", "TraceAll"].map(levelOf), ["info", "debug", "debug", "debug"]);
+  assert.equal(logLevelOf(undefined), undefined);
 });

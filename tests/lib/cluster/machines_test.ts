@@ -76,13 +76,6 @@ Deno.test("parseMachineSet() puts the labels of its nodes together, and knows wh
   assert.deepEqual([set.replicas, set.readyReplicas, set.makesMachines], [3, 2, true]);
 });
 
-Deno.test("parseMachineSet() tells one that makes no machine, unless an autoscaler may grow it", () => {
-  const annotations = { "machine.openshift.io/cluster-api-autoscaler-node-group-max-size": "3" };
-  const spec = { replicas: 0 };
-  assert.equal(parseMachineSet({ metadata: { name: "none" }, spec }).makesMachines, false);
-  assert.equal(parseMachineSet({ metadata: { name: "some", annotations }, spec }).makesMachines, true);
-});
-
 Deno.test("parseMachine() reads its set, its phase and its node", () => {
   const labels = { "machine.openshift.io/cluster-api-machineset": "a" };
   const status = { phase: "Running", nodeRef: { name: "n-1" } };

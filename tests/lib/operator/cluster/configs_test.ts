@@ -1,7 +1,7 @@
 // The configs in force: which listener is called for which change, what applies to a namespace, and that an invalid config
 // counts as absent.
 import assert from "node:assert/strict";
-import { type Configs, logLevelOf, openConfigs } from "../../../../lib/operator/cluster/configs.ts";
+import { type Configs, openConfigs } from "../../../../lib/operator/cluster/configs.ts";
 import { type KubeObject, Resource } from "../../../../lib/k8s/types.ts";
 import { type Logger, silentLogger } from "../../../../lib/log.ts";
 import { selectConfigs } from "../../../../lib/placement/decide/config/selection.ts";
@@ -157,18 +157,5 @@ Deno.test("openConfigs() leaves out a config that cannot be read, also one that 
     scene.cluster.put(Resource.namespaceConfigs, namespaceConfig("shop", "a", "no spec at all"));
     await scene.clock.advance(0);
     assert.deepEqual(configs.of("shop").namespace, []);
-  });
-});
-
-Deno.test("logLevelOf() reads the verbosity of the cluster config", async () => {
-  const scene = openScene();
-  const { configs } = configsOf(scene);
-  await whileRunning(scene, configs, async () => {
-    assert.equal(logLevelOf(configs.cluster()), undefined);
-    for (const [logVerbosity, level] of [["Normal", "info"], ["Debug", "debug"], ["TraceAll", "debug"]]) {
-      scene.cluster.put(Resource.clusterConfigs, clusterConfig({ logVerbosity }));
-      await scene.clock.advance(0);
-      assert.equal(logLevelOf(configs.cluster()), level);
-    }
   });
 });

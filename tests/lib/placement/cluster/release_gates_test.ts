@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { KubeApi } from "../../../../lib/k8s/api.ts";
 import { ApiError } from "../../../../lib/k8s/errors.ts";
-import { countGatedPods, releaseGatedPods } from "../../../../lib/placement/cluster/release_gates.ts";
+import { countGatedPods, type GateRelease, releaseGatedPods } from "../../../../lib/placement/cluster/release_gates.ts";
 import { Resource } from "../../../../lib/k8s/types.ts";
 import { SCHEDULING_GATE as GATE } from "../../../../lib/names.ts";
 import { exchanging, openTestApi, plainAccess } from "../../../support/cluster_api.ts";
@@ -62,40 +62,14 @@ Deno.test("releaseGatedPods() lists and changes nothing when it is a dry run", a
   assert.equal(await bench.gatesOf("held"), GATE);
 });
 
-Deno.test("releaseGatedPods() reads a pod again when it changed, and takes a vanished one for freed", async () => {
+Deno.test("releaseGatedPods() takes a vanished pod for freed, and reports which are left and why when the server refuses", async () => {
   await using bench = await openBench();
-  await bench.create("changing", [GATE], { [GATE]: "gated" });
-  await bench.create("vanishing", [GATE], { [GATE]: "gated" });
-  const failures = new Map([["changing", 422], ["vanishing", 404]]);
-  const patch: KubeApi["patch"] = (type, target, options) => {
-    const status = failures.get(target.name ?? "");
-    failures.delete(target.name ?? "");
-    if (status !== undefined) return Promise.reject(new ApiError("no", { status }));
-    return bench.api.patch(type, target, options);
+  await bench.create("held", [GATE], { [GATE]: "gated" });
+  const release = async (status: number): Promise<GateRelease> => {
+    const patch = () => Promise.reject(new ApiError("denied by a policy", { status }));
+    return await releaseGatedPods(exchanging(bench.api, { patch }), { signal: bench.signal });
   };
-  const { left } = await releaseGatedPods(exchanging(bench.api, { patch }), { signal: bench.signal });
-  assert.deepEqual(left, []);
-  assert.equal(await bench.gatesOf("changing"), "");
-});
-
-Deno.test("releaseGatedPods() lifts the gate alone where something refuses the label that reports it", async () => {
-  await using bench = await openBench();
-  await bench.create("strict", [GATE], { [GATE]: "gated" });
-  const patch: KubeApi["patch"] = (type, target, options) =>
-    JSON.stringify(options.body).includes("/metadata/labels")
-      ? Promise.reject(new ApiError("labels are kept", { status: 403 }))
-      : bench.api.patch(type, target, options);
-  const { left } = await releaseGatedPods(exchanging(bench.api, { patch }), { signal: bench.signal });
-  assert.deepEqual(left, []);
-  assert.equal(await bench.gatesOf("strict"), "");
-});
-
-Deno.test("releaseGatedPods() reports which pods are left and why when the server refuses", async () => {
-  await using bench = await openBench();
-  await bench.create("refused", [GATE], { [GATE]: "gated" });
-  const patch = () => Promise.reject(new ApiError("denied by a policy", { status: 403 }));
-  const api = exchanging(bench.api, { patch });
-  const { released, left } = await releaseGatedPods(api, { signal: bench.signal });
-  assert.deepEqual(released, []);
-  assert.deepEqual(left, [{ pod: "default/refused", reason: "denied by a policy" }]);
+  assert.deepEqual((await release(404)).left, []);
+  const left = [{ pod: "default/held", reason: "denied by a policy" }];
+  assert.deepEqual(await release(403), { released: [], left });
 });

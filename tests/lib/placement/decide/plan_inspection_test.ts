@@ -5,28 +5,13 @@ import { judgeAdmission } from "../../../../lib/placement/decide/gate.ts";
 import { MAX_IMAGES } from "../../../../lib/placement/decide/images.ts";
 import { planInspection } from "../../../../lib/placement/decide/plan_inspection.ts";
 import { reportsOf } from "../../../../lib/placement/decide/report/reports.ts";
-import { AMD64, ARCH, ARM64, make } from "./make.ts";
+import { ARM64, make } from "./make.ts";
 
 const settings = makeSettings({ operatorNamespace: "archway" });
 
 function containers(count: number): { readonly containers: readonly unknown[] } {
   return { containers: Array.from({ length: count }, (_, index) => make.container(`image-${index}`)) };
 }
-
-Deno.test("planInspection() decides about an ignored pod without listing its images", () => {
-  const pod = make.view(make.pod(containers(3), { namespace: "kube-system" }));
-  const plan = planInspection(pod, make.configs(), settings);
-  assert.deepEqual(plan.kind === "decided" && plan.decision, { kind: "ignore", reason: "KubeNamespace" });
-});
-
-Deno.test("planInspection() decides about a pod that constrains its architecture, and reports what it prefers", () => {
-  const pod = make.view(make.pod({ nodeSelector: { [ARCH]: AMD64 } }));
-  const all = make.configs(make.clusterConfig({ platforms: [{ architecture: ARM64, weight: 5 }] }));
-  const plan = planInspection(pod, all, settings);
-  assert.ok(plan.kind === "decided" && plan.decision.kind === "place");
-  assert.deepEqual(plan.decision.required, { kind: "user-constrained" });
-  assert.deepEqual(plan.decision.preferences.terms, [{ weight: 5, architecture: ARM64 }]);
-});
 
 Deno.test("planInspection() lists the images of any other pod, as many as are inspected at most", () => {
   const plan = planInspection(make.view(make.pod(containers(MAX_IMAGES))), make.configs(), settings);

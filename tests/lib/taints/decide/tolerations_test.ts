@@ -31,6 +31,8 @@ const FORMS: readonly (readonly [name: string, toleration: Readonly<Record<strin
   ["another value", { key: KEY, operator: "Equal", value: "arm64", effect: "NoSchedule" }, false],
   ["another key", { key: "kubernetes.io/arch", operator: "Exists" }, false],
   ["another effect", { key: KEY, operator: "Exists", effect: "NoExecute" }, false],
+  ["Equal, another effect", { key: KEY, value: "amd64", effect: "NoExecute" }, false],
+  ["Equal without key", { operator: "Equal", value: "amd64" }, false],
   ["Exists without key, another effect", { operator: "Exists", effect: "NoExecute" }, false],
   ["an operator that compares numbers", { key: KEY, operator: "Gt", value: "amd64", effect: "NoSchedule" }, false],
 ];

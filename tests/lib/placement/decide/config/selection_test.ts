@@ -86,10 +86,6 @@ Deno.test("selectConfigs() takes only configs of the pod's namespace", () => {
   assert.deepEqual(selected(undefined, [foreign, ppc("ours")]), ["ours"]);
 });
 
-Deno.test("selectConfigs() is not fooled by keys that every object inherits", () => {
-  assert.deepEqual(selected({ app: "x" }, [ppc("ghost", { selector: when("constructor", "Exists") })]), []);
-});
-
 Deno.test("fallbackArchitecture() is that of the most important namespace config that names one, else the cluster's", () => {
   const low = ppc("low", { priority: 1, fallback: AMD64 });
   const high = ppc("high", { priority: 9 });
