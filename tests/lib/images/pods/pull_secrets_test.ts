@@ -42,18 +42,11 @@ function names(count: number): readonly string[] {
   return Array.from({ length: count }, (_, at) => `s${at}`);
 }
 
-interface Bed {
-  readonly clock: FakeClock;
-  readonly asked: string[];
-  credentials(scope: Partial<PullScope>, signal?: AbortSignal): Promise<PullCredentials>;
-  read(names: readonly string[], namespace?: string): Promise<readonly string[]>;
-}
-
 function usersIn({ credentials }: PullCredentials): readonly string[] {
   return credentials.map(({ secret }) => secret.kind === "basic" ? secret.username : secret.kind);
 }
 
-function openBed(answer: Answer, mode: PullSecretMode = "pod"): Bed {
+const openBed = (answer: Answer, mode: PullSecretMode = "pod") => {
   const clock = new FakeClock();
   const asked: string[] = [];
   const api: Pick<KubeApi, "get"> = {
@@ -70,9 +63,10 @@ function openBed(answer: Answer, mode: PullSecretMode = "pod"): Bed {
     clock,
     asked,
     credentials,
-    read: async (pullSecrets, namespace = "team") => usersIn(await credentials({ pullSecrets, namespace })),
+    read: async (pullSecrets: readonly string[], namespace = "team") =>
+      usersIn(await credentials({ pullSecrets, namespace })),
   };
-}
+};
 
 function fail(status: number): never {
   throw new ApiError("no", { status });

@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import type { KubeApi } from "../../../../lib/k8s/api.ts";
 import { ApiError } from "../../../../lib/k8s/errors.ts";
 import { countGatedPods, type GateRelease, releaseGatedPods } from "../../../../lib/placement/cluster/release_gates.ts";
 import { Resource } from "../../../../lib/k8s/types.ts";
@@ -7,25 +6,18 @@ import { SCHEDULING_GATE as GATE } from "../../../../lib/names.ts";
 import { exchanging, openTestApi, plainAccess } from "../../../support/cluster_api.ts";
 import { podBody, serveCluster } from "../../../playground/make.ts";
 
-interface Bench extends AsyncDisposable {
-  readonly api: KubeApi;
-  readonly signal: AbortSignal;
-  create(name: string, gates: readonly string[], labels?: Readonly<Record<string, string>>): Promise<void>;
-  gatesOf(name: string): Promise<string>;
-}
-
-async function openBench(): Promise<Bench> {
+const openBench = async () => {
   const served = await serveCluster();
   const api = openTestApi(plainAccess(served.server.url));
   const { signal } = new AbortController();
   return {
     api,
     signal,
-    create: async (name, gates, labels) => {
+    create: async (name: string, gates: readonly string[], labels?: Readonly<Record<string, string>>) => {
       const body = podBody(name, { schedulingGates: gates.map((gate) => ({ name: gate })) }, labels && { labels });
       await api.create(Resource.pods, body, { namespace: "default", signal });
     },
-    gatesOf: async (name) => {
+    gatesOf: async (name: string) => {
       const { spec } = await api.get(Resource.pods, { namespace: "default", name }, signal);
       const gates: unknown = Reflect.get(Object(spec), "schedulingGates") ?? [];
       return Array.isArray(gates) ? gates.map((gate) => Reflect.get(Object(gate), "name")).join(" ") : "";
@@ -35,7 +27,7 @@ async function openBench(): Promise<Bench> {
       await served[Symbol.asyncDispose]();
     },
   };
-}
+};
 
 Deno.test("releaseGatedPods() lifts our gate alone, from labelled and unlabelled pods", async () => {
   await using bench = await openBench();

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { SCHEDULING_GATE } from "../../../../lib/names.ts";
 import { planInspection } from "../../../../lib/placement/decide/plan_inspection.ts";
-import type { PlacementDecision } from "../../../../lib/placement/decide/decision_types.ts";
 import { makeSettings } from "../../../../lib/placement/decide/config/types.ts";
 import {
   AMD64,
@@ -22,12 +21,7 @@ import {
   S390X,
 } from "./make.ts";
 
-interface Settled {
-  readonly decision: PlacementDecision;
-  readonly after: Json;
-}
-
-function settle(raw: Json, changes: FactChanges = {}): Settled {
+function settle(raw: Json, changes: FactChanges = {}): ReturnType<typeof released> {
   return released(raw, make.facts(raw, changes));
 }
 

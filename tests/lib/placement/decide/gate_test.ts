@@ -1,7 +1,5 @@
 import assert from "node:assert/strict";
 import { SCHEDULING_GATE } from "../../../../lib/names.ts";
-import type { JsonPatch } from "../../../../lib/k8s/patch.ts";
-import type { AdmissionVerdict } from "../../../../lib/placement/decide/decision_types.ts";
 import { verdictReason } from "../../../../lib/placement/decide/report/reason.ts";
 import { parsePod } from "../../../../lib/placement/decide/pod_view.ts";
 import { makeSettings } from "../../../../lib/placement/decide/config/types.ts";
@@ -31,13 +29,7 @@ const MULTI = [make.image("multi")];
 const HELD = { schedulingGates: [{ name: SCHEDULING_GATE }] };
 const GATED = { [mark("scheduling-gate")]: "gated", [mark("node-affinity")]: "not-set" };
 
-interface Admitted {
-  readonly verdict: AdmissionVerdict;
-  readonly patch: JsonPatch;
-  readonly after: Json;
-}
-
-function admit(raw: Json, changes: AdmissionChanges = {}): Admitted {
+function admit(raw: Json, changes: AdmissionChanges = {}): ReturnType<typeof admitted> {
   return admitted(raw, make.admission(make.view(raw), changes));
 }
 

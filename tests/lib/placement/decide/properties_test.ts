@@ -174,12 +174,7 @@ const scenes = fc.record({ raw: pods, configs: someConfigs, settings: someSettin
   }));
 });
 
-interface Scene {
-  readonly raw: Json;
-  readonly configs: PlacementConfigs;
-  readonly settings: PlacementSettings;
-  readonly images: readonly InspectedImage[];
-}
+type Scene = typeof scenes extends fc.Arbitrary<infer T> ? T : never;
 
 function admit(scene: Scene, known: readonly InspectedImage[] | undefined): Json {
   const pod = make.view(scene.raw);

@@ -15,17 +15,12 @@ import { admitted, annotationsOf, ARCH, at, gatesOf, type Json, make, released, 
 const OS = "kubernetes.io/os";
 const LEVEL = "example.com/amd64-level";
 
-interface Node {
-  readonly os: string;
-  readonly architecture: string;
-  /** Of amd64 nodes: 1 to 4. */
-  readonly level: number;
-}
-
-const NODES: readonly Node[] = ["linux", "windows"].flatMap((os) => [
+/** Those of amd64 at levels 1 to 4. */
+const NODES = ["linux", "windows"].flatMap((os) => [
   ...["arm64", "s390x"].map((architecture) => ({ os, architecture, level: 1 })),
   ...[1, 2, 3, 4].map((level) => ({ os, architecture: "amd64", level })),
 ]);
+type Node = typeof NODES[number];
 const LEVEL_LABELS: readonly VariantLabel[] = [2, 3, 4].map((level) => ({
   architecture: "amd64",
   variant: `v${level}`,

@@ -23,11 +23,7 @@ const AMD = [{ key: RULE.key, operator: "Equal", value: "amd64", effect: "NoSche
 
 const NOT_AMD = { key: "kubernetes.io/arch", operator: "NotIn", values: ["amd64"] };
 
-interface Cluster {
-  readonly nodes: readonly KubeObject[];
-  readonly pods?: readonly KubeObject[];
-  readonly daemonSets?: readonly KubeObject[];
-}
+type Cluster = Parameters<typeof survey>[0];
 
 function stepOf(cluster: Cluster, held: readonly string[] = [], goal: "taint" | "lift" = "taint"): TaintStep {
   return nextStep(survey(cluster), { goal, isHeld: (key) => held.includes(key) });

@@ -7,13 +7,7 @@ import { type MemoryCall, MemoryCluster } from "../../../support/memory_kube_api
 
 const signal = new AbortController().signal;
 
-interface Bed {
-  readonly cluster: MemoryCluster;
-  readonly read: string[];
-  readonly images: OsImages;
-}
-
-function openBed(configs: Readonly<Record<string, string>>, before: (call: MemoryCall) => void = () => {}): Bed {
+const openBed = (configs: Readonly<Record<string, string>>, before: (call: MemoryCall) => void = () => {}) => {
   const cluster = new MemoryCluster();
   for (const [name, osImageURL] of Object.entries(configs)) {
     cluster.put(Resource.machineConfigs, { metadata: { name }, spec: { osImageURL } });
@@ -24,13 +18,16 @@ function openBed(configs: Readonly<Record<string, string>>, before: (call: Memor
     read.push(call.name ?? "");
   });
   return { cluster, read, images: new OsImages(api) };
-}
+};
 
 function compared(pool: string): ImageComparison {
   return { pool, config: `rendered-${pool}-2`, before: `rendered-${pool}-1` };
 }
 
-async function compare({ images }: Bed, pools: readonly string[]): Promise<Readonly<Record<string, OsImageState>>> {
+async function compare(
+  { images }: ReturnType<typeof openBed>,
+  pools: readonly string[],
+): Promise<Readonly<Record<string, OsImageState>>> {
   return Object.fromEntries(await images.compare(pools.map(compared), signal));
 }
 

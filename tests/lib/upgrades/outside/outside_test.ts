@@ -10,8 +10,7 @@ import { openUpgradeMetrics } from "../../../../lib/upgrades/metrics.ts";
 import { Upgrades } from "../../../../lib/upgrades/names.ts";
 import type { Base } from "../../../../lib/upgrades/decide/types/observed.ts";
 import { openClusterReader } from "../../../../lib/upgrades/cluster/cluster_reader.ts";
-import { type OpenOutside, openOutside } from "../../../../lib/upgrades/outside/outside.ts";
-import type { OutsideScope } from "../../../../lib/upgrades/outside/outside_readers.ts";
+import { openOutside } from "../../../../lib/upgrades/outside/outside.ts";
 import { createAuthority } from "../../../cluster/support/pki.ts";
 import type { MemoryCluster } from "../../../support/memory_kube_api.ts";
 import { FROM, makeCluster, makeConfig, makeHistory, makePlan, NOW_MS } from "../decide/make_plan.ts";
@@ -26,21 +25,14 @@ function put(cluster: MemoryCluster, config: string): void {
   cluster.put(Resource.clusterVersions, { metadata: { name: "version" }, spec: { clusterID: EXTERNAL_ID } });
 }
 
-interface Bed extends AsyncDisposable {
-  readonly cluster: MemoryCluster;
-  readonly outside: OpenOutside;
-  readonly scope: OutsideScope;
-  readonly series: () => Promise<string>;
-}
-
-function openBed(
+const openBed = (
   monitoring: string,
   { config = "{}", base, bundle = [] }: {
     readonly config?: string;
     readonly base?: Partial<Base>;
     readonly bundle?: readonly string[];
   } = {},
-): Bed {
+) => {
   const cluster = withPullSecret();
   put(cluster, config);
   const clock = hastyClock();
@@ -66,7 +58,7 @@ function openBed(
       return Promise.resolve();
     },
   };
-}
+};
 
 /** Prometheus without alerts, and an Alertmanager with one silence of ours and one of another client. */
 function openQuietMonitoring(): Listener {
@@ -185,7 +177,7 @@ const NOTICE = {
   description: "It starts.",
 } as const;
 
-function eventsOf({ cluster }: Bed): readonly KubeObject[] {
+function eventsOf({ cluster }: ReturnType<typeof openBed>): readonly KubeObject[] {
   return [...cluster.objects].filter(([path]) => path.includes("/events/")).map(([, object]) => object);
 }
 

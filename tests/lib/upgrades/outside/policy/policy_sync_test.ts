@@ -24,17 +24,11 @@ const SPEC = {
   type: "OSD",
 };
 
-interface Bed {
-  readonly sync: PolicySync;
-  readonly clock: FakeClock;
-  readonly synced: number[];
-}
-
-function openBed(
+const openBed = (
   cluster: MemoryCluster,
   source: PolicySource | Error,
   before: (call: MemoryCall) => void = () => {},
-): Bed {
+) => {
   const clock = new FakeClock();
   const synced: number[] = [];
   const sync = new PolicySync({
@@ -47,7 +41,7 @@ function openBed(
     onSynced: (nowMs) => void synced.push(nowMs),
   });
   return { sync, clock, synced };
-}
+};
 
 function sourceOf(fetch: PolicySource["fetch"]): PolicySource {
   return { onNone: "remove", fetch };

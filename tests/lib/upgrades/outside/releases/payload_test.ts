@@ -8,19 +8,13 @@ import { ClusterPayloads, readPayload } from "../../../../../lib/upgrades/outsid
 import { type Document, makeDocument, makeEntry, makeImage, makeIndex } from "../../../../support/documents.ts";
 import { makeCredential } from "../../../../support/inspectors.ts";
 import { MemoryCluster } from "../../../../support/memory_kube_api.ts";
-import { type FakeRegistry, type Login, openFakeRegistry } from "../../../../support/registry.ts";
+import { type Login, openFakeRegistry } from "../../../../support/registry.ts";
 import { SIGNAL } from "../support.ts";
 
 const REPOSITORY = "openshift-release-dev/ocp-release";
 const VERSION = "4.17.2";
 
-interface Bed extends AsyncDisposable {
-  readonly registry: FakeRegistry;
-  readonly reader: Pick<ClusterPayloads, "read">;
-  put(document: Document): string;
-}
-
-async function openBed(login: Login = { kind: "none" }): Promise<Bed> {
+const openBed = async (login: Login = { kind: "none" }) => {
   await using stack = new AsyncDisposableStack();
   const registry = stack.use(await openFakeRegistry({ login }));
   const { host } = registry;
@@ -32,13 +26,17 @@ async function openBed(login: Login = { kind: "none" }): Promise<Bed> {
     clusterCredentials: () => [makeCredential(host, { source: "pull secret", username: "puller", password: "s3cret" })],
   }));
   const opened = stack.move();
+  const read: ClusterPayloads["read"] = (image, options) =>
+    readPayload(image, { ...options, access, clock: systemClock });
   return {
     registry,
-    reader: { read: (image, options) => readPayload(image, { ...options, access, clock: systemClock }) },
-    put: (document) => `${host}/${REPOSITORY}@${registry.put(REPOSITORY, document)}`,
+    reader: { read },
+    put: (document: Document) => `${host}/${REPOSITORY}@${registry.put(REPOSITORY, document)}`,
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
   };
-}
+};
+
+type Bed = Awaited<ReturnType<typeof openBed>>;
 
 function imageOf({ registry }: Bed, architecture: string, version: string = VERSION): Document {
   const labels = version === "" ? {} : { "io.openshift.release": version };
