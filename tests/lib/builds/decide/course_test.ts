@@ -579,24 +579,6 @@ Deno.test("a node that the operator's own image does not cover is named while it
   assert.equal(bed.condition(bed.config, "ArchitectureNotCovered")?.status, "False");
 });
 
-Deno.test("one architecture alone is published as it is, under the operator's names", () => {
-  const bed = new Simulator(["amd64"]);
-  bed.settle({ run: false });
-  const name = ownName();
-  assert.deepEqual([...bed.jobs.keys()], [`build-${name}`]);
-  assert.deepEqual([...bed.objects.keys()].toSorted(), [
-    `additionaltrustbundle-${name}`,
-    `archs-${name}`,
-    `base-${name}`,
-    `containerfile-${name}`,
-    `final-${name}`,
-    `mc-${name}`,
-  ]);
-  bed.settle();
-  const { children } = bed.images.get(bed.pullSpec()) ?? assert.fail("no image");
-  assert.deepEqual(children, []);
-});
-
 Deno.test("O-055 P-184 a clock that goes back leaves the end of a build after its start", () => {
   for (const skewMinutes of [-60, 60]) {
     const bed = building();
