@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { runAlone } from "../support/run_alone.ts";
 
 const PROGRAM = new URL("./hostile_objects.ts", import.meta.url);
 
@@ -18,20 +19,7 @@ Deno.test("thousands of PodPlacementConfigs of 98 KB take bounded memory, under 
   assert.ok(await heapAfter("configs", 5_000, 448) < 60);
 });
 
-/** The heap in MB after a controller has listed so many objects, in a process that may have `maxMb` of it. */
-async function heapAfter(what: string, count: number, maxMb = 112): Promise<number> {
-  const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: [
-      "run",
-      "-A",
-      "--no-prompt",
-      `--v8-flags=--max-old-space-size=${maxMb},--expose-gc`,
-      ...[PROGRAM.href, what, String(count)],
-    ],
-    env: { NO_COLOR: "1" },
-    stdin: "null",
-  }).output();
-  const text = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
-  assert.equal(code, 0, text(stderr).slice(0, 2_000));
-  return JSON.parse(text(stdout)).heapMb;
+/** The heap in MB after a controller has listed so many objects. */
+async function heapAfter(what: string, count: number, maxMb?: number): Promise<number> {
+  return (await runAlone(PROGRAM, [what, String(count)], maxMb))["heapMb"] ?? NaN;
 }

@@ -181,6 +181,16 @@ export class MemoryCluster {
   }
 }
 
+/** A fault of a client: these calls, or all, are answered with that status. */
+export function refusing(
+  status: number,
+  isMeant: (call: MemoryCall) => boolean = () => true,
+): (call: MemoryCall) => void {
+  return (call) => {
+    if (isMeant(call)) throw new ApiError("away", { status });
+  };
+}
+
 function withoutSubresource({ subresource: _, ...target }: ResourceTarget): ResourceTarget {
   return target;
 }

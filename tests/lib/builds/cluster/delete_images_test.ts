@@ -4,7 +4,7 @@ import { deleteImages, type DeletionResult, type ImageDeletion } from "../../../
 import { lookUpImage } from "../../../../lib/builds/cluster/answer_questions.ts";
 import { ApiError } from "../../../../lib/k8s/errors.ts";
 import { Resource } from "../../../../lib/k8s/types.ts";
-import { MemoryCluster } from "../../../support/memory_kube_api.ts";
+import { MemoryCluster, refusing } from "../../../support/memory_kube_api.ts";
 import { openPushRegistry, type PushRegistry } from "./push_registry.ts";
 
 const { signal } = new AbortController();
@@ -52,8 +52,8 @@ async function lookUp({ own: { reference }, repositories }: Bed): Promise<string
   return (await lookUpImage({ kind: "image", reference }, registries, signal)).kind;
 }
 
-function refuse(status: number, code: string): Response {
-  return Response.json({ errors: [{ code, message: code }] }, { status });
+function refuse(status: number, code: string, message = code): Response {
+  return Response.json({ errors: [{ code, message }] }, { status });
 }
 
 function noteDeletions(bed: Bed): readonly string[] {
@@ -115,17 +115,15 @@ Deno.test("O-103 deleteImages() deletes the ImageStreamTag in OpenShift's regist
 const ANSWERED: readonly (readonly [status: number, result: DeletionResult])[] = [
   [404, { kind: "absent" }],
   [403, { kind: "forbidden", namespace: "team" }],
-  [503, { kind: "unknown", message: "said 503" }],
-  [0, { kind: "unknown", message: "said 0" }],
+  [503, { kind: "unknown", message: "away" }],
+  [0, { kind: "unknown", message: "away" }],
 ];
 
 for (const [status, result] of ANSWERED) {
   Deno.test(`O-103 deleteImages() takes the API server's ${status} for ${result.kind}, and throws nothing`, async () => {
     await using bed = await openBed();
     const asked = noteDeletions(bed);
-    const api = openShift(bed).client(({ verb }) => {
-      if (verb === "delete") throw new ApiError(`said ${status}`, { status });
-    });
+    const api = openShift(bed).client(refusing(status, ({ verb }) => verb === "delete"));
     assert.deepEqual(await resultsOf([bed.own], bed, api), [result]);
     assert.deepEqual(asked, []);
   });
@@ -145,43 +143,29 @@ Deno.test("O-103 deleteImages() reads other names of OpenShift's registry once, 
 
 Deno.test("deleteImages() asks the registry where the names of OpenShift's may not be read, and throws other faults", async () => {
   await using bed = await openBed();
-  const failing = (status: number) =>
-    new MemoryCluster().client(() => {
-      throw new ApiError("no", { status });
-    });
+  const failing = (status: number) => new MemoryCluster().client(refusing(status));
   await assert.rejects(resultsOf([bed.own], bed, failing(503)), ApiError);
   assert.deepEqual(await resultsOf([bed.own], bed, failing(403)), [{ kind: "deleted" }]);
 });
 
-/** As registries say that an image is not there, and what only looks like it. */
-const ANSWERS: readonly (readonly [status: number, code: string, message: string, kind: string])[] = [
-  [404, "MANIFEST_UNKNOWN", "manifest unknown", "absent"],
-  [404, "NAME_UNKNOWN", "repository name not known to registry", "absent"],
-  [404, "UNKNOWN", "Not Found", "absent"],
-  [404, "NOT_FOUND", "artifact team/os:v1 not found", "absent"],
-  [500, "INTERNAL", "Tag v1 was deleted or has expired. To pull, revive via time machine", "absent"],
-  [500, "INTERNAL", "the database does not answer", "unknown"],
+/** What registries answer about an image; with words of theirs for one that is not there, and what only looks like it. */
+const ANSWERS: readonly (readonly [status: number, code: string, kind: string, message?: string])[] = [
+  [404, "MANIFEST_UNKNOWN", "absent", "manifest unknown"],
+  [404, "NAME_UNKNOWN", "absent", "repository name not known to registry"],
+  [404, "UNKNOWN", "absent", "Not Found"],
+  [404, "NOT_FOUND", "absent", "artifact team/os:v1 not found"],
+  [500, "INTERNAL", "absent", "Tag v1 was deleted or has expired. To pull, revive via time machine"],
+  [500, "INTERNAL", "unknown", "the database does not answer"],
+  [401, "UNAUTHORIZED", "denied"],
+  [404, "MANIFEST_UNKNOWN", "absent"],
+  [503, "UNAVAILABLE", "unknown"],
 ];
 
-for (const [status, code, message, kind] of ANSWERS) {
-  Deno.test(`P-118 lookUpImage() takes ${status} ${code} "${message}" for ${kind}`, async () => {
+for (const [status, code, kind, message] of ANSWERS) {
+  const [row, said] = message === undefined ? ["O-101", code] : ["P-118", `${code} "${message}"`];
+  Deno.test(`${row} lookUpImage() takes ${status} ${said} for ${kind}`, async () => {
     await using bed = await openBed();
-    const answer = (): Response => Response.json({ errors: [{ code, message }] }, { status });
-    bed.before = ({ url }) => url.includes("/manifests/") ? answer() : undefined;
-    assert.equal(await lookUp(bed), kind);
-  });
-}
-
-for (
-  const [status, code, kind] of [
-    [401, "UNAUTHORIZED", "denied"],
-    [404, "MANIFEST_UNKNOWN", "absent"],
-    [503, "UNAVAILABLE", "unknown"],
-  ] as const
-) {
-  Deno.test(`O-101 lookUpImage() takes ${status} ${code} for ${kind}`, async () => {
-    await using bed = await openBed();
-    bed.before = ({ url }) => url.includes("/manifests/") ? refuse(status, code) : undefined;
+    bed.before = ({ url }) => url.includes("/manifests/") ? refuse(status, code, message) : undefined;
     assert.equal(await lookUp(bed), kind);
   });
 }

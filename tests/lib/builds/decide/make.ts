@@ -58,26 +58,20 @@ export function configOf(given: RawConfig = {}): MachineOSConfig {
 export interface RawPool {
   readonly name?: string;
   readonly rendered?: string;
-  readonly role?: string | undefined;
   readonly paused?: boolean;
   readonly conditions?: readonly Readonly<Record<string, string>>[];
-  readonly sources?: readonly string[];
 }
 
 export function rawPool(given: RawPool = {}): KubeObject {
-  const { name = "worker", rendered = "rendered-worker-1", paused = false, conditions = [], sources = [] } = given;
-  const role = given.role ?? name;
+  const { name = "worker", rendered = "rendered-worker-1", paused = false, conditions = [] } = given;
   return {
     apiVersion: "machineconfiguration.openshift.io/v1",
     kind: "MachineConfigPool",
     metadata: { name, uid: `uid-pool-${name}`, resourceVersion: "1", annotations: {} },
     spec: {
       paused,
-      nodeSelector: { matchLabels: { [`node-role.kubernetes.io/${role}`]: "" } },
-      configuration: {
-        name: rendered,
-        ...(sources.length === 0 ? {} : { source: sources.map((source) => ({ kind: "MachineConfig", name: source })) }),
-      },
+      nodeSelector: { matchLabels: { [`node-role.kubernetes.io/${name}`]: "" } },
+      configuration: { name: rendered },
     },
     status: { configuration: { name: rendered }, conditions },
   };

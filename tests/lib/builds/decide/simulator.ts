@@ -50,7 +50,6 @@ export class Simulator {
   nowMs = Date.parse("2026-01-01T00:00:00Z");
   config: KubeObject;
   pool: KubeObject = rawPool();
-  otherPools: readonly KubeObject[] = [];
   rendered: KubeObject = rawRendered();
   nodes: KubeObject[];
   machineSets: BuildFacts["machineSets"] = [];
@@ -67,7 +66,6 @@ export class Simulator {
   otherBuilder: BuildFacts["otherBuilder"] = "stopped";
   secrets: BuildFacts["secrets"] = { pull: "usable", push: "usable" };
   secretVersions: BuildFacts["secretVersions"] = { pull: "1", push: "1" };
-  basePlatforms: readonly string[] = ["amd64", "arm64", "ppc64le", "s390x"];
   baseDigest = digestOf("base");
   checksImages = true;
   elsewhere: readonly string[] = [];
@@ -136,7 +134,7 @@ export class Simulator {
       nowMs: this.nowMs,
       config: parseMachineOSConfig(this.config),
       pool,
-      pools: [pool, ...this.otherPools.map((one) => valueOf(parseBuildPool(one)))],
+      pools: [pool],
       rendered,
       nodes: this.nodes.map(parseBuildNode),
       machineSets: this.machineSets,
@@ -176,14 +174,8 @@ export class Simulator {
 
   /** As {@link pass}, but the API server refuses every second write, of all passes, as after a write of another client. */
   passWithConflicts(): boolean {
-    const { effects, events } = this.decide();
-    for (const effect of effects) {
-      if (this.#turn++ % 2 === 1) return false;
-      this.#apply(effect);
-    }
-    this.events.push(...events);
-    this.#collectGarbage();
-    return effects.length === 0;
+    const refused = this.decide().effects.findIndex(() => this.#turn++ % 2 === 1);
+    return this.pass(refused < 0 ? Infinity : refused);
   }
 
   /** Decides and carries out, `stopAfter` effects at most; answers whether nothing was left to do. */
@@ -206,9 +198,9 @@ export class Simulator {
     assert.fail(`does not come to rest: ${reason}: ${effects.map(({ kind }) => kind).join(", ")}`);
   }
 
-  runJobs(wants: (arch: string) => boolean = () => true): boolean {
-    const open = [...this.jobs.values()].filter((job) =>
-      job.status === undefined && wants(archOf(job)) && job.metadata.deletionTimestamp === undefined
+  runJobs(): boolean {
+    const open = [...this.jobs.values()].filter(({ status, metadata }) =>
+      status === undefined && metadata.deletionTimestamp === undefined
     );
     for (const job of open) this.completeJob(job);
     return open.length > 0;
@@ -270,7 +262,7 @@ export class Simulator {
     for (const [start, answer] of this.overrides) if (key.startsWith(start)) return answer;
     if (question.kind === "push") return { kind: "granted" };
     if (question.kind === "platforms") {
-      return { kind: "platforms", architectures: this.basePlatforms, digest: this.baseDigest };
+      return { kind: "platforms", architectures: ["amd64", "arm64", "ppc64le", "s390x"], digest: this.baseDigest };
     }
     const { reference } = question;
     const digest = reference.split("@")[1] ?? this.tags.get(reference);

@@ -3,6 +3,7 @@ import { buildFailedImage, FAILED_TTL_MS, type FailedImage } from "../../../../l
 import { openFailedImages } from "../../../../lib/exec_format/cluster/failed_images.ts";
 import { Resource } from "../../../../lib/k8s/types.ts";
 import { silentLogger } from "../../../../lib/log.ts";
+import { whileRunning } from "../../../controllers/make.ts";
 import { FakeClock } from "../../../support/fake_clock.ts";
 import { MemoryCluster } from "../../../support/memory_kube_api.ts";
 import { makeFailedImage } from "../decide/make.ts";
@@ -22,18 +23,15 @@ Deno.test("openFailedImages() follows the records, and drops those that are dele
   const images = openFailedImages({ api: cluster.api, clock, log: silentLogger, namespace: "archway-system" });
   const of = (namespace: string): readonly string[] => images.architecturesOf({ digest: DIGEST, namespace });
   assert.deepEqual(of("shop"), []);
-  const stop = new AbortController();
-  const running = images.run(stop.signal);
-  await clock.advance(0);
-  assert.deepEqual(of("shop"), ["arm64"]);
-  put({ architecture: "s390x" });
-  await clock.advance(0);
-  assert.deepEqual([of("shop"), of("other")], [["arm64", "s390x"], ["arm64"]]);
-  cluster.drop(Resource.enoexecEvents, witness);
-  await clock.advance(0);
-  assert.deepEqual([of("shop"), of("other")], [["arm64", "s390x"], []]);
-  clock.jumpWall(FAILED_TTL_MS);
-  assert.deepEqual(of("shop"), []);
-  stop.abort();
-  await running;
+  await whileRunning({ clock }, images, async () => {
+    assert.deepEqual(of("shop"), ["arm64"]);
+    put({ architecture: "s390x" });
+    await clock.advance(0);
+    assert.deepEqual([of("shop"), of("other")], [["arm64", "s390x"], ["arm64"]]);
+    cluster.drop(Resource.enoexecEvents, witness);
+    await clock.advance(0);
+    assert.deepEqual([of("shop"), of("other")], [["arm64", "s390x"], []]);
+    clock.jumpWall(FAILED_TTL_MS);
+    assert.deepEqual(of("shop"), []);
+  });
 });

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { Trace, type TraceDeps } from "../../../../lib/exec_format/daemon/bpftrace.ts";
 import type { TraceMessage } from "../../../../lib/exec_format/daemon/trace_output.ts";
 import { silentLogger } from "../../../../lib/log.ts";
+import { whileRunning } from "../../../controllers/make.ts";
 import { FakeClock } from "../../../support/fake_clock.ts";
 import { until } from "../../../support/until.ts";
 import { FakeTrace } from "./fake_trace.ts";
@@ -33,14 +34,7 @@ async function withTrace(
     ...changes,
   });
   const bed: Bed = { runs, messages, errors, failures: 0, isTracing: () => trace.isTracing };
-  const stop = new AbortController();
-  const running = trace.run(stop.signal);
-  try {
-    await work(bed, clock);
-  } finally {
-    stop.abort();
-    await running;
-  }
+  await whileRunning({ clock }, trace, () => work(bed, clock));
 }
 
 async function nthRun({ runs }: Bed, count: number): Promise<FakeTrace> {

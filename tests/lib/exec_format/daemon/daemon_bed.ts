@@ -7,6 +7,7 @@ import { type KubeObject, Resource } from "../../../../lib/k8s/types.ts";
 import { silentLogger } from "../../../../lib/log.ts";
 import { openMetrics } from "../../../../lib/metrics.ts";
 import { ExecFormatMonitor } from "../../../../lib/names.ts";
+import { whileRunning } from "../../../controllers/make.ts";
 import { FakeClock } from "../../../support/fake_clock.ts";
 import { type MemoryCall, MemoryCluster } from "../../../support/memory_kube_api.ts";
 import { until } from "../../../support/until.ts";
@@ -74,17 +75,12 @@ export class DaemonBed {
       namespace: NAMESPACE,
       start: (script) => this.#trace = new FakeTrace(script),
     });
-    const stop = new AbortController();
-    const running = daemon.run(stop.signal);
-    try {
+    await whileRunning(this, daemon, async () => {
       await until("the trace to begin", () => this.#trace !== undefined);
       this.trace.attach();
       await until("the trace to be seen", () => daemon.isTracing());
       await work(this);
-    } finally {
-      stop.abort();
-      await running;
-    }
+    });
   }
 
   async count(outcome: FailureOutcome): Promise<number> {

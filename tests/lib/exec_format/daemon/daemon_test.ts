@@ -3,6 +3,7 @@ import { ApiError } from "../../../../lib/k8s/errors.ts";
 import { type KubeObject, Resource } from "../../../../lib/k8s/types.ts";
 import type { FailureOutcome } from "../../../../lib/exec_format/daemon/metrics.ts";
 import { EnoexecAnnotation } from "../../../../lib/names.ts";
+import { refusing } from "../../../support/memory_kube_api.ts";
 import { containerId, DaemonBed, NAMESPACE, NODE, pathTo, pod, UID } from "./daemon_bed.ts";
 
 const ID = containerId("a");
@@ -151,9 +152,7 @@ Deno.test("the daemon takes for an entry point what fails in the container's own
 Deno.test("the daemon writes an event once the API server takes it", async () => {
   const bed = new DaemonBed(pod("web"));
   let refusals = 3;
-  bed.fault = ({ plural, verb }) => {
-    if (plural === "enoexecevents" && verb === "create" && refusals-- > 0) throw new ApiError("away", { status: 503 });
-  };
+  bed.fault = refusing(503, ({ plural, verb }) => plural === "enoexecevents" && verb === "create" && refusals-- > 0);
   await bed.run(async () => {
     bed.trace.fail(pathTo(UID, ID));
     for (let second = 0; second < 8; second++) await bed.clock.advance(1_000);
@@ -164,9 +163,7 @@ Deno.test("the daemon writes an event once the API server takes it", async () =>
 Deno.test("the daemon writes the status again where only that failed", async () => {
   const bed = new DaemonBed(pod("web"));
   let refusals = 1;
-  bed.fault = ({ verb }) => {
-    if (verb === "patch" && refusals-- > 0) throw new ApiError("away", { status: 500 });
-  };
+  bed.fault = refusing(500, ({ verb }) => verb === "patch" && refusals-- > 0);
   await bed.run(async () => {
     bed.trace.fail(pathTo(UID, ID));
     await bed.clock.advance(1_000);

@@ -3,9 +3,10 @@
 import assert from "node:assert/strict";
 import { type Configs, openConfigs } from "../../../../lib/operator/cluster/configs.ts";
 import { type KubeObject, Resource } from "../../../../lib/k8s/types.ts";
-import { type Logger, silentLogger } from "../../../../lib/log.ts";
+import { silentLogger } from "../../../../lib/log.ts";
 import { selectConfigs } from "../../../../lib/placement/decide/config/selection.ts";
 import { openScene, type Scene, whileRunning } from "../../../controllers/make.ts";
+import { keepLog } from "../../../support/logs.ts";
 import { make } from "../../placement/decide/make.ts";
 
 function clusterConfig(spec: unknown, metadata: Readonly<Record<string, unknown>> = {}): KubeObject {
@@ -104,12 +105,7 @@ Deno.test("openConfigs() gives a namespace its own configs, and reports whose ha
 
 Deno.test("openConfigs() keeps a share of one namespace's configs and logs it; others, and what becomes small, have room", async () => {
   const scene = openScene();
-  const warned: unknown[] = [];
-  const log: Logger = {
-    ...silentLogger,
-    with: () => log,
-    warn: (_, fields) => void warned.push(fields?.["namespace"]),
-  };
+  const log = keepLog();
   const configs = openConfigs({ api: scene.cluster.api, clock: scene.clock, log });
   const names = Array.from({ length: 20 }, (_, at) => `c${at}`);
   for (const name of names) scene.cluster.put(Resource.namespaceConfigs, namespaceConfig("many", name, MAXIMAL));
@@ -119,6 +115,7 @@ Deno.test("openConfigs() keeps a share of one namespace's configs and logs it; o
     assert.equal(namesOf("shop").length, 1);
     const kept = namesOf("many");
     assert.ok(kept.length > 0 && kept.length < names.length, `${kept.length} are kept`);
+    const warned = log.lines.filter(({ level }) => level === "warn").map(({ fields }) => fields["namespace"]);
     assert.deepEqual(warned, ["many"]);
     for (const name of names) scene.cluster.put(Resource.namespaceConfigs, namespaceConfig("many", name));
     await scene.clock.advance(0);

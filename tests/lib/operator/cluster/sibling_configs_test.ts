@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { setImmediate } from "node:timers";
-import { openSiblingConfigs, type SiblingConfigs } from "../../../../lib/operator/cluster/sibling_configs.ts";
+import { openSiblingConfigs } from "../../../../lib/operator/cluster/sibling_configs.ts";
 import type { ReadApi } from "../../../../lib/k8s/api.ts";
 import type { KubeList } from "../../../../lib/k8s/types.ts";
 import { parseNamespaceConfig } from "../../../../lib/placement/decide/config/config.ts";
@@ -16,23 +16,6 @@ function config(name: string, priority: number): KubeList["items"][number] {
   };
 }
 
-function makeApi(): { readonly api: ReadApi; readonly lists: ((page: KubeList) => void)[]; readonly asked: unknown[] } {
-  const lists: ((page: KubeList) => void)[] = [];
-  const asked: unknown[] = [];
-  const never = (): never => assert.fail("configs are listed");
-  return {
-    lists,
-    asked,
-    api: {
-      list: (_type, options) => {
-        asked.push(options);
-        return new Promise((resolve) => lists.push(resolve));
-      },
-      ...{ get: never, watch: never, raw: never, serverClockOffsetMs: () => 0 },
-    },
-  };
-}
-
 function known(...names: readonly (readonly [name: string, priority: number])[]): readonly NamespaceConfig[] {
   return names.flatMap(([name, priority]) => {
     const parsed = parseNamespaceConfig(config(name, priority));
@@ -41,23 +24,27 @@ function known(...names: readonly (readonly [name: string, priority: number])[])
 }
 
 /** `seen`: what the informer has; undefined while it has not synced. */
-function openBench(
-  { seen }: { readonly seen: readonly NamespaceConfig[] | undefined } = { seen: [] },
-): ReturnType<typeof makeApi> & { readonly siblings: SiblingConfigs } {
-  const bench = makeApi();
+const openBench = ({ seen }: { readonly seen: readonly NamespaceConfig[] | undefined } = { seen: [] }) => {
+  const lists: ((page: KubeList) => void)[] = [];
+  const asked: unknown[] = [];
+  const never = (): never => assert.fail("configs are listed");
+  const api: ReadApi = {
+    list: (_type, options) => {
+      asked.push(options);
+      return new Promise((resolve) => lists.push(resolve));
+    },
+    ...{ get: never, watch: never, raw: never, serverClockOffsetMs: () => 0 },
+  };
   const configs = {
     hasSynced: () => seen !== undefined,
     of: () => ({ cluster: undefined, namespace: seen ?? [] }),
   };
-  return { ...bench, siblings: openSiblingConfigs({ api: bench.api, configs, signal }) };
-}
+  return { lists, asked, api, siblings: openSiblingConfigs({ api, configs, signal }) };
+};
 
 const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-async function answerNext(
-  { lists }: { readonly lists: ((page: KubeList) => void)[] },
-  page: Partial<KubeList>,
-): Promise<void> {
+async function answerNext({ lists }: ReturnType<typeof openBench>, page: Partial<KubeList>): Promise<void> {
   await settle();
   const answer = lists.shift();
   assert.ok(answer !== undefined, "a list was asked for");

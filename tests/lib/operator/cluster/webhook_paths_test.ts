@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
-import { openWebhookPaths, type WebhookPaths } from "../../../../lib/operator/cluster/webhook_paths.ts";
+import { openWebhookPaths } from "../../../../lib/operator/cluster/webhook_paths.ts";
 import { type KubeObject, Resource } from "../../../../lib/k8s/types.ts";
 import { silentLogger } from "../../../../lib/log.ts";
 import { WebhookName, WebhookPath } from "../../../../lib/names.ts";
+import { whileRunning } from "../../../controllers/make.ts";
 import { FakeClock } from "../../../support/fake_clock.ts";
 import { MemoryCluster } from "../../../support/memory_kube_api.ts";
 
@@ -25,62 +26,45 @@ function definition(path: string): KubeObject {
   };
 }
 
-interface Bench extends AsyncDisposable {
-  readonly api: MemoryCluster;
-  readonly clock: FakeClock;
-  readonly paths: WebhookPaths;
-}
-
-function openBench(...objects: readonly KubeObject[]): Bench {
+const openBench = (...objects: readonly KubeObject[]) => {
   const api = new MemoryCluster();
   const clock = new FakeClock();
   for (const object of objects) {
     api.put("spec" in object ? Resource.customResourceDefinitions : Resource.mutatingWebhooks, object);
   }
-  const stop = new AbortController();
   const endpoint = { kind: "service", ...SERVICE } as const;
-  const paths = openWebhookPaths({ api: api.api, clock, log: silentLogger, endpoint });
-  const running = paths.run(stop.signal);
-  return {
-    api,
-    clock,
-    paths,
-    [Symbol.asyncDispose]: async () => {
-      stop.abort();
-      await clock.advance(60_000);
-      await running;
-    },
-  };
-}
+  return { api, clock, paths: openWebhookPaths({ api: api.api, clock, log: silentLogger, endpoint }) };
+};
 
 Deno.test("openWebhookPaths() has the manifests' paths until all is read, and each path for a minute after it was replaced", async () => {
-  await using bench = openBench(mutating(pathOf(WebhookPath.gatePod)), definition(WebhookPath.convert));
+  const bench = openBench(mutating(pathOf(WebhookPath.gatePod)), definition(WebhookPath.convert));
   const carries = (path: string): boolean => bench.paths.carried().includes(path);
   assert.equal(carries(WebhookPath.gatePod), true, "nothing is read yet");
   assert.equal(bench.paths.isSettled(), false);
-  await bench.clock.advance(10);
-  assert.equal(bench.paths.isSettled(), true);
-  assert.equal(carries(WebhookPath.gatePod), false);
-  assert.deepEqual([carries(pathOf(WebhookPath.gatePod)), carries(WebhookPath.convert)], [true, true]);
-  await bench.clock.advance(5 * 60_000);
-  bench.api.put(Resource.customResourceDefinitions, definition(pathOf(WebhookPath.convert)));
-  await bench.clock.advance(30_000);
-  assert.deepEqual([carries(WebhookPath.convert), carries(pathOf(WebhookPath.convert))], [true, true]);
-  await bench.clock.advance(31_000);
-  assert.deepEqual([carries(WebhookPath.convert), carries(pathOf(WebhookPath.convert))], [false, true]);
+  await whileRunning(bench, bench.paths, async () => {
+    assert.equal(bench.paths.isSettled(), true);
+    assert.equal(carries(WebhookPath.gatePod), false);
+    assert.deepEqual([carries(pathOf(WebhookPath.gatePod)), carries(WebhookPath.convert)], [true, true]);
+    await bench.clock.advance(5 * 60_000);
+    bench.api.put(Resource.customResourceDefinitions, definition(pathOf(WebhookPath.convert)));
+    await bench.clock.advance(30_000);
+    assert.deepEqual([carries(WebhookPath.convert), carries(pathOf(WebhookPath.convert))], [true, true]);
+    await bench.clock.advance(31_000);
+    assert.deepEqual([carries(WebhookPath.convert), carries(pathOf(WebhookPath.convert))], [false, true]);
+  });
 });
 
 Deno.test("openWebhookPaths() has them again at once when a tool writes the manifests' paths back", async () => {
-  await using bench = openBench(mutating(pathOf(WebhookPath.gatePod)), definition(pathOf(WebhookPath.convert)));
-  await bench.clock.advance(10);
-  assert.equal(bench.paths.carried().includes(WebhookPath.convert), false);
-  bench.api.put(Resource.customResourceDefinitions, definition(WebhookPath.convert));
-  await bench.clock.advance(10);
-  assert.equal(bench.paths.carried().includes(WebhookPath.convert), true);
+  const bench = openBench(mutating(pathOf(WebhookPath.gatePod)), definition(pathOf(WebhookPath.convert)));
+  await whileRunning(bench, bench.paths, async () => {
+    assert.equal(bench.paths.carried().includes(WebhookPath.convert), false);
+    bench.api.put(Resource.customResourceDefinitions, definition(WebhookPath.convert));
+    await bench.clock.advance(10);
+    assert.equal(bench.paths.carried().includes(WebhookPath.convert), true);
+  });
 });
 
 Deno.test("openWebhookPaths() has none when nothing points here", async () => {
-  await using bench = openBench();
-  await bench.clock.advance(10);
-  assert.deepEqual(bench.paths.carried(), []);
+  const bench = openBench();
+  await whileRunning(bench, bench.paths, () => assert.deepEqual(bench.paths.carried(), []));
 });

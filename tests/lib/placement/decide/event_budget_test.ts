@@ -3,7 +3,6 @@
 import type { InspectedImage } from "../../../../lib/oci/types.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { ApiError } from "../../../../lib/k8s/errors.ts";
 import { BackgroundEventRecorder } from "../../../../lib/k8s/event_recorder.ts";
 import type { KubeObject } from "../../../../lib/k8s/types.ts";
 import { silentLogger } from "../../../../lib/log.ts";
@@ -13,7 +12,7 @@ import { bareReleasePatch, releasePatch } from "../../../../lib/placement/decide
 import { gateAddedReport, type PodOutcome, reportsOf } from "../../../../lib/placement/decide/report/reports.ts";
 import type { PodView } from "../../../../lib/placement/decide/types.ts";
 import { FakeClock } from "../../../support/fake_clock.ts";
-import { MemoryCluster } from "../../../support/memory_kube_api.ts";
+import { MemoryCluster, refusing } from "../../../support/memory_kube_api.ts";
 import { AMD64, applied, ARCH, ARM64, cluster, make, running } from "./make.ts";
 
 const PODS = [
@@ -59,9 +58,7 @@ class Scene {
   #recorder = this.#open();
 
   #open(): BackgroundEventRecorder {
-    const api = this.#cluster.client(() => {
-      if (this.#faults-- > 0) throw new ApiError("away", { status: 0 });
-    });
+    const api = this.#cluster.client(refusing(0, () => this.#faults-- > 0));
     return new BackgroundEventRecorder({ api, clock: this.#clock, log: silentLogger, component: "c", instance: "i" });
   }
 

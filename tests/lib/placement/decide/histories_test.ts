@@ -2,12 +2,12 @@
 // on what they last saw, restarts that forget every attempt, a foreign gate that goes at any time.
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import jsonPatch from "fast-json-patch";
 import { SCHEDULING_GATE } from "../../../../lib/names.ts";
 import { decide } from "../../../../lib/placement/decide/decide.ts";
 import { releasePatch } from "../../../../lib/placement/decide/patch/release_patch.ts";
 import { makeSettings } from "../../../../lib/placement/decide/config/types.ts";
 import {
+  applied,
   ARCH,
   configs,
   gatesOf,
@@ -89,9 +89,8 @@ class History {
     });
     const decision = decide(facts);
     if (decision.kind === "retry") replica.failedAttempts++;
-    const patch = structuredClone(releasePatch(facts.pod, decision)) as Parameters<typeof jsonPatch.applyPatch>[1];
     try {
-      const next = jsonPatch.applyPatch(unshared(this.pod), patch, true).newDocument as Json;
+      const next = applied(unshared(this.pod), releasePatch(facts.pod, decision));
       if (JSON.stringify(next) !== JSON.stringify(this.pod)) this.writes++;
       this.pod = next;
     } catch {

@@ -91,9 +91,9 @@ export function podOf(raw: unknown): PodView {
 }
 
 /** The object after a patch, which must apply; the object given stays as it is. */
-export function applied(raw: unknown, patch: JsonPatch): Json {
+export function applied<T>(raw: T, patch: JsonPatch): T & Json {
   const operations = structuredClone(patch) as Parameters<typeof jsonPatch.applyPatch>[1];
-  return jsonPatch.applyPatch(structuredClone(raw), operations, true).newDocument as Json;
+  return jsonPatch.applyPatch(structuredClone(raw), operations, true).newDocument as T & Json;
 }
 
 /** A member by its path of names, undefined where it ends early. */

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import * as fc from "fast-check";
 import { judgeNode, untaintPatch } from "../../../../lib/taints/decide/judge_node.ts";
 import { parseTaintNode } from "../../../../lib/taints/decide/views.ts";
-import { applied, type NodeSpec, ours, rawNode, type RawTaint, RULE, taintsOf } from "./make.ts";
+import { applied } from "../../placement/decide/make.ts";
+import { type NodeSpec, ours, rawNode, type RawTaint, RULE, taintsOf } from "./make.ts";
 
 const FOREIGN: RawTaint = { key: "dedicated", value: "gpu", effect: "NoSchedule" };
 const CLOUD: RawTaint = { key: "node.cloud/x", effect: "NoExecute" };

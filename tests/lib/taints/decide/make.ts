@@ -1,7 +1,4 @@
 // Makers of nodes, pods and DaemonSets for the tests of lib/taints, as the API server gives them.
-import assert from "node:assert/strict";
-import jsonPatch from "fast-json-patch";
-import type { JsonPatch } from "../../../../lib/k8s/patch.ts";
 import type { KubeObject } from "../../../../lib/k8s/types.ts";
 import { judge, surveyOf, type TaintSurvey } from "../../../../lib/taints/decide/survey.ts";
 import type { TaintRule } from "../../../../lib/taints/decide/types.ts";
@@ -113,19 +110,7 @@ export function survey(
   });
 }
 
-/** The object after a patch, which must apply; the object given stays as it is. */
-export function applied(object: KubeObject, patch: JsonPatch): KubeObject {
-  const operations = structuredClone(patch) as Parameters<typeof jsonPatch.applyPatch>[1];
-  return jsonPatch.applyPatch(structuredClone(object), operations, true).newDocument;
-}
-
 export function taintsOf(node: KubeObject): readonly RawTaint[] {
   const { taints = [] } = node["spec"] as { taints?: readonly RawTaint[] };
   return taints;
-}
-
-export function named(objects: readonly KubeObject[], name: string): KubeObject {
-  const found = objects.find(({ metadata }) => metadata.name === name);
-  assert.ok(found !== undefined, `${name} is there`);
-  return found;
 }

@@ -3,8 +3,8 @@ import * as fc from "fast-check";
 import type { KubeObject } from "../../../../lib/k8s/types.ts";
 import { nextStep, nodeKey, type TaintStep } from "../../../../lib/taints/decide/next_step.ts";
 import { toleratePatch } from "../../../../lib/taints/decide/tolerations.ts";
+import { applied } from "../../placement/decide/make.ts";
 import {
-  applied,
   type NodeSpec,
   ours,
   placed,

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { needOf, toleratePatch } from "../../../../lib/taints/decide/tolerations.ts";
 import { parseTaintPod } from "../../../../lib/taints/decide/views.ts";
-import { applied, type RawPodSpec, rawTaintPod, RULE } from "./make.ts";
+import { applied } from "../../placement/decide/make.ts";
+import { type RawPodSpec, rawTaintPod, RULE } from "./make.ts";
 
 const KEY = RULE.key;
 const KNOWN = ["amd64", "arm64", "ppc64le", "s390x"];

@@ -53,9 +53,9 @@ export class Model {
   /** Every effect that was carried out, with the status that was saved at that time. */
   readonly log: { readonly effect: Effect; readonly saved: UpgradeStatus; readonly wasAsked: boolean }[] = [];
   readonly saves: { readonly status: UpgradeStatus; readonly isConverged: boolean }[] = [];
-  #silences: Silence[] = [];
-  #hasClones = false;
-  #smoke: "absent" | "started" = "absent";
+  silences: Silence[] = [];
+  hasClones = false;
+  hasSmokeMachine = false;
   readonly #isMigration: boolean;
 
   constructor(readonly spec: UpgradeSpec) {
@@ -72,18 +72,6 @@ export class Model {
     return this.isAsked && isThere && (this.spec.smoke === undefined || this.#wasProven);
   }
   #wasProven = false;
-
-  get silences(): readonly Silence[] {
-    return this.#silences;
-  }
-
-  get hasSmokeMachine(): boolean {
-    return this.#smoke !== "absent";
-  }
-
-  get hasClones(): boolean {
-    return this.#hasClones;
-  }
 
   /** The cluster reaches a goal, if it was asked to; or its nodes are behind again, as when their configuration changes. */
   advance(goal: Goal | "behind"): void {
@@ -148,11 +136,11 @@ export class Model {
       pools,
       osImages: seen(new Map([["worker", this.#reached.has("images") ? "changed" : "asBefore"] as const])),
       clusterOperators: seen([makeOperator("etcd", this.#reached.has("operators") ? "etcd-2" : "etcd-1")]),
-      silences: seen(this.#silences),
-      capacity: seen(this.#hasClones ? { kind: "ready" } : { kind: "missing", machineSets: ["worker"] }),
-      capacityLeft: seen(this.#hasClones ? { kind: "present", message: "1 machine" } : { kind: "none" }),
+      silences: seen(this.silences),
+      capacity: seen(this.hasClones ? { kind: "ready" } : { kind: "missing", machineSets: ["worker"] }),
+      capacityLeft: seen(this.hasClones ? { kind: "present", message: "1 machine" } : { kind: "none" }),
       smoke: seen(
-        this.#smoke === "absent" ? { kind: "absent" } : { kind: "ready", node: "arm-1", architecture: "arm64" },
+        this.hasSmokeMachine ? { kind: "ready", node: "arm-1", architecture: "arm64" } : { kind: "absent" },
       ),
     });
     return unreadable === undefined ? observed : { ...observed, [unreadable]: unseen() };
@@ -180,7 +168,7 @@ export class Model {
     }
     if (effect.kind === "createSilence") {
       const id = `s${this.log.length}`;
-      this.#silences.push({
+      this.silences.push({
         id,
         createdBy: "managed-upgrade-operator",
         state: "active",
@@ -188,13 +176,13 @@ export class Model {
         endsAtMs: effect.silence.endsAtMs,
       });
     }
-    if (effect.kind === "endSilence") this.#silences = this.#silences.filter(({ id }) => id !== effect.id);
-    if (effect.kind === "reserveCapacity") this.#hasClones = true;
-    if (effect.kind === "releaseCapacity") this.#hasClones = false;
-    if (effect.kind === "createSmokeMachine") this.#smoke = "started";
+    if (effect.kind === "endSilence") this.silences = this.silences.filter(({ id }) => id !== effect.id);
+    if (effect.kind === "reserveCapacity") this.hasClones = true;
+    if (effect.kind === "releaseCapacity") this.hasClones = false;
+    if (effect.kind === "createSmokeMachine") this.hasSmokeMachine = true;
     if (effect.kind === "deleteSmokeMachine") {
-      this.#wasProven ||= this.#smoke === "started";
-      this.#smoke = "absent";
+      this.#wasProven ||= this.hasSmokeMachine;
+      this.hasSmokeMachine = false;
     }
   }
 }

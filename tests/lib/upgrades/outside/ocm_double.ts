@@ -27,7 +27,6 @@ export interface OcmDouble extends AsyncDisposable {
   readonly policies: DoublePolicy[];
   readonly logs: Record<string, unknown>[];
   readonly seen: string[];
-  channelGroup: string;
   intercept: (request: Request) => Response | undefined;
 }
 
@@ -50,7 +49,6 @@ export function startOcm(mode: "api" | "agent", cluster?: MemoryCluster): OcmDou
     policies: [],
     logs: [],
     seen: [],
-    channelGroup: "stable",
     intercept: () => undefined,
     [Symbol.asyncDispose]: () => {
       opened[Symbol.dispose]();
@@ -66,7 +64,7 @@ async function answer(request: Request, double: OcmDouble, mode: "api" | "agent"
     kind: "Cluster",
     id: CLUSTER_ID,
     external_id: EXTERNAL_ID,
-    version: { id: "openshift-v4.16.1", channel_group: double.channelGroup },
+    version: { id: "openshift-v4.16.1", channel_group: "stable" },
     node_drain_grace_period: { value: 45, unit: "minutes" },
   };
   if (mode === "agent" && request.method === "GET" && pathname === "/") return Response.json(cluster);

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { type Node, parseNode } from "../../../../../lib/cluster/node.ts";
+import type { Node } from "../../../../../lib/cluster/node.ts";
 import { type DisruptionBudget, parseDisruptionBudget } from "../../../../../lib/cluster/disruption_budget.ts";
 import {
   checkAlerts,
@@ -11,13 +11,11 @@ import {
   hasBudgetFindings,
   isChecked,
 } from "../../../../../lib/upgrades/decide/health/checks.ts";
-import type { HealthResult, Observation } from "../../../../../lib/upgrades/decide/types/observed.ts";
+import type { HealthResult } from "../../../../../lib/upgrades/decide/types/observed.ts";
+import { node } from "../make.ts";
+import { makeOperator, seen, unseen } from "../make_plan.ts";
 
-const UNKNOWN = { kind: "unknown", why: "Cannot read it: away" } as const;
-
-function observed<T>(value: T): Observation<T> {
-  return { kind: "observed", value };
-}
+const UNKNOWN = unseen("Cannot read it: away");
 
 /** Token, and the reasons that are set. */
 function failure(result: HealthResult): readonly string[] {
@@ -34,27 +32,18 @@ function cleared(result: HealthResult): readonly string[] {
   return Object.keys(result.reasons);
 }
 
-interface NodeSpec {
+type NodeSpec = NonNullable<Parameters<typeof node>[1]>;
+
+interface Given extends Pick<NodeSpec, "cordonedMinutes" | "state"> {
   readonly name?: string;
-  readonly labels?: readonly string[];
-  readonly isCordoned?: boolean;
-  readonly state?: string;
+  readonly roles?: readonly string[];
   readonly pressures?: readonly string[];
 }
 
-function nodeOf({ name = "n1", labels = ["worker"], isCordoned = false, state, pressures = [] }: NodeSpec): Node {
-  const keys = [...isCordoned ? ["unschedulable"] : [], ...pressures.map((pressure) => `${pressure}-pressure`)];
-  return parseNode({
-    metadata: {
-      name,
-      labels: Object.fromEntries(labels.map((role) => [`node-role.kubernetes.io/${role}`, ""])),
-      annotations: state === undefined ? {} : { "machineconfiguration.openshift.io/state": state },
-    },
-    spec: {
-      unschedulable: isCordoned,
-      taints: keys.map((key) => ({ key: `node.kubernetes.io/${key}`, effect: "NoSchedule" })),
-    },
-  });
+function nodeOf({ name = "n1", roles = ["worker"], pressures = [], ...rest }: Given): Node {
+  const labels = Object.fromEntries(roles.map((role) => [`node-role.kubernetes.io/${role}`, ""]));
+  const taints = pressures.map((kind) => ({ key: `node.kubernetes.io/${kind}-pressure`, effect: "NoSchedule" }));
+  return node(name, { labels, taints, ...rest });
 }
 
 function budgetOf(spec: Readonly<Record<string, unknown>>, namespace = "shop", name = "b"): DisruptionBudget {
@@ -62,11 +51,11 @@ function budgetOf(spec: Readonly<Record<string, unknown>>, namespace = "shop", n
 }
 
 Deno.test("M-220 checkAlerts() passes without alerts and clears both reasons", () => {
-  assert.deepEqual(cleared(checkAlerts(observed([]))), ["healthcheck_query_failed", "critical_alerts_firing"]);
+  assert.deepEqual(cleared(checkAlerts(seen([]))), ["healthcheck_query_failed", "critical_alerts_firing"]);
 });
 
 Deno.test("M-221 checkAlerts() fails while alerts fire, and names them", () => {
-  const result = checkAlerts(observed(["A", "B"]));
+  const result = checkAlerts(seen(["A", "B"]));
   assert.deepEqual(failure(result), ["CriticalAlertsHealthcheckFailed", "critical_alerts_firing"]);
   assert.ok(result.kind === "failed" && result.message === "Critical alerts fire: A, B.");
   assert.equal(result.reasons.healthcheck_query_failed, 0);
@@ -77,36 +66,36 @@ Deno.test("M-222 checkAlerts() fails when the query fails", () => {
 });
 
 Deno.test("M-223 checkOperators() fails for one that is degraded or not available, and when they cannot be read", () => {
-  const good = { name: "dns", isDegraded: false, isAvailable: true, operatorImage: "" };
+  const good = makeOperator("dns");
   const reasons = ["cluster_operator_status_failed", "cluster_operators_degraded"];
-  assert.deepEqual(cleared(checkOperators(observed([good]))), reasons);
+  assert.deepEqual(cleared(checkOperators(seen([good]))), reasons);
   for (const ill of [{ ...good, isDegraded: true }, { ...good, isAvailable: false }]) {
-    assert.deepEqual(failure(checkOperators(observed([good, ill]))), ["ClusterOperatorsHealthcheckFailed", reasons[1]]);
+    assert.deepEqual(failure(checkOperators(seen([good, ill]))), ["ClusterOperatorsHealthcheckFailed", reasons[1]]);
   }
   assert.deepEqual(failure(checkOperators(UNKNOWN)), ["ClusterOperatorsHealthcheckFailed", reasons[0]]);
 });
 
 Deno.test("M-250 checkCapacity() fails when there is nothing to clone, or that cannot be read", () => {
   const reason = "default_worker_machinepool_not_found";
-  assert.deepEqual(cleared(checkCapacity(observed(true))), [reason]);
-  assert.deepEqual(failure(checkCapacity(observed(false))), ["CapacityReservationHealthcheckFailed", reason]);
+  assert.deepEqual(cleared(checkCapacity(seen(true))), [reason]);
+  assert.deepEqual(failure(checkCapacity(seen(false))), ["CapacityReservationHealthcheckFailed", reason]);
   assert.deepEqual(failure(checkCapacity(UNKNOWN)), ["CapacityReservationHealthcheckFailed", reason]);
 });
 
 Deno.test("M-224 M-225 M-246 checkCordons() passes for nodes without cordon, cordoned by the upgrade, or no plain workers", () => {
   const nodes = [
     nodeOf({}),
-    nodeOf({ isCordoned: true, state: "Working" }),
-    nodeOf({ isCordoned: true, labels: ["worker", "infra"] }),
-    nodeOf({ isCordoned: true, labels: ["master"] }),
+    nodeOf({ cordonedMinutes: 1, state: "Working" }),
+    nodeOf({ cordonedMinutes: 1, roles: ["worker", "infra"] }),
+    nodeOf({ cordonedMinutes: 1, roles: ["master"] }),
   ];
   const reasons = ["cluster_node_query_failed", "cluster_node_manually_cordoned"];
-  assert.deepEqual(cleared(checkCordons(observed(nodes))), reasons);
+  assert.deepEqual(cleared(checkCordons(seen(nodes))), reasons);
 });
 
 Deno.test("M-226 M-227 checkCordons() names workers cordoned by hand, and fails when nodes cannot be read", () => {
-  const nodes = ["n1", "n2"].map((name) => nodeOf({ name, isCordoned: true, state: "Done" }));
-  assert.deepEqual(failure(checkCordons(observed(nodes))), [
+  const nodes = ["n1", "n2"].map((name) => nodeOf({ name, cordonedMinutes: 1, state: "Done" }));
+  assert.deepEqual(failure(checkCordons(seen(nodes))), [
     "NodeUnschedulableHealthcheckFailed:(n1,n2)",
     "cluster_node_manually_cordoned",
   ]);
@@ -122,33 +111,33 @@ Deno.test("M-228 checkPressure() fails when nodes cannot be read", () => {
 
 Deno.test("M-229 M-230 M-252 checkPressure() names every node with one, two or three kinds of pressure, whatever its role", () => {
   const kinds = [["memory"], ["disk"], ["pid"], ["memory", "disk"], ["memory", "disk", "pid"]];
-  const nodes = kinds.map((pressures, at) => nodeOf({ name: `n${at}`, pressures, labels: ["master"] }));
-  assert.deepEqual(failure(checkPressure(observed([nodeOf({ name: "well" }), ...nodes]))), [
+  const nodes = kinds.map((pressures, at) => nodeOf({ name: `n${at}`, pressures, roles: ["master"] }));
+  assert.deepEqual(failure(checkPressure(seen([nodeOf({ name: "well" }), ...nodes]))), [
     "NodeUnschedulableTaintHealthcheckFailed:(n0,n1,n2,n3,n4)",
     "cluster_node_taint_unschedulable",
   ]);
-  for (const node of nodes) assert.equal(checkPressure(observed([node])).kind, "failed");
-  assert.equal(checkPressure(observed([nodeOf({ isCordoned: true })])).kind, "passed");
+  for (const node of nodes) assert.equal(checkPressure(seen([node])).kind, "failed");
+  assert.equal(checkPressure(seen([nodeOf({ cordonedMinutes: 1 })])).kind, "passed");
 });
 
 Deno.test("checkCordons() bounds the names of its token", () => {
-  const nodes = Array.from({ length: 5_000 }, (_, at) => nodeOf({ name: `n${at}`, isCordoned: true }));
-  const result = checkCordons(observed(nodes));
+  const nodes = Array.from({ length: 5_000 }, (_, at) => nodeOf({ name: `n${at}`, cordonedMinutes: 1 }));
+  const result = checkCordons(seen(nodes));
   assert.ok(result.kind === "failed" && result.token.split(",").length === 100 && result.message.length < 200);
 });
 
 Deno.test("M-231 M-232 checkBudgets() fails for budgets that forbid every eviction, and names all of them", () => {
   const blocking = [{ maxUnavailable: 0 }, { maxUnavailable: "0%" }, { minAvailable: "100%" }];
   for (const spec of blocking) {
-    assert.deepEqual(failure(checkBudgets(observed([budgetOf(spec)]), undefined)), [
+    assert.deepEqual(failure(checkBudgets(seen([budgetOf(spec)]), undefined)), [
       'PDBHealthcheckFailed: [{"Name":"b","Namespace":"shop"}]',
       "cluster_invalid_pdb_configuration",
     ]);
   }
   const both = [budgetOf({ maxUnavailable: 0 }, "z"), budgetOf({ maxUnavailable: 0 }, "a")];
-  assert.match(failure(checkBudgets(observed(both), undefined))[0] ?? "", /"a".*"z"/);
+  assert.match(failure(checkBudgets(seen(both), undefined))[0] ?? "", /"a".*"z"/);
   const fine = [{ maxUnavailable: 1 }, { maxUnavailable: "10%" }, { minAvailable: 1 }, { minAvailable: "50%" }, {}];
-  const result = checkBudgets(observed(fine.map((spec) => budgetOf(spec))), observed(false));
+  const result = checkBudgets(seen(fine.map((spec) => budgetOf(spec))), seen(false));
   assert.equal(cleared(result).length, 5, "every reason of the check is cleared");
 });
 
@@ -157,11 +146,11 @@ Deno.test("M-233 checkBudgets() fails when budgets cannot be read", () => {
 });
 
 Deno.test("M-234 M-236 checkBudgets() fails when the Deployment Validation Operator is absent, away, or names a budget", () => {
-  const of = (findings: Parameters<typeof checkBudgets>[1]) => failure(checkBudgets(observed([]), findings))[1];
+  const of = (findings: Parameters<typeof checkBudgets>[1]) => failure(checkBudgets(seen([]), findings))[1];
   assert.equal(of({ kind: "absent" }), "dvo_client_creation_failed");
   assert.equal(of(UNKNOWN), "dvo_metrics_query_failed");
-  assert.equal(of(observed(true)), "cluster_invalid_pdb");
-  assert.equal(checkBudgets(observed([]), undefined).kind, "passed", "where it is not asked");
+  assert.equal(of(seen(true)), "cluster_invalid_pdb");
+  assert.equal(checkBudgets(seen([]), undefined).kind, "passed", "where it is not asked");
 });
 
 Deno.test("M-235 isChecked() takes namespaces of people, and those of the platform that people fill", () => {
@@ -173,7 +162,7 @@ Deno.test("M-235 isChecked() takes namespaces of people, and those of the platfo
   for (const namespace of ["openshift-etcd", "openshift-monitoring", "kube-system"]) {
     assert.equal(isChecked(namespace), false, namespace);
   }
-  const platform = observed([budgetOf({ maxUnavailable: 0 }, "openshift-etcd")]);
+  const platform = seen([budgetOf({ maxUnavailable: 0 }, "openshift-etcd")]);
   assert.equal(checkBudgets(platform, undefined).kind, "passed");
 });
 

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import type { KubeApi } from "../../../../../lib/k8s/api.ts";
-import { ApiError } from "../../../../../lib/k8s/errors.ts";
 import { Resource } from "../../../../../lib/k8s/types.ts";
 import { listenPlain } from "../../../../../playground/listen.ts";
 import { MachineName } from "../../../../../lib/upgrades/names.ts";
@@ -12,7 +11,7 @@ import {
   openDeploymentFindings,
   readHealth,
 } from "../../../../../lib/upgrades/outside/health/read_health.ts";
-import { MemoryCluster } from "../../../../support/memory_kube_api.ts";
+import { MemoryCluster, refusing } from "../../../../support/memory_kube_api.ts";
 import { FAULTS, hastyClock, LIMITS, openFaulty, SIGNAL } from "../support.ts";
 
 const ALL = [
@@ -38,10 +37,7 @@ function healthy(cluster: MemoryCluster = new MemoryCluster(), api: KubeApi = cl
 
 function without(plural: string): HealthDeps {
   const cluster = new MemoryCluster();
-  const api = cluster.client(({ plural: asked }) => {
-    if (asked === plural) throw new ApiError("away", { status: 500 });
-  });
-  return healthy(cluster, api);
+  return healthy(cluster, cluster.client(refusing(500, (call) => call.plural === plural)));
 }
 
 function failing(results: readonly HealthResult[]): readonly string[] {
@@ -131,9 +127,7 @@ Deno.test("M-234 M-236 openDeploymentFindings() reads the operator's metrics wit
   };
   const readFindings = openDeploymentFindings(deps);
   assert.deepEqual(await readFindings(SIGNAL), { kind: "absent" });
-  const forbidden = cluster.client(() => {
-    throw new ApiError("no right", { status: 403 });
-  });
+  const forbidden = cluster.client(refusing(403));
   assert.equal(await openDeploymentFindings({ ...deps, api: forbidden })(SIGNAL), undefined);
   cluster.put(Resource.services, SERVICE);
   assert.deepEqual(await readFindings(SIGNAL), { kind: "observed", value: false });

@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { ApiError } from "../../../../../lib/k8s/errors.ts";
 import { Resource } from "../../../../../lib/k8s/types.ts";
 import type { EndpointSource } from "../../../../../lib/upgrades/outside/http/upstream.ts";
 import {
@@ -7,7 +6,7 @@ import {
   openMonitoringToken,
 } from "../../../../../lib/upgrades/outside/monitoring/monitoring_endpoint.ts";
 import { FakeClock } from "../../../../support/fake_clock.ts";
-import { type MemoryCall, MemoryCluster } from "../../../../support/memory_kube_api.ts";
+import { type MemoryCall, MemoryCluster, refusing } from "../../../../support/memory_kube_api.ts";
 import type { KubeApi } from "../../../../../lib/k8s/api.ts";
 import { SIGNAL } from "../support.ts";
 
@@ -65,9 +64,7 @@ Deno.test("M-357 the Service has address, CA and the token of the Secret", async
   const cluster = withMonitoring();
   addSecret(cluster, "from-secret\n");
   const clock = new FakeClock();
-  const api = cluster.client(({ plural, verb }) => {
-    if (plural === "serviceaccounts" && verb === "create") throw new ApiError("no right", { status: 403 });
-  });
+  const api = cluster.client(refusing(403, ({ plural, verb }) => plural === "serviceaccounts" && verb === "create"));
   assert.deepEqual(await open(api, clock).endpoint(SIGNAL), {
     baseUrl: "https://alertmanager-main.openshift-monitoring.svc:9094",
     caCerts: ["PEM"],
@@ -90,9 +87,7 @@ Deno.test("M-357 a token is asked for where Secrets must not be read, and kept f
   const cluster = withMonitoring();
   addSecret(cluster, "from-secret");
   const clock = new FakeClock();
-  const api = issuing(cluster, clock, ({ plural, verb }) => {
-    if (plural === "secrets" && verb === "list") throw new ApiError("no right", { status: 403 });
-  });
+  const api = issuing(cluster, clock, refusing(403, ({ plural, verb }) => plural === "secrets" && verb === "list"));
   const source = open(api, clock);
   for (let hour = 0; hour < 7; hour++) {
     assert.equal((await source.endpoint(SIGNAL)).authorization, "Bearer t1");
@@ -119,8 +114,6 @@ Deno.test("what is missing of monitoring is named, and read again at the next ca
 
 Deno.test("an API server that is away costs an error, and no token is invented", async () => {
   const clock = new FakeClock();
-  const api = withMonitoring().client(() => {
-    throw new ApiError("away", { status: 503 });
-  });
+  const api = withMonitoring().client(refusing(503));
   await assert.rejects(open(api, clock).endpoint(SIGNAL), /away/);
 });

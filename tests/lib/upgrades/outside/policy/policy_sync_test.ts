@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { ApiError } from "../../../../../lib/k8s/errors.ts";
 import { type KubeObject, Resource } from "../../../../../lib/k8s/types.ts";
 import { silentLogger } from "../../../../../lib/log.ts";
 import { Upgrades } from "../../../../../lib/upgrades/names.ts";
@@ -9,8 +8,9 @@ import {
   type PolicySource,
   PolicySync,
 } from "../../../../../lib/upgrades/outside/policy/policy_sync.ts";
+import { whileRunning } from "../../../../controllers/make.ts";
 import { FakeClock } from "../../../../support/fake_clock.ts";
-import { type MemoryCall, MemoryCluster } from "../../../../support/memory_kube_api.ts";
+import { type MemoryCall, MemoryCluster, refusing } from "../../../../support/memory_kube_api.ts";
 import { addPolicy, startOcm } from "../ocm_double.ts";
 import { SIGNAL } from "../support.ts";
 
@@ -129,9 +129,7 @@ Deno.test("M-071 refresh() gives up when the old plan stays for a minute, and cr
 Deno.test("M-066 M-067 M-082 refresh() leaves the plan alone when plan or source cannot be read", async () => {
   const cluster = new MemoryCluster();
   put(cluster, SPEC);
-  const { sync, synced } = openBed(cluster, NONE, ({ verb }) => {
-    if (verb === "get") throw new ApiError("away", { status: 500 });
-  });
+  const { sync, synced } = openBed(cluster, NONE, refusing(500, ({ verb }) => verb === "get"));
   await assert.rejects(sync.refresh(SIGNAL), /away/);
   const away = openBed(cluster, sourceOf(() => Promise.reject(new Error("no manager"))));
   await assert.rejects(away.sync.refresh(SIGNAL), /no manager/);
@@ -162,9 +160,7 @@ Deno.test("M-060 M-061 M-073 M-074 the source LOCAL reads the plan, and never ha
   put(cluster, SPEC, { status: { history: [{ phase: "Upgraded" }] } });
   assert.deepEqual(await openBed(cluster, LOCAL_POLICY_SOURCE).sync.refresh(SIGNAL), { kind: "unchanged" });
   assert.ok(found(cluster) !== undefined);
-  const failing = openBed(cluster, LOCAL_POLICY_SOURCE, () => {
-    throw new ApiError("away", { status: 503 });
-  });
+  const failing = openBed(cluster, LOCAL_POLICY_SOURCE, refusing(503));
   await assert.rejects(failing.sync.refresh(SIGNAL), /away/);
 });
 
@@ -177,21 +173,19 @@ Deno.test("run() asks after a minute, then at the interval, and backs off while 
     return isAway ? Promise.reject(new Error("away")) : Promise.resolve({ kind: "none" });
   });
   const { sync, clock, synced } = openBed(cluster, source);
-  const stop = new AbortController();
-  const running = sync.run(stop.signal);
-  await clock.advance(50_000);
-  assert.equal(asked, 0);
-  await clock.advance(20_000);
-  assert.equal(asked, 1);
-  await clock.advance(50 * 60_000);
-  assert.equal(asked, 1);
-  isAway = true;
-  await clock.advance(20 * 60_000);
-  // At most 66 minutes after the first; then after 1, 2 and 4 more.
-  assert.ok(asked >= 3 && asked <= 6, String(asked));
-  isAway = false;
-  await clock.advance(3_600_000);
-  assert.ok(synced.length >= 2);
-  stop.abort();
-  await running;
+  await whileRunning({ clock }, sync, async () => {
+    await clock.advance(50_000);
+    assert.equal(asked, 0);
+    await clock.advance(20_000);
+    assert.equal(asked, 1);
+    await clock.advance(50 * 60_000);
+    assert.equal(asked, 1);
+    isAway = true;
+    await clock.advance(20 * 60_000);
+    // At most 66 minutes after the first; then after 1, 2 and 4 more.
+    assert.ok(asked >= 3 && asked <= 6, String(asked));
+    isAway = false;
+    await clock.advance(3_600_000);
+    assert.ok(synced.length >= 2);
+  });
 });

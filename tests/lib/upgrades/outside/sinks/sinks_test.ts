@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { systemClock } from "../../../../../lib/clock.ts";
-import { ApiError } from "../../../../../lib/k8s/errors.ts";
 import { openLogger, silentLogger } from "../../../../../lib/log.ts";
 import { listenPlain } from "../../../../../playground/listen.ts";
 import type { Notification } from "../../../../../lib/upgrades/decide/types/effects.ts";
@@ -15,7 +14,7 @@ import {
   openWebhookSink,
 } from "../../../../../lib/upgrades/outside/sinks/sink.ts";
 import { openOcmStateSink, openServiceLogSink } from "../../../../../lib/upgrades/outside/sinks/ocm_sinks.ts";
-import { MemoryCluster } from "../../../../support/memory_kube_api.ts";
+import { MemoryCluster, refusing } from "../../../../support/memory_kube_api.ts";
 import { makePlan } from "../../decide/make_plan.ts";
 import { addPolicy, clusterId, EXTERNAL_ID, type OcmDouble, startOcm } from "../ocm_double.ts";
 import { hastyClock, openUpstream, SIGNAL } from "../support.ts";
@@ -105,9 +104,7 @@ Deno.test("N-017 an event is made once for a notification, whichever replica sen
   assert.equal(event?.message, "The control plane is updated.");
   assert.deepEqual(event?.involvedObject, SUBJECT);
   assert.deepEqual(event?.source, { component: "managed-upgrade-operator" });
-  const api = cluster.client(() => {
-    throw new ApiError("away", { status: 503 });
-  });
+  const api = cluster.client(refusing(503));
   const away = openEventSink({ api, subject: SUBJECT, clock: systemClock });
   await assert.rejects(away.send(STARTED, SENDING), /away/);
 });
