@@ -130,6 +130,27 @@ Deno.test("ha: the way back: the MTO's objects apply over Archway's, and its pro
   });
 });
 
+Deno.test("ha: uninstalling: webhook, gates, finalizers and then all objects go, and no pod stays gated", async () => {
+  await withGatedPods(["--max-gate-age=15s"], async (scene) => {
+    const { cluster, installation, namespace } = scene;
+    {
+      await using archway = await installation.start();
+      await gatePods(scene);
+      await cluster.run(["delete", "clusterpodplacementconfig", "cluster", "--timeout=60s"]);
+      await waitForPods(cluster, namespace, { count: 10, until: isReleased });
+      assert.equal((await cluster.request("GET", POD_WEBHOOK)).status, 404);
+      await waitUntil(
+        "the account to be let go",
+        async () =>
+          (await finalizersOf(cluster, "/api/v1/namespaces/archway-system/serviceaccounts/archway")).length === 0,
+      );
+      await archway.stop();
+    }
+    await cluster.run(["delete", "-k", "manifests/base", "--timeout=60s"]);
+    assert.deepEqual(await remainsOf(cluster), []);
+  });
+});
+
 Deno.test("ha: when no Archway comes back, `archway release` frees every gated pod, and --dry-run none", async () => {
   await withGatedPods(["--max-gate-age=600s"], async (scene) => {
     const { cluster, installation, namespace } = scene;

@@ -44,6 +44,21 @@ for (const auth of ["htpasswd", "token"] as const) {
     assert.deepEqual([none.kind, none.reason], ["permanent", "Unauthorized"]);
     assert.match(none.message, /401 \(no pull secret matches it\)/);
   });
+
+  Deno.test(`registry auth ${auth}: of several pull secrets of a host the one that works is found`, async () => {
+    await using registry = await startRegistry({ auth });
+    await registry.push("team/app", "v1", { platforms: PLATFORMS });
+    await using images = await openImages(flagsFor(registry));
+    const credentials = [
+      secret(registry.host, "old", "secret team/old"),
+      secret(registry.localhost, "secret", "secret team/elsewhere"),
+      secret(`${registry.host}/team`, "older", "secret team/older"),
+      secret(registry.host, "secret", "secret team/new"),
+    ];
+    const report = await images.inspect(`${registry.host}/team/app:v1`, { credentials });
+    assert.equal(platformsIn(report), SAID);
+    assert.equal(report.credentialSource, "secret team/new");
+  });
 }
 
 Deno.test("registry auth token: a public repository needs no secret, and a useless one does no harm", async () => {

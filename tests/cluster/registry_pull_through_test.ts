@@ -126,6 +126,8 @@ for (const { fault, withinMs } of FAULTS) {
     const credentials = [{ scope: bed.origin.host, source: "secret team/pull", secret: SECRET }];
     const report = await images.inspect(`${bed.origin.host}/team/app:v1`, { credentials });
     assert.deepEqual([platformsIn(report), report.mirror], [SAID, undefined]);
+    const pinned = await images.inspect(`${bed.origin.host}/team/app@${bed.digest}`, { credentials });
+    assert.deepEqual([platformsIn(pinned), pinned.mirror], [SAID, undefined]);
     const ms = performance.now() - begin;
     assert.ok(ms < withinMs, `${Math.round(ms)} ms`);
     assert.ok(bed.mirror.requests().length > 0, "the mirror was not asked");

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { type KubeApi, withCalls } from "../../lib/k8s/api.ts";
 import { ApiError } from "../../lib/k8s/errors.ts";
 import { conditionOf, expectStatus, read } from "./support/cluster_access.ts";
+import { startControlPlane, WITHOUT_KUBELETS } from "./support/control_plane.ts";
 import { CLUSTER_VERSION, imageOf, POOLS, renderedOf, TO } from "./support/simulated_openshift.ts";
 import { PLAN } from "./support/upgrade_plane.ts";
 import { NOTIFICATIONS, openUpgradeBed, statesOf, type UpgradeBed } from "./support/upgrade_bed.ts";
@@ -51,6 +52,19 @@ Deno.test("N-015 upgrades: a leader that is killed at every one of its writes is
     await end();
   }
   assert.ok(kills >= 8, `${kills} leaders were killed`);
+  await assertDoneOnce(bed);
+});
+
+Deno.test("upgrades: the API server and what lies outside go away in the middle; the upgrade goes on", async () => {
+  await using controlPlane = await startControlPlane(WITHOUT_KUBELETS);
+  await using bed = await openUpgradeBed({ stepMs: 150, cluster: controlPlane });
+  bed.start();
+  await bed.createPlan({ capacityReservation: true });
+  await bed.untilPhase("Upgrading");
+  bed.outside.fault = () => "Cannot reach Alertmanager: no answer.";
+  await controlPlane.restartApiServer("killed");
+  bed.outside.fault = () => undefined;
+  await bed.untilPhase("Upgraded");
   await assertDoneOnce(bed);
 });
 

@@ -10,13 +10,14 @@ import {
   createPullSecret,
   isReleased,
   isScheduled,
+  listPods,
   type PodOutcome,
   podsOf,
   type PodSpec,
   waitForPods,
 } from "./support/pods.ts";
 import { waitUntil } from "./support/wait.ts";
-import { index, openWalkBed, openWorkingBed, type WalkBed } from "./support/walk_bed.ts";
+import { index, openOwnWorkingBed, openWalkBed, openWorkingBed, type WalkBed } from "./support/walk_bed.ts";
 
 async function pushFifty(
   bed: WalkBed,
@@ -61,6 +62,25 @@ Deno.test("walk: 500 pods of 50 images are all placed, each by one inspection an
   const pods = await waitForPods(bed.controlPlane, namespace, { count: 500, until: isScheduled, deadlineMs: 120_000 });
   await assertPlaced(bed.controlPlane, pods, (pod) => expected[imageNumber(pod)] ?? []);
   assert.equal(bed.proxy.counts().manifestGet, 50);
+});
+
+Deno.test("walk: while the registry answers 500 nobody is misplaced, and afterwards nobody is stuck", async () => {
+  await using bed = await openWorkingBed({ spec: { fallbackArchitecture: "s390x" } });
+  const namespace = await bed.controlPlane.createNamespace("faulty");
+  const image = await bed.push("demo/app", index("arm64"));
+  bed.proxy.setFaults([{ fault: { kind: "status", status: 500 } }]);
+  await createPods(bed.controlPlane, namespace, { pods: podsOf("pod", [image], 50) });
+  const error = "multiarch.openshift.io/image-inspect-error";
+  const failing = await waitForPods(bed.controlPlane, namespace, { count: 50, until: ({ labels }) => error in labels });
+  assert.ok(failing.every((pod) => !isReleased(pod) && pod.labels[`${error}-count`] !== "5"));
+  bed.proxy.setFaults([]);
+  const recovered = await waitForPods(bed.controlPlane, namespace, {
+    count: 50,
+    until: isScheduled,
+    deadlineMs: 30_000,
+  });
+  await assertPlaced(bed.controlPlane, recovered, () => ["arm64"]);
+  assert.ok(recovered.every(({ labels }) => !("multiarch.openshift.io/fallback-arch" in labels)));
 });
 
 async function surviveBurst(bed: WalkBed, prefix: string, disturb: () => Promise<void>): Promise<void> {
@@ -116,4 +136,19 @@ Deno.test("walk: when the leader of two replicas is killed the other one gates a
   await using pair = await startPair(bed, { enable: () => enablePlacement(bed.controlPlane) });
   await surviveBurst(bed, "leader", () => Promise.resolve(pair.first.kill("SIGKILL")));
   assert.equal(await pair.second.metric("archway_leader"), 1);
+});
+
+Deno.test("walk: a restart of the API server in the middle of a burst loses no pod", async () => {
+  // On a busy machine the API server may be away for most of a minute, and the time counts: no pod is to be given up here.
+  await using bed = await openOwnWorkingBed({ replica: { args: ["--max-gate-age=5m"] } });
+  const namespace = await bed.controlPlane.createNamespace("restart");
+  const { images, expected } = await pushFifty(bed);
+  bed.proxy.setFaults([{ fault: { kind: "latency", ms: 1_500 } }]);
+  await createPods(bed.controlPlane, namespace, { pods: podsOf("pod", images, 200), parallel: 16 });
+  const waiting = (await listPods(bed.controlPlane, namespace)).filter((pod) => !isReleased(pod));
+  assert.ok(waiting.length > 0, "the restart is in the middle of the burst");
+  await bed.controlPlane.restartApiServer();
+  const ended = await waitForPods(bed.controlPlane, namespace, { count: 200, until: isScheduled, deadlineMs: 240_000 });
+  assert.deepEqual(ended.filter(({ labels }) => !(SCHEDULING_GATE in labels)).map(({ name }) => name), []);
+  await assertPlaced(bed.controlPlane, ended, (pod) => expected[imageNumber(pod)] ?? []);
 });

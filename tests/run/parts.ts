@@ -101,7 +101,7 @@ const BEYOND_UNIT = ["tests/cluster", FAULTS, SOAK, ...OUTAGES, "tests/bench", .
  * their order: what takes most of the processor goes first, beside what has time.
  */
 const ALONE = [
-  ...["hostile", "taints_many_nodes", "tenants", "webhook_guard", "walk", "walk_rows"],
+  ...["enoexec_daemon", "hostile", "taints_many_nodes", "tenants", "webhook_guard", "walk", "walk_rows"],
 ].map((name) => `tests/cluster/${name}_test.ts`);
 
 /** They wait for limits of seconds to run out and compute nearly nothing: beside those, but not beside three that wait as well. */

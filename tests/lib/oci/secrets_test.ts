@@ -31,6 +31,9 @@ function misbehave(registry: FakeRegistry, fault: Fault): void {
   };
 }
 
+/** Of a credential of the same registry that does not match the image. */
+const OTHER_SECRET = { kind: "basic", username: "another-user", password: "battery-horse-correct" } as const;
+
 async function runOnce({ login, kind, fault, canaries: [username = "", password = ""] }: {
   readonly login: Login;
   readonly kind: Credential["secret"]["kind"];
@@ -40,7 +43,7 @@ async function runOnce({ login, kind, fault, canaries: [username = "", password 
   readonly said: string;
   readonly stored: string;
   readonly report: InspectionReport;
-  readonly credential: Credential;
+  readonly credentials: readonly Credential[];
 }> {
   await using registry = await openFakeRegistry({ login });
   const lines: string[] = [];
@@ -50,12 +53,13 @@ async function runOnce({ login, kind, fault, canaries: [username = "", password 
   misbehave(registry, fault);
   const secret = kind === "basic" ? { kind, username, password } : { kind, token: password };
   const credential: Credential = { scope: registry.host, source: "secret team-a/pull", secret };
-  const credentials = [credential];
+  const other: Credential = { ...credential, scope: `${registry.host}/elsewhere`, secret: OTHER_SECRET };
+  const credentials = [credential, other];
   const report = await inspector.inspect(`${registry.host}/org/app:v1`, { credentials });
   const again = await inspector.inspect(`${registry.host}/org/app:v1`, { credentials, freshness: LOOK_UP_AGAIN });
   const stored = await contentOf(kv);
   const said = [JSON.stringify([report, again, inspector.hostStates()]), ...lines, stored].join("\n");
-  return { said, stored, report, credential };
+  return { said, stored, report, credentials };
 }
 
 const canary = fc.stringMatching(/^[A-Za-z0-9!"#$%&'()*+,./;<=>?@\\^_{|}~-]{12,30}$/);
@@ -76,7 +80,7 @@ Deno.test("invariant 6: inspect() keeps every secret out of what it says, logs, 
         ? { kind: "token", users, anonymous: false, identityTokens: isKnown ? [password] : [] }
         : { kind: "basic", users };
       const { said } = await runOnce({ login, kind, fault, canaries });
-      assertSilent(said, [password, btoa(`${username}:${password}`)]);
+      assertSilent(said, [password, btoa(`${username}:${password}`), OTHER_SECRET.password]);
     }),
     { numRuns: 60 },
   );
@@ -95,8 +99,14 @@ for (const [kind, secret, login] of LOGINS) {
     assert.equal(run.report.access, "private");
     assert.match(run.stored, /private-[0-9a-f]{32}/);
     assert.equal(JSON.parse(run.stored).length, 2 * 3, "keys and values of the salt, the document and the tag");
-    const guessable = [fingerprintOf(run.credential), fingerprintOfAll([run.credential])];
+    const [own] = run.credentials;
+    assert.ok(own !== undefined);
+    const guessable = [
+      ...run.credentials.map(fingerprintOf),
+      fingerprintOfAll([own]),
+      fingerprintOfAll(run.credentials),
+    ];
     assertSilent(run.stored, [USER, `${USER}:${secret}`, ...guessable]);
-    assertSilent(run.said, [secret]);
+    assertSilent(run.said, [secret, OTHER_SECRET.password]);
   });
 }

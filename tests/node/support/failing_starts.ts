@@ -1,5 +1,6 @@
 // Starts of a program that fail, each in a container of its own as the kernel sees it: a cgroup with a container's name in
 // that of a pod. Two hundred real containers a minute are more than the machine of a test can make.
+import type { Pace } from "../../cluster/support/failing_starts.ts";
 import { waitUntil } from "../../cluster/support/wait.ts";
 import { runCommand } from "../../support/commands.ts";
 import { kubectl, NAMESPACE } from "./install.ts";
@@ -16,7 +17,7 @@ export interface FailingStarts {
 /** Begins to fail so many starts in the folder of a pod, at a steady pace. */
 export async function beginFailing(
   podUid: string,
-  { program, count, everyMs }: { readonly program: string; readonly count: number; readonly everyMs: number },
+  { program, count, everyMs }: Pace & { readonly program: string },
 ): Promise<FailingStarts> {
   const pod = await findCgroup(UNIFIED, podUid);
   const file = `${await Deno.makeTempDir({ prefix: "archway-failing-" })}/ids.json`;
