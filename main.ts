@@ -148,8 +148,10 @@ async function runOnCluster(
       return await (await import("./lib/cli/taints.ts")).runTaints(deps, { ...config, signal });
     case "upgrade":
       return await (await import("./lib/cli/upgrade.ts")).runUpgrade(deps, { ...config, signal });
-    default:
+    case "release":
       return await (await import("./lib/cli/release.ts")).runRelease(deps, { ...config, signal });
+    default:
+      throw new Error(`Cannot run "${config.command}": it is no command for a cluster.`);
   }
 }
 
