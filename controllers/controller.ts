@@ -53,7 +53,7 @@ export interface Controller {
 }
 
 export interface QueuedController extends Controller {
-  /** Keys that are due and wait for a free place. */
+  /** Keys that are due and wait for a free worker. */
   readonly depth: number;
   readonly isBusy: boolean;
 }

@@ -62,7 +62,7 @@ interface Run extends KueueDeps {
 }
 
 /** Earlier inspections of a Workload, and how long this one may take. */
-interface InspectionContext extends Failures {
+interface WorkloadInspection extends Failures {
   /** How long it has waited by now. */
   readonly ageMs: () => number;
   /** 0: what is not known already is not asked for. */
@@ -145,7 +145,7 @@ function oneMore({ failedAttempts, permanentFailures }: Failures, decisions: rea
 async function decideTemplate(
   { clock, images, settingsOf, configsOf, liveArchitectures, signal }: Run,
   pod: PodView,
-  { limitMs, ageMs, ...failures }: InspectionContext,
+  { limitMs, ageMs, ...failures }: WorkloadInspection,
 ): Promise<PlacementDecision> {
   const settings = settingsOf(pod.namespace);
   if (settings.audit) return { kind: "ignore", reason: "AuditMode" };

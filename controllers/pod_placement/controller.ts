@@ -13,7 +13,7 @@
 //                       └─────────── waiting ◀─────────────┘                          ▼ pod without its gate
 //                                              inspection or write failed         (unknown)
 //
-// From its deadline on a key is urgent: it goes before all others, and places are reserved for it. Namespaces take turns.
+// From its deadline on a key is urgent: it goes before all others, and workers are reserved for it. Namespaces take turns.
 import { backoffMs, jitter } from "../../lib/clock.ts";
 import type { HolderState } from "../../lib/k8s/lease_lock.ts";
 import { Reflector } from "../../lib/k8s/reflector.ts";
@@ -190,8 +190,8 @@ export class PodPlacement {
     if (state.released) return DONE;
     if (!state.reported) reportGated(this.#deps, pod);
     state.reported = true;
-    if (pod.whole !== undefined) return await this.#place(key, pod.whole, signal);
-    const place = (whole: PodView): Promise<ReconcileResult> => this.#place(key, whole, signal);
+    if (pod.whole !== undefined) return await this.#decideAndApply(key, pod.whole, signal);
+    const place = (whole: PodView): Promise<ReconcileResult> => this.#decideAndApply(key, whole, signal);
     const used = await this.#reader.use(pod, { api: this.#deps.api, signal }, place);
     if (used.kind === "used") return used.result;
     if (used.kind === "busy") return this.#requeueUntilDeadline(pod, state, jitter(READ_WAITS_MS));
@@ -200,7 +200,7 @@ export class PodPlacement {
   }
 
   /** Decides and applies, anew on a fresh read whenever the pod has changed since the decision. */
-  async #place(key: string, seen: PodView, signal: AbortSignal): Promise<ReconcileResult> {
+  async #decideAndApply(key: string, seen: PodView, signal: AbortSignal): Promise<ReconcileResult> {
     let pod = seen;
     for (let rereads = 0;; rereads++) {
       // A pod that is gone gets no state, as nothing would close it.
