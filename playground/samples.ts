@@ -14,7 +14,7 @@ export const EXCHANGE_ANNOTATION = "archway.dev/exchange";
 
 export const SAMPLE_NAMESPACE = "demo";
 
-/** Pod annotation with the {@link Expectation} as JSON: how a sample must end. */
+/** Pod annotation with the `Expectation` of sample_pods.ts as JSON: how a sample must end. */
 export const EXPECT_ANNOTATION = "archway.dev/expect";
 
 export const REGISTRY_USER = { name: "demo", password: "playground" } as const; // eslint-disable-line sonarjs/no-hardcoded-passwords -- a sample

@@ -1,4 +1,5 @@
-// The mutating webhook: gates, places or leaves a new pod, from memory alone. It fails open: an internal error never refuses a pod.
+// The mutating webhook: gates, places or leaves a new pod and a queued Job, from memory alone. It fails open: an internal error
+// never refuses a pod.
 import type { KnownPodImages } from "../lib/images/pods/known_images.ts";
 import type { ImageUse } from "../lib/oci/types.ts";
 import type { Context } from "hono";

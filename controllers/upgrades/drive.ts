@@ -26,7 +26,7 @@ export interface DriveOptions extends Omit<ReadScope, "reader"> {
   readonly onWritten: (status: UpgradeStatus) => void;
 }
 
-/** Drives a reconcile to its end. Rejects, and does nothing more, when the signal aborts or another client changed the plan. */
+/** Drives a reconcile to its end. Rejects, and does nothing more, when the signal aborts or the plan cannot be written. */
 export async function drive(run: Reconcile, deps: UpgradesDeps, options: DriveOptions): Promise<ReconcileEnd> {
   const driver = new Driver(deps, options);
   let next = run.next();

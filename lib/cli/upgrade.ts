@@ -14,7 +14,7 @@ export type UpgradeDeps = Pick<ReportDeps, "api" | "terminal" | "clock">;
 
 const { namespace } = Upgrades;
 
-/** Returns 1 when there is no plan, it has failed, its settings are wrong, or something is in its way: a window that is over. */
+/** Returns 1 when there is no plan, it has failed, its settings are wrong, or something such as a past window is in its way. */
 export async function runUpgrade(deps: UpgradeDeps, options: CommandOptions): Promise<number> {
   const [verb] = options.positionals;
   if (verb === "suspend" || verb === "resume") {

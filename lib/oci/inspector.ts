@@ -32,7 +32,7 @@ export type Freshness = "cached" | "renewed" | { readonly sinceMs: number };
 export interface InspectionRequest {
   /** The reference as the user wrote it: `nginx`, `quay.io/a/b:v1@sha256:…`. */
   readonly image: string;
-  /** Credentials of the asking pod, tried in order where their scope matches; before the inspector's own ones. */
+  /** Credentials of whoever asks, tried in order where their scope matches; before the inspector's own ones. */
   readonly credentials: readonly Credential[];
   readonly freshness: Freshness;
   readonly depth: InspectionDepth;
@@ -77,7 +77,7 @@ export function reportWithoutRequests(
   return { ...found, access: "public", requests: NO_REQUESTS, trace: [] };
 }
 
-/** Anything that can inspect images: what sends the requests, and the limit, the caches and the keyring around it. */
+/** Anything that can inspect images: what sends the requests, the cache around it, and the keyring around both. */
 export interface Inspector<Request extends InspectionRequest = InspectionRequest> {
   /** Never rejects except when the signal aborts: a failure is an {@link Inspection}. */
   inspect(request: Request, signal: AbortSignal): Promise<InspectionReport>;

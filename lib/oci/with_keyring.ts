@@ -7,10 +7,10 @@ import { type InspectionReport, type Inspector, type PlannedRequest, reportWitho
 import { RequestLog } from "./request_log.ts";
 import type { PullPlanner } from "./pull_plan.ts";
 
-/** Credentials tried at one endpoint, of the pod and of the keyring: registries count wrong logins. */
+/** Credentials of the pod that are tried at one endpoint, and as many of the keyring: registries count wrong logins. */
 const MAX_TRIED = 8;
 
-/** Tries for each endpoint first the pod's credentials, then the keyring's. Those that match none are left out, so no cache is keyed by them. */
+/** Adds the keyring's credentials after the pod's. Those that match no endpoint are left out, so no cache is keyed by them. */
 export function withKeyring(
   inner: Inspector<PlannedRequest>,
   { planner, keyring, clock }: { readonly planner: PullPlanner; readonly keyring: Keyring; readonly clock: Clock },

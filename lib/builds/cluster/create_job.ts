@@ -64,7 +64,7 @@ export async function refreshCopy(
   await api.patch(Resource.secrets, { namespace, name }, { body: { kind: "merge", document }, signal });
 }
 
-/** The only function that reads a secret's content; it returns it in the form that build programs read. */
+/** The only place where a secret's content goes back to the API server, in the form that build programs read. */
 async function readContent(
   name: string,
   { api, namespace, signal }: CreateJobDeps,

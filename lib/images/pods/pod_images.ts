@@ -1,4 +1,4 @@
-// The images of a pod, inspected together: pull secrets first, then every image at once.
+// The images of a pod, inspected together: from memory, else by the pull secrets first, then every image at once.
 import type { Clock } from "../../clock.ts";
 import type { PullScope } from "../../cluster/pull_secret_names.ts";
 import { errorText, type Logger } from "../../log.ts";

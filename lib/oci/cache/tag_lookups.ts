@@ -50,7 +50,7 @@ export class TagLookups {
     const number = mayJoin ? running.number : image.planned ?? this.#plan(image);
     return this.#calls.run(JSON.stringify([key, number]), { callers, signal }, async (all, shared) => {
       await this.#awaitTurn(image, shared);
-      // One that all have left before it began stays planned: the next caller takes its place instead of a later one.
+      // A look-up whose callers all left before it began stays planned: the next caller gets it instead of a later one.
       if (image.planned === number) image.planned = undefined;
       const began = { number, beganAtMs: this.#clock.nowMs() };
       image.running = began;

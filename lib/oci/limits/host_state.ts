@@ -6,10 +6,10 @@ export interface HostState {
   readonly host: string;
   readonly circuit: CircuitState;
   readonly inFlight: number;
-  /** How many requests of the account that may send least may be under way; shrinks when the registry refuses. */
+  /** Requests in flight that the most limited account of the host may have; shrinks when the registry refuses. */
   readonly limit: number;
   readonly waiting: number;
-  /** Requests that the registry said are left in the window of the account that has least. */
+  /** Requests that the registry said are left in the rate limit window, of the account with the fewest. */
   readonly remaining?: number;
   /** How long the registry still refuses requests of an account (ms). */
   readonly pausedForMs?: number;
@@ -40,7 +40,7 @@ export function foldStates(states: readonly HostState[], mayName: (host: string)
 const MAX_NAMED = 50;
 /** Of those, hosts that one namespace alone has used: its pods choose them. */
 const MAX_NAMED_OF_NAMESPACE = 5;
-/** A host that was of no use for so long gives its place to another (ms). */
+/** A host that was of no use for so long is forgotten for another (ms). */
 const UNUSED_MS = 3_600_000;
 
 /** The hosts that may be named: declared ones, and a bounded number of those that have answered a request with its content. */
@@ -65,7 +65,7 @@ export class NamedHosts {
     this.#useful.set(host, { atMs, namespace });
   }
 
-  /** Whether there is a place for one more, if need be that of the host which was of no use for longest. */
+  /** Whether one more may be named, if need be instead of the host that was of no use for longest. */
   #makeRoom(namespace: string | undefined, nowMs: number): boolean {
     const all = [...this.#useful];
     const own = namespace === undefined ? [] : all.filter(([, host]) => host.namespace === namespace);

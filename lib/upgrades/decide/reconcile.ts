@@ -2,7 +2,7 @@
 //
 //        (no entry) ──► New ──► Pending ──► Upgrading ──► Upgraded
 //             │          ▲         │  │         │
-//             │          └─────────┘  └─────────┴──► Failed    (did not begin in time, or another took over)
+//             │          └─────────┘  └─────────┴──► Failed    (did not begin in time, or lost its target)
 //             └─ already requested ────────────►
 //
 // Pending goes back to New when the policy source has another plan, Upgrading to Pending when the plan is postponed. Once the

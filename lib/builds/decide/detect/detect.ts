@@ -213,7 +213,7 @@ export interface EffectiveSetInput {
   readonly isPublished: (set: ArchSet) => boolean;
 }
 
-/** The set to plan for. One without nodes is kept for `retainMs`, and longer until another change needs a build. */
+/** The set to plan for. An architecture without nodes stays for `retainMs`, and longer until another change needs a build. */
 export function effectiveSet({ detected, built, stored, nowMs, retainMs, isPublished }: EffectiveSetInput): ArchSet {
   const all = setOf([...detected, ...built]);
   if (all.length === detected.length || isPublished(all)) return all;
