@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { renderFolder } from "../../manifests/generate/kustomize.ts";
 import { WebhookPath } from "../../lib/names.ts";
 import { defineKinds, type ForeignKind } from "../node/support/foreign_apis.ts";
-import { testNeeding } from "../support/needs.ts";
+import { lacks } from "../support/needs.ts";
 import { askWebhook } from "./support/ask_webhook.ts";
 import { type CertificateKeeper, playCertManager, playServiceCa } from "./support/certificate_keepers.ts";
 import { type ClusterAccess, read } from "./support/cluster_access.ts";
@@ -86,7 +86,7 @@ const ROUTES = [
 const NAME = OVERLAYS.map(({ path }) => path).join(" and ") +
   ": secret paths are in all three configurations, the CA that another party injects stays, and pods are gated";
 
-testNeeding("address")(NAME, async () => {
+Deno.test(NAME, { ignore: lacks("address") }, async () => {
   // Side by side: most of the time each waits for the minute after which its roll-out counts as over.
   const ended = await Promise.allSettled(OVERLAYS.map(holds));
   for (const [at, { path }] of OVERLAYS.entries()) {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { BuildBed, REBUILD, test } from "./support/build_bed.ts";
+import { BuildBed, ignore, REBUILD } from "./support/build_bed.ts";
 import { contents } from "./support/build_objects.ts";
 import { BUILDER, renderBuilder } from "./support/builder_sync.ts";
 import { conditionOf, read } from "./support/cluster_access.ts";
@@ -32,60 +32,64 @@ function loseImages(bed: BuildBed, times: number): { readonly lost: readonly str
   return { lost };
 }
 
-test("P-070 P-136 image builds: another builder, a Job that hangs and images that are lost publish nothing but a whole index", async (t) => {
-  await using bed = await BuildBed.open({ settings: { jobDeadline: JOB_DEADLINE } });
-  await t.step(
-    "while the operator's own builder has a replica, ready or not: AnotherBuilderActive, and nothing is made",
-    async () => {
-      await startOtherBuilder(bed);
-      await bed.startArchway();
-      await bed.createConfig(contents("first"));
-      await waitUntil("the condition", async () => await statusOf(bed, "AnotherBuilderActive") === "True");
-      await bed.settled();
-      assert.deepEqual([await bed.builds(), await bed.jobsCreated(), bed.pushes()], [[], 0, []]);
-    },
-  );
-  await t.step("when it has none any more: built and published", async () => {
-    await bed.cluster.patch(BUILDER, { spec: { replicas: 0 } });
-    await bed.waitForPublished();
-    assert.equal(await statusOf(bed, "AnotherBuilderActive"), "False");
-    assert.equal(await bed.jobsCreated(), 2);
-  });
-  await t.step(
-    "a Job that hangs: DeadlineExceeded, nothing is published, the other image is kept (P-070)",
-    async () => {
+Deno.test(
+  "P-070 P-136 image builds: another builder, a Job that hangs and images that are lost publish nothing but a whole index",
+  { ignore },
+  async (t) => {
+    await using bed = await BuildBed.open({ settings: { jobDeadline: JOB_DEADLINE } });
+    await t.step(
+      "while the operator's own builder has a replica, ready or not: AnotherBuilderActive, and nothing is made",
+      async () => {
+        await startOtherBuilder(bed);
+        await bed.startArchway();
+        await bed.createConfig(contents("first"));
+        await waitUntil("the condition", async () => await statusOf(bed, "AnotherBuilderActive") === "True");
+        await bed.settled();
+        assert.deepEqual([await bed.builds(), await bed.jobsCreated(), bed.pushes()], [[], 0, []]);
+      },
+    );
+    await t.step("when it has none any more: built and published", async () => {
+      await bed.cluster.patch(BUILDER, { spec: { replicas: 0 } });
+      await bed.waitForPublished();
+      assert.equal(await statusOf(bed, "AnotherBuilderActive"), "False");
+      assert.equal(await bed.jobsCreated(), 2);
+    });
+    await t.step(
+      "a Job that hangs: DeadlineExceeded, nothing is published, the other image is kept (P-070)",
+      async () => {
+        const [before, builds] = [await bed.published(), await bed.builds()];
+        bed.player.fate = (arch) => ({ kind: arch === "arm64" ? "hang" : "succeed" });
+        await bed.replaceConfig(contents("second"));
+        const { message, archStatus } = await bed.newBuild("Failed", builds, { deadlineMs: 120_000 });
+        assert.match(message, /arm64: DeadlineExceeded/);
+        assert.deepEqual([archStatus, await bed.published()], ["amd64=Succeeded,arm64=Failed", before]);
+        bed.player.fate = () => ({ kind: "succeed" });
+      },
+    );
+    await t.step(
+      "an image that is lost before the index is made: built once more, then published (P-136)",
+      async () => {
+        const [before, jobs, played] = [await bed.published(), await bed.jobsCreated(), bed.player.played.length];
+        const { lost } = loseImages(bed, 1);
+        await bed.replaceConfig(contents("third"));
+        const reference = await bed.waitForPublished({ other: before, deadlineMs: 120_000 });
+        assert.deepEqual(bed.player.built(played), ["amd64", "arm64", "arm64"]);
+        assert.equal(await bed.jobsCreated() - jobs, 3);
+        const children = await bed.platformsOf(reference);
+        assert.deepEqual(Object.keys(children ?? {}), ["amd64", "arm64"]);
+        assert.deepEqual([lost.length, lost.includes(children?.["arm64"] ?? "")], [1, false]);
+      },
+    );
+    await t.step("lost again: Failed, nothing is published", async () => {
       const [before, builds] = [await bed.published(), await bed.builds()];
-      bed.player.fate = (arch) => ({ kind: arch === "arm64" ? "hang" : "succeed" });
-      await bed.replaceConfig(contents("second"));
-      const { message, archStatus } = await bed.newBuild("Failed", builds, { deadlineMs: 120_000 });
-      assert.match(message, /arm64: DeadlineExceeded/);
-      assert.deepEqual([archStatus, await bed.published()], ["amd64=Succeeded,arm64=Failed", before]);
-      bed.player.fate = () => ({ kind: "succeed" });
-    },
-  );
-  await t.step(
-    "an image that is lost before the index is made: built once more, then published (P-136)",
-    async () => {
-      const [before, jobs, played] = [await bed.published(), await bed.jobsCreated(), bed.player.played.length];
-      const { lost } = loseImages(bed, 1);
-      await bed.replaceConfig(contents("third"));
-      const reference = await bed.waitForPublished({ other: before, deadlineMs: 120_000 });
-      assert.deepEqual(bed.player.built(played), ["amd64", "arm64", "arm64"]);
-      assert.equal(await bed.jobsCreated() - jobs, 3);
-      const children = await bed.platformsOf(reference);
-      assert.deepEqual(Object.keys(children ?? {}), ["amd64", "arm64"]);
-      assert.deepEqual([lost.length, lost.includes(children?.["arm64"] ?? "")], [1, false]);
-    },
-  );
-  await t.step("lost again: Failed, nothing is published", async () => {
-    const [before, builds] = [await bed.published(), await bed.builds()];
-    const { lost } = loseImages(bed, 2);
-    await bed.replaceConfig(contents("fourth"));
-    const { message } = await bed.newBuild("Failed", builds, { deadlineMs: 120_000 });
-    assert.match(message, /arm64: ImageLost/);
-    assert.deepEqual([lost.length, await bed.published()], [2, before]);
-  });
-});
+      const { lost } = loseImages(bed, 2);
+      await bed.replaceConfig(contents("fourth"));
+      const { message } = await bed.newBuild("Failed", builds, { deadlineMs: 120_000 });
+      assert.match(message, /arm64: ImageLost/);
+      assert.deepEqual([lost.length, await bed.published()], [2, before]);
+    });
+  },
+);
 
 /** As registries do whose tags cannot be moved: the first index under a tag is the last. */
 function keepTags(bed: BuildBed): { readonly refused: readonly string[] } {
@@ -104,7 +108,9 @@ function keepTags(bed: BuildBed): { readonly refused: readonly string[] } {
   return { refused };
 }
 
-test("P-088 image builds: a registry whose tags cannot be moved gets another tag, and the old one stays", async () => {
+Deno.test("P-088 image builds: a registry whose tags cannot be moved gets another tag, and the old one stays", {
+  ignore,
+}, async () => {
   await using bed = await BuildBed.open();
   await bed.startArchway();
   const { refused } = keepTags(bed);

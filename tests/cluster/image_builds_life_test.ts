@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { BuildBed, REBUILD, test } from "./support/build_bed.ts";
+import { BuildBed, ignore, REBUILD } from "./support/build_bed.ts";
 import { content } from "./support/build_objects.ts";
 import { SHAREABLE, startControlPlane } from "./support/control_plane.ts";
 import { waitUntil } from "./support/wait.ts";
@@ -7,7 +7,9 @@ import { waitUntil } from "./support/wait.ts";
 /** Moments at which the service is killed: when so many of its writes have been answered. */
 const KILLED_AFTER = [1, 2, 4, 6, 9, 13];
 
-test("image builds: killed between any two writes, the next one goes on: one Job each, one index (P-086)", async (t) => {
+Deno.test("image builds: killed between any two writes, the next one goes on: one Job each, one index (P-086)", {
+  ignore,
+}, async (t) => {
   await using bed = await BuildBed.open();
   // A container that is started again in its pod keeps its name, and goes on without waiting for its own Lease to run out.
   let archway = await bed.startArchway({ identity: "life" });
@@ -44,23 +46,27 @@ test("image builds: killed between any two writes, the next one goes on: one Job
   });
 });
 
-test("image builds: two replicas and a restarted API server: no second Job, one index (P-181 P-182)", async () => {
-  await using cluster = await startControlPlane(SHAREABLE);
-  await using bed = await BuildBed.open({ cluster });
-  const leader = await bed.startArchway({ identity: "replica-1" });
-  await bed.createConfig(content("first"));
-  const first = await bed.waitForPublished();
-  await bed.startArchway({ identity: "replica-2" });
-  bed.player.fate = () => ({ kind: "hang" });
-  await bed.replaceConfig(content("second"));
-  await waitUntil("both Jobs", async () => await bed.jobsCreated() === 4);
-  leader.kill("SIGKILL");
-  await cluster.restartApiServer("killed");
-  bed.player.fate = () => ({ kind: "succeed" });
-  bed.player.release();
-  const second = await bed.waitForPublished({ other: first, deadlineMs: 240_000 });
-  await bed.settled();
-  assert.equal(await bed.jobsCreated(), 4, "no Job was made twice");
-  assert.deepEqual(await bed.jobs(), []);
-  assert.deepEqual(Object.keys(await bed.platformsOf(second) ?? {}), ["amd64", "arm64"]);
-});
+Deno.test(
+  "image builds: two replicas and a restarted API server: no second Job, one index (P-181 P-182)",
+  { ignore },
+  async () => {
+    await using cluster = await startControlPlane(SHAREABLE);
+    await using bed = await BuildBed.open({ cluster });
+    const leader = await bed.startArchway({ identity: "replica-1" });
+    await bed.createConfig(content("first"));
+    const first = await bed.waitForPublished();
+    await bed.startArchway({ identity: "replica-2" });
+    bed.player.fate = () => ({ kind: "hang" });
+    await bed.replaceConfig(content("second"));
+    await waitUntil("both Jobs", async () => await bed.jobsCreated() === 4);
+    leader.kill("SIGKILL");
+    await cluster.restartApiServer("killed");
+    bed.player.fate = () => ({ kind: "succeed" });
+    bed.player.release();
+    const second = await bed.waitForPublished({ other: first, deadlineMs: 240_000 });
+    await bed.settled();
+    assert.equal(await bed.jobsCreated(), 4, "no Job was made twice");
+    assert.deepEqual(await bed.jobs(), []);
+    assert.deepEqual(Object.keys(await bed.platformsOf(second) ?? {}), ["amd64", "arm64"]);
+  },
+);

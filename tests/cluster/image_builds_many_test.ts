@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { BuildBed, test } from "./support/build_bed.ts";
+import { BuildBed, ignore } from "./support/build_bed.ts";
 import { BUILD_NAMESPACE, content } from "./support/build_objects.ts";
 import { waitUntil } from "./support/wait.ts";
 
@@ -24,7 +24,9 @@ async function createPools(bed: BuildBed): Promise<void> {
   }
 }
 
-test("image builds: fifty pools of four architectures at once: each is built once, and tidied up (O-143 P-183)", async () => {
+Deno.test("image builds: fifty pools of four architectures at once: each is built once, and tidied up (O-143 P-183)", {
+  ignore,
+}, async () => {
   await using bed = await BuildBed.open({ nodes: ARCHS.map((arch) => ({ name: `${arch}-1`, arch })) });
   await bed.startArchway();
   await createPools(bed);

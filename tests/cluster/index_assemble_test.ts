@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { lacks, testNeeding } from "../support/needs.ts";
+import { lacks } from "../support/needs.ts";
 import { archwayIndex, indexReport, type PushRelay, startPushRelay } from "./support/indexing.ts";
 import { flagsFor, writeLogins, writeTemporaryFiles } from "./support/inspecting.ts";
 import { type RealRegistry, startRegistry } from "./support/registry.ts";
@@ -54,23 +54,27 @@ async function tagsOf(registry: RealRegistry, repository: string): Promise<reado
   return JSON.parse((await askRegistry(registry, `/v2/${repository}/tags/list`)).text).tags ?? [];
 }
 
-const test = testNeeding("skopeo");
+const ignore = lacks("skopeo");
 
 for (const architectures of [["amd64", "arm64"], ["amd64", "arm64", "s390x"], ["amd64", "arm64", "ppc64le", "s390x"]]) {
-  test(`index assemble: ${architectures.length} images of the target's repository become an index that skopeo reads for each platform (P-130)`, async () => {
-    await using registry = await startRegistry();
-    const images = await pushEach(registry, architectures);
-    const to = `${registry.host}/team/app:v1`;
-    const made = await indexReport(["assemble", "--to", to, ...flagsFor(registry), ...images]);
-    assert.deepEqual([made.outcome, made.mediaType], ["published", OCI_INDEX]);
-    // Two for each image, the tag, two pushes, the tag read back.
-    assert.equal(made.requests, 2 * architectures.length + 4);
-    const { mediaType, manifests } = await rawIndex(registry, "team/app:v1");
-    assert.equal(mediaType, OCI_INDEX);
-    assert.deepEqual(manifests.map(({ platform }) => platform.architecture), architectures);
-    assert.deepEqual(await architecturesBySkopeo(registry, "team/app:v1", architectures), architectures);
-    assert.equal((await indexReport(["inspect", ...flagsFor(registry), to])).digest, made.digest);
-  });
+  Deno.test(
+    `index assemble: ${architectures.length} images of the target's repository become an index that skopeo reads for each platform (P-130)`,
+    { ignore },
+    async () => {
+      await using registry = await startRegistry();
+      const images = await pushEach(registry, architectures);
+      const to = `${registry.host}/team/app:v1`;
+      const made = await indexReport(["assemble", "--to", to, ...flagsFor(registry), ...images]);
+      assert.deepEqual([made.outcome, made.mediaType], ["published", OCI_INDEX]);
+      // Two for each image, the tag, two pushes, the tag read back.
+      assert.equal(made.requests, 2 * architectures.length + 4);
+      const { mediaType, manifests } = await rawIndex(registry, "team/app:v1");
+      assert.equal(mediaType, OCI_INDEX);
+      assert.deepEqual(manifests.map(({ platform }) => platform.architecture), architectures);
+      assert.deepEqual(await architecturesBySkopeo(registry, "team/app:v1", architectures), architectures);
+      assert.equal((await indexReport(["inspect", ...flagsFor(registry), to])).digest, made.digest);
+    },
+  );
 }
 
 Deno.test("index assemble: any order gives the same index, and once it is there nothing is written (P-133 P-134)", async () => {
@@ -171,17 +175,21 @@ Deno.test("index assemble: a dry run reports what would be done, and writes noth
   assert.deepEqual(relay.writes(), []);
 });
 
-test("index assemble: images with Docker's manifests become a Docker list, of both forms an OCI index (P-131 P-132)", async () => {
-  await using registry = await startRegistry();
-  const docker = await pushEach(registry, ["amd64", "arm64"], { format: "docker" });
-  const oci = await pushEach(registry, ["s390x"]);
-  const flags = flagsFor(registry);
-  await indexReport(["assemble", "--to", `${registry.host}/team/app:list`, ...flags, ...docker]);
-  await indexReport(["assemble", "--to", `${registry.host}/team/app:mixed`, ...flags, ...docker, ...oci]);
-  assert.equal((await rawIndex(registry, "team/app:list")).mediaType, DOCKER_LIST);
-  assert.equal((await rawIndex(registry, "team/app:mixed")).mediaType, OCI_INDEX);
-  assert.deepEqual(await architecturesBySkopeo(registry, "team/app:list", ["amd64", "arm64"]), ["amd64", "arm64"]);
-});
+Deno.test(
+  "index assemble: images with Docker's manifests become a Docker list, of both forms an OCI index (P-131 P-132)",
+  { ignore },
+  async () => {
+    await using registry = await startRegistry();
+    const docker = await pushEach(registry, ["amd64", "arm64"], { format: "docker" });
+    const oci = await pushEach(registry, ["s390x"]);
+    const flags = flagsFor(registry);
+    await indexReport(["assemble", "--to", `${registry.host}/team/app:list`, ...flags, ...docker]);
+    await indexReport(["assemble", "--to", `${registry.host}/team/app:mixed`, ...flags, ...docker, ...oci]);
+    assert.equal((await rawIndex(registry, "team/app:list")).mediaType, DOCKER_LIST);
+    assert.equal((await rawIndex(registry, "team/app:mixed")).mediaType, OCI_INDEX);
+    assert.deepEqual(await architecturesBySkopeo(registry, "team/app:list", ["amd64", "arm64"]), ["amd64", "arm64"]);
+  },
+);
 
 Deno.test("index assemble: a neighbour's blobs are mounted, and its manifests are the same bytes (P-108 P-141)", async () => {
   await using registry = await startRegistry();
@@ -199,23 +207,27 @@ Deno.test("index assemble: a neighbour's blobs are mounted, and its manifests ar
 });
 
 for (const auth of ["htpasswd", "token"] as const) {
-  test(`index assemble: images are streamed from one registry with ${auth} to another, and skopeo copies the result whole (P-101 P-142)`, async () => {
-    await using source = await startRegistry({ auth });
-    await using target = await startRegistry({ auth, users: { pusher: "other-secret" } });
-    await using files = await writeLogins({ [source.host]: "puller:secret", [target.host]: "pusher:other-secret" });
-    const images = await pushEach(source, ["amd64", "arm64"]);
-    const flags = [...flagsFor(source), ...flagsFor(target), files.flag, "-o", "json"];
-    const args = ["assemble", "--to", `${target.host}/team/app:v1`, ...flags, ...images];
-    const { code, stdout, stderr } = await archwayIndex(args);
-    assert.equal(code, 0, stderr + stdout);
-    const copied = JSON.parse(stdout).images.map(({ copy }: { copy: { copied: number } }) => copy.copied);
-    assert.deepEqual(copied, [2, 1]);
-    const credentials = ["--src-creds", "pusher:other-secret", "--src-tls-verify=false"];
-    await skopeo(["copy", "--all", ...credentials, at(target, "team/app:v1"), `dir:${files.path}/copy`]);
-    const kept = [...Deno.readDirSync(`${files.path}/copy`)].filter(({ name }) => name.endsWith("manifest.json"));
-    assert.equal(kept.length, 3);
-    assert.doesNotMatch(stdout + stderr, /secret/);
-  });
+  Deno.test(
+    `index assemble: images are streamed from one registry with ${auth} to another, and skopeo copies the result whole (P-101 P-142)`,
+    { ignore },
+    async () => {
+      await using source = await startRegistry({ auth });
+      await using target = await startRegistry({ auth, users: { pusher: "other-secret" } });
+      await using files = await writeLogins({ [source.host]: "puller:secret", [target.host]: "pusher:other-secret" });
+      const images = await pushEach(source, ["amd64", "arm64"]);
+      const flags = [...flagsFor(source), ...flagsFor(target), files.flag, "-o", "json"];
+      const args = ["assemble", "--to", `${target.host}/team/app:v1`, ...flags, ...images];
+      const { code, stdout, stderr } = await archwayIndex(args);
+      assert.equal(code, 0, stderr + stdout);
+      const copied = JSON.parse(stdout).images.map(({ copy }: { copy: { copied: number } }) => copy.copied);
+      assert.deepEqual(copied, [2, 1]);
+      const credentials = ["--src-creds", "pusher:other-secret", "--src-tls-verify=false"];
+      await skopeo(["copy", "--all", ...credentials, at(target, "team/app:v1"), `dir:${files.path}/copy`]);
+      const kept = [...Deno.readDirSync(`${files.path}/copy`)].filter(({ name }) => name.endsWith("manifest.json"));
+      assert.equal(kept.length, 3);
+      assert.doesNotMatch(stdout + stderr, /secret/);
+    },
+  );
 }
 
 Deno.test("index assemble: the token of a push is for the target alone, and for pulling from the source of a mount (P-102)", async () => {

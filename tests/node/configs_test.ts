@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
+import { lacks } from "../support/needs.ts";
 import { finalizersOf } from "../cluster/support/cluster_access.ts";
 import { waitUntil } from "../cluster/support/wait.ts";
 import { type Config, scoring } from "../support/walk/preference_rows.ts";
 import { assertNothingLeft } from "./support/invariants.ts";
 import { configure, ensureImage, install, kubectl, ON_NATIVE_NODES, uninstall } from "./support/install.ts";
-import { type OpenLab, test } from "./support/open_lab.ts";
+import { type OpenLab, openLab } from "./support/open_lab.ts";
 
 const API_VERSION = "multiarch.openshift.io/v1beta1";
 const CLUSTER = `/apis/${API_VERSION}/clusterpodplacementconfigs/cluster`;
@@ -96,31 +97,31 @@ async function assertWaitsForGated(lab: OpenLab, namespace: string): Promise<voi
   });
 }
 
-test(
-  "node: configs are checked by the webhooks of an installed Archway, and it leaves after its pods",
-  async (lab, t) => {
-    const image = await ensureImage(lab);
-    // Its gated pod is to outlast the test.
-    const args = [`--insecure-registry=${lab.lab.registry}`, "--max-gate-age=600s"];
-    await install(lab, { image, args, patch: ON_NATIVE_NODES });
-    const namespace = await lab.createNamespace("configs");
-    await t.step("EX-11 M2-01 a namespace config without a cluster config is refused", async () => {
-      const lonely = { name: "lonely", namespace, spec: { priority: 1, plugins: {} } };
-      // The webhook fails closed until the leader has written its CA.
-      const said = await waitUntil("the webhook to answer", async () => {
-        const text = await apply(lab, "PodPlacementConfig", lonely);
-        return !text.includes("failed calling webhook") && text;
-      }, { deadlineMs: 60_000 });
-      assert.match(said, /does not exist: create it first/);
-    });
-    await t.step("EX-18 186 a cluster config with an architecture twice is refused", async () => {
-      const said = await apply(lab, "ClusterPodPlacementConfig", { name: "cluster", spec: { plugins: TWICE } });
-      assert.match(said, /denied the request: .*"amd64"/);
-    });
-    await configure(lab);
-    await walkLocalConfigs(t, lab, namespace);
-    await t.step("EX-17 91 it leaves when the last gated pod is gone", () => assertWaitsForGated(lab, namespace));
-    await uninstall(lab);
-    await assertNothingLeft(lab);
-  },
-);
+Deno.test("node: configs are checked by the webhooks of an installed Archway, and it leaves after its pods", {
+  ignore: lacks("nodes"),
+}, async (t) => {
+  await using lab = await openLab();
+  const image = await ensureImage(lab);
+  // Its gated pod is to outlast the test.
+  const args = [`--insecure-registry=${lab.lab.registry}`, "--max-gate-age=600s"];
+  await install(lab, { image, args, patch: ON_NATIVE_NODES });
+  const namespace = await lab.createNamespace("configs");
+  await t.step("EX-11 M2-01 a namespace config without a cluster config is refused", async () => {
+    const lonely = { name: "lonely", namespace, spec: { priority: 1, plugins: {} } };
+    // The webhook fails closed until the leader has written its CA.
+    const said = await waitUntil("the webhook to answer", async () => {
+      const text = await apply(lab, "PodPlacementConfig", lonely);
+      return !text.includes("failed calling webhook") && text;
+    }, { deadlineMs: 60_000 });
+    assert.match(said, /does not exist: create it first/);
+  });
+  await t.step("EX-18 186 a cluster config with an architecture twice is refused", async () => {
+    const said = await apply(lab, "ClusterPodPlacementConfig", { name: "cluster", spec: { plugins: TWICE } });
+    assert.match(said, /denied the request: .*"amd64"/);
+  });
+  await configure(lab);
+  await walkLocalConfigs(t, lab, namespace);
+  await t.step("EX-17 91 it leaves when the last gated pod is gone", () => assertWaitsForGated(lab, namespace));
+  await uninstall(lab);
+  await assertNothingLeft(lab);
+});

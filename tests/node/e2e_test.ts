@@ -19,7 +19,7 @@ import {
   ON_NATIVE_NODES,
   uninstall,
 } from "./support/install.ts";
-import { type OpenLab, openLab, test } from "./support/open_lab.ts";
+import { type OpenLab, openLab } from "./support/open_lab.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
 
@@ -90,7 +90,10 @@ async function installAll(lab: OpenLab, { registry }: ImageBuildBed): Promise<vo
   await configure(lab, { plugins: { execFormatErrorMonitor: { enabled: true } } });
 }
 
-test("node: test:e2e checks an installation with a user's rights, and cleans up", async (lab, t) => {
+Deno.test("node: test:e2e checks an installation with a user's rights, and cleans up", {
+  ignore: lacks("nodes"),
+}, async (t) => {
+  await using lab = await openLab();
   const image = await ensureImage(lab);
   const kubeconfig = await openUser(lab);
   const common = ["--kubeconfig", kubeconfig, "--run", "--timeout", "90"];

@@ -2,6 +2,7 @@
 // and push on their own architecture, without privileges, and the index that comes of it, run by every node. Red Hat CoreOS is a
 // small base image: a pod stands for a node's restart into it, scripts for `ostree container commit` and `update-ca-trust`.
 import assert from "node:assert/strict";
+import { lacks } from "../support/needs.ts";
 import { readAuditLog } from "../cluster/support/audit_log.ts";
 import { BUILD_ACCOUNT } from "../cluster/support/build_bed.ts";
 import { BUILD_NAMESPACE } from "../cluster/support/build_objects.ts";
@@ -13,7 +14,7 @@ import { assertNothingLeft } from "./support/invariants.ts";
 import { POOL, POOL_FILE } from "./support/image_build_objects.ts";
 import { BUILDS, type ImageBuildBed, openImageBuildBed, waitForImage, wantImage } from "./support/image_build_bed.ts";
 import { ensureImage, install, kubectl, NAMESPACE, ON_NATIVE_NODES, uninstall } from "./support/install.ts";
-import { type OpenLab, test } from "./support/open_lab.ts";
+import { type OpenLab, openLab } from "./support/open_lab.ts";
 import { auditLength, refusedSince } from "./support/refusals.ts";
 
 const COMPONENTS = ["image-builds"];
@@ -147,117 +148,117 @@ async function listBelongings(lab: OpenLab): Promise<readonly string[]> {
   return `${inside}${builds}`.split("\n").filter((name) => name !== "");
 }
 
-test(
-  "node: image builds: each architecture is built on a node of its own, and every node runs the index",
-  async (lab, t) => {
-    await using bed = await openImageBuildBed(lab);
-    const before = await auditLength(lab);
-    let image = "";
+Deno.test("node: image builds: each architecture is built on a node of its own, and every node runs the index", {
+  ignore: lacks("nodes"),
+}, async (t) => {
+  await using lab = await openLab();
+  await using bed = await openImageBuildBed(lab);
+  const before = await auditLength(lab);
+  let image = "";
 
-    await t.step("O-154 installed by its component, the service is ready and leads", async () => {
-      await installBuilds(lab, bed);
-      const pods = ["get", "pods", "-l", "app.kubernetes.io/component=image-builds", "-o", "name"];
-      const pod = (await kubectl(lab, "-n", NAMESPACE, ...pods)).trim().replace("pod/", "");
-      await waitUntil("the pod to hold the Lease", async () => {
-        const holder = ["get", "lease", BUILDS, "-o", "jsonpath={.spec.holderIdentity}"];
-        return pod !== "" && (await kubectl(lab, "-n", NAMESPACE, ...holder)).includes(pod);
-      }, { deadlineMs: 60_000 });
-    });
-    await t.step("P-161 the pool is given an index of what the pods of both Jobs have handed over", async () => {
-      await wantImage(lab, bed, FIRST);
-      image = await waitForImage(lab);
-      const children = await readPlatforms(bed.registry, image);
-      assert.deepEqual(Object.keys(children ?? {}), ["amd64", "arm64"]);
-      assert.deepEqual(children, await digestsHandedOver(lab));
-    });
-    await t.step("P-040 two Jobs, each on a node of its own architecture", async () => {
-      assert.equal((await jobsSince(lab, before)).length, 2);
-      const nodes = await nodesOfJobs(lab);
-      const archOf = new Map<string, string>(lab.lab.hosts.map(({ name, arch }) => [name, arch]));
-      assert.deepEqual([...new Set(nodes.map(([arch]) => arch))].sort(), ["amd64", "arm64"]);
-      for (const [arch, node] of nodes) assert.equal(archOf.get(node), arch, node);
-    });
-    await t.step("P-002 two nodes of amd64 and one of arm64: pool and ConfigMap say so", async () => {
-      const pool = [
-        "get",
-        "machineconfigpool",
-        POOL,
-        "-o",
-        "jsonpath={.metadata.annotations.archway\\.dev/architectures}",
-      ];
-      assert.equal(await kubectl(lab, ...pool), "amd64,arm64");
-      const map = ["get", "configmap", "archway-architectures", "-o", `jsonpath={.data.${POOL}}`];
-      const { set, nodeCounts } = JSON.parse(await kubectl(lab, "-n", BUILD_NAMESPACE, ...map));
-      assert.deepEqual({ set, nodeCounts }, { set: ["amd64", "arm64"], nodeCounts: { amd64: 2, arm64: 1 } });
-    });
-    await t.step("O-146 without a pull secret the base image is read with the copy of the cluster's", () => {
-      return assertOnBase(bed, image);
-    });
-    await t.step("every node pulls the index with the secret, and runs what was built for it", () => {
-      return assertRunsEverywhere(lab, bed, { image, texts: FIRST });
-    });
-    await t.step("the text of amd64 alone is changed: one Job more, and the image for arm64 stays", async () => {
-      const was = await readPlatforms(bed.registry, image);
-      await wantImage(lab, bed, SECOND);
-      image = await waitForImage(lab, image);
-      const now = await readPlatforms(bed.registry, image);
-      assert.equal(now?.["arm64"], was?.["arm64"]);
-      assert.notEqual(now?.["amd64"], was?.["amd64"]);
-      assert.equal((await jobsSince(lab, before)).length, 3);
-      await assertRunsEverywhere(lab, bed, { image, texts: SECOND });
-    });
-    await t.step(
-      "O-152 the secret with the subscription goes before the pod has started: it is said, and waited for",
-      async () => {
-        await createInputs(lab);
-        await quota(lab, "create");
-        await wantImage(lab, bed, THIRD);
-        await waitUntil("the Job", async () => (await jobsSince(lab, before)).length === 4, { deadlineMs: 60_000 });
-        await kubectl(lab, "-n", BUILD_NAMESPACE, "delete", "secret", ENTITLEMENT);
-        await quota(lab, "delete");
-        const said = `The pod of Job "[^"]+" cannot start: secret "${ENTITLEMENT}" is gone`;
-        await waitUntil("the build to say so", async () => (await messagesOfBuilds(lab)).match(said) !== null, {
-          deadlineMs: 120_000,
-          intervalMs: 500,
-        });
-        const events = ["get", "events", "-A", "-o", 'jsonpath={range .items[*]}{.reason} {.message}{"\\n"}{end}'];
-        await waitUntil("the kubelet to say so", async () => {
-          return (await kubectl(lab, ...events)).match(`FailedMount .*secret "${ENTITLEMENT}" not found`) !== null;
-        }, { deadlineMs: 120_000, intervalMs: 500 });
-        assert.match(await kubectl(lab, ...events), new RegExp(`ArchBuildWaiting amd64: ${said}`));
-        await createEntitlement(lab);
-        image = await waitForImage(lab, image);
-        assert.equal((await messagesOfBuilds(lab)).match(said), null, "it is taken back");
-      },
-    );
-    await t.step(
-      "O-123 subscription, package repositories and their keys are read by the build where they are mounted",
-      async () => {
-        const namespace = await lab.createNamespace("built");
-        await createPullSecret(lab, namespace, { ...bed.registry, name: "pull" });
-        const node = lab.lab.hosts.find(({ arch }) => arch === "amd64")?.name ?? "";
-        assert.deepEqual(await runOn(lab, namespace, { node, image }), [
-          `${MACHINES.amd64}: ${THIRD.amd64}`,
-          "/etc/pki/entitlement/entitlement.pem: a subscription",
-          "/etc/yum.repos.d/team.repo: [team]",
-          "/etc/pki/rpm-gpg/RPM-GPG-KEY-team: a key",
-          "from the pool",
-        ]);
-        await kubectl(lab, "delete", "namespace", namespace, "--wait=false");
-      },
-    );
-    await t.step("O-153 with the MachineOSConfig its builds go, and all that belongs to them", async () => {
-      assert.ok((await listBelongings(lab)).length > 0);
-      await kubectl(lab, "delete", "machineosconfig", POOL, "--timeout=60s");
-      await waitUntil("all of it to be gone", async () => (await listBelongings(lab)).length === 0, {
+  await t.step("O-154 installed by its component, the service is ready and leads", async () => {
+    await installBuilds(lab, bed);
+    const pods = ["get", "pods", "-l", "app.kubernetes.io/component=image-builds", "-o", "name"];
+    const pod = (await kubectl(lab, "-n", NAMESPACE, ...pods)).trim().replace("pod/", "");
+    await waitUntil("the pod to hold the Lease", async () => {
+      const holder = ["get", "lease", BUILDS, "-o", "jsonpath={.spec.holderIdentity}"];
+      return pod !== "" && (await kubectl(lab, "-n", NAMESPACE, ...holder)).includes(pod);
+    }, { deadlineMs: 60_000 });
+  });
+  await t.step("P-161 the pool is given an index of what the pods of both Jobs have handed over", async () => {
+    await wantImage(lab, bed, FIRST);
+    image = await waitForImage(lab);
+    const children = await readPlatforms(bed.registry, image);
+    assert.deepEqual(Object.keys(children ?? {}), ["amd64", "arm64"]);
+    assert.deepEqual(children, await digestsHandedOver(lab));
+  });
+  await t.step("P-040 two Jobs, each on a node of its own architecture", async () => {
+    assert.equal((await jobsSince(lab, before)).length, 2);
+    const nodes = await nodesOfJobs(lab);
+    const archOf = new Map<string, string>(lab.lab.hosts.map(({ name, arch }) => [name, arch]));
+    assert.deepEqual([...new Set(nodes.map(([arch]) => arch))].sort(), ["amd64", "arm64"]);
+    for (const [arch, node] of nodes) assert.equal(archOf.get(node), arch, node);
+  });
+  await t.step("P-002 two nodes of amd64 and one of arm64: pool and ConfigMap say so", async () => {
+    const pool = [
+      "get",
+      "machineconfigpool",
+      POOL,
+      "-o",
+      "jsonpath={.metadata.annotations.archway\\.dev/architectures}",
+    ];
+    assert.equal(await kubectl(lab, ...pool), "amd64,arm64");
+    const map = ["get", "configmap", "archway-architectures", "-o", `jsonpath={.data.${POOL}}`];
+    const { set, nodeCounts } = JSON.parse(await kubectl(lab, "-n", BUILD_NAMESPACE, ...map));
+    assert.deepEqual({ set, nodeCounts }, { set: ["amd64", "arm64"], nodeCounts: { amd64: 2, arm64: 1 } });
+  });
+  await t.step("O-146 without a pull secret the base image is read with the copy of the cluster's", () => {
+    return assertOnBase(bed, image);
+  });
+  await t.step("every node pulls the index with the secret, and runs what was built for it", () => {
+    return assertRunsEverywhere(lab, bed, { image, texts: FIRST });
+  });
+  await t.step("the text of amd64 alone is changed: one Job more, and the image for arm64 stays", async () => {
+    const was = await readPlatforms(bed.registry, image);
+    await wantImage(lab, bed, SECOND);
+    image = await waitForImage(lab, image);
+    const now = await readPlatforms(bed.registry, image);
+    assert.equal(now?.["arm64"], was?.["arm64"]);
+    assert.notEqual(now?.["amd64"], was?.["amd64"]);
+    assert.equal((await jobsSince(lab, before)).length, 3);
+    await assertRunsEverywhere(lab, bed, { image, texts: SECOND });
+  });
+  await t.step(
+    "O-152 the secret with the subscription goes before the pod has started: it is said, and waited for",
+    async () => {
+      await createInputs(lab);
+      await quota(lab, "create");
+      await wantImage(lab, bed, THIRD);
+      await waitUntil("the Job", async () => (await jobsSince(lab, before)).length === 4, { deadlineMs: 60_000 });
+      await kubectl(lab, "-n", BUILD_NAMESPACE, "delete", "secret", ENTITLEMENT);
+      await quota(lab, "delete");
+      const said = `The pod of Job "[^"]+" cannot start: secret "${ENTITLEMENT}" is gone`;
+      await waitUntil("the build to say so", async () => (await messagesOfBuilds(lab)).match(said) !== null, {
         deadlineMs: 120_000,
         intervalMs: 500,
       });
+      const events = ["get", "events", "-A", "-o", 'jsonpath={range .items[*]}{.reason} {.message}{"\\n"}{end}'];
+      await waitUntil("the kubelet to say so", async () => {
+        return (await kubectl(lab, ...events)).match(`FailedMount .*secret "${ENTITLEMENT}" not found`) !== null;
+      }, { deadlineMs: 120_000, intervalMs: 500 });
+      assert.match(await kubectl(lab, ...events), new RegExp(`ArchBuildWaiting amd64: ${said}`));
+      await createEntitlement(lab);
+      image = await waitForImage(lab, image);
+      assert.equal((await messagesOfBuilds(lab)).match(said), null, "it is taken back");
+    },
+  );
+  await t.step(
+    "O-123 subscription, package repositories and their keys are read by the build where they are mounted",
+    async () => {
+      const namespace = await lab.createNamespace("built");
+      await createPullSecret(lab, namespace, { ...bed.registry, name: "pull" });
+      const node = lab.lab.hosts.find(({ arch }) => arch === "amd64")?.name ?? "";
+      assert.deepEqual(await runOn(lab, namespace, { node, image }), [
+        `${MACHINES.amd64}: ${THIRD.amd64}`,
+        "/etc/pki/entitlement/entitlement.pem: a subscription",
+        "/etc/yum.repos.d/team.repo: [team]",
+        "/etc/pki/rpm-gpg/RPM-GPG-KEY-team: a key",
+        "from the pool",
+      ]);
+      await kubectl(lab, "delete", "namespace", namespace, "--wait=false");
+    },
+  );
+  await t.step("O-153 with the MachineOSConfig its builds go, and all that belongs to them", async () => {
+    assert.ok((await listBelongings(lab)).length > 0);
+    await kubectl(lab, "delete", "machineosconfig", POOL, "--timeout=60s");
+    await waitUntil("all of it to be gone", async () => (await listBelongings(lab)).length === 0, {
+      deadlineMs: 120_000,
+      intervalMs: 500,
     });
-    await t.step("no request was refused for want of a right; uninstalled, nothing of it is left", async () => {
-      assert.deepEqual(await refusedSince(lab, before, { account: BUILDS }), []);
-      await uninstall(lab, { components: COMPONENTS });
-      await assertNothingLeft(lab);
-    });
-  },
-);
+  });
+  await t.step("no request was refused for want of a right; uninstalled, nothing of it is left", async () => {
+    assert.deepEqual(await refusedSince(lab, before, { account: BUILDS }), []);
+    await uninstall(lab, { components: COMPONENTS });
+    await assertNothingLeft(lab);
+  });
+});

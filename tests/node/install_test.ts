@@ -1,9 +1,10 @@
 // README's install and the uninstall of docs/install.md, pasted into a shell as they stand there.
 import assert from "node:assert/strict";
+import { lacks } from "../support/needs.ts";
 import { conditionOf, isTrue, read } from "../cluster/support/cluster_access.ts";
 import { assertConfined, assertNothingLeft } from "./support/invariants.ts";
 import { kubectl, NAMESPACE } from "./support/install.ts";
-import { type OpenLab, test } from "./support/open_lab.ts";
+import { type OpenLab, openLab } from "./support/open_lab.ts";
 import { commandsOf, openPasteShell, shellBlockOf } from "./support/pasted.ts";
 import { listReplicas } from "./support/replicas.ts";
 
@@ -25,9 +26,13 @@ async function heldSinceMs(lab: OpenLab, path: string): Promise<number> {
   return Date.parse(String(read(conditionOf(body, "Available"), "lastTransitionTime")));
 }
 
-test(
+Deno.test(
   "node: README's install block, pasted as it is, makes Archway work within 10 s, and its uninstall leaves nothing",
-  async (lab, t) => {
+  {
+    ignore: lacks("nodes"),
+  },
+  async (t) => {
+    await using lab = await openLab();
     const readme = await Deno.readTextFile(README);
     const page = await Deno.readTextFile(INSTALL);
     // Times hold on native nodes, and the block says nothing of nodes.

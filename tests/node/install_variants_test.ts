@@ -1,11 +1,12 @@
 // Every way to install Archway, on the nodes: installed, a pod placed, no request refused for want of a right, uninstalled with
 // nothing left. What an overlay needs of others is named by the API server, then defined and played here.
 import assert from "node:assert/strict";
+import { lacks } from "../support/needs.ts";
 import { read } from "../cluster/support/cluster_access.ts";
 import { defineKinds, type ForeignKind, injectCa, keepCertificate, keepTrustedCa } from "./support/foreign_apis.ts";
 import { assertNothingLeft } from "./support/invariants.ts";
 import { configure, ensureImage, install, kubectl, NAMESPACE, ON_NATIVE_NODES, uninstall } from "./support/install.ts";
-import { type OpenLab, test } from "./support/open_lab.ts";
+import { type OpenLab, openLab } from "./support/open_lab.ts";
 import { auditLength, refusedSince } from "./support/refusals.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
@@ -105,9 +106,13 @@ async function prepare(lab: OpenLab, { certificates, components }: Variant): Pro
   return pem;
 }
 
-test(
+Deno.test(
   "node: every overlay, and each component that no other test has, installs, places a pod within its rights, uninstalls",
-  async (lab, t) => {
+  {
+    ignore: lacks("nodes"),
+  },
+  async (t) => {
+    await using lab = await openLab();
     const image = await ensureImage(lab);
     await t.step("none is left out", async () => {
       const overlays = VARIANTS.map(({ kustomization }) => kustomization).filter((name) =>

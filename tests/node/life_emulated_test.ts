@@ -1,8 +1,9 @@
 // A replica on the arm64 node: it starts, leads and answers. It is emulated, so no figure is taken.
 import assert from "node:assert/strict";
+import { lacks } from "../support/needs.ts";
 import { assertConfined, assertNothingLeft } from "./support/invariants.ts";
 import { configure, ensureImage, install, kubectl, uninstall } from "./support/install.ts";
-import { test } from "./support/open_lab.ts";
+import { openLab } from "./support/open_lab.ts";
 import { listReplicas } from "./support/replicas.ts";
 
 const CONTAINER = "/spec/template/spec/containers/0";
@@ -20,7 +21,10 @@ const EMULATED: readonly unknown[] = [
   { op: "replace", path: `${CONTAINER}/resources/limits/memory`, value: "2Gi" },
 ];
 
-test("node: a replica on the emulated arm64 node is ready within 120 s, gates and places", async (lab) => {
+Deno.test("node: a replica on the emulated arm64 node is ready within 120 s, gates and places", {
+  ignore: lacks("nodes"),
+}, async () => {
+  await using lab = await openLab();
   const image = await ensureImage(lab);
   const startedMs = performance.now();
   const args = [`--insecure-registry=${lab.lab.registry}`];

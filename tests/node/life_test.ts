@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
+import { lacks } from "../support/needs.ts";
 import { waitUntil } from "../cluster/support/wait.ts";
 import { configure, ensureImage, install, kubectl, NAMESPACE, ON_NATIVE_NODES, uninstall } from "./support/install.ts";
 import { assertNothingLeft, findLeader, holdDuring, readyAndLed, rolledOut } from "./support/invariants.ts";
-import { type OpenLab, test } from "./support/open_lab.ts";
+import { type OpenLab, openLab } from "./support/open_lab.ts";
 import { listReplicas, pidsOf, type Replica } from "./support/replicas.ts";
 import { hasSecretPaths, servesWith, stageAuthority } from "./support/rotation.ts";
 import { addFakeNodes } from "./support/stream.ts";
@@ -28,7 +29,10 @@ async function drain(lab: OpenLab, node: string): Promise<void> {
   await kubectl(lab, "drain", node, ...flags, "--pod-selector=app.kubernetes.io/name=archway");
 }
 
-test("node: nothing is stuck or misplaced while Archway is rolled out, killed, drained and moved", async (lab, t) => {
+Deno.test("node: nothing is stuck or misplaced while Archway is rolled out, killed, drained and moved", {
+  ignore: lacks("nodes"),
+}, async (t) => {
+  await using lab = await openLab();
   const image = await ensureImage(lab);
   await addFakeNodes(lab);
   await install(lab, { image, args: [`--insecure-registry=${lab.lab.registry}`], patch: ON_NATIVE_NODES });

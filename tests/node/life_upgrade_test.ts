@@ -1,17 +1,22 @@
 import assert from "node:assert/strict";
+import { lacks } from "../support/needs.ts";
 import { read } from "../cluster/support/cluster_access.ts";
 import { waitUntil } from "../cluster/support/wait.ts";
 import { assertNothingLeft, holdDuring, readyAndLed } from "./support/invariants.ts";
 import { configure, ensureImage, install, kubectl, ON_NATIVE_NODES } from "./support/install.ts";
-import { test } from "./support/open_lab.ts";
+import { openLab } from "./support/open_lab.ts";
 import { addFakeNodes } from "./support/stream.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
 const FIRST_VERSION = "../tests/node/fixtures/first_version";
 
-test(
+Deno.test(
   "node: an upgrade from the first manifests loses no pod, and kubectl delete -k with the config still there ends clean",
-  async (lab, t) => {
+  {
+    ignore: lacks("nodes"),
+  },
+  async (t) => {
+    await using lab = await openLab();
     const image = await ensureImage(lab);
     await addFakeNodes(lab);
     const args = [`--insecure-registry=${lab.lab.registry}`];

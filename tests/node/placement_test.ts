@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
+import { lacks } from "../support/needs.ts";
 import { createPullSecret, listPodEvents, listPods, type PodOutcome } from "../cluster/support/pods.ts";
 import type { RealRegistry } from "../cluster/support/registry.ts";
 import { waitUntil } from "../cluster/support/wait.ts";
 import { settle } from "./support/fates.ts";
 import { configure, ensureImage, install, kubectl, NAMESPACE, ON_NATIVE_NODES, uninstall } from "./support/install.ts";
 import { mirrorOnNodes, openNodeRegistry, readDigests, renderRegistriesConf } from "./support/node_registries.ts";
-import { type OpenLab, test } from "./support/open_lab.ts";
+import { type OpenLab, openLab } from "./support/open_lab.ts";
 import { createWorkloads, type ImagePlaces, POD_COUNT, WORKLOADS } from "./support/workloads.ts";
 
 const GROUP = "multiarch.openshift.io";
@@ -120,7 +121,10 @@ async function assertWrongImages(lab: OpenLab, places: ImagePlaces): Promise<voi
   }
 }
 
-test("node: every container of every kind of workload runs with Archway, and some fail without it", async (lab, t) => {
+Deno.test("node: every container of every kind of workload runs with Archway, and some fail without it", {
+  ignore: lacks("nodes"),
+}, async (t) => {
+  await using lab = await openLab();
   const image = await ensureImage(lab);
   await using locked = await openNodeRegistry(lab, { tls: false, auth: "htpasswd", images: ["multi", "arm-single"] });
   await mirrorOnNodes(lab, MIRRORED);

@@ -1,5 +1,6 @@
 // Registries as users have them: for each, what docs/registries.md says is set, and nothing else; then containers run.
 import assert from "node:assert/strict";
+import { lacks } from "../support/needs.ts";
 import { createPullSecret } from "../cluster/support/pods.ts";
 import type { RealRegistry, RegistryOptions } from "../cluster/support/registry.ts";
 import { waitUntil } from "../cluster/support/wait.ts";
@@ -7,7 +8,7 @@ import { installChart, uninstallChart } from "./support/helm_release.ts";
 import { assertNothingLeft, rolledOut } from "./support/invariants.ts";
 import { configure, ensureImage, install, kubectl, NAMESPACE, ON_NATIVE_NODES, uninstall } from "./support/install.ts";
 import { mirrorOnNodes, openNodeRegistry, renderRegistriesConf, trustOnNodes } from "./support/node_registries.ts";
-import { type OpenLab, test } from "./support/open_lab.ts";
+import { type OpenLab, openLab } from "./support/open_lab.ts";
 import { auditLength, refusedSince } from "./support/refusals.ts";
 
 /** A registry on the nodes' network that holds t/arm-single:v1 for arm64 alone, and that the nodes' own runtimes can use. */
@@ -147,9 +148,13 @@ async function assertEach(
   for (const [kind, pod] of started) await t.step(kind, () => assertRan(lab, pod));
 }
 
-test(
+Deno.test(
   "node: pods run from registries with a private CA, a certificate of their own, pull secrets, plain HTTP, a Service and a mirror",
-  async (lab, t) => {
+  {
+    ignore: lacks("nodes"),
+  },
+  async (t) => {
+    await using lab = await openLab();
     const image = await ensureImage(lab);
     const patch = ON_NATIVE_NODES;
     await using registries = await openRegistries(lab);
@@ -196,31 +201,31 @@ function valueIn(cell: string): string {
   return /`(\w+=true)`/.exec(cell)?.[1] ?? assert.fail(cell);
 }
 
-test(
-  "node: the Helm chart installs, places pods of all these registries within its rights, and uninstalls",
-  async (lab, t) => {
-    const image = await ensureImage(lab);
-    await using registries = await openRegistries(lab);
-    const { issued, selfSigned, plain, locked, inside } = registries;
-    await kubectl(lab, "create", "namespace", NAMESPACE);
-    await createConfigMaps(lab, registries);
-    const page = await Deno.readTextFile(new URL("../../docs/registries.md", import.meta.url));
-    const [ca, mirrors] = ["a private CA", "mirrors for Archway alone"].map((kind) => valueIn(helmCellOf(page, kind)));
-    assert.equal(helmCellOf(page, "plain HTTP, or a certificate that cannot be verified"), "the same by `extraArgs`");
-    const before = await auditLength(lab);
+Deno.test("node: the Helm chart installs, places pods of all these registries within its rights, and uninstalls", {
+  ignore: lacks("nodes"),
+}, async (t) => {
+  await using lab = await openLab();
+  const image = await ensureImage(lab);
+  await using registries = await openRegistries(lab);
+  const { issued, selfSigned, plain, locked, inside } = registries;
+  await kubectl(lab, "create", "namespace", NAMESPACE);
+  await createConfigMaps(lab, registries);
+  const page = await Deno.readTextFile(new URL("../../docs/registries.md", import.meta.url));
+  const [ca, mirrors] = ["a private CA", "mirrors for Archway alone"].map((kind) => valueIn(helmCellOf(page, kind)));
+  assert.equal(helmCellOf(page, "plain HTTP, or a certificate that cannot be verified"), "the same by `extraArgs`");
+  const before = await auditLength(lab);
 
-    await t.step("installed with what docs/registries.md says of each", async () => {
-      const insecure = [plain.host, locked.host, inside].map((host) => `--insecure-registry=${host}`);
-      await installChart(lab, { image, set: [ca ?? "", mirrors ?? "", `extraArgs={${insecure.join()}}`] });
-      await configure(lab);
-    });
-    const hosts = { issued: issued.host, "self-signed": selfSigned.host, "plain HTTP": plain.host };
-    await assertEach(t, lab, { ...hosts, "by a Service": inside, "a mirror": MIRRORED });
-    await t.step("a login: imagePullSecrets of the pod, and of its ServiceAccount", () => assertLogins(lab, locked));
-    await t.step("no request was refused for want of a right; uninstalled, nothing is left", async () => {
-      assert.deepEqual(await refusedSince(lab, before), []);
-      await uninstallChart(lab);
-      await assertNothingLeft(lab);
-    });
-  },
-);
+  await t.step("installed with what docs/registries.md says of each", async () => {
+    const insecure = [plain.host, locked.host, inside].map((host) => `--insecure-registry=${host}`);
+    await installChart(lab, { image, set: [ca ?? "", mirrors ?? "", `extraArgs={${insecure.join()}}`] });
+    await configure(lab);
+  });
+  const hosts = { issued: issued.host, "self-signed": selfSigned.host, "plain HTTP": plain.host };
+  await assertEach(t, lab, { ...hosts, "by a Service": inside, "a mirror": MIRRORED });
+  await t.step("a login: imagePullSecrets of the pod, and of its ServiceAccount", () => assertLogins(lab, locked));
+  await t.step("no request was refused for want of a right; uninstalled, nothing is left", async () => {
+    assert.deepEqual(await refusedSince(lab, before), []);
+    await uninstallChart(lab);
+    await assertNothingLeft(lab);
+  });
+});

@@ -1,12 +1,13 @@
 // Architecture taints on kubelets: what runs goes on running, new pods run where their images do, and a node that registers
 // with the taint is left as it is.
 import assert from "node:assert/strict";
+import { lacks } from "../support/needs.ts";
 import { read } from "../cluster/support/cluster_access.ts";
 import { FROZEN, refuseUpdates } from "../cluster/support/refused_updates.ts";
 import { archwayRequests, taintsByNode, waitForPhase, waitForTaints } from "../cluster/support/taint_bed.ts";
 import { waitUntil } from "../cluster/support/wait.ts";
 import { configure, ensureImage, install, kubectl, ON_NATIVE_NODES, uninstall } from "./support/install.ts";
-import { type OpenLab, test } from "./support/open_lab.ts";
+import { type OpenLab, openLab } from "./support/open_lab.ts";
 import { killNode, startNode } from "./support/outages.ts";
 
 const RIGHT = { n1: "amd64:NoSchedule", n3: "amd64:NoSchedule", n2: "arm64:NoSchedule" };
@@ -21,7 +22,10 @@ async function standing(lab: OpenLab, namespace: string, name: string): Promise<
   );
 }
 
-test("node: architecture taints: what runs stays, new pods run, a kubelet registers with its taint", async (lab, t) => {
+Deno.test("node: architecture taints: what runs stays, new pods run, a kubelet registers with its taint", {
+  ignore: lacks("nodes"),
+}, async (t) => {
+  await using lab = await openLab();
   const image = await ensureImage(lab);
   const namespace = await lab.createNamespace("taints");
   const before = [["on-amd", "amd64"], ["on-arm", "arm64"]] as const;

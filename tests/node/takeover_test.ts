@@ -2,6 +2,7 @@
 // handed back as docs/migration.md says.
 import assert from "node:assert/strict";
 import { Finalizer, SCHEDULING_GATE, WebhookName } from "../../lib/names.ts";
+import { lacks } from "../support/needs.ts";
 import { finalizersOf, read } from "../cluster/support/cluster_access.ts";
 import { CONFIG, CONFIGS } from "../cluster/support/objects.ts";
 import { createPods, isReleased, listPods, type PodSpec, waitForPods } from "../cluster/support/pods.ts";
@@ -14,7 +15,7 @@ import {
 } from "../cluster/support/reference.ts";
 import { waitUntil } from "../cluster/support/wait.ts";
 import { ensureImage, install, kubectl, ON_NATIVE_NODES } from "./support/install.ts";
-import { type OpenLab, test } from "./support/open_lab.ts";
+import { type OpenLab, openLab } from "./support/open_lab.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
 const WEBHOOKS = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations";
@@ -81,59 +82,59 @@ async function waitForNoReplica(lab: OpenLab): Promise<void> {
   }, { deadlineMs: 60_000 });
 }
 
-test(
-  "node: what the Multiarch Tuning Operator leaves is taken over, and handed back with its gated pods",
-  async (lab, t) => {
-    const image = await ensureImage(lab);
-    const namespace = await lab.createNamespace("taken");
-    await layOut(lab, namespace);
+Deno.test("node: what the Multiarch Tuning Operator leaves is taken over, and handed back with its gated pods", {
+  ignore: lacks("nodes"),
+}, async (t) => {
+  await using lab = await openLab();
+  const image = await ensureImage(lab);
+  const namespace = await lab.createNamespace("taken");
+  await layOut(lab, namespace);
 
-    await t.step("taken over: its gated pods run where their images do, its Deployment can go", async () => {
-      const args = [`--insecure-registry=${lab.lab.registry}`, "--max-gate-age=600s"];
-      await install(lab, { image, components: ["migration"], args, patch: ON_NATIVE_NODES });
-      await runStep(lab, 3, ["kubectl -n archway-system rollout status", "kubectl wait"]);
-      const running = ({ phase }: { readonly phase: string }): boolean => phase === "Running";
-      const pods = await waitForPods(lab, namespace, { count: 3, until: running, deadlineMs: 90_000 });
-      const onArm = pods.filter(({ nodeName }) => nodeName === "n2").map(({ name }) => name);
-      assert.ok(["unlabelled", "waiting"].every((name) => onArm.includes(name)), onArm.join());
-      const body = await lab.get(`${WEBHOOKS}/${WebhookName.configuration}`);
-      assert.equal(read(body, "webhooks", "0", "clientConfig", "service", "namespace"), "archway-system");
-      await runStep(lab, 4, ["kubectl delete -n"]);
-      const left = await kubectl(lab, "-n", REFERENCE_NAMESPACE, "get", "deployments,daemonsets", "-o", "name");
-      assert.equal(left.trim(), "");
-    });
+  await t.step("taken over: its gated pods run where their images do, its Deployment can go", async () => {
+    const args = [`--insecure-registry=${lab.lab.registry}`, "--max-gate-age=600s"];
+    await install(lab, { image, components: ["migration"], args, patch: ON_NATIVE_NODES });
+    await runStep(lab, 3, ["kubectl -n archway-system rollout status", "kubectl wait"]);
+    const running = ({ phase }: { readonly phase: string }): boolean => phase === "Running";
+    const pods = await waitForPods(lab, namespace, { count: 3, until: running, deadlineMs: 90_000 });
+    const onArm = pods.filter(({ nodeName }) => nodeName === "n2").map(({ name }) => name);
+    assert.ok(["unlabelled", "waiting"].every((name) => onArm.includes(name)), onArm.join());
+    const body = await lab.get(`${WEBHOOKS}/${WebhookName.configuration}`);
+    assert.equal(read(body, "webhooks", "0", "clientConfig", "service", "namespace"), "archway-system");
+    await runStep(lab, 4, ["kubectl delete -n"]);
+    const left = await kubectl(lab, "-n", REFERENCE_NAMESPACE, "get", "deployments,daemonsets", "-o", "name");
+    assert.equal(left.trim(), "");
+  });
 
-    await t.step("handed back: config, finalizers and gated pods are there, and nothing of Archway", async () => {
-      await createPods(lab, namespace, {
-        pods: [{ name: "gated", images: ["registry.invalid/team/app:1"], spec: QUICK }],
-      });
-      const isGated = async (): Promise<boolean> =>
-        (await listPods(lab, namespace)).some((pod) => pod.name === "gated" && !isReleased(pod));
-      await waitUntil("the pod to be gated", isGated);
-      await runWayBack(lab);
-      assert.ok(await isGated());
-      assert.deepEqual(await finalizersOf(lab, CONFIG), [Finalizer.podPlacement]);
-      assert.equal(
-        read(await lab.get(CONFIG), "spec", "fallbackArchitecture"),
-        "amd64",
-      );
-      const kinds = "namespaces,clusterroles,clusterrolebindings,validatingwebhookconfigurations";
-      assert.doesNotMatch(await kubectl(lab, "get", kinds, "-o", "name"), /archway/);
+  await t.step("handed back: config, finalizers and gated pods are there, and nothing of Archway", async () => {
+    await createPods(lab, namespace, {
+      pods: [{ name: "gated", images: ["registry.invalid/team/app:1"], spec: QUICK }],
     });
+    const isGated = async (): Promise<boolean> =>
+      (await listPods(lab, namespace)).some((pod) => pod.name === "gated" && !isReleased(pod));
+    await waitUntil("the pod to be gated", isGated);
+    await runWayBack(lab);
+    assert.ok(await isGated());
+    assert.deepEqual(await finalizersOf(lab, CONFIG), [Finalizer.podPlacement]);
+    assert.equal(
+      read(await lab.get(CONFIG), "spec", "fallbackArchitecture"),
+      "amd64",
+    );
+    const kinds = "namespaces,clusterroles,clusterrolebindings,validatingwebhookconfigurations";
+    assert.doesNotMatch(await kubectl(lab, "get", kinds, "-o", "name"), /archway/);
+  });
 
-    await t.step("its own controller can lift the gate, and its operator leave", async () => {
-      const patch = { metadata: { labels: { [SCHEDULING_GATE]: "removed" } }, spec: { schedulingGates: null } };
-      await lab.patch(`/api/v1/namespaces/${namespace}/pods/gated`, patch);
-      await waitUntil("the pod to be bound", async () => {
-        return (await listPods(lab, namespace)).some(({ name, nodeName }) => name === "gated" && nodeName !== "");
-      });
-      await kubectl(lab, "delete", "validatingwebhookconfiguration", WebhookName.validatingConfiguration);
-      await kubectl(lab, "delete", "clusterpodplacementconfig", "cluster", "--wait=false");
-      await lab.patch(CONFIG, { metadata: { finalizers: null } });
-      await waitUntil("the config to go", async () => !await lab.exists(CONFIG));
-      await kubectl(lab, "delete", "mutatingwebhookconfiguration", WebhookName.configuration, "--ignore-not-found");
-      await kubectl(lab, "delete", "-k", `${ROOT}manifests/base/crds`, "--timeout=60s");
-      await kubectl(lab, "delete", "namespace", namespace, REFERENCE_NAMESPACE, "--wait=false");
+  await t.step("its own controller can lift the gate, and its operator leave", async () => {
+    const patch = { metadata: { labels: { [SCHEDULING_GATE]: "removed" } }, spec: { schedulingGates: null } };
+    await lab.patch(`/api/v1/namespaces/${namespace}/pods/gated`, patch);
+    await waitUntil("the pod to be bound", async () => {
+      return (await listPods(lab, namespace)).some(({ name, nodeName }) => name === "gated" && nodeName !== "");
     });
-  },
-);
+    await kubectl(lab, "delete", "validatingwebhookconfiguration", WebhookName.validatingConfiguration);
+    await kubectl(lab, "delete", "clusterpodplacementconfig", "cluster", "--wait=false");
+    await lab.patch(CONFIG, { metadata: { finalizers: null } });
+    await waitUntil("the config to go", async () => !await lab.exists(CONFIG));
+    await kubectl(lab, "delete", "mutatingwebhookconfiguration", WebhookName.configuration, "--ignore-not-found");
+    await kubectl(lab, "delete", "-k", `${ROOT}manifests/base/crds`, "--timeout=60s");
+    await kubectl(lab, "delete", "namespace", namespace, REFERENCE_NAMESPACE, "--wait=false");
+  });
+});

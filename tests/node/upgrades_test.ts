@@ -1,6 +1,7 @@
 // Upgrades on real nodes: the component installed beside the base, its Deployment run by a kubelet, its webhook called by the API
 // server. What an upgrade then does is played on control planes: no node here is OpenShift's.
 import assert from "node:assert/strict";
+import { lacks } from "../support/needs.ts";
 import { read } from "../cluster/support/cluster_access.ts";
 import { applyDefinitions, type OpenShiftKind, readDefinition } from "../cluster/support/openshift_crds.ts";
 import { planOf } from "../cluster/support/upgrade_bed.ts";
@@ -8,7 +9,7 @@ import { waitUntil } from "../cluster/support/wait.ts";
 import { Upgrades } from "../../lib/upgrades/names.ts";
 import { assertNothingLeft } from "./support/invariants.ts";
 import { ensureImage, install, kubectl, ON_NATIVE_NODES, uninstall } from "./support/install.ts";
-import { type OpenLab, test } from "./support/open_lab.ts";
+import { type OpenLab, openLab } from "./support/open_lab.ts";
 import { auditLength, refusedSince } from "./support/refusals.ts";
 
 const COMPONENTS = ["upgrades"];
@@ -66,45 +67,45 @@ async function applyPlan(lab: OpenLab, spec: Readonly<Record<string, unknown>>):
   }, { deadlineMs: 60_000, intervalMs: 1_000 }).then(({ said }) => said);
 }
 
-test(
-  "M-390 node: upgrades are installed: their namespace, an available Deployment, their roles and bindings",
-  async (lab, t) => {
-    const before = await auditLength(lab);
-    await using _cluster = await openCluster(lab);
-    await installUpgrades(lab);
+Deno.test("M-390 node: upgrades are installed: their namespace, an available Deployment, their roles and bindings", {
+  ignore: lacks("nodes"),
+}, async (t) => {
+  await using lab = await openLab();
+  const before = await auditLength(lab);
+  await using _cluster = await openCluster(lab);
+  await installUpgrades(lab);
 
-    await t.step("roles and bindings are where the rights are needed", async () => {
-      const both = (name: string): readonly string[] => [`role/${name}`, `rolebinding/${name}`];
-      assert.deepEqual(await namesOf(lab, "roles,rolebindings"), both(NAME));
-      for (const [namespace, end] of OTHERS) {
-        assert.deepEqual(await namesOf(lab, "roles,rolebindings", namespace), both(`${NAME}-${end}`));
-      }
-      assert.deepEqual(await namesOf(lab, "clusterroles,clusterrolebindings"), [
-        `clusterrole/${NAME}`,
-        `clusterrolebinding/${NAME}`,
-      ]);
-    });
+  await t.step("roles and bindings are where the rights are needed", async () => {
+    const both = (name: string): readonly string[] => [`role/${name}`, `rolebinding/${name}`];
+    assert.deepEqual(await namesOf(lab, "roles,rolebindings"), both(NAME));
+    for (const [namespace, end] of OTHERS) {
+      assert.deepEqual(await namesOf(lab, "roles,rolebindings", namespace), both(`${NAME}-${end}`));
+    }
+    assert.deepEqual(await namesOf(lab, "clusterroles,clusterrolebindings"), [
+      `clusterrole/${NAME}`,
+      `clusterrolebinding/${NAME}`,
+    ]);
+  });
 
-    await t.step("it leads, and its webhook refuses a plan that can never be carried out", async () => {
-      await waitUntil("the Lease to be held", async () => {
-        const { stdout } = await lab.kubectl(["-n", NAMESPACE, "get", "lease", Upgrades.lease, "-o", "yaml"]);
-        return stdout.includes(`holderIdentity: ${NAME}-`);
-      }, { deadlineMs: 60_000 });
-      const said = await applyPlan(lab, { capacity: { enabled: true, pools: ["[a"] } });
-      assert.match(said, /spec\.capacity\.pools: "\[a" is not a valid pattern/);
-    });
+  await t.step("it leads, and its webhook refuses a plan that can never be carried out", async () => {
+    await waitUntil("the Lease to be held", async () => {
+      const { stdout } = await lab.kubectl(["-n", NAMESPACE, "get", "lease", Upgrades.lease, "-o", "yaml"]);
+      return stdout.includes(`holderIdentity: ${NAME}-`);
+    }, { deadlineMs: 60_000 });
+    const said = await applyPlan(lab, { capacity: { enabled: true, pools: ["[a"] } });
+    assert.match(said, /spec\.capacity\.pools: "\[a" is not a valid pattern/);
+  });
 
-    await t.step("a plan that it has nothing against is stored", async () => {
-      assert.equal(await applyPlan(lab, { suspend: true, drain: { mode: "Observe" } }), "");
-      await kubectl(lab, "-n", NAMESPACE, "get", "upgradeconfig", Upgrades.config);
-      await kubectl(lab, "-n", NAMESPACE, "delete", "upgradeconfig", Upgrades.config);
-    });
+  await t.step("a plan that it has nothing against is stored", async () => {
+    assert.equal(await applyPlan(lab, { suspend: true, drain: { mode: "Observe" } }), "");
+    await kubectl(lab, "-n", NAMESPACE, "get", "upgradeconfig", Upgrades.config);
+    await kubectl(lab, "-n", NAMESPACE, "delete", "upgradeconfig", Upgrades.config);
+  });
 
-    await t.step("nothing was refused, and nothing is left", async () => {
-      assert.deepEqual(await refusedSince(lab, before, { namespace: NAMESPACE, account: NAME }), []);
-      await uninstall(lab, { components: COMPONENTS });
-      await assertNothingLeft(lab);
-      assert.deepEqual((await lab.kubectl(["get", "namespace", NAMESPACE])).code, 1);
-    });
-  },
-);
+  await t.step("nothing was refused, and nothing is left", async () => {
+    assert.deepEqual(await refusedSince(lab, before, { namespace: NAMESPACE, account: NAME }), []);
+    await uninstall(lab, { components: COMPONENTS });
+    await assertNothingLeft(lab);
+    assert.deepEqual((await lab.kubectl(["get", "namespace", NAMESPACE])).code, 1);
+  });
+});

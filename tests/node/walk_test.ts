@@ -8,9 +8,10 @@ import { pullSecret } from "../support/walk/registries.ts";
 import { scoring } from "../support/walk/preference_rows.ts";
 import type { WalkSubject } from "../support/walk/subject.ts";
 import { runWalk, WALKS } from "../support/walk/walks.ts";
+import { lacks } from "../support/needs.ts";
 import { assertNothingLeft } from "./support/invariants.ts";
 import { ensureImage, uninstall } from "./support/install.ts";
-import { type OpenLab, test } from "./support/open_lab.ts";
+import { type OpenLab, openLab } from "./support/open_lab.ts";
 import { openWalkNodes } from "./support/walk_nodes.ts";
 
 const SETTING = { spec: { plugins: scoring(true, ["amd64", 50]) }, namespaces: { walk: {} } };
@@ -43,7 +44,10 @@ async function assertCredentialGoes(lab: OpenLab, walk: WalkSubject): Promise<vo
   assert.deepEqual(["node-affinity", "preferred-node-affinity"].map(label), ["not-set", "set"]);
 }
 
-test("node: every walk of the playground ends as there, and its containers run", async (lab, t) => {
+Deno.test("node: every walk of the playground ends as there, and its containers run", {
+  ignore: lacks("nodes"),
+}, async (t) => {
+  await using lab = await openLab();
   const image = await ensureImage(lab);
   {
     await using nodes = await openWalkNodes(lab, image);

@@ -177,12 +177,11 @@ Deno.test("every test on nodes reports it at the head of its name, and is skippe
   const count = (text: string, pattern: RegExp): number => [...text.matchAll(pattern)].length;
   const odd = files.filter((file) => {
     const text = Deno.readTextFileSync(file);
-    const own = count(text, /^Deno\.test\(/gm);
-    // The lab's own definer, which skips.
-    const ofLab = /\btest \} from "\.\/support\/open_lab\.ts"/.test(text) ? count(text, /^test\(/gm) : 0;
-    return own + ofLab === 0 ||
-      count(text, /^(?:Deno\.)?test\(\s*"(?:[A-Z]+-\d+ )*node: /gm) !== own + ofLab ||
-      count(text, /^ {2,4}ignore: lacks\("nodes"\)/gm) !== own;
+    const tests = count(text, /^Deno\.test\(/gm);
+    return tests === 0 ||
+      [/^Deno\.test\(\s*"(?:[A-Z]+-\d+ )*node: /gm, /^ {2,4}ignore: lacks\("nodes"\)/gm].some((each) =>
+        count(text, each) !== tests
+      );
   });
   assert.deepEqual(odd, []);
 });
@@ -197,6 +196,16 @@ const TIMED: Readonly<Record<string, string>> = {
 const WAITS = [["set", "Timeout("], ["systemClock", ".sleep("]].map((pieces) => pieces.join(""));
 /** Of the tests on servers, some of whose helpers lie beside unit tests. */
 const POLLS = ["support/", "wait.ts"].join("");
+
+Deno.test("tests are defined in the files that are run, so that a run names those, their bed and what it runs again", () => {
+  const helpers = listFiles("tests").filter((file) => file.endsWith(".ts") && !file.endsWith("_test.ts"));
+  const defining = helpers.filter((file) =>
+    /^ *(?:for .*|return .*)?\bDeno\.test\(/m.test(Deno.readTextFileSync(file))
+  );
+  // Tables of pure decisions, and of alerts by promtool: what fails there fails again.
+  const tables = ["tests/lib/placement/decide/make.ts", "tests/monitoring/alert_hours.ts"];
+  assert.deepEqual(defining.toSorted(), tables);
+});
 
 Deno.test("no unit test waits by the clock of the machine but those with a reason", () => {
   const waiting = listFiles("tests").filter((file) => {

@@ -46,13 +46,6 @@ export function lacks(need: Need): boolean {
   return !has(need);
 }
 
-/** Defines tests that are ignored where one of these is missing. */
-export function testNeeding(
-  ...needs: readonly Need[]
-): (name: string, play: (t: Deno.TestContext) => Promise<void>) => void {
-  return (name, play) => Deno.test(name, { ignore: needs.some(lacks) }, play);
-}
-
 /** An address of this machine that an EndpointSlice may hold, which a loopback one is not. */
 export function hostAddress(): string | undefined {
   return Deno.networkInterfaces().find(({ family, address }) =>

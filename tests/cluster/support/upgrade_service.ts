@@ -35,12 +35,8 @@ const KINDS = ["Namespace", "ServiceAccount", "Role", "RoleBinding", "ClusterRol
 // After the account was mounted: names of Services are found as in a cluster.
 const WITH_HOSTS = `set -e; mount --bind "$1" /etc/hosts; shift; exec setpriv --pdeathsig KILL -- "$@"`;
 
-const ignore = lacks("go") || !await canMountAccount();
-
-/** A test that needs Go, by which OpenShift's definitions are got, and processes that find their account as in a pod. */
-export function test(name: string, play: (t: Deno.TestContext) => Promise<void>): void {
-  Deno.test(name, { ignore }, play);
-}
+/** They need Go, by which OpenShift's definitions are got, and processes that find their account as in a pod. */
+export const ignore: boolean = lacks("go") || !await canMountAccount();
 
 export interface UpgradeReplica {
   readonly process: RunningProcess;

@@ -2,7 +2,6 @@
 import { AdminConnection, type ClusterAccess, expectStatus } from "../../cluster/support/cluster_access.ts";
 import { parseCoordinates } from "../../cluster/support/coordinates.ts";
 import { waitUntil } from "../../cluster/support/wait.ts";
-import { lacks } from "../../support/needs.ts";
 import { removeLeftOvers } from "./left_overs.ts";
 import { LAB_VARIABLE, type LabCoordinates } from "./lab.ts";
 import type { NodeArch } from "./program_images.ts";
@@ -22,14 +21,6 @@ export interface OpenLab extends ClusterAccess, AsyncDisposable {
   createPod(namespace: string, pod: { readonly name: string; readonly spec: unknown }): Promise<void>;
   /** What the only container of a pod printed, once the pod has ended; within a minute, or what is given. */
   logOfEnded(namespace: string, name: string, options?: { readonly deadlineMs: number }): Promise<string>;
-}
-
-/** Defines a test on the nodes of the run. */
-export function test(name: string, play: (lab: OpenLab, t: Deno.TestContext) => Promise<void>): void {
-  Deno.test(name, { ignore: lacks("nodes") }, async (t) => {
-    await using lab = await openLab();
-    await play(lab, t);
-  });
 }
 
 /** Opens the lab that run.ts started. Of Archway nothing is there, unless what is there is to be kept. */
