@@ -55,7 +55,7 @@ export class FairLimiter {
   /** Changes the number of permits, between 1 and the number that it was opened with; may be a fraction on the way. */
   scale(change: (limit: number) => number): void {
     this.#limit = Math.min(this.#options.limit, Math.max(1, change(this.#limit)));
-    this.giveFree();
+    this.#giveFree();
   }
 
   /** A permit at once; undefined when none is free for the namespace. What waits is not passed over: it gets what it may have. */
@@ -82,15 +82,15 @@ export class FairLimiter {
     const entry = this.#queue.add({ give: resolve, refuse: reject, weight }, callers.members);
     const unfollow = callers.onJoin((caller) => {
       this.#queue.join(entry, caller);
-      this.giveFree();
+      this.#giveFree();
     });
-    this.giveFree();
+    this.#giveFree();
     try {
       return await orAborted(promise, signal);
     } catch (error) {
       // A permit may have been given in the same moment.
       if (!this.#queue.remove(entry)) promise.then(({ release }) => release(), () => {});
-      this.giveFree();
+      this.#giveFree();
       throw error;
     } finally {
       unfollow();
@@ -101,8 +101,7 @@ export class FairLimiter {
     for (const { refuse } of this.#queue.drain()) refuse(reason);
   }
 
-  /** Gives permits while there are any. To be called when {@link FairLimiterOptions.mayGive} may have changed. */
-  giveFree(): void {
+  #giveFree(): void {
     while (this.#taken < this.limit && this.#queue.size > 0 && (this.#options.mayGive?.() ?? true)) {
       const next = this.#queue.next((namespace) => this.#mayHave(namespace));
       if (next === undefined) return this.#options.onUnused?.();
@@ -125,7 +124,7 @@ export class FairLimiter {
       const left = (this.#held.get(namespace) ?? weight) - weight;
       if (left === 0) this.#held.delete(namespace);
       else this.#held.set(namespace, left);
-      this.giveFree();
+      this.#giveFree();
     };
     return { release, [Symbol.dispose]: release };
   }

@@ -100,9 +100,9 @@ export class HostLimiter {
       if (error instanceof InspectionError && !request.signal.aborted) outcome = outcomeOfFailure(error.failure);
       throw error;
     } finally {
+      // Before permits are given back: whether others may have them depends on it.
       this.#note(request, request.isForeign === true ? ofRegistryAlone(outcome) : outcome);
       permits[Symbol.dispose]();
-      this.#whole.permits.giveFree();
       this.#whole.refuseWaiting();
       this.#accounts.get(request.account)?.refuseWaiting();
     }
