@@ -63,7 +63,6 @@ export class RepositoryClient {
   readonly endpoint: Endpoint;
   readonly context: InspectionContext;
   readonly credentials: readonly Credential[];
-  readonly limits: ImageLimits;
   readonly #deps: RepositoryClientDeps;
   readonly #login: Login;
 
@@ -72,8 +71,11 @@ export class RepositoryClient {
     this.endpoint = endpoint;
     this.context = context;
     this.credentials = credentialsFor(context.credentials, endpoint);
-    this.limits = deps.limits;
     this.#login = new Login({ ...deps, endpoint, context, rights });
+  }
+
+  get limits(): ImageLimits {
+    return this.#deps.limits;
   }
 
   pauseOf(answer: Answer): number | undefined {

@@ -30,12 +30,12 @@ const HASHES: readonly string[] = ["sha256", "sha384", "sha512"];
 export function documentUrl(
   endpoint: Endpoint,
   { kind, identifier, scheme }: {
-    readonly kind: DocumentName["kind"] | "blob";
+    readonly kind: DocumentName["kind"];
     readonly identifier: string;
     readonly scheme: "https" | "http";
   },
 ): URL {
-  const folder = ["config", "layer", "blob"].includes(kind) ? "blobs" : "manifests";
+  const folder = ["config", "layer"].includes(kind) ? "blobs" : "manifests";
   const url = new URL(`${rootUrl(endpoint, scheme)}${endpoint.repository}/${folder}/${identifier}`);
   if (endpoint.mirrorOf !== undefined) url.searchParams.set("ns", endpoint.mirrorOf);
   return url;
