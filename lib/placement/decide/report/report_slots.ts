@@ -14,7 +14,7 @@ export interface PodReport {
   readonly passing?: boolean;
 }
 
-/** The slots that a pod has for events: one holds one event at a time, so a pod never has more than three. */
+/** The slots that a pod has for events of placement: one holds one event at a time, so there are never more than three. */
 export type EventSlot = 1 | 2 | 3;
 
 export interface SlottedReport extends PodReport {
