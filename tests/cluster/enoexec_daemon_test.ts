@@ -107,7 +107,7 @@ async function cpuSeconds(pid: number): Promise<number> {
 }
 
 Deno.test(
-  "exec format errors: the daemon reports each of 200 a minute within 5 s, with the least rights, at 5 % of a core",
+  "exec format errors: the daemon reports one within 5 s and loses none of 200 a minute, with the least rights, at 5 % of a core",
   {
     ignore: lacks("root") || lacks("tracing"),
   },

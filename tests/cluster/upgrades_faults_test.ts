@@ -55,7 +55,7 @@ Deno.test("N-015 upgrades: a leader that is killed at every one of its writes is
   await assertDoneOnce(bed);
 });
 
-Deno.test("upgrades: the API server and what lies outside go away in the middle; the upgrade goes on", async () => {
+Deno.test("upgrades: the API server is killed in the middle; the upgrade goes on", async () => {
   await using controlPlane = await startControlPlane(WITHOUT_KUBELETS);
   await using bed = await openUpgradeBed({ stepMs: 150, cluster: controlPlane });
   bed.start();
