@@ -1,9 +1,8 @@
 // The floor of B3: a mutating webhook that answers "allowed, no patch", on the same listener as Archway's and in a process of
 // its own; and how webhooks of pods beside Archway's are registered.
 import type { ClusterAccess } from "../cluster/support/cluster_access.ts";
+import { WEBHOOKS } from "../cluster/support/objects.ts";
 import { startServer, WEBHOOK_PATH } from "./start_server.ts";
-
-const PATH = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations";
 
 export async function startNoPatchWebhook(cluster: ClusterAccess): Promise<AsyncDisposable> {
   await using undo = new AsyncDisposableStack();
@@ -23,7 +22,7 @@ export async function registerPodWebhook(
     readonly failurePolicy: "Fail" | "Ignore";
   },
 ): Promise<AsyncDisposable> {
-  await cluster.create(PATH, {
+  await cluster.create(WEBHOOKS, {
     apiVersion: "admissionregistration.k8s.io/v1",
     kind: "MutatingWebhookConfiguration",
     metadata: { name: `bench-${name}` },
@@ -36,5 +35,5 @@ export async function registerPodWebhook(
       rules: [{ operations: ["CREATE"], apiGroups: [""], apiVersions: ["v1"], resources: ["pods"] }],
     }],
   });
-  return { [Symbol.asyncDispose]: async () => void await cluster.request("DELETE", `${PATH}/bench-${name}`) };
+  return { [Symbol.asyncDispose]: async () => void await cluster.request("DELETE", `${WEBHOOKS}/bench-${name}`) };
 }

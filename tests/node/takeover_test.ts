@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { Finalizer, SCHEDULING_GATE, WebhookName } from "../../lib/names.ts";
 import { lacks } from "../support/needs.ts";
 import { finalizersOf, read } from "../cluster/support/cluster_access.ts";
-import { CONFIG, CONFIGS } from "../cluster/support/objects.ts";
+import { CONFIG, CONFIGS, POD_WEBHOOK } from "../cluster/support/objects.ts";
 import { createPods, isReleased, listPods, type PodSpec, waitForPods } from "../cluster/support/pods.ts";
 import {
   claimAvailable,
@@ -18,7 +18,6 @@ import { ensureImage, install, kubectl, ON_NATIVE_NODES } from "./support/instal
 import { type OpenLab, openLab } from "./support/open_lab.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
-const WEBHOOKS = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations";
 const WAITING = { [SCHEDULING_GATE]: "gated", "multiarch.openshift.io/node-affinity": "not-set" };
 const QUICK = { dnsPolicy: "Default", terminationGracePeriodSeconds: 1 };
 
@@ -98,7 +97,7 @@ Deno.test("node: what the Multiarch Tuning Operator leaves is taken over, and ha
     const pods = await waitForPods(lab, namespace, { count: 3, until: running, deadlineMs: 90_000 });
     const onArm = pods.filter(({ nodeName }) => nodeName === "n2").map(({ name }) => name);
     assert.ok(["unlabelled", "waiting"].every((name) => onArm.includes(name)), onArm.join());
-    const body = await lab.get(`${WEBHOOKS}/${WebhookName.configuration}`);
+    const body = await lab.get(POD_WEBHOOK);
     assert.equal(read(body, "webhooks", "0", "clientConfig", "service", "namespace"), "archway-system");
     await runStep(lab, 4, ["kubectl delete -n"]);
     const left = await kubectl(lab, "-n", REFERENCE_NAMESPACE, "get", "deployments,daemonsets", "-o", "name");

@@ -1,6 +1,7 @@
 // Waiting in tests without sleeping: one turn of the event loop at a time, bounded.
 import assert from "node:assert/strict";
 import { setImmediate } from "node:timers";
+import { orAborted } from "../../lib/clock.ts";
 
 /** How long a condition may take before its test fails. */
 const BOUND_MS = 10_000;
@@ -12,7 +13,7 @@ export function turn(): Promise<void> {
 
 /** Never comes; rejects with the reason of the signal when that aborts. */
 export function noAnswer(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason), { once: true }));
+  return orAborted(new Promise<never>(() => {}), signal);
 }
 
 /** Runs with a count of the rounds that the event loop has made. */

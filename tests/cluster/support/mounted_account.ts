@@ -1,4 +1,5 @@
 // A ServiceAccount as a pod has it: its files in their usual place, in a mount namespace of the process's own.
+import { succeeds } from "../../support/commands.ts";
 import { read } from "./cluster_access.ts";
 
 export interface MountedAccount {
@@ -13,8 +14,7 @@ mkdir -p $account; cp "$1/token" "$1/ca.crt" $account; shift; exec setpriv --pde
 /** Whether this machine lets a process have a mount namespace of its own, with util-linux's unshare. */
 export async function canMountAccount(): Promise<boolean> {
   const probe = "unshare -rm setpriv --pdeathsig KILL mount -t tmpfs probe /run && test $(readlink -f /var/run) = /run";
-  const { success } = await new Deno.Command("sh", { args: ["-c", probe], stdout: "null", stderr: "null" }).output();
-  return success;
+  return await succeeds("sh", ["-c", probe]);
 }
 
 /** Writes the account of a kubeconfig (as renderKubeconfig() makes them) to the folder and returns how to run with it. */

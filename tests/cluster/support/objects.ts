@@ -7,8 +7,9 @@ export const GROUP = "/apis/multiarch.openshift.io/v1beta1";
 export const CONFIGS = `${GROUP}/clusterpodplacementconfigs`;
 export const CONFIG = `${CONFIGS}/cluster`;
 const ADMISSION = "/apis/admissionregistration.k8s.io/v1";
+export const WEBHOOKS = `${ADMISSION}/mutatingwebhookconfigurations`;
 /** The configuration by which the API server calls the pod webhook. */
-export const POD_WEBHOOK = `${ADMISSION}/mutatingwebhookconfigurations/${WebhookName.configuration}`;
+export const POD_WEBHOOK = `${WEBHOOKS}/${WebhookName.configuration}`;
 export const CHECKS = `${ADMISSION}/validatingwebhookconfigurations/${WebhookName.validatingConfiguration}`;
 const DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 export const DEFINITION = `${DEFINITIONS}/${WebhookName.convertedDefinition}`;

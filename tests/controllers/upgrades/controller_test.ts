@@ -5,6 +5,7 @@ import { ApiError } from "../../../lib/k8s/errors.ts";
 import { Resource } from "../../../lib/k8s/types.ts";
 import { readInput } from "../../../lib/upgrades/cluster/plan_input.ts";
 import { machineSet } from "../../lib/upgrades/decide/make.ts";
+import { noAnswer } from "../../support/until.ts";
 import { whileRunning } from "../make.ts";
 import { NAMESPACE, openUpgradeScene, pool, type UpgradeScene } from "./make.ts";
 import { lookOnce } from "./play.ts";
@@ -60,7 +61,7 @@ Deno.test("drains are helped on every minute while what is outside of the cluste
   let asked = 0;
   const notify = (_: unknown, { signal }: { readonly signal: AbortSignal }): Promise<void> => {
     asked++;
-    return new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+    return noAnswer(signal);
   };
   const controller = openUpgrades({ ...scene.deps, outside: { ...scene.deps.outside, notify } });
   const listed = (): number => scene.calls.filter(({ verb, plural }) => `${verb} ${plural}` === "list nodes").length;

@@ -3,6 +3,7 @@ import { openUpgrades } from "../../../controllers/upgrades/controller.ts";
 import { Resource } from "../../../lib/k8s/types.ts";
 import { parseStatus } from "../../../lib/upgrades/decide/types/plan.ts";
 import { rawNode } from "../../lib/upgrades/decide/make.ts";
+import { noAnswer } from "../../support/until.ts";
 import { whileRunning } from "../make.ts";
 import { NAMESPACE, openUpgradeScene, type UpgradeScene } from "./make.ts";
 
@@ -25,7 +26,7 @@ Deno.test("what was written is seen at once, so that metrics follow it, and not 
   // The plan can be read once.
   scene.fault = ({ verb, plural, signal }) => {
     if (verb !== "get" || plural !== "upgradeconfigs" || reads++ === 0) return;
-    return new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+    return noAnswer(signal);
   };
   await whileRunning(scene, controller, async () => {
     await scene.clock.advance(1_000);

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { openWorkloadAdvice, type WorkloadAdvice } from "../../../controllers/upgrades/workload_advice.ts";
+import { noAnswer } from "../../support/until.ts";
 
 function start(look: WorkloadAdvice): () => Promise<void> {
   const stop = new AbortController();
@@ -43,7 +44,7 @@ Deno.test("a look at workloads that is cut off is made again in the next term", 
   const advise = (signal: AbortSignal): Promise<readonly string[]> => {
     if (looks++ > 0) return Promise.resolve(["found"]);
     begun.resolve();
-    return new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+    return noAnswer(signal);
   };
   const look = openWorkloadAdvice(advise, ended.resolve);
   const stop = start(look);

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { untilAborted } from "../../../lib/clock.ts";
 import { ApiError } from "../../../lib/k8s/errors.ts";
 import { Election, LEASE_TIMING, type LeaseView } from "../../../lib/k8s/lease.ts";
 import type { HolderState } from "../../../lib/k8s/lease_lock.ts";
@@ -31,10 +32,6 @@ interface Replica {
   terms: number;
   isLeading: boolean;
   state: HolderState;
-}
-
-function untilAborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
 }
 
 function startReplica(id: string, deps: { readonly clock: FakeClock; readonly cluster: MemoryCluster }): Replica {
