@@ -1,6 +1,5 @@
 // Asks the endpoints of an image in their order: the first answer counts.
 import { failureOf, InspectionError } from "./errors.ts";
-import type { PlannedRequest } from "./inspector.ts";
 import type { Endpoint } from "./pull_plan.ts";
 import type { InspectionFailure } from "./types.ts";
 
@@ -10,10 +9,10 @@ type FirstAnswer<T> =
   | { readonly kind: "failed"; readonly failure: InspectionFailure; readonly endpoint: Endpoint | undefined };
 
 /** Asks in turn. Rejects with what is no InspectionError, and once the signal has aborted. */
-export async function firstAnswer<T>(
-  { image, endpoints }: Pick<PlannedRequest, "image" | "endpoints">,
+export async function firstAnswer<T, E extends Endpoint>(
+  { image, endpoints }: { readonly image: string; readonly endpoints: readonly E[] },
   signal: AbortSignal,
-  read: (endpoint: Endpoint) => Promise<T>,
+  read: (endpoint: E) => Promise<T>,
 ): Promise<FirstAnswer<T>> {
   const failures: InspectionFailure[] = [];
   for (const endpoint of endpoints) {

@@ -17,7 +17,7 @@
 //      http/transport          address guard, TLS, redirects, time and size limits ─── fetch ─────┘
 import type { Callers } from "./callers.ts";
 import type { Credential } from "./credential.ts";
-import type { Endpoint } from "./pull_plan.ts";
+import type { PlannedEndpoint } from "./pull_plan.ts";
 import type { ImageReference } from "./reference.ts";
 import { NO_REQUESTS, type RequestCounts, type RequestLog, type TraceEntry } from "./request_log.ts";
 import type { Inspection, InspectionDepth, InspectionFailure } from "./types.ts";
@@ -40,10 +40,10 @@ export interface InspectionRequest {
   readonly callers: Callers;
 }
 
-/** A request whose credentials are complete and match its endpoints: what may be shared and cached depends on them. */
+/** A request whose credentials are those of all its endpoints: what may be shared and cached depends on them. */
 export interface PlannedRequest extends InspectionRequest {
   readonly reference: ImageReference;
-  readonly endpoints: readonly Endpoint[];
+  readonly endpoints: readonly PlannedEndpoint[];
   /** Where its exchanges with registries are counted. */
   readonly log: RequestLog;
 }

@@ -1,4 +1,5 @@
 // Where an image may be pulled from, and how each place is reached.
+import type { Credential } from "./credential.ts";
 import type { ImageReference } from "./reference.ts";
 import type { InspectionFailure } from "./types.ts";
 
@@ -15,6 +16,11 @@ export interface Endpoint {
   /** Headers that the configuration sets for it. They may be secret: never log, never store. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly transport: EndpointTransport;
+}
+
+/** An endpoint with the credentials to try there, best first. */
+export interface PlannedEndpoint extends Endpoint {
+  readonly credentials: readonly Credential[];
 }
 
 /** Equal for endpoints that are the same place; what is pulled from there, and with what, does not matter. */

@@ -5,7 +5,7 @@ import type { RegistryDocument } from "./image/document.ts";
 import { parseManifest } from "./image/manifest.ts";
 import { type ImageRead, readImage } from "./image_reader.ts";
 import type { HeadAnswer, InspectionReport, PlannedRequest, RegistryLookups } from "./inspector.ts";
-import type { Endpoint } from "./pull_plan.ts";
+import type { PlannedEndpoint } from "./pull_plan.ts";
 import { CONTENT_DIGEST, nameAt } from "./reference.ts";
 import { RepositoryClient, type RepositoryClientDeps } from "./repository_client.ts";
 import { type ReadManifest, Session } from "./session.ts";
@@ -58,8 +58,8 @@ export class RegistryInspector implements RegistryLookups {
     return { kind: "digest", digest, access: accessBy(credential), credentialSource: credential?.source };
   }
 
-  #session({ credentials, callers, log }: PlannedRequest, endpoint: Endpoint, signal: AbortSignal): Session {
-    const context = { credentials, callers, log, signal };
+  #session({ callers, log }: PlannedRequest, endpoint: PlannedEndpoint, signal: AbortSignal): Session {
+    const context = { callers, log, signal };
     const client = new RepositoryClient(this.#deps, { endpoint, context, rights: "pull" });
     return new Session({ client, keep: keepParsed });
   }

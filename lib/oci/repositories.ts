@@ -87,8 +87,8 @@ export class Repositories {
     const { host, repository } = endpoint;
     const callers = callersOf({ priority: "gated" });
     const credentials = matchCredentials(await keyring.lookup({ host, repository, callers }, signal), endpoint);
-    const context = { credentials, callers, signal, log: this.#log };
-    return new RepositoryClient(clients, { endpoint, context, rights });
+    const context = { callers, signal, log: this.#log };
+    return new RepositoryClient(clients, { endpoint: { ...endpoint, credentials }, context, rights });
   }
 }
 

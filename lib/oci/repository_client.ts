@@ -9,7 +9,6 @@ import { type Authorization, Login, type NextAttempt } from "./auth/login.ts";
 import type { TokenSource } from "./auth/token.ts";
 import type { Rights } from "./auth/token_scopes.ts";
 import type { Credential } from "./credential.ts";
-import { credentialsFor } from "./credentials/match.ts";
 import { InspectionError } from "./errors.ts";
 import { fingerprintOf } from "./fingerprint.ts";
 import { type EndpointDeps, sendToEndpoint } from "./http/endpoint_request.ts";
@@ -17,7 +16,7 @@ import type { Answer, Exchange } from "./http/exchange.ts";
 import type { InspectionContext } from "./request_log.ts";
 import type { ImageLimits } from "./limits/image_limits.ts";
 import { pauseOf } from "./limits/outcome.ts";
-import type { Endpoint } from "./pull_plan.ts";
+import type { PlannedEndpoint } from "./pull_plan.ts";
 
 /** What clients are made with. What they find out about hosts and repositories is shared by all that are made with the same. */
 export interface RepositoryClientDeps extends EndpointDeps {
@@ -28,7 +27,7 @@ export interface RepositoryClientDeps extends EndpointDeps {
 }
 
 interface RepositoryClientOptions {
-  readonly endpoint: Endpoint;
+  readonly endpoint: PlannedEndpoint;
   readonly context: InspectionContext;
   readonly rights: Rights;
 }
@@ -60,9 +59,8 @@ type Attempt = Extract<RepositoryAnswer, { kind: "answered" }> | Refusal;
 const NOT_SENT: Refusal = { kind: "refused", answer: undefined, mayDiffer: true, isOtherLogin: false };
 
 export class RepositoryClient {
-  readonly endpoint: Endpoint;
+  readonly endpoint: PlannedEndpoint;
   readonly context: InspectionContext;
-  readonly credentials: readonly Credential[];
   readonly #deps: RepositoryClientDeps;
   readonly #login: Login;
 
@@ -70,7 +68,6 @@ export class RepositoryClient {
     this.#deps = deps;
     this.endpoint = endpoint;
     this.context = context;
-    this.credentials = credentialsFor(context.credentials, endpoint);
     this.#login = new Login({ ...deps, endpoint, context, rights });
   }
 
@@ -85,7 +82,7 @@ export class RepositoryClient {
   /** Sends with one credential after the other, anonymous last, until an answer is final. */
   async send(
     request: RepositoryRequest,
-    credentials: readonly (Credential | undefined)[] = [...this.credentials, undefined],
+    credentials: readonly (Credential | undefined)[] = [...this.endpoint.credentials, undefined],
   ): Promise<RepositoryAnswer> {
     const first = await this.#tryEach(request, credentials);
     // The cached challenge was not that of the repository: try all credentials again with the right one.

@@ -1,6 +1,5 @@
 // What the requests of one inspection have in common, and what they cost: by kind, and every exchange for `--trace`.
 import type { Callers } from "./callers.ts";
-import type { Credential } from "./credential.ts";
 
 export interface RequestCounts {
   readonly manifestGet: number;
@@ -50,7 +49,6 @@ export class RequestLog {
 }
 
 export interface InspectionContext {
-  readonly credentials: readonly Credential[];
   /** The namespaces whose shares its requests count in, and how urgent they are. Others may join. */
   readonly callers: Callers;
   readonly signal: AbortSignal;

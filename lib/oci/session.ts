@@ -15,7 +15,7 @@ import {
   renderMediaType,
 } from "./image/manifest.ts";
 import { isAbsence, mayBeAbsence } from "./limits/outcome.ts";
-import type { Endpoint } from "./pull_plan.ts";
+import type { PlannedEndpoint } from "./pull_plan.ts";
 import type { RepositoryAnswer, RepositoryClient, RepositoryMessage } from "./repository_client.ts";
 
 export interface ReadManifest extends Pick<RegistryDocument, "digest" | "credential"> {
@@ -58,7 +58,7 @@ export class Session<Read = ReadManifest> {
     this.#options = options;
   }
 
-  get endpoint(): Endpoint {
+  get endpoint(): PlannedEndpoint {
     return this.#client.endpoint;
   }
 
@@ -104,7 +104,7 @@ export class Session<Read = ReadManifest> {
   }
 
   async #request(document: DocumentName): Promise<Extract<RepositoryAnswer, { kind: "answered" }>> {
-    const { endpoint, credentials } = this.#client;
+    const { endpoint } = this.#client;
     const message = MESSAGES[document.kind];
     const sent = await this.#client.send({
       message,
@@ -113,11 +113,11 @@ export class Session<Read = ReadManifest> {
       isFinal: ({ status }) => ![401, 403, 404].includes(status),
       mayReadRoot: document.kind !== "head",
     });
-    if (sent.kind === "refused") throw refused(endpoint, { document, status: sent.answer?.status, credentials });
+    if (sent.kind === "refused") throw refused(endpoint, { document, status: sent.answer?.status });
     const { status } = sent.answer;
     if (status !== 429 && status < 500) return sent;
     const isGone = isAbsence(sent.answer) || mayBeAbsence({ status, method: message.method });
-    if (isGone) throw refused(endpoint, { document, status: 404, credentials });
+    if (isGone) throw refused(endpoint, { document, status: 404 });
     throw unreadable(endpoint, { document, status, retryAfterMs: this.#client.pauseOf(sent.answer) });
   }
 }

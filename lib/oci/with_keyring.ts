@@ -5,12 +5,12 @@ import type { Credential, Keyring } from "./credential.ts";
 import { fingerprintWithScope } from "./fingerprint.ts";
 import { type InspectionReport, type Inspector, type PlannedRequest, reportWithoutRequests } from "./inspector.ts";
 import { RequestLog } from "./request_log.ts";
-import type { PullPlanner } from "./pull_plan.ts";
+import type { PlannedEndpoint, PullPlanner } from "./pull_plan.ts";
 
 /** Credentials of the pod that are tried at one endpoint, and as many of the keyring: registries count wrong logins. */
 const MAX_TRIED = 8;
 
-/** Adds the keyring's credentials after the pod's. Those that match no endpoint are left out, so no cache is keyed by them. */
+/** Adds the keyring's credentials after the pod's, for each endpoint. What matches none is left out, so no cache is keyed by it. */
 export function withKeyring(
   inner: Inspector<PlannedRequest>,
   { planner, keyring, clock }: { readonly planner: PullPlanner; readonly keyring: Keyring; readonly clock: Clock },
@@ -23,14 +23,15 @@ export function withKeyring(
         const inspection = { kind: "failed", failure: plan.failure } as const;
         return reportWithoutRequests({ inspection, resolved: image, verifiedAtMs: clock.nowMs(), source: "registry" });
       }
-      const { reference, endpoints } = plan;
-      const matching = await Promise.all(endpoints.map(async (endpoint) => [
-        distinct(matchPullSecrets(request.credentials, endpoint)),
-        distinct(await keyring.lookup({ ...endpoint, callers }, signal)),
-      ]));
-      const lists = matching.flat();
-      const credentials = distinct(lists.flatMap((list) => list.slice(0, MAX_TRIED)));
-      const leftOut = lists.reduce((sum, { length }) => sum + Math.max(0, length - MAX_TRIED), 0);
+      const { reference } = plan;
+      let leftOut = 0;
+      const endpoints = await Promise.all(plan.endpoints.map(async (endpoint): Promise<PlannedEndpoint> => {
+        const own = distinct(matchPullSecrets(request.credentials, endpoint));
+        const shared = distinct(await keyring.lookup({ ...endpoint, callers }, signal));
+        for (const { length } of [own, shared]) leftOut += Math.max(0, length - MAX_TRIED);
+        return { ...endpoint, credentials: distinct([...own.slice(0, MAX_TRIED), ...shared.slice(0, MAX_TRIED)]) };
+      }));
+      const credentials = distinct(endpoints.flatMap((endpoint) => endpoint.credentials));
       const log = new RequestLog();
       const report = await inner.inspect({ ...request, reference, credentials, endpoints, log }, signal);
       return leftOut === 0 ? report : withLeftOut(report, leftOut);

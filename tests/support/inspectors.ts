@@ -8,7 +8,7 @@ import { type Logger, silentLogger } from "../../lib/log.ts";
 import { RequestLimiter } from "../../lib/oci/limits/request_limiter.ts";
 import { CachedInspector } from "../../lib/oci/cache/cached.ts";
 import type { Credential, Keyring } from "../../lib/oci/credential.ts";
-import { credentialsFor } from "../../lib/oci/credentials/match.ts";
+import { matchCredentials } from "../../lib/oci/credentials/match.ts";
 import { failureOf, InspectionError } from "../../lib/oci/errors.ts";
 import type { HostState } from "../../lib/oci/limits/host_state.ts";
 import { RegistryInspector } from "../../lib/oci/registry_inspector.ts";
@@ -95,7 +95,7 @@ export function openTestInspector(
   const cached = new CachedInspector({ inner: registry, kv, clock, log, maxEntries, tagTtlMs });
   const { keyring: given = [] } = options;
   const keyring: Keyring = "lookup" in given ? given : {
-    lookup: (endpoint) => Promise.resolve(credentialsFor(given, endpoint)),
+    lookup: (endpoint) => Promise.resolve(matchCredentials(given, endpoint)),
   };
   const inspector = withKeyring(cached, { planner, keyring, clock });
   return {
@@ -137,7 +137,11 @@ export function makeRequest(
 
 function planned(request: PlannedRequest, planner: PullPlanner): PlannedRequest {
   const plan = planner.plan(request.image);
-  return plan.kind === "refused" ? request : { ...request, endpoints: plan.endpoints };
+  if (plan.kind === "refused") return request;
+  const endpoints = plan.endpoints.map((endpoint) => {
+    return { ...endpoint, credentials: matchCredentials(request.credentials, endpoint) };
+  });
+  return { ...request, endpoints };
 }
 
 export function makeCredential(

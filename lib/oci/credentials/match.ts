@@ -16,26 +16,19 @@ interface Ranked {
 
 /** Best first: longer path, then fewer wildcards in the host, then as listed. Matching twice changes nothing. */
 export function matchCredentials(credentials: readonly Credential[], target: RepositoryTarget): readonly Credential[] {
-  return covering(credentials, target).sort(compareRanked).map(({ credential }) => credential);
+  const wanted = parseTarget(target);
+  if (wanted === undefined) return [];
+  const covering = credentials.flatMap((credential): readonly Ranked[] => {
+    const scope = scopeOf(credential);
+    return scope !== undefined && covers(scope, wanted) ? [{ credential, scope }] : [];
+  });
+  return covering.sort(compareRanked).map(({ credential }) => credential);
 }
 
 /** The same for the pull secrets of a pod: under one key, the secret listed last comes first (DV-59). */
 export function matchPullSecrets(credentials: readonly Credential[], target: RepositoryTarget): readonly Credential[] {
   const bySource = Map.groupBy(credentials, ({ source }) => source);
   return matchCredentials([...bySource.values()].toReversed().flat(), target);
-}
-
-export function credentialsFor(credentials: readonly Credential[], target: RepositoryTarget): readonly Credential[] {
-  return covering(credentials, target).map(({ credential }) => credential);
-}
-
-function covering(credentials: readonly Credential[], target: RepositoryTarget): Ranked[] {
-  const wanted = parseTarget(target);
-  if (wanted === undefined) return [];
-  return credentials.flatMap((credential): readonly Ranked[] => {
-    const scope = scopeOf(credential);
-    return scope !== undefined && covers(scope, wanted) ? [{ credential, scope }] : [];
-  });
 }
 
 /** Whether a key such as `*.example.com/team` covers a repository, as in `matchImages` of a kubelet plugin. */

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import type { Credential } from "../credential.ts";
 import { type InspectionError, inspectionError } from "../errors.ts";
-import type { Endpoint } from "../pull_plan.ts";
+import type { Endpoint, PlannedEndpoint } from "../pull_plan.ts";
 import { isDigest, nameAt } from "../reference.ts";
 import type { Answer } from "../http/exchange.ts";
 
@@ -96,19 +96,15 @@ export function unreadable(
 
 /** The document is missing, or every credential was refused; names the sources that were tried, never their secrets. */
 export function refused(
-  endpoint: Endpoint,
-  { document, status, credentials }: {
-    readonly document: DocumentName;
-    readonly status: number | undefined;
-    readonly credentials: readonly Credential[];
-  },
+  endpoint: PlannedEndpoint,
+  { document, status }: { readonly document: DocumentName; readonly status: number | undefined },
 ): InspectionError {
   const registry = endpoint.host;
   const name = nameOf(endpoint, document);
   if (status === 404) {
     return inspectionError("ManifestUnknown", `Cannot find ${name}: the registry does not have it.`, { registry });
   }
-  const tried = credentials.map(({ source }) => source);
+  const tried = endpoint.credentials.map(({ source }) => source);
   const how = tried.length === 0
     ? "no pull secret matches it"
     : `refused: ${[...new Set(tried)].join(", ")}, anonymous`;

@@ -3,7 +3,7 @@ import type { Credential } from "../credential.ts";
 import type { Answer } from "../http/exchange.ts";
 import { documentUrl, rootUrl } from "../image/document.ts";
 import { MANIFEST_MEDIA_TYPES } from "../image/manifest.ts";
-import type { Endpoint } from "../pull_plan.ts";
+import type { PlannedEndpoint } from "../pull_plan.ts";
 import { CONTENT_DIGEST, nameAt } from "../reference.ts";
 import type { RepositoryClient, RepositoryMessage, RepositoryRequest } from "../repository_client.ts";
 import { Session } from "../session.ts";
@@ -42,7 +42,7 @@ export class TargetRepository {
     this.#client = client;
   }
 
-  get endpoint(): Endpoint {
+  get endpoint(): PlannedEndpoint {
     return this.#client.endpoint;
   }
 
@@ -161,7 +161,7 @@ export class TargetRepository {
 
   /** The answer; undefined when no credential is taken without any. The credential that worked comes first next time. */
   async #send({ message, urlBy, signal }: Write): Promise<Answer | undefined> {
-    const all = this.#client.credentials;
+    const all = this.endpoint.credentials;
     const accepted = this.#accepted;
     const order = accepted === undefined ? all : [accepted, ...all.filter((one) => one !== accepted)];
     const sent = await this.#client.send({
@@ -209,7 +209,7 @@ export class TargetRepository {
   #refusal(answer: Answer | undefined, what: string): PushError {
     const registry = this.endpoint.host;
     const { kind, reason, says } = judgeRefusal(answer ?? { status: 401, body: new Uint8Array() });
-    const tried = [...new Set(this.#client.credentials.map(({ source }) => source))];
+    const tried = [...new Set(this.endpoint.credentials.map(({ source }) => source))];
     const retryAfterMs = answer === undefined ? undefined : this.#client.pauseOf(answer);
     const advice = adviceFor(reason, { tried, name: this.name, retryAfterMs });
     const message = `Cannot ${what}: the registry answered ${says}.${advice}`;

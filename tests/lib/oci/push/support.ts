@@ -42,10 +42,10 @@ export async function openPushBed(
   const tokens = new TokenSource({ transport, limiter, clock });
   const { signal } = new AbortController();
   const credentials = logsIn ? [makeCredential(registry.host)] : [];
-  const context = { credentials, callers: callersOf({ priority: "gated" }), signal, log: new RequestLog() };
+  const context = { callers: callersOf({ priority: "gated" }), signal, log: new RequestLog() };
   const shared = { challenges: new LearnedChallenges(), variants: new ConnectionVariants() };
   const targetOf = (repository: string): TargetRepository => {
-    const endpoint = makeEndpoint(registry.host, { repository, identifier: "v1" });
+    const endpoint = { ...makeEndpoint(registry.host, { repository, identifier: "v1" }), credentials };
     const deps = { transport, limits, limiter, tokens, clock, ...shared };
     return new TargetRepository(new RepositoryClient(deps, { endpoint, context, rights: "pull,push" }));
   };
