@@ -44,7 +44,7 @@ export function* reconcile(input: ReconcileInput): Reconcile {
   if (config.kind === "unknown") return failed(`Cannot read the configuration: ${config.why}`);
   const status = withConfigValid(plan.value, { config, nowMs });
   if (config.kind === "unparsable") {
-    if (!isDeepStrictEqual(status, plan.value.status)) yield { kind: "save", status };
+    yield { kind: "save", status };
     return failed(`The configuration is invalid: ${config.problems.join("; ")}`);
   }
   const base = { plan: plan.value, clusterVersion: clusterVersion.value, config: config.config };

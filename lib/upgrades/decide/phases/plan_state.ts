@@ -1,5 +1,4 @@
 // What the phases share. A phase is a generator: it yields what to read, do or write, and the controller resumes it.
-import { isDeepStrictEqual } from "node:util";
 import { historyOf, withHistory } from "../status_changes.ts";
 import { carryOut } from "../steps/run.ts";
 import type { Effect } from "../types/effects.ts";
@@ -32,7 +31,7 @@ export function* apply(effects: readonly Effect[]): Coroutine<string | undefined
 }
 
 export function* save(state: PlanState): Coroutine<void> {
-  if (!isDeepStrictEqual(state.status, state.base.plan.status)) yield { kind: "save", status: state.status };
+  yield { kind: "save", status: state.status };
 }
 
 export function withEntry(state: PlanState, change: Partial<History>): PlanState {

@@ -53,7 +53,7 @@ export type Request =
   | { readonly kind: "read"; readonly readings: readonly Reading[] }
   /** Do these in order and stop at the first that fails, unless it says otherwise; answer `applied`. */
   | { readonly kind: "apply"; readonly effects: readonly Effect[] }
-  /** Write the status, guarded by the plan's last resourceVersion; answer `saved`. A conflict ends the reconcile. */
+  /** Write the status if it has changed, guarded by the last resourceVersion; answer `saved`. A conflict ends the reconcile. */
   | { readonly kind: "save"; readonly status: UpgradeStatus };
 
 export type Answer =
