@@ -13,7 +13,7 @@ import type { PlacementConfigs, PlacementSettings } from "../lib/placement/decid
 import type { AdmissionVerdict } from "../lib/placement/decide/decision_types.ts";
 import { imagesAtAdmission, judgeAdmission, planAdmission } from "../lib/placement/decide/gate.ts";
 import { requiredArchitectures } from "../lib/placement/decide/place.ts";
-import { parsePod, podTemplateOf } from "../lib/placement/decide/pod_view.ts";
+import { parsePod, podTemplateOf } from "../lib/placement/decide/pod/pod_view.ts";
 import { narrowTemplate } from "../lib/placement/decide/workload.ts";
 import { listAt, MAX_STRUCTURE, objectAt } from "../lib/json.ts";
 import { exchangedContainers } from "../lib/placement/decide/report/mismatches.ts";

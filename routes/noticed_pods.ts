@@ -10,9 +10,9 @@ import { BACKGROUND_SHARES } from "../lib/oci/limits/image_limits.ts";
 import type { ImageUse } from "../lib/oci/types.ts";
 import type { PlacementSettings } from "../lib/placement/decide/config/types.ts";
 import { judgeImages, MAX_IMAGES, pinnedImages, reduceToImages } from "../lib/placement/decide/images.ts";
-import { expressionsOf } from "../lib/placement/decide/patch/constraints.ts";
-import { withoutOwnRequirement } from "../lib/placement/decide/patch/own_terms.ts";
-import { podRef, pullScopeOf } from "../lib/placement/decide/pod_refs.ts";
+import { expressionsOf } from "../lib/placement/decide/pod/constraints.ts";
+import { withoutOwnRequirement } from "../lib/placement/decide/pod/own_terms.ts";
+import { podRef, pullScopeOf } from "../lib/placement/decide/pod/pod_refs.ts";
 import {
   containersToKnow,
   type LateFacts,

@@ -11,7 +11,7 @@ import { makePathCheck } from "../lib/server/path_check.ts";
 import { WebhookPath } from "../lib/names.ts";
 import { openLoadLimit, OTHER_LOAD, POD_LOAD } from "../lib/server/load_limit.ts";
 import { readClientCa } from "../lib/server/certificate/open_certificate.ts";
-import { pullScopeOf } from "../lib/placement/decide/pod_refs.ts";
+import { pullScopeOf } from "../lib/placement/decide/pod/pod_refs.ts";
 import type { ServeDeps } from "./capability.ts";
 import type { Clients } from "./clients.ts";
 import { type Components, followsNodes } from "./components.ts";

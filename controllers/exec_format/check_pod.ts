@@ -6,7 +6,7 @@ import { readOptional } from "../../lib/k8s/api.ts";
 import { Resource, resourcePath, type ResourceTarget } from "../../lib/k8s/types.ts";
 import type { ReconcileResult } from "../../lib/k8s/work_queue.ts";
 import { PodLabel } from "../../lib/names.ts";
-import { parsePod } from "../../lib/placement/decide/pod_view.ts";
+import { parsePod } from "../../lib/placement/decide/pod/pod_view.ts";
 import type { PodView } from "../../lib/placement/decide/types.ts";
 import { DONE, requeueAfter } from "../controller.ts";
 import type { ExecFormatRun } from "./deps.ts";

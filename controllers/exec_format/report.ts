@@ -19,8 +19,8 @@ import { type KubeObject, Resource } from "../../lib/k8s/types.ts";
 import { errorText } from "../../lib/log.ts";
 import { EnoexecLabel, EventReason, PodLabel } from "../../lib/names.ts";
 import { emulatedFor, imagesToInspect, operatingSystemOf, usablePlatforms } from "../../lib/placement/decide/images.ts";
-import { podRef, pullScopeOf } from "../../lib/placement/decide/pod_refs.ts";
-import { parsePod } from "../../lib/placement/decide/pod_view.ts";
+import { podRef, pullScopeOf } from "../../lib/placement/decide/pod/pod_refs.ts";
+import { parsePod } from "../../lib/placement/decide/pod/pod_view.ts";
 import type { PodView } from "../../lib/placement/decide/types.ts";
 import type { ExecFormatRun } from "./deps.ts";
 

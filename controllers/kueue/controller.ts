@@ -16,8 +16,8 @@ import { decideIgnoringGate } from "../../lib/placement/decide/decide.ts";
 import type { PlacementDecision } from "../../lib/placement/decide/decision_types.ts";
 import { evidenceOf } from "../../lib/placement/decide/images.ts";
 import { planQueued } from "../../lib/placement/decide/plan_inspection.ts";
-import { pullScopeOf } from "../../lib/placement/decide/pod_refs.ts";
-import { podTemplateOf } from "../../lib/placement/decide/pod_view.ts";
+import { pullScopeOf } from "../../lib/placement/decide/pod/pod_refs.ts";
+import { podTemplateOf } from "../../lib/placement/decide/pod/pod_view.ts";
 import type { Evidence, PodView } from "../../lib/placement/decide/types.ts";
 import {
   answerPatch,

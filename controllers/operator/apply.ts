@@ -10,7 +10,7 @@ import { errorText } from "../../lib/log.ts";
 import { CLUSTER_CONFIG_NAME, EventReason, SCHEDULING_GATE, WebhookName } from "../../lib/names.ts";
 import type { OperandConfig } from "../../lib/operator/decide/config_view.ts";
 import type { OperandStep } from "../../lib/operator/decide/operand_step.ts";
-import { podRef } from "../../lib/placement/decide/pod_refs.ts";
+import { podRef } from "../../lib/placement/decide/pod/pod_refs.ts";
 import { unreachable } from "../../lib/parsed.ts";
 import type { OperatorFacts, OperatorRun } from "./deps.ts";
 import { applyMonitor, removeEvents, removeMonitor } from "./exec_format_monitor.ts";

@@ -2,8 +2,8 @@
 import { createHash } from "node:crypto";
 import { KEPT } from "../../lib/k8s/kept.ts";
 import { type KubeObject, Resource } from "../../lib/k8s/types.ts";
-import { isGated } from "../../lib/placement/decide/patch/constraints.ts";
-import { bytesOfView, KEPT_VIEW_BYTES, parsePod } from "../../lib/placement/decide/pod_view.ts";
+import { isGated } from "../../lib/placement/decide/pod/constraints.ts";
+import { bytesOfView, KEPT_VIEW_BYTES, parsePod } from "../../lib/placement/decide/pod/pod_view.ts";
 import type { PodView } from "../../lib/placement/decide/types.ts";
 import { type ReadApi, readOptional } from "../../lib/k8s/api.ts";
 

@@ -8,7 +8,7 @@ import type { ImageUse, InspectedImage } from "../../lib/oci/types.ts";
 import type { ImageJudgement } from "../../lib/placement/decide/decision_types.ts";
 import type { PlacementSettings } from "../../lib/placement/decide/config/types.ts";
 import { judgeImages, reduceToImages } from "../../lib/placement/decide/images.ts";
-import { pullScopeOf } from "../../lib/placement/decide/pod_refs.ts";
+import { pullScopeOf } from "../../lib/placement/decide/pod/pod_refs.ts";
 import type { PodView } from "../../lib/placement/decide/types.ts";
 import type { PodPlacementDeps } from "./deps.ts";
 import { type PodState, stopInspection } from "./pod_states.ts";

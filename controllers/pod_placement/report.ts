@@ -5,7 +5,7 @@ import { boardImages } from "../../lib/placement/decide/report/board.ts";
 import { decisionReason } from "../../lib/placement/decide/report/reason.ts";
 import { gateAddedReport, type PodOutcome, reportsOf } from "../../lib/placement/decide/report/reports.ts";
 import { requiredArchitectures } from "../../lib/placement/decide/place.ts";
-import { podRef } from "../../lib/placement/decide/pod_refs.ts";
+import { podRef } from "../../lib/placement/decide/pod/pod_refs.ts";
 import type { PodView } from "../../lib/placement/decide/types.ts";
 import type { PodPlacementDeps } from "./deps.ts";
 import type { GatedPodRef } from "./gated_pod.ts";

@@ -15,7 +15,7 @@ import type { PodPlacementDeps } from "./deps.ts";
 import { parseGatedPod } from "./gated_pod.ts";
 import { eventObjectOf } from "../../lib/k8s/event_input.ts";
 import { CLUSTER_CONFIG_NAME, PodLabel } from "../../lib/names.ts";
-import { parsePod } from "../../lib/placement/decide/pod_view.ts";
+import { parsePod } from "../../lib/placement/decide/pod/pod_view.ts";
 
 /** Between two sweeps (ms), before jitter. */
 const SWEEP_EVERY_MS = 5 * 60_000;

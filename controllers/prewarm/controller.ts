@@ -9,8 +9,8 @@ import { Reflector } from "../../lib/k8s/reflector.ts";
 import { type KubeObject, Resource, type ResourceType, splitKey } from "../../lib/k8s/types.ts";
 import type { PlacementSettings } from "../../lib/placement/decide/config/types.ts";
 import { imagesToInspect, MAX_IMAGES } from "../../lib/placement/decide/images.ts";
-import { pullScopeOf } from "../../lib/placement/decide/pod_refs.ts";
-import { podTemplateOf } from "../../lib/placement/decide/pod_view.ts";
+import { pullScopeOf } from "../../lib/placement/decide/pod/pod_refs.ts";
+import { podTemplateOf } from "../../lib/placement/decide/pod/pod_view.ts";
 import { type Controller, type ControllerDeps, DONE, openController, requeueAfter } from "../controller.ts";
 
 export interface PrewarmDeps extends ControllerDeps {

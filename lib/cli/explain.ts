@@ -8,7 +8,7 @@ import type { ImageOutcome } from "../placement/decide/decision_types.ts";
 import type { PlacementSettings } from "../placement/decide/config/types.ts";
 import { judgeImages, MAX_IMAGES, pinnedImages } from "../placement/decide/images.ts";
 import { offeredByNode } from "../placement/decide/offered_architectures.ts";
-import { pullScopeOf } from "../placement/decide/pod_refs.ts";
+import { pullScopeOf } from "../placement/decide/pod/pod_refs.ts";
 import { containersToKnow, type LateFacts, lateReport, pinReport } from "../placement/decide/report/mismatches.ts";
 import type { PodImages } from "../images/pods/pod_images.ts";
 import { explainPod } from "../placement/decide/explain/explain.ts";
@@ -19,7 +19,7 @@ import {
   type PodExplanation,
   type PodStage,
 } from "../placement/decide/explain/pod_explanation.ts";
-import { parsePod } from "../placement/decide/pod_view.ts";
+import { parsePod } from "../placement/decide/pod/pod_view.ts";
 import { findCondition, parseConditions } from "../cluster/condition.ts";
 import { memberOf, objectAt } from "../json.ts";
 import { CLUSTER_SELECTOR_BOUNDS, matchesSelector, parseSelector } from "../cluster/label_selector.ts";

@@ -6,7 +6,7 @@ import { parseReference } from "../../lib/oci/reference.ts";
 import { admissionPatch } from "../../lib/placement/decide/patch/admission_patch.ts";
 import { decide } from "../../lib/placement/decide/decide.ts";
 import { judgeAdmission, planAdmission } from "../../lib/placement/decide/gate.ts";
-import { parsePod } from "../../lib/placement/decide/pod_view.ts";
+import { parsePod } from "../../lib/placement/decide/pod/pod_view.ts";
 import { releasePatch } from "../../lib/placement/decide/patch/release_patch.ts";
 import { makeSettings } from "../../lib/placement/decide/config/types.ts";
 import { evidenceOf } from "../../lib/placement/decide/images.ts";

@@ -6,8 +6,8 @@ import { RestApi } from "../../lib/k8s/rest_api.ts";
 import { Resource } from "../../lib/k8s/types.ts";
 import { silentLogger } from "../../lib/log.ts";
 import { SCHEDULING_GATE } from "../../lib/names.ts";
-import { isGated } from "../../lib/placement/decide/patch/constraints.ts";
-import { parsePod } from "../../lib/placement/decide/pod_view.ts";
+import { isGated } from "../../lib/placement/decide/pod/constraints.ts";
+import { parsePod } from "../../lib/placement/decide/pod/pod_view.ts";
 import type { ClusterAccess } from "../cluster/support/cluster_access.ts";
 
 export interface BurstWatch extends AsyncDisposable {

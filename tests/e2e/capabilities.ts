@@ -5,7 +5,7 @@ import { readOptional } from "../../lib/k8s/api.ts";
 import { ApiError } from "../../lib/k8s/errors.ts";
 import { type KubeObject, Resource, type ResourceType } from "../../lib/k8s/types.ts";
 import { PodAnnotation } from "../../lib/names.ts";
-import { parseRecord } from "../../lib/placement/decide/patch/record.ts";
+import { parseRecord } from "../../lib/placement/decide/pod/record.ts";
 import { CLUSTER_VERSION_NAME, Upgrades } from "../../lib/upgrades/names.ts";
 import type { CheckDeps } from "./checks.ts";
 import { conditionOf } from "./cluster.ts";

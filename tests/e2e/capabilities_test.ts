@@ -3,7 +3,7 @@ import type { KubeApi } from "../../lib/k8s/api.ts";
 import { ApiError } from "../../lib/k8s/errors.ts";
 import { type KubeObject, Resource } from "../../lib/k8s/types.ts";
 import { PodAnnotation } from "../../lib/names.ts";
-import { renderRecord } from "../../lib/placement/decide/patch/record.ts";
+import { renderRecord } from "../../lib/placement/decide/pod/record.ts";
 import { Upgrades } from "../../lib/upgrades/names.ts";
 import { type MemoryCall, MemoryCluster } from "../support/memory_kube_api.ts";
 import { checkCapabilities } from "./capabilities.ts";

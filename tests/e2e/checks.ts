@@ -6,7 +6,7 @@ import { type KubeObject, Resource } from "../../lib/k8s/types.ts";
 import { errorText } from "../../lib/log.ts";
 import { API_GROUP, CLUSTER_CONFIG_NAME, PodAnnotation, SCHEDULING_GATE } from "../../lib/names.ts";
 import { parseReference } from "../../lib/oci/reference.ts";
-import { parseRecord } from "../../lib/placement/decide/patch/record.ts";
+import { parseRecord } from "../../lib/placement/decide/pod/record.ts";
 import { checkCapabilities } from "./capabilities.ts";
 import { conditionOf, type EndToEndCluster } from "./cluster.ts";
 import type { EndToEndOptions } from "./options.ts";

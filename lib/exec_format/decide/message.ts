@@ -1,7 +1,7 @@
 // The message of the event on a pod: which container, which architecture, and what to do next.
 import { entryOf } from "../../json.ts";
 import { GateLabel, NODE_ARCH_LABEL, SCHEDULING_GATE } from "../../names.ts";
-import { hasRequiredArchitecture } from "../../placement/decide/patch/constraints.ts";
+import { hasRequiredArchitecture } from "../../placement/decide/pod/constraints.ts";
 import type { DecisionRecord } from "../../placement/decide/decision_types.ts";
 import type { PodView } from "../../placement/decide/types.ts";
 import type { PodContainer } from "./container.ts";

@@ -4,8 +4,8 @@ import { type KubeApi, type ListOptions, type ReadApi, readOptional } from "../.
 import { listAll } from "../../k8s/lists.ts";
 import { keyOf, Resource } from "../../k8s/types.ts";
 import { GateLabel, PodLabel } from "../../names.ts";
-import { isGated } from "../decide/patch/constraints.ts";
-import { parsePod } from "../decide/pod_view.ts";
+import { isGated } from "../decide/pod/constraints.ts";
+import { parsePod } from "../decide/pod/pod_view.ts";
 import type { PodView } from "../decide/types.ts";
 import { openPendingWrites, type RateLimiter } from "../../k8s/rate_limiter.ts";
 import { classifyWriteFailure, isForbidden } from "../../k8s/errors.ts";

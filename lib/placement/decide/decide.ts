@@ -1,7 +1,7 @@
 // The decision about a gated pod, made from its plan and from what the inspections of its images came to.
 import type { IgnoreReason, PlacementDecision } from "./decision_types.ts";
 import { failingCount, nextAttemptAfterMs } from "./failures.ts";
-import { isGated } from "./patch/constraints.ts";
+import { isGated } from "./pod/constraints.ts";
 import { giveUp, placeByImages } from "./place.ts";
 import type { PlacementFacts } from "./types.ts";
 

@@ -6,7 +6,7 @@ import type { TolerationPlan } from "../../cluster/taint.ts";
 import type { PlacementConfigs, PlacementSettings } from "./config/types.ts";
 import type { AdmissionVerdict, ImageJudgement, NowhereDecision, PlaceDecision } from "./decision_types.ts";
 import { imagesToInspect, judgeImages, MAX_IMAGES } from "./images.ts";
-import { recordOf, renderRecord } from "./patch/record.ts";
+import { recordOf, renderRecord } from "./pod/record.ts";
 import { planUndecidedTolerations } from "./patch/tolerations.ts";
 import { placeByImages } from "./place.ts";
 import { planInspection } from "./plan_inspection.ts";

@@ -5,8 +5,8 @@ import type { ImageUse, InspectedImage, Inspection, InspectionFailure, Platform 
 import { isIndexType } from "../../oci/image/manifest.ts";
 import { unreachable } from "../../parsed.ts";
 import type { ImageVolumes, PlacementSettings } from "./config/types.ts";
-import { allowedArchitectures, expressionsOf } from "./patch/constraints.ts";
-import { withoutOwnRequirement } from "./patch/own_terms.ts";
+import { allowedArchitectures, expressionsOf } from "./pod/constraints.ts";
+import { withoutOwnRequirement } from "./pod/own_terms.ts";
 import type { ImageFailure, ImageJudgement, ImageOutcome } from "./decision_types.ts";
 import { entryOf, type JsonObject, listAt, memberOf, textAt } from "../../json.ts";
 import type { Evidence, PlannedPod, PodView } from "./types.ts";

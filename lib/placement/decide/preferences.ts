@@ -1,7 +1,7 @@
 // The nodeAffinityScoring plugin: which preferred terms a pod gets, from which config, and the audit of it.
 import { PodAnnotation } from "../../names.ts";
-import { preferredArchitectures, prefersArchitecture } from "./patch/constraints.ts";
-import { splitPreferredTerms } from "./patch/own_terms.ts";
+import { preferredArchitectures, prefersArchitecture } from "./pod/constraints.ts";
+import { splitPreferredTerms } from "./pod/own_terms.ts";
 import type { PreferenceOutcome, PreferencePlan, PreferredTerm } from "./decision_types.ts";
 import { entryOf } from "../../json.ts";
 import type { ScoringSource } from "./config/selection.ts";

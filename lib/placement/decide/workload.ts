@@ -11,10 +11,10 @@ import type { PlacementDecision } from "./decision_types.ts";
 import { failureText } from "./failures.ts";
 import { affinityOperations } from "./patch/affinity.ts";
 import { changesOf } from "./patch/changes.ts";
-import { allowedArchitectures, allows, hasRequiredArchitecture } from "./patch/constraints.ts";
-import { ownRequirement } from "./patch/own_terms.ts";
+import { allowedArchitectures, allows, hasRequiredArchitecture } from "./pod/constraints.ts";
+import { ownRequirement } from "./pod/own_terms.ts";
 import { requiredArchitectures } from "./place.ts";
-import { parsePod } from "./pod_view.ts";
+import { parsePod } from "./pod/pod_view.ts";
 import { decisionReason } from "./report/reason.ts";
 import type { PodView } from "./types.ts";
 

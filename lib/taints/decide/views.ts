@@ -6,7 +6,7 @@ import { entryOf, isObject, type JsonObject, listAt, memberOf, objectAt, textAt,
 import { type IndexedRequirement, parseRequirement } from "../../cluster/label_selector.ts";
 import { keyOf, type KubeObject } from "../../k8s/types.ts";
 import { PodAnnotation, SCHEDULING_GATE } from "../../names.ts";
-import { parseRecord } from "../../placement/decide/patch/record.ts";
+import { parseRecord } from "../../placement/decide/pod/record.ts";
 import { covers } from "./tolerations.ts";
 import type { PodScope, TaintDaemonSet, TaintNode, TaintPod, TaintRule } from "./types.ts";
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { keptPod, parseGatedPod, PodReader } from "../../../controllers/pod_placement/gated_pod.ts";
 import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
 import { judgeImages, reduceToImages } from "../../../lib/placement/decide/images.ts";
-import { isLarge, parsePod } from "../../../lib/placement/decide/pod_view.ts";
+import { isLarge, parsePod } from "../../../lib/placement/decide/pod/pod_view.ts";
 import { makeSettings } from "../../../lib/placement/decide/config/types.ts";
 import { AMD64, ARCH, fact, gatesOf, requiredOf, term } from "../../lib/placement/decide/make.ts";
 import { openScene, whileRunning } from "../make.ts";

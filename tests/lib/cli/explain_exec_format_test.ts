@@ -5,7 +5,7 @@ import type { KubeApi } from "../../../lib/k8s/api.ts";
 import { AnswerTooLarge, ApiError } from "../../../lib/k8s/errors.ts";
 import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
 import { explainPod } from "../../../lib/placement/decide/explain/explain.ts";
-import { parsePod } from "../../../lib/placement/decide/pod_view.ts";
+import { parsePod } from "../../../lib/placement/decide/pod/pod_view.ts";
 import { FakeClock } from "../../support/fake_clock.ts";
 import { MemoryCluster } from "../../support/memory_kube_api.ts";
 import { makeFailedImage, makeFailedPod } from "../exec_format/decide/make.ts";

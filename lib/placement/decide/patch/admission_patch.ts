@@ -6,8 +6,8 @@ import { unreachable } from "../../../parsed.ts";
 import type { AdmissionVerdict } from "../decision_types.ts";
 import type { PodView } from "../types.ts";
 import { changesOf, NO_CHANGES, type PodChanges, STRIPPED } from "./changes.ts";
-import { isGated } from "./constraints.ts";
-import { ownRequirement } from "./own_terms.ts";
+import { isGated } from "../pod/constraints.ts";
+import { ownRequirement } from "../pod/own_terms.ts";
 import { renderChanges } from "./pod_patch.ts";
 
 /** The largest object that etcd stores by default, less what its encoding may add (bytes). */

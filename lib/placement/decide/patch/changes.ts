@@ -18,7 +18,7 @@ import {
   type RequiredAddition,
   requiredAddition,
 } from "./affinity.ts";
-import { recordOf, renderRecord } from "./record.ts";
+import { recordOf, renderRecord } from "../pod/record.ts";
 import type { TolerationPlan } from "../../../cluster/taint.ts";
 
 /** Key → wanted value; undefined = the key must be absent. Keys not in the map are left alone. */

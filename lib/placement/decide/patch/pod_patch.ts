@@ -7,7 +7,7 @@ import { entryOf, utf8Length } from "../../../json.ts";
 import type { PodView } from "../types.ts";
 import { affinityOperations } from "./affinity.ts";
 import type { Changes, PodChanges } from "./changes.ts";
-import { isGated } from "./constraints.ts";
+import { isGated } from "../pod/constraints.ts";
 import type { TolerationPlan } from "../../../cluster/taint.ts";
 
 export const LABELS = "/metadata/labels";

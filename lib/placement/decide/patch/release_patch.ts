@@ -7,7 +7,7 @@ import { clip } from "../failures.ts";
 import type { PodView } from "../types.ts";
 import { PREFERRED_TERMS_POINTER, REQUIRED_TERMS_POINTER } from "./affinity.ts";
 import { type Changes, changesOf, NO_CHANGES } from "./changes.ts";
-import { isGated } from "./constraints.ts";
+import { isGated } from "../pod/constraints.ts";
 import { ANNOTATIONS, LABELS, removeGate, renderChanges } from "./pod_patch.ts";
 
 /** Empty when there is nothing to do. A failed `test` (422 without causes) means: read the pod and decide again. */

@@ -7,8 +7,8 @@ import type { ImageJudgement } from "../decision_types.ts";
 import { clip } from "../failures.ts";
 import type { PlacementSettings } from "../config/types.ts";
 import { emulatedFor, operatingSystemOf, usablePlatforms } from "../images.ts";
-import { allowedArchitectures, pinnedArchitectures } from "../patch/constraints.ts";
-import { withoutOwnRequirement } from "../patch/own_terms.ts";
+import { allowedArchitectures, pinnedArchitectures } from "../pod/constraints.ts";
+import { withoutOwnRequirement } from "../pod/own_terms.ts";
 import type { ContainerView, PodView } from "../types.ts";
 import { MESSAGE_MAX, type PodReport, type SlottedReport } from "./report_slots.ts";
 

@@ -1,7 +1,7 @@
 // Pods that the API server admitted without the webhook (`failurePolicy: Ignore`). They are reported, never changed.
 import { EventReason, PodAnnotation, PodLabel } from "../../../names.ts";
 import type { PlacementConfigs, PlacementSettings } from "../config/types.ts";
-import { isGated } from "../patch/constraints.ts";
+import { isGated } from "../pod/constraints.ts";
 import { clip } from "../failures.ts";
 import { judgeAdmission, planAdmission } from "../gate.ts";
 import { entryOf } from "../../../json.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { decideRepair, type RepairFacts } from "../../../../lib/exec_format/decide/decide_repair.ts";
-import { parsePod } from "../../../../lib/placement/decide/pod_view.ts";
+import { parsePod } from "../../../../lib/placement/decide/pod/pod_view.ts";
 import { makeFailedPod } from "./make.ts";
 
 const REPLICA_SET = { kind: "ReplicaSet", name: "web", controller: true };

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { podContainers } from "../../../../lib/exec_format/decide/container.ts";
 import { describeFailure, type FailureFacts } from "../../../../lib/exec_format/decide/message.ts";
-import { parsePod } from "../../../../lib/placement/decide/pod_view.ts";
+import { parsePod } from "../../../../lib/placement/decide/pod/pod_view.ts";
 import { ended, makeFailedPod } from "./make.ts";
 
 const GATE = "multiarch.openshift.io/scheduling-gate";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { SCHEDULING_GATE } from "../../../../lib/names.ts";
 import { verdictReason } from "../../../../lib/placement/decide/report/reason.ts";
-import { parsePod } from "../../../../lib/placement/decide/pod_view.ts";
+import { parsePod } from "../../../../lib/placement/decide/pod/pod_view.ts";
 import { makeSettings } from "../../../../lib/placement/decide/config/types.ts";
 import {
   type AdmissionChanges,

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { SCHEDULING_GATE } from "../../../../lib/names.ts";
 import { admissionPatch } from "../../../../lib/placement/decide/patch/admission_patch.ts";
-import { isGated } from "../../../../lib/placement/decide/patch/constraints.ts";
+import { isGated } from "../../../../lib/placement/decide/pod/constraints.ts";
 import { removeGate } from "../../../../lib/placement/decide/patch/pod_patch.ts";
 import { applied, at, gatesOf, make, type Row, rows } from "./make.ts";
 

@@ -7,7 +7,7 @@ import {
   type PlacementConfigs,
   type PlacementSettings,
 } from "../../../../lib/placement/decide/config/types.ts";
-import { parsePod } from "../../../../lib/placement/decide/pod_view.ts";
+import { parsePod } from "../../../../lib/placement/decide/pod/pod_view.ts";
 import { AMD64, ARCH, ARM64, configs, type Json, make, NO_CONFIGS, type Row, rows } from "./make.ts";
 
 const SETTINGS = makeSettings({ operatorNamespace: "archway" });

@@ -11,7 +11,7 @@ import type {
   Platform,
 } from "../../../../lib/oci/types.ts";
 import { parseClusterConfig, parseNamespaceConfig } from "../../../../lib/placement/decide/config/config.ts";
-import { parsePod } from "../../../../lib/placement/decide/pod_view.ts";
+import { parsePod } from "../../../../lib/placement/decide/pod/pod_view.ts";
 import {
   type ClusterConfig,
   makeSettings,

@@ -6,11 +6,11 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { SCHEDULING_GATE } from "../../../../lib/names.ts";
 import { admissionPatch } from "../../../../lib/placement/decide/patch/admission_patch.ts";
-import { isEmptyTerm } from "../../../../lib/placement/decide/patch/constraints.ts";
+import { isEmptyTerm } from "../../../../lib/placement/decide/pod/constraints.ts";
 import { decide } from "../../../../lib/placement/decide/decide.ts";
 import { judgeAdmission } from "../../../../lib/placement/decide/gate.ts";
-import { parsePod } from "../../../../lib/placement/decide/pod_view.ts";
-import { RECORD_MAX_BYTES } from "../../../../lib/placement/decide/patch/record.ts";
+import { parsePod } from "../../../../lib/placement/decide/pod/pod_view.ts";
+import { RECORD_MAX_BYTES } from "../../../../lib/placement/decide/pod/record.ts";
 import { releasePatch } from "../../../../lib/placement/decide/patch/release_patch.ts";
 import { reportsOf } from "../../../../lib/placement/decide/report/reports.ts";
 import {

@@ -8,7 +8,7 @@ import {
   type RuntimeClassRule,
   type VariantLabel,
 } from "../../../../lib/placement/decide/config/types.ts";
-import { parseRecord } from "../../../../lib/placement/decide/patch/record.ts";
+import { parseRecord } from "../../../../lib/placement/decide/pod/record.ts";
 import type { InspectedImage, Platform } from "../../../../lib/oci/types.ts";
 import { admitted, annotationsOf, ARCH, at, gatesOf, type Json, make, released, requiredOf, running } from "./make.ts";
 

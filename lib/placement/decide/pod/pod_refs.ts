@@ -1,6 +1,6 @@
 // References to a pod: as the object of an event, and as the scope of the pull secrets for its images.
-import type { PullScope } from "../../cluster/pull_secret_names.ts";
-import type { PodView } from "./types.ts";
+import type { PullScope } from "../../../cluster/pull_secret_names.ts";
+import type { PodView } from "../types.ts";
 
 export interface PodReference {
   readonly apiVersion: "v1";

@@ -1,9 +1,9 @@
 // JSON of a pod → PodView. No schema, because it runs thousands of times a second. What is odd reads as absent.
-import { parseTolerations } from "../../cluster/taint.ts";
-import { parseTime } from "../../cluster/time.ts";
-import { pointer } from "../../k8s/patch.ts";
-import { KubeVirt, PodAnnotation } from "../../names.ts";
-import { pullSecretNames } from "../../cluster/pull_secret_names.ts";
+import { parseTolerations } from "../../../cluster/taint.ts";
+import { parseTime } from "../../../cluster/time.ts";
+import { pointer } from "../../../k8s/patch.ts";
+import { KubeVirt, PodAnnotation } from "../../../names.ts";
+import { pullSecretNames } from "../../../cluster/pull_secret_names.ts";
 import {
   heapBytesOf,
   isObject,
@@ -15,9 +15,9 @@ import {
   textEntries,
   textMapAt,
   utf8Length,
-} from "../../json.ts";
-import { parseRecord } from "./patch/record.ts";
-import type { ContainerView, OwnerView, PodView } from "./types.ts";
+} from "../../../json.ts";
+import { parseRecord } from "./record.ts";
+import type { ContainerView, OwnerView, PodView } from "../types.ts";
 
 const NOTHING: readonly never[] = [];
 const CONTAINER_LISTS = ["initContainers", "containers"] as const;

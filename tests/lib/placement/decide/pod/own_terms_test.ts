@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { ownRequirement } from "../../../../../lib/placement/decide/patch/own_terms.ts";
+import { ownRequirement } from "../../../../../lib/placement/decide/pod/own_terms.ts";
 import { AMD64, ARCH, ARM64, type Json, make, released, requiredOf } from "../make.ts";
 
 function recorded(decision: string, architectures: readonly string[], terms?: readonly Json[]): Json {

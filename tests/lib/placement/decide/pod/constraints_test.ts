@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import {
   hasPreferredArchitecture,
   hasRequiredArchitecture,
-} from "../../../../../lib/placement/decide/patch/constraints.ts";
+} from "../../../../../lib/placement/decide/pod/constraints.ts";
 import { hasControlPlaneSelector } from "../../../../../lib/placement/decide/ignore.ts";
 import { imagesToInspect } from "../../../../../lib/placement/decide/images.ts";
 import { makeSettings } from "../../../../../lib/placement/decide/config/types.ts";

@@ -5,7 +5,7 @@ import {
   RECORD_MAX_BYTES,
   recordOf,
   renderRecord,
-} from "../../../../../lib/placement/decide/patch/record.ts";
+} from "../../../../../lib/placement/decide/pod/record.ts";
 import { decide } from "../../../../../lib/placement/decide/decide.ts";
 import { AMD64, ARM64, make } from "../make.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { parsePod } from "../../../../lib/placement/decide/pod_view.ts";
-import { make } from "./make.ts";
+import { parsePod } from "../../../../../lib/placement/decide/pod/pod_view.ts";
+import { make } from "../make.ts";
 
 Deno.test("parsePod() reads containers with the pointers of their images, init containers first", () => {
   const pod = make.view(
