@@ -146,7 +146,7 @@ function describeGo(machine: MachineFacts): string {
 function renderOneGo(results: Results): readonly string[] {
   const [go, ...others] = comparedOn(results);
   if (others.length > 0) return ["The tables below are not of one go: each names its commit.", ""];
-  return [`All of the tables down to "As installed on nodes" are of one go of \`deno task figures --run\`: ${go}.`, ""];
+  return [`All tables above "As installed on nodes" are of one go of \`deno task figures --run\`: ${go}.`, ""];
 }
 
 function renderSection([name, title, command]: Section, results: Results, isOneGo: boolean): readonly string[] {

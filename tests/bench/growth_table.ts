@@ -6,7 +6,7 @@ import type { MachineFacts } from "./machine.ts";
 export type GrowthEntry = GrowthResult & { readonly machine: MachineFacts };
 
 export const COLUMNS = [
-  ...["Point", "CPU ms a pod (≤ 2)", "ms an image", "Idle MB", "Most MB (≤ 250)"],
+  ...["Point", "CPU ms a pod (≤ 2.2)", "ms an image", "Idle MB", "Most MB (≤ 250)"],
   ...["Writes", "Events", "Reads", "Watched KB", "Gate p50 ms"],
 ];
 
