@@ -18,7 +18,7 @@ export interface Endpoint {
   readonly transport: EndpointTransport;
 }
 
-/** An endpoint with the credentials to try there, best first. */
+/** An endpoint with the credentials to try there, in their order: the pod's, then the keyring's. Secret: never log, never store. */
 export interface PlannedEndpoint extends Endpoint {
   readonly credentials: readonly Credential[];
 }

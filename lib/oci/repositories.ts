@@ -2,7 +2,6 @@
 import type { Clock } from "../clock.ts";
 import type { RegistryAccess } from "./registry_access.ts";
 import type { Rights } from "./auth/token_scopes.ts";
-import { matchCredentials } from "./credentials/match.ts";
 import { InspectionError, inspectionError } from "./errors.ts";
 import type { RegistryDocument } from "./image/document.ts";
 import { parseManifest } from "./image/manifest.ts";
@@ -86,7 +85,7 @@ export class Repositories {
     const { access: { keyring, clients }, signal } = this.#deps;
     const { host, repository } = endpoint;
     const callers = callersOf({ priority: "gated" });
-    const credentials = matchCredentials(await keyring.lookup({ host, repository, callers }, signal), endpoint);
+    const credentials = await keyring.lookup({ host, repository, callers }, signal);
     const context = { callers, signal, log: this.#log };
     return new RepositoryClient(clients, { endpoint: { ...endpoint, credentials }, context, rights });
   }

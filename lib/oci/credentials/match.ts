@@ -14,7 +14,7 @@ interface Ranked {
   readonly scope: Scope;
 }
 
-/** Best first: longer path, then fewer wildcards in the host, then as listed. Matching twice changes nothing. */
+/** Best first: longer path, then fewer wildcards in the host, then as listed. */
 export function matchCredentials(credentials: readonly Credential[], target: RepositoryTarget): readonly Credential[] {
   const wanted = parseTarget(target);
   if (wanted === undefined) return [];
