@@ -1,8 +1,10 @@
 // Sends requests to one repository: logged in with one credential after another, until an answer counts.
 //
-//   send ── for each credential ── first ── request ─┬─ final ────────────────────────── answered
-//                                                    └─ refused ── next ── request ──┬── answered
-//                                                                                    └── refused
+//   send ── for each credential ── first ── request ─┬─ final ──────────────────────────────────── answered
+//                                                    ├─ 429, no login ── past limit ── request ─┬─ answered
+//                                                    └─ refused ── next ── request ─────────────┤
+//                                                                                               └─ refused
+//   Where all are refused and the remembered challenge was wrong, all credentials are tried a second time.
 import type { Clock } from "../clock.ts";
 import type { LearnedChallenges } from "./auth/learned_challenges.ts";
 import { type Authorization, Login, type NextAttempt } from "./auth/login.ts";
@@ -55,8 +57,8 @@ type Refusal = Extract<RepositoryAnswer, { kind: "refused" }> & Pick<NextAttempt
 
 type Attempt = Extract<RepositoryAnswer, { kind: "answered" }> | Refusal;
 
-/** The refusal while no request has been sent. */
-const NOT_SENT: Refusal = { kind: "refused", answer: undefined, mayDiffer: true, isOtherLogin: false };
+/** Nothing is known yet of the repository's answer: the next credential is tried. */
+const INCONCLUSIVE: Refusal = { kind: "refused", answer: undefined, mayDiffer: true, isOtherLogin: false };
 
 export class RepositoryClient {
   readonly endpoint: PlannedEndpoint;
@@ -91,7 +93,7 @@ export class RepositoryClient {
   }
 
   async #tryEach(request: RepositoryRequest, credentials: readonly (Credential | undefined)[]): Promise<Attempt> {
-    let refusal = NOT_SENT;
+    let refusal = INCONCLUSIVE;
     for (const credential of credentials) {
       const attempt = await this.#tryOne(request, credential);
       if (attempt.kind === "answered") return attempt;
@@ -107,14 +109,14 @@ export class RepositoryClient {
   async #tryOne(request: RepositoryRequest, credential: Credential | undefined): Promise<Attempt> {
     const first = await this.#login.first(credential);
     // A token server may refuse anonymous tokens although the repository is open: it is still tried without one.
-    if (first.kind === "denied" && credential !== undefined) return NOT_SENT;
+    if (first.kind === "denied" && credential !== undefined) return INCONCLUSIVE;
     const isLoggedIn = first.kind === "header";
     const sent = await this.#send(request, first).catch(rateLimitOf);
     // That anonymous requests are limited says nothing of this credential.
-    const mayPass = credential !== undefined && !isLoggedIn && isLimit(sent);
-    const pass = mayPass ? await this.#login.pastLimit(credential) : undefined;
-    if (pass?.kind === "denied") return NOT_SENT;
-    if (pass?.kind === "header") return await this.#tryAgain(request, pass, NOT_SENT);
+    const mayLogInInstead = credential !== undefined && !isLoggedIn && isLimit(sent);
+    const login = mayLogInInstead ? await this.#login.pastLimit(credential) : undefined;
+    if (login?.kind === "denied") return INCONCLUSIVE;
+    if (login?.kind === "header") return await this.#tryAgain(request, login, INCONCLUSIVE);
     if (sent instanceof InspectionError) throw sent;
     if (request.isFinal(sent, isLoggedIn)) return answered(sent, first);
     const { mayReadRoot } = request;
