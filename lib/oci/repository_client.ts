@@ -1,13 +1,13 @@
 // Sends requests to one repository: logged in with one credential after another, until an answer counts.
 //
-//   send ── for each credential ── first ── request ─┬─ final ──────────────────────────────────── answered
-//                                                    ├─ 429, no login ── past limit ── request ─┬─ answered
-//                                                    └─ refused ── next ── request ─────────────┤
-//                                                                                               └─ refused
+//   send ─ for each credential ─ authorizeAhead ─ request ─┬─ final ─────────────────────────────────────── answered
+//                                                          ├─ 429, no login ─ authorizeAtRoot ─ request ─┬─ answered
+//                                                          └─ refused ─ authorizeAfterRefusal ─ request ─┤
+//                                                                                                        └─ refused
 //   Where all are refused and the remembered challenge was wrong, all credentials are tried a second time.
 import type { Clock } from "../clock.ts";
 import type { LearnedChallenges } from "./auth/learned_challenges.ts";
-import { type Authorization, Login, type NextAttempt } from "./auth/login.ts";
+import { type AfterRefusal, type Authorization, Login } from "./auth/login.ts";
 import type { TokenSource } from "./auth/token.ts";
 import type { Rights } from "./auth/token_scopes.ts";
 import type { Credential } from "./credential.ts";
@@ -53,12 +53,17 @@ export type RepositoryAnswer =
   | { readonly kind: "answered"; readonly answer: Answer; readonly credential: Credential | undefined }
   | { readonly kind: "refused"; readonly answer: Answer | undefined };
 
-type Refusal = Extract<RepositoryAnswer, { kind: "refused" }> & Pick<NextAttempt, "mayDiffer" | "isOtherLogin">;
+type Refusal = Extract<RepositoryAnswer, { kind: "refused" }> & Omit<AfterRefusal, "again">;
 
 type Attempt = Extract<RepositoryAnswer, { kind: "answered" }> | Refusal;
 
 /** Nothing is known yet of the repository's answer: the next credential is tried. */
-const INCONCLUSIVE: Refusal = { kind: "refused", answer: undefined, mayDiffer: true, isOtherLogin: false };
+const INCONCLUSIVE: Refusal = {
+  kind: "refused",
+  answer: undefined,
+  isNextCredentialUseful: true,
+  wasWrongChallenge: false,
+};
 
 export class RepositoryClient {
   readonly endpoint: PlannedEndpoint;
@@ -88,8 +93,8 @@ export class RepositoryClient {
   ): Promise<RepositoryAnswer> {
     const first = await this.#tryEach(request, credentials);
     // The cached challenge was not that of the repository: try all credentials again with the right one.
-    const isOtherLogin = first.kind === "refused" && first.isOtherLogin;
-    return isOtherLogin ? await this.#tryEach(request, credentials) : first;
+    const wasWrongChallenge = first.kind === "refused" && first.wasWrongChallenge;
+    return wasWrongChallenge ? await this.#tryEach(request, credentials) : first;
   }
 
   async #tryEach(request: RepositoryRequest, credentials: readonly (Credential | undefined)[]): Promise<Attempt> {
@@ -99,28 +104,28 @@ export class RepositoryClient {
       if (attempt.kind === "answered") return attempt;
       // Some registries answer 404 where access is missing: a missing manifest weighs more than a refusal.
       const answer = refusal.answer?.status === 404 ? refusal.answer : attempt.answer ?? refusal.answer;
-      refusal = { ...attempt, answer, isOtherLogin: refusal.isOtherLogin || attempt.isOtherLogin };
-      if (!attempt.mayDiffer) break;
+      refusal = { ...attempt, answer, wasWrongChallenge: refusal.wasWrongChallenge || attempt.wasWrongChallenge };
+      if (!attempt.isNextCredentialUseful) break;
     }
     return refusal;
   }
 
   /** Sends with one credential, and once more where the first answer, or a limit, makes another login worth it. */
   async #tryOne(request: RepositoryRequest, credential: Credential | undefined): Promise<Attempt> {
-    const first = await this.#login.first(credential);
+    const first = await this.#login.authorizeAhead(credential);
     // A token server may refuse anonymous tokens although the repository is open: it is still tried without one.
     if (first.kind === "denied" && credential !== undefined) return INCONCLUSIVE;
     const isLoggedIn = first.kind === "header";
     const sent = await this.#send(request, first).catch(rateLimitOf);
     // That anonymous requests are limited says nothing of this credential.
     const mayLogInInstead = credential !== undefined && !isLoggedIn && isLimit(sent);
-    const login = mayLogInInstead ? await this.#login.pastLimit(credential) : undefined;
+    const login = mayLogInInstead ? await this.#login.authorizeAtRoot(credential) : undefined;
     if (login?.kind === "denied") return INCONCLUSIVE;
     if (login?.kind === "header") return await this.#tryAgain(request, login, INCONCLUSIVE);
     if (sent instanceof InspectionError) throw sent;
     if (request.isFinal(sent, isLoggedIn)) return answered(sent, first);
     const { mayReadRoot } = request;
-    const { again, ...outlook } = await this.#login.next(first, { answer: sent, mayReadRoot });
+    const { again, ...outlook } = await this.#login.authorizeAfterRefusal(first, { answer: sent, mayReadRoot });
     const refusal = { kind: "refused", answer: sent, ...outlook } as const;
     return again === undefined ? refusal : await this.#tryAgain(request, again, refusal);
   }

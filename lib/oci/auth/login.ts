@@ -1,10 +1,10 @@
 // Logging in to one repository: which challenge to answer, and with what. A password only where learned_challenges.ts
 // allows it, or where the repository has just given the challenge itself, without a redirect to another origin.
 //
-//   request     answers the challenge of
-//   first       the repository, as learned before; else the root of the host, where that is known or has to be
-//   next        the refusal itself; else the root; else of an origin that the registry redirects to, anonymously
-//   past limit  the root
+//                          answers the challenge of
+//   authorizeAhead         the repository, as learned before; else the root of the host, where it is known or has to be
+//   authorizeAfterRefusal  the refusal; else the root; else, anonymously, an origin that the registry redirects to
+//   authorizeAtRoot        the root
 import { orAborted } from "../../clock.ts";
 import type { Credential } from "../credential.ts";
 import { InspectionError, inspectionError } from "../errors.ts";
@@ -32,13 +32,13 @@ export type Authorization = Header & {
   readonly challenge: Challenge | undefined;
 };
 
-export interface NextAttempt {
+export interface AfterRefusal {
   /** What to send the request with once more; undefined: it would get the same answer. */
   readonly again: Authorization | undefined;
   /** Whether another credential may get another answer. */
-  readonly mayDiffer: boolean;
-  /** Whether the repository turned out to be logged in to in another way than was expected. */
-  readonly isOtherLogin: boolean;
+  readonly isNextCredentialUseful: boolean;
+  /** Whether the challenge that was expected turned out to be the wrong one. */
+  readonly wasWrongChallenge: boolean;
 }
 
 interface LoginDeps extends EndpointDeps {
@@ -71,15 +71,15 @@ export class Login {
     return this.#elsewhere;
   }
 
-  /** Answers the challenge that is expected before the repository gives one. Throws InspectionError as {@link next} does. */
-  async first(credential: Credential | undefined): Promise<Authorization> {
+  /** Answers the challenge that is expected before the repository gives one. Throws as {@link authorizeAfterRefusal} does. */
+  async authorizeAhead(credential: Credential | undefined): Promise<Authorization> {
     const { challenges, endpoint } = this.#deps;
     const known = this.#offered ?? challenges.own(endpoint, credential);
     return await this.#authorize(credential, known ?? await challenges.root(endpoint, this.#rootReader));
   }
 
   /** Answers the challenge of the host's root, while requests without a login are limited. Undefined: it cannot be done now. */
-  async pastLimit(credential: Credential): Promise<Authorization | undefined> {
+  async authorizeAtRoot(credential: Credential): Promise<Authorization | undefined> {
     const { challenges, endpoint } = this.#deps;
     try {
       return await this.#authorize(credential, await challenges.readRoot(endpoint, this.#rootReader));
@@ -90,10 +90,10 @@ export class Login {
   }
 
   /** What a refusal leads to. Throws InspectionError where the token server fails, or a password would be sent in the clear. */
-  async next(
+  async authorizeAfterRefusal(
     tried: Authorization,
     { answer, mayReadRoot }: { readonly answer: Answer; readonly mayReadRoot: boolean },
-  ): Promise<NextAttempt> {
+  ): Promise<AfterRefusal> {
     const { challenges, endpoint } = this.#deps;
     const { credential, challenge: expected } = tried;
     const isLoggedIn = tried.kind === "header";
@@ -103,14 +103,14 @@ export class Login {
       (mayRootSay ? await challenges.readRoot(endpoint, this.#rootReader) : undefined);
     if (offered === undefined) {
       const again = isLoggedIn ? undefined : await this.#anonymouslyElsewhere(answer);
-      return { again, mayDiffer: isLoggedIn || expected !== undefined, isOtherLogin: false };
+      return { again, isNextCredentialUseful: isLoggedIn || expected !== undefined, wasWrongChallenge: false };
     }
-    const isOtherLogin = expected !== undefined && !isSameLogin(expected, offered);
+    const wasWrongChallenge = expected !== undefined && !isSameLogin(expected, offered);
     const isFutile = tried.kind === "denied" || isLoggedIn && offered.kind === "basic";
-    if (isFutile && !isOtherLogin) return { again: undefined, mayDiffer: true, isOtherLogin };
+    if (isFutile && !wasWrongChallenge) return { again: undefined, isNextCredentialUseful: true, wasWrongChallenge };
     if (isLoggedIn && offered.kind === "bearer") this.#discardTokens(credential, offered);
     const again = await this.#authorize(credential, offered);
-    return { again: again.kind === "header" ? again : undefined, mayDiffer: true, isOtherLogin };
+    return { again: again.kind === "header" ? again : undefined, isNextCredentialUseful: true, wasWrongChallenge };
   }
 
   /** The repository's own challenge for the credential; undefined when the answer has none that counts. */
