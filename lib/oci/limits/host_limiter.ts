@@ -9,8 +9,8 @@ import { type Callers, mostUrgent } from "../callers.ts";
 import type { FailureReason } from "../types.ts";
 import type { HealthReporter } from "./health_reporter.ts";
 import type { HostState } from "./host_state.ts";
-import { KeyedLimiter, PERMITS } from "./keyed_limiter.ts";
 import { type LimitedAnswer, type Outcome, outcomeOf, outcomeOfFailure } from "./outcome.ts";
+import { PERMITS, RegistryLimit } from "./registry_limit.ts";
 
 /** What a request is for: repository and account, and the namespaces that requested it. */
 export interface LimitedRequest {
@@ -34,9 +34,9 @@ export class HostLimiter {
   readonly #host: string;
   readonly #clock: Clock;
   readonly #reporter: HealthReporter;
-  readonly #whole: KeyedLimiter;
-  readonly #accounts = new Map<string, KeyedLimiter>();
-  readonly #groups = new Map<string, KeyedLimiter>();
+  readonly #hostLimit: RegistryLimit;
+  readonly #accounts = new Map<string, RegistryLimit>();
+  readonly #groups = new Map<string, RegistryLimit>();
   #lastSuccessAtMs: number | undefined;
   #lastAnswerMs = -Infinity;
   #lastFailure: HostState["lastFailure"];
@@ -48,11 +48,11 @@ export class HostLimiter {
     this.#host = options.host;
     this.#clock = options.clock;
     this.#reporter = options.reporter;
-    this.#whole = new KeyedLimiter("host", { registry: options.host }, options.clock);
+    this.#hostLimit = new RegistryLimit("host", { registry: options.host }, options.clock);
   }
 
   get isIdle(): boolean {
-    return this.#whole.isUnused;
+    return this.#hostLimit.isUnused;
   }
 
   get hasAnswered(): boolean {
@@ -63,7 +63,7 @@ export class HostLimiter {
     const accounts = [...this.#accounts.values()];
     const pausedForMs = Math.max(0, ...accounts.map((account) => account.pausedForMs));
     const remaining = accounts.map((account) => account.remaining).filter((left) => left !== undefined);
-    const { taken, waiting } = this.#whole.permits;
+    const { taken, waiting } = this.#hostLimit.permits;
     return {
       host: this.#host,
       circuit: this.#circuit,
@@ -80,7 +80,7 @@ export class HostLimiter {
 
   /** The circuit as others see it. A host that has not answered since a group began to fail shows the state of that group. */
   get #circuit(): HostState["circuit"] {
-    const { circuit } = this.#whole;
+    const { circuit } = this.#hostLimit;
     if (circuit !== "closed") return circuit;
     const failing = [...this.#groups.values()].find(({ circuit, sinceMs }) =>
       circuit !== "closed" && sinceMs > this.#lastAnswerMs
@@ -103,7 +103,7 @@ export class HostLimiter {
       // Before permits are given back: whether others may have them depends on it.
       this.#note(request, request.isForeign === true ? ofRegistryAlone(outcome) : outcome);
       permits[Symbol.dispose]();
-      this.#whole.refuseWaiting();
+      this.#hostLimit.refuseWaiting();
       this.#accounts.get(request.account)?.refuseWaiting();
     }
   }
@@ -123,36 +123,36 @@ export class HostLimiter {
       }
       using permits = new DisposableStack();
       permits.use(await account.permits.acquire(callers, signal));
-      permits.use(await this.#whole.permits.acquire(callers, signal));
+      permits.use(await this.#hostLimit.permits.acquire(callers, signal));
       // While it waited, its account or repository may have been refused.
       const isFree = this.#paused(request, account) === undefined && this.#refusal(request, account) === undefined;
       if (isFree && (this.#group(request)?.tryPass() ?? true)) return permits.move();
-      this.#whole.withdrew();
+      this.#hostLimit.withdrew();
     }
   }
 
-  #refusal(request: LimitedRequest, account: KeyedLimiter): InspectionError | undefined {
+  #refusal(request: LimitedRequest, account: RegistryLimit): InspectionError | undefined {
     const priority = mostUrgent(request.callers);
-    return this.#whole.refusal(priority) ?? this.#group(request)?.refusal(priority) ?? account.refusal(priority);
+    return this.#hostLimit.refusal(priority) ?? this.#group(request)?.refusal(priority) ?? account.refusal(priority);
   }
 
-  #paused(request: LimitedRequest, account: KeyedLimiter): KeyedLimiter | undefined {
+  #paused(request: LimitedRequest, account: RegistryLimit): RegistryLimit | undefined {
     return [account, this.#group(request)].find((one) => one !== undefined && one.pausedForMs > 0);
   }
 
   #note(request: LimitedRequest, outcome: Outcome): void {
-    const [whole, account, group] = [this.#whole, this.#account(request.account), this.#group(request)];
+    const [host, account, group] = [this.#hostLimit, this.#account(request.account), this.#group(request)];
     switch (outcome.kind) {
       case "nothing":
         group?.withdrew();
-        return whole.withdrew();
+        return host.withdrew();
       case "answered":
         this.#worked();
         this.#groups.delete(keyOfGroup(request));
         account.worked(outcome.remaining);
         if (outcome.status < 400) this.#lastSuccessAtMs = this.#clock.nowMs();
         if (group !== undefined) this.#reporter.worked(group);
-        return this.#reporter.worked(whole);
+        return this.#reporter.worked(host);
       case "rate-limited":
         // The host works, so its circuit stays closed; only this account is limited.
         this.#worked();
@@ -160,24 +160,24 @@ export class HostLimiter {
         this.#noteFailure("RateLimited");
         return account.paused(outcome.pauseMs, outcome.message);
       case "overloaded":
-        whole.worked();
+        host.worked();
         this.#noteFailure("ServerError");
         return this.#failingGroup(request).paused(outcome.pauseMs, outcome.message);
       case "repository-failed":
         this.#noteFailure(outcome.reason);
         this.#groupFailed(request, outcome.message);
-        return this.#isHostFailing(request) ? whole.failed(outcome.message) : whole.withdrew();
+        return this.#isHostFailing(request) ? host.failed(outcome.message) : host.withdrew();
       case "host-failed":
         this.#noteFailure(outcome.reason);
         group?.withdrew();
-        this.#reporter.failed(whole, outcome.message);
-        return whole.failed(outcome.message);
+        this.#reporter.failed(host, outcome.message);
+        return host.failed(outcome.message);
     }
   }
 
   #worked(): void {
     this.#lastAnswerMs = this.#clock.monotonicMs();
-    this.#whole.worked();
+    this.#hostLimit.worked();
   }
 
   #noteFailure(reason: FailureReason): void {
@@ -187,10 +187,10 @@ export class HostLimiter {
   #isHostFailing({ isForeign = false }: LimitedRequest): boolean {
     if (isForeign) return false;
     const own = [...this.#groups.keys()].filter((key) => !key.startsWith(FOREIGN));
-    return this.#whole.circuit !== "closed" || own.length >= GROUPS_OF_A_HOST;
+    return this.#hostLimit.circuit !== "closed" || own.length >= GROUPS_OF_A_HOST;
   }
 
-  #group(request: LimitedRequest): KeyedLimiter | undefined {
+  #group(request: LimitedRequest): RegistryLimit | undefined {
     return this.#groups.get(keyOfGroup(request));
   }
 
@@ -200,26 +200,26 @@ export class HostLimiter {
     this.#reporter.failed(group, message);
   }
 
-  #failingGroup(request: LimitedRequest): KeyedLimiter {
+  #failingGroup(request: LimitedRequest): RegistryLimit {
     const repositories = groupOf(request.repository);
-    const make = (): KeyedLimiter => new KeyedLimiter("group", { registry: this.#host, repositories }, this.#clock);
+    const make = (): RegistryLimit => new RegistryLimit("group", { registry: this.#host, repositories }, this.#clock);
     return keep(this.#groups, keyOfGroup(request), make);
   }
 
-  #account(name: string): KeyedLimiter {
-    return keep(this.#accounts, name, () => new KeyedLimiter("account", { registry: this.#host }, this.#clock));
+  #account(name: string): RegistryLimit {
+    return keep(this.#accounts, name, () => new RegistryLimit("account", { registry: this.#host }, this.#clock));
   }
 }
 
-function keep(all: Map<string, KeyedLimiter>, name: string, make: () => KeyedLimiter): KeyedLimiter {
-  const limiter = all.get(name) ?? make();
+function keep(all: Map<string, RegistryLimit>, name: string, make: () => RegistryLimit): RegistryLimit {
+  const limit = all.get(name) ?? make();
   all.delete(name);
-  all.set(name, limiter);
-  if (all.size > MAX_KEPT) forgetOne(all, limiter);
-  return limiter;
+  all.set(name, limit);
+  if (all.size > MAX_KEPT) forgetOne(all, limit);
+  return limit;
 }
 
-function forgetOne(all: Map<string, KeyedLimiter>, current: KeyedLimiter): void {
+function forgetOne(all: Map<string, RegistryLimit>, current: RegistryLimit): void {
   const unused = [...all].filter(([, one]) => one !== current && one.isUnused);
   if (unused.length < MAX_KEPT) return;
   const [least = unused[0]] = [

@@ -4,8 +4,8 @@ import type { Logger } from "../../log.ts";
 import { HealthReporter } from "./health_reporter.ts";
 import { HostLimiter, type LimitedRequest } from "./host_limiter.ts";
 import { foldStates, type HostState, NamedHosts } from "./host_state.ts";
-import { MAX_WAIT_MS } from "./keyed_limiter.ts";
 import { type LimitedAnswer, pauseOf } from "./outcome.ts";
+import { MAX_WAIT_MS } from "./registry_limit.ts";
 
 /** Hosts with a state: image names are user input, so there may be any number of them. */
 const MAX_HOSTS = 1_000;

@@ -1,4 +1,5 @@
-// What limits the requests of one key of a registry. A refusal counts against its cause alone, so there are three kinds:
+// Limits the requests to one host, those of one account there, or those to one group of its repositories.
+// A refusal counts against its cause alone, so there are three kinds:
 //
 //   kind     permits that namespaces share    nothing is sent after                          says
 //   host     20                               5 failures in a row, but for one probe         CircuitOpen
@@ -26,14 +27,14 @@ const MIN_REMAINING: Readonly<Record<InspectionPriority, number>> = { gated: 0, 
 /** A reported quota is used for so long; then one request may read it again (ms). */
 const QUOTA_LIFE_MS = 60_000;
 
-export type LimiterKind = "host" | "account" | "group";
+export type RegistryLimitKind = "host" | "account" | "group";
 
-export class KeyedLimiter {
+export class RegistryLimit {
   /** When it was made (monotonic ms): a group begins with a failure. */
   readonly sinceMs: number;
   readonly subject: HealthSubject;
   readonly health = new Health();
-  readonly #kind: LimiterKind;
+  readonly #kind: RegistryLimitKind;
   readonly #clock: Clock;
   readonly #breaker: Breaker;
   #permits: FairLimiter | undefined;
@@ -43,7 +44,7 @@ export class KeyedLimiter {
   #pauseEnding: Promise<void> | undefined;
   #quota: { readonly remaining: number; readonly untilMs: number } | undefined;
 
-  constructor(kind: LimiterKind, subject: HealthSubject, clock: Clock) {
+  constructor(kind: RegistryLimitKind, subject: HealthSubject, clock: Clock) {
     this.#kind = kind;
     this.subject = subject;
     this.#clock = clock;
