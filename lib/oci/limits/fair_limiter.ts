@@ -16,14 +16,15 @@ export interface FairLimiterOptions {
   readonly onUnused?: (() => void) | undefined;
 }
 
-/** Permits that one request takes, 1 when absent; given when any is free, so that a heavy one is not passed over. */
-export interface Weight {
+/** What one request takes of the permits. */
+export interface Taking {
+  /** How many permits, 1 when absent; given when any is free, so that a heavy request is not passed over. */
   readonly weight?: number | undefined;
   /** Of a request that does not wait: a smaller share than the namespace has otherwise. */
   readonly share?: number | undefined;
 }
 
-interface Waiter extends Weight {
+interface Waiter extends Taking {
   readonly give: (permit: Permit) => void;
   readonly refuse: (reason: unknown) => void;
 }
@@ -59,22 +60,22 @@ export class FairLimiter {
   }
 
   /** A permit at once; undefined when none is free for the namespace. What waits is not passed over: it gets what it may have. */
-  tryAcquire(namespace: string, { weight = 1, share }: Weight = {}): Permit | undefined {
+  tryAcquire(namespace: string, { weight = 1, share }: Taking = {}): Permit | undefined {
     if (this.#taken >= this.limit || !this.#mayHave(namespace, share)) return undefined;
     return this.#options.mayGive?.() ?? true ? this.#take(namespace, weight) : undefined;
   }
 
   /** The same for the first of the callers that may have one: a caller whose share is used up does not hold up the others. */
-  tryAcquireAny({ members }: Callers, weight: Weight): Permit | undefined {
+  tryAcquireAny({ members }: Callers, taking: Taking): Permit | undefined {
     for (const { namespace } of members) {
-      const permit = this.tryAcquire(namespace, weight);
+      const permit = this.tryAcquire(namespace, taking);
       if (permit !== undefined) return permit;
     }
     return undefined;
   }
 
   /** Waits for a permit. Rejects with the signal's reason, or with that of {@link refuseAll}. */
-  async acquire(callers: Callers, signal: AbortSignal, { weight }: Weight = {}): Promise<Permit> {
+  async acquire(callers: Callers, signal: AbortSignal, { weight }: Taking = {}): Promise<Permit> {
     signal.throwIfAborted();
     const free = this.#queue.size === 0 ? this.tryAcquireAny(callers, { weight }) : undefined;
     if (free !== undefined) return free;
