@@ -22,7 +22,7 @@ import { canonicalReference, type ImageReference } from "../reference.ts";
 import { SharedCalls } from "../shared_call.ts";
 import { type AccessScope, openAccessScopes, PUBLIC_SCOPE } from "./access_scope.ts";
 import { InspectionStore, type KnownTag } from "./inspection_store.ts";
-import { NegativeCache } from "./negative.ts";
+import { FailureCache } from "./negative.ts";
 import { type DocumentRecord, isDeepEnough } from "./records.ts";
 import { TagLookups } from "./tag_lookups.ts";
 
@@ -58,7 +58,7 @@ interface Scoped<T> {
 export class CachedInspector implements Inspector<PlannedRequest> {
   readonly #deps: CachedInspectorDeps;
   readonly #store: InspectionStore;
-  readonly #failures: NegativeCache;
+  readonly #failures: FailureCache;
   readonly #lookups: TagLookups;
   readonly #underWay: SharedCalls<InspectionReport>;
   readonly #scopeOf = openAccessScopes();
@@ -66,7 +66,7 @@ export class CachedInspector implements Inspector<PlannedRequest> {
   constructor(deps: CachedInspectorDeps) {
     this.#deps = deps;
     this.#store = new InspectionStore(deps);
-    this.#failures = new NegativeCache(deps);
+    this.#failures = new FailureCache(deps);
     this.#lookups = new TagLookups(deps);
     this.#underWay = new SharedCalls({ clock: deps.clock });
   }

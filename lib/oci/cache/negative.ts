@@ -30,7 +30,7 @@ interface Entry extends AskedFailure {
   readonly lifeMs: number;
 }
 
-export class NegativeCache {
+export class FailureCache {
   readonly #clock: Clock;
   readonly #entries = new LRUCache<string, Entry>({
     maxSize: CACHE_SHARES.failures,
