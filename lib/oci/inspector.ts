@@ -5,7 +5,7 @@
 //        ▼                                                                                        ▲
 //   1  with_keyring            plans the pull, completes the credentials    config/, credentials/ │
 //        ▼ PlannedRequest                                                                         │
-//   2  cache/cached            equal inspections are one, digests for good, tags for a while      │
+//   2  cache/cached_inspector  equal inspections are one, digests for good, tags for a while      │
 //        ▼ PlannedRequest                                                                         │
 //   3  registry_inspector      limits/image_limits, then the endpoints in order                   │ ImageRead
 //      image_reader            manifest, children and configs as far as they are needed           │ ManifestDocument

@@ -5,7 +5,7 @@ import { openDenoKv } from "../../lib/kv/deno_kv.ts";
 import { REST_MS } from "../../lib/kv/guarded_store.ts";
 import type { KeyValueStore } from "../../lib/kv/store.ts";
 import { silentLogger } from "../../lib/log.ts";
-import { CachedInspector } from "../../lib/oci/cache/cached.ts";
+import { CachedInspector } from "../../lib/oci/cache/cached_inspector.ts";
 import { makeRequest } from "../support/inspectors.ts";
 import type { PlannedRequest, RegistryLookups } from "../../lib/oci/inspector.ts";
 import { lacks } from "../support/needs.ts";

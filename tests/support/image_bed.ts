@@ -5,7 +5,7 @@ import type { PullScope } from "../../lib/cluster/pull_secret_names.ts";
 import type { PullCredentials } from "../../lib/images/pods/pull_secrets.ts";
 import type { KeyValueStore } from "../../lib/kv/store.ts";
 import { silentLogger } from "../../lib/log.ts";
-import { CachedInspector } from "../../lib/oci/cache/cached.ts";
+import { CachedInspector } from "../../lib/oci/cache/cached_inspector.ts";
 import { withKeyring } from "../../lib/oci/with_keyring.ts";
 import type { ImageUse, InspectedImage } from "../../lib/oci/types.ts";
 import { FakeClock } from "./fake_clock.ts";

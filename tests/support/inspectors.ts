@@ -6,7 +6,7 @@ import { systemClock } from "../../lib/clock.ts";
 import type { KeyValueStore } from "../../lib/kv/store.ts";
 import { type Logger, silentLogger } from "../../lib/log.ts";
 import { RequestLimiter } from "../../lib/oci/limits/request_limiter.ts";
-import { CachedInspector } from "../../lib/oci/cache/cached.ts";
+import { CachedInspector } from "../../lib/oci/cache/cached_inspector.ts";
 import type { Credential, Keyring } from "../../lib/oci/credential.ts";
 import { matchCredentials } from "../../lib/oci/credentials/match.ts";
 import { failureOf, InspectionError } from "../../lib/oci/errors.ts";

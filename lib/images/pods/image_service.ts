@@ -6,7 +6,7 @@ import { KnownImages } from "./known_images.ts";
 import { openDenoKv } from "../../kv/deno_kv.ts";
 import type { KeyValueStore } from "../../kv/store.ts";
 import type { Logger } from "../../log.ts";
-import { CachedInspector } from "../../oci/cache/cached.ts";
+import { CachedInspector } from "../../oci/cache/cached_inspector.ts";
 import type { HostState } from "../../oci/limits/host_state.ts";
 import type { ImageLimits } from "../../oci/limits/image_limits.ts";
 import { RegistryInspector } from "../../oci/registry_inspector.ts";

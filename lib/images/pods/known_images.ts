@@ -1,6 +1,6 @@
 // What warm admission may place pods by without a request: the policy over the inspector's cache.
 import { LRUCache } from "lru-cache";
-import type { CachedInspector, RecalledImage } from "../../oci/cache/cached.ts";
+import type { CachedInspector, RecalledImage } from "../../oci/cache/cached_inspector.ts";
 import { CACHE_SHARES, weightOfTexts } from "../../oci/weights.ts";
 import type { PullPlanner } from "../../oci/pull_plan.ts";
 import type { Freshness, InspectionReport } from "../../oci/inspector.ts";

@@ -12,7 +12,7 @@ import { callersOf } from "../../oci/callers.ts";
 import type { ImageLimits } from "../../oci/limits/image_limits.ts";
 import type { InspectionFailure } from "../../oci/types.ts";
 import { type PullScope, pullSecretNames } from "../../cluster/pull_secret_names.ts";
-import { SharedCalls } from "../../oci/shared_call.ts";
+import { SharedCalls } from "../../oci/shared_calls.ts";
 
 /** How far pull secrets may be read: those of any pod, only those in Archway's own namespace, none at all. */
 export type PullSecretMode = "pod" | "own-namespace" | "none";

@@ -2,7 +2,7 @@
 import * as z from "zod";
 import type { Clock } from "../../clock.ts";
 import { parseBoundedObject } from "../../json.ts";
-import { SharedCalls } from "../shared_call.ts";
+import { SharedCalls } from "../shared_calls.ts";
 import { pauseOf } from "../limits/outcome.ts";
 import type { RequestLimiter } from "../limits/request_limiter.ts";
 import { inspectionError } from "../errors.ts";

@@ -2,7 +2,7 @@
 // the next one instead of one under way. Look-ups of an image keep to a rate, however many pods pull it with `Always`.
 import { LRUCache } from "lru-cache";
 import type { Clock } from "../../clock.ts";
-import { SharedCalls } from "../shared_call.ts";
+import { SharedCalls } from "../shared_calls.ts";
 import type { Callers } from "../callers.ts";
 import type { InspectionReport } from "../inspector.ts";
 import { atMost } from "../weights.ts";

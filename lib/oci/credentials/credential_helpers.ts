@@ -8,7 +8,7 @@ import { ReportOnce } from "../files/followed_file.ts";
 import type { CommandRunner } from "./run_command.ts";
 import { DOCKER_HUB, hostKey } from "../registry_host.ts";
 import type { Callers } from "../callers.ts";
-import { SharedCalls } from "../shared_call.ts";
+import { SharedCalls } from "../shared_calls.ts";
 
 interface HelperDeps {
   readonly log: Logger;

@@ -16,7 +16,7 @@ import {
 import { followFile, ReportOnce } from "../files/followed_file.ts";
 import type { CommandRunner } from "./run_command.ts";
 import { hostKey } from "../registry_host.ts";
-import { SharedCalls } from "../shared_call.ts";
+import { SharedCalls } from "../shared_calls.ts";
 
 /** The kubelet waits a minute; a gated pod should not. */
 const PLUGIN_TIMEOUT_MS = 20_000;

@@ -1,6 +1,6 @@
 // A value that is read from the cluster and kept for a while; callers at the same time share one reading.
 import type { Clock } from "../../clock.ts";
-import { SharedCalls } from "../../oci/shared_call.ts";
+import { SharedCalls } from "../../oci/shared_calls.ts";
 
 export interface Keepable<T> {
   readonly value: T;

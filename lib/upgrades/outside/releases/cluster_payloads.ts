@@ -10,7 +10,7 @@ import { Resource } from "../../../k8s/types.ts";
 import { errorText, type Logger } from "../../../log.ts";
 import type { Credential } from "../../../oci/credential.ts";
 import { parseDockerConfigSecret } from "../../../oci/credentials/docker_config.ts";
-import { SharedCalls } from "../../../oci/shared_call.ts";
+import { SharedCalls } from "../../../oci/shared_calls.ts";
 import type { Payload } from "../../decide/types/cluster.ts";
 import { Repositories, type RepositoriesDeps } from "../../../oci/repositories.ts";
 import { textAt } from "../../../json.ts";

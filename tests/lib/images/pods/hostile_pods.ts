@@ -6,7 +6,7 @@ import { KnownImages } from "../../../../lib/images/pods/known_images.ts";
 import { openPodImages } from "../../../../lib/images/pods/pod_images.ts";
 import { silentLogger } from "../../../../lib/log.ts";
 import { openPlacementMetrics } from "../../../support/process_metrics.ts";
-import { CachedInspector } from "../../../../lib/oci/cache/cached.ts";
+import { CachedInspector } from "../../../../lib/oci/cache/cached_inspector.ts";
 import { withKeyring } from "../../../../lib/oci/with_keyring.ts";
 import { makeSettings } from "../../../../lib/placement/decide/config/types.ts";
 import { MAX_IMAGES } from "../../../../lib/placement/decide/images.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { SharedCalls } from "../../../lib/oci/shared_call.ts";
+import { SharedCalls } from "../../../lib/oci/shared_calls.ts";
 import { FakeClock } from "../../support/fake_clock.ts";
 
 const NEVER = new AbortController().signal;

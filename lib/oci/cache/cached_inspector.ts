@@ -19,10 +19,10 @@ import {
   reportWithoutRequests,
 } from "../inspector.ts";
 import { canonicalReference, type ImageReference } from "../reference.ts";
-import { SharedCalls } from "../shared_call.ts";
+import { SharedCalls } from "../shared_calls.ts";
 import { type AccessScope, openAccessScopes, PUBLIC_SCOPE } from "./access_scope.ts";
+import { FailureCache } from "./failure_cache.ts";
 import { InspectionStore, type KnownTag } from "./inspection_store.ts";
-import { FailureCache } from "./negative.ts";
 import { type DocumentRecord, isDeepEnough } from "./records.ts";
 import { TagLookups } from "./tag_lookups.ts";
 

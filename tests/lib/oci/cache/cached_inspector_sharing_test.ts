@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { LOOK_UP_AGAIN, makeCredential, makeRequest, type RequestParts } from "../../../support/inspectors.ts";
 import type { KeyValueStore } from "../../../../lib/kv/store.ts";
 import { silentLogger } from "../../../../lib/log.ts";
-import { CachedInspector } from "../../../../lib/oci/cache/cached.ts";
+import { CachedInspector } from "../../../../lib/oci/cache/cached_inspector.ts";
 import { type InspectionReport, type PlannedRequest, reportWithoutRequests } from "../../../../lib/oci/inspector.ts";
 import { type InspectionPriority, mostUrgent } from "../../../../lib/oci/callers.ts";
 import { FakeClock } from "../../../support/fake_clock.ts";
