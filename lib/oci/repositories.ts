@@ -59,12 +59,12 @@ export class Repositories {
     read: (session: Session<WholeManifest>, endpoint: Endpoint) => Promise<T>,
   ): Promise<T> {
     const { clock, signal } = this.#deps;
-    const attempt = retries === "none" ? undefined : (
+    const retrying = retries === "none" ? undefined : (
       <T>(work: () => Promise<T>): Promise<T> => withRetries(work, { clock, signal })
     );
     const first = await firstAnswer({ image, endpoints }, signal, async (endpoint) => {
       const client = await this.#reader(endpoint);
-      return await read(new Session({ client, keep: keepWhole, attempt }), endpoint);
+      return await read(new Session({ client, keep: keepWhole, retrying }), endpoint);
     });
     if (first.kind === "failed") throw new InspectionError(first.failure);
     return first.value;

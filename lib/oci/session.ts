@@ -26,7 +26,7 @@ interface SessionOptions<Read> {
   readonly client: RepositoryClient;
   /** What is kept of a manifest: its bytes are needed only by who writes it elsewhere. */
   readonly keep: (document: RegistryDocument) => Read;
-  readonly attempt?: (<T>(read: () => Promise<T>) => Promise<T>) | undefined;
+  readonly retrying?: (<T>(read: () => Promise<T>) => Promise<T>) | undefined;
 }
 
 const MIB = 1024 * 1024;
@@ -84,7 +84,7 @@ export class Session<Read = ReadManifest> {
     return this.#read({ kind: "head", identifier }, (document) => document);
   }
 
-  /** The bytes as they come, unchecked and in one attempt. The stream fails with InspectionError. */
+  /** The bytes as they come, unchecked and without retries. The stream fails with InspectionError. */
   async layer(digest: string): Promise<ReadableStream<Uint8Array>> {
     const name = { kind: "layer", identifier: digest } as const;
     const { answer: { status, stream } } = await this.#request(name);
@@ -94,8 +94,8 @@ export class Session<Read = ReadManifest> {
 
   /** Parses within the limit of parsing. */
   #read<T>(name: DocumentName, parse: (document: RegistryDocument) => T): Promise<T> {
-    const { attempt = (read) => read() } = this.#options;
-    return attempt(async () => {
+    const { retrying = (read) => read() } = this.#options;
+    return retrying(async () => {
       const { endpoint, context: { callers, signal }, limits } = this.#client;
       const { answer, credential } = await this.#request(name);
       const arrived = { bytes: answer.body.byteLength, callers, signal, registry: endpoint.host };
@@ -116,6 +116,7 @@ export class Session<Read = ReadManifest> {
     if (sent.kind === "refused") throw refused(endpoint, { document, status: sent.answer?.status });
     const { status } = sent.answer;
     if (status !== 429 && status < 500) return sent;
+    // Final, but no document: limited or broken, unless a 5xx says that it is gone (limits/outcome.ts decides).
     const isGone = isAbsence(sent.answer) || mayBeAbsence({ status, method: message.method });
     if (isGone) throw refused(endpoint, { document, status: 404 });
     throw unreadable(endpoint, { document, status, retryAfterMs: this.#client.pauseOf(sent.answer) });
