@@ -151,8 +151,8 @@ function answer(deps: GatePodDeps, { request, reviewBytes }: SizedRequest): Answ
   const settings = deps.settingsOf(pod.namespace);
   const plan = planAdmission(pod, deps.configsOf(pod.namespace), settings);
   const images = imagesAtAdmission(pod, plan, settings);
-  const isLeft = plan.kind === "decided";
-  const known = images.length > 0 && (settings.warmAdmission || isLeft) ? deps.recall(pod, images) : undefined;
+  const isDecided = plan.kind === "decided";
+  const known = images.length > 0 && (settings.warmAdmission || isDecided) ? deps.recall(pod, images) : undefined;
   const mayGate = deps.mayGate();
   const facts = { pod, settings, plan, known: known?.images, mayGate, liveArchitectures: deps.liveArchitectures() };
   const verdict = judgeAdmission(facts);
@@ -162,12 +162,12 @@ function answer(deps: GatePodDeps, { request, reviewBytes }: SizedRequest): Answ
     deps.log.warn("pod admitted as it is: it may be too large to be stored with a patch", { uid: request.uid });
     return UNTOUCHED;
   }
-  const isWorthwhile = isLeft
+  const isWorthwhile = isDecided
     ? known === undefined || known.isAging || configOf.length > 0
     : verdict.kind === "gate" || verdict.kind === "place" && known?.isAging === true;
   if (images.length > 0 && isWorthwhile && !request.dryRun) deps.prefetch(pod, images, configOf);
   if (isNoticed(verdict) && !request.dryRun) deps.notices.pinned(pod);
-  report(deps, { pod, verdict, images: isLeft ? [] : images, dryRun: request.dryRun });
+  report(deps, { pod, verdict, images: isDecided ? [] : images, dryRun: request.dryRun });
   return { outcome: outcomeOf(verdict), patch };
 }
 

@@ -56,7 +56,7 @@ export type IgnoreReason =
 export type AdmissionVerdict =
   & {
     readonly nodeAffinityScoring: boolean;
-    /** Images of a pod that is left alone whose config must be read before its tolerations are final. */
+    /** Where a pod is decided without its images: those whose config must be read before its tolerations are final. */
     readonly configOf: readonly string[];
   }
   & (

@@ -39,8 +39,8 @@ export function imagesAtAdmission(
 /** The verdict on a pod that is being created: the first that applies. Never fails. */
 export function judgeAdmission(facts: AdmissionFacts): AdmissionVerdict {
   const { pod, settings, plan, mayGate } = facts;
-  const left = judgeLeft(facts);
-  const configOf = left?.configOf ?? [];
+  const decidedImages = judgeDecided(facts);
+  const configOf = decidedImages?.configOf ?? [];
   const nodeAffinityScoring = plan.scoring;
   const pass = (reason: "AuditMode" | "GatingStopped"): AdmissionVerdict => {
     const tolerations = planUndecidedTolerations(pod, settings.ownTaints);
@@ -49,9 +49,10 @@ export function judgeAdmission(facts: AdmissionFacts): AdmissionVerdict {
   if (settings.audit) return pass("AuditMode");
   if (plan.kind === "decided" && plan.decision.kind === "ignore") {
     const { reason } = plan.decision;
-    return { kind: "ignore", reason, tolerations: leftTolerations(facts, left), nodeAffinityScoring, configOf };
+    const tolerations = tolerationsOfDecided(facts, decidedImages);
+    return { kind: "ignore", reason, tolerations, nodeAffinityScoring, configOf };
   }
-  const decision = settings.warmAdmission ? decideWarm(facts, left) : undefined;
+  const decision = settings.warmAdmission ? decideWarm(facts, decidedImages) : undefined;
   // Such a pod cannot run now. Held for a moment, it gets a uid, and by that the event that says why.
   const needsEvent = decision?.kind === "nowhere" || decision?.noMatchingNodes === true;
   if (decision !== undefined && !(needsEvent && mayGate)) {
@@ -60,30 +61,32 @@ export function judgeAdmission(facts: AdmissionFacts): AdmissionVerdict {
   return mayGate ? { kind: "gate", nodeAffinityScoring, configOf } : pass("GatingStopped");
 }
 
-/** What is known of the images of a pod that placement leaves alone; undefined where they do not matter, or are unknown. */
-function judgeLeft({ pod, plan, settings, known }: AdmissionFacts): ImageJudgement | undefined {
+/** What is known of the images of a pod that is decided without them; undefined where they do not matter, or are unknown. */
+function judgeDecided({ pod, plan, settings, known }: AdmissionFacts): ImageJudgement | undefined {
   if (known === undefined || plan.kind !== "decided") return undefined;
   const wanted = imagesAtAdmission(pod, plan, settings);
   return wanted.length === 0 ? undefined : judgeImages(pod, settings, wanted, known);
 }
 
-function leftTolerations(
+function tolerationsOfDecided(
   { pod, settings }: AdmissionFacts,
-  left: ImageJudgement | undefined,
+  decidedImages: ImageJudgement | undefined,
 ): readonly TolerationPlan[] {
   // Where they share none, no node is better than another.
-  const isKnown = left?.kind === "shared" && left.configOf.length === 0 && left.architectures.length > 0;
-  return planUndecidedTolerations(pod, settings.ownTaints, isKnown ? left.architectures : undefined);
+  const isFinal = decidedImages?.kind === "shared" && decidedImages.configOf.length === 0;
+  const isKnown = isFinal && decidedImages.architectures.length > 0;
+  return planUndecidedTolerations(pod, settings.ownTaints, isKnown ? decidedImages.architectures : undefined);
 }
 
 /** The decision where it can be made without asking a registry; undefined where it cannot. */
 function decideWarm(
   facts: AdmissionFacts,
-  left: ImageJudgement | undefined,
+  decidedImages: ImageJudgement | undefined,
 ): PlaceDecision | NowhereDecision | undefined {
   const { pod, settings, plan, known } = facts;
   if (plan.kind === "decided") {
-    return plan.decision.kind === "place" ? { ...plan.decision, tolerations: leftTolerations(facts, left) } : undefined;
+    if (plan.decision.kind !== "place") return undefined;
+    return { ...plan.decision, tolerations: tolerationsOfDecided(facts, decidedImages) };
   }
   if (known === undefined) return undefined;
   const judgement = judgeImages(pod, settings, plan.images, known);
