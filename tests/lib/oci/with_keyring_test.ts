@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { systemClock } from "../../../lib/clock.ts";
 import type { Credential, Keyring } from "../../../lib/oci/credential.ts";
-import type { InspectionReport, InspectionRequest, Inspector } from "../../../lib/oci/inspector.ts";
+import type { InspectionReport, Inspector, PlannedRequest } from "../../../lib/oci/inspector.ts";
 import { NO_REQUESTS } from "../../../lib/oci/request_log.ts";
 import { fingerprintOfAll } from "../../../lib/oci/fingerprint.ts";
 import type { FailureReason } from "../../../lib/oci/types.ts";
@@ -18,7 +18,7 @@ const ENDPOINTS = [
 ];
 
 interface Asked {
-  readonly requests: readonly InspectionRequest[];
+  readonly requests: readonly PlannedRequest[];
   readonly reports: readonly InspectionReport[];
 }
 
@@ -30,8 +30,8 @@ async function ask(
     readonly reason?: FailureReason;
   },
 ): Promise<Asked> {
-  const seen: InspectionRequest[] = [];
-  const inner: Inspector = {
+  const seen: PlannedRequest[] = [];
+  const inner: Inspector<PlannedRequest> = {
     inspect: (request) => {
       seen.push(request);
       const failure = { kind: "permanent", reason, message: "Cannot read it." } as const;
@@ -47,7 +47,11 @@ async function ask(
 
 async function credentialsFor(pods: readonly Credential[], keyring: readonly Credential[]): Promise<readonly string[]> {
   const { requests } = await ask(["quay.io/org/app:v1"], { pods, keyring });
-  return (requests[0]?.credentials ?? []).map(({ source }) => source);
+  return sourcesOf(requests[0]?.credentials ?? []);
+}
+
+function sourcesOf(credentials: readonly Credential[]): readonly string[] {
+  return credentials.map(({ source }) => source);
 }
 
 function named(source: string, scope: string): Credential {
@@ -62,7 +66,10 @@ Deno.test("withKeyring() drops what matches no endpoint of the image", async () 
 Deno.test("withKeyring() puts the pod's before the keyring's, endpoint by endpoint", async () => {
   const pods = [named("pod", "quay.io")];
   const keyring = [named("global", "quay.io/org"), named("for the mirror", "mirror.example")];
-  assert.deepEqual(await credentialsFor(pods, keyring), ["for the mirror", "pod", "global"]);
+  const { requests: [request] } = await ask(["quay.io/org/app:v1"], { pods, keyring });
+  assert.deepEqual(sourcesOf(request?.credentials ?? []), ["for the mirror", "pod", "global"]);
+  const own = request?.endpoints.map(({ credentials }) => sourcesOf(credentials));
+  assert.deepEqual(own, [["for the mirror"], ["pod", "global"]]);
 });
 
 Deno.test("withKeyring() keeps equal credentials once", async () => {
