@@ -1,4 +1,4 @@
-// Drives one reconcile: reads what it requests, carries out what it decides, writes the status it gives, in its order.
+// Drives one reconcile, in its order: reads what it requests, carries out what it decides, writes the status where it has changed.
 import { isDeepStrictEqual } from "node:util";
 import { isConflict } from "../../lib/k8s/errors.ts";
 import { Resource } from "../../lib/k8s/types.ts";

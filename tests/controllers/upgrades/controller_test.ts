@@ -8,7 +8,7 @@ import { machineSet } from "../../lib/upgrades/decide/make.ts";
 import { noAnswer } from "../../support/until.ts";
 import { whileRunning } from "../make.ts";
 import { NAMESPACE, openUpgradeScene, pool, type UpgradeScene } from "./make.ts";
-import { lookOnce } from "./play.ts";
+import { lookOnce, writesOf } from "./play.ts";
 
 const signal = new AbortController().signal;
 const UPGRADING = { history: [{ version: "4.20.5", phase: "Upgrading", startTime: "2026-11-21T12:00:00Z" }] };
@@ -139,6 +139,17 @@ Deno.test("M-322 drain.mode Delete removes pods that are overdue, the very ones 
   await lookAtDrains(scene);
   assert.equal(scene.cluster.find("pods", "shop/web"), undefined);
   assert.deepEqual(scene.calls.filter(({ verb }) => verb === "delete").map(({ name }) => name), ["web"]);
+});
+
+Deno.test("a status is written where it has changed: a second look at the same time writes nothing", async () => {
+  const status = { history: [{ version: "4.20.5", phase: "Pending" }] };
+  const scene = openUpgradeScene({ spec: { upgradeAt: "2126-01-01T00:00:00Z" }, status });
+  const written = async (): Promise<number> => {
+    scene.calls.length = 0;
+    await lookOnce(scene);
+    return writesOf(scene, "patch", "upgradeconfigs");
+  };
+  assert.deepEqual([await written(), await written()], [1, 0]);
 });
 
 Deno.test("M-006 M-008 M-130 a failed read of plan, settings or ClusterVersion ends a reconcile with nothing written", async () => {
