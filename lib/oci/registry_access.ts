@@ -8,7 +8,7 @@ import { NO_REGISTRY_ENVIRONMENT, type RegistryEnvironment, systemPaths } from "
 import type { NamedPaths } from "./config/settings_files.ts";
 import type { Credential, Keyring } from "./credential.ts";
 import { type KeyringOptions, openKeyring } from "./credentials/keyring.ts";
-import { ConnectionVariants } from "./http/connection_variants.ts";
+import { ConnectionWays } from "./http/connection_ways.ts";
 import { Transport, type TransportDeps } from "./http/transport.ts";
 import { ImageLimits } from "./limits/image_limits.ts";
 import { RequestLimiter } from "./limits/request_limiter.ts";
@@ -54,7 +54,7 @@ export function openRegistryAccess(options: RegistryAccessOptions): RegistryAcce
   const transport = new Transport({ limits, clock, resolve: resolveAddresses, userAgent, proxies, audience });
   const limiter = new RequestLimiter({ clock, log, declared: [...config.registry, ...config.insecureRegistry] });
   const tokens = new TokenSource({ transport, limiter, clock });
-  const learned = { challenges: new LearnedChallenges(), variants: new ConnectionVariants() };
+  const learned = { challenges: new LearnedChallenges(), ways: new ConnectionWays() };
   const clients = { transport, tokens, limits, limiter, clock, ...learned };
   return { planner, keyring, clients, [Symbol.dispose]: () => transport[Symbol.dispose]() };
 }

@@ -21,7 +21,7 @@ import { RequestLog } from "../../lib/oci/request_log.ts";
 import { type ImageReference, parseReference } from "../../lib/oci/reference.ts";
 import { TokenSource } from "../../lib/oci/auth/token.ts";
 import { LearnedChallenges } from "../../lib/oci/auth/learned_challenges.ts";
-import { ConnectionVariants } from "../../lib/oci/http/connection_variants.ts";
+import { ConnectionWays } from "../../lib/oci/http/connection_ways.ts";
 import { Transport, type TransportDeps } from "../../lib/oci/http/transport.ts";
 import { withKeyring } from "../../lib/oci/with_keyring.ts";
 import { type FakeRegistry, openFakeRegistry } from "./registry.ts";
@@ -90,7 +90,7 @@ export function openTestInspector(
   const tokens = new TokenSource({ transport, limiter, clock });
   const registry = new RegistryInspector({
     ...{ transport, tokens, limits, limiter, clock },
-    ...{ challenges: new LearnedChallenges(), variants: new ConnectionVariants() },
+    ...{ challenges: new LearnedChallenges(), ways: new ConnectionWays() },
   });
   const cached = new CachedInspector({ inner: registry, kv, clock, log, maxEntries, tagTtlMs });
   const { keyring: given = [] } = options;

@@ -161,9 +161,9 @@ export class Login {
   }
 
   #tokenRequests(credential: Credential | undefined, challenge: BearerChallenge): readonly TokenRequest[] {
-    const { context, endpoint, rights, variants } = this.#deps;
+    const { context, endpoint, rights, ways } = this.#deps;
     const { repository } = endpoint;
-    const own = { ...endpoint, transport: variants.transport(endpoint) };
+    const own = { ...endpoint, transport: ways.transport(endpoint) };
     return scopeChoices(challenge.scope, { repository, rights })
       .map((scopes) => ({ endpoint: own, challenge, scopes, credential, context }));
   }

@@ -2,14 +2,14 @@
 import type { RequestLimiter } from "../limits/request_limiter.ts";
 import type { Endpoint } from "../pull_plan.ts";
 import type { InspectionContext } from "../request_log.ts";
-import type { ConnectionVariants } from "./connection_variants.ts";
+import type { ConnectionWays } from "./connection_ways.ts";
 import type { Answer, Exchange } from "./exchange.ts";
 import type { Transport } from "./transport.ts";
 
 export interface EndpointDeps {
   readonly transport: Transport;
   readonly limiter: RequestLimiter;
-  readonly variants: ConnectionVariants;
+  readonly ways: ConnectionWays;
 }
 
 interface EndpointRequest {
@@ -26,7 +26,7 @@ interface EndpointRequest {
 
 /** Waits for its turn, and waits out short pauses that the host requests. Throws InspectionError when no whole answer comes. */
 export async function sendToEndpoint(
-  { transport, limiter, variants }: EndpointDeps,
+  { transport, limiter, ways }: EndpointDeps,
   { endpoint, context, message, urlBy, signal, account, repository }: EndpointRequest,
 ): Promise<Answer> {
   const { host, headers } = endpoint;
@@ -35,9 +35,9 @@ export async function sendToEndpoint(
   return await limiter.run(
     { host, repository, method: message.method, account, callers, signal },
     () =>
-      variants.tryEach(
+      ways.tryEach(
         endpoint,
-        (scheme, variant) => transport.send({ ...common, url: urlBy(scheme), transport: variant }, signal),
+        (scheme, way) => transport.send({ ...common, url: urlBy(scheme), transport: way }, signal),
       ),
   );
 }

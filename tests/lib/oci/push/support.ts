@@ -4,7 +4,7 @@ import { systemClock } from "../../../../lib/clock.ts";
 import { silentLogger } from "../../../../lib/log.ts";
 import { LearnedChallenges } from "../../../../lib/oci/auth/learned_challenges.ts";
 import { TokenSource } from "../../../../lib/oci/auth/token.ts";
-import { ConnectionVariants } from "../../../../lib/oci/http/connection_variants.ts";
+import { ConnectionWays } from "../../../../lib/oci/http/connection_ways.ts";
 import { callersOf } from "../../../../lib/oci/callers.ts";
 import { RequestLimiter } from "../../../../lib/oci/limits/request_limiter.ts";
 import { TargetRepository } from "../../../../lib/oci/push/target_repository.ts";
@@ -43,7 +43,7 @@ export async function openPushBed(
   const { signal } = new AbortController();
   const credentials = logsIn ? [makeCredential(registry.host)] : [];
   const context = { callers: callersOf({ priority: "gated" }), signal, log: new RequestLog() };
-  const shared = { challenges: new LearnedChallenges(), variants: new ConnectionVariants() };
+  const shared = { challenges: new LearnedChallenges(), ways: new ConnectionWays() };
   const targetOf = (repository: string): TargetRepository => {
     const endpoint = { ...makeEndpoint(registry.host, { repository, identifier: "v1" }), credentials };
     const deps = { transport, limits, limiter, tokens, clock, ...shared };

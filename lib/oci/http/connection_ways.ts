@@ -4,7 +4,7 @@ import { InspectionError } from "../errors.ts";
 import type { ClientCertificate, Endpoint, EndpointTransport } from "../pull_plan.ts";
 import type { Answer } from "./exchange.ts";
 
-interface ConnectionVariant {
+interface ConnectionWay {
   readonly scheme: "https" | "http";
   readonly certificate: ClientCertificate | undefined;
 }
@@ -16,9 +16,9 @@ const LIFE_MS = 600_000;
 /** What servers answer to a certificate that they do not accept: nginx says 400 (or 495, 496), others 403. */
 const CERTIFICATE_REFUSALS: readonly number[] = [400, 403, 495, 496];
 
-export class ConnectionVariants {
+export class ConnectionWays {
   // With another ttlResolution the cache keeps a timer instead of reading the clock.
-  readonly #learned = new LRUCache<string, ConnectionVariant>({ max: MAX_HOSTS, ttl: LIFE_MS, ttlResolution: 0 });
+  readonly #learned = new LRUCache<string, ConnectionWay>({ max: MAX_HOSTS, ttl: LIFE_MS, ttlResolution: 0 });
 
   /** The way to try first, as the transport to use for another request that belongs to the same host. */
   transport(endpoint: Endpoint): EndpointTransport {
@@ -28,7 +28,7 @@ export class ConnectionVariants {
   /** Sends in one way after the other until one works; the result of the last one counts. */
   async tryEach(
     endpoint: Endpoint,
-    send: (scheme: ConnectionVariant["scheme"], transport: EndpointTransport) => Promise<Answer>,
+    send: (scheme: ConnectionWay["scheme"], transport: EndpointTransport) => Promise<Answer>,
   ): Promise<Answer> {
     const variants = this.#inOrder(endpoint);
     let failure: unknown;
@@ -48,7 +48,7 @@ export class ConnectionVariants {
     throw failure;
   }
 
-  #inOrder(endpoint: Endpoint): readonly [ConnectionVariant, ...ConnectionVariant[]] {
+  #inOrder(endpoint: Endpoint): readonly [ConnectionWay, ...ConnectionWay[]] {
     const all = variantsOf(endpoint);
     const worked = this.#learned.get(endpoint.host);
     const first = worked === undefined ? undefined : all.find((variant) => isSame(variant, worked));
@@ -56,7 +56,7 @@ export class ConnectionVariants {
   }
 }
 
-function transportOf({ certificate }: ConnectionVariant, { transport }: Endpoint): EndpointTransport {
+function transportOf({ certificate }: ConnectionWay, { transport }: Endpoint): EndpointTransport {
   const { clientCertificates: _all, ...others } = transport;
   return certificate === undefined ? others : { ...others, clientCertificates: [certificate] };
 }
@@ -64,15 +64,15 @@ function transportOf({ certificate }: ConnectionVariant, { transport }: Endpoint
 /** Every way that the configuration allows: each certificate over TLS, then without TLS where that is allowed. */
 function variantsOf(
   { transport: { scheme, clientCertificates = [] } }: Endpoint,
-): readonly [ConnectionVariant, ...ConnectionVariant[]] {
-  const plain: ConnectionVariant = { scheme: "http", certificate: undefined };
+): readonly [ConnectionWay, ...ConnectionWay[]] {
+  const plain: ConnectionWay = { scheme: "http", certificate: undefined };
   if (scheme === "http") return [plain];
   const [first, ...others] = clientCertificates;
-  const secure = (certificate: ClientCertificate | undefined): ConnectionVariant => ({ scheme: "https", certificate });
+  const secure = (certificate: ClientCertificate | undefined): ConnectionWay => ({ scheme: "https", certificate });
   const last = scheme === "https" ? [] : [plain];
   return [secure(first), ...others.map(secure), ...last];
 }
 
-function isSame(left: ConnectionVariant, right: ConnectionVariant): boolean {
+function isSame(left: ConnectionWay, right: ConnectionWay): boolean {
   return left.scheme === right.scheme && left.certificate?.certificate === right.certificate?.certificate;
 }
