@@ -30,14 +30,14 @@ export class ConnectionWays {
     endpoint: Endpoint,
     send: (scheme: ConnectionWay["scheme"], transport: EndpointTransport) => Promise<Answer>,
   ): Promise<Answer> {
-    const variants = this.#inOrder(endpoint);
+    const ways = this.#inOrder(endpoint);
     let failure: unknown;
-    for (const [at, variant] of variants.entries()) {
+    for (const [at, way] of ways.entries()) {
       try {
-        const answer = await send(variant.scheme, transportOf(variant, endpoint));
-        const isRefused = variant.certificate !== undefined && CERTIFICATE_REFUSALS.includes(answer.status);
-        if (isRefused && variants[at + 1]?.certificate !== undefined) continue;
-        if (variants.length > 1) this.#learned.set(endpoint.host, variant);
+        const answer = await send(way.scheme, transportOf(way, endpoint));
+        const isRefused = way.certificate !== undefined && CERTIFICATE_REFUSALS.includes(answer.status);
+        if (isRefused && ways[at + 1]?.certificate !== undefined) continue;
+        if (ways.length > 1) this.#learned.set(endpoint.host, way);
         return answer;
       } catch (error) {
         const isWire = error instanceof InspectionError && ["Unreachable", "TlsFailed"].includes(error.failure.reason);
@@ -49,10 +49,10 @@ export class ConnectionWays {
   }
 
   #inOrder(endpoint: Endpoint): readonly [ConnectionWay, ...ConnectionWay[]] {
-    const all = variantsOf(endpoint);
+    const all = waysOf(endpoint);
     const worked = this.#learned.get(endpoint.host);
-    const first = worked === undefined ? undefined : all.find((variant) => isSame(variant, worked));
-    return first === undefined ? all : [first, ...all.filter((variant) => variant !== first)];
+    const first = worked === undefined ? undefined : all.find((way) => isSame(way, worked));
+    return first === undefined ? all : [first, ...all.filter((way) => way !== first)];
   }
 }
 
@@ -62,7 +62,7 @@ function transportOf({ certificate }: ConnectionWay, { transport }: Endpoint): E
 }
 
 /** Every way that the configuration allows: each certificate over TLS, then without TLS where that is allowed. */
-function variantsOf(
+function waysOf(
   { transport: { scheme, clientCertificates = [] } }: Endpoint,
 ): readonly [ConnectionWay, ...ConnectionWay[]] {
   const plain: ConnectionWay = { scheme: "http", certificate: undefined };
