@@ -27,7 +27,7 @@ const PINNED = `registry.example/team/app@${DIGEST}`;
 const RIGHT = { credentials: [makeCredential("registry.example", { password: "right" })] };
 const OTHER = { credentials: [makeCredential("registry.example", { password: "other" })] };
 
-Deno.test("DV-117 openCachedInspector() causes no traffic for the same image with the same secrets", async () => {
+Deno.test("DV-117 CachedInspector.inspect() causes no traffic for the same image with the same secrets", async () => {
   const { registry, inspect, cached } = open();
   registry.private.add(APP);
   assert.equal((await inspect(APP, RIGHT)).source, "registry");
@@ -37,7 +37,7 @@ Deno.test("DV-117 openCachedInspector() causes no traffic for the same image wit
   assert.equal(cached.size(), 1);
 });
 
-Deno.test("DV-118 openCachedInspector() gives private knowledge to nobody with other secrets or none", async () => {
+Deno.test("DV-118 CachedInspector.inspect() gives private knowledge to nobody with other secrets or none", async () => {
   const { registry, inspect } = open();
   registry.private.add(APP);
   await inspect(APP, RIGHT);
@@ -54,7 +54,7 @@ Deno.test("CachedInspector shares public knowledge with everybody, whatever secr
   assert.equal(registry.take(), "1 GET, 0 HEAD");
 });
 
-Deno.test("DV-119 DV-120 openCachedInspector() forgets with a cluster secret what was read with it", async () => {
+Deno.test("DV-119 DV-120 CachedInspector.inspect() forgets with a cluster secret what was read with it", async () => {
   // The cluster's secret reaches the cache as a credential of the request (with_keyring.ts).
   const { registry, inspect } = open();
   registry.private.add(PINNED);
@@ -65,7 +65,7 @@ Deno.test("DV-119 DV-120 openCachedInspector() forgets with a cluster secret wha
   assert.equal((await inspect(PINNED)).inspection.kind, "failed", "deleted");
 });
 
-Deno.test("DV-121 openCachedInspector() forgets the least recently used image beyond its size", async () => {
+Deno.test("DV-121 CachedInspector.inspect() forgets the least recently used image beyond its size", async () => {
   const { registry, inspect, cached } = open({ maxEntries: 256 });
   const pinned = (at: number): string => `registry.example/app@sha256:${at.toString(16).padStart(64, "0")}`;
   for (let at = 0; at < 257; at++) await inspect(pinned(at));
@@ -77,7 +77,7 @@ Deno.test("DV-121 openCachedInspector() forgets the least recently used image be
   assert.equal(registry.take(), "0 GET, 0 HEAD");
 });
 
-Deno.test("DV-122 openCachedInspector() keeps digests for good and revalidates old tags by one HEAD", async () => {
+Deno.test("DV-122 CachedInspector.inspect() keeps digests for good and revalidates old tags by one HEAD", async () => {
   const { clock, registry, inspect } = open();
   await inspect(APP);
   registry.take();
@@ -91,7 +91,7 @@ Deno.test("DV-122 openCachedInspector() keeps digests for good and revalidates o
   assert.equal(registry.take(), "0 GET, 0 HEAD", "and is believed again");
 });
 
-Deno.test("DV-123 openCachedInspector() looks a tag up again for each pod of policy Always, once for those before it", async () => {
+Deno.test("DV-123 CachedInspector.inspect() looks a tag up again for each pod of policy Always, once for those before it", async () => {
   const { clock, registry, inspect } = open();
   const always = () => inspect(APP, { freshness: { sinceMs: clock.nowMs() } });
   await Promise.all(Array.from({ length: 100 }, always));
@@ -174,7 +174,7 @@ Deno.test("CachedInspector reports a transient failure rather than an answer tha
   assert.equal((await inspect(APP)).inspection.kind, "platforms", "at once when it works again");
 });
 
-Deno.test("DV-124 openCachedInspector() shares a permanent failure for a moment; the confirmation asks again", async () => {
+Deno.test("DV-124 CachedInspector.inspect() shares a permanent failure for a moment; the confirmation asks again", async () => {
   const { clock, registry, inspect } = open();
   registry.failure = failureOf("ManifestUnknown", "Cannot read it.");
   for (let at = 0; at < 100; at++) assert.equal((await inspect(APP)).inspection.kind, "failed");
