@@ -219,7 +219,7 @@ function stopSignal(): AbortSignal {
 async function openAccess(config: Config, warn: (message: string) => void): Promise<ClusterAccess> {
   const { command, context, registryEnvironment } = config;
   const [host, port] = [Deno.env.get("KUBERNETES_SERVICE_HOST"), Deno.env.get("KUBERNETES_SERVICE_PORT")];
-  // These keep writing to a cluster, so they take no default kubeconfig.
+  // The service and the daemon keep writing to a cluster, so they take no default kubeconfig.
   const home = command === "serve" || command === "enoexec-daemon" || host ? undefined : registryEnvironment.home;
   const { kubeconfigPath } = await import("./lib/k8s/cluster_access.ts");
   const kubeconfig = kubeconfigPath({ given: config.kubeconfig, home, exists: isFile });

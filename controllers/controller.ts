@@ -1,6 +1,6 @@
 // The one shape of a controller: watches add keys, a queue reconciles them, and both run until the signal aborts.
 //
-//   watch ─▶ key ─▶ read from the informer ─▶ gather ─▶ decide (lib, pure) ─▶ apply ─▶ report
+//   watch ─▶ key ─▶ read from the reflector ─▶ gather ─▶ decide (lib, pure) ─▶ apply ─▶ report
 import type { Clock } from "../lib/clock.ts";
 import {
   type AddOptions,

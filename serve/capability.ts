@@ -36,7 +36,7 @@ export interface CapabilityParts {
   readonly readApi: ReadApi;
   /** For the leader's controllers: writes fail once the Lease has run out, also in a process that was frozen meanwhile. */
   readonly leaderApi: KubeApi;
-  /** For the few writes that any replica makes: Lease, events, certificate, "no leader" as a condition, and uninstalling. */
+  /** For the few writes that any replica makes: Lease, events, certificate, secret path, "no leader" as a condition, uninstalling. */
   readonly replicaApi: KubeApi;
   readonly election: Election;
   readonly events: BackgroundEventRecorder;
@@ -52,7 +52,7 @@ export interface CapabilityParts {
 
 export interface OpenCapability {
   readonly everywhere: readonly Runnable[];
-  /** Runs on the replica that holds the Lease: everything that writes. */
+  /** Runs on the replica that holds the Lease: what writes and can wait for a leader. */
   readonly leading: readonly Runnable[];
   /** Further conditions for the replica to be ready. */
   readonly ready: ReadinessChecks;

@@ -1,4 +1,4 @@
-// The long-lived components of `archway serve` and the callbacks between them: informers, pod placement, operator, events.
+// The long-lived components of pod placement and the callbacks between them: watches, pod controller, operator, fail open, taints.
 import { openGateFailOpen } from "../controllers/gate_fail_open/controller.ts";
 import { Operator } from "../controllers/operator/controller.ts";
 import { ReportedContainers } from "../lib/exec_format/reported.ts";

@@ -1,6 +1,6 @@
 // `archway serve`: pod placement, with the operator half and what is switched on beside it.
 //
-//   informers ──▶ configs ─┬─▶ webhook (each replica)   ─▶ patch in the answer
+//   watches ────▶ configs ─┬─▶ webhook (each replica)   ─▶ patch in the answer
 //   registries ─▶ images ──┴─▶ pod controller (leader)  ─▶ one patch a pod
 //                              operator (leader)        ─▶ webhook configuration, conditions
 import { openGauges } from "../lib/metrics.ts";

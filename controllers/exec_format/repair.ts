@@ -36,6 +36,7 @@ const GIVE_UP_MS = 3_600_000;
 const RECORD_MS = 5_000;
 /** Evictions of one owner's pods within an hour: where three did not help, a fourth will not. */
 const MAX_PER_OWNER = 3;
+const OWNER_WINDOW_MS = 3_600_000;
 const MAX_KEPT = 10_000;
 /** Longest that the images of a pod are waited for (ms). */
 const INSPECT_MS = 10_000;
@@ -118,7 +119,7 @@ export class Repairs {
   }
 
   #evictionsOf(pod: PodView, nowMs: number): readonly number[] {
-    return (this.#owners.get(ownerOf(pod)) ?? []).filter((atMs) => nowMs - atMs < GIVE_UP_MS);
+    return (this.#owners.get(ownerOf(pod)) ?? []).filter((atMs) => nowMs - atMs < OWNER_WINDOW_MS);
   }
 }
 

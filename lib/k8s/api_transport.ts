@@ -1,4 +1,4 @@
-// Requests to the API server: one connection pool, fresh credentials, time limits, retries where they are safe.
+// Requests to the API server: so many at a time, fresh credentials, time limits, retries where they are safe.
 import pLimit, { type LimitFunction } from "p-limit";
 import { backoffMs, type Clock, orAborted } from "../clock.ts";
 import { isDenseText } from "../json.ts";
@@ -197,13 +197,13 @@ function renderQuery(query: ApiRequest["query"] = {}): string {
  *
  * | fault                        | GET | writes                                                 |
  * |------------------------------|-----|--------------------------------------------------------|
- * | 429                          | yes | yes: refused before it was read                  |
+ * | 429                          | yes | yes: refused before it was read                        |
  * | no connection could be made  | yes | yes: the server has seen nothing                       |
  * | 5xx, cut, no answer in time  | yes | no: it may have been carried out                       |
  *
- * Below us Deno's fetch itself sends any request a second time when a kept-alive connection closes before the first byte of
- * the answer (2.9.6, seen on a stub). So every write must bear being sent twice: a patch with `test`, a resourceVersion, a
- * name of our own.
+ * Below us the connection pool and Deno's fetch (2.9.6, seen on a stub) send any request a second time when a kept-alive
+ * connection closes before the first byte of the answer. So every write must bear being sent twice: a patch with `test`, a
+ * resourceVersion, a name of our own.
  */
 function retryDelayMs(
   error: ApiError,

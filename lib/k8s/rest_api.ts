@@ -1,4 +1,4 @@
-// KubeApi over Deno's fetch.
+// KubeApi over HTTP: the path, body and limits of each call. What it is sent over is in server_connection.ts.
 import { FIELD_MANAGER } from "../names.ts";
 import { unreachable } from "../parsed.ts";
 import type {
@@ -44,7 +44,7 @@ const WATCH_HEAD_TIMEOUT_MS = 30_000;
 
 type ObjectBody = Readonly<Record<string, unknown>>;
 
-/** One HTTP/1.1 connection pool; nothing is sent until the first call. Dispose of it after the last call has ended. */
+/** Has connections of its own; nothing is sent until the first call. Dispose of it after the last call has ended. */
 export class RestApi implements KubeApi, AsyncDisposable {
   readonly #transport: ApiTransport;
 

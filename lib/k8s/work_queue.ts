@@ -57,7 +57,7 @@ interface Entry {
   failures: number;
 }
 
-/** A key that is added while it runs is run again; of two times the earlier wins. Keys stay while it does not run. */
+/** A key that is added while it runs is run again; of two times the earlier wins. Keys stay while the queue does not run. */
 export class WorkQueue {
   readonly #options: WorkQueueOptions;
   readonly #entries = new Map<string, Entry>();

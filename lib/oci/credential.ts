@@ -17,7 +17,7 @@ export interface Credential {
 export interface KeyringEndpoint {
   readonly host: string;
   readonly repository: string;
-  /** Whom they are for: programs are run fairly among namespaces. */
+  /** Whom the credentials are for: programs that give some are run fairly among namespaces. */
   readonly callers: Callers;
 }
 

@@ -1,7 +1,7 @@
 // A failed inspection as an error: thrown while an image is read, and turned into data by the inspector.
 import type { FailureReason, InspectionFailure } from "./types.ts";
 
-/** All others are permanent. A wrong digest is mostly the work of a cache on the way, which may get it right. */
+/** What may pass; all other reasons are permanent. A wrong digest is mostly the work of a cache on the way, which may get it right. */
 const TRANSIENT: readonly FailureReason[] = [
   "Unreachable",
   "TlsFailed",

@@ -1,10 +1,11 @@
 // Image references as users write them: Docker's normalisation, with the distribution project's grammar.
 import { canonicalHost, DOCKER_HUB, DOCKER_HUB_HOST, hostKey } from "./registry_host.ts";
 
-/** A reference taken apart. `domain` is the host in its canonical spelling or `docker.io`; `registry` is the host to contact. */
+/** A reference taken apart. */
 export interface ImageReference {
-  /** In lower case and without the port of https, or `docker.io`. */
+  /** The host in its canonical spelling (lower case, without the port of https), or `docker.io`. */
   readonly domain: string;
+  /** The host to contact. */
   readonly registry: string;
   /** Path without domain, `library/` included: `library/nginx`. */
   readonly repository: string;
@@ -14,6 +15,7 @@ export interface ImageReference {
   readonly identifier: string;
   /** Without domain in the text: subject to short-name resolution. */
   readonly isShort: boolean;
+  /** The tag that the text has beside its digest. */
   readonly droppedTag?: string;
 }
 

@@ -49,7 +49,7 @@ export class Repositories {
     return plan.endpoints;
   }
 
-  /** What `read` gives at the first of `endpoints` where it succeeds. Throws InspectionError where it fails at all. */
+  /** What `read` gives at the first of `endpoints` where it succeeds. Throws InspectionError where it fails at every one. */
   async read<T>(
     { image, retries, endpoints = this.endpointsOf(image) }: {
       readonly image: string;

@@ -21,7 +21,7 @@ export function weightOfTexts(...texts: readonly string[]): number {
   return texts.reduce((sum, text) => sum + text.length, OBJECT_BYTES);
 }
 
-/** The same where entries are weighed as well: each takes at least its share. */
+/** As {@link atMost}, for entries that are weighed as well: each takes at least its share. */
 export function atMostWeighed<V>(
   entries: number,
   { maxSize, weigh }: { readonly maxSize: number; readonly weigh: (value: V, key: string) => number },

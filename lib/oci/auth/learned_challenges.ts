@@ -11,7 +11,7 @@ import type { Challenge } from "./challenge.ts";
 export interface RootReader {
   /** Reads the challenge of the host's `/v2/`; undefined when it has none, or only behind a redirect. May throw InspectionError. */
   readonly probe: () => Promise<Challenge | undefined>;
-  /** Of who wants the challenge: a probe serves others as well, and outlives it. */
+  /** That of one caller: a probe serves others as well, and goes on when this aborts. */
   readonly signal: AbortSignal;
 }
 

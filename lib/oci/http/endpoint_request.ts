@@ -37,7 +37,7 @@ export async function sendToEndpoint(
     () =>
       ways.tryEach(
         endpoint,
-        (scheme, way) => transport.send({ ...common, url: urlBy(scheme), transport: way }, signal),
+        (scheme, own) => transport.send({ ...common, url: urlBy(scheme), transport: own }, signal),
       ),
   );
 }

@@ -151,7 +151,7 @@ export class Transport implements Disposable {
     return addresses.every(isPublicAddress) && this.#answered.has(hop.url.host);
   }
 
-  /** Whether the time until a failure would reveal an address that tenants cannot reach. Own time limits: no image of a tenant. */
+  /** Whether the time until a failure would reveal an address that tenants cannot reach. Exchanges with own time limits read no tenant's image. */
   #isHidden({ hop, addresses = [] }: GuardedHop): boolean {
     const isOwnTask = this.#deps.audience === "caller" || hop.timeouts !== undefined;
     if (isOwnTask || this.#answered.has(hop.url.host)) return false;

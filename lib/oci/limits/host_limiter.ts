@@ -112,7 +112,7 @@ export class HostLimiter {
     const { signal, callers } = request;
     for (;;) {
       signal.throwIfAborted();
-      // It may have been forgotten while this waited for a pause to end.
+      // The account may have been forgotten while this request waited for a pause to end.
       const account = this.#account(request.account);
       const refusal = this.#refusal(request, account);
       if (refusal !== undefined) throw refusal;
@@ -124,7 +124,7 @@ export class HostLimiter {
       using permits = new DisposableStack();
       permits.use(await account.permits.acquire(callers, signal));
       permits.use(await this.#hostLimit.permits.acquire(callers, signal));
-      // While it waited, its account or repository may have been refused.
+      // While the request waited, its account or repository may have been refused.
       const isFree = this.#paused(request, account) === undefined && this.#refusal(request, account) === undefined;
       if (isFree && (this.#group(request)?.tryPass() ?? true)) return permits.move();
       this.#hostLimit.withdrew();

@@ -13,6 +13,7 @@ export interface HostState {
   readonly remaining?: number;
   /** How long the registry still refuses requests of an account (ms). */
   readonly pausedForMs?: number;
+  /** Groups of repositories (see registry_limit.ts) that fail or pause. */
   readonly failingRepositories?: number;
   /** When it last answered a request with its content (epoch ms). */
   readonly lastSuccessAtMs?: number;

@@ -53,7 +53,7 @@ export function isAbsence({ status, body }: Pick<LimitedAnswer, "status" | "body
   return errors.some((error) => /\b(?:deleted|expired)\b/i.test(textAt(error, "message")));
 }
 
-/** Whether it may: the answer to a HEAD has no body that would say so. A GET has to decide. */
+/** Whether an answer may mean absence: that to a HEAD has no body that would say so. A GET has to decide. */
 export function mayBeAbsence(
   { status, method }: { readonly status: number; readonly method?: string | undefined },
 ): boolean {

@@ -1,4 +1,4 @@
-// The informer of the configs: watched, parsed once, answered from memory.
+// The configs: watched by reflectors, parsed once, answered from memory.
 import { heapBytesOf, listAt, objectAt, textAt } from "../../json.ts";
 import { KEPT } from "../../k8s/kept.ts";
 import { Reflector, type ReflectorDeps } from "../../k8s/reflector.ts";

@@ -12,6 +12,7 @@ const MAX_CHECKS = 4_000_000;
 export interface JudgedNode {
   readonly node: TaintNode;
   readonly verdict: NodeVerdict;
+  /** Whether it has any taint with our key, also a wrong one. */
   readonly isTainted: boolean;
 }
 
