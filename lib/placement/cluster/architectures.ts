@@ -58,7 +58,7 @@ function countEach(names: readonly string[]): ReadonlyMap<string, number> {
   return counts;
 }
 
-/** Those without the label of the architecture, which no placed pod goes to; none where they may not be read. Cheap. */
+/** The names of nodes without the label of the architecture: no placed pod goes there. None where nodes may not be read. */
 export async function readUnlabelledNodes(api: ReadApi, signal: AbortSignal): Promise<readonly string[]> {
   const options = { labelSelector: `!${NODE_ARCH_LABEL}`, resourceVersion: "0", signal } as const;
   const names: string[] = [];

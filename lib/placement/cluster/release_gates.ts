@@ -127,7 +127,7 @@ export async function* listGatedPods(
   }
 }
 
-/** How many pods hold our gate. Stops at the label when that already finds some: a lower bound, zero only when true. */
+/** How many pods hold our gate. Where labelled ones do, only these are counted: a lower bound, zero only when true. */
 export async function countGatedPods(api: ReadApi, signal: AbortSignal): Promise<number> {
   for (const selection of ["labelled", "pending"] as const) {
     let count = 0;

@@ -142,12 +142,12 @@ export interface FallbackDecision extends GivenUp {
 export interface ReleaseDecision extends GivenUp, WithTolerations {
   readonly kind: "release";
   readonly preferences: PreferencePlan;
-  /** What an earlier decision of Archway requires on the pod and goes on to; undefined when there is none. */
+  /** What an earlier decision of Archway requires of nodes, which stays on the pod; undefined when it requires nothing. */
   readonly kept: readonly string[] | undefined;
 }
 
 export type PlacementDecision =
-  /** Leave the pod unconstrained and take the gate off. */
+  /** Takes the gate off and changes nothing that the pod requires or prefers. */
   | Partial<WithTolerations> & { readonly kind: "ignore"; readonly reason: IgnoreReason }
   | PlaceDecision
   | NowhereDecision

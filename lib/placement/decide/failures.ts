@@ -1,4 +1,4 @@
-// Retry or give up: a permanent failure is confirmed once, a transient one is retried until the longest gate age.
+// Retry or give up: a permanent failure is confirmed once, a transient one is retried until the maximum gate age.
 import { INSPECT_RETRY_LIMIT, PodLabel } from "../../names.ts";
 import type { ImageFailure } from "./decision_types.ts";
 import { entryOf } from "../../json.ts";

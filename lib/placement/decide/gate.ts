@@ -72,7 +72,7 @@ function tolerationsOfDecided(
   { pod, settings }: AdmissionFacts,
   decidedImages: ImageJudgement | undefined,
 ): readonly TolerationPlan[] {
-  // Where they share none, no node is better than another.
+  // Where its images share no architecture, no node is better than another.
   const isFinal = decidedImages?.kind === "shared" && decidedImages.configOf.length === 0;
   const isKnown = isFinal && decidedImages.architectures.length > 0;
   return planUndecidedTolerations(pod, settings.ownTaints, isKnown ? decidedImages.architectures : undefined);

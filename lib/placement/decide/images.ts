@@ -30,7 +30,7 @@ export function imagesToInspect(pod: PodView, settings: PlacementSettings): read
   return wanted;
 }
 
-/** The images by which what its user pins is judged; none where that names no architecture, or its RuntimeClass decides. */
+/** The images by which a pod's own constraint is judged; none without one, with too many, or where a RuntimeClass is skipped. */
 export function pinnedImages(pod: PodView, settings: PlacementSettings): readonly ImageUse[] {
   const isSkipped = entryOf(settings.runtimeClasses, pod.runtimeClassName)?.kind === "skip";
   const isPinned = !isSkipped && allowedArchitectures(withoutOwnRequirement(pod), []) !== undefined;
@@ -160,11 +160,11 @@ type ImageVerdict =
 
 /** What of the pod and the settings decides about each of its images; made once for a pod. */
 interface ImageRules extends PodOfImages {
-  /** Architectures that the pod's RuntimeClass emulates: an image that it is for does not exclude the pod altogether. */
+  /** Architectures on which the pod's RuntimeClass runs an image besides the image's own. */
   readonly emulated: readonly string[];
   /** Whether the RuntimeClass is for Wasm alone: then a native image beside it constrains the pod. */
   readonly isForWasm: boolean;
-  /** Where it runs Wasm by its name, where no setting says what it does. */
+  /** Where the RuntimeClass runs Wasm, by its name alone: no setting says what it does. */
   readonly wasm: readonly string[];
   readonly imageVolumes: ImageVolumes;
 }

@@ -52,7 +52,7 @@ export function placeUserConstrained(
   return { kind: "place", required: { kind: "user-constrained" }, preferences, tolerations, ...nothing };
 }
 
-/** The fallback, else no requirement. One that Archway wrote before is narrowed: two that contradict fit no node. */
+/** The fallback, else no requirement. One that Archway wrote before is narrowed or kept: two that contradict fit no node. */
 export function giveUp(
   { pod, settings: { archTaints, ownTaints }, plan }: PlannedPod<PodPlan>,
   given: GivenUp,

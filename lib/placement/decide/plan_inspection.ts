@@ -46,7 +46,7 @@ export function planQueued(template: PodView, configs: PlacementConfigs, setting
   if (plan.kind === "inspect" || !isUsersOwn(plan.decision)) return plan;
   const images = pinnedImages(template, settings);
   const { scoring, preferences, own } = plan;
-  // Where they cannot be read, what it names itself is all that counts.
+  // Where its images cannot be read, what the template names itself is all that counts.
   return images.length === 0 ? plan : { kind: "inspect", images, scoring, preferences, own, fallback: undefined };
 }
 

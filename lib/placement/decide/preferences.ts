@@ -7,7 +7,7 @@ import { entryOf } from "../../json.ts";
 import type { ScoringSource } from "./config/selection.ts";
 import type { PodView } from "./types.ts";
 
-/** `none`: all are the user's; `audited`: ours are in the audit annotation; `reinvocation`: it is written again. */
+/** `none`: all are the user's; `audited`: the audit annotation has ours; `reinvocation`: likewise, and it is written anew. */
 export type OwnTerms = "none" | "audited" | "reinvocation";
 
 const NO_PREFERENCES: PreferencePlan = {

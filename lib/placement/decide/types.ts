@@ -100,7 +100,7 @@ export interface PlacementFacts {
   readonly pod: PodView;
   readonly settings: PlacementSettings;
   readonly evidence: Evidence;
-  /** How much of the longest gate age is used up (ms). */
+  /** How much of the maximum gate age is used up (ms). */
   readonly gateAgeMs: number;
   readonly failedAttempts: number;
   /** Those among them that failed permanently: asking again is no use after one of them was confirmed. */

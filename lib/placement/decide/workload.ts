@@ -81,8 +81,8 @@ function parseFlavors(status: unknown): ReadonlyMap<string, readonly string[]> {
   );
 }
 
-function templateOf(owner: unknown, namespace: string): PodView | undefined {
-  const template = objectAt(owner, "template");
+function templateOf(podSet: unknown, namespace: string): PodView | undefined {
+  const template = objectAt(podSet, "template");
   return template && parsePod({ metadata: template.metadata, spec: template.spec }, { namespace });
 }
 
@@ -142,7 +142,7 @@ export function decideWorkload({ workload, decisions, flavors }: WorkloadFacts):
   return { kind: "act", narrowing, answer: { state: "Retry", afterSeconds: OTHER_FLAVOR_SECONDS, message } };
 }
 
-/** What it names itself is narrowed where its images have a part of it: Kueue would try the same flavor again. */
+/** What a template names itself is narrowed where its images have a part of that: Kueue would try the same flavor again. */
 export function narrowTemplate(template: PodView, decision: PlacementDecision | undefined, at: string): JsonPatch {
   // A Workload that no flavor fits is held by the check.
   if (decision === undefined || decision.kind === "nowhere" || isContradicted(template, decision)) return [];

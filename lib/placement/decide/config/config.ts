@@ -6,7 +6,7 @@ import { memberOf } from "../../../json.ts";
 import { CLUSTER_SELECTOR_BOUNDS, parseSelector } from "../../../cluster/label_selector.ts";
 import type { ClusterConfig, NamespaceConfig, NodeAffinityScoring } from "./types.ts";
 
-/** The schemas of both kinds say the same. A config that is switched off may name an architecture more than once. */
+/** As many as the schemas of both kinds allow. A config that is switched off may name an architecture more than once. */
 const MAX_PLATFORMS = 16;
 
 const PLATFORM = z.looseObject({ architecture: z.string().min(1), weight: z.int().min(1).max(100) });

@@ -61,7 +61,7 @@ export function parsePlacementOptions(options: PlacementOptions): ParsedOptions 
   return problems.length === 0 ? { kind: "parsed", value: settings } : { kind: "unparsable", problems };
 }
 
-/** All problems of them; none when they can be parsed. */
+/** All problems of the options; none when they can be parsed. */
 export function placementProblems(options: PlacementOptions): readonly string[] {
   const parsed = parsePlacementOptions(options);
   return parsed.kind === "unparsable" ? parsed.problems : [];

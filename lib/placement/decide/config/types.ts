@@ -17,7 +17,7 @@ export interface ClusterConfig {
   /** Epoch ms: the creation, or the last change by a manager that sets the namespace selector; 0 when unknown. */
   readonly selectedSinceMs: number;
   readonly logVerbosity: string;
-  /** As written, to be copied verbatim into the webhook configuration. */
+  /** As written: any change of it reaches the operator, which writes it into the webhook configuration. */
   readonly rawNamespaceSelector: JsonObject | undefined;
   /** Parsed; `everything` when absent. */
   readonly namespaceSelector: LabelSelector;

@@ -101,7 +101,7 @@ function toleranceLine({ tolerations }: PodView): readonly string[] {
 
 /** Only what a stored pod still shows; the other rules read what has changed since, or the flags of `serve`. */
 function exemption(pod: PodView): string {
-  // `serve` may have been given others.
+  // By the default names: the flags of `serve` are not known here.
   if (isSystemNamespace(pod.namespace, DEFAULT_SETTINGS)) {
     return `${
       DEFAULT_SETTINGS.systemNamespaces.join(", ")
@@ -131,7 +131,7 @@ function failureLines(pod: PodView): readonly string[] {
   return [text === undefined ? `${lead}.` : `${lead}: ${text}`];
 }
 
-/** Only where it may be the reason: for pods that were neither gated nor placed, and those that wait. */
+/** Only where stopped gating may be the reason: for pods that were neither gated nor placed, and those that wait. */
 function gatingLines(pod: PodView, { gatingStopped }: ExplainContext): readonly string[] {
   const isDone = entryOf(pod.labels, SCHEDULING_GATE) === GateLabel.removed;
   return gatingStopped === undefined || isDone ? [] : [`Gating is stopped: ${gatingStopped}`];

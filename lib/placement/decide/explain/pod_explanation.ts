@@ -30,7 +30,7 @@ export interface PodExplanation {
   /** One sentence each, the most important first. */
   readonly why: readonly string[];
   readonly next: readonly string[];
-  /** undefined when nothing is recorded. */
+  /** Undefined when nothing is recorded. */
   readonly record: DecisionRecord | undefined;
 }
 

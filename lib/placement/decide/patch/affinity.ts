@@ -33,18 +33,17 @@ export function architectureRequirement(architectures: readonly string[]): Label
 
 /** Expressions for terms that exist, and the terms to make where there are none. */
 export interface RequiredAddition {
-  /** Appended together to each term that says nothing on the first one's key. Never empty. */
+  /** Appended together to each term that says nothing on the first one's key, or may be narrowed. Never empty. */
   readonly expressions: readonly [LabelRequirement, ...LabelRequirement[]];
   readonly newTerms: readonly Wire<V1NodeSelectorTerm>[];
 }
 
 /** The addition for a set of architectures, with the labels that single ones of them need besides (variants). */
-export function requiredAddition(plan: ArchitectureRequirement): RequiredAddition {
-  const { architectures, variants } = plan;
+export function requiredAddition({ architectures, variants }: ArchitectureRequirement): RequiredAddition {
   const main = architectureRequirement(architectures);
   const [variant] = variants;
   if (variant === undefined) return plainAddition(main);
-  // Terms that exist cannot be split per architecture: for them the plan has one architecture, or none with a label.
+  // Terms that exist cannot be split per architecture: for them there is one architecture, or none with a label.
   const expressions = architectures.length === 1 ? [main, variant.requirement] as const : [main] as const;
   const plain = architectures.filter((architecture) => variants.every((one) => one.architecture !== architecture));
   const newTerms = variants.map((one) => termOf(architectureRequirement([one.architecture]), one.requirement));
@@ -61,7 +60,7 @@ export function plainAddition(requirement: LabelRequirement): RequiredAddition {
 interface AffinityChanges {
   readonly required?: RequiredAddition | undefined;
   readonly preferred: readonly PreferredTerm[];
-  /** What a term that names architectures may be narrowed from; absent: only earlier decisions. */
+  /** The architectures from which a term may be narrowed; absent: those that an earlier decision wrote. */
   readonly architecturesOf?: OwnRequirement["architecturesOf"] | undefined;
 }
 

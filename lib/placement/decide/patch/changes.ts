@@ -34,7 +34,7 @@ export interface PodChanges {
 }
 
 type Entry = readonly [string, string | undefined];
-type Ending = Exclude<PlacementDecision, { kind: "ignore" }>;
+type NotIgnored = Exclude<PlacementDecision, { kind: "ignore" }>;
 
 export const NO_CHANGES: PodChanges = {
   labels: new Map(),
@@ -107,7 +107,7 @@ interface End {
   readonly tolerations: readonly TolerationPlan[];
 }
 
-function endOf(decision: Ending): End {
+function endOf(decision: NotIgnored): End {
   switch (decision.kind) {
     case "place": {
       const { required, tolerations } = decision;
@@ -136,7 +136,7 @@ function endOf(decision: Ending): End {
   }
 }
 
-function failureOf(decision: Ending): readonly [labels: readonly Entry[], annotations: readonly Entry[]] {
+function failureOf(decision: NotIgnored): readonly [labels: readonly Entry[], annotations: readonly Entry[]] {
   if (!("failed" in decision)) return [[[PodLabel.inspectError, undefined]], []];
   const count = decision.kind === "retry" ? decision.count : INSPECT_RETRY_LIMIT;
   return [

@@ -48,7 +48,7 @@ export type NextTry =
 export const MAX_REREADS = 3;
 
 /** An unanswered write may be a blip of the server: only the second one of a pod counts against the change. */
-const UNANSWERED_IN_A_ROW = 2;
+const UNANSWERED_WRITES = 2;
 
 export function nextTry(failed: FailedRelease): NextTry {
   const { failure, isOverdue, rereads, unanswered } = failed;
@@ -62,7 +62,7 @@ export function nextTry(failed: FailedRelease): NextTry {
     case "denied":
       return isOverdue ? escalate(failed) : wait;
     case "unanswered":
-      return isOverdue && unanswered >= UNANSWERED_IN_A_ROW ? escalate(failed) : wait;
+      return isOverdue && unanswered >= UNANSWERED_WRITES ? escalate(failed) : wait;
     case "unreachable":
       return wait;
     default:

@@ -76,7 +76,7 @@ export function mapOperations(
   return operations;
 }
 
-/** The changes without what would make the annotations longer than the API server accepts. */
+/** The changes without the optional annotations for which the limit leaves no room. */
 function fitAnnotations(pod: PodView, changes: Changes): Changes {
   const fitting = new Map(changes);
   for (const key of OPTIONAL_ANNOTATIONS) {

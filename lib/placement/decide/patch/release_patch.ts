@@ -23,7 +23,7 @@ export function bareReleasePatch(pod: PodView, reason: string): JsonPatch {
   return reducedPatch(pod, new Map([[PodLabel.gate, GateLabel.removed]]), annotations);
 }
 
-/** Takes the gate off, with the label that says so where one is given; empty when the pod has none. */
+/** Takes the gate off, with the label that says so where one is given; empty when the pod has no gate of ours. */
 export function gatePatch(pod: PodView, label: string | undefined): JsonPatch {
   const hasLabel = label !== undefined && pod.labels !== undefined;
   return reducedPatch(pod, new Map(hasLabel ? [[PodLabel.gate, label]] : []), NO_CHANGES.annotations);

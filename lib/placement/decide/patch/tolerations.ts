@@ -37,7 +37,7 @@ export function planTolerations(
   return plans;
 }
 
-/** What a toleration covers, as one text, since tenants decide how many there are to compare; an empty effect stands for every effect, as in the scheduler's rules. */
+/** What a toleration covers, as one text: tenants decide how many are compared. An empty effect stands for every effect. */
 function coverageOf({ key, operator, value, effect }: Omit<Toleration, "isTemporary">): string {
   return JSON.stringify(operator === "Exists" ? [key, effect] : [key, effect, value]);
 }

@@ -37,7 +37,7 @@ export function recordOf(decision: PlacementDecision): DecisionRecord | undefine
   }
 }
 
-/** Images that do not fit are left out and counted; architectures, too, when as many as only a hostile index names. */
+/** Images that do not fit are left out and counted. So many architectures as only a hostile index names are left out. */
 export function renderRecord(record: DecisionRecord): string {
   let kept = record.images;
   let text = renderWith(record, kept);

@@ -1,8 +1,8 @@
-// What was decided lately, kept in memory for people to look at: a bounded ring and a counter a kind.
+// What was decided lately, kept in memory for people to look at: a bounded ring and a counter for each kind.
 import type { ImageUse } from "../../../oci/types.ts";
 import type { PlacementDecision } from "../decision_types.ts";
 
-/** How a turn ended. `bare`: the decision was refused, or no replica leads, and the gate alone was taken off. */
+/** How an admission or a turn ended. `bare`: the decision was refused, or no replica leads, and the gate alone was taken off. */
 export const DECISION_KINDS = [
   "place",
   "gate",

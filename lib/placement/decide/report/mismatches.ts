@@ -82,11 +82,11 @@ export function lateReport(
   pod: PodView,
   { came, containers, settings, nodeArchitecture, images }: LateFacts,
 ): SlottedReport | undefined {
-  const factOf = new Map(images.map((fact) => [fact.image, fact]));
+  const inspectedOf = new Map(images.map((one) => [one.image, one]));
   const on = nodeArchitecture === undefined ? pinnedArchitectures(pod) : [nodeArchitecture];
   if (on === undefined || on.length === 0) return undefined;
   const mismatches = containers.flatMap(({ name, image }) => {
-    const inspection = factOf.get(image)?.inspection;
+    const inspection = inspectedOf.get(image)?.inspection;
     if (inspection?.kind !== "platforms") return [];
     const { platforms } = inspection;
     const usable = usablePlatforms(platforms, operatingSystemOf(pod)).map(({ architecture }) => architecture);

@@ -45,7 +45,7 @@ const SLOTS: ReadonlyMap<string, EventSlot> = new Map([
 /** The slot for a report whose own slot is taken: the report that the gate was added is the least useful later. */
 const SPARE: readonly EventSlot[] = [2, 3, 1];
 
-/** The most important first; what finds none is dropped. `failedBefore`: slot 2 is replaced by a warning only. */
+/** The most important first; what finds no slot is dropped. `failedBefore`: slot 2 is replaced by a warning only. */
 export function assignSlots(
   reports: readonly PodReport[],
   { failedBefore, critical }: { readonly failedBefore: boolean; readonly critical: boolean },
