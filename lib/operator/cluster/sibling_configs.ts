@@ -37,7 +37,7 @@ export function openSiblingConfigs(deps: SiblingConfigsDeps): SiblingConfigs {
   const readNext = async (namespace: string): Promise<readonly SiblingConfig[]> => {
     await running.get(namespace);
     return await limit(async () => {
-      // From here on a call needs a read of its own: this one may not see what was written before it.
+      // From here on a call needs a read of its own: this one may not see what was written before the call.
       waiting.delete(namespace);
       const ended = Promise.withResolvers<void>();
       running.set(namespace, ended.promise);

@@ -1,4 +1,4 @@
-// The conditions of a ClusterPodPlacementConfig from what was observed: the MTO's seven, and one of our own.
+// The conditions of a ClusterPodPlacementConfig from what was observed: the MTO's seven, and our own.
 import { type Condition, nameSome, type NewCondition, setCondition, withTime } from "../../cluster/condition.ts";
 import { NODE_ARCH_LABEL, SCHEDULING_GATE } from "../../names.ts";
 import { unreachable } from "../../parsed.ts";
@@ -17,7 +17,7 @@ export interface OperandObservation {
 export interface OperandState {
   readonly available: boolean;
   readonly progressing: boolean;
-  /** Not available, and neither removed nor being rolled out. */
+  /** Not available, and not being removed. */
   readonly degraded: boolean;
   readonly deprovisioning: boolean;
   /** Not available or not rolled out in full. */

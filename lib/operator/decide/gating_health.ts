@@ -3,7 +3,7 @@
 /** State of the cluster config: `unread` until the first list has arrived. */
 export type ConfigPresence = "unread" | "absent" | "leaving" | "present";
 
-/** Why pods are not gated; the same word is in the condition, the log line and the metric's help. */
+/** Why pods are not gated; the condition and the log line have the same word. */
 export type GatingStop =
   | "ConfigUnread"
   | "ConfigAbsent"

@@ -2,14 +2,14 @@
 //
 // | state        | when                                 | what happens, in this order                                      |
 // |--------------|--------------------------------------|------------------------------------------------------------------|
-// | uninstalling | Archway's own account is being deleted | webhook, gates (by force), architecture taints, all finalizers   |
+// | uninstalling | Archway's own account is being deleted | webhook, gates (by force), taints, DaemonSet, all finalizers     |
 // | absent       | no config                            | webhook away, gates (by force after the maximum gate age), uninstall finalizers |
 // | deleting     | the config is being deleted          | wait for namespace configs, webhook, gates, taints, finalizers   |
 // | present      | otherwise                            | all finalizers, then the webhook while a replica can serve       |
 //
-// The exec format error monitor comes after all else of a config that is present, and goes before all else of one that is
+// The exec format error monitor comes after all else of a config that is present, and goes before the webhook of one that is
 // being deleted: first its DaemonSet, then the events, which the leader handles, then its finalizers, on Archway's own
-// Deployment and on the config. No wait is forever.
+// Deployment and on the config. Waits for the monitor, for gates and for taints end at some time.
 //
 // The uninstall finalizers are on the account, the role and the binding that uninstalling needs: without these rights nothing
 // else could be removed.

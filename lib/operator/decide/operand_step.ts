@@ -4,7 +4,7 @@ import type { OperandConfig } from "./config_view.ts";
 
 export type OperandFinalizer = typeof Finalizer[keyof typeof Finalizer];
 
-/** Archway's own account and role. */
+/** Archway's own account; the role and its binding go with it. */
 export type InstallationState =
   /** Not installed by the manifests, or not ours to change: there is nothing to keep. */
   | "foreign"

@@ -24,7 +24,7 @@ const deployment = z.object({
   }),
 });
 
-/** Reads the status of a Deployment; one that is being deleted counts as neither. */
+/** Reads the status of a Deployment; one that is being deleted counts as none of these. */
 export function parseRollout(object: KubeObject): Rollout {
   const { spec, status } = deployment.parse({ spec: object.spec, status: objectAt(object, "status") ?? {} });
   const leaving = object.metadata.deletionTimestamp !== undefined;

@@ -73,7 +73,7 @@ export function validateNamespaceConfig(write: ConfigWrite, facts: NamespaceConf
   );
 }
 
-/** An update that touches metadata alone (finalizers, labels) is always allowed, whatever the spec says. */
+/** An update that keeps the spec and the fallback annotation is always allowed, whatever they say. */
 function keepsMeaning({ operation, object, oldObject }: ConfigWrite): boolean {
   const annotation = (config: unknown): string =>
     textAt(objectAt(objectAt(config, "metadata"), "annotations"), FALLBACK_ANNOTATION);
@@ -109,7 +109,7 @@ function duplicateProblem(spec: unknown, where: string): string | undefined {
   return twice === undefined ? undefined : `duplicate architecture "${twice}" found in ${where}`;
 }
 
-/** As the schema of v1beta1 says, which what is written through v1alpha1 has not passed. */
+/** As the schema of v1beta1 says: what is written through v1alpha1 has not passed it. */
 function scoringProblem(spec: unknown): string | undefined {
   const scoring = scoringOf(spec);
   const platforms = listAt(scoring, "platforms") ?? [];
