@@ -1,4 +1,4 @@
-// Names that Archway shares with the Managed Upgrade Operator (MUO) and OpenShift. They are exactly those of the MUO.
+// Names of upgrades. Those that Archway shares with the Managed Upgrade Operator (MUO) and OpenShift are exactly theirs.
 
 export const Upgrades = {
   namespace: "openshift-managed-upgrade-operator",

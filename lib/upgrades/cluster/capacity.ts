@@ -85,7 +85,7 @@ function policyOf(base: CapacityScope["base"]): CapacityPolicy {
   };
 }
 
-/** Whoever cordoned these nodes: their machines are being deleted, and their pods with them. */
+/** Advises whoever cordoned these nodes: their machines are being deleted, and their pods with them. */
 async function adviseOn(
   names: readonly string[],
   { base, nowMs, reader }: CapacityScope,

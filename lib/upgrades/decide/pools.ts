@@ -1,4 +1,4 @@
-// MachineConfigPools: which are still being updated, and which are paused. Paused ones are named and not waited for.
+// MachineConfigPools: which are being updated, and which are paused, so named and not waited for. Nodes: who cordoned them.
 import type { MachineConfigPool } from "../../cluster/machines.ts";
 import type { NotReadyNode } from "./types/cluster.ts";
 import type { Node } from "../../cluster/node.ts";

@@ -72,7 +72,7 @@ async function readChecks(
   const { config: { healthCheck }, plan } = baseOf(scope);
   const { reader, signal } = scope;
   const alerts = (): Promise<readonly string[]> => firingCriticals(prometheus, healthCheck, signal);
-  // Managed clusters of Azure do not have that operator.
+  // Managed clusters of Azure do not have the Deployment Validation Operator.
   const readFindings = plan.spec.type === "ARO" ? undefined : findings;
   return await readHealth({ alerts, reader, readFindings }, checks, signal);
 }

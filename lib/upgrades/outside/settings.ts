@@ -1,4 +1,4 @@
-// What the outside services depend on: the operator's configuration, the cluster's ID, and the client of OCM.
+// What the outside services depend on: the settings of upgrades, the cluster's ID, and the client of OCM.
 import type { Clock } from "../../clock.ts";
 import type { ReadApi } from "../../k8s/api.ts";
 import { Resource } from "../../k8s/types.ts";

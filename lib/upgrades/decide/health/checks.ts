@@ -86,7 +86,7 @@ const BUDGET_REASONS = [
   "dvo_metrics_query_failed",
 ] as const;
 
-/** All budgets; `findings` is undefined where the Deployment Validation Operator is not read. */
+/** `findings` is undefined where the Deployment Validation Operator is not read. */
 export function checkBudgets(
   budgets: Observation<readonly DisruptionBudget[]>,
   findings: DeploymentFindings | undefined,

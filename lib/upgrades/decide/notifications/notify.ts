@@ -78,7 +78,7 @@ export function withDelivery(
 export interface DescriptionContext {
   readonly history: History;
   readonly upgradeAt: string;
-  /** What a health check found, or what made a commenced upgrade fail; empty for states that are about neither. */
+  /** What a health check found, what made a commenced upgrade fail, or what a migration is stuck at; else empty. */
   readonly findings: string;
 }
 

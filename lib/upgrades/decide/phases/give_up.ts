@@ -1,4 +1,4 @@
-// Ends an upgrade that did not begin, or that another has taken over. What was prepared for it is removed first.
+// Ends an upgrade that did not begin, or that another client has taken over. What was prepared for it is removed first.
 import { notify, withNotified } from "../notifications/notify.ts";
 import { openStep, withStepCondition } from "../status_changes.ts";
 import { carryOut, read } from "../steps/run.ts";

@@ -34,7 +34,7 @@ export function planRefresh(current: JsonObject | undefined, result: PolicyResul
   }
 }
 
-/** Whether the object has everything that the policy states; members of the spec that only users set do not count. */
+/** Whether the current spec has everything that the policy states; members that only users set do not count. */
 function hasAll(current: JsonObject, spec: JsonObject): boolean {
   return Object.keys(spec).every((member) => isSame(memberOf(current, member), spec[member]));
 }

@@ -38,7 +38,7 @@ function comparePrereleases(left: readonly string[], right: readonly string[]): 
   return left.length - right.length;
 }
 
-/** Numbers by value and before identifiers; identifiers by their characters. */
+/** Numbers by value and before other identifiers, and these by their characters. */
 function compareIdentifiers(left: string, right: string): number {
   const [isNumber, isOtherNumber] = [/^\d+$/.test(left), /^\d+$/.test(right)];
   if (isNumber && isOtherNumber) return Number(left) - Number(right);

@@ -57,7 +57,7 @@ export const AWAIT_MIGRATED_NODES: Step = once({
     }),
 });
 
-/** Checks all rules together, after the steps before have waited for one after another. */
+/** Checks all rules together, after the steps before have waited for one rule after another. */
 export const VERIFY_ARCHITECTURE: Step = once({
   id: "ArchitectureVerified",
   stage: "Control plane",

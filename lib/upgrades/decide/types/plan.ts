@@ -23,12 +23,12 @@ const Spec = z.object({
     image: text,
     architecture: z.enum(["", "Multi"]).catch(""),
   })),
-  /** RFC 3339 as written; the scheduler parses it. */
+  /** RFC 3339 as written: every decision parses it anew. */
   upgradeAt: text,
   PDBForceDrainTimeout: z.number().catch(0),
   type: z.enum(["OSD", "ARO"]).catch("OSD"),
   capacityReservation: z.boolean().catch(false),
-  /** Undefined members have the values of the operator's configuration. */
+  /** Undefined members have the values of the settings. */
   capacity: section(z.object({
     /** Undefined: `capacityReservation` of the MUO. */
     enabled: z.boolean().optional().catch(undefined),

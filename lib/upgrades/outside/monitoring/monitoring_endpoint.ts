@@ -1,4 +1,4 @@
-// Where OpenShift's Prometheus or Alertmanager is: its Service, or its Route, with the token of its own ServiceAccount.
+// Where OpenShift's Prometheus or Alertmanager is: its Service, or its Route, with the token of Prometheus's ServiceAccount.
 import * as z from "zod";
 import type { Clock } from "../../../clock.ts";
 import { MINUTE_MS, parseTime } from "../../../cluster/time.ts";
