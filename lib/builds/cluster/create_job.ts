@@ -1,4 +1,4 @@
-// Creates what a Job mounts, then the Job, and makes the Job an owner of it: it is garbage collected with the last Job.
+// Creates what a Job mounts, then the Job, and makes the Job an owner of what it mounts: that goes with the last Job.
 import { canonicaliseSecret, DOCKER_CONFIG_JSON } from "../decide/parse/secret.ts";
 import type { Effect, SecretCopy } from "../decide/effects.ts";
 import type { KubeApi } from "../../k8s/api.ts";

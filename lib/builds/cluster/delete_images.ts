@@ -122,7 +122,7 @@ export async function cleanUpConfig(config: string, deps: CleanUpConfigDeps): Pr
   for (const { child, record } of left) {
     if (record === undefined) await deleteMap(child, deps);
   }
-  // Their deletion triggers the next clean-up; only then is it known what they leave.
+  // The deletion of builds and Jobs triggers the next clean-up; only then is it known what they leave.
   const isPending = [...watches.builds.values()].some((build) => build.config === config) ||
     [...watches.jobs.values()].some(({ meta }) => meta.labels[BuildLabel.config] === config);
   return isPending ? "done" : await cleanUpImages(config, left, deps);

@@ -1,4 +1,4 @@
-// What image builds depend on, watched and trimmed. Of secrets only names and owners are kept.
+// What image builds depend on, watched and trimmed. Of secrets only metadata is kept.
 import { parseBuildMachineSet, parseBuildNode, parseBuildPool } from "../decide/parse/machine_config.ts";
 import type {
   BuildMachineSet,

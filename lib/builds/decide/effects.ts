@@ -30,7 +30,7 @@ export type Effect =
   | { readonly kind: "patch" | "patch status"; readonly target: ObjectTarget; readonly patch: JsonObject }
   /** JSON merge patch of the `data` of the ConfigMap of architectures; null removes a pool. */
   | { readonly kind: "write detection"; readonly name: string; readonly data: Readonly<Record<string, string | null>> }
-  /** Verifies the images, pushes their index, and records the outcome by `noteAssembled()` of status/assembled.ts. */
+  /** Verifies the images, publishes their index or the only one, and records the outcome by `noteAssembled()`. */
   | {
     readonly kind: "assemble";
     readonly build: ObjectTarget;

@@ -77,7 +77,7 @@ export interface BuildMachineSet extends Pick<MachineSet, "name" | "nodeLabels">
 
 export interface JobObservation {
   readonly meta: Meta;
-  readonly build: string;
+  readonly buildUid: string;
   readonly buildKey: string;
   readonly active: number;
   readonly succeeded: number;

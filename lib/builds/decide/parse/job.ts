@@ -14,7 +14,7 @@ export function parseBuildJob(object: KubeObject): JobObservation {
   const uncounted = objectAt(status, "uncountedTerminatedPods");
   return {
     meta,
-    build:
+    buildUid:
       (object.metadata.ownerReferences ?? []).find(({ kind, controller }) =>
         kind === "MachineOSBuild" && controller === true
       )?.uid ?? meta.owners.find(({ kind }) => kind === "MachineOSBuild")?.uid ?? "",

@@ -1,4 +1,4 @@
-// The MachineOSBuild of a plan.
+// The MachineOSBuild of a plan, and that of an image that was built beforehand.
 import { type Condition, isTrue } from "../../../cluster/condition.ts";
 import type { BuildEvent, Effect, PartialDecision } from "../effects.ts";
 import { setOf } from "../detect/detect.ts";

@@ -133,7 +133,7 @@ function publishToPool({ facts: { config: { meta, status } }, plan, build }: Sco
 
 /** Deletes Jobs and their objects, but neither the record nor the ConfigMaps with digests. */
 function cleanUpEffects({ facts, build }: Scope, record: BuildRecord): readonly Effect[] {
-  const jobs = facts.jobs.filter((job) => job.build === build.meta.uid && !job.meta.isDeleting);
+  const jobs = facts.jobs.filter((job) => job.buildUid === build.meta.uid && !job.meta.isDeleting);
   const jobUids = record.archs.flatMap(({ job }) => job?.uid ?? []);
   const children = facts.children.filter(({ name, owners, labels }) =>
     !/^(?:digest|archs)-/.test(name) && (labels[BuildLabel.build] === build.meta.name ||

@@ -104,7 +104,7 @@ export function deleteSuperseded({ facts, plan, build }: Scope): PartialDecision
   const kept = plan.builds.map(({ digestMap }) => digestMap);
   return part({
     effects: others.flatMap((other) => [
-      ...facts.jobs.filter((job) => job.build === other.meta.uid && isAdoptable(job, plan, build))
+      ...facts.jobs.filter((job) => job.buildUid === other.meta.uid && isAdoptable(job, plan, build))
         .map((job) => adoption(job, build)),
       ...digestDeletions(facts, other, kept),
       deletion("builds", other.meta, "Foreground"),

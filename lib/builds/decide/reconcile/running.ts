@@ -92,7 +92,7 @@ function ownerEffects(
 ): readonly Effect[] {
   return archs.filter(isRunning).flatMap(({ job, arch: name, tag }): readonly Effect[] => {
     const arch = plan.builds.find((one) => one.arch === name);
-    const existing = facts.jobs.find(({ meta, build: owner }) => meta.uid === job?.uid && owner === build.meta.uid);
+    const existing = facts.jobs.find(({ meta, buildUid }) => meta.uid === job?.uid && buildUid === build.meta.uid);
     if (arch === undefined || existing === undefined || existing.meta.isDeleting) return [];
     // An adopted Job has its objects under the names of the build that made it.
     if (existing.meta.annotations[McoAnnotation.build] !== plan.name) return [];

@@ -45,7 +45,7 @@ export function stepArch(arch: ArchPlan, previous: ArchBuild | undefined, contex
     case "Pending":
       return job === undefined ? withoutJob(arch, before, context) : pendingWithJob(arch, before, { ...context, job });
     default: {
-      const isTheSame = job !== undefined && job.meta.uid === before.job?.uid && job.build === build.meta.uid;
+      const isTheSame = job !== undefined && job.meta.uid === before.job?.uid && job.buildUid === build.meta.uid;
       return isTheSame ? withJob(arch, before, { ...context, job }) : interrupted(before, facts);
     }
   }
@@ -72,7 +72,7 @@ function interrupted(before: ArchBuild, { nowMs }: BuildFacts): ArchStep {
 function pendingWithJob(arch: ArchPlan, before: ArchBuild, context: JobContext): ArchStep {
   const { job, build } = context;
   // Another build's Job is adopted or goes with that build; either way there is nothing to do but wait.
-  if (job.build !== build.meta.uid) return stay(before);
+  if (job.buildUid !== build.meta.uid) return stay(before);
   const hasLostImage = before.wasLost === true && before.job?.uid === job.meta.uid;
   if (!hasLostImage) return withJob(arch, before, context);
   return stay(before, job.meta.isDeleting ? {} : { effects: [deletion("jobs", job.meta, "Foreground")] });

@@ -34,7 +34,7 @@ export function parseStoredRecord(object: KubeObject): StoredRecord | undefined 
   };
 }
 
-/** It has no owner, since it must outlive its build until the images that it names are deleted. */
+/** The ConfigMap has no owner, since it must outlive its build until the images that it names are deleted. */
 export function renderRecord(
   record: BuildRecord,
   { build, namespace }: { readonly build: MachineOSBuild; readonly namespace: string },
