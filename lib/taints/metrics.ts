@@ -1,7 +1,7 @@
 // The metrics of architecture taints.
 import type { GaugeTable, MetricsOf, MetricTable } from "../metrics.ts";
 
-/** What was written about architecture taints; `failOpen`: taken off a node by a replica that does not lead. */
+/** What was written for architecture taints; `failOpen`: taken off a node by a replica that does not lead. */
 export const TAINT_WRITES = ["tolerate", "taint", "untaint", "failOpen"] as const;
 
 const TAINT_NODE_STATES = ["tainted", "left", "optedOut", "disagreeing", "unknown"] as const;
@@ -23,7 +23,7 @@ export const TAINT_COUNTERS = {
 
 export type TaintMetrics = MetricsOf<typeof TAINT_COUNTERS>;
 
-/** undefined where this replica manages no taints. */
+/** Undefined where this replica manages no taints. */
 export const TAINT_GAUGES: GaugeTable<TaintGauges | undefined> = {
   archway_arch_taint_nodes: {
     help: "Nodes by the state of their architecture taint, as the leader sees them.",

@@ -1,10 +1,10 @@
-// What decisions about architecture taints are made from: nodes, pods and DaemonSets as this mode reads them.
+// What decisions about architecture taints are made from: nodes, pods and DaemonSets, reduced to what counts.
 import type { Node } from "../../cluster/node.ts";
 import type { Toleration, TolerationPlan } from "../../cluster/taint.ts";
 import type { JsonObject } from "../../json.ts";
 import type { IndexedRequirement } from "../../cluster/label_selector.ts";
 
-/** The taint that this mode keeps on nodes: `key=<architecture of the node>:effect`. */
+/** The taint that Archway keeps on nodes: `key=<architecture of the node>:effect`. */
 export interface TaintRule {
   readonly key: string;
   readonly effect: "NoSchedule" | "NoExecute" | "PreferNoSchedule";
@@ -19,9 +19,9 @@ export interface TaintNode
 export type PodScope =
   /** Bound: it needs the toleration of its node. */
   | { readonly kind: "node"; readonly node: string }
-  /** Pending, and Archway has decided where its images run: it needs those of these architectures. */
+  /** Pending, and Archway has decided where its images run: it needs the tolerations of these architectures. */
   | { readonly kind: "decided"; readonly architectures: readonly string[] }
-  /** Pending, and nothing is decided about it: it needs those of all architectures. */
+  /** Pending, and nothing is decided about it: it needs the tolerations of all architectures. */
   | { readonly kind: "any" };
 
 export interface TaintPod {
