@@ -3,8 +3,8 @@
 // | what holds                                        | verdict                                        |
 // |---------------------------------------------------|------------------------------------------------|
 // | it is being deleted                               | nothing: a finalizer holds it                  |
-// | it names no pod                                   | wait for its status, then keep it, marked      |
 // | it is too old                                     | delete it                                      |
+// | it names no pod                                   | wait for its status, then keep it, marked      |
 // | its pod is gone, or is another one of that name   | delete it; mark it where a finalizer holds it  |
 // | its pod is on another node, or the node is gone   | the same                                       |
 // | the pod's status is behind: no such container, or | wait, for seconds                              |

@@ -9,7 +9,7 @@ import { endedAtOnce } from "./suspect.ts";
 
 export interface FailureFacts {
   readonly pod: PodView;
-  /** undefined when the pod's status does not show it. */
+  /** Undefined when the pod's status does not show it. */
   readonly container: PodContainer | undefined;
   /** Of the node; empty when it does not say. */
   readonly architecture: string;
