@@ -23,7 +23,7 @@ import { type AssembleProblem, problemOf } from "./problem.ts";
 export interface ReadImage extends ChildImage {
   readonly kind: "image";
   readonly leftOut: readonly LeftOut[];
-  /** Another platform than its own that this index claims for it. */
+  /** Another platform than its own that the index around it claims for it. */
   readonly findings: readonly EntryFinding[];
   readonly labels: Readonly<Record<string, string>>;
   readonly bytes: Uint8Array<ArrayBuffer>;

@@ -1,4 +1,4 @@
-// Inspections that hold up no pod: those of templates and of audited pods. They give up early, and are tried again ever later.
+// Inspections that hold up no pod: those of templates and of audited pods. They give up early, and are tried again later.
 import { type Clock, type Doubling, doublingMs, orAborted } from "../../clock.ts";
 import { openDeadline } from "../../k8s/deadline.ts";
 import type { InspectedImage } from "../../oci/types.ts";
