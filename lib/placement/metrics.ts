@@ -91,7 +91,7 @@ export interface PlacementGauges {
   readonly isLeading: boolean;
   readonly isGating: boolean;
   readonly memory: { readonly rss: number; readonly heapUsed: number };
-  /** The source caps how many hosts there are: they are the one label whose values are not a closed set. */
+  /** The source caps how many hosts there are: theirs is the one label here whose values are no closed set. */
   readonly registries: readonly Pick<HostState, "host" | "circuit" | "remaining">[];
 }
 

@@ -1,5 +1,5 @@
 // The metrics of upgrades, with the names of the Managed Upgrade Operator (MUO), on which alerts key. As there, labels
-// have open sets (versions, nodes, the cluster's id), unlike all others: there is one upgrade at a time.
+// have open sets (versions, nodes, the cluster's id): there is one upgrade at a time.
 import { Gauge, type Registry } from "prom-client";
 import { entryOf } from "../json.ts";
 import { CONDITION_METRICS, Upgrades } from "./names.ts";

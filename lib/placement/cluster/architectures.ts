@@ -11,7 +11,7 @@ import { offeredByMachineSet, offeredByNode, offeredByNodePool } from "../decide
 
 export interface LiveArchitectures {
   run(signal: AbortSignal): Promise<void>;
-  /** Sorted; undefined until the nodes are known, and pools known, missing or refused to us: then nothing is narrowed by it. */
+  /** Sorted; undefined until the nodes are known, and pools known, missing or refused: until then nothing is narrowed. */
   current(): readonly string[] | undefined;
   ofNode(name: string): string | undefined;
   /** How many nodes have which; undefined until they are known. */
