@@ -18,7 +18,7 @@ const ADMISSION_OUTCOMES = [
 
 export type AdmissionOutcome = typeof ADMISSION_OUTCOMES[number];
 
-/** What was decided about a gated pod. `bare`: the gate alone was taken off, also without a leader; `audited`: nothing was written. */
+/** What was decided about a gated pod. `bare`: the gate came off without all of it, or without a leader; `audited`: nothing was written. */
 export const DECISION_LABELS = [
   "place",
   "retry",

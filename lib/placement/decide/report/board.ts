@@ -2,7 +2,7 @@
 import type { ImageUse } from "../../../oci/types.ts";
 import type { PlacementDecision } from "../decision_types.ts";
 
-/** How an admission or a turn ended. `bare`: the decision was refused, or no replica leads, and the gate alone was taken off. */
+/** How an admission or a turn ended. `bare`: the gate came off without all that was decided, or without a leader. */
 export const DECISION_KINDS = [
   "place",
   "gate",

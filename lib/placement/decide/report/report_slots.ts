@@ -19,7 +19,7 @@ export type EventSlot = 1 | 2 | 3;
 
 export interface SlottedReport extends PodReport {
   readonly slot: EventSlot;
-  /** Reports that the pod could not be placed as it should: never dropped. */
+  /** Reports that the pod could not be placed as it should: dropped last. */
   readonly critical: boolean;
 }
 
