@@ -50,7 +50,7 @@ export interface DeleteOptions {
   readonly gracePeriodSeconds?: number;
 }
 
-/** Read access. Every call throws ApiError on anything but success, and has its own timeout. */
+/** Read access. A refusal or no answer throws ApiError, a too large answer AnswerTooLarge. Each request has its own timeout. */
 export interface ReadApi {
   get(type: ResourceType, target: ResourceTarget, signal: AbortSignal): Promise<KubeObject>;
   list(type: ResourceType, options: ListOptions, signal: AbortSignal): Promise<KubeList>;

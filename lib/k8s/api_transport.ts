@@ -59,7 +59,7 @@ export interface ApiTransportOptions {
   readonly onSilence?: ((sentence: string) => void) | undefined;
 }
 
-/** Sends requests and gives parsed JSON; throws ApiError, or the signal's reason when the caller aborts. */
+/** Throws ApiError, AnswerTooLarge, or the signal's reason when the caller aborts. */
 export class ApiTransport implements AsyncDisposable {
   readonly serverClock: ServerClock;
   readonly #access: ClusterAccess;
@@ -253,7 +253,7 @@ export class ServerClock {
     this.#clock = clock;
   }
 
-  /** The header was set between `sentMs` and `receivedMs` (monotonic), cut to a second. Without overlap its clock has jumped. */
+  /** The header was set between `sentMs` and `receivedMs` (monotonic), cut to a second. Without overlap the server's clock has jumped. */
   learn(dateHeader: string | null, options: { readonly sentMs: number; readonly receivedMs: number }): void {
     const dateMs = Date.parse(dateHeader ?? "");
     if (Number.isNaN(dateMs)) return;

@@ -1,4 +1,4 @@
-// The address of the API server and our credentials, read from a ServiceAccount's files.
+// The address of the API server and our credentials: from a ServiceAccount's files, and which kubeconfig to read instead.
 import type { Clock } from "../clock.ts";
 
 /** CAs and client certificate of a connection. It stays the same object for as long as nothing in it changes. */

@@ -13,7 +13,7 @@ export interface HttpRequest {
   readonly signal: AbortSignal;
 }
 
-/** An idle connection is closed after this time (ms), before the API server closes it (90 s). */
+/** A connection that was idle for longer is not used again (ms): the API server closes it after 90 s. */
 const MAX_IDLE_MS = 60_000;
 
 interface IdleConnection {

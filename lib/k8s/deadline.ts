@@ -1,4 +1,4 @@
-// A signal that aborts with its parent or when its time is up; disposing removes the listener and the timer.
+// A signal that aborts with its parent or when its time is up.
 import type { Clock } from "../clock.ts";
 
 /** A time limit for one piece of work. Use with `using`: disposing frees the timer and the parent's listener. */

@@ -29,7 +29,7 @@ export interface EventInput {
   /** A later event of a slot replaces the earlier one, even another process's. Without a slot each message is an event. */
   readonly slot?: number;
   readonly critical?: boolean;
-  /** Reports a short-lived state: dropped while many events wait. */
+  /** Reports a short-lived state: left out while many events wait. */
   readonly passing?: boolean;
 }
 

@@ -40,7 +40,7 @@ export class EventSink {
     this.#options = options;
   }
 
-  /** A new name for the event: the same for every attempt, so that a create that did arrive is not repeated. */
+  /** The name to create an event by. All attempts use the same, so that a create that did arrive is not repeated. */
   nameFor({ object, slot }: EventInput): string {
     const stem = object.name.slice(0, 200).replace(/(?<![^a-z0-9])[^a-z0-9]+$/, "");
     if (slot !== undefined && object.uid !== undefined) return `${stem}.${object.uid}.${slot}`;

@@ -11,7 +11,7 @@ interface WholeRow {
 }
 
 const MIB = 1024 * 1024;
-/** Only administrators and components of the platform create them. */
+/** Objects that only administrators and components of the platform create. */
 const FEW = { kind: "all", because: "tenants may not create them" } as const satisfies WholeRow;
 
 export const KEPT = {
@@ -41,7 +41,7 @@ export const KEPT = {
     kind: "all",
     because: "each takes a few hundred bytes, and one that is left out could be evicted",
   } satisfies WholeRow,
-  /** Pods and events that are handled as they come. */
+  /** Pods, events and Workloads that are handled as they come. */
   passing: { kind: "nothing" },
   execFormatEvents: { kind: "all", because: "the leader deletes what a node has beyond 2 000" } satisfies WholeRow,
   failedImages: { kind: "all", because: "the leader makes 50 of a namespace" } satisfies WholeRow,

@@ -1,4 +1,4 @@
-// Access to a cluster outside of it, from a kubeconfig file. The only place that loads client-node (89 MB), lazily.
+// Access to a cluster outside of it, from a kubeconfig file. The only place that loads client-node, which is large.
 import type { RequestOptions } from "node:https";
 import { dirname, resolve } from "node:path";
 import type { KubeConfig } from "@kubernetes/client-node";
@@ -146,7 +146,7 @@ function hasExecPlugin(config: KubeConfig): boolean {
   return config.getCurrentUser()?.exec !== undefined && config.getCurrentUser()?.exec !== null;
 }
 
-/** PEM text from what node's TLS options hold: text, bytes or a list of them. */
+/** PEM text from what node's TLS options hold: text or bytes; undefined for anything else. */
 function pemOf(value: unknown): string | undefined {
   if (typeof value === "string") return value;
   if (value instanceof Uint8Array) return new TextDecoder().decode(value);

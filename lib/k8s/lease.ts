@@ -19,7 +19,7 @@ interface LeaseTiming {
 /** A pod that waits for a lost leader waits less than 10 s. A lost Lease costs another election and nothing else. */
 export const LEASE_TIMING: LeaseTiming = { durationMs: 6_000, renewDeadlineMs: 4_000, retryMs: 1_000 };
 
-/** One request may take this long: a hanging one leaves time for another within the renew deadline. */
+/** One attempt may take this long: a hanging one leaves time for another within the renew deadline. */
 const ATTEMPT_TIMEOUT_MS = 2_000;
 
 /** Runs while this replica leads; the signal aborts when the Lease is lost or the election is to end. */

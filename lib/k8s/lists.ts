@@ -1,4 +1,4 @@
-// Whole collections, page by page. Without resourceVersion: with "0" the watch cache may answer and ignore the limit.
+// Whole collections, page by page. With resourceVersion "0" the watch cache may answer, and ignore the limit.
 import type { ListOptions, ReadApi } from "./api.ts";
 import { AnswerTooLarge, isExpired } from "./errors.ts";
 import type { KubeList, KubeObject, ResourceType } from "./types.ts";
@@ -38,7 +38,7 @@ export async function* listPages(
   }
 }
 
-/** Every object that was there throughout the list. One may come twice: an expired continue token starts it over. */
+/** Every object that was there throughout the list. One may come twice: an expired continue token starts the list over. */
 export async function* listAll(
   api: ReadApi,
   type: ResourceType,

@@ -7,7 +7,7 @@ const READ_AHEAD_MAX_BYTES = 32 * 1024 * 1024;
 /** How long to wait for a cancelled body (ms): Deno's fetch does not always settle a read that was aborted. */
 const CANCEL_WAIT_MS = 250;
 
-/** Chunks from before a cut come before its error. Leaving the loop cancels the body; an abort ends it at once. */
+/** Chunks from before a cut come before its error. Leaving the loop cancels the body; an abort ends the loop at once. */
 export async function* readAhead(
   body: ReadableStream<Uint8Array<ArrayBuffer>>,
   options: { readonly maxBytes?: number | undefined; readonly signal?: AbortSignal | undefined } = {},

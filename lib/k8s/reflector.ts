@@ -57,7 +57,7 @@ export class Reflector<T> {
   /** Since when list and watch have been refused, and since when the present watch is open. */
   #refusedSinceMs: number | undefined;
   #watchSinceMs: number | undefined;
-  /** The last fault was a 410 as well: resource versions expire faster than the list takes. */
+  /** A 410 came since the last success. A second one: resource versions expire faster than the list takes. */
   #hasJustExpired = false;
 
   constructor(options: ReflectorOptions<T>) {
@@ -91,7 +91,7 @@ export class Reflector<T> {
     await orAborted(this.#firstSync.promise, signal);
   }
 
-  /** For how long the server has refused list and watch, or the first list has failed (ms). No answer is no refusal. */
+  /** For how long the server has refused list and watch, or the first list has failed (ms). After that no answer is no refusal. */
   refusedForMs(): number {
     const nowMs = this.#options.clock.monotonicMs();
     // An answered watch says nothing until something happens; a refused one ends at once.

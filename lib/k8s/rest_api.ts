@@ -1,4 +1,4 @@
-// KubeApi over HTTP: the path, body and limits of each call. What it is sent over is in server_connection.ts.
+// KubeApi over HTTP: the path, body and limits of each call. Connections are in server_connection.ts.
 import { FIELD_MANAGER } from "../names.ts";
 import { unreachable } from "../parsed.ts";
 import type {

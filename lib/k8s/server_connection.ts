@@ -37,7 +37,7 @@ export class ServerConnection implements AsyncDisposable {
     const { skipsTlsVerify, serverName, proxyUrl } = this.#access;
     const named = serverName === undefined ? url : withHostname(url, serverName);
     const own = tls.client === undefined ? undefined : { certificate: tls.client.cert, key: tls.client.key };
-    // Each request makes a connection of its own: such servers belong to test clusters.
+    // Each request makes a connection of its own: servers that are pinned or not verified belong to test clusters.
     const unverified = (judge?: (certificate: Uint8Array) => void): Promise<Response> =>
       fetchUnverified(url, {
         ...request,
@@ -66,7 +66,7 @@ export class ServerConnection implements AsyncDisposable {
     });
   }
 
-  /** A rotated CA or client certificate gets a new one. Requests under way keep their connections. */
+  /** A rotated CA or client certificate gets a new client. Requests under way keep their connections. */
   #httpClient(tls: TlsClientConfig): Deno.HttpClient {
     if (this.#client?.tls === tls) return this.#client.http;
     const proxyUrl = this.#access.serverName === undefined ? this.#access.proxyUrl : this.#openTunnel().origin;

@@ -111,7 +111,7 @@ export function apiVersionOf(type: ResourceType): string {
   return type.group === "" ? type.version : `${type.group}/${type.version}`;
 }
 
-/** Without namespace: of all. Throws ApiError (404) for a name that would address another object or collection. */
+/** Without a namespace: of all namespaces. Throws ApiError (404) for a name that would address another object or collection. */
 export function resourcePath(type: ResourceType, target: ResourceTarget = {}): string {
   const root = type.group === "" ? `/api/${type.version}` : `/apis/${type.group}/${type.version}`;
   const namespace = target.namespace === undefined ? "" : `/namespaces/${pathSegment(target.namespace)}`;

@@ -18,12 +18,11 @@ const NEWLINE = 10;
 /** Throws ApiError for an `ERROR` event and for a line that is no event. Half a line before the end is ignored. */
 export async function* decodeWatchStream(
   body: ReadableStream<Uint8Array<ArrayBuffer>>,
-  options: { readonly maxLineBytes?: number; readonly readAheadBytes?: number; readonly signal?: AbortSignal } = {},
+  options: { readonly maxLineBytes?: number; readonly signal?: AbortSignal } = {},
 ): AsyncGenerator<RawWatchEvent, void> {
   const lines = new LineSplitter(options.maxLineBytes ?? MAX_LINE_BYTES);
-  const ahead = { maxBytes: options.readAheadBytes, signal: options.signal };
   let turnEndsMs = performance.now() + TURN_MS;
-  for await (const chunk of readAhead(body, ahead)) {
+  for await (const chunk of readAhead(body, { signal: options.signal })) {
     for (const line of lines.push(chunk)) {
       const event = parseEvent(line);
       if (event !== undefined) yield event;

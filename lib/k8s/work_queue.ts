@@ -11,7 +11,7 @@ export type ReconcileResult =
   | { readonly kind: "requeue"; readonly afterMs: number; readonly urgentAfterMs?: number | undefined };
 
 export interface AddOptions {
-  /** From then on the key, once it is due, goes before all that are not urgent and may take a reserved worker. */
+  /** After this time the key, once it is due, goes before all that are not urgent and may take a reserved worker. */
   readonly urgentAfterMs?: number | undefined;
 }
 
