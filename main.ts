@@ -118,7 +118,7 @@ function sayStopped(code: number, { terminal, signal }: CommandDeps): number {
   return code;
 }
 
-/** Adds the registry logins of whoever runs the command; `serve` has only those that a flag names. */
+/** Adds the registry logins of whoever runs the command; other commands have only those of `dockerConfig`. */
 function withLogins(config: Config): Config {
   return withValues(config, { dockerConfig: config.dockerConfig ?? loginFile(Deno.env.toObject(), isFile) });
 }

@@ -26,23 +26,23 @@ interface CacheDeps {
 /** Entries between two lines of progress. */
 const PROGRESS_EVERY = 10_000;
 /** Exports or imports; 3 when the cache or the file could not be used, or the signal came before the end. */
-export async function runCache(config: CacheConfig, parts: CacheDeps): Promise<number> {
+export async function runCache(config: CacheConfig, deps: CacheDeps): Promise<number> {
   const [verb, file = "-"] = config.positionals;
   const place = config.kvUrl ?? config.cachePath ?? "";
-  const input = verb === "import" ? await openInput(file, parts) : undefined;
+  const input = verb === "import" ? await openInput(file, deps) : undefined;
   if (input === "unreadable") return ExitCode.failed;
   try {
     // Throws when there is no file: to open the cache would create it.
     if (verb === "export" && config.kvUrl === undefined) await Deno.lstat(place);
-    const store = await openStore(config, parts);
+    const store = await openStore(config, deps);
     try {
-      await assertAnswers(store, verb === "import" ? "writing" : "reading", parts);
-      return input === undefined ? await runExport(store, file, parts) : await runImport(store, input, parts);
+      await assertAnswers(store, verb === "import" ? "writing" : "reading", deps);
+      return input === undefined ? await runExport(store, file, deps) : await runImport(store, input, deps);
     } finally {
       await store.close();
     }
   } catch (error) {
-    parts.terminal.err(`archway: Cannot ${verb} the cache "${withoutQuery(place)}": ${errorText(error)}\n`);
+    deps.terminal.err(`archway: Cannot ${verb} the cache "${withoutQuery(place)}": ${errorText(error)}\n`);
     return ExitCode.failed;
   }
 }
@@ -69,19 +69,19 @@ function openStore({ kvUrl, cachePath = "" }: CacheConfig, { clock, terminal }: 
 }
 
 /** A store never rejects, so this probes whether its database answers. */
-async function assertAnswers(store: KeyValueStore, how: "reading" | "writing", parts: CacheDeps): Promise<void> {
+async function assertAnswers(store: KeyValueStore, how: "reading" | "writing", deps: CacheDeps): Promise<void> {
   const answers = async (): Promise<boolean> => {
     const before = store.faults();
     if (how === "writing") return await store.set(PROBE_KEY, true);
     await store.get(PROBE_KEY);
     return store.faults() === before;
   };
-  if (await waitFor(answers, parts)) return;
+  if (await waitFor(answers, deps)) return;
   throw new Error("it does not answer. Check that it is not locked by a running Archway, or that the server is up.");
 }
 
-async function runExport(store: KeyValueStore, file: string, parts: CacheDeps): Promise<number> {
-  const { terminal, clock, signal } = parts;
+async function runExport(store: KeyValueStore, file: string, deps: CacheDeps): Promise<number> {
+  const { terminal, clock, signal } = deps;
   const before = store.faults();
   let exported = 0;
   let leftOut = 0;
@@ -108,8 +108,8 @@ async function writeLines(file: string, lines: AsyncIterable<string>): Promise<v
   await Deno.rename(partial, file);
 }
 
-async function runImport(store: KeyValueStore, source: Input, parts: CacheDeps): Promise<number> {
-  const { terminal, clock, signal } = parts;
+async function runImport(store: KeyValueStore, source: Input, deps: CacheDeps): Promise<number> {
+  const { terminal, clock, signal } = deps;
   let read = 0;
   async function* lines(): AsyncGenerator<string> {
     for await (const line of splitLines(source)) {
@@ -120,7 +120,7 @@ async function runImport(store: KeyValueStore, source: Input, parts: CacheDeps):
     }
   }
   const { imported, older, invalid, lost } = await importEntries(lines(), {
-    store: retryingStore(store, parts),
+    store: retryingStore(store, deps),
     clock,
   });
   terminal.err(`${imported} imported, ${older} older than known, ${invalid} not understood, ${lost} not stored\n`);
@@ -160,7 +160,7 @@ interface WaitOptions {
   readonly signal: AbortSignal;
 }
 
-/** Retries until it succeeds; false when it does not in time. */
+/** Calls `isSo` until it is true; false when it does not become so in time. */
 async function waitFor(isSo: () => Promise<boolean>, { clock, signal }: WaitOptions): Promise<boolean> {
   for (let tries = 1; !await isSo(); tries++) {
     if (tries === TRIES || signal.aborted) return false;

@@ -38,7 +38,7 @@ interface ExplainDeps {
 
 /** Reads the pod and explains it; 1 when there is no such pod. */
 export async function runExplain(
-  parts: ExplainDeps,
+  deps: ExplainDeps,
   options: {
     readonly positionals: readonly string[];
     /** The namespace of a pod that is named without one. */
@@ -49,7 +49,7 @@ export async function runExplain(
     readonly signal: AbortSignal;
   },
 ): Promise<number> {
-  const { api, terminal } = parts;
+  const { api, terminal } = deps;
   const target = podTarget(options.positionals[0] ?? "", options.podNamespace);
   const object = await readOptional(api, { type: Resource.pods, ...target, signal: options.signal });
   const pod = parsePod(object);
@@ -59,16 +59,16 @@ export async function runExplain(
   }
   const config = await readClusterConfig(api, options.signal);
   const failing = failingContainer(object);
-  const execFormatErrors = await readExecFormatErrors(parts, pod, options.signal);
+  const execFormatErrors = await readExecFormatErrors(deps, pod, options.signal);
   const explanation = explainPod(pod, {
-    ageMs: ageOf(pod, parts),
+    ageMs: ageOf(pod, deps),
     schedulerSays: schedulerSays(object),
     failing,
     participation: await readParticipation(api, { pod, config, signal: options.signal }),
     gatingStopped: config.kind === "read" ? gatingStopped(config.object) : undefined,
     execFormatErrors,
     // A failure that was seen says more.
-    mismatches: execFormatErrors.length > 0 ? [] : await readMismatches(parts, pod, { ...options, failing }),
+    mismatches: execFormatErrors.length > 0 ? [] : await readMismatches(deps, pod, { ...options, failing }),
   });
   const text = (): string => renderText(pod, explanation, terminal);
   print(terminal, options.output, { document: documentOf(pod, explanation), text });

@@ -10,12 +10,12 @@ import type { PodView } from "../placement/decide/types.ts";
 import { readFailedImages } from "./failed_images.ts";
 import { isMissingOrForbidden } from "../k8s/errors.ts";
 
-/** Most events of a pod that are read. It has one for each such container, but users can create more, and large ones. */
+/** Most events of a pod that are read. It has one for each container that failed, but users can create more, and large ones. */
 const MAX_EVENTS = 50;
 /** Longest message that is shown (characters), which is the API server's limit, too. */
 const MAX_MESSAGE_LENGTH = 1_024;
 
-/** A sentence for each; none for a pod without the label. What may not be read is left out. */
+/** One sentence for each error; none for a pod without the label. What may not be read is left out. */
 export async function readExecFormatErrors(
   { api, clock }: { readonly api: ReadApi; readonly clock: Clock },
   pod: PodView,

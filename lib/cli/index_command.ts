@@ -139,7 +139,7 @@ async function inspect({ images: [image = ""], output }: IndexArguments, deps: R
   return result.entries.every(({ findings }) => findings.length === 0) ? ExitCode.done : ExitCode.no;
 }
 
-/** Scripts that try again only what may pass need to distinguish the two. */
+/** Scripts that try again only what may pass need to tell transient problems from permanent ones. */
 function exitCodeOf(problems: readonly { readonly kind: "permanent" | "transient" }[]): number {
   return problems.some(({ kind }) => kind === "transient") ? ExitCode.failed : ExitCode.no;
 }

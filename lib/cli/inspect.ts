@@ -11,12 +11,12 @@ interface InspectConfig extends ImageServiceConfig {
 }
 
 /** Inspects the images, all at once, and prints them in the order given; 1 when one could not be inspected. */
-export async function runInspect(config: InspectConfig, parts: CommandDeps): Promise<number> {
-  const { terminal, signal } = parts;
+export async function runInspect(config: InspectConfig, deps: CommandDeps): Promise<number> {
+  const { terminal, signal } = deps;
   const log = terminalLogger(terminal);
-  const options = { config, ...parts, log, clusterCredentials: () => [], audience: "caller" } as const;
+  const options = { config, ...deps, log, clusterCredentials: () => [], audience: "caller" } as const;
   await using service = await openImageService(options);
-  const freshness = { sinceMs: parts.clock.nowMs() };
+  const freshness = { sinceMs: deps.clock.nowMs() };
   const callers = callersOf({ priority: "gated" });
   const images = await Promise.all(config.positionals.map(async (image) => {
     const request = { image, credentials: [], freshness, depth: "index", callers } as const;

@@ -41,7 +41,7 @@ export function renderDocument(document: unknown, output: Exclude<OutputFormat, 
   return output === "json" ? `${JSON.stringify(document, null, 2)}\n` : stringify(document);
 }
 
-/** Options of the commands that work on a cluster. */
+/** Options of the commands that may change a cluster. */
 export interface CommandOptions {
   /** The verb, such as `plan`. */
   readonly positionals: readonly string[];

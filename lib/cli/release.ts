@@ -8,10 +8,10 @@ const TRY_AGAIN = "Fix what the reasons name, then run it again.";
 
 /** Releases the pods and prints each; returns the exit code: 1 when some could not be released. */
 export async function runRelease(
-  parts: { readonly api: KubeApi; readonly terminal: Terminal },
+  deps: { readonly api: KubeApi; readonly terminal: Terminal },
   options: Omit<CommandOptions, "positionals">,
 ): Promise<number> {
-  const { api, terminal } = parts;
+  const { api, terminal } = deps;
   const { dryRun, output, signal } = options;
   const release = await releaseGatedPods(api, { signal, dryRun });
   const document = { dryRun, released: [...release.released].sort(), left: release.left };

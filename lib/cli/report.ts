@@ -49,7 +49,7 @@ export async function runReport(config: ReportConfig, deps: ReportDeps & Shown):
 
 export interface CallerImages extends PodImages, AsyncDisposable {}
 
-/** Inspects images by the rights and logins of the caller. Dispose it to close what it opened. */
+/** Inspects images with the pull secrets that the caller may read. Dispose it to close what it opened. */
 export async function openCallerImages(config: Omit<ReportConfig, "output">, deps: ReportDeps): Promise<CallerImages> {
   const { api, clock, signal, terminal } = deps;
   const credentials = await readGlobalCredentials(deps, config.globalPullSecret);
