@@ -2,13 +2,13 @@
 import { parseDocument } from "yaml";
 import { asParsed, type Parsed, unparsable } from "../parsed.ts";
 
-/** The parser takes quadratic time for many keys and for open quotes: half a second at this size (bytes). */
-const MAX_BYTES = 1 << 16;
+/** The parser takes quadratic time for many keys and for open quotes: half a second for so many characters. */
+const MAX_LENGTH = 1 << 16;
 const MAX_ALIASES = 20;
 
 /** Parses one YAML (or JSON) document. A bomb of aliases is a fault, not a hang. */
 export function parseYaml(text: string): Parsed<unknown> {
-  if (text.length > MAX_BYTES) return unparsable("larger than 64 KiB");
+  if (text.length > MAX_LENGTH) return unparsable("larger than 64 KiB");
   try {
     const document = parseDocument(text, { prettyErrors: true, logLevel: "silent" });
     const [error] = document.errors;

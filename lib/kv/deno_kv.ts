@@ -27,7 +27,7 @@ export async function openDenoKv(
   const open = async (): Promise<Database> =>
     withRetries(toDatabase(await file.open(), (error) => file.note(error)), clock);
   const store = await openGuardedStore({ open, clock, log: log.with({ path: options.path }) }, LONG_TIMEOUT_MS);
-  // Test at once whether it can be written, so that the one warning is at the start of the log.
+  // Test at once whether the file can be written, so that the one warning is at the start of the log.
   for (let probes = 0; probes < PROBES && !(await store.set(PROBE_KEY, true)); probes++);
   return store;
 }

@@ -36,7 +36,7 @@ const SWEEP_MS = 1_000;
 const BEGIN_MS = 20;
 /** Most bytes before the handshake: a ClientHello has nearly 2 KiB at most. */
 const MAX_HELLO_BYTES = 16 * 1024;
-/** How long an accepted path passes again on its connection (ms): the whole check, in constant time, costs as much as a pod. */
+/** How long a secret path passes again on its connection (ms): the whole check, in constant time, costs as much as a pod. */
 const ACCEPTED_FOR_MS = 1_000;
 /** A body without a declared size may be as large as the largest that is read. */
 const UNDECLARED_BYTES = 7 * 1024 * 1024;
@@ -80,7 +80,7 @@ export class ConnectionGuard {
     if (connection === undefined) return void socket.resetAndDestroy();
     this.accepted++;
     this.#bySocket.set(key, connection);
-    // A connection costs next to nothing until then, and most that only take up room never send a byte.
+    // Before its first byte a connection costs next to nothing, and most that only take up room never send one.
     socket.once("readable", () => {
       const { readableLength } = socket;
       if (readableLength === 0 || readableLength > MAX_HELLO_BYTES) return void socket.resetAndDestroy();

@@ -1,4 +1,4 @@
-// A listener on node's own server: a guard sees each connection first, and closing drains. The plain one serves one request each.
+// A listener on node's own server: a guard sees each connection first, and closing drains. The plain one serves one request a connection.
 import { createServer, type Server as HttpServer } from "node:http";
 import type { Server as HttpsServer } from "node:https";
 import { once } from "node:events";

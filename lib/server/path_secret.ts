@@ -37,7 +37,7 @@ export function secretPath(secret: string, route: string, day: number): string {
   return `/${createHmac("sha256", secret).update(`${day} ${route}`).digest("hex")}${route}`;
 }
 
-/** Waits for an API server that does not answer; goes on without a secret when it refuses (403). */
+/** Waits for an API server that does not answer; goes on without a secret when it refuses (403, 404, 422). */
 export async function openPathSecret(deps: PathSecretDeps, signal: AbortSignal): Promise<PathSecret> {
   const { clock, log } = deps;
   const followed = { clock, log, what: "secret of the webhook paths" };

@@ -1,4 +1,4 @@
-// Reads DER: only lengths and nesting. A whole ASN.1 library costs more at start, and refuses some certificates.
+// Reads the little of DER that certificates need. A whole ASN.1 library costs more at start, and refuses some certificates.
 
 /** One element of DER. `bytes` is its content; `whole` is it with its tag and length. */
 export interface DerElement {

@@ -58,7 +58,7 @@ export class PinnedHosts {
   }
 }
 
-/** The server's certificate was refused in the hand-shake, so that nothing was sent; one out of its time stays refused. */
+/** The server's certificate was refused in the handshake, so that nothing was sent; one out of its time stays refused. */
 function isCertificateRefused(error: unknown): boolean {
   const text = errorText(error);
   return /invalid peer certificate/.test(text) && !/certificate (expired|not valid yet)/.test(text);

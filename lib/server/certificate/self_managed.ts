@@ -17,7 +17,7 @@ export interface SelfManagedDeps {
 
 const MAX_RACES = 10;
 
-/** Waits for an API server that does not answer; rejects with its ApiError when it refuses (403, 404). */
+/** Waits for an API server that does not answer; rejects with its ApiError when it refuses (403, 404, 422). */
 export async function openSelfManagedCertificate(
   deps: SelfManagedDeps,
   signal: AbortSignal,
