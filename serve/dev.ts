@@ -10,7 +10,7 @@ import type { ServeDeps } from "./capability.ts";
 import type { ImageBuildDemo } from "./dev_image_build.ts";
 import type { UpgradeScenarioDeps } from "./dev_upgrade.ts";
 
-/** Longest that `dev --once` waits for its samples (ms). */
+/** Longest that samples are waited for (ms). */
 const SAMPLES_MS = 30_000;
 
 /** How `serve` is to run; what is absent is as for `archway serve`. */

@@ -26,7 +26,7 @@ export interface TaintParts {
   readonly operand: OperandTaints;
 }
 
-/** undefined where the cloud puts the taints on nodes. No request is sent to the API server before they run. */
+/** undefined where the cloud puts the taints on nodes. No request is sent to the API server before a part runs. */
 export function openTaintParts(
   { config, access, clock, log, userAgent }: ServeDeps,
   { parts: { clientMetrics, election, events, leaderApi, replicaApi, stack }, metrics: { taints: metrics } }: Clients,
@@ -50,7 +50,7 @@ export function openTaintParts(
     onPresence: configs.onChange,
     queueMetrics: clientMetrics.queue,
   });
-  // Connections and a limiter of its own: it works when the rest of the process does not.
+  // The lifter has connections and a limiter of its own: it works when the rest of the process does not.
   const api = stack.use(new RestApi(access, { clock, log, userAgent, observe: clientMetrics.apiCall }));
   const lifter = { api, key: rule.key, limiter: openRateLimiter(clock) };
   const lease = { namespace: config.namespace, name: LEASE_NAME };

@@ -149,9 +149,9 @@ export class EventBacklog {
   }
 }
 
-/** Runs the watch only while there may be ENoExecEvents: otherwise no request is sent to the API server. */
+/** Runs `runnable` only while `isMonitored` holds: otherwise no request is sent to the API server. */
 export function whileWanted(
-  watch: Runnable,
+  runnable: Runnable,
   { isMonitored, onChange }: Pick<ExecFormatDeps, "isMonitored" | "onChange">,
 ): Runnable {
   let changed = Promise.withResolvers<void>();
@@ -168,7 +168,7 @@ export function whileWanted(
           continue;
         }
         const turn = new AbortController();
-        const running = watch.run(AbortSignal.any([signal, turn.signal]));
+        const running = runnable.run(AbortSignal.any([signal, turn.signal]));
         while (isMonitored() && !signal.aborted) await nextChange();
         turn.abort();
         await running;

@@ -159,7 +159,7 @@ export async function inspectContainer(
     if (inspected?.inspection.kind !== "platforms") return undefined;
     const { digest, platforms } = inspected.inspection;
     const own = usablePlatforms(platforms, operatingSystemOf(pod)).map(({ architecture }) => architecture);
-    // Its other images show what the RuntimeClass is for.
+    // The pod's other images show what the RuntimeClass is for.
     const known = podImages.recall({ ...wanted, images: imagesToInspect(pod, settings) })?.images ?? [inspected];
     const emulated = emulatedFor(pod, settings, { platforms, images: known });
     return { digest, architectures: [...new Set([...own, ...emulated])].sort() };

@@ -34,7 +34,7 @@ export interface KueueDeps extends PlacingDeps {
   readonly api: KubeApi;
 }
 
-/** More than may wait for registries at a time, so that those whose images are known never wait for a worker. */
+/** More Workloads than may wait for registries at a time: those whose images are known never wait for a worker. */
 const PARALLEL = 64;
 /** A Workload counts as so many images at least: a namespace may have eight that wait, and all together 62. */
 const LEAST_IMAGES = 64;

@@ -1,4 +1,4 @@
-// Carries out one OperandStep: the only writes of the operator besides status, CA bundles and monitoring.
+// Carries out one OperandStep. Beside it the operator writes status, webhook clients and monitoring, and frees the MTO's operands.
 import { ApiError, isNotFound } from "../../lib/k8s/errors.ts";
 import { ignoring } from "../../lib/k8s/api.ts";
 import { openDeadline } from "../../lib/k8s/deadline.ts";

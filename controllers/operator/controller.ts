@@ -48,7 +48,7 @@ export class Operator {
     });
   }
 
-  /** Something that it reads may have changed: reconcile soon. Cheap, callable at any time. */
+  /** Something that the operator reads may have changed: reconcile soon. Cheap, callable at any time. */
   requestReconcile(): void {
     this.#controller.enqueue(CLUSTER_CONFIG_NAME);
   }
@@ -133,7 +133,7 @@ async function releaseIfUnused(run: OperatorRun): Promise<void> {
 
 /** One reconcile; returns when the next is due at the latest (ms). */
 async function reconcileOnce(run: OperatorRun): Promise<number> {
-  // While it leaves, only the rights for leaving are left.
+  // While Archway leaves, it has only the rights for leaving.
   if (run.memory.ending !== undefined) return await takeSteps(run, (route) => route);
   // A new leader must not write plain paths over secret ones that it has not seen yet.
   if (run.secretPaths?.isKnown() === false) return BACKOFF.baseMs;
@@ -163,7 +163,7 @@ async function takeSteps(run: OperatorRun, pathOf: (route: string) => string): P
   return BACKOFF.baseMs;
 }
 
-/** The kinds may be installed at any time; reading them in every reconcile would be too often. */
+/** The kinds of monitoring may be installed at any time; reading them in every reconcile would be too often. */
 async function refreshMonitoring(run: OperatorRun, { config }: OperatorFacts): Promise<void> {
   const { clock, memory, settings } = run;
   const nowMs = clock.monotonicMs();

@@ -32,14 +32,14 @@ export interface SecretPaths {
 export interface OperandTaints {
   /** How many nodes carry a taint, by the controller of the taints; undefined before it has listed them. */
   readonly carried: () => number | undefined;
-  /** Takes them off at full speed, without the Lease. Gives how many nodes still have theirs. */
+  /** Takes the taints off at full speed, without the Lease. Gives how many nodes still have theirs. */
   readonly lift: (signal: AbortSignal) => Promise<number>;
 }
 
 /** Clients, and functions that are called at each reconcile and must return at once. */
 export interface OperatorDeps extends ControllerDeps {
   readonly api: KubeApi;
-  /** The same for an uninstall, in which the Lease is deleted before other objects, so that no replica leads any more. */
+  /** `api` without the fence, for an uninstall: the Lease is deleted before other objects, and then no replica leads. */
   readonly unfencedApi: KubeApi;
   readonly events: EventRecorder;
   readonly settings: OperatorSettings;

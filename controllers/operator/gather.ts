@@ -18,7 +18,7 @@ import type { Memory } from "./memory.ts";
 /** Reads the facts. Throws ApiError when one cannot be read: no step is better than a step on half the facts. */
 export async function gatherFacts(run: OperatorRun, pathOf: (route: string) => string): Promise<OperatorFacts> {
   const { api, settings, clock, memory, signal } = run;
-  // Once it is being deleted, only the rights for leaving are left: nothing else is read.
+  // Once the installation is being deleted, only the rights for leaving are left: nothing else is read.
   const installation = await readInstallation(run);
   const isLeaving = installation === "uninstalling";
   const [object, webhook, hasNamespaceConfigs, rollout] = await Promise.all([
@@ -53,7 +53,7 @@ export async function gatherFacts(run: OperatorRun, pathOf: (route: string) => s
   };
 }
 
-/** The controller of the taints stops with the leadership; by then they are taken off without it. */
+/** The controller of the taints stops with the leadership: in an uninstall the taints come off without it. */
 function readTaintState({ taints, memory }: OperatorRun, installation: InstallationState): OperandFacts["taints"] {
   const kept = taints();
   if (kept === undefined) return "none";

@@ -108,7 +108,7 @@ function failed(
   return { kind: "failed", why };
 }
 
-/** Undefined when the pod is gone. The pod, not the error, shows whether it changed or the write was carried out. */
+/** Undefined when the pod or its gate is gone. The pod, not the error, shows whether it changed or the write was carried out. */
 async function examine(
   { api, signal }: Writing,
   pod: PodView,

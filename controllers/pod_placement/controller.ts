@@ -55,7 +55,7 @@ const IMPAIRED_AFTER_MS = 10_000;
 /** Wait before a pod that is not kept is read, while others are in memory (ms). */
 const READ_WAITS_MS = 250;
 
-/** Between two tries of a write that failed. The deadline comes before it. */
+/** Between two tries of a write that failed. The pod's deadline ends the wait. */
 const WRITE_BACKOFF = { baseMs: 50, capMs: 5_000 } as const;
 
 const MAX_SHOWN = 12;
@@ -117,7 +117,7 @@ export class PodPlacement {
     await this.#inspections.ended();
   }
 
-  /** A config changed: gated pods (of one namespace, or all) are decided again. */
+  /** A config changed: the watched pods of one namespace, or all, are decided again. */
   configChanged(namespace?: string): void {
     for (const pod of this.#gated.values()) {
       if (namespace === undefined || pod.namespace === namespace) this.#enqueue(`${pod.namespace}/${pod.name}`, pod);

@@ -53,7 +53,7 @@ type PodReading<T> =
   | { readonly kind: "busy" }
   | { readonly kind: "gone" };
 
-/** Bytes of pods that are in memory at a time, beside those that are kept: as many ordinary ones as there are workers. */
+/** Bytes of pods that are in memory at a time, beside those that are kept: room for ordinary ones of all workers. */
 const MAX_READ_BYTES = 8 * 1024 * 1024;
 
 export class PodReader {

@@ -84,7 +84,7 @@ export class Unadmitted {
     return isUnadmitted(pod, configsOf(namespace), settingsOf(namespace)) ? { namespace, name, uid } : undefined;
   }
 
-  /** A sweep has seen all pods: reports those found, unless the last sweep found the same. */
+  /** A sweep has seen all pods: reports those found, unless the last sweep found all of them. */
   async conclude(candidates: readonly UnadmittedPod[], signal: AbortSignal): Promise<void> {
     const pods = await readSelected(this.#deps, candidates, signal);
     const uids = new Set(pods.map(({ uid }) => uid));

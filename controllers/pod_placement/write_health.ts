@@ -21,7 +21,7 @@ const WEBHOOK_FAILS = /failed calling webhook/;
 export class WriteHealth {
   readonly #clock: Clock;
   #begunMs = 0;
-  /** Since the last patch that was taken. */
+  /** The failures that count, since the last patch that was taken. */
   #failing:
     | { readonly sinceMs: number; lastMs: number; isRightMissing: boolean; readonly namespaces: Set<string> }
     | undefined;
