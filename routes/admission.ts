@@ -1,4 +1,4 @@
-// The envelope of an AdmissionReview: the request of a pod parsed, the answer of any review rendered. A pod is never denied.
+// The envelope of an AdmissionReview: the request parsed, the answer rendered. A pod is never denied.
 import { Buffer } from "node:buffer";
 import { memberOf, objectAt, textAt } from "../lib/json.ts";
 import type { ConfigWrite } from "../lib/operator/decide/validate.ts";

@@ -3,7 +3,7 @@
 // | what arrives                          | what leaves                                          |
 // |---------------------------------------|------------------------------------------------------|
 // | a review                              | 200, Success with every object converted             |
-// | a review with an inconvertible object | 200, Failed with the reason; nothing half-converted  |
+// | a review with an inconvertible object | 200, Failure with the reason; nothing half-converted |
 // | anything else                         | undefined: the caller answers 400                    |
 import { convertObject } from "../lib/operator/decide/convert.ts";
 import { listAt, objectAt, textAt } from "../lib/json.ts";

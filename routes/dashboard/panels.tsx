@@ -1,4 +1,4 @@
-// The panels of short lists: held pods, exec format errors, architecture taints, registries.
+// The panels of short lists: gated pods, nodes, exec format errors, architecture taints, registries.
 import type { JSX } from "hono/jsx/jsx-runtime";
 import { renderDuration } from "../../lib/cluster/duration.ts";
 import { countOf, EmptyPanel, Nothing, NoValue, Panel, PodName, renderCount } from "./elements.tsx";
@@ -67,12 +67,12 @@ export function ArchitecturesPanel(
   );
 }
 
-const SHOWN = 8;
+const FAILURES_SHOWN = 8;
 
 export function ExecFormatPanel(
   { failures, nowMs }: { failures: readonly ReportedFailure[]; nowMs: number },
 ): JSX.Element {
-  const shown = failures.slice(0, SHOWN);
+  const shown = failures.slice(0, FAILURES_SHOWN);
   return (
     <Panel id="exec-format" title="Exec format errors" note={shown.length === 0 ? "" : "newest first"}>
       {shown.length === 0

@@ -1,4 +1,4 @@
-// The top of the page: whether new pods are gated, why not and what to do; its numbers, and how long pods were held.
+// The top of the page: whether new pods are gated, why not and what to do; its numbers, and how long pods were gated.
 import type { JSX } from "hono/jsx/jsx-runtime";
 import type { ConfigPresence, GatingStop } from "../../lib/operator/decide/gating_health.ts";
 import type { DashboardView } from "./view.ts";
@@ -95,7 +95,7 @@ function Tile({ label, value, note }: { label: string; value: string; note: stri
   );
 }
 
-/** How long pods were held: the middle, the slow end, and a bar each, on a logarithmic scale from 1 ms to a minute. */
+/** How long pods were gated: the middle, the slow end, and a bar each, on a logarithmic scale from 1 ms to a minute. */
 function GateTimes({ recent }: { recent: readonly BoardEntry[] }): JSX.Element {
   const times = recent.filter(({ kind }) => kind !== "gate" && kind !== "retry")
     .flatMap(({ gatedMs }) => (gatedMs === undefined ? [] : [gatedMs]));
