@@ -16,7 +16,7 @@ export interface AdmissionRequest {
   readonly oldObject: unknown;
 }
 
-export type ReviewRead =
+type ReviewRead =
   | { readonly kind: "review"; readonly request: AdmissionRequest }
   | UnreadableBody;
 

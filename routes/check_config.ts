@@ -25,7 +25,7 @@ export interface CheckDeps {
 }
 
 /** The JSON of an answer; undefined when the body is no AdmissionReview: the caller answers 400. */
-export type ReviewAnswer = Promise<Readonly<Record<string, unknown>> | undefined>;
+type ReviewAnswer = Promise<Readonly<Record<string, unknown>> | undefined>;
 
 export function reviewClusterConfig(body: unknown, deps: CheckDeps): ReviewAnswer {
   return review(

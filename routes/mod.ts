@@ -20,7 +20,7 @@ type Handler = (context: Context) => Response | Promise<Response>;
 
 export type AdminPages = Readonly<Record<string, Handler>>;
 
-export interface WebhookDeps {
+interface WebhookDeps {
   readonly gate: GatePodDeps;
   readonly check: CheckDeps;
   /** The limit of all routes but the pod webhook, which has its own: other reviews cannot crowd it out. */

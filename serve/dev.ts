@@ -21,7 +21,7 @@ export interface ServeRun extends UpgradeScenarioDeps {
   readonly onListening?: ServeDeps["onListening"];
 }
 
-export interface DevDeps extends UpgradeScenarioDeps {
+interface DevDeps extends UpgradeScenarioDeps {
   readonly runServe: (config: Config, run: ServeRun) => Promise<number>;
 }
 

@@ -31,7 +31,7 @@ const PACE_MS = 400;
 const LIMIT_MS = 120_000;
 const USER_AGENT = "archway/dev";
 
-export interface UpgradeScenario {
+interface UpgradeScenario {
   readonly playground: Playground;
   readonly dev: Config;
   readonly pagePort: number;

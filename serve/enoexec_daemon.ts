@@ -6,7 +6,7 @@ import { DAEMON_COUNTERS, DAEMON_GAUGES } from "../lib/exec_format/daemon/metric
 import { openGauges, openMetrics } from "../lib/metrics.ts";
 import { openAdmin } from "./admin.ts";
 
-export interface EnoexecDaemonDeps extends Omit<DaemonDeps, "metrics"> {
+interface EnoexecDaemonDeps extends Omit<DaemonDeps, "metrics"> {
   readonly adminListen: ListenAddress;
   readonly onListening?: ((port: number) => void) | undefined;
 }

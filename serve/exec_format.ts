@@ -13,7 +13,7 @@ export function execFormatSettings(
   return { namespace, watchesPods: execFormatErrors !== "off", repairs: execFormatErrors === "repair" };
 }
 
-export interface PlacedImages {
+interface PlacedImages {
   readonly images: PodImages;
   /** Must be run; undefined where no architecture is left out. */
   readonly failedImages: FailedImages | undefined;

@@ -30,7 +30,7 @@ import type { ReconcileResult } from "../../lib/k8s/work_queue.ts";
 import type { RepositoriesDeps } from "../../lib/oci/repositories.ts";
 import { type Controller, type ControllerDeps, DONE, openController, requeueAfter } from "../controller.ts";
 
-export interface ImageBuildsDeps extends ControllerDeps {
+interface ImageBuildsDeps extends ControllerDeps {
   readonly api: KubeApi;
   readonly access: RepositoriesDeps["access"];
   readonly events: EventRecorder;

@@ -16,7 +16,7 @@ import type { PodReport } from "../../lib/placement/decide/report/report_slots.t
 import type { PodView } from "../../lib/placement/decide/types.ts";
 import { type Controller, DONE, openController, type PlacingDeps, requeueAfter } from "../controller.ts";
 
-export interface DaemonSetWatchDeps
+interface DaemonSetWatchDeps
   extends Pick<PlacingDeps, "clock" | "log" | "queueMetrics" | "images" | "liveArchitectures"> {
   readonly api: ReadApi;
   readonly events: EventRecorder;

@@ -24,7 +24,7 @@ import { parsePod } from "../../lib/placement/decide/pod/pod_view.ts";
 import type { PodView } from "../../lib/placement/decide/types.ts";
 import type { ExecFormatRun } from "./deps.ts";
 
-export interface SeenFailure extends Omit<FailureFacts, "pod" | "imageArchitectures"> {
+interface SeenFailure extends Omit<FailureFacts, "pod" | "imageArchitectures"> {
   readonly pod: KubeObject;
   readonly source: FailureSource;
   /** Whether it is certain that the kernel refused a program: the daemon observed it, or the container's last output shows it. */
@@ -33,7 +33,7 @@ export interface SeenFailure extends Omit<FailureFacts, "pod" | "imageArchitectu
   readonly wasReported: boolean;
 }
 
-export interface KnownImage {
+interface KnownImage {
   readonly digest: string;
   /** With those that the pod's RuntimeClass emulates. */
   readonly architectures: readonly string[];

@@ -18,7 +18,7 @@ import type { Board } from "../../lib/placement/decide/report/board.ts";
 import { type Controller, type ControllerDeps, DONE, openController, requeueAfter } from "../controller.ts";
 
 /** `api` has connections of its own: it works when the rest of the process does not. */
-export interface GateFailOpenDeps extends LeaderAbsenceDeps, ControllerDeps {
+interface GateFailOpenDeps extends LeaderAbsenceDeps, ControllerDeps {
   readonly lifter: GateLifter;
   readonly events: EventRecorder;
   readonly metrics: Pick<PlacementMetrics, "decision" | "gateReleased">;

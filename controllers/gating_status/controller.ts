@@ -5,7 +5,7 @@ import { type GatingHealth, type GatingStop, LEADER_SILENCE_MS } from "../../lib
 import { type ConfigConditionsDeps, writeConfigConditions } from "../config_conditions.ts";
 import { type Controller, openController, requeueAfter } from "../controller.ts";
 
-export interface GatingStatusDeps extends ConfigConditionsDeps {
+interface GatingStatusDeps extends ConfigConditionsDeps {
   readonly gatingHealth: () => GatingHealth;
 }
 

@@ -30,7 +30,7 @@ import {
 import type { ReconcileResult } from "../../lib/k8s/work_queue.ts";
 import { type Controller, DONE, openController, type PlacingDeps, requeueAfter } from "../controller.ts";
 
-export interface KueueDeps extends PlacingDeps {
+interface KueueDeps extends PlacingDeps {
   readonly api: KubeApi;
 }
 

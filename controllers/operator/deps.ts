@@ -20,7 +20,7 @@ export interface OperatorSettings {
   readonly resyncMs: number;
 }
 
-export interface SecretPaths {
+interface SecretPaths {
   /** The secret path of a route; undefined while there is no secret. */
   readonly pathOf: (route: string) => string | undefined;
   /** Whether it is known what the configurations carry. */

@@ -16,7 +16,7 @@ import type { OperatorRun } from "./deps.ts";
 import { readHandler } from "./finalizers.ts";
 import { recordConfigEvent } from "./report.ts";
 
-export interface ObservedMonitor {
+interface ObservedMonitor {
   readonly facts: MonitorFacts;
   readonly state: MonitorState | undefined;
 }

@@ -15,7 +15,7 @@ import type { OperatorRun } from "./deps.ts";
 /** A replica that terminates answers its open connections for so long (ms): its grace period, and a margin. */
 export const TERMINATING_MS = 60_000;
 
-export interface WebhookPathChoice {
+interface WebhookPathChoice {
   readonly pathOf: (route: string) => string;
   readonly retryMs: number | undefined;
 }

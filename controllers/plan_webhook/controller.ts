@@ -7,7 +7,7 @@ import { type ClientSettings, planWebhookClients } from "../../lib/operator/deci
 import { PlanWebhook } from "../../lib/upgrades/names.ts";
 import { type Controller, type ControllerDeps, openController, requeueAfter } from "../controller.ts";
 
-export interface PlanWebhookDeps extends ControllerDeps {
+interface PlanWebhookDeps extends ControllerDeps {
   /** Writes fail once the Lease has run out. */
   readonly api: KubeApi;
   /** What the API server is to call, as of now. */

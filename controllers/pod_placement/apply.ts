@@ -26,7 +26,7 @@ export type Applied =
   | { readonly kind: "changed"; readonly pod: PodView }
   | { readonly kind: "failed"; readonly why: string };
 
-export interface DecidedPod {
+interface DecidedPod {
   readonly decision: PlacementDecision;
   readonly state: PodState;
   readonly rereads: number;

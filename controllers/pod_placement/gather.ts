@@ -7,7 +7,7 @@ import type { PodPlacementDeps } from "./deps.ts";
 import { judgeUnanswered } from "./inspections.ts";
 import { countedAgeMs, leftMs, type PodState, stopInspection } from "./pod_states.ts";
 
-export type Gathered =
+type Gathered =
   | { readonly kind: "facts"; readonly facts: PlacementFacts }
   | { readonly kind: "waiting"; readonly forMs: number };
 

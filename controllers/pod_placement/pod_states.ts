@@ -5,7 +5,7 @@ import type { ImageJudgement } from "../../lib/placement/decide/decision_types.t
 import type { PodPlacementDeps } from "./deps.ts";
 import type { GatedPod, GatedPodRef } from "./gated_pod.ts";
 
-export type InspectionState =
+type InspectionState =
   | { readonly kind: "none" }
   /** Too many images are under way: the pod waits for its turn. */
   | { readonly kind: "pending"; readonly stop: AbortController }

@@ -20,7 +20,7 @@ import { parsePod } from "../../lib/placement/decide/pod/pod_view.ts";
 /** Between two sweeps (ms), before jitter. */
 const SWEEP_EVERY_MS = 5 * 60_000;
 
-export interface SweepOptions {
+interface SweepOptions {
   readonly unadmitted: Pick<Unadmitted, "candidateOf" | "conclude">;
   readonly isWatched: (key: string, pod: PodView) => boolean;
   readonly onUnlabelled: (key: string, pod: PodView) => void;

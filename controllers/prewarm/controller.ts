@@ -13,7 +13,7 @@ import { pullScopeOf } from "../../lib/placement/decide/pod/pod_refs.ts";
 import { podTemplateOf } from "../../lib/placement/decide/pod/pod_view.ts";
 import { type Controller, type ControllerDeps, DONE, openController, requeueAfter } from "../controller.ts";
 
-export interface PrewarmDeps extends ControllerDeps {
+interface PrewarmDeps extends ControllerDeps {
   readonly api: ReadApi;
   readonly images: PodImages;
   readonly settings: () => PlacementSettings;

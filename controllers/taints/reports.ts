@@ -8,16 +8,16 @@ import type { JudgedNode, TaintSurvey } from "../../lib/taints/decide/survey.ts"
 import { decideReport, NOTHING_REPORTED, type TaintProgress } from "../../lib/taints/decide/progress.ts";
 import { type ConfigConditionsDeps, writeConfigConditions } from "../config_conditions.ts";
 
-export interface ReportsDeps extends ConfigConditionsDeps {
+interface ReportsDeps extends ConfigConditionsDeps {
   readonly events: EventRecorder;
 }
 
-export interface Seen {
+interface Seen {
   readonly survey: TaintSurvey;
   readonly progress: TaintProgress;
 }
 
-export interface TaintReports {
+interface TaintReports {
   /** A term of leading begins: what was reported in an earlier one may no longer hold. */
   begin(): void;
   report(seen: Seen, signal: AbortSignal): Promise<void>;

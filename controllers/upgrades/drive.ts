@@ -130,7 +130,7 @@ class Driver {
   }
 }
 
-export interface StatusChange {
+interface StatusChange {
   readonly plan: UpgradeConfig;
   readonly before: UpgradeStatus;
   readonly after: UpgradeStatus;

@@ -10,7 +10,7 @@ import { type CommandOptions, ExitCode, print } from "./output.ts";
 import type { ReportDeps } from "./report.ts";
 import { describePlan, describeStatus, effectOfSuspend, renderPlanned, renderStatus } from "./upgrade_text.ts";
 
-export type UpgradeDeps = Pick<ReportDeps, "api" | "terminal" | "clock">;
+type UpgradeDeps = Pick<ReportDeps, "api" | "terminal" | "clock">;
 
 const { namespace } = Upgrades;
 

@@ -16,7 +16,7 @@ import type { Reading } from "../upgrades/decide/types/observed.ts";
 import type { StepCondition, UpgradeConfig, UpgradeSpec } from "../upgrades/decide/types/plan.ts";
 import { renderTable } from "./output.ts";
 
-export interface DescribedStatus {
+interface DescribedStatus {
   readonly version: string;
   readonly architecture: string;
   readonly phase: string;
@@ -31,7 +31,7 @@ export interface DescribedStatus {
   readonly conditions: readonly { readonly type: string; readonly status: string; readonly message: string }[];
 }
 
-export interface DescribedPlan {
+interface DescribedPlan {
   readonly version: string;
   readonly architecture: string;
   readonly profile: string;

@@ -5,7 +5,7 @@ import type { ConfigValues } from "./values.ts";
 
 type Operand = keyof ConfigValues | "positionals";
 
-export interface CommandLine {
+interface CommandLine {
   readonly positionals: readonly string[];
   readonly given: ReadonlyMap<string, readonly string[]>;
   /** Operands that could not be read and have their defaults: rules about them are not judged. */

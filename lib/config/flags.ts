@@ -19,7 +19,7 @@ export const COMMANDS = [
 export type Command = typeof COMMANDS[number];
 
 /** How a flag's text is read. `list` and `texts` repeat; `list` also splits at commas. */
-export type FlagShape = "text" | "list" | "texts" | "switch" | "duration" | "address" | "url" | "choice";
+type FlagShape = "text" | "list" | "texts" | "switch" | "duration" | "address" | "url" | "choice";
 
 /** One row of the table. The environment variable is `ARCHWAY_` and the name in capitals. */
 export interface Flag {

@@ -28,7 +28,7 @@ export function withValues(config: Config, values: Partial<Config>): Config {
   return { ...config, ...values };
 }
 
-export interface ConfigSources {
+interface ConfigSources {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly readFile: (path: string) => string;
   /** Finds what is wrong with settings of placement, for commands that place pods; without it they are not checked. */

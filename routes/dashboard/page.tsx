@@ -47,7 +47,7 @@ const HEADERS = {
   "referrer-policy": "no-referrer",
 };
 
-export interface PageParts {
+interface PageParts {
   readonly title: string;
   readonly heading: string;
   readonly corner: JSX.Element | "";

@@ -19,7 +19,7 @@ export function findPairProblem(cert: string, key: string): string | undefined {
 }
 
 /** Makes a certificate the current one. True when it differs from the last; only then are listeners called. */
-export type PutInForce = (next: CertificateInForce) => boolean;
+type PutInForce = (next: CertificateInForce) => boolean;
 
 export class ServingCertificate {
   readonly #follow: (put: PutInForce, signal: AbortSignal) => Promise<void>;
