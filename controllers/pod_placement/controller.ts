@@ -33,7 +33,7 @@ import type { PodPlacementDeps } from "./deps.ts";
 import {
   type GatedPod,
   type GatedPodRef,
-  imagesHash,
+  hashOfImages,
   KEPT_PODS,
   keptPod,
   parseKeptPod,
@@ -179,7 +179,7 @@ export class PodPlacement {
     this.#controller.enqueue(key, { urgentAfterMs: leftMs(this.#deps, pod, state) });
   }
 
-  #stateOf(pod: Pick<GatedPod, "uid" | "images">): PodState {
+  #stateOf(pod: Pick<GatedPod, "uid" | "imagesHash">): PodState {
     return this.#states.open(pod, this.#deps.clock.monotonicMs());
   }
 
@@ -205,7 +205,7 @@ export class PodPlacement {
     for (let rereads = 0;; rereads++) {
       // A pod that is gone gets no state, as nothing would close it.
       if ((this.#gated.get(key) ?? this.#unlabelled.get(key))?.uid !== pod.uid) return DONE;
-      const state = this.#stateOf({ uid: pod.uid, images: imagesHash(pod) });
+      const state = this.#stateOf({ uid: pod.uid, imagesHash: hashOfImages(pod) });
       const inspect = (images: readonly ImageUse[]): void => this.#inspections.start(key, pod, { state, images });
       const gathered = gatherFacts(this.#deps, pod, { state, inspect });
       if (state.inspection.kind !== "none") state.roundBeganMs ??= this.#deps.clock.monotonicMs();

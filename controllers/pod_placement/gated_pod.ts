@@ -10,7 +10,7 @@ import { type ReadApi, readOptional } from "../../lib/k8s/api.ts";
 export type GatedPodRef = Pick<PodView, "namespace" | "name" | "uid" | "creationTimestampMs">;
 
 export interface GatedPod extends GatedPodRef {
-  readonly images: string;
+  readonly imagesHash: string;
   readonly bytes: number;
   /** undefined when only the name is kept, so that the pod must be read. */
   readonly whole: PodView | undefined;
@@ -32,11 +32,11 @@ export function keptPod(pod: PodView): GatedPod {
   const { namespace, name, uid, creationTimestampMs } = pod;
   const bytes = bytesOfView(pod);
   const whole = bytes > KEPT_VIEW_BYTES ? undefined : pod;
-  return { namespace, name, uid, creationTimestampMs, images: imagesHash(pod), bytes, whole };
+  return { namespace, name, uid, creationTimestampMs, imagesHash: hashOfImages(pod), bytes, whole };
 }
 
 /** Changes when the images change; its length does not depend on their number. */
-export function imagesHash({ containers, imageVolumes }: PodView): string {
+export function hashOfImages({ containers, imageVolumes }: PodView): string {
   const images = [containers, imageVolumes].flat().map(({ image }) => image);
   return createHash("sha256").update(JSON.stringify(images)).digest("base64");
 }

@@ -36,7 +36,7 @@ class Tries {
 export interface PodState extends Tries {
   /** When this process first observed the pod gated (monotonic ms). */
   readonly firstSeenMs: number;
-  images: string;
+  imagesHash: string;
   /** The refusal of every way to release the pod that was reported last; empty when there was none. */
   reportedRefusal: string;
   reported: boolean;
@@ -48,17 +48,17 @@ export class PodStates {
   readonly #states = new Map<string, PodState>();
 
   /** The state of a pod, begun if there is none. Other images than before reset everything but the pod's age. */
-  open({ uid, images }: Pick<GatedPod, "uid" | "images">, nowMs: number): PodState {
+  open({ uid, imagesHash }: Pick<GatedPod, "uid" | "imagesHash">, nowMs: number): PodState {
     const known = this.#states.get(uid);
     if (known === undefined) {
-      const fresh = { images, reportedRefusal: "", reported: false, released: false };
+      const fresh = { imagesHash, reportedRefusal: "", reported: false, released: false };
       const state = { firstSeenMs: nowMs, ...fresh, ...new Tries() };
       this.#states.set(uid, state);
       return state;
     }
-    if (known.images !== images) {
+    if (known.imagesHash !== imagesHash) {
       stopInspection(known);
-      Object.assign(known, { images }, new Tries());
+      Object.assign(known, { imagesHash }, new Tries());
     }
     return known;
   }

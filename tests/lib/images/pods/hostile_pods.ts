@@ -58,7 +58,7 @@ for (let count = 0; count < Number(Deno.args[0]); count++) {
   const names = Array.from({ length: MAX_IMAGES }, (_, at) => `p${count}.evil.example/tenant/image-${at}:v1`);
   const raw = rawPod({ containers: names.map((image) => container(image)) });
   const pod = { ...podOf(raw), namespace: `evil-${count % 10}`, uid: `${count}` };
-  const state = states.open({ uid: pod.uid, images: "" }, 0);
+  const state = states.open({ uid: pod.uid, imagesHash: "" }, 0);
   inspections.start(`${pod.namespace}/${count}`, pod, { state, images: names.map((image) => makeUse(image)) });
   if (count % 50 === 0) await clock.advance(0);
 }
@@ -66,7 +66,7 @@ await clock.advance(0);
 Reflect.get(globalThis, "gc")?.();
 const heapMb = Math.round(Deno.memoryUsage().heapUsed / 1e6);
 for (let count = 0; count < Number(Deno.args[0]); count++) {
-  stopInspection(states.open({ uid: `${count}`, images: "" }, 0));
+  stopInspection(states.open({ uid: `${count}`, imagesHash: "" }, 0));
 }
 Deno.stdout.writeSync(new TextEncoder().encode(JSON.stringify({ heapMb, asked })));
 Deno.exit(0);
