@@ -39,8 +39,8 @@ export interface ControllerOptions extends ControllerDeps {
   readonly watches: readonly Runnable[];
   /** Brings the object of a key to what it should be. A thrown error requeues the key with backoff. */
   readonly reconcile: (key: string, signal: AbortSignal) => Promise<ReconcileResult>;
-  /** Added at the beginning of each run; for a controller that has this key alone. */
-  readonly onlyKey?: string;
+  /** Added at the beginning of each run; for a key that no watch adds. */
+  readonly firstKey?: string;
   readonly parallel: number;
   readonly queue?: Pick<WorkQueueOptions, "backoff" | "groupOf" | "maxOfGroup" | "reservedForUrgent">;
 }
@@ -67,7 +67,7 @@ export function requeueAfter(afterMs: number): ReconcileResult {
 
 /** No request is sent to the API server before `run`. */
 export function openController(options: ControllerOptions): QueuedController {
-  const { name, watches, onlyKey, reconcile, parallel, clock, log, queueMetrics } = options;
+  const { name, watches, firstKey, reconcile, parallel, clock, log, queueMetrics } = options;
   const queue = new WorkQueue({
     ...options.queue,
     name,
@@ -86,7 +86,7 @@ export function openController(options: ControllerOptions): QueuedController {
       return queue.isBusy;
     },
     run: async (signal) => {
-      if (onlyKey !== undefined) queue.add(onlyKey);
+      if (firstKey !== undefined) queue.add(firstKey);
       await Promise.all([queue.run(signal), ...watches.map((watch) => watch.run(signal))]);
     },
   };

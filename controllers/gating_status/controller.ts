@@ -24,7 +24,7 @@ export function openGatingStatus(deps: GatingStatusDeps): Controller {
     ...deps,
     name: "gating-status",
     watches: [],
-    onlyKey: "gating",
+    firstKey: "gating",
     parallel: 1,
     reconcile: async (_key, signal) => {
       const health = deps.gatingHealth();

@@ -76,7 +76,7 @@ export function openKueue(deps: KueueDeps): Controller {
   const controller = openController({
     ...deps,
     name: "kueue",
-    onlyKey: CHECK_KEY,
+    firstKey: CHECK_KEY,
     watches: [
       new Reflector<true>({
         ...{ api, clock, log, resource: Resource.kueueWorkloads, name: "Workloads of Kueue" },

@@ -26,7 +26,7 @@ export function openPlanWebhookRegistration(deps: PlanWebhookDeps): Controller {
     ...deps,
     name: "plan-webhook",
     watches: [],
-    onlyKey: NAME,
+    firstKey: NAME,
     parallel: 1,
     queue: { backoff: BACKOFF },
     reconcile: async (name, signal) => {

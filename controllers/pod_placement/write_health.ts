@@ -63,7 +63,7 @@ export class WriteHealth {
       : { kind: "unproven" };
   }
 
-  /** Failures that are about the pod itself (404, 409, 422, …) or about the server (5xx, no answer) do not count here. */
+  /** A failure by the pod itself (404, 409, 422, …) or the server does not count, but one by an admission webhook does. */
   #note(error: unknown, namespace: string): void {
     if (!(error instanceof ApiError) || (error.status !== 403 && !WEBHOOK_FAILS.test(error.message))) return;
     const nowMs = this.#clock.monotonicMs();

@@ -36,7 +36,7 @@ export function openTaintFailOpen(deps: FailOpenDeps): Controller {
     ...deps,
     name: "taint-fail-open",
     watches: [],
-    onlyKey: "lease",
+    firstKey: "lease",
     parallel: 1,
     queue: { backoff: BACKOFF },
     reconcile: async (_key, signal) => {
