@@ -70,8 +70,8 @@ export async function printReport(
   },
 ): Promise<number> {
   const candidates = [...new Set([...KNOWN_ARCHITECTURES, ...arch === undefined ? [] : [arch]])];
-  const failed = (signal: AbortSignal) => readFailedImages(api, signal);
-  const scope = { namespace: podNamespace, candidates, failed, settings };
+  const readFailures = (signal: AbortSignal) => readFailedImages(api, signal);
+  const scope = { namespace: podNamespace, candidates, readFailures, settings };
   const line = new ProgressLine({ write: showsProgress ? terminal.err : () => {}, clock });
   const onProgress = (text: string): void => line.show(text);
   const { workloads, unread, isComplete } = await readSupport({ api, images, clock, signal, onProgress, ...scope })

@@ -130,8 +130,8 @@ export interface SupportOptions extends InspectDeps {
   readonly namespace?: string | undefined;
   /** The architectures that are asked about; absent: {@link KNOWN_ARCHITECTURES}. */
   readonly candidates?: readonly string[] | undefined;
-  /** Where images have failed; absent: that is not considered. */
-  readonly failed?: ((signal: AbortSignal) => Promise<ReadFailures>) | undefined;
+  /** Reads where images have failed; absent: that is not considered. */
+  readonly readFailures?: ((signal: AbortSignal) => Promise<ReadFailures>) | undefined;
   readonly limits?: InventoryLimits | undefined;
   /** Absent: the defaults. */
   readonly settings?: PlacementSettings | undefined;
@@ -145,7 +145,7 @@ interface SupportFound extends Omit<ReadWorkloads, "workloads"> {
 export async function readSupport(options: SupportOptions): Promise<SupportFound> {
   const { api, clock, signal, namespace, limits, candidates = KNOWN_ARCHITECTURES } = options;
   const { workloads, unread, isComplete } = await readWorkloads(api, { namespace, signal, limits, candidates });
-  const failed = await options.failed?.(signal);
+  const failed = await options.readFailures?.(signal);
   const inspected = await inspectWorkloads(workloads, options);
   const nowMs = serverNowMs(clock, api);
   const found = workloads.map((workload) =>
