@@ -20,12 +20,12 @@ import { dropEvent, reconcileEvent } from "./handle_event.ts";
 import { Repairs } from "./repair.ts";
 import { orAborted } from "../../lib/clock.ts";
 
-/** Containers checked at a time: a report is three requests, and the leader has pods to place. */
+/** Keys handled at a time: a report is three requests, and the leader has pods to place. */
 const PARALLEL = 4;
 /** A report is to be there within seconds, also after an API server or a Lease was away for a minute. */
 const BACKOFF = { baseMs: 5, capMs: 5_000 } as const;
 
-/** Users can create events for any number of pods. More than these wait until the kubelet repeats its event. */
+/** Users can create events for any number of pods. Those beyond so many wait until the kubelet repeats its event. */
 const MAX_KEYS_OF_NAMESPACE = 5_000;
 
 /** More than a daemon writes in three minutes. Beyond it the events of a node are deleted unread. */

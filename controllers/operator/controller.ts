@@ -87,7 +87,7 @@ export class Operator {
     }
   }
 
-  /** Called at the end of this process. If its account is being deleted, no other replica can uninstall in order. */
+  /** Called when leading ends. If Archway's account is being deleted, no other replica can uninstall in order. */
   async #leaveIfUninstalled(): Promise<void> {
     const { clock, log, unfencedApi: api } = this.#deps;
     const memory = this.#memory;

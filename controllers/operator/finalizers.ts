@@ -37,7 +37,7 @@ function stateOf({ metadata }: KubeObject): "free" | "held" | "uninstalling" {
   return metadata.finalizers?.includes(UNINSTALL_FINALIZER) ? "held" : "free";
 }
 
-/** By then even a busy API server has authorized a request whose head it has (ms). */
+/** After this time even a busy API server has authorized a request whose head it has (ms). */
 const AUTHORIZED_MS = 2_000;
 
 /** Each object grants the right to change the others, so the heads of all requests are sent before one is carried out. */

@@ -44,7 +44,7 @@ const OF_MONITOR: readonly OwnWatch[] = [
     resource: Resource.deployments,
     name: Installation.deployment,
     parse: ({ metadata }) => metadata.deletionTimestamp ?? "",
-    // One that is being deleted is released when that begins, and a new one is held.
+    // A Deployment is released when its deletion begins, and a new one is held.
     matters: (change) => change.kind === "apply" && change.value !== change.previous,
     watchName: "own deployment",
   },
