@@ -88,7 +88,7 @@ export function sentencesOf({ target, problems, tagWritten }: Assembled): readon
   return [...problems.map(({ message }) => message), end];
 }
 
-/** One sentence for each claim that is wrong, and for what is not copied with an image. Its referrers are not looked up. */
+/** One sentence for each claim that is wrong, and for what is not copied with an image. Referrers are not looked up. */
 export function lossesOf({ images }: Assembled): readonly string[] {
   return images.flatMap(({ image, copy, leftOut, findings }) => [
     ...findings.map(({ message }) => `"${image}": ${message} The config counts.`),

@@ -10,7 +10,7 @@ export type Proof = "plain" | "secret";
 /** An IPv4 address, or a /64 of IPv6, in which one host may choose any address. */
 export interface Address<C> {
   readonly unproven: Set<C>;
-  /** Those of them whose client waits for the handshake to go on, oldest first. */
+  /** Unproven ones whose client waits for the handshake to go on, oldest first. */
   readonly waiting: Set<C>;
   /** Until when it counts as proven by each path (monotonic ms). */
   readonly provenUntilMs: Record<Proof, number>;
@@ -101,7 +101,7 @@ export class AddressBook<C> {
     for (const { provenUntilMs } of this.#addresses.values()) provenUntilMs.plain = -Infinity;
   }
 
-  /** The buckets of which a handshake of this address takes a token; undefined while one of them is empty. */
+  /** The buckets of which a handshake of this address takes a token; undefined while it must wait. */
   price(address: Address<C>): readonly TokenBucket[] | undefined {
     const nowMs = this.#nowMs();
     const { handshakes, reserve } = address;

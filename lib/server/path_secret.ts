@@ -27,7 +27,7 @@ export const PATH_SECRET = "archway-webhook-path";
 const LIFETIME_MS = 86_400_000;
 /** A path is accepted for so long before its day and after it: clocks differ. */
 export const OVERLAP_MS = 15 * 60_000;
-/** By then every replica has read a changed Secret, and paths are made of it (ms). */
+/** After this time every replica has read a changed Secret, and paths are made of it (ms). */
 export const READ_MS = 4 * POLL_MS;
 
 const texts = z.object({ current: z.string().min(32) });

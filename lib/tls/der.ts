@@ -1,6 +1,6 @@
 // Reads the little of DER that certificates need. A whole ASN.1 library costs more at start, and refuses some certificates.
 
-/** One element of DER. `bytes` is its content; `whole` is it with its tag and length. */
+/** One element of DER. `bytes` is its content; `whole` has its tag and length as well. */
 export interface DerElement {
   readonly tag: number;
   readonly bytes: Uint8Array;
