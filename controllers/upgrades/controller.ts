@@ -48,7 +48,7 @@ export function openUpgrades(deps: UpgradesDeps): UpgradesController {
     };
     const end = await drive(reconcile({ ...input, isDrainForbidden }), deps, {
       ...{ plan, base, osImages, nowMs, signal, onWritten },
-      workloads: advice.findings,
+      workloads: advice.sentences,
       notReadyNodes: drains.notReady,
     });
     return resultOf(end, isUpgrading(input));

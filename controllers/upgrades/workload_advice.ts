@@ -4,17 +4,17 @@ import { errorText } from "../../lib/log.ts";
 import type { Runnable } from "../controller.ts";
 import type { AdviseOnWorkloads } from "./deps.ts";
 
-/** Made once, when its findings are wanted first. */
+/** Advice that is made once, when it is wanted first. */
 export interface WorkloadAdvice extends Runnable {
-  /** What was found; undefined until then. The first call starts the search. */
-  findings(): readonly string[] | undefined;
+  /** undefined until the advice is there. The first call starts the inspection. */
+  sentences(): readonly string[] | undefined;
 }
 
 export function openWorkloadAdvice(advise: AdviseOnWorkloads, onFound: () => void): WorkloadAdvice {
   const wanted = Promise.withResolvers<void>();
   let found: readonly string[] | undefined;
   return {
-    findings: () => {
+    sentences: () => {
       if (found === undefined) wanted.resolve();
       return found;
     },

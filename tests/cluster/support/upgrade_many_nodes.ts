@@ -64,7 +64,7 @@ export async function openManyNodes(
     look: async () => {
       Object.assign(seen, { reads: 0, writes: 0, words: [] });
       const startedMs = performance.now();
-      await look(deps, { osImages, workloads: workloads.findings });
+      await look(deps, { osImages, workloads: workloads.sentences });
       return { ...seen, tookMs: performance.now() - startedMs };
     },
     restart: () => {
@@ -120,7 +120,7 @@ function depsOf(api: KubeApi, outside: OutsideDouble): UpgradesDeps {
 }
 
 /** The look at workloads, with requests of its own; no image is inspected. */
-function openLook(api: KubeApi): Pick<WorkloadAdvice, "findings"> & { readonly end: () => Promise<void> } {
+function openLook(api: KubeApi): Pick<WorkloadAdvice, "sentences"> & { readonly end: () => Promise<void> } {
   const stop = new AbortController();
   const images = { inspect: () => Promise.resolve([]) };
   const look = openWorkloadAdvice((signal) => adviseOnWorkloads({ api, images, clock: systemClock, signal }), () => {});
@@ -129,7 +129,7 @@ function openLook(api: KubeApi): Pick<WorkloadAdvice, "findings"> & { readonly e
     stop.abort();
     await running;
   };
-  return { findings: look.findings, end };
+  return { sentences: look.sentences, end };
 }
 
 async function look(deps: UpgradesDeps, beside: Pick<DriveOptions, "osImages" | "workloads">): Promise<void> {

@@ -19,21 +19,21 @@ Deno.test("a look at workloads is made when its findings are wanted, once, and r
   const stop = start(look);
   await Promise.resolve();
   assert.equal(looks, 0, "nobody wants it yet");
-  assert.deepEqual([look.findings(), look.findings()], [undefined, undefined]);
+  assert.deepEqual([look.sentences(), look.sentences()], [undefined, undefined]);
   await ended.promise;
-  assert.deepEqual([look.findings(), looks], [["look 1"], 1]);
+  assert.deepEqual([look.sentences(), looks], [["look 1"], 1]);
   await stop();
   await start(look)();
-  assert.deepEqual([look.findings(), looks], [["look 1"], 1], "the next term has it");
+  assert.deepEqual([look.sentences(), looks], [["look 1"], 1], "the next term has it");
 });
 
 Deno.test("a look at workloads that fails says so in place of its findings", async () => {
   const ended = Promise.withResolvers<void>();
   const look = openWorkloadAdvice(() => Promise.reject(new Error("no registry")), ended.resolve);
   const stop = start(look);
-  look.findings();
+  look.sentences();
   await ended.promise;
-  assert.deepEqual(look.findings(), ["Workloads were not looked at: no registry"]);
+  assert.deepEqual(look.sentences(), ["Workloads were not looked at: no registry"]);
   await stop();
 });
 
@@ -48,12 +48,12 @@ Deno.test("a look at workloads that is cut off is made again in the next term", 
   };
   const look = openWorkloadAdvice(advise, ended.resolve);
   const stop = start(look);
-  look.findings();
+  look.sentences();
   await begun.promise;
   await stop();
-  assert.equal(look.findings(), undefined);
+  assert.equal(look.sentences(), undefined);
   const stopAgain = start(look);
   await ended.promise;
-  assert.deepEqual(look.findings(), ["found"]);
+  assert.deepEqual(look.sentences(), ["found"]);
   await stopAgain();
 });
