@@ -190,7 +190,7 @@ async function audit(
 
 export const ALL_NAMESPACES = "";
 
-/** A pod younger than this (ms) may have started before it was watched, while a leader took over or a label was read. */
+/** A pod younger than this (ms) may have started unwatched: a leader took over, or a label was read. */
 const CATCH_UP_MS = 60_000;
 
 /** Recent pods of a namespace, in any phase, that the webhook passed: those that it handled carry its label. Large ones are left out. */

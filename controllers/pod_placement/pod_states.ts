@@ -13,7 +13,7 @@ type InspectionState =
   | { readonly kind: "running"; readonly stop: AbortController }
   | { readonly kind: "settled"; readonly judgement: ImageJudgement };
 
-/** Least time that is left for a pod when a leader first observes it (ms), also when its deadline passed without a leader. */
+/** Least time that is left for a pod when a leader first observes it (ms). It has this after its deadline, too. */
 const MIN_LEFT_MS = 5_000;
 
 type Clocks = Pick<PodPlacementDeps, "api" | "clock" | "settingsOf">;

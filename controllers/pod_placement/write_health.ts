@@ -63,7 +63,7 @@ export class WriteHealth {
       : { kind: "unproven" };
   }
 
-  /** A failure by the pod itself (404, 409, 422, …) or the server does not count, but one by an admission webhook does. */
+  /** What fails by the pod itself (404, 409, 422, …) or the server does not count. An admission webhook's fault does. */
   #note(error: unknown, namespace: string): void {
     if (!(error instanceof ApiError) || (error.status !== 403 && !WEBHOOK_FAILS.test(error.message))) return;
     const nowMs = this.#clock.monotonicMs();
