@@ -2,7 +2,7 @@
 import type { Logger } from "../log.ts";
 import { splitKey } from "./types.ts";
 
-/** At `maxInAll` the namespace with most gives up its oldest objects, for as long as it keeps as much as the newcomer's has. */
+/** At `maxInAll` the namespace with most gives up its oldest objects. It keeps at least as much as the newcomer's has. */
 export interface ShareLimits<T> {
   readonly weightOf: (value: T) => number;
   readonly maxOfNamespace: number;
