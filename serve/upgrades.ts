@@ -6,7 +6,6 @@ import { collect } from "../lib/upgrades/decide/collector.ts";
 import { upgradePage, type UpgradePageView } from "../routes/upgrade_page.tsx";
 import type { Capability, CapabilityParts, OpenCapability, ServeDeps } from "./capability.ts";
 import { openPlanWebhook } from "./upgrades_webhook.ts";
-import { NO_PROXIES } from "../lib/oci/http/proxy.ts";
 import { openTrustedBundles } from "../lib/upgrades/outside/http/trusted_bundles.ts";
 import { type OpenOutside, openOutside } from "../lib/upgrades/outside/outside.ts";
 import { serverNowMs } from "../lib/k8s/api.ts";
@@ -82,7 +81,7 @@ function makeOutside(
     registries: config,
     pullSecret: pullSecrets === "none" ? undefined : globalPullSecret,
     bundles: openTrustedBundles(config.registryCa, { clock, log }),
-    proxies: registryEnvironment?.proxies ?? NO_PROXIES,
+    proxies: registryEnvironment.proxies,
   }));
 }
 
