@@ -32,7 +32,7 @@ interface ExplainDeps {
   readonly api: ReadApi;
   readonly terminal: Terminal;
   readonly clock: Clock;
-  /** Called only when the pod itself does not tell enough. */
+  /** Called only for a pod whose images must be compared with its architectures or its node. */
   readonly openImages: () => Promise<AsyncDisposable & Pick<PodImages, "inspect">>;
 }
 

@@ -41,7 +41,7 @@ interface Shown {
   readonly showsProgress: boolean;
 }
 
-/** Reads the cluster, inspects its images and prints the report; 1 when a workload does not run on the requested architecture. */
+/** Prints the report of a cluster; 1 where the namespace is missing, or not all workloads are known to run on `arch`. */
 export async function runReport(config: ReportConfig, deps: ReportDeps & Shown): Promise<number> {
   await using images = await openCallerImages(config, deps);
   return await printReport(config, { ...deps, images });

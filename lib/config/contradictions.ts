@@ -3,12 +3,12 @@ import type { Command } from "./flags.ts";
 import { indexProblem, podProblem } from "./positionals.ts";
 import type { ConfigValues } from "./values.ts";
 
-type Operand = keyof ConfigValues | "positionals";
+type Subject = keyof ConfigValues | "positionals";
 
 interface CommandLine {
   readonly positionals: readonly string[];
   readonly given: ReadonlyMap<string, readonly string[]>;
-  /** Operands that could not be read and have their defaults: rules about them are not judged. */
+  /** What could not be read and has its default: rules about it are not judged. */
   readonly unread: ReadonlySet<string>;
 }
 
@@ -23,11 +23,11 @@ export function contradictions(command: Command, values: ConfigValues, line: Com
     [["positionals", "podNamespace"], pod !== undefined, pod ?? ""],
     [["positionals", "to", "annotation"], index !== undefined, index ?? ""],
   ];
-  return rules.filter(([operands, isBroken]) => isBroken && !operands.some((operand) => line.unread.has(operand)))
+  return rules.filter(([subjects, isBroken]) => isBroken && !subjects.some((subject) => line.unread.has(subject)))
     .map(([, , problem]) => problem);
 }
 
-type Rule = readonly [operands: readonly Operand[], isBroken: boolean, problem: string];
+type Rule = readonly [subjects: readonly Subject[], isBroken: boolean, problem: string];
 
 function rulesOfServe(values: ConfigValues): readonly Rule[] {
   return [
