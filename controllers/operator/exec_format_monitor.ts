@@ -65,7 +65,7 @@ async function readDaemonSetAndEvents(
     return { facts: { ...UNREAD, daemonSet: memory.monitorRemoved ? "absent" : "current" }, state: undefined };
   }
   const live = await readDaemonSet(run);
-  if (isWanted) return installing(run, config, live);
+  if (isWanted) return observeWanted(run, config, live);
   const nowMs = run.clock.monotonicMs();
   memory.monitorLeavingSinceMs ??= nowMs;
   const all = await listEvents(run);
@@ -81,7 +81,7 @@ async function readDaemonSetAndEvents(
   return { facts, state: { kind: "leaving", pendingEvents } };
 }
 
-function installing(
+function observeWanted(
   { settings, clock, memory }: OperatorRun,
   config: OperandConfig,
   live: KubeObject | undefined,
