@@ -38,7 +38,7 @@ interface KueueDeps extends PlacingDeps {
 const PARALLEL = 64;
 /** A Workload counts as so many images at least: a namespace may have eight that wait, and all together 62. */
 const LEAST_IMAGES = 64;
-/** Images are waited for as long as the longest gate age leaves, and at least for this long (ms). */
+/** Images are waited for as long as the maximum gate age leaves, and at least for this long (ms). */
 const LEAST_WAIT_MS = 1_000;
 /** Until another try for permits (ms). */
 const NO_PERMIT_MS = 500;

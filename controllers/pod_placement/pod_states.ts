@@ -88,7 +88,7 @@ export function gateAgeMs({ api, clock }: Clocks, pod: GatedPodRef, { firstSeenM
   return Math.max(0, byCreation, clock.monotonicMs() - firstSeenMs);
 }
 
-/** The age that counts against the longest gate age (ms), which runs from when the API server and one replica are up. */
+/** The age that counts against the maximum gate age (ms), which runs from when the API server and one replica are up. */
 export function countedAgeMs(deps: Clocks, pod: GatedPodRef, state: PodState): number {
   const { maxGateAgeMs } = deps.settingsOf(pod.namespace);
   const seenForMs = deps.clock.monotonicMs() - state.firstSeenMs;
