@@ -30,7 +30,7 @@ export function PodPanels(
         : <Known history={history} nowMs={nowMs} />}
       <Panel id="more" title="All that the cluster knows" note="">
         <p class="command">
-          <code>{`archway explain --namespace ${namespace} ${pod}`}</code>
+          <code>{`archway explain pod/${pod} -n ${namespace}`}</code>
         </p>
       </Panel>
     </>

@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { Hono } from "hono";
+import { parseConfig } from "../../lib/config/parse.ts";
 import { DECISION_KINDS } from "../../lib/placement/decide/report/board.ts";
 import type { GatingStop } from "../../lib/operator/decide/gating_health.ts";
-import { dashboard } from "../../routes/dashboard.tsx";
+import { dashboard, podPage } from "../../routes/dashboard.tsx";
+import { POD_PAGE, podPath } from "../../routes/dashboard/elements.tsx";
 import type { DashboardView } from "../../routes/dashboard/view.ts";
 import { boardOf, makeBusyView, makeEntry, makeView, NOW_MS } from "./dashboard_view.ts";
 
@@ -192,4 +194,15 @@ Deno.test("dashboard() shows how the architecture taints stand, where this repli
   assert.ok(words.includes(`Architecture taints ${reports}`), words);
   assert.doesNotMatch(words, /opted out|disagree|pods without/);
   assert.doesNotMatch(await wordsOf({}), /Architecture taints/);
+});
+
+Deno.test("podPage() names the command that explains the pod, which is one", async () => {
+  const app = new Hono();
+  app.get(POD_PAGE, podPage(() => makeView({})));
+  const page = wordsIn(await (await app.request(podPath("team", "web"))).text());
+  const [command = ""] = /archway explain \S+ -n \S+/.exec(page) ?? [];
+  const readFile = (): string => assert.fail("a file is read");
+  const parsed = parseConfig(command.split(" ").slice(1), { env: {}, readFile });
+  assert.equal(parsed.kind, "run", command);
+  assert.match(command, /^archway explain pod\/web -n team$/);
 });
