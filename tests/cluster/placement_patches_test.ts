@@ -72,7 +72,7 @@ const pods: fc.Arbitrary<Json> = fc.record({
   spec: { ...spec, containers: images.map((name, index) => ({ ...container(name), name: `c${index}` })) },
 }));
 
-const SETTINGS = makeSettings({ archTaints: [{ key: ARCH, effect: "NoSchedule", architectures: undefined }] });
+const SETTINGS = makeSettings({ archTaints: [{ key: ARCH, effect: "NoSchedule" }] });
 const CONFIGS = configs(cluster({ platforms: [weigh("arm64", 50), weigh("s390x", 5)], fallback: "amd64" }));
 
 function factsOf(raw: unknown, changes: FactChanges): PlacementFacts {

@@ -329,7 +329,7 @@ function openTainted(known: Parameters<typeof platformsFact>[2] | undefined): {
   readonly app: Hono;
   readonly asked: { readonly images: readonly string[]; readonly configOf: readonly string[] }[];
 } {
-  const taint = { key: "supported-arch", effect: "NoSchedule", architectures: undefined } as const;
+  const taint = { key: "supported-arch", effect: "NoSchedule" } as const;
   const settings = makeSettings({ archTaints: [taint], ownTaints: [taint] });
   const asked: { images: readonly string[]; configOf: readonly string[] }[] = [];
   const linux = (architecture: string): Platform => ({ os: "linux", architecture });

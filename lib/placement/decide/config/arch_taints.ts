@@ -7,9 +7,9 @@ import type { ArchTaint } from "./types.ts";
 const CLOUD_KEY = NODE_ARCH_LABEL;
 
 const TAINT_PRESETS: Readonly<Record<string, ArchTaint>> = {
-  gke: { key: CLOUD_KEY, effect: "NoSchedule", architectures: undefined },
-  ack: { key: CLOUD_KEY, effect: "NoSchedule", architectures: undefined },
-  archaware: { key: "supported-arch", effect: "NoSchedule", architectures: undefined },
+  gke: { key: CLOUD_KEY, effect: "NoSchedule" },
+  ack: { key: CLOUD_KEY, effect: "NoSchedule" },
+  archaware: { key: "supported-arch", effect: "NoSchedule" },
 };
 
 const KEY = /^([a-z0-9]([-a-z0-9.]*[a-z0-9])?\/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
@@ -25,7 +25,7 @@ export function parseArchTaint(text: string): Parsed<ArchTaint> {
     const presets = Object.keys(TAINT_PRESETS).join(", ");
     return unparsable(`Cannot read arch taint "${text}": it is neither ${presets} nor KEY=arch[:EFFECT].`);
   }
-  return asParsed({ key, effect, architectures: undefined });
+  return asParsed({ key, effect });
 }
 
 /** The taint of `--arch-taints=manage`. */

@@ -48,8 +48,6 @@ export interface PlacementConfigs {
 export interface ArchTaint {
   readonly key: string;
   readonly effect: "NoSchedule" | "NoExecute" | "PreferNoSchedule";
-  /** Architectures that carry the taint; undefined = each may. */
-  readonly architectures: readonly string[] | undefined;
 }
 
 /** The node label that stands for an instruction set level: `amd64/v3` → `example.com/level In [v3, v4]`. */

@@ -25,9 +25,8 @@ export function planTolerations(
   if (taints.length === 0) return [];
   const tolerated = new Set((pod.tolerations ?? []).map(coverageOf));
   const plans: TolerationPlan[] = [];
-  for (const { key, effect, architectures } of taints) {
+  for (const { key, effect } of taints) {
     for (const value of wanted) {
-      if (architectures !== undefined && !architectures.includes(value)) continue;
       const plan: TolerationPlan = { key, operator: "Equal", value, effect };
       if (coveragesOf(plan).some((coverage) => tolerated.has(coverage))) continue;
       tolerated.add(coverageOf(plan));

@@ -50,7 +50,7 @@ function growsWithInput<T>(make: (count: number) => T, work: (input: T) => void)
 const settings = makeSettings({
   operatorNamespace: "archway",
   imageVolumes: "require",
-  archTaints: [{ key: ARCH, effect: "NoSchedule", architectures: undefined }],
+  archTaints: [{ key: ARCH, effect: "NoSchedule" }],
 });
 const SCORING = configs(cluster({ platforms: [weigh(ARM64, 50)], fallback: ARM64 }));
 

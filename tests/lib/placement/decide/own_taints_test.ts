@@ -8,7 +8,7 @@ import {
 import { parseManagedTaint } from "../../../../lib/placement/decide/config/arch_taints.ts";
 import { type AdmissionChanges, admitted, ARCH, ARM64, at, type Json, make, released, running } from "./make.ts";
 
-const OWN = { key: "supported-arch", effect: "NoSchedule", architectures: undefined } as const;
+const OWN = { key: "supported-arch", effect: "NoSchedule" } as const;
 const MANAGED: Partial<PlacementSettings> = { archTaints: [OWN], ownTaints: [OWN] };
 const ALL = "amd64,arm64,ppc64le,s390x";
 

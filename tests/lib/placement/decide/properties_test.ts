@@ -161,7 +161,7 @@ const someConfigs: fc.Arbitrary<PlacementConfigs> = fc.record({
   )
 );
 const someSettings: fc.Arbitrary<PlacementSettings> = fc.record({
-  archTaints: fc.constantFrom([], [{ key: ARCH, effect: "NoSchedule" as const, architectures: undefined }]),
+  archTaints: fc.constantFrom([], [{ key: ARCH, effect: "NoSchedule" as const }]),
 }).map((changes) => makeSettings({ operatorNamespace: "archway", ...changes }));
 
 /** A pod, with one inspection for each of its images. */

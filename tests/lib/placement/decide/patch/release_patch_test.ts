@@ -98,7 +98,7 @@ Deno.test("releasePatch() makes labels where somebody removed them all", () => {
 });
 
 Deno.test("releasePatch() adds tolerations for exactly the architectures decided", () => {
-  const taint = { key: ARCH, effect: "NoSchedule", architectures: undefined } as const;
+  const taint = { key: ARCH, effect: "NoSchedule" } as const;
   const settings = makeSettings({ archTaints: [taint] });
   const tolerated = { key: ARCH, operator: "Equal", value: AMD64, effect: "NoSchedule" };
   const own = { key: "x", operator: "Exists" };
