@@ -70,7 +70,7 @@ async function readContent(
   { api, namespace, signal }: CreateJobDeps,
 ): Promise<Parsed<{ readonly ".dockerconfigjson": string }>> {
   const content = canonicaliseSecret(await api.get(Resource.secrets, { namespace, name }, signal));
-  return content.kind === "unparsable" ? content : asParsed({ ".dockerconfigjson": content.value.data });
+  return content.kind === "unparsable" ? content : asParsed({ ".dockerconfigjson": content.value });
 }
 
 async function addOwner(

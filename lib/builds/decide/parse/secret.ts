@@ -18,7 +18,7 @@ export function stateOfSecret(secret: KubeObject | undefined): SecretState {
 }
 
 /** The credentials of a registry secret of either type as `.dockerconfigjson`, in base64. No message quotes them. */
-export function canonicaliseSecret(secret: KubeObject): Parsed<{ readonly data: string; readonly isChanged: boolean }> {
+export function canonicaliseSecret(secret: KubeObject): Parsed<string> {
   const key = entryOf(DATA_KEYS, textAt(secret, "type"));
   const encoded = key === undefined ? undefined : entryOf(textMapAt(secret, "data"), key);
   const { name } = secret.metadata;
@@ -28,10 +28,10 @@ export function canonicaliseSecret(secret: KubeObject): Parsed<{ readonly data: 
   const content = decode(encoded);
   const outer = content === undefined ? undefined : parseObject(content);
   if (outer === undefined) return unparsable(`Cannot use secret "${name}": ${key} is no JSON object.`);
-  if (key === ".dockerconfigjson") return asParsed({ data: encoded, isChanged: false });
+  if (key === ".dockerconfigjson") return asParsed(encoded);
   // Some secrets of the older type hold the newer form, with `auths`.
   const wrapped = objectAt(outer, "auths") === undefined ? { auths: outer } : outer;
-  return asParsed({ data: encode(JSON.stringify(wrapped)), isChanged: true });
+  return asParsed(encode(JSON.stringify(wrapped)));
 }
 
 function decode(text: string): string | undefined {
