@@ -104,6 +104,7 @@ function admitted(raw: Json, known: readonly InspectedImage[] | undefined): Json
 Deno.test("a real API server accepts every patch of admission, retry and release", async () => {
   await using plane = await sharedControlPlane();
   const namespace = await plane.createNamespace("patches");
+  const reached = { retry: 0, release: 0 };
   for (const raw of fc.sample(pods, { numRuns: 60, seed: 7 })) {
     const withNamespace = { ...raw, metadata: { ...(raw.metadata as Json), namespace } };
     const images = podOf(withNamespace).containers.map((one) => fact(one.image));
@@ -112,12 +113,15 @@ Deno.test("a real API server accepts every patch of admission, retry and release
     if (!gatesOf(stored).includes(SCHEDULING_GATE)) continue;
     const early = factsOf(stored, { gateAgeMs: 0, failedAttempts: 0 });
     stored = await patched(plane, stored, releasePatch(early.pod, decide(early)));
+    reached.retry++;
     if (!gatesOf(stored).includes(SCHEDULING_GATE)) continue;
     const late = factsOf(stored, {});
     const released = await patched(plane, stored, releasePatch(late.pod, decide(late)));
     assert.ok(!gatesOf(released).includes(SCHEDULING_GATE));
     assert.equal(labelsOf(released)[mark("scheduling-gate")], "removed");
+    reached.release++;
   }
+  assert.ok(reached.retry > 20 && reached.release > 5, JSON.stringify(reached));
 });
 
 Deno.test("a real API server distinguishes a pod that changed meanwhile from one it refuses", async () => {

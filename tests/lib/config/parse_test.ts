@@ -121,7 +121,7 @@ Deno.test("parseConfig() judges no rule about what it could not read", () => {
   for (const [args, count] of cases) assert.equal(problemsOf(args).length, count, problemsOf(args).join("\n"));
 });
 
-Deno.test("parseConfig() refuses flags that contradict each other, and reports what to give", () => {
+Deno.test("parseConfig() refuses a command that lacks an argument, and says what to give", () => {
   assert.match(problemsOf(["inspect"]).join(), /^Nothing to inspect: .*images/);
   assert.match(problemsOf(["explain"]).join(), /pod\/NAME/);
   assert.match(problemsOf(["cache", "export", "f"]).join(), /--cache-path/);

@@ -18,7 +18,7 @@ Deno.test("217 renderDaemonSet() keeps the MTO's name, labels and account, and b
   assert.equal(objectAt(objectAt(spec, "template"), "spec")?.["serviceAccountName"], "enoexec-event-daemon");
 });
 
-Deno.test("renderDaemonSet() asks for the least that works, on every node: no privilege, no namespace of the host", () => {
+Deno.test("renderDaemonSet() asks for the least that works, and tolerates every taint: no privilege, no namespace of the host", () => {
   const text = JSON.stringify(DAEMON_SET);
   for (const forbidden of ['privileged":true', "hostPID", "hostNetwork", "hostIPC", "crio.sock"]) {
     assert.ok(!text.includes(forbidden), forbidden);

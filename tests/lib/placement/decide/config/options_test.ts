@@ -43,7 +43,7 @@ Deno.test("planTolerations() adds what is missing and recognises blanket tolerat
   assert.deepEqual(plan([{ key: "other", operator: "Exists" }]), [AMD64, ARM64]);
 });
 
-Deno.test("planTolerations() plans nothing when two taints are the same", () => {
+Deno.test("planTolerations() plans one toleration for two taints that are the same", () => {
   const plans = planTolerations(make.view(make.pod()), [AMD64], [taint("gke"), taint("ack")]);
   assert.equal(plans.length, 1);
 });
