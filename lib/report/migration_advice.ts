@@ -11,12 +11,10 @@ interface LeftOut {
   readonly isComplete: boolean;
 }
 
-const NOTHING: LeftOut = { unread: [], isComplete: true };
-
 /** One sentence an architecture, then what is not known; none when every workload is known to run on several. */
 export function adviseAfterMigration(
   workloads: readonly WorkloadSupport[],
-  { unread, isComplete }: LeftOut = NOTHING,
+  { unread, isComplete }: LeftOut,
 ): readonly string[] {
   return [
     ...adviseOnKnown(workloads),
