@@ -213,7 +213,7 @@ export class PodPlacement {
       const beganMs = state.roundBeganMs ?? this.#deps.clock.monotonicMs();
       const decision = decide(gathered.facts);
       const applied = await applyDecision(this.#deps, pod, { decision, state, rereads, signal });
-      this.#deps.metrics.podProcessed({ gated: true, ms: this.#deps.clock.monotonicMs() - beganMs });
+      this.#deps.metrics.podProcessed(this.#deps.clock.monotonicMs() - beganMs);
       state.roundBeganMs = undefined;
       if (applied.kind !== "changed") return this.#settle(key, pod, { applied, decision, state });
       pod = applied.pod;

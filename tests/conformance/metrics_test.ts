@@ -38,10 +38,10 @@ Deno.test("DV-141 openMetrics() counts three attempts and two failures", async (
   const metrics = new ProcessMetrics();
   for (let failure = 0; failure < 2; failure++) {
     metrics.placement.imageInspected({ ms: 1, source: "registry", failure: "ServerError" });
-    metrics.placement.podProcessed({ gated: true, ms: 1 });
+    metrics.placement.podProcessed(1);
   }
   metrics.placement.imageInspected({ ms: 1, source: "registry" });
-  metrics.placement.podProcessed({ gated: true, ms: 1 });
+  metrics.placement.podProcessed(1);
   const text = await metrics.text();
   assert.match(text, /^mto_ppo_ctrl_processed_pods_total 3$/m);
   assert.match(text, /^mto_ppo_ctrl_failed_image_inspection_total 2$/m);
