@@ -28,7 +28,6 @@ export interface ImageService extends AsyncDisposable {
   readonly known: KnownImages;
   readonly limits: ImageLimits;
   cacheSize(): number;
-  hostStates(): readonly HostState[];
   publicHostStates(): readonly HostState[];
 }
 
@@ -56,7 +55,6 @@ export async function openImageService(options: ImageServiceOptions): Promise<Im
     known: new KnownImages({ memory: cached, planner }),
     limits: clients.limits,
     cacheSize: () => cached.size(),
-    hostStates: () => clients.limiter.hostStates(),
     publicHostStates: () => clients.limiter.publicHostStates(),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };

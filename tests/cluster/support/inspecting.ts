@@ -32,7 +32,7 @@ export async function openImages(flags: readonly string[]): Promise<TestImages> 
       const usual = { credentials: [], freshness: LOOK_UP_AGAIN, depth: "index", callers } as const;
       return service.inspector.inspect({ image, ...usual, ...more }, signal);
     },
-    hostState: (host) => service.hostStates().find((state) => state.host === host),
+    hostState: (host) => service.publicHostStates().find((state) => state.host === host),
     [Symbol.asyncDispose]: () => service[Symbol.asyncDispose](),
   };
 }
