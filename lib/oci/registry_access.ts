@@ -8,8 +8,9 @@ import { NO_REGISTRY_ENVIRONMENT, type RegistryEnvironment, systemPaths } from "
 import type { NamedPaths } from "./config/settings_files.ts";
 import type { Credential, Keyring } from "./credential.ts";
 import { type KeyringOptions, openKeyring } from "./credentials/keyring.ts";
+import { runCommand } from "./credentials/run_command.ts";
 import { ConnectionWays } from "./http/connection_ways.ts";
-import { Transport, type TransportDeps } from "./http/transport.ts";
+import { DOCUMENT_TIMEOUTS, Transport, type TransportDeps } from "./http/transport.ts";
 import { ImageLimits } from "./limits/image_limits.ts";
 import { RequestLimiter } from "./limits/request_limiter.ts";
 import type { RepositoryClientDeps } from "./repository_client.ts";
@@ -50,8 +51,12 @@ export function openRegistryAccess(options: RegistryAccessOptions): RegistryAcce
     limits,
     log,
     clock,
+    run: runCommand,
   });
-  const transport = new Transport({ limits, clock, resolve: resolveAddresses, userAgent, proxies, audience });
+  const transport = new Transport({
+    ...{ limits, clock, resolve: resolveAddresses, userAgent, proxies, audience },
+    timeouts: DOCUMENT_TIMEOUTS,
+  });
   const limiter = new RequestLimiter({ clock, log, declared: [...config.registry, ...config.insecureRegistry] });
   const tokens = new TokenSource({ transport, limiter, clock });
   const learned = { challenges: new LearnedChallenges(), ways: new ConnectionWays() };

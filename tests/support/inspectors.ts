@@ -22,7 +22,7 @@ import { type ImageReference, parseReference } from "../../lib/oci/reference.ts"
 import { TokenSource } from "../../lib/oci/auth/token.ts";
 import { LearnedChallenges } from "../../lib/oci/auth/learned_challenges.ts";
 import { ConnectionWays } from "../../lib/oci/http/connection_ways.ts";
-import { Transport, type TransportDeps } from "../../lib/oci/http/transport.ts";
+import { DOCUMENT_TIMEOUTS, Transport, type TransportDeps } from "../../lib/oci/http/transport.ts";
 import { withKeyring } from "../../lib/oci/with_keyring.ts";
 import { type FakeRegistry, openFakeRegistry } from "./registry.ts";
 import { ImageLimits } from "../../lib/oci/limits/image_limits.ts";
@@ -38,6 +38,7 @@ export function openTransport(more: Partial<TransportDeps> = {}): Transport {
     resolve: () => Promise.resolve([]),
     userAgent: "archway/test",
     proxies: NO_PROXIES,
+    timeouts: DOCUMENT_TIMEOUTS,
     ...more,
   });
 }
@@ -69,7 +70,7 @@ export function openTestInspector(
     readonly keyring?: readonly Credential[] | Keyring;
     readonly resolve?: (hostname: string) => Promise<readonly string[]>;
     readonly proxies?: ProxySettings;
-    readonly timeouts?: NonNullable<TransportDeps["timeouts"]>;
+    readonly timeouts?: TransportDeps["timeouts"];
     readonly limits?: ImageLimits;
     readonly maxEntries?: number;
     readonly tagTtlMs?: number;

@@ -7,7 +7,7 @@ import { openHelperKeyring } from "./credential_helpers.ts";
 import { KubeletPlugins } from "./kubelet_plugins.ts";
 import type { ImageLimits } from "../limits/image_limits.ts";
 import { matchCredentials } from "./match.ts";
-import { type CommandRunner, runCommand } from "./run_command.ts";
+import type { CommandRunner } from "./run_command.ts";
 
 export interface KeyringOptions {
   readonly dockerConfig?: string | undefined;
@@ -18,13 +18,13 @@ export interface KeyringOptions {
   readonly limits: Pick<ImageLimits, "programs">;
   readonly log: Logger;
   readonly clock: Clock;
-  readonly run?: CommandRunner;
+  readonly run: CommandRunner;
 }
 
 /** Opens the keyring. What is not configured is not called. Lookups never reject: a source that fails is logged once. */
 export function openKeyring(options: KeyringOptions): Keyring {
   const { dockerConfig, credentialProviderConfig, credentialProviderBinDir, helpers, log, clock } = options;
-  const run = limitProcesses(options.run ?? runCommand, options.limits);
+  const run = limitProcesses(options.run, options.limits);
   const sources: readonly Keyring[] = [
     { lookup: (endpoint) => Promise.resolve(matchCredentials(options.extra(), endpoint)) },
     ...dockerConfig === undefined ? [] : [openConfigFile({ path: dockerConfig, log, clock, run })],

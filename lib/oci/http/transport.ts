@@ -25,7 +25,7 @@ import { PinnedHosts } from "../../tls/pinned_hosts.ts";
 import { fetchUnverified } from "../../tls/unverified_fetch.ts";
 
 /** Documents are small: a request to a registry that sends slowly is better repeated, and pods must not wait 10 s for a healthy one. */
-const TIMEOUTS = { headersMs: 5_000, totalMs: 7_000 };
+export const DOCUMENT_TIMEOUTS = { headersMs: 5_000, totalMs: 7_000 };
 const MAX_REDIRECTS = 5;
 /** Image names come from tenants: there may be any number of hosts. */
 const MAX_ANSWERED = 1_000;
@@ -42,8 +42,8 @@ export interface TransportDeps {
   readonly proxies: ProxySettings;
   /** Who reads what failed: to `tenants` (default) messages show nothing of a network that they cannot reach. */
   readonly audience?: "tenants" | "caller" | undefined;
-  /** Of exchanges that bring none; absent: those that suit small documents. */
-  readonly timeouts?: NonNullable<Exchange["timeouts"]>;
+  /** Of exchanges that bring none. */
+  readonly timeouts: NonNullable<Exchange["timeouts"]>;
 }
 
 interface Deadline {
@@ -70,7 +70,7 @@ export class Transport implements Disposable {
   /** Throws InspectionError when no whole answer comes; any HTTP status is an answer. */
   async send(exchange: Exchange, signal: AbortSignal): Promise<Answer> {
     const deadline = new AbortController();
-    const { headersMs, totalMs } = exchange.timeouts ?? this.#deps.timeouts ?? TIMEOUTS;
+    const { headersMs, totalMs } = exchange.timeouts ?? this.#deps.timeouts;
     const headersTimer = setTimeout(() => deadline.abort(), headersMs);
     const totalTimer = setTimeout(() => deadline.abort(), totalMs);
     const within = AbortSignal.any([signal, deadline.signal]);
