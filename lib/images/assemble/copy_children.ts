@@ -1,6 +1,7 @@
 // Brings images into the target's repository: first their blobs, then their manifests, byte by byte as they are.
 import pLimit from "p-limit";
 import type { Clock } from "../../clock.ts";
+import { IDLE_LIMITS } from "../../oci/push/idle_guard.ts";
 import { blobsOf } from "../../oci/push/manifest_blobs.ts";
 import { withRetries } from "../../oci/push/retries.ts";
 import type { TargetRepository } from "../../oci/push/target_repository.ts";
@@ -145,7 +146,7 @@ class ChildrenCopies {
     const open = async (): Promise<ReturnType<typeof verifyStream>> =>
       verifyStream(await source.layer(digest), { blob, registry: source.endpoint.host, onBytes });
     const begun = mount?.kind === "upload" ? mount.upload : undefined;
-    await uploadBlob({ blob, open }, { target, begun, signal: this.#deps.signal });
+    await uploadBlob({ blob, open }, { target, begun, limits: IDLE_LIMITS, signal: this.#deps.signal });
     return "copied";
   }
 }

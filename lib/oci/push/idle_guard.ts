@@ -20,7 +20,7 @@ export class IdleGuard implements Disposable {
   #timer: ReturnType<typeof setTimeout> | undefined;
   #isOver = false;
 
-  constructor(registry: string, limits: IdleLimits = IDLE_LIMITS) {
+  constructor(registry: string, limits: IdleLimits) {
     this.#registry = registry;
     this.#limits = limits;
     this.moved();

@@ -1,7 +1,7 @@
 // Uploads one blob in the form that the registry takes. Lost pieces are sent again; what is not finished is cancelled.
 import { InspectionError, inspectionError } from "../errors.ts";
 import type { Answer, ExchangeBody } from "../http/exchange.ts";
-import { GUARDED_TIMEOUTS, IDLE_LIMITS, IdleGuard, type IdleLimits } from "./idle_guard.ts";
+import { GUARDED_TIMEOUTS, IdleGuard, type IdleLimits } from "./idle_guard.ts";
 import type { TargetRepository, UploadSession } from "./target_repository.ts";
 import { firstForm, nextForm, type UploadForm } from "./upload_form.ts";
 import type { BlobDescriptor, VerifiedStream } from "./verified_stream.ts";
@@ -15,7 +15,7 @@ interface UploadOptions {
   readonly target: TargetRepository;
   readonly begun?: UploadSession | undefined;
   readonly signal: AbortSignal;
-  readonly limits?: IdleLimits | undefined;
+  readonly limits: IdleLimits;
 }
 
 type UploadStep =
@@ -170,7 +170,7 @@ class BlobUpload {
   }
 
   async #finish(body?: ExchangeBody): Promise<UploadStep> {
-    const { target, limits: { answerMs } = IDLE_LIMITS, signal } = this.#options;
+    const { target, limits: { answerMs }, signal } = this.#options;
     const answer = await target.sendToUpload(this.#session, {
       message: { method: "PUT", timeouts: { headersMs: answerMs, totalMs: answerMs }, body },
       digest: this.#blob.digest,

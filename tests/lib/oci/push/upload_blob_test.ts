@@ -2,6 +2,7 @@
 // to see a credential.
 import assert from "node:assert/strict";
 import { inspectionError } from "../../../../lib/oci/errors.ts";
+import { IDLE_LIMITS } from "../../../../lib/oci/push/idle_guard.ts";
 import { PushError } from "../../../../lib/oci/push/push_error.ts";
 import { uploadBlob } from "../../../../lib/oci/push/upload_blob.ts";
 import { MAX_WHOLE_BYTES } from "../../../../lib/oci/push/upload_form.ts";
@@ -40,7 +41,7 @@ async function failureOf(work: Promise<unknown>): Promise<PushError["failure"]> 
 }
 
 async function upload(bed: PushBed, text: string, sent = given(text)): Promise<Given> {
-  await uploadBlob(sent.content, { target: bed.target, signal });
+  await uploadBlob(sent.content, { target: bed.target, limits: IDLE_LIMITS, signal });
   assert.ok(bed.blobs.get(digestOf(text)) === text, "the blob is there, whole");
   return sent;
 }
@@ -86,7 +87,7 @@ Deno.test("uploadBlob() uses the upload that a refused mount has begun (P-109)",
   await using bed = await openPushBed();
   const mount = await bed.target.mount(digestOf(SMALL), "team/builds");
   assert.ok(mount.kind === "upload", mount.kind);
-  await uploadBlob(given(SMALL).content, { target: bed.target, begun: mount.upload, signal });
+  await uploadBlob(given(SMALL).content, { target: bed.target, begun: mount.upload, limits: IDLE_LIMITS, signal });
   assert.deepEqual(bed.asked(), ["POST uploads", "PUT uploads"]);
   assert.match(bed.registry.requests[0]?.path ?? "", /\?mount=sha256%3A[0-9a-f]{64}&from=team%2Fbuilds$/);
 });
