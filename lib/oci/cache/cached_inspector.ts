@@ -22,7 +22,7 @@ import { canonicalReference, type ImageReference } from "../reference.ts";
 import { SharedCalls } from "../shared_calls.ts";
 import { type AccessScope, openAccessScopes, PUBLIC_SCOPE } from "./access_scope.ts";
 import { FailureCache } from "./failure_cache.ts";
-import { InspectionStore, type KnownTag } from "./inspection_store.ts";
+import { InspectionStore, type KnownTag, MAX_STORED_BYTES } from "./inspection_store.ts";
 import { type DocumentRecord, isDeepEnough } from "./records.ts";
 import { TagLookups } from "./tag_lookups.ts";
 
@@ -65,7 +65,7 @@ export class CachedInspector implements Inspector<PlannedRequest> {
 
   constructor(deps: CachedInspectorDeps) {
     this.#deps = deps;
-    this.#store = new InspectionStore(deps);
+    this.#store = new InspectionStore({ ...deps, maxStoredBytes: MAX_STORED_BYTES });
     this.#failures = new FailureCache(deps);
     this.#lookups = new TagLookups(deps);
     this.#underWay = new SharedCalls({ clock: deps.clock });

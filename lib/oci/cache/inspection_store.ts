@@ -28,7 +28,7 @@ export interface KnownTag extends TagRecord {
 const TAG_KEPT_MS = 7 * 24 * 60 * 60 * 1_000;
 const STORE_FACTOR = 10;
 /** And at most this many bytes: even twice as many, when a damaged file is set aside, fit into the volume. */
-const MAX_STORED_BYTES = 100 * 1024 * 1024;
+export const MAX_STORED_BYTES = 100 * 1024 * 1024;
 
 interface RecordName {
   readonly scope: AccessScope;
@@ -43,11 +43,11 @@ export class InspectionStore {
   readonly #tags: LRUCache<string, KnownTag>;
 
   /** At most `maxEntries` documents and as many tags are in memory, fewer when they weigh too much. */
-  constructor({ kv, clock, maxEntries, maxStoredBytes = MAX_STORED_BYTES }: {
+  constructor({ kv, clock, maxEntries, maxStoredBytes }: {
     readonly kv: KeyValueStore | undefined;
     readonly clock: Clock;
     readonly maxEntries: number;
-    readonly maxStoredBytes?: number | undefined;
+    readonly maxStoredBytes: number;
   }) {
     this.#clock = clock;
     const limits = { maxEntries: maxEntries * STORE_FACTOR, maxBytes: maxStoredBytes, clock };

@@ -15,7 +15,7 @@ const COMMON = { kind: "platforms", mediaType: "m", depth: "index", findings: []
 
 Deno.test("InspectionStore holds as much as its weight allows, whatever images say", () => {
   const clock = new FakeClock();
-  const store = new InspectionStore({ kv: undefined, clock, maxEntries: 10_000 });
+  const store = new InspectionStore({ kv: undefined, clock, maxEntries: 10_000, maxStoredBytes: 0 });
   const platforms = Array.from({ length: 1_000 }, (_, at): Platform => ({
     os: `o${at}`.padEnd(64, "s"),
     architecture: `a${at}`.padEnd(64, "c"),
@@ -31,7 +31,7 @@ Deno.test("InspectionStore holds as much as its weight allows, whatever images s
 
 Deno.test("InspectionStore keeps each platform of an image once", () => {
   const clock = new FakeClock();
-  const store = new InspectionStore({ kv: undefined, clock, maxEntries: 10 });
+  const store = new InspectionStore({ kv: undefined, clock, maxEntries: 10, maxStoredBytes: 0 });
   const platforms: readonly Platform[] = Array.from({ length: 900 }, (_, at) => ({
     os: "windows",
     architecture: "amd64",
