@@ -11,7 +11,7 @@ import { type CgroupContainer, containersOn } from "./cgroup_names.ts";
 import { EventWriter } from "./event_writer.ts";
 import type { DaemonMetrics, FailureOutcome } from "./metrics.ts";
 import { type NodePod, NodePods } from "./node_pods.ts";
-import { ReportFilter } from "./report_filter.ts";
+import { REPORT_LIMITS, ReportFilter } from "./report_filter.ts";
 import type { TracedFailure, TraceMessage } from "./trace_output.ts";
 
 export interface DaemonDeps extends Pick<TraceDeps, "start"> {
@@ -41,7 +41,7 @@ export class Daemon {
   readonly #pods: NodePods;
   readonly #trace: Trace;
   readonly #unattributed = new UnattributedFailures<Sighting>();
-  readonly #filter = new ReportFilter();
+  readonly #filter = new ReportFilter(REPORT_LIMITS);
 
   constructor(deps: DaemonDeps) {
     const { metrics, nodeName } = deps;

@@ -22,7 +22,7 @@ export class ReportFilter {
   #tokens: number;
   #filledMs = -Infinity;
 
-  constructor(limits: ReportLimits = REPORT_LIMITS) {
+  constructor(limits: ReportLimits) {
     this.#limits = limits;
     this.#tokens = limits.burst;
   }

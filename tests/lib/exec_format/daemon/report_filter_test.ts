@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { REPORT_LIMITS, ReportFilter } from "../../../../lib/exec_format/daemon/report_filter.ts";
 
 Deno.test("ReportFilter reports a container once a minute", () => {
-  const filter = new ReportFilter();
+  const filter = new ReportFilter(REPORT_LIMITS);
   const verdicts = [0, 1_000, 59_999, 60_000].map((nowMs) => filter.judge("a", nowMs));
   assert.deepEqual(verdicts, ["report", "repeated", "repeated", "report"]);
   assert.equal(filter.judge("b", 60_000), "report");
