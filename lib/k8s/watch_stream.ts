@@ -18,9 +18,9 @@ const NEWLINE = 10;
 /** Throws ApiError for an `ERROR` event and for a line that is no event. Half a line before the end is ignored. */
 export async function* decodeWatchStream(
   body: ReadableStream<Uint8Array<ArrayBuffer>>,
-  options: { readonly maxLineBytes?: number; readonly signal?: AbortSignal } = {},
+  options: { readonly signal?: AbortSignal } = {},
 ): AsyncGenerator<RawWatchEvent, void> {
-  const lines = new LineSplitter(options.maxLineBytes ?? MAX_LINE_BYTES);
+  const lines = new LineSplitter();
   let turnEndsMs = performance.now() + TURN_MS;
   for await (const chunk of readAhead(body, { signal: options.signal })) {
     for (const line of lines.push(chunk)) {
@@ -34,14 +34,9 @@ export async function* decodeWatchStream(
 }
 
 class LineSplitter {
-  readonly #maxBytes: number;
   readonly #decoder = new TextDecoder();
   #parts: Uint8Array<ArrayBuffer>[] = [];
   #partBytes = 0;
-
-  constructor(maxBytes: number) {
-    this.#maxBytes = maxBytes;
-  }
 
   *push(chunk: Uint8Array<ArrayBuffer>): Generator<string, void> {
     let start = 0;
@@ -55,9 +50,7 @@ class LineSplitter {
   #hold(part: Uint8Array<ArrayBuffer>): void {
     this.#parts.push(part);
     this.#partBytes += part.byteLength;
-    if (this.#partBytes > this.#maxBytes) {
-      throw notAnEvent(`a line has more than ${this.#maxBytes} bytes`);
-    }
+    if (this.#partBytes > MAX_LINE_BYTES) throw notAnEvent(`a line has more than ${MAX_LINE_BYTES} bytes`);
   }
 
   #finish(last: Uint8Array<ArrayBuffer>): string {
