@@ -16,8 +16,6 @@ export interface ReflectorOptions<T> extends ObjectCacheOptions<T>, Selection {
   readonly name: string;
   /** What to log when the server does not serve the kind; absent: a warning. */
   readonly ifMissing?: { readonly level: "warn" | "debug"; readonly message: string } | undefined;
-  /** A watch without any event for so long, bookmarks included, is opened again. */
-  readonly stallMs?: number;
 }
 
 /** What every reflector works with. */
@@ -138,10 +136,10 @@ export class Reflector<T> {
 
   /** One watch, until the server ends it. Every event moves the place to resume from. Throws when it is cut or stalls. */
   async #watch(resourceVersion: string, signal: AbortSignal): Promise<void> {
-    const { api, resource, clock, stallMs = WATCH_STALL_MS } = this.#options;
+    const { api, resource, clock } = this.#options;
     const startedMs = clock.monotonicMs();
     const timeoutSeconds = Math.round(WATCH_TIMEOUT_SECONDS - 45 + jitter(60));
-    using stall = openDeadline(stallMs, { signal, clock });
+    using stall = openDeadline(WATCH_STALL_MS, { signal, clock });
     const options = { ...this.#selection(), resourceVersion, timeoutSeconds };
     let events = 0;
     this.#watchSinceMs = startedMs;

@@ -13,6 +13,7 @@ import { silentLogger } from "../../lib/log.ts";
 import { inPagesOf, openTestApi } from "../support/cluster_api.ts";
 import { startControlPlane } from "./support/control_plane.ts";
 import { type SharedControlPlane, sharedControlPlane } from "./support/shared_control_plane.ts";
+import { openHastyClock } from "./support/upgrade_bed.ts";
 import { waitUntil } from "./support/wait.ts";
 
 const never = new AbortController().signal;
@@ -108,11 +109,10 @@ Deno.test("cluster: reflector sees every object of a burst, its changes and dele
       namespace,
       parse: ({ metadata }) => metadata.name.startsWith("kube-root") ? undefined : metadata.resourceVersion,
       onChange: () => {},
-      clock,
+      // A watch is silent for too long after 400 ms: it is given up and resumed while the burst goes on.
+      clock: openHastyClock(225),
       log,
       name: "config maps",
-      // Shorter than the server's bookmarks: the watch is given up and resumed while the burst goes on.
-      stallMs: 400,
     });
     const running = reflector.run(stop.signal);
     await reflector.synced(AbortSignal.timeout(10_000));
