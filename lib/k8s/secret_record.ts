@@ -68,10 +68,10 @@ interface FollowDeps {
   readonly clock: Clock;
   readonly log: Logger;
   readonly what: string;
-  readonly pollMs?: number | undefined;
 }
 
 const BACKOFF = { baseMs: 250, capMs: 5_000 } as const;
+/** Time between two reads of a Secret (ms). */
 export const POLL_MS = 30_000;
 
 /** Reads until the API server answers. Rejects with its ApiError when it refuses (403, 404, 422), or with the signal's reason. */
@@ -91,7 +91,7 @@ export async function firstRead<T>(read: () => Promise<T>, deps: FollowDeps, sig
 
 export async function keepReading(read: () => Promise<void>, deps: FollowDeps, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
-    await deps.clock.sleep(jitter(deps.pollMs ?? POLL_MS), signal);
+    await deps.clock.sleep(jitter(POLL_MS), signal);
     if (signal.aborted) return;
     try {
       await read();

@@ -11,8 +11,6 @@ export interface SelfManagedDeps {
   readonly terms: AuthorityTerms;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Time between two reads of the Secret (ms); far below the terms' overlap. */
-  readonly pollMs?: number;
 }
 
 const MAX_RACES = 10;
@@ -23,7 +21,7 @@ export async function openSelfManagedCertificate(
   signal: AbortSignal,
 ): Promise<ServingCertificate> {
   const { clock, log } = deps;
-  const followed = { clock, log, what: "serving certificate", pollMs: deps.pollMs };
+  const followed = { clock, log, what: "serving certificate" };
   const first = inForce(await firstRead(() => renew(deps, signal), followed, signal));
   return new ServingCertificate(first, async (put, signal) => {
     await keepReading(

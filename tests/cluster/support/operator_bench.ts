@@ -23,6 +23,7 @@ import { openConfigWatches } from "../../support/config_watches.ts";
 import { INSTALLED } from "./leased_plane.ts";
 import { waitToOwn } from "./owners.ts";
 import { bareControlPlane, type SharedControlPlane } from "./shared_control_plane.ts";
+import { openHastyClock } from "./upgrade_bed.ts";
 
 export const NAMESPACE = "archway-system";
 const MANIFESTS = new URL("../../../manifests/base/", import.meta.url).pathname;
@@ -54,7 +55,8 @@ export async function openOperatorBench(): Promise<OperatorBench> {
   const admin = undo.use(await open(controlPlane.kubeconfigFile));
   const store = new AuthorityStore(api, NAMESPACE);
   const terms = { ...DEFAULT_TERMS, names: ["127.0.0.1"] };
-  const certificate = await openSelfManagedCertificate({ store, terms, clock: systemClock, log, pollMs: 100 }, signal);
+  // It reads its Secret every 100 ms at most.
+  const certificate = await openSelfManagedCertificate({ store, terms, clock: openHastyClock(300), log }, signal);
   const listener = await listen(certificate, { api: admin, signal });
   undo.defer(() => listener.close(0));
   const baseUrl = `https://127.0.0.1:${listener.port}`;

@@ -24,7 +24,7 @@ async function openBench(): Promise<Bench> {
   const api = openTestApi(plainAccess(served.server.url));
   const stop = new AbortController();
   const store = new AuthorityStore(api, "default");
-  const parts = { store, terms: TERMS, clock: new FakeClock(), log: silentLogger, pollMs: 30_000 };
+  const parts = { store, terms: TERMS, clock: new FakeClock(), log: silentLogger };
   return {
     served,
     parts,
