@@ -101,7 +101,7 @@ async function run(config: Config, terminal: Terminal): Promise<number> {
     case "enoexec-daemon":
       return await runDaemon(config, { terminal, stop });
     case "cache":
-      return await (await import("./lib/cli/cache.ts")).runCache(config, deps);
+      return await (await import("./lib/cli/cache.ts")).runCache(config, { ...deps, input: Deno.stdin.readable });
     case "completion": {
       const { renderCompletion } = await import("./lib/cli/completion.ts");
       terminal.out(renderCompletion(config.positionals[0]));
@@ -228,8 +228,8 @@ async function openAccess(config: Config, warn: (message: string) => void): Prom
     const { readKubeconfigAccess } = await import("./lib/k8s/kubeconfig_access.ts");
     return await readKubeconfigAccess(kubeconfig, { clock, warn, ...(context === undefined ? {} : { context }) });
   }
-  const { readInClusterAccess } = await import("./lib/k8s/cluster_access.ts");
-  return await readInClusterAccess({ host, port, home, clock });
+  const { readInClusterAccess, SERVICE_ACCOUNT_DIRECTORY: directory } = await import("./lib/k8s/cluster_access.ts");
+  return await readInClusterAccess({ host, port, home, directory, clock });
 }
 
 function isFile(path: string): boolean {

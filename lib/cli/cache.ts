@@ -19,8 +19,8 @@ interface CacheDeps {
   readonly terminal: Terminal;
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  /** What `import -` reads; default standard input. */
-  readonly input?: ReadableStream<Uint8Array<ArrayBuffer>>;
+  /** What `import -` reads. */
+  readonly input: ReadableStream<Uint8Array<ArrayBuffer>>;
 }
 
 /** Entries between two lines of progress. */
@@ -50,10 +50,7 @@ export async function runCache(config: CacheConfig, deps: CacheDeps): Promise<nu
 type Input = ReadableStream<Uint8Array<ArrayBuffer>>;
 
 /** Opened before the cache, which would be created even if there is nothing to import. */
-async function openInput(
-  file: string,
-  { terminal, input = Deno.stdin.readable }: CacheDeps,
-): Promise<Input | "unreadable"> {
+async function openInput(file: string, { terminal, input }: CacheDeps): Promise<Input | "unreadable"> {
   if (file === "-") return input;
   try {
     return (await Deno.open(file, { read: true })).readable;

@@ -36,20 +36,21 @@ const CREDENTIALS_MAX_AGE_MS = 60_000;
 /** A server that refuses every request must not cause a file read or an exec plugin for each. */
 const DISCARD_INTERVAL_MS = 1_000;
 
-const SERVICE_ACCOUNT_DIRECTORY = "/var/run/secrets/kubernetes.io/serviceaccount";
+export const SERVICE_ACCOUNT_DIRECTORY = "/var/run/secrets/kubernetes.io/serviceaccount";
 
 interface InClusterOptions {
   readonly host: string | undefined;
   readonly port: string | undefined;
   /** The home directory in which no default kubeconfig was found, for the error. */
   readonly home?: string | undefined;
-  readonly directory?: string;
+  /** Where the ServiceAccount's files are. */
+  readonly directory: string;
   readonly clock: Clock;
 }
 
 /** Access with the pod's own ServiceAccount. Reads its files once before it resolves; throws when one is missing. */
 export async function readInClusterAccess(options: InClusterOptions): Promise<ClusterAccess> {
-  const { host, port, home, directory = SERVICE_ACCOUNT_DIRECTORY } = options;
+  const { host, port, home, directory } = options;
   if (host === undefined || host === "") {
     const missing = home === undefined ? "" : `, and there is no ${home}/.kube/config`;
     throw new Error(`Not in a pod and no kubeconfig given${missing}. Pass --kubeconfig FILE or set KUBECONFIG.`);

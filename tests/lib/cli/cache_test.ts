@@ -27,7 +27,7 @@ async function run(
     terminal,
     clock: systemClock,
     signal: new AbortController().signal,
-    ...(more.input === undefined ? {} : { input: new Blob([more.input]).stream() }),
+    input: new Blob([more.input ?? ""]).stream(),
   });
   return { code, ...said };
 }
