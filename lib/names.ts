@@ -7,6 +7,12 @@ export const RUNBOOK_BASE_URL = "archway.dev/runbook-base-url";
 
 export const CLUSTER_CONFIG_NAME = "cluster";
 
+/** The fallback architecture of a v1alpha1 ClusterPodPlacementConfig. */
+export const FALLBACK_ANNOTATION = "multiarch.openshift.io/fallback-architecture";
+
+/** Holds, in v1alpha1, what only v1beta1 can say. Removed on the way back. */
+export const STASH_ANNOTATION = "archway.dev/v1beta1-spec";
+
 /** The scheduling gate; also a pod label key with the values of {@link GateLabel}. */
 export const SCHEDULING_GATE = "multiarch.openshift.io/scheduling-gate";
 

@@ -5,13 +5,8 @@
 // | spec.fallbackArchitecture           | annotation multiarch.openshift.io/fallback-architecture         |
 // | every other member of spec          | annotation archway.dev/v1beta1-spec, so that a write through v1alpha1 keeps it |
 import { isKnownArchitecture } from "../../arch.ts";
-import { API_GROUP } from "../../names.ts";
+import { API_GROUP, FALLBACK_ANNOTATION, STASH_ANNOTATION } from "../../names.ts";
 import { isObject, type JsonObject, memberOf, objectAt, textAt } from "../../json.ts";
-
-export const FALLBACK_ANNOTATION = "multiarch.openshift.io/fallback-architecture";
-
-/** Holds, in v1alpha1, what only v1beta1 can say. Removed on the way back. */
-export const STASH_ANNOTATION = "archway.dev/v1beta1-spec";
 
 export type Conversion =
   | { readonly kind: "ok"; readonly object: JsonObject }

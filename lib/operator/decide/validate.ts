@@ -8,7 +8,7 @@ import {
   SELECTOR_BOUNDS,
   type SelectorBounds,
 } from "../../cluster/label_selector.ts";
-import { FALLBACK_ANNOTATION } from "./convert.ts";
+import { FALLBACK_ANNOTATION } from "../../names.ts";
 
 export interface ConfigName {
   /** Of the config; empty for the cluster config. */

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { convertObject, FALLBACK_ANNOTATION, STASH_ANNOTATION } from "../../../../lib/operator/decide/convert.ts";
+import { convertObject } from "../../../../lib/operator/decide/convert.ts";
 import { type JsonObject, memberOf, objectAt } from "../../../../lib/json.ts";
+import { FALLBACK_ANNOTATION, STASH_ANNOTATION } from "../../../../lib/names.ts";
 
 const ALPHA = "multiarch.openshift.io/v1alpha1";
 const BETA = "multiarch.openshift.io/v1beta1";
