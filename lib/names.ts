@@ -173,8 +173,8 @@ export const EventReason = {
   taintDisagreement: "ArchTaintDisagreement",
 } as const;
 
-/** Names of image builds: of their Lease in Archway's namespace, and `source.component` of their events. */
-export const IMAGE_BUILDS = { lease: "archway-image-builds", eventSource: "archway-image-builds" } as const;
+/** The pool of a MachineOSBuild: a label of the machine config operator. */
+export const BUILD_POOL_LABEL = "machineconfiguration.openshift.io/target-machine-config-pool";
 
 /** KubeVirt: label and value of a virtual machine's pod, prefix of labels for its guest's architecture, program of its disks. */
 export const KubeVirt = {

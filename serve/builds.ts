@@ -1,9 +1,9 @@
 // `archway serve --only=image-builds`: one node image for every architecture of a pool, beside no pod placement.
 import { ImageBuilds } from "../controllers/builds/controller.ts";
+import { IMAGE_BUILDS as NAMES } from "../lib/builds/decide/names.ts";
 import { BuildMetrics } from "../lib/builds/metrics.ts";
 import { findBuilder } from "../lib/builds/cluster/read_facts.ts";
 import { openRegistryAccess } from "../lib/oci/registry_access.ts";
-import { IMAGE_BUILDS as NAMES } from "../lib/names.ts";
 import { buildsPage } from "../routes/builds_page.tsx";
 import { builderHold } from "./builds_webhook.ts";
 import type { Capability, CapabilityParts, OpenCapability, ServeDeps } from "./capability.ts";

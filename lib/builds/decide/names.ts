@@ -1,5 +1,9 @@
 // Labels, annotations, names and condition types of image builds: those of the machine config operator, and Archway's own.
+import { BUILD_POOL_LABEL } from "../../names.ts";
 import type { Arch } from "./observed.ts";
+
+/** Their Lease in Archway's namespace, and `source.component` of their events. */
+export const IMAGE_BUILDS = { lease: "archway-image-builds", eventSource: "archway-image-builds" } as const;
 
 export const MCO_GROUP = "machineconfiguration.openshift.io";
 
@@ -9,7 +13,7 @@ export const BuildLabel = {
   layering: `${MCO_GROUP}/on-cluster-layering`,
   ephemeral: `${MCO_GROUP}/ephemeral-build-object`,
   rendered: `${MCO_GROUP}/rendered-machine-config`,
-  pool: `${MCO_GROUP}/target-machine-config-pool`,
+  pool: BUILD_POOL_LABEL,
   config: `${MCO_GROUP}/machine-os-config`,
   build: `${MCO_GROUP}/machine-os-build`,
   preBuilt: `${MCO_GROUP}/pre-built-image`,

@@ -8,6 +8,7 @@ import { ignoring, type ReadApi } from "../../k8s/api.ts";
 import { isNotFound } from "../../k8s/errors.ts";
 import { listAll, type ListAllOptions } from "../../k8s/lists.ts";
 import { type KubeObject, Resource, type ResourceType } from "../../k8s/types.ts";
+import { BUILD_POOL_LABEL } from "../../names.ts";
 import { MachineName } from "../names.ts";
 import { type MachineSetView, parseMachineSetView } from "../decide/capacity/plan.ts";
 import { BudgetGatherer, parseDrainPod } from "../decide/drain/parse.ts";
@@ -101,10 +102,8 @@ async function readBuildingPools(api: ReadApi, signal: AbortSignal): Promise<Rea
   const building = (await ignoring(isNotFound, all) ?? []).filter(({ status }) =>
     isTrue(parseConditions(status), "Building")
   );
-  return new Set(building.map(({ metadata }) => metadata.labels?.[POOL_OF_BUILD] ?? ""));
+  return new Set(building.map(({ metadata }) => metadata.labels?.[BUILD_POOL_LABEL] ?? ""));
 }
-
-const POOL_OF_BUILD = "machineconfiguration.openshift.io/target-machine-config-pool";
 
 function once<T>(read: () => Promise<T>): () => Promise<T> {
   let reading: Promise<T> | undefined;
