@@ -11,7 +11,7 @@ import { parseDockerConfigSecret } from "../../oci/credentials/docker_config.ts"
 import { callersOf } from "../../oci/callers.ts";
 import type { ImageLimits } from "../../oci/limits/image_limits.ts";
 import type { InspectionFailure } from "../../oci/types.ts";
-import { type PullScope, pullSecretNames } from "../../cluster/pull_secret_names.ts";
+import { type PullScope, pullSecretNames } from "../../cluster/pull_scope.ts";
 import { SharedCalls } from "../../oci/shared_calls.ts";
 
 /** How far pull secrets may be read: those of any pod, only those in Archway's own namespace, none at all. */

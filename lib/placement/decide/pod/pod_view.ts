@@ -3,7 +3,7 @@ import { parseTolerations } from "../../../cluster/taint.ts";
 import { parseTime } from "../../../cluster/time.ts";
 import { pointer } from "../../../k8s/patch.ts";
 import { KubeVirt, PodAnnotation } from "../../../names.ts";
-import { pullSecretNames } from "../../../cluster/pull_secret_names.ts";
+import { pullSecretNames } from "../../../cluster/pull_scope.ts";
 import {
   heapBytesOf,
   isObject,
