@@ -12,7 +12,11 @@ import type { ReconcileResult } from "../../lib/k8s/work_queue.ts";
 import { errorText } from "../../lib/log.ts";
 import type { PlacementMetrics } from "../../lib/placement/metrics.ts";
 import { EventReason, SCHEDULING_GATE } from "../../lib/names.ts";
-import { GATE_ABSENCE_LIMITS, overdueInMs, renderLeaderlessRelease } from "../../lib/operator/decide/gate_fail_open.ts";
+import {
+  GATE_ABSENCE_LIMITS,
+  overdueInMs,
+  renderLeaderlessRelease,
+} from "../../lib/placement/decide/gate_fail_open.ts";
 import { podRef } from "../../lib/placement/decide/pod/pod_refs.ts";
 import type { Board } from "../../lib/placement/decide/report/board.ts";
 import { type Controller, type ControllerDeps, DONE, openController, requeueAfter } from "../controller.ts";

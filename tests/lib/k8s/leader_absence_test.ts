@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { taintAbsenceLimits } from "../../../controllers/taints/fail_open.ts";
 import { decideLeaderState, type LeaderSilence } from "../../../lib/k8s/leader_absence.ts";
-import { GATE_ABSENCE_LIMITS } from "../../../lib/operator/decide/gate_fail_open.ts";
+import { GATE_ABSENCE_LIMITS } from "../../../lib/placement/decide/gate_fail_open.ts";
 
 type Rows = readonly (readonly [name: string, changes: Partial<LeaderSilence>, state: string])[];
 

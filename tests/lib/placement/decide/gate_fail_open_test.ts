@@ -3,7 +3,7 @@ import {
   GATE_ABSENCE_LIMITS,
   overdueInMs,
   renderLeaderlessRelease,
-} from "../../../../lib/operator/decide/gate_fail_open.ts";
+} from "../../../../lib/placement/decide/gate_fail_open.ts";
 import { LEADER_SILENCE_MS } from "../../../../lib/operator/decide/gating_health.ts";
 
 Deno.test("GATE_ABSENCE_LIMITS are over before the gating stops: no pod is gated that would wait for longer than its deadline", () => {
