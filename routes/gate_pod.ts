@@ -20,7 +20,7 @@ import { exchangedContainers } from "../lib/placement/decide/report/mismatches.t
 import { verdictReason } from "../lib/placement/decide/report/reason.ts";
 import type { PodView } from "../lib/placement/decide/types.ts";
 import { type AdmissionRequest, allowedReview, parseReview, uncheckedReview } from "./admission.ts";
-import type { Notices } from "./noticed_pods.ts";
+import type { Notices } from "../lib/placement/cluster/noticed_pods.ts";
 import { type ReviewBody, withReviewBody } from "./review_body.ts";
 
 /** What the webhook calls in the rest of the process; every function but `opening` returns at once. */

@@ -1,5 +1,5 @@
 // The TLS listener for the API server: pod gate, config checks, conversion.
-import { openNotices } from "../routes/noticed_pods.ts";
+import { openNotices } from "../lib/placement/cluster/noticed_pods.ts";
 import type { GatePodDeps } from "../routes/gate_pod.ts";
 import { webhookApp } from "../routes/mod.ts";
 import { holdsWithin } from "../lib/clock.ts";

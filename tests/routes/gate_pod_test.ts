@@ -5,7 +5,7 @@ import { Hono } from "hono";
 import { SCHEDULING_GATE } from "../../lib/names.ts";
 import { makeSettings } from "../../lib/placement/decide/config/types.ts";
 import type { Platform } from "../../lib/oci/types.ts";
-import type { Notices } from "../../routes/noticed_pods.ts";
+import type { Notices } from "../../lib/placement/cluster/noticed_pods.ts";
 import { gatePod, type GatePodDeps, MAX_CONTAINERS } from "../../routes/gate_pod.ts";
 import { MAX_STRUCTURE } from "../../lib/json.ts";
 import { listAt } from "../../playground/json_value.ts";

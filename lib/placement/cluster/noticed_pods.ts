@@ -1,26 +1,26 @@
 // Checks what the webhook leaves unchanged: images added to bound pods, and pods that name architectures. Warns of mismatches.
 import { createHash } from "node:crypto";
 import { LRUCache } from "lru-cache";
-import type { Clock } from "../lib/clock.ts";
-import type { PodImages } from "../lib/images/pods/pod_images.ts";
-import type { EventObject } from "../lib/k8s/event_input.ts";
-import type { EventRecorder } from "../lib/k8s/event_recorder.ts";
-import { errorText, type Logger } from "../lib/log.ts";
-import { BACKGROUND_SHARES } from "../lib/oci/limits/image_limits.ts";
-import type { ImageUse } from "../lib/oci/types.ts";
-import type { PlacementSettings } from "../lib/placement/decide/config/types.ts";
-import { judgeImages, MAX_IMAGES, pinnedImages, reduceToImages } from "../lib/placement/decide/images.ts";
-import { expressionsOf } from "../lib/placement/decide/pod/constraints.ts";
-import { withoutOwnRequirement } from "../lib/placement/decide/pod/own_terms.ts";
-import { podRef, pullScopeOf } from "../lib/placement/decide/pod/pod_refs.ts";
+import type { Clock } from "../../clock.ts";
+import type { PodImages } from "../../images/pods/pod_images.ts";
+import type { EventObject } from "../../k8s/event_input.ts";
+import type { EventRecorder } from "../../k8s/event_recorder.ts";
+import { errorText, type Logger } from "../../log.ts";
+import { BACKGROUND_SHARES } from "../../oci/limits/image_limits.ts";
+import type { ImageUse } from "../../oci/types.ts";
+import type { PlacementSettings } from "../decide/config/types.ts";
+import { judgeImages, MAX_IMAGES, pinnedImages, reduceToImages } from "../decide/images.ts";
+import { expressionsOf } from "../decide/pod/constraints.ts";
+import { withoutOwnRequirement } from "../decide/pod/own_terms.ts";
+import { podRef, pullScopeOf } from "../decide/pod/pod_refs.ts";
 import {
   containersToKnow,
   type LateFacts,
   type LateImage,
   lateReport,
   pinReport,
-} from "../lib/placement/decide/report/mismatches.ts";
-import type { ContainerView, PodView } from "../lib/placement/decide/types.ts";
+} from "../decide/report/mismatches.ts";
+import type { ContainerView, PodView } from "../decide/types.ts";
 
 export interface NoticeDeps {
   readonly clock: Clock;

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
-import { type NoticeDeps, type Notices, openNotices } from "../../routes/noticed_pods.ts";
-import type { PodImages } from "../../lib/images/pods/pod_images.ts";
-import type { JsonObject } from "../../lib/json.ts";
-import { silentLogger } from "../../lib/log.ts";
-import { makeSettings } from "../../lib/placement/decide/config/types.ts";
-import type { PodView } from "../../lib/placement/decide/types.ts";
-import { container, fact, nodeAffinity, platformsFact, podOf, rawPod } from "../lib/placement/decide/make.ts";
-import { FakeClock } from "../support/fake_clock.ts";
-import { answering, openScene, type Scene } from "../controllers/make.ts";
+import { type NoticeDeps, type Notices, openNotices } from "../../../../lib/placement/cluster/noticed_pods.ts";
+import type { PodImages } from "../../../../lib/images/pods/pod_images.ts";
+import type { JsonObject } from "../../../../lib/json.ts";
+import { silentLogger } from "../../../../lib/log.ts";
+import { makeSettings } from "../../../../lib/placement/decide/config/types.ts";
+import type { PodView } from "../../../../lib/placement/decide/types.ts";
+import { container, fact, nodeAffinity, platformsFact, podOf, rawPod } from "../decide/make.ts";
+import { FakeClock } from "../../../support/fake_clock.ts";
+import { answering, openScene, type Scene } from "../../../controllers/make.ts";
 
 function debugged(...images: readonly string[]): PodView {
   return podOf(rawPod({ nodeName: "n1", ephemeralContainers: images.map((image) => container(image)) }));
