@@ -12,7 +12,7 @@ import { serverNowMs } from "../lib/k8s/api.ts";
 import { openClusterReader } from "../lib/upgrades/cluster/cluster_reader.ts";
 import { observe, readInput } from "../lib/upgrades/cluster/plan_input.ts";
 import { KeptValue } from "../lib/upgrades/outside/kept_value.ts";
-import { adviseOnWorkloads } from "../lib/cli/workload_advice.ts";
+import { adviseOnWorkloads } from "../lib/report/cluster/workload_advice.ts";
 import { openImageService } from "../lib/images/pods/image_service.ts";
 import { openPodImages } from "../lib/images/pods/pod_images.ts";
 import { PullSecrets } from "../lib/images/pods/pull_secrets.ts";

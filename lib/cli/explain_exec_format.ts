@@ -7,7 +7,7 @@ import { Resource } from "../k8s/types.ts";
 import { entryOf, printable, textAt } from "../json.ts";
 import { EventReason, PodLabel } from "../names.ts";
 import type { PodView } from "../placement/decide/types.ts";
-import { readFailedImages } from "./failed_images.ts";
+import { readFailedImages } from "../report/cluster/failed_images.ts";
 import { isMissingOrForbidden } from "../k8s/errors.ts";
 
 /** Most events of a pod that are read. It has one for each container that failed, but users can create more, and large ones. */

@@ -9,13 +9,13 @@ import { silentLogger } from "../log.ts";
 import type { Credential } from "../oci/credential.ts";
 import { parseDockerConfigSecret } from "../oci/credentials/docker_config.ts";
 import type { PlacementSettings } from "../placement/decide/config/types.ts";
-import { reportOf } from "../report/cluster_report.ts";
+import { reportOf } from "../report/decide/cluster_report.ts";
 import { ProgressLine } from "./progress_line.ts";
-import { readFailedImages } from "./failed_images.ts";
+import { readFailedImages } from "../report/cluster/failed_images.ts";
 import { type CommandDeps, ExitCode, type OutputFormat, print, terminalLogger } from "./output.ts";
 import { readUnlabelledNodes } from "../placement/cluster/architectures.ts";
 import { renderBlocked, renderReport, renderUnlabelledNodes, undeclaredRegistries } from "./report_text.ts";
-import { readSupport } from "./report_read.ts";
+import { readSupport } from "../report/cluster/report_read.ts";
 import { isForbidden } from "../k8s/errors.ts";
 
 export interface ReportOptions {

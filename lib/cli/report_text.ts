@@ -1,8 +1,8 @@
 // The report of a cluster as text for users. Pure.
 import { isKnownArchitecture } from "../arch.ts";
 import { NODE_ARCH_LABEL } from "../names.ts";
-import type { ArchitectureTotals, ClusterReport, ReportedImage } from "../report/cluster_report.ts";
-import type { Blocker, WorkloadName, WorkloadSupport } from "../report/types.ts";
+import type { ArchitectureTotals, ClusterReport, ReportedImage } from "../report/decide/cluster_report.ts";
+import type { Blocker, WorkloadName, WorkloadSupport } from "../report/decide/types.ts";
 import { unreachable } from "../parsed.ts";
 import { renderTable } from "./output.ts";
 

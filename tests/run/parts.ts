@@ -35,7 +35,7 @@ const PATIENT = 19;
 
 const PURE = [
   "tests/lib/placement/decide",
-  "tests/lib/report",
+  "tests/lib/report/decide",
   "tests/lib/operator/decide",
   "tests/lib/images/index",
   "tests/lib/taints/decide",

@@ -2,7 +2,7 @@
 import { drive, type DriveOptions } from "../../../controllers/upgrades/drive.ts";
 import type { UpgradesDeps } from "../../../controllers/upgrades/deps.ts";
 import { openWorkloadAdvice, type WorkloadAdvice } from "../../../controllers/upgrades/workload_advice.ts";
-import { adviseOnWorkloads } from "../../../lib/cli/workload_advice.ts";
+import { adviseOnWorkloads } from "../../../lib/report/cluster/workload_advice.ts";
 import { systemClock } from "../../../lib/clock.ts";
 import type { KubeApi, ReadApi } from "../../../lib/k8s/api.ts";
 import type { ApiCall } from "../../../lib/k8s/api_transport.ts";

@@ -1,19 +1,19 @@
 // What `archway report` reads: the workloads of the cluster and the inspections of their images.
-import type { Clock } from "../clock.ts";
-import type { PodImages } from "../images/pods/pod_images.ts";
-import { type KubeApi, type ReadApi, serverNowMs } from "../k8s/api.ts";
-import { listAll } from "../k8s/lists.ts";
-import { type KubeObject, Resource, type ResourceType } from "../k8s/types.ts";
-import type { FailureReason, InspectedImage } from "../oci/types.ts";
-import { Inventory, type InventoryLimits } from "../report/inventory.ts";
-import type { Workload, WorkloadSupport } from "../report/types.ts";
-import { ALIVE } from "../taints/cluster/watches.ts";
-import { KNOWN_ARCHITECTURES } from "../arch.ts";
-import { failedArchitectures } from "../exec_format/decide/failed_image.ts";
-import { DEFAULT_SETTINGS, type PlacementSettings } from "../placement/decide/config/types.ts";
-import { supportOf } from "../report/support.ts";
+import type { Clock } from "../../clock.ts";
+import type { PodImages } from "../../images/pods/pod_images.ts";
+import { type KubeApi, type ReadApi, serverNowMs } from "../../k8s/api.ts";
+import { listAll } from "../../k8s/lists.ts";
+import { type KubeObject, Resource, type ResourceType } from "../../k8s/types.ts";
+import type { FailureReason, InspectedImage } from "../../oci/types.ts";
+import { Inventory, type InventoryLimits } from "../decide/inventory.ts";
+import type { Workload, WorkloadSupport } from "../decide/types.ts";
+import { ALIVE } from "../../taints/cluster/watches.ts";
+import { KNOWN_ARCHITECTURES } from "../../arch.ts";
+import { failedArchitectures } from "../../exec_format/decide/failed_image.ts";
+import { DEFAULT_SETTINGS, type PlacementSettings } from "../../placement/decide/config/types.ts";
+import { supportOf } from "../decide/support.ts";
 import type { ReadFailures } from "./failed_images.ts";
-import { isForbidden } from "../k8s/errors.ts";
+import { isForbidden } from "../../k8s/errors.ts";
 
 /** Images inspected at a time; the limits of each registry apply besides. */
 const PARALLEL = 16;

@@ -1,11 +1,15 @@
 import assert from "node:assert/strict";
-import type { InspectedImage } from "../../../lib/oci/types.ts";
-import { reportOf } from "../../../lib/report/cluster_report.ts";
-import { templateFacts } from "../../../lib/report/inventory.ts";
-import { blockersOf, singleArchitectureWorkloads, supportOf } from "../../../lib/report/support.ts";
-import { renderReport } from "../../../lib/cli/report_text.ts";
-import { type ImageVolumes, makeSettings, type PlacementSettings } from "../../../lib/placement/decide/config/types.ts";
-import type { Workload, WorkloadSupport } from "../../../lib/report/types.ts";
+import type { InspectedImage } from "../../../../lib/oci/types.ts";
+import { reportOf } from "../../../../lib/report/decide/cluster_report.ts";
+import { templateFacts } from "../../../../lib/report/decide/inventory.ts";
+import { blockersOf, singleArchitectureWorkloads, supportOf } from "../../../../lib/report/decide/support.ts";
+import { renderReport } from "../../../../lib/cli/report_text.ts";
+import {
+  type ImageVolumes,
+  makeSettings,
+  type PlacementSettings,
+} from "../../../../lib/placement/decide/config/types.ts";
+import type { Workload, WorkloadSupport } from "../../../../lib/report/decide/types.ts";
 import {
   AMD64,
   ARCH,
@@ -19,7 +23,7 @@ import {
   rawPod,
   singleFact,
   term,
-} from "../placement/decide/make.ts";
+} from "../../placement/decide/make.ts";
 
 const CANDIDATES = [AMD64, ARM64];
 const WINDOWS = { os: "windows", architecture: AMD64 };

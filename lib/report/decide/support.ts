@@ -1,8 +1,8 @@
 // From the inspections of a workload's images to the architectures on which it runs, and to what blocks each of the others.
-import { intersectArchitectures, KNOWN_ARCHITECTURES } from "../arch.ts";
-import type { InspectedImage } from "../oci/types.ts";
-import { judgeEach, notInspected } from "../placement/decide/images.ts";
-import type { PlacementSettings } from "../placement/decide/config/types.ts";
+import { intersectArchitectures, KNOWN_ARCHITECTURES } from "../../arch.ts";
+import type { InspectedImage } from "../../oci/types.ts";
+import { judgeEach, notInspected } from "../../placement/decide/images.ts";
+import type { PlacementSettings } from "../../placement/decide/config/types.ts";
 import type { Blocker, ImageSupport, Workload, WorkloadSupport } from "./types.ts";
 
 interface SupportFacts {

@@ -1,7 +1,7 @@
 // Advice on the workloads after a migration. It reads within bounds, since a small process does it during an upgrade.
-import type { PodImages } from "../images/pods/pod_images.ts";
-import { errorText } from "../log.ts";
-import { adviseAfterMigration } from "../report/migration_advice.ts";
+import type { PodImages } from "../../images/pods/pod_images.ts";
+import { errorText } from "../../log.ts";
+import { adviseAfterMigration } from "../decide/migration_advice.ts";
 import { readSupport, type SupportOptions } from "./report_read.ts";
 
 /** Most that is read. Inspections that have not begun after so long are left out. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import type { KubeObject } from "../../../lib/k8s/types.ts";
-import { Inventory } from "../../../lib/report/inventory.ts";
-import { nodeAffinity } from "../placement/decide/make.ts";
+import type { KubeObject } from "../../../../lib/k8s/types.ts";
+import { Inventory } from "../../../../lib/report/decide/inventory.ts";
+import { nodeAffinity } from "../../placement/decide/make.ts";
 
 const LIMITS = { workloads: 100, images: 100, bytes: 100_000 } as const;
 

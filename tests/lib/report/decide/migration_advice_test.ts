@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { adviseAfterMigration } from "../../../lib/report/migration_advice.ts";
-import type { WorkloadSupport } from "../../../lib/report/types.ts";
+import { adviseAfterMigration } from "../../../../lib/report/decide/migration_advice.ts";
+import type { WorkloadSupport } from "../../../../lib/report/decide/types.ts";
 
 const NOTHING = { unread: [], isComplete: true };
 

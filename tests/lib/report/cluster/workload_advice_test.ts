@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
-import { adviseOnWorkloads } from "../../../lib/cli/workload_advice.ts";
-import type { Clock } from "../../../lib/clock.ts";
-import { ApiError } from "../../../lib/k8s/errors.ts";
-import { Resource, type ResourceType } from "../../../lib/k8s/types.ts";
-import type { ImageBed } from "../../support/image_bed.ts";
-import { type MemoryCall, MemoryCluster } from "../../support/memory_kube_api.ts";
-import { openTaggedImages } from "./support.ts";
+import { adviseOnWorkloads } from "../../../../lib/report/cluster/workload_advice.ts";
+import type { Clock } from "../../../../lib/clock.ts";
+import { ApiError } from "../../../../lib/k8s/errors.ts";
+import { Resource, type ResourceType } from "../../../../lib/k8s/types.ts";
+import type { ImageBed } from "../../../support/image_bed.ts";
+import { type MemoryCall, MemoryCluster } from "../../../support/memory_kube_api.ts";
+import { openTaggedImages } from "../../cli/support.ts";
 
 function put(cluster: MemoryCluster, type: ResourceType, name: string): void {
   const containers = [{ name: "c", image: `registry.example/${name}` }];

@@ -1,10 +1,10 @@
 // The images that a cluster has recorded as lacking an architecture which they claim, for commands of a person.
-import { type FailedImage, parseFailedImage } from "../exec_format/decide/failed_image.ts";
-import type { ReadApi } from "../k8s/api.ts";
-import { listAll } from "../k8s/lists.ts";
-import { Resource } from "../k8s/types.ts";
-import { EnoexecLabel } from "../names.ts";
-import { isForbidden, isNotFound } from "../k8s/errors.ts";
+import { type FailedImage, parseFailedImage } from "../../exec_format/decide/failed_image.ts";
+import type { ReadApi } from "../../k8s/api.ts";
+import { listAll } from "../../k8s/lists.ts";
+import { Resource } from "../../k8s/types.ts";
+import { EnoexecLabel } from "../../names.ts";
+import { isForbidden, isNotFound } from "../../k8s/errors.ts";
 
 /** Where Archway is installed unless its manifests are moved; not needed by users who may list all namespaces. */
 const USUAL_NAMESPACE = "archway-system";

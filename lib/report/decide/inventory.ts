@@ -1,14 +1,14 @@
 // The workloads of a cluster, from templates and running pods, page by page and within bounds.
-import { KNOWN_ARCHITECTURES } from "../arch.ts";
-import { entryOf, listAt, objectAt, textAt, utf8Length } from "../json.ts";
-import type { KubeObject } from "../k8s/types.ts";
-import { parsePod, podTemplateOf } from "../placement/decide/pod/pod_view.ts";
-import type { PodView } from "../placement/decide/types.ts";
+import { KNOWN_ARCHITECTURES } from "../../arch.ts";
+import { entryOf, listAt, objectAt, textAt, utf8Length } from "../../json.ts";
+import type { KubeObject } from "../../k8s/types.ts";
+import { parsePod, podTemplateOf } from "../../placement/decide/pod/pod_view.ts";
+import type { PodView } from "../../placement/decide/types.ts";
 import type { TemplateFacts, Workload, WorkloadName } from "./types.ts";
-import { operatingSystemOf } from "../placement/decide/images.ts";
-import { pinnedArchitectures } from "../placement/decide/pod/constraints.ts";
-import { withoutOwnRequirement } from "../placement/decide/pod/own_terms.ts";
-import { pullScopeOf } from "../placement/decide/pod/pod_refs.ts";
+import { operatingSystemOf } from "../../placement/decide/images.ts";
+import { pinnedArchitectures } from "../../placement/decide/pod/constraints.ts";
+import { withoutOwnRequirement } from "../../placement/decide/pod/own_terms.ts";
+import { pullScopeOf } from "../../placement/decide/pod/pod_refs.ts";
 
 export interface InventoryLimits {
   /** Absent: any number. */
