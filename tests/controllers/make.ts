@@ -9,7 +9,7 @@ import { FakeClock } from "../support/fake_clock.ts";
 import { MemoryCluster } from "../support/memory_kube_api.ts";
 import { noAnswer } from "../support/until.ts";
 import { fact } from "../lib/placement/decide/make.ts";
-import { ImageLimits } from "../../lib/oci/limits/image_limits.ts";
+import { PodLimits } from "../../lib/images/pods/pod_limits.ts";
 
 /** What a controller runs on: API server, clock and images in memory. What it requests and records is kept. */
 export interface Scene {
@@ -39,7 +39,7 @@ export function openScene(...objects: readonly KubeObject[]): Scene {
         requests.push(request);
         return Promise.resolve(request.images.map((use) => ({ ...use, inspection: fact(use.image).inspection })));
       },
-      permits: new ImageLimits().images,
+      permits: new PodLimits().images,
       prefetch: () => {},
       recall: () => undefined,
     },

@@ -11,7 +11,7 @@ import type { ImageUse, InspectedImage } from "../../lib/oci/types.ts";
 import { FakeClock } from "./fake_clock.ts";
 import { FakeRegistry } from "./fake_registry.ts";
 import { DIRECT, makeCredential, NO_KEYRING } from "./inspectors.ts";
-import { ImageLimits } from "../../lib/oci/limits/image_limits.ts";
+import { PodLimits } from "../../lib/images/pods/pod_limits.ts";
 
 /** How long a tag is believed (ms). */
 export const TAG_TTL_MS = 300_000;
@@ -50,7 +50,7 @@ export function openImageBed(
     inspector: withKeyring(cached, { planner: DIRECT, keyring: NO_KEYRING, clock }),
     pullSecrets: { read: (scope) => Promise.resolve(pull(scope)) },
     known,
-    limits: new ImageLimits(),
+    limits: new PodLimits(),
     clock,
     log: silentLogger,
     signal: new AbortController().signal,

@@ -3,12 +3,12 @@
 //   with_keyring → cached → registry_inspector → session → repository_client → http/
 import type { Clock } from "../../clock.ts";
 import { KnownImages } from "./known_images.ts";
+import { PodLimits } from "./pod_limits.ts";
 import { openDenoKv } from "../../kv/deno_kv.ts";
 import type { KeyValueStore } from "../../kv/store.ts";
 import type { Logger } from "../../log.ts";
 import { CachedInspector } from "../../oci/cache/cached_inspector.ts";
 import type { HostState } from "../../oci/limits/host_state.ts";
-import type { ImageLimits } from "../../oci/limits/image_limits.ts";
 import { RegistryInspector } from "../../oci/registry_inspector.ts";
 import type { Inspector } from "../../oci/inspector.ts";
 import { withKeyring } from "../../oci/with_keyring.ts";
@@ -26,7 +26,7 @@ export interface ImageService extends AsyncDisposable {
   /** Follows the configuration files until the signal aborts; never rejects. */
   run(signal: AbortSignal): Promise<void>;
   readonly known: KnownImages;
-  readonly limits: ImageLimits;
+  readonly limits: PodLimits;
   cacheSize(): number;
   publicHostStates(): readonly HostState[];
 }
@@ -53,7 +53,7 @@ export async function openImageService(options: ImageServiceOptions): Promise<Im
     inspector: withKeyring(cached, { planner, keyring, clock }),
     run: (signal) => planner.watch(signal),
     known: new KnownImages({ memory: cached, planner }),
-    limits: clients.limits,
+    limits: new PodLimits(),
     cacheSize: () => cached.size(),
     publicHostStates: () => clients.limiter.publicHostStates(),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),

@@ -3,11 +3,11 @@ import type { Clock } from "../../clock.ts";
 import type { PullScope } from "../../cluster/pull_scope.ts";
 import { errorText, type Logger } from "../../log.ts";
 import type { FairLimiter } from "../../oci/limits/fair_limiter.ts";
-import { BACKGROUND_SHARES, type ImageLimits } from "../../oci/limits/image_limits.ts";
 import type { InspectionReport, InspectionRequest, Inspector } from "../../oci/inspector.ts";
 import { callersOf, type InspectionPriority } from "../../oci/callers.ts";
 import type { ImageUse, InspectedImage } from "../../oci/types.ts";
 import type { KnownImages, KnownPodImages } from "./known_images.ts";
+import { BACKGROUND_SHARES, type PodLimits } from "./pod_limits.ts";
 import type { PullCredentials, PullSecrets } from "./pull_secrets.ts";
 
 export interface PodImagesRequest {
@@ -39,7 +39,7 @@ interface PodImagesDeps {
   readonly inspector: Inspector;
   readonly pullSecrets: Pick<PullSecrets, "read">;
   readonly known: KnownImages;
-  readonly limits: Pick<ImageLimits, "images">;
+  readonly limits: Pick<PodLimits, "images">;
   readonly clock: Clock;
   readonly log: Logger;
   readonly signal: AbortSignal;

@@ -9,7 +9,7 @@ import { weightOfTexts } from "../../oci/weights.ts";
 import type { Credential } from "../../oci/credential.ts";
 import { parseDockerConfigSecret } from "../../oci/credentials/docker_config.ts";
 import { callersOf } from "../../oci/callers.ts";
-import type { ImageLimits } from "../../oci/limits/image_limits.ts";
+import type { PodLimits } from "./pod_limits.ts";
 import type { InspectionFailure } from "../../oci/types.ts";
 import { type PullScope, pullSecretNames } from "../../cluster/pull_scope.ts";
 import { SharedCalls } from "../../oci/shared_calls.ts";
@@ -30,7 +30,7 @@ interface PullSecretDeps {
   readonly api: Pick<KubeApi, "get">;
   readonly mode: PullSecretMode;
   readonly ownNamespace: string;
-  readonly limits: Pick<ImageLimits, "secrets">;
+  readonly limits: Pick<PodLimits, "secrets">;
   readonly clock: Clock;
   readonly log: Logger;
 }

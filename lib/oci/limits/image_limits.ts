@@ -1,12 +1,9 @@
-// Limits of this process on what images need: secrets, programs, memory, parsing. Those of registries: registry_limit.ts.
+// Limits of this process on what images need: programs, memory, parsing. Those of registries: registry_limit.ts.
 // Each answers one harm. Namespaces share each: with a share of 1 one alone may have half, and another always finds a permit.
 import { setImmediate } from "node:timers";
 import { inspectionError } from "../errors.ts";
 import type { Callers } from "../callers.ts";
 import { FairLimiter, type Permit } from "./fair_limiter.ts";
-
-/** Shares of images that are dropped where they would wait, so that gated pods find permits: 500 and 250 when alone. */
-export const BACKGROUND_SHARES = { prefetched: 1 / 7, noticed: 1 / 15 } as const;
 
 /** Documents of at most so many bytes are parsed at once: most are smaller, and none of them takes more than 2 ms. */
 const SMALL_BYTES = 16 * 1024;
@@ -20,10 +17,6 @@ export interface ArrivedDocument {
 
 /** One for everything that reads through the same connections. */
 export class ImageLimits {
-  /** Images that are inspected or wait: 17 KB of heap each while registries are silent. */
-  readonly images = new FairLimiter({ limit: 4_000, share: 1 });
-  /** Secrets of up to 1 MiB, read whole. */
-  readonly secrets = new FairLimiter({ limit: 32, share: 1 });
   /** Processes: image names decide how many are wanted. The fifth is left for another namespace. */
   readonly programs = new FairLimiter({ limit: 5, share: 4 });
   /** Inspections: each holds a top document of up to 4 MiB, parsed, and reads two others of up to 1 MiB. */

@@ -6,7 +6,7 @@ import type { PodImages } from "../../images/pods/pod_images.ts";
 import type { EventObject } from "../../k8s/event_input.ts";
 import type { EventRecorder } from "../../k8s/event_recorder.ts";
 import { errorText, type Logger } from "../../log.ts";
-import { BACKGROUND_SHARES } from "../../oci/limits/image_limits.ts";
+import { BACKGROUND_SHARES } from "../../images/pods/pod_limits.ts";
 import type { ImageUse } from "../../oci/types.ts";
 import type { PlacementSettings } from "../decide/config/types.ts";
 import { judgeImages, MAX_IMAGES, pinnedImages, reduceToImages } from "../decide/images.ts";

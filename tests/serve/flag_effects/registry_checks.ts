@@ -6,7 +6,7 @@ import { openGlobalPullSecret } from "../../../lib/images/pods/global_pull_secre
 import { PullSecrets } from "../../../lib/images/pods/pull_secrets.ts";
 import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
 import { type LogFields, type Logger, silentLogger } from "../../../lib/log.ts";
-import { ImageLimits } from "../../../lib/oci/limits/image_limits.ts";
+import { PodLimits } from "../../../lib/images/pods/pod_limits.ts";
 import { issueLoopbackCertificates } from "../../../playground/listen.ts";
 import { whileRunning } from "../../controllers/make.ts";
 import { makeFolder, type TestFolder } from "../../lib/oci/config/planner_support.ts";
@@ -118,7 +118,7 @@ export const REGISTRY_FLAGS: Checks = {
     const [cluster, clock] = [new MemoryCluster(), new FakeClock()];
     cluster.put(Resource.secrets, pullSecret("own"));
     const credentialsBy = async ({ pullSecrets, namespace }: Config): Promise<number> => {
-      const limits = new ImageLimits();
+      const limits = new PodLimits();
       const deps = { api: cluster.api, mode: pullSecrets, ownNamespace: namespace, limits, clock, log: silentLogger };
       const scope = { namespace: "team", serviceAccount: "", pullSecrets: ["own"] };
       return (await new PullSecrets(deps).read(scope, new AbortController().signal)).credentials.length;

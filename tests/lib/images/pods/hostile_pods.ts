@@ -4,6 +4,7 @@ import { Inspections } from "../../../../controllers/pod_placement/inspections.t
 import { PodStates, stopInspection } from "../../../../controllers/pod_placement/pod_states.ts";
 import { KnownImages } from "../../../../lib/images/pods/known_images.ts";
 import { openPodImages } from "../../../../lib/images/pods/pod_images.ts";
+import { PodLimits } from "../../../../lib/images/pods/pod_limits.ts";
 import { silentLogger } from "../../../../lib/log.ts";
 import { openPlacementMetrics } from "../../../support/process_metrics.ts";
 import { CachedInspector } from "../../../../lib/oci/cache/cached_inspector.ts";
@@ -45,7 +46,7 @@ const images = openPodImages({
   inspector: { inspect: (request, signal) => (asked++, inspector.inspect(request, signal)) },
   pullSecrets: { read: () => Promise.resolve({ credentials: [] }) },
   known: new KnownImages({ memory: cached, planner: DIRECT }),
-  limits,
+  limits: new PodLimits(),
   clock,
   log: silentLogger,
   signal: new AbortController().signal,

@@ -3,7 +3,7 @@
 import { PullSecrets } from "../../../../lib/images/pods/pull_secrets.ts";
 import { silentLogger } from "../../../../lib/log.ts";
 import { FakeClock } from "../../../support/fake_clock.ts";
-import { ImageLimits } from "../../../../lib/oci/limits/image_limits.ts";
+import { PodLimits } from "../../../../lib/images/pods/pod_limits.ts";
 
 /** The password of one entry: with the entry's JSON and both layers of base64 just below 128 KiB. */
 const PASSWORD_BYTES = 70_000;
@@ -17,7 +17,7 @@ const secrets = new PullSecrets({
   },
   mode: "pod",
   ownNamespace: "archway-system",
-  limits: new ImageLimits(),
+  limits: new PodLimits(),
   clock: new FakeClock(),
   log: silentLogger,
 });

@@ -5,7 +5,7 @@ import type { KubeApi } from "../../../../lib/k8s/api.ts";
 import { AnswerTooLarge, ApiError } from "../../../../lib/k8s/errors.ts";
 import type { KubeObject } from "../../../../lib/k8s/types.ts";
 import { silentLogger } from "../../../../lib/log.ts";
-import { ImageLimits } from "../../../../lib/oci/limits/image_limits.ts";
+import { PodLimits } from "../../../../lib/images/pods/pod_limits.ts";
 import { FakeClock } from "../../../support/fake_clock.ts";
 import { makeUse, openImageBed } from "../../../support/image_bed.ts";
 
@@ -55,7 +55,7 @@ const openBed = (answer: Answer, mode: PullSecretMode = "pod") => {
       return Promise.resolve().then(() => answer(name, { kind, signal }));
     },
   };
-  const limits = new ImageLimits();
+  const limits = new PodLimits();
   const secrets = new PullSecrets({ api, mode, ownNamespace: "archway-system", limits, clock, log: silentLogger });
   const credentials = (scope: Partial<PullScope>, signal = SIGNAL): Promise<PullCredentials> =>
     secrets.read({ namespace: "team", serviceAccount: "", pullSecrets: [], ...scope }, signal);
