@@ -104,9 +104,14 @@ export class Transport implements Disposable {
   }
 
   /** A proxy resolves names itself: resolving them here may fail or hang. */
-  #guard({ url }: Hop, signal: AbortSignal): Promise<readonly string[]> {
+  #guard({ url, callers }: Hop, signal: AbortSignal): Promise<readonly string[]> {
     const isProxied = url.protocol === "https:" && proxyFor(this.#deps.proxies, url) !== undefined;
-    const resolve: Resolve = isProxied ? () => Promise.resolve([]) : this.#deps.resolve;
+    const resolve: Resolve = async (hostname) => {
+      if (isProxied) return [];
+      // Held until the lookup itself ends: it goes on when nobody waits for it any more.
+      using _permit = await this.#deps.limits.lookups.acquire(callers, signal);
+      return await this.#deps.resolve(hostname, signal);
+    };
     return guardAddress(url.host, { resolve, signal });
   }
 

@@ -19,6 +19,8 @@ export interface ArrivedDocument {
 export class ImageLimits {
   /** Processes: image names decide how many are wanted. The fifth is left for another namespace. */
   readonly programs = new FairLimiter({ limit: 5, share: 4 });
+  /** Lookups of names: one that gets no answer holds one of Deno's 32 threads for files and its KV for 10 s or more. */
+  readonly lookups = new FairLimiter({ limit: 16, share: 1 });
   /** Inspections: each holds a top document of up to 4 MiB, parsed, and reads two others of up to 1 MiB. */
   readonly inspections = new FairLimiter({ limit: 128, share: 1 });
   /** Bytes of large documents while they arrive and wait: those of all inspections may end together. */

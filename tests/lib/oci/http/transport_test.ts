@@ -7,6 +7,9 @@ import type { FailureReason } from "../../../../lib/oci/types.ts";
 import { issueLoopbackCertificates } from "../../../../playground/listen.ts";
 import { errorOf, makeExchange as get, openTransport, PLAIN } from "../../../support/inspectors.ts";
 import { type FakeRegistry, openFakeRegistry } from "../../../support/registry.ts";
+import { callersOf } from "../../../../lib/oci/callers.ts";
+import { ImageLimits } from "../../../../lib/oci/limits/image_limits.ts";
+import { turn } from "../../../support/until.ts";
 
 function failure(transport: Transport, exchange: Exchange): Promise<InspectionError> {
   return errorOf(transport.send(exchange, new AbortController().signal));
@@ -320,4 +323,35 @@ Deno.test("send() does not wait for names longer than for answers", async () => 
   using transport = openTransport({ timeouts: { headersMs: 50, totalMs: 7_000 }, resolve });
   const exchange = get("https://slow.example/", { transport: { ...PLAIN, scheme: "https", declared: false } });
   assert.equal(await reasonOf(transport, exchange), "Timeout");
+});
+
+Deno.test("send() has few lookups of names open, also of requests that have left, and some for another namespace", async () => {
+  const limits = new ImageLimits();
+  const open: ((addresses: readonly string[]) => void)[] = [];
+  using transport = openTransport({
+    limits,
+    resolve: (host) => {
+      if (!host.startsWith("black")) return Promise.resolve(["127.0.0.1"]);
+      const { promise, resolve } = Promise.withResolvers<readonly string[]>();
+      open.push(resolve);
+      return promise;
+    },
+  });
+  const undeclared = { ...PLAIN, declared: false };
+  const send = (namespace: string, host: string, within: AbortSignal): Promise<unknown> => {
+    const callers = callersOf({ namespace, priority: "gated" });
+    return transport.send(get(`http://${host}/v2/`, { transport: undeclared, callers }), within);
+  };
+  for (let at = 0; at < 64; at++) {
+    const leaving = new AbortController();
+    const left = send(`evil${at % 2}`, `black${at}.example`, leaving.signal);
+    await turn();
+    leaving.abort(new Error("left"));
+    await assert.rejects(left, /left/);
+  }
+  assert.equal(limits.lookups.taken, 11);
+  await assert.rejects(send("good", "registry.example", signal), /loopback/, "its name was looked up");
+  for (const end of open) end([]);
+  await turn();
+  assert.deepEqual([open.length, limits.lookups.taken], [11, 0]);
 });
