@@ -89,13 +89,14 @@ export class CredentialsCache {
     this.#read = read;
   }
 
-  /** The kept credentials, or those read now. Older ones are used on while reading fails. */
+  /** The kept credentials, or those read now. Older ones are used on while others wait for a reading, and while it fails. */
   async credentials(): Promise<ClusterCredentials> {
     const kept = this.#kept;
     const isFresh = kept !== undefined && this.#clock.monotonicMs() - kept.atMs < CREDENTIALS_MAX_AGE_MS;
-    if (isFresh && !this.#stale) return kept.value;
+    if (kept !== undefined && (isFresh || this.#reading !== undefined) && !this.#stale) return kept.value;
     this.#reading ??= this.#readNow().finally(() => {
       this.#reading = undefined;
+      this.#stale = false;
     });
     return await this.#reading;
   }
@@ -107,7 +108,6 @@ export class CredentialsCache {
 
   async #readNow(): Promise<ClusterCredentials> {
     const kept = this.#kept;
-    this.#stale = false;
     try {
       const value = await this.#read();
       this.#kept = { value, atMs: this.#clock.monotonicMs() };

@@ -1,5 +1,10 @@
 import assert from "node:assert/strict";
-import { type ClusterAccess, readInClusterAccess } from "../../../lib/k8s/cluster_access.ts";
+import {
+  type ClusterAccess,
+  type ClusterCredentials,
+  CredentialsCache,
+  readInClusterAccess,
+} from "../../../lib/k8s/cluster_access.ts";
 import { readKubeconfigAccess } from "../../../lib/k8s/kubeconfig_access.ts";
 import { errorText } from "../../../lib/log.ts";
 import { Resource } from "../../../lib/k8s/types.ts";
@@ -261,3 +266,20 @@ for (const names of [undefined, "kubernetes.default"]) {
     });
   });
 }
+
+Deno.test("CredentialsCache gives what it has to others while a reading never ends, and waits for it after a refusal", async () => {
+  const clock = new FakeClock();
+  const first = { headers: { authorization: "Bearer first" }, tls: { caCerts: [] } };
+  const second = { ...first, headers: { authorization: "Bearer second" } };
+  const reading = Promise.withResolvers<ClusterCredentials>();
+  const readings = [Promise.resolve(first), reading.promise];
+  const cache = new CredentialsCache(clock, () => readings.shift() ?? assert.fail("one reading at a time"));
+  assert.equal(await cache.credentials(), first);
+  await clock.advance(60_000);
+  const reader = cache.credentials();
+  assert.equal(await cache.credentials(), first);
+  cache.discard();
+  const refused = cache.credentials();
+  reading.resolve(second);
+  assert.deepEqual(await Promise.all([reader, refused, cache.credentials()]), [second, second, second]);
+});
