@@ -40,7 +40,7 @@ const PARALLEL = 64;
 const LEAST_IMAGES = 64;
 /** Images are waited for as long as the maximum gate age leaves, and at least for this long (ms). */
 const LEAST_WAIT_MS = 1_000;
-/** Until another try for permits (ms). */
+/** Until another try for permits, at least (ms): each reads the Workload, so one that has waited for long tries less often. */
 const NO_PERMIT_MS = 500;
 /** The key of the check itself; a Workload's has a slash. */
 const CHECK_KEY = "check";
@@ -111,7 +111,7 @@ async function reconcileWorkload(run: Run, key: string, failures: Map<string, Fa
   using permit = run.images.permits.tryAcquire(workload.namespace, { weight, share });
   if (permit === undefined && leftMs > 0) {
     failures.set(key, before);
-    return requeueAfter(NO_PERMIT_MS);
+    return requeueAfter(Math.min(leftMs, Math.max(NO_PERMIT_MS, ageMs() / 4)));
   }
   const limitMs = permit === undefined ? 0 : Math.min(BACKGROUND_LIMIT_MS, Math.max(LEAST_WAIT_MS, leftMs));
   const context = { ...before, ageMs, limitMs };

@@ -136,6 +136,24 @@ Deno.test("openKueue() answers one namespace while registries stall for hundreds
   });
 });
 
+Deno.test("openKueue() reads a Workload that waits for permits less often the longer it has waited", async () => {
+  const scene = openQueueScene(makeQueued("x86"));
+  using _all = scene.images.permits.tryAcquire("other", { weight: 4_000 });
+  const { get } = scene.cluster.api;
+  let reads = 0;
+  scene.cluster.api.get = (...call) => {
+    reads += Number(call[0] === Resource.kueueWorkloads);
+    return get(...call);
+  };
+  await whileRunning(scene, kueueOf(scene), async () => {
+    await scene.clock.advance(30_000);
+    assert.ok(reads > 4 && reads < 20, `${reads} reads`);
+    await scene.clock.advance(31_000);
+    assert.equal(stateOf(scene), "Ready");
+    assert.ok(reads < 25, `${reads} reads`);
+  });
+});
+
 Deno.test("openKueue() says that the check is active, also when it is made later", async () => {
   const scene = openQueueScene(makeQueued(undefined));
   await whileRunning(scene, kueueOf(scene), async () => {
