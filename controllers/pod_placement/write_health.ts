@@ -65,12 +65,13 @@ export class WriteHealth {
 
   /** What fails by the pod itself (404, 409, 422, …) or the server does not count. An admission webhook's fault does. */
   #note(error: unknown, namespace: string): void {
-    if (!(error instanceof ApiError) || (error.status !== 403 && !WEBHOOK_FAILS.test(error.message))) return;
+    if (!(error instanceof ApiError)) return;
+    if (error.status !== 403 && (error.status < 500 || !WEBHOOK_FAILS.test(error.message))) return;
     const nowMs = this.#clock.monotonicMs();
     if (this.#failing !== undefined && nowMs - this.#failing.lastMs >= FAILURE_COUNTS_MS) this.#failing = undefined;
     this.#failing ??= { sinceMs: nowMs, lastMs: nowMs, isRightMissing: false, namespaces: new Set() };
     this.#failing.lastMs = nowMs;
-    this.#failing.isRightMissing ||= MISSING_RIGHT.test(error.message);
+    this.#failing.isRightMissing ||= error.status === 403 && MISSING_RIGHT.test(error.message);
     if (this.#failing.namespaces.size < MIN_NAMESPACES) this.#failing.namespaces.add(namespace);
   }
 }

@@ -91,3 +91,20 @@ Deno.test("leaderState() stays able while a policy denies every patch of one nam
     assert.deepEqual(controller.leaderState(), { kind: "able" });
   });
 });
+
+Deno.test("leaderState() stays able while pods of many namespaces are refused with words of other faults", async () => {
+  const scene = openScene();
+  const controller = controllerOf(scene);
+  await whileRunning(scene, controller, async () => {
+    await scene.clock.advance(60_000);
+    scene.cluster.beforePatch = () => {
+      throw new ApiError('"failed calling webhook" and "cannot patch resource "pods"" are in a name', { status: 422 });
+    };
+    const pod = gated("web");
+    for (const namespace of ["shop", "bank"]) {
+      scene.cluster.put(Resource.pods, { ...pod, metadata: { ...pod.metadata, namespace } });
+    }
+    await scene.clock.advance(60_000);
+    assert.deepEqual(controller.leaderState(), { kind: "able" });
+  });
+});
