@@ -23,7 +23,7 @@ export const LEADER_SILENCE_MS = 30_000;
 export function decideGating(
   config: ConfigPresence,
   silentForMs: number | undefined,
-  impairment?: string,
+  impairment: string | undefined,
 ): GatingHealth {
   const rules: readonly (readonly [GatingStop, boolean])[] = [
     ["ConfigUnread", config === "unread"],

@@ -19,7 +19,7 @@ Deno.test("decideGating() says LeaderImpaired when the leader reports that it ca
 
 for (const [config, silentForMs, answer] of ROWS) {
   Deno.test(`decideGating() says ${answer} when the config is ${config} and the leader silent for ${silentForMs}`, () => {
-    const verdict = decideGating(config, silentForMs);
+    const verdict = decideGating(config, silentForMs, undefined);
     assert.equal(verdict.kind === "gating" ? "gating" : verdict.reason, answer);
   });
 }
