@@ -32,7 +32,7 @@ export function everywhere(deps: ServeDeps, clients: Clients, components: Compon
         images,
         clock,
         log,
-        settings: () => settings,
+        settings,
         tagTtlMs: config.tagTtl,
         queueMetrics: clientMetrics.queue,
       })]
@@ -74,7 +74,7 @@ export function leading(deps: ServeDeps, clients: Clients, components: Component
     events,
     clock,
     log,
-    settings: () => settings,
+    settings,
     liveArchitectures: () => live.current(),
     queueMetrics: clientMetrics.queue,
   })];

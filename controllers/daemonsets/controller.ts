@@ -20,7 +20,7 @@ interface DaemonSetWatchDeps
   extends Pick<PlacingDeps, "clock" | "log" | "queueMetrics" | "images" | "liveArchitectures"> {
   readonly api: ReadApi;
   readonly events: EventRecorder;
-  readonly settings: () => PlacementSettings;
+  readonly settings: PlacementSettings;
 }
 
 interface WatchedDaemonSet {
@@ -98,10 +98,10 @@ async function judge(
   template: PodView,
   live: readonly string[],
 ): Promise<PodReport | undefined | "unfinished"> {
-  const wanted = imagesToInspect(template, settings());
+  const wanted = imagesToInspect(template, settings);
   if (wanted.length > MAX_IMAGES) return undefined;
   const request = { scope: pullScopeOf(template), images: wanted, priority: "prewarm" } as const;
   const inspected = await inspectInBackground(images, request, { signal, clock });
   if (inspected === undefined || inspected.some(mayPass)) return "unfinished";
-  return daemonSetReport(template, judgeImages(template, settings(), wanted, inspected), live);
+  return daemonSetReport(template, judgeImages(template, settings, wanted, inspected), live);
 }

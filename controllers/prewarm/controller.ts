@@ -16,7 +16,7 @@ import { type Controller, type ControllerDeps, DONE, openController, requeueAfte
 interface PrewarmDeps extends ControllerDeps {
   readonly api: ReadApi;
   readonly images: PodImages;
-  readonly settings: () => PlacementSettings;
+  readonly settings: PlacementSettings;
   /** How long the digest of a tag is used (ms): it is looked up again before that ends. */
   readonly tagTtlMs: number;
 }
@@ -87,7 +87,7 @@ function openTemplates(deps: PrewarmDeps, resource: ResourceType, enqueue: (key:
   const { api, clock, log } = deps;
   return new Reflector<Template>({
     ...{ api, clock, log, resource, name: `templates of ${resource.plural}` },
-    parse: (object) => parseTemplate(object, deps.settings()),
+    parse: (object) => parseTemplate(object, deps.settings),
     onChange: ({ kind, key }) => kind === "apply" ? enqueue(`${resource.plural} ${key}`) : undefined,
     keep: { ...KEPT.templates, weightOf: ({ weight }) => weight },
   });

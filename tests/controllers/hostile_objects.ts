@@ -111,7 +111,7 @@ async function run(): Promise<void> {
     images: silent.images,
     clock: scene.clock,
     log: silentLogger,
-    settings: () => settings,
+    settings,
     tagTtlMs: 300_000,
   });
   await whileRunning(scene, prewarm, () => listed.promise.then(printHeap));

@@ -13,7 +13,7 @@ function watchOf(
   liveArchitectures: () => readonly string[] | undefined,
 ): ReturnType<typeof openDaemonSetWatch> {
   const settings = makeSettings();
-  const parts = { api: cluster.api, images, events, clock, log: silentLogger, settings: () => settings };
+  const parts = { api: cluster.api, images, events, clock, log: silentLogger, settings };
   return openDaemonSetWatch({ ...parts, liveArchitectures });
 }
 

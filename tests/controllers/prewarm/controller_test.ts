@@ -14,7 +14,7 @@ const KINDS = ["Deployment", "StatefulSet", "DaemonSet", "Job", "CronJob"] as co
 
 function prewarmOf({ cluster, clock, images }: Scene, log: Logger = silentLogger): Controller {
   const settings = makeSettings();
-  const parts = { api: cluster.api, images, clock, log, settings: () => settings, tagTtlMs: TAG_TTL_MS };
+  const parts = { api: cluster.api, images, clock, log, settings, tagTtlMs: TAG_TTL_MS };
   return openPrewarm(parts);
 }
 
