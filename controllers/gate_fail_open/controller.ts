@@ -148,12 +148,12 @@ function report(
     critical: true,
     message: renderLeaderlessRelease({ gate: SCHEDULING_GATE, lease: place, ageMs, silentForMs, refusal }),
   });
-  metrics.decision("bare");
+  metrics.decision("reduced");
   metrics.gateReleased(ageMs);
   board.record({
     atMs: clock.nowMs(),
     ...name,
-    kind: "bare",
+    kind: "reduced",
     reason: "NoLeader",
     architectures: [],
     images: [],

@@ -24,7 +24,7 @@ export function reportOutcome(
   if (outcome.kind === "refused") return;
   const { decision } = outcome;
   const isReduced = outcome.kind === "reduced";
-  const kind = isReduced ? "bare" : decision.kind;
+  const kind = isReduced ? outcome.kind : decision.kind;
   const reason = decisionReason(decision);
   const architectures = isReduced && outcome.step !== "unannotated" ? [] : requiredArchitectures(decision) ?? [];
   const { metrics, board, log, clock } = deps;

@@ -18,14 +18,14 @@ const ADMISSION_OUTCOMES = [
 
 export type AdmissionOutcome = typeof ADMISSION_OUTCOMES[number];
 
-/** What was decided about a gated pod. `bare`: the gate came off without all of it, or without a leader; `audited`: nothing was written. */
+/** What was decided about a gated pod. `reduced`: the gate came off without all of it, or without a leader; `audited`: nothing was written. */
 export const DECISION_LABELS = [
   "place",
   "retry",
   "nowhere",
   "fallback",
   "release",
-  "bare",
+  "reduced",
   "ignore",
   "audited",
 ] as const;

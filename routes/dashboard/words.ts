@@ -10,7 +10,7 @@ export const KIND_WORDS: Readonly<Record<DecisionKind, { readonly label: string;
   nowhere: { label: "nowhere", tone: "bad" },
   fallback: { label: "fell back", tone: "late" },
   release: { label: "released", tone: "late" },
-  bare: { label: "refused", tone: "bad" },
+  reduced: { label: "reduced", tone: "bad" },
   ignore: { label: "left alone", tone: "calm" },
   pass: { label: "passed", tone: "calm" },
 };
@@ -42,7 +42,7 @@ const REASON_WORDS: Readonly<Record<Reason, string>> = {
 };
 
 export function wordsOf({ kind, reason }: Pick<BoardEntry, "kind" | "reason">): string {
-  if (kind === "bare" && reason !== "NoLeader") return "the API server refused the constraint";
+  if (kind === "reduced" && reason !== "NoLeader") return "the API server took only part of it";
   return entryOf(REASON_WORDS, reason) ?? reason;
 }
 

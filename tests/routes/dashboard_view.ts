@@ -66,7 +66,7 @@ const ROWS: readonly Row[] = [
   ["kube-public/info", "ignore", "KubeNamespace", ""],
   ["payments/ledger-5d8f7b9c66-m2b8r", "place", "Placed", "amd64 arm64 ppc64le s390x", 39],
   ["ci/build-x86-only-29384709-b2kkd", "place", "Placed", "amd64", 91],
-  ["sandbox/odd-affinity", "bare", "Placed", "amd64", 420],
+  ["sandbox/odd-affinity", "reduced", "Placed", "amd64", 420],
   ["edge/telemetry-risc-0", "place", "Placed", "amd64 arm64 riscv64", 1_340],
 ];
 

@@ -64,7 +64,7 @@ for (const [name, arrange] of SILENCES) {
       assert.equal(isHeld(bed, "late"), false);
       await bed.clock.advance(60_000);
     });
-    assert.deepEqual(bed.counted, ["bare", "bare"]);
+    assert.deepEqual(bed.counted, ["reduced", "reduced"]);
     assert.deepEqual(
       bed.recorded.map(({ type, reason, object }) => `${type} ${reason} ${object.name}`),
       ["Warning ArchAwareSchedGateLifted early", "Warning ArchAwareSchedGateLifted late"],

@@ -2,7 +2,7 @@
 import type { ImageUse } from "../../../oci/types.ts";
 import type { PlacementDecision } from "../decision_types.ts";
 
-/** How an admission or a turn ended. `bare`: the gate came off without all that was decided, or without a leader. */
+/** How an admission or a turn ended. `reduced`: the gate came off without all that was decided, or without a leader. */
 export const DECISION_KINDS = [
   "place",
   "gate",
@@ -10,7 +10,7 @@ export const DECISION_KINDS = [
   "nowhere",
   "fallback",
   "release",
-  "bare",
+  "reduced",
   "ignore",
   "pass",
 ] as const;
@@ -88,7 +88,7 @@ export function openBoard({ capacity }: { readonly capacity: number }): Board {
 }
 
 function zeroes(): Record<DecisionKind, number> {
-  return { place: 0, gate: 0, retry: 0, nowhere: 0, fallback: 0, release: 0, bare: 0, ignore: 0, pass: 0 };
+  return { place: 0, gate: 0, retry: 0, nowhere: 0, fallback: 0, release: 0, reduced: 0, ignore: 0, pass: 0 };
 }
 
 /** Copies member by member, so that the ring keeps alive nothing else of its caller's. */
