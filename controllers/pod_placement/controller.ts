@@ -243,7 +243,9 @@ export class PodPlacement {
         }
         state.failedAttempts++;
         if (decision.failed.failure.kind === "permanent") state.permanentFailures++;
-        if (decision.failed.failure.reason !== "CircuitOpen") state.lastFailure = failureText(decision.failed);
+        if (!["CircuitOpen", "Busy"].includes(decision.failed.failure.reason)) {
+          state.lastFailure = failureText(decision.failed);
+        }
         state.notBeforeMs = clock.monotonicMs() + decision.afterMs;
         return this.#requeueUntilDeadline(pod, state, decision.afterMs);
       case "failed": {

@@ -9,6 +9,7 @@ const TRANSIENT: readonly FailureReason[] = [
   "ServerError",
   "RateLimited",
   "CircuitOpen",
+  "Busy",
   "DigestMismatch",
 ];
 

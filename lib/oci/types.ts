@@ -26,6 +26,7 @@ export const FAILURE_REASONS = [
   "ServerError",
   "RateLimited",
   "CircuitOpen",
+  "Busy",
   "TooManyImages",
 ] as const;
 

@@ -68,7 +68,7 @@ export class LearnedChallenges {
     const asked = probe().catch((error) => {
       if (!(error instanceof InspectionError)) throw error;
       // The registry was not asked, or its answer not read: the next one may be.
-      if (error.failure.reason === "CircuitOpen") this.#roots.delete(key);
+      if (["CircuitOpen", "Busy"].includes(error.failure.reason)) this.#roots.delete(key);
       else this.#roots.set(key, asked, { ttl: FAILED_ROOT_LIFE_MS });
       return undefined;
     });

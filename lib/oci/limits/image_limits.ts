@@ -34,7 +34,7 @@ export class ImageLimits {
     const memory = this.#documents.tryAcquireAny(callers, { weight: bytes });
     if (memory !== undefined) return memory;
     const message = `Cannot read an answer of "${registry}" now: it is large, and others are being read.`;
-    throw inspectionError("CircuitOpen", message, { registry });
+    throw inspectionError("Busy", message, { registry });
   }
 
   /**

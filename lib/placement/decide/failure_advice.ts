@@ -37,6 +37,7 @@ const ADVICE: Readonly<Record<FailureReason, (subject: AdviceSubject) => string>
   ServerError: () => "Look into the log of the registry.",
   RateLimited: () => "Its limit is used up: give the pod a pull secret for it, or use a mirror.",
   CircuitOpen: () => `${REACH} ${TRACE}`,
+  Busy: () => "Archway is reading other images; it is tried again.",
   TooManyImages: () => "Split the pod, or constrain it to an architecture yourself.",
 };
 

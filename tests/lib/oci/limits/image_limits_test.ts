@@ -98,6 +98,7 @@ Deno.test("ImageLimits.parse() refuses a document where those of its namespace t
   const [refused, ...others] = (await ends).filter((end) => end.status === "rejected");
   assert.equal(others.length, 3);
   assert.match(String(refused?.reason), /^InspectionError: Cannot read an answer of "registry\.example" now/);
+  assert.deepEqual([refused?.reason.failure.kind, refused?.reason.failure.reason], ["transient", "Busy"]);
   assert.equal(await run("evil"), "evil");
 });
 
