@@ -6,14 +6,7 @@ import { unreachable } from "../../../parsed.ts";
 /** A record never takes more than this many bytes. */
 export const RECORD_MAX_BYTES = 2048;
 
-/** A decision and the word for it in the annotation, which older versions read as well. */
-const WORDS = [
-  ["place", "place"],
-  ["user-constrained", "preset"],
-  ["nowhere", "nowhere"],
-  ["fallback", "fallback"],
-  ["release", "release"],
-] as const;
+const DECISIONS = ["place", "user-constrained", "nowhere", "fallback", "release"] as const;
 const SOURCES = ["registry", "bundle", "failed"] as const;
 
 /** The record of a decision that ends a pod's wait; undefined for one that does not, or that leaves the pod alone. */
@@ -52,7 +45,7 @@ export function renderRecord(record: DecisionRecord): string {
 export function parseRecord(text: string | undefined): DecisionRecord | undefined {
   if (text === undefined || text === "" || text.length > 2 * RECORD_MAX_BYTES) return undefined;
   const raw = parseObject(text);
-  const [decision] = WORDS.find(([, word]) => word === memberOf(raw, "d")) ?? [];
+  const decision = DECISIONS.find((known) => known === memberOf(raw, "d"));
   const images = (listAt(raw, "i") ?? []).map(parseImage);
   if (memberOf(raw, "v") !== 1 || decision === undefined) return undefined;
   return {
@@ -79,15 +72,11 @@ function renderWith(record: DecisionRecord, kept: readonly ImageOutcome[]): stri
   const omitted = record.omitted + record.images.length - kept.length;
   return JSON.stringify({
     v: record.version,
-    d: wordOf(record.decision),
+    d: record.decision,
     a: record.architectures,
     i: kept.map(({ image, digest, architectures, source }) => [image, digest, architectures, source]),
     ...(omitted > 0 ? { o: omitted } : {}),
   });
-}
-
-function wordOf(decision: DecisionRecord["decision"]): string {
-  return WORDS.find(([known]) => known === decision)?.[1] ?? decision;
 }
 
 function parseImage(raw: unknown): ImageOutcome | undefined {
