@@ -60,14 +60,12 @@ export function parseClusterConfig(object: unknown): Parsed<ClusterConfig> {
   if (!result.success) return problemsOf("ClusterPodPlacementConfig", result.error);
   const { metadata, spec } = result.data;
   const value: ClusterConfig = {
-    name: metadata.name,
     uid: metadata.uid,
     generation: metadata.generation,
     deleting: typeof metadata.deletionTimestamp === "string",
     finalizers: metadata.finalizers ?? [],
     selectedSinceMs: selectedSinceMs(metadata),
     logVerbosity: spec.logVerbosity,
-    rawNamespaceSelector: spec.namespaceSelector ?? undefined,
     namespaceSelector: parseSelector(spec.namespaceSelector, CLUSTER_SELECTOR_BOUNDS),
     fallbackArchitecture: spec.fallbackArchitecture || undefined,
     scoring: scoringOf(spec.plugins?.nodeAffinityScoring),

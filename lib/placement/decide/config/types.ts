@@ -1,5 +1,4 @@
 // The two custom resources as parsed, and the settings of this installation, whose defaults behave as the MTO.
-import type { JsonObject } from "../../../json.ts";
 import type { LabelSelector } from "../../../cluster/label_selector.ts";
 
 /** The nodeAffinityScoring plugin of either config; absent plugin = disabled without platforms. */
@@ -9,7 +8,6 @@ export interface NodeAffinityScoring {
 }
 
 export interface ClusterConfig {
-  readonly name: string;
   readonly uid: string;
   readonly generation: number;
   readonly deleting: boolean;
@@ -17,8 +15,6 @@ export interface ClusterConfig {
   /** Epoch ms: the creation, or the last change by a manager that sets the namespace selector; 0 when unknown. */
   readonly selectedSinceMs: number;
   readonly logVerbosity: string;
-  /** As written: any change of it reaches the operator, which writes it into the webhook configuration. */
-  readonly rawNamespaceSelector: JsonObject | undefined;
   /** Parsed; `everything` when absent. */
   readonly namespaceSelector: LabelSelector;
   readonly fallbackArchitecture: string | undefined;

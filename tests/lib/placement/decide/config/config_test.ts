@@ -33,7 +33,6 @@ Deno.test("parseClusterConfig() reads what placement needs and ignores the rest"
     "Debug",
     "arm64",
   ]);
-  assert.deepEqual(value.rawNamespaceSelector, namespaceSelector);
   assert.equal(matchesSelector(value.namespaceSelector, { "multiarch.openshift.io/exclude-pod-placement": "" }), false);
   assert.deepEqual(value.scoring, { enabled: true, platforms: [{ architecture: "arm64", weight: 50 }] });
 });
