@@ -4,14 +4,11 @@ import { openTaints, type TaintsController } from "../controllers/taints/control
 import type { Operator } from "../controllers/operator/controller.ts";
 import type { OperandTaints } from "../controllers/operator/deps.ts";
 import { openTaintFailOpen } from "../controllers/taints/fail_open.ts";
-import type { Config } from "../lib/config/parse.ts";
 import type { Configs } from "../lib/operator/cluster/configs.ts";
 import { RestApi } from "../lib/k8s/rest_api.ts";
 import { LEASE_NAME } from "../lib/names.ts";
-import { parseManagedTaint } from "../lib/placement/decide/config/arch_taints.ts";
 import { liftTaints } from "../lib/taints/cluster/write.ts";
 import { openRateLimiter, type RateLimiter } from "../lib/k8s/rate_limiter.ts";
-import type { TaintRule } from "../lib/taints/decide/types.ts";
 import type { ServeDeps } from "./capability.ts";
 import type { Clients } from "./clients.ts";
 
@@ -26,16 +23,16 @@ export interface TaintParts {
   readonly operand: OperandTaints;
 }
 
-/** undefined where the cloud puts the taints on nodes. No request is sent to the API server before a part runs. */
+/** undefined where Archway puts no taints on nodes. No request is sent to the API server before a part runs. */
 export function openTaintParts(
-  { config, access, clock, log, userAgent }: ServeDeps,
+  { config, settings, access, clock, log, userAgent }: ServeDeps,
   { parts: { clientMetrics, election, events, leaderApi, replicaApi, stack }, metrics: { taints: metrics } }: Clients,
   { configs, operator }: {
     readonly configs: Pick<Configs, "presence" | "onChange">;
     readonly operator: Pick<Operator, "isUninstalling">;
   },
 ): TaintParts | undefined {
-  const rule = ownTaintRule(config);
+  const [rule] = settings.ownTaints;
   if (rule === undefined) return undefined;
   const ownLog = log.with({ controller: "taints" });
   const controller = openTaints({
@@ -62,14 +59,4 @@ export function openTaintParts(
     failOpen: openTaintFailOpen({ api: replicaApi, lifter, events, metrics, clock, log: ownLog, lease, view, afterMs }),
     operand: { carried: controller.carried, lift },
   };
-}
-
-/** The taint that Archway itself puts on nodes; undefined when taints are not managed, or are the cloud's. */
-export function ownTaintRule(
-  { archTaints, archTaint }: Pick<Config, "archTaints" | "archTaint">,
-): TaintRule | undefined {
-  const managed = archTaints === "manage" ? parseManagedTaint(archTaint) : undefined;
-  if (managed?.kind !== "parsed" || managed.value.owner === "cloud") return undefined;
-  const { key, effect } = managed.value.taint;
-  return { key, effect };
 }

@@ -3,16 +3,14 @@ import assert from "node:assert/strict";
 import { taintAbsenceLimits } from "../../../controllers/taints/fail_open.ts";
 import type { Config } from "../../../lib/config/parse.ts";
 import { decideLeaderState } from "../../../lib/k8s/leader_absence.ts";
-import { ownTaintRule } from "../../../serve/taints.ts";
 import { type Checks, fileConfig, serveConfig, settingsOf } from "./support.ts";
 
 export const TAINT_FLAGS: Checks = {
   "arch-taints": () => {
-    assert.equal(ownTaintRule(serveConfig()), undefined);
-    const config = serveConfig("--arch-taints=manage");
-    assert.deepEqual(ownTaintRule(config), { key: "supported-arch", effect: "NoSchedule" });
-    assert.equal(settingsOf(config).ownTaints.length, 1);
-    assert.equal(ownTaintRule(serveConfig("--arch-taints=tolerate")), undefined);
+    const taintsOf = (...flags: readonly string[]): unknown => settingsOf(serveConfig(...flags)).ownTaints;
+    assert.deepEqual(taintsOf(), []);
+    assert.deepEqual(taintsOf("--arch-taints=manage"), [{ key: "supported-arch", effect: "NoSchedule" }]);
+    assert.deepEqual(taintsOf("--arch-taints=tolerate"), []);
   },
 };
 
@@ -34,9 +32,9 @@ export const TAINT_SETTINGS: Checks = {
     assert.throws(() => keysOf("off", listed), /give --arch-taints=tolerate/);
   },
   archTaint: () => {
-    const ruleOf = (text: string): unknown => ownTaintRule({ ...fileConfig(text), archTaints: "manage" });
-    const rule = { key: "example.com/cpu", effect: "NoExecute" };
-    assert.deepEqual(ruleOf("archTaint: example.com/cpu=arch:NoExecute\n"), rule);
-    assert.equal(ruleOf("archTaint: gke\n"), undefined);
+    const taintsOf = (text: string): unknown => settingsOf({ ...fileConfig(text), archTaints: "manage" }).ownTaints;
+    const taint = { key: "example.com/cpu", effect: "NoExecute" };
+    assert.deepEqual(taintsOf("archTaint: example.com/cpu=arch:NoExecute\n"), [taint]);
+    assert.deepEqual(taintsOf("archTaint: gke\n"), []);
   },
 };
