@@ -8,7 +8,7 @@ import { openPendingWrites, type RateLimiter } from "../../lib/k8s/rate_limiter.
 import { carryOut, type CarryOutDeps, openHolds } from "../../lib/taints/cluster/carry_out.ts";
 import { openTaintWatches } from "../../lib/taints/cluster/watches.ts";
 import { nextStep, phaseOf, type StepOptions, type TaintStep } from "../../lib/taints/decide/next_step.ts";
-import type { TaintRule } from "../../lib/taints/decide/types.ts";
+import type { ArchTaint } from "../../lib/cluster/taint.ts";
 import { progressOf, type TaintProgress } from "../../lib/taints/decide/progress.ts";
 import type { TaintMetrics } from "../../lib/taints/metrics.ts";
 import {
@@ -24,7 +24,7 @@ export interface TaintsDeps extends ControllerDeps {
   readonly api: KubeApi;
   readonly events: EventRecorder;
   readonly metrics: TaintMetrics;
-  readonly rule: TaintRule;
+  readonly rule: ArchTaint;
   readonly limiter: RateLimiter;
   readonly presence: () => ConfigPresence;
   readonly onPresence: (listener: () => void) => void;

@@ -3,7 +3,7 @@ import { openRateLimiter } from "../k8s/rate_limiter.ts";
 import { liftTaints, tryTolerations } from "../taints/cluster/write.ts";
 import { readSurvey } from "../taints/cluster/watches.ts";
 import { planOf } from "../taints/decide/plan.ts";
-import type { TaintRule } from "../taints/decide/types.ts";
+import type { ArchTaint } from "../cluster/taint.ts";
 import { parseManagedTaint } from "../placement/decide/config/arch_taints.ts";
 import { type CommandOptions, ExitCode, print } from "./output.ts";
 import { applyTaints, type TaintsDeps } from "./taints_apply.ts";
@@ -34,7 +34,7 @@ export async function runTaints(deps: TaintsDeps, options: TaintsOptions): Promi
 
 async function plan(
   { api, terminal, clock }: TaintsDeps,
-  rule: TaintRule,
+  rule: ArchTaint,
   { output, signal }: TaintsOptions,
 ): Promise<number> {
   const survey = await readSurvey(api, rule, signal);
@@ -45,7 +45,7 @@ async function plan(
   return isHindered ? ExitCode.no : ExitCode.done;
 }
 
-async function apply(deps: TaintsDeps, rule: TaintRule, { output, signal }: TaintsOptions): Promise<number> {
+async function apply(deps: TaintsDeps, rule: ArchTaint, { output, signal }: TaintsOptions): Promise<number> {
   const applied = await applyTaints(deps, rule, signal);
   print(deps.terminal, output, { document: applied, text: () => renderApplied(applied) });
   return applied.end === "done" ? ExitCode.done : ExitCode.no;
@@ -53,7 +53,7 @@ async function apply(deps: TaintsDeps, rule: TaintRule, { output, signal }: Tain
 
 async function clean(
   { api, clock, terminal }: TaintsDeps,
-  { key }: TaintRule,
+  { key }: ArchTaint,
   { dryRun, output, signal }: TaintsOptions,
 ): Promise<number> {
   const lifted = await liftTaints({ api, key, limiter: openRateLimiter(clock) }, { signal, dryRun });

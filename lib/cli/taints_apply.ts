@@ -4,7 +4,7 @@ import { openPendingWrites, openRateLimiter, type PendingWrites } from "../k8s/r
 import { carryOut, type CarryOutDeps, type Holds, openHolds } from "../taints/cluster/carry_out.ts";
 import { openTaintWatches, type TaintWatches } from "../taints/cluster/watches.ts";
 import { nextStep, phaseOf } from "../taints/decide/next_step.ts";
-import type { TaintRule } from "../taints/decide/types.ts";
+import type { ArchTaint } from "../cluster/taint.ts";
 import { progressOf } from "../taints/decide/progress.ts";
 import type { ReportDeps } from "./report.ts";
 
@@ -23,7 +23,7 @@ const CHECK_MS = 100;
 const STUCK_MS = 20_000;
 
 /** Progress goes to standard error, a line for each phase. Throws when the signal aborts. */
-export async function applyTaints(deps: TaintsDeps, rule: TaintRule, signal: AbortSignal): Promise<AppliedTaints> {
+export async function applyTaints(deps: TaintsDeps, rule: ArchTaint, signal: AbortSignal): Promise<AppliedTaints> {
   const { api, clock } = deps;
   using stop = stoppable(signal);
   const watches = openTaintWatches({ api, clock, log: silentLogger, rule, onChange: () => {} });

@@ -10,6 +10,12 @@ export interface Taint {
   readonly addedMs?: number | undefined;
 }
 
+/** A taint by which a cluster separates nodes by architecture: `key=<arch>:effect`. */
+export interface ArchTaint {
+  readonly key: string;
+  readonly effect: "NoSchedule" | "NoExecute" | "PreferNoSchedule";
+}
+
 export interface Toleration {
   readonly key: string;
   readonly operator: string;

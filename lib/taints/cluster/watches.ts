@@ -8,12 +8,13 @@ import { type KubeObject, Resource } from "../../k8s/types.ts";
 import { silentLogger } from "../../log.ts";
 import { isManaged, judge, type JudgedNode, surveyOf, type TaintSurvey } from "../decide/survey.ts";
 import { covers, needOf } from "../decide/tolerations.ts";
-import type { TaintDaemonSet, TaintPod, TaintRule } from "../decide/types.ts";
+import type { TaintDaemonSet, TaintPod } from "../decide/types.ts";
+import type { ArchTaint } from "../../cluster/taint.ts";
 import { parseTaintDaemonSet, parseTaintNode, parseTaintPod } from "../decide/views.ts";
 import { listAll } from "../../k8s/lists.ts";
 
 export interface TaintWatchesDeps extends ReflectorDeps {
-  readonly rule: TaintRule;
+  readonly rule: ArchTaint;
   readonly onChange: () => void;
 }
 
@@ -86,7 +87,7 @@ function reflect({ api, clock, log, rule, onChange }: TaintWatchesDeps): Reflect
 
 function parseLacking(
   object: KubeObject,
-  { nodes, rule }: { readonly nodes: Reflector<JudgedNode>; readonly rule: TaintRule },
+  { nodes, rule }: { readonly nodes: Reflector<JudgedNode>; readonly rule: ArchTaint },
 ): TaintPod | undefined {
   const pod = parseTaintPod(object, rule);
   if (pod === undefined) return undefined;
@@ -104,7 +105,7 @@ function parseLacking(
 /** Keeps one toleration for each known or used architecture, since a pod's owner can write a hundred. */
 function lean(
   pod: TaintPod,
-  { rule, architectures }: { readonly rule: TaintRule; readonly architectures: readonly string[] },
+  { rule, architectures }: { readonly rule: ArchTaint; readonly architectures: readonly string[] },
 ): TaintPod {
   const covering = [...KNOWN_ARCHITECTURES, ...architectures].map((architecture) =>
     pod.tolerations?.find((toleration) => covers(toleration, { rule, architecture }))
@@ -122,7 +123,7 @@ function architecturesOf(nodes: Reflector<JudgedNode>): readonly string[] {
   return [...new Set([...nodes.values()].filter(isManaged).map(({ node }) => node.reported))];
 }
 
-export async function readSurvey(api: ReadApi, rule: TaintRule, signal: AbortSignal): Promise<TaintSurvey> {
+export async function readSurvey(api: ReadApi, rule: ArchTaint, signal: AbortSignal): Promise<TaintSurvey> {
   const nodes = new Map<string, ReturnType<typeof judge>>();
   for await (const node of listAll(api, Resource.nodes, { signal })) {
     nodes.set(node.metadata.name, judge(parseTaintNode(node), rule));

@@ -6,7 +6,8 @@ import { isUsableArchitecture } from "../../arch.ts";
 import { entryOf, type JsonObject, textAt } from "../../json.ts";
 import { type JsonPatch, type PatchOperation, pointer } from "../../k8s/patch.ts";
 import { ARCH_TAINT_OPT_OUT, NODE_ARCH_LABEL } from "../../names.ts";
-import type { TaintNode, TaintRule } from "./types.ts";
+import type { TaintNode } from "./types.ts";
+import type { ArchTaint } from "../../cluster/taint.ts";
 
 export type TaintRepair = "missing" | "value" | "effect" | "several";
 
@@ -23,7 +24,7 @@ export type NodeVerdict =
 const TAINTS = "/spec/taints";
 
 /** Once its patch is applied, the verdict on the node is `keep`. */
-export function judgeNode(node: TaintNode, rule: TaintRule): NodeVerdict {
+export function judgeNode(node: TaintNode, rule: ArchTaint): NodeVerdict {
   if (node.isDeleting) return { kind: "unknown" };
   if (isOptedOut(node)) return { kind: "optedOut", operations: untaintPatch(node, rule.key) };
   const { reported } = node;
@@ -65,7 +66,7 @@ interface OwnTaint {
 }
 
 interface Wanted {
-  readonly rule: TaintRule;
+  readonly rule: ArchTaint;
   readonly reported: string;
 }
 

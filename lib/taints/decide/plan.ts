@@ -1,13 +1,14 @@
 // What `archway taints plan` says of a cluster: what becomes of each node, and what the taints would shut out.
 import { shutOutDaemonSets, type TaintSurvey } from "./survey.ts";
 import type { NodeVerdict } from "./judge_node.ts";
-import type { PodNeed, TaintRule } from "./types.ts";
+import type { PodNeed } from "./types.ts";
+import type { ArchTaint } from "../../cluster/taint.ts";
 import { renderTaint } from "./progress.ts";
 import { ApiError, classifyWriteFailure } from "../../k8s/errors.ts";
 import { splitKey } from "../../k8s/types.ts";
 
 export interface TaintPlan {
-  readonly taint: TaintRule;
+  readonly taint: ArchTaint;
   readonly nodes: readonly PlannedNode[];
   /** Pods that lack the toleration of a node they run, or may run, on. They get it before nodes are tainted. */
   readonly pods: readonly PlannedPod[];

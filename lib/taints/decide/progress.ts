@@ -2,7 +2,8 @@
 import { MAX_NAMED, nameSome } from "../../cluster/condition.ts";
 import { countNodes, type TaintPhase, type TaintStep } from "./next_step.ts";
 import { starvedDaemonSets, type TaintSurvey } from "./survey.ts";
-import type { NodeCounts, PodNeed, TaintRule } from "./types.ts";
+import type { NodeCounts, PodNeed } from "./types.ts";
+import type { ArchTaint } from "../../cluster/taint.ts";
 import { printable } from "../../json.ts";
 
 export interface TaintProgress {
@@ -102,7 +103,7 @@ function nameFirst(names: readonly string[]): string {
 }
 
 /** The toleration in the form in which people write it: `supported-arch=arm64:NoSchedule`. */
-export function renderTaint({ key, effect }: TaintRule, architecture: string): string {
+export function renderTaint({ key, effect }: ArchTaint, architecture: string): string {
   return `${key}=${architecture}:${effect}`;
 }
 

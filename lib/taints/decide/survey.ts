@@ -1,7 +1,8 @@
 // The cluster compared with the taint rule: what each node is to become, and which pods lack tolerations.
 import { isTainted, judgeNode, type NodeVerdict } from "./judge_node.ts";
 import { needOf } from "./tolerations.ts";
-import type { JudgedDaemonSet, PodNeed, TaintDaemonSet, TaintNode, TaintPod, TaintRule } from "./types.ts";
+import type { JudgedDaemonSet, PodNeed, TaintDaemonSet, TaintNode, TaintPod } from "./types.ts";
+import type { ArchTaint } from "../../cluster/taint.ts";
 import { entryOf } from "../../json.ts";
 import { type IndexedRequirement, meetsRequirement } from "../../cluster/label_selector.ts";
 import { splitKey } from "../../k8s/types.ts";
@@ -17,7 +18,7 @@ export interface JudgedNode {
 }
 
 export interface TaintSurvey {
-  readonly rule: TaintRule;
+  readonly rule: ArchTaint;
   readonly nodes: readonly JudgedNode[];
   /** Pods that lack a toleration: those that the scheduler refuses, then other pending ones, then bound ones. */
   readonly needs: readonly PodNeed[];
@@ -26,7 +27,7 @@ export interface TaintSurvey {
   readonly oversized: readonly string[];
 }
 
-export function judge(node: TaintNode, rule: TaintRule): JudgedNode {
+export function judge(node: TaintNode, rule: ArchTaint): JudgedNode {
   return { node, verdict: judgeNode(node, rule), isTainted: isTainted(node, rule.key) };
 }
 
@@ -36,7 +37,7 @@ export function isManaged({ verdict }: JudgedNode): boolean {
 }
 
 export function surveyOf(
-  rule: TaintRule,
+  rule: ArchTaint,
   { nodes, pods, daemonSets }: {
     readonly nodes: ReadonlyMap<string, JudgedNode>;
     readonly pods: Iterable<TaintPod>;
@@ -101,7 +102,7 @@ export function shutOutDaemonSets({ daemonSets, rule }: TaintSurvey, node: Taint
 /** Whether it would get no pod on the tainted node: the DaemonSet controller checks the template's tolerations. */
 export function isShutOutDaemonSet(
   daemonSet: JudgedDaemonSet,
-  { node, rule }: { readonly node: TaintNode; readonly rule: TaintRule },
+  { node, rule }: { readonly node: TaintNode; readonly rule: ArchTaint },
 ): boolean {
   if (rule.effect === "PreferNoSchedule" || daemonSet.tolerated.has(node.reported)) return false;
   const isMet = (requirement: IndexedRequirement): boolean =>

@@ -1,6 +1,6 @@
 // Whether a pod tolerates a taint, by the rules of the scheduler, and the patch for the tolerations that it lacks.
-import { tolerates, type Toleration, type TolerationPlan } from "../../cluster/taint.ts";
-import type { PodNeed, TaintPod, TaintRule } from "./types.ts";
+import { type ArchTaint, tolerates, type Toleration, type TolerationPlan } from "../../cluster/taint.ts";
+import type { PodNeed, TaintPod } from "./types.ts";
 import { isKnownArchitecture, KNOWN_ARCHITECTURES } from "../../arch.ts";
 import { unreachable } from "../../parsed.ts";
 import type { V1Toleration } from "@kubernetes/client-node";
@@ -8,22 +8,22 @@ import type { JsonPatch } from "../../k8s/patch.ts";
 import type { Wire } from "../../k8s/types.ts";
 
 /** Whether a toleration covers an architecture's taint for good, and does not merely delay an eviction. */
-export function covers(toleration: Toleration, { rule, architecture }: ArchTaint): boolean {
+export function covers(toleration: Toleration, { rule, architecture }: NodeTaint): boolean {
   if (toleration.isTemporary && rule.effect === "NoExecute") return false;
   return tolerates(toleration, { ...rule, value: architecture });
 }
 
-export interface ArchTaint {
-  readonly rule: TaintRule;
+export interface NodeTaint {
+  readonly rule: ArchTaint;
   readonly architecture: string;
 }
 
-function isCovered(tolerations: readonly Toleration[] | undefined, taint: ArchTaint): boolean {
+function isCovered(tolerations: readonly Toleration[] | undefined, taint: NodeTaint): boolean {
   return (tolerations ?? []).some((toleration) => covers(toleration, taint));
 }
 
 export interface TolerationContext {
-  readonly rule: TaintRule;
+  readonly rule: ArchTaint;
   readonly architectureOf: (node: string) => string | undefined;
   readonly architectures: readonly string[];
 }

@@ -4,12 +4,6 @@ import type { Toleration, TolerationPlan } from "../../cluster/taint.ts";
 import type { JsonObject } from "../../json.ts";
 import type { IndexedRequirement } from "../../cluster/label_selector.ts";
 
-/** The taint that Archway keeps on nodes: `key=<architecture of the node>:effect`. */
-export interface TaintRule {
-  readonly key: string;
-  readonly effect: "NoSchedule" | "NoExecute" | "PreferNoSchedule";
-}
-
 /** What the taint of a Node depends on, and no more, as thousands of them are kept. */
 export interface TaintNode
   extends Pick<Node, "name" | "uid" | "resourceVersion" | "labels" | "reported" | "isDeleting"> {

@@ -1,6 +1,6 @@
 // Parses nodes, pods and DaemonSets. Malformed parts count as absent.
 import { parseNode } from "../../cluster/node.ts";
-import { parseTolerations } from "../../cluster/taint.ts";
+import { type ArchTaint, parseTolerations } from "../../cluster/taint.ts";
 import { isUsableArchitecture } from "../../arch.ts";
 import { entryOf, isObject, type JsonObject, listAt, memberOf, objectAt, textAt, textMapAt } from "../../json.ts";
 import { type IndexedRequirement, parseRequirement } from "../../cluster/label_selector.ts";
@@ -8,7 +8,7 @@ import { keyOf, type KubeObject } from "../../k8s/types.ts";
 import { PodAnnotation, SCHEDULING_GATE } from "../../names.ts";
 import { parseRecord } from "../../placement/decide/pod/record.ts";
 import { covers } from "./tolerations.ts";
-import type { PodScope, TaintDaemonSet, TaintNode, TaintPod, TaintRule } from "./types.ts";
+import type { PodScope, TaintDaemonSet, TaintNode, TaintPod } from "./types.ts";
 
 /** Characters of a DaemonSet's tolerations, selector and affinity: 1 500 names of nodes. Users can write 1.4 MB. */
 const MAX_PLACING_LENGTH = 64 * 1024;
@@ -27,7 +27,7 @@ export function parseTaintNode(object: KubeObject): TaintNode {
 }
 
 /** Undefined for a pod that gets no toleration: ended, mirror, gated, or with over a hundred tolerations of our key. */
-export function parseTaintPod(object: KubeObject, { key }: Pick<TaintRule, "key">): TaintPod | undefined {
+export function parseTaintPod(object: KubeObject, { key }: Pick<ArchTaint, "key">): TaintPod | undefined {
   const { metadata } = object;
   const [spec, status] = [objectAt(object, "spec"), objectAt(object, "status")];
   const isOver = ["Succeeded", "Failed"].includes(textAt(status, "phase")) || metadata.deletionTimestamp !== undefined;
@@ -47,7 +47,7 @@ export function parseTaintPod(object: KubeObject, { key }: Pick<TaintRule, "key"
   };
 }
 
-export function parseTaintDaemonSet(object: KubeObject, rule: TaintRule): TaintDaemonSet | undefined {
+export function parseTaintDaemonSet(object: KubeObject, rule: ArchTaint): TaintDaemonSet | undefined {
   const key = keyOf(object);
   const spec = objectAt(objectAt(objectAt(object, "spec"), "template"), "spec");
   if (spec === undefined || object.metadata.deletionTimestamp !== undefined) return undefined;

@@ -1,5 +1,6 @@
 // The two custom resources as parsed, and the settings of this installation, whose defaults behave as the MTO.
 import type { LabelSelector } from "../../../cluster/label_selector.ts";
+import type { ArchTaint } from "../../../cluster/taint.ts";
 
 /** The nodeAffinityScoring plugin of either config; absent plugin = disabled without platforms. */
 export interface NodeAffinityScoring {
@@ -38,12 +39,6 @@ export interface PlacementConfigs {
   readonly cluster: ClusterConfig | undefined;
   /** All of the pod's namespace, in any order, matching or not. */
   readonly namespace: readonly NamespaceConfig[];
-}
-
-/** A taint by which a cluster separates nodes by architecture: `key=<arch>:effect`. */
-export interface ArchTaint {
-  readonly key: string;
-  readonly effect: "NoSchedule" | "NoExecute" | "PreferNoSchedule";
 }
 
 /** The node label that stands for an instruction set level: `amd64/v3` → `example.com/level In [v3, v4]`. */

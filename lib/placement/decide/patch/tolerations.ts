@@ -1,7 +1,6 @@
 // Tolerations for taints that separate architectures (GKE, ACK, archaware, …), for exactly those decided.
-import type { Toleration, TolerationPlan } from "../../../cluster/taint.ts";
+import type { ArchTaint, Toleration, TolerationPlan } from "../../../cluster/taint.ts";
 import { KNOWN_ARCHITECTURES } from "../../../arch.ts";
-import type { ArchTaint } from "../config/types.ts";
 import type { PodView } from "../types.ts";
 
 /** For the shared architectures, or all. A pod that tolerates only some architectures was given these on purpose. */

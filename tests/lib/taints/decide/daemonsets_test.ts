@@ -5,7 +5,8 @@ import { silentLogger } from "../../../../lib/log.ts";
 import { KEPT_DAEMON_SETS } from "../../../../lib/taints/cluster/watches.ts";
 import { isShutOutDaemonSet, judge, surveyOf, type TaintSurvey } from "../../../../lib/taints/decide/survey.ts";
 import { nextStep } from "../../../../lib/taints/decide/next_step.ts";
-import type { JudgedDaemonSet, TaintDaemonSet, TaintRule } from "../../../../lib/taints/decide/types.ts";
+import type { JudgedDaemonSet, TaintDaemonSet } from "../../../../lib/taints/decide/types.ts";
+import type { ArchTaint } from "../../../../lib/cluster/taint.ts";
 import { parseTaintDaemonSet, parseTaintNode } from "../../../../lib/taints/decide/views.ts";
 import { progressOf } from "../../../../lib/taints/decide/progress.ts";
 import { countSteps } from "../../placement/decide/count_steps.ts";
@@ -21,7 +22,7 @@ function affine(values: readonly (readonly string[])[], operator = "NotIn"): Jso
   })));
 }
 
-function judged(spec: Json, rule: TaintRule = RULE): JudgedDaemonSet {
+function judged(spec: Json, rule: ArchTaint = RULE): JudgedDaemonSet {
   const daemonSet = parseTaintDaemonSet(rawDaemonSet("agent", spec), rule);
   assert.equal(daemonSet?.kind, "judged");
   return daemonSet;

@@ -1,10 +1,10 @@
 // Makers of nodes, pods and DaemonSets for the tests of lib/taints, as the API server gives them.
 import type { KubeObject } from "../../../../lib/k8s/types.ts";
 import { judge, surveyOf, type TaintSurvey } from "../../../../lib/taints/decide/survey.ts";
-import type { TaintRule } from "../../../../lib/taints/decide/types.ts";
+import type { ArchTaint } from "../../../../lib/cluster/taint.ts";
 import { parseTaintDaemonSet, parseTaintNode, parseTaintPod } from "../../../../lib/taints/decide/views.ts";
 
-export const RULE: TaintRule = { key: "supported-arch", effect: "NoSchedule" };
+export const RULE: ArchTaint = { key: "supported-arch", effect: "NoSchedule" };
 
 export type RawTaint = Readonly<Record<string, string>>;
 
@@ -100,7 +100,7 @@ export function survey(
     readonly nodes: readonly KubeObject[];
     readonly pods?: readonly KubeObject[];
     readonly daemonSets?: readonly KubeObject[];
-    readonly rule?: TaintRule;
+    readonly rule?: ArchTaint;
   },
 ): TaintSurvey {
   return surveyOf(rule, {
