@@ -84,7 +84,7 @@ async function run(config: Config, terminal: Terminal): Promise<number> {
       return sayStopped(await runServe(config, { terminal, stop }), deps);
     case "dev": {
       const { runDev } = await import("./serve/dev.ts");
-      return sayStopped(await runDev(config, { terminal, stop, runServe }), deps);
+      return sayStopped(await runDev(config, { settings: settingsOf(config), terminal, stop, runServe }), deps);
     }
     case "inspect":
       return await (await import("./lib/cli/inspect.ts")).runInspect(withLogins(config), deps);

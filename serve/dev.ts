@@ -3,6 +3,7 @@ import { ExitCode, foldLines, renderDocument, type Terminal } from "../lib/cli/o
 import { systemClock } from "../lib/clock.ts";
 import { type Config, withValues } from "../lib/config/parse.ts";
 import { silentLogger } from "../lib/log.ts";
+import type { PlacementSettings } from "../lib/placement/decide/config/types.ts";
 import { openPlayground, type Playground } from "../playground/playground.ts";
 import { renderOutcomeTable, renderWelcome } from "../playground/report.ts";
 import { sampleNames } from "../playground/samples.ts";
@@ -22,6 +23,7 @@ export interface ServeRun extends UpgradeScenarioDeps {
 }
 
 interface DevDeps extends UpgradeScenarioDeps {
+  readonly settings: PlacementSettings;
   readonly runServe: (config: Config, run: ServeRun) => Promise<number>;
 }
 
@@ -38,7 +40,7 @@ export async function runDev(dev: Config, deps: DevDeps): Promise<number> {
     });
     if (dev.scenario === "upgrade") {
       const { runUpgradeScenario } = await import("./dev_upgrade.ts");
-      return await runUpgradeScenario({ playground, dev, pagePort: adminPortOf(dev) }, deps);
+      return await runUpgradeScenario({ playground, dev, settings: deps.settings, pagePort: adminPortOf(dev) }, deps);
     }
     await using demo = await openDemo(playground, dev);
     return await serveBeside({ playground, demo }, dev, deps);

@@ -13,6 +13,7 @@ import { readKubeconfigAccess } from "../lib/k8s/kubeconfig_access.ts";
 import { RestApi } from "../lib/k8s/rest_api.ts";
 import { Resource } from "../lib/k8s/types.ts";
 import { silentLogger } from "../lib/log.ts";
+import type { PlacementSettings } from "../lib/placement/decide/config/types.ts";
 import { createCluster, createPlan, runOperators } from "../playground/openshift/operators.ts";
 import { openFastClock, openSampleOutside, ProgressLines } from "../playground/openshift/outside.ts";
 import type { Playground } from "../playground/playground.ts";
@@ -34,6 +35,7 @@ const USER_AGENT = "archway/dev";
 interface UpgradeScenario {
   readonly playground: Playground;
   readonly dev: Config;
+  readonly settings: PlacementSettings;
   readonly pagePort: number;
 }
 
@@ -88,7 +90,7 @@ interface Parts {
 }
 
 function openSampleController(
-  { playground, dev }: UpgradeScenario,
+  { playground, dev, settings }: UpgradeScenario,
   { api, clock, events }: Parts & { readonly events: EventRecorder },
 ): UpgradesController {
   const { registryHost, files } = playground;
@@ -105,7 +107,7 @@ function openSampleController(
     gauges: openUpgradeMetrics(new Registry()),
     adviseOnWorkloads: (signal) =>
       readWorkloadAdvice(
-        { log: silentLogger, userAgent: USER_AGENT, config, clock: systemClock },
+        { log: silentLogger, userAgent: USER_AGENT, config, settings, clock: systemClock },
         { leaderApi: api },
         signal,
       ),

@@ -104,10 +104,10 @@ async function readView(deps: UpgradeViewDeps, signal: AbortSignal): Promise<Upg
   return { nowMs, plan: plan.kind === "unknown" ? plan : { kind: "observed", value: known }, pools };
 }
 
-type AdviceDeps = Pick<ServeDeps, "clock" | "config" | "userAgent"> & { readonly log: Logger };
+type AdviceDeps = Pick<ServeDeps, "clock" | "config" | "settings" | "userAgent"> & { readonly log: Logger };
 
 export async function readWorkloadAdvice(
-  { clock, config, log, userAgent }: AdviceDeps,
+  { clock, config, settings, log, userAgent }: AdviceDeps,
   { leaderApi: api }: Pick<CapabilityParts, "leaderApi">,
   signal: AbortSignal,
 ): Promise<readonly string[]> {
@@ -119,7 +119,7 @@ export async function readWorkloadAdvice(
   const { inspector, known, limits } = service;
   const pullSecrets = new PullSecrets({ api, mode: "none", ownNamespace: "", limits, clock, log: silentLogger });
   const images = openPodImages({ inspector, pullSecrets, known, limits, clock, log: silentLogger, signal });
-  return await adviseOnWorkloads({ api, images, clock, signal });
+  return await adviseOnWorkloads({ api, images, clock, settings, signal });
 }
 
 /** Whether the settings that were read last are missing or wrong; undefined where they could not be read. */

@@ -24,8 +24,7 @@ export interface ReportOptions {
   /** The architecture that is asked about; absent: all candidates. */
   readonly arch?: string | undefined;
   readonly output: OutputFormat;
-  /** Absent: the defaults. */
-  readonly settings?: PlacementSettings | undefined;
+  readonly settings: PlacementSettings;
 }
 
 interface ReportConfig extends ImageServiceConfig, ReportOptions {
@@ -50,7 +49,10 @@ export async function runReport(config: ReportConfig, deps: ReportDeps & Shown):
 export interface CallerImages extends PodImages, AsyncDisposable {}
 
 /** Inspects images with the pull secrets that the caller may read. Dispose it to close what it opened. */
-export async function openCallerImages(config: Omit<ReportConfig, "output">, deps: ReportDeps): Promise<CallerImages> {
+export async function openCallerImages(
+  config: Omit<ReportConfig, "output" | "settings">,
+  deps: ReportDeps,
+): Promise<CallerImages> {
   const { api, clock, signal, terminal } = deps;
   const credentials = await readGlobalCredentials(deps, config.globalPullSecret);
   const options = { config, ...deps, log: terminalLogger(terminal), audience: "caller" } as const;

@@ -4,6 +4,9 @@ import type { ImageBuildOutcome } from "../../playground/image_build/outcome.ts"
 import { runDev } from "../../serve/dev.ts";
 import { type Ran, recordingTerminal } from "../lib/cli/support.ts";
 import { runArchway } from "../support/archway_program.ts";
+import { makeSettings } from "../support/placement_settings.ts";
+
+const settings = makeSettings();
 
 async function migrate(
   flags: readonly string[],
@@ -17,7 +20,7 @@ async function migrate(
     out(text);
     onOutput();
   };
-  const deps = { terminal: { ...terminal, out: outAndOn }, stop, runServe: () => assert.fail() };
+  const deps = { settings, terminal: { ...terminal, out: outAndOn }, stop, runServe: () => assert.fail() };
   const code = await runDev(devConfig("--once", "--scenario=upgrade", ...flags), deps);
   return { code, ...said };
 }
@@ -64,7 +67,7 @@ Deno.test("runDev() reports that it was stopped when the signal comes before it 
   const terminal = { out: assert.fail, err: assert.fail, color: false };
   const stop = AbortSignal.abort();
   for (const ended of [() => Promise.resolve(0), () => Promise.reject(stop.reason)]) {
-    const running = runDev(devConfig("--once"), { terminal, stop, runServe: ended });
+    const running = runDev(devConfig("--once"), { settings, terminal, stop, runServe: ended });
     await assert.rejects(running, /^Error: Stopped\.$/);
   }
 });
@@ -81,7 +84,7 @@ Deno.test("runDev() listens on the admin port that was named and on no other; of
     };
     const parsed = devConfig(`--admin-listen=127.0.0.1:${port}`, ...args);
     const config = withValues(parsed, chosen === undefined ? {} : { chosen });
-    await runDev(config, { terminal, stop: new AbortController().signal, runServe });
+    await runDev(config, { settings, terminal, stop: new AbortController().signal, runServe });
   };
   for (const scenario of ["placement", "upgrade"]) {
     await assert.rejects(run([`--scenario=${scenario}`]), { message: `Cannot listen on 127.0.0.1:${port}` });
@@ -123,7 +126,7 @@ Deno.test("runDev() switches on what a scenario is about, unless the flag says o
       return Promise.reject(new Error("seen"));
     };
     const terminal = { out: () => {}, err: () => {}, color: false };
-    await assert.rejects(runDev(config, { terminal, stop: new AbortController().signal, runServe }), /seen/);
+    await assert.rejects(runDev(config, { settings, terminal, stop: new AbortController().signal, runServe }), /seen/);
     return seen;
   };
   assert.deepEqual(await configOf("exec-format-error"), ["off", "report"]);

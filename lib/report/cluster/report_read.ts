@@ -10,7 +10,7 @@ import type { Workload, WorkloadSupport } from "../decide/types.ts";
 import { ALIVE } from "../../taints/cluster/watches.ts";
 import { KNOWN_ARCHITECTURES } from "../../arch.ts";
 import { failedArchitectures } from "../../exec_format/decide/failed_image.ts";
-import { DEFAULT_SETTINGS, type PlacementSettings } from "../../placement/decide/config/types.ts";
+import type { PlacementSettings } from "../../placement/decide/config/types.ts";
 import { supportOf } from "../decide/support.ts";
 import type { ReadFailures } from "./failed_images.ts";
 import { isForbidden } from "../../k8s/errors.ts";
@@ -133,8 +133,7 @@ export interface SupportOptions extends InspectDeps {
   /** Reads where images have failed; absent: that is not considered. */
   readonly readFailures?: ((signal: AbortSignal) => Promise<ReadFailures>) | undefined;
   readonly limits?: InventoryLimits | undefined;
-  /** Absent: the defaults. */
-  readonly settings?: PlacementSettings | undefined;
+  readonly settings: PlacementSettings;
 }
 
 interface SupportFound extends Omit<ReadWorkloads, "workloads"> {
@@ -151,7 +150,7 @@ export async function readSupport(options: SupportOptions): Promise<SupportFound
   const found = workloads.map((workload) =>
     supportOf(workload, {
       candidates,
-      settings: options.settings ?? DEFAULT_SETTINGS,
+      settings: options.settings,
       inspected: (image) => inspected(workload, image),
       failedOn: (digest) => failedArchitectures(failed?.images ?? [], { digest, namespace: workload.namespace, nowMs }),
     })

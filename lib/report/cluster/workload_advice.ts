@@ -11,7 +11,7 @@ const BEGUN_WITHIN_MS = 2 * 60_000;
 
 /** One sentence each. What cannot be read is left out and named. Rejects only when the signal aborts. */
 export async function adviseOnWorkloads(
-  deps: Pick<SupportOptions, "api" | "images" | "clock" | "signal">,
+  deps: Pick<SupportOptions, "api" | "images" | "clock" | "settings" | "signal">,
 ): Promise<readonly string[]> {
   const { clock, images, signal } = deps;
   try {

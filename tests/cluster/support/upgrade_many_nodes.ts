@@ -2,6 +2,7 @@
 import { drive, type DriveOptions } from "../../../controllers/upgrades/drive.ts";
 import type { UpgradesDeps } from "../../../controllers/upgrades/deps.ts";
 import { openWorkloadAdvice, type WorkloadAdvice } from "../../../controllers/upgrades/workload_advice.ts";
+import { makeSettings } from "../../support/placement_settings.ts";
 import { adviseOnWorkloads } from "../../../lib/report/cluster/workload_advice.ts";
 import { systemClock } from "../../../lib/clock.ts";
 import type { KubeApi, ReadApi } from "../../../lib/k8s/api.ts";
@@ -123,7 +124,10 @@ function depsOf(api: KubeApi, outside: OutsideDouble): UpgradesDeps {
 function openLook(api: KubeApi): Pick<WorkloadAdvice, "sentences"> & { readonly end: () => Promise<void> } {
   const stop = new AbortController();
   const images = { inspect: () => Promise.resolve([]) };
-  const look = openWorkloadAdvice((signal) => adviseOnWorkloads({ api, images, clock: systemClock, signal }), () => {});
+  const look = openWorkloadAdvice(
+    (signal) => adviseOnWorkloads({ api, images, clock: systemClock, settings: makeSettings(), signal }),
+    () => {},
+  );
   const running = look.run(stop.signal);
   const end = async (): Promise<void> => {
     stop.abort();

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { parse as parseYaml } from "yaml";
+import { makeSettings } from "../../support/placement_settings.ts";
 import { printReport, type ReportOptions } from "../../../lib/cli/report.ts";
 import { buildFailedImage } from "../../../lib/exec_format/decide/failed_image.ts";
 import { ApiError } from "../../../lib/k8s/errors.ts";
@@ -55,7 +56,9 @@ async function run(
   const { signal } = new AbortController();
   const deps = { api: cluster.client(before), terminal, clock: bed.clock, images: bed.images, signal, showsProgress };
   let isOver = false;
-  const printed = printReport({ output: "table", ...options }, deps).finally(() => isOver = true);
+  const printed = printReport({ output: "table", settings: makeSettings(), ...options }, deps).finally(() =>
+    isOver = true
+  );
   for (let turns = 0; !isOver && turns < 1_000; turns++) await bed.clock.advance(1_000);
   return { code: await printed, said };
 }

@@ -75,9 +75,11 @@ export interface PlacementSettings {
   readonly audit: boolean;
 }
 
+export const DEFAULT_SYSTEM_NAMESPACES: readonly string[] = ["kube-*", "openshift-*", "hypershift-*"];
+
 export const DEFAULT_SETTINGS: PlacementSettings = {
   operatorNamespace: "default",
-  systemNamespaces: ["kube-*", "openshift-*", "hypershift-*"],
+  systemNamespaces: DEFAULT_SYSTEM_NAMESPACES,
   maxGateAgeMs: 60_000,
   warmAdmission: true,
   archTaints: [],

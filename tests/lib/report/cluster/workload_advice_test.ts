@@ -3,8 +3,10 @@ import { adviseOnWorkloads } from "../../../../lib/report/cluster/workload_advic
 import type { Clock } from "../../../../lib/clock.ts";
 import { ApiError } from "../../../../lib/k8s/errors.ts";
 import { Resource, type ResourceType } from "../../../../lib/k8s/types.ts";
+import type { PlacementSettings } from "../../../../lib/placement/decide/config/types.ts";
 import type { ImageBed } from "../../../support/image_bed.ts";
 import { type MemoryCall, MemoryCluster } from "../../../support/memory_kube_api.ts";
+import { makeSettings } from "../../../support/placement_settings.ts";
 import { openTaggedImages } from "../../cli/support.ts";
 
 function put(cluster: MemoryCluster, type: ResourceType, name: string): void {
@@ -15,13 +17,14 @@ function put(cluster: MemoryCluster, type: ResourceType, name: string): void {
 
 async function advise(
   cluster: MemoryCluster,
-  { bed: { clock, images } = openTaggedImages(), before }: {
+  { bed: { clock, images } = openTaggedImages(), before, settings = makeSettings() }: {
     readonly bed?: { readonly clock: Clock; readonly images: ImageBed["images"] };
     readonly before?: (call: MemoryCall) => void;
+    readonly settings?: PlacementSettings;
   } = {},
 ): Promise<readonly string[]> {
   const { signal } = new AbortController();
-  return await adviseOnWorkloads({ api: cluster.client(before), images, clock, signal });
+  return await adviseOnWorkloads({ api: cluster.client(before), images, clock, settings, signal });
 }
 
 Deno.test("adviseOnWorkloads() names the workloads that run on one architecture, as the report sees them", async () => {
@@ -29,6 +32,17 @@ Deno.test("adviseOnWorkloads() names the workloads that run on one architecture,
   put(cluster, Resource.deployments, "web:amd64-arm64");
   put(cluster, Resource.statefulSets, "store:amd64");
   assert.deepEqual(await advise(cluster), ["1 workload runs on amd64 only: StatefulSet shop/store."]);
+});
+
+Deno.test("adviseOnWorkloads() counts the architectures that a RuntimeClass of the settings adds", async () => {
+  const cluster = new MemoryCluster();
+  const containers = [{ name: "c", image: "registry.example/store:amd64" }];
+  const template = { spec: { runtimeClassName: "qemu", containers } };
+  const { kind } = Resource.statefulSets;
+  cluster.put(Resource.statefulSets, { kind, metadata: { name: "store", namespace: "shop" }, spec: { template } });
+  const settings = makeSettings({ runtimeClasses: { qemu: { kind: "add", architectures: ["arm64"] } } });
+  assert.deepEqual(await advise(cluster), ["1 workload runs on amd64 only: StatefulSet shop/store."]);
+  assert.deepEqual(await advise(cluster, { settings }), []);
 });
 
 Deno.test("adviseOnWorkloads() leaves out what may not be listed, and names it", async () => {

@@ -1,0 +1,20 @@
+// The settings of placement as an installation without flags has them.
+import { DEFAULT_SYSTEM_NAMESPACES, type PlacementSettings } from "../../lib/placement/decide/config/types.ts";
+
+export const DEFAULT_SETTINGS: PlacementSettings = {
+  operatorNamespace: "default",
+  systemNamespaces: DEFAULT_SYSTEM_NAMESPACES,
+  maxGateAgeMs: 60_000,
+  warmAdmission: true,
+  archTaints: [],
+  ownTaints: [],
+  variantLabels: [],
+  runtimeClasses: {},
+  imageVolumes: "auto",
+  daemonSets: "ignore",
+  audit: false,
+};
+
+export function makeSettings(changes: Partial<PlacementSettings> = {}): PlacementSettings {
+  return { ...DEFAULT_SETTINGS, ...changes };
+}
