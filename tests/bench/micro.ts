@@ -8,7 +8,7 @@ import { decide } from "../../lib/placement/decide/decide.ts";
 import { judgeAdmission, planAdmission } from "../../lib/placement/decide/gate.ts";
 import { parsePod } from "../../lib/placement/decide/pod/pod_view.ts";
 import { releasePatch } from "../../lib/placement/decide/patch/release_patch.ts";
-import { makeSettings } from "../../lib/placement/decide/config/types.ts";
+import { makeSettings } from "../support/placement_settings.ts";
 import { evidenceOf } from "../../lib/placement/decide/images.ts";
 import { planInspection } from "../../lib/placement/decide/plan_inspection.ts";
 import type { AdmissionVerdict } from "../../lib/placement/decide/decision_types.ts";

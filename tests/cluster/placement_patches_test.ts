@@ -8,7 +8,7 @@ import { admissionPatch } from "../../lib/placement/decide/patch/admission_patch
 import { decide } from "../../lib/placement/decide/decide.ts";
 import { judgeAdmission } from "../../lib/placement/decide/gate.ts";
 import { bareReleasePatch, releasePatch } from "../../lib/placement/decide/patch/release_patch.ts";
-import { makeSettings } from "../../lib/placement/decide/config/types.ts";
+import { makeSettings } from "../support/placement_settings.ts";
 import type { PlacementFacts } from "../../lib/placement/decide/types.ts";
 import {
   admissionFacts,

@@ -4,7 +4,7 @@ import { LATENCY_BUCKETS_SECONDS, WAIT_BUCKETS_SECONDS } from "../../lib/metrics
 import { DECISION_LABELS } from "../../lib/placement/metrics.ts";
 import { API_CODES, API_METHODS } from "../../lib/k8s/client_metrics.ts";
 import { listAt, textAt } from "../../playground/json_value.ts";
-import { DEFAULT_SETTINGS } from "../../lib/placement/decide/config/types.ts";
+import { DEFAULT_SETTINGS } from "../support/placement_settings.ts";
 import { adminApp } from "../../routes/mod.ts";
 import { ProcessMetrics } from "../support/process_metrics.ts";
 

@@ -6,7 +6,7 @@ import type { KubeApi } from "../../lib/k8s/api.ts";
 import { ApiError } from "../../lib/k8s/errors.ts";
 import type { KubeObject, ResourceType } from "../../lib/k8s/types.ts";
 import { silentLogger } from "../../lib/log.ts";
-import { makeSettings } from "../../lib/placement/decide/config/types.ts";
+import { makeSettings } from "../support/placement_settings.ts";
 import { openMonitorScene } from "./exec_format/make.ts";
 import { controllerOf, gated } from "./pod_placement/make.ts";
 import { openScene, stalling, whileRunning } from "./make.ts";

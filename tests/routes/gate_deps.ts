@@ -1,6 +1,6 @@
 import { systemClock } from "../../lib/clock.ts";
 import { silentLogger } from "../../lib/log.ts";
-import { makeSettings } from "../../lib/placement/decide/config/types.ts";
+import { makeSettings } from "../support/placement_settings.ts";
 import { openLoadLimit, POD_LOAD } from "../../lib/server/load_limit.ts";
 import type { GatePodDeps } from "../../routes/gate_pod.ts";
 

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import jsonPatch from "fast-json-patch";
 import { Hono } from "hono";
 import { SCHEDULING_GATE } from "../../lib/names.ts";
-import { makeSettings } from "../../lib/placement/decide/config/types.ts";
+import { makeSettings } from "../support/placement_settings.ts";
 import type { Platform } from "../../lib/oci/types.ts";
 import type { Notices } from "../../lib/placement/cluster/noticed_pods.ts";
 import { gatePod, type GatePodDeps, MAX_CONTAINERS } from "../../routes/gate_pod.ts";

@@ -3,7 +3,7 @@ import { ALL_NAMESPACES, type AuditDeps, openAudit } from "../../../controllers/
 import { Resource } from "../../../lib/k8s/types.ts";
 import { type Logger, silentLogger } from "../../../lib/log.ts";
 import { openPlacementMetrics } from "../../support/process_metrics.ts";
-import { makeSettings } from "../../../lib/placement/decide/config/types.ts";
+import { makeSettings } from "../../support/placement_settings.ts";
 import { NO_CONFIGS } from "../../lib/placement/decide/make.ts";
 import { answering, furnish, makePod, openScene, runFor, type Scene, whileRunning } from "../make.ts";
 

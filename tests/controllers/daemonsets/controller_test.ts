@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { openDaemonSetWatch } from "../../../controllers/daemonsets/controller.ts";
 import { Resource } from "../../../lib/k8s/types.ts";
 import { silentLogger } from "../../../lib/log.ts";
-import { makeSettings } from "../../../lib/placement/decide/config/types.ts";
+import { makeSettings } from "../../support/placement_settings.ts";
 import { fact } from "../../lib/placement/decide/make.ts";
 import { answering, makeWorkload, openScene, runFor, type Scene, whileRunning } from "../make.ts";
 

@@ -3,7 +3,7 @@ import { ApiError } from "../../../lib/k8s/errors.ts";
 import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
 import { FAILED_TTL_MS } from "../../../lib/exec_format/decide/failed_image.ts";
 import { openScene, stalling } from "../make.ts";
-import { makeSettings } from "../../../lib/placement/decide/config/types.ts";
+import { makeSettings } from "../../support/placement_settings.ts";
 import { ended, idOf, makeArchNode, makeFailedPod } from "../../lib/exec_format/decide/make.ts";
 import { platformsFact } from "../../lib/placement/decide/make.ts";
 import { eventsLeft, furnish, makeEvent, type MonitorScene, NAMESPACE, openMonitorScene, warn } from "./make.ts";

@@ -5,7 +5,7 @@ import { ReportedContainers } from "../../../lib/exec_format/reported.ts";
 import { buildEvent } from "../../../lib/exec_format/decide/event.ts";
 import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
 import { silentLogger } from "../../../lib/log.ts";
-import { makeSettings } from "../../../lib/placement/decide/config/types.ts";
+import { makeSettings } from "../../support/placement_settings.ts";
 import { ended, idOf, makeArchNode, makeFailedPod } from "../../lib/exec_format/decide/make.ts";
 import { cluster as makeClusterConfig, configs } from "../../lib/placement/decide/make.ts";
 import type { MemoryCall } from "../../support/memory_kube_api.ts";

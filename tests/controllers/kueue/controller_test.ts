@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { openKueue } from "../../../controllers/kueue/controller.ts";
 import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
 import { silentLogger } from "../../../lib/log.ts";
-import { makeSettings } from "../../../lib/placement/decide/config/types.ts";
+import { makeSettings } from "../../support/placement_settings.ts";
 import { ARCH, at, type Json, NO_CONFIGS, requiredOf, term } from "../../lib/placement/decide/make.ts";
 import { openScene, runFor, type Scene, stalling, whileRunning } from "../make.ts";
 

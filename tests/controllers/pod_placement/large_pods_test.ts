@@ -3,7 +3,7 @@ import { keptPod, parseGatedPod, PodReader } from "../../../controllers/pod_plac
 import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
 import { judgeImages, reduceToImages } from "../../../lib/placement/decide/images.ts";
 import { isLarge, parsePod } from "../../../lib/placement/decide/pod/pod_view.ts";
-import { makeSettings } from "../../../lib/placement/decide/config/types.ts";
+import { makeSettings } from "../../support/placement_settings.ts";
 import { AMD64, ARCH, fact, gatesOf, requiredOf, term } from "../../lib/placement/decide/make.ts";
 import { openScene, whileRunning } from "../make.ts";
 import { controllerOf, gated, podOf, reasonsOf } from "./make.ts";

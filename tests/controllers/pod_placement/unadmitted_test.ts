@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { Unadmitted } from "../../../controllers/pod_placement/sweep.ts";
 import type { EventInput } from "../../../lib/k8s/event_input.ts";
 import { silentLogger } from "../../../lib/log.ts";
-import { makeSettings } from "../../../lib/placement/decide/config/types.ts";
+import { makeSettings } from "../../support/placement_settings.ts";
 import { MemoryCluster } from "../../support/memory_kube_api.ts";
 import { cluster, configs } from "../../lib/placement/decide/make.ts";
 

@@ -3,7 +3,7 @@ import type { Controller } from "../../../controllers/controller.ts";
 import { openPrewarm } from "../../../controllers/prewarm/controller.ts";
 import { Resource } from "../../../lib/k8s/types.ts";
 import { type Logger, silentLogger } from "../../../lib/log.ts";
-import { makeSettings } from "../../../lib/placement/decide/config/types.ts";
+import { makeSettings } from "../../support/placement_settings.ts";
 import { fact, failedFact } from "../../lib/placement/decide/make.ts";
 import { makeUse, openImageBed } from "../../support/image_bed.ts";
 import { answering, makeWorkload, openScene, runFor, type Scene, whileRunning } from "../make.ts";

@@ -3,7 +3,7 @@ import { parseImageConfig, parseManifest } from "../../../lib/oci/image/manifest
 import { readImage } from "../../../lib/oci/image_reader.ts";
 import type { ReadManifest } from "../../../lib/oci/session.ts";
 import { judgeImages } from "../../../lib/placement/decide/images.ts";
-import { makeSettings } from "../../../lib/placement/decide/config/types.ts";
+import { makeSettings } from "../../support/placement_settings.ts";
 import { podOf, rawPod } from "../../lib/placement/decide/make.ts";
 import { type Document, makeEntry, makeImage, makeIndex, MediaType } from "../../support/documents.ts";
 import { makeEndpoint, makeRequest } from "../../support/inspectors.ts";

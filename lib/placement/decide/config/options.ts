@@ -1,13 +1,7 @@
 // The flags of placement → settings, or every problem of them at once.
 import { asParsed, type Parsed, unparsable } from "../../../parsed.ts";
 import { parseArchTaint, parseManagedTaint } from "./arch_taints.ts";
-import {
-  type ImageVolumes,
-  makeSettings,
-  type PlacementSettings,
-  type RuntimeClassRule,
-  type VariantLabel,
-} from "./types.ts";
+import type { ImageVolumes, PlacementSettings, RuntimeClassRule, VariantLabel } from "./types.ts";
 
 /** The flags' texts and values, as lib/config gives them. Durations in ms. */
 export interface PlacementOptions {
@@ -42,7 +36,7 @@ export function parsePlacementOptions(options: PlacementOptions): ParsedOptions 
   if (archTaints === "off" && tolerateArchTaints.length > 0) {
     problems.push("Cannot use tolerateArchTaints: give --arch-taints=tolerate, or manage.");
   }
-  const settings = makeSettings({
+  const value: PlacementSettings = {
     operatorNamespace: options.namespace,
     systemNamespaces: options.systemNamespaces.flatMap((text) => keep(parseNamespacePattern(text))),
     maxGateAgeMs: options.maxGateAge,
@@ -57,8 +51,8 @@ export function parsePlacementOptions(options: PlacementOptions): ParsedOptions 
     imageVolumes: options.imageVolumes,
     daemonSets: options.daemonsets,
     audit: options.audit,
-  });
-  return problems.length === 0 ? { kind: "parsed", value: settings } : { kind: "unparsable", problems };
+  };
+  return problems.length === 0 ? { kind: "parsed", value } : { kind: "unparsable", problems };
 }
 
 /** All problems of the options; none when they can be parsed. */

@@ -77,24 +77,6 @@ export interface PlacementSettings {
 
 export const DEFAULT_SYSTEM_NAMESPACES: readonly string[] = ["kube-*", "openshift-*", "hypershift-*"];
 
-export const DEFAULT_SETTINGS: PlacementSettings = {
-  operatorNamespace: "default",
-  systemNamespaces: DEFAULT_SYSTEM_NAMESPACES,
-  maxGateAgeMs: 60_000,
-  warmAdmission: true,
-  archTaints: [],
-  ownTaints: [],
-  variantLabels: [],
-  runtimeClasses: {},
-  imageVolumes: "auto",
-  daemonSets: "ignore",
-  audit: false,
-};
-
 export function auditOnly(settings: PlacementSettings): PlacementSettings {
   return { ...settings, audit: true };
-}
-
-export function makeSettings(changes: Partial<PlacementSettings> = {}): PlacementSettings {
-  return { ...DEFAULT_SETTINGS, ...changes };
 }

@@ -3,7 +3,7 @@ import { isKnownArchitecture } from "../../../arch.ts";
 import { GateLabel, PodAnnotation, PodLabel, SCHEDULING_GATE } from "../../../names.ts";
 import { hasRequiredArchitecture, isGated } from "../pod/constraints.ts";
 import type { DecisionRecord } from "../decision_types.ts";
-import { DEFAULT_SETTINGS } from "../config/types.ts";
+import { DEFAULT_SYSTEM_NAMESPACES } from "../config/types.ts";
 import { hasControlPlaneSelector, isSystemNamespace } from "../ignore.ts";
 import { nextSteps } from "./next_step.ts";
 import { entryOf } from "../../../json.ts";
@@ -102,10 +102,8 @@ function toleranceLine({ tolerations }: PodView): readonly string[] {
 /** Only what a stored pod still shows; the other rules read what has changed since, or the flags of `serve`. */
 function exemption(pod: PodView): string {
   // By the default names: the flags of `serve` are not known here.
-  if (isSystemNamespace(pod.namespace, DEFAULT_SETTINGS)) {
-    return `${
-      DEFAULT_SETTINGS.systemNamespaces.join(", ")
-    } namespaces are exempt unless --system-namespaces says otherwise.`;
+  if (isSystemNamespace(pod.namespace, { systemNamespaces: DEFAULT_SYSTEM_NAMESPACES })) {
+    return `${DEFAULT_SYSTEM_NAMESPACES.join(", ")} namespaces are exempt unless --system-namespaces says otherwise.`;
   }
   if (hasControlPlaneSelector(pod)) return "its nodeSelector names the control plane.";
   if (pod.isDaemonSetControlled) return "its DaemonSet has one pod for each node.";

@@ -9,7 +9,7 @@ import { silentLogger } from "../../../../lib/log.ts";
 import { openPlacementMetrics } from "../../../support/process_metrics.ts";
 import { CachedInspector } from "../../../../lib/oci/cache/cached_inspector.ts";
 import { withKeyring } from "../../../../lib/oci/with_keyring.ts";
-import { makeSettings } from "../../../../lib/placement/decide/config/types.ts";
+import { makeSettings } from "../../../support/placement_settings.ts";
 import { MAX_IMAGES } from "../../../../lib/placement/decide/images.ts";
 import { container, podOf, rawPod } from "../../placement/decide/make.ts";
 import { makeUse } from "../../../support/image_bed.ts";

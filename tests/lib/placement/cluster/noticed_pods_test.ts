@@ -3,7 +3,7 @@ import { type NoticeDeps, type Notices, openNotices } from "../../../../lib/plac
 import type { PodImages } from "../../../../lib/images/pods/pod_images.ts";
 import type { JsonObject } from "../../../../lib/json.ts";
 import { silentLogger } from "../../../../lib/log.ts";
-import { makeSettings } from "../../../../lib/placement/decide/config/types.ts";
+import { makeSettings } from "../../../support/placement_settings.ts";
 import type { PodView } from "../../../../lib/placement/decide/types.ts";
 import { container, fact, nodeAffinity, platformsFact, podOf, rawPod } from "../decide/make.ts";
 import { FakeClock } from "../../../support/fake_clock.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { SCHEDULING_GATE } from "../../../../lib/names.ts";
 import { planInspection } from "../../../../lib/placement/decide/plan_inspection.ts";
-import { makeSettings } from "../../../../lib/placement/decide/config/types.ts";
+import { makeSettings } from "../../../support/placement_settings.ts";
 import {
   AMD64,
   annotationsOf,

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { makeSettings } from "../../../../lib/placement/decide/config/types.ts";
+import { makeSettings } from "../../../support/placement_settings.ts";
 import { clip, failureText, nextAttemptAfterMs } from "../../../../lib/placement/decide/failures.ts";
 import type { InspectionFailure } from "../../../../lib/oci/types.ts";
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { SCHEDULING_GATE } from "../../../../lib/names.ts";
 import { verdictReason } from "../../../../lib/placement/decide/report/reason.ts";
 import { parsePod } from "../../../../lib/placement/decide/pod/pod_view.ts";
-import { makeSettings } from "../../../../lib/placement/decide/config/types.ts";
+import { makeSettings } from "../../../support/placement_settings.ts";
 import {
   type AdmissionChanges,
   admitted,

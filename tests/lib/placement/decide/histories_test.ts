@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { SCHEDULING_GATE } from "../../../../lib/names.ts";
 import { decide } from "../../../../lib/placement/decide/decide.ts";
 import { releasePatch } from "../../../../lib/placement/decide/patch/release_patch.ts";
-import { makeSettings } from "../../../../lib/placement/decide/config/types.ts";
+import { makeSettings } from "../../../support/placement_settings.ts";
 import {
   applied,
   ARCH,

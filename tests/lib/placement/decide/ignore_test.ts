@@ -2,11 +2,8 @@ import assert from "node:assert/strict";
 import { ignoreReason, isSystemNamespace } from "../../../../lib/placement/decide/ignore.ts";
 import { planInspection } from "../../../../lib/placement/decide/plan_inspection.ts";
 import type { PodView } from "../../../../lib/placement/decide/types.ts";
-import {
-  makeSettings,
-  type PlacementConfigs,
-  type PlacementSettings,
-} from "../../../../lib/placement/decide/config/types.ts";
+import type { PlacementConfigs, PlacementSettings } from "../../../../lib/placement/decide/config/types.ts";
+import { makeSettings } from "../../../support/placement_settings.ts";
 import { parsePod } from "../../../../lib/placement/decide/pod/pod_view.ts";
 import { AMD64, ARCH, ARM64, configs, type Json, make, NO_CONFIGS, type Row, rows } from "./make.ts";
 

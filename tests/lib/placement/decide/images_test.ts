@@ -1,8 +1,5 @@
-import {
-  type ImageVolumes,
-  makeSettings,
-  type PlacementSettings,
-} from "../../../../lib/placement/decide/config/types.ts";
+import type { ImageVolumes, PlacementSettings } from "../../../../lib/placement/decide/config/types.ts";
+import { makeSettings } from "../../../support/placement_settings.ts";
 import type { ImageJudgement } from "../../../../lib/placement/decide/decision_types.ts";
 import type { PodView } from "../../../../lib/placement/decide/types.ts";
 import type { InspectedImage } from "../../../../lib/oci/types.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { ImageUse, InspectedImage } from "../../../../lib/oci/types.ts";
 import { intersectArchitectures } from "../../../../lib/arch.ts";
-import { makeSettings } from "../../../../lib/placement/decide/config/types.ts";
+import { makeSettings } from "../../../support/placement_settings.ts";
 import { decide } from "../../../../lib/placement/decide/decide.ts";
 import { judgeAdmission } from "../../../../lib/placement/decide/gate.ts";
 import { imagesToInspect, judgeImages } from "../../../../lib/placement/decide/images.ts";

@@ -12,12 +12,12 @@ import type {
 } from "../../../../lib/oci/types.ts";
 import { parseClusterConfig, parseNamespaceConfig } from "../../../../lib/placement/decide/config/config.ts";
 import { parsePod } from "../../../../lib/placement/decide/pod/pod_view.ts";
-import {
-  type ClusterConfig,
-  makeSettings,
-  type NamespaceConfig,
-  type PlacementConfigs,
+import type {
+  ClusterConfig,
+  NamespaceConfig,
+  PlacementConfigs,
 } from "../../../../lib/placement/decide/config/types.ts";
+import { makeSettings } from "../../../support/placement_settings.ts";
 import type { PlacementFacts, PodView } from "../../../../lib/placement/decide/types.ts";
 import { type AdmissionFacts, judgeAdmission, planAdmission } from "../../../../lib/placement/decide/gate.ts";
 import { decide } from "../../../../lib/placement/decide/decide.ts";

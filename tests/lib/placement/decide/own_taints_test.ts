@@ -1,10 +1,7 @@
 import assert from "node:assert/strict";
 import { parsePlacementOptions } from "../../../../lib/placement/decide/config/options.ts";
-import {
-  DEFAULT_SETTINGS,
-  makeSettings,
-  type PlacementSettings,
-} from "../../../../lib/placement/decide/config/types.ts";
+import type { PlacementSettings } from "../../../../lib/placement/decide/config/types.ts";
+import { DEFAULT_SETTINGS, makeSettings } from "../../../support/placement_settings.ts";
 import { parseManagedTaint } from "../../../../lib/placement/decide/config/arch_taints.ts";
 import { type AdmissionChanges, admitted, ARCH, ARM64, at, type Json, make, released, running } from "./make.ts";
 

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { makeSettings } from "../../../../lib/placement/decide/config/types.ts";
+import { makeSettings } from "../../../support/placement_settings.ts";
 import { decide } from "../../../../lib/placement/decide/decide.ts";
 import { judgeAdmission } from "../../../../lib/placement/decide/gate.ts";
 import { MAX_IMAGES } from "../../../../lib/placement/decide/images.ts";

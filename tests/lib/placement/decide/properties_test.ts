@@ -13,11 +13,8 @@ import { parsePod } from "../../../../lib/placement/decide/pod/pod_view.ts";
 import { RECORD_MAX_BYTES } from "../../../../lib/placement/decide/pod/record.ts";
 import { releasePatch } from "../../../../lib/placement/decide/patch/release_patch.ts";
 import { reportsOf } from "../../../../lib/placement/decide/report/reports.ts";
-import {
-  makeSettings,
-  type PlacementConfigs,
-  type PlacementSettings,
-} from "../../../../lib/placement/decide/config/types.ts";
+import type { PlacementConfigs, PlacementSettings } from "../../../../lib/placement/decide/config/types.ts";
+import { makeSettings } from "../../../support/placement_settings.ts";
 import type { PlacementFacts } from "../../../../lib/placement/decide/types.ts";
 import {
   admitted,

@@ -2,12 +2,12 @@
 // of its images runs, by operating system, architecture and instruction set level; at admission, at release and after both.
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import {
-  makeSettings,
-  type PlacementSettings,
-  type RuntimeClassRule,
-  type VariantLabel,
+import type {
+  PlacementSettings,
+  RuntimeClassRule,
+  VariantLabel,
 } from "../../../../lib/placement/decide/config/types.ts";
+import { makeSettings } from "../../../support/placement_settings.ts";
 import { parseRecord } from "../../../../lib/placement/decide/pod/record.ts";
 import type { InspectedImage, Platform } from "../../../../lib/oci/types.ts";
 import { admitted, annotationsOf, ARCH, at, gatesOf, type Json, make, released, requiredOf, running } from "./make.ts";

@@ -3,8 +3,9 @@ import assert from "node:assert/strict";
 import { parseArchTaint } from "../../../../../lib/placement/decide/config/arch_taints.ts";
 import { parseVariantLabel } from "../../../../../lib/placement/decide/config/options.ts";
 import { planTolerations } from "../../../../../lib/placement/decide/patch/tolerations.ts";
-import { makeSettings, type VariantLabel } from "../../../../../lib/placement/decide/config/types.ts";
+import type { VariantLabel } from "../../../../../lib/placement/decide/config/types.ts";
 import type { ArchTaint } from "../../../../../lib/cluster/taint.ts";
+import { makeSettings } from "../../../../support/placement_settings.ts";
 import { AMD64, ARCH, ARM64, type Json, make, released, requiredOf, running } from "../make.ts";
 
 function taint(text: string): ArchTaint {

@@ -3,7 +3,7 @@ import { SCHEDULING_GATE } from "../../../../../lib/names.ts";
 import type { JsonPatch } from "../../../../../lib/k8s/patch.ts";
 import { decide } from "../../../../../lib/placement/decide/decide.ts";
 import { bareReleasePatch, releasePatch } from "../../../../../lib/placement/decide/patch/release_patch.ts";
-import { makeSettings } from "../../../../../lib/placement/decide/config/types.ts";
+import { makeSettings } from "../../../../support/placement_settings.ts";
 import {
   AMD64,
   annotationsOf,

@@ -5,7 +5,7 @@ import {
 } from "../../../../../lib/placement/decide/pod/constraints.ts";
 import { hasControlPlaneSelector } from "../../../../../lib/placement/decide/ignore.ts";
 import { imagesToInspect } from "../../../../../lib/placement/decide/images.ts";
-import { makeSettings } from "../../../../../lib/placement/decide/config/types.ts";
+import { makeSettings } from "../../../../support/placement_settings.ts";
 import type { PodView } from "../../../../../lib/placement/decide/types.ts";
 import { AMD64, ARCH, type Json, make, type Row, rows, running } from "../make.ts";
 

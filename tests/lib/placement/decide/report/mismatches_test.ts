@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { imagesToInspect, judgeImages } from "../../../../../lib/placement/decide/images.ts";
-import { makeSettings, type PlacementSettings } from "../../../../../lib/placement/decide/config/types.ts";
+import type { PlacementSettings } from "../../../../../lib/placement/decide/config/types.ts";
+import { makeSettings } from "../../../../support/placement_settings.ts";
 import {
   daemonSetReport,
   exchangedContainers,

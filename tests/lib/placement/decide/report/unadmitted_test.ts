@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { admissionPatch } from "../../../../../lib/placement/decide/patch/admission_patch.ts";
 import { parseClusterConfig } from "../../../../../lib/placement/decide/config/config.ts";
-import { type ClusterConfig, makeSettings } from "../../../../../lib/placement/decide/config/types.ts";
+import type { ClusterConfig } from "../../../../../lib/placement/decide/config/types.ts";
+import { makeSettings } from "../../../../support/placement_settings.ts";
 import { parseSelector } from "../../../../../lib/cluster/label_selector.ts";
 import { judgeAdmission } from "../../../../../lib/placement/decide/gate.ts";
 import {
