@@ -31,8 +31,8 @@ export interface GatePodDeps {
   readonly settingsOf: (namespace: string) => PlacementSettings;
   readonly configsOf: (namespace: string) => PlacementConfigs;
   readonly recall: (pod: PodView, images: readonly ImageUse[]) => KnownPodImages | undefined;
-  /** Starts inspecting in the background; `configOf`: images whose config must be read as well. */
-  readonly prefetch: (pod: PodView, images: readonly ImageUse[], configOf: readonly string[]) => void;
+  /** Starts inspecting in the background; `imageConfigs`: images whose config must be read as well. */
+  readonly prefetch: (pod: PodView, images: readonly ImageUse[], imageConfigs: readonly string[]) => void;
   readonly mayGate: () => boolean;
   /** Only in the first moments of a process: ends when it has seen what verdicts rest on, or has waited long enough. */
   readonly opening: () => Promise<void> | undefined;
@@ -156,16 +156,16 @@ function answer(deps: GatePodDeps, { request, reviewBytes }: SizedRequest): Answ
   const mayGate = deps.mayGate();
   const facts = { pod, settings, plan, known: known?.images, mayGate, liveArchitectures: deps.liveArchitectures() };
   const verdict = judgeAdmission(facts);
-  const { configOf } = verdict;
+  const { imageConfigs } = verdict;
   const patch = renderStorable(admissionPatch(pod, verdict), reviewBytes);
   if (patch === undefined) {
     deps.log.warn("pod admitted as it is: it may be too large to be stored with a patch", { uid: request.uid });
     return UNTOUCHED;
   }
   const isWorthwhile = isDecided
-    ? known === undefined || known.isAging || configOf.length > 0
+    ? known === undefined || known.isAging || imageConfigs.length > 0
     : verdict.kind === "gate" || verdict.kind === "place" && known?.isAging === true;
-  if (images.length > 0 && isWorthwhile && !request.dryRun) deps.prefetch(pod, images, configOf);
+  if (images.length > 0 && isWorthwhile && !request.dryRun) deps.prefetch(pod, images, imageConfigs);
   if (isNoticed(verdict) && !request.dryRun) deps.notices.pinned(pod);
   report(deps, { pod, verdict, images: isDecided ? [] : images, dryRun: request.dryRun });
   return { outcome: outcomeOf(verdict), patch };

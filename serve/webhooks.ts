@@ -88,8 +88,8 @@ function gateDeps(deps: ServeDeps, { clients, components }: WebhooksDeps): GateP
     settingsOf,
     configsOf: configs.of,
     recall: (pod, wanted) => images.recall({ scope: pullScopeOf(pod), images: wanted }),
-    prefetch: (pod, wanted, configOf) =>
-      images.prefetch({ scope: pullScopeOf(pod), images: wanted, configOf, priority: "admission", renew: true }),
+    prefetch: (pod, wanted, imageConfigs) =>
+      images.prefetch({ scope: pullScopeOf(pod), images: wanted, imageConfigs, priority: "admission", renew: true }),
     mayGate: () => gatingHealth().kind === "gating",
     opening: openingOf(deps, { clients, components }),
     notices: openNotices({

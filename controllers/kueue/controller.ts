@@ -151,16 +151,16 @@ async function decideTemplate(
   if (settings.audit) return { kind: "ignore", reason: "AuditMode" };
   const plan = planQueued(pod, configsOf(pod.namespace), settings);
   const wanted = plan.kind === "inspect" ? plan.images : [];
-  const judge = async (configOf: readonly string[]): Promise<Evidence> => {
-    const request = { scope: pullScopeOf(pod), images: wanted, configOf, priority: "gated" } as const;
+  const judge = async (imageConfigs: readonly string[]): Promise<Evidence> => {
+    const request = { scope: pullScopeOf(pod), images: wanted, imageConfigs, priority: "gated" } as const;
     const found = limitMs === 0
       ? images.recall(request)?.images
       : await inspectInBackground(images, request, { signal, clock, limitMs });
     return evidenceOf({ pod, settings, plan }, found ?? []);
   };
   const first = await judge([]);
-  const configOf = first.kind === "judged" ? first.judgement.configOf : [];
-  const evidence = configOf.length === 0 ? first : await judge(configOf);
+  const imageConfigs = first.kind === "judged" ? first.judgement.imageConfigs : [];
+  const evidence = imageConfigs.length === 0 ? first : await judge(imageConfigs);
   const history = { ...failures, gateAgeMs: ageMs(), jitter: 0.5 };
   return decideIgnoringGate({ pod, settings, evidence, ...history, liveArchitectures: liveArchitectures() });
 }

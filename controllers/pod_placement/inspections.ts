@@ -61,7 +61,7 @@ export class Inspections {
     const known = images.recall({ scope: pullScopeOf(pod), images: wanted, admittedAtMs: clock.nowMs() });
     if (known === undefined) return undefined;
     const judgement = judgeImages(pod, settingsOf(pod.namespace), wanted, known.images);
-    return judgement.configOf.length === 0 ? judgement : undefined;
+    return judgement.imageConfigs.length === 0 ? judgement : undefined;
   }
 
   /** Keeps no pod and no image in memory: any number of pods may wait. */
@@ -118,10 +118,10 @@ export class Inspections {
     const admittedAtMs = this.#deps.clock.nowMs();
     const request: PodImagesRequest = { scope: pullScopeOf(pod), images: wanted, priority: "gated", admittedAtMs };
     const judgement = judgeImages(pod, settings, wanted, await this.#deps.images.inspect(request, signal));
-    const { configOf } = judgement;
-    if (configOf.length === 0) return judgement;
+    const { imageConfigs } = judgement;
+    if (imageConfigs.length === 0) return judgement;
     // An operator bundle narrows nothing, but only its config says that it is one: read it where it would make a difference.
-    return judgeImages(pod, settings, wanted, await this.#deps.images.inspect({ ...request, configOf }, signal));
+    return judgeImages(pod, settings, wanted, await this.#deps.images.inspect({ ...request, imageConfigs }, signal));
   }
 }
 

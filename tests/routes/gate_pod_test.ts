@@ -327,11 +327,11 @@ Deno.test("invariant 4: gatePod() never denies and never fails, whatever the obj
 /** A pod of kube-system where Archway keeps taints, whose two images are known so far. */
 function openTainted(known: Parameters<typeof platformsFact>[2] | undefined): {
   readonly app: Hono;
-  readonly asked: { readonly images: readonly string[]; readonly configOf: readonly string[] }[];
+  readonly asked: { readonly images: readonly string[]; readonly imageConfigs: readonly string[] }[];
 } {
   const taint = { key: "supported-arch", effect: "NoSchedule" } as const;
   const settings = makeSettings({ archTaints: [taint], ownTaints: [taint] });
-  const asked: { images: readonly string[]; configOf: readonly string[] }[] = [];
+  const asked: { images: readonly string[]; imageConfigs: readonly string[] }[] = [];
   const linux = (architecture: string): Platform => ({ os: "linux", architecture });
   const { app } = openApp({
     settingsOf: () => settings,
@@ -343,19 +343,20 @@ function openTainted(known: Parameters<typeof platformsFact>[2] | undefined): {
         ],
         isAging: false,
       },
-    prefetch: (_pod, images, configOf) => void asked.push({ images: images.map(({ image }) => image), configOf }),
+    prefetch: (_pod, images, imageConfigs) =>
+      void asked.push({ images: images.map(({ image }) => image), imageConfigs }),
   });
   return { app, asked };
 }
 
 const TAINT_CASES = [
-  { what: "unknown", known: undefined, tolerates: "amd64,arm64,ppc64le,s390x", asks: [{ configOf: [] }] },
+  { what: "unknown", known: undefined, tolerates: "amd64,arm64,ppc64le,s390x", asks: [{ imageConfigs: [] }] },
   { what: "known", known: { depth: "config" }, tolerates: "arm64", asks: [] },
   {
     what: "known but for a config",
     known: { depth: "index" },
     tolerates: "amd64,arm64,ppc64le,s390x",
-    asks: [{ configOf: ["one:v1"] }],
+    asks: [{ imageConfigs: ["one:v1"] }],
   },
 ] as const;
 

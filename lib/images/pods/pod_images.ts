@@ -14,7 +14,7 @@ export interface PodImagesRequest {
   readonly scope: PullScope;
   readonly images: readonly ImageUse[];
   /** Images whose config must be read as well, to see whether they are bundles. */
-  readonly configOf?: readonly string[];
+  readonly imageConfigs?: readonly string[];
   readonly priority: InspectionPriority;
   /** With `always`, a look-up may answer that began since then (epoch ms). Absent: one that begins from now on. */
   readonly admittedAtMs?: number | undefined;
@@ -77,7 +77,7 @@ async function inspectImages(
   signal: AbortSignal,
 ): Promise<readonly InspectedImage[]> {
   const { inspector, pullSecrets, known, clock, observe } = deps;
-  const { scope, images, configOf = [], priority, renew = false, admittedAtMs = clock.nowMs() } = request;
+  const { scope, images, imageConfigs = [], priority, renew = false, admittedAtMs = clock.nowMs() } = request;
   const remembered = recallImages(deps, { ...request, admittedAtMs });
   if (remembered !== undefined && !(renew && remembered.isAging)) return remembered.images;
   const callers = callersOf({ namespace: scope.namespace, priority });
@@ -89,7 +89,7 @@ async function inspectImages(
       image: use.image,
       credentials: pull.credentials,
       freshness: use.always ? { sinceMs: admittedAtMs } : usual,
-      depth: configOf.includes(use.image) ? "config" : "index",
+      depth: imageConfigs.includes(use.image) ? "config" : "index",
       callers,
     };
     const report = withPullProblems(await inspector.inspect(asked, signal), pull);
@@ -101,9 +101,9 @@ async function inspectImages(
 
 function recallImages(
   { known }: PodImagesDeps,
-  { scope, images, configOf = [], admittedAtMs }: Parameters<PodImages["recall"]>[0],
+  { scope, images, imageConfigs = [], admittedAtMs }: Parameters<PodImages["recall"]>[0],
 ): KnownPodImages | undefined {
-  return configOf.length === 0 ? known.recall(images, scope, admittedAtMs) : undefined;
+  return imageConfigs.length === 0 ? known.recall(images, scope, admittedAtMs) : undefined;
 }
 
 /** Without all of its credentials, that an image cannot be read proves nothing. Otherwise useless ones are named. */

@@ -128,10 +128,10 @@ async function lookAtLate(
 async function lookAtPinned(deps: NoticeDeps, pod: PodView, wanted: readonly ImageUse[]): Promise<void> {
   const { images, events, settingsOf, signal } = deps;
   const request = { scope: pullScopeOf(pod), images: wanted, priority: "prewarm" } as const;
-  const judge = async (configOf: readonly string[]): Promise<ReturnType<typeof judgeImages>> =>
-    judgeImages(pod, settingsOf(pod.namespace), wanted, await images.inspect({ ...request, configOf }, signal));
+  const judge = async (imageConfigs: readonly string[]): Promise<ReturnType<typeof judgeImages>> =>
+    judgeImages(pod, settingsOf(pod.namespace), wanted, await images.inspect({ ...request, imageConfigs }, signal));
   const first = await judge([]);
-  const report = pinReport(pod, first.configOf.length === 0 ? first : await judge(first.configOf));
+  const report = pinReport(pod, first.imageConfigs.length === 0 ? first : await judge(first.imageConfigs));
   if (report === undefined) return;
   deps.contradicted();
   const object = ownerOf(pod);

@@ -57,7 +57,7 @@ export type AdmissionVerdict =
   & {
     readonly nodeAffinityScoring: boolean;
     /** Where a pod is decided without its images: those whose config must be read before its tolerations are final. */
-    readonly configOf: readonly string[];
+    readonly imageConfigs: readonly string[];
   }
   & (
     | WithTolerations & { readonly kind: "ignore"; readonly reason: IgnoreReason }
@@ -112,7 +112,7 @@ export interface ImageFailure {
 export type ImageJudgement = {
   readonly outcomes: readonly ImageOutcome[];
   /** The images whose config must be read before this is final; empty when it is. */
-  readonly configOf: readonly string[];
+  readonly imageConfigs: readonly string[];
 } & (SharedImages | { readonly kind: "failed"; readonly failed: ImageFailure });
 
 export interface SharedImages {

@@ -40,25 +40,25 @@ export function imagesAtAdmission(
 export function judgeAdmission(facts: AdmissionFacts): AdmissionVerdict {
   const { pod, settings, plan, mayGate } = facts;
   const decidedImages = judgeDecided(facts);
-  const configOf = decidedImages?.configOf ?? [];
+  const imageConfigs = decidedImages?.imageConfigs ?? [];
   const nodeAffinityScoring = plan.scoring;
   const pass = (reason: "AuditMode" | "GatingStopped"): AdmissionVerdict => {
     const tolerations = planUndecidedTolerations(pod, settings.ownTaints);
-    return { kind: "pass", reason, tolerations, nodeAffinityScoring, configOf };
+    return { kind: "pass", reason, tolerations, nodeAffinityScoring, imageConfigs };
   };
   if (settings.audit) return pass("AuditMode");
   if (plan.kind === "decided" && plan.decision.kind === "ignore") {
     const { reason } = plan.decision;
     const tolerations = tolerationsOfDecided(facts, decidedImages);
-    return { kind: "ignore", reason, tolerations, nodeAffinityScoring, configOf };
+    return { kind: "ignore", reason, tolerations, nodeAffinityScoring, imageConfigs };
   }
   const decision = settings.warmAdmission ? decideWarm(facts, decidedImages) : undefined;
   // Such a pod cannot run now. Held for a moment, it gets a uid, and by that the event that says why.
   const needsEvent = decision?.kind === "nowhere" || decision?.noMatchingNodes === true;
   if (decision !== undefined && !(needsEvent && mayGate)) {
-    return { kind: "place", decision, repeated: isRepeated(facts, decision), nodeAffinityScoring, configOf };
+    return { kind: "place", decision, repeated: isRepeated(facts, decision), nodeAffinityScoring, imageConfigs };
   }
-  return mayGate ? { kind: "gate", nodeAffinityScoring, configOf } : pass("GatingStopped");
+  return mayGate ? { kind: "gate", nodeAffinityScoring, imageConfigs } : pass("GatingStopped");
 }
 
 /** What is known of the images of a pod that is decided without them; undefined where they do not matter, or are unknown. */
@@ -73,7 +73,7 @@ function tolerationsOfDecided(
   decidedImages: ImageJudgement | undefined,
 ): readonly TolerationPlan[] {
   // Where its images share no architecture, no node is better than another.
-  const isFinal = decidedImages?.kind === "shared" && decidedImages.configOf.length === 0;
+  const isFinal = decidedImages?.kind === "shared" && decidedImages.imageConfigs.length === 0;
   const isKnown = isFinal && decidedImages.architectures.length > 0;
   return planUndecidedTolerations(pod, settings.ownTaints, isKnown ? decidedImages.architectures : undefined);
 }
@@ -90,7 +90,7 @@ function decideWarm(
   }
   if (known === undefined) return undefined;
   const judgement = judgeImages(pod, settings, plan.images, known);
-  const isSettled = judgement.kind === "shared" && judgement.configOf.length === 0;
+  const isSettled = judgement.kind === "shared" && judgement.imageConfigs.length === 0;
   return isSettled ? placeByImages(judgement, plan, facts) : undefined;
 }
 

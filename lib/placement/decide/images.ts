@@ -49,19 +49,19 @@ export function judgeImages(
   const missing = wanted.filter(({ image }) => !inspected.has(image)).map(notInspected);
   const judged = judgeEach(podOfImages(pod), settings, [...images, ...missing]);
   const outcomes = firstOfEachImage(judged.map(outcomeOf));
-  const configOf = worthConfigRead(judged);
+  const imageConfigs = worthConfigRead(judged);
   const failures = judged.flatMap(({ one: { image }, verdict }) =>
     verdict.kind === "failed" ? [{ image, failure: verdict.failure }] : []
   );
   const failed = worstFailure(failures);
-  if (failed !== undefined) return { kind: "failed", failed, outcomes, configOf };
+  if (failed !== undefined) return { kind: "failed", failed, outcomes, imageConfigs };
   const sets = judged.flatMap(({ verdict }) => verdict.kind === "some" ? [verdict] : []);
   const architectures = sets.length === 0
     ? [...KNOWN_ARCHITECTURES].sort()
     : intersectArchitectures(sets.map(({ architectures, emulated }) => [...architectures, ...emulated]));
   const levels = joinLevels(sets.map((set) => set.levels));
   const findings = [...new Set(images.flatMap(findingsOf))];
-  return { kind: "shared", architectures, levels, findings, outcomes, configOf };
+  return { kind: "shared", architectures, levels, findings, outcomes, imageConfigs };
 }
 
 /** Those known by their index alone that exclude an architecture of another: a bundle narrows nothing (PR-11). */

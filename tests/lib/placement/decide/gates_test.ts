@@ -6,7 +6,7 @@ import { removeGate } from "../../../../lib/placement/decide/patch/pod_patch.ts"
 import { applied, at, gatesOf, make, type Row, rows } from "./make.ts";
 
 const GATE = SCHEDULING_GATE;
-const GATED = { kind: "gate", nodeAffinityScoring: false, configOf: [] } as const;
+const GATED = { kind: "gate", nodeAffinityScoring: false, imageConfigs: [] } as const;
 
 function withGates(...names: readonly string[]): Record<string, unknown> {
   return make.pod({ schedulingGates: names.map((name) => ({ name })) });

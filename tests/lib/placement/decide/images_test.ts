@@ -234,7 +234,7 @@ Deno.test("emulatedFor() gives a native image nothing where another image of the
 Deno.test("judgeImages() asks for the config of index-depth images that exclude what another image offers", () => {
   const worth = (...images: readonly InspectedImage[]): readonly string[] => {
     const pod = make.view(make.pod({ containers: images.map(({ image }) => make.container(image)) }));
-    return judge(pod, { images }).configOf;
+    return judge(pod, { images }).imageConfigs;
   };
   assert.deepEqual(worth(linux("bundle", PPC64LE, ARM64), linux("b", PPC64LE, S390X)), ["bundle", "b"]);
   assert.deepEqual(worth(linux("wide", AMD64, ARM64), linux("narrow", ARM64)), ["narrow"]);
