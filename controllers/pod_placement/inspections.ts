@@ -43,7 +43,7 @@ export class Inspections {
     }
     const { namespace } = pod;
     const weight = images.length;
-    const permit = inspection.kind === "admitted" ? inspection.permit : permits.tryAcquire(namespace, { weight });
+    const permit = inspection.kind === "permitted" ? inspection.permit : permits.tryAcquire(namespace, { weight });
     if (permit === undefined) return this.#waitForTurn(key, state, { namespace, weight });
     const running = { kind: "running", stop: new AbortController() } as const;
     state.inspection = running;
@@ -72,14 +72,14 @@ export class Inspections {
   ): void {
     const pending = { kind: "pending", stop: new AbortController() } as const;
     state.inspection = pending;
-    const admit = (permit: Permit): void => {
+    const permitted = (permit: Permit): void => {
       if (state.inspection !== pending) return permit.release();
-      state.inspection = { kind: "admitted", permit };
+      state.inspection = { kind: "permitted", permit };
       this.#wake(key);
     };
     const callers = callersOf({ namespace, priority: "gated" });
     // Rejects when it is stopped, and only then.
-    this.#follow(this.#deps.images.permits.acquire(callers, pending.stop.signal, { weight }).then(admit, () => {}));
+    this.#follow(this.#deps.images.permits.acquire(callers, pending.stop.signal, { weight }).then(permitted, () => {}));
   }
 
   #follow(work: Promise<void>): void {

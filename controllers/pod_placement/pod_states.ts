@@ -9,7 +9,7 @@ type InspectionState =
   | { readonly kind: "none" }
   /** Too many images are under way: the pod waits for its turn. */
   | { readonly kind: "pending"; readonly stop: AbortController }
-  | { readonly kind: "admitted"; readonly permit: Permit }
+  | { readonly kind: "permitted"; readonly permit: Permit }
   | { readonly kind: "running"; readonly stop: AbortController }
   | { readonly kind: "settled"; readonly judgement: ImageJudgement };
 
@@ -77,7 +77,7 @@ export class PodStates {
 export function stopInspection(state: PodState): void {
   const { inspection } = state;
   state.inspection = { kind: "none" };
-  if (inspection.kind === "admitted") inspection.permit.release();
+  if (inspection.kind === "permitted") inspection.permit.release();
   else if (inspection.kind === "pending" || inspection.kind === "running") inspection.stop.abort();
 }
 
