@@ -8,7 +8,7 @@ import { ClientMetrics } from "../lib/k8s/client_metrics.ts";
 import type { ClusterAccess } from "../lib/k8s/cluster_access.ts";
 import { BackgroundEventRecorder } from "../lib/k8s/event_recorder.ts";
 import { Election } from "../lib/k8s/lease.ts";
-import type { HolderState } from "../lib/k8s/lease_lock.ts";
+import type { LeaderAbility } from "../lib/k8s/lease_lock.ts";
 import { RestApi } from "../lib/k8s/rest_api.ts";
 import type { RootLogger } from "../lib/log.ts";
 import { openGauges } from "../lib/metrics.ts";
@@ -63,7 +63,7 @@ export interface OpenCapability {
   /** Events wait while it is true. */
   readonly isBusy?: () => boolean;
   /** What the leader publishes: whether it can do its work. */
-  readonly leaderState?: () => HolderState;
+  readonly leaderAbility?: () => LeaderAbility;
   /** Whether what decisions depend on is known; a new leader waits for it, but not forever. */
   readonly isSettled?: () => boolean;
 }
@@ -110,7 +110,7 @@ interface Running {
 
 async function runAndDrain({ clock, lingerMs, log }: ServeDeps, running: Running): Promise<void> {
   const { parts: { election, events, stop }, opened, background } = running;
-  const { everywhere, leading, webhooks, leaderState = () => ({ kind: "able" }), isSettled = () => true } = opened;
+  const { everywhere, leading, webhooks, leaderAbility = () => ({ kind: "able" }), isSettled = () => true } = opened;
   stop.addEventListener("abort", () => webhooks?.beginDrain(), { once: true });
   const run = (runnables: readonly Runnable[], signal: AbortSignal): Promise<unknown> =>
     Promise.all(runnables.map((runnable) => runnable.run(signal)));
@@ -120,7 +120,7 @@ async function runAndDrain({ clock, lingerMs, log }: ServeDeps, running: Running
     await run(leading, term);
   };
   const ended = run(everywhere, background.signal);
-  await election.run(lead, stop, leaderState);
+  await election.run(lead, stop, leaderAbility);
   log.info("draining");
   if (webhooks !== undefined) await clock.sleep(lingerMs, new AbortController().signal);
   await webhooks?.close(DRAIN_MS);

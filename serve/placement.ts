@@ -45,7 +45,7 @@ async function openPlacement(deps: ServeDeps, parts: CapabilityParts): Promise<O
       "/registries": (context) => context.json(clients.imageService.publicHostStates()),
     },
     isBusy: () => podPlacement.isBusy(),
-    leaderState: () => podPlacement.leaderState(),
+    leaderAbility: () => podPlacement.leaderAbility(),
     isSettled: () => isSettled(components, clients),
   };
 }

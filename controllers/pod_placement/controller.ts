@@ -15,7 +15,7 @@
 //
 // From its deadline on a key is urgent: it goes before all others, and workers are reserved for it. Namespaces take turns.
 import { backoffMs, jitter } from "../../lib/clock.ts";
-import type { HolderState } from "../../lib/k8s/lease_lock.ts";
+import type { LeaderAbility } from "../../lib/k8s/lease_lock.ts";
 import { Reflector } from "../../lib/k8s/reflector.ts";
 import { Resource, splitKey } from "../../lib/k8s/types.ts";
 import type { ReconcileResult } from "../../lib/k8s/work_queue.ts";
@@ -148,7 +148,7 @@ export class PodPlacement {
     return this.#controller.depth;
   }
 
-  leaderState(): HolderState {
+  leaderAbility(): LeaderAbility {
     const isForbidden = this.#gated.state() === "forbidden";
     if (isForbidden || this.#gated.refusedForMs() >= IMPAIRED_AFTER_MS) {
       return { kind: "unable", reason: "CannotWatchPods" };

@@ -2,7 +2,7 @@
 import type { Clock } from "../../lib/clock.ts";
 import { type KubeApi, withCalls } from "../../lib/k8s/api.ts";
 import { ApiError } from "../../lib/k8s/errors.ts";
-import type { HolderState } from "../../lib/k8s/lease_lock.ts";
+import type { LeaderAbility } from "../../lib/k8s/lease_lock.ts";
 
 /** Patches that all fail for so long (ms) make a leader unable. */
 const UNABLE_AFTER_MS = 10_000;
@@ -52,7 +52,7 @@ export class WriteHealth {
     });
   }
 
-  state(): HolderState {
+  state(): LeaderAbility {
     const nowMs = this.#clock.monotonicMs();
     const failing = this.#failing;
     const counts = failing !== undefined && nowMs - failing.lastMs < FAILURE_COUNTS_MS &&

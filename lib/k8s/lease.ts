@@ -3,7 +3,7 @@ import { jitter } from "../clock.ts";
 import { errorText, type Logger } from "../log.ts";
 import { type KubeApi, withCalls } from "./api.ts";
 import { ApiError } from "./errors.ts";
-import { type HolderState, LeaseLock, type LeaseOptions, type LockView } from "./lease_lock.ts";
+import { type LeaderAbility, LeaseLock, type LeaseOptions, type LockView } from "./lease_lock.ts";
 
 export interface LeaseView extends LockView {
   readonly isLeader: boolean;
@@ -30,7 +30,7 @@ export class Election {
   readonly #log: Logger;
   readonly #lock: LeaseLock;
   readonly #listeners: ((view: LeaseView) => void)[] = [];
-  #state: () => HolderState = () => ({ kind: "able" });
+  #state: () => LeaderAbility = () => ({ kind: "able" });
   #isLeader = false;
   #waitsFor: string | undefined;
   #view: LeaseView;

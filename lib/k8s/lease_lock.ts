@@ -23,7 +23,7 @@ export interface LeaseOptions {
 
 interface LeaseLockOptions extends LeaseOptions {
   readonly durationMs: number;
-  readonly state: () => HolderState;
+  readonly state: () => LeaderAbility;
   readonly onChange: () => void;
 }
 
@@ -191,7 +191,7 @@ interface LeaseRecord {
   readonly impairment: string | undefined;
 }
 
-export type HolderState =
+export type LeaderAbility =
   | { readonly kind: "able" }
   | { readonly kind: "unable"; readonly reason: string }
   /** Not known yet: the state of the last holder stays in the Lease. */
@@ -236,7 +236,10 @@ function renderLeaseSpec(
   };
 }
 
-function renderLeaseAnnotations(before: KubeObject | undefined, state: HolderState): Readonly<Record<string, string>> {
+function renderLeaseAnnotations(
+  before: KubeObject | undefined,
+  state: LeaderAbility,
+): Readonly<Record<string, string>> {
   const { [LEADER_IMPAIRMENT]: impairment, ...others } = before?.metadata.annotations ?? {};
   const now = state.kind === "unable" ? state.reason : state.kind === "unproven" ? impairment : undefined;
   return now === undefined ? others : { ...others, [LEADER_IMPAIRMENT]: now };

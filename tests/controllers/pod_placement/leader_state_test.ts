@@ -9,35 +9,35 @@ const FORBIDDEN = new ApiError('pods "web" is forbidden: User "u" cannot patch r
 });
 const DENIED = new ApiError('pods "web" is forbidden: ValidatingAdmissionPolicy "x" denied request', { status: 403 });
 
-Deno.test("leaderState() is unable while gated pods may not be listed, and able some time after they may", async () => {
+Deno.test("leaderAbility() is unable while gated pods may not be listed, and able some time after they may", async () => {
   const scene = openScene();
   const { list } = scene.cluster.api;
   let isForbidden = true;
   scene.cluster.api.list = (...call) =>
     isForbidden ? Promise.reject(new ApiError("no", { status: 403 })) : list(...call);
   const controller = controllerOf(scene);
-  assert.deepEqual(controller.leaderState(), { kind: "unproven" });
+  assert.deepEqual(controller.leaderAbility(), { kind: "unproven" });
   await whileRunning(scene, controller, async () => {
-    assert.deepEqual(controller.leaderState(), { kind: "unable", reason: "CannotWatchPods" });
+    assert.deepEqual(controller.leaderAbility(), { kind: "unable", reason: "CannotWatchPods" });
     isForbidden = false;
     await scene.clock.advance(60_000);
-    assert.deepEqual(controller.leaderState(), { kind: "able" });
+    assert.deepEqual(controller.leaderAbility(), { kind: "able" });
   });
 });
 
-Deno.test("leaderState() is unable after ten seconds without a list", async () => {
+Deno.test("leaderAbility() is unable after ten seconds without a list", async () => {
   const scene = openScene();
   scene.cluster.api.list = () => Promise.reject(new ApiError("away", { status: 0 }));
   const controller = controllerOf(scene);
   await whileRunning(scene, controller, async () => {
     await scene.clock.advance(9_000);
-    assert.deepEqual(controller.leaderState(), { kind: "unproven" });
+    assert.deepEqual(controller.leaderAbility(), { kind: "unproven" });
     await scene.clock.advance(2_000);
-    assert.deepEqual(controller.leaderState(), { kind: "unable", reason: "CannotWatchPods" });
+    assert.deepEqual(controller.leaderAbility(), { kind: "unable", reason: "CannotWatchPods" });
   });
 });
 
-Deno.test("leaderState() is unable ten seconds after the right to patch pods went, until a patch is taken", async () => {
+Deno.test("leaderAbility() is unable ten seconds after the right to patch pods went, until a patch is taken", async () => {
   const scene = openScene();
   const controller = controllerOf(scene);
   await whileRunning(scene, controller, async () => {
@@ -47,16 +47,16 @@ Deno.test("leaderState() is unable ten seconds after the right to patch pods wen
     };
     scene.cluster.put(Resource.pods, gated("web"));
     await scene.clock.advance(5_000);
-    assert.deepEqual(controller.leaderState(), { kind: "unproven" });
+    assert.deepEqual(controller.leaderAbility(), { kind: "unproven" });
     await scene.clock.advance(10_000);
-    assert.deepEqual(controller.leaderState(), { kind: "unable", reason: "CannotReleasePods" });
+    assert.deepEqual(controller.leaderAbility(), { kind: "unable", reason: "CannotReleasePods" });
     scene.cluster.beforePatch = () => {};
     await scene.clock.advance(6_000);
-    assert.deepEqual(controller.leaderState(), { kind: "able" });
+    assert.deepEqual(controller.leaderAbility(), { kind: "able" });
   });
 });
 
-Deno.test("leaderState() stays unable while the API server takes twenty seconds for each refusal", async () => {
+Deno.test("leaderAbility() stays unable while the API server takes twenty seconds for each refusal", async () => {
   const scene = openScene();
   const controller = controllerOf(scene);
   await whileRunning(scene, controller, async () => {
@@ -72,13 +72,13 @@ Deno.test("leaderState() stays unable while the API server takes twenty seconds 
     await scene.clock.advance(15_000);
     delayMs = 20_000;
     for (let second = 0; second < 60; second++) {
-      assert.deepEqual(controller.leaderState(), { kind: "unable", reason: "CannotReleasePods" }, `${second} s`);
+      assert.deepEqual(controller.leaderAbility(), { kind: "unable", reason: "CannotReleasePods" }, `${second} s`);
       await scene.clock.advance(1_000);
     }
   });
 });
 
-Deno.test("leaderState() stays able while a policy denies every patch of one namespace's pods", async () => {
+Deno.test("leaderAbility() stays able while a policy denies every patch of one namespace's pods", async () => {
   const scene = openScene();
   const controller = controllerOf(scene);
   await whileRunning(scene, controller, async () => {
@@ -88,11 +88,11 @@ Deno.test("leaderState() stays able while a policy denies every patch of one nam
     };
     for (const name of ["a", "b", "c"]) scene.cluster.put(Resource.pods, gated(name));
     await scene.clock.advance(60_000);
-    assert.deepEqual(controller.leaderState(), { kind: "able" });
+    assert.deepEqual(controller.leaderAbility(), { kind: "able" });
   });
 });
 
-Deno.test("leaderState() stays able while pods of many namespaces are refused with words of other faults", async () => {
+Deno.test("leaderAbility() stays able while pods of many namespaces are refused with words of other faults", async () => {
   const scene = openScene();
   const controller = controllerOf(scene);
   await whileRunning(scene, controller, async () => {
@@ -105,6 +105,6 @@ Deno.test("leaderState() stays able while pods of many namespaces are refused wi
       scene.cluster.put(Resource.pods, { ...pod, metadata: { ...pod.metadata, namespace } });
     }
     await scene.clock.advance(60_000);
-    assert.deepEqual(controller.leaderState(), { kind: "able" });
+    assert.deepEqual(controller.leaderAbility(), { kind: "able" });
   });
 });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { untilAborted } from "../../../lib/clock.ts";
 import { ApiError } from "../../../lib/k8s/errors.ts";
 import { Election, LEASE_TIMING, type LeaseView } from "../../../lib/k8s/lease.ts";
-import type { HolderState } from "../../../lib/k8s/lease_lock.ts";
+import type { LeaderAbility } from "../../../lib/k8s/lease_lock.ts";
 import { type KubeObject, Resource, resourcePath } from "../../../lib/k8s/types.ts";
 import { type Logger, silentLogger } from "../../../lib/log.ts";
 import { LEADER_IMPAIRMENT } from "../../../lib/names.ts";
@@ -31,7 +31,7 @@ interface Replica {
   view: LeaseView | undefined;
   terms: number;
   isLeading: boolean;
-  state: HolderState;
+  state: LeaderAbility;
 }
 
 function startReplica(id: string, deps: { readonly clock: FakeClock; readonly cluster: MemoryCluster }): Replica {
