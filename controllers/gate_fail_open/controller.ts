@@ -3,7 +3,7 @@
 //
 //   Lease silent, and read again without a renewal ─▶ list of gated pods ─▶ key ─▶ overdue? ─▶ gate off ─▶ report
 import { jitter } from "../../lib/clock.ts";
-import { type GateLifter, type HeldPodRef, listGatedPods } from "../../lib/placement/cluster/release_gates.ts";
+import { type GateLifter, listGatedPods, type PodRef } from "../../lib/placement/cluster/release_gates.ts";
 import { serverNowMs } from "../../lib/k8s/api.ts";
 import type { EventRecorder } from "../../lib/k8s/event_recorder.ts";
 import { LeaderAbsence, type LeaderAbsenceDeps } from "../../lib/k8s/leader_absence.ts";
@@ -38,12 +38,12 @@ const SWEEP_EVERY_MS = 5 * 60_000;
 const PARALLEL = 4;
 const BACKOFF = { baseMs: 1_000, capMs: 30_000 } as const;
 
-type GatedPod = HeldPodRef & { readonly createdMs: number };
+type OverduePod = PodRef & { readonly createdMs: number };
 
 /** No request is sent to the API server while a replica leads. */
 export function openGateFailOpen(deps: GateFailOpenDeps): Controller {
   const absence = new LeaderAbsence(deps, GATE_ABSENCE_LIMITS);
-  const gated = new Map<string, GatedPod>();
+  const gated = new Map<string, OverduePod>();
   const controller = openController({
     ...deps,
     name: "gate-fail-open",
@@ -59,7 +59,7 @@ interface Parts {
   readonly deps: GateFailOpenDeps;
   readonly absence: LeaderAbsence;
   /** By `namespace/name`; empty while a replica leads. */
-  readonly gated: Map<string, GatedPod>;
+  readonly gated: Map<string, OverduePod>;
 }
 
 /** Lists what is gated for as long as no replica leads. Never rejects. */
@@ -133,7 +133,7 @@ async function reconcile(
 
 function report(
   { events, metrics, board, clock, log, lease, view }: GateFailOpenDeps,
-  pod: GatedPod,
+  pod: OverduePod,
   { ageMs, silentForMs }: { readonly ageMs: number; readonly silentForMs: number },
 ): void {
   const name = { namespace: pod.namespace, pod: pod.name };

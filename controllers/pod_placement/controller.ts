@@ -26,7 +26,7 @@ import type { ImageUse } from "../../lib/oci/types.ts";
 import type { PlacementDecision } from "../../lib/placement/decide/decision_types.ts";
 import type { PodView } from "../../lib/placement/decide/types.ts";
 import { unreachable } from "../../lib/parsed.ts";
-import type { HeldPod } from "../../lib/placement/decide/report/board.ts";
+import type { GatedSince } from "../../lib/placement/decide/report/board.ts";
 import { DONE, openController, type QueuedController } from "../controller.ts";
 import { type Applied, applyDecision } from "./apply.ts";
 import type { PodPlacementDeps } from "./deps.ts";
@@ -136,7 +136,7 @@ export class PodPlacement {
     return this.#unadmitted.count;
   }
 
-  longestGated(): readonly HeldPod[] {
+  longestGated(): readonly GatedSince[] {
     const nowMs = this.#deps.clock.nowMs();
     return [...this.#gated.values(), ...this.#unlabelled.values()]
       .map(({ namespace, name, creationTimestampMs: sinceMs = nowMs }) => ({ namespace, pod: name, sinceMs }))

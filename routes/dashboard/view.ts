@@ -1,7 +1,7 @@
 // What the dashboard shows, as data.
 import type { TaintProgress } from "../../lib/taints/decide/progress.ts";
 import type { ReportedFailure } from "../../lib/exec_format/reported.ts";
-import type { BoardSnapshot, HeldPod } from "../../lib/placement/decide/report/board.ts";
+import type { BoardSnapshot, GatedSince } from "../../lib/placement/decide/report/board.ts";
 import type { HostState } from "../../lib/oci/limits/host_state.ts";
 import type { ConfigPresence, GatingHealth } from "../../lib/operator/decide/gating_health.ts";
 
@@ -29,7 +29,7 @@ export interface DashboardView {
 export interface GatedView {
   readonly count: number;
   /** The pods that can be named, longest gated first; may be fewer than `count`. */
-  readonly pods: readonly HeldPod[];
+  readonly pods: readonly GatedSince[];
 }
 
 /** One registry that got requests lately; the class of its latest failure alone. */

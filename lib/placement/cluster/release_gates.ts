@@ -14,7 +14,7 @@ import { gatePatch } from "../decide/patch/release_patch.ts";
 
 type GateApi = ReadApi & Pick<KubeApi, "patch">;
 
-export type HeldPodRef = Pick<PodView, "namespace" | "name" | "uid">;
+export type PodRef = Pick<PodView, "namespace" | "name" | "uid">;
 
 export type GateLift =
   | { readonly kind: "lifted" }
@@ -49,7 +49,7 @@ async function lift(api: GateApi, pod: PodView, { signal, shouldContinue }: Lift
       if (failure === "gone") held = undefined;
       // Something refuses the change of labels: the gate alone may pass.
       else if (isRefused && label !== undefined) label = undefined;
-      else if (failure === "stale" && tries++ < TRIES) held = await readHeld(api, pod, signal);
+      else if (failure === "stale" && tries++ < TRIES) held = await readGated(api, pod, signal);
       else throw error;
     }
   }
@@ -67,7 +67,7 @@ async function orFailed(work: () => Promise<GateLift>): Promise<GateLift> {
 /** A client that can only take the gate off. */
 export interface GateLifter {
   /** Reads the pod in its turn, and takes the gate off. Never rejects. */
-  lift(pod: HeldPodRef, options: LiftOptions): Promise<GateLift>;
+  lift(pod: PodRef, options: LiftOptions): Promise<GateLift>;
 }
 
 export function openGateLifter({ api, limiter }: { readonly api: GateApi; readonly limiter: RateLimiter }): GateLifter {
@@ -75,15 +75,15 @@ export function openGateLifter({ api, limiter }: { readonly api: GateApi; readon
     lift: (pod, options) =>
       orFailed(async () => {
         await limiter.wait(options.signal);
-        const held = await readHeld(api, pod, options.signal);
+        const held = await readGated(api, pod, options.signal);
         return held === undefined ? { kind: "gone" } : await lift(api, held, options);
       }),
   };
 }
 
-async function readHeld(
+async function readGated(
   api: ReadApi,
-  { namespace, name, uid }: HeldPodRef,
+  { namespace, name, uid }: PodRef,
   signal: AbortSignal,
 ): Promise<PodView | undefined> {
   const object = await readOptional(api, { type: Resource.pods, namespace, name, signal });

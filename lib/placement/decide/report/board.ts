@@ -49,7 +49,7 @@ export interface BoardSnapshot {
 }
 
 /** A pod that is held now. `sinceMs` is wall time (epoch ms). */
-export interface HeldPod {
+export interface GatedSince {
   readonly namespace: string;
   readonly pod: string;
   readonly sinceMs: number;
