@@ -23,9 +23,9 @@ import {
   answerPatch,
   decideWorkload,
   flavorLabels,
+  type KueueWorkload,
   narrowTemplate,
   parseWorkload,
-  type Workload,
 } from "../../lib/placement/decide/workload.ts";
 import type { ReconcileResult } from "../../lib/k8s/work_queue.ts";
 import { type Controller, DONE, openController, type PlacingDeps, requeueAfter } from "../controller.ts";
@@ -167,7 +167,7 @@ async function decideTemplate(
 
 async function readFlavors(
   { api, signal }: Run,
-  { podSets }: Workload,
+  { podSets }: KueueWorkload,
 ): Promise<ReadonlyMap<string, Readonly<Record<string, string>>>> {
   const names = [...new Set(podSets.flatMap(({ flavors }) => flavors))];
   return new Map(
@@ -179,7 +179,7 @@ async function readFlavors(
 }
 
 /** Narrows the Job as well: Kueue may make a new Workload from it, and its pods get their affinity from it. */
-async function narrowJob(run: Run, workload: Workload, decision: PlacementDecision | undefined): Promise<void> {
+async function narrowJob(run: Run, workload: KueueWorkload, decision: PlacementDecision | undefined): Promise<void> {
   const { api, log, signal } = run;
   const { namespace, job: name } = workload;
   if (name === undefined) return;
@@ -203,7 +203,7 @@ async function narrowJob(run: Run, workload: Workload, decision: PlacementDecisi
   }
 }
 
-async function narrowWorkload(run: Run, workload: Workload, narrowing: JsonPatch): Promise<void> {
+async function narrowWorkload(run: Run, workload: KueueWorkload, narrowing: JsonPatch): Promise<void> {
   if (narrowing.length === 0) return;
   const { namespace, name, resourceVersion } = workload;
   const unchanged = { op: "test", path: "/metadata/resourceVersion", value: resourceVersion } as const;

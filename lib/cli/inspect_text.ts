@@ -8,7 +8,7 @@ import { renderColumns, renderTable } from "./output.ts";
 import { intersectArchitectures, isUsableArchitecture, KNOWN_ARCHITECTURES } from "../arch.ts";
 
 /** A table, and below it the details of each image, with what a narrow terminal leaves out of the table. */
-export function renderInspectedText(images: readonly InspectedImage[], width?: number): string {
+export function renderInspectedText(images: readonly InspectOutput[], width?: number): string {
   const rows = images.map(({ image, architectures, source, requests, findings, error }) => [
     shortenDigest(image),
     error === undefined ? architectures.join(",") || "none" : renderReason(error),
@@ -30,7 +30,7 @@ function shortenDigest(image: string): string {
   return image.replace(/(@[a-z0-9]+:[0-9a-f]{12})[0-9a-f]+$/, "$1…");
 }
 
-function renderDetails(image: InspectedImage, width: number = Infinity): string {
+function renderDetails(image: InspectOutput, width: number = Infinity): string {
   const { error, mirror, digest, mediaType, platforms, findings, trace } = image;
   const credential = image.credential ?? "none (anonymous)";
   const rows: readonly (readonly [label: string, value: string | undefined])[] = [
@@ -92,7 +92,7 @@ function renderTrace(trace: readonly TraceEntry[], width: number): string {
 
 type InspectedError = Pick<InspectionFailure, "kind" | "reason" | "message" | "retryAfterMs">;
 
-export interface InspectedImage {
+export interface InspectOutput {
   readonly image: string;
   readonly resolved: string;
   readonly mirror?: string;
@@ -112,7 +112,7 @@ export function toInspected(
   image: string,
   report: InspectionReport,
   { trace }: { readonly trace: boolean },
-): InspectedImage {
+): InspectOutput {
   const { inspection, resolved, mirror, credentialSource, source, requests } = report;
   const common = {
     image,

@@ -1,7 +1,7 @@
 // What `archway taints` prints. Pure.
 import { printable } from "../json.ts";
 import type { Lifted } from "../taints/cluster/write.ts";
-import type { PlannedPod, TaintPlan } from "../taints/decide/plan.ts";
+import type { PodAcceptance, TaintPlan } from "../taints/decide/plan.ts";
 import { nameSome } from "../cluster/condition.ts";
 import { renderTable } from "./output.ts";
 import type { AppliedTaints } from "./taints_apply.ts";
@@ -38,14 +38,14 @@ export function renderPlan({ nodes, pods, daemonSets, taint: { key, effect } }: 
   ].join("\n");
 }
 
-function acceptance({ accepts, reason }: PlannedPod): string {
+function acceptance({ accepts, reason }: PodAcceptance): string {
   // A policy can repeat what the owner of the pod wrote.
   return reason === "" ? accepts : `${accepts}: ${printable(reason)}`;
 }
 
 /** The pods that refuse the toleration, or may. */
-function exceptions(pods: readonly PlannedPod[]): string {
-  const count = (accepts: PlannedPod["accepts"]): number => pods.filter((pod) => pod.accepts === accepts).length;
+function exceptions(pods: readonly PodAcceptance[]): string {
+  const count = (accepts: PodAcceptance["accepts"]): number => pods.filter((pod) => pod.accepts === accepts).length;
   const parts = [
     ...count("no") === 0 ? [] : [`${count("no")} refuse it`],
     ...count("unknown") === 0 ? [] : [`of ${count("unknown")} that is not known`],

@@ -7,15 +7,15 @@ const SHARDS = 16;
 /** Deno KV takes 2 048 bytes of key; parts longer than this are replaced by their hash. */
 const MAX_PART_CHARACTERS = 300;
 
-export type EntryKind = "digest" | "tag";
+export type RecordKind = "digest" | "tag";
 
-export const ENTRY_KINDS: readonly EntryKind[] = ["digest", "tag"];
+export const ENTRY_KINDS: readonly RecordKind[] = ["digest", "tag"];
 
-export function entryKey(kind: EntryKind, parts: readonly [name: string, ...rest: string[]]): StoreKey {
+export function entryKey(kind: RecordKind, parts: readonly [name: string, ...rest: string[]]): StoreKey {
   return ["archway", LAYOUT, kind, shardOf(parts[0]), ...parts.map(shorten)];
 }
 
-export function kindPrefix(kind: EntryKind): StoreKey {
+export function kindPrefix(kind: RecordKind): StoreKey {
   return ["archway", LAYOUT, kind];
 }
 

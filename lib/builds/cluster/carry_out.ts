@@ -17,7 +17,7 @@ import type { AssembleProblem } from "../../images/assemble/problem.ts";
 import { CHILD_PROBLEMS } from "../../images/index/child.ts";
 import type { Arch } from "../decide/observed.ts";
 import { mismatchOf } from "../decide/reconcile/reuse.ts";
-import type { FailureReason } from "../decide/types.ts";
+import type { BuildFailureReason } from "../decide/types.ts";
 
 export type CarriedOut =
   | { readonly kind: "job created"; readonly arch: string }
@@ -188,7 +188,7 @@ export async function publishImages(
 const IMMUTABLE = /immutab|already exists|cannot be (?:overwritten|moved|updated)|TAG_(?:INVALID|IMMUTABLE)/i;
 
 /** Problems that no retry solves. All others are retried, and the next attempt names the image that is missing. */
-const PERMANENT: Readonly<Record<string, FailureReason>> = {
+const PERMANENT: Readonly<Record<string, BuildFailureReason>> = {
   Unauthorized: "PushDenied",
   PushDenied: "PushDenied",
   MediaTypeRefused: "IndexUnsupported",

@@ -2,7 +2,7 @@
 import type { JsonObject } from "../../json.ts";
 import type { KubeObject } from "../../k8s/types.ts";
 import type { Arch, RegistryQuestion } from "./observed.ts";
-import type { ArchBuild, BuildMode, FailureReason, MachineOSBuildState } from "./types.ts";
+import type { ArchBuild, BuildFailureReason, BuildMode, MachineOSBuildState } from "./types.ts";
 
 export interface ObjectTarget {
   readonly resource: "configs" | "builds" | "pools" | "jobs" | "configMaps" | "secrets";
@@ -57,7 +57,7 @@ export type PublishOutcome =
   /** With `arch`: its image is not what was to be built. Without: the whole cannot be published. */
   | {
     readonly kind: "failed";
-    readonly reason: FailureReason;
+    readonly reason: BuildFailureReason;
     readonly message: string;
     readonly arch?: Arch | undefined;
   };

@@ -62,7 +62,7 @@ export interface PlanError {
   readonly message: string;
 }
 
-const FAILURE_REASONS = [
+const BUILD_FAILURE_REASONS = [
   "DeadlineExceeded",
   "BuildFailed",
   "InvalidContainerfile",
@@ -80,7 +80,7 @@ const FAILURE_REASONS = [
   "DigestMismatch",
 ] as const;
 
-export type FailureReason = typeof FAILURE_REASONS[number];
+export type BuildFailureReason = typeof BUILD_FAILURE_REASONS[number];
 
 export const ARCH_STATES = [
   "Pending",
@@ -109,7 +109,7 @@ export const ArchBuild = z.object({
   startedAt: maybe.text,
   finishedAt: maybe.text,
   attempts: count,
-  /** A {@link FailureReason}, or `JobDeleted`. */
+  /** A {@link BuildFailureReason}, or `JobDeleted`. */
   reason: maybe.text,
   message: maybe.text,
   /** Version of the push secret that was denied. */
@@ -144,7 +144,7 @@ export const IndexState = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("retry"), attempts: count, retryAtMs: z.number(), message: z.string(), tag: maybe.text }),
   z.object({
     kind: z.literal("failed"),
-    reason: z.enum(FAILURE_REASONS).catch("RegistryUnavailable"),
+    reason: z.enum(BUILD_FAILURE_REASONS).catch("RegistryUnavailable"),
     message: z.string(),
     deniedVersion: maybe.text,
   }),

@@ -3,7 +3,7 @@ import { LRUCache } from "lru-cache";
 import type * as z from "zod";
 import type { Clock } from "../../clock.ts";
 import { seal, unseal } from "../../kv/envelope.ts";
-import { entryKey, type EntryKind } from "../../kv/keys.ts";
+import { entryKey, type RecordKind } from "../../kv/keys.ts";
 import { StoreBudget } from "../../kv/prune.ts";
 import type { KeyValueStore } from "../../kv/store.ts";
 import type { AccessScope } from "./access_scope.ts";
@@ -32,7 +32,7 @@ export const MAX_STORED_BYTES = 100 * 1024 * 1024;
 
 interface RecordName {
   readonly scope: AccessScope;
-  readonly kind: EntryKind;
+  readonly kind: RecordKind;
   readonly name: string;
 }
 

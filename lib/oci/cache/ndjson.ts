@@ -5,7 +5,7 @@ import { type DocumentRecord, DocumentSchema, RECORD_VERSION, type TagRecord, Ta
 import { PUBLIC_NAME } from "./access_scope.ts";
 import { canonicalReference, parseReference } from "../reference.ts";
 import { seal, unseal } from "../../kv/envelope.ts";
-import { entryKey, type EntryKind, kindPrefix } from "../../kv/keys.ts";
+import { entryKey, kindPrefix, type RecordKind } from "../../kv/keys.ts";
 import type { KeyValueStore } from "../../kv/store.ts";
 
 interface Imported {
@@ -40,7 +40,7 @@ export async function* exportEntries(store: KeyValueStore, options: ExportOption
 
 async function* publicEntries<T>(
   store: KeyValueStore,
-  { kind, schema, clock, onPrivate }: ExportOptions & { readonly kind: EntryKind; readonly schema: z.ZodType<T> },
+  { kind, schema, clock, onPrivate }: ExportOptions & { readonly kind: RecordKind; readonly schema: z.ZodType<T> },
 ): AsyncGenerator<{ readonly name: string; readonly value: T }> {
   for await (const { key, value } of store.list(kindPrefix(kind))) {
     const found = unseal(value, { v: RECORD_VERSION, nowMs: clock.nowMs(), schema });

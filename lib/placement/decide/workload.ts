@@ -27,7 +27,7 @@ export interface PodSet {
 }
 
 /** A Workload about which something is to be decided. */
-export interface Workload {
+export interface KueueWorkload {
   readonly namespace: string;
   readonly name: string;
   readonly resourceVersion: string;
@@ -43,7 +43,7 @@ export interface Workload {
 }
 
 /** A Workload from its object; undefined where there is nothing to decide: admitted, ended, given up, or not asking. */
-export function parseWorkload(object: KubeObject): Workload | undefined {
+export function parseWorkload(object: KubeObject): KueueWorkload | undefined {
   const { metadata, spec, status } = object;
   const { namespace = "", name, deletionTimestamp, resourceVersion = "", ownerReferences = [] } = metadata;
   const conditions = parseConditions(status);
@@ -65,7 +65,7 @@ export function parseWorkload(object: KubeObject): Workload | undefined {
   return { namespace, name, resourceVersion, job, podSets, sinceMs, hasQuota, check };
 }
 
-function parseCheck(status: unknown): Workload["check"] {
+function parseCheck(status: unknown): KueueWorkload["check"] {
   const checks = listAt(status, "admissionChecks") ?? [];
   const index = checks.findIndex((check) => textAt(check, "name") === ADMISSION_CHECK);
   return textAt(checks[index], "state") === "Pending" ? { index } : undefined;
@@ -92,7 +92,7 @@ export function flavorLabels(flavor: KubeObject | undefined): Readonly<Record<st
 }
 
 export interface WorkloadFacts {
-  readonly workload: Workload;
+  readonly workload: KueueWorkload;
   /** One of each pod set, in order. */
   readonly decisions: readonly PlacementDecision[];
   /** Node labels by flavor. */
@@ -183,7 +183,7 @@ function wordsOf(decision: PlacementDecision | undefined): string {
 }
 
 /** The patch of the status that answers the check. Another answer, or another list of checks, makes it fail. */
-export function answerPatch({ check }: Workload, answer: CheckAnswer, nowMs: number): JsonPatch {
+export function answerPatch({ check }: KueueWorkload, answer: CheckAnswer, nowMs: number): JsonPatch {
   if (check === undefined) return [];
   const at = pointer("status", "admissionChecks", check.index);
   return [

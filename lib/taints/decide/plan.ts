@@ -11,7 +11,7 @@ export interface TaintPlan {
   readonly taint: ArchTaint;
   readonly nodes: readonly PlannedNode[];
   /** Pods that lack the toleration of a node they run, or may run, on. They get it before nodes are tainted. */
-  readonly pods: readonly PlannedPod[];
+  readonly pods: readonly PodAcceptance[];
   /** DaemonSets that would get no pods on these nodes: users must change their templates first. */
   readonly daemonSets: readonly PlannedDaemonSet[];
 }
@@ -23,7 +23,7 @@ export interface PlannedNode {
   readonly reason: string;
 }
 
-export interface PlannedPod {
+export interface PodAcceptance {
   readonly pod: string;
   /** Empty while it is pending. */
   readonly node: string;
@@ -47,7 +47,7 @@ export function planOf(survey: TaintSurvey, trials: ReadonlyMap<string, Trial>):
     architecture: node.reported,
     ...actionOf(verdict),
   }));
-  const pods = survey.needs.map(({ pod, missing }): PlannedPod => ({
+  const pods = survey.needs.map(({ pod, missing }): PodAcceptance => ({
     pod: pod.key,
     node: pod.scope.kind === "node" ? pod.scope.node : "",
     lacks: missing.map(({ value }) => renderTaint(rule, value)),
@@ -63,7 +63,7 @@ export function planOf(survey: TaintSurvey, trials: ReadonlyMap<string, Trial>):
 
 const ACCEPTS = { accepted: "yes", refused: "no", unknown: "unknown" } as const;
 
-function acceptanceOf(trial: Trial): Pick<PlannedPod, "accepts" | "reason"> {
+function acceptanceOf(trial: Trial): Pick<PodAcceptance, "accepts" | "reason"> {
   return { accepts: ACCEPTS[trial.kind], reason: trial.kind === "accepted" ? "" : trial.why };
 }
 

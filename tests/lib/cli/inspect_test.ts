@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { type InspectedImage, renderInspectedText, toInspected } from "../../../lib/cli/inspect_text.ts";
+import { type InspectOutput, renderInspectedText, toInspected } from "../../../lib/cli/inspect_text.ts";
 import { foldLines, renderDocument, terminalLogger } from "../../../lib/cli/output.ts";
 import { tooLong } from "./support.ts";
 import { NO_REQUESTS } from "../../../lib/oci/request_log.ts";
@@ -26,7 +26,7 @@ const GOOD = makeReport(makePlatforms({ platforms: PLATFORMS, findings: [PIN] })
 const REFUSED = { kind: "permanent", reason: "Unauthorized", message: "Cannot read it.", registry: "a.test" } as const;
 const FAILED = makeReport({ kind: "failed", failure: REFUSED }, { resolved: "a.test/b:v1", access: "private" });
 
-function inspected(trace: boolean): readonly InspectedImage[] {
+function inspected(trace: boolean): readonly InspectOutput[] {
   return [
     toInspected(`a.test/team/app@${DIGEST}`, GOOD, { trace }),
     toInspected("a.test/b:v1", FAILED, { trace }),

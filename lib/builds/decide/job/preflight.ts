@@ -10,12 +10,12 @@ import {
   type RegistryWait,
   type RenderedConfig,
 } from "../observed.ts";
-import type { BuildPlan, FailureReason } from "../types.ts";
+import type { BuildFailureReason, BuildPlan } from "../types.ts";
 import type { Taint, TolerationPlan } from "../../../cluster/taint.ts";
 
 export interface PreflightFailure {
   readonly arch: Arch;
-  readonly reason: FailureReason;
+  readonly reason: BuildFailureReason;
   readonly message: string;
 }
 
@@ -61,7 +61,7 @@ function baseImagesOf({ osImageURL, extensionsImage, extensions, kernelType }: R
 }
 
 function staticFailures({ plan, rendered, archs }: PreflightInput): readonly PreflightFailure[] {
-  const forAll = (reason: FailureReason, message: string): readonly PreflightFailure[] =>
+  const forAll = (reason: BuildFailureReason, message: string): readonly PreflightFailure[] =>
     archs.map((arch) => ({ arch, reason, message }));
   if (!isRecordable(plan.repository)) {
     const message =

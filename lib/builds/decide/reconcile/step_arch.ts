@@ -7,7 +7,7 @@ import type { BuildFacts } from "../facts.ts";
 import { type JobObservation, questionKey, type RegistryWait, type StartingPod } from "../observed.ts";
 import { missingInputs } from "../optional_inputs.ts";
 import { jobStateOf } from "../status/aggregate.ts";
-import type { ArchBuild, ArchPlan, FailureReason } from "../types.ts";
+import type { ArchBuild, ArchPlan, BuildFailureReason } from "../types.ts";
 import { ASK_AGAIN_MS, deletion, normal, part, type Scope, warning } from "./part.ts";
 import { decideReuse, mismatchOf } from "./reuse.ts";
 import type { PartialDecision } from "../effects.ts";
@@ -57,7 +57,7 @@ function stay(next: ArchBuild, given: Partial<PartialDecision> = {}): ArchStep {
 
 export function failedArch(
   one: ArchBuild,
-  { reason, message = one.message }: { readonly reason: FailureReason; readonly message?: string },
+  { reason, message = one.message }: { readonly reason: BuildFailureReason; readonly message?: string },
   { nowMs, secretVersions }: Pick<BuildFacts, "nowMs" | "secretVersions">,
 ): ArchBuild {
   const denied = reason === "PushDenied" ? { deniedVersion: secretVersions.push } : {};
@@ -214,7 +214,7 @@ function judgePushed(
   const { facts, plan, job, reference, isLate } = context;
   const question = { kind: "image", reference } as const;
   const answer = facts.answers.get(questionKey(question));
-  const failed = (reason: FailureReason, message: string): ArchStep =>
+  const failed = (reason: BuildFailureReason, message: string): ArchStep =>
     stay(failedArch(known, { reason, message }, facts));
   switch (answer?.kind) {
     case undefined:

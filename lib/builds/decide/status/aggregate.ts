@@ -1,5 +1,5 @@
 // From the states of the architectures to the state of the whole build.
-import type { ArchBuild, ArchState, FailureReason, IndexState, MachineOSBuildState } from "../types.ts";
+import type { ArchBuild, ArchState, BuildFailureReason, IndexState, MachineOSBuildState } from "../types.ts";
 import { type Condition, isTrue, type NewCondition, withTime } from "../../../cluster/condition.ts";
 import type { JobObservation, MachineOSBuild } from "../observed.ts";
 import { BuildCondition } from "../names.ts";
@@ -59,7 +59,7 @@ export const BAD_CONTAINERFILE_EXIT_CODE = 65;
 
 export type JobState =
   | { readonly kind: "Prepared" | "Building" | "Succeeded" | "Interrupted" }
-  | { readonly kind: "Failed"; readonly reason: FailureReason; readonly message: string };
+  | { readonly kind: "Failed"; readonly reason: BuildFailureReason; readonly message: string };
 
 export function jobStateOf(job: JobObservation): JobState {
   const { active, succeeded, failed, uncounted, conditions } = job;

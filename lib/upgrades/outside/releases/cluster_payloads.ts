@@ -38,7 +38,7 @@ export class ClusterPayloads implements Disposable {
   readonly #options: ClusterPayloadsOptions;
   readonly #access: ReturnType<typeof openRegistryAccess>;
   readonly #reads: SharedCalls<Payload>;
-  #pulled: PullCredentials = NO_CREDENTIALS;
+  #pulled: PayloadCredentials = NO_CREDENTIALS;
 
   constructor(options: ClusterPayloadsOptions) {
     const { registries: config, clock } = options;
@@ -66,18 +66,18 @@ export class ClusterPayloads implements Disposable {
   }
 }
 
-export interface PullCredentials {
+export interface PayloadCredentials {
   readonly credentials: readonly Credential[];
   readonly problem?: string;
 }
 
-const NO_CREDENTIALS: PullCredentials = { credentials: [] };
+const NO_CREDENTIALS: PayloadCredentials = { credentials: [] };
 
 /** None where the secret is absent, forbidden or malformed, since the image may be public. */
 export async function readCredentials(
   { api, pullSecret, log }: Pick<ClusterPayloadsOptions, "api" | "pullSecret" | "log">,
   signal: AbortSignal,
-): Promise<PullCredentials> {
+): Promise<PayloadCredentials> {
   if (pullSecret === undefined) return NO_CREDENTIALS;
   const { namespace, name } = pullSecret;
   const read = readOptional(api, { type: Resource.secrets, namespace, name, signal });

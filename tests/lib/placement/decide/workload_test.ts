@@ -9,7 +9,7 @@ import {
   flavorLabels,
   narrowTemplate,
   parseWorkload,
-  type Workload,
+  type KueueWorkload,
 } from "../../../../lib/placement/decide/workload.ts";
 import type { KubeObject } from "../../../../lib/k8s/types.ts";
 import {
@@ -77,7 +77,7 @@ function rawWorkload(images: readonly string[], changes: Changes = {}): KubeObje
   };
 }
 
-function workloadOf(raw: KubeObject): Workload {
+function workloadOf(raw: KubeObject): KueueWorkload {
   const workload = parseWorkload(raw);
   assert.ok(workload !== undefined, "there is something to decide");
   return workload;
