@@ -14,7 +14,7 @@ import type { Credential } from "./credential.ts";
 import { InspectionError } from "./errors.ts";
 import { fingerprintOf } from "./fingerprint.ts";
 import { type EndpointDeps, sendToEndpoint } from "./http/endpoint_request.ts";
-import type { Answer, Exchange } from "./http/exchange.ts";
+import type { RegistryRequest, RegistryResponse } from "./http/exchange.ts";
 import type { InspectionContext } from "./request_log.ts";
 import type { ImageLimits } from "./limits/image_limits.ts";
 import { pauseOf } from "./limits/outcome.ts";
@@ -35,7 +35,7 @@ interface RepositoryClientOptions {
 }
 
 export type RepositoryMessage = Pick<
-  Exchange,
+  RegistryRequest,
   "kind" | "method" | "maxBytes" | "accept" | "body" | "timeouts" | "isStreamed"
 >;
 
@@ -44,14 +44,14 @@ export interface RepositoryRequest {
   readonly urlBy: (scheme: "https" | "http") => URL;
   readonly signal?: AbortSignal | undefined;
   /** Whether the answer ends the search for a credential. */
-  readonly isFinal: (answer: Answer, isLoggedIn: boolean) => boolean;
+  readonly isFinal: (answer: RegistryResponse, isLoggedIn: boolean) => boolean;
   /** Whether a refusal without a challenge means that the host's root must be read. */
   readonly mayReadRoot: boolean;
 }
 
 export type RepositoryAnswer =
-  | { readonly kind: "answered"; readonly answer: Answer; readonly credential: Credential | undefined }
-  | { readonly kind: "refused"; readonly answer: Answer | undefined };
+  | { readonly kind: "answered"; readonly answer: RegistryResponse; readonly credential: Credential | undefined }
+  | { readonly kind: "refused"; readonly answer: RegistryResponse | undefined };
 
 type Refusal = Extract<RepositoryAnswer, { kind: "refused" }> & Omit<AfterRefusal, "again">;
 
@@ -82,7 +82,7 @@ export class RepositoryClient {
     return this.#deps.limits;
   }
 
-  pauseOf(answer: Answer): number | undefined {
+  pauseOf(answer: RegistryResponse): number | undefined {
     return pauseOf(answer, this.#deps.clock.nowMs());
   }
 
@@ -139,7 +139,7 @@ export class RepositoryClient {
   async #send(
     { message, urlBy, signal = this.context.signal }: RepositoryRequest,
     authorization: Authorization,
-  ): Promise<Answer> {
+  ): Promise<RegistryResponse> {
     const { endpoint, context } = this;
     const header = authorization.kind === "header" ? authorization.header : undefined;
     return await sendToEndpoint(this.#deps, {
@@ -154,7 +154,7 @@ export class RepositoryClient {
   }
 }
 
-function answered(answer: Answer, authorization: Authorization): Attempt {
+function answered(answer: RegistryResponse, authorization: Authorization): Attempt {
   return { kind: "answered", answer, credential: usedBy(authorization) };
 }
 
@@ -168,6 +168,6 @@ function rateLimitOf(error: unknown): InspectionError {
   throw error;
 }
 
-function isLimit(sent: Answer | InspectionError): boolean {
+function isLimit(sent: RegistryResponse | InspectionError): boolean {
   return sent instanceof InspectionError || sent.status === 429;
 }

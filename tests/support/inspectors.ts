@@ -14,7 +14,7 @@ import type { HostState } from "../../lib/oci/limits/host_state.ts";
 import { RegistryInspector } from "../../lib/oci/registry_inspector.ts";
 import type { InspectionReport, Inspector, PlannedRequest, RegistryLookups } from "../../lib/oci/inspector.ts";
 import { type Caller, callersOf } from "../../lib/oci/callers.ts";
-import type { Exchange } from "../../lib/oci/http/exchange.ts";
+import type { RegistryRequest } from "../../lib/oci/http/exchange.ts";
 import { NO_PROXIES, type ProxySettings } from "../../lib/oci/http/proxy.ts";
 import type { Endpoint, EndpointTransport, PullPlan, PullPlanner } from "../../lib/oci/pull_plan.ts";
 import { RequestLog } from "../../lib/oci/request_log.ts";
@@ -44,7 +44,7 @@ export function openTransport(more: Partial<TransportDeps> = {}): Transport {
 }
 
 /** A GET without TLS, for a pod. */
-export function makeExchange(url: string, more: Partial<Exchange> = {}): Exchange {
+export function makeExchange(url: string, more: Partial<RegistryRequest> = {}): RegistryRequest {
   const common = { method: "GET", transport: PLAIN, maxBytes: 1_000, kind: "manifestGet" } as const;
   const callers = callersOf({ namespace: "team", priority: "gated" });
   return { ...common, requestLog: new RequestLog(), callers, url: new URL(url), ...more };

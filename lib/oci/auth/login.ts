@@ -9,7 +9,7 @@ import { orAborted } from "../../clock.ts";
 import type { Credential } from "../credential.ts";
 import { InspectionError, inspectionError } from "../errors.ts";
 import { type EndpointDeps, sendToEndpoint } from "../http/endpoint_request.ts";
-import { type AnonymousAuthorization, type Answer, isSendable } from "../http/exchange.ts";
+import { type AnonymousAuthorization, isSendable, type RegistryResponse } from "../http/exchange.ts";
 import { rootUrl } from "../image/document.ts";
 import type { InspectionContext } from "../request_log.ts";
 import { type Endpoint, transportElsewhere } from "../pull_plan.ts";
@@ -92,7 +92,7 @@ export class Login {
   /** What a refusal leads to. Throws InspectionError where the token server fails, or a password would be sent in the clear. */
   async authorizeAfterRefusal(
     tried: Authorization,
-    { answer, mayReadRoot }: { readonly answer: Answer; readonly mayReadRoot: boolean },
+    { answer, mayReadRoot }: { readonly answer: RegistryResponse; readonly mayReadRoot: boolean },
   ): Promise<AfterRefusal> {
     const { challenges, endpoint } = this.#deps;
     const { credential, challenge: expected } = tried;
@@ -114,7 +114,7 @@ export class Login {
   }
 
   /** The repository's own challenge for the credential; undefined when the answer has none that counts. */
-  #offeredBy(answer: Answer, { credential, kind }: Authorization): Challenge | undefined {
+  #offeredBy(answer: RegistryResponse, { credential, kind }: Authorization): Challenge | undefined {
     const isRefused = answer.status === 401 || answer.status === 403 && kind !== "header";
     const challenge = isRefused && answer.redirect?.isSameOrigin !== false ? challengeOf(answer) : undefined;
     if (challenge === undefined) return undefined;
@@ -169,7 +169,7 @@ export class Login {
   }
 
   /** A registry may redirect to another one that gives even public images only to those with an anonymous token. */
-  async #anonymouslyElsewhere(answer: Answer): Promise<Authorization | undefined> {
+  async #anonymouslyElsewhere(answer: RegistryResponse): Promise<Authorization | undefined> {
     const { context, endpoint, rights, tokens } = this.#deps;
     const { redirect, status } = answer;
     const challenge = challengeOf(answer);
@@ -209,7 +209,7 @@ export class Login {
 }
 
 /** The challenge to answer: a token rather than the password itself. */
-function challengeOf(answer: Answer): Challenge | undefined {
+function challengeOf(answer: RegistryResponse): Challenge | undefined {
   const offered = parseChallenges(answer.headers.get("www-authenticate") ?? "");
   return offered.find(({ kind }) => kind === "bearer") ?? offered[0];
 }

@@ -6,7 +6,7 @@ import { SharedCalls } from "../shared_calls.ts";
 import { pauseOf } from "../limits/outcome.ts";
 import type { RequestLimiter } from "../limits/request_limiter.ts";
 import { inspectionError } from "../errors.ts";
-import { type Answer, isSendable } from "../http/exchange.ts";
+import { isSendable, type RegistryResponse } from "../http/exchange.ts";
 import { fingerprintOf } from "../fingerprint.ts";
 import { tokenExchange, type TokenRequest } from "./token_exchange.ts";
 import type { Transport } from "../http/transport.ts";
@@ -94,7 +94,7 @@ function keyOf({ endpoint, challenge, scopes, credential }: TokenRequest): strin
   return JSON.stringify([endpoint.host, challenge.realm, challenge.service, scopes, fingerprintOf(credential)]);
 }
 
-function realmFailed({ endpoint }: TokenRequest, answer: Answer, nowMs: number): Error {
+function realmFailed({ endpoint }: TokenRequest, answer: RegistryResponse, nowMs: number): Error {
   const { status } = answer;
   const reason = status === 429 ? "RateLimited" : "ServerError";
   const message = `Cannot log in to "${endpoint.host}": its token server answered ${status}.`;

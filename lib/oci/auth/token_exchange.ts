@@ -2,7 +2,7 @@
 import type { Challenge } from "./challenge.ts";
 import type { Credential } from "../credential.ts";
 import { inspectionError } from "../errors.ts";
-import type { Exchange } from "../http/exchange.ts";
+import type { RegistryRequest } from "../http/exchange.ts";
 import type { InspectionContext } from "../request_log.ts";
 import { type Endpoint, transportElsewhere } from "../pull_plan.ts";
 
@@ -17,7 +17,7 @@ export interface TokenRequest {
 const MAX_TOKEN_BYTES = 1024 * 1024;
 
 /** GET with Basic (or nothing) for passwords, POST with the refresh token for identity tokens. */
-export function tokenExchange({ endpoint, challenge, scopes, credential, context }: TokenRequest): Exchange {
+export function tokenExchange({ endpoint, challenge, scopes, credential, context }: TokenRequest): RegistryRequest {
   const url = realmUrl(endpoint, challenge.realm);
   const isSameHost = url.host === endpoint.host;
   const transport = isSameHost ? endpoint.transport : transportElsewhere(endpoint.transport, endpoint.host, url);

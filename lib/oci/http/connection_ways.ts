@@ -2,7 +2,7 @@
 import { LRUCache } from "lru-cache";
 import { InspectionError } from "../errors.ts";
 import type { ClientCertificate, Endpoint, EndpointTransport } from "../pull_plan.ts";
-import type { Answer } from "./exchange.ts";
+import type { RegistryResponse } from "./exchange.ts";
 
 interface ConnectionWay {
   readonly scheme: "https" | "http";
@@ -28,8 +28,8 @@ export class ConnectionWays {
   /** Sends in one way after the other until one works; the result of the last one counts. */
   async tryEach(
     endpoint: Endpoint,
-    send: (scheme: ConnectionWay["scheme"], transport: EndpointTransport) => Promise<Answer>,
-  ): Promise<Answer> {
+    send: (scheme: ConnectionWay["scheme"], transport: EndpointTransport) => Promise<RegistryResponse>,
+  ): Promise<RegistryResponse> {
     const ways = this.#inOrder(endpoint);
     let failure: unknown;
     for (const [at, way] of ways.entries()) {

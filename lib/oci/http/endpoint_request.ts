@@ -3,7 +3,7 @@ import type { RequestLimiter } from "../limits/request_limiter.ts";
 import type { Endpoint } from "../pull_plan.ts";
 import type { InspectionContext } from "../request_log.ts";
 import type { ConnectionWays } from "./connection_ways.ts";
-import type { Answer, Exchange } from "./exchange.ts";
+import type { RegistryRequest, RegistryResponse } from "./exchange.ts";
 import type { Transport } from "./transport.ts";
 
 export interface EndpointDeps {
@@ -15,7 +15,7 @@ export interface EndpointDeps {
 interface EndpointRequest {
   readonly endpoint: Endpoint;
   readonly context: Pick<InspectionContext, "callers" | "log">;
-  readonly message: Omit<Exchange, "url" | "transport" | "headers" | "callers" | "requestLog">;
+  readonly message: Omit<RegistryRequest, "url" | "transport" | "headers" | "callers" | "requestLog">;
   readonly urlBy: (scheme: "https" | "http") => URL;
   readonly signal: AbortSignal;
   /** The registry counts the requests of one login, and of none, together. */
@@ -28,7 +28,7 @@ interface EndpointRequest {
 export async function sendToEndpoint(
   { transport, limiter, ways }: EndpointDeps,
   { endpoint, context, message, urlBy, signal, account, repository }: EndpointRequest,
-): Promise<Answer> {
+): Promise<RegistryResponse> {
   const { host, headers } = endpoint;
   const { callers, log: requestLog } = context;
   const common = { ...message, headers, callers, requestLog };

@@ -15,7 +15,7 @@ export interface ExchangeBody {
 }
 
 /** A request. What of it is secret (`authorization`, `headers`, `form`) never crosses to another origin. */
-export interface Exchange {
+export interface RegistryRequest {
   /** GET and HEAD read; a POST with a form is a login; everything else writes. */
   readonly method: "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE";
   readonly url: URL;
@@ -43,7 +43,7 @@ export interface AnonymousAuthorization {
 }
 
 /** A request on its way. The path it was redirected to may be a secret, as that of a signed address is. */
-export type Hop = Exchange & { readonly hidesPath?: true; readonly redirect?: Redirect };
+export type Hop = RegistryRequest & { readonly hidesPath?: true; readonly redirect?: Redirect };
 
 interface Redirect {
   readonly origin: string;
@@ -51,7 +51,7 @@ interface Redirect {
   readonly isSameOrigin: boolean;
 }
 
-export interface Answer {
+export interface RegistryResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly body: Uint8Array<ArrayBuffer>;
@@ -66,7 +66,7 @@ export function isSendable(text: string): boolean {
 }
 
 /** The headers to send. Throws Unauthorized when the credential is none that a header can hold. */
-export function headersOf(exchange: Exchange, userAgent: string): Headers {
+export function headersOf(exchange: RegistryRequest, userAgent: string): Headers {
   const { accept, authorization, form, body } = exchange;
   const headers = new Headers({ ...exchange.headers });
   headers.set("user-agent", userAgent);
@@ -125,11 +125,11 @@ export function failed(hop: Hop, reason: FailureReason, what: string, cause?: un
 }
 
 /** Whether an exchange changes what the registry has. It goes to the address it is for and is never redirected. */
-export function isWrite({ method, form }: Exchange): boolean {
+export function isWrite({ method, form }: RegistryRequest): boolean {
   return method !== "GET" && method !== "HEAD" && form === undefined;
 }
 
-export function loginOf({ authorization, headers = {}, form }: Exchange): TraceEntry["authorization"] {
+export function loginOf({ authorization, headers = {}, form }: RegistryRequest): TraceEntry["authorization"] {
   if (form !== undefined) return "form";
   const configured = Object.keys(headers).some((name) => name.toLowerCase() === "authorization");
   if (authorization === undefined) return configured ? "other" : undefined;

@@ -7,10 +7,8 @@ import { InspectionError } from "../errors.ts";
 import type { ImageLimits } from "../limits/image_limits.ts";
 import { collectBody, FREE_BYTES, type TakeMemory } from "./body.ts";
 import {
-  type Answer,
   classify,
   concealed,
-  type Exchange,
   failed,
   headersOf,
   type Hop,
@@ -18,6 +16,8 @@ import {
   loginOf,
   pathOf,
   redirected,
+  type RegistryRequest,
+  type RegistryResponse,
 } from "./exchange.ts";
 import type { TraceEntry } from "../request_log.ts";
 import { proxyFor, type ProxySettings } from "./proxy.ts";
@@ -43,7 +43,7 @@ export interface TransportDeps {
   /** Who reads what failed: to `tenants` (default) messages show nothing of a network that they cannot reach. */
   readonly audience?: "tenants" | "caller" | undefined;
   /** Of exchanges that bring none. */
-  readonly timeouts: NonNullable<Exchange["timeouts"]>;
+  readonly timeouts: NonNullable<RegistryRequest["timeouts"]>;
 }
 
 interface Deadline {
@@ -68,7 +68,7 @@ export class Transport implements Disposable {
   }
 
   /** Throws InspectionError when no whole answer comes; any HTTP status is an answer. */
-  async send(exchange: Exchange, signal: AbortSignal): Promise<Answer> {
+  async send(exchange: RegistryRequest, signal: AbortSignal): Promise<RegistryResponse> {
     const deadline = new AbortController();
     const { headersMs, totalMs } = exchange.timeouts ?? this.#deps.timeouts;
     const headersTimer = setTimeout(() => deadline.abort(), headersMs);
@@ -88,7 +88,7 @@ export class Transport implements Disposable {
     }
   }
 
-  async #follow(exchange: Exchange, { within, onHeaders }: Deadline): Promise<Answer> {
+  async #follow(exchange: RegistryRequest, { within, onHeaders }: Deadline): Promise<RegistryResponse> {
     let hop: Hop = exchange;
     for (let redirects = 0;; redirects++) {
       const addresses = hop.transport.declared ? undefined : await this.#guard(hop, within);
@@ -115,7 +115,7 @@ export class Transport implements Disposable {
     return guardAddress(url.host, { resolve, signal });
   }
 
-  async #sendHop(guarded: GuardedHop, { within, onHeaders }: Deadline): Promise<Answer> {
+  async #sendHop(guarded: GuardedHop, { within, onHeaders }: Deadline): Promise<RegistryResponse> {
     const { hop } = guarded;
     const { requestLog, url, method } = hop;
     const startedMs = this.#deps.clock.monotonicMs();
@@ -180,7 +180,7 @@ export class Transport implements Disposable {
     return this.#pinnedHosts.fetch(url, { trusted, nowMs: this.#deps.clock.nowMs(), verified, pinned: unverified });
   }
 
-  #clientFor(exchange: Exchange): Deno.HttpClient {
+  #clientFor(exchange: RegistryRequest): Deno.HttpClient {
     const { caCertificates, clientCertificates = [] } = exchange.transport;
     const key = JSON.stringify([caCertificates, clientCertificates[0]]);
     const client = this.#clients.get(key) ?? openClient(exchange);
@@ -230,7 +230,7 @@ async function readBody(response: Response, { hop, take }: {
 }
 
 /** HTTP/1.1: with HTTP/2 the runtime waits 40 ms on small answers. */
-function openClient(exchange: Exchange): Deno.HttpClient {
+function openClient(exchange: RegistryRequest): Deno.HttpClient {
   const { caCertificates, clientCertificates: [own] = [] } = exchange.transport;
   const tls = own === undefined ? {} : { cert: own.certificate, key: own.key };
   try {

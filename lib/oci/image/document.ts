@@ -4,7 +4,7 @@ import type { Credential } from "../credential.ts";
 import { type InspectionError, inspectionError } from "../errors.ts";
 import type { Endpoint, PlannedEndpoint } from "../pull_plan.ts";
 import { isDigest, nameAt } from "../reference.ts";
-import type { Answer } from "../http/exchange.ts";
+import type { RegistryResponse } from "../http/exchange.ts";
 
 /** A `head` is that of a manifest, for its digest; a `child` is a manifest that an index lists. */
 export interface DocumentName {
@@ -50,7 +50,7 @@ export function toDocument(
   endpoint: Endpoint,
   { document, answer, credential }: {
     readonly document: DocumentName;
-    readonly answer: Answer;
+    readonly answer: RegistryResponse;
     readonly credential: Credential | undefined;
   },
 ): RegistryDocument {

@@ -1,6 +1,6 @@
 // A repository that is written to: manifests, blobs by mount, and the requests that uploads are made of.
 import type { Credential } from "../credential.ts";
-import type { Answer } from "../http/exchange.ts";
+import type { RegistryResponse } from "../http/exchange.ts";
 import { documentUrl, rootUrl } from "../image/document.ts";
 import { MANIFEST_MEDIA_TYPES } from "../image/manifest.ts";
 import type { PlannedEndpoint } from "../pull_plan.ts";
@@ -134,7 +134,7 @@ export class TargetRepository {
       readonly digest?: string | undefined;
       readonly signal?: AbortSignal | undefined;
     },
-  ): Promise<Answer | undefined> {
+  ): Promise<RegistryResponse | undefined> {
     return await this.#send({
       message: { kind: "other", ...message },
       urlBy: (scheme) => this.#locationUrl(location, { scheme, digest }),
@@ -143,11 +143,11 @@ export class TargetRepository {
   }
 
   /** The upload after an answer to one of its requests; as it was when the answer names no other place. */
-  next(upload: UploadSession, answer: Answer): UploadSession {
+  next(upload: UploadSession, answer: RegistryResponse): UploadSession {
     return answer.headers.has("location") ? { ...this.#sessionOf(answer), ...keptLeast(upload) } : upload;
   }
 
-  uploadRefused(answer: Answer | undefined, digest: string): PushError {
+  uploadRefused(answer: RegistryResponse | undefined, digest: string): PushError {
     return this.#refusal(answer, `push blob ${this.#nameOf(digest)}`);
   }
 
@@ -160,7 +160,7 @@ export class TargetRepository {
   }
 
   /** The answer; undefined when no credential is taken without any. The credential that worked comes first next time. */
-  async #send({ message, urlBy, signal }: Write): Promise<Answer | undefined> {
+  async #send({ message, urlBy, signal }: Write): Promise<RegistryResponse | undefined> {
     const all = this.endpoint.credentials;
     const accepted = this.#accepted;
     const order = accepted === undefined ? all : [accepted, ...all.filter((one) => one !== accepted)];
@@ -181,7 +181,7 @@ export class TargetRepository {
     return url;
   }
 
-  #sessionOf({ headers }: Answer): UploadSession {
+  #sessionOf({ headers }: RegistryResponse): UploadSession {
     const location = headers.get("location") ?? "";
     const least = Number(headers.get("oci-chunk-min-length") ?? 0);
     // Throws here rather than at the next request, where a stream may have begun.
@@ -206,7 +206,7 @@ export class TargetRepository {
     return url;
   }
 
-  #refusal(answer: Answer | undefined, what: string): PushError {
+  #refusal(answer: RegistryResponse | undefined, what: string): PushError {
     const registry = this.endpoint.host;
     const { kind, reason, says } = judgeRefusal(answer ?? { status: 401, body: new Uint8Array() });
     const tried = [...new Set(this.endpoint.credentials.map(({ source }) => source))];
@@ -229,7 +229,7 @@ function isSamePlace(named: URL, own: URL): boolean {
 }
 
 /** Not "who are you"; nor "not there" to a client that is not logged in, which some registries say instead. */
-function isFinalWrite({ status }: Answer, isLoggedIn: boolean): boolean {
+function isFinalWrite({ status }: RegistryResponse, isLoggedIn: boolean): boolean {
   return status !== 401 && status !== 403 && (status !== 404 || isLoggedIn);
 }
 

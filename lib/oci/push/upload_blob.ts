@@ -1,6 +1,6 @@
 // Uploads one blob in the form that the registry takes. Lost pieces are sent again; what is not finished is cancelled.
 import { InspectionError, inspectionError } from "../errors.ts";
-import type { Answer, ExchangeBody } from "../http/exchange.ts";
+import type { ExchangeBody, RegistryResponse } from "../http/exchange.ts";
 import { GUARDED_TIMEOUTS, IdleGuard, type IdleLimits } from "./idle_guard.ts";
 import type { TargetRepository, UploadSession } from "./target_repository.ts";
 import { firstForm, nextForm, type UploadForm } from "./upload_form.ts";
@@ -20,7 +20,7 @@ interface UploadOptions {
 
 type UploadStep =
   | { readonly kind: "stored" }
-  | { readonly kind: "refused"; readonly answer: Answer | undefined }
+  | { readonly kind: "refused"; readonly answer: RegistryResponse | undefined }
   /** The connection was cut, as a proxy does that has seen enough. */
   | { readonly kind: "broken"; readonly error: InspectionError };
 
@@ -148,7 +148,7 @@ class BlobUpload {
     }
   }
 
-  async #patch(body: ExchangeBody): Promise<Answer | InspectionError | undefined> {
+  async #patch(body: ExchangeBody): Promise<RegistryResponse | InspectionError | undefined> {
     const { target, signal } = this.#options;
     const message = { method: "PATCH", body, timeouts: PIECE_TIMEOUTS } as const;
     try {
@@ -180,7 +180,7 @@ class BlobUpload {
   }
 
   /** Throws when the registry says that it has stored something else. */
-  #ended(answer: Answer | undefined): UploadStep {
+  #ended(answer: RegistryResponse | undefined): UploadStep {
     if (answer?.status !== 201 && answer?.status !== 204) return { kind: "refused", answer };
     const { target } = this.#options;
     const { digest } = this.#blob;

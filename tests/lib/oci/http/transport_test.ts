@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { InspectionError } from "../../../../lib/oci/errors.ts";
 import { RequestLog } from "../../../../lib/oci/request_log.ts";
-import type { Exchange } from "../../../../lib/oci/http/exchange.ts";
+import type { RegistryRequest } from "../../../../lib/oci/http/exchange.ts";
 import type { Transport, TransportDeps } from "../../../../lib/oci/http/transport.ts";
 import type { FailureReason } from "../../../../lib/oci/types.ts";
 import { issueLoopbackCertificates } from "../../../../playground/listen.ts";
@@ -11,11 +11,11 @@ import { callersOf } from "../../../../lib/oci/callers.ts";
 import { ImageLimits } from "../../../../lib/oci/limits/image_limits.ts";
 import { turn } from "../../../support/until.ts";
 
-function failure(transport: Transport, exchange: Exchange): Promise<InspectionError> {
+function failure(transport: Transport, exchange: RegistryRequest): Promise<InspectionError> {
   return errorOf(transport.send(exchange, new AbortController().signal));
 }
 
-async function reasonOf(transport: Transport, exchange: Exchange): Promise<FailureReason> {
+async function reasonOf(transport: Transport, exchange: RegistryRequest): Promise<FailureReason> {
   return (await failure(transport, exchange)).failure.reason;
 }
 
@@ -78,7 +78,7 @@ Deno.test("send() unpacks gzip and counts the unpacked bytes, with and without v
     const headers = { "content-encoding": "gzip" };
     registry.intercept = async ({ path }) =>
       new Response(await gzip(path === "/small" ? "small" : "0".repeat(5_000)), { headers });
-    const at = (path: string): Exchange => get(registry.origin + path, { transport: INSECURE });
+    const at = (path: string): RegistryRequest => get(registry.origin + path, { transport: INSECURE });
     assert.equal(new TextDecoder().decode((await transport.send(at("/small"), signal)).body), "small");
     assert.equal(await reasonOf(transport, at("/bomb")), "TooLarge");
   }
@@ -186,7 +186,7 @@ Deno.test("send() traces how it logged in, never with what", async () => {
   registry.intercept = () => new Response("hello");
   const requestLog = new RequestLog();
   const form = new URLSearchParams({ refresh_token: "c4nary" });
-  const ways: readonly Partial<Exchange>[] = [
+  const ways: readonly Partial<RegistryRequest>[] = [
     {},
     { authorization: "Basic c4nary" },
     { authorization: "Bearer c4nary" },
@@ -243,7 +243,7 @@ Deno.test("send() refuses a credential that no header can hold without repeating
 });
 
 /** A TLS server that sends these bytes to whoever asks. */
-async function sendRaw(answer: string, exchange: (origin: string) => Exchange): Promise<InspectionError> {
+async function sendRaw(answer: string, exchange: (origin: string) => RegistryRequest): Promise<InspectionError> {
   const listener = Deno.listenTls({ hostname: "127.0.0.1", port: 0, ...certificates.serving });
   using transport = openTransport();
   const failing = failure(transport, exchange(`https://127.0.0.1:${listener.addr.port}`));

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { Answer } from "../../../../lib/oci/http/exchange.ts";
+import type { RegistryResponse } from "../../../../lib/oci/http/exchange.ts";
 import type { EndpointTransport } from "../../../../lib/oci/pull_plan.ts";
 import { issueLoopbackCertificates } from "../../../../playground/listen.ts";
 import { errorOf, makeExchange as write, openTransport, PLAIN } from "../../../support/inspectors.ts";
@@ -79,7 +79,7 @@ for (const [name, reach] of WAYS) {
     using transport = openTransport();
     registry.intercept = () => new Response(PART.repeat(PARTS));
     const get = { isStreamed: true, transport: reach };
-    const answer: Answer = await transport.send(write(`${registry.origin}/v2/a`, get), signal);
+    const answer: RegistryResponse = await transport.send(write(`${registry.origin}/v2/a`, get), signal);
     assert.equal(answer.body.byteLength, 0);
     assert.ok(await new Response(answer.stream).text() === PART.repeat(PARTS), "more than maxBytes, and whole");
   });
