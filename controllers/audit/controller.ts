@@ -202,7 +202,7 @@ async function* youngPods(
   const scope = namespace === ALL_NAMESPACES ? {} : { namespace };
   for await (const object of listAll(api, Resource.pods, { ...scope, signal })) {
     const pod = parsePod(object);
-    const createdMs = pod?.creationTimestampMs ?? 0;
+    const createdMs = pod?.createdMs ?? 0;
     const ageMs = serverNowMs(clock, api) - createdMs;
     if (pod === undefined || ageMs > CATCH_UP_MS || pod.labels?.[PodLabel.gate] !== undefined || isLarge(pod)) continue;
     yield [keyOf(object), pod];

@@ -139,7 +139,7 @@ export class PodPlacement {
   longestGated(): readonly GatedSince[] {
     const nowMs = this.#deps.clock.nowMs();
     return [...this.#gated.values(), ...this.#unlabelled.values()]
-      .map(({ namespace, name, creationTimestampMs: sinceMs = nowMs }) => ({ namespace, pod: name, sinceMs }))
+      .map(({ namespace, name, createdMs: sinceMs = nowMs }) => ({ namespace, pod: name, sinceMs }))
       .sort((left, right) => left.sinceMs - right.sinceMs)
       .slice(0, MAX_SHOWN);
   }

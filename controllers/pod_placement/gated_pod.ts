@@ -7,7 +7,7 @@ import { bytesOfView, KEPT_VIEW_BYTES, parsePod } from "../../lib/placement/deci
 import type { PodView } from "../../lib/placement/decide/types.ts";
 import { type ReadApi, readOptional } from "../../lib/k8s/api.ts";
 
-export type GatedPodRef = Pick<PodView, "namespace" | "name" | "uid" | "creationTimestampMs">;
+export type GatedPodRef = Pick<PodView, "namespace" | "name" | "uid" | "createdMs">;
 
 export interface GatedPod extends GatedPodRef {
   readonly imagesHash: string;
@@ -29,10 +29,10 @@ export const KEPT_PODS = {
 };
 
 export function keptPod(pod: PodView): GatedPod {
-  const { namespace, name, uid, creationTimestampMs } = pod;
+  const { namespace, name, uid, createdMs } = pod;
   const bytes = bytesOfView(pod);
   const whole = bytes > KEPT_VIEW_BYTES ? undefined : pod;
-  return { namespace, name, uid, creationTimestampMs, imagesHash: hashOfImages(pod), bytes, whole };
+  return { namespace, name, uid, createdMs, imagesHash: hashOfImages(pod), bytes, whole };
 }
 
 /** Changes when the images change; its length does not depend on their number. */

@@ -84,7 +84,7 @@ export function stopInspection(state: PodState): void {
 /** Age since its creation by the API server's clock, or since this process saw it, if longer: our clock may jump (ms). */
 export function gateAgeMs({ api, clock }: Clocks, pod: GatedPodRef, { firstSeenMs }: PodState): number {
   const nowMs = serverNowMs(clock, api);
-  const byCreation = pod.creationTimestampMs === undefined ? 0 : nowMs - pod.creationTimestampMs;
+  const byCreation = pod.createdMs === undefined ? 0 : nowMs - pod.createdMs;
   return Math.max(0, byCreation, clock.monotonicMs() - firstSeenMs);
 }
 

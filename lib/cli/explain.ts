@@ -86,8 +86,8 @@ function missing({ namespace, name }: ReturnType<typeof podTarget>): string {
     `webhook), the owner's events say why: kubectl get events -n ${namespace} --field-selector reason=FailedCreate`;
 }
 
-function ageOf({ creationTimestampMs }: PodView, { api, clock }: ExplainDeps): number | undefined {
-  return creationTimestampMs === undefined ? undefined : serverNowMs(clock, api) - creationTimestampMs;
+function ageOf({ createdMs }: PodView, { api, clock }: ExplainDeps): number | undefined {
+  return createdMs === undefined ? undefined : serverNowMs(clock, api) - createdMs;
 }
 
 /** Warnings about images that have none of the architectures which the pod pins, or lack that of its node. */

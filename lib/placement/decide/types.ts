@@ -29,7 +29,7 @@ export interface PodView {
   readonly name: string;
   readonly generateName: string;
   readonly resourceVersion: string;
-  readonly creationTimestampMs: number | undefined;
+  readonly createdMs: number | undefined;
   readonly deleting: boolean;
   readonly phase: string;
   readonly nodeName: string;

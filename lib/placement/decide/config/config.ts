@@ -82,7 +82,7 @@ export function parseNamespaceConfig(object: unknown): Parsed<NamespaceConfig> {
   const value: NamespaceConfig = {
     namespace: metadata.namespace,
     name: metadata.name,
-    creationTimestampMs: parseTime(metadata.creationTimestamp) ?? 0,
+    createdMs: parseTime(metadata.creationTimestamp) ?? 0,
     priority: spec.priority,
     labelSelector: parseSelector(spec.labelSelector),
     fallbackArchitecture: spec.fallbackArchitecture || undefined,

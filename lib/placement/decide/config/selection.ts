@@ -40,8 +40,8 @@ export function fallbackArchitecture(selected: PlacementConfigs): string | undef
 
 function byPrecedence(left: NamespaceConfig, right: NamespaceConfig): number {
   if (left.priority !== right.priority) return right.priority - left.priority;
-  if (left.creationTimestampMs !== right.creationTimestampMs) {
-    return left.creationTimestampMs - right.creationTimestampMs;
+  if (left.createdMs !== right.createdMs) {
+    return left.createdMs - right.createdMs;
   }
   return left.name < right.name ? -1 : 1;
 }

@@ -26,7 +26,7 @@ export interface ClusterConfig {
 export interface NamespaceConfig {
   readonly namespace: string;
   readonly name: string;
-  readonly creationTimestampMs: number;
+  readonly createdMs: number;
   readonly priority: number;
   readonly labelSelector: LabelSelector;
   /** Not a field of the MTO; wins over the cluster's. */

@@ -61,7 +61,7 @@ type MetadataView = Pick<
   | "name"
   | "generateName"
   | "resourceVersion"
-  | "creationTimestampMs"
+  | "createdMs"
   | "deleting"
   | "labels"
   | "annotations"
@@ -76,7 +76,7 @@ function parseMetadata(metadata: JsonObject | undefined): MetadataView {
     name: textAt(metadata, "name"),
     generateName: textAt(metadata, "generateName"),
     resourceVersion: textAt(metadata, "resourceVersion"),
-    creationTimestampMs: parseTime(memberOf(metadata, "creationTimestamp")),
+    createdMs: parseTime(memberOf(metadata, "creationTimestamp")),
     deleting: textAt(metadata, "deletionTimestamp") !== "",
     labels: textMapAt(metadata, "labels"),
     annotationBytes: annotations === undefined ? 0 : bytesOf(annotations),

@@ -19,7 +19,7 @@ const REGISTRATION_MS = 30_000;
 export function isUnadmitted(pod: PodView, configs: PlacementConfigs, settings: PlacementSettings): boolean {
   const { cluster } = configs;
   if (cluster === undefined || cluster.deleting || pod.deleting || isLabelled(pod) || isMirror(pod)) return false;
-  const createdMs = pod.creationTimestampMs ?? Infinity;
+  const createdMs = pod.createdMs ?? Infinity;
   if (createdMs < cluster.selectedSinceMs + REGISTRATION_MS) return false;
   const unbound = { ...pod, nodeName: "" };
   const plan = planAdmission(unbound, configs, settings);

@@ -59,7 +59,7 @@ Deno.test("parsePod() reads odd members as absent and never fails", () => {
     const pod = parsePod({ kind: "Pod", metadata, spec, status: odd });
     assert.ok(pod !== undefined);
     assert.equal(pod.isDaemonSetControlled, false);
-    assert.equal(pod.creationTimestampMs, undefined);
+    assert.equal(pod.createdMs, undefined);
   }
   assert.ok(parsePod({ spec: {} }) !== undefined, "a pod without metadata");
 });
@@ -79,7 +79,7 @@ Deno.test("parsePod() reads times, phase and deletion", () => {
     ...make.pod({}, { creationTimestamp: "2026-01-01T00:00:01Z", deletionTimestamp: "2026-01-01T00:00:02Z" }),
     status: { phase: "Pending" },
   });
-  assert.deepEqual([pod.creationTimestampMs, pod.deleting, pod.phase], [
+  assert.deepEqual([pod.createdMs, pod.deleting, pod.phase], [
     Date.UTC(2026, 0, 1, 0, 0, 1),
     true,
     "Pending",
