@@ -70,12 +70,12 @@ export class TokenSource {
     const { endpoint, credential, context: { callers, signal } } = request;
     const exchange = tokenExchange(request);
     const { host } = exchange.url;
-    const isForeign = host !== endpoint.host;
+    const isTokenServer = host !== endpoint.host;
     // A token server of many registries may fail for one of them alone, and a registry's own for some repositories.
-    const repository = isForeign ? endpoint.host : endpoint.repository;
+    const repository = isTokenServer ? endpoint.host : endpoint.repository;
     // Any registry may name any token server: the requests of one must not use up the limit of others there.
-    const account = isForeign ? `${endpoint.host} ${fingerprintOf(credential)}` : fingerprintOf(credential);
-    const limited = { host, repository, isForeign, account, callers, signal };
+    const account = isTokenServer ? `${endpoint.host} ${fingerprintOf(credential)}` : fingerprintOf(credential);
+    const limited = { host, repository, isTokenServer, account, callers, signal };
     const answer = await limiter.run(limited, () => transport.send(exchange, signal));
     if (answer.status === 400 || answer.status === 401 || answer.status === 403) return { kind: "denied", lifeMs: 0 };
     if (answer.status !== 200) throw realmFailed(request, answer, clock.nowMs());

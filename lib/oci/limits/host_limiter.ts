@@ -17,7 +17,7 @@ export interface LimitedRequest {
   readonly host: string;
   readonly repository: string;
   /** Another registry names this host as its token server. What fails may be that registry's fault, and never stops the host. */
-  readonly isForeign?: boolean | undefined;
+  readonly isTokenServer?: boolean | undefined;
   readonly method?: string | undefined;
   /** Equal for requests that the registry counts together: the fingerprint of the credential. */
   readonly account: string;
@@ -72,7 +72,7 @@ export class HostLimiter {
       waiting: accounts.reduce((sum, { permits }) => sum + permits.waiting, waiting),
       ...(remaining.length === 0 ? {} : { remaining: Math.min(...remaining) }),
       ...(pausedForMs === 0 ? {} : { pausedForMs }),
-      ...(this.#groups.size === 0 ? {} : { failingRepositories: this.#groups.size }),
+      ...(this.#groups.size === 0 ? {} : { failingGroups: this.#groups.size }),
       ...(this.#lastSuccessAtMs === undefined ? {} : { lastSuccessAtMs: this.#lastSuccessAtMs }),
       ...(this.#lastFailure === undefined ? {} : { lastFailure: this.#lastFailure }),
     };
@@ -101,7 +101,7 @@ export class HostLimiter {
       throw error;
     } finally {
       // Before permits are given back: whether others may have them depends on it.
-      this.#note(request, request.isForeign === true ? ofRegistryAlone(outcome) : outcome);
+      this.#note(request, request.isTokenServer === true ? ofRegistryAlone(outcome) : outcome);
       permits[Symbol.dispose]();
       this.#hostLimit.refuseWaiting();
       this.#accounts.get(request.account)?.refuseWaiting();
@@ -184,8 +184,8 @@ export class HostLimiter {
     this.#lastFailure = { reason, atMs: this.#clock.nowMs() };
   }
 
-  #isHostFailing({ isForeign = false }: LimitedRequest): boolean {
-    if (isForeign) return false;
+  #isHostFailing({ isTokenServer = false }: LimitedRequest): boolean {
+    if (isTokenServer) return false;
     const own = [...this.#groups.keys()].filter((key) => !key.startsWith(FOREIGN));
     return this.#hostLimit.circuit !== "closed" || own.length >= GROUPS_OF_A_HOST;
   }
@@ -236,8 +236,8 @@ function groupOf(repository: string): string {
 
 const FOREIGN = "@";
 
-function keyOfGroup({ repository, isForeign = false }: LimitedRequest): string {
-  return isForeign ? FOREIGN + repository : groupOf(repository);
+function keyOfGroup({ repository, isTokenServer = false }: LimitedRequest): string {
+  return isTokenServer ? FOREIGN + repository : groupOf(repository);
 }
 
 /** A host that cannot be reached for one registry's sake may be within reach of all others: long addresses are cut off. */

@@ -14,7 +14,7 @@ export interface HostState {
   /** How long the registry still refuses requests of an account (ms). */
   readonly pausedForMs?: number;
   /** Groups of repositories (see registry_limit.ts) that fail or pause. */
-  readonly failingRepositories?: number;
+  readonly failingGroups?: number;
   /** When it last answered a request with its content (epoch ms). */
   readonly lastSuccessAtMs?: number;
   readonly lastFailure?: { readonly reason: FailureReason; readonly atMs: number };

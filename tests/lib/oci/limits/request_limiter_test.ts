@@ -347,7 +347,7 @@ Deno.test("RequestLimiter.hostStates() is capped, whatever hosts users name", as
 Deno.test("RequestLimiter.run() lets failures of other registries' token requests stop those registries alone", async () => {
   for (const reason of ["ServerError", "Timeout", "Unreachable", "TlsFailed"] as const) {
     const limiter = open(new FakeClock());
-    const foreign = (repository: string) => ({ repository, account: `${repository} anonymous`, isForeign: true });
+    const foreign = (repository: string) => ({ repository, account: `${repository} anonymous`, isTokenServer: true });
     const fail = reason === "ServerError" ? gives(500) : fails(reason, "Cannot read it.");
     for (let at = 0; at < 40; at++) await reasonOf(run(limiter, fail, foreign(`evil-${at % 4}.example`)));
     assert.equal(await reasonOf(run(limiter, gives(), foreign("good.example"))), "answered", reason);
