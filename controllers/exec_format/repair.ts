@@ -158,7 +158,7 @@ async function isPlaced(
   signal: AbortSignal,
 ): Promise<boolean> {
   const { cluster } = configsOf(namespace);
-  if (cluster === undefined || cluster.deleting || !isGating() || settingsOf(namespace).audit) return false;
+  if (cluster === undefined || cluster.isDeleting || !isGating() || settingsOf(namespace).audit) return false;
   const { metadata } = await api.get(Resource.namespaces, { name: namespace }, signal);
   return matchesSelector(cluster.namespaceSelector, metadata.labels);
 }

@@ -100,7 +100,7 @@ async function list(
   try {
     for await (const pod of listGatedPods(api, isSweep ? ["labelled", "pending"] : ["labelled"], signal)) {
       const key = keyOf({ metadata: pod });
-      if (pod.deleting || gated.get(key)?.uid === pod.uid) continue;
+      if (pod.isDeleting || gated.get(key)?.uid === pod.uid) continue;
       const { namespace, name, uid, createdMs = clock.nowMs() } = pod;
       gated.set(key, { namespace, name, uid, createdMs });
       enqueue(key);

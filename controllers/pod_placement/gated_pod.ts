@@ -19,7 +19,7 @@ export interface GatedPod extends GatedPodRef {
 /** A pod with our gate; undefined for any other, and for one that is being deleted. */
 export function parseGatedPod(object: KubeObject): PodView | undefined {
   const pod = parsePod(object);
-  return pod !== undefined && isGated(pod) && !pod.deleting ? pod : undefined;
+  return pod !== undefined && isGated(pod) && !pod.isDeleting ? pod : undefined;
 }
 
 export const KEPT_PODS = {

@@ -27,7 +27,7 @@ export type RepairDecision = { readonly kind: "evict" } | { readonly kind: "leav
 const RECREATING_OWNERS: readonly string[] = ["ReplicaSet", "ReplicationController", "StatefulSet", "Job"];
 
 const RULES: readonly (readonly [reason: LeaveReason, holds: (facts: RepairFacts) => boolean])[] = [
-  ["Ending", ({ pod }) => pod.deleting || !["Pending", "Running"].includes(pod.phase)],
+  ["Ending", ({ pod }) => pod.isDeleting || !["Pending", "Running"].includes(pod.phase)],
   ["NoOwner", ({ pod }) => !pod.owners.some(({ kind, controller }) => controller && RECREATING_OWNERS.includes(kind))],
   // The webhook ignored it and would ignore the next one too, for instance because the template names a node.
   ["ExemptFromPlacement", ({ pod }) => entryOf(pod.labels, SCHEDULING_GATE) === GateLabel.notSet],

@@ -55,7 +55,7 @@ export function openConfigs(parts: ReflectorDeps): Configs {
       if (!clusterConfigs.hasSynced()) return "unread";
       const config = cluster();
       if (config === undefined) return "absent";
-      return config.deleting ? "leaving" : "present";
+      return config.isDeleting ? "leaving" : "present";
     },
     of: (namespace) => ({ cluster: cluster(), namespace: namespaceConfigs.of(namespace) }),
     onChange: (listener) => void listeners.push(listener),

@@ -88,7 +88,7 @@ async function readGated(
 ): Promise<PodView | undefined> {
   const object = await readOptional(api, { type: Resource.pods, namespace, name, signal });
   const pod = object === undefined ? undefined : parsePod(object);
-  return pod !== undefined && pod.uid === uid && isGated(pod) && !pod.deleting ? pod : undefined;
+  return pod !== undefined && pod.uid === uid && isGated(pod) && !pod.isDeleting ? pod : undefined;
 }
 
 /** What became of the gated pods, as `namespace/name`. */

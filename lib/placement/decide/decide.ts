@@ -8,7 +8,7 @@ import type { PlacementFacts } from "./types.ts";
 /** Why nothing is decided about a stored pod, whatever its images are; the first that holds. */
 const LEFT_ALONE: readonly { readonly reason: IgnoreReason; readonly holds: (facts: PlacementFacts) => boolean }[] = [
   { reason: "NotGated", holds: ({ pod }) => !isGated(pod) },
-  { reason: "Deleting", holds: ({ pod }) => pod.deleting },
+  { reason: "Deleting", holds: ({ pod }) => pod.isDeleting },
   { reason: "AuditMode", holds: ({ settings }) => settings.audit },
 ];
 

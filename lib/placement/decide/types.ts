@@ -30,7 +30,7 @@ export interface PodView {
   readonly generateName: string;
   readonly resourceVersion: string;
   readonly createdMs: number | undefined;
-  readonly deleting: boolean;
+  readonly isDeleting: boolean;
   readonly phase: string;
   readonly nodeName: string;
   readonly nodeSelector: Readonly<Record<string, string>> | undefined;

@@ -62,7 +62,7 @@ export function parseClusterConfig(object: unknown): Parsed<ClusterConfig> {
   const value: ClusterConfig = {
     uid: metadata.uid,
     generation: metadata.generation,
-    deleting: typeof metadata.deletionTimestamp === "string",
+    isDeleting: typeof metadata.deletionTimestamp === "string",
     finalizers: metadata.finalizers ?? [],
     selectedSinceMs: selectedSinceMs(metadata),
     logVerbosity: spec.logVerbosity,

@@ -11,7 +11,7 @@ export interface NodeAffinityScoring {
 export interface ClusterConfig {
   readonly uid: string;
   readonly generation: number;
-  readonly deleting: boolean;
+  readonly isDeleting: boolean;
   readonly finalizers: readonly string[];
   /** Epoch ms: the creation, or the last change by a manager that sets the namespace selector; 0 when unknown. */
   readonly selectedSinceMs: number;

@@ -62,7 +62,7 @@ type MetadataView = Pick<
   | "generateName"
   | "resourceVersion"
   | "createdMs"
-  | "deleting"
+  | "isDeleting"
   | "labels"
   | "annotations"
   | "record"
@@ -77,7 +77,7 @@ function parseMetadata(metadata: JsonObject | undefined): MetadataView {
     generateName: textAt(metadata, "generateName"),
     resourceVersion: textAt(metadata, "resourceVersion"),
     createdMs: parseTime(memberOf(metadata, "creationTimestamp")),
-    deleting: textAt(metadata, "deletionTimestamp") !== "",
+    isDeleting: textAt(metadata, "deletionTimestamp") !== "",
     labels: textMapAt(metadata, "labels"),
     annotationBytes: annotations === undefined ? 0 : bytesOf(annotations),
     annotations: annotations === undefined ? undefined : textEntries(annotations, (key) => OWN_ANNOTATIONS.has(key)),

@@ -18,7 +18,7 @@ const REGISTRATION_MS = 30_000;
 /** Whether the webhook missed a pending pod: one without its label, younger than config and selector. It may have a node already. */
 export function isUnadmitted(pod: PodView, configs: PlacementConfigs, settings: PlacementSettings): boolean {
   const { cluster } = configs;
-  if (cluster === undefined || cluster.deleting || pod.deleting || isLabelled(pod) || isMirror(pod)) return false;
+  if (cluster === undefined || cluster.isDeleting || pod.isDeleting || isLabelled(pod) || isMirror(pod)) return false;
   const createdMs = pod.createdMs ?? Infinity;
   if (createdMs < cluster.selectedSinceMs + REGISTRATION_MS) return false;
   const unbound = { ...pod, nodeName: "" };

@@ -27,7 +27,7 @@ Deno.test("parseClusterConfig() reads what placement needs and ignores the rest"
   });
   assert.ok(parsed.kind === "parsed");
   const { value } = parsed;
-  assert.deepEqual([value.generation, value.deleting, value.logVerbosity, value.fallbackArchitecture], [
+  assert.deepEqual([value.generation, value.isDeleting, value.logVerbosity, value.fallbackArchitecture], [
     3,
     true,
     "Debug",
