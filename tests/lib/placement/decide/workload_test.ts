@@ -7,9 +7,9 @@ import {
   answerPatch,
   decideWorkload,
   flavorLabels,
+  type KueueWorkload,
   narrowTemplate,
   parseWorkload,
-  type KueueWorkload,
 } from "../../../../lib/placement/decide/workload.ts";
 import type { KubeObject } from "../../../../lib/k8s/types.ts";
 import {
