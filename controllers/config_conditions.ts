@@ -1,7 +1,7 @@
 // Writes conditions of the cluster config through its status subresource, only when they change.
 import { isDeepStrictEqual } from "node:util";
 import type { V1Condition } from "@kubernetes/client-node";
-import type { Condition } from "../lib/cluster/condition.ts";
+import type { Condition } from "../lib/vocabulary/condition.ts";
 import type { Clock } from "../lib/clock.ts";
 import { type KubeApi, readOptional, serverNowMs } from "../lib/k8s/api.ts";
 import { Resource, type Wire } from "../lib/k8s/types.ts";

@@ -6,7 +6,7 @@ import { listAt, objectAt, textAt } from "./json_value.ts";
 import { kindNamed, type ServedKind } from "./kinds.ts";
 import { newPodStatus } from "./pod_status.ts";
 import { alreadyExists, badRequest, nameless, StatusError } from "./status.ts";
-import { renderTime } from "../lib/cluster/time.ts";
+import { renderTime } from "../lib/vocabulary/time.ts";
 
 export interface CreateOptions {
   readonly namespace?: string | undefined;

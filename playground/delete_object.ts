@@ -4,7 +4,7 @@ import { type Cluster, findObject, type ObjectTarget, withMetadata } from "./clu
 import { numberAt, textAt } from "./json_value.ts";
 import { SERVED_KINDS, type ServedKind } from "./kinds.ts";
 import { conflict } from "./status.ts";
-import { renderTime } from "../lib/cluster/time.ts";
+import { renderTime } from "../lib/vocabulary/time.ts";
 
 export interface DeleteTarget extends ObjectTarget {
   /** Precondition: 409 when it is another one. */

@@ -6,7 +6,7 @@ import type { Cluster } from "./cluster.ts";
 import { isFree } from "./delete_object.ts";
 import { listAt, textAt } from "./json_value.ts";
 import { recordEvent, withCondition } from "./pod_status.ts";
-import { renderTime } from "../lib/cluster/time.ts";
+import { renderTime } from "../lib/vocabulary/time.ts";
 
 /** What the kubelet finds when it pulls an image: the architectures it runs on, no image, or an unknown registry. */
 export type PulledImage =

@@ -1,7 +1,7 @@
 // Which node a pod is bound to: node selector, required and preferred node affinity, taints. Pure.
-import { parseTaints, parseTolerations, type Taint, tolerates } from "../lib/cluster/taint.ts";
+import { parseTaints, parseTolerations, type Taint, tolerates } from "../lib/vocabulary/taint.ts";
 import { entryOf } from "../lib/json.ts";
-import { type Labels, meetsRequirement, parseRequirement } from "../lib/cluster/label_selector.ts";
+import { type Labels, meetsRequirement, parseRequirement } from "../lib/vocabulary/label_selector.ts";
 import type { KubeObject } from "../lib/k8s/types.ts";
 import { listAt, numberAt, textAt, textsAt, valueAt } from "./json_value.ts";
 

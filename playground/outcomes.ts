@@ -1,5 +1,5 @@
 // The outcomes of the sample pods: read from the pods alone, compared with their manifests. Pure.
-import { parseConditions } from "../lib/cluster/condition.ts";
+import { parseConditions } from "../lib/vocabulary/condition.ts";
 import type { KubeObject } from "../lib/k8s/types.ts";
 import {
   AffinityLabel,

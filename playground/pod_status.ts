@@ -4,7 +4,7 @@ import { isObject, type JsonObject } from "../lib/json.ts";
 import { type KubeObject, Resource } from "../lib/k8s/types.ts";
 import { listAt, numberAt, objectAt } from "./json_value.ts";
 import { type Cluster, parseKubeObject } from "./cluster.ts";
-import { renderTime } from "../lib/cluster/time.ts";
+import { renderTime } from "../lib/vocabulary/time.ts";
 
 interface PodCondition extends JsonObject {
   readonly type: string;

@@ -1,5 +1,5 @@
 // The selectors of lists and watches as they stand in a URL: texts about labels, and about fields.
-import { type LabelRequirement, matchesSelector } from "../lib/cluster/label_selector.ts";
+import { type LabelRequirement, matchesSelector } from "../lib/vocabulary/label_selector.ts";
 import type { KubeObject } from "../lib/k8s/types.ts";
 import { textAt } from "./json_value.ts";
 import { badRequest } from "./status.ts";

@@ -9,7 +9,7 @@ import { deleteObject } from "./delete_object.ts";
 import { listAt, numberAt, objectAt, textAt } from "./json_value.ts";
 import { kindNamed, type ServedKind } from "./kinds.ts";
 import { followOwners, ownersOf, referenceTo, type Stored } from "./owners.ts";
-import { renderTime } from "../lib/cluster/time.ts";
+import { renderTime } from "../lib/vocabulary/time.ts";
 
 export const JobLabel = { name: "batch.kubernetes.io/job-name", uid: "batch.kubernetes.io/controller-uid" } as const;
 

@@ -1,8 +1,8 @@
 // The page of image builds at `/` of their admin listener: each pool with its builds and what is published.
 import type { Context } from "hono";
 import type { JSX } from "hono/jsx/jsx-runtime";
-import { renderDuration } from "../lib/cluster/duration.ts";
-import { parseTime } from "../lib/cluster/time.ts";
+import { renderDuration } from "../lib/vocabulary/duration.ts";
+import { parseTime } from "../lib/vocabulary/time.ts";
 import type { PoolBuildView } from "../lib/builds/decide/effects.ts";
 import { EmptyPanel, Panel } from "./dashboard/elements.tsx";
 import { livePage } from "./dashboard/page.tsx";

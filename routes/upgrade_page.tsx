@@ -2,8 +2,8 @@
 import type { Context } from "hono";
 import type { PropsWithChildren } from "hono/jsx";
 import type { JSX } from "hono/jsx/jsx-runtime";
-import type { MachineConfigPool } from "../lib/cluster/machines.ts";
-import { renderDuration } from "../lib/cluster/duration.ts";
+import type { MachineConfigPool } from "../lib/vocabulary/machines.ts";
+import { renderDuration } from "../lib/vocabulary/duration.ts";
 import { summarizePools } from "../lib/upgrades/decide/pools.ts";
 import { type PlanProgress, progressOf, type StepProgress } from "../lib/upgrades/decide/progress.ts";
 import type { Observation } from "../lib/upgrades/decide/types/observed.ts";

@@ -7,7 +7,7 @@ import { Resource } from "../lib/k8s/types.ts";
 const ROOT = new URL("../", import.meta.url).pathname;
 
 const VOCABULARY = [
-  "lib/cluster/",
+  "lib/vocabulary/",
   "lib/upgrades/names.ts",
   "lib/upgrades/decide/types/",
   "lib/config/image_builds.ts",

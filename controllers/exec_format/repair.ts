@@ -6,7 +6,7 @@ import { decideRepair, type RepairFacts } from "../../lib/exec_format/decide/dec
 import { openDeadline } from "../../lib/k8s/deadline.ts";
 import { ApiError, isNotFound } from "../../lib/k8s/errors.ts";
 import { Resource, splitKey, type Wire } from "../../lib/k8s/types.ts";
-import { matchesSelector } from "../../lib/cluster/label_selector.ts";
+import { matchesSelector } from "../../lib/vocabulary/label_selector.ts";
 import { readOptional } from "../../lib/k8s/api.ts";
 import type { ReconcileResult } from "../../lib/k8s/work_queue.ts";
 import { errorText } from "../../lib/log.ts";

@@ -1,5 +1,5 @@
 // Reports when this replica stops gating pods: in the log, and without a leader in a condition of the cluster config.
-import type { Condition } from "../../lib/cluster/condition.ts";
+import type { Condition } from "../../lib/vocabulary/condition.ts";
 import { type EarlierConditions, renderLeaderlessConditions } from "../../lib/operator/decide/conditions.ts";
 import { type GatingHealth, type GatingStop, LEADER_SILENCE_MS } from "../../lib/operator/decide/gating_health.ts";
 import { type ConfigConditionsDeps, writeConfigConditions } from "../config_conditions.ts";

@@ -11,7 +11,7 @@ import { Resource, type ResourceTarget, splitKey } from "../../lib/k8s/types.ts"
 import { memberOf } from "../../lib/json.ts";
 import { ADMISSION_CHECK } from "../../lib/names.ts";
 import { BACKGROUND_SHARES } from "../../lib/images/pods/pod_limits.ts";
-import { parseConditions, setCondition } from "../../lib/cluster/condition.ts";
+import { parseConditions, setCondition } from "../../lib/vocabulary/condition.ts";
 import { decideIgnoringGate } from "../../lib/placement/decide/decide.ts";
 import type { PlacementDecision } from "../../lib/placement/decide/decision_types.ts";
 import { evidenceOf } from "../../lib/placement/decide/images.ts";

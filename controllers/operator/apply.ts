@@ -5,7 +5,7 @@ import { openDeadline } from "../../lib/k8s/deadline.ts";
 import type { JsonPatch } from "../../lib/k8s/patch.ts";
 import { releaseGatedPods } from "../../lib/placement/cluster/release_gates.ts";
 import { type KubeObject, Resource } from "../../lib/k8s/types.ts";
-import { renderDuration } from "../../lib/cluster/duration.ts";
+import { renderDuration } from "../../lib/vocabulary/duration.ts";
 import { errorText } from "../../lib/log.ts";
 import { CLUSTER_CONFIG_NAME, EventReason, SCHEDULING_GATE, WebhookName } from "../../lib/names.ts";
 import type { OperandConfig } from "../../lib/operator/decide/config_view.ts";

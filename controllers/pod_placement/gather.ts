@@ -1,5 +1,5 @@
 // Gathers the facts for a decision about a gated pod. Never waits: it starts a missing inspection, whose end requeues the pod.
-import { renderDuration } from "../../lib/cluster/duration.ts";
+import { renderDuration } from "../../lib/vocabulary/duration.ts";
 import type { ImageUse } from "../../lib/oci/types.ts";
 import { planInspection } from "../../lib/placement/decide/plan_inspection.ts";
 import type { Evidence, PlacementFacts, PlannedPod, PodView } from "../../lib/placement/decide/types.ts";

@@ -8,7 +8,7 @@ import { openPendingWrites, type RateLimiter } from "../../lib/k8s/rate_limiter.
 import { carryOut, type CarryOutDeps, openHolds } from "../../lib/taints/cluster/carry_out.ts";
 import { openTaintWatches } from "../../lib/taints/cluster/watches.ts";
 import { nextStep, phaseOf, type StepOptions, type TaintStep } from "../../lib/taints/decide/next_step.ts";
-import type { ArchTaint } from "../../lib/cluster/taint.ts";
+import type { ArchTaint } from "../../lib/vocabulary/taint.ts";
 import { progressOf, type TaintProgress } from "../../lib/taints/decide/progress.ts";
 import type { TaintMetrics } from "../../lib/taints/metrics.ts";
 import {

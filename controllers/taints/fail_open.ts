@@ -4,7 +4,7 @@ import type { EventRecorder } from "../../lib/k8s/event_recorder.ts";
 import { type AbsenceLimits, LeaderAbsence, type LeaderAbsenceDeps } from "../../lib/k8s/leader_absence.ts";
 import { EventReason } from "../../lib/names.ts";
 import { type LifterDeps, liftTaints } from "../../lib/taints/cluster/write.ts";
-import { nameSome } from "../../lib/cluster/condition.ts";
+import { nameSome } from "../../lib/vocabulary/condition.ts";
 import type { TaintMetrics } from "../../lib/taints/metrics.ts";
 import { type Controller, openController, requeueAfter } from "../controller.ts";
 import { CLUSTER_CONFIG, writeTaintCondition } from "./reports.ts";

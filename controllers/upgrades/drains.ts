@@ -1,6 +1,6 @@
 // Helps stuck drains on while workers are being upgraded, as far as the plan allows, and reports drains that take too long.
-import { nameSome } from "../../lib/cluster/condition.ts";
-import type { Node } from "../../lib/cluster/node.ts";
+import { nameSome } from "../../lib/vocabulary/condition.ts";
+import type { Node } from "../../lib/vocabulary/node.ts";
 import { errorText } from "../../lib/log.ts";
 import { isForbidden } from "../../lib/k8s/errors.ts";
 import { eventObjectOf } from "../../lib/k8s/event_input.ts";

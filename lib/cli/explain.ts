@@ -20,9 +20,9 @@ import {
   type PodStage,
 } from "../placement/decide/explain/pod_explanation.ts";
 import { parsePod } from "../placement/decide/pod/pod_view.ts";
-import { findCondition, parseConditions } from "../cluster/condition.ts";
+import { findCondition, parseConditions } from "../vocabulary/condition.ts";
 import { memberOf, objectAt } from "../json.ts";
-import { CLUSTER_SELECTOR_BOUNDS, matchesSelector, parseSelector } from "../cluster/label_selector.ts";
+import { CLUSTER_SELECTOR_BOUNDS, matchesSelector, parseSelector } from "../vocabulary/label_selector.ts";
 import type { PodView } from "../placement/decide/types.ts";
 import { readExecFormatErrors } from "./explain_exec_format.ts";
 import { type Color, ExitCode, layOut, type OutputFormat, paint, print, renderTable, type Terminal } from "./output.ts";

@@ -3,7 +3,7 @@ import { openRateLimiter } from "../k8s/rate_limiter.ts";
 import { liftTaints, tryTolerations } from "../taints/cluster/write.ts";
 import { readSurvey } from "../taints/cluster/watches.ts";
 import { planOf } from "../taints/decide/plan.ts";
-import type { ArchTaint } from "../cluster/taint.ts";
+import type { ArchTaint } from "../vocabulary/taint.ts";
 import { parseManagedTaint } from "../placement/decide/config/arch_taints.ts";
 import { type CommandOptions, ExitCode, print } from "./output.ts";
 import { applyTaints, type TaintsDeps } from "./taints_apply.ts";

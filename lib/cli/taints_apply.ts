@@ -4,7 +4,7 @@ import { openPendingWrites, openRateLimiter, type PendingWrites } from "../k8s/r
 import { carryOut, type CarryOutDeps, type Holds, openHolds } from "../taints/cluster/carry_out.ts";
 import { openTaintWatches, type TaintWatches } from "../taints/cluster/watches.ts";
 import { nextStep, phaseOf } from "../taints/decide/next_step.ts";
-import type { ArchTaint } from "../cluster/taint.ts";
+import type { ArchTaint } from "../vocabulary/taint.ts";
 import { progressOf } from "../taints/decide/progress.ts";
 import type { ReportDeps } from "./report.ts";
 

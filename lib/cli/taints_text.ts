@@ -2,7 +2,7 @@
 import { printable } from "../json.ts";
 import type { Lifted } from "../taints/cluster/write.ts";
 import type { PodAcceptance, TaintPlan } from "../taints/decide/plan.ts";
-import { nameSome } from "../cluster/condition.ts";
+import { nameSome } from "../vocabulary/condition.ts";
 import { renderTable } from "./output.ts";
 import type { AppliedTaints } from "./taints_apply.ts";
 

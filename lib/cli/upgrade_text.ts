@@ -1,6 +1,6 @@
 // What `archway upgrade` shows: where a plan stands, and what it would do. Pure.
-import type { MachineConfigPool } from "../cluster/machines.ts";
-import { renderDuration } from "../cluster/duration.ts";
+import type { MachineConfigPool } from "../vocabulary/machines.ts";
+import { renderDuration } from "../vocabulary/duration.ts";
 import type { UpgradeInput } from "../upgrades/cluster/plan_input.ts";
 import { summarizePools } from "../upgrades/decide/pools.ts";
 import { historyOf, isStepDone } from "../upgrades/decide/status_changes.ts";
@@ -10,7 +10,7 @@ import { validatePlan, type Validation, validationReads } from "../upgrades/deci
 import { decideSchedule } from "../upgrades/decide/phases/plan_state.ts";
 import { COMMENCE_STEP } from "../upgrades/decide/steps/results.ts";
 import { upgraderFor } from "../upgrades/decide/steps/upgraders.ts";
-import { MINUTE_MS } from "../cluster/time.ts";
+import { MINUTE_MS } from "../vocabulary/time.ts";
 import type { ClusterOperator } from "../upgrades/decide/types/cluster.ts";
 import type { Reading } from "../upgrades/decide/types/observed.ts";
 import type { StepCondition, UpgradeConfig, UpgradeSpec } from "../upgrades/decide/types/plan.ts";

@@ -1,10 +1,10 @@
 // The configuration files, `--config FILE`: YAML, checked like flags; all problems are reported together.
 import * as z from "zod";
-import { parseYaml } from "../cluster/yaml.ts";
+import { parseYaml } from "../vocabulary/yaml.ts";
 import { isObject, type JsonObject } from "../json.ts";
 import { faultText } from "../parsed.ts";
 import { ImageBuildsSchema } from "./image_builds.ts";
-import { Duration } from "../cluster/duration.ts";
+import { Duration } from "../vocabulary/duration.ts";
 
 const count = z.int({ error: "is not a whole number" }).positive("is not above zero");
 const path = z.string({ error: "is not a path" }).min(1).optional();

@@ -1,6 +1,6 @@
 // The settings of image builds in the configuration file, with what holds without each; docs/image-builds.md explains them.
 import * as z from "zod";
-import { Duration } from "../cluster/duration.ts";
+import { Duration } from "../vocabulary/duration.ts";
 
 const text = z.string({ error: "is not a text" }).min(1);
 const command = z.array(z.string().min(1), { error: "is not a list of texts" }).min(1);

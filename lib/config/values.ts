@@ -1,7 +1,7 @@
 // Parses every flag's text into a value of its type.
 import * as z from "zod";
 import { correctedName, isUsableArchitecture } from "../arch.ts";
-import { Duration } from "../cluster/duration.ts";
+import { Duration } from "../vocabulary/duration.ts";
 import { isRegistryHost } from "../oci/registry_host.ts";
 
 export interface ListenAddress {

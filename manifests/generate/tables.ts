@@ -1,5 +1,5 @@
 // `deno task tables`: writes the tables of the pages that are made from the code: flags, settings, steps of upgrades.
-import { renderDuration } from "../../lib/cluster/duration.ts";
+import { renderDuration } from "../../lib/vocabulary/duration.ts";
 import { FILE_SETTINGS, FileSchema } from "../../lib/config/file.ts";
 import { environmentName, FLAGS, SHORT_FLAGS } from "../../lib/config/flags.ts";
 import { UPGRADERS } from "../../lib/upgrades/decide/steps/upgraders.ts";

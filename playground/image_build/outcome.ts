@@ -1,5 +1,5 @@
 // What became of the sample's node image: read from the MachineOSConfig, its MachineOSBuild and the registry alone. Pure.
-import { findCondition, isTrue, parseConditions } from "../../lib/cluster/condition.ts";
+import { findCondition, isTrue, parseConditions } from "../../lib/vocabulary/condition.ts";
 import { renderTable } from "../../lib/cli/output.ts";
 import { ArchwayAnnotation } from "../../lib/builds/decide/names.ts";
 import { parseObject } from "../../lib/json.ts";

@@ -1,6 +1,6 @@
 // The sample cluster's operators as a script: the version's, all others and the control plane, then workers, node by node.
 import { parseAllDocuments } from "yaml";
-import { renderTime } from "../../lib/cluster/time.ts";
+import { renderTime } from "../../lib/vocabulary/time.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { type JsonObject, listAt, objectAt, textAt } from "../../lib/json.ts";
 import { Resource, type ResourceType } from "../../lib/k8s/types.ts";

@@ -1,7 +1,7 @@
 // What was decided: the latest pods, a line each, and how many decisions of which kind.
 import type { JSX } from "hono/jsx/jsx-runtime";
 import { isKnownArchitecture } from "../../lib/arch.ts";
-import { renderDuration } from "../../lib/cluster/duration.ts";
+import { renderDuration } from "../../lib/vocabulary/duration.ts";
 import {
   type BoardEntry,
   type BoardSnapshot,

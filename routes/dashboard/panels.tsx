@@ -1,6 +1,6 @@
 // The panels of short lists: gated pods, nodes, exec format errors, architecture taints, registries.
 import type { JSX } from "hono/jsx/jsx-runtime";
-import { renderDuration } from "../../lib/cluster/duration.ts";
+import { renderDuration } from "../../lib/vocabulary/duration.ts";
 import { countOf, EmptyPanel, Nothing, NoValue, Panel, PodName, renderCount } from "./elements.tsx";
 import type { TaintProgress } from "../../lib/taints/decide/progress.ts";
 import type { BoardEntry } from "../../lib/placement/decide/report/board.ts";

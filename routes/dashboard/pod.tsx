@@ -1,6 +1,6 @@
 // The page of a pod: its history, and what was known of each of its images.
 import type { JSX } from "hono/jsx/jsx-runtime";
-import { renderDuration } from "../../lib/cluster/duration.ts";
+import { renderDuration } from "../../lib/vocabulary/duration.ts";
 import type { BoardEntry, BoardImage } from "../../lib/placement/decide/report/board.ts";
 import { historiesOf, latestOf, type PodHistory, UNNAMED } from "../../lib/placement/decide/report/pod_histories.ts";
 import { Age, Architectures } from "./decisions.tsx";

@@ -3,7 +3,7 @@ import type { JSX } from "hono/jsx/jsx-runtime";
 import type { ConfigPresence, GatingStop } from "../../lib/operator/decide/gating_health.ts";
 import type { DashboardView } from "./view.ts";
 import { type BoardEntry, DECISION_KINDS } from "../../lib/placement/decide/report/board.ts";
-import { renderDuration } from "../../lib/cluster/duration.ts";
+import { renderDuration } from "../../lib/vocabulary/duration.ts";
 import { renderCount } from "./elements.tsx";
 
 const STOPPED: Readonly<Record<GatingStop, string>> = {

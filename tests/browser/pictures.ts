@@ -1,7 +1,7 @@
 // What the pictures of the documents show: a placement replica, an upgrade and image builds in the middle of a day.
 import { createHash } from "node:crypto";
 import type { PoolBuildView } from "../../lib/builds/decide/effects.ts";
-import { renderTime } from "../../lib/cluster/time.ts";
+import { renderTime } from "../../lib/vocabulary/time.ts";
 import { readVersion } from "../../manifests/tool.ts";
 import { buildsPage } from "../../routes/builds_page.tsx";
 import { dashboard } from "../../routes/dashboard.tsx";

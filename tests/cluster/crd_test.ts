@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { findProblems, readDefinitions, readSchema } from "../manifests/support/openapi.ts";
-import { CLUSTER_SELECTOR_BOUNDS, parseSelector } from "../../lib/cluster/label_selector.ts";
+import { CLUSTER_SELECTOR_BOUNDS, parseSelector } from "../../lib/vocabulary/label_selector.ts";
 import {
   CLUSTER_SPEC,
   disturbed,

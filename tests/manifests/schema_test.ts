@@ -5,7 +5,7 @@ import { parseOperandConfig } from "../../lib/operator/decide/config_view.ts";
 import { renderConditions } from "../../lib/operator/decide/conditions.ts";
 import type { GatingStop } from "../../lib/operator/decide/gating_health.ts";
 import { convertObject } from "../../lib/operator/decide/convert.ts";
-import { CLUSTER_SELECTOR_BOUNDS, SELECTOR_BOUNDS } from "../../lib/cluster/label_selector.ts";
+import { CLUSTER_SELECTOR_BOUNDS, SELECTOR_BOUNDS } from "../../lib/vocabulary/label_selector.ts";
 import { parseClusterConfig, parseNamespaceConfig } from "../../lib/placement/decide/config/config.ts";
 import { findProblems, readDefinitions, readSchema, schemaAt, withDefaults } from "./support/openapi.ts";
 import { CLUSTER_SPEC, disturbed, NAMESPACE_SPEC, SCHEMA_BOUNDS, selectorsAround } from "./support/samples.ts";

@@ -1,6 +1,6 @@
 // An upgrade under way, for tests of its page.
 import type { UpgradePageView } from "../../routes/upgrade_page.tsx";
-import { renderTime } from "../../lib/cluster/time.ts";
+import { renderTime } from "../../lib/vocabulary/time.ts";
 import { makeHistory, makePlan, makePool, NOW_MS, seen } from "../lib/upgrades/decide/make_plan.ts";
 
 export function makeUpgradeView(): UpgradePageView {

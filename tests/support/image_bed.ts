@@ -1,7 +1,7 @@
 // Everything that remembers images, put together as lib/images does it, over a registry and a clock that tests own.
 import { KnownImages } from "../../lib/images/pods/known_images.ts";
 import { openPodImages, type PodImages, type PodImagesRequest } from "../../lib/images/pods/pod_images.ts";
-import type { PullScope } from "../../lib/cluster/pull_scope.ts";
+import type { PullScope } from "../../lib/vocabulary/pull_scope.ts";
 import type { PullCredentials } from "../../lib/images/pods/pull_secrets.ts";
 import type { KeyValueStore } from "../../lib/kv/store.ts";
 import { silentLogger } from "../../lib/log.ts";

@@ -10,7 +10,7 @@ import type {
   MachineOSBuild,
   MachineOSConfig,
 } from "../decide/observed.ts";
-import type { MachineConfigPool } from "../../cluster/machines.ts";
+import type { MachineConfigPool } from "../../vocabulary/machines.ts";
 import type { Clock } from "../../clock.ts";
 import { parseBuildJob, parseChild, parseDigestMap } from "../decide/parse/job.ts";
 import { parseMachineOSBuild, parseMachineOSConfig } from "../decide/parse/machine_os_config.ts";

@@ -1,5 +1,5 @@
 // Everything that one reconcile of a MachineOSConfig reads.
-import type { MachineConfigPool } from "../../cluster/machines.ts";
+import type { MachineConfigPool } from "../../vocabulary/machines.ts";
 import type {
   BuildMachineSet,
   BuildNode,

@@ -1,9 +1,9 @@
 // What image builds read from the cluster, as one reconcile sees it: objects reduced to what decisions depend on.
-import type { MachineSet } from "../../cluster/machines.ts";
-import type { Meta } from "../../cluster/meta.ts";
-import type { Node } from "../../cluster/node.ts";
+import type { MachineSet } from "../../vocabulary/machines.ts";
+import type { Meta } from "../../vocabulary/meta.ts";
+import type { Node } from "../../vocabulary/node.ts";
 import type { KnownArchitecture } from "../../arch.ts";
-import type { Condition } from "../../cluster/condition.ts";
+import type { Condition } from "../../vocabulary/condition.ts";
 import type { JsonObject } from "../../json.ts";
 import type { Platform } from "../../oci/types.ts";
 

@@ -1,5 +1,5 @@
 // The containers of a stored pod as their status shows them: what they run, how they ended, and which one an ID names.
-import { parseTime } from "../../cluster/time.ts";
+import { parseTime } from "../../vocabulary/time.ts";
 import { isObject, type JsonObject, listAt, objectAt, textAt } from "../../json.ts";
 import { asParsed, type Parsed, unparsable } from "../../parsed.ts";
 import type { KubeObject } from "../../k8s/types.ts";

@@ -1,5 +1,5 @@
 // Builds and parses ENoExecEvents. Annotations hold what the MTO's status has no field for.
-import { parseTime } from "../../cluster/time.ts";
+import { parseTime } from "../../vocabulary/time.ts";
 import { listAt, objectAt, printable, textAt } from "../../json.ts";
 import { apiVersionOf, type KubeObject, Resource } from "../../k8s/types.ts";
 import { EnoexecAnnotation, EnoexecLabel } from "../../names.ts";

@@ -1,6 +1,6 @@
 // Images that claim an architecture which their program lacks, recorded as ENoExecEvents in Archway's namespace: there
 // no tenant can write, and every replica reads them, also after a restart. Records expire, and their number is bounded.
-import { parseTime } from "../../cluster/time.ts";
+import { parseTime } from "../../vocabulary/time.ts";
 import { apiVersionOf, type KubeObject, Resource } from "../../k8s/types.ts";
 import { EnoexecAnnotation, EnoexecLabel } from "../../names.ts";
 import { SHA256_DIGEST } from "../../oci/reference.ts";

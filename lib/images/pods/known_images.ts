@@ -5,7 +5,7 @@ import { CACHE_SHARES, weightOfTexts } from "../../oci/weights.ts";
 import type { PullPlanner } from "../../oci/pull_plan.ts";
 import type { Freshness, InspectionReport } from "../../oci/inspector.ts";
 import type { ImageUse, InspectedImage } from "../../oci/types.ts";
-import type { PullScope } from "../../cluster/pull_scope.ts";
+import type { PullScope } from "../../vocabulary/pull_scope.ts";
 
 export interface KnownPodImages {
   readonly images: readonly InspectedImage[];

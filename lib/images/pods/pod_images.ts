@@ -1,6 +1,6 @@
 // The images of a pod, inspected together: from memory, else by the pull secrets first, then every image at once.
 import type { Clock } from "../../clock.ts";
-import type { PullScope } from "../../cluster/pull_scope.ts";
+import type { PullScope } from "../../vocabulary/pull_scope.ts";
 import { errorText, type Logger } from "../../log.ts";
 import type { FairLimiter } from "../../oci/limits/fair_limiter.ts";
 import type { InspectionReport, InspectionRequest, Inspector } from "../../oci/inspector.ts";

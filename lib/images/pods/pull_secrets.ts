@@ -11,7 +11,7 @@ import { parseDockerConfigSecret } from "../../oci/credentials/docker_config.ts"
 import { callersOf } from "../../oci/callers.ts";
 import type { PodLimits } from "./pod_limits.ts";
 import type { InspectionFailure } from "../../oci/types.ts";
-import { type PullScope, pullSecretNames } from "../../cluster/pull_scope.ts";
+import { type PullScope, pullSecretNames } from "../../vocabulary/pull_scope.ts";
 import { SharedCalls } from "../../oci/shared_calls.ts";
 
 /** How far pull secrets may be read: those of any pod, only those in Archway's own namespace, none at all. */

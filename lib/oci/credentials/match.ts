@@ -1,6 +1,6 @@
 // Which credentials apply to a repository, best first: the kubelet's matching, with paths compared by segment. Pure.
 import type { Credential } from "../credential.ts";
-import { matchesGlob } from "../../cluster/glob.ts";
+import { matchesGlob } from "../../vocabulary/glob.ts";
 import { hostKey } from "../registry_host.ts";
 import { canonicalPort, parseScope, type Scope } from "./scope.ts";
 

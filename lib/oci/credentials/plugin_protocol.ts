@@ -1,7 +1,7 @@
 // The words that the kubelet and its credential provider plugins exchange.
 import * as z from "zod";
-import { parseDuration } from "../../cluster/duration.ts";
-import { parseYaml } from "../../cluster/yaml.ts";
+import { parseDuration } from "../../vocabulary/duration.ts";
+import { parseYaml } from "../../vocabulary/yaml.ts";
 import { parseAs, parseJson } from "../files/documents.ts";
 import { asParsed, type Fault, type Parsed } from "../../parsed.ts";
 import type { Credential } from "../credential.ts";

@@ -1,6 +1,6 @@
 // The key of a credential (`quay.io/org`, `*.example.com:5000`, `https://index.docker.io/v1/`) as something to compare. Pure.
 import { hostKey } from "../registry_host.ts";
-import { type Glob, parseGlob } from "../../cluster/glob.ts";
+import { type Glob, parseGlob } from "../../vocabulary/glob.ts";
 
 /** The longest DNS name; keys of a longer host cover nothing. */
 const MAX_HOST = 253;

@@ -1,5 +1,5 @@
 // The conditions of a ClusterPodPlacementConfig from what was observed: the MTO's seven, and our own.
-import { type Condition, nameSome, type NewCondition, setCondition, withTime } from "../../cluster/condition.ts";
+import { type Condition, nameSome, type NewCondition, setCondition, withTime } from "../../vocabulary/condition.ts";
 import { NODE_ARCH_LABEL, SCHEDULING_GATE } from "../../names.ts";
 import { unreachable } from "../../parsed.ts";
 import type { WaitReason } from "./operand_step.ts";

@@ -1,6 +1,6 @@
 // What the operator reads of a ClusterPodPlacementConfig. It is tolerant, because a faulty one must be deletable, too.
-import { type Condition, parseConditions } from "../../cluster/condition.ts";
-import { parseTime } from "../../cluster/time.ts";
+import { type Condition, parseConditions } from "../../vocabulary/condition.ts";
+import { parseTime } from "../../vocabulary/time.ts";
 import { memberOf, objectAt } from "../../json.ts";
 import type { KubeObject } from "../../k8s/types.ts";
 

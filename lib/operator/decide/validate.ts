@@ -7,7 +7,7 @@ import {
   parseSelector,
   SELECTOR_BOUNDS,
   type SelectorBounds,
-} from "../../cluster/label_selector.ts";
+} from "../../vocabulary/label_selector.ts";
 import { FALLBACK_ANNOTATION } from "../../names.ts";
 
 export interface ConfigName {

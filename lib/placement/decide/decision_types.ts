@@ -1,7 +1,7 @@
 // What is decided about a pod: the webhook's verdict, the controller's decision, and the record of it on the pod.
 import type { InspectionFailure } from "../../oci/types.ts";
-import type { LabelRequirement } from "../../cluster/label_selector.ts";
-import type { TolerationPlan } from "../../cluster/taint.ts";
+import type { LabelRequirement } from "../../vocabulary/label_selector.ts";
+import type { TolerationPlan } from "../../vocabulary/taint.ts";
 
 export interface PreferredTerm {
   readonly weight: number;

@@ -2,7 +2,7 @@
 // and records that the pod brings count only for an earlier call of this admission, and where they agree with today's decision.
 import { PodAnnotation } from "../../names.ts";
 import type { ImageUse, InspectedImage } from "../../oci/types.ts";
-import type { TolerationPlan } from "../../cluster/taint.ts";
+import type { TolerationPlan } from "../../vocabulary/taint.ts";
 import type { PlacementConfigs, PlacementSettings } from "./config/types.ts";
 import type { AdmissionVerdict, ImageJudgement, NowhereDecision, PlaceDecision } from "./decision_types.ts";
 import { imagesToInspect, judgeImages, MAX_IMAGES } from "./images.ts";

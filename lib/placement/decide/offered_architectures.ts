@@ -1,8 +1,8 @@
 // What nodes, Karpenter NodePools and OpenShift MachineSets offer: architectures, read from the objects as they are. Pure.
 import { intersectArchitectures, isUsableArchitecture, KNOWN_ARCHITECTURES } from "../../arch.ts";
 import { NODE_ARCH_LABEL } from "../../names.ts";
-import { parseMachineSet } from "../../cluster/machines.ts";
-import { parseNode } from "../../cluster/node.ts";
+import { parseMachineSet } from "../../vocabulary/machines.ts";
+import { parseNode } from "../../vocabulary/node.ts";
 import { entryOf, listAt, objectAt, textAt } from "../../json.ts";
 import type { KubeObject } from "../../k8s/types.ts";
 

@@ -1,5 +1,5 @@
 // What a decision about a pod is made from: the pod as Archway reads it, and the facts gathered about it.
-import type { Toleration } from "../../cluster/taint.ts";
+import type { Toleration } from "../../vocabulary/taint.ts";
 import type { JsonObject } from "../../json.ts";
 import type { PlacementSettings } from "./config/types.ts";
 import type { ImageUse } from "../../oci/types.ts";

@@ -1,6 +1,6 @@
 // Instruction set levels (arm/v6, amd64/v2 …): the least that an image needs, and node labels for it by `variantLabels`.
 import type { Platform } from "../../oci/types.ts";
-import type { LabelRequirement } from "../../cluster/label_selector.ts";
+import type { LabelRequirement } from "../../vocabulary/label_selector.ts";
 import type { PlacementSettings, VariantLabel } from "./config/types.ts";
 import { requiredAddition } from "./patch/affinity.ts";
 import type { ArchitectureRequirement, VariantRequirement } from "./decision_types.ts";

@@ -1,7 +1,7 @@
 // Kueue's Workloads. Kueue chooses a flavor by the affinity in pod templates, so these are narrowed before quota is reserved.
 // Archway's admission check holds a Workload until its images are known, and sends one back whose flavor is wrong.
-import { findCondition, isTrue, parseConditions } from "../../cluster/condition.ts";
-import { parseTime, renderTime } from "../../cluster/time.ts";
+import { findCondition, isTrue, parseConditions } from "../../vocabulary/condition.ts";
+import { parseTime, renderTime } from "../../vocabulary/time.ts";
 import { entryOf, isObject, type JsonObject, listAt, memberOf, objectAt, textAt, textMapAt } from "../../json.ts";
 import { type JsonPatch, pointer } from "../../k8s/patch.ts";
 import type { KubeObject } from "../../k8s/types.ts";

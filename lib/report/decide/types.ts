@@ -1,6 +1,6 @@
 // The types of a report about a cluster: workloads, the architectures that their images support, and what blocks one.
 import type { InspectionFailure } from "../../oci/types.ts";
-import type { PullScope } from "../../cluster/pull_scope.ts";
+import type { PullScope } from "../../vocabulary/pull_scope.ts";
 
 /** A workload as its users name it: `Deployment shop/web`. */
 export interface WorkloadName {

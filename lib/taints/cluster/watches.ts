@@ -9,7 +9,7 @@ import { silentLogger } from "../../log.ts";
 import { isManaged, judge, type JudgedNode, surveyOf, type TaintSurvey } from "../decide/survey.ts";
 import { covers, needOf } from "../decide/tolerations.ts";
 import type { TaintDaemonSet, TaintPod } from "../decide/types.ts";
-import type { ArchTaint } from "../../cluster/taint.ts";
+import type { ArchTaint } from "../../vocabulary/taint.ts";
 import { parseTaintDaemonSet, parseTaintNode, parseTaintPod } from "../decide/views.ts";
 import { listAll } from "../../k8s/lists.ts";
 

@@ -7,7 +7,7 @@ import { entryOf, type JsonObject, textAt } from "../../json.ts";
 import { type JsonPatch, type PatchOperation, pointer } from "../../k8s/patch.ts";
 import { ARCH_TAINT_OPT_OUT, NODE_ARCH_LABEL } from "../../names.ts";
 import type { TaintNode } from "./types.ts";
-import type { ArchTaint } from "../../cluster/taint.ts";
+import type { ArchTaint } from "../../vocabulary/taint.ts";
 
 export type TaintRepair = "missing" | "value" | "effect" | "several";
 

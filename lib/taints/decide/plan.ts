@@ -2,7 +2,7 @@
 import { shutOutDaemonSets, type TaintSurvey } from "./survey.ts";
 import type { NodeVerdict } from "./judge_node.ts";
 import type { PodNeed } from "./types.ts";
-import type { ArchTaint } from "../../cluster/taint.ts";
+import type { ArchTaint } from "../../vocabulary/taint.ts";
 import { renderTaint } from "./progress.ts";
 import { ApiError, classifyWriteFailure } from "../../k8s/errors.ts";
 import { splitKey } from "../../k8s/types.ts";

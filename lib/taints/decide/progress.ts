@@ -1,9 +1,9 @@
 // What people read of the taints: the condition of the cluster config, events, lines of `archway taints`.
-import { MAX_NAMED, nameSome } from "../../cluster/condition.ts";
+import { MAX_NAMED, nameSome } from "../../vocabulary/condition.ts";
 import { countNodes, type TaintPhase, type TaintStep } from "./next_step.ts";
 import { starvedDaemonSets, type TaintSurvey } from "./survey.ts";
 import type { NodeCounts, PodNeed } from "./types.ts";
-import type { ArchTaint } from "../../cluster/taint.ts";
+import type { ArchTaint } from "../../vocabulary/taint.ts";
 import { printable } from "../../json.ts";
 
 export interface TaintProgress {

@@ -2,9 +2,9 @@
 import { isTainted, judgeNode, type NodeVerdict } from "./judge_node.ts";
 import { needOf } from "./tolerations.ts";
 import type { JudgedDaemonSet, PodNeed, TaintDaemonSet, TaintNode, TaintPod } from "./types.ts";
-import type { ArchTaint } from "../../cluster/taint.ts";
+import type { ArchTaint } from "../../vocabulary/taint.ts";
 import { entryOf } from "../../json.ts";
-import { type IndexedRequirement, meetsRequirement } from "../../cluster/label_selector.ts";
+import { type IndexedRequirement, meetsRequirement } from "../../vocabulary/label_selector.ts";
 import { splitKey } from "../../k8s/types.ts";
 
 /** Most checks of DaemonSets against nodes in a survey, a fraction of a second: weight 4 000 in all for 1 000 nodes. */

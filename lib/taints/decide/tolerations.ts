@@ -1,5 +1,5 @@
 // Whether a pod tolerates a taint, by the rules of the scheduler, and the patch for the tolerations that it lacks.
-import { type ArchTaint, tolerates, type Toleration, type TolerationPlan } from "../../cluster/taint.ts";
+import { type ArchTaint, tolerates, type Toleration, type TolerationPlan } from "../../vocabulary/taint.ts";
 import type { PodNeed, TaintPod } from "./types.ts";
 import { isKnownArchitecture, KNOWN_ARCHITECTURES } from "../../arch.ts";
 import { unreachable } from "../../parsed.ts";

@@ -1,8 +1,8 @@
 // What decisions about architecture taints are made from: nodes, pods and DaemonSets, reduced to what counts.
-import type { Node } from "../../cluster/node.ts";
-import type { Toleration, TolerationPlan } from "../../cluster/taint.ts";
+import type { Node } from "../../vocabulary/node.ts";
+import type { Toleration, TolerationPlan } from "../../vocabulary/taint.ts";
 import type { JsonObject } from "../../json.ts";
-import type { IndexedRequirement } from "../../cluster/label_selector.ts";
+import type { IndexedRequirement } from "../../vocabulary/label_selector.ts";
 
 /** What the taint of a Node depends on, and no more, as thousands of them are kept. */
 export interface TaintNode

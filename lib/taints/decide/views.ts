@@ -1,9 +1,9 @@
 // Parses nodes, pods and DaemonSets. Malformed parts count as absent.
-import { parseNode } from "../../cluster/node.ts";
-import { type ArchTaint, parseTolerations } from "../../cluster/taint.ts";
+import { parseNode } from "../../vocabulary/node.ts";
+import { type ArchTaint, parseTolerations } from "../../vocabulary/taint.ts";
 import { isUsableArchitecture } from "../../arch.ts";
 import { entryOf, isObject, type JsonObject, listAt, memberOf, objectAt, textAt, textMapAt } from "../../json.ts";
-import { type IndexedRequirement, parseRequirement } from "../../cluster/label_selector.ts";
+import { type IndexedRequirement, parseRequirement } from "../../vocabulary/label_selector.ts";
 import { keyOf, type KubeObject } from "../../k8s/types.ts";
 import { PodAnnotation, SCHEDULING_GATE } from "../../names.ts";
 import { parseRecord } from "../../placement/decide/pod/record.ts";

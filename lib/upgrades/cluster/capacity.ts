@@ -8,7 +8,7 @@ import {
   planReserve,
   type ReleasePlan,
 } from "../decide/capacity/plan.ts";
-import { MINUTE_MS } from "../../cluster/time.ts";
+import { MINUTE_MS } from "../../vocabulary/time.ts";
 import type { CapacityLeft, CapacityState } from "../decide/types/cluster.ts";
 import type { Base } from "../decide/types/observed.ts";
 import type { ClusterReader } from "./cluster_reader.ts";

@@ -1,9 +1,14 @@
 // What one reconcile reads of the cluster: each collection at most once, however many nodes there are.
-import { isTrue, parseConditions } from "../../cluster/condition.ts";
-import { type DisruptionBudget, parseDisruptionBudget } from "../../cluster/disruption_budget.ts";
+import { isTrue, parseConditions } from "../../vocabulary/condition.ts";
+import { type DisruptionBudget, parseDisruptionBudget } from "../../vocabulary/disruption_budget.ts";
 import { isBlocking } from "../decide/health/checks.ts";
-import { type Node, parseNode } from "../../cluster/node.ts";
-import { type Machine, type MachineConfigPool, parseMachine, parseMachineConfigPool } from "../../cluster/machines.ts";
+import { type Node, parseNode } from "../../vocabulary/node.ts";
+import {
+  type Machine,
+  type MachineConfigPool,
+  parseMachine,
+  parseMachineConfigPool,
+} from "../../vocabulary/machines.ts";
 import { ignoring, type ReadApi } from "../../k8s/api.ts";
 import { isNotFound } from "../../k8s/errors.ts";
 import { listAll, type ListAllOptions } from "../../k8s/lists.ts";

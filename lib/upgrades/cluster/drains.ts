@@ -1,12 +1,12 @@
 // Drain help on the cluster: reads the pods of cordoned nodes, and carries out what was advised.
 import { cordonOf, isMaster } from "../decide/pools.ts";
-import type { Node } from "../../cluster/node.ts";
+import type { Node } from "../../vocabulary/node.ts";
 import type { KubeApi } from "../../k8s/api.ts";
 import { isGoneOrReplaced } from "../../k8s/errors.ts";
 import { Resource } from "../../k8s/types.ts";
 import { adviseDrain, drainModeOf, needsPods } from "../decide/drain/advise.ts";
 import type { DrainAction, DrainAdvice, DrainPolicy } from "../decide/drain/types.ts";
-import { MINUTE_MS } from "../../cluster/time.ts";
+import { MINUTE_MS } from "../../vocabulary/time.ts";
 import type { OperatorConfig } from "../decide/types/operator_config.ts";
 import type { UpgradeSpec } from "../decide/types/plan.ts";
 import type { ClusterReader } from "./cluster_reader.ts";

@@ -1,12 +1,12 @@
 // The samples that follow from an UpgradeConfig's status. Times are in Unix seconds.
 import { CONDITION_METRICS } from "../names.ts";
-import { findCondition } from "../../cluster/condition.ts";
+import { findCondition } from "../../vocabulary/condition.ts";
 import { historyOf } from "./status_changes.ts";
 import { currentVersionOf } from "./release/target.ts";
 import type { ClusterVersion } from "./types/cluster.ts";
 import type { CollectedSample } from "./types/effects.ts";
 import type { History, NotificationState, StepCondition, UpgradeConfig } from "./types/plan.ts";
-import { parseTime } from "../../cluster/time.ts";
+import { parseTime } from "../../vocabulary/time.ts";
 
 export function collect(plan: UpgradeConfig, clusterVersion: ClusterVersion): readonly CollectedSample[] {
   const { desired } = plan.spec;

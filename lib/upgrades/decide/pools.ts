@@ -1,8 +1,8 @@
 // MachineConfigPools: which are being updated, and which are paused: named, and not waited for. Nodes: who cordoned them.
-import type { MachineConfigPool } from "../../cluster/machines.ts";
+import type { MachineConfigPool } from "../../vocabulary/machines.ts";
 import type { NotReadyNode } from "./types/cluster.ts";
-import type { Node } from "../../cluster/node.ts";
-import type { Taint } from "../../cluster/taint.ts";
+import type { Node } from "../../vocabulary/node.ts";
+import type { Taint } from "../../vocabulary/taint.ts";
 import { NodeKey } from "../names.ts";
 
 export interface PoolsSummary {

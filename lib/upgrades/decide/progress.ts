@@ -1,10 +1,10 @@
 // How far a plan has come: every step of its upgrade, those that have not begun among them, and what is waited for.
-import { findCondition } from "../../cluster/condition.ts";
+import { findCondition } from "../../vocabulary/condition.ts";
 import { IN_PROGRESS } from "./steps/run.ts";
 import { stepOf, upgraderFor } from "./steps/upgraders.ts";
 import type { Phase, StepCondition, UpgradeConfig, UpgradeSpec } from "./types/plan.ts";
 import type { Step } from "./types/steps.ts";
-import { parseTime } from "../../cluster/time.ts";
+import { parseTime } from "../../vocabulary/time.ts";
 
 /** A step. `message` is what it waits for; empty when it waits for nothing. */
 export interface StepProgress extends Pick<Step, "id" | "stage" | "title"> {

@@ -25,7 +25,7 @@ import type { ConfigReading } from "./types/operator_config.ts";
 import type { DesiredRelease, History, UpgradeConfig, UpgradeStatus } from "./types/plan.ts";
 import type { Coroutine, Reconcile, ReconcileEnd } from "./types/steps.ts";
 import { memberOf } from "../../json.ts";
-import { renderTime } from "../../cluster/time.ts";
+import { renderTime } from "../../vocabulary/time.ts";
 
 export interface ReconcileInput {
   readonly plan: Observation<UpgradeConfig> | { readonly kind: "absent" };

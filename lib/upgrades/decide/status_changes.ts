@@ -1,6 +1,6 @@
 // Changes of a plan's status; each returns a new status.
-import { isTrue, replaceCondition, withTime } from "../../cluster/condition.ts";
-import { renderTime } from "../../cluster/time.ts";
+import { isTrue, replaceCondition, withTime } from "../../vocabulary/condition.ts";
+import { renderTime } from "../../vocabulary/time.ts";
 import type {
   DesiredRelease,
   History,

@@ -14,7 +14,7 @@ import { firingCriticals, listSilences, pagingBetween } from "./monitoring/alert
 import type { PolicySync } from "./policy/policy_sync.ts";
 import type { ClusterPayloads } from "./releases/cluster_payloads.ts";
 import { readReleases } from "./releases/update_graph.ts";
-import { parseTime } from "../../cluster/time.ts";
+import { parseTime } from "../../vocabulary/time.ts";
 
 export type OutsideReaders = Pick<
   Readers,

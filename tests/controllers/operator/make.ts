@@ -1,5 +1,5 @@
 // A served cluster in memory with an operator on it, and the objects its tests look at.
-import type { Condition } from "../../../lib/cluster/condition.ts";
+import type { Condition } from "../../../lib/vocabulary/condition.ts";
 import { Operator } from "../../../controllers/operator/controller.ts";
 import type { OperatorDeps, OperatorSettings } from "../../../controllers/operator/deps.ts";
 import { systemClock } from "../../../lib/clock.ts";

@@ -2,7 +2,7 @@
 import type { UpgradesDeps } from "../../../controllers/upgrades/deps.ts";
 import type { DriveOptions } from "../../../controllers/upgrades/drive.ts";
 import type { Outside } from "../../../lib/upgrades/outside/outside.ts";
-import { renderTime } from "../../../lib/cluster/time.ts";
+import { renderTime } from "../../../lib/vocabulary/time.ts";
 import type { KubeApi } from "../../../lib/k8s/api.ts";
 import type { EventInput } from "../../../lib/k8s/event_input.ts";
 import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";

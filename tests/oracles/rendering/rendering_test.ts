@@ -1,6 +1,6 @@
 // What the original's render controller made of MachineConfigs, as builds and upgrades read it: see ../README.md.
 import assert from "node:assert/strict";
-import { type MachineConfigPool, parseMachineConfigPool } from "../../../lib/cluster/machines.ts";
+import { type MachineConfigPool, parseMachineConfigPool } from "../../../lib/vocabulary/machines.ts";
 import { Resource } from "../../../lib/k8s/types.ts";
 import { OsImages } from "../../../lib/upgrades/cluster/os_images.ts";
 import { describeTrouble, summarizePools } from "../../../lib/upgrades/decide/pools.ts";

@@ -1,6 +1,6 @@
 // An upgrade whose pools the original's node controller played, against the same with our script: see ../README.md.
 import assert from "node:assert/strict";
-import { parseMachineConfigPool } from "../../../lib/cluster/machines.ts";
+import { parseMachineConfigPool } from "../../../lib/vocabulary/machines.ts";
 import { describeControlPlane, isPoolUpdating, summarizePools } from "../../../lib/upgrades/decide/pools.ts";
 import { imageOf, renderedOf, TO } from "../../cluster/support/simulated_openshift.ts";
 import { type Conversation, hashOfProgram, POOLS, type Rollout, RolloutSchema, type SeenPool } from "./rollout.ts";

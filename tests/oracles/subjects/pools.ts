@@ -1,6 +1,6 @@
 // The status that the node controller gives a pool, as we read it, and the nodes as upgrades see them.
-import { parseMachineConfigPool } from "../../../lib/cluster/machines.ts";
-import { parseNode } from "../../../lib/cluster/node.ts";
+import { parseMachineConfigPool } from "../../../lib/vocabulary/machines.ts";
+import { parseNode } from "../../../lib/vocabulary/node.ts";
 import { isObject, listAt, memberOf, objectAt } from "../../../lib/json.ts";
 import type { KubeObject } from "../../../lib/k8s/types.ts";
 import { isPoolUpdating, isUnderConfiguration, summarizePools } from "../../../lib/upgrades/decide/pools.ts";

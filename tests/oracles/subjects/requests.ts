@@ -11,7 +11,7 @@ import {
 import { decideSchedule } from "../../../lib/upgrades/decide/phases/plan_state.ts";
 import { parseClusterOperator, parseClusterVersion } from "../../../lib/upgrades/decide/types/cluster.ts";
 import { parsePlan } from "../../../lib/upgrades/decide/types/plan.ts";
-import { MINUTE_MS, renderTime } from "../../../lib/cluster/time.ts";
+import { MINUTE_MS, renderTime } from "../../../lib/vocabulary/time.ts";
 import type { Draw, Subject } from "../subject.ts";
 
 interface Given {

@@ -1,13 +1,13 @@
 // The architectures of a pool: a user's word, else its nodes and machine sets, else the pools that nodes come from.
-import type { MachineConfigPool } from "../../../cluster/machines.ts";
+import type { MachineConfigPool } from "../../../vocabulary/machines.ts";
 import { isKnownArchitecture } from "../../../arch.ts";
 import { entryOf, listAt, memberOf, objectAt, parseObject } from "../../../json.ts";
 import { NODE_ARCH_LABEL, NODE_OS_LABEL } from "../../../names.ts";
 import type { Arch, BuildMachineSet, BuildNode } from "../observed.ts";
 import type { ArchSet, DetectedSet, DetectionFinding } from "../types.ts";
 import { CONTAINERFILE_ARCHITECTURES } from "../names.ts";
-import { type Labels, matchesSelector } from "../../../cluster/label_selector.ts";
-import { parseTime } from "../../../cluster/time.ts";
+import { type Labels, matchesSelector } from "../../../vocabulary/label_selector.ts";
+import { parseTime } from "../../../vocabulary/time.ts";
 
 // The machine config operator's own pools. A node that no other pool selects belongs to the pool of workers.
 const CONTROL_PLANE_POOL = "master";

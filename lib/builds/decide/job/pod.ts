@@ -1,6 +1,6 @@
 // The pod of a build: an init container builds and pushes the image, then a container stores its digest in a ConfigMap.
 import type { V1Container, V1EnvVar, V1PodSpec, V1Volume, V1VolumeMount } from "@kubernetes/client-node";
-import type { TolerationPlan } from "../../../cluster/taint.ts";
+import type { TolerationPlan } from "../../../vocabulary/taint.ts";
 import type { ObjectMeta, OwnerReference, Wire } from "../../../k8s/types.ts";
 import type { BuildFacts } from "../facts.ts";
 import type { MachineOSBuild, RenderedConfig } from "../observed.ts";

@@ -11,7 +11,7 @@ import {
   type RenderedConfig,
 } from "../observed.ts";
 import type { BuildFailureReason, BuildPlan } from "../types.ts";
-import type { Taint, TolerationPlan } from "../../../cluster/taint.ts";
+import type { Taint, TolerationPlan } from "../../../vocabulary/taint.ts";
 
 export interface PreflightFailure {
   readonly arch: Arch;

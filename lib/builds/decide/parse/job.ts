@@ -1,7 +1,7 @@
 // Parses Jobs of builds, and the ConfigMaps in which their pods store digests.
-import { parseMeta } from "../../../cluster/meta.ts";
-import { parseTime } from "../../../cluster/time.ts";
-import { parseConditions } from "../../../cluster/condition.ts";
+import { parseMeta } from "../../../vocabulary/meta.ts";
+import { parseTime } from "../../../vocabulary/time.ts";
+import { parseConditions } from "../../../vocabulary/condition.ts";
 import { entryOf, listAt, memberOf, numberAt, objectAt, textMapAt } from "../../../json.ts";
 import type { KubeObject } from "../../../k8s/types.ts";
 import { SHA256_DIGEST } from "../../../oci/reference.ts";

@@ -1,12 +1,12 @@
 // Parses MachineConfigPools, rendered MachineConfigs, MachineSets and Nodes.
-import { parseMeta } from "../../../cluster/meta.ts";
+import { parseMeta } from "../../../vocabulary/meta.ts";
 import type { BuildMachineSet, BuildNode, RenderedConfig } from "../observed.ts";
-import { type MachineConfigPool, parseMachineConfigPool, parseMachineSet } from "../../../cluster/machines.ts";
+import { type MachineConfigPool, parseMachineConfigPool, parseMachineSet } from "../../../vocabulary/machines.ts";
 import { entryOf, listAt, objectAt, textAt } from "../../../json.ts";
 import type { KubeObject } from "../../../k8s/types.ts";
 import { NODE_ARCH_LABEL } from "../../../names.ts";
 import { asParsed, type Parsed, unparsable } from "../../../parsed.ts";
-import { parseNode } from "../../../cluster/node.ts";
+import { parseNode } from "../../../vocabulary/node.ts";
 import { McoAnnotation } from "../names.ts";
 
 export function parseBuildPool(object: KubeObject): Parsed<MachineConfigPool> {

@@ -1,6 +1,6 @@
 // Parses MachineOSConfigs and MachineOSBuilds. The API server has validated them, so nothing is checked again.
-import { parseMeta } from "../../../cluster/meta.ts";
-import { parseConditions } from "../../../cluster/condition.ts";
+import { parseMeta } from "../../../vocabulary/meta.ts";
+import { parseConditions } from "../../../vocabulary/condition.ts";
 import { listAt, numberAt, objectAt, textAt } from "../../../json.ts";
 import type { KubeObject } from "../../../k8s/types.ts";
 import type { ContainerFile, MachineOSBuild, MachineOSConfig } from "../observed.ts";

@@ -2,7 +2,7 @@
 import type { ClusterSettings, JobObservation, StartingPod } from "../observed.ts";
 import { listAt, memberOf, numberAt, objectAt, textAt } from "../../../json.ts";
 import type { KubeObject } from "../../../k8s/types.ts";
-import { isTrue, parseConditions } from "../../../cluster/condition.ts";
+import { isTrue, parseConditions } from "../../../vocabulary/condition.ts";
 import { OPTIONAL_INPUTS } from "../optional_inputs.ts";
 
 export interface WaitingPod {

@@ -2,7 +2,7 @@
 // configuration, the MachineOSConfig's spec and the images. Pools of one architecture keep it, so that a takeover
 // changes nothing.
 import { createHash } from "node:crypto";
-import type { MachineConfigPool } from "../../../cluster/machines.ts";
+import type { MachineConfigPool } from "../../../vocabulary/machines.ts";
 import { isObject, type JsonObject, memberOf, objectAt, textAt } from "../../../json.ts";
 import type { MachineOSConfig, RenderedConfig } from "../observed.ts";
 import { McoAnnotation } from "../names.ts";

@@ -1,5 +1,5 @@
 // Plans what is to be built from a pool's configuration and architectures, whatever the order of these inputs.
-import type { MachineConfigPool } from "../../../cluster/machines.ts";
+import type { MachineConfigPool } from "../../../vocabulary/machines.ts";
 import type { Arch, MachineOSBuild, MachineOSConfig, RenderedConfig } from "../observed.ts";
 import type { ArchPlan, ArchSet, BuildMode, BuildPlan, PlanError } from "../types.ts";
 import { ArchwayAnnotation, McoAnnotation } from "../names.ts";

@@ -1,5 +1,5 @@
 // The status of a MachineOSBuild that follows from its record, and the one patch that writes it.
-import { parseTime, renderTime } from "../../../cluster/time.ts";
+import { parseTime, renderTime } from "../../../vocabulary/time.ts";
 import type { JsonObject } from "../../../json.ts";
 import type { BuildEvent, Effect } from "../effects.ts";
 import type { MachineOSBuild } from "../observed.ts";

@@ -1,5 +1,5 @@
 // The MachineOSBuild of a plan, and that of an image that was built beforehand.
-import { type Condition, isTrue } from "../../../cluster/condition.ts";
+import { type Condition, isTrue } from "../../../vocabulary/condition.ts";
 import type { BuildEvent, Effect, PartialDecision } from "../effects.ts";
 import { setOf } from "../detect/detect.ts";
 import type { OwnerReference } from "../../../k8s/types.ts";
@@ -16,7 +16,7 @@ import {
 } from "../names.ts";
 import type { BuildFacts } from "../facts.ts";
 import { annotate, normal, part, patchStatus, type Scope } from "./part.ts";
-import { renderTime } from "../../../cluster/time.ts";
+import { renderTime } from "../../../vocabulary/time.ts";
 import { digestOfReference } from "../plan/repository.ts";
 import { SHA256_DIGEST } from "../../../oci/reference.ts";
 import { stateOfBuild, STATES } from "../status/aggregate.ts";

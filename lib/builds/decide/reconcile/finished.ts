@@ -1,6 +1,6 @@
 // A build that succeeded: its images are checked and published to the pool; Job objects and surplus builds are deleted.
 import type { Effect, PartialDecision } from "../effects.ts";
-import { isTrue } from "../../../cluster/condition.ts";
+import { isTrue } from "../../../vocabulary/condition.ts";
 import { BuildLabel, ConfigCondition, MCO_GROUP, McoAnnotation } from "../names.ts";
 import { digestOfReference } from "../plan/repository.ts";
 import { collectEffects, stagedDeletions } from "../publish/collect.ts";

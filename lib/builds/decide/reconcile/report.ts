@@ -1,5 +1,5 @@
 // What people and other controllers read: conditions of the MachineOSConfig and of the pool, and the view of a dashboard.
-import { type Condition, isTrue, setCondition } from "../../../cluster/condition.ts";
+import { type Condition, isTrue, setCondition } from "../../../vocabulary/condition.ts";
 import type { BuildEvent, Effect, PartialDecision, PoolBuildView } from "../effects.ts";
 import { entryOf } from "../../../json.ts";
 import type { MachineOSBuild } from "../observed.ts";
@@ -10,7 +10,7 @@ import type { BuildFacts } from "../facts.ts";
 import { messageOf } from "./build_status.ts";
 import { normal, part, patchStatus, warning } from "./part.ts";
 import { SEEDED_REASON } from "./create_build.ts";
-import { renderTime } from "../../../cluster/time.ts";
+import { renderTime } from "../../../vocabulary/time.ts";
 
 export interface Problem {
   readonly reason: string;

@@ -2,7 +2,7 @@
 //
 //   Pending ─▶ (Job) Preparing ─▶ Building ─▶ Succeeded      and from each of the three also Failed or Interrupted
 //      └─▶ Reused: the image is there
-import { parseTime, renderTime } from "../../../cluster/time.ts";
+import { parseTime, renderTime } from "../../../vocabulary/time.ts";
 import type { BuildFacts } from "../facts.ts";
 import { type JobObservation, questionKey, type RegistryWait, type StartingPod } from "../observed.ts";
 import { missingInputs } from "../optional_inputs.ts";

@@ -1,6 +1,6 @@
 // From the states of the architectures to the state of the whole build.
 import type { ArchBuild, ArchState, BuildFailureReason, IndexState, MachineOSBuildState } from "../types.ts";
-import { type Condition, isTrue, type NewCondition, withTime } from "../../../cluster/condition.ts";
+import { type Condition, isTrue, type NewCondition, withTime } from "../../../vocabulary/condition.ts";
 import type { JobObservation, MachineOSBuild } from "../observed.ts";
 import { BuildCondition } from "../names.ts";
 

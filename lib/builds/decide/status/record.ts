@@ -1,6 +1,6 @@
 // The record of a build in its ConfigMap: one entry for each architecture, and one for what is published.
 import type { V1ConfigMap } from "@kubernetes/client-node";
-import { parseMeta } from "../../../cluster/meta.ts";
+import { parseMeta } from "../../../vocabulary/meta.ts";
 import { KNOWN_ARCHITECTURES } from "../../../arch.ts";
 import { entryOf, parseObject, textMapAt } from "../../../json.ts";
 import type { KubeObject, Wire } from "../../../k8s/types.ts";

@@ -1,7 +1,7 @@
 // The taints by which a cluster separates architectures, as flags and settings name them.
 import { NODE_ARCH_LABEL } from "../../../names.ts";
 import { asParsed, type Parsed, unparsable } from "../../../parsed.ts";
-import type { ArchTaint } from "../../../cluster/taint.ts";
+import type { ArchTaint } from "../../../vocabulary/taint.ts";
 
 /** The key that clouds taint nodes with by themselves: that of the label. */
 const CLOUD_KEY = NODE_ARCH_LABEL;

@@ -1,9 +1,9 @@
 // The two configs of placement, parsed once when they arrive: ClusterPodPlacementConfig and PodPlacementConfig, v1beta1.
 import * as z from "zod";
-import { parseTime } from "../../../cluster/time.ts";
+import { parseTime } from "../../../vocabulary/time.ts";
 import { asParsed, type Parsed, unparsable } from "../../../parsed.ts";
 import { memberOf } from "../../../json.ts";
-import { CLUSTER_SELECTOR_BOUNDS, parseSelector } from "../../../cluster/label_selector.ts";
+import { CLUSTER_SELECTOR_BOUNDS, parseSelector } from "../../../vocabulary/label_selector.ts";
 import type { ClusterConfig, NamespaceConfig, NodeAffinityScoring } from "./types.ts";
 
 /** As many as the schemas of both kinds allow. A config that is switched off may name an architecture more than once. */

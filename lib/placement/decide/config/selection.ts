@@ -1,5 +1,5 @@
 // Which configs apply to a pod, in which order, and what they ask for.
-import { type Labels, matchesSelector } from "../../../cluster/label_selector.ts";
+import { type Labels, matchesSelector } from "../../../vocabulary/label_selector.ts";
 import type { NamespaceConfig, NodeAffinityScoring, PlacementConfigs } from "./types.ts";
 
 /** A scoring plugin that is switched on, under the name the audit annotation gives it. */

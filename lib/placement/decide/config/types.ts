@@ -1,6 +1,6 @@
 // The two custom resources as parsed, and the settings of this installation, whose defaults behave as the MTO.
-import type { LabelSelector } from "../../../cluster/label_selector.ts";
-import type { ArchTaint } from "../../../cluster/taint.ts";
+import type { LabelSelector } from "../../../vocabulary/label_selector.ts";
+import type { ArchTaint } from "../../../vocabulary/taint.ts";
 
 /** The nodeAffinityScoring plugin of either config; absent plugin = disabled without platforms. */
 export interface NodeAffinityScoring {

@@ -7,7 +7,7 @@ import { DEFAULT_SYSTEM_NAMESPACES } from "../config/types.ts";
 import { hasControlPlaneSelector, isSystemNamespace } from "../ignore.ts";
 import { nextSteps } from "./next_step.ts";
 import { entryOf } from "../../../json.ts";
-import { renderDuration } from "../../../cluster/duration.ts";
+import { renderDuration } from "../../../vocabulary/duration.ts";
 import { unreachable } from "../../../parsed.ts";
 import type { ExplainContext, ExplainFacts, Participation, PodExplanation, PodStage } from "./pod_explanation.ts";
 import type { PodView } from "../types.ts";

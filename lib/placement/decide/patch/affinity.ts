@@ -5,7 +5,7 @@ import type {
   V1NodeSelectorTerm,
   V1PreferredSchedulingTerm,
 } from "@kubernetes/client-node";
-import type { LabelRequirement } from "../../../cluster/label_selector.ts";
+import type { LabelRequirement } from "../../../vocabulary/label_selector.ts";
 import { type JsonPatch, type PatchOperation, pointer } from "../../../k8s/patch.ts";
 import type { Wire } from "../../../k8s/types.ts";
 import { NO_SUPPORTED_ARCH, NODE_ARCH_LABEL } from "../../../names.ts";

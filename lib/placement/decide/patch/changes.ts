@@ -19,7 +19,7 @@ import {
   requiredAddition,
 } from "./affinity.ts";
 import { recordOf, renderRecord } from "../pod/record.ts";
-import type { TolerationPlan } from "../../../cluster/taint.ts";
+import type { TolerationPlan } from "../../../vocabulary/taint.ts";
 
 /** Key → wanted value; undefined = the key must be absent. Keys not in the map are left alone. */
 export type Changes = ReadonlyMap<string, string | undefined>;

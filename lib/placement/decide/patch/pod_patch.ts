@@ -8,7 +8,7 @@ import type { PodView } from "../types.ts";
 import { affinityOperations } from "./affinity.ts";
 import type { Changes, PodChanges } from "./changes.ts";
 import { isGated } from "../pod/constraints.ts";
-import type { TolerationPlan } from "../../../cluster/taint.ts";
+import type { TolerationPlan } from "../../../vocabulary/taint.ts";
 
 export const LABELS = "/metadata/labels";
 

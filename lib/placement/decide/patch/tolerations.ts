@@ -1,5 +1,5 @@
 // Tolerations for taints that separate architectures (GKE, ACK, archaware, …), for exactly those decided.
-import type { ArchTaint, Toleration, TolerationPlan } from "../../../cluster/taint.ts";
+import type { ArchTaint, Toleration, TolerationPlan } from "../../../vocabulary/taint.ts";
 import { KNOWN_ARCHITECTURES } from "../../../arch.ts";
 import type { PodView } from "../types.ts";
 

@@ -1,7 +1,7 @@
 // What a pod requires of architectures already: in its nodeSelector and in the terms of its node affinity, Archway's included.
 import { KNOWN_ARCHITECTURES } from "../../../arch.ts";
 import { NODE_ARCH_LABEL, SCHEDULING_GATE } from "../../../names.ts";
-import { meetsRequirement, parseRequirement } from "../../../cluster/label_selector.ts";
+import { meetsRequirement, parseRequirement } from "../../../vocabulary/label_selector.ts";
 import { entryOf, type JsonObject, listAt, objectAt, textAt } from "../../../json.ts";
 import type { PodView } from "../types.ts";
 

@@ -1,5 +1,5 @@
 // References to a pod: as the object of an event, and as the scope of the pull secrets for its images.
-import type { PullScope } from "../../../cluster/pull_scope.ts";
+import type { PullScope } from "../../../vocabulary/pull_scope.ts";
 import type { PodView } from "../types.ts";
 
 export interface PodReference {

@@ -1,9 +1,9 @@
 // JSON of a pod → PodView. No schema, because it runs thousands of times a second. What is odd reads as absent.
-import { parseTolerations } from "../../../cluster/taint.ts";
-import { parseTime } from "../../../cluster/time.ts";
+import { parseTolerations } from "../../../vocabulary/taint.ts";
+import { parseTime } from "../../../vocabulary/time.ts";
 import { pointer } from "../../../k8s/patch.ts";
 import { KubeVirt, PodAnnotation } from "../../../names.ts";
-import { pullSecretNames } from "../../../cluster/pull_scope.ts";
+import { pullSecretNames } from "../../../vocabulary/pull_scope.ts";
 import {
   heapBytesOf,
   isObject,

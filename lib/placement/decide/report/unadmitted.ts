@@ -6,7 +6,7 @@ import { clip } from "../failures.ts";
 import { judgeAdmission, planAdmission } from "../gate.ts";
 import { entryOf } from "../../../json.ts";
 import { MESSAGE_MAX, type PodReport } from "./report_slots.ts";
-import { matchesSelector } from "../../../cluster/label_selector.ts";
+import { matchesSelector } from "../../../vocabulary/label_selector.ts";
 import type { PodView } from "../types.ts";
 
 /** A pod that was found: no more of it is kept, because there may be many and large ones. */

@@ -1,5 +1,5 @@
 // Whether a plan may be written. It is refused for what can never succeed, not for what the cluster may offer later.
-import { parseGlob } from "../../../cluster/glob.ts";
+import { parseGlob } from "../../../vocabulary/glob.ts";
 import { isDeepStrictEqual } from "node:util";
 import { memberOf, objectAt, textAt } from "../../../json.ts";
 import { Upgrades } from "../../names.ts";
@@ -9,7 +9,7 @@ import { releaseImageProblem } from "../release/validate.ts";
 import { currentVersionOf, isAlreadyThere, isCommenced, isMigration } from "../release/target.ts";
 import { orderOf, parseVersion } from "../release/version.ts";
 import { COMMENCE_STEP } from "../steps/results.ts";
-import { parseTime } from "../../../cluster/time.ts";
+import { parseTime } from "../../../vocabulary/time.ts";
 import type { ClusterVersion } from "../types/cluster.ts";
 
 /** What is to be done to a plan. `object` is absent on DELETE, `oldObject` on CREATE. */

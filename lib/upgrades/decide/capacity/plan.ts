@@ -1,11 +1,11 @@
 // Spare capacity during an upgrade: which MachineSets to clone, when the clones are ready, what to delete afterwards.
-import { matchesGlob, parseGlob } from "../../../cluster/glob.ts";
+import { matchesGlob, parseGlob } from "../../../vocabulary/glob.ts";
 import { apiVersionOf, type KubeObject, Resource } from "../../../k8s/types.ts";
 import { MachineName } from "../../names.ts";
 import type { CapacityState, SmokeState } from "../types/cluster.ts";
-import { type Machine, MACHINE_SET_LABEL, type MachineSet, parseMachineSet } from "../../../cluster/machines.ts";
+import { type Machine, MACHINE_SET_LABEL, type MachineSet, parseMachineSet } from "../../../vocabulary/machines.ts";
 import { entryOf, type JsonObject, objectAt } from "../../../json.ts";
-import type { Node } from "../../../cluster/node.ts";
+import type { Node } from "../../../vocabulary/node.ts";
 
 export function canScale({ machineSets }: Pick<CapacityFacts, "machineSets">): boolean {
   return machineSets.some(({ isTemporary, pool }) => !isTemporary && pool === MachineName.workerPool);

@@ -2,7 +2,7 @@
 //
 //   cordoned at ──▶ timeOut: pods without a budget ──▶ PDBForceDrainTimeout + expected: pods with one ──▶ failed
 import { cordonOf, isMaster } from "../pools.ts";
-import type { Node } from "../../../cluster/node.ts";
+import type { Node } from "../../../vocabulary/node.ts";
 import type { DrainAction, DrainAdvice, DrainPod, DrainPolicy, Strategy } from "./types.ts";
 import { unreachable } from "../../../parsed.ts";
 import type { DrainMode, NewPlanCondition, UpgradeSpec } from "../types/plan.ts";

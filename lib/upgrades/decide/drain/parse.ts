@@ -1,7 +1,7 @@
 // What drain help reads of pods and PodDisruptionBudgets. Users can create many large ones, so what is kept is bounded.
-import type { DisruptionBudget } from "../../../cluster/disruption_budget.ts";
+import type { DisruptionBudget } from "../../../vocabulary/disruption_budget.ts";
 import { objectAt, textAt } from "../../../json.ts";
-import { type LabelSelector, matchesSelector } from "../../../cluster/label_selector.ts";
+import { type LabelSelector, matchesSelector } from "../../../vocabulary/label_selector.ts";
 import type { KubeObject, ObjectMeta } from "../../../k8s/types.ts";
 import type { DrainBudgets, DrainPod } from "./types.ts";
 

@@ -1,5 +1,5 @@
 // The types of drain help: the pods of a cordoned node, the budgets that protect them, what is done and when.
-import type { LabelSelector } from "../../../cluster/label_selector.ts";
+import type { LabelSelector } from "../../../vocabulary/label_selector.ts";
 import type { DrainMode } from "../types/plan.ts";
 
 /** A pod that a drain must remove. Nothing is kept of it whose size users decide. */

@@ -8,9 +8,9 @@
 //   NodeUnschedulable        a worker is cordoned, and not by the upgrade
 //   NodeUnschedulableTaint   a node is short of memory, disk or process ids
 //   PDB                      a budget forbids every eviction, or the Deployment Validation Operator reports one
-import { nameSome } from "../../../cluster/condition.ts";
-import type { DisruptionBudget } from "../../../cluster/disruption_budget.ts";
-import type { Node } from "../../../cluster/node.ts";
+import { nameSome } from "../../../vocabulary/condition.ts";
+import type { DisruptionBudget } from "../../../vocabulary/disruption_budget.ts";
+import type { Node } from "../../../vocabulary/node.ts";
 import { isManuallyCordoned, isPlainWorker, pressuresOf } from "../pools.ts";
 import type { ClusterOperator } from "../types/cluster.ts";
 import type { HealthCheckId, HealthReason, HealthResult, Observation } from "../types/observed.ts";

@@ -1,7 +1,7 @@
 // Notifications as effects. What was sent is in the status: it is not sent again.
 import type { Effect } from "../types/effects.ts";
 import type { Delivery, History, NotificationState, UpgradeConfig, UpgradeStatus } from "../types/plan.ts";
-import { renderTime } from "../../../cluster/time.ts";
+import { renderTime } from "../../../vocabulary/time.ts";
 import { openStep } from "../status_changes.ts";
 import { unreachable } from "../../../parsed.ts";
 

@@ -8,8 +8,8 @@ import type { Observed } from "../types/observed.ts";
 import type { History } from "../types/plan.ts";
 import type { Coroutine, ReconcileEnd } from "../types/steps.ts";
 import { apply, failed, PACE_MS, type PlanState, save, settled, withEntry } from "./plan_state.ts";
-import { findCondition } from "../../../cluster/condition.ts";
-import { renderTime } from "../../../cluster/time.ts";
+import { findCondition } from "../../../vocabulary/condition.ts";
+import { renderTime } from "../../../vocabulary/time.ts";
 
 const FAILED_CONDITION = "FailedUpgrade";
 

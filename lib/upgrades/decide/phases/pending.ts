@@ -13,7 +13,7 @@ import {
   withStatus,
 } from "./plan_state.ts";
 import { upgraderFor } from "../steps/upgraders.ts";
-import { MINUTE_MS, renderTime } from "../../../cluster/time.ts";
+import { MINUTE_MS, renderTime } from "../../../vocabulary/time.ts";
 import { unreachable } from "../../../parsed.ts";
 import type { Effect } from "../types/effects.ts";
 import type { Coroutine, ReconcileEnd } from "../types/steps.ts";

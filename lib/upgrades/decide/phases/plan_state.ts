@@ -5,7 +5,7 @@ import type { Effect } from "../types/effects.ts";
 import type { Base } from "../types/observed.ts";
 import type { History, UpgradeStatus } from "../types/plan.ts";
 import type { Coroutine, ReconcileEnd } from "../types/steps.ts";
-import { parseTime } from "../../../cluster/time.ts";
+import { parseTime } from "../../../vocabulary/time.ts";
 
 export interface PlanState {
   readonly base: Base;

@@ -16,7 +16,7 @@ import {
 import { COMMENCE_STEP, hasCommenced } from "../steps/results.ts";
 import { read, runSteps } from "../steps/run.ts";
 import { upgraderFor } from "../steps/upgraders.ts";
-import { MINUTE_MS, renderTime } from "../../../cluster/time.ts";
+import { MINUTE_MS, renderTime } from "../../../vocabulary/time.ts";
 import { unreachable } from "../../../parsed.ts";
 import type { Coroutine, ReconcileEnd, Upgrader } from "../types/steps.ts";
 import { giveUp } from "./give_up.ts";

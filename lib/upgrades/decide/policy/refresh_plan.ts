@@ -6,7 +6,7 @@
 //   not configured    nothing          nothing
 //   unavailable       nothing          nothing (and an error)
 import { isObject, type JsonObject, listAt, memberOf, objectAt, textAt } from "../../../json.ts";
-import { MINUTE_MS, parseTime, renderTime } from "../../../cluster/time.ts";
+import { MINUTE_MS, parseTime, renderTime } from "../../../vocabulary/time.ts";
 
 export type PolicyResult =
   | { readonly kind: "none" }

@@ -1,5 +1,5 @@
 // When a migration is complete. Versions stay the same, so images are compared: those of operators, then of nodes.
-import type { MachineConfigPool } from "../../../cluster/machines.ts";
+import type { MachineConfigPool } from "../../../vocabulary/machines.ts";
 import { entryOf } from "../../../json.ts";
 import type { ClusterOperator, ClusterVersion, OsImageState } from "../types/cluster.ts";
 import type { Baseline } from "../types/plan.ts";

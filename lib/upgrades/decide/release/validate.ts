@@ -1,6 +1,6 @@
 // Whether a plan can be carried out on the cluster as it is.
 import { unreachable } from "../../../parsed.ts";
-import { parseTime } from "../../../cluster/time.ts";
+import { parseTime } from "../../../vocabulary/time.ts";
 import type { ClusterVersion } from "../types/cluster.ts";
 import type { Base, Observed, Reading } from "../types/observed.ts";
 import { currentVersionOf, isAlreadyThere, isMigration } from "./target.ts";

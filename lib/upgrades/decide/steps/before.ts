@@ -3,7 +3,7 @@ import { decideHealthBefore } from "../health_decision.ts";
 import { notify } from "../notifications/notify.ts";
 import { parseVersion } from "../release/version.ts";
 import { currentVersionOf } from "../release/target.ts";
-import { elapsedMs, MINUTE_MS, parseTime } from "../../../cluster/time.ts";
+import { elapsedMs, MINUTE_MS, parseTime } from "../../../vocabulary/time.ts";
 import type { Effect } from "../types/effects.ts";
 import type { Observed } from "../types/observed.ts";
 import type { CapacityState } from "../types/cluster.ts";

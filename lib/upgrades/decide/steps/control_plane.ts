@@ -2,7 +2,7 @@
 import { notify } from "../notifications/notify.ts";
 import { decideRequest, isCompleted } from "../release/target.ts";
 import { isStepDone } from "../status_changes.ts";
-import { elapsedMs, MINUTE_MS, parseTime } from "../../../cluster/time.ts";
+import { elapsedMs, MINUTE_MS, parseTime } from "../../../vocabulary/time.ts";
 import type { Effect } from "../types/effects.ts";
 import type { Observed } from "../types/observed.ts";
 import type { Step, StepWords } from "../types/steps.ts";

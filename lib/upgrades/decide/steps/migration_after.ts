@@ -2,7 +2,7 @@
 import { notify } from "../notifications/notify.ts";
 import { isStepDone } from "../status_changes.ts";
 import { CONTROL_PLANE_RULES, decideConvergence, type MigrationFacts } from "../release/convergence.ts";
-import { elapsedMs, MINUTE_MS, parseTime } from "../../../cluster/time.ts";
+import { elapsedMs, MINUTE_MS, parseTime } from "../../../vocabulary/time.ts";
 import type { SmokeState } from "../types/cluster.ts";
 import type { Effect } from "../types/effects.ts";
 import type { Observed } from "../types/observed.ts";

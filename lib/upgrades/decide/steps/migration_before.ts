@@ -1,5 +1,5 @@
 // What must hold before a cluster is moved to a payload for several architectures: there is no way back from it.
-import type { MachineConfigPool } from "../../../cluster/machines.ts";
+import type { MachineConfigPool } from "../../../vocabulary/machines.ts";
 import { isMigration } from "../release/target.ts";
 import type { Baseline } from "../types/plan.ts";
 import type { ClusterOperator, Payload } from "../types/cluster.ts";

@@ -5,8 +5,8 @@ import type { Effect } from "../types/effects.ts";
 import type { Base, Observed, Reading } from "../types/observed.ts";
 import type { DesiredRelease, History, UpgradeStatus } from "../types/plan.ts";
 import type { Answer, Coroutine, Step, StepRecord, StepResult } from "../types/steps.ts";
-import { findCondition } from "../../../cluster/condition.ts";
-import { renderTime } from "../../../cluster/time.ts";
+import { findCondition } from "../../../vocabulary/condition.ts";
+import { renderTime } from "../../../vocabulary/time.ts";
 
 export interface RunInput {
   readonly base: Base;

@@ -1,8 +1,8 @@
 // The steps around the nodes that are not the control plane: window, completion, temporary workers, window.
-import type { MachineConfigPool } from "../../../cluster/machines.ts";
+import type { MachineConfigPool } from "../../../vocabulary/machines.ts";
 import { notify } from "../notifications/notify.ts";
 import { isStepDone } from "../status_changes.ts";
-import { MINUTE_MS, parseTime } from "../../../cluster/time.ts";
+import { MINUTE_MS, parseTime } from "../../../vocabulary/time.ts";
 import type { Effect } from "../types/effects.ts";
 import type { Observed } from "../types/observed.ts";
 import type { NewPlanCondition } from "../types/plan.ts";

@@ -1,7 +1,7 @@
 // What is observed of the cluster. Times are milliseconds since the epoch, texts that may be absent are empty.
 import * as z from "zod";
-import { findCondition, isTrue, parseConditions } from "../../../cluster/condition.ts";
-import { parseTime } from "../../../cluster/time.ts";
+import { findCondition, isTrue, parseConditions } from "../../../vocabulary/condition.ts";
+import { parseTime } from "../../../vocabulary/time.ts";
 import type { KubeObject } from "../../../k8s/types.ts";
 import { type Known, listOf, section, text } from "./schema.ts";
 

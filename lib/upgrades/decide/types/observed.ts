@@ -1,5 +1,5 @@
 // Everything that one reconcile of an upgrade reads. Most of it is read only if a step requests it, once a reconcile.
-import type { MachineConfigPool } from "../../../cluster/machines.ts";
+import type { MachineConfigPool } from "../../../vocabulary/machines.ts";
 import type {
   Advisories,
   CapacityLeft,

@@ -1,8 +1,8 @@
 // The UpgradeConfig as it is read: absent texts are empty. One schema is type, reader and writer of the status.
 import { isDeepStrictEqual } from "node:util";
 import * as z from "zod";
-import { type Meta, parseMeta } from "../../../cluster/meta.ts";
-import { parseTime, renderTime } from "../../../cluster/time.ts";
+import { type Meta, parseMeta } from "../../../vocabulary/meta.ts";
+import { parseTime, renderTime } from "../../../vocabulary/time.ts";
 import { entryOf, isObject, type JsonObject } from "../../../json.ts";
 import type { KubeObject } from "../../../k8s/types.ts";
 import { type Known, listOf, minutes, section, text, textMap, texts } from "./schema.ts";

@@ -7,7 +7,7 @@ import {
   pagingAlertsQuery,
   withoutOwnAlerts,
 } from "../../decide/health/alert_queries.ts";
-import { parseTime } from "../../../cluster/time.ts";
+import { parseTime } from "../../../vocabulary/time.ts";
 import type { Upstream } from "../http/upstream.ts";
 import type { Silence } from "../../decide/types/cluster.ts";
 import type { SilenceSpec } from "../../decide/types/effects.ts";

@@ -1,7 +1,7 @@
 // Where OpenShift's Prometheus or Alertmanager is: its Service, or its Route, with the token of Prometheus's ServiceAccount.
 import * as z from "zod";
 import type { Clock } from "../../../clock.ts";
-import { MINUTE_MS, parseTime } from "../../../cluster/time.ts";
+import { MINUTE_MS, parseTime } from "../../../vocabulary/time.ts";
 import { ignoring, type KubeApi, type ReadApi, readOptional } from "../../../k8s/api.ts";
 import { Resource, type ResourceType, type Wire } from "../../../k8s/types.ts";
 import { type Keepable, KeptValue } from "../kept_value.ts";

@@ -1,6 +1,6 @@
 // Notifications for the cluster manager (OCM): the state of the policy, and entries of the service log.
 import type { Clock } from "../../../clock.ts";
-import { parseTime } from "../../../cluster/time.ts";
+import { parseTime } from "../../../vocabulary/time.ts";
 import { isPolicyOf } from "../../decide/policy/refresh_plan.ts";
 import { mayFollow, SERVICE_LOG, serviceLogOf, valueOf } from "../../decide/notifications/ocm_states.ts";
 import type { Notification } from "../../decide/types/effects.ts";

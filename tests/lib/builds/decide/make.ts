@@ -1,6 +1,6 @@
 // Makers of the objects that image builds read, as the API server gives them.
 import assert from "node:assert/strict";
-import type { MachineConfigPool } from "../../../../lib/cluster/machines.ts";
+import type { MachineConfigPool } from "../../../../lib/vocabulary/machines.ts";
 import {
   parseBuildNode,
   parseBuildPool,

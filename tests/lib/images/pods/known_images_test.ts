@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { PullScope } from "../../../../lib/cluster/pull_scope.ts";
+import type { PullScope } from "../../../../lib/vocabulary/pull_scope.ts";
 import { type ImageBed, makeUse, openImageBed, TAG_TTL_MS, TEAM } from "../../../support/image_bed.ts";
 import { openMemoryStore } from "../../../support/memory_store.ts";
 

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { PullScope } from "../../../../lib/cluster/pull_scope.ts";
+import type { PullScope } from "../../../../lib/vocabulary/pull_scope.ts";
 import { type PullCredentials, type PullSecretMode, PullSecrets } from "../../../../lib/images/pods/pull_secrets.ts";
 import type { KubeApi } from "../../../../lib/k8s/api.ts";
 import { AnswerTooLarge, ApiError } from "../../../../lib/k8s/errors.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { parseYaml } from "../../../../lib/cluster/yaml.ts";
+import { parseYaml } from "../../../../lib/vocabulary/yaml.ts";
 import { parseJson, parseToml } from "../../../../lib/oci/files/documents.ts";
 import { parseHosts } from "./settings_support.ts";
 import { parsePolicy } from "../../../../lib/oci/config/policy.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { Condition } from "../../../../lib/cluster/condition.ts";
+import type { Condition } from "../../../../lib/vocabulary/condition.ts";
 import {
   deriveOperandState,
   type MonitorState,

@@ -6,7 +6,7 @@ import { KEPT_DAEMON_SETS } from "../../../../lib/taints/cluster/watches.ts";
 import { isShutOutDaemonSet, judge, surveyOf, type TaintSurvey } from "../../../../lib/taints/decide/survey.ts";
 import { nextStep } from "../../../../lib/taints/decide/next_step.ts";
 import type { JudgedDaemonSet, TaintDaemonSet } from "../../../../lib/taints/decide/types.ts";
-import type { ArchTaint } from "../../../../lib/cluster/taint.ts";
+import type { ArchTaint } from "../../../../lib/vocabulary/taint.ts";
 import { parseTaintDaemonSet, parseTaintNode } from "../../../../lib/taints/decide/views.ts";
 import { progressOf } from "../../../../lib/taints/decide/progress.ts";
 import { countSteps } from "../../placement/decide/count_steps.ts";

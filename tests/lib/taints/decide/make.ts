@@ -1,7 +1,7 @@
 // Makers of nodes, pods and DaemonSets for the tests of lib/taints, as the API server gives them.
 import type { KubeObject } from "../../../../lib/k8s/types.ts";
 import { judge, surveyOf, type TaintSurvey } from "../../../../lib/taints/decide/survey.ts";
-import type { ArchTaint } from "../../../../lib/cluster/taint.ts";
+import type { ArchTaint } from "../../../../lib/vocabulary/taint.ts";
 import { parseTaintDaemonSet, parseTaintNode, parseTaintPod } from "../../../../lib/taints/decide/views.ts";
 
 export const RULE: ArchTaint = { key: "supported-arch", effect: "NoSchedule" };

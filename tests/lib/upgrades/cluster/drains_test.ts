@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { parseNode } from "../../../../lib/cluster/node.ts";
+import { parseNode } from "../../../../lib/vocabulary/node.ts";
 import { type KubeObject, Resource } from "../../../../lib/k8s/types.ts";
 import { openClusterReader } from "../../../../lib/upgrades/cluster/cluster_reader.ts";
 import { adviseDrains, drainPolicyOf } from "../../../../lib/upgrades/cluster/drains.ts";

@@ -1,7 +1,7 @@
 // Spare capacity: what is cloned, waited for and taken away, from what is there. Faults of reads and writes are the shell's:
 // tests/controllers/upgrades.
 import assert from "node:assert/strict";
-import { parseMachine } from "../../../../lib/cluster/machines.ts";
+import { parseMachine } from "../../../../lib/vocabulary/machines.ts";
 import {
   canScale,
   type CapacityFacts,

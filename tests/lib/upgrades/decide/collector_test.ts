@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { renderTime } from "../../../../lib/cluster/time.ts";
+import { renderTime } from "../../../../lib/vocabulary/time.ts";
 import { collect } from "../../../../lib/upgrades/decide/collector.ts";
 import type { CollectedSample } from "../../../../lib/upgrades/decide/types/effects.ts";
 import { FROM, makeCluster, makeHistory, makePlan, NOW_MS, START_MS, TO } from "./make_plan.ts";

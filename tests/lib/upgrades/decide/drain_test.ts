@@ -1,8 +1,8 @@
 // Drain help: which pods of a cordoned node are helped away, when, and when a drain has failed. Rows M-302 and M-303 (nothing
 // is looked at unless workers are being upgraded), and faults of reads and writes, are the shell's: tests/controllers/upgrades.
 import assert from "node:assert/strict";
-import { parseDisruptionBudget } from "../../../../lib/cluster/disruption_budget.ts";
-import type { Node } from "../../../../lib/cluster/node.ts";
+import { parseDisruptionBudget } from "../../../../lib/vocabulary/disruption_budget.ts";
+import type { Node } from "../../../../lib/vocabulary/node.ts";
 import type { KubeObject } from "../../../../lib/k8s/types.ts";
 import {
   actionsOf,

@@ -1,5 +1,5 @@
 // Objects of upgrades as the API server has them, for tests of their pure parts.
-import { type Node, parseNode } from "../../../../lib/cluster/node.ts";
+import { type Node, parseNode } from "../../../../lib/vocabulary/node.ts";
 import type { KubeObject } from "../../../../lib/k8s/types.ts";
 
 /** 2026-03-01 12:00 UTC. */

@@ -1,9 +1,9 @@
 // Plans, clusters and the answers to the requests of a reconcile, for the tests of upgrades.
-import { type MachineConfigPool, parseMachineConfigPool } from "../../../../lib/cluster/machines.ts";
+import { type MachineConfigPool, parseMachineConfigPool } from "../../../../lib/vocabulary/machines.ts";
 import { decodeOperatorConfig, type OperatorConfig } from "../../../../lib/upgrades/decide/types/operator_config.ts";
 import { reconcile, type ReconcileInput } from "../../../../lib/upgrades/decide/reconcile.ts";
-import type { Condition } from "../../../../lib/cluster/condition.ts";
-import { parseTime, renderTime } from "../../../../lib/cluster/time.ts";
+import type { Condition } from "../../../../lib/vocabulary/condition.ts";
+import { parseTime, renderTime } from "../../../../lib/vocabulary/time.ts";
 import type { ClusterOperator, ClusterVersion, Silence } from "../../../../lib/upgrades/decide/types/cluster.ts";
 import type { Effect } from "../../../../lib/upgrades/decide/types/effects.ts";
 import type { Base, Observation, Observed, Reading, Readings } from "../../../../lib/upgrades/decide/types/observed.ts";

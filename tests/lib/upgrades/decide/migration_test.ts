@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { MachineConfigPool } from "../../../../lib/cluster/machines.ts";
+import type { MachineConfigPool } from "../../../../lib/vocabulary/machines.ts";
 import {
   decideConvergence,
   imageComparisons,

@@ -1,6 +1,6 @@
 // A model of a cluster under an upgrade: its release and its nodes change when a test says so, and the effects of the upgrade on
 // it are kept. Status and effects survive a reconcile that is interrupted, as they would in the API server.
-import type { MachineConfigPool } from "../../../../lib/cluster/machines.ts";
+import type { MachineConfigPool } from "../../../../lib/vocabulary/machines.ts";
 import { reconcile } from "../../../../lib/upgrades/decide/reconcile.ts";
 import type { ClusterVersion, Silence } from "../../../../lib/upgrades/decide/types/cluster.ts";
 import type { Effect } from "../../../../lib/upgrades/decide/types/effects.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { isTrue } from "../../../../lib/cluster/condition.ts";
+import { isTrue } from "../../../../lib/vocabulary/condition.ts";
 import { parseClusterOperator, parseClusterVersion } from "../../../../lib/upgrades/decide/types/cluster.ts";
 import { parsePlan, parseStatus } from "../../../../lib/upgrades/decide/types/plan.ts";
 import { START } from "./make_plan.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { renderTime } from "../../../../lib/cluster/time.ts";
+import { renderTime } from "../../../../lib/vocabulary/time.ts";
 import { progressOf, stateOf } from "../../../../lib/upgrades/decide/progress.ts";
 import { UPGRADERS } from "../../../../lib/upgrades/decide/steps/upgraders.ts";
 import { CAPACITY, makeHistory, makePlan, makeSpec, NOW_MS } from "./make_plan.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { renderTime } from "../../../../lib/cluster/time.ts";
+import { renderTime } from "../../../../lib/vocabulary/time.ts";
 import { reconcile, type ReconcileInput, wantsReconcile } from "../../../../lib/upgrades/decide/reconcile.ts";
 import type { ClusterVersion } from "../../../../lib/upgrades/decide/types/cluster.ts";
 import type { History, UpgradeConfig } from "../../../../lib/upgrades/decide/types/plan.ts";

@@ -4,7 +4,7 @@ import { done, fail, wait } from "../../../../lib/upgrades/decide/steps/results.
 import type { Observed } from "../../../../lib/upgrades/decide/types/observed.ts";
 import type { History } from "../../../../lib/upgrades/decide/types/plan.ts";
 import type { Step, StepResult, StepWords } from "../../../../lib/upgrades/decide/types/steps.ts";
-import { renderTime } from "../../../../lib/cluster/time.ts";
+import { renderTime } from "../../../../lib/vocabulary/time.ts";
 import {
   drive,
   type Driven,

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { renderTime } from "../../../../lib/cluster/time.ts";
+import { renderTime } from "../../../../lib/vocabulary/time.ts";
 import { CHECK_HEALTH_AFTER, POST_UPGRADE, SEND_COMPLETED } from "../../../../lib/upgrades/decide/steps/after.ts";
 import {
   CHECK_DELAY,
@@ -22,7 +22,7 @@ import {
   RELEASE_CAPACITY,
 } from "../../../../lib/upgrades/decide/steps/workers.ts";
 import { UPGRADERS } from "../../../../lib/upgrades/decide/steps/upgraders.ts";
-import type { MachineConfigPool } from "../../../../lib/cluster/machines.ts";
+import type { MachineConfigPool } from "../../../../lib/vocabulary/machines.ts";
 import type { Effect } from "../../../../lib/upgrades/decide/types/effects.ts";
 import type { History } from "../../../../lib/upgrades/decide/types/plan.ts";
 import type { Step, StepResult } from "../../../../lib/upgrades/decide/types/steps.ts";

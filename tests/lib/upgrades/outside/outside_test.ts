@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { renderTime } from "../../../../lib/cluster/time.ts";
+import { renderTime } from "../../../../lib/vocabulary/time.ts";
 import { Registry } from "prom-client";
 import { parse } from "yaml";
 import { type KubeObject, Resource } from "../../../../lib/k8s/types.ts";

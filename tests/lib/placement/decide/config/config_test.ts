@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { parseClusterConfig, parseNamespaceConfig } from "../../../../../lib/placement/decide/config/config.ts";
-import { matchesSelector } from "../../../../../lib/cluster/label_selector.ts";
+import { matchesSelector } from "../../../../../lib/vocabulary/label_selector.ts";
 
 Deno.test("parseClusterConfig() reads what placement needs and ignores the rest", () => {
   const namespaceSelector = {

@@ -4,7 +4,7 @@ import { parseArchTaint } from "../../../../../lib/placement/decide/config/arch_
 import { parseVariantLabel } from "../../../../../lib/placement/decide/config/options.ts";
 import { planTolerations } from "../../../../../lib/placement/decide/patch/tolerations.ts";
 import type { VariantLabel } from "../../../../../lib/placement/decide/config/types.ts";
-import type { ArchTaint } from "../../../../../lib/cluster/taint.ts";
+import type { ArchTaint } from "../../../../../lib/vocabulary/taint.ts";
 import { makeSettings } from "../../../../support/placement_settings.ts";
 import { AMD64, ARCH, ARM64, type Json, make, released, requiredOf, running } from "../make.ts";
 

@@ -3,7 +3,7 @@ import { admissionPatch } from "../../../../../lib/placement/decide/patch/admiss
 import { parseClusterConfig } from "../../../../../lib/placement/decide/config/config.ts";
 import type { ClusterConfig } from "../../../../../lib/placement/decide/config/types.ts";
 import { makeSettings } from "../../../../support/placement_settings.ts";
-import { parseSelector } from "../../../../../lib/cluster/label_selector.ts";
+import { parseSelector } from "../../../../../lib/vocabulary/label_selector.ts";
 import { judgeAdmission } from "../../../../../lib/placement/decide/gate.ts";
 import {
   inSelectedNamespaces,

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import type { Node } from "../../../../../lib/cluster/node.ts";
-import { type DisruptionBudget, parseDisruptionBudget } from "../../../../../lib/cluster/disruption_budget.ts";
+import type { Node } from "../../../../../lib/vocabulary/node.ts";
+import { type DisruptionBudget, parseDisruptionBudget } from "../../../../../lib/vocabulary/disruption_budget.ts";
 import {
   checkAlerts,
   checkBudgets,

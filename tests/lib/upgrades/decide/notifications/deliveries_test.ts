@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { parseDeliveries } from "../../../../../lib/upgrades/decide/types/plan.ts";
-import { renderTime } from "../../../../../lib/cluster/time.ts";
+import { renderTime } from "../../../../../lib/vocabulary/time.ts";
 import { sinksOf, withDelivery } from "../../../../../lib/upgrades/decide/notifications/notify.ts";
 import { makeHistory, makePlan } from "../make_plan.ts";
 

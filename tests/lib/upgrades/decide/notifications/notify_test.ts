@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { renderTime } from "../../../../../lib/cluster/time.ts";
+import { renderTime } from "../../../../../lib/vocabulary/time.ts";
 import { describeState, notify, withNotified } from "../../../../../lib/upgrades/decide/notifications/notify.ts";
 import { stageTimesOf } from "../../../../../lib/upgrades/decide/collector.ts";
 import type { History, NotificationState, StepCondition } from "../../../../../lib/upgrades/decide/types/plan.ts";

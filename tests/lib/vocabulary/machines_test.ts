@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { parseMachine, parseMachineConfigPool, parseMachineSet } from "../../../lib/cluster/machines.ts";
+import { parseMachine, parseMachineConfigPool, parseMachineSet } from "../../../lib/vocabulary/machines.ts";
 
 Deno.test("M-341 M-342 parseMachineConfigPool() reads counts and conditions", () => {
   const pool = parseMachineConfigPool({

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { parseTaints, parseTolerations } from "../../../lib/cluster/taint.ts";
+import { parseTaints, parseTolerations } from "../../../lib/vocabulary/taint.ts";
 
 const TAINT = { key: "arch", value: "arm64", effect: "NoSchedule" };
 

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { elapsedMs, MINUTE_MS, parseTime, renderTime } from "../../../lib/cluster/time.ts";
+import { elapsedMs, MINUTE_MS, parseTime, renderTime } from "../../../lib/vocabulary/time.ts";
 
 Deno.test("parseTime() reads RFC 3339 and nothing else", () => {
   const none = [

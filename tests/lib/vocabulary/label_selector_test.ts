@@ -6,7 +6,7 @@ import {
   parseRequirement,
   parseSelector,
   SELECTOR_BOUNDS,
-} from "../../../lib/cluster/label_selector.ts";
+} from "../../../lib/vocabulary/label_selector.ts";
 
 const NODE_LABELS = { app: "web", "x.io/tier": "front", empty: "" };
 

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { type Condition, parseConditions, setCondition } from "../../../lib/cluster/condition.ts";
+import { type Condition, parseConditions, setCondition } from "../../../lib/vocabulary/condition.ts";
 
 const READY: Condition = {
   type: "Ready",

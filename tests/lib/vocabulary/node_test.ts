@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { parseDisruptionBudget } from "../../../lib/cluster/disruption_budget.ts";
-import { parseNode } from "../../../lib/cluster/node.ts";
+import { parseDisruptionBudget } from "../../../lib/vocabulary/disruption_budget.ts";
+import { parseNode } from "../../../lib/vocabulary/node.ts";
 
 const CONDITIONS = [
   { type: "MemoryPressure", status: "False" },
