@@ -58,7 +58,7 @@ export class Inspections {
 
   #judgeKnown(pod: PodView, wanted: readonly ImageUse[]): ImageJudgement | undefined {
     const { clock, images, settingsOf } = this.#deps;
-    const known = images.recall({ scope: pullScopeOf(pod), images: wanted, admittedAtMs: clock.nowMs() });
+    const known = images.recall({ scope: pullScopeOf(pod), images: wanted, lookedUpSinceMs: clock.nowMs() });
     if (known === undefined) return undefined;
     const judgement = judgeImages(pod, settingsOf(pod.namespace), wanted, known.images);
     return judgement.imageConfigs.length === 0 ? judgement : undefined;
@@ -115,8 +115,8 @@ export class Inspections {
     signal: AbortSignal,
   ): Promise<ImageJudgement> {
     // The pod exists by now, so every look-up from here on is recent enough to place it by.
-    const admittedAtMs = this.#deps.clock.nowMs();
-    const request: PodImagesRequest = { scope: pullScopeOf(pod), images: wanted, priority: "gated", admittedAtMs };
+    const lookedUpSinceMs = this.#deps.clock.nowMs();
+    const request: PodImagesRequest = { scope: pullScopeOf(pod), images: wanted, priority: "gated", lookedUpSinceMs };
     const judgement = judgeImages(pod, settings, wanted, await this.#deps.images.inspect(request, signal));
     const { imageConfigs } = judgement;
     if (imageConfigs.length === 0) return judgement;

@@ -29,12 +29,12 @@ export class KnownImages {
     this.#deps = deps;
   }
 
-  /** Undefined when any image is unknown or too old. With `always` a tag must be of after `admittedAtMs` (epoch ms). */
-  recall(images: readonly ImageUse[], scope: PullScope, admittedAtMs = Infinity): KnownPodImages | undefined {
+  /** Undefined when any image is unknown or too old. With `always` a tag must be of after `lookedUpSinceMs` (epoch ms). */
+  recall(images: readonly ImageUse[], scope: PullScope, lookedUpSinceMs = Infinity): KnownPodImages | undefined {
     const known: InspectedImage[] = [];
     let isAging = false;
     for (const use of images) {
-      const found = this.#find(use.image, scope, use.always ? { sinceMs: admittedAtMs } : "cached");
+      const found = this.#find(use.image, scope, use.always ? { sinceMs: lookedUpSinceMs } : "cached");
       if (found === undefined) return undefined;
       known.push({ ...use, inspection: found.inspection });
       isAging ||= found.isAging;

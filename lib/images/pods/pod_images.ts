@@ -17,7 +17,7 @@ export interface PodImagesRequest {
   readonly imageConfigs?: readonly string[];
   readonly priority: InspectionPriority;
   /** With `always`, a look-up may answer that began since then (epoch ms). Absent: one that begins from now on. */
-  readonly admittedAtMs?: number | undefined;
+  readonly lookedUpSinceMs?: number | undefined;
   /** Look up tags again that are past half of their TTL, although they are still used. */
   readonly renew?: boolean | undefined;
 }
@@ -77,8 +77,8 @@ async function inspectImages(
   signal: AbortSignal,
 ): Promise<readonly InspectedImage[]> {
   const { inspector, pullSecrets, known, clock, observe } = deps;
-  const { scope, images, imageConfigs = [], priority, renew = false, admittedAtMs = clock.nowMs() } = request;
-  const remembered = recallImages(deps, { ...request, admittedAtMs });
+  const { scope, images, imageConfigs = [], priority, renew = false, lookedUpSinceMs = clock.nowMs() } = request;
+  const remembered = recallImages(deps, { ...request, lookedUpSinceMs });
   if (remembered !== undefined && !(renew && remembered.isAging)) return remembered.images;
   const callers = callersOf({ namespace: scope.namespace, priority });
   const usual = renew ? "renewed" : "cached";
@@ -88,7 +88,7 @@ async function inspectImages(
     const asked: InspectionRequest = {
       image: use.image,
       credentials: pull.credentials,
-      freshness: use.always ? { sinceMs: admittedAtMs } : usual,
+      freshness: use.always ? { sinceMs: lookedUpSinceMs } : usual,
       depth: imageConfigs.includes(use.image) ? "config" : "index",
       callers,
     };
@@ -101,9 +101,9 @@ async function inspectImages(
 
 function recallImages(
   { known }: PodImagesDeps,
-  { scope, images, imageConfigs = [], admittedAtMs }: Parameters<PodImages["recall"]>[0],
+  { scope, images, imageConfigs = [], lookedUpSinceMs }: Parameters<PodImages["recall"]>[0],
 ): KnownPodImages | undefined {
-  return imageConfigs.length === 0 ? known.recall(images, scope, admittedAtMs) : undefined;
+  return imageConfigs.length === 0 ? known.recall(images, scope, lookedUpSinceMs) : undefined;
 }
 
 /** Without all of its credentials, that an image cannot be read proves nothing. Otherwise useless ones are named. */

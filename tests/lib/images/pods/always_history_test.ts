@@ -72,8 +72,8 @@ async function play(steps: readonly Step[], delayMs: number): Promise<void> {
     const use = makeUse(IMAGE, always);
     const warm = bed.known.recall([use], TEAM);
     if (warm === undefined) await clock.sleep(seenAfterMs, new AbortController().signal);
-    const admittedAtMs = clock.nowMs();
-    const { inspection } = warm?.images[0] ?? await bed.inspect(use, { admittedAtMs });
+    const lookedUpSinceMs = clock.nowMs();
+    const { inspection } = warm?.images[0] ?? await bed.inspect(use, { lookedUpSinceMs });
     assert.ok(inspection.kind !== "failed");
     const sinceMs = always ? createdMs : clock.nowMs() - TAG_TTL_MS - delayMs;
     assert.ok(

@@ -55,9 +55,9 @@ Deno.test("recall() never answers for policy Always by a look-up that began befo
   const bed = openImageBed();
   await bed.inspect(makeUse(APP));
   assert.equal(bed.known.recall([makeUse(APP, true)], TEAM), undefined, "no time is given");
-  const admittedAtMs = bed.clock.nowMs();
-  assert.equal(bed.known.recall([makeUse(APP, true)], TEAM, admittedAtMs)?.images.length, 1);
-  assert.equal(bed.known.recall([makeUse(APP, true)], TEAM, admittedAtMs + 1), undefined);
+  const lookedUpSinceMs = bed.clock.nowMs();
+  assert.equal(bed.known.recall([makeUse(APP, true)], TEAM, lookedUpSinceMs)?.images.length, 1);
+  assert.equal(bed.known.recall([makeUse(APP, true)], TEAM, lookedUpSinceMs + 1), undefined);
   await bed.inspect(makeUse(PINNED));
   assert.equal(bed.known.recall([makeUse(PINNED, true)], TEAM)?.images.length, 1, "a digest means the same for ever");
 });
@@ -152,7 +152,7 @@ Deno.test("prefetch() and inspect() ask for each image of a pod once, whatever i
   await bed.clock.advance(20);
   const { signal } = new AbortController();
   const answers = bed.images.inspect(
-    { scope: TEAM, images, priority: "gated", admittedAtMs: bed.clock.nowMs() },
+    { scope: TEAM, images, priority: "gated", lookedUpSinceMs: bed.clock.nowMs() },
     signal,
   );
   await bed.clock.advance(1_000);
