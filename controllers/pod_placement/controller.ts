@@ -153,7 +153,7 @@ export class PodPlacement {
     if (isForbidden || this.#gated.refusedForMs() >= IMPAIRED_AFTER_MS) {
       return { kind: "unable", reason: "CannotWatchPods" };
     }
-    return this.#gated.hasSynced() ? this.#writes.state() : { kind: "unproven" };
+    return this.#gated.hasSynced() ? this.#writes.ability() : { kind: "unproven" };
   }
 
   isBusy(): boolean {

@@ -16,10 +16,10 @@ type InspectionState =
 /** Least time that is left for a pod when a leader first observes it (ms). It has this after its deadline, too. */
 const MIN_LEFT_MS = 5_000;
 
-type Clocks = Pick<PodPlacementDeps, "api" | "clock" | "settingsOf">;
+type AgeDeps = Pick<PodPlacementDeps, "api" | "clock" | "settingsOf">;
 
 /** What was tried for the images of a pod. Times are monotonic ms. */
-class Tries {
+class RoundState {
   inspection: InspectionState = { kind: "none" };
   /** When the round began that ends with the next decision; undefined between rounds. */
   roundBeganMs: number | undefined;
@@ -33,7 +33,7 @@ class Tries {
   unansweredWrites = 0;
 }
 
-export interface PodState extends Tries {
+export interface PodState extends RoundState {
   /** When this process first observed the pod gated (monotonic ms). */
   readonly firstSeenMs: number;
   imagesHash: string;
@@ -52,13 +52,13 @@ export class PodStates {
     const known = this.#states.get(uid);
     if (known === undefined) {
       const fresh = { imagesHash, reportedRefusal: "", reported: false, released: false };
-      const state = { firstSeenMs: nowMs, ...fresh, ...new Tries() };
+      const state = { firstSeenMs: nowMs, ...fresh, ...new RoundState() };
       this.#states.set(uid, state);
       return state;
     }
     if (known.imagesHash !== imagesHash) {
       stopInspection(known);
-      Object.assign(known, { imagesHash }, new Tries());
+      Object.assign(known, { imagesHash }, new RoundState());
     }
     return known;
   }
@@ -82,20 +82,20 @@ export function stopInspection(state: PodState): void {
 }
 
 /** Age since its creation by the API server's clock, or since this process saw it, if longer: our clock may jump (ms). */
-export function gateAgeMs({ api, clock }: Clocks, pod: GatedPodRef, { firstSeenMs }: PodState): number {
+export function gateAgeMs({ api, clock }: AgeDeps, pod: GatedPodRef, { firstSeenMs }: PodState): number {
   const nowMs = serverNowMs(clock, api);
   const byCreation = pod.createdMs === undefined ? 0 : nowMs - pod.createdMs;
   return Math.max(0, byCreation, clock.monotonicMs() - firstSeenMs);
 }
 
 /** The age that counts against the maximum gate age (ms), which runs from when the API server and one replica are up. */
-export function countedAgeMs(deps: Clocks, pod: GatedPodRef, state: PodState): number {
+export function countedAgeMs(deps: AgeDeps, pod: GatedPodRef, state: PodState): number {
   const { maxGateAgeMs } = deps.settingsOf(pod.namespace);
   const seenForMs = deps.clock.monotonicMs() - state.firstSeenMs;
   return Math.min(gateAgeMs(deps, pod, state), Math.max(0, maxGateAgeMs - MIN_LEFT_MS) + seenForMs);
 }
 
 /** Time until the deadline of a pod (ms); zero or less once that has passed. */
-export function leftMs(deps: Clocks, pod: GatedPodRef, state: PodState): number {
+export function leftMs(deps: AgeDeps, pod: GatedPodRef, state: PodState): number {
   return deps.settingsOf(pod.namespace).maxGateAgeMs - countedAgeMs(deps, pod, state);
 }

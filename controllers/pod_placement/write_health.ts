@@ -52,7 +52,7 @@ export class WriteHealth {
     });
   }
 
-  state(): LeaderAbility {
+  ability(): LeaderAbility {
     const nowMs = this.#clock.monotonicMs();
     const failing = this.#failing;
     const counts = failing !== undefined && nowMs - failing.lastMs < FAILURE_COUNTS_MS &&

@@ -30,7 +30,7 @@ export class Election {
   readonly #log: Logger;
   readonly #lock: LeaseLock;
   readonly #listeners: ((view: LeaseView) => void)[] = [];
-  #state: () => LeaderAbility = () => ({ kind: "able" });
+  #ability: () => LeaderAbility = () => ({ kind: "able" });
   #isLeader = false;
   #waitsFor: string | undefined;
   #view: LeaseView;
@@ -42,7 +42,7 @@ export class Election {
       ...options,
       log: this.#log,
       durationMs: LEASE_TIMING.durationMs,
-      state: () => this.#state(),
+      ability: () => this.#ability(),
       onChange: () => this.#publish(),
     });
     this.#view = { ...this.#lock.view, isLeader: false };
@@ -62,10 +62,10 @@ export class Election {
     this.#listeners.push(listener);
   }
 
-  /** Waits for the Lease, runs `lead`, publishes `state`, again and again until the signal aborts. Never rejects. */
-  async run(lead: Lead, signal: AbortSignal, state = this.#state): Promise<void> {
+  /** Waits for the Lease, runs `lead`, publishes `ability`, again and again until the signal aborts. Never rejects. */
+  async run(lead: Lead, signal: AbortSignal, ability = this.#ability): Promise<void> {
     const { clock } = this.#options;
-    this.#state = state;
+    this.#ability = ability;
     while (!signal.aborted) {
       const attempt = await this.#lock.attempt(ATTEMPT_TIMEOUT_MS, signal);
       if (attempt.kind === "taken") this.#reportHolder();

@@ -23,7 +23,7 @@ export interface LeaseOptions {
 
 interface LeaseLockOptions extends LeaseOptions {
   readonly durationMs: number;
-  readonly state: () => LeaderAbility;
+  readonly ability: () => LeaderAbility;
   readonly onChange: () => void;
 }
 
@@ -159,10 +159,10 @@ export class LeaseLock {
     const durationMs = options.holder === "" ? 1_000 : this.#options.durationMs;
     const spec = renderLeaseSpec(lease, { holder: options.holder, durationMs, nowMs: clock.nowMs() });
     const target = { namespace, name, signal: options.signal };
-    // A first write, or the first after a failure, reports no state: ours may be from an earlier term.
+    // A first write, or the first after a failure, reports no ability: ours may be from an earlier term.
     const isRenewal = options.holder !== "" && this.#own !== undefined;
-    const state = isRenewal ? this.#options.state() : { kind: "unproven" } as const;
-    const annotations = renderLeaseAnnotations(lease, state);
+    const ability = isRenewal ? this.#options.ability() : { kind: "unproven" } as const;
+    const annotations = renderLeaseAnnotations(lease, ability);
     if (lease !== undefined) {
       return await api.replace(
         Resource.leases,
@@ -194,7 +194,7 @@ interface LeaseRecord {
 export type LeaderAbility =
   | { readonly kind: "able" }
   | { readonly kind: "unable"; readonly reason: string }
-  /** Not known yet: the state of the last holder stays in the Lease. */
+  /** Not known yet: the impairment of the last holder stays in the Lease. */
   | { readonly kind: "unproven" };
 
 const SPEC = z.object({
@@ -238,9 +238,9 @@ function renderLeaseSpec(
 
 function renderLeaseAnnotations(
   before: KubeObject | undefined,
-  state: LeaderAbility,
+  ability: LeaderAbility,
 ): Readonly<Record<string, string>> {
   const { [LEADER_IMPAIRMENT]: impairment, ...others } = before?.metadata.annotations ?? {};
-  const now = state.kind === "unable" ? state.reason : state.kind === "unproven" ? impairment : undefined;
+  const now = ability.kind === "unable" ? ability.reason : ability.kind === "unproven" ? impairment : undefined;
   return now === undefined ? others : { ...others, [LEADER_IMPAIRMENT]: now };
 }

@@ -45,7 +45,7 @@ export interface Notices {
 /** A pod counts as at least so many images, so that a namespace on its own gets 16 pods checked at a time. */
 const LEAST_IMAGES = 16;
 /** Most that is kept of a pod while its images are inspected (characters): its owner, images and requirements of nodes. */
-const MAX_KEPT = 16_384;
+const MAX_KEPT_CHARACTERS = 16_384;
 /** Longest name that the API server accepts. */
 const MAX_NAME = 253;
 /** Workloads whose pods were looked at; each again after an hour (ms), because a tag may have moved. */
@@ -89,7 +89,7 @@ export function openNotices(deps: NoticeDeps): Notices {
 function keptText(pod: PodView, images: readonly { readonly image: string }[]): string | undefined {
   const owner = ownerOf(pod);
   const text = JSON.stringify([owner, images.map(({ image }) => image), pod.nodeSelector, keptTerms(pod)]);
-  return text.length > MAX_KEPT || owner.name.length > MAX_NAME ? undefined : text;
+  return text.length > MAX_KEPT_CHARACTERS || owner.name.length > MAX_NAME ? undefined : text;
 }
 
 /** The required terms without `matchFields`, which name the node of a DaemonSet's pod. */
@@ -112,13 +112,13 @@ async function lookAtLate(
   pod: PodView,
   { came, containers, wanted }: LateImages & { readonly wanted: readonly ImageUse[] },
 ): Promise<void> {
-  const facts = await images.inspect({ scope: pullScopeOf(pod), images: wanted, priority: "admission" }, signal);
+  const inspected = await images.inspect({ scope: pullScopeOf(pod), images: wanted, priority: "admission" }, signal);
   const report = lateReport(pod, {
     came,
     containers,
     settings: settingsOf(pod.namespace),
     nodeArchitecture: architectureOf(pod.nodeName),
-    images: facts,
+    images: inspected,
   });
   if (report === undefined) return;
   mismatched(came);

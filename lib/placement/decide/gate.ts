@@ -39,8 +39,8 @@ export function imagesAtAdmission(
 /** The verdict on a pod that is being created: the first that applies. Never fails. */
 export function judgeAdmission(facts: AdmissionFacts): AdmissionVerdict {
   const { pod, settings, plan, mayGate } = facts;
-  const decidedImages = judgeDecided(facts);
-  const imageConfigs = decidedImages?.imageConfigs ?? [];
+  const judgement = judgeDecided(facts);
+  const imageConfigs = judgement?.imageConfigs ?? [];
   const nodeAffinityScoring = plan.scoring;
   const pass = (reason: "AuditMode" | "GatingStopped"): AdmissionVerdict => {
     const tolerations = planUndecidedTolerations(pod, settings.ownTaints);
@@ -49,10 +49,10 @@ export function judgeAdmission(facts: AdmissionFacts): AdmissionVerdict {
   if (settings.audit) return pass("AuditMode");
   if (plan.kind === "decided" && plan.decision.kind === "ignore") {
     const { reason } = plan.decision;
-    const tolerations = tolerationsOfDecided(facts, decidedImages);
+    const tolerations = tolerationsOfDecided(facts, judgement);
     return { kind: "ignore", reason, tolerations, nodeAffinityScoring, imageConfigs };
   }
-  const decision = settings.warmAdmission ? decideWarm(facts, decidedImages) : undefined;
+  const decision = settings.warmAdmission ? decideWarm(facts, judgement) : undefined;
   // Such a pod cannot run now. Held for a moment, it gets a uid, and by that the event that says why.
   const needsEvent = decision?.kind === "nowhere" || decision?.noMatchingNodes === true;
   if (decision !== undefined && !(needsEvent && mayGate)) {
@@ -70,23 +70,23 @@ function judgeDecided({ pod, plan, settings, known }: AdmissionFacts): ImageJudg
 
 function tolerationsOfDecided(
   { pod, settings }: AdmissionFacts,
-  decidedImages: ImageJudgement | undefined,
+  judgement: ImageJudgement | undefined,
 ): readonly TolerationPlan[] {
   // Where its images share no architecture, no node is better than another.
-  const isFinal = decidedImages?.kind === "shared" && decidedImages.imageConfigs.length === 0;
-  const isKnown = isFinal && decidedImages.architectures.length > 0;
-  return planUndecidedTolerations(pod, settings.ownTaints, isKnown ? decidedImages.architectures : undefined);
+  const isFinal = judgement?.kind === "shared" && judgement.imageConfigs.length === 0;
+  const isKnown = isFinal && judgement.architectures.length > 0;
+  return planUndecidedTolerations(pod, settings.ownTaints, isKnown ? judgement.architectures : undefined);
 }
 
 /** The decision where it can be made without asking a registry; undefined where it cannot. */
 function decideWarm(
   facts: AdmissionFacts,
-  decidedImages: ImageJudgement | undefined,
+  decided: ImageJudgement | undefined,
 ): PlaceDecision | NowhereDecision | undefined {
   const { pod, settings, plan, known } = facts;
   if (plan.kind === "decided") {
     if (plan.decision.kind !== "place") return undefined;
-    return { ...plan.decision, tolerations: tolerationsOfDecided(facts, decidedImages) };
+    return { ...plan.decision, tolerations: tolerationsOfDecided(facts, decided) };
   }
   if (known === undefined) return undefined;
   const judgement = judgeImages(pod, settings, plan.images, known);
