@@ -11,7 +11,7 @@ import { openWebhookPaths, type WebhookPaths } from "../lib/operator/cluster/web
 import { webhookEndpoint } from "../lib/operator/decide/webhook_clients.ts";
 import { auditOnly, type PlacementSettings } from "../lib/placement/decide/config/types.ts";
 import type { Runnable } from "../controllers/controller.ts";
-import { openGateLifter } from "../lib/placement/cluster/release_gates.ts";
+import { openGateLifter } from "../lib/placement/cluster/lift_gates.ts";
 import { RestApi } from "../lib/k8s/rest_api.ts";
 import { openRateLimiter } from "../lib/k8s/rate_limiter.ts";
 import { LEASE_NAME, WebhookPath } from "../lib/names.ts";

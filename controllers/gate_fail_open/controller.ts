@@ -3,7 +3,7 @@
 //
 //   Lease silent, and read again without a renewal ─▶ list of gated pods ─▶ key ─▶ overdue? ─▶ gate off ─▶ report
 import { jitter } from "../../lib/clock.ts";
-import { type GateLifter, listGatedPods, type PodRef } from "../../lib/placement/cluster/release_gates.ts";
+import { type GateLifter, listGatedPods, type PodRef } from "../../lib/placement/cluster/lift_gates.ts";
 import { serverNowMs } from "../../lib/k8s/api.ts";
 import type { EventRecorder } from "../../lib/k8s/event_recorder.ts";
 import { LeaderAbsence, type LeaderAbsenceDeps } from "../../lib/k8s/leader_absence.ts";

@@ -3,7 +3,7 @@ import { ApiError, isNotFound } from "../../lib/k8s/errors.ts";
 import { ignoring } from "../../lib/k8s/api.ts";
 import { openDeadline } from "../../lib/k8s/deadline.ts";
 import type { JsonPatch } from "../../lib/k8s/patch.ts";
-import { releaseGatedPods } from "../../lib/placement/cluster/release_gates.ts";
+import { releaseGatedPods } from "../../lib/placement/cluster/lift_gates.ts";
 import { type KubeObject, Resource } from "../../lib/k8s/types.ts";
 import { renderDuration } from "../../lib/vocabulary/duration.ts";
 import { errorText } from "../../lib/log.ts";

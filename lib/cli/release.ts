@@ -1,6 +1,6 @@
 // `archway release`: lifts Archway's gate from every pod by hand, also when no Archway runs.
 import type { KubeApi } from "../k8s/api.ts";
-import { type GateRelease, releaseGatedPods } from "../placement/cluster/release_gates.ts";
+import { type GateRelease, releaseGatedPods } from "../placement/cluster/lift_gates.ts";
 import { type CommandOptions, ExitCode, print, renderTable, type Terminal } from "./output.ts";
 
 const UNPLACED = "Pods released by hand may land on nodes that their images do not support.";

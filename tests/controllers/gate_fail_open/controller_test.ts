@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { openGateFailOpen } from "../../../controllers/gate_fail_open/controller.ts";
-import { openGateLifter } from "../../../lib/placement/cluster/release_gates.ts";
+import { openGateLifter } from "../../../lib/placement/cluster/lift_gates.ts";
 import { ApiError } from "../../../lib/k8s/errors.ts";
 import type { KubeObject } from "../../../lib/k8s/types.ts";
 import { openPlacementMetrics } from "../../support/process_metrics.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { type GateLift, openGateLifter } from "../../../../lib/placement/cluster/release_gates.ts";
+import { type GateLift, openGateLifter } from "../../../../lib/placement/cluster/lift_gates.ts";
 import { ApiError } from "../../../../lib/k8s/errors.ts";
 import { type KubeObject, Resource } from "../../../../lib/k8s/types.ts";
 import { PodLabel, SCHEDULING_GATE } from "../../../../lib/names.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { ApiError } from "../../../../lib/k8s/errors.ts";
-import { countGatedPods, type GateRelease, releaseGatedPods } from "../../../../lib/placement/cluster/release_gates.ts";
+import { countGatedPods, type GateRelease, releaseGatedPods } from "../../../../lib/placement/cluster/lift_gates.ts";
 import { Resource } from "../../../../lib/k8s/types.ts";
 import { SCHEDULING_GATE as GATE } from "../../../../lib/names.ts";
 import { exchanging, openTestApi, plainAccess } from "../../../support/cluster_api.ts";
