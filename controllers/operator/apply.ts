@@ -3,7 +3,7 @@ import { ApiError, isNotFound } from "../../lib/k8s/errors.ts";
 import { ignoring } from "../../lib/k8s/api.ts";
 import { openDeadline } from "../../lib/k8s/deadline.ts";
 import type { JsonPatch } from "../../lib/k8s/patch.ts";
-import { releaseGatedPods } from "../../lib/placement/cluster/lift_gates.ts";
+import { liftAllGates } from "../../lib/placement/cluster/lift_gates.ts";
 import { type KubeObject, Resource } from "../../lib/k8s/types.ts";
 import { renderDuration } from "../../lib/vocabulary/duration.ts";
 import { errorText } from "../../lib/log.ts";
@@ -106,7 +106,7 @@ async function removeWebhook({ api, signal }: OperatorRun): Promise<void> {
 async function liftGates(run: OperatorRun, { config }: OperatorFacts): Promise<void> {
   const { api, events, log, settings, signal } = run;
   const age = renderDuration(settings.maxGateAgeMs);
-  const { released, left } = await releaseGatedPods(api, {
+  const { released, left } = await liftAllGates(api, {
     signal,
     onReleased: (pod) =>
       events.record({

@@ -1,6 +1,6 @@
 // `archway release`: lifts Archway's gate from every pod by hand, also when no Archway runs.
 import type { KubeApi } from "../k8s/api.ts";
-import { type GateRelease, releaseGatedPods } from "../placement/cluster/lift_gates.ts";
+import { liftAllGates, type LiftedGates } from "../placement/cluster/lift_gates.ts";
 import { type CommandOptions, ExitCode, print, renderTable, type Terminal } from "./output.ts";
 
 const UNPLACED = "Pods released by hand may land on nodes that their images do not support.";
@@ -13,14 +13,14 @@ export async function runRelease(
 ): Promise<number> {
   const { api, terminal } = deps;
   const { dryRun, output, signal } = options;
-  const release = await releaseGatedPods(api, { signal, dryRun });
+  const release = await liftAllGates(api, { signal, dryRun });
   const document = { dryRun, released: [...release.released].sort(), left: release.left };
   print(terminal, output, { document, text: (width) => renderRelease(release, { dryRun, width }) });
   return release.left.length === 0 ? ExitCode.done : ExitCode.no;
 }
 
 export function renderRelease(
-  { released, left }: GateRelease,
+  { released, left }: LiftedGates,
   { dryRun, width }: { readonly dryRun: boolean; readonly width?: number | undefined },
 ): string {
   const verb = dryRun ? "would release" : "released";

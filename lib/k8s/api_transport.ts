@@ -122,7 +122,7 @@ export class ApiTransport implements AsyncDisposable {
     using deadline = this.#deadline(request, options.signal);
     try {
       const response = await this.#fetch(request, { answer: "stream", signal: deadline.signal });
-      deadline.lift();
+      deadline.cancel();
       if (response.body !== null) yield* options.read(response.body, { signal: deadline.signal });
     } catch (error) {
       if (error instanceof ApiError && error.status === 401) this.#access.discardCredentials();

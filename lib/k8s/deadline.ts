@@ -7,25 +7,25 @@ export interface Deadline extends Disposable {
   readonly signal: AbortSignal;
   restart(): void;
   /** The time no longer counts; the parent's abort still does. */
-  lift(): void;
+  cancel(): void;
 }
 
 /** A reason of our own for the abort: the default one is an exception, which costs 10 µs a request. */
-const LIFTED = "lifted";
+const CANCELLED = "cancelled";
 
 /** Unlike with `AbortSignal.any`, nothing stays behind on the parent, which may last as long as the process. */
 export function openDeadline(ms: number, options: { readonly signal: AbortSignal; readonly clock: Clock }): Deadline {
   const { signal: parent, clock } = options;
   const controller = new AbortController();
-  const lifted = new AbortController();
+  const cancelled = new AbortController();
   let startedMs = clock.monotonicMs();
   const follow = (): void => controller.abort(parent.reason);
   if (parent.aborted) follow();
   else parent.addEventListener("abort", follow, { once: true });
   const count = async (): Promise<void> => {
     for (let leftMs = ms; leftMs > 0; leftMs = startedMs + ms - clock.monotonicMs()) {
-      await clock.sleep(leftMs, lifted.signal);
-      if (lifted.signal.aborted) return;
+      await clock.sleep(leftMs, cancelled.signal);
+      if (cancelled.signal.aborted) return;
     }
     controller.abort(new DOMException(`Nothing heard for ${Math.round(ms)} ms`, "TimeoutError"));
   };
@@ -35,10 +35,10 @@ export function openDeadline(ms: number, options: { readonly signal: AbortSignal
     restart: () => {
       startedMs = clock.monotonicMs();
     },
-    lift: () => lifted.abort(LIFTED),
+    cancel: () => cancelled.abort(CANCELLED),
     [Symbol.dispose]: () => {
       parent.removeEventListener("abort", follow);
-      lifted.abort(LIFTED);
+      cancelled.abort(CANCELLED);
     },
   };
 }

@@ -92,7 +92,7 @@ async function readGated(
 }
 
 /** What became of the gated pods, as `namespace/name`. */
-export interface GateRelease {
+export interface LiftedGates {
   /** Pods that are free now (in a dry run: would be). */
   readonly released: readonly string[];
   readonly left: readonly { readonly pod: string; readonly reason: string }[];
@@ -138,14 +138,14 @@ export async function countGatedPods(api: ReadApi, signal: AbortSignal): Promise
 }
 
 /** Lifts our gate, and nothing else, from every pod. `dryRun` only lists. `onReleased` is called for each pod. */
-export async function releaseGatedPods(
+export async function liftAllGates(
   api: KubeApi,
   options: {
     readonly signal: AbortSignal;
     readonly dryRun?: boolean;
     readonly onReleased?: (pod: PodView) => void;
   },
-): Promise<GateRelease> {
+): Promise<LiftedGates> {
   const { signal, dryRun = false, onReleased = () => {} } = options;
   const released: string[] = [];
   const left: { pod: string; reason: string }[] = [];

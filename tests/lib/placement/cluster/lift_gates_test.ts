@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { ApiError } from "../../../../lib/k8s/errors.ts";
-import { countGatedPods, type GateRelease, releaseGatedPods } from "../../../../lib/placement/cluster/lift_gates.ts";
+import { countGatedPods, liftAllGates, type LiftedGates } from "../../../../lib/placement/cluster/lift_gates.ts";
 import { Resource } from "../../../../lib/k8s/types.ts";
 import { SCHEDULING_GATE as GATE } from "../../../../lib/names.ts";
 import { exchanging, openTestApi, plainAccess } from "../../../support/cluster_api.ts";
@@ -29,13 +29,13 @@ const openBench = async () => {
   };
 };
 
-Deno.test("releaseGatedPods() lifts our gate alone, from labelled and unlabelled pods", async () => {
+Deno.test("liftAllGates() lifts our gate alone, from labelled and unlabelled pods", async () => {
   await using bench = await openBench();
   await bench.create("labelled", ["first", GATE, "last"], { [GATE]: "gated", app: "a" });
   await bench.create("unlabelled", [GATE]);
   await bench.create("foreign", ["other"]);
   assert.equal(await countGatedPods(bench.api, bench.signal), 1, "the label finds one, which is enough to know");
-  const { released, left } = await releaseGatedPods(bench.api, { signal: bench.signal });
+  const { released, left } = await liftAllGates(bench.api, { signal: bench.signal });
   assert.deepEqual([...released].sort(), ["default/labelled", "default/unlabelled"]);
   assert.deepEqual(left, []);
   assert.equal(await bench.gatesOf("labelled"), "first last");
@@ -46,20 +46,20 @@ Deno.test("releaseGatedPods() lifts our gate alone, from labelled and unlabelled
   assert.equal(await countGatedPods(bench.api, bench.signal), 0);
 });
 
-Deno.test("releaseGatedPods() lists and changes nothing when it is a dry run", async () => {
+Deno.test("liftAllGates() lists and changes nothing when it is a dry run", async () => {
   await using bench = await openBench();
   await bench.create("held", [GATE], { [GATE]: "gated" });
-  const { released } = await releaseGatedPods(bench.api, { signal: bench.signal, dryRun: true });
+  const { released } = await liftAllGates(bench.api, { signal: bench.signal, dryRun: true });
   assert.deepEqual(released, ["default/held"]);
   assert.equal(await bench.gatesOf("held"), GATE);
 });
 
-Deno.test("releaseGatedPods() takes a vanished pod for freed, and reports which are left and why when the server refuses", async () => {
+Deno.test("liftAllGates() takes a vanished pod for freed, and reports which are left and why when the server refuses", async () => {
   await using bench = await openBench();
   await bench.create("held", [GATE], { [GATE]: "gated" });
-  const release = async (status: number): Promise<GateRelease> => {
+  const release = async (status: number): Promise<LiftedGates> => {
     const patch = () => Promise.reject(new ApiError("denied by a policy", { status }));
-    return await releaseGatedPods(exchanging(bench.api, { patch }), { signal: bench.signal });
+    return await liftAllGates(exchanging(bench.api, { patch }), { signal: bench.signal });
   };
   assert.deepEqual((await release(404)).left, []);
   const left = [{ pod: "default/held", reason: "denied by a policy" }];
