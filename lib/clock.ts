@@ -1,4 +1,4 @@
-// The only source of time and waits. Code that waits or takes timestamps gets a Clock, so that tests control time.
+// Time and waits. Code that waits or takes timestamps gets a Clock where its tests control time.
 
 /** Time and waiting. `nowMs` is wall time (epoch ms); `monotonicMs` never jumps. */
 export interface Clock {
