@@ -8,7 +8,12 @@ import { applyJsonPatch } from "./patches.ts";
 import { StatusError } from "./status.ts";
 import type { ObjectStore } from "./store.ts";
 import * as z from "zod";
-import { CLUSTER_SELECTOR_BOUNDS, type Labels, matchesSelector, parseSelector } from "../lib/vocabulary/label_selector.ts";
+import {
+  CLUSTER_SELECTOR_BOUNDS,
+  type Labels,
+  matchesSelector,
+  parseSelector,
+} from "../lib/vocabulary/label_selector.ts";
 
 export interface WebhookAdmission extends Admission, Disposable {}
 
