@@ -22,6 +22,7 @@ import type { ReconcileResult } from "../../lib/k8s/work_queue.ts";
 import { GateLabel, PodLabel } from "../../lib/names.ts";
 import { decide } from "../../lib/placement/decide/decide.ts";
 import { failureText } from "../../lib/placement/decide/failures.ts";
+import { isHeldBack } from "../../lib/oci/errors.ts";
 import type { ImageUse } from "../../lib/oci/types.ts";
 import type { PlacementDecision } from "../../lib/placement/decide/decision_types.ts";
 import type { PodView } from "../../lib/placement/decide/types.ts";
@@ -243,9 +244,7 @@ export class PodPlacement {
         }
         state.failedAttempts++;
         if (decision.failed.failure.kind === "permanent") state.permanentFailures++;
-        if (!["CircuitOpen", "Busy"].includes(decision.failed.failure.reason)) {
-          state.lastFailure = failureText(decision.failed);
-        }
+        if (!isHeldBack(decision.failed.failure)) state.lastFailure = failureText(decision.failed);
         state.notBeforeMs = clock.monotonicMs() + decision.afterMs;
         return this.#requeueUntilDeadline(pod, state, decision.afterMs);
       case "failed": {

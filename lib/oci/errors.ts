@@ -13,6 +13,11 @@ const TRANSIENT: readonly FailureReason[] = [
   "DigestMismatch",
 ];
 
+/** Whether Archway itself held the request or its answer back: the registry is not at fault, and says more the next time. */
+export function isHeldBack({ reason }: Pick<InspectionFailure, "reason">): boolean {
+  return reason === "CircuitOpen" || reason === "Busy";
+}
+
 /** A failure with its cause. The message is safe to show: no credential, no URL query. */
 export class InspectionError extends Error {
   override readonly name = "InspectionError";

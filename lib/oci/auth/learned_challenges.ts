@@ -3,7 +3,7 @@
 import { LRUCache } from "lru-cache";
 import { orAborted } from "../../clock.ts";
 import type { Credential } from "../credential.ts";
-import { InspectionError } from "../errors.ts";
+import { InspectionError, isHeldBack } from "../errors.ts";
 import { fingerprintOf } from "../fingerprint.ts";
 import type { Endpoint } from "../pull_plan.ts";
 import type { Challenge } from "./challenge.ts";
@@ -68,7 +68,7 @@ export class LearnedChallenges {
     const asked = probe().catch((error) => {
       if (!(error instanceof InspectionError)) throw error;
       // The registry was not asked, or its answer not read: the next one may be.
-      if (["CircuitOpen", "Busy"].includes(error.failure.reason)) this.#roots.delete(key);
+      if (isHeldBack(error.failure)) this.#roots.delete(key);
       else this.#roots.set(key, asked, { ttl: FAILED_ROOT_LIFE_MS });
       return undefined;
     });
