@@ -1,6 +1,6 @@
 // `archway serve --only=image-builds`: one node image for every architecture of a pool, beside no pod placement.
 import { ImageBuilds } from "../controllers/builds/controller.ts";
-import { IMAGE_BUILDS as NAMES } from "../lib/builds/decide/names.ts";
+import { IMAGE_BUILD_NAMES } from "../lib/builds/decide/names.ts";
 import { BuildMetrics } from "../lib/builds/metrics.ts";
 import { findBuilder } from "../lib/builds/cluster/read_facts.ts";
 import { openRegistryAccess } from "../lib/oci/registry_access.ts";
@@ -9,8 +9,8 @@ import { builderHold } from "./builds_webhook.ts";
 import type { Capability, CapabilityParts, OpenCapability, ServeDeps } from "./capability.ts";
 
 export const IMAGE_BUILDS: Capability = {
-  leaseName: NAMES.lease,
-  eventSource: NAMES.eventSource,
+  leaseName: IMAGE_BUILD_NAMES.lease,
+  eventSource: IMAGE_BUILD_NAMES.eventSource,
   open: (deps, parts) => Promise.resolve(openBuilds(deps, parts)),
 };
 

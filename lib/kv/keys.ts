@@ -9,7 +9,7 @@ const MAX_PART_CHARACTERS = 300;
 
 export type RecordKind = "digest" | "tag";
 
-export const ENTRY_KINDS: readonly RecordKind[] = ["digest", "tag"];
+export const RECORD_KINDS: readonly RecordKind[] = ["digest", "tag"];
 
 export function entryKey(kind: RecordKind, parts: readonly [name: string, ...rest: string[]]): StoreKey {
   return ["archway", LAYOUT, kind, shardOf(parts[0]), ...parts.map(shorten)];

@@ -1,7 +1,7 @@
 // Keeps the store at its size, in entries and in bytes: expired entries go first, then the oldest.
 import type { Clock } from "../clock.ts";
 import { ageOf, storedBytes } from "./envelope.ts";
-import { ENTRY_KINDS, kindPrefix } from "./keys.ts";
+import { kindPrefix, RECORD_KINDS } from "./keys.ts";
 import type { KeyValueStore, StoreKey } from "./store.ts";
 
 interface StoreLimits {
@@ -66,7 +66,7 @@ interface Aged {
 }
 
 async function* entriesOf(store: KeyValueStore, nowMs: number): AsyncGenerator<Aged, void> {
-  for (const kind of ENTRY_KINDS) {
+  for (const kind of RECORD_KINDS) {
     for await (const { key, value, bytes } of store.list(kindPrefix(kind))) {
       yield { key, bytes, ...ageOf(value, nowMs) };
     }

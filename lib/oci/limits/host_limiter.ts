@@ -186,7 +186,7 @@ export class HostLimiter {
 
   #isHostFailing({ isTokenServer = false }: LimitedRequest): boolean {
     if (isTokenServer) return false;
-    const own = [...this.#groups.keys()].filter((key) => !key.startsWith(FOREIGN));
+    const own = [...this.#groups.keys()].filter((key) => !key.startsWith(TOKEN_SERVER));
     return this.#hostLimit.circuit !== "closed" || own.length >= GROUPS_OF_A_HOST;
   }
 
@@ -234,10 +234,10 @@ function groupOf(repository: string): string {
   return slash < 0 ? repository : repository.slice(0, slash);
 }
 
-const FOREIGN = "@";
+const TOKEN_SERVER = "@";
 
 function keyOfGroup({ repository, isTokenServer = false }: LimitedRequest): string {
-  return isTokenServer ? FOREIGN + repository : groupOf(repository);
+  return isTokenServer ? TOKEN_SERVER + repository : groupOf(repository);
 }
 
 /** A host that cannot be reached for one registry's sake may be within reach of all others: long addresses are cut off. */

@@ -1,4 +1,4 @@
-// Limits of this process on what images need: programs, memory, parsing. Those of registries: registry_limit.ts.
+// Limits of this process on what images need: programs, names, memory, parsing. Those of registries: registry_limit.ts.
 // Each answers one harm. Namespaces share each: with a share of 1 one alone may have half, and another always finds a permit.
 import { setImmediate } from "node:timers";
 import { inspectionError } from "../errors.ts";

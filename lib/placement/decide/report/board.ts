@@ -48,7 +48,7 @@ export interface BoardSnapshot {
   readonly totals: Readonly<Record<DecisionKind, number>>;
 }
 
-/** A pod that is held now. `sinceMs` is wall time (epoch ms). */
+/** A pod that is gated now. `sinceMs` is wall time (epoch ms). */
 export interface GatedSince {
   readonly namespace: string;
   readonly pod: string;
