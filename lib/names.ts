@@ -7,6 +7,9 @@ export const RUNBOOK_BASE_URL = "archway.dev/runbook-base-url";
 
 export const CLUSTER_CONFIG_NAME = "cluster";
 
+/** The default of `--system-namespaces`: pods there are left alone. */
+export const DEFAULT_SYSTEM_NAMESPACES: readonly string[] = ["kube-*", "openshift-*", "hypershift-*"];
+
 /** The fallback architecture of a v1alpha1 ClusterPodPlacementConfig. */
 export const FALLBACK_ANNOTATION = "multiarch.openshift.io/fallback-architecture";
 

@@ -1,4 +1,5 @@
 // Every flag of every command as one table: name, environment variable, shape, default, help.
+import { DEFAULT_SYSTEM_NAMESPACES } from "../names.ts";
 
 /** The commands of `archway`. `cache export`, `index assemble` and the like are one command with a verb. */
 export const COMMANDS = [
@@ -76,7 +77,7 @@ export const FLAGS: readonly Flag[] = [
   }),
   flag("system-namespaces", "list", SERVE, "Namespaces whose pods are left alone; a trailing * matches any suffix.", {
     placeholder: "NAME|PREFIX*",
-    default: "kube-*,openshift-*,hypershift-*",
+    default: DEFAULT_SYSTEM_NAMESPACES.join(","),
   }),
   flag("listen", "address", SERVE, "Address of the TLS webhooks.", {
     placeholder: "HOST:PORT",

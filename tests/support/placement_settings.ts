@@ -1,5 +1,6 @@
 // The settings of placement as an installation without flags has them.
-import { DEFAULT_SYSTEM_NAMESPACES, type PlacementSettings } from "../../lib/placement/decide/config/types.ts";
+import { DEFAULT_SYSTEM_NAMESPACES } from "../../lib/names.ts";
+import type { PlacementSettings } from "../../lib/placement/decide/config/types.ts";
 
 export const DEFAULT_SETTINGS: PlacementSettings = {
   operatorNamespace: "default",

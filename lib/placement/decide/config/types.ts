@@ -1,4 +1,4 @@
-// The two custom resources as parsed, and the settings of this installation, whose defaults behave as the MTO.
+// The two custom resources as parsed, and the settings of this installation.
 import type { LabelSelector } from "../../../vocabulary/label_selector.ts";
 import type { ArchTaint } from "../../../vocabulary/taint.ts";
 
@@ -74,8 +74,6 @@ export interface PlacementSettings {
   readonly daemonSets: "ignore" | "warn" | "constrain";
   readonly audit: boolean;
 }
-
-export const DEFAULT_SYSTEM_NAMESPACES: readonly string[] = ["kube-*", "openshift-*", "hypershift-*"];
 
 export function auditOnly(settings: PlacementSettings): PlacementSettings {
   return { ...settings, audit: true };

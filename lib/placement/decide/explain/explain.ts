@@ -1,9 +1,8 @@
 // Pod → its state and the reasons for it, as sentences; the marks of a stored pod are trusted.
 import { isKnownArchitecture } from "../../../arch.ts";
-import { GateLabel, PodAnnotation, PodLabel, SCHEDULING_GATE } from "../../../names.ts";
+import { DEFAULT_SYSTEM_NAMESPACES, GateLabel, PodAnnotation, PodLabel, SCHEDULING_GATE } from "../../../names.ts";
 import { hasRequiredArchitecture, isGated } from "../pod/constraints.ts";
 import type { DecisionRecord } from "../decision_types.ts";
-import { DEFAULT_SYSTEM_NAMESPACES } from "../config/types.ts";
 import { hasControlPlaneSelector, isSystemNamespace } from "../ignore.ts";
 import { nextSteps } from "./next_step.ts";
 import { entryOf } from "../../../json.ts";
