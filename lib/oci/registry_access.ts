@@ -54,7 +54,12 @@ export function openRegistryAccess(options: RegistryAccessOptions): RegistryAcce
     run: runCommand,
   });
   const transport = new Transport({
-    ...{ limits, clock, resolve: resolveAddresses, userAgent, proxies, audience },
+    limits,
+    clock,
+    resolve: resolveAddresses,
+    userAgent,
+    proxies,
+    audience,
     timeouts: DOCUMENT_TIMEOUTS,
   });
   const limiter = new RequestLimiter({ clock, log, declared: [...config.registry, ...config.insecureRegistry] });
