@@ -59,9 +59,7 @@ export async function openCommandBed(): Promise<CommandBed> {
     api,
     signal,
     createPod: async (name, spec = {}, metadata = {}) => {
-      const body = podBody(name, spec);
-      const merged = { ...body, metadata: { ...Object(Reflect.get(body, "metadata")), ...metadata } };
-      await api.create(Resource.pods, merged, { namespace: "default", signal });
+      await api.create(Resource.pods, podBody(name, spec, metadata), { namespace: "default", signal });
     },
     [Symbol.asyncDispose]: async () => {
       await api[Symbol.asyncDispose]();

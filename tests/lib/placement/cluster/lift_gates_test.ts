@@ -3,28 +3,20 @@ import { ApiError } from "../../../../lib/k8s/errors.ts";
 import { countGatedPods, liftAllGates, type LiftedGates } from "../../../../lib/placement/cluster/lift_gates.ts";
 import { Resource } from "../../../../lib/k8s/types.ts";
 import { SCHEDULING_GATE as GATE } from "../../../../lib/names.ts";
-import { exchanging, openTestApi, plainAccess } from "../../../support/cluster_api.ts";
-import { podBody, serveCluster } from "../../../playground/make.ts";
+import { exchanging } from "../../../support/cluster_api.ts";
+import { openCommandBed } from "../../cli/support.ts";
 
 const openBench = async () => {
-  const served = await serveCluster();
-  const api = openTestApi(plainAccess(served.server.url));
-  const { signal } = new AbortController();
+  const bed = await openCommandBed();
+  const { api, signal } = bed;
   return {
-    api,
-    signal,
-    create: async (name: string, gates: readonly string[], labels?: Readonly<Record<string, string>>) => {
-      const body = podBody(name, { schedulingGates: gates.map((gate) => ({ name: gate })) }, labels && { labels });
-      await api.create(Resource.pods, body, { namespace: "default", signal });
-    },
+    ...bed,
+    create: (name: string, gates: readonly string[], labels?: Readonly<Record<string, string>>) =>
+      bed.createPod(name, { schedulingGates: gates.map((gate) => ({ name: gate })) }, labels && { labels }),
     gatesOf: async (name: string) => {
       const { spec } = await api.get(Resource.pods, { namespace: "default", name }, signal);
       const gates: unknown = Reflect.get(Object(spec), "schedulingGates") ?? [];
       return Array.isArray(gates) ? gates.map((gate) => Reflect.get(Object(gate), "name")).join(" ") : "";
-    },
-    [Symbol.asyncDispose]: async () => {
-      await api[Symbol.asyncDispose]();
-      await served[Symbol.asyncDispose]();
     },
   };
 };
