@@ -32,7 +32,7 @@ export const FileSchema = z.strictObject({
   kueue: z.boolean({ error: "is not true or false" }).default(false),
   imageBuilds: ImageBuildsSchema.prefault({}),
   cacheEntries: count.default(10_000),
-  workers: count.default(32),
+  workers: count.default(64),
   fallbackLogLevel: z.enum(["debug", "info", "warn", "error"], { error: "is not one of debug, info, warn, error" })
     .default("info"),
 });

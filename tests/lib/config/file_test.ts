@@ -23,7 +23,7 @@ Deno.test("readConfigFiles() gives the defaults without a file, and for an empty
     kueue: false,
     imageBuilds: ImageBuildsSchema.parse({}),
     cacheEntries: 10_000,
-    workers: 32,
+    workers: 64,
     fallbackLogLevel: "info",
   });
   assert.deepEqual(readConfigFiles([{ path: PATH, text: "# nothing yet\n" }]), defaults);

@@ -94,7 +94,7 @@ export const PROCESS_SETTINGS: Checks = {
     assert.equal(await readBy(fileConfig(`webhookClientCa: ${folder.path}/ca.pem`)), authority);
   },
   workers: async () => {
-    assert.equal(await parallelWrites(serveConfig().workers), 32);
+    assert.equal(await parallelWrites(serveConfig().workers), 64);
     assert.equal(await parallelWrites(fileConfig("workers: 2").workers), 2);
   },
   webhookService: () => {
