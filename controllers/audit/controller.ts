@@ -35,8 +35,8 @@ export interface AuditDeps extends PlacingDeps {
 const PARALLEL = 4;
 /** Audited pods that are kept, so that none is reported twice. */
 const MAX_REPORTED_PODS = 4_096;
-/** Tries of a pod whose images take longer than a try may; each goes on where the one before ended. */
-const MAX_TRIES = 5;
+/** Attempts of a pod whose images take longer than a try may; each goes on where the one before ended. */
+const MAX_ATTEMPTS = 5;
 const NOT_READ: Inspection = {
   kind: "failed",
   failure: { kind: "transient", reason: "Timeout", message: "The images of the pod were not read in time." },
@@ -65,8 +65,8 @@ export function openAudit(deps: AuditDeps): Controller {
       }
       const entry = due.get(name);
       if (entry === undefined) return DONE;
-      entry.tries += 1;
-      const isLast = entry.tries === MAX_TRIES;
+      entry.attempts += 1;
+      const isLast = entry.attempts === MAX_ATTEMPTS;
       if (await audit(deps, entry.pod, { isLast, signal }) === "unfinished") return requeueAfter(BACKGROUND_RETRY_MS);
       due.finish(name, entry);
       return DONE;
@@ -95,7 +95,7 @@ function groupOf(key: string): string {
 interface DuePod {
   readonly pod: PodView;
   readonly bytes: number;
-  tries: number;
+  attempts: number;
 }
 
 /** Pods to report, each once. They are kept, because a pod that starts leaves the watch of pending ones before its turn. */
@@ -112,7 +112,7 @@ class DuePods {
 
   add(key: string, pod: PodView): void {
     if (this.#seen.has(pod.uid)) return;
-    const entry = { pod, bytes: bytesOfView(pod), tries: 0 };
+    const entry = { pod, bytes: bytesOfView(pod), attempts: 0 };
     const leaving = this.#shares.leavingFor(key, entry);
     if (leaving === undefined) return;
     for (const other of leaving) this.#leaveOut(other);

@@ -37,15 +37,15 @@ const RECORD_MS = 5_000;
 /** Evictions of one owner's pods within an hour: where three did not help, a fourth will not. */
 const MAX_PER_OWNER = 3;
 const OWNER_WINDOW_MS = 3_600_000;
-const MAX_KEPT = 10_000;
+const MAX_TRACKED = 10_000;
 /** Longest that the images of a pod are waited for (ms). */
 const INSPECT_MS = 10_000;
 
 export class Repairs {
   readonly #deps: ExecFormatDeps;
   readonly #enqueue: (key: string) => void;
-  readonly #wanted = new LRUCache<string, Wanted>({ max: MAX_KEPT });
-  readonly #owners = new LRUCache<string, readonly number[]>({ max: MAX_KEPT });
+  readonly #wanted = new LRUCache<string, Wanted>({ max: MAX_TRACKED });
+  readonly #owners = new LRUCache<string, readonly number[]>({ max: MAX_TRACKED });
   #notBeforeMs = 0;
 
   constructor(deps: ExecFormatDeps, enqueue: (key: string) => void) {

@@ -52,7 +52,7 @@ function evidenceNow({ pod, settings, plan }: PlannedPod, state: PodState): Evid
   stopInspection(state);
   if (plan.kind === "decided") return plan;
   const message = `no answer within the longest gate age of ${renderDuration(settings.maxGateAgeMs)}`;
-  const before = state.lastFailure === "" ? "" : `; before: ${state.lastFailure}`;
+  const before = state.lastFailure === undefined ? "" : `; before: ${state.lastFailure}`;
   const unanswered = { wanted: plan.images, message: message + before };
   return { kind: "judged", plan, judgement: judgeUnanswered(pod, settings, unanswered) };
 }

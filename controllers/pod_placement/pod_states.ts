@@ -25,8 +25,8 @@ class RoundState {
   roundBeganMs: number | undefined;
   failedAttempts = 0;
   permanentFailures = 0;
-  /** The last failure that says what is wrong with a registry; empty when there was none. */
-  lastFailure = "";
+  /** The last failure that says what is wrong with a registry. */
+  lastFailure: string | undefined;
   notBeforeMs = 0;
   /** Writes of the release that failed in a row, all of them and those that the API server left without an answer. */
   failedWrites = 0;
@@ -37,8 +37,8 @@ export interface PodState extends RoundState {
   /** When this process first observed the pod gated (monotonic ms). */
   readonly firstSeenMs: number;
   imagesHash: string;
-  /** The refusal of every way to release the pod that was reported last; empty when there was none. */
-  reportedRefusal: string;
+  /** The refusal of every way to release the pod that was reported last. */
+  reportedRefusal: string | undefined;
   reported: boolean;
   /** Our gate is off by our own patch; the watch has yet to show it. */
   released: boolean;
@@ -51,7 +51,7 @@ export class PodStates {
   open({ uid, imagesHash }: Pick<GatedPod, "uid" | "imagesHash">, nowMs: number): PodState {
     const known = this.#states.get(uid);
     if (known === undefined) {
-      const fresh = { imagesHash, reportedRefusal: "", reported: false, released: false };
+      const fresh = { imagesHash, reportedRefusal: undefined, reported: false, released: false };
       const state = { firstSeenMs: nowMs, ...fresh, ...new RoundState() };
       this.#states.set(uid, state);
       return state;

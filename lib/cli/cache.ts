@@ -149,7 +149,7 @@ function withoutQuery(place: string): string {
 }
 
 /** How often, and at which interval (ms), a call is retried: in total longer than the circuit breaker of a store is open. */
-const TRIES = 60;
+const MAX_ATTEMPTS = 60;
 const TRY_EVERY_MS = 200;
 
 interface WaitOptions {
@@ -159,8 +159,8 @@ interface WaitOptions {
 
 /** Calls `isSo` until it is true; false when it does not become so in time. */
 async function waitFor(isSo: () => Promise<boolean>, { clock, signal }: WaitOptions): Promise<boolean> {
-  for (let tries = 1; !await isSo(); tries++) {
-    if (tries === TRIES || signal.aborted) return false;
+  for (let attempt = 1; !await isSo(); attempt++) {
+    if (attempt === MAX_ATTEMPTS || signal.aborted) return false;
     await clock.sleep(TRY_EVERY_MS, signal);
   }
   return true;

@@ -12,7 +12,7 @@ export interface CreateJobDeps {
   readonly signal: AbortSignal;
 }
 
-const MAX_TRIES = 4;
+const MAX_ATTEMPTS = 4;
 
 /** Objects that exist are used as they are. Throws ApiError, and Error for a secret without registry credentials. */
 export async function createJob(
@@ -83,7 +83,7 @@ async function addOwner(
 ): Promise<void> {
   const { name } = object.metadata;
   let current = object;
-  for (let tries = 1;; tries++) {
+  for (let attempt = 1;; attempt++) {
     const { ownerReferences = [], resourceVersion } = current.metadata;
     if (ownerReferences.some(({ uid }) => uid === owner.uid)) return;
     const document = { metadata: { resourceVersion, ownerReferences: [...ownerReferences, owner] } };
@@ -93,7 +93,7 @@ async function addOwner(
     } catch (error) {
       // It was garbage collected with its former owner: the next reconcile creates it again.
       if (isNotFound(error)) return;
-      if (!isConflict(error) || tries === MAX_TRIES) throw error;
+      if (!isConflict(error) || attempt === MAX_ATTEMPTS) throw error;
     }
     current = await api.get(type, { namespace, name }, signal);
   }

@@ -20,7 +20,7 @@ export interface EventWriterDeps {
 /** Most failures that wait to be written, a few hundred bytes each. */
 const MAX_WAITING = 1_000;
 /** Attempts for one failure: with this backoff the last one is made 31 to 62 s after the first. */
-const ATTEMPTS = 8;
+const MAX_ATTEMPTS = 8;
 const BACKOFF = { baseMs: 500, capMs: 30_000 } as const;
 
 export class EventWriter {
@@ -74,7 +74,7 @@ export class EventWriter {
         return attempt > 1 ? "reported" : written;
       } catch (error) {
         if (signal.aborted) return undefined;
-        const isLast = attempt >= ATTEMPTS || classifyWriteFailure(error) === "refused";
+        const isLast = attempt >= MAX_ATTEMPTS || classifyWriteFailure(error) === "refused";
         const { podNamespace, podName, containerId } = failure;
         const fields = { pod: `${podNamespace}/${podName}`, containerId, error: errorText(error) };
         if (isLast) {

@@ -39,7 +39,7 @@ interface PullSecretDeps {
 const SECRET_KEPT_MS = 2_000;
 /** Nearly every pod names no secret, and accounts change seldom (ms). */
 const ACCOUNT_KEPT_MS = 10_000;
-const MAX_KEPT = 1_000;
+const MAX_ACCOUNTS = 1_000;
 /** What tenants' Secrets may take of our memory (bytes): one config, those of a pod, all that are kept. */
 const MAX_CONFIG_BYTES = 128 * 1024;
 const MAX_POD_BYTES = 512 * 1024;
@@ -87,7 +87,7 @@ export class PullSecrets {
       maxSize: MAX_KEPT_BYTES,
       sizeOf: weightOfContent,
     });
-    this.#accounts = new SharedCalls({ clock, keepMs: () => ACCOUNT_KEPT_MS, maxKept: MAX_KEPT });
+    this.#accounts = new SharedCalls({ clock, keepMs: () => ACCOUNT_KEPT_MS, maxKept: MAX_ACCOUNTS });
   }
 
   /** Rejects only when the signal aborts. */

@@ -7,6 +7,7 @@ import { CACHE_SHARES, weightOfTexts } from "../weights.ts";
 
 interface AskedFailure {
   readonly failure: InspectionFailure;
+  /** Epoch ms. */
   readonly askedAtMs: number;
 }
 
@@ -26,7 +27,8 @@ const CACHED_REASONS: readonly FailureReason[] = [
 const FORGOTTEN_MS = 120_000;
 
 interface Entry extends AskedFailure {
-  readonly atMs: number;
+  /** When it was kept (monotonic ms). */
+  readonly keptAtMs: number;
   readonly lifeMs: number;
 }
 
@@ -46,17 +48,17 @@ export class FailureCache {
     const entry = this.#entries.get(key);
     if (entry === undefined) return undefined;
     const [sinceMs, lifeMs] = typeof freshness === "object" ? [freshness.sinceMs, FIRST_MS] : [-Infinity, entry.lifeMs];
-    const isFresh = entry.askedAtMs >= sinceMs && this.#clock.monotonicMs() - entry.atMs < lifeMs;
+    const isFresh = entry.askedAtMs >= sinceMs && this.#clock.monotonicMs() - entry.keptAtMs < lifeMs;
     return isFresh ? entry.failure : undefined;
   }
 
   remember(key: string, asked: AskedFailure): void {
     if (!CACHED_REASONS.includes(asked.failure.reason)) return;
-    const atMs = this.#clock.monotonicMs();
+    const keptAtMs = this.#clock.monotonicMs();
     const before = this.#entries.get(key);
     const isConfirmed = before !== undefined && before.failure.reason === asked.failure.reason &&
-      atMs - before.atMs < FORGOTTEN_MS;
-    this.#entries.set(key, { ...asked, atMs, lifeMs: isConfirmed ? CONFIRMED_MS : FIRST_MS });
+      keptAtMs - before.keptAtMs < FORGOTTEN_MS;
+    this.#entries.set(key, { ...asked, keptAtMs, lifeMs: isConfirmed ? CONFIRMED_MS : FIRST_MS });
   }
 
   forget(key: string): void {

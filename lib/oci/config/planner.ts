@@ -20,7 +20,7 @@ export interface PullPlannerHandle extends PullPlanner {
 const MAX_PLANS = 10_000;
 
 /** Longer than any image that can be pulled: plans of longer texts are refusals, and are not kept. */
-const MAX_KEPT_IMAGE = 1_000;
+const MAX_REFERENCE_LENGTH = 1_000;
 
 /** Never throws: what is broken is logged once, with its line; the last good content of a file stays in force. */
 export function openPullPlanner(
@@ -36,7 +36,7 @@ export function openPullPlanner(
       const known = plans.get(image);
       if (known !== undefined) return known;
       const plan = planPull(image, loaded.settings);
-      if (image.length <= MAX_KEPT_IMAGE) plans.set(image, plan);
+      if (image.length <= MAX_REFERENCE_LENGTH) plans.set(image, plan);
       return plan;
     },
     credentials: () => loaded.settings.rancher?.credentials ?? [],

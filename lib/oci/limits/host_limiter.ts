@@ -28,7 +28,7 @@ export interface LimitedRequest {
 
 const GROUPS_OF_A_HOST = 3;
 /** Accounts and failing groups kept of a host: who names it may bring any number of passwords for it. */
-const MAX_KEPT = 64;
+const MAX_LIMITS = 64;
 
 export class HostLimiter {
   readonly #host: string;
@@ -215,13 +215,13 @@ function keep(all: Map<string, RegistryLimit>, name: string, make: () => Registr
   const limit = all.get(name) ?? make();
   all.delete(name);
   all.set(name, limit);
-  if (all.size > MAX_KEPT) forgetOne(all, limit);
+  if (all.size > MAX_LIMITS) forgetOne(all, limit);
   return limit;
 }
 
 function forgetOne(all: Map<string, RegistryLimit>, current: RegistryLimit): void {
   const unused = [...all].filter(([, one]) => one !== current && one.isUnused);
-  if (unused.length < MAX_KEPT) return;
+  if (unused.length < MAX_LIMITS) return;
   const [least = unused[0]] = [
     ...unused.filter(([, one]) => one.isIdle),
     ...unused.filter(([, one]) => one.pausedForMs === 0),

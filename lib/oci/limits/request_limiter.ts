@@ -10,8 +10,8 @@ import { MAX_WAIT_MS } from "./registry_limit.ts";
 /** Hosts with a state: image names are user input, so there may be any number of them. */
 const MAX_HOSTS = 1_000;
 const MAX_STATES = 100;
-/** Tries of one request that is refused with short pauses; then the caller gets an error with the time to retry after. */
-const MAX_TRIES = 4;
+/** Attempts of one request that is refused with short pauses; then the caller gets an error with the time to retry after. */
+const MAX_ATTEMPTS = 4;
 
 interface RequestLimiterDeps {
   readonly clock: Clock;
@@ -33,12 +33,12 @@ export class RequestLimiter {
 
   /** Sends, again after short pauses. Throws InspectionError (CircuitOpen, RateLimited) where it would take longer. */
   async run<T extends LimitedAnswer>(request: LimitedRequest, send: () => Promise<T>): Promise<T> {
-    for (let tries = 1;; tries++) {
+    for (let attempt = 1;; attempt++) {
       const host = this.#host(request.host);
       const answer = await host.run(request, send);
       if (answer.status < 400) this.#noteUse(host, request);
       const pauseMs = pauseOf(answer, this.#clock.nowMs());
-      if (pauseMs === undefined || pauseMs > MAX_WAIT_MS || tries === MAX_TRIES) return answer;
+      if (pauseMs === undefined || pauseMs > MAX_WAIT_MS || attempt === MAX_ATTEMPTS) return answer;
     }
   }
 

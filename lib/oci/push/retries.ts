@@ -3,7 +3,7 @@ import { backoffMs, type Clock } from "../../clock.ts";
 import { InspectionError } from "../errors.ts";
 import { PushError } from "./push_error.ts";
 
-export const MAX_TRIES = 4;
+export const MAX_ATTEMPTS = 4;
 const BACKOFF = { baseMs: 500, capMs: 8_000 } as const;
 /** A registry that wants to be left alone for longer is not waited for. */
 const LONGEST_WAIT_MS = 30_000;
@@ -21,14 +21,14 @@ export async function withRetries<T>(
   work: () => Promise<T>,
   { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },
 ): Promise<T> {
-  for (let tries = 1;; tries++) {
+  for (let attempt = 1;; attempt++) {
     signal.throwIfAborted();
     try {
       return await work();
     } catch (error) {
       const transient = signal.aborted ? undefined : transientOf(error);
-      const waitMs = transient?.retryAfterMs ?? backoffMs(tries, BACKOFF);
-      if (transient === undefined || tries === MAX_TRIES || waitMs > LONGEST_WAIT_MS) throw error;
+      const waitMs = transient?.retryAfterMs ?? backoffMs(attempt, BACKOFF);
+      if (transient === undefined || attempt === MAX_ATTEMPTS || waitMs > LONGEST_WAIT_MS) throw error;
       await clock.sleep(waitMs, signal);
     }
   }

@@ -25,7 +25,7 @@ type UploadStep =
   | { readonly kind: "broken"; readonly error: InspectionError };
 
 const CANCEL_MS = 5_000;
-const MAX_TRIES = 4;
+const MAX_ATTEMPTS = 4;
 const PIECE_TIMEOUTS = { headersMs: 120_000, totalMs: 120_000 };
 const OCTETS = "application/octet-stream";
 
@@ -125,7 +125,7 @@ class BlobUpload {
     const { target } = this.#options;
     const end = start + bytes.byteLength;
     let from = start;
-    for (let tries = 1;; tries++) {
+    for (let attempt = 1;; attempt++) {
       const sent = await this.#patch({
         contentType: OCTETS,
         content: bytes.subarray(from - start),
@@ -138,7 +138,7 @@ class BlobUpload {
         }
         if (sent?.status !== 416 && (sent?.status ?? 0) < 500) return { kind: "refused", answer: sent };
       }
-      const has = tries === MAX_TRIES ? undefined : await this.#offset();
+      const has = attempt === MAX_ATTEMPTS ? undefined : await this.#offset();
       if (has === undefined || has < from || has > end) {
         if (sent instanceof InspectionError) throw sent;
         return { kind: "refused", answer: sent };

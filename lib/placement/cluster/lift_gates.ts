@@ -30,14 +30,14 @@ interface LiftOptions {
 }
 
 /** Writes of a pod that others change at the same time. */
-const TRIES = 3;
+const MAX_ATTEMPTS = 3;
 
 /** Takes the gate off a pod as it was read a moment ago, and reads it again when others have changed it. */
 async function lift(api: GateApi, pod: PodView, { signal, shouldContinue }: LiftOptions): Promise<GateLift> {
   const { namespace, name } = pod;
   let held: PodView | undefined = pod;
   let label: string | undefined = GateLabel.removed;
-  for (let tries = 1; held !== undefined;) {
+  for (let attempt = 1; held !== undefined;) {
     if (!shouldContinue()) return { kind: "stopped" };
     try {
       const operations = gatePatch(held, label);
@@ -49,7 +49,7 @@ async function lift(api: GateApi, pod: PodView, { signal, shouldContinue }: Lift
       if (failure === "gone") held = undefined;
       // Something refuses the change of labels: the gate alone may pass.
       else if (isRefused && label !== undefined) label = undefined;
-      else if (failure === "stale" && tries++ < TRIES) held = await readGated(api, pod, signal);
+      else if (failure === "stale" && attempt++ < MAX_ATTEMPTS) held = await readGated(api, pod, signal);
       else throw error;
     }
   }

@@ -18,7 +18,7 @@ import { isForbidden } from "../../k8s/errors.ts";
 /** Images inspected at a time; the limits of each registry apply besides. */
 const PARALLEL = 16;
 /** Attempts for an image: a complete report is worth a longer wait than a partial one. */
-const TRIES = 3;
+const MAX_ATTEMPTS = 3;
 const TRIED_AGAIN: readonly FailureReason[] = ["RateLimited", "ServerError"];
 const PAUSE_MS = 2_000;
 const LONGEST_PAUSE_MS = 60_000;
@@ -114,12 +114,12 @@ async function inspectImage(
   { images, clock, signal, onProgress }: InspectDeps,
 ): Promise<InspectedImage | undefined> {
   const use = { image, always: false };
-  for (let tries = 1;; tries++) {
+  for (let attempt = 1;; attempt++) {
     const request = { scope, images: [use], priority: "prewarm" } as const;
     const [one] = await images.inspect(request, signal);
     const failure = one?.inspection.kind === "failed" ? one.inspection.failure : undefined;
-    if (failure === undefined || !TRIED_AGAIN.includes(failure.reason) || tries === TRIES) return one;
-    onProgress?.(`; no answer, trying again (${tries + 1} of ${TRIES})`);
+    if (failure === undefined || !TRIED_AGAIN.includes(failure.reason) || attempt === MAX_ATTEMPTS) return one;
+    onProgress?.(`; no answer, trying again (${attempt + 1} of ${MAX_ATTEMPTS})`);
     await clock.sleep(Math.min(failure.retryAfterMs ?? PAUSE_MS, LONGEST_PAUSE_MS), signal);
     signal.throwIfAborted();
   }

@@ -54,7 +54,7 @@ interface TryDeps {
   readonly clock: Clock;
 }
 
-const TRIES_A_SECOND = 20;
+const ATTEMPTS_A_SECOND = 20;
 /** Time (ms) after which no further pod is tried: a webhook may take 30 s for each. */
 const MAX_TRYING_MS = 60_000;
 
@@ -65,7 +65,7 @@ export async function tryTolerations(
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, Trial>> {
   const trials = new Map<string, Trial>();
-  const limiter = openRateLimiter(clock, TRIES_A_SECOND);
+  const limiter = openRateLimiter(clock, ATTEMPTS_A_SECOND);
   const endMs = clock.monotonicMs() + MAX_TRYING_MS;
   for (const need of choosePods(needs)) {
     if (clock.monotonicMs() >= endMs) break;
@@ -107,7 +107,7 @@ export interface LiftOptions {
 }
 
 /** Attempts for a node whose taints others change at the same time. */
-const MAX_TRIES = 3;
+const MAX_ATTEMPTS = 3;
 
 /** Removes the taint from all nodes. Throws ApiError when they cannot be listed, and when the signal aborts. */
 export async function liftTaints(
@@ -143,12 +143,12 @@ async function listTainted({ api, key }: LifterDeps, signal: AbortSignal): Promi
 async function untaint({ api, key, limiter }: LifterDeps, node: TaintNode, signal: AbortSignal): Promise<WriteOutcome> {
   const { name } = node;
   let current: TaintNode | undefined = node;
-  for (let tries = 1;; tries++) {
+  for (let attempt = 1;; attempt++) {
     const operations = current === undefined ? [] : untaintPatch(current, key);
     if (operations.length === 0) return { kind: "gone" };
     await limiter.wait(signal);
     const outcome = await patchNode({ api, signal }, { name, operations });
-    if (outcome.kind !== "stale" || tries === MAX_TRIES) return outcome;
+    if (outcome.kind !== "stale" || attempt === MAX_ATTEMPTS) return outcome;
     const object = await readOptional(api, { type: Resource.nodes, name, signal });
     current = object === undefined ? undefined : parseTaintNode(object);
   }

@@ -9,7 +9,7 @@ export interface DependencyDeps {
   readonly userAgent: string;
 }
 
-const TRIES = 3;
+const MAX_ATTEMPTS = 3;
 const FIRST_PAUSE_MS = 1_000;
 /** Services that are called at the same time: each holds a connection. */
 const MAX_URLS = 100;
@@ -34,7 +34,7 @@ interface Check {
 async function check(deps: DependencyDeps, { url, timeoutMs, signal }: Check): Promise<Dependency> {
   if (!/^https?:\/\//i.test(url) || !URL.canParse(url)) return unavailable(url, "it is no address of a web server");
   let why = "";
-  for (let tried = 0; tried < TRIES; tried++) {
+  for (let tried = 0; tried < MAX_ATTEMPTS; tried++) {
     if (tried > 0) await deps.clock.sleep(jitter(FIRST_PAUSE_MS * 2 ** (tried - 1), 1, 1.5), signal);
     signal.throwIfAborted();
     const status = await ask(deps, { url, timeoutMs, signal });

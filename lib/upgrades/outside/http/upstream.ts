@@ -36,7 +36,7 @@ export interface UpstreamLimits {
   readonly timeoutMs: number;
   readonly maxBytes: number;
   /** Attempts for requests that may be repeated; absent: one. */
-  readonly tries?: number | undefined;
+  readonly maxAttempts?: number | undefined;
   /** Wait before the second attempt (ms), doubled before each further one; `jitter`: the share by which it varies. */
   readonly intervalMs?: number | undefined;
   readonly jitter?: number | undefined;
@@ -96,14 +96,14 @@ export class Upstream implements Disposable {
   async send(request: UpstreamRequest, signal: AbortSignal): Promise<UpstreamAnswer> {
     const { limits, clock } = this.#options;
     const mayRepeat = request.repeatable ?? request.method === "GET";
-    const tries = mayRepeat ? limits.tries ?? 1 : 1;
-    for (let tried = 1;; tried++) {
+    const maxAttempts = mayRepeat ? limits.maxAttempts ?? 1 : 1;
+    for (let attempt = 1;; attempt++) {
       try {
         return await this.#sendLoggedIn(request, signal);
       } catch (error) {
         signal.throwIfAborted();
-        if (tried >= tries || !(error instanceof UpstreamError) || !error.isTransient) throw error;
-        await clock.sleep(pauseMs(limits, tried), signal);
+        if (attempt >= maxAttempts || !(error instanceof UpstreamError) || !error.isTransient) throw error;
+        await clock.sleep(pauseMs(limits, attempt), signal);
       }
     }
   }
@@ -224,8 +224,8 @@ function urlOf({ baseUrl }: UpstreamEndpoint, { path, query = {} }: UpstreamRequ
   return url;
 }
 
-function pauseMs({ intervalMs = DEFAULT_INTERVAL_MS, jitter: share = 0 }: UpstreamLimits, tried: number): number {
-  return jitter(intervalMs * 2 ** (tried - 1), 1 - share, 1 + share);
+function pauseMs({ intervalMs = DEFAULT_INTERVAL_MS, jitter: share = 0 }: UpstreamLimits, attempt: number): number {
+  return jitter(intervalMs * 2 ** (attempt - 1), 1 - share, 1 + share);
 }
 
 export function fixedEndpoint(endpoint: UpstreamEndpoint): EndpointSource {

@@ -28,7 +28,7 @@ export interface OcmClientOptions {
 export const OCM_LIMITS: UpstreamLimits = {
   timeoutMs: 30_000,
   maxBytes: 4 * 1024 * 1024,
-  tries: 6,
+  maxAttempts: 6,
   intervalMs: 2_000,
   jitter: 0.3,
 };

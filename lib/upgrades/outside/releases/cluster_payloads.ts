@@ -32,7 +32,7 @@ export interface ClusterPayloadsOptions {
 
 /** How long a payload is kept (ms). Its digest names it for good, but the registry may no longer have it. */
 const KEEP_MS = 10 * 60_000;
-const MAX_KEPT = 10;
+const MAX_PAYLOADS = 10;
 
 export class ClusterPayloads implements Disposable {
   readonly #options: ClusterPayloadsOptions;
@@ -44,7 +44,7 @@ export class ClusterPayloads implements Disposable {
     const { registries: config, clock } = options;
     this.#options = options;
     this.#access = openRegistryAccess({ ...options, config, clusterCredentials: () => this.#pulled.credentials });
-    this.#reads = new SharedCalls({ clock, keepMs: () => KEEP_MS, maxKept: MAX_KEPT });
+    this.#reads = new SharedCalls({ clock, keepMs: () => KEEP_MS, maxKept: MAX_PAYLOADS });
   }
 
   read(image: string, { architecture, signal }: Pick<PayloadOptions, "architecture" | "signal">): Promise<Payload> {

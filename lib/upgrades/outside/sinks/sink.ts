@@ -47,7 +47,7 @@ export interface WebhookSinkOptions {
   readonly clock: Clock;
 }
 
-const LIMITS: UpstreamLimits = { timeoutMs: 10_000, maxBytes: 64 * 1024, tries: 2 };
+const LIMITS: UpstreamLimits = { timeoutMs: 10_000, maxBytes: 64 * 1024, maxAttempts: 2 };
 
 export function openWebhookSink({ url, caCerts, clusterId, userAgent, clock }: WebhookSinkOptions): NotificationSink {
   return {
@@ -122,11 +122,11 @@ export interface NotifyOptions {
 }
 
 /** Notifications whose sinks memory holds too, in case the record cannot be written. An upgrade has about ten. */
-const MAX_KEPT = 100;
+const MAX_NOTIFICATIONS = 100;
 
 export class Notifier {
   readonly #deps: NotifierDeps;
-  readonly #sent = new LRUCache<string, Set<string>>({ max: MAX_KEPT });
+  readonly #sent = new LRUCache<string, Set<string>>({ max: MAX_NOTIFICATIONS });
 
   constructor(deps: NotifierDeps) {
     this.#deps = deps;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { inspectionError } from "../../../../lib/oci/errors.ts";
 import { PushError } from "../../../../lib/oci/push/push_error.ts";
-import { MAX_TRIES, withRetries } from "../../../../lib/oci/push/retries.ts";
+import { MAX_ATTEMPTS, withRetries } from "../../../../lib/oci/push/retries.ts";
 import { systemClock } from "../../../../lib/clock.ts";
 
 const { signal } = new AbortController();
@@ -23,8 +23,8 @@ async function failing(error: unknown, failures = Infinity): Promise<{ tries: nu
 Deno.test("withRetries() tries what may pass a few times, with growing pauses (P-117)", async () => {
   for (const error of [busy(), inspectionError("Unreachable", "x"), inspectionError("ServerError", "x")]) {
     const { tries, waitsMs } = await failing(error);
-    assert.equal(tries, MAX_TRIES);
-    assert.equal(waitsMs.length, MAX_TRIES - 1);
+    assert.equal(tries, MAX_ATTEMPTS);
+    assert.equal(waitsMs.length, MAX_ATTEMPTS - 1);
     assert.ok(waitsMs.every((ms, at) => ms > 0 && ms <= 500 * 2 ** at), waitsMs.join());
   }
   assert.equal((await failing(busy(), 2)).tries, 3);
@@ -33,7 +33,7 @@ Deno.test("withRetries() tries what may pass a few times, with growing pauses (P
 Deno.test("withRetries() tries again while a registry does not see the parts that it has taken", async () => {
   const message = "Cannot push: 400 MANIFEST_BLOB_UNKNOWN.";
   const lacking = new PushError({ kind: "permanent", reason: "PartsMissing", message, registry: "a" });
-  assert.deepEqual([(await failing(lacking, 1)).tries, (await failing(lacking)).tries], [2, MAX_TRIES]);
+  assert.deepEqual([(await failing(lacking, 1)).tries, (await failing(lacking)).tries], [2, MAX_ATTEMPTS]);
 });
 
 Deno.test("withRetries() waits as long as the registry asks, up to half a minute (P-117)", async () => {

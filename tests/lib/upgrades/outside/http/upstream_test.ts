@@ -47,7 +47,7 @@ Deno.test("Upstream.send() tries a read again after transient failures, with pau
   let asked = 0;
   await using server = listenPlain(() => new Response("[]", { status: ++asked < 4 ? 503 : 200 }));
   const pauses: number[] = [];
-  const limits = { ...LIMITS, tries: 5, intervalMs: 2_000, jitter: 0.3 };
+  const limits = { ...LIMITS, maxAttempts: 5, intervalMs: 2_000, jitter: 0.3 };
   using upstream = openUpstream(server.origin, { limits, clock: hastyClock(pauses) });
   assert.equal((await upstream.send(GET, SIGNAL)).text, "[]");
   assert.equal(asked, 4);
@@ -66,7 +66,7 @@ Deno.test("Upstream.send() sends a write again only when that does no harm, and 
     seen.push(method);
     return new Response(null, { status });
   });
-  using upstream = openUpstream(server.origin, { limits: { ...LIMITS, tries: 3 }, clock: hastyClock() });
+  using upstream = openUpstream(server.origin, { limits: { ...LIMITS, maxAttempts: 3 }, clock: hastyClock() });
   await assert.rejects(upstream.send({ method: "POST", path: "/", body: {} }, SIGNAL));
   assert.deepEqual(seen.splice(0), ["POST"]);
   await assert.rejects(upstream.send({ method: "PATCH", path: "/", body: {}, repeatable: true }, SIGNAL));
@@ -128,7 +128,7 @@ Deno.test("Upstream.send() sends no token that a header cannot hold, and does no
 
 Deno.test("Upstream.send() ends with the signal's own reason", async () => {
   await using server = openFaulty(null);
-  using upstream = openUpstream(server.origin, { limits: { ...LIMITS, tries: 5 } });
+  using upstream = openUpstream(server.origin, { limits: { ...LIMITS, maxAttempts: 5 } });
   const stop = new AbortController();
   const sending = upstream.send(GET, stop.signal);
   stop.abort(new Error("the replica ends"));

@@ -54,7 +54,7 @@ Deno.test("M-083 cluster() says that the manager does not have this cluster", as
 });
 
 Deno.test("M-099 the client tries a read five times more, 2 to 32 s apart, and names the operation that failed", async () => {
-  assert.deepEqual([OCM_LIMITS.tries, OCM_LIMITS.intervalMs, OCM_LIMITS.jitter], [6, 2_000, 0.3]);
+  assert.deepEqual([OCM_LIMITS.maxAttempts, OCM_LIMITS.intervalMs, OCM_LIMITS.jitter], [6, 2_000, 0.3]);
   await using double = startOcm("api");
   double.intercept = () => Response.json({}, { status: 502, headers: { "x-operation-id": "op-77" } });
   await assert.rejects(double.client.cluster(SIGNAL), /it answered with status 502, operation op-77\./);
