@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { systemClock } from "../../lib/clock.ts";
 import {
   closeWindows,
   isAnyActive,
@@ -8,23 +7,22 @@ import {
   SILENCE_AUTHOR,
 } from "../../lib/upgrades/decide/windows.ts";
 import type { Effect } from "../../lib/upgrades/decide/types/effects.ts";
-import { fixedEndpoint, Upstream } from "../../lib/upgrades/outside/http/upstream.ts";
+import type { Upstream } from "../../lib/upgrades/outside/http/upstream.ts";
 import { createSilence, endSilence, listSilences } from "../../lib/upgrades/outside/monitoring/alerts.ts";
 import { waitUntil } from "../cluster/support/wait.ts";
 import { lacks } from "../support/needs.ts";
-import { type MonitoringServer, startAlertmanager } from "./support.ts";
+import { type MonitoringServer, openUpstream, startAlertmanager } from "./support.ts";
 
-const test = (name: string, fn: () => Promise<void>): void => Deno.test({ name, ignore: lacks("alertmanager"), fn });
+function test(name: string, fn: (store: Upstream, server: MonitoringServer) => Promise<void>): void {
+  Deno.test(name, { ignore: lacks("alertmanager") }, async () => {
+    await using server = await startAlertmanager();
+    using store = openUpstream(server, "Alertmanager");
+    await fn(store, server);
+  });
+}
 
 const SIGNAL = new AbortController().signal;
 const HOUR_MS = 3_600_000;
-const LIMITS = { timeoutMs: 30_000, maxBytes: 1024 * 1024 };
-
-function open({ endpoint }: Pick<MonitoringServer, "endpoint">): Upstream {
-  const source = fixedEndpoint(endpoint);
-  const options = { server: "Alertmanager", source, limits: LIMITS, userAgent: "archway-test", clock: systemClock };
-  return new Upstream(options);
-}
 
 async function carryOut(store: Upstream, effects: readonly Effect[]): Promise<number> {
   for (const effect of effects) {
@@ -50,9 +48,7 @@ const PLAN = { version: "4.16.3", criticals: ["etcdMembersDown", "ClusterOperato
 const ALL = `Silence for OSD control plane upgrade to version 4.16.3`;
 const CRITICAL = `Silence for critical alerts during OSD control plane upgrade to version 4.16.3`;
 
-test("M-350 a real Alertmanager gets two silences for the control plane, with the matchers of the original, and no third", async () => {
-  await using server = await startAlertmanager();
-  using store = open(server);
+test("M-350 a real Alertmanager gets two silences for the control plane, with the matchers of the original, and no third", async (store) => {
   const endsAtMs = Date.now() + HOUR_MS;
   const opened = openControlPlaneWindow({ ...PLAN, endsAtMs }, await listSilences(store, SIGNAL));
   assert.equal(await carryOut(store, opened), 2);
@@ -69,9 +65,7 @@ test("M-350 a real Alertmanager gets two silences for the control plane, with th
   assert.equal(isAnyActive(await listSilences(store, SIGNAL)), true);
 });
 
-test("M-352 M-353 M-354 a real Alertmanager has one silence for the workers, of the number that is left", async () => {
-  await using server = await startAlertmanager();
-  using store = open(server);
+test("M-352 M-353 M-354 a real Alertmanager has one silence for the workers, of the number that is left", async (store) => {
   const openFor = async (remaining: number): Promise<number> => {
     const window = { version: "4.16.3", remaining, endsAtMs: Date.now() + HOUR_MS, workerStartMs: Date.now() };
     return await carryOut(store, openWorkerWindow(window, await listSilences(store, SIGNAL)));
@@ -81,9 +75,7 @@ test("M-352 M-353 M-354 a real Alertmanager has one silence for the workers, of 
   assert.deepEqual(await comments(store), [left]);
 });
 
-test("M-355 M-356 N-019 a real Alertmanager loses the operator's silences alone, and takes the window again after they expired", async () => {
-  await using server = await startAlertmanager();
-  using store = open(server);
+test("M-355 M-356 N-019 a real Alertmanager loses the operator's silences alone, and takes the window again after they expired", async (store) => {
   assert.equal(await carryOut(store, closeWindows("all", await listSilences(store, SIGNAL))), 0);
   const endsAtMs = Date.now() + HOUR_MS;
   const matchers = [{ name: "alertname", value: "Watchdog", isRegex: false, isEqual: true }];
@@ -104,9 +96,7 @@ test("M-355 M-356 N-019 a real Alertmanager loses the operator's silences alone,
   assert.deepEqual(await comments(store), [CRITICAL, ALL].toSorted());
 });
 
-test("M-352 a worker window that ran out by itself in a real Alertmanager stays out", async () => {
-  await using server = await startAlertmanager();
-  using store = open(server);
+test("M-352 a worker window that ran out by itself in a real Alertmanager stays out", async (store) => {
   const workerStartMs = Date.now();
   const window = { version: "4.16.3", remaining: 2, endsAtMs: workerStartMs + 1_500, workerStartMs };
   assert.equal(await carryOut(store, openWorkerWindow(window, await listSilences(store, SIGNAL))), 1);
@@ -114,9 +104,7 @@ test("M-352 a worker window that ran out by itself in a real Alertmanager stays 
   assert.deepEqual(openWorkerWindow(window, await listSilences(store, SIGNAL)), []);
 });
 
-test("N-019 a silence that ran out by itself in a real Alertmanager does not keep the next one from being made", async () => {
-  await using server = await startAlertmanager();
-  using store = open(server);
+test("N-019 a silence that ran out by itself in a real Alertmanager does not keep the next one from being made", async (store) => {
   const soon = { version: "4.16.3", criticals: [], endsAtMs: Date.now() + 1_500 };
   assert.equal(await carryOut(store, openControlPlaneWindow(soon, await listSilences(store, SIGNAL))), 1);
   const isOut = async (): Promise<boolean> => !isAnyActive(await listSilences(store, SIGNAL));
@@ -127,25 +115,26 @@ test("N-019 a silence that ran out by itself in a real Alertmanager does not kee
   assert.deepEqual(await comments(store), [ALL]);
 });
 
-test("M-351 a real Alertmanager that refuses, is not trusted or is gone costs an error without a secret", async () => {
-  await using server = await startAlertmanager();
-  using store = open(server);
-  const past = { comment: "late", matchers: [], endsAtMs: Date.now() - HOUR_MS };
-  await assert.rejects(
-    createSilence(store, { ...past, nowMs: Date.now() }, SIGNAL),
-    /Cannot write to Alertmanager "127\.0\.0\.1:\d+\/api\/v2\/silences": it answered with status 422\./,
-  );
-  const wrongLogin = { endpoint: { ...server.endpoint, authorization: "Bearer very-secret-token" } };
-  const untrusted = { endpoint: { ...server.endpoint, caCerts: [] } };
-  for (const [stranger, words] of [[wrongLogin, /status 401/], [untrusted, /TLS/]] as const) {
-    using other = open(stranger);
-    await assert.rejects(listSilences(other, SIGNAL), (error) => {
-      assert.ok(error instanceof Error);
-      assert.match(error.message, words);
-      assert.doesNotMatch(error.message, /very-secret-token/);
-      return true;
-    });
-  }
-  await server.stop();
-  await assert.rejects(listSilences(store, SIGNAL), /it cannot be reached/);
-});
+test(
+  "M-351 a real Alertmanager that refuses, is not trusted or is gone costs an error without a secret",
+  async (store, server) => {
+    const past = { comment: "late", matchers: [], endsAtMs: Date.now() - HOUR_MS };
+    await assert.rejects(
+      createSilence(store, { ...past, nowMs: Date.now() }, SIGNAL),
+      /Cannot write to Alertmanager "127\.0\.0\.1:\d+\/api\/v2\/silences": it answered with status 422\./,
+    );
+    const wrongLogin = { endpoint: { ...server.endpoint, authorization: "Bearer very-secret-token" } };
+    const untrusted = { endpoint: { ...server.endpoint, caCerts: [] } };
+    for (const [stranger, words] of [[wrongLogin, /status 401/], [untrusted, /TLS/]] as const) {
+      using other = openUpstream(stranger, "Alertmanager");
+      await assert.rejects(listSilences(other, SIGNAL), (error) => {
+        assert.ok(error instanceof Error);
+        assert.match(error.message, words);
+        assert.doesNotMatch(error.message, /very-secret-token/);
+        return true;
+      });
+    }
+    await server.stop();
+    await assert.rejects(listSilences(store, SIGNAL), /it cannot be reached/);
+  },
+);

@@ -1,13 +1,10 @@
 // Queries on alerts against a real Prometheus that is fed by rules of the test.
 import assert from "node:assert/strict";
-import { systemClock } from "../../lib/clock.ts";
-import { fixedEndpoint, Upstream } from "../../lib/upgrades/outside/http/upstream.ts";
+import type { Upstream } from "../../lib/upgrades/outside/http/upstream.ts";
 import { firingCriticals, pagingBetween } from "../../lib/upgrades/outside/monitoring/alerts.ts";
 import { waitUntil } from "../cluster/support/wait.ts";
 import { lacks } from "../support/needs.ts";
-import { type MonitoringServer, startPrometheus } from "./support.ts";
-
-const test = (name: string, fn: () => Promise<void>): void => Deno.test({ name, ignore: lacks("prometheus"), fn });
+import { type MonitoringServer, openUpstream, startPrometheus } from "./support.ts";
 
 const SIGNAL = new AbortController().signal;
 const NONE = { ignoredCriticals: [], ignoredNamespaces: [] };
@@ -32,10 +29,12 @@ const RULES = rulesOf([
   ["ArchwayUpgradeHealthChecksFail", "critical", "openshift-managed-upgrade-operator"],
 ]);
 
-function open({ endpoint }: MonitoringServer): Upstream {
-  const limits = { timeoutMs: 30_000, maxBytes: 1024 * 1024 };
-  const source = fixedEndpoint(endpoint);
-  return new Upstream({ server: "Prometheus", source, limits, userAgent: "archway-test", clock: systemClock });
+function test(name: string, fn: (upstream: Upstream, server: MonitoringServer) => Promise<void>): void {
+  Deno.test(name, { ignore: lacks("prometheus") }, async () => {
+    await using server = await startPrometheus(RULES);
+    using upstream = openUpstream(server, "Prometheus");
+    await fn(upstream, server);
+  });
 }
 
 async function evaluated(upstream: Upstream): Promise<void> {
@@ -43,9 +42,7 @@ async function evaluated(upstream: Upstream): Promise<void> {
   await waitUntil("the rules to be evaluated", areAll, { deadlineMs: 60_000 });
 }
 
-test("M-220 M-221 M-241 M-242 a real Prometheus names the critical alerts of the platform, without those that are ignored", async () => {
-  await using server = await startPrometheus(RULES);
-  using upstream = open(server);
+test("M-220 M-221 M-241 M-242 a real Prometheus names the critical alerts of the platform, without those that are ignored", async (upstream) => {
   await evaluated(upstream);
   const upgrade = "UpgradeNodeDrainFailedSRE";
   const firing = await firingCriticals(upstream, NONE, SIGNAL);
@@ -56,24 +53,22 @@ test("M-220 M-221 M-241 M-242 a real Prometheus names the critical alerts of the
   assert.deepEqual(await firingCriticals(upstream, all, SIGNAL), []);
 });
 
-test("M-037 a real Prometheus names the paging alerts that fired during an upgrade, and none of before", async () => {
-  const beforeMs = Date.now();
-  await using server = await startPrometheus(RULES);
-  using upstream = open(server);
-  await evaluated(upstream);
-  const endMs = Date.now();
-  const fired = { startMs: beforeMs, endMs: endMs + 2_000 };
-  const paging = ["ArchwayUpgradeHealthChecksFail", "UpgradeNodeDrainFailedSRE"];
-  const pagingOf = (span: { readonly startMs: number; readonly endMs: number }): ReturnType<typeof pagingBetween> =>
-    pagingBetween(upstream, { ...span, nowMs: Date.now() }, SIGNAL);
-  assert.deepEqual(await pagingOf(fired), paging);
-  assert.deepEqual(await pagingOf({ startMs: beforeMs - 7_200_000, endMs: beforeMs - 3_600_000 }), []);
-  assert.deepEqual(await pagingOf({ startMs: endMs, endMs: beforeMs }), []);
-});
+test(
+  "M-037 a real Prometheus names the paging alerts that fired during an upgrade, and none of before",
+  async (upstream, { startedMs: beforeMs }) => {
+    await evaluated(upstream);
+    const endMs = Date.now();
+    const fired = { startMs: beforeMs, endMs: endMs + 2_000 };
+    const paging = ["ArchwayUpgradeHealthChecksFail", "UpgradeNodeDrainFailedSRE"];
+    const pagingOf = (span: { readonly startMs: number; readonly endMs: number }): ReturnType<typeof pagingBetween> =>
+      pagingBetween(upstream, { ...span, nowMs: Date.now() }, SIGNAL);
+    assert.deepEqual(await pagingOf(fired), paging);
+    assert.deepEqual(await pagingOf({ startMs: beforeMs - 7_200_000, endMs: beforeMs - 3_600_000 }), []);
+    assert.deepEqual(await pagingOf({ startMs: endMs, endMs: beforeMs }), []);
+  },
+);
 
-test("M-222 a real Prometheus that refuses the query or is gone costs an error", async () => {
-  await using server = await startPrometheus(RULES);
-  using upstream = open(server);
+test("M-222 a real Prometheus that refuses the query or is gone costs an error", async (upstream, server) => {
   const refused = upstream.send({ method: "GET", path: "/api/v1/query", query: { query: "ALERTS{" } }, SIGNAL);
   const says = /Cannot read from Prometheus "127\.0\.0\.1:\d+\/api\/v1\/query": it answered with status 400\./;
   await assert.rejects(refused, says);

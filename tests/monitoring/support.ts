@@ -2,13 +2,25 @@
 import { createAuthority } from "../cluster/support/pki.ts";
 import { findFreePort } from "../cluster/support/ports.ts";
 import { RunningProcess } from "../cluster/support/process.ts";
-import type { UpstreamEndpoint } from "../../lib/upgrades/outside/http/upstream.ts";
+import { systemClock } from "../../lib/clock.ts";
+import { fixedEndpoint, Upstream, type UpstreamEndpoint } from "../../lib/upgrades/outside/http/upstream.ts";
+import { temporaryFolder } from "../support/temporary_folder.ts";
 
 /** A running server. Dispose it to stop it and remove its files. */
 export interface MonitoringServer extends AsyncDisposable {
   /** Where it is, with its CA and the login that it takes. */
   readonly endpoint: UpstreamEndpoint & { readonly authorization: string };
+  /** When its start began (epoch ms). */
+  readonly startedMs: number;
   stop(): Promise<void>;
+}
+
+const LIMITS = { timeoutMs: 30_000, maxBytes: 1024 * 1024 };
+
+/** The product's client of it. */
+export function openUpstream({ endpoint }: Pick<MonitoringServer, "endpoint">, server: string): Upstream {
+  const source = fixedEndpoint(endpoint);
+  return new Upstream({ server, source, limits: LIMITS, userAgent: "archway-test", clock: systemClock });
 }
 
 const PASSWORD = "window-test";
@@ -47,9 +59,9 @@ interface Program {
 }
 
 async function start({ command, config, more = {}, argsFor }: Program): Promise<MonitoringServer> {
+  const startedMs = Date.now();
   await using undo = new AsyncDisposableStack();
-  const directory = await Deno.makeTempDir({ prefix: "archway-monitoring-" });
-  undo.defer(() => Deno.remove(directory, { recursive: true }));
+  const { path: directory } = undo.use(await temporaryFolder());
   const authority = await createAuthority("archway test monitoring");
   const serving = await authority.issue({ commonName: command, usage: "server" });
   const files = {
@@ -75,6 +87,7 @@ async function start({ command, config, more = {}, argsFor }: Program): Promise<
   const opened = undo.move();
   return {
     endpoint: { baseUrl, caCerts: [authority.certificatePem], authorization: BASIC },
+    startedMs,
     stop: async () => void await running.stop(),
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
   };
