@@ -1,5 +1,6 @@
 // The pages for users: every link leads to a file and a heading of the repository, and they stay few and short.
 import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { UNIT_PARTS } from "./run/parts.ts";
 
@@ -21,15 +22,6 @@ function pages(): readonly string[] {
 
 function read(page: string): string {
   return Deno.readTextFileSync(join(ROOT, page));
-}
-
-function isThere(path: string): boolean {
-  try {
-    Deno.statSync(path);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** As GitHub makes them of headings. */
@@ -70,7 +62,7 @@ function countWords(text: string): number {
 Deno.test("every relative link of the pages leads to a file and its heading, and every page of docs is reached", () => {
   const links = pages().flatMap(linksOf);
   const dead = links.filter(({ target, anchor }) =>
-    !isThere(join(ROOT, target)) || (target.endsWith(".md") && anchor !== "" && !anchorsOf(read(target)).has(anchor))
+    !existsSync(join(ROOT, target)) || (target.endsWith(".md") && anchor !== "" && !anchorsOf(read(target)).has(anchor))
   );
   assert.deepEqual(dead, []);
   const linked = new Set(links.filter(({ page, target }) => page !== target).map(({ target }) => target));

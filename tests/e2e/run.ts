@@ -1,4 +1,5 @@
 // `deno task test:e2e`: checks an installed Archway with the rights of a user. See options.ts for what it takes.
+import { existsSync } from "node:fs";
 import { ExitCode } from "../../lib/cli/output.ts";
 import { systemClock } from "../../lib/clock.ts";
 import { kubeconfigPath } from "../../lib/k8s/cluster_access.ts";
@@ -22,32 +23,17 @@ function complain(text: string): void {
   Deno.stderr.writeSync(encoder.encode(`${text}\n`));
 }
 
-function isFile(path: string): boolean {
-  try {
-    return Deno.statSync(path).isFile;
-  } catch {
-    return false;
-  }
-}
-
 function findKubeconfig({ kubeconfig }: EndToEndOptions): string {
   const given = kubeconfig ?? Deno.env.get("KUBECONFIG");
-  const path = kubeconfigPath({ given, home: Deno.env.get("HOME"), exists: isFile });
+  const path = kubeconfigPath({ given, home: Deno.env.get("HOME"), exists: existsSync });
   if (path !== undefined) return path;
   throw new NothingToCheck("Cannot find a kubeconfig: name it by --kubeconfig FILE, or set KUBECONFIG.");
 }
 
 async function readMetrics(kubeconfig: string, { context, archwayNamespace }: EndToEndOptions): Promise<string> {
   const path = `/api/v1/namespaces/${archwayNamespace}/services/archway-metrics:metrics/proxy/metrics`;
-  const args = [
-    "get",
-    "--raw",
-    path,
-    "--kubeconfig",
-    kubeconfig,
-    ...(context === undefined ? [] : ["--context", context]),
-  ];
-  const { code, out, err } = await runToEnd("kubectl", args);
+  const access = ["--kubeconfig", kubeconfig, ...context === undefined ? [] : ["--context", context]];
+  const { code, out, err } = await runToEnd("kubectl", ["get", "--raw", path, ...access]);
   if (code !== 0) throw new Error(`not reachable: ${err.trim()}`);
   return out;
 }

@@ -1,5 +1,6 @@
 // What some tests need beside Deno. Looked for when a test file is loaded, so nothing here is built, mounted or started;
 // a test that lacks something is ignored under its usual name, and the runner names it.
+import { existsSync } from "node:fs";
 import { findFaketime } from "../cluster/support/shifted_clock.ts";
 import { missingForNodes, unfitForNodes } from "../node/support/requirements.ts";
 import { findBuiltDenokv } from "../cluster/support/denokv.ts";
@@ -11,7 +12,7 @@ export type Need = keyof typeof NEEDS;
 const NEEDS = {
   kubectl: () => isOnPath("kubectl"),
   skopeo: () => isOnPath("skopeo"),
-  chromium: () => isFile("/usr/bin/chromium"),
+  chromium: () => existsSync("/usr/bin/chromium"),
   faketime: () => findFaketime() !== undefined,
   denokv: () => findBuiltDenokv() !== undefined || isOnPath("cargo"),
   go: () => isOnPath("go"),
@@ -54,7 +55,7 @@ export function hostAddress(): string | undefined {
 }
 
 function hasKernelTypes(): boolean {
-  return isFile("/sys/kernel/btf/vmlinux");
+  return existsSync("/sys/kernel/btf/vmlinux");
 }
 
 /** Mounted anywhere or not: whoever needs it mounts it where no one else sees it. */
@@ -63,15 +64,7 @@ function hasTracefs(): boolean {
 }
 
 function isOnPath(program: string): boolean {
-  return (Deno.env.get("PATH") ?? "").split(":").some((folder) => isFile(`${folder}/${program}`));
-}
-
-function isFile(path: string): boolean {
-  try {
-    return Deno.statSync(path).isFile;
-  } catch {
-    return false;
-  }
+  return (Deno.env.get("PATH") ?? "").split(":").some((folder) => existsSync(`${folder}/${program}`));
 }
 
 function hasSystemAdministration(): boolean {

@@ -1,4 +1,5 @@
 // What a machine must have to run real nodes, as one sentence when something is missing.
+import { existsSync } from "node:fs";
 
 const COMMANDS: Readonly<Record<string, string>> = {
   "runc": "runc",
@@ -26,7 +27,7 @@ export function unfitForNodes(): string | undefined {
   if (Deno.uid() !== 0) return "The nodes need root.";
   const [, major = 0, minor = 0] = /^(\d+)\.(\d+)/.exec(Deno.osRelease())?.map(Number) ?? [];
   if (major < 6 || major === 6 && minor < 7) return "The nodes need Linux 6.7 or later: a binfmt_misc of their own.";
-  const absent = CGROUP_HIERARCHIES.find((hierarchy) => !exists(`/sys/fs/cgroup/${hierarchy}/cgroup.procs`));
+  const absent = CGROUP_HIERARCHIES.find((hierarchy) => !existsSync(`/sys/fs/cgroup/${hierarchy}/cgroup.procs`));
   return absent === undefined ? undefined : `The nodes need cgroup v1 with the hierarchy "${absent}".`;
 }
 
@@ -35,20 +36,11 @@ export function missingForNodes(): string | undefined {
   const unfit = unfitForNodes();
   if (unfit !== undefined) return unfit;
   const packages = Object.entries(COMMANDS).filter(([command]) => !isOnPath(command)).map(([, name]) => name);
-  if (!exists(`${CNI_FOLDER}/bridge`)) packages.push("containernetworking-plugins");
+  if (!existsSync(`${CNI_FOLDER}/bridge`)) packages.push("containernetworking-plugins");
   if (packages.length > 0) return `Install the Debian packages ${[...new Set(packages)].sort().join(", ")}.`;
   return isOnPath("go") ? undefined : "Install Go 1.26 or later.";
 }
 
 function isOnPath(command: string): boolean {
-  return [...(Deno.env.get("PATH") ?? "").split(":"), "/usr/sbin"].some((folder) => exists(`${folder}/${command}`));
-}
-
-function exists(path: string): boolean {
-  try {
-    Deno.statSync(path);
-    return true;
-  } catch {
-    return false;
-  }
+  return [...(Deno.env.get("PATH") ?? "").split(":"), "/usr/sbin"].some((folder) => existsSync(`${folder}/${command}`));
 }
