@@ -1,5 +1,5 @@
 // The command line of `deno task test:e2e`. Pure.
-import { parseArgs } from "node:util";
+import { parseArgs, type ParseArgsConfig } from "node:util";
 import { errorText } from "../../lib/log.ts";
 import { parseReference } from "../../lib/oci/reference.ts";
 
@@ -27,39 +27,19 @@ export type ParsedOptions =
 
 export const DEFAULT_IMAGE = "registry.k8s.io/pause:3.10";
 
-interface Flags {
-  readonly "kubeconfig"?: string;
-  readonly "context"?: string;
-  readonly "image"?: readonly string[];
-  readonly "run": boolean;
-  readonly "wrong-image"?: string;
-  readonly "build-config"?: string;
-  readonly "archway-namespace": string;
-  readonly "namespace-label": readonly string[];
-  readonly "timeout": string;
-  readonly "output": string;
-  readonly "help": boolean;
-}
-
-/** Throws on what is no flag. */
-function readFlags(args: readonly string[]): Flags {
-  return parseArgs({
-    args: [...args],
-    options: {
-      "kubeconfig": { type: "string" },
-      "context": { type: "string" },
-      "image": { type: "string", multiple: true },
-      "run": { type: "boolean", default: false },
-      "wrong-image": { type: "string" },
-      "build-config": { type: "string" },
-      "archway-namespace": { type: "string", default: "archway-system" },
-      "namespace-label": { type: "string", multiple: true, default: [] },
-      "timeout": { type: "string", default: "120" },
-      "output": { type: "string", short: "o", default: "table" },
-      "help": { type: "boolean", default: false },
-    },
-  }).values;
-}
+const FLAGS = {
+  "kubeconfig": { type: "string" },
+  "context": { type: "string" },
+  "image": { type: "string", multiple: true, default: [DEFAULT_IMAGE] },
+  "run": { type: "boolean", default: false },
+  "wrong-image": { type: "string" },
+  "build-config": { type: "string" },
+  "archway-namespace": { type: "string", default: "archway-system" },
+  "namespace-label": { type: "string", multiple: true, default: [] },
+  "timeout": { type: "string", default: "120" },
+  "output": { type: "string", short: "o", default: "table" },
+  "help": { type: "boolean", default: false },
+} satisfies ParseArgsConfig["options"];
 
 export const HELP =
   `Checks an installed Archway as its user: makes namespaces archway-e2e-*, creates pods there, says what became
@@ -83,18 +63,21 @@ Rights: CONTRIBUTING.md lists them.
 `;
 
 export function parseOptions(args: readonly string[]): ParsedOptions {
-  let values: Flags;
   try {
-    values = readFlags(args);
+    return checkFlags(parseArgs({ args: [...args], options: FLAGS }).values);
   } catch (error) {
-    return { kind: "usage", problem: errorText(error) };
+    return usage(errorText(error));
   }
+}
+
+type Flags = ReturnType<typeof parseArgs<{ options: typeof FLAGS }>>["values"];
+
+function checkFlags(values: Flags): ParsedOptions {
   if (values.help) return { kind: "help" };
-  const { output } = values;
+  const { output, image: images } = values;
   if (output !== "table" && output !== "json") return usage("--output is table or json");
   const seconds = Number(values.timeout);
   if (!(seconds > 0)) return usage(`--timeout is a number of seconds, not "${values.timeout}"`);
-  const images = values.image ?? [DEFAULT_IMAGE];
   const wrong = [...images, values["wrong-image"] ?? []].flat().map(parseReference).find(({ kind }) =>
     kind === "unparsable"
   );
