@@ -1,20 +1,7 @@
 // The parts of a test run: which files, with which permissions, beside what. Pure.
 
 export interface Part {
-  readonly name:
-    | "pure"
-    | "unit"
-    | "tools"
-    | "cluster"
-    | "leader"
-    | "waiting"
-    | "node"
-    | "node-long"
-    | "chaos"
-    | "outages"
-    | "soak"
-    | "benches"
-    | "large";
+  readonly name: (typeof STAGES)[number][number][number];
   readonly paths: readonly string[];
   readonly ignored: readonly string[];
   /** `none`: a file that needs a file, the network or the environment fails. */
@@ -179,22 +166,19 @@ export function isOnNodes({ name }: Part): boolean {
 }
 
 /** The stages of a run, one after the other. The lanes of a stage run side by side, the parts of a lane one after the other. */
-const STAGES: readonly (readonly (readonly Part["name"][])[])[] = [
+const STAGES = [
   // What is measured goes first; what only computes takes the rest.
   [["cluster"], ["pure", "leader"], ["unit", "tools"]],
   [["waiting"]],
   // An emulated kubelet beside five control planes leaves too little for the limits of either.
   [["node"]],
   [["chaos", "outages", "soak", "benches", "large", "node-long"]],
-];
+] as const;
 
 /** The parts in stages and lanes, without those that are empty. */
 export function arrange(parts: readonly Part[]): readonly (readonly (readonly Part[])[])[] {
-  return STAGES
-    .map((lanes) =>
-      lanes.map((lane) => parts.filter(({ name }) => lane.includes(name))).filter(({ length }) => length > 0)
-    )
-    .filter(({ length }) => length > 0);
+  const inLane = (lane: readonly Part["name"][]): readonly Part[] => parts.filter(({ name }) => lane.includes(name));
+  return STAGES.map((lanes) => lanes.map(inLane).filter(({ length }) => length > 0)).filter(({ length }) => length > 0);
 }
 
 function holds(folder: string, path: string): boolean {
