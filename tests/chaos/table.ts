@@ -47,24 +47,17 @@ export function problemsOf(outcome: Outcome, slackMs: number): readonly string[]
   }
 }
 
-const HEADER = [
-  "AREA",
-  "FAULT",
-  "FELT",
-  "PODS",
-  "STUCK",
-  "MISPLACED",
-  "GIVEN UP",
-  "MISSED",
-  "WORST GATE",
-  "RECOVERY",
-] as const;
+const TITLES = [
+  ...["Area", "Fault", "Felt as"],
+  ...["Pods", "Stuck", "Misplaced", "Given up", "Missed", "Worst gate age", "Recovery"],
+];
 
 function cellsOf(outcome: Outcome): readonly string[] {
   const { area, fault } = outcome.row;
-  const empty = ["", "", "", "", "", "", ""];
-  if (outcome.kind === "skipped") return [area, fault, `skipped: needs ${outcome.missing}`, ...empty];
-  if (outcome.kind === "broke") return [area, fault, "broke", ...empty];
+  if (outcome.kind !== "ran") {
+    const felt = outcome.kind === "broke" ? "broke" : `skipped: needs ${outcome.missing}`;
+    return TITLES.map((_, column) => [area, fault, felt][column] ?? "");
+  }
   const { felt, pods, fates, worstGateMs, recoveryMs } = outcome.result;
   const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`;
   const counts = [pods, fates.stuck, fates.misplaced, fates["given up"], fates.missed].map(String);
@@ -72,7 +65,7 @@ function cellsOf(outcome: Outcome): readonly string[] {
 }
 
 export function renderOutcomes(outcomes: readonly Outcome[]): string {
-  return renderTable([...HEADER], outcomes.map((outcome) => [...cellsOf(outcome)]));
+  return renderTable(TITLES.map((title) => title.toUpperCase()), outcomes.map(cellsOf));
 }
 
 export function renderResults(
@@ -80,18 +73,6 @@ export function renderResults(
   { seed, machine }: { readonly seed: number; readonly machine: string },
 ): string {
   const line = (cells: readonly string[]): string => `| ${cells.join(" | ")} |`;
-  const titles = [
-    "Area",
-    "Fault",
-    "Felt as",
-    "Pods",
-    "Stuck",
-    "Misplaced",
-    "Given up",
-    "Missed",
-    "Worst gate age",
-    "Recovery",
-  ];
   const notes = outcomes.flatMap(({ row: { area, fault, mayMiss } }) =>
     mayMiss === undefined ? [] : [`- ${area}, ${fault}: ${mayMiss}.`]
   );
@@ -100,15 +81,13 @@ export function renderResults(
     "",
     `Written by \`deno task chaos --seed ${seed}\`. ${machine}`,
     "",
-    `Two replicas on a real control plane; every pod was looked at. Must hold: 0 stuck, 0 misplaced, no gate older than ` +
-    `${
-      MAX_GATE_AGE_MS / 1_000
-    } s (counted from when the API server and one replica are up), recovery within 10 s of the ` +
-    "end of the fault. Given up: released with a Warning that names why.",
+    "Two replicas on a real control plane; every pod was looked at. Must hold: 0 stuck, 0 misplaced, no gate older than " +
+    `${MAX_GATE_AGE_MS / 1_000} s (counted from when the API server and one replica are up), recovery within 10 s of ` +
+    "the end of the fault. Given up: released with a Warning that names why.",
     "Recovery counts from the end of the fault, with the API server up and a leader there.",
     "",
-    line(titles),
-    line(titles.map((_, column) => (column < 3 ? "---" : "---:"))),
+    line(TITLES),
+    line(TITLES.map((_, column) => (column < 3 ? "---" : "---:"))),
     ...outcomes.map((outcome) => line(cellsOf(outcome))),
     "",
     "Missed pods were admitted by the API server without the webhook (`failurePolicy: Ignore`), and can only be where the",
