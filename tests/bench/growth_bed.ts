@@ -7,6 +7,7 @@ import { startControlPlane } from "../cluster/support/control_plane.ts";
 import { waitUntil } from "../cluster/support/wait.ts";
 import { makeEntry, makeImage, makeIndex } from "../support/documents.ts";
 import { openFakeRegistry } from "../support/registry.ts";
+import { temporaryFolder } from "../support/temporary_folder.ts";
 import { type ApiCounter, startApiCounter } from "./api_counter.ts";
 import { asInstalled } from "./as_installed.ts";
 import { forEach } from "./for_each.ts";
@@ -24,20 +25,13 @@ const NODE_WATCHERS = new URL("../../manifests/components/live-architectures/rol
 
 export async function openGrowthBed(point: GrowthPoint): Promise<GrowthBed> {
   await using undo = new AsyncDisposableStack();
-  const directory = await Deno.makeTempDir({ prefix: "archway-growth-" });
-  undo.defer(() => Deno.remove(directory, { recursive: true }));
-  const cluster = undo.use(
-    await startControlPlane({
-      without: ["kube-scheduler", "kwok"],
-      // Nodes without kubelets are no concern of these.
-      flags: {
-        "kube-controller-manager": ["--controllers=*,-node-lifecycle-controller,-node-ipam-controller,-ttl-controller"],
-      },
-    }),
-  );
+  const { path: directory } = undo.use(await temporaryFolder());
+  // Nodes without kubelets are no concern of these.
+  const controllers = ["--controllers=*,-node-lifecycle-controller,-node-ipam-controller,-ttl-controller"];
+  const flags = { "kube-controller-manager": controllers };
+  const cluster = undo.use(await startControlPlane({ without: ["kube-scheduler", "kwok"], flags }));
   const kubeconfigFile = await installArchway(cluster);
-  const applied = await cluster.kubectl(["apply", "-f", NODE_WATCHERS]);
-  if (applied.code !== 0) throw new Error(`Cannot let Archway watch nodes: ${applied.stderr}`);
+  await cluster.run(["apply", "-f", NODE_WATCHERS]);
   await forEach(point.nodes, (number) => createNode(cluster, number));
   const namespaces = Array.from({ length: point.namespaces }, (_, number) => `growth-${number}`);
   await forEach(point.namespaces, (number) => createNamespace(cluster, namespaces[number] ?? ""));

@@ -1,5 +1,5 @@
 // Micro benches of the pure work on the hot paths: µs an operation, median of rounds.
-import type { InspectedImage } from "../../lib/oci/types.ts";
+import { SCHEDULING_GATE } from "../../lib/names.ts";
 import { parseManifest } from "../../lib/oci/image/manifest.ts";
 import { platformsOf } from "../../lib/oci/image/platforms.ts";
 import { parseReference } from "../../lib/oci/reference.ts";
@@ -13,7 +13,7 @@ import { evidenceOf } from "../../lib/placement/decide/images.ts";
 import { planInspection } from "../../lib/placement/decide/plan_inspection.ts";
 import type { AdmissionVerdict } from "../../lib/placement/decide/decision_types.ts";
 import type { PlacementFacts } from "../../lib/placement/decide/types.ts";
-import { samplePod } from "./sample.ts";
+import { sampleFact, samplePod } from "./sample.ts";
 
 export interface MicroResult {
   readonly name: string;
@@ -40,28 +40,11 @@ export function runMicro(): readonly MicroResult[] {
   const configs = { cluster: undefined, namespace: [] };
   const raw = samplePod();
   const pod = parsePod(raw);
-  const gated = parsePod({
-    ...raw,
-    metadata: {
-      ...raw.metadata as object,
-      name: "web-1",
-      uid: "u-1",
-      labels: { "multiarch.openshift.io/scheduling-gate": "gated" },
-    },
-    spec: { ...raw.spec as object, schedulingGates: [{ name: "multiarch.openshift.io/scheduling-gate" }] },
-  });
+  const metadata = { ...raw.metadata as object, name: "web-1", uid: "u-1", labels: { [SCHEDULING_GATE]: "gated" } };
+  const spec = { ...raw.spec as object, schedulingGates: [{ name: SCHEDULING_GATE }] };
+  const gated = parsePod({ ...raw, metadata, spec });
   if (pod === undefined || gated === undefined) throw new Error("the sample is no pod");
-  const images: readonly InspectedImage[] = [{
-    image: pod.containers[0]?.image ?? "",
-    inspection: {
-      kind: "platforms",
-      digest: `sha256:${"a".repeat(64)}`,
-      mediaType: "application/vnd.oci.image.index.v1+json",
-      platforms: [{ os: "linux", architecture: "amd64" }, { os: "linux", architecture: "arm64" }],
-      depth: "index",
-      findings: [],
-    },
-  }];
+  const images = [sampleFact(pod.containers[0]?.image ?? "")];
   const gather = (): PlacementFacts => {
     const plan = planInspection(gated, configs, settings);
     const evidence = evidenceOf({ pod: gated, settings, plan }, images);
@@ -69,14 +52,10 @@ export function runMicro(): readonly MicroResult[] {
     return { pod: gated, settings, evidence, ...counts };
   };
   const decision = decide(gather());
-  const admit = (): AdmissionVerdict =>
-    judgeAdmission({
-      pod,
-      settings,
-      plan: planAdmission(pod, configs, settings),
-      known: undefined,
-      mayGate: true,
-    });
+  const admit = (): AdmissionVerdict => {
+    const plan = planAdmission(pod, configs, settings);
+    return judgeAdmission({ pod, settings, plan, known: undefined, mayGate: true });
+  };
   const verdict = admit();
   const index = JSON.stringify({
     schemaVersion: 2,

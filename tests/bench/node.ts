@@ -1,6 +1,6 @@
 // `deno task bench:node`: what an installed replica costs on a real node: image, start and idle memory; and what passes it when one
 // is killed. Runs inside of the lab of tests/node/support/run.ts and puts its figures into results/cluster.json.
-import { read } from "../cluster/support/cluster_access.ts";
+import { conditionOf, listAt, read } from "../cluster/support/cluster_access.ts";
 import { pause, waitUntil } from "../cluster/support/wait.ts";
 import { configure, ensureImage, install, kubectl, NAMESPACE, ON_NATIVE_NODES } from "../node/support/install.ts";
 import { type OpenLab, openLab } from "../node/support/open_lab.ts";
@@ -26,23 +26,20 @@ async function imageMb(lab: OpenLab): Promise<number> {
     const accept = "application/vnd.oci.image.index.v1+json, application/vnd.oci.image.manifest.v1+json";
     return await (await fetch(url, { headers: { accept } })).json();
   };
-  const list = (value: unknown): readonly unknown[] => Array.isArray(value) ? value : [];
-  const entry = list(read(await get("dev"), "manifests")).find((each) =>
+  const entry = listAt(await get("dev"), "manifests").find((each) =>
     read(each, "platform", "architecture") === "amd64"
   );
   const manifest = await get(String(read(entry, "digest")));
-  const parts = [read(manifest, "config"), ...list(read(manifest, "layers"))];
+  const parts = [read(manifest, "config"), ...listAt(manifest, "layers")];
   return parts.reduce<number>((sum, part) => sum + Number(read(part, "size")), 0) / MEGABYTE;
 }
 
 /** From the container's start to the pod's readiness, by the API server's seconds (ms). */
 async function readyAfterMs(lab: OpenLab, { name }: Replica): Promise<number> {
   const body = await lab.get(`/api/v1/namespaces/${NAMESPACE}/pods/${name}`);
-  const [container] = [read(body, "status", "containerStatuses")].flat();
-  const conditions = [read(body, "status", "conditions")].flat();
-  const ready = conditions.find((each) => read(each, "type") === "Ready");
-  const started = Date.parse(String(read(container, "state", "running", "startedAt")));
-  return Date.parse(String(read(ready, "lastTransitionTime"))) - started;
+  const started = read(body, "status", "containerStatuses", 0, "state", "running", "startedAt");
+  const ready = read(conditionOf(body, "Ready"), "lastTransitionTime");
+  return Date.parse(String(ready)) - Date.parse(String(started));
 }
 
 /** Pods that pass while a replica is killed and comes back, none of them gated: their number, for each of the kills. */

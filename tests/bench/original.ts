@@ -5,6 +5,7 @@ import { clusterConfig, CONFIG, CONFIGS } from "../cluster/support/objects.ts";
 import { RunningProcess } from "../cluster/support/process.ts";
 import { waitUntil } from "../cluster/support/wait.ts";
 import { runCommand } from "../support/commands.ts";
+import { temporaryFolder } from "../support/temporary_folder.ts";
 import type { Contender, StartContender } from "./contender.ts";
 import { registerPodWebhook } from "./no_patch_webhook.ts";
 
@@ -25,8 +26,7 @@ export async function originalStarter(directory: string): Promise<StartContender
   return async (bed, spec = {}) => {
     const { controlPlane, proxy } = bed;
     await using undo = new AsyncDisposableStack();
-    const home = await Deno.makeTempDir({ prefix: "archway-original-" });
-    undo.defer(() => Deno.remove(home, { recursive: true }));
+    const { path: home } = undo.use(await temporaryFolder());
     const { authority, serving } = await issueLoopbackCertificates(Date.now());
     await Deno.writeTextFile(`${home}/tls.crt`, serving.cert);
     await Deno.writeTextFile(`${home}/tls.key`, serving.key);

@@ -1,4 +1,12 @@
 // An AdmissionReview as the API server sends it for a pod of an ordinary Deployment: about 6 KB.
+import type { InspectedImage } from "../../lib/oci/types.ts";
+import { makePlatforms } from "../support/reports.ts";
+
+/** What is known of an image for two architectures. */
+export function sampleFact(image: string): InspectedImage {
+  const platforms = ["amd64", "arm64"].map((architecture) => ({ os: "linux", architecture }));
+  return { image, inspection: makePlatforms({ platforms }) };
+}
 
 export function samplePod(image = "registry.example.com/shop/web:v1.2.3"): Record<string, unknown> {
   const env = Array.from({ length: 30 }, (_, index) => ({
@@ -28,13 +36,9 @@ export function samplePod(image = "registry.example.com/shop/web:v1.2.3"): Recor
       annotations: Object.fromEntries(
         Array.from({ length: 8 }, (_, index) => [`example.com/note-${index}`, "y".repeat(80)]),
       ),
-      ownerReferences: [{
-        apiVersion: "apps/v1",
-        kind: "ReplicaSet",
-        name: "web-7d4b9c6f58",
-        uid: "u",
-        controller: true,
-      }],
+      ownerReferences: [
+        { apiVersion: "apps/v1", kind: "ReplicaSet", name: "web-7d4b9c6f58", uid: "u", controller: true },
+      ],
     },
     spec: {
       containers: [container, { ...container, name: "proxy", env: env.slice(0, 4) }],
@@ -44,16 +48,15 @@ export function samplePod(image = "registry.example.com/shop/web:v1.2.3"): Recor
       dnsPolicy: "ClusterFirst",
       securityContext: {},
       schedulerName: "default-scheduler",
-      tolerations: [{
-        key: "node.kubernetes.io/not-ready",
-        operator: "Exists",
-        effect: "NoExecute",
-        tolerationSeconds: 300,
-      }],
-      volumes: [{
-        name: "token",
-        projected: { sources: [{ serviceAccountToken: { expirationSeconds: 3607, path: "token" } }] },
-      }],
+      tolerations: [
+        { key: "node.kubernetes.io/not-ready", operator: "Exists", effect: "NoExecute", tolerationSeconds: 300 },
+      ],
+      volumes: [
+        {
+          name: "token",
+          projected: { sources: [{ serviceAccountToken: { expirationSeconds: 3607, path: "token" } }] },
+        },
+      ],
       enableServiceLinks: true,
       preemptionPolicy: "PreemptLowerPriority",
     },

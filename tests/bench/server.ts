@@ -2,13 +2,13 @@
 // `echo` is the floor: Hono on the same listener, which parses the review and answers "allowed". `gate` and `warm` are
 // Archway's own route, with the decision it takes for an unknown and for a known image; `unlimited` is `gate` without a
 // limit of load, and `closed` refuses everything.
-import type { ImageUse, InspectedImage } from "../../lib/oci/types.ts";
 import { Hono } from "hono";
 import { openHttpsListener } from "../../lib/server/https_listener.ts";
 import { type LoadLimit } from "../../lib/server/load_limit.ts";
 import { allowedReview } from "../../routes/admission.ts";
 import { gatePod } from "../../routes/gate_pod.ts";
 import { makeGateDeps } from "../routes/gate_deps.ts";
+import { sampleFact } from "./sample.ts";
 
 const [kind = "echo", certFile = "", keyFile = "", answerBytes = "0"] = Deno.args;
 
@@ -29,28 +29,14 @@ function echo(): Hono {
 }
 
 function archway(): Hono {
-  const digest = `sha256:${"a".repeat(64)}`;
-  const facts = (images: readonly ImageUse[]): readonly InspectedImage[] =>
-    images.map(({ image }) => ({
-      image,
-      inspection: {
-        kind: "platforms",
-        digest,
-        mediaType: "application/vnd.oci.image.index.v1+json",
-        platforms: [{ os: "linux", architecture: "amd64" }, { os: "linux", architecture: "arm64" }],
-        depth: "index",
-        findings: [],
-      },
-    }));
   const limit = LIMITS[kind];
+  const deps = makeGateDeps({
+    ...(limit === undefined ? {} : { limit }),
+    recall: (_pod, uses) =>
+      kind === "warm" ? { images: uses.map(({ image }) => sampleFact(image)), isAging: false } : undefined,
+  });
   const app = new Hono();
-  app.post(
-    "/add-pod-scheduling-gate",
-    gatePod(makeGateDeps({
-      ...(limit === undefined ? {} : { limit }),
-      recall: (_pod, images) => kind === "warm" ? { images: facts(images), isAging: false } : undefined,
-    })),
-  );
+  app.post("/add-pod-scheduling-gate", gatePod(deps));
   return app;
 }
 

@@ -1,5 +1,6 @@
 // Starts server.ts as a process of its own, with certificates made for it.
 import { issueLoopbackCertificates } from "../../playground/listen.ts";
+import { temporaryFolder } from "../support/temporary_folder.ts";
 import { installedEnv } from "./as_installed.ts";
 import { startScript } from "./child.ts";
 
@@ -14,8 +15,7 @@ export interface BenchServer extends AsyncDisposable {
 
 export async function startServer(kind: string, answerBytes = 0): Promise<BenchServer> {
   await using undo = new AsyncDisposableStack();
-  const directory = await Deno.makeTempDir();
-  undo.defer(() => Deno.remove(directory, { recursive: true }));
+  const { path: directory } = undo.use(await temporaryFolder());
   const { serving, authority } = await issueLoopbackCertificates(Date.now());
   const files = [`${directory}/tls.crt`, `${directory}/tls.key`] as const;
   await Deno.writeTextFile(files[0], serving.cert);
