@@ -6,6 +6,7 @@ import { KvServer } from "../cluster/support/denokv.ts";
 import { archwayProgram } from "../support/archway_program.ts";
 import { succeeds } from "../support/commands.ts";
 import { lacks } from "../support/needs.ts";
+import { temporaryFolder } from "../support/temporary_folder.ts";
 import { waitUntil } from "../cluster/support/wait.ts";
 import type { WalkBed } from "../cluster/support/walk_bed.ts";
 import { openPair, type Pair, type Prepare, waitUntilGating } from "./pair.ts";
@@ -70,8 +71,7 @@ export async function openChaosBed(): Promise<ChaosBed> {
 }
 
 async function openExtras(bed: WalkBed, stack: AsyncDisposableStack): Promise<Extras> {
-  const folder = await Deno.makeTempDir({ prefix: "archway-chaos-" });
-  stack.defer(() => Deno.remove(folder, { recursive: true }));
+  const { path: folder } = stack.use(await temporaryFolder());
   const { controlPlane } = bed;
   const apiProxy = stack.use(
     new ApiProxy({

@@ -1,4 +1,5 @@
 // What became of the pods of a namespace: whether their containers run, and what the kubelet says where they do not.
+import type { V1ContainerStatus, V1Pod } from "@kubernetes/client-node";
 import { waitUntil } from "../../cluster/support/wait.ts";
 import type { OpenLab } from "./open_lab.ts";
 
@@ -14,7 +15,7 @@ export interface PodFate {
 
 export async function readFates(lab: OpenLab, namespace: string): Promise<readonly PodFate[]> {
   const body = await lab.get(`/api/v1/namespaces/${namespace}/pods`);
-  return (body as { readonly items: readonly PodJson[] }).items.map(toFate);
+  return (body as { readonly items: readonly V1Pod[] }).items.map(toFate);
 }
 
 /** Waits until as many pods are there, and each has run or failed. */
@@ -35,46 +36,23 @@ export async function settle(
   }
 }
 
-interface PodJson {
-  readonly metadata: { readonly name: string; readonly labels?: Readonly<Record<string, string>> };
-  readonly spec: { readonly nodeName?: string };
-  readonly status: {
-    readonly phase: string;
-    readonly initContainerStatuses?: readonly ContainerStatus[];
-    readonly containerStatuses?: readonly ContainerStatus[];
-  };
-}
-
-interface Terminated {
-  readonly exitCode: number;
-  readonly reason?: string;
-  readonly message?: string;
-}
-
-interface ContainerStatus {
-  readonly ready: boolean;
-  readonly restartCount: number;
-  readonly state: { readonly waiting?: { readonly reason: string }; readonly terminated?: Terminated };
-  readonly lastState: { readonly terminated?: Terminated };
-}
-
-function toFate({ metadata, spec, status }: PodJson): PodFate {
-  const containers = status.containerStatuses ?? [];
-  const isRunning = status.phase === "Running" && containers.length > 0 &&
+function toFate({ metadata, spec, status }: V1Pod): PodFate {
+  const containers = status?.containerStatuses ?? [];
+  const isRunning = status?.phase === "Running" && containers.length > 0 &&
     containers.every(({ ready, restartCount }) => ready && restartCount === 0);
   return {
-    name: metadata.name,
-    workload: metadata.labels?.["workload"] ?? "",
-    node: spec.nodeName,
-    isGood: isRunning || status.phase === "Succeeded",
-    faults: [...(status.initContainerStatuses ?? []), ...containers].flatMap(faultOf),
+    name: metadata?.name ?? "",
+    workload: metadata?.labels?.["workload"] ?? "",
+    node: spec?.nodeName,
+    isGood: isRunning || status?.phase === "Succeeded",
+    faults: [...(status?.initContainerStatuses ?? []), ...containers].flatMap(faultOf),
   };
 }
 
-function faultOf({ state, lastState }: ContainerStatus): readonly string[] {
-  const ended = state.terminated ?? lastState.terminated;
+function faultOf({ state, lastState }: V1ContainerStatus): readonly string[] {
+  const ended = state?.terminated ?? lastState?.terminated;
   if (ended?.message?.includes("exec format error")) return ["exec format error"];
   if (ended !== undefined && ended.exitCode !== 0) return [`${ended.reason ?? "ended"} ${ended.exitCode}`];
-  const waiting = state.waiting?.reason;
+  const waiting = state?.waiting?.reason;
   return waiting === undefined || ["ContainerCreating", "PodInitializing"].includes(waiting) ? [] : [waiting];
 }

@@ -1,6 +1,5 @@
 // One real node: containerd, kubelet and kube-proxy on a host of its own.
-import { type ClusterAccess, renderKubeconfig } from "../../cluster/support/cluster_access.ts";
-
+import { type ClusterAccess, conditionOf, read, renderKubeconfig } from "../../cluster/support/cluster_access.ts";
 import { waitUntil } from "../../cluster/support/wait.ts";
 import type { RunningProcess } from "../../cluster/support/process.ts";
 import { findOnPath } from "../../support/go_build.ts";
@@ -20,16 +19,9 @@ export interface NodeOptions {
   readonly pauseArchive: string;
 }
 
-export interface RealNode {
-  readonly name: string;
-  readonly host: NodeHost;
-  readonly arch: NodeArch;
-  readonly daemons: Readonly<Record<"containerd" | "kubelet" | "kube-proxy", RunningProcess>>;
-}
-
 /** Starts the daemons, for the first time or again, and waits until the node is Ready. */
-export async function startNode(options: NodeOptions): Promise<RealNode> {
-  const { host, arch, programs } = options;
+export async function startNode(options: NodeOptions): Promise<void> {
+  const { host, programs } = options;
   const startedMs = Date.now();
   await writeFiles(options);
   const containerd = await startContainerd(options);
@@ -37,15 +29,14 @@ export async function startNode(options: NodeOptions): Promise<RealNode> {
   const ctr = ["-a", socket, "-n", "k8s.io"];
   await containerd.waitReady(() => host.run(programs.ctr, "-a", socket, "version").then(() => true));
   await host.run(programs.ctr, ...ctr, "images", "import", options.pauseArchive);
-  const kubelet = await startKubelet(options);
-  const proxy = host.start({
+  await startKubelet(options);
+  host.start({
     name: "kube-proxy",
     command: programs.kubeProxy,
     args: [`--config=${host.directory}/proxy.yaml`],
     env: daemonEnvironment(programs),
   });
   await waitUntil(`node ${host.name} to be Ready`, () => isReadySince(options, startedMs), { deadlineMs: 120_000 });
-  return { name: host.name, host, arch, daemons: { containerd, kubelet, "kube-proxy": proxy } };
 }
 
 async function writeFiles(
@@ -122,17 +113,8 @@ async function needed(command: string): Promise<string> {
 async function isReadySince({ host, controlPlane }: NodeOptions, startedMs: number): Promise<boolean> {
   const { status, body } = await controlPlane.request("GET", `/api/v1/nodes/${host.name}`);
   if (status !== 200) return false;
-  const { status: { conditions = [] } } = body as {
-    readonly status: {
-      readonly conditions?: readonly {
-        readonly type: string;
-        readonly status: string;
-        readonly lastHeartbeatTime: string;
-      }[];
-    };
-  };
+  const ready = conditionOf(body, "Ready");
   // The API server's times are whole seconds.
-  return conditions.some(({ type, status, lastHeartbeatTime }) =>
-    type === "Ready" && status === "True" && Date.parse(lastHeartbeatTime) >= startedMs - 1_000
-  );
+  return read(ready, "status") === "True" &&
+    Date.parse(String(read(ready, "lastHeartbeatTime"))) >= startedMs - 1_000;
 }

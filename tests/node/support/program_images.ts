@@ -88,18 +88,14 @@ async function buildManifest(
 
 /** A tar archive with the program and the folders that a container needs; equal bytes for equal programs. */
 async function readArchive(program: string): Promise<Uint8Array<ArrayBuffer>> {
-  const folder = await Deno.makeTempDir({ prefix: "archway-layer-" });
-  try {
-    for (const name of ["tmp", "etc", "proc", "sys", "dev"]) await Deno.mkdir(`${folder}/${name}`);
-    await Deno.copyFile(program, `${folder}/app`);
-    await Deno.chmod(`${folder}/app`, 0o755);
-    const same = ["--sort=name", "--mtime=@0", "--owner=0", "--group=0", "--numeric-owner"];
-    await runCommand("tar", [...same, "-C", folder, "-cf", `${folder}.tar`, "."]);
-    return await Deno.readFile(`${folder}.tar`);
-  } finally {
-    await Deno.remove(folder, { recursive: true });
-    await Deno.remove(`${folder}.tar`).catch(() => undefined);
-  }
+  await using folder = await temporaryFolder();
+  const [root, archive] = [`${folder.path}/root`, `${folder.path}/layer.tar`];
+  for (const name of ["tmp", "etc", "proc", "sys", "dev"]) await Deno.mkdir(`${root}/${name}`, { recursive: true });
+  await Deno.copyFile(program, `${root}/app`);
+  await Deno.chmod(`${root}/app`, 0o755);
+  const same = ["--sort=name", "--mtime=@0", "--owner=0", "--group=0", "--numeric-owner"];
+  await runCommand("tar", [...same, "-C", root, "-cf", archive, "."]);
+  return await Deno.readFile(archive);
 }
 
 async function gzip(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>> {
