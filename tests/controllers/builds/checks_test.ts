@@ -13,6 +13,7 @@ import { REGISTRY_USER, samplePullSecret } from "../../../playground/samples.ts"
 import {
   configOf,
   poolObject,
+  rawBuild,
   rawBuildNode,
   rawConfig,
   rawPool,
@@ -62,17 +63,9 @@ Deno.test("a tag that somebody moves becomes a condition within the hour, and go
     ...rawConfig({ ...given, annotations }),
     status: { currentImagePullSpec: reference, observedGeneration: 1, machineOSBuild: { name: tag } },
   });
-  cluster.put(Resource.machineOsBuilds, {
-    apiVersion: "machineconfiguration.openshift.io/v1",
-    kind: "MachineOSBuild",
-    metadata: { name: tag, uid: "mco", labels: LABELS },
-    spec: {
-      machineConfig: { name: "rendered-worker-1" },
-      machineOSConfig: { name: "worker" },
-      renderedImagePushSpec: `${registry.host}/org/os:${tag}`,
-    },
-    status: { conditions: [{ type: "Succeeded", status: "True" }], digestedImagePushSpec: reference },
-  });
+  const status = { conditions: [{ type: "Succeeded", status: "True" }], digestedImagePushSpec: reference };
+  const named = { name: tag, uid: "mco", repository: `${registry.host}/org/os` };
+  cluster.put(Resource.machineOsBuilds, rawBuild({ ...named, metadata: { labels: LABELS }, status }));
   cluster.put(Resource.machineConfigPools, rawPool());
   cluster.put(Resource.machineConfigs, rawRendered());
   cluster.put(Resource.nodes, rawBuildNode({ reported: "amd64" }));

@@ -13,7 +13,7 @@ import {
 import { uncoveredMessage, uncoveredNodes } from "../../../../lib/builds/decide/detect/detect.ts";
 import type { ArchBuild } from "../../../../lib/builds/decide/types.ts";
 import type { StoredRecord } from "../../../../lib/builds/decide/facts.ts";
-import { configOf, nodeOf, poolObject } from "./make.ts";
+import { configOf, nodeOf, poolObject, rawBuild } from "./make.ts";
 
 const REPOSITORY = "registry.test/org/os";
 
@@ -22,18 +22,10 @@ function digest(name: string): string {
 }
 
 function build(name: string, age: number): MachineOSBuild {
-  return parseMachineOSBuild({
-    metadata: { name, uid: `uid-${name}`, creationTimestamp: new Date(1e12 - age * 1_000).toISOString() },
-    spec: {
-      machineConfig: { name: "rendered-worker-1" },
-      machineOSConfig: { name: "worker" },
-      renderedImagePushSpec: `${REPOSITORY}:${name}`,
-    },
-    status: {
-      conditions: [{ type: "Succeeded", status: "True" }],
-      digestedImagePushSpec: `${REPOSITORY}@${digest(`index-${name}`)}`,
-    },
-  });
+  const reference = `${REPOSITORY}@${digest(`index-${name}`)}`;
+  const status = { conditions: [{ type: "Succeeded", status: "True" }], digestedImagePushSpec: reference };
+  const metadata = { creationTimestamp: new Date(1e12 - age * 1_000).toISOString() };
+  return parseMachineOSBuild(rawBuild({ name, repository: REPOSITORY, metadata, status }));
 }
 
 /** Its record: `children` are names of images by architecture. */
@@ -89,8 +81,7 @@ Deno.test("P-167 imageDeletions() keeps an image that another build has, and nam
 });
 
 Deno.test("P-168 imageDeletions() keeps an image that a node runs, as an index with all that is in it, or by itself", () => {
-  const running = (reference: string): CollectInput =>
-    input({ nodes: [nodeOf({ annotations: { "machineconfiguration.openshift.io/currentImage": reference } })] });
+  const running = (currentImage: string): CollectInput => input({ nodes: [nodeOf({ images: { currentImage } })] });
   assert.deepEqual(references(running(`${REPOSITORY}@${digest("index-old")}`), "old"), []);
   assert.deepEqual(references(running(`${REPOSITORY}@${digest("b1")}`), "old"), ["index index-old"]);
 });
@@ -119,12 +110,7 @@ Deno.test("imageDeletions() never names a digest that is live", () => {
   const used = fc.subarray([...names, "index-old", "index-mid"]);
   fc.assert(fc.property(children, children, children, used, (old, mid, recent, used) => {
     const records = [record("old", old), record("mid", mid), record("new", recent)];
-    const nodes = used.map((name) =>
-      nodeOf({
-        name,
-        annotations: { "machineconfiguration.openshift.io/desiredImage": `${REPOSITORY}@${digest(name)}` },
-      })
-    );
+    const nodes = used.map((name) => nodeOf({ name, images: { desiredImage: `${REPOSITORY}@${digest(name)}` } }));
     const given = input({ records, nodes });
     for (const leaving of given.builds.slice(0, 2)) {
       const live = liveDigests(given, leaving);
@@ -143,8 +129,7 @@ Deno.test("P-172 forgottenRecords() lets the images of a deleted configuration g
   const mid = ["index index-mid", "child a1", "child b2"];
   const recent = ["index index-new", "child a2", "child b3"];
   assert.deepEqual(images({}), [...old, ...mid, ...recent]);
-  const annotations = { "machineconfiguration.openshift.io/currentImage": `${REPOSITORY}@${digest("index-mid")}` };
-  const nodes = [nodeOf({ annotations })];
+  const nodes = [nodeOf({ images: { currentImage: `${REPOSITORY}@${digest("index-mid")}` } })];
   assert.deepEqual(images({ nodes }), [...old.filter((one) => one !== "child a1"), ...recent]);
   assert.deepEqual(
     forgottenRecords({ config: "worker", records, nodes, elsewhere: [] }).length,

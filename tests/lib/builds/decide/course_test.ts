@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { KubeObject } from "../../../../lib/k8s/types.ts";
-import { NO_ARCH, ownName, rawBuildNode, rawPool } from "./make.ts";
+import { NO_ARCH, ownName, rawBuild, rawBuildNode, rawPool } from "./make.ts";
 import { building, built, envOf, REBUILD, Simulator } from "./simulator.ts";
 
 const MINUTE = 60_000;
@@ -388,10 +388,7 @@ Deno.test("P-170 succeeded builds stay, and the oldest goes when there are more 
 Deno.test("P-168 an image that a node runs is not deleted", () => {
   const bed = built();
   const running = bed.pullSpec();
-  bed.nodes = [
-    rawBuildNode({ annotations: { "machineconfiguration.openshift.io/currentImage": running } }),
-    rawBuildNode({ reported: "arm64" }),
-  ];
+  bed.nodes = [rawBuildNode({ images: { currentImage: running } }), rawBuildNode({ reported: "arm64" })];
   publishEach(bed, "a", "b", "c");
   assert.ok(bed.images.has(running));
   bed.nodes = [rawBuildNode({}), rawBuildNode({ reported: "arm64" })];
@@ -522,15 +519,8 @@ function upstream(): Simulator {
   const reference = `registry.test/org/os@sha256:${"d".repeat(64)}`;
   bed.images.set(reference, { architecture: "amd64", labels: {}, children: [] });
   bed.tags.set(`registry.test/org/os:${name}`, `sha256:${"d".repeat(64)}`);
-  bed.builds.set(name, {
-    metadata: { name, uid: "mco", labels: {}, annotations: {} },
-    spec: {
-      machineConfig: { name: "rendered-worker-1" },
-      machineOSConfig: { name: "worker" },
-      renderedImagePushSpec: `registry.test/org/os:${name}`,
-    },
-    status: { conditions: [{ type: "Succeeded", status: "True" }], digestedImagePushSpec: reference },
-  });
+  const status = { conditions: [{ type: "Succeeded", status: "True" }], digestedImagePushSpec: reference };
+  bed.builds.set(name, rawBuild({ name, uid: "mco", status }));
   bed.annotate({ "machineconfiguration.openshift.io/current-machine-os-build": name });
   bed.config = {
     ...bed.config,

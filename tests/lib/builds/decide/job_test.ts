@@ -2,16 +2,10 @@ import assert from "node:assert/strict";
 import { gunzipSync } from "node:zlib";
 import { renderJob } from "../../../../lib/builds/decide/job/job_object.ts";
 import { nodesFor, type Preflight, preflight } from "../../../../lib/builds/decide/job/preflight.ts";
-import {
-  type Arch,
-  type MachineOSBuild,
-  questionKey,
-  type RegistryAnswer,
-} from "../../../../lib/builds/decide/observed.ts";
+import { type Arch, questionKey, type RegistryAnswer } from "../../../../lib/builds/decide/observed.ts";
 import { parseMachineOSBuild } from "../../../../lib/builds/decide/parse/machine_os_config.ts";
 import { checkContainerfile, renderContainerfile } from "../../../../lib/builds/decide/plan/containerfile.ts";
 import { McoAnnotation } from "../../../../lib/builds/decide/names.ts";
-import type { BuildPlan } from "../../../../lib/builds/decide/types.ts";
 import type { BuildSettings } from "../../../../lib/config/image_builds.ts";
 import { OPTIONAL_INPUTS, type OptionalInput } from "../../../../lib/builds/decide/optional_inputs.ts";
 import type { KubeObject } from "../../../../lib/k8s/types.ts";
@@ -21,6 +15,7 @@ import {
   configOf,
   nodeOf,
   planOf,
+  rawBuild,
   type RawConfig,
   type RawNode,
   type RawRendered,
@@ -95,17 +90,6 @@ interface JobGiven {
   readonly version?: string;
 }
 
-function buildOf(plan: BuildPlan): MachineOSBuild {
-  return parseMachineOSBuild({
-    metadata: { name: plan.name, uid: "build-uid" },
-    spec: {
-      machineConfig: { name: plan.rendered },
-      machineOSConfig: { name: plan.config },
-      renderedImagePushSpec: `${plan.repository}:${plan.name}`,
-    },
-  });
-}
-
 function jobs(given: JobGiven = {}): readonly ReturnType<typeof renderJob>[] {
   const { set = ["amd64", "arm64"], config = {} } = given;
   const plan = planOf({ set, config });
@@ -120,9 +104,8 @@ function jobs(given: JobGiven = {}): readonly ReturnType<typeof renderJob>[] {
   const { meta, ...rest } = renderedOf();
   const annotations = { ...meta.annotations, [McoAnnotation.releaseVersion]: given.version ?? "4.23.0" };
   const rendered = { ...rest, meta: { ...meta, annotations } };
-  return plan.builds.map((arch) =>
-    renderJob({ plan, arch, build: buildOf(plan), rendered, facts, tolerations: [], tag: arch.tag })
-  );
+  const build = parseMachineOSBuild(rawBuild({ ...plan, uid: "build-uid" }));
+  return plan.builds.map((arch) => renderJob({ plan, arch, build, rendered, facts, tolerations: [], tag: arch.tag }));
 }
 
 function oneJob(given?: JobGiven): KubeObject {

@@ -118,6 +118,31 @@ export function renderedOf(given: RawRendered = {}): RenderedConfig {
   return parseRenderedConfig(rawRendered(given));
 }
 
+interface RawBuild {
+  readonly name: string;
+  readonly uid?: string;
+  readonly rendered?: string;
+  readonly repository?: string;
+  readonly metadata?: Readonly<Record<string, unknown>>;
+  readonly status?: Readonly<Record<string, unknown>>;
+}
+
+/** A MachineOSBuild of config "worker". */
+export function rawBuild({ name, uid = `uid-${name}`, metadata, status = {}, ...given }: RawBuild): KubeObject {
+  const { rendered = "rendered-worker-1", repository = "registry.test/org/os" } = given;
+  return {
+    apiVersion: "machineconfiguration.openshift.io/v1",
+    kind: "MachineOSBuild",
+    metadata: { name, uid, labels: {}, annotations: {}, ...metadata },
+    spec: {
+      machineConfig: { name: rendered },
+      machineOSConfig: { name: "worker" },
+      renderedImagePushSpec: `${repository}:${name}`,
+    },
+    status,
+  };
+}
+
 export interface PlanGiven extends Partial<Omit<PlanInput, "config" | "rendered">> {
   readonly config?: RawConfig;
   readonly rendered?: RawRendered;
@@ -148,18 +173,19 @@ export interface RawNode {
   readonly taints?: readonly Readonly<Record<string, string>>[];
   readonly unschedulable?: boolean;
   readonly ready?: boolean;
-  readonly annotations?: Readonly<Record<string, string>>;
+  readonly images?: { readonly currentImage?: string; readonly desiredImage?: string };
 }
 
 export function rawBuildNode(given: RawNode = {}): KubeObject {
   const { reported = "amd64", roles = ["worker"], os = "linux", taints = [], unschedulable, ready = true } = given;
-  const { name = `node-${reported}`, label = reported, annotations = {} } = given;
+  const { name = `node-${reported}`, label = reported, images = {} } = given;
+  const annotations = Object.entries(images).map(([key, image]) => [`machineconfiguration.openshift.io/${key}`, image]);
   return {
     apiVersion: "v1",
     kind: "Node",
     metadata: {
       name,
-      annotations,
+      annotations: Object.fromEntries(annotations),
       labels: {
         "kubernetes.io/arch": label,
         "kubernetes.io/os": os,

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { rawBuild } from "./make.ts";
 import { built, Simulator } from "./simulator.ts";
 
 function removeImages(bed: Simulator, reference: string): void {
@@ -62,15 +63,8 @@ for (
     bed.settle({ run: false });
     const build = bed.build();
     assert.equal(bed.condition(build, "Failed")?.status, "True");
-    bed.builds.set("worker-older", {
-      metadata: { name: "worker-older", uid: "older", labels: {}, annotations: {} },
-      spec: {
-        machineConfig: { name: "rendered-worker-0" },
-        machineOSConfig: { name: "worker" },
-        renderedImagePushSpec: "registry.test/org/os:worker-older",
-      },
-      status: { conditions },
-    });
+    const older = rawBuild({ name: "worker-older", rendered: "rendered-worker-0", status: { conditions } });
+    bed.builds.set("worker-older", older);
     bed.reset();
     bed.settle({ run: false });
     assert.deepEqual([bed.made, [...bed.builds.values()]], [[], [build]]);

@@ -22,6 +22,7 @@ import {
   type MachineOSBuildState,
 } from "../../../../lib/builds/decide/types.ts";
 import { parseMachineOSBuild } from "../../../../lib/builds/decide/parse/machine_os_config.ts";
+import { rawBuild } from "./make.ts";
 
 function job(status: Readonly<Record<string, unknown>>, isDeleting = false): JobObservation {
   const metadata = { name: "j", ...(isDeleting ? { deletionTimestamp: "2026-01-01T00:00:00Z" } : {}) };
@@ -184,19 +185,8 @@ Deno.test("P-088 noteAssembled() takes another tag where one cannot be moved", (
   assert.deepEqual([nextTag("x"), nextTag("x-r1"), nextTag("x-r9")], ["x-r1", "x-r2", "x-r10"]);
 });
 
-const BUILD = parseMachineOSBuild({
-  metadata: {
-    name: "worker-1",
-    uid: "u",
-    labels: {},
-    annotations: { "machineconfiguration.openshift.io/rendered-image-push-secret": "push" },
-  },
-  spec: {
-    machineConfig: { name: "rendered-worker-1" },
-    machineOSConfig: { name: "worker" },
-    renderedImagePushSpec: "registry.test/org/os:worker-1",
-  },
-});
+const annotations = { "machineconfiguration.openshift.io/rendered-image-push-secret": "push" };
+const BUILD = parseMachineOSBuild(rawBuild({ name: "worker-1", uid: "u", metadata: { annotations } }));
 
 Deno.test("a record survives its ConfigMap, whatever is in it", () => {
   const text = fc.option(fc.string(), { nil: undefined });
