@@ -7,27 +7,23 @@ import {
 } from "../../../../lib/upgrades/decide/health_decision.ts";
 import type { HealthCheckId, HealthReason, HealthResult } from "../../../../lib/upgrades/decide/types/observed.ts";
 import type { Phase } from "../../../../lib/upgrades/decide/types/plan.ts";
-import { CAPACITY, FROM, makeCluster, makeConfig, makeHistory, makePlan, wordsOf } from "./make_plan.ts";
+import { CAPACITY, failedCheck, FROM, makeCluster, makeConfig, makeHistory, makePlan, wordsOf } from "./make_plan.ts";
 
 const GATE = makeConfig({ featureGate: { enabled: ["PreHealthCheck"] } });
-
-function failing(check: HealthCheckId, reason: HealthReason, token = `${check}HealthcheckFailed`): HealthResult {
-  return { check, kind: "failed", token, message: `${check} failed`, reasons: { [reason]: 1 } };
-}
 
 function passing(check: HealthCheckId, ...reasons: readonly HealthReason[]): HealthResult {
   return { check, kind: "passed", reasons: Object.fromEntries(reasons.map((reason) => [reason, 0])) };
 }
 
-const ALERTS = failing("CriticalAlerts", "critical_alerts_firing");
-const OPERATORS = failing("ClusterOperators", "cluster_operators_degraded");
-const NO_CAPACITY = failing("CapacityReservation", "default_worker_machinepool_not_found");
-const CORDONED = failing(
+const ALERTS = failedCheck("CriticalAlerts", "critical_alerts_firing");
+const OPERATORS = failedCheck("ClusterOperators", "cluster_operators_degraded");
+const NO_CAPACITY = failedCheck("CapacityReservation", "default_worker_machinepool_not_found");
+const CORDONED = failedCheck(
   "NodeUnschedulable",
   "cluster_node_manually_cordoned",
   "NodeUnschedulableHealthcheckFailed:(n1)",
 );
-const PRESSURE = failing("NodeUnschedulableTaint", "cluster_node_taint_unschedulable");
+const PRESSURE = failedCheck("NodeUnschedulableTaint", "cluster_node_taint_unschedulable");
 
 interface Given {
   readonly results: readonly HealthResult[];

@@ -6,7 +6,16 @@ import type { Condition } from "../../../../lib/vocabulary/condition.ts";
 import { parseTime, renderTime } from "../../../../lib/vocabulary/time.ts";
 import type { ClusterOperator, ClusterVersion, Silence } from "../../../../lib/upgrades/decide/types/cluster.ts";
 import type { Effect } from "../../../../lib/upgrades/decide/types/effects.ts";
-import type { Base, Observation, Observed, Reading, Readings } from "../../../../lib/upgrades/decide/types/observed.ts";
+import type {
+  Base,
+  HealthCheckId,
+  HealthReason,
+  HealthResult,
+  Observation,
+  Observed,
+  Reading,
+  Readings,
+} from "../../../../lib/upgrades/decide/types/observed.ts";
 import type {
   History,
   StepCondition,
@@ -158,6 +167,15 @@ export function makeOperator(name: string, operatorImage = ""): ClusterOperator 
   return { name, isDegraded: false, isAvailable: true, operatorImage };
 }
 
+/** A health check that has failed for that reason. */
+export function failedCheck(
+  check: HealthCheckId,
+  reason: HealthReason,
+  token = `${check}HealthcheckFailed`,
+): HealthResult {
+  return { check, kind: "failed", token, message: `${check} failed`, reasons: { [reason]: 1 } };
+}
+
 export function seen<T>(value: T): Observation<T> {
   return { kind: "observed", value };
 }
@@ -248,6 +266,26 @@ export function answerTo(
   }
 }
 
+export function makeInput(overrides: Partial<ReconcileInput> = {}): ReconcileInput {
+  return {
+    plan: seen(makePlan()),
+    clusterVersion: seen(makeCluster()),
+    config: { kind: "parsed", config: makeConfig(), warnings: [] },
+    isDrainForbidden: false,
+    nowMs: NOW_MS,
+    ...overrides,
+  };
+}
+
+/** A reconcile of a cluster without a plan. */
+export function reconcileAbsent(
+  observed: Partial<Observations> = {},
+  clusterVersion: ClusterVersion = makeCluster(),
+): Driven<ReconcileEnd> {
+  const input = makeInput({ plan: { kind: "absent" }, clusterVersion: seen(clusterVersion) });
+  return drive(reconcile(input), { observed });
+}
+
 export function reconcileOnce(
   { plan = makePlan(), clusterVersion = makeCluster(), config = makeConfig(), nowMs = NOW_MS }: {
     readonly plan?: UpgradeConfig;
@@ -257,14 +295,8 @@ export function reconcileOnce(
   },
   driver: Driver = {},
 ): Driven<ReconcileEnd> {
-  const input: ReconcileInput = {
-    plan: seen(plan),
-    clusterVersion: seen(clusterVersion),
-    config: { kind: "parsed", config, warnings: [] },
-    isDrainForbidden: false,
-    nowMs,
-  };
-  return drive(reconcile(input), driver);
+  const known = { plan: seen(plan), clusterVersion: seen(clusterVersion), nowMs } as const;
+  return drive(reconcile(makeInput({ ...known, config: { kind: "parsed", config, warnings: [] } })), driver);
 }
 
 export interface Seen {

@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { reconcile } from "../../../../lib/upgrades/decide/reconcile.ts";
 import type { ClusterVersion } from "../../../../lib/upgrades/decide/types/cluster.ts";
 import type { History, StepCondition, UpgradeStatus } from "../../../../lib/upgrades/decide/types/plan.ts";
 import {
@@ -7,11 +6,9 @@ import {
   commencedCluster,
   condition,
   CONTROL_PLANE_SILENCE,
-  drive,
   FROM,
   IMAGE_FROM,
   makeCluster,
-  makeConfig,
   makeHistory,
   makePlan,
   makeSilence,
@@ -19,6 +16,7 @@ import {
   migratingCluster,
   NOW_MS,
   type Observations,
+  reconcileAbsent,
   reconcileOnce,
   seen,
   type SpecOverrides,
@@ -62,24 +60,18 @@ const ENTRY: History = makeHistory({
 
 const REMOVALS = ["clear ephemeral", "endSilence", "releaseCapacity", "deleteSmokeMachine"];
 
-function withoutPlan(clusterVersion: ClusterVersion, observed = PREPARED): ReturnType<typeof reconcileOnce> {
-  const config = { kind: "parsed", config: makeConfig(), warnings: [] } as const;
-  const known = { clusterVersion: seen(clusterVersion), config, isDrainForbidden: false, nowMs: NOW_MS };
-  return drive(reconcile({ ...known, plan: { kind: "absent" } }), { observed });
-}
-
 Deno.test("a migration that is deleted before it began: what it prepared goes, and nothing is written to the ClusterVersion", () => {
-  const run = withoutPlan(makeCluster());
+  const run = reconcileAbsent(PREPARED);
   assert.deepEqual(wordsOf(run.effects), REMOVALS);
   assert.deepEqual(run.end, { kind: "settled", requeueAfterMs: 60_000 });
-  const clean = withoutPlan(makeCluster(), {});
+  const clean = reconcileAbsent();
   assert.deepEqual(wordsOf(clean.effects), ["clear ephemeral"]);
   assert.deepEqual(clean.end, { kind: "settled", requeueAfterMs: undefined });
 });
 
 for (const [state, clusterVersion] of BEGUN) {
   Deno.test(`a migration that ${state} is not taken back when its plan is deleted; what it prepared goes`, () => {
-    assert.deepEqual(wordsOf(withoutPlan(clusterVersion).effects), REMOVALS);
+    assert.deepEqual(wordsOf(reconcileAbsent(PREPARED, clusterVersion).effects), REMOVALS);
   });
 }
 

@@ -15,11 +15,12 @@ import {
   IMAGE_MULTI,
   IMAGE_TO,
   makeCluster,
-  makeConfig,
+  makeInput,
   makeObservations,
   makeOperator,
   makePlan,
   makePool,
+  makeSilence,
   MINUTE,
   type Observations,
   seen,
@@ -81,12 +82,8 @@ export class Model {
   }
 
   reconcile(fault: Fault = {}): ReconcileEnd | "cut off" {
-    const plan = seen(this.plan());
-    const config = { kind: "parsed", config: makeConfig(), warnings: [] } as const;
-    const run = reconcile({
-      ...{ plan, clusterVersion: seen(this.clusterVersion()), config },
-      ...{ isDrainForbidden: false, nowMs: this.nowMs },
-    });
+    const known = { plan: seen(this.plan()), clusterVersion: seen(this.clusterVersion()) };
+    const run = reconcile(makeInput({ ...known, nowMs: this.nowMs }));
     this.#unsaved = 0;
     let next = run.next();
     for (let count = 0; !next.done; count++) {
@@ -167,14 +164,8 @@ export class Model {
       this.#asked = { version: version ?? "", image: image ?? "", architecture: architecture ?? "" };
     }
     if (effect.kind === "createSilence") {
-      const id = `s${this.log.length}`;
-      this.silences.push({
-        id,
-        createdBy: "managed-upgrade-operator",
-        state: "active",
-        comment: effect.silence.comment,
-        endsAtMs: effect.silence.endsAtMs,
-      });
+      const { comment, endsAtMs } = effect.silence;
+      this.silences.push({ ...makeSilence(comment), id: `s${this.log.length}`, endsAtMs });
     }
     if (effect.kind === "endSilence") this.silences = this.silences.filter(({ id }) => id !== effect.id);
     if (effect.kind === "reserveCapacity") this.hasClones = true;

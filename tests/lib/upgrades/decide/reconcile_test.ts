@@ -10,10 +10,12 @@ import {
   commencedCluster,
   CONTROL_PLANE_SILENCE,
   drive,
+  failedCheck,
   FROM,
   makeCluster,
   makeConfig,
   makeHistory,
+  makeInput,
   makeObservations,
   makePlan,
   makeSilence,
@@ -22,6 +24,7 @@ import {
   NOW,
   NOW_MS,
   type Observations,
+  reconcileAbsent,
   reconcileOnce,
   seen,
   START_MS,
@@ -42,15 +45,7 @@ function phaseOf({ saved }: { readonly saved: readonly { readonly history: reado
   return saved.at(-1)?.history[0]?.phase;
 }
 
-const HEALTH_FAILS: Partial<Observations> = {
-  health: seen([{
-    check: "CriticalAlerts",
-    kind: "failed",
-    token: "CriticalAlertsHealthcheckFailed",
-    message: "alerts fire: A",
-    reasons: { critical_alerts_firing: 1 },
-  }]),
-};
+const HEALTH_FAILS = { health: seen([failedCheck("CriticalAlerts", "critical_alerts_firing")]) };
 
 const EVENTS: readonly (readonly [string, unknown, unknown, boolean])[] = [
   ["M-001 wantsReconcile() is false without the object from before", undefined, { status: {} }, false],
@@ -68,29 +63,17 @@ for (const [name, before, after, wanted] of EVENTS) {
   Deno.test(name, () => assert.equal(wantsReconcile({ before, after }), wanted));
 }
 
-function input(overrides: Partial<ReconcileInput>): ReconcileInput {
-  return {
-    plan: seen(planIn("Pending")),
-    clusterVersion: seen(makeCluster()),
-    config: { kind: "parsed", config: makeConfig(), warnings: [] },
-    isDrainForbidden: false,
-    nowMs: NOW_MS,
-    ...overrides,
-  };
-}
-
 Deno.test("M-005 reconcile() resets the ephemeral metrics when there is no plan, and removes what an upgrade left", () => {
-  const clean = drive(reconcile(input({ plan: { kind: "absent" } })));
+  const clean = reconcileAbsent();
   assert.deepEqual([clean.end.kind, wordsOf(clean.effects)], ["settled", ["clear ephemeral"]]);
   const observed: Partial<Observations> = {
     silences: seen([makeSilence("Silence for OSD worker node upgrade to version 4.17.2 with remaining 3 nodes")]),
     capacityLeft: seen({ kind: "present", message: "" }),
     smoke: seen({ kind: "waiting", sinceMs: 0, message: "" }),
   };
-  const left = drive(reconcile(input({ plan: { kind: "absent" } })), { observed });
+  const left = reconcileAbsent(observed);
   assert.deepEqual(wordsOf(left.effects), ["clear ephemeral", "endSilence", "releaseCapacity", "deleteSmokeMachine"]);
-  const blind = drive(reconcile(input({ plan: { kind: "absent" } })), { observed: { silences: unseen() } });
-  assert.equal(blind.end.kind, "settled");
+  assert.equal(reconcileAbsent({ silences: unseen() }).end.kind, "settled");
 });
 
 const UNREADABLE: readonly (readonly [string, Partial<ReconcileInput>, RegExp])[] = [
@@ -103,7 +86,7 @@ const UNREADABLE: readonly (readonly [string, Partial<ReconcileInput>, RegExp])[
 
 for (const [name, overrides, message] of UNREADABLE) {
   Deno.test(`${name}, and does nothing`, () => {
-    const { end, requests } = drive(reconcile(input(overrides)));
+    const { end, requests } = drive(reconcile(makeInput({ plan: seen(planIn("Pending")), ...overrides })));
     assert.equal(end.kind, "failed");
     assert.match(end.kind === "failed" ? end.message : "", message);
     assert.deepEqual(requests, []);
@@ -117,7 +100,7 @@ Deno.test("M-007 reconcile() goes on with a configuration that is there", () => 
 Deno.test("M-017 M-020 M-034 reconcile() fails with an invalid configuration, tells all its problems and keeps the phase", () => {
   for (const phase of ["New", "Pending", "Upgrading"] as const) {
     const problems = ["scale.timeOut must be above 0", "nodeDrain.timeOut must be above 0"];
-    const run = drive(reconcile(input({ plan: seen(planIn(phase)), config: { kind: "unparsable", problems } })));
+    const run = drive(reconcile(makeInput({ plan: seen(planIn(phase)), config: { kind: "unparsable", problems } })));
     assert.equal(run.end.kind, "failed");
     assert.equal(phaseOf(run), phase);
     const [found] = run.saved[0]?.conditions ?? [];
@@ -166,7 +149,7 @@ function requestsUntilSave(
 
 for (const [name, plan, observed] of WRITES) {
   Deno.test(`${name} that cannot be written ends the reconcile before anything else is done`, () => {
-    const run = reconcile(input({ plan: seen(plan) }));
+    const run = reconcile(makeInput({ plan: seen(plan) }));
     const requests = requestsUntilSave(run, observed);
     assert.throws(() => run.throw(new Error("conflict")), /conflict/);
     assert.equal(run.next({ kind: "saved" }).done, true);
@@ -176,7 +159,7 @@ for (const [name, plan, observed] of WRITES) {
 }
 
 Deno.test("M-032 a plan that waits has its findings written, and a fault of that ends the reconcile", () => {
-  const run = reconcile(input({ plan: seen(planIn("Pending")), nowMs: START_MS - HOUR }));
+  const run = reconcile(makeInput({ plan: seen(planIn("Pending")), nowMs: START_MS - HOUR }));
   assert.deepEqual(requestsUntilSave(run).map(({ kind }) => kind), ["apply"]);
   assert.throws(() => run.throw(new Error("conflict")), /conflict/);
 });
@@ -479,7 +462,7 @@ Deno.test("a plan that names another target clears up after the one before, whic
 
 Deno.test("the status reports what drain.mode does, and that it has no effect where settings or rights do not let it", () => {
   const said = (drainMode: "Observe" | "Delete" | undefined, more: Partial<ReconcileInput> = {}) => {
-    const { saved } = drive(reconcile(input({ plan: seen(makePlan({ drainMode })), ...more })));
+    const { saved } = drive(reconcile(makeInput({ plan: seen(makePlan({ drainMode })), ...more })));
     const found = saved[0]?.conditions.find(({ type }) => type === "DrainMode");
     return [found?.status, found?.reason];
   };

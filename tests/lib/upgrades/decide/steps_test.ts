@@ -32,6 +32,7 @@ import {
   condition,
   CONTROL_PLANE_SILENCE,
   decideStep,
+  failedCheck,
   makeCluster,
   makeConfig,
   makeHistory,
@@ -86,12 +87,10 @@ const rolling = (...pools: readonly MachineConfigPool[]): Seen => sees({ pools: 
 const asked = (pools: Observations["pools"]): Seen => ({ ...ASKED, observed: { pools } });
 const BOTH_SILENCED = sees({ silences: seen([makeSilence(CONTROL_PLANE), makeSilence(`${WORKERS}2 nodes`)]) });
 const ILL = {
-  check: "ClusterOperators",
-  kind: "failed",
-  token: "T",
+  ...failedCheck("ClusterOperators", "cluster_operators_degraded"),
   message: "etcd is degraded",
   reasons: {},
-} as const;
+};
 const reserved = (capacity: Observations["capacity"]): Seen => ({ ...RESERVED, observed: { capacity } });
 
 const ROWS: readonly (readonly [Step, readonly (readonly [string, Seen, RegExp])[]])[] = [
