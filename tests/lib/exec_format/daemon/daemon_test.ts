@@ -8,9 +8,8 @@ import { containerId, DaemonBed, NAMESPACE, NODE, pathTo, pod, UID } from "./dae
 
 const ID = containerId("a");
 
-Deno.test("the daemon writes an event and its status for a pod of its node", async () => {
-  const bed = new DaemonBed(pod("web", { containerID: `containerd://${containerId("b")}` }));
-  await bed.run(async () => {
+Deno.test("the daemon writes an event and its status for a pod of its node", () =>
+  new DaemonBed(pod("web", { containerID: `containerd://${containerId("b")}` })).run(async (bed) => {
     bed.trace.fail(pathTo(UID, ID), { file: "/app" });
     await bed.counted("reported", 1);
     const [event] = bed.events();
@@ -20,8 +19,7 @@ Deno.test("the daemon writes an event and its status for a pod of its node", asy
     assert.equal(event?.metadata.ownerReferences?.[0]?.uid, "owner");
     const status = { nodeName: NODE, podName: "web", podNamespace: "team", containerID: `containerd://${ID}` };
     assert.deepEqual(bed.bodies("patch"), [{ kind: "merge", document: { status } }]);
-  });
-});
+  }));
 
 Deno.test("the daemon lists and watches the pods of its own node alone", async () => {
   const bed = new DaemonBed();
@@ -93,15 +91,13 @@ for (const [what, pods, outcome, fail] of SILENT) {
   });
 }
 
-Deno.test("the daemon reports a failure of a pod that was deleted just now", async () => {
-  const bed = new DaemonBed(pod("brief"));
-  await bed.run(async () => {
+Deno.test("the daemon reports a failure of a pod that was deleted just now", () =>
+  new DaemonBed(pod("brief")).run(async (bed) => {
     bed.cluster.drop(Resource.pods, "team/brief");
     bed.cluster.put(Resource.pods, pod("next", { uid: "11111111-2222-3333-4444-555555555555" }));
     bed.trace.fail(pathTo(UID, ID));
     await bed.counted("reported", 1);
-  });
-});
+  }));
 
 Deno.test("the daemon lets no pod take over what fails in another one", async () => {
   const thieves = [hashed("thief-of-uid", UID, "a2"), hashed("thief-of-hash", HASH, "a3")];
@@ -116,28 +112,23 @@ Deno.test("the daemon lets no pod take over what fails in another one", async ()
   });
 });
 
-Deno.test("the daemon takes the scheme of container IDs from the pods where the cgroup does not say it", async () => {
-  const bed = new DaemonBed(pod("web", { containerID: `docker://${containerId("b")}` }));
-  await bed.run(async () => {
+Deno.test("the daemon takes the scheme of container IDs from the pods where the cgroup does not say it", () =>
+  new DaemonBed(pod("web", { containerID: `docker://${containerId("b")}` })).run(async (bed) => {
     bed.trace.fail(pathTo(UID, ID));
     await bed.counted("reported", 1);
     assert.match(JSON.stringify(bed.bodies("patch")), new RegExp(`docker://${ID}`));
-  });
-});
+  }));
 
-Deno.test("the daemon reports a container once a minute and counts the rest", async () => {
-  const bed = new DaemonBed(pod("web"));
-  await bed.run(async () => {
+Deno.test("the daemon reports a container once a minute and counts the rest", () =>
+  new DaemonBed(pod("web")).run(async (bed) => {
     for (let at = 1; at <= 5; at++) bed.trace.fail(pathTo(UID, ID), { at });
     bed.trace.say("printf", "h 3 2");
     await bed.counted("text", 2);
     assert.deepEqual([await bed.count("reported"), await bed.count("repeated")], [1, 4 + 3]);
-  });
-});
+  }));
 
-Deno.test("the daemon takes for an entry point what fails in the container's own folder alone, and of no parent in it", async () => {
-  const bed = new DaemonBed(pod("web"));
-  await bed.run(async () => {
+Deno.test("the daemon takes for an entry point what fails in the container's own folder alone, and of no parent in it", () =>
+  new DaemonBed(pod("web")).run(async (bed) => {
     bed.trace.fail([...pathTo(UID, ID), ...pathTo(UID, containerId("b")).slice(-2)]);
     bed.trace.fail([...pathTo(UID, containerId("c")), "container"], { at: 2 });
     bed.trace.fail(pathTo(UID, containerId("d")), { at: 3 });
@@ -146,8 +137,7 @@ Deno.test("the daemon takes for an entry point what fails in the container's own
     await bed.counted("reported", 4);
     const marks = bed.events().map(({ metadata }) => metadata.annotations?.[EnoexecAnnotation.entryPoint]);
     assert.deepEqual(marks, [undefined, undefined, "true", undefined]);
-  });
-});
+  }));
 
 Deno.test("the daemon writes an event once the API server takes it", async () => {
   const bed = new DaemonBed(pod("web"));
@@ -184,14 +174,12 @@ Deno.test("the daemon takes an event back whose status is refused for good", asy
   });
 });
 
-Deno.test("the daemon leaves an event alone that is still to be looked at, and counts a repetition", async () => {
-  const bed = new DaemonBed(pod("web"));
-  await bed.run(async () => {
+Deno.test("the daemon leaves an event alone that is still to be looked at, and counts a repetition", () =>
+  new DaemonBed(pod("web")).run(async (bed) => {
     bed.trace.fail(pathTo(UID, ID));
     await bed.counted("reported", 1);
     await bed.clock.advance(61_000);
     bed.trace.fail(pathTo(UID, ID));
     await bed.counted("repeated", 1);
     assert.equal(bed.events().length, 1);
-  });
-});
+  }));

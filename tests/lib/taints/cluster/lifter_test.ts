@@ -6,8 +6,12 @@ import { taintLine } from "../../../controllers/taints/make.ts";
 import { type MemoryCall, MemoryCluster } from "../../../support/memory_kube_api.ts";
 import { ours, rawNode, RULE } from "../decide/make.ts";
 
-const NO_LIMIT = { wait: () => Promise.resolve() };
 const FOREIGN = { key: "dedicated", value: "gpu", effect: "NoSchedule" };
+
+function lift({ api }: Pick<MemoryCluster, "api">): ReturnType<typeof liftTaints> {
+  const limiter = { wait: () => Promise.resolve() };
+  return liftTaints({ api, key: RULE.key, limiter }, { signal: new AbortController().signal });
+}
 
 Deno.test("lift() reads a node again whose taints another changed in between, and takes ours off all the same", async () => {
   const cluster = new MemoryCluster();
@@ -16,8 +20,7 @@ Deno.test("lift() reads a node again whose taints another changed in between, an
   cluster.beforePatch = () => {
     if (changes++ === 0) cluster.put(Resource.nodes, rawNode({ name: "a", taints: [FOREIGN, ours("amd64")] }));
   };
-  const deps = { api: cluster.api, key: RULE.key, limiter: NO_LIMIT };
-  assert.deepEqual(await liftTaints(deps, { signal: new AbortController().signal }), { lifted: ["a"], left: [] });
+  assert.deepEqual(await lift(cluster), { lifted: ["a"], left: [] });
   assert.equal(taintLine(cluster), "a:gpu");
 });
 
@@ -29,8 +32,7 @@ Deno.test("lift() reports which nodes it could not free, and why", async () => {
     const taints = changes++ % 2 === 0 ? [FOREIGN, ours("amd64")] : [ours("amd64"), FOREIGN];
     cluster.put(Resource.nodes, rawNode({ name: "a", taints }));
   };
-  const deps = { api: cluster.api, key: RULE.key, limiter: NO_LIMIT };
-  const { lifted, left } = await liftTaints(deps, { signal: new AbortController().signal });
+  const { lifted, left } = await lift(cluster);
   assert.deepEqual([lifted, left.map(({ node }) => node)], [[], ["a"]]);
 });
 
@@ -41,8 +43,7 @@ Deno.test("lift() sends nothing but lists of nodes and removals of our taint, ea
     cluster.put(Resource.nodes, rawNode({ name, taints }));
   }
   const calls: MemoryCall[] = [];
-  const api = cluster.client((call) => void calls.push(call));
-  await liftTaints({ api, key: RULE.key, limiter: NO_LIMIT }, { signal: new AbortController().signal });
+  await lift({ api: cluster.client((call) => void calls.push(call)) });
   assert.deepEqual(calls.map(({ verb, plural, name = "" }) => `${verb} ${plural} ${name}`), [
     "list nodes ",
     "patch nodes a",

@@ -3,7 +3,7 @@ import * as fc from "fast-check";
 import { judgeNode, untaintPatch } from "../../../../lib/taints/decide/judge_node.ts";
 import { parseTaintNode } from "../../../../lib/taints/decide/views.ts";
 import { applied } from "../../placement/decide/make.ts";
-import { type NodeSpec, ours, rawNode, type RawTaint, RULE, taintsOf } from "./make.ts";
+import { type NodeSpec, OPTED_OUT, ours, rawNode, type RawTaint, RULE, taintsOf } from "./make.ts";
 
 const FOREIGN: RawTaint = { key: "dedicated", value: "gpu", effect: "NoSchedule" };
 const CLOUD: RawTaint = { key: "node.cloud/x", effect: "NoExecute" };
@@ -37,14 +37,13 @@ const ROWS: readonly (readonly [name: string, node: NodeSpec, ends: End])[] = [
   ["of a right and a wrong taint the right one stays where it is", {
     taints: [ours("amd64", "PreferNoSchedule"), FOREIGN, ours("amd64"), ours("arm64", "NoExecute"), CLOUD],
   }, ["several", [FOREIGN, ours("amd64"), CLOUD]]],
-  ["a node that opted out loses its taint and nothing else", {
-    labels: { "archway.dev/arch-taint": "off" },
-    taints: [FOREIGN, ours("amd64")],
-  }, ["optedOut", [FOREIGN]]],
-  ["a node that opted out and has none is left alone", {
-    labels: { "archway.dev/arch-taint": "off" },
-    taints: [FOREIGN],
-  }, ["optedOut", [FOREIGN]]],
+  ["a node that opted out loses its taint and nothing else", { labels: OPTED_OUT, taints: [FOREIGN, ours("amd64")] }, [
+    "optedOut",
+    [FOREIGN],
+  ]],
+  ["a node that opted out and has none is left alone", { labels: OPTED_OUT, taints: [FOREIGN] }, ["optedOut", [
+    FOREIGN,
+  ]]],
   ["kubelet and label disagree: nothing is written", { reported: "arm64", label: "amd64", taints: [FOREIGN] }, [
     "disagreement",
     [FOREIGN],
@@ -88,7 +87,7 @@ const taint: fc.Arbitrary<RawTaint> = fc.tuple(
 const node: fc.Arbitrary<NodeSpec> = fc.record({
   reported: fc.constantFrom("amd64", "arm64", ""),
   label: fc.constantFrom("amd64", "arm64", undefined),
-  labels: fc.constantFrom({}, { "archway.dev/arch-taint": "off" }),
+  labels: fc.constantFrom({}, OPTED_OUT),
   taints: fc.option(fc.array(taint, { maxLength: 6 }), { nil: undefined }),
 });
 

@@ -12,6 +12,8 @@ export function ours(value: string, effect = "NoSchedule"): RawTaint {
   return { key: "supported-arch", value, effect };
 }
 
+export const OPTED_OUT = { "archway.dev/arch-taint": "off" };
+
 export interface NodeSpec {
   readonly name?: string;
   readonly reported?: string;

@@ -6,6 +6,7 @@ import { toleratePatch } from "../../../../lib/taints/decide/tolerations.ts";
 import { applied } from "../../placement/decide/make.ts";
 import {
   type NodeSpec,
+  OPTED_OUT,
   ours,
   placed,
   rawDaemonSet,
@@ -61,7 +62,7 @@ const ROWS: Readonly<Record<string, readonly (readonly [name: string, cluster: C
         daemonSets: [agent],
       }, ["team/p"]],
       ["pods of a node that opted out need nothing", {
-        nodes: [rawNode({ name: "o", labels: { "archway.dev/arch-taint": "off" } })],
+        nodes: [rawNode({ name: "o", labels: OPTED_OUT })],
         pods: [rawTaintPod({ node: "o" })],
       }],
       ["a node whose kubelet and label disagree is left alone", {
@@ -139,7 +140,7 @@ const ROWS: Readonly<Record<string, readonly (readonly [name: string, cluster: C
     ],
     "untaint o": [
       ["a node that opted out loses its taint first", {
-        nodes: [first, rawNode({ name: "o", labels: { "archway.dev/arch-taint": "off" }, taints: [ours("amd64")] })],
+        nodes: [first, rawNode({ name: "o", labels: OPTED_OUT, taints: [ours("amd64")] })],
       }],
     ],
   };
@@ -192,7 +193,7 @@ const rawTaint = fc.constantFrom(ours("amd64"), ours("arm64"), ours("amd64", "No
 });
 const nodeSpec: fc.Arbitrary<NodeSpec> = fc.record({
   reported: architecture,
-  labels: fc.oneof({ weight: 5, arbitrary: fc.constant({}) }, fc.constant({ "archway.dev/arch-taint": "off" })),
+  labels: fc.oneof({ weight: 5, arbitrary: fc.constant({}) }, fc.constant(OPTED_OUT)),
   taints: fc.option(fc.uniqueArray(rawTaint, { maxLength: 3 }), { nil: undefined }),
 });
 const podSpec: fc.Arbitrary<Pick<RawPodSpec, "tolerations"> & { readonly on: number }> = fc.record({
