@@ -1,11 +1,10 @@
 import assert from "node:assert/strict";
 import { writeConfigConditions } from "../../controllers/config_conditions.ts";
-import { ApiError } from "../../lib/k8s/errors.ts";
 import { Resource } from "../../lib/k8s/types.ts";
 import { silentLogger } from "../../lib/log.ts";
 import { renderTaintCondition } from "../../lib/operator/decide/conditions.ts";
 import { FakeClock } from "../support/fake_clock.ts";
-import { type MemoryCall, MemoryCluster } from "../support/memory_kube_api.ts";
+import { type MemoryCall, MemoryCluster, refusing } from "../support/memory_kube_api.ts";
 import { clusterConfig, conditionOf } from "./taints/make.ts";
 
 interface Written {
@@ -49,12 +48,8 @@ Deno.test("writeConfigConditions() reports that there is no config", async () =>
 Deno.test("writeConfigConditions() fails without throwing when the API server refuses or the signal has aborted", async () => {
   const cluster = new MemoryCluster();
   cluster.put(Resource.clusterConfigs, clusterConfig());
-  const refused = await write(cluster, {
-    before: ({ verb }) => {
-      if (verb === "patch") throw new ApiError("conflict", { status: 409, reason: "Conflict" });
-    },
-  });
-  assert.equal(refused.outcome, "failed");
+  const before = refusing(409, ({ verb }) => verb === "patch");
+  assert.equal((await write(cluster, { before })).outcome, "failed");
   const signal = AbortSignal.abort();
   assert.equal((await write(cluster, { before: () => signal.throwIfAborted(), signal })).outcome, "failed");
   assert.equal(conditionOf(cluster), "");

@@ -1,24 +1,19 @@
 import assert from "node:assert/strict";
 import { openGateFailOpen } from "../../../controllers/gate_fail_open/controller.ts";
 import { openGateLifter } from "../../../lib/placement/cluster/lift_gates.ts";
-import { ApiError } from "../../../lib/k8s/errors.ts";
 import type { KubeObject } from "../../../lib/k8s/types.ts";
 import { openPlacementMetrics } from "../../support/process_metrics.ts";
 import { openRateLimiter } from "../../../lib/k8s/rate_limiter.ts";
-import { type Follower, forbidden, openFollower, seeLeader, unanswered } from "../follower.ts";
+import { forbidden, openFollower, seeLeader, unanswered } from "../follower.ts";
 import { openScene, runFor, type Scene, whileRunning } from "../make.ts";
+import { refusing } from "../../support/memory_kube_api.ts";
 import { gated } from "../pod_placement/make.ts";
 
 const MAX_GATE_AGE_MS = 60_000;
 /** The Lease lasts 6 s, and is read for 15 s after that. */
 const OPENS_MS = 22_000;
 
-interface Bed extends Follower {
-  readonly controller: { run(signal: AbortSignal): Promise<void> };
-  readonly counted: string[];
-}
-
-function openBed(scene: Scene = openScene(OLD)): Bed {
+const openBed = (scene: Scene = openScene(OLD)) => {
   const { follower, deps } = openFollower(scene, { seconds: 6, refusal: "may not update leases" });
   const counted: string[] = [];
   const controller = openGateFailOpen({
@@ -29,7 +24,8 @@ function openBed(scene: Scene = openScene(OLD)): Bed {
     maxGateAgeMs: MAX_GATE_AGE_MS,
   });
   return Object.assign(follower, { controller, counted });
-}
+};
+type Bed = ReturnType<typeof openBed>;
 
 const OLD = podAt("old", -600_000);
 const THREE = ["a", "b", "c"].map((name) => podAt(name, -600_000));
@@ -114,9 +110,7 @@ Deno.test("openGateFailOpen() sends no request to the API server while a leader 
 
 Deno.test("openGateFailOpen() releases nothing when the election of this replica alone is behind: the Lease itself is renewed", async () => {
   const bed = openBed();
-  await whileRunning(bed, bed.controller, async () => {
-    await bed.renewForMinute("2026-11-21T12:00:00Z");
-  });
+  await whileRunning(bed, bed.controller, () => bed.renewForMinute("2026-11-21T12:00:00Z"));
   assert.deepEqual(bed.calls.filter(({ verb }) => verb !== "get"), []);
 });
 
@@ -152,15 +146,12 @@ Deno.test("openGateFailOpen() of two replicas releases each pod once", async () 
     },
   };
   await runFor(first, both, OPENS_MS + 5_000);
-  assert.equal(first.cluster.patches.length, 3);
-  assert.equal(first.recorded.length, 3);
+  assert.deepEqual([first.cluster.patches.length, first.recorded.length], [3, 3]);
 });
 
 Deno.test("openGateFailOpen() tries a pod again that could not be written", async () => {
   const bed = openBed();
-  bed.fault = ({ verb }) => {
-    if (verb === "patch") throw new ApiError("busy", { status: 503 });
-  };
+  bed.fault = refusing(503, ({ verb }) => verb === "patch");
   await whileRunning(bed, bed.controller, async () => {
     await bed.clock.advance(OPENS_MS + 10_000);
     assert.equal(isHeld(bed, "old"), true);

@@ -1,11 +1,9 @@
 import assert from "node:assert/strict";
 import { openPlanWebhookRegistration } from "../../../controllers/plan_webhook/controller.ts";
-import { ApiError } from "../../../lib/k8s/errors.ts";
 import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
 import { silentLogger } from "../../../lib/log.ts";
-import { FakeClock } from "../../support/fake_clock.ts";
-import { type MemoryCall, MemoryCluster } from "../../support/memory_kube_api.ts";
-import { whileRunning } from "../make.ts";
+import { type MemoryCall, refusing } from "../../support/memory_kube_api.ts";
+import { openScene, whileRunning } from "../make.ts";
 
 const NAME = "archway-upgrades";
 const SERVICE = { namespace: "ns", name: "svc" };
@@ -16,36 +14,24 @@ function configuration(caBundle?: string): KubeObject {
   return { metadata: { name: NAME }, webhooks: [{ name: "plans.archway.dev", clientConfig }] };
 }
 
-interface Bed {
-  readonly cluster: MemoryCluster;
-  readonly clock: FakeClock;
-  readonly calls: MemoryCall[];
-  readonly controller: ReturnType<typeof openPlanWebhookRegistration>;
-  caBundle: string;
-  fault: (call: MemoryCall) => void;
-  readonly written: () => unknown;
-}
-
-function openBed(): Bed {
-  const [cluster, clock] = [new MemoryCluster(), new FakeClock()];
+const openBed = () => {
+  const { cluster, clock } = openScene();
   const calls: MemoryCall[] = [];
+  const given = { caBundle: "CA 1", fault: (_call: MemoryCall): void => {} };
   const api = cluster.client((call) => {
     calls.push(call);
-    bed.fault(call);
+    given.fault(call);
   });
   const endpoint = { kind: "service", ...SERVICE } as const;
-  const settings = () => ({ endpoint, caBundle: bed.caBundle, pathOf: (route: string) => route });
-  const bed: Bed = {
-    ...{ cluster, clock, calls, caBundle: "CA 1", fault: () => {} },
-    controller: openPlanWebhookRegistration({ api, settings, clock, log: silentLogger }),
-    written: () => {
-      const webhooks: unknown = cluster.find("validatingwebhookconfigurations", NAME)?.["webhooks"];
-      const bundle = Object(webhooks)[0].clientConfig.caBundle;
-      return bundle === undefined ? undefined : atob(bundle);
-    },
+  const settings = () => ({ endpoint, caBundle: given.caBundle, pathOf: (route: string) => route });
+  const controller = openPlanWebhookRegistration({ api, settings, clock, log: silentLogger });
+  const written = (): unknown => {
+    const webhooks: unknown = cluster.find("validatingwebhookconfigurations", NAME)?.["webhooks"];
+    const bundle = Object(webhooks)[0].clientConfig.caBundle;
+    return bundle === undefined ? undefined : atob(bundle);
   };
-  return bed;
-}
+  return Object.assign(given, { cluster, clock, calls, controller, written });
+};
 
 Deno.test("the CA is written at once, and again within a minute after others took it away", async () => {
   const bed = openBed();
@@ -76,9 +62,7 @@ Deno.test("a refused write is tried again with backoff, and a configuration that
   await whileRunning(bed, bed.controller, async () => {
     assert.deepEqual(bed.calls.map(({ verb }) => verb), ["get"]);
     bed.cluster.put(Resource.validatingWebhooks, configuration());
-    bed.fault = ({ verb }) => {
-      if (verb === "patch") throw new ApiError("Conflict.", { status: 409, reason: "Conflict" });
-    };
+    bed.fault = refusing(409, ({ verb }) => verb === "patch");
     await bed.clock.advance(60_000);
     assert.equal(bed.written(), undefined);
     bed.fault = () => {};

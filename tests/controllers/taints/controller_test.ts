@@ -1,13 +1,12 @@
 import assert from "node:assert/strict";
 import { openTaints, type TaintsController } from "../../../controllers/taints/controller.ts";
-import { ApiError } from "../../../lib/k8s/errors.ts";
 import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
 import { silentLogger } from "../../../lib/log.ts";
 import type { ConfigPresence } from "../../../lib/operator/decide/gating_health.ts";
 import { openRateLimiter } from "../../../lib/k8s/rate_limiter.ts";
 import { ours, rawDaemonSet, rawNode, rawTaintPod, RULE } from "../../lib/taints/decide/make.ts";
 import { furnish, openScene, runFor, type Scene, whileRunning } from "../make.ts";
-import type { MemoryCall } from "../../support/memory_kube_api.ts";
+import { type MemoryCall, refusing } from "../../support/memory_kube_api.ts";
 import { clusterConfig, conditionOf, taintLine, toleratedBy } from "./make.ts";
 
 interface Bed extends Scene {
@@ -103,14 +102,12 @@ Deno.test("openTaints() takes over what the archaware controller wrote, and undo
 Deno.test("openTaints() taints no node while a pod refuses its toleration, and names it", async () => {
   let refuses = true;
   const objects = [clusterConfig(), rawNode({ name: "a" }), rawTaintPod({ name: "runs", node: "a" })];
-  const bed = openBed(objects, ({ verb, plural }) => {
-    if (refuses && verb === "patch" && plural === "pods") throw new ApiError("a policy forbids it", { status: 403 });
-  });
+  const bed = openBed(objects, refusing(403, ({ verb, plural }) => refuses && verb === "patch" && plural === "pods"));
   await whileRunning(bed, bed.controller, async () => {
     await bed.clock.advance(8_000);
     assert.equal(taintLine(bed.cluster), "a:");
     assert.equal(conditionOf(bed.cluster), "False Waiting");
-    assert.match(bed.recorded.at(-1)?.message ?? "", /team\/runs \(a policy forbids it\)/);
+    assert.match(bed.recorded.at(-1)?.message ?? "", /team\/runs \(away\)/);
     refuses = false;
     await bed.clock.advance(20_000);
     assert.equal(taintLine(bed.cluster), "a:amd64");
@@ -162,9 +159,7 @@ Deno.test("openTaints() pauses, with a warning, while a pod without the tolerati
   const says = "0/1 nodes are available: 1 node(s) had untolerated taint(s).";
   const waits = rawTaintPod({ name: "waits", says });
   const objects = [clusterConfig(), rawNode({ name: "a", taints: [ours("amd64")] }), rawNode({ name: "b" }), waits];
-  const bed = openBed(objects, ({ verb, plural }) => {
-    if (verb === "patch" && plural === "pods") throw new ApiError("a policy forbids it", { status: 403 });
-  });
+  const bed = openBed(objects, refusing(403, ({ verb, plural }) => verb === "patch" && plural === "pods"));
   await whileRunning(bed, bed.controller, async () => {
     await bed.clock.advance(9_000);
     assert.equal(taintLine(bed.cluster), "a:amd64 b:");

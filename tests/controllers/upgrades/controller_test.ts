@@ -5,6 +5,7 @@ import { ApiError } from "../../../lib/k8s/errors.ts";
 import { Resource } from "../../../lib/k8s/types.ts";
 import { readInput } from "../../../lib/upgrades/cluster/plan_input.ts";
 import { machineSet } from "../../lib/upgrades/decide/make.ts";
+import { refusing } from "../../support/memory_kube_api.ts";
 import { noAnswer } from "../../support/until.ts";
 import { whileRunning } from "../make.ts";
 import { NAMESPACE, openUpgradeScene, pool, type UpgradeScene } from "./make.ts";
@@ -91,11 +92,7 @@ Deno.test("M-275 a clone that cannot be created fails the step, and is created b
   const scene = openUpgradeScene({ spec: { capacityReservation: true }, status: UPGRADING });
   scene.cluster.put(Resource.machineSets, machineSet("a"));
   let faults = 1;
-  scene.fault = ({ verb, plural }) => {
-    if (verb === "create" && plural === "machinesets" && faults-- > 0) {
-      throw new ApiError("Cannot create.", { status: 500 });
-    }
-  };
+  scene.fault = refusing(500, ({ verb, plural }) => verb === "create" && plural === "machinesets" && faults-- > 0);
   assert.equal((await lookOnce(scene)).kind, "failed");
   await lookOnce(scene);
   assert.ok(scene.cluster.find("machinesets", "openshift-machine-api/a-upgrade") !== undefined);
@@ -155,9 +152,7 @@ Deno.test("a status is written where it has changed: a second look at the same t
 Deno.test("M-006 M-008 M-130 a failed read of plan, settings or ClusterVersion ends a reconcile with nothing written", async () => {
   for (const plural of ["upgradeconfigs", "configmaps", "clusterversions"]) {
     const scene = openUpgradeScene({ status: UPGRADING });
-    scene.fault = (call) => {
-      if (call.plural === plural) throw new ApiError(`Cannot get ${plural}.`, { status: 500 });
-    };
+    scene.fault = refusing(500, (call) => call.plural === plural);
     assert.equal((await lookOnce(scene)).kind, "failed");
     assert.deepEqual(scene.calls.filter(({ verb }) => !["get", "list"].includes(verb)), []);
   }

@@ -4,6 +4,7 @@ import { applyEffects, type ApplyScope } from "../../../controllers/upgrades/eff
 import { openClusterReader } from "../../../lib/upgrades/cluster/cluster_reader.ts";
 import { OsImages } from "../../../lib/upgrades/cluster/os_images.ts";
 import { readInput } from "../../../lib/upgrades/cluster/plan_input.ts";
+import { refusing } from "../../support/memory_kube_api.ts";
 import { NAMESPACE, NOTHING_BESIDE, openUpgradeScene } from "./make.ts";
 import { entryOf, lookOnce, planOf } from "./play.ts";
 
@@ -25,9 +26,7 @@ Deno.test("a notification that one sink refuses: the next leader reads which sin
   await look(true);
   assert.equal(await look(true), "the webhook is away");
   const deliveries: unknown = Object(planOf(scene)?.["status"]).deliveries;
-  assert.deepEqual(deliveries, [
-    { id: "plan/4.20.5/StateStarted", sinks: ["event", "service log"] },
-  ]);
+  assert.deepEqual(deliveries, [{ id: "plan/4.20.5/StateStarted", sinks: ["event", "service log"] }]);
   assert.match(JSON.stringify(entryOf(scene)), /the webhook is away/);
   await look(false);
   assert.deepEqual(known.at(-1), ["event", "service log"]);
@@ -56,9 +55,7 @@ Deno.test("once the update is requested, no notification from before is waited f
   const gauge = 'upgrade_notification_failed{"event":"StateSkipped"}';
   const request = { kind: "patchClusterVersion", patch: { spec: { channel: "c" } }, resourceVersion: "" } as const;
   gauges.set(gauge, 1);
-  scene.fault = ({ verb }) => {
-    if (verb === "patch") throw new Error("away");
-  };
+  scene.fault = refusing(503, ({ verb }) => verb === "patch");
   assert.deepEqual([(await applyEffects([request], deps, scope)).failure, gauges.get(gauge)], ["away", 1]);
   scene.fault = () => {};
   const resourceVersion = scope.base?.clusterVersion.resourceVersion ?? "";

@@ -1,19 +1,13 @@
 import assert from "node:assert/strict";
-import { type DrainRounds, openDrainRounds } from "../../../controllers/upgrades/drains.ts";
+import { openDrainRounds } from "../../../controllers/upgrades/drains.ts";
 import type { UpgradeInput } from "../../../lib/upgrades/cluster/plan_input.ts";
 import type { History } from "../../../lib/upgrades/decide/types/plan.ts";
 import { FakeClock } from "../../support/fake_clock.ts";
 import { MemoryCluster } from "../../support/memory_kube_api.ts";
 import { makeCluster, makeConfig, makeHistory, makePlan, seen } from "../../lib/upgrades/decide/make_plan.ts";
 
-interface Bed {
-  readonly clock: FakeClock;
-  readonly rounds: DrainRounds;
-  /** `due`, `check DRAINMODE`, `forget`, in order. */
-  readonly calls: readonly string[];
-}
-
-function openBed(): Bed {
+/** Its calls are `due`, `check DRAINMODE` and `forget`, in order. */
+const openBed = () => {
   const clock = new FakeClock();
   const calls: string[] = [];
   const drains = {
@@ -26,7 +20,7 @@ function openBed(): Bed {
     { drains, onDue: () => void calls.push("due") },
   );
   return { clock, rounds, calls };
-}
+};
 
 function inputOf(phase: History["phase"], drainMode: "Observe" | "Delete" = "Observe"): UpgradeInput {
   const known = makePlan({ drainMode }, { history: [makeHistory({ phase })] });

@@ -1,23 +1,14 @@
 import assert from "node:assert/strict";
 import type { UpgradesDeps } from "../../../controllers/upgrades/deps.ts";
-import { type Drains, openDrains } from "../../../controllers/upgrades/drains.ts";
+import { openDrains } from "../../../controllers/upgrades/drains.ts";
 import { silentLogger } from "../../../lib/log.ts";
 import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
-import { ApiError } from "../../../lib/k8s/errors.ts";
 import type { DrainMode } from "../../../lib/upgrades/decide/types/plan.ts";
 import { NOW_MS, rawNode } from "../../lib/upgrades/decide/make.ts";
 import { makeConfig, makePlan } from "../../lib/upgrades/decide/make_plan.ts";
 import { openScene } from "../make.ts";
-import type { MemoryCall } from "../../support/memory_kube_api.ts";
+import { type MemoryCall, refusing } from "../../support/memory_kube_api.ts";
 import { pool } from "./make.ts";
-
-interface Bed extends Pick<ReturnType<typeof openScene>, "cluster"> {
-  /** `n1=1`, in order. */
-  readonly gauges: readonly string[];
-  readonly calls: readonly string[];
-  look(mode?: DrainMode, laterMs?: number): Promise<void>;
-  readonly drains: Drains;
-}
 
 const NODE = "n1";
 
@@ -26,7 +17,8 @@ function pod(name: string, node = NODE): KubeObject {
   return { metadata, spec: { nodeName: node }, status: { phase: "Running" } };
 }
 
-function openBed(before: (call: MemoryCall) => void = () => {}): Bed {
+/** Its gauges are `n1=1`, in order. */
+const openBed = (before: (call: MemoryCall) => void = () => {}) => {
   const { cluster, clock, events } = openScene();
   const [gauges, calls]: [string[], string[]] = [[], []];
   const api = cluster.client((call) => {
@@ -53,7 +45,7 @@ function openBed(before: (call: MemoryCall) => void = () => {}): Bed {
   cluster.put(Resource.machineConfigPools, pool("worker", { machines: 2, updated: 1 }));
   cluster.put(Resource.nodes, rawNode(NODE, { cordonedMinutes: 200, state: "Working" }));
   return { cluster, gauges, calls, drains, look };
-}
+};
 
 Deno.test("M-303 no node is looked at when all workers are done, whatever the control plane does", async () => {
   const bed = openBed();
@@ -163,24 +155,17 @@ Deno.test("M-308 a node that is gone is not reported any more, nor is any when n
 });
 
 Deno.test("M-313 a pod that cannot be deleted keeps no other from it, and a list that fails is an error", async () => {
-  const bed = openBed(({ verb, name }) => {
-    if (verb === "delete" && name === "a") throw new ApiError("no", { status: 403, reason: "Forbidden" });
-  });
+  const bed = openBed(refusing(403, ({ verb, name }) => verb === "delete" && name === "a"));
   for (const name of ["a", "b"]) bed.cluster.put(Resource.pods, pod(name));
   await bed.look();
   assert.notEqual(bed.cluster.find("pods", "shop/a"), undefined);
   assert.equal(bed.cluster.find("pods", "shop/b"), undefined);
-  const broken = openBed(({ plural }) => {
-    if (plural === "pods") throw new ApiError("down", { status: 500, reason: "InternalError" });
-  });
-  await assert.rejects(broken.look(), /down/);
+  await assert.rejects(openBed(refusing(500, ({ plural }) => plural === "pods")).look(), /away/);
 });
 
 Deno.test("removals count as forbidden while each of them is, and until no upgrade goes on", async () => {
   let refused = ["a", "b"];
-  const bed = openBed(({ verb, name }) => {
-    if (verb === "delete" && refused.includes(name ?? "")) throw new ApiError("no", { status: 403 });
-  });
+  const bed = openBed(refusing(403, ({ verb, name = "" }) => verb === "delete" && refused.includes(name)));
   for (const name of ["a", "b"]) bed.cluster.put(Resource.pods, pod(name));
   assert.equal(bed.drains.isForbidden(), false);
   await bed.look();
