@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { ApiError } from "../../../lib/k8s/errors.ts";
 import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
 import { FAILED_TTL_MS } from "../../../lib/exec_format/decide/failed_image.ts";
 import { openScene, stalling } from "../make.ts";
+import { refusing } from "../../support/memory_kube_api.ts";
 import { makeSettings } from "../../support/placement_settings.ts";
 import { ended, idOf, makeArchNode, makeFailedPod } from "../../lib/exec_format/decide/make.ts";
 import { platformsFact } from "../../lib/placement/decide/make.ts";
@@ -13,6 +13,12 @@ const WEB = makeFailedPod();
 
 function labelOf({ cluster }: MonitorScene): string | undefined {
   return cluster.find("pods", "shop/web-1")?.metadata.labels?.[LABEL];
+}
+
+/** The kubelet says that the pod has failed. */
+async function fail(scene: MonitorScene, how?: Parameters<typeof warn>[2]): Promise<void> {
+  warn(scene, WEB, how);
+  await scene.clock.advance(0);
 }
 
 Deno.test("145 146 a report becomes an event and a label on the pod, and is deleted", async () => {
@@ -29,22 +35,12 @@ Deno.test("145 146 a report becomes an event and a label on the pod, and is dele
   });
 });
 
-interface Dismissed {
-  readonly title: string;
-  readonly pod?: KubeObject;
-  readonly event: KubeObject;
-}
-
-const DISMISSED: readonly Dismissed[] = [
-  { title: "147 an event whose pod is away", event: makeEvent({ podName: "gone" }) },
-  { title: "148 an event whose node is away", event: makeEvent({ nodeName: "gone" }) },
-  {
-    title: "150 an event whose pod is on another node",
-    pod: makeFailedPod({ spec: { nodeName: "other" } }),
-    event: makeEvent(),
-  },
+const DISMISSED: readonly (readonly [title: string, event: KubeObject, pod?: KubeObject])[] = [
+  ["147 an event whose pod is away", makeEvent({ podName: "gone" })],
+  ["148 an event whose node is away", makeEvent({ nodeName: "gone" })],
+  ["150 an event whose pod is on another node", makeEvent(), makeFailedPod({ spec: { nodeName: "other" } })],
 ];
-for (const { title, pod, event } of DISMISSED) {
+for (const [title, event, pod] of DISMISSED) {
   Deno.test(`${title} is deleted, and nothing is reported about the pod`, async () => {
     const scene = openMonitorScene();
     furnish(scene, undefined, pod);
@@ -102,11 +98,8 @@ Deno.test("229 an event is handled when its status comes, and marked when none d
 
 /** A report, and an API server that does not give nodes while `fails` says so. */
 function openTroubled(fails: () => boolean): MonitorScene {
-  const scene = openMonitorScene({
-    before: ({ verb, plural }) => {
-      if (verb === "get" && plural === "nodes" && fails()) throw new ApiError("no answer", { status: 503 });
-    },
-  });
+  const before = refusing(503, ({ verb, plural }) => verb === "get" && plural === "nodes" && fails());
+  const scene = openMonitorScene({ before });
   furnish(scene);
   scene.cluster.put(Resource.enoexecEvents, makeEvent());
   return scene;
@@ -136,9 +129,7 @@ Deno.test("229 a pod that goes while it is labelled leaves nothing behind", asyn
   furnish(scene);
   scene.cluster.beforePatch = () => scene.cluster.drop(Resource.pods, "shop/web-1");
   scene.cluster.put(Resource.enoexecEvents, makeEvent());
-  await scene.run(() => {
-    assert.deepEqual([scene.recorded, eventsLeft(scene), scene.counted], [[], [], ["handled"]]);
-  });
+  await scene.run(() => assert.deepEqual([scene.recorded, eventsLeft(scene), scene.counted], [[], [], ["handled"]]));
 });
 
 Deno.test("what is not switched on sends no request to the API server", async () => {
@@ -164,12 +155,10 @@ Deno.test("without a daemon a container that ends at once is reported where its 
   scene.setMonitored(false);
   furnish(scene, "arm64", makeFailedPod({ status: { state: ended(255) } }));
   await scene.run(async () => {
-    warn(scene, WEB);
-    await scene.clock.advance(0);
+    await fail(scene);
     assert.match(scene.recorded[0]?.message ?? "", /^Container "c" .*\(arm64\).*Image single-amd64 has amd64/);
     assert.deepEqual([labelOf(scene), scene.counted], ["true", ["status"]]);
-    warn(scene, WEB, { count: 2 });
-    await scene.clock.advance(0);
+    await fail(scene, { count: 2 });
     assert.equal(scene.recorded.length, 1, "one report a container");
   });
 });
@@ -180,8 +169,7 @@ Deno.test("without a daemon a refused pull is reported by what the runtime said"
   const state = { waiting: { reason: "ErrImagePull", message } };
   furnish(scene, "arm64", makeFailedPod({ status: { state }, phase: "Pending" }));
   await scene.run(async () => {
-    warn(scene, WEB, { reason: "Failed" });
-    await scene.clock.advance(0);
+    await fail(scene, { reason: "Failed" });
     assert.match(scene.recorded[0]?.message ?? "", /^Container "c" cannot run: its image has nothing for .*\(arm64\)/);
   });
 });
@@ -189,9 +177,7 @@ Deno.test("without a daemon a refused pull is reported by what the runtime said"
 Deno.test("without a daemon a pod that is not started again is found as failed", async () => {
   const scene = openMonitorScene();
   furnish(scene, "arm64", makeFailedPod({ status: { state: ended(1) }, phase: "Failed" }));
-  await scene.run(() => {
-    assert.equal(scene.recorded.length, 1);
-  });
+  await scene.run(() => assert.equal(scene.recorded.length, 1));
 });
 
 const LABELLED = [
@@ -215,10 +201,7 @@ Deno.test("a program that merely fails is not reported, nor looked at again and 
   const scene = openMonitorScene();
   furnish(scene, "amd64");
   await scene.run(async () => {
-    for (let count = 1; count <= 3; count++) {
-      warn(scene, WEB, { count });
-      await scene.clock.advance(0);
-    }
+    for (let count = 1; count <= 3; count++) await fail(scene, { count });
     assert.deepEqual([scene.recorded, scene.counted, labelOf(scene), scene.requests.length], [[], [], undefined, 1]);
   });
 });
@@ -227,7 +210,7 @@ Deno.test("pods of one namespace with many containers and a slow registry do not
   const { images } = stalling(openScene(), "slow");
   const scene = openMonitorScene({ images });
   const { cluster, clock } = scene;
-  const fail = (namespace: string, { metadata, ...rest }: KubeObject): void => {
+  const failIn = (namespace: string, { metadata, ...rest }: KubeObject): void => {
     const pod = { ...rest, metadata: { ...metadata, namespace } };
     cluster.put(Resource.pods, pod);
     warn(scene, pod);
@@ -242,9 +225,9 @@ Deno.test("pods of one namespace with many containers and a slow registry do not
     status: { phase: "Running", containerStatuses },
   });
   await scene.run(async () => {
-    for (let at = 0; at < 20; at++) fail("hostile", slow(`slow-${at}`));
+    for (let at = 0; at < 20; at++) failIn("hostile", slow(`slow-${at}`));
     await clock.advance(0);
-    fail("shop", makeFailedPod({ status: { state: ended(1) } }));
+    failIn("shop", makeFailedPod({ status: { state: ended(1) } }));
     await clock.advance(9_000);
     assert.deepEqual(scene.recorded.map(({ object }) => object.namespace), ["shop"]);
   });
@@ -256,8 +239,7 @@ Deno.test("where logs may be read, their last line decides about an image that c
   scene.deps.api.raw = (path: string) => (asked.push(path), Promise.resolve("exec /app: exec format error\n"));
   furnish(scene, "amd64");
   await scene.run(async () => {
-    warn(scene, WEB);
-    await scene.clock.advance(0);
+    await fail(scene);
     assert.deepEqual(asked, ["/api/v1/namespaces/shop/pods/web-1/log?container=c&tailLines=1&limitBytes=256"]);
     assert.match(scene.recorded[0]?.message ?? "", /claims amd64, but the program in it is for another architecture/);
   });
@@ -267,8 +249,7 @@ Deno.test("both sources together make one report of a container", async () => {
   const scene = openMonitorScene();
   furnish(scene, "arm64");
   await scene.run(async () => {
-    warn(scene, WEB);
-    await scene.clock.advance(0);
+    await fail(scene);
     scene.cluster.put(Resource.enoexecEvents, makeEvent());
     await scene.clock.advance(3_000);
     assert.deepEqual([scene.recorded.length, scene.counted, eventsLeft(scene)], [1, ["status", "handled"], []]);
@@ -299,8 +280,7 @@ Deno.test("a pod of an audited namespace is reported and left as it is", async (
   const scene = openMonitorScene({ settingsOf: () => audited });
   furnish(scene, "arm64");
   await scene.run(async () => {
-    warn(scene, WEB);
-    await scene.clock.advance(0);
+    await fail(scene);
     assert.deepEqual([scene.recorded.length, labelOf(scene)], [1, undefined]);
   });
 });

@@ -116,6 +116,8 @@ export function warn({ cluster }: Scene, pod: KubeObject, { reason = "BackOff", 
   cluster.put(Resource.events, { metadata, involvedObject, type: "Warning", reason, count });
 }
 
+export const REPAIRING: ExecFormatDeps["settings"] = { namespace: NAMESPACE, watchesPods: true, repairs: true };
+
 export interface Repaired {
   readonly scene: MonitorScene;
   readonly evictions: string[];
@@ -123,10 +125,10 @@ export interface Repaired {
 
 /** Pods of a ReplicaSet on an arm64 node, with an image for amd64 alone; `onEvict` may refuse. */
 export function openRepairScene(
-  { settings, onEvict = () => {} }: {
-    readonly settings: ExecFormatDeps["settings"];
-    readonly onEvict?: (name: string) => void;
-  },
+  { settings = REPAIRING, onEvict = () => {} }: {
+    readonly settings?: ExecFormatDeps["settings"];
+    readonly onEvict?: (name: string) => unknown;
+  } = {},
 ): Repaired {
   const evictions: string[] = [];
   const clusterConfig = makeClusterConfig();

@@ -1,11 +1,9 @@
 import assert from "node:assert/strict";
 import { ApiError } from "../../../lib/k8s/errors.ts";
-import { failPod, NAMESPACE, openRepairScene, strayPod } from "./make.ts";
-
-const SETTINGS = { namespace: NAMESPACE, watchesPods: true, repairs: true };
+import { failPod, openRepairScene, REPAIRING, strayPod } from "./make.ts";
 
 Deno.test("a pod that its owner makes again, and Archway would place elsewhere, is evicted once, and an event reports why", async () => {
-  const repaired = openRepairScene({ settings: SETTINGS });
+  const repaired = openRepairScene();
   const { scene, evictions } = repaired;
   await scene.run(async () => {
     await failPod(repaired, strayPod("web-1"));
@@ -16,8 +14,8 @@ Deno.test("a pod that its owner makes again, and Archway would place elsewhere, 
 });
 
 Deno.test("nothing is evicted without the switch, and no bare pod", async () => {
-  for (const [settings, owner] of [[{ ...SETTINGS, repairs: false }, "web"], [SETTINGS, ""]] as const) {
-    const repaired = openRepairScene({ settings });
+  for (const [repairs, owner] of [[false, "web"], [true, ""]] as const) {
+    const repaired = openRepairScene({ settings: { ...REPAIRING, repairs } });
     await repaired.scene.run(async () => {
       await failPod(repaired, strayPod("web-1", owner));
       await repaired.scene.clock.advance(60_000);
@@ -27,7 +25,7 @@ Deno.test("nothing is evicted without the switch, and no bare pod", async () => 
 });
 
 Deno.test("evictions are ten seconds apart, and three an hour of one owner", async () => {
-  const repaired = openRepairScene({ settings: SETTINGS });
+  const repaired = openRepairScene();
   const { scene, evictions } = repaired;
   await scene.run(async () => {
     for (const name of ["web-1", "web-2", "web-3", "web-4"]) await failPod(repaired, strayPod(name));
@@ -41,13 +39,12 @@ Deno.test("evictions are ten seconds apart, and three an hour of one owner", asy
   });
 });
 
+function forbid(): never {
+  throw new ApiError("the budget needs it", { status: 429, reason: "TooManyRequests" });
+}
+
 Deno.test("evictions that a budget forbids do not take the turns of others", async () => {
-  const repaired = openRepairScene({
-    settings: SETTINGS,
-    onEvict: (name) => {
-      if (name.startsWith("web")) throw new ApiError("the budget", { status: 429, reason: "TooManyRequests" });
-    },
-  });
+  const repaired = openRepairScene({ onEvict: (name) => name.startsWith("web") && forbid() });
   await repaired.scene.run(async () => {
     for (let at = 1; at <= 5; at++) await failPod(repaired, strayPod(`web-${at}`, `web-${at}`));
     await failPod(repaired, strayPod("other-1", "other"));
@@ -57,12 +54,7 @@ Deno.test("evictions that a budget forbids do not take the turns of others", asy
 });
 
 Deno.test("an eviction that a budget forbids is tried again, for an hour", async () => {
-  const repaired = openRepairScene({
-    settings: SETTINGS,
-    onEvict: () => {
-      throw new ApiError("the budget needs it", { status: 429, reason: "TooManyRequests" });
-    },
-  });
+  const repaired = openRepairScene({ onEvict: forbid });
   const { scene, evictions } = repaired;
   await scene.run(async () => {
     await failPod(repaired, strayPod("web-1"));
