@@ -5,18 +5,21 @@ import { UNSERVED_GRACE_MS } from "../../../lib/operator/decide/lifecycle.ts";
 import { FakeClock } from "../../support/fake_clock.ts";
 import {
   CONFIG,
+  deleteConfig,
   GATE,
   hasCondition,
   NAMESPACE,
   openBench,
   openSteady,
   type OperatorBench,
+  patchConfig,
   SETTINGS,
   WEBHOOK,
+  webhookText,
 } from "./make.ts";
 
 async function hasWebhook(bench: OperatorBench): Promise<boolean> {
-  return await bench.find(Resource.mutatingWebhooks, WEBHOOK) !== undefined;
+  return await webhookText(bench) !== "";
 }
 
 async function isGone(bench: OperatorBench): Promise<boolean> {
@@ -25,10 +28,6 @@ async function isGone(bench: OperatorBench): Promise<boolean> {
 
 async function says(bench: OperatorBench, words: string): Promise<boolean> {
   return (await bench.conditions()).some(({ message }) => message.includes(words));
-}
-
-async function deleteConfig({ api, signal }: OperatorBench): Promise<void> {
-  await api.delete(Resource.clusterConfigs, CONFIG, { signal });
 }
 
 async function createPod(bench: OperatorBench, name: string, gates: readonly string[]): Promise<void> {
@@ -71,10 +70,7 @@ Deno.test("85 operator brings the failurePolicy back when someone sets it to Fai
     body: { kind: "json", operations: [{ op: "replace", path: "/webhooks/0/failurePolicy", value: "Fail" }] },
     signal: bench.signal,
   });
-  await bench.until("Ignore again", async () => {
-    const webhook = await bench.find(Resource.mutatingWebhooks, WEBHOOK);
-    return !JSON.stringify(webhook?.webhooks).includes('"failurePolicy":"Fail"');
-  });
+  await bench.until("Ignore again", async () => !(await webhookText(bench)).includes('"failurePolicy":"Fail"'));
   assert.equal(bench.events.at(-1)?.reason, "MutatingWebhookConfigurationUpdated");
 });
 
@@ -86,14 +82,9 @@ Deno.test("operator makes the webhook configuration again when it is deleted", a
 
 Deno.test("87 operator copies the namespaceSelector verbatim when it changes", async () => {
   await using bench = await openSteady();
-  await bench.api.patch(Resource.clusterConfigs, CONFIG, {
-    body: { kind: "merge", document: { spec: { namespaceSelector: { matchLabels: { foo: "bar" } } } } },
-    signal: bench.signal,
-  });
-  await bench.until("selector copied", async () => {
-    const webhook = await bench.find(Resource.mutatingWebhooks, WEBHOOK);
-    return JSON.stringify(webhook?.webhooks).includes('"namespaceSelector":{"matchLabels":{"foo":"bar"}}');
-  });
+  await patchConfig(bench, { spec: { namespaceSelector: { matchLabels: { foo: "bar" } } } });
+  const selector = '"namespaceSelector":{"matchLabels":{"foo":"bar"}}';
+  await bench.until("selector copied", async () => (await webhookText(bench)).includes(selector));
 });
 
 Deno.test("90 operator leaves at once when only a pod with a foreign gate is pending", async () => {

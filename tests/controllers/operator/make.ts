@@ -111,6 +111,21 @@ export async function hasCondition(bench: OperatorBench, wanted: string): Promis
   return (await bench.conditions()).some(({ type, status }) => `${type}=${status}` === wanted);
 }
 
+export async function patchConfig(bench: OperatorBench, document: unknown, subresource?: string): Promise<KubeObject> {
+  const target = subresource === undefined ? CONFIG : { ...CONFIG, subresource };
+  const body = { kind: "merge", document } as const;
+  return await bench.api.patch(Resource.clusterConfigs, target, { body, signal: bench.signal });
+}
+
+export async function deleteConfig({ api, signal }: OperatorBench): Promise<void> {
+  await api.delete(Resource.clusterConfigs, CONFIG, { signal });
+}
+
+/** The mutating webhooks as JSON; empty while there are none. */
+export async function webhookText(bench: OperatorBench): Promise<string> {
+  return JSON.stringify((await bench.find(Resource.mutatingWebhooks, WEBHOOK))?.webhooks) ?? "";
+}
+
 /** With a config that is available. */
 export async function openSteady(...given: Parameters<typeof openBench>): Promise<OperatorBench> {
   const bench = await openBench(...given);

@@ -1,43 +1,38 @@
 import assert from "node:assert/strict";
 import { logLevelOf } from "../../../lib/operator/cluster/configs.ts";
-import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
+import { Resource } from "../../../lib/k8s/types.ts";
 import { Finalizer } from "../../../lib/names.ts";
 import { parseClusterConfig } from "../../../lib/placement/decide/config/config.ts";
-import { CONFIG, hasCondition, openSteady, type OperatorBench, WEBHOOK } from "./make.ts";
-
-async function patchConfig(bench: OperatorBench, document: unknown, subresource?: string): Promise<KubeObject> {
-  const target = subresource === undefined ? CONFIG : { ...CONFIG, subresource };
-  return await bench.api.patch(Resource.clusterConfigs, target, {
-    body: { kind: "merge", document },
-    signal: bench.signal,
-  });
-}
+import {
+  CONFIG,
+  deleteConfig,
+  hasCondition,
+  openSteady,
+  type OperatorBench,
+  patchConfig,
+  WEBHOOK,
+  webhookText,
+} from "./make.ts";
 
 Deno.test("30 37 operator acts when a config is created and when its spec changes", async () => {
   await using bench = await openSteady();
-  const namespaceSelector = { matchLabels: { team: "a" } };
-  await patchConfig(bench, { spec: { namespaceSelector } });
-  await bench.until("selector copied", async () => {
-    const webhook = await bench.find(Resource.mutatingWebhooks, WEBHOOK);
-    return JSON.stringify(webhook?.webhooks).includes('"namespaceSelector":{"matchLabels":{"team":"a"}}');
-  });
+  await patchConfig(bench, { spec: { namespaceSelector: { matchLabels: { team: "a" } } } });
+  const selector = '"namespaceSelector":{"matchLabels":{"team":"a"}}';
+  await bench.until("selector copied", async () => (await webhookText(bench)).includes(selector));
 });
 
 Deno.test("31 operator takes the webhook away when the deletion of the config begins", async () => {
   await using bench = await openSteady();
-  await bench.api.delete(Resource.clusterConfigs, CONFIG, { signal: bench.signal });
+  await deleteConfig(bench);
   await bench.until("gone", async () => await bench.find(Resource.mutatingWebhooks, WEBHOOK) === undefined);
 });
 
 Deno.test("32 operator puts its finalizer back when someone strips it", async () => {
   await using bench = await openSteady();
   await patchConfig(bench, { metadata: { finalizers: null } });
-  await bench.until(
-    "finalizer",
-    async () =>
-      (await bench.find(Resource.clusterConfigs, CONFIG))?.metadata.finalizers?.includes(Finalizer.podPlacement) ===
-        true,
-  );
+  const finalizers = async (): Promise<readonly string[] | undefined> =>
+    (await bench.find(Resource.clusterConfigs, CONFIG))?.metadata.finalizers;
+  await bench.until("finalizer", async () => (await finalizers())?.includes(Finalizer.podPlacement) === true);
 });
 
 type Change = (bench: OperatorBench) => Promise<unknown>;

@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
 import { chooseWebhookPaths, TERMINATING_MS } from "../../../controllers/operator/webhook_clients.ts";
 import { Memory } from "../../../controllers/operator/memory.ts";
-import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
-import { WebhookName, WebhookPath } from "../../../lib/names.ts";
-import { openBench, SETTINGS } from "./make.ts";
+import { WebhookPath } from "../../../lib/names.ts";
+import { openBench, SETTINGS, webhookText } from "./make.ts";
 import type { OperatorSettings } from "../../../controllers/operator/deps.ts";
 
 const DEPLOYED: OperatorSettings = { ...SETTINGS, deploymentName: "archway" };
@@ -49,14 +48,10 @@ Deno.test("the operator writes no paths before it is known what the configuratio
   await using bench = await openBench({
     secretPaths: { isKnown: () => known.value, isInUse: () => true, pathOf: (route) => `/s${route}` },
   });
-  const find = (): Promise<KubeObject | undefined> =>
-    bench.find(Resource.mutatingWebhooks, { name: WebhookName.configuration });
   await bench.createConfig();
   bench.start();
-  assert.equal(await find(), undefined);
+  assert.equal(await webhookText(bench), "");
   known.value = true;
-  await bench.until(
-    "the webhook to carry the secret path",
-    async () => JSON.stringify(await find() ?? "").includes(`"path":"/s${WebhookPath.gatePod}"`),
-  );
+  const path = `"path":"/s${WebhookPath.gatePod}"`;
+  await bench.until("the webhook to carry the secret path", async () => (await webhookText(bench)).includes(path));
 });
