@@ -3,23 +3,22 @@ import { runAlone } from "../support/run_alone.ts";
 
 const PROGRAM = new URL("./hostile_objects.ts", import.meta.url);
 
-Deno.test("a process with little heap lives through 200 000 Events of failures in one namespace", async () => {
-  assert.ok(await heapAfter("events", 200_000) < 60);
-});
+const ROWS: readonly (readonly [title: string, what: string, count: number, heapMb: number, maxMb?: number])[] = [
+  ["a process with little heap lives through 200 000 Events of failures in one namespace", "events", 200_000, 60],
+  ["one namespace's templates take bounded memory", "templates", 10_000, 60],
+  ["one namespace's gated pods take bounded memory", "gated", 4_000, 80],
+  [
+    "thousands of PodPlacementConfigs of 98 KB take bounded memory, under the heap of the Deployment",
+    "configs",
+    5_000,
+    60,
+    448,
+  ],
+];
 
-Deno.test("one namespace's templates take bounded memory", async () => {
-  assert.ok(await heapAfter("templates", 10_000) < 60);
-});
-
-Deno.test("one namespace's gated pods take bounded memory", async () => {
-  assert.ok(await heapAfter("gated", 4_000) < 80);
-});
-
-Deno.test("thousands of PodPlacementConfigs of 98 KB take bounded memory, under the heap of the Deployment", async () => {
-  assert.ok(await heapAfter("configs", 5_000, 448) < 60);
-});
-
-/** The heap in MB after a controller has listed so many objects. */
-async function heapAfter(what: string, count: number, maxMb?: number): Promise<number> {
-  return (await runAlone(PROGRAM, [what, String(count)], maxMb))["heapMb"] ?? NaN;
+for (const [title, what, count, heapMb, maxMb] of ROWS) {
+  Deno.test(title, async () => {
+    const after = await runAlone(PROGRAM, [what, String(count)], maxMb);
+    assert.ok((after["heapMb"] ?? NaN) < heapMb);
+  });
 }

@@ -8,29 +8,19 @@ import { NO_CONFIGS } from "../../lib/placement/decide/make.ts";
 import { answering, furnish, makePod, openScene, runFor, type Scene, whileRunning } from "../make.ts";
 
 /** Namespaces under audit, that a test adds to. */
-class Audited {
-  readonly #names: string[];
-  readonly #listeners: ((namespace: string) => void)[] = [];
+const auditedOf = (...names: string[]) => {
+  const listeners: ((namespace: string) => void)[] = [];
+  return {
+    names: () => names,
+    onAdded: (listener: (namespace: string) => void) => void listeners.push(listener),
+    add: (namespace: string) => {
+      names.push(namespace);
+      for (const listener of listeners) listener(namespace);
+    },
+  };
+};
 
-  constructor(...names: string[]) {
-    this.#names = names;
-  }
-
-  names(): readonly string[] {
-    return this.#names;
-  }
-
-  onAdded(listener: (namespace: string) => void): void {
-    this.#listeners.push(listener);
-  }
-
-  add(namespace: string): void {
-    this.#names.push(namespace);
-    for (const listener of this.#listeners) listener(namespace);
-  }
-}
-
-function depsOf(scene: Scene, audited: Audited): AuditDeps {
+function depsOf(scene: Scene, audited: ReturnType<typeof auditedOf>): AuditDeps {
   const { cluster, clock, events, images } = scene;
   const isAudited = (namespace: string): boolean =>
     audited.names().some((one) => one === ALL_NAMESPACES || one === namespace);
@@ -54,7 +44,7 @@ function reportedPods({ recorded }: Scene): readonly string[] {
 
 Deno.test("openAudit() reports once for each pending pod what would be done, and reads nothing else", async () => {
   const scene = openScene(makePod("before", { image: "single-arm64" }));
-  await whileRunning(scene, openAudit(depsOf(scene, new Audited(ALL_NAMESPACES))), async () => {
+  await whileRunning(scene, openAudit(depsOf(scene, auditedOf(ALL_NAMESPACES))), async () => {
     scene.cluster.put(Resource.pods, makePod("during"));
     await scene.clock.advance(0);
     scene.cluster.put(Resource.pods, makePod("during", { labels: { changed: "yes" } }));
@@ -87,7 +77,7 @@ Deno.test("openAudit() gives turns to a namespace while the registry of another 
     scene.recorded.filter(({ object }) => object.namespace === namespace).length;
   const warned: unknown[] = [];
   const log: Logger = { ...silentLogger, with: () => log, warn: (_, fields) => warned.push(fields?.["namespace"]) };
-  const deps = { ...depsOf(slow, new Audited(ALL_NAMESPACES)), log };
+  const deps = { ...depsOf(slow, auditedOf(ALL_NAMESPACES)), log };
   await whileRunning(scene, openAudit(deps), async () => {
     scene.cluster.put(Resource.pods, makePod("quick"));
     await scene.clock.advance(slowMs);
@@ -109,7 +99,7 @@ Deno.test("openAudit() lets pods whose images take long go, and comes back to th
     const isDone = image === "multi" || image === "multi2" && tries.get(image) === 3;
     return isDone ? scene.images.inspect(request, signal) : new Promise(() => {});
   });
-  await whileRunning(scene, openAudit(depsOf(slow, new Audited("shop"))), async () => {
+  await whileRunning(scene, openAudit(depsOf(slow, auditedOf("shop"))), async () => {
     scene.cluster.put(Resource.pods, makePod("quick", { image: "multi" }));
     await scene.clock.advance(10_000);
     assert.deepEqual(reportedPods(scene), ["quick"], "after ten seconds of those before it");
@@ -124,13 +114,13 @@ Deno.test("openAudit() lets pods whose images take long go, and comes back to th
 
 Deno.test("openAudit() sends no request to the API server while nothing is audited", async () => {
   const scene = openScene(makePod("unwatched"));
-  await runFor(scene, openAudit(depsOf(scene, new Audited())), 60_000);
+  await runFor(scene, openAudit(depsOf(scene, auditedOf())), 60_000);
   assert.deepEqual(scene.cluster.lists, []);
 });
 
 Deno.test("openAudit() reports a pod that ran before the leader had read the first audited namespace", async () => {
   const scene = openScene();
-  const audited = new Audited();
+  const audited = auditedOf();
   await whileRunning(scene, openAudit(depsOf(scene, audited)), async () => {
     const handled = makePod("handled", { phase: "Running", labels: GATED_BEFORE });
     furnish(scene.cluster, [makePod("quick", { phase: "Running" }), handled]);
@@ -142,7 +132,7 @@ Deno.test("openAudit() reports a pod that ran before the leader had read the fir
 
 Deno.test("openAudit() reports a pod whose namespace was labelled after the watch had passed it by", async () => {
   const scene = openScene();
-  const audited = new Audited("other");
+  const audited = auditedOf("other");
   await whileRunning(scene, openAudit(depsOf(scene, audited)), async () => {
     scene.cluster.put(Resource.pods, makePod("early"));
     await scene.clock.advance(100);
@@ -156,7 +146,7 @@ Deno.test("openAudit() reports a pod whose namespace was labelled after the watc
 Deno.test("openAudit() leaves pods alone that ran long before it looked", async () => {
   const scene = openScene(makePod("old", { phase: "Running" }));
   await scene.clock.advance(10 * 60_000);
-  await runFor(scene, openAudit(depsOf(scene, new Audited(ALL_NAMESPACES))), 1_000);
+  await runFor(scene, openAudit(depsOf(scene, auditedOf(ALL_NAMESPACES))), 1_000);
   assert.deepEqual(reportedPods(scene), []);
 });
 

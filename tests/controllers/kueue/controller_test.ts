@@ -61,8 +61,8 @@ function requiredOfWorkload({ cluster }: Scene): unknown {
   return requiredOf(at(cluster.find(WORKLOADS, "shop/w"), "spec", "podSets", 0, "template"));
 }
 
-function stateOf({ cluster }: Scene): unknown {
-  return at(cluster.find(WORKLOADS, "shop/w"), "status", "admissionChecks", 0, "state");
+function stateOf({ cluster }: Scene, name = "w"): unknown {
+  return at(cluster.find(WORKLOADS, `shop/${name}`), "status", "admissionChecks", 0, "state");
 }
 
 const AMD64_ONLY = [term([ARCH, "amd64"])];
@@ -107,11 +107,7 @@ Deno.test("Q-02 openKueue() holds none longer than a pod would be gated, of hund
   for (const name of names) {
     scene.cluster.put(Resource.kueueWorkloads, { ...stalled, metadata: { ...stalled.metadata, name } });
   }
-  const countReady = (): number =>
-    names.filter((name) => {
-      const workload = scene.cluster.find(WORKLOADS, `shop/${name}`);
-      return at(workload, "status", "admissionChecks", 0, "state") === "Ready";
-    }).length;
+  const countReady = (): number => names.filter((name) => stateOf(scene, name) === "Ready").length;
   await whileRunning(scene, kueueOf(stalling(scene, "stalled")), async () => {
     await scene.clock.advance(58_000);
     assert.equal(countReady(), 0);
@@ -132,7 +128,7 @@ Deno.test("openKueue() answers one namespace while registries stall for hundreds
     await scene.clock.advance(2_000);
     scene.cluster.put(Resource.kueueWorkloads, late);
     await scene.clock.advance(1_000);
-    assert.equal(at(scene.cluster.find(WORKLOADS, "shop/late"), "status", "admissionChecks", 0, "state"), "Ready");
+    assert.equal(stateOf(scene, "late"), "Ready");
   });
 });
 

@@ -6,7 +6,7 @@ import { type Logger, silentLogger } from "../../../lib/log.ts";
 import { makeSettings } from "../../support/placement_settings.ts";
 import { fact, failedFact } from "../../lib/placement/decide/make.ts";
 import { makeUse, openImageBed } from "../../support/image_bed.ts";
-import { answering, makeWorkload, openScene, runFor, type Scene, whileRunning } from "../make.ts";
+import { answering, makeWorkload, openScene, runFor, type Scene, stalling, whileRunning } from "../make.ts";
 
 const TAG_TTL_MS = 300_000;
 const PINNED = `app@sha256:${"1".repeat(64)}`;
@@ -14,8 +14,7 @@ const KINDS = ["Deployment", "StatefulSet", "DaemonSet", "Job", "CronJob"] as co
 
 function prewarmOf({ cluster, clock, images }: Scene, log: Logger = silentLogger): Controller {
   const settings = makeSettings();
-  const parts = { api: cluster.api, images, clock, log, settings, tagTtlMs: TAG_TTL_MS };
-  return openPrewarm(parts);
+  return openPrewarm({ api: cluster.api, images, clock, log, settings, tagTtlMs: TAG_TTL_MS });
 }
 
 function requestedImages({ requests }: Scene): readonly string[] {
@@ -92,16 +91,11 @@ Deno.test("openPrewarm() goes on when one inspection is rejected", async () => {
 
 Deno.test("openPrewarm() gives turns to a namespace while the registry of another never answers", async () => {
   const scene = openScene();
-  const stalled = answering(
-    scene,
-    (request, signal) =>
-      request.scope.namespace === "shop" ? scene.images.inspect(request, signal) : new Promise(() => {}),
-  );
   for (let at = 0; at < 60; at++) {
     const { metadata, ...slow } = makeWorkload("Deployment", `slow-${at}`, "slow:v1");
     scene.cluster.put(Resource.deployments, { ...slow, metadata: { ...metadata, namespace: "slow" } });
   }
-  await whileRunning(scene, prewarmOf(stalled), async () => {
+  await whileRunning(scene, prewarmOf(stalling(scene, "slow")), async () => {
     scene.cluster.put(Resource.deployments, makeWorkload("Deployment", "web", "app:v1"));
     await scene.clock.advance(10_000);
     assert.deepEqual(requestedImages(scene), ["app:v1"]);
@@ -165,7 +159,7 @@ Deno.test("openPrewarm() bounds the keys of a namespace whose templates come and
   const scene = openScene();
   const warned: unknown[] = [];
   const log: Logger = { ...silentLogger, with: () => log, warn: (_, fields) => warned.push(fields) };
-  await whileRunning(scene, prewarmOf(answering(scene, () => new Promise(() => {})), log), async () => {
+  await whileRunning(scene, prewarmOf(stalling(scene, ""), log), async () => {
     for (let at = 0; at < 5_100; at++) {
       scene.cluster.put(Resource.deployments, makeWorkload("Deployment", `web-${at}`, "app:v1"));
       scene.cluster.drop(Resource.deployments, `shop/web-${at}`);

@@ -4,12 +4,12 @@ import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
 import type { MemoryCluster } from "../../support/memory_kube_api.ts";
 import { taintsOf } from "../../lib/taints/decide/make.ts";
 
-export function clusterConfig(): KubeObject {
+export function clusterConfig(spec: unknown = {}, metadata: Readonly<Record<string, unknown>> = {}): KubeObject {
   return {
     apiVersion: "multiarch.openshift.io/v1beta1",
     kind: "ClusterPodPlacementConfig",
-    metadata: { name: CLUSTER_CONFIG_NAME, uid: "config", generation: 1 },
-    spec: {},
+    metadata: { name: CLUSTER_CONFIG_NAME, uid: "config", generation: 1, ...metadata },
+    spec,
   };
 }
 

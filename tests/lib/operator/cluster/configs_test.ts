@@ -6,17 +6,9 @@ import { type KubeObject, Resource } from "../../../../lib/k8s/types.ts";
 import { silentLogger } from "../../../../lib/log.ts";
 import { selectConfigs } from "../../../../lib/placement/decide/config/selection.ts";
 import { openScene, type Scene, whileRunning } from "../../../controllers/make.ts";
+import { clusterConfig } from "../../../controllers/taints/make.ts";
 import { keepLog } from "../../../support/logs.ts";
 import { make } from "../../placement/decide/make.ts";
-
-function clusterConfig(spec: unknown, metadata: Readonly<Record<string, unknown>> = {}): KubeObject {
-  return {
-    apiVersion: "multiarch.openshift.io/v1beta1",
-    kind: "ClusterPodPlacementConfig",
-    metadata: { name: "cluster", uid: "c", generation: 1, ...metadata },
-    spec,
-  };
-}
 
 function namespaceConfig(
   namespace: string,

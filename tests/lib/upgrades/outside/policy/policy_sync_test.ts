@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import type { KubeApi } from "../../../../../lib/k8s/api.ts";
 import { type KubeObject, Resource } from "../../../../../lib/k8s/types.ts";
 import { silentLogger } from "../../../../../lib/log.ts";
 import { Upgrades } from "../../../../../lib/upgrades/names.ts";
@@ -28,12 +29,13 @@ const openBed = (
   cluster: MemoryCluster,
   source: PolicySource | Error,
   before: (call: MemoryCall) => void = () => {},
+  api: Partial<KubeApi> = {},
 ) => {
   const clock = new FakeClock();
   const synced: number[] = [];
   const sync = new PolicySync({
     ...TARGET,
-    api: cluster.client(before),
+    api: { ...cluster.client(before), ...api },
     source: () => source instanceof Error ? Promise.reject(source) : Promise.resolve(source),
     watchIntervalMinutes: () => 60,
     clock,
@@ -109,21 +111,11 @@ Deno.test("M-071 refresh() replaces another plan only once the old one is gone",
 Deno.test("M-071 refresh() gives up when the old plan stays for a minute, and creates nothing over it", async () => {
   const cluster = new MemoryCluster();
   put(cluster, { ...SPEC, upgradeAt: "2026-03-19T00:00:00Z" });
-  const stubborn = cluster.client();
-  const clock = new FakeClock();
-  const sync = new PolicySync({
-    ...TARGET,
-    api: { ...stubborn, delete: () => Promise.resolve() },
-    source: () => Promise.resolve(DESIRED),
-    watchIntervalMinutes: () => 60,
-    clock,
-    log: silentLogger,
-    onSynced: () => assert.fail("nothing was synchronised"),
-  });
+  const { sync, clock, synced } = openBed(cluster, DESIRED, undefined, { delete: () => Promise.resolve() });
   const refreshing = assert.rejects(sync.refresh(SIGNAL), /still there a minute after it was deleted/);
   for (let waited = 0; waited < 70; waited += 5) await clock.advance(5_000);
   await refreshing;
-  assert.equal(found(cluster)?.metadata.uid, "first");
+  assert.deepEqual([found(cluster)?.metadata.uid, synced], ["first", []]);
 });
 
 Deno.test("M-066 M-067 M-082 refresh() leaves the plan alone when plan or source cannot be read", async () => {
