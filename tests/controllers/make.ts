@@ -93,12 +93,10 @@ export async function runFor(
   await whileRunning(scene, controller, () => scene.clock.advance(ms));
 }
 
+const NO_LABELS: Readonly<Record<string, string>> = {};
+
 /** A pod of one container, pending unless another phase is given, created at the beginning of a fake clock's time. */
-export function makePod(
-  name: string,
-  options: { readonly image?: string; readonly phase?: string; readonly labels?: Record<string, string> } = {},
-): KubeObject {
-  const { image = "multi", phase = "Pending", labels = {} } = options;
+export function makePod(name: string, { image = "multi", phase = "Pending", labels = NO_LABELS } = {}): KubeObject {
   const metadata = { name, namespace: "shop", uid: `uid-${name}`, labels, creationTimestamp: "2026-11-21T12:00:00Z" };
   return { apiVersion: "v1", kind: "Pod", metadata, spec: { containers: [{ name: "c", image }] }, status: { phase } };
 }

@@ -7,8 +7,9 @@ import type { KubeApi } from "../../../lib/k8s/api.ts";
 import type { EventInput } from "../../../lib/k8s/event_input.ts";
 import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
 import { silentLogger } from "../../../lib/log.ts";
-import { FakeClock } from "../../support/fake_clock.ts";
-import { type MemoryCall, MemoryCluster } from "../../support/memory_kube_api.ts";
+import type { FakeClock } from "../../support/fake_clock.ts";
+import type { MemoryCall, MemoryCluster } from "../../support/memory_kube_api.ts";
+import { openScene } from "../make.ts";
 
 export const NAMESPACE = "openshift-managed-upgrade-operator";
 
@@ -22,16 +23,14 @@ export interface UpgradeScene {
   fault: (call: MemoryCall) => Promise<void> | void;
 }
 
-export function openUpgradeScene(
-  { spec = {}, status = {} }: {
-    readonly spec?: Readonly<Record<string, unknown>>;
-    readonly status?: Readonly<Record<string, unknown>>;
-  } = {},
-): UpgradeScene {
-  const cluster = new MemoryCluster();
-  const clock = new FakeClock();
+interface PlanParts {
+  readonly spec?: Readonly<Record<string, unknown>>;
+  readonly status?: Readonly<Record<string, unknown>>;
+}
+
+export function openUpgradeScene(parts: PlanParts = {}): UpgradeScene {
+  const { cluster, clock, events, recorded } = openScene();
   const calls: MemoryCall[] = [];
-  const events: EventInput[] = [];
   const gauges = new Map<string, number>();
   const client = cluster.client((call) => {
     if (call.verb !== "watch") calls.push(call);
@@ -46,8 +45,7 @@ export function openUpgradeScene(
   };
   const deps: UpgradesDeps = {
     ...{ readApi: api, api, clock, log: silentLogger, namespace: NAMESPACE, outside: quietOutside() },
-    adviseOnWorkloads: () => Promise.resolve([]),
-    events: { record: (event) => void events.push(event) },
+    ...{ events, adviseOnWorkloads: () => Promise.resolve([]) },
     gauges: {
       set: (metric, labels, value) => void gauges.set(`${metric}${JSON.stringify(labels)}`, value),
       clear: (metric) => {
@@ -56,8 +54,8 @@ export function openUpgradeScene(
       clearGroup: () => gauges.clear(),
     },
   };
-  const scene: UpgradeScene = { cluster, clock, deps, calls, events, gauges, fault: () => {} };
-  putBase(scene, { spec, status });
+  const scene: UpgradeScene = { cluster, clock, deps, calls, events: recorded, gauges, fault: () => {} };
+  putBase(scene, parts);
   return scene;
 }
 
@@ -68,13 +66,7 @@ export const NOTHING_BESIDE: Pick<DriveOptions, "workloads" | "notReadyNodes" | 
   onWritten: () => {},
 };
 
-function putBase(
-  { clock, cluster }: UpgradeScene,
-  { spec, status }: {
-    readonly spec: Readonly<Record<string, unknown>>;
-    readonly status: Readonly<Record<string, unknown>>;
-  },
-): void {
+function putBase({ clock, cluster }: UpgradeScene, { spec = {}, status = {} }: PlanParts): void {
   const upgradeAt = new Date(clock.nowMs() - 60_000).toISOString();
   cluster.put(Resource.upgradeConfigs, {
     metadata: { name: "managed-upgrade-config", namespace: NAMESPACE, uid: "plan", generation: 1 },
@@ -103,10 +95,8 @@ export function putSettings(cluster: MemoryCluster): void {
   });
 }
 
-export function pool(
-  name: string,
-  { machines = 3, updated = machines }: { readonly machines?: number; readonly updated?: number } = {},
-): KubeObject {
+export function pool(name: string, sizes: { readonly machines?: number; readonly updated?: number } = {}): KubeObject {
+  const { machines = 3, updated = machines } = sizes;
   const conditions = [{ type: "Updated", status: updated === machines ? "True" : "False" }];
   const config = { name: "rendered" };
   return {

@@ -55,7 +55,7 @@ export function configOf(given: RawConfig = {}): MachineOSConfig {
   return parseMachineOSConfig(rawConfig(given));
 }
 
-export interface RawPool {
+interface RawPool {
   readonly name?: string;
   readonly rendered?: string;
   readonly paused?: boolean;

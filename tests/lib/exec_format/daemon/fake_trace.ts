@@ -1,6 +1,8 @@
 // A bpftrace that says what a test lets it say.
 import type { TraceProcess } from "../../../../lib/exec_format/daemon/bpftrace.ts";
 
+const NO_FOLDERS: readonly string[] = [];
+
 /** One run: its script, and what it does. */
 export class FakeTrace implements TraceProcess {
   readonly script: string;
@@ -30,12 +32,7 @@ export class FakeTrace implements TraceProcess {
   /** The messages of one failure; the path is from the root inwards. */
   fail(
     path: readonly string[],
-    { file = "/app", at = 1, first = "1", parent = [] }: {
-      readonly file?: string;
-      readonly at?: number;
-      readonly first?: string;
-      readonly parent?: readonly string[];
-    } = {},
+    { file = "/app", at = 1, first = "1", parent = NO_FOLDERS } = {},
   ): void {
     this.say("printf", `b 0 ${at} runc:[2:INIT]`);
     this.say("printf", `f 0 ${at} ${file}`);

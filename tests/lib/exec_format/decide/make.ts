@@ -34,13 +34,10 @@ export function makeFailedImage(changes: Partial<FailedImage> = {}): FailedImage
 
 export function ended(
   exitCode: number,
-  options: { readonly seconds?: number; readonly message?: string; readonly id?: string } = {},
+  { seconds = 0, message = "", id = idOf("a") } = {},
 ): Readonly<Record<string, unknown>> {
-  const { seconds = 0, message, id = idOf("a") } = options;
   const [startedAt, finishedAt] = ["2026-11-21T12:00:00Z", `2026-11-21T12:00:${String(seconds).padStart(2, "0")}Z`];
-  return {
-    terminated: { exitCode, startedAt, finishedAt, containerID: id, ...message === undefined ? {} : { message } },
-  };
+  return { terminated: { exitCode, startedAt, finishedAt, containerID: id, ...message === "" ? {} : { message } } };
 }
 
 export function makeArchNode(architecture: string, name = "node-1"): KubeObject {

@@ -89,7 +89,7 @@ function cloned(
 }
 
 const READINESS: readonly (readonly [name: string, wants: string, facts: CapacityFacts])[] = [
-  ["M-276 replicas differ from ready ones", "waiting", cloned({ ready: 0 }, [RUNNING], ["n-1"])],
+  ["M-276 replicas differ from ready ones", "waiting", cloned({ unready: 1 }, [RUNNING], ["n-1"])],
   ["M-277 node not ready, older than the time allowed", "timedOut", cloned({ ageMinutes: 31 }, [RUNNING])],
   ["M-278 node not ready, young", "waiting", cloned({ ageMinutes: 29 }, [RUNNING])],
   ["M-279 all ready", "ready", cloned({ ageMinutes: 90 }, [RUNNING], ["n-1"])],

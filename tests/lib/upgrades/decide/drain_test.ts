@@ -29,36 +29,23 @@ const POLICY: DrainPolicy = {
   ignoredNamespaces: [],
 };
 
-interface PodSpec {
-  readonly namespace?: string;
+interface PodSpec extends Partial<KubeObject["metadata"]> {
   readonly node?: string;
-  readonly labels?: Readonly<Record<string, string>>;
   readonly owner?: string;
   /** Whether that owner is its controller. Default true. */
   readonly isControlled?: boolean;
-  readonly annotations?: Readonly<Record<string, string>>;
-  readonly finalizers?: readonly string[];
   readonly terminating?: boolean;
 }
 
 function pod(name: string, spec: PodSpec = {}): KubeObject {
-  const {
-    namespace = "shop",
-    labels = {},
-    owner = "ReplicaSet",
-    isControlled = true,
-    finalizers,
-    terminating = false,
-  } = spec;
+  const { node = "n", owner = "ReplicaSet", isControlled = true, terminating = false, ...metadata } = spec;
   return {
     metadata: {
-      ...{ namespace, name, uid: `uid-${name}`, labels },
+      ...{ namespace: "shop", name, uid: `uid-${name}`, labels: {}, ...metadata },
       ownerReferences: [{ apiVersion: "apps/v1", kind: owner, name: "o", uid: "o", controller: isControlled }],
-      ...spec.annotations === undefined ? {} : { annotations: spec.annotations },
-      ...finalizers === undefined ? {} : { finalizers },
       ...terminating ? { deletionTimestamp: minutesAgo(1) } : {},
     },
-    spec: { nodeName: spec.node ?? "n" },
+    spec: { nodeName: node },
   };
 }
 

@@ -15,23 +15,8 @@ export function minutesAgo(count: number): string {
 
 export function machineSet(
   name: string,
-  {
-    pool = "worker",
-    ageMinutes = 1,
-    replicas = 1,
-    ready = replicas,
-    temporary = false,
-    smoke = false,
-    leaving = false,
-  }: {
-    readonly pool?: string;
-    readonly ageMinutes?: number;
-    readonly replicas?: number;
-    readonly ready?: number;
-    readonly temporary?: boolean;
-    readonly smoke?: boolean;
-    readonly leaving?: boolean;
-  } = {},
+  { pool = "worker", ageMinutes = 1, replicas = 1, unready = 0, temporary = false, smoke = false, leaving = false } =
+    {},
 ): KubeObject {
   const labels = {
     ...pool === "" ? {} : { "hive.openshift.io/machine-pool": pool },
@@ -52,7 +37,7 @@ export function machineSet(
       selector: { matchLabels: own },
       template: { metadata: { labels: own }, spec: { providerSpec: { value: { instanceType: "m6g.large" } } } },
     },
-    status: { replicas, readyReplicas: ready },
+    status: { replicas, readyReplicas: replicas - unready },
   };
 }
 
