@@ -4,10 +4,10 @@ import { type Clock, systemClock } from "../../../lib/clock.ts";
 import { listAt, objectAt } from "../../../lib/json.ts";
 import type { KubeApi } from "../../../lib/k8s/api.ts";
 import { ApiError } from "../../../lib/k8s/errors.ts";
-import { Resource, type ResourceTarget, type ResourceType } from "../../../lib/k8s/types.ts";
+import { type KubeObject, Resource, type ResourceTarget, type ResourceType } from "../../../lib/k8s/types.ts";
 import { Installation, UNINSTALL_FINALIZER } from "../../../lib/names.ts";
 import { exchanging } from "../../support/cluster_api.ts";
-import { NAMESPACE, openBench, type OperatorBench } from "./make.ts";
+import { CONFIG, deleteConfig, NAMESPACE, openBench, type OperatorBench } from "./make.ts";
 
 const RBAC = "rbac.authorization.k8s.io/v1";
 const ACCOUNT = { namespace: NAMESPACE, name: Installation.serviceAccount };
@@ -54,65 +54,64 @@ function unwell(): ApiError {
   return new ApiError("Cannot answer now.", { status: 500 });
 }
 
-interface HeldBench {
-  readonly bench: OperatorBench;
+interface HeldBench extends OperatorBench {
   readonly failures: Failures;
 }
 
-async function openHeld(stack: AsyncDisposableStack, overrides: Partial<OperatorDeps> = {}): Promise<HeldBench> {
+async function openHeld(overrides: Partial<OperatorDeps> = {}): Promise<HeldBench> {
   const failures = { reads: 0, writes: 0 };
-  const bench = stack.use(
-    await openBench((plain) => {
-      const api = failing(plain, failures);
-      return { api, unfencedApi: api, clock: FAST, ...overrides };
-    }),
-  );
+  const bench = await openBench((plain) => {
+    const api = failing(plain, failures);
+    return { api, unfencedApi: api, clock: FAST, ...overrides };
+  });
   for (const [type, { namespace, name }, apiVersion] of HELD) {
     const object = { apiVersion, kind: type.kind, metadata: { name } };
     const where = namespace === undefined ? {} : { namespace };
     await bench.api.create(type, object, { ...where, signal: bench.signal });
   }
   await bench.createConfig();
-  return { bench, failures };
+  return { ...bench, failures };
 }
 
-async function isHeld({ bench }: HeldBench): Promise<boolean> {
-  const found = await Promise.all(HELD.map(([type, target]) => bench.find(type, target)));
-  return found.every((object) => object?.metadata.finalizers?.includes(UNINSTALL_FINALIZER));
+async function findHeld({ find }: HeldBench): Promise<readonly (KubeObject | undefined)[]> {
+  return await Promise.all(HELD.map(([type, target]) => find(type, target)));
+}
+
+async function isHeld(held: HeldBench): Promise<boolean> {
+  return (await findHeld(held)).every((object) => object?.metadata.finalizers?.includes(UNINSTALL_FINALIZER));
 }
 
 /** As `kubectl delete -k` does with the config still there. */
-async function deleteInstallation({ bench }: HeldBench): Promise<void> {
-  for (const [type, target] of HELD) await bench.api.delete(type, target, { signal: bench.signal });
+async function deleteInstallation({ api, signal }: HeldBench): Promise<void> {
+  for (const [type, target] of HELD) await api.delete(type, target, { signal });
 }
 
-async function isAllGone({ bench }: HeldBench): Promise<boolean> {
-  const found = await Promise.all(HELD.map(([type, target]) => bench.find(type, target)));
-  const config = await bench.find(Resource.clusterConfigs, { name: "cluster" });
-  const webhooks = await bench.api.list(Resource.mutatingWebhooks, {}, bench.signal);
-  return found.every((object) => object === undefined) && webhooks.items.length === 0 &&
+async function isAllGone(held: HeldBench): Promise<boolean> {
+  const config = await held.find(Resource.clusterConfigs, CONFIG);
+  const webhooks = await held.api.list(Resource.mutatingWebhooks, {}, held.signal);
+  return (await findHeld(held)).every((object) => object === undefined) && webhooks.items.length === 0 &&
     (config?.metadata.finalizers ?? []).length === 0;
 }
 
 for (const [reads = 0, writes = 0] of [[2, 0], [0, 1], [2, 4]]) {
   Deno.test(`operator leaves in the end when ${reads} reads and ${writes} writes of the finalizers fail`, async () => {
-    await using stack = new AsyncDisposableStack();
-    const held = await openHeld(stack);
-    held.bench.start();
-    await held.bench.until("the finalizers", () => isHeld(held));
+    await using held = await openHeld();
+    held.start();
+    await held.until("the finalizers", () => isHeld(held));
     Object.assign(held.failures, { reads, writes });
     await deleteInstallation(held);
-    await held.bench.until("all gone", () => isAllGone(held));
+    await held.until("all gone", () => isAllGone(held));
     assert.deepEqual(held.failures, { reads: 0, writes: 0 });
   });
 }
 
-/** Runs the operator until everything is held; gives the end of the run after `between`. */
-async function endRun(held: HeldBench, between: () => Promise<void>): Promise<void> {
+/** Runs the operator until everything is held, and `before` is over; gives the end of the run after `between`. */
+async function endRun(held: HeldBench, between: () => Promise<void> | void, before = async () => {}): Promise<void> {
   const stop = new AbortController();
-  const running = held.bench.operator.run(stop.signal);
+  const running = held.operator.run(stop.signal);
   try {
-    await held.bench.until("the finalizers", () => isHeld(held));
+    await held.until("the finalizers", () => isHeld(held));
+    await before();
   } finally {
     stop.abort();
   }
@@ -121,9 +120,8 @@ async function endRun(held: HeldBench, between: () => Promise<void>): Promise<vo
 }
 
 Deno.test("operator that is stopped leaves all the same, also when a read and a write of the finalizers fail", async () => {
-  await using stack = new AsyncDisposableStack();
-  const held = await openHeld(stack);
-  held.bench.operator.requestReconcile();
+  await using held = await openHeld();
+  held.operator.requestReconcile();
   await endRun(held, async () => {
     Object.assign(held.failures, { reads: 2, writes: 1 });
     await deleteInstallation(held);
@@ -133,7 +131,6 @@ Deno.test("operator that is stopped leaves all the same, also when a read and a 
 
 for (const outcome of ["lifted", "refused"] as const) {
   Deno.test(`operator that is uninstalled takes the taints off once, and leaves when that is ${outcome}`, async () => {
-    await using stack = new AsyncDisposableStack();
     let lifts = 0;
     let wasHeld = false;
     const taints = {
@@ -145,50 +142,39 @@ for (const outcome of ["lifted", "refused"] as const) {
         return 0;
       },
     };
-    const held = await openHeld(stack, { taints: () => taints });
-    held.bench.operator.requestReconcile();
+    await using held = await openHeld({ taints: () => taints });
+    held.operator.requestReconcile();
     await endRun(held, async () => {
-      assert.equal(held.bench.operator.isUninstalling(), false);
+      assert.equal(held.operator.isUninstalling(), false);
       // It looks again until the deletion has begun.
       held.failures.reads = 2;
       await deleteInstallation(held);
     });
-    assert.equal(held.bench.operator.isUninstalling(), true);
+    assert.equal(held.operator.isUninstalling(), true);
     assert.deepEqual([lifts, wasHeld], [1, true]);
     assert.ok(await isAllGone(held));
   });
 }
 
 Deno.test("operator that is stopped when the config is gone releases an account that is still to be deleted", async () => {
-  await using stack = new AsyncDisposableStack();
-  const held = await openHeld(stack);
-  const { bench, failures } = held;
-  const stop = new AbortController();
-  const running = bench.operator.run(stop.signal);
-  try {
-    await bench.until("the finalizers", () => isHeld(held));
+  await using held = await openHeld();
+  const { failures } = held;
+  await endRun(held, async () => {
+    assert.equal(await held.find(Resource.clusterConfigs, CONFIG), undefined);
+    assert.ok(await isHeld(held));
+    failures.writes = 0;
+  }, async () => {
     failures.writes = 1_000;
-    await bench.api.delete(Resource.clusterConfigs, { name: "cluster" }, { signal: bench.signal });
-    bench.operator.requestReconcile();
-    await bench.until("a write of the finalizers to fail", () => Promise.resolve(failures.writes < 1_000));
-  } finally {
-    stop.abort();
-  }
-  assert.equal(await bench.find(Resource.clusterConfigs, { name: "cluster" }), undefined);
-  assert.ok(await isHeld(held));
-  failures.writes = 0;
-  await running;
-  const found = await Promise.all(HELD.map(([type, target]) => bench.find(type, target)));
-  assert.deepEqual(found.map((object) => object?.metadata.finalizers ?? []), [[], [], []]);
+    await deleteConfig(held);
+    held.operator.requestReconcile();
+    await held.until("a write of the finalizers to fail", () => Promise.resolve(failures.writes < 1_000));
+  });
+  assert.deepEqual((await findHeld(held)).map((object) => object?.metadata.finalizers ?? []), [[], [], []]);
 });
 
 Deno.test("operator that is stopped gives up when it cannot read whether it is being deleted", async () => {
-  await using stack = new AsyncDisposableStack();
-  const held = await openHeld(stack);
-  await endRun(held, () => {
-    held.failures.reads = 1_000;
-    return Promise.resolve();
-  });
+  await using held = await openHeld();
+  await endRun(held, () => void (held.failures.reads = 1_000));
   const tries = 1_000 - held.failures.reads;
   // One more where a reconcile was under way.
   assert.ok(tries >= 4 && tries <= 5, `${tries} tries`);
