@@ -5,33 +5,19 @@ import { lookUpImage } from "../../../../lib/builds/cluster/answer_questions.ts"
 import { ApiError } from "../../../../lib/k8s/errors.ts";
 import { Resource } from "../../../../lib/k8s/types.ts";
 import { MemoryCluster, refusing } from "../../../support/memory_kube_api.ts";
-import { openPushRegistry, type PushRegistry } from "./push_registry.ts";
+import { openPushRegistry } from "./push_registry.ts";
 
 const { signal } = new AbortController();
 
-interface Bed extends AsyncDisposable {
-  readonly own: ImageDeletion;
-  /** Of the same tag, with the digest of what it does not name. */
-  readonly other: ImageDeletion;
-  readonly repositories: PushRegistry["repositories"];
-  before: (request: Request) => Response | undefined;
-}
-
-async function openBed(): Promise<Bed> {
-  await using stack = new AsyncDisposableStack();
-  const { registry, repositories } = stack.use(await openPushRegistry((request) => bed.before(request)));
+/** `other` is of the same tag as `own`, with the digest of what it does not name. */
+const openBed = async () => {
+  const opened = await openPushRegistry();
   const image = { repository: "team/os", tag: "v1", architectures: ["amd64"], form: "oci-manifest" } as const;
-  const reference = `${registry.host}/team/os:v1`;
-  const bed: Bed = {
-    own: { reference, digest: await registry.push(image) },
-    other: { reference, digest: `sha256:${"0".repeat(64)}` },
-    repositories,
-    before: () => undefined,
-    [Symbol.asyncDispose]: () => owned.disposeAsync(),
-  };
-  const owned = stack.move();
-  return bed;
-}
+  const reference = `${opened.registry.host}/team/os:v1`;
+  const own = { reference, digest: await opened.registry.push(image) };
+  return Object.assign(opened, { own, other: { reference, digest: `sha256:${"0".repeat(64)}` } });
+};
+type Bed = Awaited<ReturnType<typeof openBed>>;
 
 async function resultsOf(
   deletions: readonly ImageDeletion[],

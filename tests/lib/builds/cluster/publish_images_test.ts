@@ -7,7 +7,6 @@ import { noteAssembled } from "../../../../lib/builds/decide/status/assembled.ts
 import { EMPTY_INDEX } from "../../../../lib/builds/decide/status/record.ts";
 import type { BuildRecord } from "../../../../lib/builds/decide/types.ts";
 import { ImageLabel } from "../../../../lib/builds/decide/names.ts";
-import type { Registry } from "../../../../playground/registry.ts";
 import { REGISTRY_USER } from "../../../../playground/samples.ts";
 import { openPushRegistry } from "./push_registry.ts";
 
@@ -17,37 +16,25 @@ const ARCHS = ["amd64", "arm64"] as const;
 const clock = { ...systemClock, sleep: () => Promise.resolve() };
 const { signal } = new AbortController();
 
-/** A registry with an image of each architecture, and what publishes them as one build. */
-interface Bed extends AsyncDisposable {
-  readonly registry: Registry;
-  before: (request: Request) => Response | undefined;
-  build(arch: typeof ARCHS[number], salt: string): Promise<void>;
-  lose(arch: typeof ARCHS[number]): Promise<void>;
-  attempt(record: BuildRecord, stop?: AbortSignal): Promise<BuildRecord>;
-}
-
-/** `built`: the repository that has the images. */
-async function openBed({ built = REPOSITORY }: { readonly built?: string } = {}): Promise<Bed> {
-  await using stack = new AsyncDisposableStack();
-  const { registry, repositories } = stack.use(await openPushRegistry((request) => bed.before(request)));
+/** A registry with an image of each architecture in repository `built`, and what publishes them as one build. */
+const openBed = async ({ built = REPOSITORY } = {}) => {
+  const opened = await openPushRegistry();
+  const { registry, repositories } = opened;
   const digests = new Map<string, string>();
-  const owned = stack.move();
-  const bed: Bed = {
-    registry,
-    before: () => undefined,
-    build: async (arch, salt) => {
+  const bed = Object.assign(opened, {
+    build: async (arch: typeof ARCHS[number], salt: string) => {
       const labels = { [ImageLabel.buildKey]: `key of ${arch}`, salt };
       const image = { repository: built, tag: arch, architectures: [arch], form: "oci-manifest", labels } as const;
       digests.set(arch, await registry.push(image));
     },
-    lose: async (arch) => {
+    lose: async (arch: typeof ARCHS[number]) => {
       const authorization = `Basic ${btoa(`${REGISTRY_USER.name}:${REGISTRY_USER.password}`)}`;
       const path = `${registry.origin}/v2/${built}/manifests/${digests.get(arch)}`;
       const { status, body } = await fetch(path, { method: "DELETE", headers: { authorization } });
       await body?.cancel();
       assert.equal(status, 202);
     },
-    attempt: async (record, stop = signal) => {
+    attempt: async (record: BuildRecord, stop = signal) => {
       const tag = record.index.kind === "retry" ? record.index.tag ?? TAG : TAG;
       const repository = `${registry.host}/${REPOSITORY}`;
       const children = ARCHS.map((arch) => {
@@ -59,11 +46,10 @@ async function openBed({ built = REPOSITORY }: { readonly built?: string } = {})
       const outcome = await publishImages(request, { repositories, clock, signal: stop });
       return noteAssembled(record, outcome, { tag, nowMs: clock.nowMs(), pushVersion: "1" });
     },
-    [Symbol.asyncDispose]: () => owned.disposeAsync(),
-  };
+  });
   for (const arch of ARCHS) await bed.build(arch, "first");
   return bed;
-}
+};
 
 const BUILT: BuildRecord = {
   archs: ARCHS.map((arch) => ({ arch, buildKey: `key of ${arch}`, state: "Succeeded", attempts: 1 })),

@@ -12,13 +12,14 @@ const clock = { ...systemClock, sleep: () => Promise.resolve() };
 export interface PushRegistry extends AsyncDisposable {
   readonly registry: Registry;
   readonly repositories: ReturnType<typeof openBuildRegistries>["push"];
+  /** Answers first; undefined lets the request pass. */
+  before: (request: Request) => Response | undefined;
 }
 
-/** `intercept` answers first; undefined lets the request pass. Waiting takes no time. */
-export async function openPushRegistry(
-  intercept: (request: Request) => Response | undefined,
-): Promise<PushRegistry> {
+/** Waiting takes no time. */
+export async function openPushRegistry(): Promise<PushRegistry> {
   await using stack = new AsyncDisposableStack();
+  const intercept = (request: Request): Response | undefined => opened.before(request);
   const registry = stack.use(await openRegistry({ images: [], user: REGISTRY_USER, clock, intercept }));
   const config = { registry: [registry.host], registryCa: [], insecureRegistry: [registry.host] };
   const options = { config, clock, log: silentLogger, userAgent: "archway/test", clusterCredentials: () => [] };
@@ -27,5 +28,9 @@ export async function openPushRegistry(
   const { signal } = new AbortController();
   const repositories = openBuildRegistries({ push, pull: undefined }, { access, clock, signal }).push;
   const owned = stack.move();
-  return { registry, repositories, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+  const opened: PushRegistry = {
+    ...{ registry, repositories, before: () => undefined },
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+  return opened;
 }
