@@ -6,7 +6,6 @@ import type { Notification } from "../../../../../lib/upgrades/decide/types/effe
 import type { NotificationState } from "../../../../../lib/upgrades/decide/types/plan.ts";
 import { UpstreamError } from "../../../../../lib/upgrades/outside/http/upstream_error.ts";
 import {
-  type DeliveryRecord,
   type NotificationSink,
   Notifier,
   openEventSink,
@@ -16,7 +15,7 @@ import {
 import { openOcmStateSink, openServiceLogSink } from "../../../../../lib/upgrades/outside/sinks/ocm_sinks.ts";
 import { MemoryCluster, refusing } from "../../../../support/memory_kube_api.ts";
 import { makePlan } from "../../decide/make_plan.ts";
-import { addPolicy, clusterId, EXTERNAL_ID, type OcmDouble, startOcm } from "../ocm_double.ts";
+import { addPolicy, clusterId, EXTERNAL_ID, startOcm } from "../ocm_double.ts";
 import { hastyClock, openUpstream, SIGNAL } from "../support.ts";
 
 const SUBJECT = {
@@ -33,7 +32,7 @@ function noticeOf(state: NotificationState, description = "Something happened.")
 
 const PLAN = makePlan();
 
-function openRecord(): DeliveryRecord & { readonly kept: Map<string, readonly string[]>; refused: boolean } {
+const openRecord = () => {
   const kept = new Map<string, readonly string[]>();
   const record = {
     kept,
@@ -43,7 +42,7 @@ function openRecord(): DeliveryRecord & { readonly kept: Map<string, readonly st
       record.refused ? Promise.reject(new Error("no API server")) : Promise.resolve(void kept.set(id, sinks)),
   };
   return record;
-}
+};
 
 const OPTIONS = { plan: PLAN, record: openRecord(), signal: SIGNAL };
 const nothing = (): Promise<void> => Promise.resolve();
@@ -206,19 +205,13 @@ Deno.test("send() writes nothing where every sink has it at once, and reports it
 
 const FINISHED = noticeOf("StateWorkerPlaneFinishedSL");
 
-interface Unreadable extends AsyncDisposable {
-  readonly double: OcmDouble;
-  readonly record: ReturnType<typeof openRecord>;
-  readonly send: () => Promise<void>;
-  post: (log: () => void) => Response | undefined;
-}
-
-function openUnreadable(): Unreadable {
+const openUnreadable = () => {
   const double = startOcm("agent");
   const sink = openServiceLogSink({ client: double.client, clusterId, clock: systemClock });
   const record = openRecord();
-  const bed: Unreadable = {
-    ...{ double, record, post: () => undefined },
+  const bed = {
+    ...{ double, record },
+    post: (_log: () => void): Response | undefined => undefined,
     send: () => notifierOf(sink).send(FINISHED, { ...OPTIONS, record }),
     [Symbol.asyncDispose]: () => double[Symbol.asyncDispose](),
   };
@@ -227,7 +220,7 @@ function openUnreadable(): Unreadable {
     return method === "GET" ? new Response(null, { status: 404 }) : bed.post(() => void double.logs.push({}));
   };
   return bed;
-}
+};
 
 Deno.test("where the service log cannot be read, a leader that ended behind its entry is followed by one that makes no other", async () => {
   await using bed = openUnreadable();
