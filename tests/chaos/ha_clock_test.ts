@@ -75,51 +75,47 @@ Deno.test("ha: the leader's clock jumps by ten minutes, forth and back: it leads
   await assertPlaced(controlPlane, placed, () => ["arm64"]);
 });
 
-Deno.test(
-  "ha: a leader whose clock is ten minutes fast ends: the next one takes over as soon as ever",
-  { ignore },
-  async () => {
-    await using clock = await ShiftedClock.open();
-    await clock.shift(JUMP_SECONDS);
-    await using bed = await openWalkBed();
-    const { controlPlane } = bed;
-    await using pair = await startPair(bed, {
-      first: { env: clock.env },
-      enable: () => enablePlacement(controlPlane),
-    });
-    const { first, second, balancer } = pair;
-    const image = await bed.push("demo/app", index("arm64"));
-    assert.ok(skewOf(await renewals(bed, 1)) > JUMP_SECONDS / 2, "the Lease carries the wrong date");
-    first.kill("SIGKILL");
-    balancer.setTargets([second.webhookPort]);
-    // 6 s until the Lease has run out, and what a slow machine takes; not ten minutes.
-    await waitUntil("the second to lead", async () => await second.metric("archway_leader") === 1, {
-      deadlineMs: 60_000,
-    });
-    const namespace = await controlPlane.createNamespace("later");
-    await createPods(controlPlane, namespace, { pods: podsOf("pod", [image], 5) });
-    await waitForPods(controlPlane, namespace, { count: 5, until: isScheduled });
-  },
-);
+Deno.test("ha: a leader whose clock is ten minutes fast ends: the next one takes over as soon as ever", {
+  ignore,
+}, async () => {
+  await using clock = await ShiftedClock.open();
+  await clock.shift(JUMP_SECONDS);
+  await using bed = await openWalkBed();
+  const { controlPlane } = bed;
+  await using pair = await startPair(bed, {
+    first: { env: clock.env },
+    enable: () => enablePlacement(controlPlane),
+  });
+  const { first, second, balancer } = pair;
+  const image = await bed.push("demo/app", index("arm64"));
+  assert.ok(skewOf(await renewals(bed, 1)) > JUMP_SECONDS / 2, "the Lease carries the wrong date");
+  first.kill("SIGKILL");
+  balancer.setTargets([second.webhookPort]);
+  // 6 s until the Lease has run out, and what a slow machine takes; not ten minutes.
+  await waitUntil("the second to lead", async () => await second.metric("archway_leader") === 1, {
+    deadlineMs: 60_000,
+  });
+  const namespace = await controlPlane.createNamespace("later");
+  await createPods(controlPlane, namespace, { pods: podsOf("pod", [image], 5) });
+  await waitForPods(controlPlane, namespace, { count: 5, until: isScheduled });
+});
 
-Deno.test(
-  "ha: a clock that is set back by ten minutes holds no pod longer than the maximum gate age",
-  { ignore },
-  async () => {
-    await using clock = await ShiftedClock.open();
-    await using bed = await openWorkingBed({
-      spec: FALLBACK,
-      replica: { env: clock.env, args: ["--max-gate-age=20s"] },
-    });
-    const { controlPlane, proxy } = bed;
-    const image = await bed.push("demo/app", index("arm64"));
-    proxy.setFaults(FAILING);
-    const namespace = await controlPlane.createNamespace("held");
-    await createPods(controlPlane, namespace, { pods: podsOf("pod", [image], 5) });
-    await clock.shift(-JUMP_SECONDS);
-    const held = (await listPods(controlPlane, namespace)).filter((pod) => !isReleased(pod));
-    assert.equal(held.length, 5);
-    // Given up after 20 s, and never placed before: the registry does not answer.
-    await waitForPods(controlPlane, namespace, { count: 5, until: isScheduled, deadlineMs: 60_000 });
-  },
-);
+Deno.test("ha: a clock that is set back by ten minutes holds no pod longer than the maximum gate age", {
+  ignore,
+}, async () => {
+  await using clock = await ShiftedClock.open();
+  await using bed = await openWorkingBed({
+    spec: FALLBACK,
+    replica: { env: clock.env, args: ["--max-gate-age=20s"] },
+  });
+  const { controlPlane, proxy } = bed;
+  const image = await bed.push("demo/app", index("arm64"));
+  proxy.setFaults(FAILING);
+  const namespace = await controlPlane.createNamespace("held");
+  await createPods(controlPlane, namespace, { pods: podsOf("pod", [image], 5) });
+  await clock.shift(-JUMP_SECONDS);
+  const held = (await listPods(controlPlane, namespace)).filter((pod) => !isReleased(pod));
+  assert.equal(held.length, 5);
+  // Given up after 20 s, and never placed before: the registry does not answer.
+  await waitForPods(controlPlane, namespace, { count: 5, until: isScheduled, deadlineMs: 60_000 });
+});
