@@ -2,7 +2,7 @@
 // is killed. Runs inside of the lab of tests/node/support/run.ts and puts its figures into results/cluster.json.
 import { conditionOf, listAt, read } from "../cluster/support/cluster_access.ts";
 import { pause, waitUntil } from "../cluster/support/wait.ts";
-import { configure, ensureImage, install, kubectl, NAMESPACE, ON_NATIVE_NODES } from "../node/support/install.ts";
+import { configure, install, kubectl, NAMESPACE } from "../node/support/install.ts";
 import { type OpenLab, openLab } from "../node/support/open_lab.ts";
 import { readyAndLed } from "../node/support/invariants.ts";
 import { listReplicas, pidsOf, type Replica } from "../node/support/replicas.ts";
@@ -70,9 +70,7 @@ async function restarts(lab: OpenLab): Promise<number> {
 }
 
 async function measure(lab: OpenLab): Promise<readonly Row[]> {
-  const image = await ensureImage(lab);
-  const args = [`--insecure-registry=${lab.lab.registry}`];
-  await install(lab, { image, args, patch: ON_NATIVE_NODES });
+  await install(lab);
   await configure(lab);
   const replicas = await waitUntil("two replicas", async () => {
     const found = await listReplicas(lab);

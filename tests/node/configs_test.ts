@@ -4,7 +4,7 @@ import { finalizersOf } from "../cluster/support/cluster_access.ts";
 import { waitUntil } from "../cluster/support/wait.ts";
 import { type Config, scoring } from "../support/walk/preference_rows.ts";
 import { assertNothingLeft } from "./support/invariants.ts";
-import { configure, ensureImage, install, kubectl, ON_NATIVE_NODES, uninstall } from "./support/install.ts";
+import { configure, install, kubectl, plainRegistry, uninstall } from "./support/install.ts";
 import { type OpenLab, openLab } from "./support/open_lab.ts";
 
 const API_VERSION = "multiarch.openshift.io/v1beta1";
@@ -101,10 +101,8 @@ Deno.test("node: configs are checked by the webhooks of an installed Archway, an
   ignore: lacks("nodes"),
 }, async (t) => {
   await using lab = await openLab();
-  const image = await ensureImage(lab);
   // Its gated pod is to outlast the test.
-  const args = [`--insecure-registry=${lab.lab.registry}`, "--max-gate-age=600s"];
-  await install(lab, { image, args, patch: ON_NATIVE_NODES });
+  await install(lab, { args: [plainRegistry(lab), "--max-gate-age=600s"] });
   const namespace = await lab.createNamespace("configs");
   await t.step("EX-11 M2-01 a namespace config without a cluster config is refused", async () => {
     const lonely = { name: "lonely", namespace, spec: { priority: 1, plugins: {} } };

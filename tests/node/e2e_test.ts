@@ -13,10 +13,10 @@ import { PUSH_SECRET } from "./support/image_build_objects.ts";
 import {
   configure,
   ensureDaemonImage,
-  ensureImage,
   install,
   kubectl,
   ON_NATIVE_NODES,
+  plainRegistry,
   uninstall,
 } from "./support/install.ts";
 import { type OpenLab, openLab } from "./support/open_lab.ts";
@@ -74,14 +74,12 @@ async function playOpenShift(lab: OpenLab, { registry }: ImageBuildBed): Promise
 }
 
 async function installAll(lab: OpenLab, { registry }: ImageBuildBed): Promise<void> {
-  const [image, daemon] = [await ensureImage(lab), await ensureDaemonImage(lab)];
+  const daemon = await ensureDaemonImage(lab);
   await mountTracefs(lab);
   const trusted = [{ op: "add", path: "/data", value: { "ca-bundle.crt": registry.caPem } }];
   await install(lab, {
-    image,
     components: COMPONENTS,
-    args: [`--insecure-registry=${lab.lab.registry}`, `--exec-format-image=${daemon}`],
-    patch: ON_NATIVE_NODES,
+    args: [plainRegistry(lab), `--exec-format-image=${daemon}`],
     others: [
       { kind: "ConfigMap", name: `${BUILDS}-trusted-ca`, patch: trusted },
       ...[BUILDS, "archway-upgrades"].map((name) => ({ kind: "Deployment", name, patch: ON_NATIVE_NODES })),
@@ -94,7 +92,6 @@ Deno.test("node: test:e2e checks an installation with a user's rights, and clean
   ignore: lacks("nodes"),
 }, async (t) => {
   await using lab = await openLab();
-  const image = await ensureImage(lab);
   const kubeconfig = await openUser(lab);
   const common = ["--kubeconfig", kubeconfig, "--run", "--timeout", "90"];
 
@@ -107,7 +104,7 @@ Deno.test("node: test:e2e checks an installation with a user's rights, and clean
     assert.match(bare.err, /the API group multiarch\.openshift\.io is unknown here\. Install it first/);
   });
 
-  await install(lab, { image, args: [`--insecure-registry=${lab.lab.registry}`], patch: ON_NATIVE_NODES });
+  await install(lab);
   await t.step("reports that there is no config", async () => {
     const { code, err } = await run(lab, common);
     assert.equal(code, 3);

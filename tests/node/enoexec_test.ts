@@ -32,11 +32,10 @@ import { assertNothingLeft } from "./support/invariants.ts";
 import {
   configure,
   ensureDaemonImage,
-  ensureImage,
   install,
   kubectl,
   NAMESPACE,
-  ON_NATIVE_NODES,
+  plainRegistry,
   uninstall,
 } from "./support/install.ts";
 import { type OpenLab, openLab } from "./support/open_lab.ts";
@@ -151,11 +150,7 @@ async function assertTied(lab: OpenLab): Promise<void> {
 /** What kubelets show of images that are wrong for n1, and how the report of each begins. */
 const SHOWN = [
   ["arm-single", /"terminated":\{[^}]*"exitCode":(?:1|255)\b/, "is running a binary incompatible with"],
-  [
-    "arm-index",
-    /"waiting":\{[^}]*no match for platform in manifest/,
-    "cannot run: its image has nothing for",
-  ],
+  ["arm-index", /"waiting":\{[^}]*no match for platform in manifest/, "cannot run: its image has nothing for"],
 ] as const;
 
 /** With no daemon anywhere the pod's status is enough: a program that was refused, and an image that was. */
@@ -235,10 +230,9 @@ Deno.test("node: exec format errors become events on pods within seconds, whoeve
   ignore: lacks("nodes") || lacks("tracing"),
 }, async (t) => {
   await using lab = await openLab();
-  const [image, daemon] = [await ensureImage(lab), await ensureDaemonImage(lab)];
+  const args = [plainRegistry(lab), `--exec-format-image=${await ensureDaemonImage(lab)}`];
   await mountTracefs(lab);
-  const args = [`--insecure-registry=${lab.lab.registry}`, `--exec-format-image=${daemon}`];
-  await install(lab, { image, components: COMPONENTS, args, patch: ON_NATIVE_NODES });
+  await install(lab, { components: COMPONENTS, args });
   const namespace = await lab.createNamespace("enoexec");
   await t.step("without a daemon, by the status of the pod alone: a refused program, a refused image", async () => {
     await configure(lab, plugin(false));
@@ -279,13 +273,8 @@ Deno.test("node: exec format errors become events on pods within seconds, whoeve
     const pod = await startWrongEphemeral(lab, namespace);
     await assertReported(bed, pod, { ...app, container: "debug", list, node: "n1" });
   });
-  for (
-    const [row, call, program] of [["195 ", "execve", ZEROS], ["", "execve", FOREIGN], [
-      "",
-      "execveat",
-      FOREIGN,
-    ]] as const
-  ) {
+  const later = [["195 ", "execve", ZEROS], ["", "execve", FOREIGN], ["", "execveat", FOREIGN]] as const;
+  for (const [row, call, program] of later) {
     const what = program === ZEROS ? "a kibibyte of zeros" : "a program";
     await t.step(`${row}${what} that a container starts later, by ${call}`, async () => {
       const pod = await startLater(lab, { namespace, call, program });
@@ -304,10 +293,7 @@ Deno.test("node: exec format errors become events on pods within seconds, whoeve
     return assertTied(lab);
   });
   for (const left of CAPABILITIES) {
-    await t.step(
-      `without the capability ${left} the daemon sees nothing, and reports why`,
-      () => assertNeeds(lab, left),
-    );
+    await t.step(`without the capability ${left} the daemon sees nothing, and says why`, () => assertNeeds(lab, left));
   }
   await t.step("of 200 failing starts a minute none is lost, at 5 % of a core or less", () => {
     return assertLosesNone(events, burst);
@@ -324,17 +310,9 @@ Deno.test("node: exec format errors become events on pods within seconds, whoeve
   await t.step("switched off, the daemons go; uninstalled, nothing is left", async () => {
     await configure(lab, plugin(false));
     await kubectl(lab, "-n", NAMESPACE, "wait", "--for=delete", "daemonset/enoexec-event-daemon", "--timeout=120s");
+    const finalizers = ["get", "deployment/archway", "-o", "jsonpath={.metadata.finalizers}"];
     await waitUntil("the Deployment to be let go", async () => {
-      return await kubectl(
-        lab,
-        "-n",
-        NAMESPACE,
-        "get",
-        "deployment/archway",
-        "-o",
-        "jsonpath={.metadata.finalizers}",
-      ) ===
-        "";
+      return await kubectl(lab, "-n", NAMESPACE, ...finalizers) === "";
     }, { deadlineMs: 90_000 });
     await uninstall(lab, { components: COMPONENTS });
     await assertNothingLeft(lab);

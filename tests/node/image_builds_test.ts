@@ -13,7 +13,7 @@ import { waitUntil } from "../cluster/support/wait.ts";
 import { assertNothingLeft } from "./support/invariants.ts";
 import { POOL, POOL_FILE } from "./support/image_build_objects.ts";
 import { BUILDS, type ImageBuildBed, openImageBuildBed, waitForImage, wantImage } from "./support/image_build_bed.ts";
-import { ensureImage, install, kubectl, NAMESPACE, ON_NATIVE_NODES, uninstall } from "./support/install.ts";
+import { install, kubectl, NAMESPACE, ON_NATIVE_NODES, uninstall } from "./support/install.ts";
 import { type OpenLab, openLab } from "./support/open_lab.ts";
 import { auditLength, refusedSince } from "./support/refusals.ts";
 
@@ -33,9 +33,7 @@ async function installBuilds(lab: OpenLab, { registry }: ImageBuildBed): Promise
     ...ON_NATIVE_NODES,
   ];
   await install(lab, {
-    image: await ensureImage(lab),
     components: COMPONENTS,
-    patch: ON_NATIVE_NODES,
     others: [
       { kind: "ConfigMap", name: `${BUILDS}-trusted-ca`, patch: trusted },
       { kind: "Deployment", name: BUILDS, patch: deployment },
@@ -180,14 +178,8 @@ Deno.test("node: image builds: each architecture is built on a node of its own, 
     for (const [arch, node] of nodes) assert.equal(archOf.get(node), arch, node);
   });
   await t.step("P-002 two nodes of amd64 and one of arm64: pool and ConfigMap say so", async () => {
-    const pool = [
-      "get",
-      "machineconfigpool",
-      POOL,
-      "-o",
-      "jsonpath={.metadata.annotations.archway\\.dev/architectures}",
-    ];
-    assert.equal(await kubectl(lab, ...pool), "amd64,arm64");
+    const annotation = "jsonpath={.metadata.annotations.archway\\.dev/architectures}";
+    assert.equal(await kubectl(lab, "get", "machineconfigpool", POOL, "-o", annotation), "amd64,arm64");
     const map = ["get", "configmap", "archway-architectures", "-o", `jsonpath={.data.${POOL}}`];
     const { set, nodeCounts } = JSON.parse(await kubectl(lab, "-n", BUILD_NAMESPACE, ...map));
     assert.deepEqual({ set, nodeCounts }, { set: ["amd64", "arm64"], nodeCounts: { amd64: 2, arm64: 1 } });

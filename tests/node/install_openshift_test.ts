@@ -217,27 +217,23 @@ async function walkPages(t: Deno.TestContext, lab: OpenLab, shell: PasteShell): 
   await t.step("image builds go with their manifests", () => assertRemoved(lab, shell, NAMESPACE));
 }
 
-Deno.test(
-  "node: upgrades and image builds install by the kustomizations of their pages, work within their rights, and go",
+Deno.test("node: upgrades and image builds install as their pages say, work within their rights, and go", {
+  ignore: lacks("nodes") || lacks("go"),
+}, async (t) => {
+  await using lab = await openLab();
+  const image = await ensureImage(lab);
+  // The pages' kustomizations say nothing of nodes, and the entry point of the image does not run on the emulated one.
+  await kubectl(lab, "cordon", "n2");
   {
-    ignore: lacks("nodes") || lacks("go"),
-  },
-  async (t) => {
-    await using lab = await openLab();
-    const image = await ensureImage(lab);
-    // The pages' kustomizations say nothing of nodes, and the entry point of the image does not run on the emulated one.
-    await kubectl(lab, "cordon", "n2");
-    {
-      await using _openShift = await playOpenShift(lab);
-      await using shell = await openPasteShell(lab);
-      // What a release writes of an image that was built and pushed.
-      const [, newName, newTag] = /^(.*):([^:/]+)$/.exec(image) ?? [];
-      const component = { apiVersion: "kustomize.config.k8s.io/v1alpha1", kind: "Component" };
-      const images = [{ name: "registry.example.com/archway", newName, newTag }];
-      await shell.paste("mkdir -p dist/release");
-      await shell.write("dist/release/kustomization.yaml", JSON.stringify({ ...component, images }));
-      await walkPages(t, lab, shell);
-    }
-    await kubectl(lab, "uncordon", "n2");
-  },
-);
+    await using _openShift = await playOpenShift(lab);
+    await using shell = await openPasteShell(lab);
+    // What a release writes of an image that was built and pushed.
+    const [, newName, newTag] = /^(.*):([^:/]+)$/.exec(image) ?? [];
+    const component = { apiVersion: "kustomize.config.k8s.io/v1alpha1", kind: "Component" };
+    const images = [{ name: "registry.example.com/archway", newName, newTag }];
+    await shell.paste("mkdir -p dist/release");
+    await shell.write("dist/release/kustomization.yaml", JSON.stringify({ ...component, images }));
+    await walkPages(t, lab, shell);
+  }
+  await kubectl(lab, "uncordon", "n2");
+});

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { lacks } from "../support/needs.ts";
 import { conditionOf, isTrue, read } from "../cluster/support/cluster_access.ts";
-import { assertConfined, assertNothingLeft } from "./support/invariants.ts";
+import { assertConfined, assertNothingLeft, rolledOut } from "./support/invariants.ts";
 import { kubectl, NAMESPACE } from "./support/install.ts";
 import { type OpenLab, openLab } from "./support/open_lab.ts";
 import { commandsOf, openPasteShell, shellBlockOf } from "./support/pasted.ts";
@@ -26,61 +26,51 @@ async function heldSinceMs(lab: OpenLab, path: string): Promise<number> {
   return Date.parse(String(read(conditionOf(body, "Available"), "lastTransitionTime")));
 }
 
-Deno.test(
-  "node: README's install block, pasted as it is, makes Archway work within 10 s, and its uninstall leaves nothing",
-  {
-    ignore: lacks("nodes"),
-  },
-  async (t) => {
-    await using lab = await openLab();
-    const readme = await Deno.readTextFile(README);
-    const page = await Deno.readTextFile(INSTALL);
-    // Times hold on native nodes, and the block says nothing of nodes.
-    await kubectl(lab, "cordon", "n2");
-    const namespace = await lab.createNamespace("pasted");
-    await using shell = await openPasteShell(lab);
+Deno.test("node: README's install block, pasted as it is, works within 10 s, and its uninstall leaves nothing", {
+  ignore: lacks("nodes"),
+}, async (t) => {
+  await using lab = await openLab();
+  const readme = await Deno.readTextFile(README);
+  const page = await Deno.readTextFile(INSTALL);
+  // Times hold on native nodes, and the block says nothing of nodes.
+  await kubectl(lab, "cordon", "n2");
+  const namespace = await lab.createNamespace("pasted");
+  await using shell = await openPasteShell(lab);
 
-    await t.step("install: everything is Available within 10 s of the images being there", async () => {
-      const said = await shell.paste(
-        // The only name that a user puts in.
-        shellBlockOf(readme, "Install on a cluster").replace("registry.example.com", lab.lab.registry),
-      );
-      assert.match(said, /successfully rolled out[\s\S]*condition met\n/);
-      const from = await imagesThereMs(lab);
-      const deployment = `/apis/apps/v1/namespaces/${NAMESPACE}/deployments/archway`;
-      const until = Math.max(await heldSinceMs(lab, deployment), await heldSinceMs(lab, CONFIG));
-      assert.ok(until - from <= 10_000, `${until - from} ms`);
-    });
-    await t.step("a pod is gated through the Service, and runs where its image can", async () => {
-      // As docs/registries.md says of a registry without TLS.
-      const declared = `ARCHWAY_INSECURE_REGISTRY=${lab.lab.registry}`;
-      await kubectl(lab, "-n", NAMESPACE, "set", "env", "deployment/archway", declared);
-      await kubectl(lab, "-n", NAMESPACE, "rollout", "status", "deployment/archway", "--timeout=120s");
-      await kubectl(lab, "uncordon", "n2");
-      await lab.createPods(namespace, [{ name: "arm", image: "arm-single", args: ["hello"] }]);
-      assert.equal(await lab.logOfEnded(namespace, "arm"), "hello from linux/arm64\n");
-      const labels = read(
-        await lab.get(`/api/v1/namespaces/${namespace}/pods/arm`),
-        "metadata",
-        "labels",
-      );
-      assert.equal(read(labels, "multiarch.openshift.io/scheduling-gate"), "removed");
-    });
-    await t.step("the replicas are confined, and archway is a command in their image", async () => {
-      await assertConfined(await listReplicas(lab));
-      const [command = ""] = commandsOf(page, "**Commands** run in a replica").filter((text) =>
-        text.includes(" exec ")
-      );
-      const said = await shell.paste(command.replace("pod/NAME", "pod/arm").replace("NAMESPACE", namespace));
-      assert.match(said, new RegExp(`Pod +${namespace}/arm\n[^]*\\{arm64\\}`));
-    });
-    await t.step("uninstall: the commands in their order", async () => {
-      const [local = "", config = "", manifests = ""] = commandsOf(page, "**Uninstall**, in this order");
-      assert.deepEqual([local, config, manifests].map((command) => command.split(" ")[2]), [
-        ...["podplacementconfigs", "clusterpodplacementconfig", "-f"],
-      ]);
-      await shell.paste(`${local}\n${config}\n${manifests}`);
-      await assertNothingLeft(lab);
-    });
-  },
-);
+  await t.step("install: everything is Available within 10 s of the images being there", async () => {
+    const said = await shell.paste(
+      // The only name that a user puts in.
+      shellBlockOf(readme, "Install on a cluster").replace("registry.example.com", lab.lab.registry),
+    );
+    assert.match(said, /successfully rolled out[\s\S]*condition met\n/);
+    const from = await imagesThereMs(lab);
+    const deployment = `/apis/apps/v1/namespaces/${NAMESPACE}/deployments/archway`;
+    const until = Math.max(await heldSinceMs(lab, deployment), await heldSinceMs(lab, CONFIG));
+    assert.ok(until - from <= 10_000, `${until - from} ms`);
+  });
+  await t.step("a pod is gated through the Service, and runs where its image can", async () => {
+    // As docs/registries.md says of a registry without TLS.
+    const declared = `ARCHWAY_INSECURE_REGISTRY=${lab.lab.registry}`;
+    await kubectl(lab, "-n", NAMESPACE, "set", "env", "deployment/archway", declared);
+    await rolledOut(lab);
+    await kubectl(lab, "uncordon", "n2");
+    await lab.createPods(namespace, [{ name: "arm", image: "arm-single", args: ["hello"] }]);
+    assert.equal(await lab.logOfEnded(namespace, "arm"), "hello from linux/arm64\n");
+    const arm = await lab.get(`/api/v1/namespaces/${namespace}/pods/arm`);
+    assert.equal(read(arm, "metadata", "labels", "multiarch.openshift.io/scheduling-gate"), "removed");
+  });
+  await t.step("the replicas are confined, and archway is a command in their image", async () => {
+    await assertConfined(await listReplicas(lab));
+    const [command = ""] = commandsOf(page, "**Commands** run in a replica").filter((text) => text.includes(" exec "));
+    const said = await shell.paste(command.replace("pod/NAME", "pod/arm").replace("NAMESPACE", namespace));
+    assert.match(said, new RegExp(`Pod +${namespace}/arm\n[^]*\\{arm64\\}`));
+  });
+  await t.step("uninstall: the commands in their order", async () => {
+    const [local = "", config = "", manifests = ""] = commandsOf(page, "**Uninstall**, in this order");
+    assert.deepEqual([local, config, manifests].map((command) => command.split(" ")[2]), [
+      ...["podplacementconfigs", "clusterpodplacementconfig", "-f"],
+    ]);
+    await shell.paste(`${local}\n${config}\n${manifests}`);
+    await assertNothingLeft(lab);
+  });
+});

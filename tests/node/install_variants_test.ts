@@ -5,7 +5,7 @@ import { lacks } from "../support/needs.ts";
 import { read } from "../cluster/support/cluster_access.ts";
 import { defineKinds, type ForeignKind, injectCa, keepCertificate, keepTrustedCa } from "./support/foreign_apis.ts";
 import { assertNothingLeft } from "./support/invariants.ts";
-import { configure, ensureImage, install, kubectl, NAMESPACE, ON_NATIVE_NODES, uninstall } from "./support/install.ts";
+import { configure, install, kubectl, NAMESPACE, uninstall } from "./support/install.ts";
 import { type OpenLab, openLab } from "./support/open_lab.ts";
 import { auditLength, refusedSince } from "./support/refusals.ts";
 
@@ -106,42 +106,34 @@ async function prepare(lab: OpenLab, { certificates, components }: Variant): Pro
   return pem;
 }
 
-Deno.test(
-  "node: every overlay, and each component that no other test has, installs, places a pod within its rights, uninstalls",
-  {
-    ignore: lacks("nodes"),
-  },
-  async (t) => {
-    await using lab = await openLab();
-    const image = await ensureImage(lab);
-    await t.step("none is left out", async () => {
-      const overlays = VARIANTS.map(({ kustomization }) => kustomization).filter((name) =>
-        name.startsWith("overlays/")
-      );
-      assert.deepEqual(overlays.map((name) => name.slice("overlays/".length)).sort(), await foldersOf("overlays"));
-      const components = [...VARIANTS.flatMap((variant) => variant.components), ...Object.keys(ELSEWHERE)];
-      assert.deepEqual(components.sort(), await foldersOf("components"));
-      for (const [name, file] of Object.entries(ELSEWHERE)) {
-        assert.ok((await Deno.readTextFile(`${ROOT}${file}`)).includes(name), file);
-      }
-    });
-    for (const variant of VARIANTS) {
-      const { kustomization, components, needs, componentNeeds = [], certificates } = variant;
-      await t.step([kustomization, ...components].join(" + "), async () => {
-        const before = await auditLength(lab);
-        assert.deepEqual([...await unknownKinds(lab, kustomization)].sort(), [...needs].sort());
-        await using _kinds = await defineKinds(lab, [...needs, ...componentNeeds]);
-        const pem = await prepare(lab, variant);
-        const args = [`--insecure-registry=${lab.lab.registry}`];
-        await install(lab, { image, kustomization, components, args, patch: ON_NATIVE_NODES });
-        const isInjected = certificates === "openshift";
-        if (isInjected) await injectCa(lab, pem, "checks");
-        await Promise.all([configure(lab), ...(isInjected ? [injectCa(lab, pem, "gate")] : [])]);
-        await assertPlaces(lab);
-        assert.deepEqual(await refusedSince(lab, before), []);
-        await uninstall(lab, { kustomization, components });
-        await assertNothingLeft(lab);
-      });
+Deno.test("node: every overlay and each other component installs, places a pod within its rights, uninstalls", {
+  ignore: lacks("nodes"),
+}, async (t) => {
+  await using lab = await openLab();
+  await t.step("none is left out", async () => {
+    const overlays = VARIANTS.map(({ kustomization }) => kustomization).filter((name) => name.startsWith("overlays/"));
+    assert.deepEqual(overlays.map((name) => name.slice("overlays/".length)).sort(), await foldersOf("overlays"));
+    const components = [...VARIANTS.flatMap((variant) => variant.components), ...Object.keys(ELSEWHERE)];
+    assert.deepEqual(components.sort(), await foldersOf("components"));
+    for (const [name, file] of Object.entries(ELSEWHERE)) {
+      assert.ok((await Deno.readTextFile(`${ROOT}${file}`)).includes(name), file);
     }
-  },
-);
+  });
+  for (const variant of VARIANTS) {
+    const { kustomization, components, needs, componentNeeds = [], certificates } = variant;
+    await t.step([kustomization, ...components].join(" + "), async () => {
+      const before = await auditLength(lab);
+      assert.deepEqual([...await unknownKinds(lab, kustomization)].sort(), [...needs].sort());
+      await using _kinds = await defineKinds(lab, [...needs, ...componentNeeds]);
+      const pem = await prepare(lab, variant);
+      await install(lab, { kustomization, components });
+      const isInjected = certificates === "openshift";
+      if (isInjected) await injectCa(lab, pem, "checks");
+      await Promise.all([configure(lab), ...(isInjected ? [injectCa(lab, pem, "gate")] : [])]);
+      await assertPlaces(lab);
+      assert.deepEqual(await refusedSince(lab, before), []);
+      await uninstall(lab, { kustomization, components });
+      await assertNothingLeft(lab);
+    });
+  }
+});

@@ -27,8 +27,7 @@ Deno.test("node: a replica on the emulated arm64 node is ready within 120 s, gat
   await using lab = await openLab();
   const image = await ensureImage(lab);
   const startedMs = performance.now();
-  const args = [`--insecure-registry=${lab.lab.registry}`];
-  await install(lab, { image, args, patch: EMULATED, rolloutSeconds: 300 });
+  await install(lab, { image, patch: EMULATED, rolloutSeconds: 300 });
   const seconds = (performance.now() - startedMs) / 1_000;
   await configure(lab);
   const replicas = await listReplicas(lab);

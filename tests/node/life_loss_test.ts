@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { lacks } from "../support/needs.ts";
 import { waitUntil } from "../cluster/support/wait.ts";
 import { assertHeld, findLeader, holdDuring, readyAndLed, rolledOut } from "./support/invariants.ts";
-import { configure, ensureImage, install, kubectl, NAMESPACE, ON_NATIVE_NODES, uninstall } from "./support/install.ts";
+import { configure, install, kubectl, NAMESPACE, uninstall } from "./support/install.ts";
 import { LAB_NODES } from "./support/lab.ts";
 import { type OpenLab, openLab } from "./support/open_lab.ts";
 import { killNode, startControlPlane, startNode, stopControlPlane } from "./support/outages.ts";
@@ -38,9 +38,8 @@ Deno.test("node: pods are placed on while the node of the leader dies, and after
   ignore: lacks("nodes"),
 }, async (t) => {
   await using lab = await openLab();
-  const image = await ensureImage(lab);
   await addFakeNodes(lab);
-  await install(lab, { image, args: [`--insecure-registry=${lab.lab.registry}`], patch: ON_NATIVE_NODES });
+  await install(lab);
   await configure(lab);
 
   await t.step(
@@ -80,16 +79,8 @@ Deno.test("node: pods are placed on while the node of the leader dies, and after
       await readyAndLed(again);
     });
     assertHeld(result);
-    const gates = await kubectl(
-      again,
-      "-n",
-      NAMESPACE,
-      "get",
-      "pods",
-      "-o",
-      "jsonpath={.items[*].spec.schedulingGates}",
-    );
-    assert.equal(gates.trim(), "");
+    const gates = ["get", "pods", "-o", "jsonpath={.items[*].spec.schedulingGates}"];
+    assert.equal((await kubectl(again, "-n", NAMESPACE, ...gates)).trim(), "");
     // Machines that come back keep the pods that they had.
     assert.deepEqual(await nodesOfReplicas(again), NATIVE);
     // The API server finds a replica's address some time after the replica is ready: until then its calls stay unanswered.

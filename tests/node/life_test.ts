@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { lacks } from "../support/needs.ts";
 import { waitUntil } from "../cluster/support/wait.ts";
-import { configure, ensureImage, install, kubectl, NAMESPACE, ON_NATIVE_NODES, uninstall } from "./support/install.ts";
+import { configure, install, kubectl, NAMESPACE, uninstall } from "./support/install.ts";
 import { assertNothingLeft, findLeader, holdDuring, readyAndLed, rolledOut } from "./support/invariants.ts";
 import { type OpenLab, openLab } from "./support/open_lab.ts";
 import { listReplicas, pidsOf, type Replica } from "./support/replicas.ts";
@@ -33,9 +33,8 @@ Deno.test("node: nothing is stuck or misplaced while Archway is rolled out, kill
   ignore: lacks("nodes"),
 }, async (t) => {
   await using lab = await openLab();
-  const image = await ensureImage(lab);
   await addFakeNodes(lab);
-  await install(lab, { image, args: [`--insecure-registry=${lab.lab.registry}`], patch: ON_NATIVE_NODES });
+  await install(lab);
   await configure(lab);
 
   await t.step("the two replicas are on two nodes", async () => {

@@ -4,7 +4,7 @@ import { createPullSecret, listPodEvents, listPods, type PodOutcome } from "../c
 import type { RealRegistry } from "../cluster/support/registry.ts";
 import { waitUntil } from "../cluster/support/wait.ts";
 import { settle } from "./support/fates.ts";
-import { configure, ensureImage, install, kubectl, NAMESPACE, ON_NATIVE_NODES, uninstall } from "./support/install.ts";
+import { configure, install, kubectl, NAMESPACE, plainRegistry, uninstall } from "./support/install.ts";
 import { mirrorOnNodes, openNodeRegistry, readDigests, renderRegistriesConf } from "./support/node_registries.ts";
 import { type OpenLab, openLab } from "./support/open_lab.ts";
 import { createWorkloads, type ImagePlaces, POD_COUNT, WORKLOADS } from "./support/workloads.ts";
@@ -125,7 +125,6 @@ Deno.test("node: every container of every kind of workload runs with Archway, an
   ignore: lacks("nodes"),
 }, async (t) => {
   await using lab = await openLab();
-  const image = await ensureImage(lab);
   await using locked = await openNodeRegistry(lab, { tls: false, auth: "htpasswd", images: ["multi", "arm-single"] });
   await mirrorOnNodes(lab, MIRRORED);
   const places = await placesOf(lab, locked);
@@ -145,8 +144,8 @@ Deno.test("node: every container of every kind of workload runs with Archway, an
     await kubectl(lab, "create", "namespace", NAMESPACE);
     const conf = `--from-literal=registries.conf=${renderRegistriesConf(lab, MIRRORED)}`;
     await kubectl(lab, "-n", NAMESPACE, "create", "configmap", "archway-registries-conf", conf);
-    const args = [`--insecure-registry=${lab.lab.registry}`, `--insecure-registry=${locked.host}`];
-    await install(lab, { image, args, components: ["registries-conf"], patch: ON_NATIVE_NODES });
+    const args = [plainRegistry(lab), `--insecure-registry=${locked.host}`];
+    await install(lab, { args, components: ["registries-conf"] });
     await configure(lab, SCORING);
   });
 
@@ -162,12 +161,11 @@ Deno.test("node: every container of every kind of workload runs with Archway, an
     }, { deadlineMs: 120_000, intervalMs: 2_000 });
     assert.deepEqual(fates.length, POD_COUNT);
     const counts = `${POD_COUNT} pods of ${WORKLOADS.length} workloads`;
-    for (
-      const [page, says] of [
-        ["README.md", `${counts} run with it, at least ${FAIL_WITHOUT} fail without`],
-        ["CONTRIBUTING.md", counts],
-      ] as const
-    ) {
+    const told = {
+      "README.md": `${counts} run with it, at least ${FAIL_WITHOUT} fail without`,
+      "CONTRIBUTING.md": counts,
+    };
+    for (const [page, says] of Object.entries(told)) {
       const text = await Deno.readTextFile(new URL(`../../${page}`, import.meta.url));
       assert.ok(text.replaceAll(/\s+/g, " ").includes(says), page);
     }

@@ -6,7 +6,7 @@ import type { RealRegistry, RegistryOptions } from "../cluster/support/registry.
 import { waitUntil } from "../cluster/support/wait.ts";
 import { installChart, uninstallChart } from "./support/helm_release.ts";
 import { assertNothingLeft, rolledOut } from "./support/invariants.ts";
-import { configure, ensureImage, install, kubectl, NAMESPACE, ON_NATIVE_NODES, uninstall } from "./support/install.ts";
+import { configure, ensureImage, install, kubectl, NAMESPACE, uninstall } from "./support/install.ts";
 import { mirrorOnNodes, openNodeRegistry, renderRegistriesConf, trustOnNodes } from "./support/node_registries.ts";
 import { type OpenLab, openLab } from "./support/open_lab.ts";
 import { auditLength, refusedSince } from "./support/refusals.ts";
@@ -148,45 +148,39 @@ async function assertEach(
   for (const [kind, pod] of started) await t.step(kind, () => assertRan(lab, pod));
 }
 
-Deno.test(
-  "node: pods run from registries with a private CA, a certificate of their own, pull secrets, plain HTTP, a Service and a mirror",
-  {
-    ignore: lacks("nodes"),
-  },
-  async (t) => {
-    await using lab = await openLab();
-    const image = await ensureImage(lab);
-    const patch = ON_NATIVE_NODES;
-    await using registries = await openRegistries(lab);
-    const { issued, selfSigned, plain, locked, inside } = registries;
-    await kubectl(lab, "create", "namespace", NAMESPACE);
-    await createConfigMaps(lab, registries);
+Deno.test("node: pods run from registries with any CA, pull secrets, plain HTTP, by a Service and by a mirror", {
+  ignore: lacks("nodes"),
+}, async (t) => {
+  await using lab = await openLab();
+  await using registries = await openRegistries(lab);
+  const { issued, selfSigned, plain, locked, inside } = registries;
+  await kubectl(lab, "create", "namespace", NAMESPACE);
+  await createConfigMaps(lab, registries);
 
-    await t.step("the ConfigMap archway-registry-ca and the component registry-ca", async () => {
-      await install(lab, { image, patch, components: ["registry-ca"] });
-      await configure(lab);
-    });
-    await assertEach(t, lab, {
-      "TLS, issued by a private CA": issued.host,
-      "TLS, a certificate of its own": selfSigned.host,
-    });
+  await t.step("the ConfigMap archway-registry-ca and the component registry-ca", async () => {
+    await install(lab, { args: [], components: ["registry-ca"] });
+    await configure(lab);
+  });
+  await assertEach(t, lab, {
+    "TLS, issued by a private CA": issued.host,
+    "TLS, a certificate of its own": selfSigned.host,
+  });
 
-    await t.step("--insecure-registry by the environment", async () => {
-      const hosts = [plain.host, locked.host, inside].join();
-      await install(lab, { image, patch });
-      await kubectl(lab, "-n", NAMESPACE, "set", "env", "deployment/archway", `ARCHWAY_INSECURE_REGISTRY=${hosts}`);
-      await rolledOut(lab);
-    });
-    await assertEach(t, lab, { "plain HTTP": plain.host, "inside of the cluster, by its Service": inside });
-    await t.step("a login: imagePullSecrets of the pod, and of its ServiceAccount", () => assertLogins(lab, locked));
+  await t.step("--insecure-registry by the environment", async () => {
+    const hosts = [plain.host, locked.host, inside].join();
+    await install(lab, { args: [] });
+    await kubectl(lab, "-n", NAMESPACE, "set", "env", "deployment/archway", `ARCHWAY_INSECURE_REGISTRY=${hosts}`);
+    await rolledOut(lab);
+  });
+  await assertEach(t, lab, { "plain HTTP": plain.host, "inside of the cluster, by its Service": inside });
+  await t.step("a login: imagePullSecrets of the pod, and of its ServiceAccount", () => assertLogins(lab, locked));
 
-    await t.step("a mirror: the ConfigMap archway-registries-conf and the component registries-conf", async () => {
-      await install(lab, { image, patch, components: ["registries-conf"] });
-      await assertRan(lab, await startFrom(lab, MIRRORED));
-    });
-    await t.step("uninstalled, nothing of it is left", () => uninstall(lab));
-  },
-);
+  await t.step("a mirror: the ConfigMap archway-registries-conf and the component registries-conf", async () => {
+    await install(lab, { args: [], components: ["registries-conf"] });
+    await assertRan(lab, await startFrom(lab, MIRRORED));
+  });
+  await t.step("uninstalled, nothing of it is left", () => uninstall(lab));
+});
 
 /** What a page's table of registries says to set with Helm for a kind. Pure. */
 function helmCellOf(page: string, kind: string): string {

@@ -6,7 +6,7 @@ import { read } from "../cluster/support/cluster_access.ts";
 import { FROZEN, refuseUpdates } from "../cluster/support/refused_updates.ts";
 import { archwayRequests, taintsByNode, waitForPhase, waitForTaints } from "../cluster/support/taint_bed.ts";
 import { waitUntil } from "../cluster/support/wait.ts";
-import { configure, ensureImage, install, kubectl, ON_NATIVE_NODES, uninstall } from "./support/install.ts";
+import { configure, install, kubectl, uninstall } from "./support/install.ts";
 import { type OpenLab, openLab } from "./support/open_lab.ts";
 import { killNode, startNode } from "./support/outages.ts";
 
@@ -26,7 +26,6 @@ Deno.test("node: architecture taints: what runs stays, new pods run, a kubelet r
   ignore: lacks("nodes"),
 }, async (t) => {
   await using lab = await openLab();
-  const image = await ensureImage(lab);
   const namespace = await lab.createNamespace("taints");
   const before = [["on-amd", "amd64"], ["on-arm", "arm64"]] as const;
   await lab.createPods(namespace, before.map(([name, arch]) => ({ name, image: "multi", args: ["pause"], arch })));
@@ -36,17 +35,11 @@ Deno.test("node: architecture taints: what runs stays, new pods run, a kubelet r
     });
   }
   const stood = await Promise.all(before.map(([name]) => standing(lab, namespace, name)));
-  const args = [`--insecure-registry=${lab.lab.registry}`];
-  await install(lab, { image, args, components: COMPONENTS, patch: ON_NATIVE_NODES });
+  await install(lab, { components: COMPONENTS });
   await configure(lab, { namespaceSelector: { matchExpressions: [{ key: "unseen", operator: "DoesNotExist" }] } });
   await t.step("every node gets its taint, and no running pod is touched by it", async () => {
-    await kubectl(
-      lab,
-      "wait",
-      "--for=condition=ArchitectureTaints",
-      "clusterpodplacementconfig/cluster",
-      "--timeout=120s",
-    );
+    const isDone = "--for=condition=ArchitectureTaints";
+    await kubectl(lab, "wait", isDone, "clusterpodplacementconfig/cluster", "--timeout=120s");
     assert.deepEqual(await taintsByNode(lab), RIGHT);
     assert.deepEqual(await Promise.all(before.map(([name]) => standing(lab, namespace, name))), stood);
   });

@@ -14,7 +14,7 @@ import {
   renderReferenceWebhook,
 } from "../cluster/support/reference.ts";
 import { waitUntil } from "../cluster/support/wait.ts";
-import { ensureImage, install, kubectl, ON_NATIVE_NODES } from "./support/install.ts";
+import { install, kubectl, plainRegistry } from "./support/install.ts";
 import { type OpenLab, openLab } from "./support/open_lab.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
@@ -85,13 +85,11 @@ Deno.test("node: what the Multiarch Tuning Operator leaves is taken over, and ha
   ignore: lacks("nodes"),
 }, async (t) => {
   await using lab = await openLab();
-  const image = await ensureImage(lab);
   const namespace = await lab.createNamespace("taken");
   await layOut(lab, namespace);
 
   await t.step("taken over: its gated pods run where their images do, its Deployment can go", async () => {
-    const args = [`--insecure-registry=${lab.lab.registry}`, "--max-gate-age=600s"];
-    await install(lab, { image, components: ["migration"], args, patch: ON_NATIVE_NODES });
+    await install(lab, { components: ["migration"], args: [plainRegistry(lab), "--max-gate-age=600s"] });
     await runStep(lab, 3, ["kubectl -n archway-system rollout status", "kubectl wait"]);
     const running = ({ phase }: { readonly phase: string }): boolean => phase === "Running";
     const pods = await waitForPods(lab, namespace, { count: 3, until: running, deadlineMs: 90_000 });
@@ -114,10 +112,7 @@ Deno.test("node: what the Multiarch Tuning Operator leaves is taken over, and ha
     await runWayBack(lab);
     assert.ok(await isGated());
     assert.deepEqual(await finalizersOf(lab, CONFIG), [Finalizer.podPlacement]);
-    assert.equal(
-      read(await lab.get(CONFIG), "spec", "fallbackArchitecture"),
-      "amd64",
-    );
+    assert.equal(read(await lab.get(CONFIG), "spec", "fallbackArchitecture"), "amd64");
     const kinds = "namespaces,clusterroles,clusterrolebindings,validatingwebhookconfigurations";
     assert.doesNotMatch(await kubectl(lab, "get", kinds, "-o", "name"), /archway/);
   });

@@ -79,40 +79,36 @@ async function startContainer({ lab, type }: LabShell, name: string): Promise<vo
   await waitUntil("a container to run", async () => (await programsOf(name)).has("app"), { deadlineMs: 120_000 });
 }
 
-Deno.test(
-  "node: a lab whose runner is killed by SIGKILL leaves no process, cgroup, mount, file or kernel setting behind",
-  {
-    ignore: lacks("nodes"),
-  },
-  async (t) => {
-    const name = `${labName()}-killed`;
-    const sysctls = await readSysctls();
-    try {
-      await using first = await openLabShell(name);
-      await startContainer(first, name);
-      const programs = await programsOf(name);
-      for (const program of ["deno", "etcd", "kube-apiserver", "kubelet", "containerd", "docker-registry"]) {
-        assert.ok(programs.has(program), `${program} of ${[...programs].join()}`);
-      }
-      await first.kill();
-      await t.step("another lab of its name, at once, is not cleaned up with it", async () => {
-        await using second = await openLabShell(name);
-        await startContainer(second, name);
-        assert.notDeepEqual(await listCgroups(name), []);
-        await second.kill();
-        let traces: readonly string[] = [];
-        await waitUntil("all of both to be gone", async () => {
-          const directories = [first, second].map(({ lab }) => String(read(lab, "directory")));
-          traces = (await Promise.all(directories.map((directory) => listTraces({ name, directory, sysctls })))).flat();
-          return traces.length === 0;
-        }, { deadlineMs: 60_000 }).catch((cause) => {
-          throw new Error(`Left behind: ${traces.join("; ")}`, { cause });
-        });
-      });
-    } finally {
-      for (const suffix of ["", "-watch"]) {
-        await Deno.remove(`/run/${name}-test-nodes${suffix}.lock`).catch(() => undefined);
-      }
+Deno.test("node: a lab whose runner is killed leaves no process, cgroup, mount, file or kernel setting behind", {
+  ignore: lacks("nodes"),
+}, async (t) => {
+  const name = `${labName()}-killed`;
+  const sysctls = await readSysctls();
+  try {
+    await using first = await openLabShell(name);
+    await startContainer(first, name);
+    const programs = await programsOf(name);
+    for (const program of ["deno", "etcd", "kube-apiserver", "kubelet", "containerd", "docker-registry"]) {
+      assert.ok(programs.has(program), `${program} of ${[...programs].join()}`);
     }
-  },
-);
+    await first.kill();
+    await t.step("another lab of its name, at once, is not cleaned up with it", async () => {
+      await using second = await openLabShell(name);
+      await startContainer(second, name);
+      assert.notDeepEqual(await listCgroups(name), []);
+      await second.kill();
+      let traces: readonly string[] = [];
+      await waitUntil("all of both to be gone", async () => {
+        const directories = [first, second].map(({ lab }) => String(read(lab, "directory")));
+        traces = (await Promise.all(directories.map((directory) => listTraces({ name, directory, sysctls })))).flat();
+        return traces.length === 0;
+      }, { deadlineMs: 60_000 }).catch((cause) => {
+        throw new Error(`Left behind: ${traces.join("; ")}`, { cause });
+      });
+    });
+  } finally {
+    for (const suffix of ["", "-watch"]) {
+      await Deno.remove(`/run/${name}-test-nodes${suffix}.lock`).catch(() => undefined);
+    }
+  }
+});

@@ -10,7 +10,7 @@ import type { WalkSubject } from "../support/walk/subject.ts";
 import { runWalk, WALKS } from "../support/walk/walks.ts";
 import { lacks } from "../support/needs.ts";
 import { assertNothingLeft } from "./support/invariants.ts";
-import { ensureImage, uninstall } from "./support/install.ts";
+import { uninstall } from "./support/install.ts";
 import { type OpenLab, openLab } from "./support/open_lab.ts";
 import { openWalkNodes } from "./support/walk_nodes.ts";
 
@@ -48,9 +48,8 @@ Deno.test("node: every walk of the playground ends as there, and its containers 
   ignore: lacks("nodes"),
 }, async (t) => {
   await using lab = await openLab();
-  const image = await ensureImage(lab);
   {
-    await using nodes = await openWalkNodes(lab, image);
+    await using nodes = await openWalkNodes(lab);
     for (const walk of WALKS) {
       await t.step(walk.name, async (step) => {
         const subject = await nodes.begin(walk.setting, walk.prepare);

@@ -3,6 +3,7 @@ import { join, relative } from "node:path";
 import { stringify } from "yaml";
 import { clusterConfig } from "../../cluster/support/objects.ts";
 import { waitUntil } from "../../cluster/support/wait.ts";
+import { temporaryFolder } from "../../support/temporary_folder.ts";
 import { type ArchwayImage, ensureBuilt, push } from "./archway_images.ts";
 import type { OpenLab } from "./open_lab.ts";
 
@@ -34,58 +35,51 @@ export const ON_NATIVE_NODES: readonly unknown[] = [
 /** A namespace that is deleted waits for half the grace period of its pods, even if they have ended; ours end within 10 s. */
 const GRACE_SECONDS = 12;
 
-export interface OtherPatch {
-  readonly kind: string;
-  readonly name: string;
-  readonly patch: readonly unknown[];
-}
-
-export interface Installation {
-  readonly image: string;
+interface Installation {
+  /** Default: that of this checkout. */
+  readonly image?: string;
   /** Folder below manifests/; default `base`. */
   readonly kustomization?: string;
   readonly components?: readonly string[];
+  /** Default: {@link plainRegistry}. */
   readonly args?: readonly string[];
+  /** Default: {@link ON_NATIVE_NODES}. */
   readonly patch?: readonly unknown[];
-  readonly others?: readonly OtherPatch[];
+  readonly others?: readonly { readonly kind: string; readonly name: string; readonly patch: readonly unknown[] }[];
   /** Longest roll-out; default 120. */
   readonly rolloutSeconds?: number;
 }
 
-/** Applies the manifests with the image and waits for the rollout. */
-export async function install(
-  lab: OpenLab,
-  { image, kustomization = "base", components = [], args = [], patch = [], others = [], rolloutSeconds = 120 }:
-    Installation,
-): Promise<void> {
-  const folder = await renderOverlay({ image, kustomization, components, args, patch, others });
-  try {
-    await kubectl(lab, "apply", "-k", folder);
-    await kubectl(lab, "-n", NAMESPACE, "rollout", "status", "deployment/archway", `--timeout=${rolloutSeconds}s`)
-      .catch(
-        async (cause) => {
-          throw new Error(`Cannot install: ${await kubectl(lab, "-n", NAMESPACE, "describe", "pods")}`, { cause });
-        },
-      );
-  } finally {
-    await Deno.remove(folder, { recursive: true });
-  }
+/** The flag with which Archway reads the lab's registry. */
+export function plainRegistry({ lab: { registry } }: OpenLab): string {
+  return `--insecure-registry=${registry}`;
 }
 
-export function addArgument(value: string): unknown {
-  return { op: "add", path: "/spec/template/spec/containers/0/args/-", value };
+/** Applies the manifests with the image and waits for the rollout. */
+export async function install(lab: OpenLab, installation: Installation = {}): Promise<void> {
+  const { rolloutSeconds = 120, image = await ensureImage(lab) } = installation;
+  await using folder = await temporaryFolder();
+  const defaults = { args: [plainRegistry(lab)], patch: ON_NATIVE_NODES };
+  await writeOverlay(folder.path, { ...defaults, ...installation, image });
+  await kubectl(lab, "apply", "-k", folder.path);
+  const rollout = ["rollout", "status", "deployment/archway", `--timeout=${rolloutSeconds}s`];
+  await kubectl(lab, "-n", NAMESPACE, ...rollout).catch(async (cause) => {
+    throw new Error(`Cannot install: ${await kubectl(lab, "-n", NAMESPACE, "describe", "pods")}`, { cause });
+  });
 }
 
 /** kustomize takes folders by relative paths alone. */
-async function renderOverlay(
-  { image, kustomization, components, args, patch, others }: Required<Omit<Installation, "rolloutSeconds">>,
-): Promise<string> {
-  const folder = await Deno.realPath(await Deno.makeTempDir({ prefix: "archway-overlay-" }));
-  const manifests = relative(folder, join(await Deno.realPath(ROOT), "manifests"));
+async function writeOverlay(
+  folder: string,
+  { image, kustomization = "base", components = [], args = [], patch = [], others = [] }:
+    & Installation
+    & { readonly image: string },
+): Promise<void> {
+  const manifests = relative(await Deno.realPath(folder), join(await Deno.realPath(ROOT), "manifests"));
   const colon = image.lastIndexOf(":");
   const operations = [
     { op: "add", path: "/spec/template/spec/terminationGracePeriodSeconds", value: GRACE_SECONDS },
-    ...args.map(addArgument),
+    ...args.map((value) => ({ op: "add", path: "/spec/template/spec/containers/0/args/-", value })),
     ...patch,
   ];
   await Deno.writeTextFile(
@@ -96,18 +90,13 @@ async function renderOverlay(
       resources: [join(manifests, kustomization)],
       components: components.map((name) => join(manifests, "components", name)),
       // What manifests/base sets.
-      images: [{
-        name: "registry.example.com/archway",
-        newName: image.slice(0, colon),
-        newTag: image.slice(colon + 1),
-      }],
-      patches: [
-        { kind: "Deployment", name: "archway", patch: operations },
-        ...others,
-      ].map(({ kind, name, patch }) => ({ target: { kind, name }, patch: JSON.stringify(patch) })),
+      images: [
+        { name: "registry.example.com/archway", newName: image.slice(0, colon), newTag: image.slice(colon + 1) },
+      ],
+      patches: [{ kind: "Deployment", name: "archway", patch: operations }, ...others]
+        .map(({ kind, name, patch }) => ({ target: { kind, name }, patch: JSON.stringify(patch) })),
     }),
   );
-  return folder;
 }
 
 /** The config of README, and the wait until it is Available. */
@@ -127,25 +116,15 @@ export async function kubectl(lab: OpenLab, ...args: readonly string[]): Promise
 
 export async function uninstall(
   lab: OpenLab,
-  { kustomization = "base", components = [] }: Pick<Installation, "kustomization" | "components"> = {},
+  installed: Pick<Installation, "kustomization" | "components"> = {},
 ): Promise<void> {
   await kubectl(lab, "delete", "clusterpodplacementconfig", "cluster", "--ignore-not-found", "--timeout=90s");
-  const folder = await renderOverlay({
-    image: "removed:1",
-    kustomization,
-    components,
-    args: [],
-    patch: [],
-    others: [],
+  await using folder = await temporaryFolder();
+  await writeOverlay(folder.path, { ...installed, image: "removed:1" });
+  await deleteAll(lab, folder.path).catch(async (cause: unknown) => {
+    const look = ["get", "namespace,pods,serviceaccounts", "-n", NAMESPACE, "-o", "yaml"];
+    throw new Error(`Cannot uninstall: ${(await lab.kubectl(look)).stdout}`, { cause });
   });
-  try {
-    await deleteAll(lab, folder).catch(async (cause: unknown) => {
-      const look = ["get", "namespace,pods,serviceaccounts", "-n", NAMESPACE, "-o", "yaml"];
-      throw new Error(`Cannot uninstall: ${(await lab.kubectl(look)).stdout}`, { cause });
-    });
-  } finally {
-    await Deno.remove(folder, { recursive: true });
-  }
 }
 
 /** What `kubectl delete -k` does, which looks for one object after the other to be gone, five a second. */

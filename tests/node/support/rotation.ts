@@ -53,24 +53,10 @@ function shakesHands(host: string, authorityPem: string): Promise<boolean> {
 export async function hasSecretPaths(lab: OpenLab): Promise<boolean> {
   const path = (place: string): string => `jsonpath={${place}.service.path}{" "}`;
   const found = await Promise.all([
-    kubectl(
-      lab,
-      "get",
-      "mutatingwebhookconfiguration",
-      WebhookName.configuration,
-      "-o",
-      path(".webhooks[*].clientConfig"),
-    ),
-    kubectl(
-      lab,
-      "get",
-      "validatingwebhookconfiguration",
-      WebhookName.validatingConfiguration,
-      "-o",
-      path(".webhooks[*].clientConfig"),
-    ),
-    kubectl(lab, "get", "crd", CONFIGS, "-o", path(".spec.conversion.webhook.clientConfig")),
-  ]);
+    ["mutatingwebhookconfiguration", WebhookName.configuration, path(".webhooks[*].clientConfig")],
+    ["validatingwebhookconfiguration", WebhookName.validatingConfiguration, path(".webhooks[*].clientConfig")],
+    ["crd", CONFIGS, path(".spec.conversion.webhook.clientConfig")],
+  ].map(([kind = "", name = "", output = ""]) => kubectl(lab, "get", kind, name, "-o", output)));
   const paths = found.flatMap((text) => text.trim().split(" "));
   return paths.length >= 4 && paths.every((each) => SECRET_PATH.test(each));
 }

@@ -16,7 +16,7 @@ import {
 import { DEAD_HOST, OPERATOR_NAMESPACE, renderRegistriesConf } from "../../support/walk/registries.ts";
 import type { Fate, WalkPod, WalkSetting, WalkSubject } from "../../support/walk/subject.ts";
 import { type PodFate, readFates } from "./fates.ts";
-import { install, kubectl, ON_NATIVE_NODES } from "./install.ts";
+import { install, kubectl } from "./install.ts";
 import type { OpenLab } from "./open_lab.ts";
 import { ownerOf, POD_LABEL } from "./walk_owners.ts";
 import { logIn, type NodeWalkRegistries, openNodeWalkRegistries } from "./walk_registries.ts";
@@ -39,14 +39,11 @@ export interface WalkNodes extends AsyncDisposable {
 }
 
 /** Opens registries, configures nodes and Archway for them, and installs it. */
-export async function openWalkNodes(lab: OpenLab, image: string): Promise<WalkNodes> {
+export async function openWalkNodes(lab: OpenLab): Promise<WalkNodes> {
   await using undo = new AsyncDisposableStack();
   const registries = undo.use(await openNodeWalkRegistries(lab));
   // Archway is on other nodes than the one that is started again.
-  await Promise.all([
-    logIn(lab, LOGGED_IN, `${registries.host}/global`),
-    installFor(lab, { image, registries }),
-  ]);
+  await Promise.all([logIn(lab, LOGGED_IN, `${registries.host}/global`), installFor(lab, registries)]);
   undo.defer(async () => void await kubectl(lab, "delete", "namespace", GLOBAL_SECRETS));
   const architectures = await listNodeArchitectures(lab);
   const clear = async (): Promise<void> => void await kubectl(lab, "delete", "namespaces", "-l", WALK, "--wait=false");
@@ -68,10 +65,7 @@ export async function openWalkNodes(lab: OpenLab, image: string): Promise<WalkNo
 
 const WALK = "archway.dev/test=walk";
 
-async function installFor(
-  lab: OpenLab,
-  { image, registries }: { readonly image: string; readonly registries: NodeWalkRegistries },
-): Promise<void> {
+async function installFor(lab: OpenLab, registries: NodeWalkRegistries): Promise<void> {
   const create = (...args: readonly string[]): Promise<string> => kubectl(lab, "create", ...args);
   await create("namespace", OPERATOR_NAMESPACE);
   const inside = ["-n", OPERATOR_NAMESPACE, "configmap"];
@@ -79,7 +73,7 @@ async function installFor(
   const conf = `--from-literal=registries.conf=${renderRegistriesConf(registries)}`;
   await create(...inside, "archway-registries-conf", conf);
   const args = [`--insecure-registry=${registries.insecureHost}`, `--registry=${DEAD_HOST}`, MAX_GATE_AGE];
-  await install(lab, { image, args, components: COMPONENTS, patch: ON_NATIVE_NODES });
+  await install(lab, { args, components: COMPONENTS });
   await openNamespaces(lab);
 }
 
@@ -104,8 +98,7 @@ function subjectOf(walk: ClusterWalk, deps: SubjectDeps): WalkSubject {
         bare.set(keyOf({ namespace, name: textAt(body, "metadata", "name") ?? "" }), pod);
         return await walk.create(kind, pod, namespace);
       }
-      const answer = await lab.create(owner.path(walk.place(namespace)), owner.body);
-      return answer;
+      return await lab.create(owner.path(walk.place(namespace)), owner.body);
     },
     decided: async (namespace, name) => {
       const pod = await findPod(walk, deps, { namespace, name });
