@@ -1,13 +1,24 @@
 import assert from "node:assert/strict";
 import { ApiError } from "../../../lib/k8s/errors.ts";
 import { Resource } from "../../../lib/k8s/types.ts";
-import { openScene, whileRunning } from "../make.ts";
+import type { PodPlacement } from "../../../controllers/pod_placement/controller.ts";
+import { openScene, type Scene, whileRunning } from "../make.ts";
 import { controllerOf, gated } from "./make.ts";
 
 const FORBIDDEN = new ApiError('pods "web" is forbidden: User "u" cannot patch resource "pods" in API group ""', {
   status: 403,
 });
 const DENIED = new ApiError('pods "web" is forbidden: ValidatingAdmissionPolicy "x" denied request', { status: 403 });
+
+/** Plays with a controller that has watched an empty cluster for a minute. */
+async function whileWatched(play: (scene: Scene, controller: PodPlacement) => Promise<void>): Promise<void> {
+  const scene = openScene();
+  const controller = controllerOf(scene);
+  await whileRunning(scene, controller, async () => {
+    await scene.clock.advance(60_000);
+    await play(scene, controller);
+  });
+}
 
 Deno.test("leaderAbility() is unable while gated pods may not be listed, and able some time after they may", async () => {
   const scene = openScene();
@@ -37,74 +48,58 @@ Deno.test("leaderAbility() is unable after ten seconds without a list", async ()
   });
 });
 
-Deno.test("leaderAbility() is unable ten seconds after the right to patch pods went, until a patch is taken", async () => {
-  const scene = openScene();
-  const controller = controllerOf(scene);
-  await whileRunning(scene, controller, async () => {
-    await scene.clock.advance(60_000);
-    scene.cluster.beforePatch = () => {
+Deno.test("leaderAbility() is unable ten seconds after the right to patch pods went, until a patch is taken", () =>
+  whileWatched(async ({ cluster, clock }, controller) => {
+    cluster.beforePatch = () => {
       throw FORBIDDEN;
     };
-    scene.cluster.put(Resource.pods, gated("web"));
-    await scene.clock.advance(5_000);
+    cluster.put(Resource.pods, gated("web"));
+    await clock.advance(5_000);
     assert.deepEqual(controller.leaderAbility(), { kind: "unproven" });
-    await scene.clock.advance(10_000);
+    await clock.advance(10_000);
     assert.deepEqual(controller.leaderAbility(), { kind: "unable", reason: "CannotReleasePods" });
-    scene.cluster.beforePatch = () => {};
-    await scene.clock.advance(6_000);
+    cluster.beforePatch = () => {};
+    await clock.advance(6_000);
     assert.deepEqual(controller.leaderAbility(), { kind: "able" });
-  });
-});
+  }));
 
-Deno.test("leaderAbility() stays unable while the API server takes twenty seconds for each refusal", async () => {
-  const scene = openScene();
-  const controller = controllerOf(scene);
-  await whileRunning(scene, controller, async () => {
-    await scene.clock.advance(60_000);
+Deno.test("leaderAbility() stays unable while the API server takes twenty seconds for each refusal", () =>
+  whileWatched(async ({ cluster, clock }, controller) => {
     let delayMs = 0;
-    const { patch } = scene.cluster.api;
-    scene.cluster.api.patch = async (...call) => {
+    const { patch } = cluster.api;
+    cluster.api.patch = async (...call) => {
       if (call[0] !== Resource.pods) return await patch(...call);
-      await scene.clock.sleep(delayMs, call[2].signal);
+      await clock.sleep(delayMs, call[2].signal);
       throw FORBIDDEN;
     };
-    scene.cluster.put(Resource.pods, gated("web"));
-    await scene.clock.advance(15_000);
+    cluster.put(Resource.pods, gated("web"));
+    await clock.advance(15_000);
     delayMs = 20_000;
     for (let second = 0; second < 60; second++) {
       assert.deepEqual(controller.leaderAbility(), { kind: "unable", reason: "CannotReleasePods" }, `${second} s`);
-      await scene.clock.advance(1_000);
+      await clock.advance(1_000);
     }
-  });
-});
+  }));
 
-Deno.test("leaderAbility() stays able while a policy denies every patch of one namespace's pods", async () => {
-  const scene = openScene();
-  const controller = controllerOf(scene);
-  await whileRunning(scene, controller, async () => {
-    await scene.clock.advance(60_000);
-    scene.cluster.beforePatch = () => {
+Deno.test("leaderAbility() stays able while a policy denies every patch of one namespace's pods", () =>
+  whileWatched(async ({ cluster, clock }, controller) => {
+    cluster.beforePatch = () => {
       throw DENIED;
     };
-    for (const name of ["a", "b", "c"]) scene.cluster.put(Resource.pods, gated(name));
-    await scene.clock.advance(60_000);
+    for (const name of ["a", "b", "c"]) cluster.put(Resource.pods, gated(name));
+    await clock.advance(60_000);
     assert.deepEqual(controller.leaderAbility(), { kind: "able" });
-  });
-});
+  }));
 
-Deno.test("leaderAbility() stays able while pods of many namespaces are refused with words of other faults", async () => {
-  const scene = openScene();
-  const controller = controllerOf(scene);
-  await whileRunning(scene, controller, async () => {
-    await scene.clock.advance(60_000);
-    scene.cluster.beforePatch = () => {
+Deno.test("leaderAbility() stays able while pods of many namespaces are refused with words of other faults", () =>
+  whileWatched(async ({ cluster, clock }, controller) => {
+    cluster.beforePatch = () => {
       throw new ApiError('"failed calling webhook" and "cannot patch resource "pods"" are in a name', { status: 422 });
     };
     const pod = gated("web");
     for (const namespace of ["shop", "bank"]) {
-      scene.cluster.put(Resource.pods, { ...pod, metadata: { ...pod.metadata, namespace } });
+      cluster.put(Resource.pods, { ...pod, metadata: { ...pod.metadata, namespace } });
     }
-    await scene.clock.advance(60_000);
+    await clock.advance(60_000);
     assert.deepEqual(controller.leaderAbility(), { kind: "able" });
-  });
-});
+  }));

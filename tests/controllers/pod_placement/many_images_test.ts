@@ -55,9 +55,12 @@ interface Many {
   readonly controller: ReturnType<typeof controllerOf>;
 }
 
-function openMany(): Many {
+/** Plays with a controller over these registries; nothing is under way when it has ended. */
+async function whileMany(play: (many: Many) => Promise<void>): Promise<void> {
   const [scene, registries] = [openScene(), new Registries()];
-  return { scene, registries, controller: controllerOf({ ...scene, images: registries.images }) };
+  const controller = controllerOf({ ...scene, images: registries.images });
+  await whileRunning(scene, controller, () => play({ scene, registries, controller }));
+  assert.equal(registries.total, 0);
 }
 
 function podOfMany(scene: Scene, namespace: string, name: string): KubeObject {
@@ -66,9 +69,8 @@ function podOfMany(scene: Scene, namespace: string, name: string): KubeObject {
   return { ...pod, spec: { ...Object(pod.spec), containers } };
 }
 
-Deno.test("a namespace whose registries never answer has 2 000 images under way, and a pod of another is placed at once", async () => {
-  const { scene, registries, controller } = openMany();
-  await whileRunning(scene, controller, async () => {
+Deno.test("a namespace whose registries never answer has 2 000 images under way, and a pod of another is placed at once", () =>
+  whileMany(async ({ scene, registries }) => {
     for (let at = 0; at < 30; at++) scene.cluster.put(Resource.pods, podOfMany(scene, "evil", `p${at}`));
     await scene.clock.advance(20_000);
     assert.equal(registries.total, 2_000);
@@ -76,12 +78,10 @@ Deno.test("a namespace whose registries never answer has 2 000 images under way,
     await scene.clock.advance(100);
     const placed = scene.cluster.find("pods", "good/good") ?? assert.fail("no pod");
     assert.deepEqual(gatesOf(placed), []);
-  });
-});
+  }));
 
-Deno.test("no number of namespaces has more than 4 000 images under way, and every pod is released at its deadline", async () => {
-  const { scene, registries, controller } = openMany();
-  await whileRunning(scene, controller, async () => {
+Deno.test("no number of namespaces has more than 4 000 images under way, and every pod is released at its deadline", () =>
+  whileMany(async ({ scene, registries, controller }) => {
     for (let at = 0; at < 90; at++) scene.cluster.put(Resource.pods, podOfMany(scene, `evil-${at % 45}`, `p${at}`));
     await scene.clock.advance(20_000);
     const most = registries.total;
@@ -90,12 +90,10 @@ Deno.test("no number of namespaces has more than 4 000 images under way, and eve
     assert.equal(registries.total, 0);
     assert.equal(controller.gatedPods(), 0);
     assert.equal(registries.asked.length, most / MAX_IMAGES, "a pod without a turn was inspected all the same");
-  });
-});
+  }));
 
-Deno.test("pods beyond the limit have their turn when others are answered, stopped or deleted", async () => {
-  const { scene, registries, controller } = openMany();
-  await whileRunning(scene, controller, async () => {
+Deno.test("pods beyond the limit have their turn when others are answered, stopped or deleted", () =>
+  whileMany(async ({ scene, registries }) => {
     for (let at = 0; at < 14; at++) {
       scene.cluster.put(Resource.pods, podOfMany(scene, "evil", `p${at}`));
       await scene.clock.advance(500);
@@ -111,19 +109,16 @@ Deno.test("pods beyond the limit have their turn when others are answered, stopp
     scene.cluster.drop(Resource.pods, "evil/p5");
     await scene.clock.advance(500);
     assert.deepEqual(asked(), [...first, "p10-0", "p12-0"], "deleted");
-  });
-  assert.equal(registries.total, 0);
-});
+  }));
 
-Deno.test("a pod that needs no inspection any more leaves its turn to others, though it cannot be patched", async () => {
-  const { scene, registries, controller } = openMany();
-  const { api } = scene.cluster;
-  const { patch } = api;
-  api.patch = async (...call) => {
-    if (call[1].name === "p10") throw new ApiError("Cannot patch: a policy forbids it.", { status: 403 });
-    return await patch(...call);
-  };
-  await whileRunning(scene, controller, async () => {
+Deno.test("a pod that needs no inspection any more leaves its turn to others, though it cannot be patched", () =>
+  whileMany(async ({ scene, registries }) => {
+    const { api } = scene.cluster;
+    const { patch } = api;
+    api.patch = async (...call) => {
+      if (call[1].name === "p10") throw new ApiError("Cannot patch: a policy forbids it.", { status: 403 });
+      return await patch(...call);
+    };
     const pods = Array.from({ length: 12 }, (_, at) => podOfMany(scene, "evil", `p${at}`));
     for (const pod of pods) {
       scene.cluster.put(Resource.pods, pod);
@@ -137,30 +132,27 @@ Deno.test("a pod that needs no inspection any more leaves its turn to others, th
     registries.answerOne();
     await scene.clock.advance(500);
     assert.deepEqual(registries.asked.slice(10), ["evil evil/p11-0"]);
-  });
-});
+  }));
 
-Deno.test("a pod that is deleted while it is read again is not inspected any more, and takes no place", async () => {
-  const { scene, registries, controller } = openMany();
-  const { api } = scene.cluster;
-  const { patch, get } = api;
-  let refusals = 1;
-  api.patch = async (...call) => {
-    if (refusals-- > 0) throw new ApiError("Cannot patch: it has changed.", { status: 409, reason: "Conflict" });
-    return await patch(...call);
-  };
-  api.get = async (...call) => {
-    const changed = gated("web", { image: "other" });
-    scene.cluster.put(Resource.pods, changed);
-    const read = await get(...call);
-    scene.cluster.drop(Resource.pods, "shop/web");
-    // The watch is faster than the answer.
-    for (let count = 0; count < 5; count++) await turn();
-    return read;
-  };
-  scene.cluster.put(Resource.pods, gated("web"));
-  await whileRunning(scene, controller, async () => {
+Deno.test("a pod that is deleted while it is read again is not inspected any more, and takes no place", () =>
+  whileMany(async ({ scene, registries, controller }) => {
+    const { api } = scene.cluster;
+    const { patch, get } = api;
+    let refusals = 1;
+    api.patch = async (...call) => {
+      if (refusals-- > 0) throw new ApiError("Cannot patch: it has changed.", { status: 409, reason: "Conflict" });
+      return await patch(...call);
+    };
+    api.get = async (...call) => {
+      const changed = gated("web", { image: "other" });
+      scene.cluster.put(Resource.pods, changed);
+      const read = await get(...call);
+      scene.cluster.drop(Resource.pods, "shop/web");
+      // The watch is faster than the answer.
+      for (let count = 0; count < 5; count++) await turn();
+      return read;
+    };
+    scene.cluster.put(Resource.pods, gated("web"));
     await scene.clock.advance(1_000);
     assert.deepEqual([registries.asked, controller.gatedPods()], [["shop multi"], 0]);
-  });
-});
+  }));
