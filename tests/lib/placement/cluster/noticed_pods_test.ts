@@ -155,9 +155,7 @@ interface PinCase {
 }
 
 function required(operator: string, ...values: readonly string[]): JsonObject {
-  const matchExpressions = [{ key: "kubernetes.io/arch", operator, values }];
-  const nodeSelectorTerms = [{ matchExpressions }];
-  return { affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } } } };
+  return { affinity: nodeAffinity([{ matchExpressions: [{ key: "kubernetes.io/arch", operator, values }] }]) };
 }
 
 const ARM64 = { nodeSelector: { "kubernetes.io/arch": "arm64" } };

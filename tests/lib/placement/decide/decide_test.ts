@@ -215,12 +215,6 @@ Deno.test("DV-65 decide() places without preferences and fallback when the clust
   assert.equal(settle(make.gatedPod(BROKEN), GIVEN_UP).decision.kind, "release");
 });
 
-Deno.test("decide() falls back to the namespace config's architecture before the cluster's", () => {
-  const all = make.configs(make.clusterConfig({ fallback: AMD64 }), make.namespaceConfig("own", { fallback: S390X }));
-  const { decision } = settle(make.gatedPod(BROKEN), { configs: all, ...GIVEN_UP });
-  assert.equal(decision.kind === "fallback" && decision.architecture, S390X);
-});
-
 Deno.test("PR-03 decide() confirms a permanent failure once after a second, then gives up", () => {
   const first = settle(make.gatedPod(BROKEN), { images: PERMANENT });
   assert.equal(first.decision.kind === "retry" && first.decision.afterMs, 1_000);

@@ -15,13 +15,10 @@ function after(
   return nextAttemptAfterMs({ failure }, { ...fresh, ...tries });
 }
 
-Deno.test("nextAttemptAfterMs() confirms a permanent failure once", () => {
+Deno.test("nextAttemptAfterMs() confirms a permanent failure once, one that follows a transient one too", () => {
   assert.equal(after(PERMANENT), 1_000);
   assert.equal(after(PERMANENT, { failedAttempts: 1, permanentFailures: 1 }), undefined);
   assert.equal(after(PERMANENT, { gateAgeMs: 59_900 }), undefined);
-});
-
-Deno.test("nextAttemptAfterMs() confirms a permanent failure that follows a transient one", () => {
   assert.equal(after(PERMANENT, { failedAttempts: 3, permanentFailures: 0 }), 1_000);
   assert.equal(after(PERMANENT, { failedAttempts: 4, permanentFailures: 1 }), undefined);
 });

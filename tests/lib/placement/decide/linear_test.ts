@@ -11,35 +11,15 @@ import { releasePatch } from "../../../../lib/placement/decide/patch/release_pat
 import { planTolerations } from "../../../../lib/placement/decide/patch/tolerations.ts";
 import { reportsOf } from "../../../../lib/placement/decide/report/reports.ts";
 import { countSteps } from "./count_steps.ts";
-import {
-  admissionFacts,
-  ARCH,
-  ARM64,
-  cluster,
-  configs,
-  container,
-  fact,
-  factsOf,
-  failedFact,
-  gatedPod,
-  type Json,
-  mark,
-  nodeAffinity,
-  platformsFact,
-  podOf,
-  preferredTerm,
-  rawPod,
-  term,
-  weigh,
-} from "./make.ts";
+import { ARCH, ARM64, type Json, make, mark } from "./make.ts";
 
 const GROWTH = 8;
 const COUNT = 250;
 
-/** Asserts that the steps of the work on what `make` gives for a count grow no faster than the count. */
-function growsWithInput<T>(make: (count: number) => T, work: (input: T) => void): void {
+/** Asserts that the steps of the work on the input of a count grow no faster than the count. */
+function growsWithInput<T>(inputOf: (count: number) => T, work: (input: T) => void): void {
   const [few, many] = [COUNT, COUNT * GROWTH].map((count) => {
-    const input = make(count);
+    const input = inputOf(count);
     return countSteps(() => work(input));
   });
   assert.ok(few !== undefined && many !== undefined && many >= 1);
@@ -52,10 +32,10 @@ const settings = makeSettings({
   imageVolumes: "require",
   archTaints: [{ key: ARCH, effect: "NoSchedule" }],
 });
-const SCORING = configs(cluster({ platforms: [weigh(ARM64, 50)], fallback: ARM64 }));
+const SCORING = make.configs(make.clusterConfig({ platforms: [make.platform(ARM64, 50)], fallback: ARM64 }));
 
-function list<T>(count: number, make: (index: number) => T): readonly T[] {
-  return Array.from({ length: count }, (_, index) => make(index));
+function list<T>(count: number, itemOf: (index: number) => T): readonly T[] {
+  return Array.from({ length: count }, (_, index) => itemOf(index));
 }
 
 /** A record and an audit annotation as an earlier call of Archway leaves them. */
@@ -66,32 +46,32 @@ const OWN = { annotations: { "archway.dev/decision": recordOf(["amd64", "arm64"]
 
 /** Members of a pod that its author may repeat without limit, each as `count` of them. */
 const SHAPES: Readonly<Record<string, (count: number) => readonly [spec: Json, metadata: Json]>> = {
-  "containers of distinct images": (count) => [{ containers: list(count, (i) => container(`i${i}`)) }, {}],
-  "containers of one image": (count) => [{ containers: list(count, () => container("multi")) }, {}],
+  "containers of distinct images": (count) => [{ containers: list(count, (i) => make.container(`i${i}`)) }, {}],
+  "containers of one image": (count) => [{ containers: list(count, () => make.container("multi")) }, {}],
   "image volumes": (count) => [{
     volumes: list(count, (i) => ({ name: `v${i}`, image: { reference: `i${i}` } })),
   }, {}],
   "required terms of the user": (count) => [
-    { affinity: nodeAffinity(list(count, (i) => term(["zone", `z${i}`]))) },
+    { affinity: make.nodeAffinity(list(count, (i) => make.term(["zone", `z${i}`]))) },
     {},
   ],
   "required terms that look like ours": (count) => [
-    { affinity: nodeAffinity(list(count, () => term([ARCH, "amd64", "arm64"]))) },
+    { affinity: make.nodeAffinity(list(count, () => make.term([ARCH, "amd64", "arm64"]))) },
     OWN,
   ],
   "required terms that share a record out": (count) => [
-    { affinity: nodeAffinity(list(count, (i) => term([ARCH, i === 0 ? "arm64" : "amd64"]))) },
+    { affinity: make.nodeAffinity(list(count, (i) => make.term([ARCH, i === 0 ? "arm64" : "amd64"]))) },
     OWN,
   ],
   "expressions of one term": (count) => [{
-    affinity: nodeAffinity([term(...list(count, (i) => [`key${i}`, "x"] as const))]),
+    affinity: make.nodeAffinity([make.term(...list(count, (i) => [`key${i}`, "x"] as const))]),
   }, {}],
   "values of one expression": (count) => [
-    { affinity: nodeAffinity([term([ARCH, ...list(count, (i) => `a${i}`)])]) },
+    { affinity: make.nodeAffinity([make.term([ARCH, ...list(count, (i) => `a${i}`)])]) },
     OWN,
   ],
   "preferred terms with their audit": (count) => [
-    { affinity: nodeAffinity(undefined, list(count, (i) => preferredTerm(1 + i % 100, ARCH, `a${i}`))) },
+    { affinity: make.nodeAffinity(undefined, list(count, (i) => make.preferredTerm(1 + i % 100, ARCH, `a${i}`))) },
     { annotations: { [mark("preferred-affinity-sources")]: list(count, (i) => `a${i}:${1 + i % 100}:x`).join(",") } },
   ],
   tolerations: (count) => [{ tolerations: list(count, (i) => ({ key: `k${i}`, operator: "Exists" })) }, {}],
@@ -99,22 +79,22 @@ const SHAPES: Readonly<Record<string, (count: number) => readonly [spec: Json, m
   annotations: (count) => [{}, { annotations: Object.fromEntries(list(count, (i) => [`note${i}`, "x"])) }],
   "scheduling gates": (count) => [{ schedulingGates: list(count, (i) => ({ name: `gate${i}` })) }, {}],
   "a long decision record": (count) => [
-    { affinity: nodeAffinity([term([ARCH, ...list(count, (i) => `a${i}`)])]) },
+    { affinity: make.nodeAffinity([make.term([ARCH, ...list(count, (i) => `a${i}`)])]) },
     { annotations: { "archway.dev/decision": recordOf(list(500, (i) => `a${i}`)) } },
   ],
 };
 
 /** Judges an admission without and with known images, and makes its patch. */
 function admit(raw: Json): void {
-  const pod = podOf(raw);
-  for (const known of [undefined, [fact("multi")]]) {
-    admissionPatch(pod, judgeAdmission(admissionFacts(pod, { configs: SCORING, settings, known })));
+  const pod = make.view(raw);
+  for (const known of [undefined, [make.image("multi")]]) {
+    admissionPatch(pod, judgeAdmission(make.admission(pod, { configs: SCORING, settings, known })));
   }
 }
 
 /** Decides about a gated pod, and makes patch and reports. */
 function settle(raw: Json): void {
-  const facts = factsOf(raw, { configs: SCORING, settings, images: [fact("multi")], gateAgeMs: 60_000 });
+  const facts = make.facts(raw, { configs: SCORING, settings, images: [make.image("multi")], gateAgeMs: 60_000 });
   const decision = decide(facts);
   releasePatch(facts.pod, decision);
   reportsOf(facts.pod, { kind: "applied", decision });
@@ -122,25 +102,26 @@ function settle(raw: Json): void {
 
 for (const [name, shape] of Object.entries(SHAPES)) {
   Deno.test(`judgeAdmission() and its patch take steps in proportion to ${name}`, () => {
-    growsWithInput((count) => rawPod(...shape(count)), admit);
+    growsWithInput((count) => make.pod(...shape(count)), admit);
   });
 
   Deno.test(`decide() and its patch and reports take steps in proportion to ${name}`, () => {
-    growsWithInput((count) => gatedPod(...shape(count)), settle);
+    growsWithInput((count) => make.gatedPod(...shape(count)), settle);
   });
 }
 
 /** Images as inspections may describe them, `count` of them. */
 const IMAGES: Readonly<Record<string, (count: number) => readonly InspectedImage[]>> = {
-  "images that share everything": (count) => list(count, (i) => platformsFact(`i${i}`, LINUX)),
+  "images that share everything": (count) => list(count, (i) => make.imageOf(`i${i}`, LINUX)),
   "images that exclude each other": (count) =>
-    list(count, (i) => platformsFact(`i${i}`, [{ os: "linux", architecture: `a${i}` }])),
-  "images that failed": (count) => list(count, (i) => failedFact(`i${i}`, { kind: "transient", reason: "Timeout" })),
+    list(count, (i) => make.imageOf(`i${i}`, [{ os: "linux", architecture: `a${i}` }])),
+  "images that failed": (count) =>
+    list(count, (i) => make.failedImage(`i${i}`, { kind: "transient", reason: "Timeout" })),
   "volumes that hold no image": (count) =>
-    list(count, (i) => failedFact(`i${i}`, { kind: "permanent", reason: "NotAnImage" })),
+    list(count, (i) => make.failedImage(`i${i}`, { kind: "permanent", reason: "NotAnImage" })),
   "platforms of one image": (count) => [
-    platformsFact("i0", list(count, (i) => ({ os: "linux", architecture: `a${i}`, variant: "v2" }))),
-    platformsFact("i1", list(count, (i) => ({ os: "linux", architecture: `a${i + 1}` }))),
+    make.imageOf("i0", list(count, (i) => ({ os: "linux", architecture: `a${i}`, variant: "v2" }))),
+    make.imageOf("i1", list(count, (i) => ({ os: "linux", architecture: `a${i + 1}` }))),
   ],
 };
 const LINUX = ["amd64", "arm64"].map((architecture) => ({ os: "linux", architecture }));
@@ -149,10 +130,10 @@ for (const [name, images] of Object.entries(IMAGES)) {
   Deno.test(`judgeImages() takes steps in proportion to ${name}`, () => {
     growsWithInput((count) => {
       const spec = {
-        containers: list(count, (i) => container(`i${i}`)),
-        affinity: nodeAffinity(list(count, () => term(["kubernetes.io/os", "linux"]))),
+        containers: list(count, (i) => make.container(`i${i}`)),
+        affinity: make.nodeAffinity(list(count, () => make.term(["kubernetes.io/os", "linux"]))),
       };
-      const pod = podOf(rawPod(spec));
+      const pod = make.view(make.pod(spec));
       return { pod, wanted: imagesToInspect(pod, settings), images: images(count) };
     }, (facts) => {
       judgeImages(facts.pod, settings, facts.wanted, facts.images);
@@ -162,8 +143,8 @@ for (const [name, images] of Object.entries(IMAGES)) {
 
 Deno.test("imagesToInspect() lists each image of many once, in order, apart by whether its policy is Always", () => {
   const images = list(20_000, (i) => `i${i % 10_000}`);
-  const pod = podOf(
-    rawPod({ containers: images.map((image, i) => container(image, i % 3 === 0 ? "Always" : "Never")) }),
+  const pod = make.view(
+    make.pod({ containers: images.map((image, i) => make.container(image, i % 3 === 0 ? "Always" : "Never")) }),
   );
   const wanted: readonly ImageUse[] = imagesToInspect(pod, settings);
   assert.equal(new Set(wanted.map(({ image, always }) => `${image} ${always}`)).size, wanted.length);
@@ -173,7 +154,7 @@ Deno.test("imagesToInspect() lists each image of many once, in order, apart by w
 
 Deno.test("planTolerations() takes steps in proportion to architectures and to tolerations together", () => {
   growsWithInput((count) => ({
-    pod: podOf(rawPod({ tolerations: list(count, (i) => ({ key: `k${i}`, operator: "Exists" })) })),
+    pod: make.view(make.pod({ tolerations: list(count, (i) => ({ key: `k${i}`, operator: "Exists" })) })),
     architectures: list(count, (i) => `a${i}`),
   }), ({ pod, architectures }) => {
     planTolerations(pod, architectures, settings.archTaints);
@@ -207,17 +188,17 @@ type Shape = typeof SHAPE extends fc.Arbitrary<infer T> ? T : never;
 
 /** A pod of that shape with `scale` times as many of everything at once: what multiplies two lists shows. */
 function podOfShape(shape: Shape, scale: number): readonly [spec: Json, metadata: Json] {
-  const each = <T>(count: number, make: (index: number) => T): readonly T[] => list(count * scale, make);
+  const each = <T>(count: number, itemOf: (index: number) => T): readonly T[] => list(count * scale, itemOf);
   const imageOf = (index: number): string => shape.sameImage ? "multi" : `i${index}`;
   const expressions = list(shape.expressions, (i) => [`key${i}`, ...list(shape.values, (at) => `v${at}`)] as const);
-  const terms = each(shape.terms, (i) => term([shape.ours ? ARCH : "zone", "arm64", `z${i}`], ...expressions));
-  const preferred = each(shape.preferred, (i) => preferredTerm(1 + i % 100, ARCH, `a${i}`));
+  const terms = each(shape.terms, (i) => make.term([shape.ours ? ARCH : "zone", "arm64", `z${i}`], ...expressions));
+  const preferred = each(shape.preferred, (i) => make.preferredTerm(1 + i % 100, ARCH, `a${i}`));
   const named = (count: number): Json => Object.fromEntries(each(count, (i) => [`name${i}`, "x"]));
   return [{
-    containers: [container("multi"), ...each(shape.containers, (i) => container(imageOf(i)))],
-    initContainers: each(shape.initContainers, (i) => container(imageOf(i + 1))),
+    containers: [make.container("multi"), ...each(shape.containers, (i) => make.container(imageOf(i)))],
+    initContainers: each(shape.initContainers, (i) => make.container(imageOf(i + 1))),
     volumes: each(shape.imageVolumes, (i) => ({ name: `v${i}`, image: { reference: imageOf(i) } })),
-    affinity: nodeAffinity(terms.length === 0 ? undefined : terms, preferred),
+    affinity: make.nodeAffinity(terms.length === 0 ? undefined : terms, preferred),
     tolerations: each(shape.tolerations, (i) => ({ key: `k${i}`, operator: "Exists" })),
     schedulingGates: each(shape.gates, (i) => ({ name: `gate${i}` })),
   }, {
@@ -230,8 +211,8 @@ Deno.test("judgeAdmission(), decide() and their patches take steps in proportion
   fc.assert(
     fc.property(SHAPE, (shape) => {
       growsWithInput((count) => podOfShape(shape, count / 5), ([spec, metadata]) => {
-        admit(rawPod(spec, metadata));
-        settle(gatedPod(spec, metadata));
+        admit(make.pod(spec, metadata));
+        settle(make.gatedPod(spec, metadata));
       });
     }),
     { numRuns: 30 },

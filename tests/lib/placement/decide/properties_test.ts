@@ -29,8 +29,10 @@ import {
   type Json,
   labelsOf,
   make,
+  PREFERRED,
   preferredOf,
   released,
+  REQUIRED,
   requiredOf,
 } from "./make.ts";
 
@@ -59,8 +61,6 @@ const requiredTerm = fc.record({
   ),
 }, { requiredKeys: [] });
 const preferredTerm = fc.record({ weight: fc.integer({ min: 1, max: 100 }), preference: requiredTerm });
-const REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution";
-const PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution";
 const nodeAffinity = fc.record({
   [REQUIRED]: fc.record({ nodeSelectorTerms: fc.array(requiredTerm, { minLength: 1, maxLength: 4 }) }),
   [PREFERRED]: fc.array(preferredTerm, { maxLength: 3 }),
@@ -144,22 +144,15 @@ const someConfigs: fc.Arbitrary<PlacementConfigs> = fc.record({
   own: fc.array(weights, { maxLength: 3 }),
 }).map(({ scoring, enabled, fallback, own }) =>
   configs(
-    make.clusterConfig({
-      platforms: scoring.map((one) => make.platform(one.architecture, one.weight)),
-      enabled,
-      ...(fallback ? { fallback } : {}),
-    }),
-    ...own.map((all, index) =>
-      make.namespaceConfig(`p${index}`, {
-        priority: index,
-        platforms: all.map((one) => make.platform(one.architecture, one.weight)),
-      })
-    ),
+    make.clusterConfig({ platforms: scoring, enabled, ...(fallback ? { fallback } : {}) }),
+    ...own.map((platforms, priority) => make.namespaceConfig(`p${priority}`, { priority, platforms })),
   )
 );
-const someSettings: fc.Arbitrary<PlacementSettings> = fc.record({
-  archTaints: fc.constantFrom([], [{ key: ARCH, effect: "NoSchedule" as const }]),
-}).map((changes) => makeSettings({ operatorNamespace: "archway", ...changes }));
+const someSettings: fc.Arbitrary<PlacementSettings> = fc.constantFrom([], [{
+  key: ARCH,
+  effect: "NoSchedule" as const,
+}])
+  .map((archTaints) => makeSettings({ operatorNamespace: "archway", archTaints }));
 
 /** A pod, with one inspection for each of its images. */
 const scenes = fc.record({ raw: pods, configs: someConfigs, settings: someSettings }).chain((scene) => {
@@ -184,8 +177,7 @@ function factsOf(raw: Json, { configs, settings, images }: Scene, changes: FactC
 }
 
 function settle(raw: Json, scene: Scene): Json {
-  const facts = factsOf(raw, scene);
-  return released(raw, facts).after;
+  return released(raw, factsOf(raw, scene)).after;
 }
 
 /** Whether every old OR-term stands in its place, its expressions a prefix of what is there now. */

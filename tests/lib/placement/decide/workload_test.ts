@@ -12,21 +12,7 @@ import {
   parseWorkload,
 } from "../../../../lib/placement/decide/workload.ts";
 import type { KubeObject } from "../../../../lib/k8s/types.ts";
-import {
-  AMD64,
-  applied,
-  ARCH,
-  ARM64,
-  at,
-  type FactChanges,
-  factsOf,
-  type Json,
-  nodeAffinity,
-  podOf,
-  requiredOf,
-  running,
-  term,
-} from "./make.ts";
+import { AMD64, applied, ARCH, ARM64, at, type FactChanges, type Json, make, requiredOf, running } from "./make.ts";
 
 const QUOTA = { type: "QuotaReserved", status: "True" };
 const FLAVORS = new Map([
@@ -85,7 +71,7 @@ function workloadOf(raw: KubeObject): KueueWorkload {
 
 function decisionsOf(raw: KubeObject, changes: FactChanges = {}): readonly PlacementDecision[] {
   return workloadOf(raw).podSets.map(({ index }) =>
-    decideIgnoringGate(factsOf(at(raw, "spec", "podSets", index, "template"), { planOf: planQueued, ...changes }))
+    decideIgnoringGate(make.facts(at(raw, "spec", "podSets", index, "template"), { planOf: planQueued, ...changes }))
   );
 }
 
@@ -105,7 +91,7 @@ Deno.test("Q-02 a Workload without quota gets the affinity of its images into ea
   assert.equal(answer, undefined);
   const narrowed = applied(raw, narrowing);
   const templates = [0, 1].map((index) => at(narrowed, "spec", "podSets", index, "template"));
-  assert.deepEqual(templates.map(requiredOf), [[term([ARCH, AMD64])], [term([ARCH, ARM64])]]);
+  assert.deepEqual(templates.map(requiredOf), [[make.term([ARCH, AMD64])], [make.term([ARCH, ARM64])]]);
   const again = acted(narrowed as KubeObject & Json);
   assert.deepEqual(again.narrowing, [], "deciding twice changes nothing twice");
 });
@@ -120,7 +106,7 @@ Deno.test("Q-02 with quota the check is Ready on a flavor where the images run, 
 });
 
 Deno.test("a flavor is wrong where the template's own constraint, or its narrowed affinity, excludes it", () => {
-  const spec = { affinity: nodeAffinity([term([ARCH, AMD64])]) };
+  const spec = { affinity: make.nodeAffinity([make.term([ARCH, AMD64])]) };
   assert.equal(acted(rawWorkload(["single-amd64"], { spec, flavor: "arm" })).answer?.state, "Retry");
   assert.equal(acted(rawWorkload(["multi"], { spec, flavor: "arm" })).answer?.state, "Retry");
 });
@@ -130,7 +116,9 @@ Deno.test("Q-02 a pin is left alone, and ready where it fits: not on a flavor or
     const { narrowing, answer } = acted(rawWorkload([image], { spec, flavor }));
     return [narrowing, answer?.state, answer?.message];
   };
-  for (const spec of [{ nodeSelector: { [ARCH]: ARM64 } }, { affinity: nodeAffinity([term([ARCH, ARM64])]) }]) {
+  for (
+    const spec of [{ nodeSelector: { [ARCH]: ARM64 } }, { affinity: make.nodeAffinity([make.term([ARCH, ARM64])]) }]
+  ) {
     assert.deepEqual(answerTo("multi", spec, "arm"), [[], "Ready", "set-0: amd64, arm64"]);
     const unread = stepOf(rawWorkload(["broken"], { spec, flavor: "arm" }), { gateAgeMs: 60_000 });
     assert.ok(unread.kind === "act" && unread.answer?.state === "Ready", "what cannot be read excludes nothing");
@@ -142,13 +130,13 @@ Deno.test("Q-02 a pin is left alone, and ready where it fits: not on a flavor or
 });
 
 Deno.test("Q-02 a template that names more than its images have is narrowed, so that Kueue tries no wrong flavor again", () => {
-  const spec = { affinity: nodeAffinity([term([ARCH, AMD64, ARM64]), term([ARCH, ARM64])]) };
+  const spec = { affinity: make.nodeAffinity([make.term([ARCH, AMD64, ARM64]), make.term([ARCH, ARM64])]) };
   const raw = rawWorkload(["single-amd64"], { spec });
   assert.equal(acted(rawWorkload(["single-amd64"], { spec, flavor: "arm" })).answer?.state, "Retry");
   const narrowed = applied(raw, acted(raw).narrowing);
   assert.deepEqual(requiredOf(at(narrowed, "spec", "podSets", 0, "template")), [
-    term([ARCH, AMD64, ARM64], [ARCH, AMD64]),
-    term([ARCH, ARM64], [ARCH, AMD64]),
+    make.term([ARCH, AMD64, ARM64], [ARCH, AMD64]),
+    make.term([ARCH, ARM64], [ARCH, AMD64]),
   ]);
   assert.deepEqual(acted(narrowed as KubeObject & Json).narrowing, []);
 });
@@ -186,10 +174,10 @@ Deno.test("its Job is the batch/v1 Job that owns it, whose template gets the sam
   const other = { apiVersion: "jobset.x-k8s.io/v1alpha2", kind: "JobSet" };
   assert.equal(workloadOf(rawWorkload(["single-amd64"], { owner: other })).job, undefined);
   const job: Json = { spec: { template: { spec: running("single-amd64") } } };
-  const template = podOf(at(job, "spec", "template"));
+  const template = make.view(at(job, "spec", "template"));
   const [decision] = decisionsOf(rawWorkload(["single-amd64"]));
   const narrowed = applied(job, narrowTemplate(template, decision, "/spec/template"));
-  assert.deepEqual(requiredOf(at(narrowed, "spec", "template")), [term([ARCH, AMD64])]);
+  assert.deepEqual(requiredOf(at(narrowed, "spec", "template")), [make.term([ARCH, AMD64])]);
 });
 
 Deno.test("an answer changes our check alone, and only while it waits", () => {
@@ -220,7 +208,7 @@ Deno.test("Q-02 property: what is Ready never has a flavor that the templates, o
   const flavor = fc.constantFrom("x86", "arm");
   const pin = fc.constantFrom<readonly string[] | undefined>([AMD64], [ARM64], [AMD64, ARM64], undefined);
   fc.assert(fc.property(images, flavor, pin, (names, name, pinned) => {
-    const spec = pinned === undefined ? {} : { affinity: nodeAffinity([term([ARCH, ...pinned])]) };
+    const spec = pinned === undefined ? {} : { affinity: make.nodeAffinity([make.term([ARCH, ...pinned])]) };
     const { answer } = acted(rawWorkload(names, { flavor: name, spec }));
     const runs = pinned?.includes(name === "x86" ? AMD64 : ARM64) !== false &&
       names.every((image) => image === "multi" || image === (name === "x86" ? "single-amd64" : "single-arm64"));

@@ -55,8 +55,7 @@ function merges(id: string, [given, architectures]: readonly [unknown, readonly 
 
 function decided(spec: Json, changes: Parameters<typeof factsOf>[1] = {}): Json {
   const raw = make.gatedPod(spec);
-  const facts = factsOf(raw, changes);
-  return released(raw, facts).after;
+  return released(raw, factsOf(raw, changes)).after;
 }
 
 function places(id: string, title: string, spec: Json, expected: unknown): Row {
