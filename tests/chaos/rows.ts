@@ -81,20 +81,13 @@ export function chaosTable({ absenceMs }: TableOptions): readonly Row[] {
       missing: ({ kvServer }) => kvServer === undefined ? "denokv" : undefined,
     },
 
-    {
+    ...[["ahead", 3_600_000] as const, ["back", -3_600_000] as const].map(([way, offsetMs]): Row => ({
       area: "clock",
-      fault: "an hour ahead, then right",
+      fault: `an hour ${way}, then right`,
       ...WAITING,
       forMs: 4_000,
-      begin: replicas.jumpClocks(3_600_000),
-    },
-    {
-      area: "clock",
-      fault: "an hour back, then right",
-      ...WAITING,
-      forMs: 4_000,
-      begin: replicas.jumpClocks(-3_600_000),
-    },
+      begin: replicas.jumpClocks(offsetMs),
+    })),
 
     ...replicas.MOMENTS.map((moment): Row => ({
       area: "replicas",

@@ -32,7 +32,7 @@ export interface SoakReport {
   readonly load: LoadView;
   /** Webhook calls that the API server let pass unanswered. */
   readonly failedWebhookCalls: number;
-  readonly disturbances: Readonly<Record<Disturbance["kind"], number>>;
+  readonly disturbances: Readonly<Partial<Record<Disturbance["kind"], number>>>;
   readonly replicas: readonly ReplicaCourse[];
   /** The same of a process that does nothing: what the machine alone adds. */
   readonly idleEventLoopP99Ms: number;
@@ -62,19 +62,13 @@ export async function soak({ minutes, seed, print }: SoakOptions): Promise<SoakR
   for (const step of plan) await carryOut(pair, step, { namespace, startedMs: reporting.startedMs });
   await reporting.done;
   await load.stop(SETTLE_MS);
-  const kinds = plan.map(({ kind }) => kind);
-  const count = (wanted: Disturbance["kind"]): number => kinds.filter((kind) => kind === wanted).length;
+  const disturbances = Map.groupBy(plan, ({ kind }) => kind).entries().map(([kind, steps]) => [kind, steps.length]);
   return {
     minutes,
     seed,
     load: load.view(),
     failedWebhookCalls: await failedWebhookCalls(pair.controlPlane),
-    disturbances: {
-      "registry fault": count("registry fault"),
-      "certificate rotation": count("certificate rotation"),
-      "config change": count("config change"),
-      "replica restart": count("replica restart"),
-    },
+    disturbances: Object.fromEntries(disturbances),
     replicas: await watch.courses(),
     idleEventLoopP99Ms: await idle.p99Ms(),
   };

@@ -1,6 +1,5 @@
 // Pods that come and go for as long as a soak lasts, each judged before it goes.
-import type { WalkBed } from "../cluster/support/walk_bed.ts";
-import { index } from "../cluster/support/walk_bed.ts";
+import { index, type WalkBed } from "../cluster/support/walk_bed.ts";
 import { isReleased, isScheduled, listPods, type PodOutcome, renderPod } from "../cluster/support/pods.ts";
 import { pause } from "../cluster/support/wait.ts";
 import { addFate, type Fates, judgePod, NO_FATES } from "./fate.ts";
@@ -19,6 +18,11 @@ const ARCHITECTURES: readonly (readonly string[])[] = [
   ["s390x"],
   ["amd64", "ppc64le"],
 ];
+
+interface SoakImage {
+  readonly reference: string;
+  readonly architectures: readonly string[];
+}
 
 interface Lodger {
   readonly architectures: readonly string[];
@@ -84,7 +88,7 @@ export class SoakLoad {
   }
 
   async #createForEver(): Promise<void> {
-    let image = { reference: "", architectures: ARCHITECTURES[0] ?? [] };
+    let image: SoakImage = { reference: "", architectures: [] };
     for (let number = 0; !this.#isStopped; number++) {
       if (number % PODS_PER_IMAGE === 0) image = await this.#pushImage(number / PODS_PER_IMAGE);
       const creating = this.#create(`pod-${number}`, image).finally(() => this.#underWay.delete(creating));
@@ -93,24 +97,19 @@ export class SoakLoad {
     }
   }
 
-  async #pushImage(
-    number: number,
-  ): Promise<{ readonly reference: string; readonly architectures: readonly string[] }> {
+  async #pushImage(number: number): Promise<SoakImage> {
     const architectures = ARCHITECTURES[number % ARCHITECTURES.length] ?? [];
     return { reference: await this.#bed.push(`soak/app-${number}`, index(...architectures)), architectures };
   }
 
-  async #create(
-    name: string,
-    image: { readonly reference: string; readonly architectures: readonly string[] },
-  ): Promise<void> {
+  async #create(name: string, { reference, architectures }: SoakImage): Promise<void> {
     const path = `/api/v1/namespaces/${this.#namespace}/pods`;
-    const pod = renderPod({ name, images: [image.reference] });
+    const pod = renderPod({ name, images: [reference] });
     try {
       const { status, body } = await this.#bed.controlPlane.request("POST", path, pod);
       if (status !== 201) throw new Error(`${status} ${JSON.stringify(body)}`);
       this.#created++;
-      this.#lodgers.set(name, { architectures: image.architectures, createdMs: performance.now() });
+      this.#lodgers.set(name, { architectures, createdMs: performance.now() });
     } catch (error) {
       this.#failures.push(`${name}: ${String(error)}`);
     }
