@@ -6,23 +6,21 @@ import type { ArchwayOptions } from "../cluster/support/archway.ts";
 import { listAt, read } from "../cluster/support/cluster_access.ts";
 import { canMountAccount } from "../cluster/support/mounted_account.ts";
 import { BUNDLE_VARIABLE, runArchway } from "../support/archway_program.ts";
+import { temporaryFolder } from "../support/temporary_folder.ts";
 
 const DEPLOYMENT = new URL("../../manifests/base/deployment.yaml", import.meta.url);
 
 /** Makes the scripts of the image, which startArchway() runs until this is disposed. */
 export async function bundleAsInstalled(): Promise<AsyncDisposable> {
-  const folder = await Deno.makeTempDir({ prefix: "archway-bench-" });
-  await bundle(folder);
-  Deno.env.set(BUNDLE_VARIABLE, join(folder, "main.js"));
+  await using undo = new AsyncDisposableStack();
+  const folder = undo.use(await temporaryFolder());
+  await bundle(folder.path);
+  Deno.env.set(BUNDLE_VARIABLE, join(folder.path, "main.js"));
+  undo.defer(() => Deno.env.delete(BUNDLE_VARIABLE));
   // The runtime keeps 40 MB of parsing what it has not seen before. The image holds what comes of it.
   const { code, stderr } = await runArchway(["--version"]);
   if (code !== 0) throw new Error(`Cannot run the bundle: ${stderr}`);
-  return {
-    [Symbol.asyncDispose]: async () => {
-      Deno.env.delete(BUNDLE_VARIABLE);
-      await Deno.remove(folder, { recursive: true });
-    },
-  };
+  return undo.move();
 }
 
 export async function asInstalled(): Promise<Pick<ArchwayOptions, "account" | "env">> {

@@ -2,12 +2,11 @@
 import { createPods } from "../cluster/support/pods.ts";
 import { pause, waitUntil } from "../cluster/support/wait.ts";
 import type { ApiCounter } from "./api_counter.ts";
-import { removeNamespace } from "./burst.ts";
+import { removeNamespace, timeBurst } from "./burst.ts";
 import { forEach } from "./for_each.ts";
 import type { GrowthPoint } from "./growth_axes.ts";
 import { type GrowthBed, openGrowthBed } from "./growth_bed.ts";
 import { readCpuMs, readMemoryMb } from "./process_usage.ts";
-import { percentile } from "./statistics.ts";
 import { watchBurst } from "./watch_burst.ts";
 
 /** What a point showed. CPU and memory are Archway's; requests and bytes are those between it and the API server. */
@@ -128,20 +127,13 @@ async function burst(
   count: number,
 ): Promise<Pick<GrowthResult, "burstMs" | "gateP50Ms" | "gateP99Ms">> {
   await using watch = await watchBurst(cluster, undefined);
-  const before = watch.released();
-  const startedMs = performance.now();
-  await forEach(count, async (number) => {
-    const pod = { name: `pod-${number}`, images: [images[number % images.length] ?? ""] };
-    const namespace = namespaces[number % namespaces.length] ?? "";
-    await createPods(cluster, namespace, { pods: [pod], onCreated: watch.created });
-  });
-  await waitUntil("all pods to be released", () => watch.released() - before >= count, {
-    deadlineMs: DEADLINE_MS,
-    intervalMs: 5,
-  });
-  const burstMs = performance.now() - startedMs;
-  const waits = [...watch.gateTimesMs()].sort((left, right) => left - right);
-  return { burstMs, gateP50Ms: percentile(waits, 0.5), gateP99Ms: percentile(waits, 0.99) };
+  const { totalMs, gateP50Ms, gateP99Ms } = await timeBurst(watch, count, () =>
+    forEach(count, async (number) => {
+      const pod = { name: `pod-${number}`, images: [images[number % images.length] ?? ""] };
+      const namespace = namespaces[number % namespaces.length] ?? "";
+      await createPods(cluster, namespace, { pods: [pod], onCreated: watch.created });
+    }));
+  return { burstMs: totalMs, gateP50Ms, gateP99Ms };
 }
 
 async function untilQuiet(counter: ApiCounter): Promise<void> {

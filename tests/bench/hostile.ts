@@ -138,7 +138,7 @@ export async function openCrowd({ port, path, caPem, idle, halfOpen, slow }: Cro
 
 /** Sends one body of each kind after the other, over one connection at a time. */
 export async function sendHostile(
-  { port, caPem, path }: { readonly port: number; readonly caPem: string; readonly path: string },
+  { port, caPem, path }: Pick<CrowdPlan, "port" | "caPem" | "path">,
   { durationMs, pauseMs }: { readonly durationMs: number; readonly pauseMs: number },
 ): Promise<void> {
   const random = seededRandom(1);

@@ -14,11 +14,7 @@ const CONNECTIONS = 8;
 const GOOD_EVERY = 20;
 const GOOD = JSON.stringify(sampleReview());
 
-export interface AssaultTarget {
-  readonly port: number;
-  readonly caPem: string;
-  readonly path: string;
-}
+type AssaultTarget = Pick<CrowdPlan, "port" | "caPem" | "path">;
 
 /** Allowed, or refused in a way that the API server takes for no answer: never a denial, never a fault of ours. */
 function checkAnswer({ status, body }: RawAnswer, what: string): void {
