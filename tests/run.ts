@@ -26,6 +26,7 @@ import { bundle } from "../manifests/image/compile.ts";
 import { BUNDLE_VARIABLE } from "./support/archway_program.ts";
 import { lacks } from "./support/needs.ts";
 import { print } from "./support/print.ts";
+import { temporaryFolder } from "./support/temporary_folder.ts";
 
 /** The scripts that start what the tests of a part share, and then run them. */
 const READY_PLANES = "tests/cluster/support/run.ts";
@@ -80,29 +81,25 @@ function commandOf(part: Part): readonly string[] {
 }
 
 async function runParts(parts: readonly Part[], wanted: Wanted): Promise<readonly PartResult[]> {
-  const temporary = await Deno.makeTempDir({ prefix: "archway-run-" });
-  try {
-    const environment = parts.every(isUnit) ? {} : await prepareTools(parts, join(temporary, "bundle"));
-    const folder = Deno.env.get("ARCHWAY_JUNIT_DIR") ?? temporary;
-    const firsts: FirstRun[] = [];
-    const runLane = async (lane: readonly Part[], printer: (part: Part) => (line: string) => void): Promise<void> => {
-      for (const part of lane) {
-        const [command, junit] = [commandOf(part), junitFile(folder, part, wanted)];
-        const options = { command, junit, environment, flags: wanted.flags, print: printer(part) };
-        firsts.push(await runPart(part, options));
-      }
-    };
-    for (const lanes of arrange(parts)) {
-      // Lines of parts that run side by side begin with the part's name.
-      const printer = ({ name }: Part) => (line: string): void => print(lanes.length > 1 ? `${name}| ${line}` : line);
-      await Promise.all(lanes.map((lane) => runLane(lane, printer)));
+  await using temporary = await temporaryFolder();
+  const environment = parts.every(isUnit) ? {} : await prepareTools(parts, join(temporary.path, "bundle"));
+  const folder = Deno.env.get("ARCHWAY_JUNIT_DIR") ?? temporary.path;
+  const firsts: FirstRun[] = [];
+  const runLane = async (lane: readonly Part[], printer: (part: Part) => (line: string) => void): Promise<void> => {
+    for (const part of lane) {
+      const [command, junit] = [commandOf(part), junitFile(folder, part, wanted)];
+      const options = { command, junit, environment, flags: wanted.flags, print: printer(part) };
+      firsts.push(await runPart(part, options));
     }
-    const results: PartResult[] = [];
-    for (const first of firsts) results.push(await finishPart(first, print));
-    return results;
-  } finally {
-    await Deno.remove(temporary, { recursive: true });
+  };
+  for (const lanes of arrange(parts)) {
+    // Lines of parts that run side by side begin with the part's name.
+    const printer = ({ name }: Part) => (line: string): void => print(lanes.length > 1 ? `${name}| ${line}` : line);
+    await Promise.all(lanes.map((lane) => runLane(lane, printer)));
   }
+  const results: PartResult[] = [];
+  for (const first of firsts) results.push(await finishPart(first, print));
+  return results;
 }
 
 async function chooseParts({ what, chosen }: Wanted): Promise<readonly Part[]> {

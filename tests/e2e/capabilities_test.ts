@@ -5,7 +5,7 @@ import { type KubeObject, Resource } from "../../lib/k8s/types.ts";
 import { PodAnnotation } from "../../lib/names.ts";
 import { renderRecord } from "../../lib/placement/decide/pod/record.ts";
 import { Upgrades } from "../../lib/upgrades/names.ts";
-import { type MemoryCall, MemoryCluster } from "../support/memory_kube_api.ts";
+import { type MemoryCall, MemoryCluster, refusing } from "../support/memory_kube_api.ts";
 import { checkCapabilities } from "./capabilities.ts";
 import { makeDeps } from "./make_deps.ts";
 import type { CheckOutcome } from "./outcome.ts";
@@ -44,6 +44,14 @@ const TAINTED = (cluster: MemoryCluster): void =>
 const CLUSTER_VERSION = (cluster: MemoryCluster): void =>
   cluster.put(Resource.clusterVersions, { metadata: { name: "version" }, status: { desired: { version: "4.20.1" } } });
 
+const PLANNED = (cluster: MemoryCluster): void => {
+  CLUSTER_VERSION(cluster);
+  cluster.put(Resource.upgradeConfigs, { metadata: { name: Upgrades.config, namespace: Upgrades.namespace } });
+};
+
+const NO_NODES = refusing(403, ({ plural }) => plural === "nodes");
+const NO_PLANS = refusing(404, ({ verb, plural }) => verb === "patch" && plural === "upgradeconfigs");
+
 function pool(machineCount: number): (cluster: MemoryCluster) => void {
   return (cluster) => {
     cluster.put(Resource.machineConfigPools, {
@@ -77,47 +85,13 @@ const ROWS: readonly (readonly [what: string, at: number, world: World, result: 
   ["no node has a taint", 0, {}, "skipped", /--arch-taints is off/],
   ["a taint is tolerated", 0, TOLERATED, "passed", /^supported-arch=arm64, on 1 nodes$/],
   ["a taint is not tolerated", 0, { fill: TAINTED }, "failed", /does not tolerate supported-arch=arm64 of n1/],
-  [
-    "nodes may not be listed",
-    0,
-    {
-      before: ({ plural }) => {
-        if (plural === "nodes") throw new ApiError("nodes is forbidden", { status: 403, reason: "Forbidden" });
-      },
-    },
-    "skipped",
-    /nodes is forbidden\. The rights that are needed/,
-  ],
+  ["nodes may not be listed", 0, { before: NO_NODES }, "skipped", /away\. The rights that are needed/],
   ["no wrong image is named", 1, {}, "skipped", /--wrong-image REF/],
   ["the error is told of", 1, TOLD, "passed", /ExecFormatError it/],
   ["the error is not told of", 1, TOLD_OF_ANOTHER, "failed", /No event ExecFormatError/],
   ["it is no OpenShift", 2, {}, "skipped", /no OpenShift cluster/],
-  [
-    "upgrades are not installed",
-    2,
-    {
-      fill: CLUSTER_VERSION,
-      before: ({ verb, plural }) => {
-        if (verb === "patch" && plural === "upgradeconfigs") {
-          throw new ApiError("not found", { status: 404, reason: "NotFound" });
-        }
-      },
-    },
-    "skipped",
-    /the component upgrades/,
-  ],
-  [
-    "there is a plan",
-    2,
-    {
-      fill: (cluster) => {
-        CLUSTER_VERSION(cluster);
-        cluster.put(Resource.upgradeConfigs, { metadata: { name: Upgrades.config, namespace: Upgrades.namespace } });
-      },
-    },
-    "skipped",
-    /archway upgrade plan shows/,
-  ],
+  ["upgrades are not installed", 2, { fill: CLUSTER_VERSION, before: NO_PLANS }, "skipped", /the component upgrades/],
+  ["there is a plan", 2, { fill: PLANNED }, "skipped", /archway upgrade plan shows/],
   ["no MachineOSConfig is named", 3, {}, "skipped", /--build-config NAME/],
   ["it does not exist", 3, { args: BUILD }, "skipped", /There is no MachineOSConfig empty/],
   ["its pool has nodes", 3, { args: BUILD, fill: pool(2), before: build }, "skipped", /which would restart/],

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { parseJunit, type RanTest } from "../conformance/junit.ts";
+import { listFiles } from "../conformance/sources.ts";
 import { filesToRunAgain, replaceFiles } from "./again.ts";
 import { filesAlone, groupFiles, listTestFiles, writeIsolates } from "./isolates.ts";
 import {
@@ -97,13 +98,6 @@ Deno.test("arrange() puts every part into one lane, and leaves no lane or stage 
   assert.deepEqual(arrange(LONG_PARTS), [[LONG_PARTS]]);
   assert.deepEqual(arrange([]), []);
 });
-
-function listFiles(folder: string): readonly string[] {
-  return [...Deno.readDirSync(folder)].flatMap(({ name, isDirectory }) => {
-    if (isDirectory) return listFiles(`${folder}/${name}`);
-    return /\.tsx?$/.test(name) ? [`${folder}/${name}`] : [];
-  });
-}
 
 Deno.test("judgeSkip() allows what is listed while the machine lacks it, and nothing else", () => {
   const judge = (test: string, isLacking: boolean): string =>

@@ -69,15 +69,8 @@ export function affinity(required: readonly string[], preferred?: readonly [stri
 
 function renderTerm(value: unknown): string {
   return ["matchFields", "matchExpressions"].flatMap((field) => listAt(value, field))
-    .map((each) =>
-      [
-        textAt(each, "key"),
-        textAt(each, "operator"),
-        ...listAt(each, "values").length === 0 ? [] : [
-          listAt(each, "values").join(","),
-        ],
-      ].join(" ")
-    ).join(" & ");
+    .map((each) => `${textAt(each, "key")} ${textAt(each, "operator")} ${listAt(each, "values").join(",")}`.trimEnd())
+    .join(" & ");
 }
 
 /** Reads a pod the way {@link Expected} is written. */
