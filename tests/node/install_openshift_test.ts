@@ -33,10 +33,8 @@ async function readPage(path: string): Promise<string> {
 async function playOpenShift(lab: OpenLab): Promise<AsyncDisposable> {
   await using undo = new AsyncDisposableStack();
   for (const name of NAMESPACES) {
-    const answer = await lab.request("POST", "/api/v1/namespaces", {
-      ...{ apiVersion: "v1", kind: "Namespace", metadata: { name } },
-    });
-    expectStatus("create a namespace", answer, [201, 409]);
+    const namespace = { apiVersion: "v1", kind: "Namespace", metadata: { name } };
+    expectStatus("create a namespace", await lab.request("POST", "/api/v1/namespaces", namespace), [201, 409]);
   }
   undo.defer(async () => void await kubectl(lab, "delete", "namespaces", ...NAMESPACES, "--ignore-not-found"));
   const images = ["create", "configmap", "machine-config-operator-images", `--from-literal=images.json=${IMAGES}`];
@@ -53,13 +51,6 @@ async function removeDefinitions(lab: OpenLab): Promise<void> {
   const names = (await kubectl(lab, "get", "crds", "-o", "name")).split("\n");
   const own = names.filter((name) => /\.openshift\.io$/.test(name) && !name.includes("multiarch"));
   if (own.length > 0) await kubectl(lab, "delete", ...own, "--timeout=60s");
-}
-
-/** What the service CA and the network operator keep: it is there before what mounts it. Gives the CA. */
-async function keepFiles(lab: OpenLab): Promise<string> {
-  const pem = await keepCertificate(lab);
-  await keepTrustedCa(lab, pem);
-  return pem;
 }
 
 /** Writes the page's kustomization.yaml, and applies it as README says of components. */
@@ -111,17 +102,14 @@ const SETTINGS = "--from-literal=config.yaml=configManager: { source: LOCAL }";
 /** A configuration for a pool that is not there, and the word of the service on it. */
 async function assertImageBuilds(lab: OpenLab): Promise<void> {
   await rolledOutIn(lab, "archway-system", "archway-image-builds");
-  const address = await kubectl(
-    lab,
-    ...["-n", "archway-system", "get", "service", "archway-image-builds", "-o", "jsonpath={.spec.clusterIP}"],
-  );
+  const service = ["get", "service", "archway-image-builds", "-o", "jsonpath={.spec.clusterIP}"];
+  const address = await kubectl(lab, "-n", NAMESPACE, ...service);
   await waitUntil("its Service to answer", async () => {
     const response = await fetch(`http://${address}:8080/metrics`);
     return (await response.text()).includes("archway_") && response.ok;
   });
-  const kind = { apiVersion: "machineconfiguration.openshift.io/v1" };
-  await post(lab, "machineosconfigs", {
-    ...{ ...kind, kind: "MachineOSConfig", metadata: { name: "layered" } },
+  await lab.create(`${BUILDS}/machineosconfigs`, {
+    ...{ apiVersion: "machineconfiguration.openshift.io/v1", kind: "MachineOSConfig", metadata: { name: "layered" } },
     spec: {
       machineConfigPool: { name: "layered" },
       imageBuilder: { imageBuilderType: "Job" },
@@ -137,10 +125,6 @@ async function assertImageBuilds(lab: OpenLab): Promise<void> {
     throw new Error(`Not said. The log: ${log}`, { cause });
   });
   expectStatus("delete it", await lab.request("DELETE", `${BUILDS}/machineosconfigs/layered`), [200, 202]);
-}
-
-async function post(lab: OpenLab, plural: string, body: unknown): Promise<void> {
-  await lab.create(`${BUILDS}/${plural}`, body);
 }
 
 /** No role, binding, Service or Deployment of it in any namespace, and no definition of a plan. */
@@ -161,15 +145,12 @@ async function assertOptions(lab: OpenLab, shell: PasteShell, kustomization: str
   ]);
   await applyPage(shell, `${kustomization}${options.map((path) => `  - ${path}\n`).join("")}`);
   const there = await kubectl(lab, "get", "clusterroles,servicemonitors", "-A", "-o", "name");
-  for (
-    const wanted of [
-      "archway-upgrades-drain",
-      "servicemonitor.monitoring.coreos.com/archway-upgrades",
-      "managed-upgrade-operator-metrics",
-    ]
-  ) {
-    assert.ok(there.includes(wanted), wanted);
-  }
+  const wanted = [
+    "upgrades-drain",
+    "servicemonitor.monitoring.coreos.com/archway-upgrades",
+    "managed-upgrade-operator-metrics",
+  ];
+  for (const name of wanted) assert.ok(there.includes(name), name);
   await rolledOutIn(lab, UPGRADES, "archway-upgrades");
 }
 
@@ -190,7 +171,9 @@ async function assertWorks(
   { apply, works }: { readonly apply: () => Promise<void>; readonly works: () => Promise<void> },
 ): Promise<void> {
   const before = await auditLength(lab);
-  const pem = await keepFiles(lab);
+  // The service CA and the network operator have them there before what mounts them.
+  const pem = await keepCertificate(lab);
+  await keepTrustedCa(lab, pem);
   await apply();
   await injectCa(lab, pem, "checks");
   await works();

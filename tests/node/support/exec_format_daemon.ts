@@ -1,6 +1,5 @@
 // The daemon that reports exec format errors, on the nodes of the lab: its objects, and what it has written.
 import { listAt, objectAt } from "../../../lib/json.ts";
-import type { KubeObject } from "../../../lib/k8s/types.ts";
 import { ExecFormatMonitor } from "../../../lib/names.ts";
 import { parseOperandConfig } from "../../../lib/operator/decide/config_view.ts";
 import { renderDaemonSet } from "../../../lib/operator/cluster/exec_format_daemon_set.ts";
@@ -36,18 +35,14 @@ export async function waitForDaemons(lab: OpenLab): Promise<void> {
   });
 }
 
-function renderDaemon(image: string): KubeObject {
-  const config = parseOperandConfig({ metadata: { name: "cluster", uid: "none" } });
-  return renderDaemonSet(config, { namespace: NAMESPACE, image });
-}
-
 export async function daemonLog(lab: OpenLab): Promise<string> {
   return await kubectl(lab, "-n", NAMESPACE, "logs", "-l", `app=${NAME}`, "--prefix", "--tail=50");
 }
 
 /** The daemon's pod as the operator makes it, with other capabilities. */
 export function daemonPodSpec(image: string, capabilities: readonly string[]): object {
-  const { template } = objectAt(renderDaemon(image), "spec") ?? {};
+  const config = parseOperandConfig({ metadata: { name: "cluster", uid: "none" } });
+  const { template } = objectAt(renderDaemonSet(config, { namespace: NAMESPACE, image }), "spec") ?? {};
   const spec = objectAt(template, "spec") ?? {};
   const [container] = listAt(spec, "containers") ?? [];
   const securityContext = objectAt(container, "securityContext") ?? {};

@@ -9,14 +9,11 @@ import type { OpenLab } from "./open_lab.ts";
 const CHART = new URL("../../../manifests/helm/archway", import.meta.url).pathname;
 const RELEASE = ["archway", "--namespace", NAMESPACE];
 
-export interface Release {
-  readonly image: string;
-  /** As for `--set`, each. */
-  readonly set: readonly string[];
-}
-
-/** Installs it on the native nodes, in a namespace that is there, and waits for its rollout. */
-export async function installChart(lab: OpenLab, { image, set }: Release): Promise<void> {
+/** Installs it on the native nodes, in a namespace that is there, and waits for its rollout; `set` as for `--set`, each. */
+export async function installChart(
+  lab: OpenLab,
+  { image, set }: { readonly image: string; readonly set: readonly string[] },
+): Promise<void> {
   const file = `${lab.directory}/values.json`;
   await Deno.writeTextFile(file, JSON.stringify({ image, nodeSelector: { "kubernetes.io/arch": "amd64" } }));
   const values = ["--values", file, ...set.flatMap((value) => ["--set", value])];
