@@ -1,14 +1,8 @@
 // The manifests on a real API server: every overlay and component is accepted, base is installed as README says, and the
 // ServiceAccount may do nothing that it must not. What it must is in rights_test.ts.
 import assert from "node:assert/strict";
-import { fileURLToPath } from "node:url";
-import { MANIFESTS, parseManifest, renderComposition } from "../../manifests/generate/kustomize.ts";
-import { CHART } from "../../manifests/generate/helm.ts";
-import { FEATURES } from "../../manifests/generate/features.ts";
-import { assertSameObjects } from "../manifests/support/compare.ts";
-import { findHelm } from "../manifests/support/helm.ts";
+import { MANIFESTS, renderComposition } from "../../manifests/generate/kustomize.ts";
 import { defineKinds } from "../node/support/foreign_apis.ts";
-import { runCommand } from "../support/commands.ts";
 import { listAt, read } from "./support/cluster_access.ts";
 import { CHECKS } from "./support/objects.ts";
 import { bareControlPlane } from "./support/shared_control_plane.ts";
@@ -109,24 +103,6 @@ Deno.test("manifests on a real API server", async (t) => {
       webhooks.map((webhook) => read(webhook, "clientConfig", "caBundle")),
       [btoa(cluster.caPem), btoa(cluster.caPem)],
     );
-  });
-
-  const helm = await findHelm();
-  await t.step({
-    name: "Helm renders the chart as kustomize renders the manifests",
-    ignore: helm === undefined,
-    fn: async () => {
-      for (const { values, overlay = "base", component } of [{ values: {} }, ...FEATURES]) {
-        const sets = Object.entries(values).flatMap(([name, value]) => ["--set", `${name}=${value}`]);
-        const args = ["template", "archway", fileURLToPath(new URL(`file://${CHART}`)), "-n", "archway-system"];
-        const env = { HOME: cluster.directory };
-        const rendered = await runCommand(helm ?? "helm", [...args, "--kube-version", "1.33.0", ...sets], { env });
-        assertSameObjects(
-          parseManifest(rendered),
-          await renderComposition(overlay, component === undefined ? [] : [component]),
-        );
-      }
-    },
   });
 
   await t.step("the ServiceAccount can make its webhook configuration by server-side apply, and no other", async () => {

@@ -5,6 +5,7 @@ import * as z from "zod";
 import { ImageBuildsSchema } from "../../lib/config/image_builds.ts";
 import { parseConfig } from "../../lib/config/parse.ts";
 import { RUNBOOK_BASE_URL } from "../../lib/names.ts";
+import { objectAt, valueAt } from "../../playground/json_value.ts";
 import { readAlertGroups } from "../support/alerts.ts";
 import { FEATURES, SETTINGS } from "../../manifests/generate/features.ts";
 import { renderTemplates } from "../../manifests/generate/chart.ts";
@@ -17,19 +18,14 @@ import {
   renderFolder,
 } from "../../manifests/generate/kustomize.ts";
 import { assertSameObjects } from "./support/compare.ts";
+import { runCommand } from "../support/commands.ts";
 import { lacks } from "../support/needs.ts";
-import { renderTemplate } from "./support/template.ts";
+import { findHelm } from "./support/helm.ts";
 
-const test = (name: string, fn: () => Promise<void>): void => Deno.test({ name, ignore: lacks("kubectl"), fn });
-const POD_SPEC = z.object({
-  spec: z.object({
-    template: z.object({
-      spec: z.looseObject({ containers: z.tuple([z.looseObject({ resources: z.unknown() })]) }),
-    }),
-  }),
-});
+const CANNOT_RENDER = lacks("kubectl") || lacks("helm");
+const test = (name: string, fn: () => Promise<void>): void => Deno.test({ name, ignore: CANNOT_RENDER, fn });
+const POD = ["spec", "template", "spec"];
 const VERSIONED = z.object({ version: z.string(), appVersion: z.exactOptional(z.string()) });
-const VALUES = z.record(z.string(), z.unknown());
 
 async function readChart(folder = CHART): Promise<ReadonlyMap<string, string>> {
   const files = new Map<string, string>();
@@ -45,10 +41,10 @@ async function renderWith(
   values: Readonly<Record<string, unknown>>,
   namespace = "archway-system",
 ): Promise<readonly ManifestObject[]> {
-  const files = await readChart();
-  const scope = { values: { ...VALUES.parse(parse(files.get("values.yaml") ?? "")), ...values }, namespace };
-  return [...files].filter(([name]) => /^templates\/.*\.yaml$/.test(name))
-    .flatMap(([, text]) => parseManifest(renderTemplate(text, scope)));
+  const helm = await findHelm() ?? assert.fail("no Helm");
+  const sets = Object.entries(values).map(([name, value]) => `--set-json=${name}=${JSON.stringify(value)}`);
+  const given = [`--namespace=${namespace}`, "--kube-version=1.33.0", ...sets];
+  return parseManifest(await runCommand(helm, ["template", "archway", CHART, ...given]));
 }
 
 test("the chart is up to date with the manifests (deno task helm)", async () => {
@@ -95,9 +91,8 @@ test("what every cluster has its own of is set as a whole, and left to the manif
   const objects = await renderWith(values);
   const { resources, ...ofPod } = values;
   const deployment = objects.find(({ kind }) => kind === "Deployment");
-  const { containers, ...pod } = POD_SPEC.parse(deployment).spec.template.spec;
-  for (const [name, value] of Object.entries(ofPod)) assert.deepEqual(pod[name], value, name);
-  assert.deepEqual(containers[0].resources, resources);
+  for (const [name, value] of Object.entries(ofPod)) assert.deepEqual(valueAt(deployment, ...POD, name), value, name);
+  assert.deepEqual(valueAt(deployment, ...POD, "containers", 0, "resources"), resources);
 });
 
 test("where pods may run and who may pull holds for every Deployment of the chart, what they use for the first", async () => {
@@ -114,11 +109,10 @@ test("where pods may run and who may pull holds for every Deployment of the char
   const names = set.map(({ metadata }) => metadata.name);
   assert.deepEqual(names, ["archway-image-builds", "archway-upgrades", "archway"]);
   for (const [at, deployment] of set.entries()) {
-    const { containers, ...pod } = POD_SPEC.parse(deployment).spec.template.spec;
-    const before = POD_SPEC.parse(usual[at]).spec.template.spec;
+    const [pod, before] = [objectAt(deployment, ...POD), objectAt(usual[at], ...POD)];
     for (const [name, value] of Object.entries(ofEvery)) assert.deepEqual(pod[name], value, name);
-    const isFirst = deployment.metadata.name === "archway";
-    assert.deepEqual(containers[0].resources, isFirst ? { limits: {} } : before.containers[0].resources);
+    const [resources, own] = [pod, before].map((each) => objectAt(each, "containers", 0, "resources"));
+    assert.deepEqual(resources, deployment.metadata.name === "archway" ? { limits: {} } : own);
     assert.deepEqual(pod["affinity"], before["affinity"]);
   }
 });
@@ -128,16 +122,14 @@ test("every alert of the chart and of the service itself leads to where the repo
   const objects = await renderWith({ monitoring: true, runbookBaseUrl });
   const links = [...JSON.stringify(objects).matchAll(/"runbook_url":"([^"]*)"/g)].map(([, link]) => link);
   const { alerts, runbooksFile } = readAlertGroups().archway;
-  const wanted = alerts.map(({ alert }) => `${runbookBaseUrl}${runbooksFile}#${alert.toLowerCase()}`);
-  assert.deepEqual(links, wanted);
+  assert.deepEqual(links, alerts.map(({ alert }) => `${runbookBaseUrl}${runbooksFile}#${alert.toLowerCase()}`));
   const deployment = objects.find(({ kind }) => kind === "Deployment");
   assert.deepEqual(deployment?.metadata.annotations, { [RUNBOOK_BASE_URL]: runbookBaseUrl });
 });
 
 test("the chart follows the release's namespace, the image, the replicas and extra arguments", async () => {
   const values = { image: "registry.test/archway@sha256:0", replicas: 5, extraArgs: ["--audit", "--tag-ttl=8m"] };
-  const text = JSON.stringify(await renderWith(values, "elsewhere"));
-  assert.ok(!text.includes("archway-system"));
+  assert.ok(!JSON.stringify(await renderWith(values, "elsewhere")).includes("archway-system"));
   const deployment = JSON.stringify((await renderWith(values)).find(({ kind }) => kind === "Deployment"));
   for (const part of ['"replicas":5', '"image":"registry.test/archway@sha256:0"', '"--audit","--tag-ttl=8m"]']) {
     assert.ok(deployment.includes(part), part);

@@ -16,6 +16,8 @@ const NEEDS = {
   faketime: () => findFaketime() !== undefined,
   denokv: () => findBuiltDenokv() !== undefined || isOnPath("cargo"),
   go: () => isOnPath("go"),
+  /** Go builds it where it is not. */
+  helm: () => isOnPath("helm") || isOnPath("go"),
   buildah: () => isOnPath("buildah"),
   registry: () => isOnPath("docker-registry") && isOnPath("htpasswd"),
   alertmanager: () => isOnPath("prometheus-alertmanager"),
