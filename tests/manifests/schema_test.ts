@@ -140,7 +140,7 @@ Deno.test("PodPlacementConfig v1beta1: the largest selector is small", () => {
 Deno.test("schema and parsers bound the platforms of a config, of which a disabled one may name an architecture twice", () => {
   const platforms = (count: number): unknown =>
     PLATFORMS(...Array.from({ length: count }, () => ({ architecture: "arm64", weight: 1 })));
-  const tooMany = [".spec.plugins.nodeAffinityScoring.platforms: maxItems"];
+  const tooMany = [".spec.plugins.nodeAffinityScoring.platforms: too_big"];
   for (const [_kind, schema, make, parse] of KINDS) {
     assert.deepEqual(findProblems(schema, make(platforms(16))), []);
     assert.equal(parse(make(platforms(16))).kind, "parsed");
@@ -161,7 +161,7 @@ Deno.test("every architecture enum is the list of known architectures", () => {
 Deno.test("both versions of the cluster config are singletons by schema", () => {
   for (const schema of [ALPHA, BETA]) {
     assert.deepEqual(findProblems(schema, { metadata: { name: "cluster" } }), []);
-    assert.deepEqual(findProblems(schema, { metadata: { name: "other" } }), [".metadata.name: enum"]);
+    assert.deepEqual(findProblems(schema, { metadata: { name: "other" } }), [".metadata.name: invalid_value"]);
   }
 });
 

@@ -6,14 +6,20 @@ import { type ManifestObject, parseManifest } from "../../../manifests/generate/
 const CRDS = new URL("../../../manifests/base/crds/", import.meta.url);
 
 const SCHEMA = z.strictObject({
-  type: z.enum(["object", "array", "string", "integer", "boolean"]),
+  type: z.enum(["object", "array", "string", "integer", "boolean"]).optional(),
   description: z.string().optional(),
-  properties: z.record(z.string(), z.unknown()).optional(),
-  additionalProperties: z.unknown(),
+  get properties() {
+    return z.record(z.string(), SCHEMA).optional();
+  },
+  get additionalProperties() {
+    return SCHEMA.optional();
+  },
   required: z.array(z.string()).optional(),
-  items: z.unknown(),
+  get items() {
+    return SCHEMA.optional();
+  },
   enum: z.array(z.unknown()).optional(),
-  default: z.unknown(),
+  default: z.unknown().optional(),
   format: z.enum(["int32", "int64", "date-time"]).optional(),
   minimum: z.int().optional(),
   maximum: z.int().optional(),
@@ -25,7 +31,7 @@ const SCHEMA = z.strictObject({
   pattern: z.string().optional(),
   "x-kubernetes-map-type": z.literal("atomic").optional(),
   "x-kubernetes-list-type": z.literal("atomic").optional(),
-}).partial();
+});
 
 export type Schema = z.infer<typeof SCHEMA>;
 
@@ -57,63 +63,31 @@ export function schemaAt(schema: Schema, ...path: readonly string[]): Schema {
   return path.reduce((node, name) => {
     const next = name === "[]" ? node.items : node.properties?.[name];
     if (next === undefined) throw new Error(`Cannot find "${name}" of ${path.join(".")} in the schema`);
-    return SCHEMA.parse(next);
+    return next;
   }, schema);
 }
 
+const compiled = new WeakMap<Schema, z.ZodType>();
+
 /** What is wrong with a value; empty when the API server accepts it. Unknown members are pruned, so they are right. */
-export function findProblems(raw: unknown, value: unknown, path = ""): readonly string[] {
-  const schema = SCHEMA.parse(raw);
-  const problems = ownProblems(schema, value).map((problem) => `${path}: ${problem}`);
-  if (problems.length > 0) return problems;
-  if (Array.isArray(value)) return value.flatMap((item, at) => findProblems(schema.items, item, `${path}[${at}]`));
-  if (!isRecord(value)) return [];
-  return Object.entries(value).flatMap(([name, member]) => {
-    const child = schema.properties?.[name] ?? schema.additionalProperties;
-    return child === undefined ? [] : findProblems(child, member, `${path}.${name}`);
-  });
+export function findProblems(schema: Schema, value: unknown): readonly string[] {
+  const type = compiled.get(schema) ?? z.fromJSONSchema(JSON.parse(JSON.stringify(schema)));
+  compiled.set(schema, type);
+  return type.safeParse(value).error?.issues.map(({ path, code }) => `.${path.join(".")}: ${code}`) ?? [];
 }
 
 /** The value with defaults filled in, as it is stored. */
-export function withDefaults(raw: unknown, value: unknown): unknown {
-  const schema = SCHEMA.parse(raw);
-  if (Array.isArray(value)) return value.map((item) => withDefaults(schema.items, item));
+export function withDefaults(schema: Schema, value: unknown): unknown {
+  if (Array.isArray(value)) {
+    return value.map((item) => schema.items === undefined ? item : withDefaults(schema.items, item));
+  }
   if (!isRecord(value)) return value;
   const filled: Record<string, unknown> = { ...value };
   for (const [name, child] of Object.entries(schema.properties ?? {})) {
-    const { default: fallback } = SCHEMA.parse(child);
-    if (filled[name] === undefined && fallback !== undefined) filled[name] = fallback;
+    filled[name] ??= child.default;
     if (filled[name] !== undefined) filled[name] = withDefaults(child, filled[name]);
   }
   return filled;
-}
-
-function ownProblems(schema: Schema, value: unknown): readonly string[] {
-  const rules: readonly (readonly [string, boolean])[] = [
-    ["type", schema.type === undefined || isOfType(schema.type, value)],
-    ["enum", schema.enum === undefined || schema.enum.includes(value)],
-    ["minimum", typeof value !== "number" || schema.minimum === undefined || value >= schema.minimum],
-    ["maximum", typeof value !== "number" || schema.maximum === undefined || value <= schema.maximum],
-    ["minItems", !Array.isArray(value) || value.length >= (schema.minItems ?? 0)],
-    ["maxItems", !Array.isArray(value) || value.length <= (schema.maxItems ?? Infinity)],
-    ["maxProperties", !isRecord(value) || Object.keys(value).length <= (schema.maxProperties ?? Infinity)],
-    ["minLength", typeof value !== "string" || [...value].length >= (schema.minLength ?? 0)],
-    ["maxLength", typeof value !== "string" || [...value].length <= (schema.maxLength ?? Infinity)],
-    ["pattern", typeof value !== "string" || new RegExp(schema.pattern ?? "").test(value)],
-    ["format", schema.format !== "date-time" || typeof value !== "string" || RFC_3339.test(value)],
-    ["required", !isRecord(value) || (schema.required ?? []).every((name) => value[name] !== undefined)],
-  ];
-  return rules.filter(([, holds]) => !holds).map(([name]) => name);
-}
-
-const RFC_3339 = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[-+]\d\d:\d\d)$/;
-
-function isOfType(type: NonNullable<Schema["type"]>, value: unknown): boolean {
-  if (type === "array") return Array.isArray(value);
-  if (type === "object") return isRecord(value);
-  if (type === "integer") return Number.isInteger(value);
-  const found: string = typeof value;
-  return found === type;
 }
 
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
