@@ -1,15 +1,14 @@
 import assert from "node:assert/strict";
 import { relative } from "node:path";
 import ipaddr from "ipaddr.js";
-import * as z from "zod";
 import { type ManifestObject, MANIFESTS, renderComposition, slugOf } from "../../manifests/generate/kustomize.ts";
 import { KNOWN_ARCHITECTURES } from "../../lib/arch.ts";
 import { FLAGS } from "../../lib/config/flags.ts";
-import { objectAt } from "../../lib/json.ts";
 import { isAllowedAddress, METADATA_ADDRESSES } from "../../lib/oci/http/address_guard.ts";
 import { API_GROUP, LEASE_NAME, RUNBOOK_BASE_URL, WebhookName, WebhookPath } from "../../lib/names.ts";
 import { covers } from "../../lib/taints/decide/tolerations.ts";
 import { parseTaintPod } from "../../lib/taints/decide/views.ts";
+import { listAt, numberAt, objectAt, textAt, valueAt } from "../../playground/json_value.ts";
 import { readAlertGroups } from "../support/alerts.ts";
 import { lacks } from "../support/needs.ts";
 import { renderedComposition, renderedFolder } from "./support/rendered.ts";
@@ -25,43 +24,7 @@ const COMPONENTS = [
   ...["node-registry-config", "exec-format-errors", "exec-format-repair", "kueue"],
 ].map((name) => `components/${name}`);
 
-const SERVICE = z.object({ namespace: z.string(), name: z.string(), path: z.string(), port: z.literal(443) });
-const CLIENT = z.object({ service: SERVICE });
-const DEPLOYMENT = z.object({
-  spec: z.object({
-    replicas: z.int(),
-    template: z.object({
-      spec: z.object({
-        priorityClassName: z.string(),
-        terminationGracePeriodSeconds: z.int(),
-        securityContext: z.object({ runAsNonRoot: z.literal(true), seccompProfile: z.object({ type: z.string() }) }),
-        containers: z.tuple([z.object({
-          args: z.array(z.string()),
-          ports: z.array(z.object({ name: z.string(), containerPort: z.int() })),
-          resources: z.object({
-            requests: z.object({ cpu: z.string(), memory: z.string() }),
-            limits: z.record(z.string(), z.string()),
-          }),
-          startupProbe: z.object({ initialDelaySeconds: z.int(), failureThreshold: z.int() }),
-          livenessProbe: z.object({ httpGet: z.object({ path: z.string() }) }),
-          readinessProbe: z.object({ httpGet: z.object({ path: z.string() }) }),
-          securityContext: z.object({
-            readOnlyRootFilesystem: z.literal(true),
-            allowPrivilegeEscalation: z.literal(false),
-            capabilities: z.object({ drop: z.tuple([z.literal("ALL")]) }),
-          }),
-        })]),
-      }),
-    }),
-  }),
-});
-const LABELLED = z.looseObject({ labels: z.record(z.string(), z.string()).default({}) });
-const RULES = z.array(z.object({
-  apiGroups: z.array(z.string()),
-  resources: z.array(z.string()),
-  verbs: z.array(z.string()),
-  resourceNames: z.array(z.string()).optional(),
-}));
+const POD = ["spec", "template", "spec"];
 
 function find(objects: readonly ManifestObject[], slug: string): ManifestObject {
   const found = objects.find((object) => slugOf(object) === slug);
@@ -69,31 +32,34 @@ function find(objects: readonly ManifestObject[], slug: string): ManifestObject 
   return found;
 }
 
-function deploymentOf(objects: readonly ManifestObject[]): z.infer<typeof DEPLOYMENT>["spec"] {
-  return DEPLOYMENT.parse(find(objects, "deployment-archway")).spec;
+/** The only container of Archway's own Deployment. */
+function containerIn(objects: readonly ManifestObject[]): unknown {
+  const [container, ...others] = listAt(find(objects, "deployment-archway"), ...POD, "containers");
+  assert.deepEqual(others, []);
+  return container;
 }
 
-/** The rows of the API server's way in: who, where. */
-function clientsOf(objects: readonly ManifestObject[]): readonly (readonly [string, z.infer<typeof CLIENT>])[] {
-  const { webhooks } = find(objects, `validatingwebhookconfiguration-${WebhookName.validatingConfiguration}`);
-  const rows = z.array(z.looseObject({ name: z.string(), failurePolicy: z.literal("Fail"), clientConfig: CLIENT }))
-    .parse(webhooks);
-  const { spec } = find(objects, `customresourcedefinition-clusterpodplacementconfigs.${API_GROUP}`);
-  const { conversion } = z.looseObject({ conversion: z.object({ webhook: z.looseObject({ clientConfig: CLIENT }) }) })
-    .parse(spec);
-  return [
-    ...rows.map(({ name, clientConfig }) => [name, clientConfig] as const),
-    ["conversion", conversion.webhook.clientConfig],
-  ];
+function argumentsIn(objects: readonly ManifestObject[]): readonly string[] {
+  return listAt(containerIn(objects), "args").map(String);
+}
+
+/** The services that the API server calls, by webhook; what is validated waits for an answer. */
+function servicesOf(objects: readonly ManifestObject[]): Readonly<Record<string, unknown>> {
+  const hooks = listAt(
+    find(objects, `validatingwebhookconfiguration-${WebhookName.validatingConfiguration}`),
+    "webhooks",
+  );
+  assert.ok(hooks.every((hook) => textAt(hook, "failurePolicy") === "Fail"));
+  const definition = find(objects, `customresourcedefinition-clusterpodplacementconfigs.${API_GROUP}`);
+  const conversion = valueAt(definition, "spec", "conversion", "webhook", "clientConfig", "service");
+  const rows = hooks.map((hook) => [textAt(hook, "name"), valueAt(hook, "clientConfig", "service")]);
+  return { ...Object.fromEntries(rows), conversion };
 }
 
 for (const folder of FOLDERS) {
   test(`${folder}: webhooks lead to the service, by the paths it serves (1.1, 1.4)`, async () => {
-    const clients = clientsOf(await renderedFolder(folder));
-    const service = (path: string): unknown => ({
-      service: { namespace: "archway-system", name: "archway-webhook", path, port: 443 },
-    });
-    assert.deepEqual(Object.fromEntries(clients), {
+    const service = (path: string) => ({ namespace: "archway-system", name: "archway-webhook", path, port: 443 });
+    assert.deepEqual(servicesOf(await renderedFolder(folder)), {
       [WebhookName.validateClusterConfig]: service(WebhookPath.validateClusterConfig),
       [WebhookName.validateNamespaceConfig]: service(WebhookPath.validateNamespaceConfig),
       conversion: service(WebhookPath.convert),
@@ -101,21 +67,32 @@ for (const folder of FOLDERS) {
   });
 
   test(`${folder}: two replicas, hardened, live is not ready, no CPU limit, time to drain`, async () => {
-    const { replicas, template } = deploymentOf(await renderedFolder(folder));
-    const { priorityClassName, terminationGracePeriodSeconds, containers: [container] } = template.spec;
-    assert.deepEqual([replicas, priorityClassName, terminationGracePeriodSeconds], [2, "system-cluster-critical", 30]);
-    assert.equal(template.spec.securityContext.seccompProfile.type, "RuntimeDefault");
-    assert.deepEqual(Object.keys(container.resources.limits), ["memory"]);
-    const { livenessProbe, readinessProbe } = container;
-    assert.deepEqual([livenessProbe.httpGet.path, readinessProbe.httpGet.path], ["/healthz", "/readyz"]);
+    const objects = await renderedFolder(folder);
+    const container = containerIn(objects);
+    assert.partialDeepStrictEqual(valueAt(find(objects, "deployment-archway"), "spec"), { replicas: 2 });
+    assert.partialDeepStrictEqual(valueAt(find(objects, "deployment-archway"), ...POD), {
+      ...{ priorityClassName: "system-cluster-critical", terminationGracePeriodSeconds: 30 },
+      securityContext: { runAsNonRoot: true, seccompProfile: { type: "RuntimeDefault" } },
+    });
+    assert.partialDeepStrictEqual(container, {
+      livenessProbe: { httpGet: { path: "/healthz" } },
+      readinessProbe: { httpGet: { path: "/readyz" } },
+      securityContext: { readOnlyRootFilesystem: true, allowPrivilegeEscalation: false },
+    });
+    assert.deepEqual(listAt(container, "securityContext", "capabilities", "drop"), ["ALL"]);
+    assert.deepEqual(Object.keys(objectAt(container, "resources", "requests")), ["cpu", "memory"]);
+    assert.deepEqual(Object.keys(objectAt(container, "resources", "limits")), ["memory"]);
   });
 
   test(`${folder}: the arguments are flags of serve, and what listens is what the Services point to`, async () => {
-    const { args, ports } = deploymentOf(await renderedFolder(folder)).template.spec.containers[0];
+    const container = containerIn(await renderedFolder(folder));
+    const args = listAt(container, "args").map(String);
     assert.equal(args[0], "serve");
     assertFlags(args.slice(1));
     const listen = args.find((arg) => arg.startsWith("--listen="))?.split(":")[1] ?? "9443";
-    const served = ports.map(({ name, containerPort }) => `${name} ${containerPort}`);
+    const served = listAt(container, "ports").map((port) =>
+      `${textAt(port, "name")} ${numberAt(port, "containerPort")}`
+    );
     assert.deepEqual(served, [`webhook ${listen}`, "admin 8080"]);
   });
 
@@ -130,8 +107,8 @@ for (const folder of FOLDERS) {
 for (const component of COMPONENTS) {
   test(`${component}: adds flags of serve, and rights of its own`, async () => {
     const [base, objects] = [await renderedFolder("base"), await renderedComposition("base", [component])];
-    const before = deploymentOf(base).template.spec.containers[0].args;
-    const { args } = deploymentOf(objects).template.spec.containers[0];
+    const before = argumentsIn(base);
+    const args = argumentsIn(objects);
     assert.deepEqual(args.slice(0, before.length), before);
     assertFlags(args.slice(1));
     const roles = (list: readonly ManifestObject[]): readonly string[] =>
@@ -147,16 +124,16 @@ test("base: every role is bound to the ServiceAccount, no wildcard, no right to 
   for (const role of roles) {
     const binding = find(objects, `${role.kind.toLowerCase()}binding-${role.metadata.name}`);
     assert.deepEqual(binding.subjects, [{ kind: "ServiceAccount", name: "archway", namespace: "archway-system" }]);
-    for (const rule of RULES.parse(role.rules)) {
-      assert.ok(![...rule.apiGroups, ...rule.resources, ...rule.verbs].includes("*"));
-      assert.ok(!rule.verbs.some((verb) => ["escalate", "bind", "impersonate", "deletecollection"].includes(verb)));
+    for (const rule of listAt(role, "rules")) {
+      const words = ["apiGroups", "resources", "verbs"].flatMap((member) => listAt(rule, member));
+      for (const word of ["*", "escalate", "bind", "impersonate", "deletecollection"]) assert.ok(!words.includes(word));
     }
   }
 });
 
 test("base: names in the rights are the names that the service uses", async () => {
-  const rules = (await renderedFolder("base")).flatMap(({ rules }) => rules === undefined ? [] : RULES.parse(rules));
-  const names = new Set(rules.flatMap(({ resourceNames }) => resourceNames ?? []));
+  const rules = (await renderedFolder("base")).flatMap((object) => listAt(object, "rules"));
+  const names = new Set(rules.flatMap((rule) => listAt(rule, "resourceNames")));
   for (const name of [LEASE_NAME, WebhookName.configuration, WebhookName.validatingConfiguration, "archway-tls"]) {
     assert.ok(names.has(name), name);
   }
@@ -174,8 +151,8 @@ function assertFlags(args: readonly string[]): void {
 for (const [path, components] of [...FOLDERS.map((folder) => [folder, []] as const), ["base", COMPONENTS] as const]) {
   test(`${path}${components.length === 0 ? "" : " with components"}: all of it is found by its label, to be removed`, async () => {
     for (const { kind, metadata } of await renderedComposition(path, components)) {
-      const { labels } = LABELLED.parse(metadata);
-      assert.equal(labels["app.kubernetes.io/part-of"], "archway", `${kind} ${metadata.name}`);
+      const owner = textAt(metadata, "labels", "app.kubernetes.io/part-of");
+      assert.equal(owner, "archway", `${kind} ${metadata.name}`);
     }
   });
 }
@@ -193,7 +170,7 @@ test("every Deployment of Archway's own tolerates the taint of every architectur
     assert.equal(deployments.length, 1 + (components.length === 0 ? 0 : SERVING.length));
     for (const deployment of deployments) {
       const { name } = deployment.metadata;
-      const spec = objectAt(objectAt(objectAt(deployment, "spec"), "template"), "spec");
+      const spec = objectAt(deployment, ...POD);
       const tolerations = parseTaintPod({ ...deployment, metadata: { name }, spec }, rule)?.tolerations;
       const lacking = KNOWN_ARCHITECTURES.filter((architecture) =>
         !tolerations?.some((one) => covers(one, { rule, architecture }))
@@ -223,16 +200,6 @@ test("where runbooks are read is said once, on the Deployment, and every alert's
   assert.deepEqual(links.toSorted(), wanted.toSorted());
 });
 
-const IP_BLOCK = z.object({ cidr: z.string(), except: z.array(z.string()).default([]) });
-const NETWORK_POLICY = z.object({
-  spec: z.object({
-    egress: z.array(z.object({
-      ports: z.array(z.object({ port: z.int() })),
-      to: z.array(z.object({ ipBlock: IP_BLOCK.optional() })).optional(),
-    })),
-  }),
-});
-
 const NETWORK_POLICIES = [
   [[], "networkpolicy-archway"],
   [["components/upgrades"], "networkpolicy-archway-upgrades"],
@@ -241,12 +208,13 @@ const NETWORK_POLICIES = [
 ] as const;
 for (const [components, policy] of NETWORK_POLICIES) {
   test(`${policy} lets no port but those of names and of the API server on nodes reach metadata addresses`, async () => {
-    const { spec: { egress } } = NETWORK_POLICY.parse(find(await renderedComposition("base", components), policy));
-    const open = egress.filter(({ to }) => to === undefined).flatMap(({ ports }) => ports.map(({ port }) => port));
+    const egress = listAt(find(await renderedComposition("base", components), policy), "spec", "egress");
+    const open = egress.filter((rule) => valueAt(rule, "to") === undefined)
+      .flatMap((rule) => listAt(rule, "ports").map((port) => numberAt(port, "port")));
     assert.deepEqual([...new Set(open)].sort(), [53, 5353, 6443]);
-    const blocks = egress.flatMap(({ to = [] }) => to.flatMap(({ ipBlock }) => ipBlock ?? []));
-    assert.deepEqual(blocks.map(({ cidr }) => cidr), ["0.0.0.0/0", "::/0"]);
-    const excepted = blocks.flatMap(({ except }) => except.map((range) => ipaddr.parseCIDR(range)));
+    const blocks = egress.flatMap((rule) => listAt(rule, "to").flatMap((peer) => valueAt(peer, "ipBlock") ?? []));
+    assert.deepEqual(blocks.map((block) => textAt(block, "cidr")), ["0.0.0.0/0", "::/0"]);
+    const excepted = blocks.flatMap((block) => listAt(block, "except").map((range) => ipaddr.parseCIDR(String(range))));
     for (const address of [...METADATA_ADDRESSES, "169.254.169.254", "169.254.170.2", "fe80::a9fe:a9fe"]) {
       const parsed = ipaddr.parse(address);
       const isExcepted = excepted.some(([network, bits]) =>
@@ -258,25 +226,19 @@ for (const [components, policy] of NETWORK_POLICIES) {
   });
 }
 
-const SPREAD = z.object({
-  affinity: z.record(z.string(), z.unknown()),
-  topologySpreadConstraints: z.array(z.looseObject({ topologyKey: z.string(), whenUnsatisfiable: z.string() })),
-});
-
 test("two replicas are on two nodes where there are two: older and terminating ones do not count", async () => {
-  const { spec } = z.object({ spec: z.object({ template: z.object({ spec: SPREAD }) }) })
-    .parse(find(await renderedFolder("base"), "deployment-archway"));
-  const { affinity, topologySpreadConstraints } = spec.template.spec;
-  assert.deepEqual(Object.keys(affinity), ["nodeAffinity"]);
-  const byNode = topologySpreadConstraints.find(({ topologyKey }) => topologyKey === "kubernetes.io/hostname");
+  const deployment = find(await renderedFolder("base"), "deployment-archway");
+  assert.deepEqual(Object.keys(objectAt(deployment, ...POD, "affinity")), ["nodeAffinity"]);
+  const byNode = listAt(deployment, ...POD, "topologySpreadConstraints")
+    .find((constraint) => textAt(constraint, "topologyKey") === "kubernetes.io/hostname");
   const { whenUnsatisfiable, maxSkew, matchLabelKeys, nodeTaintsPolicy } = Object(byNode);
   assert.deepEqual([whenUnsatisfiable, maxSkew, nodeTaintsPolicy], ["DoNotSchedule", 1, "Honor"]);
   assert.deepEqual(matchLabelKeys, ["pod-template-hash"]);
 });
 
 test("the first probe waits for the usual start, and the last one for an emulated node", async () => {
-  const { startupProbe } = deploymentOf(await renderedFolder("base")).template.spec.containers[0];
-  assert.deepEqual(startupProbe, { initialDelaySeconds: 2, failureThreshold: 120 });
+  const startupProbe = { initialDelaySeconds: 2, failureThreshold: 120 };
+  assert.partialDeepStrictEqual(containerIn(await renderedFolder("base")), { startupProbe });
 });
 
 test("overlays/openshift reads the node's registry configuration under whichever constraint the cluster has; a component undoes it", async () => {
@@ -305,7 +267,7 @@ const MOUNTED = [
 for (const [name, uses, flag] of MOUNTED) {
   test(`components/${name} mounts the ConfigMap that it names and ${uses} it`, async () => {
     const objects = await renderedComposition("base", [`components/${name}`]);
-    assertFlags(deploymentOf(objects).template.spec.containers[0].args.slice(1));
+    assertFlags(argumentsIn(objects).slice(1));
     const text = JSON.stringify(objects);
     for (const part of [`"${flag}"`, `"mountPath":"/etc/archway/${name}"`, `"configMap":{"name":"archway-${name}"}`]) {
       assert.ok(text.includes(part), part);
