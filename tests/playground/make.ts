@@ -8,6 +8,7 @@ import { createObject } from "../../playground/create_object.ts";
 import { isObject, type JsonObject } from "../../playground/json_value.ts";
 import { kindNamed } from "../../playground/kinds.ts";
 import { ObjectStore } from "../../playground/store.ts";
+import { linesOf } from "../support/lines.ts";
 
 export const admitAll: Admission = {
   mutate: (attempt) => Promise.resolve(attempt.object),
@@ -62,13 +63,12 @@ export interface Answer {
 export interface ServedCluster extends AsyncDisposable {
   readonly cluster: Cluster;
   readonly server: ApiServer;
-  readonly send: (method: string, path: string, rest?: SendOptions) => Promise<Answer>;
+  readonly send: (
+    method: string,
+    path: string,
+    rest?: { readonly body?: unknown; readonly type?: string },
+  ) => Promise<Answer>;
   readonly watch: (path: string) => Promise<LineReader>;
-}
-
-export interface SendOptions {
-  readonly body?: unknown;
-  readonly type?: string;
 }
 
 /** Lines of a stream, one at a time; undefined at its end. */
@@ -97,20 +97,11 @@ export async function serveCluster(cluster?: Cluster): Promise<ServedCluster> {
 }
 
 function readLines(response: Response): LineReader {
-  const reader = (response.body ?? new ReadableStream()).pipeThrough(new TextDecoderStream()).getReader();
-  let rest = "";
+  const lines = linesOf(response.body ?? new ReadableStream());
   const next = async (): Promise<JsonObject | undefined> => {
-    for (;;) {
-      const end = rest.indexOf("\n");
-      if (end >= 0) {
-        const line: unknown = JSON.parse(rest.slice(0, end));
-        rest = rest.slice(end + 1);
-        return isObject(line) ? line : undefined;
-      }
-      const chunk = await reader.read();
-      if (chunk.done) return undefined;
-      rest += chunk.value;
-    }
+    const { value } = await lines.next();
+    const line: unknown = value === undefined ? undefined : JSON.parse(value);
+    return isObject(line) ? line : undefined;
   };
-  return { next, [Symbol.asyncDispose]: () => reader.cancel() };
+  return { next, [Symbol.asyncDispose]: async () => void await lines.return() };
 }

@@ -1,5 +1,6 @@
 // The Go program of tests/tls/server: built once, started, asked through its standard streams.
 import { ensureGoProgram, pinnedCacheDirectory } from "../support/go_build.ts";
+import { linesOf } from "../support/lines.ts";
 
 export interface TlsConfiguration {
   readonly name: string;
@@ -29,15 +30,13 @@ const FILES = [...Deno.readDirSync(MODULE)].map(({ name }) => name).sort();
 export async function startTlsServers(): Promise<TlsServers> {
   const directory = await pinnedCacheDirectory("tls", FILES.map((name) => new URL(name, MODULE)));
   const tlsserver = { name: "tlsserver", module: MODULE, package: ".", linkerFlags: "-s -w" };
-  const program = await ensureGoProgram(tlsserver, directory);
-  const child = new Deno.Command(program, {
+  const child = new Deno.Command(await ensureGoProgram(tlsserver, directory), {
     args: [`${directory}/../tls-keys`],
     stdin: "piped",
     stdout: "piped",
   }).spawn();
   const input = child.stdin.getWriter();
-  const output = child.stdout.pipeThrough(new TextDecoderStream());
-  const lines = linesOf(output);
+  const lines = linesOf(child.stdout);
   const next = async (): Promise<string> => (await lines.next()).value ?? "{}";
   const { configurations, proxy } = JSON.parse(await next());
   return {
@@ -53,13 +52,4 @@ export async function startTlsServers(): Promise<TlsServers> {
       await child.status;
     },
   };
-}
-
-async function* linesOf(stream: ReadableStream<string>): AsyncGenerator<string, void> {
-  let rest = "";
-  for await (const text of stream) {
-    const lines = (rest + text).split("\n");
-    rest = lines.pop() ?? "";
-    yield* lines;
-  }
 }

@@ -1,6 +1,7 @@
 // What the tests of the store share.
 import { type Clock, systemClock } from "../../../lib/clock.ts";
 import type { Logger } from "../../../lib/log.ts";
+import { linesOf } from "../../support/lines.ts";
 
 export function recordingLogger(): { readonly log: Logger; readonly lines: readonly string[] } {
   const lines: string[] = [];
@@ -30,13 +31,4 @@ export function spawnScript(
   const writer = child.stdin.getWriter();
   writer.write(new TextEncoder().encode(script)).then(() => writer.close(), () => {});
   return { child, lines: linesOf(child.stdout) };
-}
-
-async function* linesOf(stream: ReadableStream<Uint8Array<ArrayBuffer>>): AsyncGenerator<string> {
-  let rest = "";
-  for await (const text of stream.pipeThrough(new TextDecoderStream())) {
-    const lines = (rest + text).split("\n");
-    rest = lines.pop() ?? "";
-    yield* lines;
-  }
 }
