@@ -1,16 +1,12 @@
 // The real `serve` in front of an open playground with its own registries: pods are created and read back when decided.
 import { systemClock } from "../../lib/clock.ts";
-import { parseConfig } from "../../lib/config/parse.ts";
-import { readKubeconfigAccess } from "../../lib/k8s/kubeconfig_access.ts";
 import { type KubeObject, Resource, type ResourceType } from "../../lib/k8s/types.ts";
-import { openLogger, silentLogger } from "../../lib/log.ts";
+import { silentLogger } from "../../lib/log.ts";
 import { SCHEDULING_GATE } from "../../lib/names.ts";
-import { parsePlacementOptions } from "../../lib/placement/decide/config/options.ts";
 import { createObject } from "../../playground/create_object.ts";
 import { deleteObject } from "../../playground/delete_object.ts";
 import { type JsonObject, listAt, textAt } from "../../playground/json_value.ts";
 import { openPlayground, type Playground } from "../../playground/playground.ts";
-import { serve } from "../../serve/serve.ts";
 import { kindNamed } from "../../playground/kinds.ts";
 import {
   DEAD_HOST,
@@ -20,9 +16,11 @@ import {
   type WalkRegistries,
 } from "../support/walk/registries.ts";
 import type { WalkSetting, WalkSubject } from "../support/walk/subject.ts";
+import { serveConfig } from "../serve/flag_effects/support.ts";
 import { findFreePort } from "../cluster/support/ports.ts";
 import { settingsFlag } from "../support/settings_file.ts";
 import { temporaryFolder } from "../support/temporary_folder.ts";
+import { whileServing } from "./serving.ts";
 
 const PATIENCE_MS = 30_000;
 
@@ -89,45 +87,21 @@ async function serveWhile(
   const registriesConf = `${workDir}/registries.conf`;
   await Deno.writeTextFile(registriesConf, renderRegistriesConf(walk));
   const port = findFreePort();
-  const parsed = parseConfig([
-    "serve",
+  const config = serveConfig(
     ...walk.playground.serveFlags,
     `--namespace=${OPERATOR_NAMESPACE}`,
-    `--registry=${walk.host}`,
-    `--registry=${walk.untrustedHost}`,
-    `--registry=${DEAD_HOST}`,
+    ...[walk.host, walk.untrustedHost, DEAD_HOST].map((host) => `--registry=${host}`),
     `--insecure-registry=${walk.insecureHost}`,
     settingsFlag(workDir, { registriesConf }),
     `--listen=127.0.0.1:${port}`,
     "--admin-listen=127.0.0.1:0",
     `--webhook-url=https://127.0.0.1:${port}`,
     "--max-gate-age=4s",
-  ], { env: {}, readFile: Deno.readTextFileSync });
-  if (parsed.kind !== "run") throw new Error(JSON.stringify(parsed));
-  const placement = parsePlacementOptions(parsed.config);
-  if (placement.kind === "unparsable") throw new Error(placement.problems.join("; "));
-  const stop = new AbortController();
-  const log = openLogger({ level: "error", write: () => {} });
-  const serving = serve({
-    config: parsed.config,
-    settings: placement.value,
-    access: await readKubeconfigAccess(walk.playground.files.kubeconfig, { clock: systemClock }),
-    clock: systemClock,
-    log,
-    identity: "archway-walk",
-    userAgent: "archway/test",
-    lingerMs: 0,
-    onListening: () => {},
-  }, stop.signal);
-  try {
-    const hasWebhook = (): boolean => walk.playground.cluster.store.list(Resource.mutatingWebhooks).length > 0;
-    await Promise.race([waitFor(walk, hasWebhook), serving]);
+  );
+  await whileServing(walk.playground, { config, identity: "archway-walk" }, async () => {
+    await waitFor(walk, () => walk.playground.cluster.store.list(Resource.mutatingWebhooks).length > 0);
     await use(walk);
-  } finally {
-    stop.abort();
-    await serving;
-    log.close();
-  }
+  });
 }
 
 export function create({ playground }: Walk, kind: string, body: JsonObject, namespace?: string): Promise<KubeObject> {

@@ -1,15 +1,14 @@
 // `archway serve` in front of a playground, for what only a whole process can show.
 import assert from "node:assert/strict";
 import { systemClock } from "../../../lib/clock.ts";
-import { readKubeconfigAccess } from "../../../lib/k8s/kubeconfig_access.ts";
 import { Resource } from "../../../lib/k8s/types.ts";
-import { openLogger, silentLogger } from "../../../lib/log.ts";
+import { silentLogger } from "../../../lib/log.ts";
 import { listAt, textAt } from "../../../playground/json_value.ts";
 import { openPlayground, type Playground } from "../../../playground/playground.ts";
-import { serve } from "../../../serve/serve.ts";
+import { whileServing } from "../../playground/serving.ts";
 import { settingsFlag } from "../../support/settings_file.ts";
 import { until } from "../../support/until.ts";
-import { serveConfig, settingsOf } from "./support.ts";
+import { serveConfig } from "./support.ts";
 import { temporaryFolder } from "../../support/temporary_folder.ts";
 
 /** Where the webhooks listen: not the default, and not where the admin pages are. */
@@ -19,7 +18,7 @@ const NAMESPACE = "archway-elsewhere";
 const IDENTITY = "replica-of-test";
 
 /** Serves with the playground's flags and these until `look` has ended, and stops. */
-async function whileServing<T>(
+async function observing<T>(
   { namespace, flags }: { readonly namespace: string; readonly flags: readonly string[] },
   look: (store: Playground["cluster"]["store"], adminPort: number) => Promise<T>,
 ): Promise<T> {
@@ -27,23 +26,8 @@ async function whileServing<T>(
   const options = { clock: systemClock, log: silentLogger, workDir: workDir.path, namespaces: [namespace] };
   await using playground = await openPlayground(options);
   const config = serveConfig(...playground.serveFlags, ...flags);
-  const log = openLogger({ level: "error", write: () => {} });
-  const stop = new AbortController();
-  const listening = Promise.withResolvers<number>();
-  const serving = serve({
-    ...{ config, settings: settingsOf(config), clock: systemClock, log, identity: IDENTITY },
-    ...{ access: await readKubeconfigAccess(playground.files.kubeconfig, { clock: systemClock }), lingerMs: 0 },
-    userAgent: "archway/test",
-    onListening: ({ adminPort }) => listening.resolve(adminPort),
-  }, stop.signal);
-  serving.catch(listening.reject);
-  try {
-    return await look(playground.cluster.store, await listening.promise);
-  } finally {
-    stop.abort();
-    await serving;
-    log.close();
-  }
+  const { store } = playground.cluster;
+  return await whileServing(playground, { config, identity: IDENTITY }, (adminPort) => look(store, adminPort));
 }
 
 export interface Served {
@@ -75,7 +59,7 @@ async function observe(): Promise<Served> {
     "--prewarm",
     "--daemonsets=warn",
   ];
-  return await whileServing({ namespace: NAMESPACE, flags }, async (store, adminPort) => {
+  return await observing({ namespace: NAMESPACE, flags }, async (store, adminPort) => {
     const webhook = (): unknown => listAt(store.list(Resource.mutatingWebhooks)[0], "webhooks")[0];
     await until("a webhook", () => webhook() !== undefined);
     const answer = await fetch(`http://${ADMIN_HOST}:${adminPort}/metrics`);
@@ -98,7 +82,7 @@ export interface ServedOnly extends Pick<Served, "metrics"> {
 /** Serves with these flags until a Lease is held, observes and stops. */
 export async function servedOnly(...more: readonly string[]): Promise<ServedOnly> {
   const flags = ["--listen=127.0.0.1:0", "--admin-listen=127.0.0.1:0", ...more];
-  return await whileServing({ namespace: "archway-system", flags }, async (store, adminPort) => {
+  return await observing({ namespace: "archway-system", flags }, async (store, adminPort) => {
     const held = (): readonly string[] =>
       store.list(Resource.leases).filter((lease) => textAt(lease, "spec", "holderIdentity") === IDENTITY)
         .map(({ metadata }) => metadata.name);
