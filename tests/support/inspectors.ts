@@ -26,6 +26,7 @@ import { DOCUMENT_TIMEOUTS, Transport, type TransportDeps } from "../../lib/oci/
 import { withKeyring } from "../../lib/oci/with_keyring.ts";
 import { type FakeRegistry, openFakeRegistry } from "./registry.ts";
 import { ImageLimits } from "../../lib/oci/limits/image_limits.ts";
+import type { Inspection, InspectionFailure } from "../../lib/oci/types.ts";
 
 /** How to reach a registry on loopback. */
 export const PLAIN: EndpointTransport = { scheme: "http", verifyTls: true, caCertificates: [], declared: true };
@@ -163,6 +164,8 @@ export function planDirect(image: string, transport: EndpointTransport): PullPla
   return { kind: "endpoints", reference, endpoints: [endpoint] };
 }
 
+type Found = Extract<Inspection, { readonly kind: "platforms" }>;
+
 /** The architectures that an inspection found; why it failed where it did. */
 export function seenIn({ inspection }: Pick<InspectionReport, "inspection">): readonly string[] | string {
   return inspection.kind === "failed"
@@ -173,6 +176,16 @@ export function seenIn({ inspection }: Pick<InspectionReport, "inspection">): re
 /** The kind of what was found; why it failed where it did. */
 export function outcomeOf({ inspection }: Pick<InspectionReport, "inspection">): string {
   return inspection.kind === "failed" ? inspection.failure.reason : inspection.kind;
+}
+
+/** What an inspection failed with, which it must. */
+export function failureIn({ inspection }: Pick<InspectionReport, "inspection">): InspectionFailure {
+  return inspection.kind === "failed" ? inspection.failure : assert.fail(inspection.kind);
+}
+
+/** The platforms that an inspection found, with what is odd about them; it must. */
+export function foundIn({ inspection }: Pick<InspectionReport, "inspection">): Found {
+  return inspection.kind === "platforms" ? inspection : assert.fail(outcomeOf({ inspection }));
 }
 
 /** What a call fails with, which it must. */

@@ -1,6 +1,4 @@
 import assert from "node:assert/strict";
-import type { InspectionReport } from "../../../lib/oci/inspector.ts";
-import type { InspectionFailure } from "../../../lib/oci/types.ts";
 import {
   digestOf,
   type Document,
@@ -13,6 +11,8 @@ import {
 } from "../../support/documents.ts";
 import { FakeClock } from "../../support/fake_clock.ts";
 import {
+  failureIn,
+  foundIn,
   makeEndpoint,
   makeRequest,
   openRegistryBed,
@@ -39,10 +39,6 @@ function putSingle(registry: FakeRegistry, made: ReturnType<typeof makeImage>): 
   return registry.put("app", made.manifest, "v1");
 }
 
-function failureIn({ inspection }: InspectionReport): InspectionFailure {
-  return inspection.kind === "failed" ? inspection.failure : assert.fail(inspection.kind);
-}
-
 for (const [id, mediaType] of [["DV-80", MediaType.dockerList], ["DV-81", MediaType.ociIndex]] as const) {
   Deno.test(`${id} inspect() reads a cold index of type ${mediaType} with one request`, async () => {
     await using bed = await openRegistryBed();
@@ -51,8 +47,8 @@ for (const [id, mediaType] of [["DV-80", MediaType.dockerList], ["DV-81", MediaT
     assert.deepEqual(seenIn(report), ["amd64", "arm64", "s390x"]);
     assert.deepEqual(bed.registry.asked(), ["GET manifests"]);
     assert.deepEqual(report.requests, { manifestGet: 1, manifestHead: 0, blobGet: 0, token: 0, other: 0 });
-    assert.ok(report.inspection.kind === "platforms");
-    assert.deepEqual([report.inspection.digest, report.inspection.depth], [digest, "index"]);
+    const found = foundIn(report);
+    assert.deepEqual([found.digest, found.depth], [digest, "index"]);
     assert.deepEqual([report.access, report.source], ["public", "registry"]);
     assert.equal(report.resolved, `${bed.registry.host}/org/app:v1`);
   });
@@ -62,10 +58,9 @@ for (const form of ["docker", "oci"] as const) {
   Deno.test(`DV-83 inspect() reads a single ${form} image by manifest and config`, async () => {
     await using bed = await openRegistryBed();
     putSingle(bed.registry, makeImage({ architecture: "arm", variant: "v7", form }));
-    const { inspection } = await bed.inspect("app:v1");
-    assert.ok(inspection.kind === "platforms");
-    assert.deepEqual(inspection.platforms, [{ os: "linux", architecture: "arm", variant: "v7" }]);
-    assert.deepEqual([bed.registry.asked(), inspection.findings], [["GET manifests", "GET blobs"], []]);
+    const { platforms, findings } = foundIn(await bed.inspect("app:v1"));
+    assert.deepEqual(platforms, [{ os: "linux", architecture: "arm", variant: "v7" }]);
+    assert.deepEqual([bed.registry.asked(), findings], [["GET manifests", "GET blobs"], []]);
   });
 }
 
@@ -75,8 +70,7 @@ Deno.test("DV-84 inspect() reads schema 1 and warns of it", async () => {
   bed.registry.put("app", makeDocument({ schemaVersion: 1, name: "app", history }, MediaType.schema1Signed), "v1");
   const report = await bed.inspect("app:v1");
   assert.deepEqual(seenIn(report), ["arm64"]);
-  assert.ok(report.inspection.kind === "platforms");
-  assert.deepEqual(report.inspection.findings.map(({ kind }) => kind), ["Schema1"]);
+  assert.deepEqual(foundIn(report).findings.map(({ kind }) => kind), ["Schema1"]);
 });
 
 Deno.test("DV-85 inspect() fails for an OCI artifact", async () => {
@@ -97,8 +91,8 @@ Deno.test("inspect() fails for an index of attestations alone", async () => {
   await using bed = await openRegistryBed();
   const annotations = { "vnd.docker.reference.type": "attestation-manifest" };
   bed.registry.put("app", makeIndex([makeEntry(makeImage().manifest, { platform: LINUX, annotations })]), "v1");
-  const failure = failureIn(await bed.inspect("app:v1"));
-  assert.deepEqual([failure.kind, failure.reason], ["permanent", "NotAnImage"]);
+  const { kind, reason } = failureIn(await bed.inspect("app:v1"));
+  assert.deepEqual([kind, reason], ["permanent", "NotAnImage"]);
 });
 
 Deno.test("inspect() follows an index within the index one level deep", async () => {
@@ -137,9 +131,9 @@ for (const [what, nested, top, says] of BEYOND_LIMITS) {
     await using bed = await openRegistryBed();
     for (const document of nested) bed.registry.put("app", document);
     bed.registry.put("app", top, "v1");
-    const failure = failureIn(await bed.inspect("app:v1"));
-    assert.deepEqual([failure.kind, failure.reason], ["permanent", "Malformed"]);
-    assert.match(failure.message, says);
+    const { kind, reason, message } = failureIn(await bed.inspect("app:v1"));
+    assert.deepEqual([kind, reason], ["permanent", "Malformed"]);
+    assert.match(message, says);
   });
 }
 
@@ -155,10 +149,9 @@ Deno.test("inspect() reads the platforms of entries without one from their confi
   bed.registry.put("app", makeIndex(unnamed), "v1");
   const report = await bed.inspect("app:v1");
   assert.deepEqual(seenIn(report), ["arm64", "s390x"]);
-  assert.ok(report.inspection.kind === "platforms" && report.inspection.depth === "config");
+  assert.equal(foundIn(report).depth, "config");
   bed.registry.put("app", makeIndex([...unnamed, makeEntry(makeImage().manifest, { platform: LINUX })]), "v2");
-  const mixed = await bed.inspect("app:v2");
-  assert.deepEqual(seenIn(mixed), ["amd64", "arm64", "s390x"]);
+  assert.deepEqual(seenIn(await bed.inspect("app:v2")), ["amd64", "arm64", "s390x"]);
   bed.registry.put("app", makeIndex([makeEntry(chart.manifest)]), "v3");
   assert.equal(failureIn(await bed.inspect("app:v3")).reason, "NotAnImage");
 });
@@ -169,10 +162,9 @@ Deno.test("inspect() reads few of many entries without a platform, and reports i
   bed.registry.put("app", manifest);
   bed.registry.putBlob("app", config);
   bed.registry.put("app", makeIndex(Array(50).fill(makeEntry(manifest))), "v1");
-  const { inspection, requests } = await bed.inspect("app:v1");
-  assert.deepEqual([requests.manifestGet, requests.blobGet], [9, 8]);
-  assert.ok(inspection.kind === "platforms");
-  assert.match(inspection.findings[0]?.message ?? "", /50 manifests without a platform; 8 of them were read/);
+  const report = await bed.inspect("app:v1");
+  assert.deepEqual([report.requests.manifestGet, report.requests.blobGet], [9, 8]);
+  assert.match(foundIn(report).findings[0]?.message ?? "", /50 manifests without a platform; 8 of them were read/);
 });
 
 Deno.test("DV-89 inspect() at config depth sees the labels of the first valid child: a bundle runs anywhere", async () => {
@@ -259,8 +251,8 @@ for (const algorithm of ["sha256", "sha384", "sha512"]) {
 Deno.test("DV-96 P-119 inspect() stops reading a manifest beyond 4 MiB", async () => {
   await using bed = await openRegistryBed();
   bed.registry.intercept = () => new Response("x".repeat(4 * 1024 * 1024 + 1));
-  const failure = failureIn(await bed.inspect("app:v1"));
-  assert.deepEqual([failure.kind, failure.reason], ["permanent", "TooLarge"]);
+  const { kind, reason } = failureIn(await bed.inspect("app:v1"));
+  assert.deepEqual([kind, reason], ["permanent", "TooLarge"]);
 });
 
 Deno.test("DV-107 inspect() tries HTTP after HTTPS for an insecure registry, and remembers it", async () => {
@@ -318,14 +310,12 @@ Deno.test("inspect() reports a refused plan as it is", async () => {
 Deno.test("inspect() finds that a digest pins one platform, and which tag would be right", async () => {
   await using bed = await openRegistryBed();
   const digest = putSingle(bed.registry, makeImage());
-  const report = await bed.inspect(`app:v1@${digest}`);
-  assert.ok(report.inspection.kind === "platforms");
-  const [finding] = report.inspection.findings;
+  const [finding] = foundIn(await bed.inspect(`app:v1@${digest}`)).findings;
   assert.equal(finding?.kind, "ChildDigestPin");
   assert.match(finding?.message ?? "", /app:v1/);
   const again = await bed.inspect(`app@${digest}`);
-  assert.ok(again.inspection.kind === "platforms" && again.source === "cache");
-  assert.deepEqual(again.inspection.findings.map(({ kind }) => kind), ["ChildDigestPin"]);
+  assert.equal(again.source, "cache");
+  assert.deepEqual(foundIn(again).findings.map(({ kind }) => kind), ["ChildDigestPin"]);
 });
 
 Deno.test("head() gives the digest, or that the registry does not state it", async () => {

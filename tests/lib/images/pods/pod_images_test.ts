@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { openImageBed } from "../../../support/image_bed.ts";
+import { failureIn } from "../../../support/inspectors.ts";
 
 const IMAGE = "registry.example/app:1";
 
@@ -8,13 +9,9 @@ Deno.test("inspect() names pull secrets that are of no use where the registry re
   const bed = openImageBed({ pull: () => ({ credentials: [], unusable }) });
   bed.registry.private.add(IMAGE);
   const use = { image: IMAGE, always: false };
-  const locked = await bed.inspect(use);
-  assert.ok(locked.inspection.kind === "failed");
-  const { message } = locked.inspection.failure;
+  const { message } = failureIn(await bed.inspect(use));
   assert.equal(message, "Cannot read it: 401. Pull secrets of no use: a (not found), b (not found), c (not found), ….");
   bed.registry.private.clear();
   bed.registry.failure = { kind: "permanent", reason: "ManifestUnknown", message: "gone" };
-  const gone = await bed.inspect({ ...use, image: "registry.example/other:1" });
-  assert.ok(gone.inspection.kind === "failed");
-  assert.equal(gone.inspection.failure.message, "gone");
+  assert.equal(failureIn(await bed.inspect({ ...use, image: "registry.example/other:1" })).message, "gone");
 });

@@ -4,6 +4,7 @@ import type { Credential } from "../../../../lib/oci/credential.ts";
 import { issueLoopbackCertificates } from "../../../../playground/listen.ts";
 import { makeImage, makeMultiArch } from "../../../support/documents.ts";
 import {
+  failureIn,
   LOOK_UP_AGAIN,
   makeCredential,
   makeRequest,
@@ -85,11 +86,10 @@ for (const login of [TOKEN, { kind: "basic", users: USERS } as const]) {
     await using bed = await openBed(login);
     const revoked = { username: "revoked", password: "hunter2", source: "secret a/old" };
     const credentials = [makeCredential(bed.registry.host, revoked)];
-    const { inspection } = await bed.inspect("org/app:v1", { credentials });
-    assert.ok(inspection.kind === "failed");
-    assert.deepEqual([inspection.failure.kind, inspection.failure.reason], ["permanent", "Unauthorized"]);
-    assert.match(inspection.failure.message, /secret a\/old/);
-    assert.doesNotMatch(inspection.failure.message, /hunter2|revoked/);
+    const { kind, reason, message } = failureIn(await bed.inspect("org/app:v1", { credentials }));
+    assert.deepEqual([kind, reason], ["permanent", "Unauthorized"]);
+    assert.match(message, /secret a\/old/);
+    assert.doesNotMatch(message, /hunter2|revoked/);
   });
 }
 
@@ -136,9 +136,8 @@ Deno.test("inspect() does not send a password to a token server without TLS for 
   await using registry = await openFakeRegistry({ login, certificate: serving });
   using inspector = openTestInspector({ transport: { scheme: "https", caCertificates: [authority] } });
   const credentials = [makeCredential(registry.host)];
-  const { inspection } = await inspector.inspect(`${registry.host}/org/app:v1`, { credentials });
-  assert.ok(inspection.kind === "failed");
-  assert.match(inspection.failure.message, /not reached over https/);
+  const report = await inspector.inspect(`${registry.host}/org/app:v1`, { credentials });
+  assert.match(failureIn(report).message, /not reached over https/);
   assert.deepEqual(thief.requests, []);
 });
 
@@ -147,8 +146,7 @@ Deno.test("inspect() contacts no token server on a forbidden address of an undec
   const resolve = (): Promise<readonly string[]> => Promise.resolve(["93.184.216.34"]);
   using inspector = openTestInspector({ transport: { declared: false }, resolve });
   await using registry = await openFakeRegistry({ login: { ...TOKEN, realm: `${thief.origin}/token` } });
-  const report = await inspector.inspect(`${registry.host}/org/app:v1`);
-  assert.equal(sees(report), "AddressDenied");
+  assert.equal(sees(await inspector.inspect(`${registry.host}/org/app:v1`)), "AddressDenied");
   assert.deepEqual([thief.requests, registry.requests], [[], []]);
 });
 
@@ -313,9 +311,8 @@ Deno.test("inspect() goes on until the root has answered that it reads for other
 Deno.test("inspect() is transient when the token server fails", async () => {
   await using bed = await openBed(TOKEN);
   bed.registry.intercept = ({ path }) => path.startsWith("/token") ? new Response("", { status: 503 }) : undefined;
-  const { inspection } = await bed.inspect("org/app:v1");
-  assert.ok(inspection.kind === "failed");
-  assert.deepEqual([inspection.failure.kind, inspection.failure.reason], ["transient", "ServerError"]);
+  const { kind, reason } = failureIn(await bed.inspect("org/app:v1"));
+  assert.deepEqual([kind, reason], ["transient", "ServerError"]);
 });
 
 Deno.test("inspect() sends the credential for the config of a private single image too", async () => {
