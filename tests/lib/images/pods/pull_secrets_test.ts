@@ -87,8 +87,7 @@ Deno.test("DV-54 read() skips a secret that is missing or forbidden", async () =
 });
 
 Deno.test("DV-55 read() skips a secret of another type", async () => {
-  const bed = openBed((name) => secretOf(name, "Opaque"));
-  assert.deepEqual(await bed.read(["a"]), []);
+  assert.deepEqual(await openBed((name) => secretOf(name, "Opaque")).read(["a"]), []);
 });
 
 Deno.test("read() names the secrets that are of no use, and why", async () => {
@@ -149,17 +148,15 @@ Deno.test("read() gives at most 256 credentials of a pod, the first ones of its 
   assert.deepEqual(bed.asked, ["team/few", "team/many", "team/a", "team/b"]);
 });
 
-Deno.test("read() uses the first 256 credentials of one secret, and says so", async () => {
-  const bed = openBed((name) => secretOfEntries(name, 1_000));
-  const { credentials, unusable } = await bed.credentials({ pullSecrets: ["many"] });
-  assert.deepEqual([credentials.length, unusable], [256, ["many (all but its first 256 credentials)"]]);
-});
-
-Deno.test("read() counts a credential under a key with a wildcard as eight", async () => {
-  const bed = openBed((name) => secretOfEntries(name, 1_000, "*.e.io"));
-  const { credentials, unusable } = await bed.credentials({ pullSecrets: ["globs"] });
-  assert.deepEqual([credentials.length, unusable], [32, ["globs (all but its first 32 credentials)"]]);
-});
+for (
+  const [what, host, count] of [["a credential as one", "e.io", 256], ["a wildcard as eight", "*.e.io", 32]] as const
+) {
+  Deno.test(`read() uses the first 256 credentials of one secret, ${what}, and says so`, async () => {
+    const bed = openBed((name) => secretOfEntries(name, 1_000, host));
+    const { credentials, unusable } = await bed.credentials({ pullSecrets: ["many"] });
+    assert.deepEqual([credentials.length, unusable], [count, [`many (all but its first ${count} credentials)`]]);
+  });
+}
 
 Deno.test("read() reads a few secrets at a time for one namespace, however many pods it has, and one of another at once", async () => {
   const answers: PromiseWithResolvers<KubeObject>[] = [];
@@ -267,8 +264,7 @@ Deno.test("read() reads four secrets of a pod at a time, and for no more once it
     return await answer.promise.finally(() => underWay--);
   });
   const leaving = new AbortController();
-  const reading = bed.credentials({ pullSecrets: names(32) }, leaving.signal);
-  const left = assert.rejects(reading);
+  const left = assert.rejects(bed.credentials({ pullSecrets: names(32) }, leaving.signal));
   await bed.clock.advance(0);
   for (const { resolve } of answers.splice(0)) resolve(secretOf("u"));
   await bed.clock.advance(0);
@@ -284,6 +280,5 @@ Deno.test("read() reads four secrets of a pod at a time, and for no more once it
 Deno.test("read() asks for the first 32 distinct secrets of a ServiceAccount", async () => {
   const twice = Array.from({ length: 5_000 }, (_, at) => `s${Math.floor(at / 2)}`);
   const bed = openBed((name, { kind }) => kind === "Secret" ? secretOf(name) : accountOf(...twice));
-  const users = usersIn(await bed.credentials({}));
-  assert.deepEqual(users, names(32));
+  assert.deepEqual(usersIn(await bed.credentials({})), names(32));
 });

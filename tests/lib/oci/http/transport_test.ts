@@ -98,14 +98,6 @@ Deno.test("send() keeps no more of a refusal than what needs no shared memory", 
   assert.deepEqual(await lengthOf("/large"), [401, 0], "a refusal all the same");
 });
 
-Deno.test("send() stops an endless body at its limit", async () => {
-  await using registry = await openFakeRegistry();
-  using transport = openTransport();
-  registry.intercept = () =>
-    new Response(new ReadableStream({ pull: (controller) => controller.enqueue(new Uint8Array(400)) }));
-  assert.equal(await reasonOf(transport, get(registry.origin)), "TooLarge");
-});
-
 Deno.test("send() rejects with the caller's reason when the caller leaves", async () => {
   await using registry = await openFakeRegistry();
   using transport = openTransport();
