@@ -3,9 +3,8 @@ import type { LimitedAnswer } from "../../../../lib/oci/limits/outcome.ts";
 import { RequestLimiter } from "../../../../lib/oci/limits/request_limiter.ts";
 import { callersOf, type InspectionPriority } from "../../../../lib/oci/callers.ts";
 import type { LimitedRequest } from "../../../../lib/oci/limits/host_limiter.ts";
-import { type Logger, silentLogger } from "../../../../lib/log.ts";
+import { silentLogger } from "../../../../lib/log.ts";
 import { inspectionError } from "../../../../lib/oci/errors.ts";
-import type { HostState } from "../../../../lib/oci/limits/host_state.ts";
 import type { FailureReason } from "../../../../lib/oci/types.ts";
 import { FakeClock } from "../../../support/fake_clock.ts";
 import { errorOf } from "../../../support/inspectors.ts";
@@ -28,32 +27,31 @@ function fails(reason: FailureReason, message: string): () => Promise<never> {
   return () => Promise.reject(inspectionError(reason, message));
 }
 
-function run(
-  limiter: RequestLimiter,
-  send: () => Promise<LimitedAnswer>,
-  more: Partial<Omit<LimitedRequest, "callers">> & {
-    readonly priority?: InspectionPriority;
-    readonly namespace?: string;
-  } = {},
-): Promise<LimitedAnswer> {
-  const { priority = "gated", namespace, ...rest } = more;
-  const callers = callersOf({ priority, namespace });
-  return limiter.run({ host: HOST, repository: "team/app", account: "anonymous", signal, callers, ...rest }, send);
-}
+const UNREACHABLE = fails("Unreachable", "Cannot reach it.");
 
-function open(clock: FakeClock, log: Logger = silentLogger): RequestLimiter {
-  return new RequestLimiter({ clock, log });
-}
+type Sent = Partial<Omit<LimitedRequest, "callers">> & {
+  readonly priority?: InspectionPriority;
+  readonly namespace?: string;
+};
 
-function stateOf(limiter: RequestLimiter, host = HOST): HostState {
-  const state = limiter.hostStates().find((one) => one.host === host);
-  assert.ok(state);
-  return state;
-}
-
-function reasonOf(work: Promise<unknown>): Promise<FailureReason | "answered"> {
-  return work.then(() => "answered", async () => (await errorOf(work)).failure.reason);
-}
+const open = (parts: Partial<ConstructorParameters<typeof RequestLimiter>[0]> = {}) => {
+  const clock = new FakeClock();
+  const limiter = new RequestLimiter({ clock, log: silentLogger, ...parts });
+  const run = (send: () => Promise<LimitedAnswer>, more: Sent = {}): Promise<LimitedAnswer> => {
+    const { priority = "gated", namespace, ...rest } = more;
+    const callers = callersOf({ priority, namespace });
+    return limiter.run({ host: HOST, repository: "team/app", account: "anonymous", signal, callers, ...rest }, send);
+  };
+  return {
+    clock,
+    limiter,
+    run,
+    /** What comes of it: `answered`, or the reason of the failure. */
+    ask: (send: () => Promise<LimitedAnswer>, more?: Sent): Promise<FailureReason | "answered"> =>
+      run(send, more).then(() => "answered", (error) => error.failure.reason),
+    state: () => limiter.hostStates().find(({ host }) => host === HOST) ?? assert.fail("no state"),
+  };
+};
 
 function held(): { readonly started: string[]; send(name: string): () => Promise<LimitedAnswer>; release(): void } {
   const started: string[] = [];
@@ -72,25 +70,20 @@ function held(): { readonly started: string[]; send(name: string): () => Promise
   };
 }
 
-async function failTimes(limiter: RequestLimiter, times: number): Promise<void> {
-  for (let at = 0; at < times; at++) await reasonOf(run(limiter, fails("Unreachable", "Cannot reach it.")));
-}
-
 Deno.test("RequestLimiter.run() keeps a limit a host and lets gated pods go before admission, admission before prewarm", async () => {
-  const clock = new FakeClock();
-  const limiter = open(clock);
+  const { clock, run, state } = open();
   const first = held();
   const limit = 16;
-  const full = Array.from({ length: limit }, () => run(limiter, first.send("full")));
+  const full = Array.from({ length: limit }, () => run(first.send("full")));
   await clock.advance(0);
   assert.equal(first.started.length, limit);
   const second = held();
   const waiting = (["prewarm", "admission", "gated"] as const).map((priority) =>
-    run(limiter, second.send(priority), { priority })
+    run(second.send(priority), { priority })
   );
   await clock.advance(0);
   assert.deepEqual(second.started, []);
-  assert.equal(stateOf(limiter).waiting, 3);
+  assert.equal(state().waiting, 3);
   first.release();
   await Promise.all(full);
   await clock.advance(0);
@@ -100,14 +93,13 @@ Deno.test("RequestLimiter.run() keeps a limit a host and lets gated pods go befo
 });
 
 Deno.test("RequestLimiter.run() never lets a stuck host delay another one", async () => {
-  const clock = new FakeClock();
-  const limiter = open(clock);
+  const { clock, run, state } = open();
   const dead = held();
-  const stuck = Array.from({ length: 500 }, (_, at) => run(limiter, dead.send(String(at))));
+  const stuck = Array.from({ length: 500 }, (_, at) => run(dead.send(String(at))));
   await clock.advance(0);
-  const others = await Promise.all(Array.from({ length: 500 }, () => run(limiter, gives(), { host: "other.example" })));
+  const others = await Promise.all(Array.from({ length: 500 }, () => run(gives(), { host: "other.example" })));
   assert.equal(others.length, 500);
-  for (let turn = 0; stateOf(limiter).inFlight > 0; turn++) {
+  for (let turn = 0; state().inFlight > 0; turn++) {
     assert.ok(turn < 600);
     dead.release();
     await clock.advance(0);
@@ -116,18 +108,17 @@ Deno.test("RequestLimiter.run() never lets a stuck host delay another one", asyn
 });
 
 Deno.test("RequestLimiter.run() pauses the host that says Retry-After, sends again after it, and leaves others alone", async () => {
-  const clock = new FakeClock();
-  const limiter = open(clock);
+  const { clock, run } = open();
   const sent: number[] = [];
   const startMs = clock.monotonicMs();
   const limited = (): Promise<LimitedAnswer> => {
     sent.push(clock.monotonicMs() - startMs);
     return Promise.resolve(sent.length === 1 ? answer(429, { "retry-after": "1" }) : answer());
   };
-  const first = run(limiter, limited);
+  const first = run(limited);
   await clock.advance(0);
-  const second = run(limiter, limited);
-  assert.equal((await run(limiter, gives(), { host: "other.example" })).status, 200);
+  const second = run(limited);
+  assert.equal((await run(gives(), { host: "other.example" })).status, 200);
   await clock.advance(999);
   assert.deepEqual(sent, [0]);
   await clock.advance(1);
@@ -136,28 +127,26 @@ Deno.test("RequestLimiter.run() pauses the host that says Retry-After, sends aga
 });
 
 Deno.test("RequestLimiter.run() reports when to come back instead of waiting out a long pause", async () => {
-  const clock = new FakeClock();
-  const limiter = open(clock);
-  assert.equal((await run(limiter, gives(429, { "retry-after": "30" }))).status, 429);
+  const { clock, run, ask } = open();
+  assert.equal((await run(gives(429, { "retry-after": "30" }))).status, 429);
   let asked = 0;
-  const work = run(limiter, () => Promise.resolve(answer(++asked)));
+  const work = run(() => Promise.resolve(answer(++asked)));
   const { reason, kind, retryAfterMs } = (await errorOf(work)).failure;
   assert.deepEqual([reason, kind, retryAfterMs], ["RateLimited", "transient", 30_000]);
   assert.equal(asked, 0);
   await clock.advance(30_000);
-  assert.equal(await reasonOf(run(limiter, gives())), "answered");
+  assert.equal(await ask(gives()), "answered");
 });
 
 Deno.test("RequestLimiter.run() refuses at once while the circuit is open, then lets one probe through", async () => {
-  const clock = new FakeClock();
-  const limiter = open(clock);
-  await failTimes(limiter, 5);
-  assert.equal(stateOf(limiter).circuit, "open");
-  assert.equal(stateOf(limiter).lastFailure?.reason, "Unreachable");
-  assert.equal(await reasonOf(run(limiter, () => Promise.reject(new Error("not to be sent")))), "CircuitOpen");
+  const { clock, run, ask, state } = open();
+  for (let at = 0; at < 5; at++) await ask(UNREACHABLE);
+  assert.equal(state().circuit, "open");
+  assert.equal(state().lastFailure?.reason, "Unreachable");
+  assert.equal(await ask(() => Promise.reject(new Error("not to be sent"))), "CircuitOpen");
   await clock.advance(500);
   const probe = held();
-  const work = Array.from({ length: 10 }, (_, at) => run(limiter, probe.send(String(at))));
+  const work = Array.from({ length: 10 }, (_, at) => run(probe.send(String(at))));
   await clock.advance(0);
   assert.deepEqual(probe.started, ["0"], "one probe, the others wait for what it finds");
   probe.release();
@@ -165,52 +154,48 @@ Deno.test("RequestLimiter.run() refuses at once while the circuit is open, then 
   assert.equal(probe.started.length, 10);
   probe.release();
   await Promise.all(work);
-  assert.equal(stateOf(limiter).circuit, "closed");
+  assert.equal(state().circuit, "closed");
 });
 
 Deno.test("RequestLimiter.run() sends away all who wait when the probe fails", async () => {
-  const clock = new FakeClock();
-  const limiter = open(clock);
-  await failTimes(limiter, 5);
+  const { clock, ask } = open();
+  for (let at = 0; at < 5; at++) await ask(UNREACHABLE);
   await clock.advance(500);
   let fail = (_: Error): void => {};
-  const probe = run(limiter, () => new Promise((_, reject) => fail = reject));
-  const others = [1, 2, 3].map(() => reasonOf(run(limiter, gives())));
+  const probe = ask(() => new Promise((_, reject) => fail = reject));
+  const others = [1, 2, 3].map(() => ask(gives()));
   await clock.advance(0);
   fail(inspectionError("Timeout", "Cannot wait for it."));
-  assert.equal(await reasonOf(probe), "Timeout");
+  assert.equal(await probe, "Timeout");
   assert.deepEqual(await Promise.all(others), ["CircuitOpen", "CircuitOpen", "CircuitOpen"]);
 });
 
 Deno.test("RequestLimiter.run() stops asking for repositories that answer 5xx, but not for refusals, 404s or 429s", async () => {
-  const clock = new FakeClock();
   for (const status of [500, 502, 404, 401]) {
     const [reason, circuit] = status >= 500 ? ["CircuitOpen", "open"] : ["answered", "closed"];
-    const limiter = open(clock);
-    for (let at = 0; at < 20; at++) await reasonOf(run(limiter, gives(status)));
-    assert.equal(await reasonOf(run(limiter, gives(status))), reason, String(status));
-    assert.equal(stateOf(limiter).circuit, circuit);
-    await reasonOf(run(limiter, gives(), { repository: "other/app" }));
-    assert.equal(stateOf(limiter).circuit, "closed", "another repository has answered");
+    const { ask, state } = open();
+    for (let at = 0; at < 20; at++) await ask(gives(status));
+    assert.equal(await ask(gives(status)), reason, String(status));
+    assert.equal(state().circuit, circuit);
+    await ask(gives(), { repository: "other/app" });
+    assert.equal(state().circuit, "closed", "another repository has answered");
   }
-  const limiter = open(clock);
-  const work = run(limiter, gives(429, { "retry-after": "1" }));
+  const { clock, run, state } = open();
+  const work = run(gives(429, { "retry-after": "1" }));
   await clock.advance(60_000);
   assert.equal((await work).status, 429);
-  assert.equal(stateOf(limiter).circuit, "closed");
+  assert.equal(state().circuit, "closed");
 });
 
 Deno.test("RequestLimiter.run() leaves a host alone when several groups of its repositories fail", async () => {
-  const clock = new FakeClock();
-  const limiter = open(clock);
-  for (let at = 0; at < 20; at++) await reasonOf(run(limiter, gives(500), { repository: `team${at % 4}/app` }));
-  assert.equal(stateOf(limiter).circuit, "open");
+  const { ask, state } = open();
+  for (let at = 0; at < 20; at++) await ask(gives(500), { repository: `team${at % 4}/app` });
+  assert.equal(state().circuit, "open");
 });
 
 Deno.test("RequestLimiter.run() remembers the limits of 64 accounts of a host, whatever passwords users bring for it", async () => {
-  const limiter = open(new FakeClock());
-  const asks = (account: string, send = gives()): Promise<FailureReason | "answered"> =>
-    reasonOf(run(limiter, send, { account }));
+  const { ask } = open();
+  const asks = (account: string, send = gives()) => ask(send, { account });
   const limited = gives(429, { "retry-after": "30" });
   for (let at = 0; at < 64; at++) await asks(`account-${at}`, limited);
   assert.equal(await asks("account-0"), "RateLimited");
@@ -221,53 +206,48 @@ Deno.test("RequestLimiter.run() remembers the limits of 64 accounts of a host, w
 });
 
 Deno.test("RequestLimiter.run() forgets no pause of a registry for hosts that users make up", async () => {
-  const limiter = open(new FakeClock());
-  const ask = (host: string, sent: LimitedAnswer): Promise<FailureReason | "answered"> =>
-    reasonOf(run(limiter, () => Promise.resolve(sent), { host, namespace: "team" }));
-  const limited = answer(429, { "retry-after": "60" });
-  await ask("used.example", answer());
-  for (const host of ["used.example", "new.example"]) await ask(host, limited);
+  const { ask } = open();
+  const asks = (host: string, send = gives()) => ask(send, { host, namespace: "team" });
+  const limited = gives(429, { "retry-after": "60" });
+  await asks("used.example");
+  for (const host of ["used.example", "new.example"]) await asks(host, limited);
   const away = fails("Unreachable", "no such name");
-  for (let at = 0; at < 1_100; at++) await reasonOf(run(limiter, away, { host: `away-${at}.invalid` }));
-  for (const host of ["used.example", "new.example"]) assert.equal(await ask(host, answer()), "RateLimited");
+  for (let at = 0; at < 1_100; at++) await ask(away, { host: `away-${at}.invalid` });
+  for (const host of ["used.example", "new.example"]) assert.equal(await asks(host), "RateLimited");
   // Nor for hosts of theirs that answer, and refuse: what has been of use to somebody stays.
-  for (let at = 0; at < 1_100; at++) await ask(`theirs-${at}.example`, limited);
-  assert.equal(await ask("used.example", answer()), "RateLimited");
+  for (let at = 0; at < 1_100; at++) await asks(`theirs-${at}.example`, limited);
+  assert.equal(await asks("used.example"), "RateLimited");
 });
 
 Deno.test("RequestLimiter.run() forgets no pause of a registry of several namespaces for hosts of one", async () => {
-  const limiter = open(new FakeClock());
-  const ask = (host: string, namespace: string, sent = answer()): Promise<FailureReason | "answered"> =>
-    reasonOf(run(limiter, () => Promise.resolve(sent), { host, namespace }));
-  for (let at = 0; at < 60; at++) await ask(`named-${at}.example`, `squatter-${at % 12}`);
-  for (const namespace of ["one", "two"]) await ask("shared.example", namespace);
-  await ask("shared.example", "one", answer(429, { "retry-after": "60" }));
-  for (let at = 0; at < 1_200; at++) await ask(`theirs-${at}.example`, "evil");
-  assert.equal(await ask("shared.example", "two"), "RateLimited");
+  const { ask } = open();
+  const asks = (host: string, namespace: string, send = gives()) => ask(send, { host, namespace });
+  for (let at = 0; at < 60; at++) await asks(`named-${at}.example`, `squatter-${at % 12}`);
+  for (const namespace of ["one", "two"]) await asks("shared.example", namespace);
+  await asks("shared.example", "one", gives(429, { "retry-after": "60" }));
+  for (let at = 0; at < 1_200; at++) await asks(`theirs-${at}.example`, "evil");
+  assert.equal(await asks("shared.example", "two"), "RateLimited");
 });
 
 Deno.test("RequestLimiter.run() says the last real error when it refuses", async () => {
-  const clock = new FakeClock();
-  const limiter = open(clock);
+  const { run, ask } = open();
   const cause = "Cannot reach registry.example: unknown certificate authority.";
   const failing = fails("TlsFailed", cause);
-  for (let at = 0; at < 5; at++) await reasonOf(run(limiter, failing));
-  const { failure, message } = await errorOf(run(limiter, failing));
+  for (let at = 0; at < 5; at++) await ask(failing);
+  const { failure, message } = await errorOf(run(failing));
   assert.equal(failure.reason, "CircuitOpen");
   assert.ok(message.includes(cause), message);
-  for (let at = 0; at < 5; at++) await reasonOf(run(limiter, gives(502), { host: "b.example" }));
-  await assert.rejects(run(limiter, failing, { host: "b.example" }), /It answered 502/);
+  for (let at = 0; at < 5; at++) await ask(gives(502), { host: "b.example" });
+  await assert.rejects(run(failing, { host: "b.example" }), /It answered 502/);
 });
 
 Deno.test("RequestLimiter.run() warns once that a registry fails, with the cause, and reports when it works again", async () => {
-  const clock = new FakeClock();
   const log = keepLog();
-  const limiter = open(clock, log);
-  const ask = async (send: () => Promise<LimitedAnswer>): Promise<void> => {
-    await reasonOf(run(limiter, send));
+  const { clock, ask } = open({ log });
+  for (let at = 0; at < 10; at++) {
+    await ask(fails("Unreachable", "Connection refused."));
     await clock.advance(3_000);
-  };
-  for (let at = 0; at < 10; at++) await ask(fails("Unreachable", "Connection refused."));
+  }
   assert.deepEqual(log.lines.map(({ level, message }) => [level, message]), [["warn", "registry fails"]]);
   assert.match(JSON.stringify(log.lines), /registry\.example.*Connection refused/);
   await ask(gives());
@@ -275,61 +255,57 @@ Deno.test("RequestLimiter.run() warns once that a registry fails, with the cause
 });
 
 Deno.test("RequestLimiter.run() warns of few of the hosts that users make up", async () => {
-  const clock = new FakeClock();
   const log = keepLog();
-  const limiter = open(clock, log);
+  const { ask } = open({ log });
   const failing = fails("Unreachable", "No such host.");
   for (let at = 0; at < 200; at++) {
-    for (let time = 0; time < 4; time++) await reasonOf(run(limiter, failing, { host: `h${at}.example` }));
+    for (let time = 0; time < 4; time++) await ask(failing, { host: `h${at}.example` });
   }
   assert.ok(log.lines.length <= 20, `${log.lines.length} warnings`);
 });
 
 Deno.test("RequestLimiter.publicHostStates() names declared hosts and those that answered well, and no more than fifty", async () => {
-  const clock = new FakeClock();
-  const limiter = new RequestLimiter({ clock, log: silentLogger, declared: ["declared.example"] });
+  const { limiter, run, ask } = open({ declared: ["declared.example"] });
   for (const host of ["declared.example", "made.up.example"]) {
-    await reasonOf(run(limiter, fails("Unreachable", "No such host."), { host }));
+    await ask(fails("Unreachable", "No such host."), { host });
   }
-  await run(limiter, gives(404), { host: "empty.example" });
-  await run(limiter, gives(), { host: "good.example" });
+  await run(gives(404), { host: "empty.example" });
+  await run(gives(), { host: "good.example" });
   const names = (): readonly string[] => limiter.publicHostStates().map(({ host }) => host).sort();
   assert.deepEqual(names(), ["declared.example", "good.example", "other"]);
   const seen = new Set<string>();
   for (let at = 0; at < 500; at++) {
-    await run(limiter, gives(), { host: `h${at}.example` });
+    await run(gives(), { host: `h${at}.example` });
     if (at % 50 === 0) names().forEach((name) => seen.add(name));
   }
   assert.ok(seen.size <= 53, `${seen.size} names`);
 });
 
 Deno.test("RequestLimiter.run() keeps the last requests of a quota for gated pods", async () => {
-  const clock = new FakeClock();
-  const limiter = open(clock);
+  const { clock, run, ask, state } = open();
   const told = (remaining: number) => gives(200, { "ratelimit-remaining": `${remaining};w=21600` });
-  await run(limiter, told(10));
-  assert.equal(stateOf(limiter).remaining, 10);
-  assert.equal(await reasonOf(run(limiter, told(9), { priority: "prewarm" })), "RateLimited");
-  assert.equal(await reasonOf(run(limiter, told(1), { priority: "admission" })), "answered");
-  assert.equal(await reasonOf(run(limiter, told(0), { priority: "admission" })), "RateLimited");
-  assert.equal(await reasonOf(run(limiter, told(0), { priority: "gated" })), "answered");
+  await run(told(10));
+  assert.equal(state().remaining, 10);
+  assert.equal(await ask(told(9), { priority: "prewarm" }), "RateLimited");
+  assert.equal(await ask(told(1), { priority: "admission" }), "answered");
+  assert.equal(await ask(told(0), { priority: "admission" }), "RateLimited");
+  assert.equal(await ask(told(0), { priority: "gated" }), "answered");
   await clock.advance(60_000);
-  assert.equal(await reasonOf(run(limiter, told(100), { priority: "prewarm" })), "answered");
+  assert.equal(await ask(told(100), { priority: "prewarm" }), "answered");
 });
 
 Deno.test("RequestLimiter.run() gives up the permit of a caller who leaves", async () => {
-  const clock = new FakeClock();
-  const limiter = open(clock);
+  const { clock, run, state } = open();
   const first = held();
-  const full = Array.from({ length: 100 }, () => run(limiter, first.send("x")));
+  const full = Array.from({ length: 100 }, () => run(first.send("x")));
   await clock.advance(0);
   const leaving = new AbortController();
-  const left = run(limiter, gives(), { signal: leaving.signal });
-  const { waiting } = stateOf(limiter);
+  const left = run(gives(), { signal: leaving.signal });
+  const { waiting } = state();
   leaving.abort(new Error("no more time"));
   await assert.rejects(left, /no more time/);
-  assert.equal(stateOf(limiter).waiting, waiting - 1);
-  for (let turn = 0; stateOf(limiter).inFlight > 0 && turn < 100; turn++) {
+  assert.equal(state().waiting, waiting - 1);
+  for (let turn = 0; state().inFlight > 0 && turn < 100; turn++) {
     first.release();
     await clock.advance(0);
   }
@@ -337,8 +313,8 @@ Deno.test("RequestLimiter.run() gives up the permit of a caller who leaves", asy
 });
 
 Deno.test("RequestLimiter.hostStates() is capped, whatever hosts users name", async () => {
-  const limiter = open(new FakeClock());
-  for (let at = 0; at < 3_000; at++) await run(limiter, gives(), { host: `h${at}.example` });
+  const { limiter, run } = open();
+  for (let at = 0; at < 3_000; at++) await run(gives(), { host: `h${at}.example` });
   const states = limiter.hostStates();
   assert.ok(states.length <= 200);
   assert.equal(states[0]?.host, "h2999.example");
@@ -346,20 +322,19 @@ Deno.test("RequestLimiter.hostStates() is capped, whatever hosts users name", as
 
 Deno.test("RequestLimiter.run() lets failures of other registries' token requests stop those registries alone", async () => {
   for (const reason of ["ServerError", "Timeout", "Unreachable", "TlsFailed"] as const) {
-    const limiter = open(new FakeClock());
+    const { ask } = open();
     const foreign = (repository: string) => ({ repository, account: `${repository} anonymous`, isTokenServer: true });
     const fail = reason === "ServerError" ? gives(500) : fails(reason, "Cannot read it.");
-    for (let at = 0; at < 40; at++) await reasonOf(run(limiter, fail, foreign(`evil-${at % 4}.example`)));
-    assert.equal(await reasonOf(run(limiter, gives(), foreign("good.example"))), "answered", reason);
-    assert.equal(await reasonOf(run(limiter, gives())), "answered", reason);
-    assert.equal(await reasonOf(run(limiter, gives(), foreign("evil-0.example"))), "CircuitOpen", reason);
+    for (let at = 0; at < 40; at++) await ask(fail, foreign(`evil-${at % 4}.example`));
+    assert.equal(await ask(gives(), foreign("good.example")), "answered", reason);
+    assert.equal(await ask(gives()), "answered", reason);
+    assert.equal(await ask(gives(), foreign("evil-0.example")), "CircuitOpen", reason);
   }
 });
 
 Deno.test("RequestLimiter.publicHostStates() names no more than five hosts that one namespace alone has used", async () => {
-  const clock = new FakeClock();
-  const limiter = open(clock);
-  const use = (host: string, namespace: string) => run(limiter, gives(), { host, namespace });
+  const { clock, limiter, run } = open();
+  const use = (host: string, namespace: string) => run(gives(), { host, namespace });
   const names = (): readonly string[] => limiter.publicHostStates().map(({ host }) => host).sort();
   for (let at = 0; at < 60; at++) await use(`h${at}.example`, "evil");
   assert.deepEqual(names(), ["h0.example", "h1.example", "h2.example", "h3.example", "h4.example", "other"]);
