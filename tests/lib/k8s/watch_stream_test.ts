@@ -48,13 +48,10 @@ Deno.test("decodeWatchStream() throws ApiError for lines that are no events or l
 });
 
 Deno.test("readAhead() gives what had arrived before a cut, then throws the cut", async () => {
-  let pulls = 0;
-  const body = new ReadableStream<Uint8Array<ArrayBuffer>>({
-    pull(controller): void {
-      if (pulls++ < 3) controller.enqueue(new Uint8Array([pulls]));
-      else controller.error(new Error("cut"));
-    },
-  });
+  const body = ReadableStream.from((function* (): Generator<Uint8Array<ArrayBuffer>> {
+    for (const at of [1, 2, 3]) yield new Uint8Array([at]);
+    throw new Error("cut");
+  })());
   const got: number[] = [];
   await assert.rejects(async () => {
     for await (const chunk of readAhead(body)) got.push(...chunk);

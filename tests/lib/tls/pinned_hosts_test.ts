@@ -5,12 +5,7 @@ import { fetchUnverified } from "../../../lib/tls/unverified_fetch.ts";
 import { openTunnelProxy } from "../../support/tunnel_proxy.ts";
 import { issueSelfSigned, type SelfSigned } from "./self_signed.ts";
 
-interface Served extends AsyncDisposable {
-  readonly url: URL;
-  readonly bodies: readonly string[];
-}
-
-function serve({ pem: cert, key }: SelfSigned, port = 0): Served {
+const serve = ({ pem: cert, key }: SelfSigned, port = 0) => {
   const bodies: string[] = [];
   const onRequest = async (request: Request): Promise<Response> => {
     bodies.push(await request.text());
@@ -22,17 +17,12 @@ function serve({ pem: cert, key }: SelfSigned, port = 0): Served {
     bodies,
     [Symbol.asyncDispose]: () => server.shutdown(),
   };
-}
+};
 
-interface Asked {
-  readonly text: string;
-  readonly ways: readonly string[];
-}
-
-async function ask(
+const ask = async (
   hosts: PinnedHosts,
   { url, trusted, proxyUrl }: { readonly url: URL; readonly trusted: readonly string[]; readonly proxyUrl?: string },
-): Promise<Asked> {
+) => {
   const ways: string[] = [];
   using client = Deno.createHttpClient({ caCerts: [...trusted] });
   const { signal } = new AbortController();
@@ -49,7 +39,7 @@ async function ask(
     },
   });
   return { text: await response.text(), ways };
-}
+};
 
 const own = await issueSelfSigned();
 
@@ -96,17 +86,13 @@ Deno.test("PinnedHosts pins through a proxy as well", async () => {
 
 Deno.test("fetchUnverified() sends a stream whole that frees each chunk when the next one is requested", async () => {
   await using server = serve(own);
-  let last: ArrayBuffer | undefined;
-  let count = 0;
-  const body = new ReadableStream<Uint8Array<ArrayBuffer>>({
-    pull: (controller) => {
-      last?.transfer(0);
-      if (count === 100) return controller.close();
-      const chunk = new Uint8Array(65_536).fill(97 + count++ % 26);
-      last = chunk.buffer;
-      controller.enqueue(chunk);
-    },
-  }, { highWaterMark: 0 });
+  const body = ReadableStream.from((function* (): Generator<Uint8Array<ArrayBuffer>> {
+    for (let count = 0; count < 100; count++) {
+      const chunk = new Uint8Array(65_536).fill(97 + count % 26);
+      yield chunk;
+      chunk.buffer.transfer(0);
+    }
+  })());
   const { signal } = new AbortController();
   const response = await fetchUnverified(server.url, { method: "POST", body, headers: new Headers(), signal });
   assert.equal(await response.text(), "hello");

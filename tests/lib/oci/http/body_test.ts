@@ -16,17 +16,16 @@ function takeFor(memory: FairLimiter, namespace = "team"): TakeMemory {
 }
 
 /** Each piece is overwritten by the next: who keeps a view of one, and with it the whole buffer, has the wrong bytes. */
-function streamOf(pieces: readonly Uint8Array[]): ReadableStream<Uint8Array> {
-  const left = [...pieces];
+function* inOneBuffer(pieces: readonly Uint8Array[]): Generator<Uint8Array> {
   const buffer = new Uint8Array(4 * FREE_BYTES);
-  return new ReadableStream({
-    pull(controller): void {
-      const piece = left.shift();
-      if (piece === undefined) return controller.close();
-      buffer.set(piece);
-      controller.enqueue(buffer.subarray(0, piece.byteLength));
-    },
-  }, { highWaterMark: 0 });
+  for (const piece of pieces) {
+    buffer.set(piece);
+    yield buffer.subarray(0, piece.byteLength);
+  }
+}
+
+function streamOf(pieces: readonly Uint8Array[]): ReadableStream<Uint8Array> {
+  return ReadableStream.from(inOneBuffer(pieces));
 }
 
 Deno.test("collectBody() gives the bytes of all pieces, copied as they come, in a buffer of their size", async () => {
@@ -63,19 +62,14 @@ Deno.test("collectBody() ends a body at its limit, and cancels what is left of i
 Deno.test("collectBody() refuses a large body while others of its namespace hold what it may have of the memory for those, small ones never", async () => {
   const memory = new FairLimiter({ limit: 2 * FREE_BYTES, share: 1 });
   const take = takeFor(memory);
-  const large = [new Uint8Array(FREE_BYTES), new Uint8Array(FREE_BYTES)];
   const maxBytes = 4 * FREE_BYTES;
   const gate = Promise.withResolvers<void>();
   const held = Promise.withResolvers<void>();
-  const slow = new ReadableStream<Uint8Array>({
-    async pull(controller): Promise<void> {
-      const next = large.shift();
-      if (next !== undefined) return controller.enqueue(next);
-      held.resolve();
-      await gate.promise;
-      controller.close();
-    },
-  }, { highWaterMark: 0 });
+  const slow = ReadableStream.from((async function* (): AsyncGenerator<Uint8Array> {
+    yield* [new Uint8Array(FREE_BYTES), new Uint8Array(FREE_BYTES)];
+    held.resolve();
+    await gate.promise;
+  })());
   const first = collectBody(slow, { maxBytes, take });
   await held.promise;
   assert.equal(memory.taken, FREE_BYTES);

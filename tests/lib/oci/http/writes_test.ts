@@ -11,16 +11,13 @@ const PARTS = 5;
 
 /** A stream of several parts; `fault` ends it early. */
 function partsOf(fault?: Error): () => ReadableStream<Uint8Array<ArrayBuffer>> {
-  let sent = 0;
-  return () =>
-    new ReadableStream({
-      pull: (controller) => {
-        if (sent === 2 && fault !== undefined) return controller.error(fault);
-        if (sent === PARTS) return controller.close();
-        sent++;
-        controller.enqueue(new TextEncoder().encode(PART));
-      },
-    }, { highWaterMark: 0 });
+  const parts = function* (): Generator<Uint8Array<ArrayBuffer>> {
+    for (let sent = 0; sent < PARTS; sent++) {
+      if (sent === 2 && fault !== undefined) throw fault;
+      yield new TextEncoder().encode(PART);
+    }
+  };
+  return () => ReadableStream.from(parts());
 }
 
 const certificates = await issueLoopbackCertificates(Date.now());

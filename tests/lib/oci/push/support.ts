@@ -55,11 +55,7 @@ export async function openPushBed(
     targetOf,
     blobs,
     before: () => undefined,
-    asked: () =>
-      registry.requests.map(({ method, path }) => {
-        const what = /\/(uploads|blobs|manifests)\/[^/]*$/.exec(path)?.[1] ?? path;
-        return `${method} ${what}`;
-      }),
+    asked: registry.asked,
     [Symbol.asyncDispose]: async () => {
       transport[Symbol.dispose]();
       await registry[Symbol.asyncDispose]();

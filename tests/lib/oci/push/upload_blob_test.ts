@@ -15,16 +15,11 @@ const { signal } = new AbortController();
 const SMALL = "small";
 const LARGE = "0123456789abcdef".repeat((MAX_WHOLE_BYTES + 16 * 1_024) / 16);
 
-interface Given {
-  readonly opened: () => number;
-  readonly content: Parameters<typeof uploadBlob>[0];
-}
-
 /** A blob whose bytes are those that are read, whatever its digest says. */
-function given(
+const given = (
   text: string,
   read: () => ReadableStream<Uint8Array<ArrayBuffer>> = () => new Blob([text]).stream(),
-): Given {
+) => {
   const blob = { digest: digestOf(text), size: text.length };
   let opened = 0;
   const open = (): Promise<VerifiedStream> => {
@@ -32,7 +27,7 @@ function given(
     return Promise.resolve(verifyStream(read(), { blob, registry: "source.test", onBytes: () => {} }));
   };
   return { opened: () => opened, content: { blob, open } };
-}
+};
 
 async function failureOf(work: Promise<unknown>): Promise<PushError["failure"]> {
   const error: unknown = await work.then(() => assert.fail("no failure"), (thrown) => thrown);
@@ -40,10 +35,9 @@ async function failureOf(work: Promise<unknown>): Promise<PushError["failure"]> 
   return error.failure;
 }
 
-async function upload(bed: PushBed, text: string, sent = given(text)): Promise<Given> {
-  await uploadBlob(sent.content, { target: bed.target, limits: IDLE_LIMITS, signal });
+async function upload(bed: PushBed, text: string, { content } = given(text)): Promise<void> {
+  await uploadBlob(content, { target: bed.target, limits: IDLE_LIMITS, signal });
   assert.ok(bed.blobs.get(digestOf(text)) === text, "the blob is there, whole");
-  return sent;
 }
 
 const LOCATIONS: readonly (readonly [name: string, location: (origin: string) => (id: string) => string])[] = [
@@ -111,8 +105,9 @@ const tooLarge = (): Response => new Response(null, { status: 413 });
 Deno.test("uploadBlob() goes on with pieces where a stream is too much, and reads the source again (P-111)", async () => {
   await using bed = await openPushBed();
   bed.before = once(isPatch, tooLarge);
-  const { opened } = await upload(bed, LARGE);
-  assert.equal(opened(), 2);
+  const sent = given(LARGE);
+  await upload(bed, LARGE, sent);
+  assert.equal(sent.opened(), 2);
   assert.deepEqual(bed.asked(), [
     "POST uploads",
     "PATCH uploads",
@@ -239,15 +234,15 @@ Deno.test("uploadBlob() frees what it has sent before it reads on", async () => 
   const bytes = new TextEncoder().encode(LARGE);
   const chunks: Uint8Array<ArrayBuffer>[] = [];
   let most = 0;
-  const parts = new ReadableStream<Uint8Array<ArrayBuffer>>({
-    pull: (controller) => {
+  const parts = ReadableStream.from((function* (): Generator<Uint8Array<ArrayBuffer>> {
+    for (let at = 0;; at += 65_536) {
       most = Math.max(most, chunks.filter(({ buffer }) => !buffer.detached).length);
-      const at = chunks.length * 65_536;
-      if (at >= bytes.length) return controller.close();
-      chunks.push(bytes.slice(at, at + 65_536));
-      controller.enqueue(chunks.at(-1) ?? assert.fail());
-    },
-  }, { highWaterMark: 0 });
+      if (at >= bytes.length) return;
+      const chunk = bytes.slice(at, at + 65_536);
+      chunks.push(chunk);
+      yield chunk;
+    }
+  })());
   await upload(bed, LARGE, given(LARGE, () => parts));
   assert.ok(chunks.length > 60 && most <= 1, `${most} of ${chunks.length} chunks at a time`);
 });
