@@ -16,7 +16,6 @@ Deno.test("the Containerfile pins the version of Deno that README names, and lab
 
 Deno.test("findPinned() takes the pinned Deno for another architecture out of npm's package", async () => {
   const pinned = await readPinnedDeno();
-  const foreign = Deno.build.arch === "aarch64" ? "linux-amd64" : "linux-arm64";
-  const file = await findPinned(foreign, pinned);
+  const file = await findPinned(Deno.build.arch === "aarch64" ? "linux-amd64" : "linux-arm64", pinned);
   assert.ok(new TextDecoder("latin1").decode(await Deno.readFile(file)).includes(`Deno/${pinned}`));
 });

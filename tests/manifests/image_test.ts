@@ -86,8 +86,7 @@ Deno.test("the Containerfile: distroless, not root, no shell, both forms, the fi
   assert.doesNotMatch(CONTAINERFILE, /^RUN /m);
   const stages = [...CONTAINERFILE.matchAll(/^FROM \S+ AS (\w+)$/gm)].map(([, name]) => name);
   assert.deepEqual(stages, ["base", "bundle", "daemon", "binary"]);
-  const copied = [...CONTAINERFILE.matchAll(/^COPY (?:--chmod=\d+ )?(\S+)/gm)].map(([, name]) => name);
-  assert.deepEqual(copied, [
+  assert.deepEqual([...CONTAINERFILE.matchAll(/^COPY (?:--chmod=\d+ )?(\S+)/gm)].map(([, name]) => name), [
     ...["deno-linux-${TARGETARCH}", "archway", "analysis"],
     "bpftrace-linux-${TARGETARCH}",
     "archway-linux-${TARGETARCH}",
@@ -255,11 +254,11 @@ Deno.test("the bundle runs on the libraries of distroless/cc alone, as uid 65532
   assert.ok(first < 6 * 1_048_576, `${first} bytes are read at every start`);
   const command = entrypointOf("bundle");
   const version = await root.run([...command, "--version"], QUIET);
-  assert.equal(version.code, 0, version.stderr);
-  assert.match(version.stdout, /^archway \d/);
+  assert.equal(version.code, 0, version.err);
+  assert.match(version.out, /^archway \d/);
   const cache = "--cache-path=/var/cache/archway/images.kv";
   const samples = await root.run([...command, "dev", "--once", cache], QUIET);
-  assert.equal(samples.code, 0, samples.stderr + samples.stdout);
+  assert.equal(samples.code, 0, samples.said);
   assert.ok((await Deno.stat(join(root.folder, "var/cache/archway/images.kv"))).size > 0);
   const [size, start] = [(first / 1_048_576).toFixed(1), version.ms.toFixed(0)];
   await Deno.stdout.write(new TextEncoder().encode(`main.js ${size} MiB, first answer after ${start} ms\n`));
@@ -278,7 +277,7 @@ Deno.test("the image's user reads what the runtime knows of the scripts, where n
   await misinform(folder);
   const misled = await root.run(command, QUIET);
   assert.notEqual(misled.code, 0);
-  assert.match(misled.stderr, /Module not found "file:\/\/\/usr\/share\/archway\/absent-/);
+  assert.match(misled.err, /Module not found "file:\/\/\/usr\/share\/archway\/absent-/);
 });
 
 /** Makes the stored analysis of every script name chunks that do not exist. */

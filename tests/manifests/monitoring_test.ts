@@ -106,8 +106,7 @@ Deno.test("components/upgrades-original-metrics has the MUO's jobs: each scrapes
   const of = (name: string): readonly ManifestObject[] =>
     parseManifest(read(`../components/upgrades-original-metrics/${name}.yaml`));
   const specOf = ({ spec }: ManifestObject) => JSON.parse(JSON.stringify(spec));
-  const services = of("services").map((service) => [service.metadata.name, specOf(service).ports[0]]);
-  assert.deepEqual(services, [
+  assert.deepEqual(of("services").map((service) => [service.metadata.name, specOf(service).ports[0]]), [
     ["managed-upgrade-operator-metrics", { name: "http-metrics", port: 8383, targetPort: "admin" }],
     ["managed-upgrade-operator-custom-metrics", { name: "metrics", port: 8089, targetPort: "admin" }],
   ]);

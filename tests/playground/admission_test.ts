@@ -2,24 +2,16 @@ import assert from "node:assert/strict";
 import { systemClock } from "../../lib/clock.ts";
 import { silentLogger } from "../../lib/log.ts";
 import { openAdmission } from "../../playground/admission.ts";
-import type { Cluster } from "../../playground/cluster.ts";
 import { createObject } from "../../playground/create_object.ts";
 import { type JsonObject, objectAt, textAt, textsAt, valueAt } from "../../playground/json_value.ts";
-import { issueLoopbackCertificates, type Listener, listenTls } from "../../playground/listen.ts";
+import { issueLoopbackCertificates, listenTls } from "../../playground/listen.ts";
 import { ObjectStore } from "../../playground/store.ts";
 import { kindNamed } from "../../playground/kinds.ts";
 import { makeCluster, podBody } from "./make.ts";
 
 const POD = kindNamed("Pod");
 
-interface Hook extends AsyncDisposable {
-  readonly cluster: Cluster;
-  readonly listener: Listener;
-  readonly caBundle: string;
-  readonly reviews: JsonObject[];
-}
-
-async function openHook(respond: (request: JsonObject) => JsonObject): Promise<Hook> {
+const openHook = async (respond: (request: JsonObject) => JsonObject) => {
   const { authority, serving } = await issueLoopbackCertificates(systemClock.nowMs());
   const reviews: JsonObject[] = [];
   const listener = await listenTls(async (request) => {
@@ -43,7 +35,9 @@ async function openHook(respond: (request: JsonObject) => JsonObject): Promise<H
       await listener[Symbol.asyncDispose]();
     },
   };
-}
+};
+
+type Hook = Awaited<ReturnType<typeof openHook>>;
 
 const CREATED_PODS = { operations: ["CREATE"], apiGroups: [""], apiVersions: ["v1"], resources: ["pods"] };
 
@@ -69,8 +63,7 @@ const ADD_LABEL = { op: "add", path: "/metadata/labels", value: { gated: "yes" }
 Deno.test("openAdmission() applies the webhook's JSON Patch to a new pod", async () => {
   await using hook = await openHook(() => patching(ADD_LABEL));
   await register(hook, "MutatingWebhookConfiguration", {});
-  const pod = await createPod(hook);
-  assert.equal(pod.metadata.labels?.gated, "yes");
+  assert.equal((await createPod(hook)).metadata.labels?.gated, "yes");
   const [review] = hook.reviews;
   const { operation, namespace, dryRun, path } = review ?? {};
   assert.deepEqual([operation, namespace, dryRun, path], ["CREATE", "default", false, "/hook"]);
@@ -116,15 +109,13 @@ Deno.test("openAdmission() refuses what a webhook denies, in the webhook's words
 Deno.test("openAdmission() asks an IfNeeded webhook again when a later one changed the pod", async () => {
   await using hook = await openHook((request) => {
     const labels = textsAt(request, "object", "metadata", "labels");
-    const first = textAt(request, "object", "metadata", "labels", "gated") === undefined;
-    return first
+    return textAt(request, "object", "metadata", "labels", "gated") === undefined
       ? patching(ADD_LABEL)
       : patching({ op: "add", path: "/metadata/labels/again", value: `${labels.again ?? ""}x` });
   });
   const rules = [{ operations: ["*"], apiGroups: ["*"], apiVersions: ["*"], resources: ["pods"] }];
   const webhooks = ["IfNeeded", "Never"].map((policy) => ({ name: policy, rules, reinvocationPolicy: policy }));
   await register(hook, "MutatingWebhookConfiguration", ...webhooks);
-  const pod = await createPod(hook);
-  assert.equal(pod.metadata.labels?.again, "xx");
+  assert.equal((await createPod(hook)).metadata.labels?.again, "xx");
   assert.equal(hook.reviews.length, 3);
 });

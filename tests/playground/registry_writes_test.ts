@@ -11,13 +11,7 @@ function open(): Promise<Registry> {
   return openRegistry({ images: sampleCluster().images, user: REGISTRY_USER, clock: systemClock });
 }
 
-interface Sent {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly text: string;
-}
-
-async function send(
+const send = async (
   registry: Registry,
   method: string,
   path: string,
@@ -25,10 +19,10 @@ async function send(
     readonly body?: BodyInit | null;
     readonly headers?: Readonly<Record<string, string>>;
   } = {},
-): Promise<Sent> {
+) => {
   const answer = await fetch(`${registry.origin}${path}`, { method, headers, body });
   return { status: answer.status, headers: answer.headers, text: await answer.text() };
-}
+};
 
 async function digestOf(text: string): Promise<string> {
   return `sha256:${new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text))).toHex()}`;

@@ -9,18 +9,12 @@ import { POD_PAGE, podPath } from "../../routes/dashboard/elements.tsx";
 import type { DashboardView } from "../../routes/dashboard/view.ts";
 import { boardOf, makeBusyView, makeEntry, makeView, NOW_MS } from "./dashboard_view.ts";
 
-interface Answer {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly page: string;
-}
-
-async function request(view: DashboardView): Promise<Answer> {
+const request = async (view: DashboardView) => {
   const app = new Hono();
   app.get("/", dashboard(() => view));
   const response = await app.request("/");
   return { status: response.status, headers: response.headers, page: await response.text() };
-}
+};
 
 async function render(view: Partial<DashboardView>): Promise<string> {
   return (await request(makeView(view))).page;
@@ -202,7 +196,6 @@ Deno.test("podPage() names the command that explains the pod, which is one", asy
   const page = wordsIn(await (await app.request(podPath("team", "web"))).text());
   const [command = ""] = /archway explain \S+ -n \S+/.exec(page) ?? [];
   const readFile = (): string => assert.fail("a file is read");
-  const parsed = parseConfig(command.split(" ").slice(1), { env: {}, readFile });
-  assert.equal(parsed.kind, "run", command);
+  assert.equal(parseConfig(command.split(" ").slice(1), { env: {}, readFile }).kind, "run", command);
   assert.match(command, /^archway explain pod\/web -n team$/);
 });

@@ -15,14 +15,8 @@ import { makeGateDeps } from "./gate_deps.ts";
 import { makeOperandConfig, SERVICE_SETTINGS } from "../lib/operator/decide/make.ts";
 import { ARCH, at, platformsFact, requiredOf, term } from "../lib/placement/decide/make.ts";
 
-interface Seen {
-  readonly app: Hono;
-  readonly outcomes: { readonly outcome: string; readonly dryRun: boolean }[];
-  readonly prefetched: string[];
-}
-
-function openApp(changes: Partial<GatePodDeps> = {}): Seen {
-  const outcomes: Seen["outcomes"] = [];
+const openApp = (changes: Partial<GatePodDeps> = {}) => {
+  const outcomes: { readonly outcome: string; readonly dryRun: boolean }[] = [];
   const prefetched: string[] = [];
   const app = new Hono();
   app.post(
@@ -34,7 +28,7 @@ function openApp(changes: Partial<GatePodDeps> = {}): Seen {
     })),
   );
   return { app, outcomes, prefetched };
-}
+};
 
 const POD = {
   apiVersion: "v1",
@@ -103,8 +97,7 @@ Deno.test("DV-09 gatePod() lets an undecodable object pass without patch", async
 
 Deno.test("DV-12 gatePod() gates a dry run without side effects", async () => {
   const { app, outcomes, prefetched } = openApp();
-  const answer = await admit(app, reviewOf(POD, { dryRun: true }));
-  assert.equal(patched(POD, answer).spec.schedulingGates?.length, 1);
+  assert.equal(patched(POD, await admit(app, reviewOf(POD, { dryRun: true }))).spec.schedulingGates?.length, 1);
   assert.deepEqual(prefetched, []);
   assert.deepEqual(outcomes, [{ outcome: "gated", dryRun: true }]);
 });
@@ -302,8 +295,7 @@ Deno.test("gatePod() answers 400 where nobody can be answered, 413 where the bod
   for (const body of ["", "{", "null", "[]", '"x"', "{}", '{"request":{}}', '{"request":{"uid":7}}']) {
     assert.equal((await post(app, body)).status, 400, body);
   }
-  const huge = new Uint8Array(MAX_BODY_BYTES + 1).fill(32);
-  assert.equal((await post(app, huge)).status, 413);
+  assert.equal((await post(app, new Uint8Array(MAX_BODY_BYTES + 1).fill(32))).status, 413);
   const headers = { "content-length": String(MAX_BODY_BYTES + 1) };
   assert.equal((await app.request("/gate", { method: "POST", body: "{}", headers })).status, 413);
 });

@@ -6,12 +6,10 @@ import { webhookApp } from "../../routes/mod.ts";
 import { makeGateDeps } from "./gate_deps.ts";
 import { MemoryCluster } from "../support/memory_kube_api.ts";
 
-interface Limits {
-  readonly pods: LoadLimit;
-  readonly others: LoadLimit;
-}
-
-async function statuses({ pods, others }: Limits, body: string): Promise<readonly number[]> {
+async function statuses(
+  { pods, others }: Readonly<Record<"pods" | "others", LoadLimit>>,
+  body: string,
+): Promise<readonly number[]> {
   const siblings = { read: () => Promise.resolve([]) };
   const check = { api: new MemoryCluster().api, siblings, signal: new AbortController().signal };
   const app = webhookApp({ gate: makeGateDeps({ limit: pods }), otherLimit: others, check });

@@ -4,7 +4,7 @@ import { connect } from "node:tls";
 import { issueLoopbackCertificates } from "../../playground/listen.ts";
 import { createAuthority } from "../cluster/support/pki.ts";
 import { silentLogger } from "../../lib/log.ts";
-import type { HttpsListener, KeyPair } from "../../lib/server/https_listener.ts";
+import type { KeyPair } from "../../lib/server/https_listener.ts";
 import { PlanWebhook } from "../../lib/upgrades/names.ts";
 import { openPlanListener } from "../../serve/upgrades_webhook.ts";
 import { temporaryFolder } from "../support/temporary_folder.ts";
@@ -18,13 +18,7 @@ function postOf(path: string, body: string, length = body.length): string {
 
 const DELETION = postOf(PlanWebhook.path, JSON.stringify({ request: { uid: "u", operation: "DELETE" } }));
 
-interface Bed extends AsyncDisposable {
-  readonly listener: HttpsListener;
-  readonly clock: FakeClock;
-  readonly asked: string[];
-}
-
-async function openBed(webhookClientCa?: string): Promise<Bed> {
+const openBed = async (webhookClientCa?: string) => {
   const clock = new FakeClock();
   const asked: string[] = [];
   const ending = new AbortController();
@@ -43,7 +37,7 @@ async function openBed(webhookClientCa?: string): Promise<Bed> {
     await listener.close(0);
   };
   return { listener, clock, asked, [Symbol.asyncDispose]: close };
-}
+};
 
 async function answerTo(port: number, text: string, client: Partial<KeyPair> = {}): Promise<string> {
   const socket = connect({ host: "127.0.0.1", port, ca: authority, ...client });

@@ -5,15 +5,10 @@ import { ConnectionPool, type HttpRequest } from "../../../lib/k8s/connection_po
 const TLS = { caCerts: [] };
 const never = new AbortController().signal;
 
-interface ScriptedServer extends AsyncDisposable {
-  readonly url: URL;
-  /** Requests by connection, as text. */
-  readonly connections: readonly string[][];
-}
-
 /** Answers the requests of all connections with these texts in turn, in pieces of so many bytes; `end` closes the connection. */
-function serve(answers: readonly (string | "end")[], pieceBytes = 65_536): ScriptedServer {
+const serve = (answers: readonly (string | "end")[], pieceBytes = 65_536) => {
   const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  /** Requests by connection, as text. */
   const connections: string[][] = [];
   const open: Deno.Conn[] = [];
   const left = [...answers];
@@ -46,7 +41,7 @@ function serve(answers: readonly (string | "end")[], pieceBytes = 65_536): Scrip
       await accepting;
     },
   };
-}
+};
 
 const PATCH: HttpRequest = { method: "PATCH", headers: { authorization: "Bearer t" }, body: "{}", signal: never };
 const LENGTH = 'HTTP/1.1 200 OK\r\nDate: now\r\nContent-Length: 11\r\n\r\n["dé😀"]';

@@ -2,49 +2,45 @@ import assert from "node:assert/strict";
 import { ApiError } from "../../../lib/k8s/errors.ts";
 import type { EventInput } from "../../../lib/k8s/event_input.ts";
 import { BackgroundEventRecorder, type EventResult } from "../../../lib/k8s/event_recorder.ts";
-import type { KubeObject } from "../../../lib/k8s/types.ts";
 import { silentLogger } from "../../../lib/log.ts";
 import { FakeClock } from "../../support/fake_clock.ts";
 import { type MemoryCall, MemoryCluster } from "../../support/memory_kube_api.ts";
 import { noAnswer } from "../../support/until.ts";
 
-interface Scene {
-  readonly recorder: BackgroundEventRecorder;
-  readonly clock: FakeClock;
-  readonly results: EventResult[];
-  readonly calls: MemoryCall[];
-  events(): readonly KubeObject[];
-  /** Records it, and lets it be sent. */
-  send(event: EventInput): Promise<void>;
-  readonly cluster: MemoryCluster;
+interface Options {
+  readonly capacity?: number;
+  readonly isBusy?: () => boolean;
+  readonly before?: (call: MemoryCall) => Promise<void> | void;
 }
 
 const REPORTER = { log: silentLogger, component: "multiarch-tuning-operator", instance: "archway-0" };
 
-async function withRecorder(
-  options: {
-    readonly capacity?: number;
-    readonly isBusy?: () => boolean;
-    readonly before?: (call: MemoryCall) => Promise<void> | void;
-  },
-  play: (scene: Scene) => Promise<void>,
-): Promise<void> {
+const openScene = ({ before, ...given }: Options) => {
   const clock = new FakeClock();
   const cluster = new MemoryCluster();
   const results: EventResult[] = [];
   const calls: MemoryCall[] = [];
   const api = cluster.client(async (call) => {
     calls.push(call);
-    await options.before?.(call);
+    await before?.(call);
   });
-  const { before: _, ...given } = options;
   const observe = (result: EventResult): void => void results.push(result);
-  await using recorder = new BackgroundEventRecorder({ ...REPORTER, api, clock, observe, ...given });
+  const recorder = new BackgroundEventRecorder({ ...REPORTER, api, clock, observe, ...given });
+  /** Records it, and lets it be sent. */
   const send = (event: EventInput): Promise<void> => {
     recorder.record(event);
     return clock.advance(0);
   };
-  await play({ recorder, clock, results, calls, cluster, send, events: () => [...cluster.objects.values()] });
+  return { recorder, clock, results, calls, cluster, send, events: () => [...cluster.objects.values()] };
+};
+
+async function withRecorder(
+  options: Options,
+  play: (scene: ReturnType<typeof openScene>) => Promise<void>,
+): Promise<void> {
+  const scene = openScene(options);
+  await using _ = scene.recorder;
+  await play(scene);
 }
 
 function makeEvent(more: Partial<Omit<EventInput, "object">> & { readonly pod?: string } = {}): EventInput {

@@ -4,10 +4,11 @@ import { ApiError } from "../../../lib/k8s/errors.ts";
 import { Election, LEASE_TIMING, type LeaseView } from "../../../lib/k8s/lease.ts";
 import type { LeaderAbility } from "../../../lib/k8s/lease_lock.ts";
 import { type KubeObject, Resource, resourcePath } from "../../../lib/k8s/types.ts";
-import { type Logger, silentLogger } from "../../../lib/log.ts";
+import { silentLogger } from "../../../lib/log.ts";
 import { LEADER_IMPAIRMENT } from "../../../lib/names.ts";
 import { LEADER_SILENCE_MS } from "../../../lib/operator/decide/gating_health.ts";
 import { FakeClock } from "../../support/fake_clock.ts";
+import { keepLog } from "../../support/logs.ts";
 import { type MemoryCall, MemoryCluster } from "../../support/memory_kube_api.ts";
 import { noAnswer } from "../../support/until.ts";
 
@@ -22,71 +23,56 @@ Deno.test("LEASE_TIMING lets another replica lead within 8 s, two durations befo
   assert.ok(renewDeadlineMs + retryMs < durationMs, "who has lost it stops first");
 });
 
-interface Replica {
-  readonly id: string;
-  readonly stop: AbortController;
+class Replica {
+  readonly stop = new AbortController();
   readonly running: Promise<void>;
   /** What stands between this replica and the API server. */
   fault: ((call: MemoryCall) => Promise<void> | void) | undefined;
   view: LeaseView | undefined;
-  terms: number;
-  isLeading: boolean;
-  state: LeaderAbility;
-}
+  terms = 0;
+  isLeading = false;
+  state: LeaderAbility = { kind: "able" };
 
-function startReplica(id: string, deps: { readonly clock: FakeClock; readonly cluster: MemoryCluster }): Replica {
-  const { clock, cluster } = deps;
-  const stop = new AbortController();
-  const lead = async (signal: AbortSignal): Promise<void> => {
-    replica.terms++;
-    replica.isLeading = true;
+  constructor(identity: string, { clock, cluster }: { readonly clock: FakeClock; readonly cluster: MemoryCluster }) {
+    const api = cluster.client((call) => this.fault?.(call));
+    const election = new Election({ ...LEASE, api, identity, clock, log: silentLogger });
+    election.onChange((view) => void (this.view = view));
+    this.running = election.run((signal) => this.#lead(signal), this.stop.signal, () => this.state);
+  }
+
+  async #lead(signal: AbortSignal): Promise<void> {
+    this.terms++;
+    this.isLeading = true;
     await untilAborted(signal);
-    replica.isLeading = false;
-  };
-  const replica: Replica = {
-    ...{ id, stop, running: Promise.resolve(), fault: undefined, view: undefined, terms: 0, isLeading: false },
-    state: { kind: "able" },
-  };
-  const api = cluster.client((call) => replica.fault?.(call));
-  const election = new Election({ ...LEASE, api, identity: id, clock, log: silentLogger });
-  election.onChange((view) => {
-    replica.view = view;
-  });
-  const running = election.run(lead, stop.signal, () => replica.state);
-  return Object.assign(replica, { running });
+    this.isLeading = false;
+  }
 }
 
-async function withReplicas(
-  play: (
-    bed: {
-      readonly clock: FakeClock;
-      readonly cluster: MemoryCluster;
-      start(id: string): Replica;
-      /** Starts the leader `a`, and `b` right after it. */
-      contend(): Promise<readonly [a: Replica, b: Replica]>;
-    },
-  ) => Promise<void>,
-): Promise<void> {
-  const clock = new FakeClock();
-  const cluster = new MemoryCluster();
+const openReplicas = () => {
+  const [clock, cluster] = [new FakeClock(), new MemoryCluster()];
   const replicas: Replica[] = [];
   const start = (id: string): Replica => {
-    const replica = startReplica(id, { clock, cluster });
+    const replica = new Replica(id, { clock, cluster });
     replicas.push(replica);
     return replica;
   };
+  /** Starts the leader `a`, and `b` right after it. */
   const contend = async (): Promise<readonly [Replica, Replica]> => {
     const a = start("a");
     await clock.advance(100);
     return [a, start("b")];
   };
-  try {
-    await play({ clock, cluster, start, contend });
-  } finally {
+  const dispose = async (): Promise<void> => {
     for (const { stop } of replicas) stop.abort();
     await clock.advance(20_000);
     await Promise.all(replicas.map(({ running }) => running));
-  }
+  };
+  return { clock, cluster, start, contend, [Symbol.asyncDispose]: dispose };
+};
+
+async function withReplicas(play: (bed: ReturnType<typeof openReplicas>) => Promise<void>): Promise<void> {
+  await using bed = openReplicas();
+  await play(bed);
 }
 
 function leaseIn(cluster: MemoryCluster): KubeObject {
@@ -239,9 +225,7 @@ Deno.test("Election.run() does not rely on clocks: a lease renewed by a holder w
 
 Deno.test("Election.run() says once which other program holds the lease, waits as long as that one says, and takes it when it is given up", async () => {
   const [clock, cluster, stop] = [new FakeClock(), new MemoryCluster(), new AbortController()];
-  const lines: unknown[] = [];
-  const info: Logger["info"] = (message, fields) => void lines.push([message, fields]);
-  const log: Logger = { ...silentLogger, with: () => log, info };
+  const log = keepLog();
   /** As client-go writes it. */
   const write = (holderIdentity: string, leaseDurationSeconds: number): void => {
     const renewTime = new Date(clock.nowMs()).toISOString().replace("Z", "000Z");
@@ -256,7 +240,8 @@ Deno.test("Election.run() says once which other program holds the lease, waits a
   write(holder, 15);
   await clock.advance(14_000);
   assert.equal(election.view().isLeader, false);
-  assert.deepEqual(lines, [["another holds the lease, waiting", { holder }]]);
+  const told = log.lines.filter(({ level }) => level === "info");
+  assert.deepEqual(told, [{ level: "info", message: "another holds the lease, waiting", fields: { holder } }]);
   write("", 1);
   await clock.advance(2_500);
   assert.deepEqual([election.view().isLeader, specOf(cluster)["leaseTransitions"]], [true, 4]);

@@ -11,16 +11,10 @@ function pod(
   return { metadata: { name, namespace: "ns", uid, resourceVersion: version }, ...size && { size } };
 }
 
-interface Opened {
-  readonly store: ObjectCache<string>;
-  readonly changes: readonly Change<string>[];
+const openStore = (keep: ObjectCacheOptions<string>["keep"] = { kind: "all" }) => {
+  const changes: Change<string>[] = [];
   /** The namespaces that were warned of. */
-  readonly warned: readonly unknown[];
-  kept(): string;
-}
-
-function openStore(keep: ObjectCacheOptions<string>["keep"] = { kind: "all" }): Opened {
-  const [changes, warned]: [Change<string>[], unknown[]] = [[], []];
+  const warned: unknown[] = [];
   const store = new ObjectCache<string>({
     keep,
     parse: ({ size }) => {
@@ -31,7 +25,7 @@ function openStore(keep: ObjectCacheOptions<string>["keep"] = { kind: "all" }): 
     log: { ...silentLogger, warn: (_, fields) => warned.push(fields?.["namespace"]) },
   });
   return { store, changes, warned, kept: () => [...store.values()].join(" ") };
-}
+};
 
 Deno.test("ObjectCache.apply() reports new and changed objects with their former state", () => {
   const { store, changes } = openStore();
@@ -89,9 +83,8 @@ Deno.test("ObjectCache keeps nothing when told so: what is given again is report
   assert.deepEqual([store.size, store.get("ns/a")], [0, undefined]);
 });
 
-function openShares(): Opened {
-  return openStore({ kind: "shares", weightOf: ({ length }) => length, maxOfNamespace: 4, maxInAll: 6, rest: "" });
-}
+const openShares = () =>
+  openStore({ kind: "shares", weightOf: ({ length }) => length, maxOfNamespace: 4, maxInAll: 6, rest: "" });
 
 Deno.test("ObjectCache keeps what the share of a namespace has room for; what leaves or shrinks makes room", () => {
   const { store, kept, warned } = openShares();

@@ -3,19 +3,11 @@ import type { ReadApi } from "../../../lib/k8s/api.ts";
 import { ApiError } from "../../../lib/k8s/errors.ts";
 import { Reflector, type ReflectorState } from "../../../lib/k8s/reflector.ts";
 import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
-import { type Logger, silentLogger } from "../../../lib/log.ts";
+import { silentLogger } from "../../../lib/log.ts";
 import { whileRunning } from "../../controllers/make.ts";
 import { FakeClock } from "../../support/fake_clock.ts";
+import { keepLog } from "../../support/logs.ts";
 import { type MemoryCall, MemoryCluster } from "../../support/memory_kube_api.ts";
-
-interface Run {
-  readonly clock: FakeClock;
-  readonly calls: MemoryCall[];
-  readonly cluster: MemoryCluster;
-  readonly reflector: Reflector<string>;
-  readonly warnings: string[];
-  fault: ApiError | undefined;
-}
 
 const USUAL = {
   keep: { kind: "all" },
@@ -23,23 +15,28 @@ const USUAL = {
   onChange: () => {},
 } as const;
 
-async function withRun(
-  start: { readonly fault?: ApiError; readonly names?: readonly string[] },
-  play: (run: Run) => Promise<void>,
-): Promise<void> {
+const openRun = async ({ fault, names = [] }: { readonly fault?: ApiError; readonly names?: readonly string[] }) => {
   const clock = new FakeClock();
   const cluster = new MemoryCluster();
-  for (const name of start.names ?? []) await createConfig(cluster, name);
+  for (const name of names) await createConfig(cluster, name);
   const calls: MemoryCall[] = [];
-  const warnings: string[] = [];
-  const log: Logger = { ...silentLogger, warn: (message) => warnings.push(message), with: () => log };
+  const log = keepLog();
   const api = cluster.client((call) => {
     calls.push(call);
     if (run.fault !== undefined) throw run.fault;
   });
   const reflector = new Reflector({ ...USUAL, api, resource: Resource.clusterConfigs, clock, log, name: "configs" });
-  const run: Run = { clock, calls, cluster, reflector, warnings, fault: start.fault };
-  await whileRunning({ clock }, reflector, () => play(run));
+  const warnings = (): number => log.lines.filter(({ level }) => level === "warn").length;
+  const run = { clock, calls, cluster, reflector, warnings, fault };
+  return run;
+};
+
+async function withRun(
+  start: Parameters<typeof openRun>[0],
+  play: (run: Awaited<ReturnType<typeof openRun>>) => Promise<void>,
+): Promise<void> {
+  const run = await openRun(start);
+  await whileRunning(run, run.reflector, () => play(run));
 }
 
 async function createConfig(cluster: MemoryCluster, name: string): Promise<void> {
@@ -56,7 +53,7 @@ for (const { status, state } of UNAVAILABLE) {
   Deno.test(`reflector: is ${state} on ${status}, tries every 30 s at most, says so once, and takes what appears later`, () =>
     withRun({ fault: new ApiError("no", { status }) }, async (run) => {
       await run.clock.advance(120_000);
-      assert.deepEqual([run.reflector.state(), run.reflector.hasSynced(), run.warnings.length], [state, false, 1]);
+      assert.deepEqual([run.reflector.state(), run.reflector.hasSynced(), run.warnings()], [state, false, 1]);
       const before = run.calls.length;
       await run.clock.advance(300_000);
       const tries = run.calls.length - before;
@@ -89,7 +86,7 @@ Deno.test("reflector: tries every 5 s at most while the API server is away, and 
     await run.clock.advance(60_000);
     const tries = run.calls.length - before;
     assert.ok(tries >= 11 && tries <= 25, `${tries} tries in 60 s`);
-    assert.deepEqual([run.warnings.length, run.reflector.hasSynced()], [1, true]);
+    assert.deepEqual([run.warnings(), run.reflector.hasSynced()], [1, true]);
   }));
 
 Deno.test("reflector: refusedForMs() counts refusals of list and watch, neither an outage nor a silent watch", () =>

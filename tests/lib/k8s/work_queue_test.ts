@@ -12,25 +12,16 @@ import { FakeClock } from "../../support/fake_clock.ts";
 
 const DONE: ReconcileResult = { kind: "done" };
 
-interface Bench {
-  readonly counts: { added: number; readonly depths: number[] };
-  readonly clock: FakeClock;
-  readonly queue: WorkQueue;
-  readonly samples: ReconcileSample[];
-  readonly stop: AbortController;
-  readonly running: Promise<void>;
-}
-
 type Reconcile = (key: string, clock: FakeClock) => Promise<ReconcileResult>;
 
-function openBench(
+const openBench = (
   reconcile: Reconcile,
   options: Partial<Pick<WorkQueueOptions, "parallel" | "backoff" | "groupOf" | "maxOfGroup" | "reservedForUrgent">> =
     {},
-): Bench & AsyncDisposable {
+) => {
   const clock = new FakeClock();
   const samples: ReconcileSample[] = [];
-  const counts: Bench["counts"] = { added: 0, depths: [] };
+  const counts: { added: number; readonly depths: number[] } = { added: 0, depths: [] };
   const queue = new WorkQueue({
     name: "test",
     parallel: 4,
@@ -52,7 +43,7 @@ function openBench(
     await running;
   };
   return { clock, queue, samples, counts, stop, running, [Symbol.asyncDispose]: dispose };
-}
+};
 
 /** Notes which key was reconciled when (ms). */
 function noting(result = DONE): { readonly seen: readonly string[]; readonly reconcile: Reconcile } {

@@ -10,14 +10,7 @@ interface Started {
   readonly fail: (reason: Error) => void;
 }
 
-interface Scene {
-  readonly clock: FakeClock;
-  readonly calls: SharedCalls<string>;
-  readonly started: Started[];
-  ask(signal?: AbortSignal): Promise<string>;
-}
-
-function open(options: { readonly keepMs?: () => number; readonly abandoned?: "aborts" | "goes on" } = {}): Scene {
+const open = (options: { readonly keepMs?: () => number; readonly abandoned?: "aborts" | "goes on" } = {}) => {
   const clock = new FakeClock();
   const calls = new SharedCalls<string>({ clock, ...options });
   const started: Started[] = [];
@@ -28,7 +21,7 @@ function open(options: { readonly keepMs?: () => number; readonly abandoned?: "a
       return promise;
     });
   return { clock, calls, started, ask };
-}
+};
 
 Deno.test("SharedCalls.run() shares a call under way, and its answer as long as it is kept", async () => {
   const { clock, calls, started, ask } = open({ keepMs: () => 1_000 });

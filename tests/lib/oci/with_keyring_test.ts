@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { systemClock } from "../../../lib/clock.ts";
 import type { Credential, Keyring } from "../../../lib/oci/credential.ts";
-import type { InspectionReport, Inspector, PlannedRequest } from "../../../lib/oci/inspector.ts";
+import type { Inspector, PlannedRequest } from "../../../lib/oci/inspector.ts";
 import { NO_REQUESTS } from "../../../lib/oci/request_log.ts";
 import { fingerprintOfAll } from "../../../lib/oci/fingerprint.ts";
 import type { FailureReason } from "../../../lib/oci/types.ts";
@@ -17,19 +17,14 @@ const ENDPOINTS = [
   makeEndpoint("quay.io", { repository: "org/app", identifier: "v1" }),
 ];
 
-interface Asked {
-  readonly requests: readonly PlannedRequest[];
-  readonly reports: readonly InspectionReport[];
-}
-
-async function ask(
+const ask = async (
   images: readonly string[],
   { pods, keyring, reason = "ManifestUnknown" }: {
     readonly pods: readonly Credential[];
     readonly keyring: readonly Credential[];
     readonly reason?: FailureReason;
   },
-): Promise<Asked> {
+) => {
   const seen: PlannedRequest[] = [];
   const inner: Inspector<PlannedRequest> = {
     inspect: (request) => {
@@ -43,7 +38,7 @@ async function ask(
   const outer = withKeyring(inner, deps);
   const asked = images.map((image) => outer.inspect(makeRequest(image, { credentials: pods }), signal));
   return { requests: seen, reports: await Promise.all(asked) };
-}
+};
 
 async function credentialsFor(pods: readonly Credential[], keyring: readonly Credential[]): Promise<readonly string[]> {
   const { requests } = await ask(["quay.io/org/app:v1"], { pods, keyring });

@@ -1,17 +1,14 @@
 import assert from "node:assert/strict";
 import { LARGE_BYTES, openLoadLimit, POD_LOAD } from "../../../lib/server/load_limit.ts";
-import { silentLogger } from "../../../lib/log.ts";
+import { FakeClock } from "../../support/fake_clock.ts";
+import { keepLog } from "../../support/logs.ts";
 
 const { requests: MAX_REQUESTS, largeBytes: MAX_LARGE_BYTES } = POD_LOAD;
 
-function open(): { readonly limit: ReturnType<typeof openLoadLimit>; readonly said: string[]; pass(ms: number): void } {
-  const said: string[] = [];
-  let nowMs = 0;
-  const clock = { nowMs: () => nowMs, monotonicMs: () => nowMs, sleep: () => Promise.resolve() };
-  const log = { ...silentLogger, warn: (message: string) => void said.push(message) };
-  const limit = openLoadLimit(POD_LOAD, { clock, log });
-  return { limit, said, pass: (ms) => void (nowMs += ms) };
-}
+const open = () => {
+  const [clock, log] = [new FakeClock(), keepLog()];
+  return { limit: openLoadLimit(POD_LOAD, { clock, log }), clock, log };
+};
 
 Deno.test("openLoadLimit() takes so many small requests and the next when one has left", () => {
   const { limit } = open();
@@ -33,17 +30,17 @@ Deno.test("openLoadLimit() takes so many bytes of large requests, and small ones
   assert.ok(limit.enter(half) !== undefined);
 });
 
-Deno.test("openLoadLimit() reports an episode when it begins and when it is over", () => {
-  const { limit, said, pass } = open();
+Deno.test("openLoadLimit() reports an episode when it begins and when it is over", async () => {
+  const { limit, clock, log } = open();
   const leave = limit.enter(MAX_LARGE_BYTES);
   for (let refused = 0; refused < 5; refused++) {
     assert.equal(limit.enter(MAX_LARGE_BYTES), undefined);
-    pass(1_000);
+    await clock.advance(1_000);
   }
   leave?.();
   limit.enter(1);
-  assert.equal(said.length, 1);
-  pass(10_000);
+  assert.equal(log.lines.length, 1);
+  await clock.advance(10_000);
   limit.enter(1);
-  assert.deepEqual(said.length, 2);
+  assert.equal(log.lines.length, 2);
 });

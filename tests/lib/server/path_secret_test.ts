@@ -3,7 +3,6 @@ import fc from "fast-check";
 import { ApiError } from "../../../lib/k8s/errors.ts";
 import { SecretRecord } from "../../../lib/k8s/secret_record.ts";
 import { Resource } from "../../../lib/k8s/types.ts";
-import { silentLogger } from "../../../lib/log.ts";
 import {
   openPathSecret,
   OVERLAP_MS,
@@ -13,33 +12,25 @@ import {
   secretPath,
 } from "../../../lib/server/path_secret.ts";
 import { FakeClock } from "../../support/fake_clock.ts";
+import { keepLog } from "../../support/logs.ts";
 import { MemoryCluster } from "../../support/memory_kube_api.ts";
 
 const NAMESPACE = "archway-system";
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
 
-interface Bench extends AsyncDisposable {
-  readonly cluster: MemoryCluster;
-  readonly clock: FakeClock;
-  readonly logged: string[];
-  open(skewMs?: number): Promise<PathSecret>;
-  deleteSecret(): Promise<void>;
-}
-
-function openBench(refuse: () => void = () => {}): Bench {
+const openBench = (refuse: () => void = () => {}) => {
   const cluster = new MemoryCluster();
   const clock = new FakeClock({ nowMs: 10 * DAY + DAY / 2 });
-  const logged: string[] = [];
-  const note = (message: string, fields: unknown): void => void logged.push(message + JSON.stringify(fields));
+  const log = keepLog();
   const stop = new AbortController();
   const running: Promise<void>[] = [];
   let made = 0;
   return {
     cluster,
     clock,
-    logged,
-    open: async (skewMs = 0) => {
+    log,
+    open: async (skewMs = 0): Promise<PathSecret> => {
       const identity = { namespace: NAMESPACE, name: PATH_SECRET, type: "Opaque" };
       const replica = await openPathSecret({
         record: new SecretRecord(cluster.client(refuse), identity),
@@ -48,7 +39,7 @@ function openBench(refuse: () => void = () => {}): Bench {
           monotonicMs: () => clock.monotonicMs(),
           sleep: (ms, signal) => clock.sleep(ms, signal),
         },
-        log: { ...silentLogger, info: note, warn: note },
+        log,
         makeSecret: () => `${"s".repeat(40)}${made++}`,
       }, stop.signal);
       running.push(replica.run(stop.signal));
@@ -60,10 +51,10 @@ function openBench(refuse: () => void = () => {}): Bench {
       stop.abort();
       await clock.advance(MINUTE);
       await Promise.all(running);
-      assert.doesNotMatch(logged.join(), /sssss/);
+      assert.doesNotMatch(JSON.stringify(log.lines), /sssss/);
     },
   };
-}
+};
 
 Deno.test("openPathSecret() gives all replicas the same paths, whoever is first", async () => {
   await using bench = openBench();
@@ -131,7 +122,7 @@ Deno.test("openPathSecret() has no paths while it may not keep the Secret", asyn
   const replica = await bench.open();
   assert.equal(replica.pathOf("/convert"), undefined);
   assert.deepEqual(replica.acceptedPaths("/convert"), []);
-  assert.match(bench.logged.join(), /keep the paths of the manifests/);
+  assert.match(JSON.stringify(bench.log.lines), /keep the paths of the manifests/);
 });
 
 Deno.test("secretPath() has an unguessable segment of its own for each route, secret and day, as an API server takes it", () => {

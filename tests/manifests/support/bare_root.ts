@@ -1,18 +1,11 @@
 // A root folder with nothing but what gcr.io/distroless/cc-debian12 has, to run the image's content in without an engine.
 import { basename, dirname, join } from "node:path";
-import { runToEnd } from "../../support/commands.ts";
+import { type Ended, runToEnd } from "../../support/commands.ts";
 
 /** The libraries of distroless/cc that a program may want: glibc, its loader, libgcc. No libstdc++, no shell, no tools. */
 const LIBRARIES = /^(linux-vdso\.so\.1|ld-linux-[\w-]+\.so\.\d|lib(c|m|dl|rt|pthread|gcc_s|resolv)\.so\.\d+)$/;
 
 const NOBODY = 65532;
-
-export interface BareRun {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
-  readonly ms: number;
-}
 
 export class BareRoot implements AsyncDisposable {
   readonly folder: string;
@@ -43,14 +36,13 @@ export class BareRoot implements AsyncDisposable {
   }
 
   /** Runs a program of the root as the image's user, with this environment alone. */
-  async run(args: readonly string[], env: Readonly<Record<string, string>>): Promise<BareRun> {
+  async run(args: readonly string[], env: Readonly<Record<string, string>>): Promise<Ended & { readonly ms: number }> {
     const script = 'root=$1 user=$2; shift 2; mount --rbind /proc "$root/proc" && mount --rbind /dev "$root/dev" && ' +
       'exec chroot --userspec="$user" --groups= "$root" "$@"';
     const started = performance.now();
     const inRoot = ["--mount", "sh", "-c", script, "sh", this.folder, `${NOBODY}:${NOBODY}`, ...args];
     const only = { clearEnv: true, env: { PATH: "/usr/sbin:/usr/bin:/sbin:/bin", ...env } };
-    const { code, out, err } = await runToEnd("unshare", inRoot, only);
-    return { code, stdout: out, stderr: err, ms: performance.now() - started };
+    return { ...await runToEnd("unshare", inRoot, only), ms: performance.now() - started };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

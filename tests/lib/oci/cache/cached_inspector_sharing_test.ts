@@ -17,19 +17,9 @@ const REPORT = reportWithoutRequests({
   source: "registry",
 });
 
-interface Call {
-  readonly request: PlannedRequest;
-  readonly finish: (report: InspectionReport) => void;
-}
-
-interface Scene {
-  inspect(more?: RequestParts): Promise<InspectionReport>;
+const open = (kv?: KeyValueStore) => {
   /** What the registry was asked, to be answered by the test. */
-  readonly calls: readonly Call[];
-}
-
-function open(kv?: KeyValueStore): Scene {
-  const calls: Call[] = [];
+  const calls: { readonly request: PlannedRequest; readonly finish: (report: InspectionReport) => void }[] = [];
   const cached = new CachedInspector({
     inner: {
       inspect: (request) => new Promise((finish) => calls.push({ request, finish })),
@@ -47,7 +37,7 @@ function open(kv?: KeyValueStore): Scene {
       new AbortController().signal,
     );
   return { inspect, calls };
-}
+};
 
 Deno.test("CachedInspector.inspect() reads the store and asks the registry once for 1 000 equal requests at the same time", async () => {
   const store = openMemoryStore();

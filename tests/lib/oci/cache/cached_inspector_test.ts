@@ -2,23 +2,19 @@ import assert from "node:assert/strict";
 import { openMemoryStore } from "../../../support/memory_store.ts";
 import type { KeyValueStore } from "../../../../lib/kv/store.ts";
 import { failureOf } from "../../../../lib/oci/errors.ts";
-import type { InspectionReport } from "../../../../lib/oci/inspector.ts";
 import { NO_REQUESTS } from "../../../../lib/oci/request_log.ts";
 import { FakeClock } from "../../../support/fake_clock.ts";
-import { type ImageBed, openImageBed, TAG_TTL_MS } from "../../../support/image_bed.ts";
+import { openImageBed, TAG_TTL_MS } from "../../../support/image_bed.ts";
 import { makeCredential, makeRequest, outcomeOf, type RequestParts } from "../../../support/inspectors.ts";
 
 const HOUR_MS = 3_600_000;
 const signal = new AbortController().signal;
 
-interface Bench extends Pick<ImageBed, "clock" | "registry" | "cached"> {
-  inspect(image: string, more?: RequestParts): Promise<InspectionReport>;
-}
-
-function open(options: Parameters<typeof openImageBed>[0] = {}): Bench {
+const open = (options: Parameters<typeof openImageBed>[0] = {}) => {
   const { clock, registry, cached } = openImageBed(options);
-  return { clock, registry, cached, inspect: (image, more) => cached.inspect(makeRequest(image, more), signal) };
-}
+  const inspect = (image: string, more?: RequestParts) => cached.inspect(makeRequest(image, more), signal);
+  return { clock, registry, cached, inspect };
+};
 
 const APP = "registry.example/team/app:v1";
 /** Where every tag points that was not moved. */
@@ -207,8 +203,7 @@ Deno.test("CachedInspector reports a digest that pins one platform also when the
 Deno.test("CachedInspector has after a restart what it had before", async () => {
   const clock = new FakeClock();
   const kv = openMemoryStore();
-  const before = open({ kv, clock });
-  await before.inspect(APP);
+  await open({ kv, clock }).inspect(APP);
   await clock.advance(0);
   const after = open({ kv, clock });
   assert.equal((await after.inspect(APP)).source, "cache");

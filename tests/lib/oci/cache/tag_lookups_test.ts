@@ -10,14 +10,7 @@ import { makeReport } from "../../../support/reports.ts";
 const NEVER = new AbortController().signal;
 const callers = callersOf({ priority: "gated" });
 
-interface Scene {
-  readonly clock: FakeClock;
-  readonly began: number[];
-  /** Asks as a pod that is admitted now; gives when the look-up that answered began. */
-  ask(signal?: AbortSignal): Promise<number>;
-}
-
-function open(delayMs: number): Scene {
+const open = (delayMs: number) => {
   const clock = new FakeClock();
   const lookups = new TagLookups({ clock });
   const began: number[] = [];
@@ -30,14 +23,14 @@ function open(delayMs: number): Scene {
   return {
     clock,
     began,
-    ask: async (signal = NEVER) =>
+    /** Asks as a pod that is admitted now; gives when the look-up that answered began. */
+    ask: async (signal = NEVER): Promise<number> =>
       (await lookups.share("image", { sinceMs: clock.nowMs(), callers, signal }, lookUp)).verifiedAtMs,
   };
-}
+};
 
 Deno.test("nextBeginning() lets at most four look-ups begin within any second, and the next one soon", () => {
-  const gaps = fc.array(fc.integer({ min: 0, max: 600 }), { maxLength: 40 });
-  fc.assert(fc.property(gaps, (waits) => {
+  fc.assert(fc.property(fc.array(fc.integer({ min: 0, max: 600 }), { maxLength: 40 }), (waits) => {
     const all: number[] = [];
     let nowMs = 0;
     for (const wait of waits) {

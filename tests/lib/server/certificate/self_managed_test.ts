@@ -1,44 +1,27 @@
 import assert from "node:assert/strict";
 import { ApiError } from "../../../../lib/k8s/errors.ts";
+import { Resource } from "../../../../lib/k8s/types.ts";
 import { silentLogger } from "../../../../lib/log.ts";
 import { DEFAULT_TERMS } from "../../../../lib/server/certificate/authority.ts";
 import { AUTHORITY_SECRET, AuthorityStore } from "../../../../lib/server/certificate/secret_store.ts";
-import { openSelfManagedCertificate, type SelfManagedDeps } from "../../../../lib/server/certificate/self_managed.ts";
+import { openSelfManagedCertificate } from "../../../../lib/server/certificate/self_managed.ts";
 import { findPairProblem } from "../../../../lib/server/certificate/serving_certificate.ts";
-import { openTestApi, plainAccess } from "../../../support/cluster_api.ts";
 import { FakeClock } from "../../../support/fake_clock.ts";
-import { serveCluster, type ServedCluster } from "../../../playground/make.ts";
+import { openCommandBed } from "../../cli/support.ts";
 import { until } from "../../../support/until.ts";
 
 const DAY_MS = 86_400_000;
 const TERMS = { ...DEFAULT_TERMS, names: ["localhost"] };
 
-interface Bench extends AsyncDisposable {
-  readonly served: ServedCluster;
-  readonly parts: SelfManagedDeps & { readonly clock: FakeClock };
-  readonly stop: AbortController;
-}
-
-async function openBench(): Promise<Bench> {
-  const served = await serveCluster();
-  const api = openTestApi(plainAccess(served.server.url));
+const open = async () => {
+  const bed = await openCommandBed();
   const stop = new AbortController();
-  const store = new AuthorityStore(api, "default");
-  const parts = { store, terms: TERMS, clock: new FakeClock(), log: silentLogger };
-  return {
-    served,
-    parts,
-    stop,
-    [Symbol.asyncDispose]: async () => {
-      stop.abort();
-      await api[Symbol.asyncDispose]();
-      await served[Symbol.asyncDispose]();
-    },
-  };
-}
+  const store = new AuthorityStore(bed.api, "default");
+  return { ...bed, stop, parts: { store, terms: TERMS, clock: new FakeClock(), log: silentLogger } };
+};
 
 Deno.test("openSelfManagedCertificate() gives racing replicas one authority", async () => {
-  await using bench = await openBench();
+  await using bench = await open();
   const opened = await Promise.all([1, 2, 3].map(() => openSelfManagedCertificate(bench.parts, bench.stop.signal)));
   const [first, ...others] = opened.map((replica) => replica.current());
   assert.ok(first !== undefined && first.caBundle !== undefined);
@@ -47,30 +30,33 @@ Deno.test("openSelfManagedCertificate() gives racing replicas one authority", as
 });
 
 Deno.test("openSelfManagedCertificate() finds its certificate again after a restart", async () => {
-  await using bench = await openBench();
+  await using bench = await open();
   const before = await openSelfManagedCertificate(bench.parts, bench.stop.signal);
   const after = await openSelfManagedCertificate(bench.parts, bench.stop.signal);
   assert.deepEqual(after.current(), before.current());
 });
 
 Deno.test("openSelfManagedCertificate() makes a new authority when someone emptied the Secret", async () => {
-  await using bench = await openBench();
+  await using bench = await open();
   const before = await openSelfManagedCertificate(bench.parts, bench.stop.signal);
-  const path = `/api/v1/namespaces/default/secrets/${AUTHORITY_SECRET}`;
-  await bench.served.send("PATCH", path, { body: { data: null }, type: "application/merge-patch+json" });
+  const body = { kind: "merge", document: { data: null } } as const;
+  await bench.api.patch(Resource.secrets, { namespace: "default", name: AUTHORITY_SECRET }, {
+    body,
+    signal: bench.signal,
+  });
   const after = await openSelfManagedCertificate(bench.parts, bench.stop.signal);
   assert.notEqual(after.current().caBundle, before.current().caBundle);
 });
 
 Deno.test("openSelfManagedCertificate() rejects when the API server refuses the Secret", async () => {
-  await using bench = await openBench();
+  await using bench = await open();
   const refused = new ApiError("secrets is forbidden", { status: 403 });
   const store = { read: () => Promise.reject(refused), swap: () => Promise.reject(refused) };
   await assert.rejects(openSelfManagedCertificate({ ...bench.parts, store }, bench.stop.signal), refused);
 });
 
 Deno.test("run() renews the certificate in time and every replica follows", async () => {
-  await using bench = await openBench();
+  await using bench = await open();
   const { parts: { clock }, stop } = bench;
   const leader = await openSelfManagedCertificate(bench.parts, stop.signal);
   const follower = await openSelfManagedCertificate(bench.parts, stop.signal);
