@@ -58,8 +58,7 @@ const TOLERATIONS: readonly (readonly [string, JsonObject, boolean])[] = [
 
 Deno.test("chooseNode() honours taints and tolerations", async (t) => {
   const nodes = [makeNode("arm", "arm64", { spec: { taints: [TAINT] } })];
-  const bare = chooseNode(makePod(), nodes, new Map());
-  assert.deepEqual(bare, {
+  assert.deepEqual(chooseNode(makePod(), nodes, new Map()), {
     kind: "unschedulable",
     message: "0/1 nodes are available: 1 node(s) had untolerated taint {arch: arm64}.",
   });

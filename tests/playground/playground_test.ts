@@ -49,8 +49,7 @@ Deno.test("openPlayground() writes the login of the registry's user for `index a
 
 Deno.test("applySamples() waits for a webhook; without anyone behind it no sample ends as expected", () =>
   withPlayground(async (playground) => {
-    const never = new AbortController();
-    const applied = playground.applySamples(never.signal);
+    const applied = playground.applySamples(new AbortController().signal);
     assert.equal(playground.outcomes().length, 0);
     await registerDeadWebhook(playground);
     await applied;

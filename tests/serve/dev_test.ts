@@ -21,8 +21,7 @@ async function migrate(
     onOutput();
   };
   const deps = { settings, terminal: { ...terminal, out: outAndOn }, stop, runServe: () => assert.fail() };
-  const code = await runDev(devConfig("--once", "--scenario=upgrade", ...flags), deps);
-  return { code, ...said };
+  return { code: await runDev(devConfig("--once", "--scenario=upgrade", ...flags), deps), ...said };
 }
 
 function devConfig(...flags: readonly string[]): Config {

@@ -192,8 +192,7 @@ Deno.test("runExplain() inspects the images of a failing pod that nobody placed,
   const node = { metadata: { name: "n1", labels: { [ARCH]: "amd64" } } };
   await bed.api.create(Resource.nodes, { apiVersion: "v1", kind: "Node", ...node }, { signal: bed.signal });
   const containers = [{ name: "edge", image: "demo/edge:v1" }];
-  const left = { labels: { [GATE]: "not-set" } };
-  await bed.createPod("bound", { nodeName: "n1", containers }, left);
+  await bed.createPod("bound", { nodeName: "n1", containers }, { labels: { [GATE]: "not-set" } });
   const status = (state: Record<string, unknown>): Record<string, unknown> => ({
     phase: "Running",
     containerStatuses: [{ name: "edge", state }],

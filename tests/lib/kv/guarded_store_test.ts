@@ -150,8 +150,7 @@ Deno.test("openGuardedStore() leaves a failing database alone, warns once and re
 });
 
 Deno.test("openGuardedStore() refuses a value that is too large without blaming the database", async () => {
-  const database = new MoodyDatabase();
-  const { store } = await open(database);
+  const { store } = await open(new MoodyDatabase());
   for (let at = 0; at < 10; at++) assert.equal(await store.set(["a"], "x".repeat(40_000)), false);
   assert.equal(await store.set(["a"], "small"), true);
   assert.equal(store.faults(), 10);

@@ -42,8 +42,7 @@ async function placedOn(...flags: readonly string[]): Promise<readonly string[]>
   const running = failedImages?.run(stop.signal);
   await clock.advance(0);
   const scope = { namespace: "shop", serviceAccount: "", pullSecrets: [] };
-  const request = { scope, images: [], priority: "gated" } as const;
-  const [one] = await images.inspect(request, stop.signal);
+  const [one] = await images.inspect({ scope, images: [], priority: "gated" }, stop.signal);
   stop.abort();
   await running;
   return one?.inspection.kind === "platforms" ? one.inspection.platforms.map(({ architecture }) => architecture) : [];

@@ -44,8 +44,7 @@ Deno.test("parseCertificates() warns of an authority out of its time, and keeps 
 });
 
 Deno.test("parseClientPair() takes a key under a wrong label for what it is", () => {
-  const key = createPrivateKey(good.key);
-  const sec1 = String(key.export({ type: "sec1", format: "pem" }));
+  const sec1 = String(createPrivateKey(good.key).export({ type: "sec1", format: "pem" }));
   const mislabelled = [sec1.replaceAll("EC PRIVATE", "PRIVATE"), good.key.replaceAll("PRIVATE", "RSA PRIVATE")];
   for (const text of [good.key, sec1, ...mislabelled]) {
     const parsed = parseClientPair(good.pem, text);

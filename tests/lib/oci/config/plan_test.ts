@@ -155,8 +155,7 @@ Deno.test("DV-104 planPull() lets *.example.com stand for subdomains only", () =
 Deno.test("DV-105 planPull() follows the drop-in for a prefix that the main file has too", () => {
   const rule = (location: string): string => `[[registry]]\nprefix = "quay.io"\nlocation = "${location}"\n`;
   const dropIns = [rule("two.io"), '[[registry]]\nlocation = "gcr.io"'];
-  const settings = settingsFrom({ conf: rule("one.io"), dropIns });
-  assert.deepEqual(placesOf("quay.io/a/b", settings), ["two.io/a/b"]);
+  assert.deepEqual(placesOf("quay.io/a/b", settingsFrom({ conf: rule("one.io"), dropIns })), ["two.io/a/b"]);
 });
 
 Deno.test("DV-107 planPull() tries HTTPS and then HTTP for an insecure registry, endpoint by endpoint", () => {
@@ -166,8 +165,7 @@ Deno.test("DV-107 planPull() tries HTTPS and then HTTP for an insecure registry,
     [[registry.mirror]]
     location = "10.0.0.1:5000"
     insecure = true`;
-  const transports = endpointsOf("quay.io/a/b", settingsFrom({ conf })).map(({ transport }) => transport);
-  assert.deepEqual(transports, [
+  assert.deepEqual(endpointsOf("quay.io/a/b", settingsFrom({ conf })).map(({ transport }) => transport), [
     { scheme: "https-then-http", verifyTls: false, caCertificates: [], declared: true },
     { scheme: "https", verifyTls: true, caCertificates: [], declared: true },
   ]);
@@ -190,8 +188,7 @@ Deno.test("DV-109 planPull() refuses a short name when registries.conf names no 
 Deno.test("DV-110 planPull() refuses a short name of several registries when the mode is enforcing", () => {
   const conf = 'unqualified-search-registries = ["a.io", "b.io"]\nshort-name-mode = "enforcing"';
   assert.match(refusalOf("nginx", settingsFrom({ conf })).message, /enforcing/);
-  const one = conf.replace(', "b.io"', "");
-  assert.deepEqual(placesOf("nginx", settingsFrom({ conf: one })), ["a.io/nginx"]);
+  assert.deepEqual(placesOf("nginx", settingsFrom({ conf: conf.replace(', "b.io"', "") })), ["a.io/nginx"]);
 });
 
 Deno.test("DV-111 planPull() follows an alias alone, tag and digest attached again", () => {

@@ -82,8 +82,7 @@ Deno.test("watch() keeps the last good file in force when an edit breaks it, and
     await untilPlanned(planner, ["three.io/a/b"]);
     assert.deepEqual(planner.problems(), []);
   });
-  const told = log.lines.filter(({ message }) => message.startsWith("cannot use"));
-  assert.equal(told.length, 1);
+  assert.equal(log.lines.filter(({ message }) => message.startsWith("cannot use")).length, 1);
 });
 
 Deno.test("watch() looks now and then where the kernel does not tell", async () => {

@@ -63,8 +63,7 @@ Deno.test("parseDockerConfigSecret() parses a thousand entries, and nothing with
   const entries = Object.fromEntries(Array.from({ length: 1_000 }, (_, at) => [`${at}.example`, entry]));
   assert.equal(secretsOf(parseDockerConfigSecret(configJson({ auths: entries }), SOURCE)).length, 1_000);
   const dense = configJson({ auths: {}, more: Array.from({ length: 6_000 }, () => ({})) });
-  const parsed = parseDockerConfigSecret(dense, SOURCE);
-  assert.equal(parsed.kind, "too large");
+  assert.equal(parseDockerConfigSecret(dense, SOURCE).kind, "too large");
 });
 
 Deno.test("DV-58 parseDockerConfigSecret() uses an entry that has only username and password", () => {
@@ -112,8 +111,7 @@ Deno.test("parseDockerAuths() loses a broken entry alone and names its key", () 
 
 Deno.test("parseDockerAuths() takes keys named like parts of an object for what they are", () => {
   const auths: unknown = JSON.parse(`{"__proto__": {"auth": "${base64("u:p")}"}, "constructor": {"auth": "eDp5"}}`);
-  const parsed = parseDockerAuths(auths, SOURCE);
-  assert.equal(parsed.kind, "ok");
+  assert.equal(parseDockerAuths(auths, SOURCE).kind, "ok");
   assert.equal(Object.getPrototypeOf({}), Object.prototype);
 });
 

@@ -47,8 +47,7 @@ Deno.test("lookup() gives the live extra credentials that match, then those of c
 });
 
 Deno.test("DV-127 lookup() gives nothing when there is no global secret and nothing is configured", async () => {
-  const keyring = open();
-  assert.deepEqual(await keyring.lookup(QUAY, NEVER), []);
+  assert.deepEqual(await open().lookup(QUAY, NEVER), []);
 });
 
 Deno.test("lookup() reads config.json again when it changes, and keeps the last good one", async () => {

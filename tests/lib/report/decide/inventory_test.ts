@@ -74,8 +74,7 @@ Deno.test("Q-03 Inventory tells image volumes from what runs in containers, of t
   const volumes = ["model:1", "web:1"].map((reference) => ({ name: "v", image: { reference } }));
   const spec = { template: { spec: { ...specOf("web:1"), volumes } } };
   inventory.addTemplate({ metadata: metadataOf("web", undefined), spec }, "Deployment");
-  const owner = { kind: "ReplicaSet", name: "web-7f" };
-  inventory.addPod(pod("web-7f-1", ["web:1", "mesh:1"], owner, "7f"));
+  inventory.addPod(pod("web-7f-1", ["web:1", "mesh:1"], { kind: "ReplicaSet", name: "web-7f" }, "7f"));
   const [web] = inventory.workloads();
   assert.deepEqual([web?.images, web?.volumes], [["web:1", "model:1", "mesh:1"], ["model:1"]]);
 });
