@@ -9,7 +9,7 @@ import { silentLogger } from "../../lib/log.ts";
 import { makeSettings } from "../support/placement_settings.ts";
 import { openMonitorScene } from "./exec_format/make.ts";
 import { controllerOf, gated } from "./pod_placement/make.ts";
-import { openScene, stalling, whileRunning } from "./make.ts";
+import { openScene, type Scene, stalling, whileRunning } from "./make.ts";
 
 const PAGE = 500;
 const [what = "", count = ""] = Deno.args;
@@ -42,17 +42,19 @@ function longName(at: number): string {
   return `${at}-`.padEnd(253, "x");
 }
 
+function metadataOf(at: number, { name = longName(at), namespace = "shop" } = {}): KubeObject["metadata"] {
+  return { name, namespace, uid: `uid-${at}`, resourceVersion: String(at + 1) };
+}
+
 function makeFailure(at: number): KubeObject {
-  const metadata = { name: longName(at), namespace: "shop", uid: `uid-${at}`, resourceVersion: String(at + 1) };
-  return { metadata, involvedObject: { kind: "Pod", namespace: "shop", name: longName(at) } };
+  return { metadata: metadataOf(at), involvedObject: { kind: "Pod", namespace: "shop", name: longName(at) } };
 }
 
 function makeDeployment(at: number): KubeObject {
-  const metadata = { name: longName(at), namespace: "shop", uid: `uid-${at}`, resourceVersion: String(at + 1) };
   const tolerations = Array.from({ length: 100 }, (_, each) => ({ key: `key-${at}-${each}`, operator: "Exists" }));
   const images = Array.from({ length: 40 }, (_, each) => `registry.example/${at}/${each}`.padEnd(120, "i"));
   const containers = images.map((image, each) => ({ name: `c${each}`, image }));
-  return { metadata, spec: { template: { metadata: {}, spec: { tolerations, containers } } } };
+  return { metadata: metadataOf(at), spec: { template: { metadata: {}, spec: { tolerations, containers } } } };
 }
 
 /** The selector of a PodPlacementConfig of 98 KB, the most that the API server ever took; `@@@@` is its number. */
@@ -80,41 +82,29 @@ function makeGated(at: number): KubeObject {
 }
 
 function makeConfig(at: number): KubeObject {
-  const metadata = { name: `c${at}`, namespace: `team-${at % 25}`, uid: `uid-${at}`, resourceVersion: String(at + 1) };
+  const metadata = metadataOf(at, { name: `c${at}`, namespace: `team-${at % 25}` });
   const labelSelector = JSON.parse(SELECTOR.replaceAll("@@@@", String(at).padStart(4, "0")));
   return { metadata, spec: { plugins: {}, labelSelector } };
 }
 
 async function run(): Promise<void> {
-  if (what === "events") {
-    const scene = openMonitorScene({ api: serve("events", makeFailure) });
-    return await scene.run(() => listed.promise.then(printHeap));
-  }
+  const awaitHeap = (): Promise<void> => listed.promise.then(printHeap);
+  if (what === "events") return await openMonitorScene({ api: serve("events", makeFailure) }).run(awaitHeap);
   const scene = openScene();
+  await whileRunning(scene, openSubject(scene), awaitHeap);
+}
+
+function openSubject(scene: Scene): Parameters<typeof whileRunning>[1] {
   // Registries never answer.
   const silent = stalling(scene, "");
-  const settings = makeSettings();
   if (what === "gated") {
     Object.assign(scene.cluster.api, serve("pods", makeGated));
-    return await whileRunning(scene, controllerOf(silent), () => listed.promise.then(printHeap));
+    return controllerOf(silent);
   }
-  if (what === "configs") {
-    const configs = openConfigs({
-      api: serve("podplacementconfigs", makeConfig),
-      clock: scene.clock,
-      log: silentLogger,
-    });
-    return await whileRunning(scene, configs, () => listed.promise.then(printHeap));
-  }
-  const prewarm = openPrewarm({
-    api: serve("deployments", makeDeployment),
-    images: silent.images,
-    clock: scene.clock,
-    log: silentLogger,
-    settings,
-    tagTtlMs: 300_000,
-  });
-  await whileRunning(scene, prewarm, () => listed.promise.then(printHeap));
+  const parts = { clock: scene.clock, log: silentLogger };
+  if (what === "configs") return openConfigs({ api: serve("podplacementconfigs", makeConfig), ...parts });
+  const api = serve("deployments", makeDeployment);
+  return openPrewarm({ api, images: silent.images, ...parts, settings: makeSettings(), tagTtlMs: 300_000 });
 }
 
 function printHeap(): void {
