@@ -6,7 +6,7 @@ import { ApiError } from "../../../lib/k8s/errors.ts";
 import type { KubeApi } from "../../../lib/k8s/api.ts";
 import { Resource } from "../../../lib/k8s/types.ts";
 import { FakeClock } from "../../support/fake_clock.ts";
-import { MemoryCluster } from "../../support/memory_kube_api.ts";
+import { type MemoryCall, MemoryCluster, refusing } from "../../support/memory_kube_api.ts";
 import { makeDeps } from "./make.ts";
 
 const { signal } = new AbortController();
@@ -18,12 +18,10 @@ async function gatherFrom(api: KubeApi): Promise<OperatorFacts> {
 
 async function gather(listStatus?: number): Promise<OperatorFacts> {
   const cluster = new MemoryCluster();
-  await cluster.client().create(Resource.clusterConfigs, { metadata: { name: "cluster" }, spec: {} }, { signal });
-  const api = cluster.client(({ verb, plural }) => {
-    if (verb !== "list" || plural !== Resource.namespaceConfigs.plural || listStatus === undefined) return;
-    throw new ApiError("the server could not find the requested resource", { status: listStatus, reason: "NotFound" });
-  });
-  return await gatherFrom(api);
+  cluster.put(Resource.clusterConfigs, { metadata: { name: "cluster" }, spec: {} });
+  const isRefused = ({ verb, plural }: MemoryCall): boolean =>
+    verb === "list" && plural === Resource.namespaceConfigs.plural && listStatus !== undefined;
+  return await gatherFrom(cluster.client(refusing(listStatus ?? 0, isRefused)));
 }
 
 Deno.test("gatherFacts() finds no namespace configs where their kind is not defined, and all else as it is", async () => {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { Memory } from "../../../controllers/operator/memory.ts";
-import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
+import { Resource } from "../../../lib/k8s/types.ts";
 import { Finalizer, WebhookName } from "../../../lib/names.ts";
 import { NAMESPACE, openBench, type OperatorBench } from "./make.ts";
 
@@ -26,21 +26,17 @@ Deno.test("migration: the operator frees the Deployments of the MTO and keeps fo
   assert.deepEqual(await finalizers("pod-placement-controller"), ["foreign/x"]);
 });
 
-function makeValidating(name: string): KubeObject {
-  const clientConfig = { service: { namespace: NAMESPACE, name: "archway-webhook", path: "/validate" } };
-  return {
-    apiVersion: "admissionregistration.k8s.io/v1",
-    kind: "ValidatingWebhookConfiguration",
-    metadata: { name },
-    webhooks: [{ name: "a.example", clientConfig, sideEffects: "None", admissionReviewVersions: ["v1"], rules: [] }],
-  };
-}
-
 Deno.test("the operator writes its CA into the validating webhooks, and again when the CA changes", async () => {
   let caBundle = "one";
   await using bench = await openBench({ caBundle: () => caBundle });
   const name = WebhookName.validatingConfiguration;
-  await bench.api.create(Resource.validatingWebhooks, { ...makeValidating(name) }, { signal: bench.signal });
+  const clientConfig = { service: { namespace: NAMESPACE, name: "archway-webhook", path: "/validate" } };
+  await bench.api.create(Resource.validatingWebhooks, {
+    apiVersion: "admissionregistration.k8s.io/v1",
+    kind: "ValidatingWebhookConfiguration",
+    metadata: { name },
+    webhooks: [{ name: "a.example", clientConfig, sideEffects: "None", admissionReviewVersions: ["v1"], rules: [] }],
+  }, { signal: bench.signal });
   bench.start();
   const holds = (pem: string) => async (): Promise<boolean> =>
     JSON.stringify(await bench.find(Resource.validatingWebhooks, { name })).includes(btoa(pem));
