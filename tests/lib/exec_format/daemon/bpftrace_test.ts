@@ -39,9 +39,7 @@ async function withTrace(
 
 async function nthRun({ runs }: Bed, count: number): Promise<FakeTrace> {
   await until(`run ${count}`, () => runs.length >= count);
-  const run = runs[count - 1];
-  assert.ok(run !== undefined);
-  return run;
+  return runs[count - 1] ?? assert.fail("no such run");
 }
 
 Deno.test("the trace shows that it runs from the moment on at which the probes are attached", () =>
@@ -108,12 +106,10 @@ Deno.test("the trace stops a bpftrace that writes nothing any more, but not one 
   }));
 
 Deno.test("the trace stops bpftrace at the end, and counts that as no failure", async () => {
-  let run: FakeTrace | undefined;
-  let last: Bed | undefined;
+  const beds: Bed[] = [];
   await withTrace(async (bed) => {
-    run = await nthRun(bed, 1);
-    run.attach();
-    last = bed;
+    (await nthRun(bed, 1)).attach();
+    beds.push(bed);
   });
-  assert.deepEqual([run?.isStopped, last?.failures], [true, 0]);
+  assert.deepEqual(beds.map(({ runs, failures }) => [runs[0]?.isStopped, failures]), [[true, 0]]);
 });

@@ -11,11 +11,7 @@ const LOOKUPS: readonly (readonly [title: string, id: string, found: string | un
   ["174 MD-38 finds nothing for an empty ID", "", undefined],
 ];
 for (const [title, id, found] of LOOKUPS) {
-  const [row = "", ...rest] = title.split(" ");
-  const named = /^\d+$/.test(row)
-    ? `${row} ${rest[0]} findContainer() ${rest.slice(1).join(" ")}`
-    : `findContainer() ${title}`;
-  Deno.test(named, () => {
+  Deno.test(title.replace(/^(\d+ MD-\d+ )?/, "$&findContainer() "), () => {
     const pod = makeFailedPod({ spec: { containers: ["c", "d", "e"].map((name) => ({ name, image: "i" })) } });
     const ids = { c: idOf("a", "cri-o"), d: idOf("b"), e: idOf("c", "docker") };
     const containerStatuses = Object.entries(ids).map(([name, containerID]) => ({ name, containerID }));

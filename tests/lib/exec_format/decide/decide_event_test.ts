@@ -68,7 +68,7 @@ const TABLE: Readonly<Record<string, readonly (readonly [title: string, facts: E
 };
 for (const [expected, cases] of Object.entries(TABLE)) {
   for (const [title, given] of cases) {
-    const [, rows = "", says = ""] = /^((?:B?\d+ )*)(.*)$/.exec(title) ?? [];
-    Deno.test(`${rows}decideEvent() ${says}`, () => assert.equal(wordOf(decideEvent(given)), expected));
+    const named = title.replace(/^(\d+ )*/, "$&decideEvent() ");
+    Deno.test(named, () => assert.equal(wordOf(decideEvent(given)), expected));
   }
 }

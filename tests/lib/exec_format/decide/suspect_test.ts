@@ -72,12 +72,6 @@ Deno.test("isConfirmed() reads nothing more where the status itself reports it",
 });
 
 Deno.test("hasSuspectStatus() keeps of all failed pods those that must be checked", () => {
-  const states = [ended(1), ended(255), ended(0), ended(2), { running: {} }];
-  assert.deepEqual(states.map((state) => hasSuspectStatus(makeFailedPod({ status: { state } }))), [
-    true,
-    true,
-    false,
-    false,
-    false,
-  ]);
+  const [kept, left] = [[ended(1), ended(255)], [ended(0), ended(2), { running: {} }]];
+  assert.deepEqual([...kept, ...left].filter((state) => hasSuspectStatus(makeFailedPod({ status: { state } }))), kept);
 });

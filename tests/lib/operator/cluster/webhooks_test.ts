@@ -147,8 +147,7 @@ const DRIFTS: Readonly<Record<string, readonly (readonly [says: string, from: st
 };
 for (const [state, cases] of Object.entries(DRIFTS)) {
   for (const [says, from, to] of cases) {
-    const [, row = "", what] = /^(\d+ )?(.*)$/.exec(says) ?? [];
-    Deno.test(`${row}isWebhookCurrent() ${state} ${what}`, () => {
+    Deno.test(says.replace(/^(\d+ )?/, `$&isWebhookCurrent() ${state} `), () => {
       const live = stored(DESIRED, (json) => json.replace(from, to));
       assert.equal(isWebhookCurrent(live, stored(DESIRED)), state === "is current");
     });

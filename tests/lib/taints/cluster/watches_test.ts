@@ -3,7 +3,6 @@ import { KNOWN_ARCHITECTURES } from "../../../../lib/arch.ts";
 import { silentLogger } from "../../../../lib/log.ts";
 import { openTaintWatches } from "../../../../lib/taints/cluster/watches.ts";
 import { PodAnnotation } from "../../../../lib/names.ts";
-import { furnish } from "../../../controllers/make.ts";
 import { openScene, whileRunning } from "../../../controllers/make.ts";
 import { rawNode, rawTaintPod, RULE } from "../decide/make.ts";
 
@@ -11,10 +10,9 @@ const OWN = { key: RULE.key, effect: RULE.effect };
 const MANY = Array.from({ length: 97 }, (_, at) => ({ ...OWN, value: `${at}-`.padEnd(63, "x") }));
 
 Deno.test("openTaintWatches() keeps little of a pod, however many tolerations and architectures its owner names", async () => {
-  const scene = openScene();
   const architectures = Array.from({ length: 600 }, (_, at) => at.toString(36));
   const decision = JSON.stringify({ v: 1, d: "place", a: ["arm64", ...architectures] });
-  furnish(scene.cluster, [
+  const scene = openScene(
     rawNode({ name: "a", reported: "amd64" }),
     rawNode({ name: "r", reported: "riscv64" }),
     rawTaintPod({ name: "runs", node: "a", tolerations: [...MANY, { ...OWN, value: "arm64" }] }),
@@ -25,11 +23,9 @@ Deno.test("openTaintWatches() keeps little of a pod, however many tolerations an
       name: "free",
       tolerations: [...MANY.slice(4), ...KNOWN_ARCHITECTURES.map((value) => ({ ...OWN, value }))],
     }),
-  ]);
-  const watches = openTaintWatches({
-    ...{ api: scene.cluster.api, clock: scene.clock, log: silentLogger, rule: RULE },
-    onChange: () => {},
-  });
+  );
+  const parts = { api: scene.cluster.api, clock: scene.clock, log: silentLogger, rule: RULE };
+  const watches = openTaintWatches({ ...parts, onChange: () => {} });
   await whileRunning(scene, watches, () => {
     const needs = watches.survey()?.needs ?? [];
     assert.deepEqual(
