@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { DONE, openController, requeueAfter } from "../../controllers/controller.ts";
 import { silentLogger } from "../../lib/log.ts";
 import { FakeClock } from "../support/fake_clock.ts";
+import { whileRunning } from "./make.ts";
 
 Deno.test("openController() runs its watches beside the queue, and ends with both when the signal aborts", async () => {
   const clock = new FakeClock();
@@ -33,15 +34,11 @@ Deno.test("openController() runs its watches beside the queue, and ends with bot
     },
   });
   controller.enqueue("from before");
-  const stop = new AbortController();
-  const running = controller.run(stop.signal);
-  await clock.advance(0);
-  assert.deepEqual([seen, isWatching], [["from before", "from the watch"], true]);
-  await clock.advance(1_000);
-  assert.deepEqual(seen.slice(2), ["from before", "from the watch"]);
-  assert.deepEqual(samples, ["sample requeue", "sample requeue", "sample done", "sample done"]);
-  stop.abort();
-  await clock.advance(0);
-  await running;
+  await whileRunning({ clock }, controller, async () => {
+    assert.deepEqual([seen, isWatching], [["from before", "from the watch"], true]);
+    await clock.advance(1_000);
+    assert.deepEqual(seen.slice(2), ["from before", "from the watch"]);
+    assert.deepEqual(samples, ["sample requeue", "sample requeue", "sample done", "sample done"]);
+  });
   assert.equal(isWatching, false);
 });

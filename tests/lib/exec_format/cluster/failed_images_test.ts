@@ -3,15 +3,13 @@ import { buildFailedImage, FAILED_TTL_MS, type FailedImage } from "../../../../l
 import { openFailedImages } from "../../../../lib/exec_format/cluster/failed_images.ts";
 import { Resource } from "../../../../lib/k8s/types.ts";
 import { silentLogger } from "../../../../lib/log.ts";
-import { whileRunning } from "../../../controllers/make.ts";
-import { FakeClock } from "../../../support/fake_clock.ts";
-import { MemoryCluster } from "../../../support/memory_kube_api.ts";
+import { openScene, whileRunning } from "../../../controllers/make.ts";
 import { makeFailedImage } from "../decide/make.ts";
 
 const DIGEST = `sha256:${"ab".repeat(32)}`;
 
 Deno.test("openFailedImages() follows the records, and drops those that are deleted or have decayed", async () => {
-  const [cluster, clock] = [new MemoryCluster(), new FakeClock()];
+  const { cluster, clock } = openScene();
   const put = (changes: Partial<FailedImage>): string => {
     const failed = makeFailedImage({ nodes: ["n1"], ...changes });
     const object = buildFailedImage(failed, "archway-system") ?? assert.fail("no object");

@@ -3,9 +3,7 @@ import { openWebhookPaths } from "../../../../lib/operator/cluster/webhook_paths
 import { type KubeObject, Resource } from "../../../../lib/k8s/types.ts";
 import { silentLogger } from "../../../../lib/log.ts";
 import { WebhookName, WebhookPath } from "../../../../lib/names.ts";
-import { whileRunning } from "../../../controllers/make.ts";
-import { FakeClock } from "../../../support/fake_clock.ts";
-import { MemoryCluster } from "../../../support/memory_kube_api.ts";
+import { openScene, whileRunning } from "../../../controllers/make.ts";
 
 const SERVICE = { namespace: "archway-system", name: "archway-webhook" };
 
@@ -15,25 +13,22 @@ function pathOf(route: string): string {
 
 function mutating(path: string): KubeObject {
   const webhooks = [{ name: "gate", clientConfig: { service: { ...SERVICE, path } } }];
-  return { metadata: { name: WebhookName.configuration }, webhooks };
+  return { kind: Resource.mutatingWebhooks.kind, metadata: { name: WebhookName.configuration }, webhooks };
 }
 
 function definition(path: string): KubeObject {
   const webhook = { clientConfig: { service: { ...SERVICE, path } } };
   return {
+    kind: Resource.customResourceDefinitions.kind,
     metadata: { name: WebhookName.convertedDefinition },
     spec: { conversion: { strategy: "Webhook", webhook } },
   };
 }
 
 const openBench = (...objects: readonly KubeObject[]) => {
-  const api = new MemoryCluster();
-  const clock = new FakeClock();
-  for (const object of objects) {
-    api.put("spec" in object ? Resource.customResourceDefinitions : Resource.mutatingWebhooks, object);
-  }
+  const { cluster, clock } = openScene(...objects);
   const endpoint = { kind: "service", ...SERVICE } as const;
-  return { api, clock, paths: openWebhookPaths({ api: api.api, clock, log: silentLogger, endpoint }) };
+  return { cluster, clock, paths: openWebhookPaths({ api: cluster.api, clock, log: silentLogger, endpoint }) };
 };
 
 Deno.test("openWebhookPaths() has the manifests' paths until all is read, and each path for a minute after it was replaced", async () => {
@@ -46,7 +41,7 @@ Deno.test("openWebhookPaths() has the manifests' paths until all is read, and ea
     assert.equal(carries(WebhookPath.gatePod), false);
     assert.deepEqual([carries(pathOf(WebhookPath.gatePod)), carries(WebhookPath.convert)], [true, true]);
     await bench.clock.advance(5 * 60_000);
-    bench.api.put(Resource.customResourceDefinitions, definition(pathOf(WebhookPath.convert)));
+    bench.cluster.put(Resource.customResourceDefinitions, definition(pathOf(WebhookPath.convert)));
     await bench.clock.advance(30_000);
     assert.deepEqual([carries(WebhookPath.convert), carries(pathOf(WebhookPath.convert))], [true, true]);
     await bench.clock.advance(31_000);
@@ -58,7 +53,7 @@ Deno.test("openWebhookPaths() has them again at once when a tool writes the mani
   const bench = openBench(mutating(pathOf(WebhookPath.gatePod)), definition(pathOf(WebhookPath.convert)));
   await whileRunning(bench, bench.paths, async () => {
     assert.equal(bench.paths.carried().includes(WebhookPath.convert), false);
-    bench.api.put(Resource.customResourceDefinitions, definition(WebhookPath.convert));
+    bench.cluster.put(Resource.customResourceDefinitions, definition(WebhookPath.convert));
     await bench.clock.advance(10);
     assert.equal(bench.paths.carried().includes(WebhookPath.convert), true);
   });
