@@ -13,63 +13,56 @@ import {
 
 const API_SERVER = "10.0.0.1";
 
-interface Bench {
-  readonly table: ConnectionTable;
-  readonly drops: DropReason[];
-  readonly closed: Set<string>;
-  readonly begun: string[];
-  readonly time: { nowMs: number };
-  /** Opens a connection and gives it its name; undefined when it is refused. */
-  open(name: string, address: string): Connection | undefined;
-  /** Opens one and sends a request over it; the handshake must not have to wait. */
-  prove(name: string, address: string): Connection;
-  /** Lets time pass as the listener does: handshakes are begun every 20 ms, limits are looked at every second. */
-  pass(ms: number): void;
-}
-
 function reviewOf(bytes: number): Parameters<ConnectionTable["bodyBegins"]>[1] {
   return { kind: "secret", proves: true, bytes };
 }
 
-function openBench(limits: Partial<ConnectionLimits> = {}): Bench {
-  const drops: DropReason[] = [];
-  const closed = new Set<string>();
-  const begun: string[] = [];
-  const time = { nowMs: 0 };
-  const bench: Bench = {
-    ...{ drops, closed, begun, time },
-    table: new ConnectionTable({ ...CONNECTION_LIMITS, ...limits }, () => time.nowMs, (why) => void drops.push(why)),
-    open: (name, address) => {
-      const connection = bench.table.admit(address, {
-        bytesRead: () => 0,
-        begin: () => void begun.push(name),
-        close: () => void closed.add(name),
-      });
-      if (connection !== undefined) bench.table.becomesReady(connection);
-      return connection;
-    },
-    pass: (ms) => {
-      for (const endMs = time.nowMs + ms; time.nowMs < endMs;) {
-        time.nowMs += 20;
-        bench.table.beginHandshakes();
-        if (time.nowMs % 1_000 === 0) bench.table.sweep();
-      }
-    },
-    prove: (name, address) => {
-      const connection = bench.open(name, address);
-      assert.equal(connection?.phase, "handshake", "its handshake has to wait");
-      assert.ok(connection !== undefined);
-      bench.table.bodyBegins(connection, reviewOf(2));
-      bench.table.enter(connection, "answer");
-      bench.table.enter(connection, "idle");
-      return connection;
-    },
-  };
-  return bench;
+class Bench {
+  readonly drops: DropReason[] = [];
+  readonly closed = new Set<string>();
+  readonly begun: string[] = [];
+  readonly table: ConnectionTable;
+  nowMs = 0;
+
+  constructor(limits: Partial<ConnectionLimits> = {}) {
+    const drop = (why: DropReason): void => void this.drops.push(why);
+    this.table = new ConnectionTable({ ...CONNECTION_LIMITS, ...limits }, () => this.nowMs, drop);
+  }
+
+  /** Opens a connection and gives it its name; undefined when it is refused. */
+  open(name: string, address: string): Connection | undefined {
+    const connection = this.table.admit(address, {
+      bytesRead: () => 0,
+      begin: () => void this.begun.push(name),
+      close: () => void this.closed.add(name),
+    });
+    if (connection !== undefined) this.table.becomesReady(connection);
+    return connection;
+  }
+
+  /** Lets time pass as the listener does: handshakes are begun every 20 ms, limits are looked at every second. */
+  pass(ms: number): void {
+    for (const endMs = this.nowMs + ms; this.nowMs < endMs;) {
+      this.nowMs += 20;
+      this.table.beginHandshakes();
+      if (this.nowMs % 1_000 === 0) this.table.sweep();
+    }
+  }
+
+  /** Opens one and sends a request over it; the handshake must not have to wait. */
+  prove(name: string, address: string): Connection {
+    const connection = this.open(name, address);
+    assert.equal(connection?.phase, "handshake", "its handshake has to wait");
+    assert.ok(connection !== undefined);
+    this.table.bodyBegins(connection, reviewOf(2));
+    this.table.enter(connection, "answer");
+    this.table.enter(connection, "idle");
+    return connection;
+  }
 }
 
 Deno.test("ConnectionTable without limits keeps a watch, an answer that goes on for hours", () => {
-  const bench = openBench(NO_LIMIT);
+  const bench = new Bench(NO_LIMIT);
   const watch = bench.prove("watch", "10.0.0.1");
   bench.table.bodyBegins(watch, { kind: "secret", proves: true, bytes: 0 });
   bench.pass(600_000);
@@ -79,7 +72,7 @@ Deno.test("ConnectionTable without limits keeps a watch, an answer that goes on 
 });
 
 Deno.test("ConnectionTable takes from the most crowded stranger, the oldest first", () => {
-  const bench = openBench({ maxUnproven: 4 });
+  const bench = new Bench({ maxUnproven: 4 });
   bench.open("few", "10.0.0.2");
   for (const name of ["a", "b", "c"]) bench.open(name, "10.0.0.3");
   bench.open("new", "10.0.0.4");
@@ -87,7 +80,7 @@ Deno.test("ConnectionTable takes from the most crowded stranger, the oldest firs
 });
 
 Deno.test("ConnectionTable spares an address that has proven itself while other clients have connections", () => {
-  const bench = openBench({ maxUnproven: 10 });
+  const bench = new Bench({ maxUnproven: 10 });
   bench.prove("api", API_SERVER);
   for (let count = 0; count < 9; count++) bench.open(`api-${count}`, API_SERVER);
   bench.open("stranger", "10.0.0.2");
@@ -102,10 +95,10 @@ Deno.test("ConnectionTable never closes a proven connection for a stranger's, wh
     waitMs: fc.nat({ max: 500 }),
   });
   fc.assert(fc.property(fc.array(step, { maxLength: 80 }), (steps) => {
-    const bench = openBench({ maxConnections: 12, maxUnproven: 6, maxUnprovenPerAddress: 4 });
+    const bench = new Bench({ maxConnections: 12, maxUnproven: 6, maxUnprovenPerAddress: 4 });
     const proven = new Set<string>();
     for (const [index, { address, proves, waitMs }] of steps.entries()) {
-      bench.time.nowMs += waitMs;
+      bench.nowMs += waitMs;
       const name = String(index);
       const connection = bench.open(name, address);
       if (connection !== undefined && proves) {
@@ -125,7 +118,7 @@ function countOf(names: readonly string[], prefix: string): number {
 }
 
 Deno.test("ConnectionTable begins 64 handshakes of strangers at once, then 20 a second, and gives up those that wait too long", () => {
-  const bench = openBench();
+  const bench = new Bench();
   for (let count = 0; count < 500; count++) bench.open(`s-${count}`, "10.0.0.2");
   assert.deepEqual([bench.begun.length, bench.drops.length], [64, 0], "the others wait, and nothing is read from them");
   bench.pass(1_000);
@@ -138,7 +131,7 @@ Deno.test("ConnectionTable begins 64 handshakes of strangers at once, then 20 a 
 });
 
 Deno.test("ConnectionTable lets an API server open any number of connections, each as soon as others have proven themselves", () => {
-  const bench = openBench();
+  const bench = new Bench();
   const open = Array.from({ length: 600 }, (_, at) => bench.open(`api-${at}`, API_SERVER));
   assert.equal(bench.begun.length, 64);
   for (let round = 0; round < 600; round++) {
@@ -146,11 +139,11 @@ Deno.test("ConnectionTable lets an API server open any number of connections, ea
     if (connection === undefined) break;
     bench.table.bodyBegins(connection, reviewOf(2));
   }
-  assert.deepEqual([bench.begun.length, bench.drops.length, bench.time.nowMs], [600, 0, 0], "none of it took time");
+  assert.deepEqual([bench.begun.length, bench.drops.length, bench.nowMs], [600, 0, 0], "none of it took time");
 });
 
 Deno.test("ConnectionTable limits what comes from the API server's address without proof, and keeps its proven connections", () => {
-  const bench = openBench();
+  const bench = new Bench();
   const api = bench.prove("api", API_SERVER);
   for (let second = 0; second < 60; second++) {
     for (let count = 0; count < 500; count++) bench.open("flood", API_SERVER);
@@ -163,7 +156,7 @@ Deno.test("ConnectionTable limits what comes from the API server's address witho
 });
 
 Deno.test("ConnectionTable lets an API server in that is not proven yet, whatever a crowd of other clients uses up", () => {
-  const bench = openBench();
+  const bench = new Bench();
   const crowd = Array.from({ length: 50 }, (_, at) => `10.0.1.${at}`);
   const flood = (): void => {
     for (const address of crowd) for (let count = 0; count < 10; count++) bench.open("crowd", address);
@@ -186,7 +179,7 @@ Deno.test("ConnectionTable lets an API server in that is not proven yet, whateve
 });
 
 Deno.test("ConnectionTable shares what other clients may begin among their addresses, however many connections each opens", () => {
-  const bench = openBench();
+  const bench = new Bench();
   for (let count = 0; count < 64; count++) bench.open("first", "10.0.0.9");
   for (let second = 0; second < 20; second++) {
     for (let count = 0; count < 300; count++) bench.open("loud", "10.0.0.2");
@@ -198,7 +191,7 @@ Deno.test("ConnectionTable shares what other clients may begin among their addre
 });
 
 Deno.test("ConnectionTable gives nothing for the path of another webhook, but at an API server's address its handshake", () => {
-  const bench = openBench();
+  const bench = new Bench();
   bench.prove("api", API_SERVER);
   const askOther = (name: string, address: string): void => {
     const connection = bench.open(name, address);
@@ -216,7 +209,7 @@ Deno.test("ConnectionTable gives nothing for the path of another webhook, but at
 });
 
 Deno.test("ConnectionTable counts what plain paths proved for nothing once they are refused", () => {
-  const bench = openBench({ maxUnproven: 1 });
+  const bench = new Bench({ maxUnproven: 1 });
   const connection = bench.open("plain", "10.0.0.2");
   assert.ok(connection !== undefined);
   bench.table.bodyBegins(connection, { kind: "plain", proves: true, bytes: 0 });
@@ -229,7 +222,7 @@ Deno.test("ConnectionTable counts what plain paths proved for nothing once they 
 });
 
 Deno.test("ConnectionTable ends with nothing counted when all connections are closed", () => {
-  const bench = openBench({ maxArrivingBytes: 100_000 });
+  const bench = new Bench({ maxArrivingBytes: 100_000 });
   const connections = [1, 2, 3].map((number) => bench.prove(`p-${number}`, API_SERVER));
   const [first = assert.fail(), second = assert.fail()] = connections;
   assert.equal(bench.table.bodyBegins(first, reviewOf(80_000)), true);
