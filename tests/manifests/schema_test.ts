@@ -41,9 +41,8 @@ for (const [kind, schema, make, parse, spec] of KINDS) {
       const { value } = parsed;
       const fallback = spec.fallbackArchitecture === "" ? undefined : spec.fallbackArchitecture;
       assert.equal(value.fallbackArchitecture, fallback);
-      const { plugins } = spec;
-      const wanted = schema === BETA || schema === LOCAL ? JSON.stringify(plugins ?? {}) : "";
-      assert.equal(wanted.includes('"platforms"'), value.scoring.platforms.length > 0);
+      const hasPlatforms = JSON.stringify(spec.plugins ?? {}).includes('"platforms"');
+      assert.equal(hasPlatforms, value.scoring.platforms.length > 0);
       if ("priority" in value) assert.equal(value.priority, spec.priority ?? 0);
       else assert.equal(value.logVerbosity, spec.logVerbosity ?? "Normal");
     }));

@@ -20,8 +20,8 @@ import { type Checks, fileConfig, serveConfig, settingsOf } from "./support.ts";
 
 const DEFAULTS = settingsOf(serveConfig());
 
-function decided(settings: PlacementSettings, metadata: Record<string, unknown> = {}): string {
-  const decision = decide(factsOf(gatedPod({}, metadata), { settings }));
+function decided(settings: PlacementSettings, metadata: Record<string, unknown> = {}, spec = {}): string {
+  const decision = decide(factsOf(gatedPod(spec, metadata), { settings }));
   return decision.kind === "ignore" ? decision.reason : decision.kind;
 }
 
@@ -89,11 +89,8 @@ export const PLACEMENT_FLAGS: Checks = {
 export const PLACEMENT_SETTINGS: Checks = {
   runtimeClasses: () => {
     const settings = settingsOf(fileConfig("runtimeClasses: [kata=skip]"));
-    const ofClass = (given: PlacementSettings): string => {
-      const decision = decide(factsOf(gatedPod({ runtimeClassName: "kata" }), { settings: given }));
-      return decision.kind === "ignore" ? decision.reason : decision.kind;
-    };
-    assert.deepEqual([ofClass(DEFAULTS), ofClass(settings)], ["place", "RuntimeClassSkipped"]);
+    const ofClass = [DEFAULTS, settings].map((each) => decided(each, {}, { runtimeClassName: "kata" }));
+    assert.deepEqual(ofClass, ["place", "RuntimeClassSkipped"]);
   },
   variantLabels: () => {
     const image = platformsFact("multi", [{ os: "linux", architecture: "arm", variant: "v7" }]);
