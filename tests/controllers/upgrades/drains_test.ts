@@ -31,7 +31,10 @@ const openBed = (before: (call: MemoryCall) => void = () => {}) => {
     ...{ readApi: api, api, clock, events, log: silentLogger, namespace: "here" },
     outside: { readers: refuse, createSilence: refuse, endSilence: refuse, notify: refuse },
     gauges: {
-      set: (_metric, labels, value) => void gauges.push(`${labels["node_name"]}=${value}`),
+      set: (metric, labels, value) => {
+        assert.equal(metric, "upgradeoperator_node_drain_timeout");
+        gauges.push(`${labels["node_name"]}=${value}`);
+      },
       clear: () => void gauges.push("clear"),
       clearGroup: refuse,
     },

@@ -1,11 +1,7 @@
 import assert from "node:assert/strict";
 import type { KubeApi } from "../../../lib/k8s/api.ts";
 import { ApiError } from "../../../lib/k8s/errors.ts";
-import { Resource } from "../../../lib/k8s/types.ts";
-import { textAt } from "../../../lib/json.ts";
-import { machineSet } from "../../lib/upgrades/decide/make.ts";
-import { openUpgradeScene, pool } from "./make.ts";
-import { assertDoneOnce, entryOf, lookOnce, rememberingOutside, settle } from "./play.ts";
+import { assertDoneOnce, lookOnce, openPlay, phaseOf, settle } from "./play.ts";
 
 /** Carries one write out, loses its answer, and refuses all later ones. */
 function dying(api: KubeApi): KubeApi {
@@ -24,17 +20,14 @@ function dying(api: KubeApi): KubeApi {
 }
 
 Deno.test("N-015 a leader that is killed at every one of its writes is followed by another, and nothing is done twice", async () => {
-  const scene = openUpgradeScene({ spec: { capacityReservation: true } });
-  scene.cluster.put(Resource.machineSets, machineSet("a"));
-  scene.cluster.put(Resource.machineConfigPools, pool("worker"));
-  const outside = rememberingOutside(scene.deps.outside, scene.clock);
-  const phaseOf = (): string => textAt(entryOf(scene), "phase");
+  const scene = openPlay();
+  const { outside } = scene;
   let leaders = 0;
-  for (; phaseOf() !== "Upgraded"; leaders++) {
-    assert.ok(leaders < 100, `${leaders} leaders, and it is still ${phaseOf()}`);
+  for (; phaseOf(scene) !== "Upgraded"; leaders++) {
+    assert.ok(leaders < 100, `${leaders} leaders, and it is still ${phaseOf(scene)}`);
     await lookOnce(scene, { api: dying(scene.deps.api), outside }).catch(() => {});
     settle(scene);
   }
   assert.ok(leaders > 10, `${leaders} leaders were needed`);
-  assertDoneOnce(scene, outside);
+  assertDoneOnce(scene);
 });

@@ -11,8 +11,8 @@ import { readInput } from "../../../lib/upgrades/cluster/plan_input.ts";
 import { reconcile } from "../../../lib/upgrades/decide/reconcile.ts";
 import type { Silence } from "../../../lib/upgrades/decide/types/cluster.ts";
 import type { ReconcileEnd } from "../../../lib/upgrades/decide/types/steps.ts";
-import { machine } from "../../lib/upgrades/decide/make.ts";
-import { NAMESPACE, NOTHING_BESIDE, type UpgradeScene } from "./make.ts";
+import { machine, machineSet } from "../../lib/upgrades/decide/make.ts";
+import { NAMESPACE, NOTHING_BESIDE, openUpgradeScene, pool, type UpgradeScene } from "./make.ts";
 
 const MACHINES = "openshift-machine-api";
 
@@ -23,22 +23,29 @@ export async function lookOnce(
   const [nowMs, { signal }] = [clock.nowMs(), new AbortController()];
   const input = await readInput({ readApi: api, namespace: NAMESPACE }, { nowMs, signal });
   const used = { ...deps, readApi: api, api, outside };
-  const options = {
-    ...NOTHING_BESIDE,
-    plan: input.known,
-    base: input.base,
-    osImages: new OsImages(api),
-    nowMs,
-    signal,
-  };
+  const { known: plan, base } = input;
+  const options = { ...NOTHING_BESIDE, plan, base, osImages: new OsImages(api), nowMs, signal };
   return await drive(reconcile({ ...input, isDrainForbidden: false }), used, options);
 }
 
+export interface Play extends UpgradeScene {
+  readonly outside: RememberingOutside;
+}
+
+/** An upgrade with spare capacity that is due. */
+export function openPlay(): Play {
+  const scene = openUpgradeScene({ spec: { capacityReservation: true } });
+  scene.cluster.put(Resource.machineSets, machineSet("a"));
+  scene.cluster.put(Resource.machineConfigPools, pool("worker"));
+  return Object.assign(scene, { outside: rememberingOutside(scene.deps.outside, scene.clock) });
+}
+
 /** What the operators of the cluster do between two looks. */
-export function settle({ cluster }: UpgradeScene): void {
+export function settle(scene: UpgradeScene): void {
+  const { cluster } = scene;
   const version = cluster.find("clusterversions", "version");
   if (textAt(Object(version?.["spec"]).desiredUpdate, "version") === "4.20.5") completeVersion(cluster, "4.20.5");
-  const clone = cluster.find("machinesets", `${MACHINES}/a-upgrade`);
+  const clone = cloneOf(scene);
   const own = cluster.find("machines", `${MACHINES}/m-1`);
   if (clone !== undefined) {
     cluster.put(Resource.machines, machine("m-1", { set: "a-upgrade", node: "n-1" }));
@@ -61,6 +68,14 @@ export function completeVersion(cluster: UpgradeScene["cluster"], version: strin
 
 export function planOf({ cluster }: UpgradeScene): KubeObject | undefined {
   return cluster.find("upgradeconfigs", `${NAMESPACE}/managed-upgrade-config`);
+}
+
+export function phaseOf(scene: UpgradeScene): string {
+  return textAt(entryOf(scene), "phase");
+}
+
+export function cloneOf({ cluster }: UpgradeScene): KubeObject | undefined {
+  return cluster.find("machinesets", `${MACHINES}/a-upgrade`);
 }
 
 export function entryOf(scene: UpgradeScene): Readonly<Record<string, unknown>> {
@@ -119,10 +134,10 @@ export function statesOf(ids: readonly string[]): readonly (string | undefined)[
 }
 
 /** Asserts that an upgrade with spare capacity was carried out once: each write and each notification, and nothing is left. */
-export function assertDoneOnce(scene: UpgradeScene, outside: RememberingOutside): void {
+export function assertDoneOnce(scene: Play): void {
   const writes = [["patch", "clusterversions"], ["create", "machinesets"], ["delete", "machinesets"]] as const;
   assert.deepEqual(writes.map(([verb, plural]) => writesOf(scene, verb, plural)), [1, 1, 1]);
-  assert.equal(scene.cluster.find("machinesets", `${MACHINES}/a-upgrade`), undefined);
-  assert.deepEqual(outside.silences, []);
-  assert.deepEqual(statesOf(outside.notified), NOTIFICATIONS);
+  assert.equal(cloneOf(scene), undefined);
+  assert.deepEqual(scene.outside.silences, []);
+  assert.deepEqual(statesOf(scene.outside.notified), NOTIFICATIONS);
 }
