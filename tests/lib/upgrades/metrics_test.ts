@@ -1,7 +1,7 @@
 // The metrics of upgrades, against the names that alerts and reports of the MUO key on.
 import assert from "node:assert/strict";
 import { Registry } from "prom-client";
-import { openSettingsMetric, openUpgradeMetrics, type UpgradeMetrics } from "../../../lib/upgrades/metrics.ts";
+import { openSettingsMetric, openUpgradeMetrics } from "../../../lib/upgrades/metrics.ts";
 
 const NAME = "upgradeconfig_name";
 const STAGE = ["_id", NAME, "version"];
@@ -53,13 +53,13 @@ const THEIRS: Readonly<Record<string, readonly string[]>> = {
 
 const OURS = ["archway_upgrade_migration_stuck", "archway_upgrade_policy_interval_seconds"];
 
-function open(): { readonly metrics: UpgradeMetrics; series(): Promise<readonly string[]> } {
+const open = () => {
   const registry = new Registry();
   const metrics = openUpgradeMetrics(registry);
   const series = async () =>
     (await registry.metrics()).split("\n").filter((line) => line !== "" && !line.startsWith("#"));
-  return { metrics, series };
-}
+  return { registry, metrics, series };
+};
 
 Deno.test("openSettingsMetric() shows whether the settings are wrong, as they were read last", async () => {
   const registry = new Registry();
@@ -75,14 +75,12 @@ Deno.test("openSettingsMetric() shows whether the settings are wrong, as they we
 });
 
 Deno.test("N-032 openUpgradeMetrics() registers every metric of the MUO with its labels, and two of its own", async () => {
-  const registry = new Registry();
-  openUpgradeMetrics(registry);
+  const { registry, metrics, series } = open();
   const registered = await registry.getMetricsAsJSON();
   assert.deepEqual(
     registered.map(({ name }) => name).toSorted(),
     [...Object.keys(THEIRS), ...OURS].toSorted(),
   );
-  const { metrics, series } = open();
   metrics.setScraped(
     Object.entries(THEIRS).map(([name, labels]) => ({
       name,

@@ -7,14 +7,13 @@ function readAll(data: readonly string[], reader = new TraceReader()): readonly 
 }
 
 const ONE = ["b 0 7 runc:[2:INIT]", "f 0 7 /app", "d 0 7 inner", "d 0 7 outer", "e 0 7 1"];
-const FAILURE = {
-  kind: "failure",
-  failure: { command: "/app", isEntryPoint: true, parentPath: [], paths: [["outer", "inner"]] },
-} as const;
+const FAILURE = failed({ command: "/app", isEntryPoint: true, paths: [["outer", "inner"]] });
 
-Deno.test("TraceReader puts the messages of a failure together, from the root inwards", () => {
-  assert.deepEqual(readAll(ONE), [FAILURE]);
-});
+type Failure = Extract<TraceMessage, { readonly kind: "failure" }>["failure"];
+
+function failed(changes: Partial<Failure>): TraceMessage {
+  return { kind: "failure", failure: { command: "sh", isEntryPoint: false, parentPath: [], paths: [], ...changes } };
+}
 
 Deno.test("TraceReader keeps failures of different CPUs and times apart", () => {
   const other = ONE.map((line) => line.replace("0 7", "1 7").replace("/app", "/other"));
@@ -23,21 +22,30 @@ Deno.test("TraceReader keeps failures of different CPUs and times apart", () => 
   assert.deepEqual(found, ["/app", "/other"]);
 });
 
-Deno.test("TraceReader makes no failure of a path whose outer folders are missing", () => {
-  assert.deepEqual(readAll([...ONE.slice(0, -1), "e 0 7 2"]), [{ kind: "cut off" }]);
-});
+const HOSTILE = "x\ne 0 7 1\nb 0 8 evil";
+const READ: readonly (readonly [title: string, data: readonly string[], expected: readonly TraceMessage[]])[] = [
+  ["puts the messages of a failure together, from the root inwards", ONE, [FAILURE]],
+  ["makes no failure of a path whose outer folders are missing", [...ONE.slice(0, -1), "e 0 7 2"], [{
+    kind: "cut off",
+  }]],
+  ["gives one path a hierarchy", ["b 0 7 sh", "d 0 7 a", "c 0 7 b", "c 0 7 a", "e 0 7 0"], [
+    failed({ paths: [["a"], ["a", "b"]] }),
+  ]],
+  ["gives the path of the parent by itself", ["b 0 7 sh", "p 0 7 shim", "p 0 7 services", "d 0 7 a", "e 0 7 1"], [
+    failed({ isEntryPoint: true, parentPath: ["services", "shim"], paths: [["a"]] }),
+  ]],
+  ["takes no name for a message of its own, whatever it holds", [
+    ...["b 0 7 sh", `f 0 7 ${HOSTILE}`, `d 0 7 ${HOSTILE}`, "e 0 7 0"],
+  ], [failed({ command: HOSTILE, paths: [[HOSTILE]] })]],
+  ["counts repetitions and texts since the last sign of life", ["h 5 1", "h 5 4"], [
+    { kind: "alive", repeats: 5, texts: 1 },
+    { kind: "alive", repeats: 0, texts: 3 },
+  ]],
+];
 
-Deno.test("TraceReader gives one path a hierarchy", () => {
-  const [message] = readAll(["b 0 7 sh", "d 0 7 a", "c 0 7 b", "c 0 7 a", "e 0 7 0"]);
-  const failure = { command: "sh", isEntryPoint: false, parentPath: [], paths: [["a"], ["a", "b"]] };
-  assert.deepEqual(message, { kind: "failure", failure });
-});
-
-Deno.test("TraceReader gives the path of the parent by itself", () => {
-  const [message] = readAll(["b 0 7 sh", "p 0 7 shim", "p 0 7 services", "d 0 7 a", "e 0 7 1"]);
-  const failure = { command: "sh", isEntryPoint: true, parentPath: ["services", "shim"], paths: [["a"]] };
-  assert.deepEqual(message, { kind: "failure", failure });
-});
+for (const [title, data, expected] of READ) {
+  Deno.test(`TraceReader ${title}`, () => assert.deepEqual(readAll(data), expected));
+}
 
 Deno.test("TraceReader names the file, else the process, but never the runtime", () => {
   const commandOf = (comm: string, file: string): unknown => {
@@ -48,16 +56,6 @@ Deno.test("TraceReader names the file, else the process, but never the runtime",
   assert.equal(commandOf("sh", ""), "sh");
   assert.equal(commandOf("runc:[2:INIT]", ""), undefined);
   assert.equal(commandOf("crun", ""), undefined);
-});
-
-Deno.test("TraceReader takes no name for a message of its own, whatever it holds", () => {
-  const hostile = "x\ne 0 7 1\nb 0 8 evil";
-  const [message, ...more] = readAll(["b 0 7 sh", `f 0 7 ${hostile}`, `d 0 7 ${hostile}`, "e 0 7 0"]);
-  assert.deepEqual(message, {
-    kind: "failure",
-    failure: { command: hostile, isEntryPoint: false, parentPath: [], paths: [[hostile]] },
-  });
-  assert.deepEqual(more, []);
 });
 
 Deno.test("TraceReader reports what was lost, and makes nothing of the rest of it", () => {
@@ -79,13 +77,6 @@ Deno.test("TraceReader makes nothing of a failure from whose middle messages wer
 Deno.test("TraceReader keeps a bounded number of failures whose end never comes, and counts the others as lost", () => {
   const begun = readAll(Array.from({ length: 1_030 }, (_, at) => `b 0 ${at} sh`));
   assert.deepEqual(begun, Array(6).fill({ kind: "lost", messages: 1 }));
-});
-
-Deno.test("TraceReader counts repetitions and texts since the last sign of life", () => {
-  assert.deepEqual(readAll(["h 5 1", "h 5 4"]), [
-    { kind: "alive", repeats: 5, texts: 1 },
-    { kind: "alive", repeats: 0, texts: 3 },
-  ]);
 });
 
 Deno.test("TraceReader takes other lines for nothing", () => {

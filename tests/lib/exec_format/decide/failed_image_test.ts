@@ -41,6 +41,10 @@ Deno.test("parseFailedImage() takes a report for none", () => {
   assert.equal(parseFailedImage({ metadata: { name: "x" } }), undefined);
 });
 
+function failedIn(records: readonly FailedImage[], namespace: string): readonly string[] {
+  return failedArchitectures(records, { digest: DIGEST, namespace, nowMs: NOW_MS });
+}
+
 Deno.test("failedArchitectures() counts fresh records of that digest, of the namespace", () => {
   const records = [
     FAILED,
@@ -48,9 +52,8 @@ Deno.test("failedArchitectures() counts fresh records of that digest, of the nam
     { ...FAILED, architecture: "amd64", atMs: NOW_MS - FAILED_TTL_MS },
     { ...FAILED, architecture: "ppc64le", digest: "sha256:other" },
   ];
-  const of = (namespace: string): readonly string[] =>
-    failedArchitectures(records, { digest: DIGEST, namespace, nowMs: NOW_MS });
-  assert.deepEqual([of("shop"), of("other"), of("third")], [["arm64"], ["s390x"], []]);
+  const found = ["shop", "other", "third"].map((namespace) => failedIn(records, namespace));
+  assert.deepEqual(found, [["arm64"], ["s390x"], []]);
 });
 
 const WITNESSES: readonly (readonly [title: string, records: readonly Partial<FailedImage>[], counts: boolean])[] = [
@@ -64,11 +67,7 @@ const WITNESSES: readonly (readonly [title: string, records: readonly Partial<Fa
 ];
 for (const [title, records, counts] of WITNESSES) {
   Deno.test(`failedArchitectures() of a third namespace ${counts ? "takes" : "does not take"} the word of ${title}`, () => {
-    const found = failedArchitectures(records.map((record) => ({ ...FAILED, ...record })), {
-      digest: DIGEST,
-      namespace: "third",
-      nowMs: NOW_MS,
-    });
+    const found = failedIn(records.map((record) => ({ ...FAILED, ...record })), "third");
     assert.equal(found.includes("arm64"), counts);
   });
 }

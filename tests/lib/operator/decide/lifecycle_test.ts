@@ -79,10 +79,7 @@ const TABLE: Readonly<Record<string, readonly (readonly [title: string, facts: O
   ],
   done: [
     ["93 has nothing to do when all is well", makeFacts()],
-    [
-      "leaves the enoexec finalizer alone while the plugin is on",
-      makeFacts({ config: makeOperandConfig({ finalizers: [podPlacement, enoexecEvents], enoexecEnabled: true }) }),
-    ],
+    ["leaves the enoexec finalizer alone while the plugin is on", on({ hasImage: false })],
     ["120 leaves a DaemonSet that is as it should be", on({ daemonSet: "current" })],
     ["makes no DaemonSet while no image is named", on({ daemonSet: "absent", hasImage: false })],
     ["goes on without a DaemonSet that it may not make", on({ daemonSet: "refused" })],
@@ -93,10 +90,7 @@ const TABLE: Readonly<Record<string, readonly (readonly [title: string, facts: O
     ["rests when there is no config and nothing is left", gone({ installation: "free" })],
   ],
   "remove enoexec-events": [
-    [
-      "drops the enoexec finalizer of the MTO when the plugin is off",
-      makeFacts({ config: makeOperandConfig({ finalizers: [podPlacement, enoexecEvents] }) }),
-    ],
+    ["drops the enoexec finalizer of the MTO when the plugin is off", off({ hasImage: false })],
     ["goes on although a DaemonSet does not go", off({ daemonSet: "leaving", leavingForMs: MONITOR_DRAIN_MS })],
     [
       "goes without events that something holds",

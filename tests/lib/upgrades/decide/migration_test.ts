@@ -260,26 +260,20 @@ Deno.test("a ClusterVersion that fails for longer than its time alerts, one that
   assert.match(stepOf(late)[1] ?? "", /failing: etcd is down/);
 });
 
+/** It has been asked for, the release is there, and this is seen. */
+const there = (observed: Partial<Observations> = {}): Given => ({ entry: BEGUN, cluster: THERE, observed });
+const theirs = (state: OsImageState): Given => there({ osImages: seen(image(state).osImages) });
+
 const WAITING: readonly (readonly [string, Given, string, RegExp])[] = [
   ["the control plane", { cluster: GOING }, "ControlPlaneUpgraded", /is not completed yet/],
-  [
-    "nodes",
-    { cluster: THERE, observed: { pools: seen([makePool("worker", { updatedMachineCount: 1 })]) } },
-    "WorkerNodesUpgraded",
-    /1 of 3/,
-  ],
+  ["nodes", there({ pools: seen([makePool("worker", { updatedMachineCount: 1 })]) }), "WorkerNodesUpgraded", /1 of 3/],
   [
     "nodes whose operating system is the one from before",
-    { cluster: THERE, observed: { osImages: seen(image("asBefore").osImages) } },
+    theirs("asBefore"),
     "WorkerNodesUpgraded",
     /image from before/,
   ],
-  [
-    "operators",
-    { cluster: THERE, observed: { clusterOperators: seen([ETCD_BEFORE]) } },
-    "ArchitectureVerified",
-    /from before: etcd/,
-  ],
+  ["operators", there({ clusterOperators: seen([ETCD_BEFORE]) }), "ArchitectureVerified", /from before: etcd/],
 ];
 
 for (const [name, given, step, message] of WAITING) {
@@ -291,19 +285,15 @@ for (const [name, given, step, message] of WAITING) {
 }
 
 Deno.test("a migration goes on soon while images of pools are still to be read", () => {
-  const unread = migrate({ entry: BEGUN, cluster: THERE, observed: { osImages: seen(image("unread").osImages) } });
+  const unread = migrate(theirs("unread"));
   assert.deepEqual(unread.end, { kind: "settled", requeueAfterMs: 1_000 });
   assert.match(stepOf(unread)[1] ?? "", /worker \(operating system image not read yet\)/);
-  const before = migrate({ entry: BEGUN, cluster: THERE, observed: { osImages: seen(image("asBefore").osImages) } });
-  assert.deepEqual(before.end, { kind: "settled", requeueAfterMs: MINUTE });
+  assert.deepEqual(migrate(theirs("asBefore")).end, { kind: "settled", requeueAfterMs: MINUTE });
 });
 
 Deno.test("N-011 a migration that has converged is announced, and the plan is MultiArchCapable with what is worth knowing", () => {
-  const run = migrate({
-    entry: BEGUN,
-    cluster: THERE,
-    observed: { advisories: seen({ kind: "found", sentences: ["One workload runs on amd64 only."] }) },
-  });
+  const sentences = ["One workload runs on amd64 only."];
+  const run = migrate(there({ advisories: seen({ kind: "found", sentences }) }));
   const status = run.saved.at(-1);
   assert.equal(status?.history[0]?.phase, "Upgraded");
   const found = status?.conditions.find(({ type }) => type === "MultiArchCapable");
@@ -312,8 +302,7 @@ Deno.test("N-011 a migration that has converged is announced, and the plan is Mu
 });
 
 Deno.test("a migration that has converged waits while workloads are looked at, and then names what was found", () => {
-  const given = { entry: BEGUN, cluster: THERE };
-  const waiting = migrate({ ...given, observed: { advisories: seen({ kind: "looking" }) } });
+  const waiting = migrate(there({ advisories: seen({ kind: "looking" }) }));
   assert.equal(waiting.saved.at(-1)?.history[0]?.phase, "Upgrading");
   assert.deepEqual(stepOf(waiting), [
     "CompletedNotificationSent",
@@ -321,8 +310,7 @@ Deno.test("a migration that has converged waits while workloads are looked at, a
   ]);
   assert.equal(wordsOf(waiting.effects).includes("StateCompleted"), false);
   const sentences = ["One workload runs on amd64 only."];
-  const observed = { advisories: seen({ kind: "found", sentences } as const) };
-  const found = migrate({ ...given, status: waiting.saved.at(-1), observed });
+  const found = migrate({ ...there({ advisories: seen({ kind: "found", sentences }) }), status: waiting.saved.at(-1) });
   assert.equal(found.saved.at(-1)?.history[0]?.phase, "Upgraded");
   assert.match(JSON.stringify(found.saved.at(-1)?.conditions), /amd64 only/);
 });
@@ -338,7 +326,7 @@ Deno.test("a migration that something else began is taken over, measured against
 const NO_NODE = seen({ kind: "waiting", sinceMs: NOW_MS, message: "no node yet" } as const);
 
 Deno.test("a machine of another architecture is started, waited for and removed, and then the migration is complete", () => {
-  const given = { spec: SMOKE, entry: BEGUN, cluster: THERE };
+  const given = { ...there(), spec: SMOKE };
   const started = migrate(given);
   assert.deepEqual(started.effects.at(-1), { kind: "createSmokeMachine", template: "arm" });
   const second = migrate({ ...given, status: started.saved.at(-1), observed: { smoke: NO_NODE } });
@@ -350,7 +338,7 @@ Deno.test("a machine of another architecture is started, waited for and removed,
 });
 
 Deno.test("N-014 a machine of another architecture that does not become ready is removed, and the step fails", () => {
-  const given = { spec: SMOKE, entry: BEGUN, cluster: THERE, observed: { smoke: NO_NODE } };
+  const given = { ...there({ smoke: NO_NODE }), spec: SMOKE };
   const run = migrate({ ...given, nowMs: NOW_MS + 16 * MINUTE });
   assert.equal(run.effects.at(-1)?.kind, "deleteSmokeMachine");
   assert.match(run.end.kind === "failed" ? run.end.message : "", /within 15 minutes: no node yet/);
@@ -361,7 +349,7 @@ Deno.test("N-014 a machine of another architecture that does not become ready is
 
 Deno.test("a machine of the control plane's own architecture proves nothing", () => {
   const ready = seen({ kind: "ready", node: "n1", architecture: "amd64" } as const);
-  const run = migrate({ spec: SMOKE, entry: BEGUN, cluster: THERE, observed: { smoke: ready } });
+  const run = migrate({ ...there({ smoke: ready }), spec: SMOKE });
   assert.match(run.end.kind === "failed" ? run.end.message : "", /n1 has the architecture of the control plane, amd64/);
 });
 

@@ -25,19 +25,11 @@ function step(id: string, result: StepResult, reads: Step["reads"] = () => []): 
   return { ...words(id), reads, decide: () => result };
 }
 
-function run(
-  steps: readonly Step[],
-  history: Partial<History> = {},
-  nowMs = NOW_MS,
-): Driven<RunEnd> {
-  return drive(runSteps(steps, inputOf(history, nowMs)));
-}
-
-function inputOf(history: Partial<History>, nowMs: number): Parameters<typeof runSteps>[1] {
-  const entry = makeHistory(history);
-  const status = { history: [entry], conditions: [] };
+function run(steps: readonly Step[], history: Partial<History> = {}, nowMs = NOW_MS): Driven<RunEnd> {
+  const target = makeHistory(history);
+  const status = { history: [target], conditions: [] };
   const base = { plan: makePlan({}, status), config: makeConfig(), clusterVersion: makeCluster() };
-  return { base, target: entry, status, nowMs };
+  return drive(runSteps(steps, { base, target, status, nowMs }));
 }
 
 function conditionsOf({ end }: { readonly end: RunEnd }): readonly (readonly [string, string, string])[] {
