@@ -4,6 +4,7 @@ import type { Arch } from "../../../../lib/builds/decide/observed.ts";
 import type { BuildFailureReason } from "../../../../lib/builds/decide/types.ts";
 import { listAt, objectAt, textAt } from "../../../../lib/json.ts";
 import type { KubeObject } from "../../../../lib/k8s/types.ts";
+import { IDS } from "./make.ts";
 import { building, envOf, Simulator } from "./simulator.ts";
 
 const MINUTE = 60_000;
@@ -93,8 +94,7 @@ const ROWS: readonly Row[] = [
 ];
 
 for (const [name, becomes, make, waitMs] of ROWS) {
-  const [, ids = "", words = ""] = /^((?:[OP]-\d+ )*)(.*)$/.exec(name) ?? [];
-  Deno.test(`${ids}a Job of which ${words}: the architecture is ${becomes}, and nothing is published unless all is well`, () => {
+  Deno.test(`${name.replace(IDS, "$&a Job of which ")}: the architecture is ${becomes}, and nothing is published unless all is well`, () => {
     const bed = halfway();
     make(bed, bed.jobOf("arm64"));
     wait(bed, waitMs);
@@ -129,8 +129,7 @@ const PUBLICATIONS: readonly Course[] = [
 ];
 
 for (const [name, ends, outcomes, waitMs = 0, jobs = ["amd64", "arm64"]] of PUBLICATIONS) {
-  const [, ids = "", words = ""] = /^((?:[OP]-\d+ )*)(.*)$/.exec(name) ?? [];
-  Deno.test(`${ids}a publication of which ${words} ends ${ends}`, () => {
+  Deno.test(`${name.replace(IDS, "$&a publication of which ")} ends ${ends}`, () => {
     const bed = new Simulator();
     bed.outcomes = [...outcomes];
     for (let round = 0; round < 30; round++) {
@@ -142,7 +141,7 @@ for (const [name, ends, outcomes, waitMs = 0, jobs = ["amd64", "arm64"]] of PUBL
     if (ends === "published") assert.notEqual(bed.pullSpec(), "");
     else assert.ok(failed?.status === "True" && String(failed.message).includes(ends), JSON.stringify(failed));
     assert.equal(bed.published.length, ends === "published" ? 1 : 0);
-    if (words.includes("moved")) assert.match(bed.published.join(), /-r1$/);
+    if (name.includes("moved")) assert.match(bed.published.join(), /-r1$/);
   });
 }
 

@@ -13,6 +13,7 @@ import { listAt, objectAt, textAt, textMapAt } from "../../../../lib/json.ts";
 import {
   BASE_IMAGE,
   configOf,
+  IDS,
   nodeOf,
   planOf,
   rawBuild,
@@ -44,8 +45,7 @@ const TEXTS: readonly (readonly [name: string, text: string, problem?: string])[
 ];
 
 for (const [name, text, problem] of TEXTS) {
-  const [, ids = "", words = ""] = /^((?:[OP]-\d+ )*)(.*)$/.exec(name) ?? [];
-  Deno.test(`${ids}checkContainerfile() ${problem === undefined ? "accepts" : "refuses"} ${words}`, () => {
+  Deno.test(name.replace(IDS, `$&checkContainerfile() ${problem === undefined ? "accepts" : "refuses"} `), () => {
     assert.equal(checkContainerfile(text)?.message, problem);
   });
 }
@@ -257,8 +257,7 @@ const NODES: readonly (readonly [name: string, nodes: readonly RawNode[], expect
 ];
 
 for (const [name, nodes, expected] of NODES) {
-  const [, ids = "", words = ""] = /^((?:[OP]-\d+ )*)(.*)$/.exec(name) ?? [];
-  Deno.test(`${ids}nodesFor() finds ${expected} with ${words}`, () => {
+  Deno.test(name.replace(IDS, `$&nodesFor() finds ${expected} with `), () => {
     const found = nodesFor("arm64", { nodes: nodes.map(nodeOf), toleratesDedicated: true });
     const keys = found.kind === "some" ? found.tolerations.map(({ key }) => key) : [];
     assert.equal([found.kind, ...keys].join(" "), expected);
@@ -319,8 +318,7 @@ const CHECKS: readonly (readonly [name: string, given: Check, expected: string])
 ];
 
 for (const [name, given, expected] of CHECKS) {
-  const [, ids = "", words = ""] = /^((?:[OP]-\d+ )*)(.*)$/.exec(name) ?? [];
-  Deno.test(`${ids}preflight() when ${words}: ${expected}`, () => {
+  Deno.test(`${name.replace(IDS, "$&preflight() when ")}: ${expected}`, () => {
     const judged = check(given);
     const said = judged.kind === "failed"
       ? judged.failures.map(({ arch, reason }) => `${arch} ${reason}`).join(", ")

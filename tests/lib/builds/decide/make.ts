@@ -21,6 +21,9 @@ export function valueOf<T>(parsed: Parsed<T>): T {
   return parsed.kind === "parsed" ? parsed.value : assert.fail(parsed.fault.message);
 }
 
+/** The rows at the beginning of a case's name, behind which a title goes on. */
+export const IDS = /^(?:[OP]-\d+ )*/;
+
 export interface RawConfig {
   readonly name?: string;
   readonly pool?: string;

@@ -3,6 +3,7 @@ import { missingInputs, OPTIONAL_INPUTS } from "../../../../lib/builds/decide/op
 import { parsePodWait, type PodWait } from "../../../../lib/builds/decide/parse/shared_objects.ts";
 import { listAt, textAt } from "../../../../lib/json.ts";
 import type { KubeObject } from "../../../../lib/k8s/types.ts";
+import { IDS } from "./make.ts";
 import { building, podOf, Simulator } from "./simulator.ts";
 
 const [ENTITLEMENTS = assert.fail(), , KEYS = assert.fail()] = OPTIONAL_INPUTS;
@@ -60,8 +61,7 @@ const WAITS: readonly (readonly [what: string, pod: KubeObject, wait: PodWait | 
 ];
 
 for (const [what, given, wait] of WAITS) {
-  const [, id = "", words = ""] = /^((?:[OP]-\d+ )?)(.*)$/.exec(what) ?? [];
-  Deno.test(`${id}parsePodWait() of a pod that ${words}: ${wait?.kind ?? "nothing"}`, () => {
+  Deno.test(`${what.replace(IDS, "$&parsePodWait() of a pod that ")}: ${wait?.kind ?? "nothing"}`, () => {
     assert.deepEqual(parsePodWait(given), wait);
   });
 }

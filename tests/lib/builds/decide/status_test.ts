@@ -22,7 +22,7 @@ import {
   type MachineOSBuildState,
 } from "../../../../lib/builds/decide/types.ts";
 import { parseMachineOSBuild } from "../../../../lib/builds/decide/parse/machine_os_config.ts";
-import { rawBuild } from "./make.ts";
+import { IDS, rawBuild } from "./make.ts";
 
 function job(status: Readonly<Record<string, unknown>>, isDeleting = false): JobObservation {
   const metadata = { name: "j", ...(isDeleting ? { deletionTimestamp: "2026-01-01T00:00:00Z" } : {}) };
@@ -55,8 +55,7 @@ const JOBS: readonly (readonly [name: string, JobObservation, state: string])[] 
 ];
 
 for (const [name, observed, expected] of JOBS) {
-  const [, ids = "", words = ""] = /^((?:[OP]-\d+ )*)(.*)$/.exec(name) ?? [];
-  Deno.test(`${ids}jobStateOf() a Job ${words} is ${expected}`, () => {
+  Deno.test(`${name.replace(IDS, "$&jobStateOf() a Job ")} is ${expected}`, () => {
     const state = jobStateOf(observed);
     assert.equal(state.kind === "Failed" ? `Failed ${state.reason}` : state.kind, expected);
   });
@@ -136,8 +135,7 @@ const FAILURES: readonly (readonly [name: string, PublishOutcome, expected: Part
 ];
 
 for (const [name, outcome, reason] of FAILURES) {
-  const [, ids = "", words = ""] = /^((?:[OP]-\d+ )*)(.*)$/.exec(name) ?? [];
-  Deno.test(`${ids}noteAssembled() fails with ${reason} after ${words}, and keeps what was built`, () => {
+  Deno.test(`${name.replace(IDS, `$&noteAssembled() fails with ${reason} after `)}, and keeps what was built`, () => {
     const { index, archs } = noteAssembled(RECORD, outcome, AT);
     const denied = reason === "PushDenied" ? { deniedVersion: AT.pushVersion } : {};
     assert.deepEqual(index, { kind: "failed", reason, message, ...denied });
