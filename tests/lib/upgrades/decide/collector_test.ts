@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { renderTime } from "../../../../lib/vocabulary/time.ts";
 import { collect } from "../../../../lib/upgrades/decide/collector.ts";
 import type { CollectedSample } from "../../../../lib/upgrades/decide/types/effects.ts";
-import { FROM, makeCluster, makeHistory, makePlan, NOW_MS, START_MS, TO } from "./make_plan.ts";
+import { FROM, makeCluster, makeHistory, makePlan, makeStep, NOW_MS, START_MS, TO } from "./make_plan.ts";
 
 const CLUSTER = makeCluster();
 
@@ -10,21 +10,19 @@ function labelled(samples: readonly CollectedSample[], name: string): CollectedS
   return samples.find((sample) => sample.name === name);
 }
 
+function sampleOf(name: string, labels: CollectedSample["labels"], value: number): CollectedSample {
+  return { name: `managed_upgrade_${name}`, labels, value };
+}
+
 Deno.test("M-381 collect() has one sample for each condition, and those of spec and status", () => {
-  const condition = {
-    reason: "",
-    message: "",
-    startTime: renderTime(NOW_MS),
-    lastProbeTime: renderTime(0),
-    lastTransitionTime: renderTime(0),
-  };
+  const times = { startTime: renderTime(NOW_MS), lastProbeTime: renderTime(0), lastTransitionTime: renderTime(0) };
   const plan = makePlan({}, {
     history: [makeHistory({
       startTime: renderTime(NOW_MS),
       conditions: [
-        { ...condition, type: "ControlPlaneUpgraded", status: "False" },
-        { ...condition, type: "UpgradeCommenced", status: "True", completeTime: renderTime(NOW_MS + 5_999) },
-        { ...condition, type: "PostUpgradeTasksCompleted", status: "True", completeTime: renderTime(NOW_MS) },
+        makeStep("ControlPlaneUpgraded", { ...times, status: "False" }),
+        makeStep("UpgradeCommenced", { ...times, completeTime: renderTime(NOW_MS + 5_999) }),
+        makeStep("PostUpgradeTasksCompleted", { ...times, completeTime: renderTime(NOW_MS) }),
       ],
     })],
   });
@@ -34,22 +32,11 @@ Deno.test("M-381 collect() has one sample for each condition, and those of spec 
   const conditions = samples.filter(({ name }) => name.startsWith("managed_upgrade_condition_"));
   const named = { ...versions, upgradeconfig_name: plan.name };
   assert.deepEqual(conditions, [
-    {
-      name: "managed_upgrade_condition_control_plane_completion_timestamp",
-      labels: { ...named, condition: "False" },
-      value: seconds,
-    },
-    {
-      name: "managed_upgrade_condition_control_plane_upgrade_start_timestamp",
-      labels: { ...named, condition: "True" },
-      value: seconds + 5,
-    },
+    sampleOf("condition_control_plane_completion_timestamp", { ...named, condition: "False" }, seconds),
+    sampleOf("condition_control_plane_upgrade_start_timestamp", { ...named, condition: "True" }, seconds + 5),
   ]);
-  assert.deepEqual(labelled(samples, "managed_upgrade_upgrade_scheduled"), {
-    name: "managed_upgrade_upgrade_scheduled",
-    labels: { ...versions, phase: "Upgrading" },
-    value: START_MS / 1_000,
-  });
+  const scheduled = sampleOf("upgrade_scheduled", { ...versions, phase: "Upgrading" }, START_MS / 1_000);
+  assert.deepEqual(labelled(samples, "managed_upgrade_upgrade_scheduled"), scheduled);
   assert.deepEqual(labelled(samples, "managed_upgrade_upgrade_pdb_timeout_minutes")?.labels, versions);
   assert.equal(labelled(samples, "managed_upgrade_upgrade_start_timestamp")?.value, seconds);
   assert.equal(labelled(samples, "managed_upgrade_upgrade_complete_timestamp"), undefined);

@@ -53,10 +53,7 @@ const openBed = (
     outside,
     scope: { base: whole, reader: openClusterReader(cluster.api, SIGNAL), nowMs: NOW_MS, signal: SIGNAL },
     series: async () => (await registry.metrics()).split("\n").filter((line) => !line.startsWith("#")).join("\n"),
-    [Symbol.asyncDispose]: () => {
-      outside[Symbol.dispose]();
-      return Promise.resolve();
-    },
+    [Symbol.dispose]: () => outside[Symbol.dispose](),
   };
 };
 
@@ -73,7 +70,7 @@ Deno.test("openOutside() reads silences, health, dependencies and alerts of an u
   const plan = makePlan({}, {
     history: [makeHistory({ startTime: renderTime(NOW_MS - 60_000), completeTime: renderTime(NOW_MS) })],
   });
-  await using bed = openBed(monitoring.origin, { base: { plan } });
+  using bed = openBed(monitoring.origin, { base: { plan } });
   const readers = bed.outside.readers(bed.scope);
   assert.deepEqual((await readers.silences()).map(({ id }) => id), ["a1"]);
   assert.deepEqual((await readers.health()).map(({ check, kind }) => [check, kind]), [
@@ -93,7 +90,7 @@ Deno.test("a silence begins by the clock of the API server, which its end is of"
     return Response.json({ silenceID: "a1" });
   });
   const serverAheadMs = -26 * 3_600_000;
-  await using bed = openBed(monitoring.origin);
+  using bed = openBed(monitoring.origin);
   Object.assign(bed.cluster.api, { serverClockOffsetMs: () => serverAheadMs });
   const before = hastyClock().nowMs() + serverAheadMs;
   await bed.outside.createSilence({ comment: "c", matchers: [], endsAtMs: before + 60_000 }, SIGNAL);
@@ -108,7 +105,7 @@ Deno.test("openOutside() asks the graph of the ClusterVersion for the architectu
     return Response.json({ nodes, edges: [[0, 1]] });
   });
   const clusterVersion = makeCluster({ upstream: graph.origin });
-  await using bed = openBed(graph.origin, { base: { clusterVersion } });
+  using bed = openBed(graph.origin, { base: { clusterVersion } });
   const readers = bed.outside.readers(bed.scope);
   await assert.rejects(readers.graph(), /no node of the control plane says which architecture it has/);
   const labels = { "node-role.kubernetes.io/master": "", "kubernetes.io/arch": "arm64" };
@@ -132,7 +129,7 @@ Deno.test("openOutside() trusts what the files of --registry-ca sign: the update
   const labels = { "node-role.kubernetes.io/master": "", "kubernetes.io/arch": "arm64" };
   const base = { clusterVersion: makeCluster({ upstream: `${server.origin}/graph` }) };
   for (const bundle of [[], [authority.certificatePem]]) {
-    await using bed = openBed(server.origin, { config, base, bundle });
+    using bed = openBed(server.origin, { config, base, bundle });
     bed.cluster.put(Resource.nodes, { metadata: { name: "m1", labels } });
     const readers = bed.outside.readers(bed.scope);
     const results = await Promise.allSettled([readers.graph(), bed.outside.policy.refresh(SIGNAL)]);
@@ -147,7 +144,7 @@ Deno.test("openOutside() trusts what the files of --registry-ca sign: the update
 for (const [fault, handler] of Object.entries(FAULTS).filter(([fault]) => fault !== "never answers")) {
   Deno.test(`while Prometheus and Alertmanager are broken (${fault}), each reading fails for itself, without a secret`, async () => {
     await using server = openFaulty(handler);
-    await using bed = openBed(server.origin);
+    using bed = openBed(server.origin);
     const { outside, scope } = bed;
     const readers = outside.readers(scope);
     const silence = { comment: "c", matchers: [], endsAtMs: NOW_MS };
@@ -185,7 +182,7 @@ Deno.test("notify() sends to events and the cluster manager; while that is away 
   await using double = startOcm("api");
   addPolicy(double, "p1", { version: "4.17.2" });
   const config = `{configManager: {source: OCM, ocmBaseUrl: "${double.origin}"}}`;
-  await using bed = openBed("http://127.0.0.1:1", { config });
+  using bed = openBed("http://127.0.0.1:1", { config });
   double.intercept = () => new Response(null, { status: 503 });
   const refused = /Cannot send notification StateStarted: cluster manager: /;
   await assert.rejects(bed.outside.notify(NOTICE, OPTIONS), refused);
@@ -199,7 +196,7 @@ Deno.test("notify() sends to events and the cluster manager; while that is away 
 });
 
 Deno.test("notify() sends to events and the log where no cluster manager is configured, and to none while the settings are invalid", async () => {
-  await using bed = openBed("http://127.0.0.1:1");
+  using bed = openBed("http://127.0.0.1:1");
   await bed.outside.notify(NOTICE, OPTIONS);
   assert.equal(eventsOf(bed).length, 1);
   put(bed.cluster, "{configManager: {watchInterval: -1}}");
@@ -213,14 +210,14 @@ Deno.test("notify() posts to the webhook that the settings name", async () => {
     posted.push(await request.json());
     return new Response(null, { status: 204 });
   });
-  await using bed = openBed("http://127.0.0.1:1", { config: `{notifications: {webhook: {url: "${hook.origin}"}}}` });
+  using bed = openBed("http://127.0.0.1:1", { config: `{notifications: {webhook: {url: "${hook.origin}"}}}` });
   await bed.outside.notify(NOTICE, OPTIONS);
   await bed.outside.notify(NOTICE, OPTIONS);
   assert.deepEqual(posted, [{ ...NOTICE, clusterId: EXTERNAL_ID }]);
 });
 
 Deno.test("with the source LOCAL nothing is requested before an upgrade begins: the plan that was read is the policy", async () => {
-  await using bed = openBed("http://127.0.0.1:1", { config: "{configManager: {source: LOCAL}}" });
+  using bed = openBed("http://127.0.0.1:1", { config: "{configManager: {source: LOCAL}}" });
   Object.assign(bed.cluster.api, { get: () => Promise.reject(new Error("requested")) });
   assert.deepEqual(await bed.outside.readers(bed.scope).policy(), { kind: "unchanged" });
   await assert.rejects(bed.outside.policy.refresh(SIGNAL), /requested/);
@@ -229,7 +226,7 @@ Deno.test("with the source LOCAL nothing is requested before an upgrade begins: 
 Deno.test("the policy of the cluster manager becomes the plan; while the manager is away nothing changes", async () => {
   await using double = startOcm("api");
   addPolicy(double, "p1", { version: "4.17.2" });
-  await using bed = openBed("http://127.0.0.1:1", {
+  using bed = openBed("http://127.0.0.1:1", {
     config: `{configManager: {source: OCM, ocmBaseUrl: "${double.origin}", watchInterval: 90}}`,
   });
   const found = (): KubeObject | undefined => bed.cluster.find("upgradeconfigs", `${namespace}/${Upgrades.config}`);
@@ -253,7 +250,7 @@ Deno.test("the policy of the cluster manager becomes the plan; while the manager
 
 Deno.test("readings that need a plan report it where there is none; silences are read all the same", async () => {
   await using monitoring = openQuietMonitoring();
-  await using bed = openBed(monitoring.origin);
+  using bed = openBed(monitoring.origin);
   const readers = bed.outside.readers({ ...bed.scope, base: undefined });
   for (const name of ["health", "healthAfter", "dependencies", "graph", "payload", "alertsDuring"] as const) {
     await assert.rejects(readers[name](), /there is no UpgradeConfig/, name);
