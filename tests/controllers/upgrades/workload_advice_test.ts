@@ -1,14 +1,11 @@
 import assert from "node:assert/strict";
 import { openWorkloadAdvice, type WorkloadAdvice } from "../../../controllers/upgrades/workload_advice.ts";
+import { FakeClock } from "../../support/fake_clock.ts";
 import { noAnswer } from "../../support/until.ts";
+import { whileRunning } from "../make.ts";
 
-function start(look: WorkloadAdvice): () => Promise<void> {
-  const stop = new AbortController();
-  const running = look.run(stop.signal);
-  return async () => {
-    stop.abort();
-    await running;
-  };
+function during(look: WorkloadAdvice, play: () => void | Promise<void>): Promise<void> {
+  return whileRunning({ clock: new FakeClock() }, look, play);
 }
 
 Deno.test("a look at workloads is made when its findings are wanted, once, and reports that it has ended", async () => {
@@ -16,25 +13,24 @@ Deno.test("a look at workloads is made when its findings are wanted, once, and r
   let looks = 0;
   const advise = (): Promise<readonly string[]> => Promise.resolve([`look ${++looks}`]);
   const look = openWorkloadAdvice(advise, ended.resolve);
-  const stop = start(look);
-  await Promise.resolve();
-  assert.equal(looks, 0, "nobody wants it yet");
-  assert.deepEqual([look.sentences(), look.sentences()], [undefined, undefined]);
-  await ended.promise;
-  assert.deepEqual([look.sentences(), looks], [["look 1"], 1]);
-  await stop();
-  await start(look)();
+  await during(look, async () => {
+    assert.equal(looks, 0, "nobody wants it yet");
+    assert.deepEqual([look.sentences(), look.sentences()], [undefined, undefined]);
+    await ended.promise;
+    assert.deepEqual([look.sentences(), looks], [["look 1"], 1]);
+  });
+  await during(look, () => {});
   assert.deepEqual([look.sentences(), looks], [["look 1"], 1], "the next term has it");
 });
 
 Deno.test("a look at workloads that fails says so in place of its findings", async () => {
   const ended = Promise.withResolvers<void>();
   const look = openWorkloadAdvice(() => Promise.reject(new Error("no registry")), ended.resolve);
-  const stop = start(look);
-  look.sentences();
-  await ended.promise;
-  assert.deepEqual(look.sentences(), ["Workloads were not looked at: no registry"]);
-  await stop();
+  await during(look, async () => {
+    look.sentences();
+    await ended.promise;
+    assert.deepEqual(look.sentences(), ["Workloads were not looked at: no registry"]);
+  });
 });
 
 Deno.test("a look at workloads that is cut off is made again in the next term", async () => {
@@ -47,13 +43,13 @@ Deno.test("a look at workloads that is cut off is made again in the next term", 
     return noAnswer(signal);
   };
   const look = openWorkloadAdvice(advise, ended.resolve);
-  const stop = start(look);
-  look.sentences();
-  await begun.promise;
-  await stop();
+  await during(look, async () => {
+    look.sentences();
+    await begun.promise;
+  });
   assert.equal(look.sentences(), undefined);
-  const stopAgain = start(look);
-  await ended.promise;
-  assert.deepEqual(look.sentences(), ["found"]);
-  await stopAgain();
+  await during(look, async () => {
+    await ended.promise;
+    assert.deepEqual(look.sentences(), ["found"]);
+  });
 });

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { openBuildWatches } from "../../../../lib/builds/cluster/watches.ts";
 import { type Logger, silentLogger } from "../../../../lib/log.ts";
+import { runFor } from "../../../controllers/make.ts";
 import { FakeClock } from "../../../support/fake_clock.ts";
 import { MemoryCluster } from "../../../support/memory_kube_api.ts";
 
@@ -12,12 +13,8 @@ Deno.test("on a cluster without OpenShift's kinds one warning says so and what t
   const warnings: string[] = [];
   const log: Logger = { ...silentLogger, warn: (message) => void warnings.push(message), with: () => log };
   const watches = openBuildWatches({ api: cluster.api, clock, log, namespace: "mco", onChange: () => {} });
-  const stop = new AbortController();
-  const running = watches.run(stop.signal);
-  await clock.advance(120_000);
+  await runFor({ clock }, watches, 120_000);
   assert.equal(watches.hasSynced(), true);
   assert.equal(warnings.length, 1);
   assert.match(warnings[0] ?? "", /no MachineOSConfigs.* leave out manifests\/components\/image-builds/);
-  stop.abort();
-  await running;
 });

@@ -461,18 +461,14 @@ Deno.test("a plan that names another target clears up after the one before, whic
 });
 
 Deno.test("the status reports what drain.mode does, and that it has no effect where settings or rights do not let it", () => {
-  const said = (drainMode: "Observe" | "Delete" | undefined, more: Partial<ReconcileInput> = {}) => {
-    const { saved } = drive(reconcile(makeInput({ plan: seen(makePlan({ drainMode })), ...more })));
+  const said = (more: Partial<ReconcileInput> = {}) => {
+    const { saved } = drive(reconcile(makeInput({ plan: seen(makePlan({ drainMode: "Delete" })), ...more })));
     const found = saved[0]?.conditions.find(({ type }) => type === "DrainMode");
     return [found?.status, found?.reason];
   };
-  assert.deepEqual([said(undefined), said("Observe"), said("Delete")], [
-    ["False", "ObserveByDefault"],
-    ["False", "Observe"],
-    ["True", "Delete"],
-  ]);
-  assert.deepEqual(said("Delete", { isDrainForbidden: true }), ["False", "Forbidden"]);
+  assert.deepEqual(said(), ["True", "Delete"]);
+  assert.deepEqual(said({ isDrainForbidden: true }), ["False", "Forbidden"]);
   const disabled = makeConfig({ nodeDrain: { disableDrainStrategies: true } });
   const config = { kind: "parsed", config: disabled, warnings: [] } as const;
-  assert.deepEqual(said("Delete", { config }), ["False", "DrainStrategiesDisabled"]);
+  assert.deepEqual(said({ config }), ["False", "DrainStrategiesDisabled"]);
 });
