@@ -5,19 +5,7 @@ import { ApiError } from "../../../lib/k8s/errors.ts";
 import type { JsonPatch } from "../../../lib/k8s/patch.ts";
 import { Resource } from "../../../lib/k8s/types.ts";
 import { SCHEDULING_GATE } from "../../../lib/names.ts";
-import {
-  AMD64,
-  annotationsOf,
-  ARCH,
-  cluster,
-  configs,
-  gatesOf,
-  labelsOf,
-  mark,
-  NO_CONFIGS,
-  requiredOf,
-  term,
-} from "../../lib/placement/decide/make.ts";
+import { AMD64, ARCH, cluster, configs, endOf, mark, NO_CONFIGS, term } from "../../lib/placement/decide/make.ts";
 import type { PlacementConfigs } from "../../../lib/placement/decide/config/types.ts";
 import { openScene, runFor, type Scene, whileRunning } from "../make.ts";
 import { controllerOf, gated, podOf } from "./make.ts";
@@ -64,7 +52,7 @@ for (const refusal of REFUSALS) {
     whileRefusing(refusal, async (scene) => {
       await scene.clock.advance(61_000);
       const pod = podOf(scene, "web");
-      assert.deepEqual([gatesOf(pod), requiredOf(pod), labelsOf(pod)[mark("scheduling-gate")]], [
+      assert.deepEqual([endOf(pod).gates, endOf(pod).required, endOf(pod).labels[mark("scheduling-gate")]], [
         [],
         undefined,
         "removed",
@@ -78,10 +66,10 @@ for (const refusal of REFUSALS) {
 Deno.test("a denial before the deadline is waited out, and the pod is placed once the policy allows it", () =>
   whileRefusing({ path: "/spec/affinity" }, async (scene) => {
     await scene.clock.advance(55_000);
-    assert.deepEqual(gatesOf(podOf(scene, "web")), [SCHEDULING_GATE]);
+    assert.deepEqual(endOf(podOf(scene, "web")).gates, [SCHEDULING_GATE]);
     scene.cluster.beforePatch = () => {};
     await scene.clock.advance(5_000);
-    assert.deepEqual(requiredOf(podOf(scene, "web")), PLACED);
+    assert.deepEqual(endOf(podOf(scene, "web")).required, PLACED);
   }));
 
 Deno.test("a pod with no room for annotations is placed without them", async () => {
@@ -92,14 +80,14 @@ Deno.test("a pod with no room for annotations is placed without them", async () 
   };
   await runFor(scene, controllerOf(scene), 100);
   const pod = podOf(scene, "web");
-  assert.deepEqual([gatesOf(pod), requiredOf(pod), annotationsOf(pod)], [[], PLACED, {}]);
+  assert.deepEqual([endOf(pod).gates, endOf(pod).required, endOf(pod).annotations], [[], PLACED, {}]);
   assert.match(scene.recorded.find(({ type }) => type === "Warning")?.message ?? "", /placed without them/);
 });
 
 Deno.test("a pod whose affinity, annotations and labels are all denied loses its gate at its deadline", () =>
   whileRefusing({ path: "/metadata" }, async (scene) => {
     await scene.clock.advance(60_500);
-    assert.deepEqual(gatesOf(podOf(scene, "web")), []);
+    assert.deepEqual(endOf(podOf(scene, "web")).gates, []);
   }));
 
 Deno.test("a pod that nothing releases is reported once, and released when the server allows it", () =>
@@ -109,7 +97,7 @@ Deno.test("a pod that nothing releases is reported once, and released when the s
     assert.deepEqual(warnings.map(({ reason }) => reason), ["ArchAwareSchedGateRemovalFailed"]);
     scene.cluster.beforePatch = () => {};
     await scene.clock.advance(6_000);
-    assert.deepEqual(requiredOf(podOf(scene, "web")), PLACED);
+    assert.deepEqual(endOf(podOf(scene, "web")).required, PLACED);
   }));
 
 Deno.test("an API server that is away at the deadline costs no pod its placement", async () => {
@@ -126,7 +114,7 @@ Deno.test("an API server that is away at the deadline costs no pod its placement
     await scene.clock.advance(120_000);
     isAway = false;
     await scene.clock.advance(6_000);
-    assert.deepEqual(requiredOf(podOf(scene, "web")), PLACED);
+    assert.deepEqual(endOf(podOf(scene, "web")).required, PLACED);
   });
 });
 
@@ -136,6 +124,6 @@ Deno.test("marks of a failed inspection that are refused do not hold up the next
     await scene.clock.advance(59_000);
     assert.ok(scene.requests.length > 10, `${scene.requests.length} attempts`);
     await scene.clock.advance(2_000);
-    assert.deepEqual(gatesOf(podOf(scene, "web")), []);
+    assert.deepEqual(endOf(podOf(scene, "web")).gates, []);
   });
 });

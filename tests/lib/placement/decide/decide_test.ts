@@ -2,31 +2,16 @@ import assert from "node:assert/strict";
 import { SCHEDULING_GATE } from "../../../../lib/names.ts";
 import { planInspection } from "../../../../lib/placement/decide/plan_inspection.ts";
 import { makeSettings } from "../../../support/placement_settings.ts";
-import {
-  AMD64,
-  annotationsOf,
-  ARCH,
-  ARM64,
-  at,
-  type FactChanges,
-  gatesOf,
-  type Json,
-  labelsOf,
-  make,
-  mark,
-  preferredOf,
-  released,
-  requiredOf,
-  running,
-  S390X,
-} from "./make.ts";
+import { AMD64, ARCH, ARM64, at, endOf, type FactChanges, type Json, make, mark, released, running } from "./make.ts";
 
 function settle(raw: Json, changes: FactChanges = {}): ReturnType<typeof released> {
   return released(raw, make.facts(raw, changes));
 }
 
 function marks(raw: Json): Json {
-  return Object.fromEntries(Object.entries(labelsOf(raw)).map(([key, value]) => [key.replace(mark(""), ""), value]));
+  return Object.fromEntries(
+    Object.entries(endOf(raw).labels).map(([key, value]) => [key.replace(mark(""), ""), value]),
+  );
 }
 
 const SCORING = make.configs(make.clusterConfig({ platforms: [make.platform(ARM64, 50)] }));
@@ -42,7 +27,7 @@ Deno.test("DV-40 matrix: success with no architecture in common is labelled so",
   const { decision, after } = settle(make.gatedPod(running("single-amd64", "single-arm64")));
   assert.equal(decision.kind, "nowhere");
   assert.deepEqual(marks(after), { "scheduling-gate": "removed", "node-affinity": "set", "no-supported-arch": "" });
-  assert.deepEqual(gatesOf(after), []);
+  assert.deepEqual(endOf(after).gates, []);
 });
 
 function preferring(weight: number, architecture: string): Json {
@@ -52,10 +37,13 @@ function preferring(weight: number, architecture: string): Json {
 
 Deno.test("PR-15 matrix: a user's architecture preference silences the configs", () => {
   const { after } = settle(preferring(10, ARM64), { configs: SCORING });
-  assert.deepEqual(preferredOf(after), [make.preferredTerm(10, ARCH, ARM64)]);
+  assert.deepEqual(endOf(after).preferred, [make.preferredTerm(10, ARCH, ARM64)]);
   assert.equal(marks(after)["preferred-node-affinity"], "not-set");
   assert.equal(marks(after)["node-affinity"], "set");
-  assert.equal(annotationsOf(after)[mark("preferred-affinity-sources")], "arm64:50:ClusterPodPlacementConfig:skipped");
+  assert.equal(
+    endOf(after).annotations[mark("preferred-affinity-sources")],
+    "arm64:50:ClusterPodPlacementConfig:skipped",
+  );
 });
 
 Deno.test("PR-20 matrix: a user's architecture preference silences namespace configs too, and is labelled so", () => {
@@ -64,7 +52,7 @@ Deno.test("PR-20 matrix: a user's architecture preference silences namespace con
     make.namespaceConfig("b", { platforms: [make.platform(AMD64, 60)] }),
   ];
   const { after } = settle(preferring(20, AMD64), { configs: make.configs(SCORING.cluster, ...own) });
-  assert.deepEqual(preferredOf(after), [make.preferredTerm(20, ARCH, AMD64)]);
+  assert.deepEqual(endOf(after).preferred, [make.preferredTerm(20, ARCH, AMD64)]);
   assert.equal(marks(after)["preferred-node-affinity"], "not-set");
 });
 
@@ -77,8 +65,8 @@ Deno.test("DV-34 matrix: a required architecture of the user gets preferences on
     "node-affinity": "not-set",
     "preferred-node-affinity": "set",
   });
-  assert.equal(requiredOf(after), undefined);
-  assert.deepEqual(preferredOf(after), [PREFER_ARM64]);
+  assert.equal(endOf(after).required, undefined);
+  assert.deepEqual(endOf(after).preferred, [PREFER_ARM64]);
 });
 
 Deno.test("DV-33 matrix: gated, then ignorable: released unchanged", () => {
@@ -87,13 +75,13 @@ Deno.test("DV-33 matrix: gated, then ignorable: released unchanged", () => {
   assert.deepEqual(decision, { kind: "ignore", reason: "AlreadyConstrained" });
   assert.deepEqual(marks(after), { "scheduling-gate": "removed", "node-affinity": "not-set" });
   assert.equal(at(after, "spec", "affinity"), undefined);
-  assert.deepEqual(annotationsOf(after), {});
+  assert.deepEqual(endOf(after).annotations, {});
 });
 
 Deno.test("PR-16 matrix: given up without fallback", () => {
   const { decision, after } = settle(make.gatedPod(BROKEN, NAS_LABEL), { configs: SCORING, ...GIVEN_UP });
   assert.equal(decision.kind, "release");
-  assert.deepEqual(gatesOf(after), []);
+  assert.deepEqual(endOf(after).gates, []);
   assert.deepEqual(marks(after), {
     "scheduling-gate": "removed",
     "node-affinity": "not-set",
@@ -101,7 +89,7 @@ Deno.test("PR-16 matrix: given up without fallback", () => {
     "image-inspect-error": "",
     [COUNT]: "5",
   });
-  assert.equal(requiredOf(after), undefined);
+  assert.equal(endOf(after).required, undefined);
 });
 
 Deno.test("PR-04 matrix: given up with a fallback", () => {
@@ -114,19 +102,19 @@ Deno.test("PR-04 matrix: given up with a fallback", () => {
     "image-inspect-error": "",
     [COUNT]: "5",
   });
-  assert.deepEqual(requiredOf(after), [make.term([ARCH, AMD64])]);
+  assert.deepEqual(endOf(after).required, [make.term([ARCH, AMD64])]);
 });
 
 Deno.test("DV-45 matrix: success after failures keeps count and annotation, drops the error label, repeats no preference", () => {
   const failed = settle(make.gatedPod(BROKEN), { configs: SCORING }).after;
-  const audit = annotationsOf(failed)[mark("preferred-affinity-sources")];
+  const audit = endOf(failed).annotations[mark("preferred-affinity-sources")];
   const images = [{ ...make.image("multi"), image: "broken" }];
   const { after } = settle(failed, { configs: SCORING, failedAttempts: 1, images });
   assert.equal(marks(after)[COUNT], "1");
   assert.ok(!("image-inspect-error" in marks(after)));
-  assert.ok(mark("image-inspect-error") in annotationsOf(after));
-  assert.deepEqual(preferredOf(after), [PREFER_ARM64]);
-  assert.equal(annotationsOf(after)[mark("preferred-affinity-sources")], audit);
+  assert.ok(mark("image-inspect-error") in endOf(after).annotations);
+  assert.deepEqual(endOf(after).preferred, [PREFER_ARM64]);
+  assert.equal(endOf(after).annotations[mark("preferred-affinity-sources")], audit);
   assert.equal(marks(after)["preferred-node-affinity"], "set");
 });
 
@@ -146,20 +134,20 @@ for (const [namespace, reason] of [["kube-system", "KubeNamespace"], ["archway",
     const { decision, after } = settle(make.gatedPod({}, { namespace }));
     assert.deepEqual(decision, { kind: "ignore", reason });
     assert.equal(marks(after)["scheduling-gate"], "removed");
-    assert.deepEqual(gatesOf(after), []);
+    assert.deepEqual(endOf(after).gates, []);
   });
 }
 
 Deno.test("DV-35 decide() keeps foreign gates", () => {
   const raw = make.gatedPod({ schedulingGates: [{ name: "a" }, { name: SCHEDULING_GATE }, { name: "b" }] });
   const { after } = settle(raw);
-  assert.deepEqual(gatesOf(after), ["a", "b"]);
-  assert.deepEqual(requiredOf(after), [make.term([ARCH, AMD64, ARM64])]);
+  assert.deepEqual(endOf(after).gates, ["a", "b"]);
+  assert.deepEqual(endOf(after).required, [make.term([ARCH, AMD64, ARM64])]);
 });
 
 Deno.test("DV-39 decide() requires unknown architectures but labels only known ones", () => {
   const { after } = settle(make.gatedPod(running("exotic")));
-  assert.deepEqual(requiredOf(after), [make.term([ARCH, AMD64, "riscv64"])]);
+  assert.deepEqual(endOf(after).required, [make.term([ARCH, AMD64, "riscv64"])]);
   assert.deepEqual(marks(after), { "scheduling-gate": "removed", "node-affinity": "set", "multi-arch": "", amd64: "" });
 });
 
@@ -183,7 +171,7 @@ Deno.test("DV-48 decide() keeps the pod gated with count 4 after many failures i
   const { after } = settle(make.gatedPod(BROKEN), { failedAttempts: 3, gateAgeMs: 5_000 });
   assert.equal(marks(after)[COUNT], "4");
   assert.equal(marks(after)["scheduling-gate"], "gated");
-  assert.deepEqual(gatesOf(after), [SCHEDULING_GATE]);
+  assert.deepEqual(endOf(after).gates, [SCHEDULING_GATE]);
 });
 
 Deno.test("DV-49 decide() goes on counting from the label after a restart", () => {
@@ -195,7 +183,7 @@ Deno.test("DV-50 decide() cuts the error annotation to 256 code points", () => {
   const message = "🐳".repeat(400);
   const images = [make.failedImage("broken", { kind: "transient", reason: "ServerError", message })];
   const { after } = settle(make.gatedPod(BROKEN), { images });
-  assert.equal([...String(annotationsOf(after)[mark("image-inspect-error")])].length, 256);
+  assert.equal([...String(endOf(after).annotations[mark("image-inspect-error")])].length, 256);
 });
 
 Deno.test("DV-51 decide() has no fallback when no cluster config is loaded", () => {
@@ -205,12 +193,12 @@ Deno.test("DV-51 decide() has no fallback when no cluster config is loaded", () 
 Deno.test("DV-52 decide() adds the fallback only to terms without an architecture", () => {
   const affinity = make.nodeAffinity([make.term([ARCH, ARM64]), make.term(["foo", "bar"])]);
   const { after } = settle(make.gatedPod({ ...BROKEN, affinity }), FALLING_BACK);
-  assert.deepEqual(requiredOf(after), [make.term([ARCH, ARM64]), make.term(["foo", "bar"], [ARCH, AMD64])]);
+  assert.deepEqual(endOf(after).required, [make.term([ARCH, ARM64]), make.term(["foo", "bar"], [ARCH, AMD64])]);
 });
 
 Deno.test("DV-65 decide() places without preferences and fallback when the cluster config went away", () => {
   const { after } = settle(make.gatedPod({}, NAS_LABEL));
-  assert.equal(preferredOf(after), undefined);
+  assert.equal(endOf(after).preferred, undefined);
   assert.ok(!("preferred-node-affinity" in marks(after)));
   assert.equal(settle(make.gatedPod(BROKEN), GIVEN_UP).decision.kind, "release");
 });
@@ -227,21 +215,21 @@ Deno.test("decide() leaves a pod that is being deleted alone", () => {
   const raw = make.gatedPod({}, { deletionTimestamp: "2026-01-01T00:00:00Z" });
   const { decision, after } = settle(raw);
   assert.deepEqual(decision, { kind: "ignore", reason: "Deleting" });
-  assert.deepEqual(gatesOf(after), [SCHEDULING_GATE]);
+  assert.deepEqual(endOf(after).gates, [SCHEDULING_GATE]);
 });
 
 Deno.test("decide() only ungates in audit mode", () => {
   const { decision, after } = settle(make.gatedPod(), { settings: makeSettings({ audit: true }) });
   assert.deepEqual(decision, { kind: "ignore", reason: "AuditMode" });
   assert.equal(at(after, "spec", "affinity"), undefined);
-  assert.deepEqual(gatesOf(after), []);
+  assert.deepEqual(endOf(after).gates, []);
 });
 
 Deno.test("decide() keeps to the architectures that the cluster offers, and reports when it offers none", () => {
-  const offered = settle(make.gatedPod(), { liveArchitectures: [AMD64, S390X] });
-  assert.deepEqual(requiredOf(offered.after), [make.term([ARCH, AMD64])]);
-  const none = settle(make.gatedPod(), { liveArchitectures: [S390X] });
-  assert.deepEqual(requiredOf(none.after), [make.term([ARCH, AMD64, ARM64])]);
+  const offered = settle(make.gatedPod(), { liveArchitectures: [AMD64, "s390x"] });
+  assert.deepEqual(endOf(offered.after).required, [make.term([ARCH, AMD64])]);
+  const none = settle(make.gatedPod(), { liveArchitectures: ["s390x"] });
+  assert.deepEqual(endOf(none.after).required, [make.term([ARCH, AMD64, ARM64])]);
   assert.equal(none.decision.kind === "place" && none.decision.noMatchingNodes, true);
 });
 
@@ -251,6 +239,6 @@ Deno.test("decide() narrows its own earlier requirement when a container came la
   const raw = make.gatedPod(spec, { annotations: { "archway.dev/decision": record } });
   assert.equal(planInspection(make.view(raw), make.configs(), makeSettings()).kind, "inspect");
   const { after } = settle(raw);
-  assert.deepEqual(requiredOf(after), [make.term([ARCH, AMD64, ARM64], [ARCH, ARM64])]);
-  assert.deepEqual(gatesOf(after), []);
+  assert.deepEqual(endOf(after).required, [make.term([ARCH, AMD64, ARM64], [ARCH, ARM64])]);
+  assert.deepEqual(endOf(after).gates, []);
 });

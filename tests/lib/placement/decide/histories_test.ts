@@ -6,19 +6,7 @@ import { SCHEDULING_GATE } from "../../../../lib/names.ts";
 import { decide } from "../../../../lib/placement/decide/decide.ts";
 import { releasePatch } from "../../../../lib/placement/decide/patch/release_patch.ts";
 import { makeSettings } from "../../../support/placement_settings.ts";
-import {
-  applied,
-  ARCH,
-  configs,
-  gatesOf,
-  type Json,
-  labelsOf,
-  make,
-  NOWHERE,
-  preferredOf,
-  requiredOf,
-  running,
-} from "./make.ts";
+import { applied, ARCH, configs, endOf, type Json, make, NOWHERE, running } from "./make.ts";
 
 const SETTINGS = makeSettings({ operatorNamespace: "archway" });
 const COUNT = "multiarch.openshift.io/image-inspect-error-count";
@@ -73,7 +61,7 @@ class History {
   }
 
   get isGated(): boolean {
-    return gatesOf(this.pod).includes(SCHEDULING_GATE);
+    return endOf(this.pod).gates.includes(SCHEDULING_GATE);
   }
 
   /** Decides as a replica does; a patch that no longer fits leaves the pod as it is, as the API server would. */
@@ -122,13 +110,13 @@ function run(history: History, steps: readonly Step[]): void {
 
 /** What holds at every moment: nothing is written twice, and the count is one that the MTO accepts. */
 function assertSound({ pod }: History): void {
-  for (const each of (requiredOf(pod) ?? []) as readonly Json[]) {
+  for (const each of (endOf(pod).required ?? []) as readonly Json[]) {
     const keys = ((each["matchExpressions"] ?? []) as readonly Json[]).map((expression) => expression["key"]);
     assert.ok(keys.filter((key) => key === ARCH).length <= 1, "one architecture requirement a term");
     assert.ok(keys.filter((key) => key === NOWHERE).length <= 1);
   }
-  assert.ok(((preferredOf(pod) ?? []) as readonly Json[]).length <= 1, "the one preference, once");
-  assert.match(String(labelsOf(pod)[COUNT] ?? "1"), /^[1-5]$/);
+  assert.ok(((endOf(pod).preferred ?? []) as readonly Json[]).length <= 1, "the one preference, once");
+  assert.match(String(endOf(pod).labels[COUNT] ?? "1"), /^[1-5]$/);
 }
 
 Deno.test("invariant 5: two replicas with old views and restarts write nothing twice, and nothing after the release", () => {

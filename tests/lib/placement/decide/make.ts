@@ -121,6 +121,16 @@ export function gatesOf(raw: unknown): readonly string[] {
   return ((at(raw, "spec", "schedulingGates") ?? []) as { name: string }[]).map(({ name }) => name);
 }
 
+/** What Archway writes, as it stands in a pod. */
+export function endOf(
+  pod: unknown,
+): Readonly<
+  Record<"labels" | "annotations", Json> & { gates: readonly string[]; required: unknown; preferred: unknown }
+> {
+  const [labels, annotations] = [labelsOf(pod), annotationsOf(pod)];
+  return { labels, annotations, gates: gatesOf(pod), required: requiredOf(pod), preferred: preferredOf(pod) };
+}
+
 export function cluster(
   changes: { readonly platforms?: readonly Json[]; readonly enabled?: boolean; readonly fallback?: string } = {},
 ): ClusterConfig {

@@ -4,21 +4,7 @@ import type { JsonPatch } from "../../../../../lib/k8s/patch.ts";
 import { decide } from "../../../../../lib/placement/decide/decide.ts";
 import { bareReleasePatch, releasePatch } from "../../../../../lib/placement/decide/patch/release_patch.ts";
 import { makeSettings } from "../../../../support/placement_settings.ts";
-import {
-  AMD64,
-  annotationsOf,
-  applied,
-  ARCH,
-  ARM64,
-  at,
-  type FactChanges,
-  gatesOf,
-  type Json,
-  labelsOf,
-  make,
-  mark,
-  running,
-} from "../make.ts";
+import { AMD64, applied, ARCH, ARM64, at, endOf, type FactChanges, type Json, make, mark, running } from "../make.ts";
 
 const TERMS = "/spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms";
 
@@ -94,7 +80,7 @@ Deno.test("releasePatch() makes labels where somebody removed them all", () => {
   const raw = make.gatedPod();
   const unlabelled = { ...raw, metadata: { ...(raw.metadata as Json), labels: undefined } };
   const after = applied(JSON.parse(JSON.stringify(unlabelled)), patchOf(unlabelled));
-  assert.equal(labelsOf(after)[mark("scheduling-gate")], "removed");
+  assert.equal(endOf(after).labels[mark("scheduling-gate")], "removed");
 });
 
 Deno.test("releasePatch() adds tolerations for exactly the architectures decided", () => {
@@ -115,9 +101,9 @@ Deno.test("DV-44 bareReleasePatch() takes only the gate off and says why", () =>
     affinity: make.nodeAffinity([{}]),
   });
   const after = applied(raw, bareReleasePatch(make.view(raw), "x".repeat(300)));
-  assert.deepEqual(gatesOf(after), ["kueue"]);
-  assert.equal(labelsOf(after)[mark("scheduling-gate")], "removed");
-  assert.equal(String(annotationsOf(after)[mark("image-inspect-error")]).length, 256);
+  assert.deepEqual(endOf(after).gates, ["kueue"]);
+  assert.equal(endOf(after).labels[mark("scheduling-gate")], "removed");
+  assert.equal(String(endOf(after).annotations[mark("image-inspect-error")]).length, 256);
   assert.deepEqual(at(after, "spec", "affinity"), at(raw, "spec", "affinity"));
 });
 
