@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { UNIT_PARTS } from "./run/parts.ts";
+import { PARTS } from "./run/parts.ts";
 
 const ROOT = new URL("..", import.meta.url).pathname;
 /** Written by `deno task figures`. */
@@ -117,6 +117,6 @@ Deno.test("README.md is read in three minutes: 950 words, no long cell of a tabl
 
 Deno.test("deno test without arguments runs the parts of the unit tests that need no permissions", () => {
   const { test } = JSON.parse(read("deno.json"));
-  const parts = UNIT_PARTS.filter(({ permissions }) => permissions === "none");
+  const parts = PARTS.unit.filter(({ permissions }) => permissions === "none");
   assert.deepEqual(test.include, parts.flatMap(({ paths }) => paths));
 });

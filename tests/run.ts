@@ -6,19 +6,7 @@ import { dirname, join, relative } from "node:path";
 import { findDenokv } from "./cluster/support/denokv.ts";
 import { ensureBinaries, missingForControlPlane } from "./cluster/support/binaries.ts";
 import { finishPart, type FirstRun, type PartResult, runPart } from "./run/run_part.ts";
-import {
-  arrange,
-  clusterParts,
-  isOnNodes,
-  LARGE_PART,
-  LONG_PARTS,
-  narrow,
-  NODE_LONG_PART,
-  NODE_PART,
-  type Part,
-  TOOLS_PART,
-  UNIT_PARTS,
-} from "./run/parts.ts";
+import { arrange, clusterParts, isOnNodes, narrow, type Part, PARTS } from "./run/parts.ts";
 import { aboutRun } from "./run/about.ts";
 import { ALLOWED_SKIPS, countFailed, judgeSkip } from "./run/skips.ts";
 import { ABOUT_FILE } from "./conformance/run_record.ts";
@@ -48,7 +36,7 @@ function parseArguments([what = "all", ...rest]: readonly string[]): Wanted {
 }
 
 function isUnit({ name }: Part): boolean {
-  return UNIT_PARTS.some((part) => part.name === name);
+  return PARTS.unit.some((part) => part.name === name);
 }
 
 /** A narrowed run's has its files in its name, so that runs file by file add up to a whole one. File systems take 255 bytes. */
@@ -103,19 +91,19 @@ async function runParts(parts: readonly Part[], wanted: Wanted): Promise<readonl
 }
 
 async function chooseParts({ what, chosen }: Wanted): Promise<readonly Part[]> {
-  const beyond = [TOOLS_PART, ...clusterParts(await listClusterFiles())];
+  const beyond = [PARTS.tools, ...clusterParts(await listClusterFiles())];
   const byName: Readonly<Record<string, readonly Part[]>> = {
-    unit: UNIT_PARTS,
+    unit: PARTS.unit,
     // Who names a file wants it, however long it takes.
-    cluster: chosen.length > 0 ? [...beyond, ...LONG_PARTS] : beyond,
-    node: chosen.length > 0 ? [NODE_PART, NODE_LONG_PART] : [NODE_PART],
-    long: [...LONG_PARTS, LARGE_PART, NODE_LONG_PART],
+    cluster: chosen.length > 0 ? [...beyond, ...PARTS.long] : beyond,
+    node: chosen.length > 0 ? [PARTS.node, PARTS.nodeLong] : [PARTS.node],
+    long: [...PARTS.long, PARTS.large, PARTS.nodeLong],
   };
   if (chosen.length > 0) {
-    const all = byName[what] ?? [...UNIT_PARTS, ...beyond, NODE_PART, ...LONG_PARTS, NODE_LONG_PART];
+    const all = byName[what] ?? [...PARTS.unit, ...beyond, PARTS.node, ...PARTS.long, PARTS.nodeLong];
     return all.flatMap((part) => narrow(part, chosen) ?? []);
   }
-  return (byName[what] ?? [...UNIT_PARTS, ...beyond, NODE_PART]).filter(({ paths }) => paths.length > 0);
+  return (byName[what] ?? [...PARTS.unit, ...beyond, PARTS.node]).filter(({ paths }) => paths.length > 0);
 }
 
 /** Why a file or folder is not run. */

@@ -107,7 +107,7 @@ function rankOf(file: string): number {
 }
 
 /** Needs nothing but Deno: no network but loopback, nothing built, under a minute. */
-export const UNIT_PARTS: readonly Part[] = [
+const UNIT: readonly Part[] = [
   { ...PLAIN, name: "pure", paths: PURE, permissions: "none", jobs: 1, isolates: 1, niceness: PATIENT },
   {
     ...PLAIN,
@@ -121,7 +121,7 @@ export const UNIT_PARTS: readonly Part[] = [
 ];
 
 /** Kubectl, Helm, a browser, commands and compiled programs, the playground, load. */
-export const TOOLS_PART: Part = { ...PLAIN, name: "tools", paths: TOOLS, jobs: 2, niceness: PATIENT };
+const TOOLS_PART: Part = { ...PLAIN, name: "tools", paths: TOOLS, jobs: 2, niceness: PATIENT };
 
 /** Those that run one after the other, and those that mostly wait, side by side. */
 export function clusterParts(files: readonly string[]): readonly Part[] {
@@ -138,7 +138,7 @@ export function clusterParts(files: readonly string[]): readonly Part[] {
 const LONG = { ...PLAIN, jobs: 1, form: "long" } as const;
 
 /** A run of their own, one after the other, since most of them measure: `deno task test:long`. */
-export const LONG_PARTS: readonly Part[] = [
+const FAULTS_AND_BENCHES: readonly Part[] = [
   { ...LONG, name: "chaos", paths: [FAULTS], planes: 1 },
   { ...LONG, name: "outages", paths: OUTAGES, jobs: 4, planes: 4 },
   { ...LONG, name: "soak", paths: [SOAK] },
@@ -146,7 +146,7 @@ export const LONG_PARTS: readonly Part[] = [
 ];
 
 /** What a whole run has in its short form. */
-export const LARGE_PART: Part = { ...LONG, name: "large", paths: LARGE, planes: 1 };
+const LARGE_FORMS: Part = { ...LONG, name: "large", paths: LARGE, planes: 1 };
 
 /**
  * Tests on nodes on which no row of the catalogues rests: other ways to install than README's, what befalls replicas over minutes,
@@ -157,12 +157,22 @@ const RARE_ON_NODES = [
 ].map((name) => `tests/node/${name}_test.ts`);
 
 /** On kubelets of two architectures, which the tests of a run share. */
-export const NODE_PART: Part = { ...PLAIN, name: "node", paths: ["tests/node"], ignored: RARE_ON_NODES, jobs: 1 };
+const NODE: Part = { ...PLAIN, name: "node", paths: ["tests/node"], ignored: RARE_ON_NODES, jobs: 1 };
 
-export const NODE_LONG_PART: Part = { ...LONG, name: "node-long", paths: RARE_ON_NODES };
+const NODE_LONG: Part = { ...LONG, name: "node-long", paths: RARE_ON_NODES };
+
+/** All but those of clusters, which {@link clusterParts} makes of their files. */
+export const PARTS = {
+  unit: UNIT,
+  tools: TOOLS_PART,
+  long: FAULTS_AND_BENCHES,
+  large: LARGE_FORMS,
+  node: NODE,
+  nodeLong: NODE_LONG,
+} as const;
 
 export function isOnNodes({ name }: Part): boolean {
-  return name === NODE_PART.name || name === NODE_LONG_PART.name;
+  return name === NODE.name || name === NODE_LONG.name;
 }
 
 /** The stages of a run, one after the other. The lanes of a stage run side by side, the parts of a lane one after the other. */

@@ -3,19 +3,7 @@ import { parseJunit, type RanTest } from "../conformance/junit.ts";
 import { listFiles } from "../conformance/sources.ts";
 import { filesToRunAgain, replaceFiles } from "./again.ts";
 import { filesAlone, groupFiles, listTestFiles, writeIsolates } from "./isolates.ts";
-import {
-  arrange,
-  clusterParts,
-  LARGE_PART,
-  LONG_PARTS,
-  LONGEST,
-  narrow,
-  NODE_LONG_PART,
-  NODE_PART,
-  type Part,
-  TOOLS_PART,
-  UNIT_PARTS,
-} from "./parts.ts";
+import { arrange, clusterParts, LONGEST, narrow, type Part, PARTS } from "./parts.ts";
 import { ALLOWED_SKIPS, countFailed, judgeSkip } from "./skips.ts";
 
 const PART: Part = {
@@ -39,7 +27,7 @@ Deno.test("narrow() leaves a part as it is when nothing is chosen, and drops it 
 });
 
 Deno.test("every test file belongs to exactly one part", () => {
-  const parts = [...UNIT_PARTS, TOOLS_PART, ...clusterParts(CLUSTER), ...LONG_PARTS, NODE_PART, NODE_LONG_PART];
+  const parts = [...PARTS.unit, PARTS.tools, ...clusterParts(CLUSTER), ...PARTS.long, PARTS.node, PARTS.nodeLong];
   const files = listFiles("tests").filter((file) => /_test\.tsx?$/.test(file));
   const odd = files.filter((file) => parts.filter((part) => pathsOf(part, [file]) !== undefined).length !== 1);
   assert.deepEqual(odd, []);
@@ -50,13 +38,13 @@ Deno.test("every file with a long form runs in its short one as well", () => {
     file.endsWith("_test.ts") && Deno.readTextFileSync(file).includes("/support/form.ts")
   );
   const expected = sized.filter((file) => file !== "tests/run/run_test.ts");
-  assert.deepEqual(LARGE_PART.paths.toSorted(), expected.toSorted());
+  assert.deepEqual(PARTS.large.paths.toSorted(), expected.toSorted());
   const short = clusterParts(CLUSTER).flatMap(({ paths }) => paths);
-  assert.deepEqual(LARGE_PART.paths.filter((path) => !short.includes(path)), []);
+  assert.deepEqual(PARTS.large.paths.filter((path) => !short.includes(path)), []);
 });
 
 Deno.test("every unit test file is loaded in exactly one isolate, and the one that checks loading in its own", async () => {
-  for (const part of UNIT_PARTS) {
+  for (const part of PARTS.unit) {
     const files = listTestFiles(part);
     const wanted = listFiles("tests").filter((file) =>
       /_test\.tsx?$/.test(file) && pathsOf(part, [file]) !== undefined
@@ -72,7 +60,7 @@ Deno.test("every unit test file is loaded in exactly one isolate, and the one th
     assert.equal(written.length, part.isolates);
     assert.deepEqual([...loaded, ...filesAlone(files)].toSorted(), files.toSorted());
   }
-  assert.deepEqual(filesAlone(listTestFiles(UNIT_PARTS[1] ?? PART)), ["tests/architecture_test.ts"]);
+  assert.deepEqual(filesAlone(listTestFiles(PARTS.unit[1] ?? PART)), ["tests/architecture_test.ts"]);
   assert.deepEqual(groupFiles(["a", "c", "b"], 2), [["a", "c"], ["b"]]);
   assert.deepEqual(groupFiles(["a"], 4), [["a"]]);
 });
@@ -90,12 +78,12 @@ Deno.test("the files that begin first are there", () => {
 
 Deno.test("arrange() puts every part into one lane, and leaves no lane or stage empty", () => {
   const parts = [
-    ...[...UNIT_PARTS, TOOLS_PART, ...clusterParts(["tests/cluster/a_test.ts"]), NODE_PART],
-    ...[...LONG_PARTS, LARGE_PART, NODE_LONG_PART],
+    ...[...PARTS.unit, PARTS.tools, ...clusterParts(["tests/cluster/a_test.ts"]), PARTS.node],
+    ...[...PARTS.long, PARTS.large, PARTS.nodeLong],
   ];
   assert.deepEqual(arrange(parts).flat(2).map(({ name }) => name).toSorted(), parts.map(({ name }) => name).toSorted());
-  assert.deepEqual(arrange([NODE_PART]), [[[NODE_PART]]]);
-  assert.deepEqual(arrange(LONG_PARTS), [[LONG_PARTS]]);
+  assert.deepEqual(arrange([PARTS.node]), [[[PARTS.node]]]);
+  assert.deepEqual(arrange(PARTS.long), [[PARTS.long]]);
   assert.deepEqual(arrange([]), []);
 });
 
@@ -158,7 +146,7 @@ Deno.test("filesToRunAgain() names the few files that failed beside servers, and
 
 Deno.test("no unit test needs a program that a machine with a shell may lack", () => {
   const needy = listFiles("tests").filter((file) =>
-    UNIT_PARTS.some((part) => pathsOf(part, [file]) !== undefined) &&
+    PARTS.unit.some((part) => pathsOf(part, [file]) !== undefined) &&
     /_test\.tsx?$/.test(file) &&
     /\bimport \{[^}]*\b(?:lacks|has)\b[^}]*\} from "[./]+support\/needs\.ts"/.test(Deno.readTextFileSync(file))
   );
@@ -203,7 +191,7 @@ Deno.test("tests are defined in the files that are run, so that a run names thos
 
 Deno.test("no unit test waits by the clock of the machine but those with a reason", () => {
   const waiting = listFiles("tests").filter((file) => {
-    if (!UNIT_PARTS.some((part) => pathsOf(part, [file]) !== undefined)) return false;
+    if (!PARTS.unit.some((part) => pathsOf(part, [file]) !== undefined)) return false;
     const text = Deno.readTextFileSync(file);
     return WAITS.some((wait) => text.includes(wait)) || file.endsWith("_test.ts") && text.includes(POLLS);
   });
