@@ -7,15 +7,7 @@ import { LIMITS } from "./limits.ts";
 import { type Reason, reasonOf, REASONS } from "./reasons.ts";
 import { judge, renderPage, type Verdict } from "./report.ts";
 import { ROWS } from "./rows.ts";
-import {
-  bedOf,
-  isProof,
-  parseRunRecord,
-  recordRun,
-  renderRunRecord,
-  type RunAbout,
-  type RunRecord,
-} from "./run_record.ts";
+import { bedOf, isProof, parseRunRecord, recordRun, renderRunRecord, type RunRecord } from "./run_record.ts";
 import { countSince } from "./since.ts";
 import { isFilled, listFiles, listTestNames, matchLiterals, PAGE, RECORD, stepsIn } from "./sources.ts";
 import { isAncestor } from "../support/git.ts";
@@ -141,7 +133,7 @@ Deno.test("parseClaim() reads single ids, ranges, bare numbers and lists", () =>
   assert.equal(different, "a seed counts for nothing");
 });
 
-const ABOUT: RunAbout = {
+const ABOUT = {
   ...{ commit: "0".repeat(40), isClean: true, date: "2026-01-01", machine: "2 cores", deno: "2.9.6" },
   ...{ repeated: ["tests/a_test.ts"], skipped: [] },
 };

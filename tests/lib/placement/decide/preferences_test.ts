@@ -9,13 +9,11 @@ import {
   applied,
   ARCH,
   ARM64,
+  endOf,
   type Json,
   make,
-  mark,
   PPC64LE,
-  preferredOf,
   released,
-  requiredOf,
   type Row,
   rows,
   S390X,
@@ -41,7 +39,7 @@ function planOf(given: Given): PreferencePlan {
 
 function preferredAfter(given: Given): unknown {
   const raw = rawOf(given);
-  return preferredOf(applied(raw, affinityOperations(make.view(raw), { preferred: planOf(given).terms })));
+  return endOf(applied(raw, affinityOperations(make.view(raw), { preferred: planOf(given).terms }))).preferred;
 }
 
 function prefers(id: string, given: Given, expected: readonly Json[]): Row {
@@ -166,13 +164,13 @@ Deno.test("PM-38 decide() keeps an empty list of preferred terms when the config
   const raw = make.gatedPod({ affinity: make.nodeAffinity(undefined, []) });
   const facts = make.facts(raw, { configs: make.configs(make.clusterConfig({ enabled: true })) });
   const after = released(raw, facts).after;
-  assert.deepEqual(preferredOf(after), []);
-  assert.deepEqual(requiredOf(after), [make.term([ARCH, AMD64, ARM64])]);
+  assert.deepEqual(endOf(after).preferred, []);
+  assert.deepEqual(endOf(after).required, [make.term([ARCH, AMD64, ARM64])]);
 });
 
 Deno.test("PM-112 planPreferences() does not repeat an identical audit entry", () => {
   const audit = "amd64:50:ClusterPodPlacementConfig";
-  const pod = make.view(make.pod({}, { annotations: { [mark("preferred-affinity-sources")]: audit } }));
+  const pod = make.view(make.pod({}, { annotations: { "multiarch.openshift.io/preferred-affinity-sources": audit } }));
   const sources = scoringSources({ cluster: clusterOf({ amd64: 50 }), namespace: [] });
   assert.equal(planPreferences(pod, sources, "audited").audit, audit);
 });
@@ -188,5 +186,5 @@ Deno.test("DV-70 decide() prefers an architecture that the image lacks", () => {
   const raw = make.gatedPod({ containers: [{ name: "c", image: "single-amd64" }] });
   const facts = make.facts(raw, { configs: R });
   const after = released(raw, facts).after;
-  assert.deepEqual(preferredOf(after), [prefer(ARM64, 50)]);
+  assert.deepEqual(endOf(after).preferred, [prefer(ARM64, 50)]);
 });

@@ -16,25 +16,7 @@ import { reportsOf } from "../../../../lib/placement/decide/report/reports.ts";
 import type { PlacementConfigs, PlacementSettings } from "../../../../lib/placement/decide/config/types.ts";
 import { makeSettings } from "../../../support/placement_settings.ts";
 import type { PlacementFacts } from "../../../../lib/placement/decide/types.ts";
-import {
-  admitted,
-  annotationsOf,
-  applied,
-  ARCH,
-  at,
-  configs,
-  type FactChanges,
-  factsOf as gatheredFacts,
-  gatesOf,
-  type Json,
-  labelsOf,
-  make,
-  PREFERRED,
-  preferredOf,
-  released,
-  REQUIRED,
-  requiredOf,
-} from "./make.ts";
+import { admitted, applied, ARCH, at, endOf, type FactChanges, type Json, make, released } from "./make.ts";
 
 const ARCHITECTURES = ["amd64", "arm64", "ppc64le", "s390x", "riscv64"];
 const RUNS = { numRuns: 300 };
@@ -62,9 +44,9 @@ const requiredTerm = fc.record({
 }, { requiredKeys: [] });
 const preferredTerm = fc.record({ weight: fc.integer({ min: 1, max: 100 }), preference: requiredTerm });
 const nodeAffinity = fc.record({
-  [REQUIRED]: fc.record({ nodeSelectorTerms: fc.array(requiredTerm, { minLength: 1, maxLength: 4 }) }),
-  [PREFERRED]: fc.array(preferredTerm, { maxLength: 3 }),
-}, { requiredKeys: [] });
+  required: fc.array(requiredTerm, { minLength: 1, maxLength: 4 }),
+  preferred: fc.array(preferredTerm, { maxLength: 3 }),
+}, { requiredKeys: [] }).map(({ required, preferred }) => make.nodeAffinity(required, preferred).nodeAffinity);
 const image = fc.constantFrom("a", "b", "registry.example.com:5000/team/app@sha256:" + "f".repeat(64));
 const container = fc.record({
   name: fc.string(),
@@ -143,7 +125,7 @@ const someConfigs: fc.Arbitrary<PlacementConfigs> = fc.record({
   fallback: fc.option(architecture, { nil: undefined }),
   own: fc.array(weights, { maxLength: 3 }),
 }).map(({ scoring, enabled, fallback, own }) =>
-  configs(
+  make.configs(
     make.clusterConfig({ platforms: scoring, enabled, ...(fallback ? { fallback } : {}) }),
     ...own.map((platforms, priority) => make.namespaceConfig(`p${priority}`, { priority, platforms })),
   )
@@ -173,7 +155,7 @@ function admit(scene: Scene, known: readonly InspectedImage[] | undefined): Json
 
 function factsOf(raw: Json, { configs, settings, images }: Scene, changes: FactChanges = {}): PlacementFacts {
   const counts = { gateAgeMs: 60_000, failedAttempts: 3, permanentFailures: 1 };
-  return gatheredFacts(raw, { configs, settings, images, ...counts, ...changes });
+  return make.facts(raw, { configs, settings, images, ...counts, ...changes });
 }
 
 function settle(raw: Json, scene: Scene): Json {
@@ -182,8 +164,8 @@ function settle(raw: Json, scene: Scene): Json {
 
 /** Whether every old OR-term stands in its place, its expressions a prefix of what is there now. */
 function assertNarrowed(before: Json, after: Json): void {
-  const old = requiredOf(before) as readonly JsonObject[] | undefined;
-  const now = requiredOf(after) as readonly JsonObject[] | undefined;
+  const old = endOf(before).required as readonly JsonObject[] | undefined;
+  const now = endOf(after).required as readonly JsonObject[] | undefined;
   if (old === undefined) return;
   assert.equal(now?.length, old.length, "no term comes or goes");
   old.forEach((term, index) => {
@@ -194,8 +176,8 @@ function assertNarrowed(before: Json, after: Json): void {
     if (isEmptyTerm(term)) assert.deepEqual(narrowed, term, "an empty term stays empty");
     assert.deepEqual({ ...narrowed, matchExpressions: 0 }, { ...term, matchExpressions: 0 }, "other members stay");
   });
-  const preferred = (preferredOf(before) ?? []) as readonly unknown[];
-  assert.deepEqual(((preferredOf(after) ?? []) as readonly unknown[]).slice(0, preferred.length), preferred);
+  const preferred = (endOf(before).preferred ?? []) as readonly unknown[];
+  assert.deepEqual(((endOf(after).preferred ?? []) as readonly unknown[]).slice(0, preferred.length), preferred);
 }
 
 /** What is left of a pod when everything that Archway may write is taken away. */
@@ -218,7 +200,7 @@ function withoutOurs(raw: Json): Json {
 }
 
 function foreignGates(raw: Json): readonly string[] {
-  return gatesOf(raw).filter((name) => name !== SCHEDULING_GATE);
+  return endOf(raw).gates.filter((name) => name !== SCHEDULING_GATE);
 }
 
 /** Asserts it of scenes, whose images are known at admission or not. */
@@ -268,7 +250,7 @@ Deno.test("invariant 1: past the deadline every decision takes the gate off", ()
       const gated = admit(scene, undefined);
       const facts = factsOf(gated, scene, { failedAttempts });
       assert.notEqual(decide(facts).kind, "retry");
-      assert.ok(!gatesOf(applied(gated, releasePatch(facts.pod, decide(facts)))).includes(SCHEDULING_GATE));
+      assert.ok(!endOf(applied(gated, releasePatch(facts.pod, decide(facts)))).gates.includes(SCHEDULING_GATE));
     }),
     RUNS,
   );
@@ -314,10 +296,10 @@ holds("reports and records stay small, and labels are ours or the user's", (scen
   const all = reportsOf(facts.pod, { kind: "applied", decision });
   assert.ok(all.length <= 3 && all.every(({ message }) => [...message].length <= 1_024));
   const settled = settle(gated, scene);
-  const record = String(annotationsOf(settled)["archway.dev/decision"] ?? "");
+  const record = String(endOf(settled).annotations["archway.dev/decision"] ?? "");
   assert.ok(new TextEncoder().encode(record).length <= RECORD_MAX_BYTES);
-  for (const name of Object.keys(labelsOf(settled))) {
-    assert.ok(name.startsWith("multiarch.openshift.io/") || name in labelsOf(scene.raw), name);
+  for (const name of Object.keys(endOf(settled).labels)) {
+    assert.ok(name.startsWith("multiarch.openshift.io/") || name in endOf(scene.raw).labels, name);
   }
 });
 
