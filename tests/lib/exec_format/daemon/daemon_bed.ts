@@ -27,17 +27,16 @@ export function pathTo(uid: string, id: string): readonly string[] {
   return ["kubepods", "besteffort", `pod${uid}`, id];
 }
 
-export function pod(name: string, { uid = UID, node = NODE, ...more }: {
-  readonly uid?: string;
-  readonly node?: string;
-  readonly annotations?: Readonly<Record<string, string>>;
-  readonly containerID?: string;
-} = {}): KubeObject {
-  const { annotations = {}, containerID } = more;
+const BARE: Readonly<Record<string, string>> = {};
+
+export function pod(
+  name: string,
+  { uid = UID, node = NODE, annotations = BARE, containerID = "" } = {},
+): KubeObject {
   return {
     metadata: { namespace: "team", name, uid, annotations },
     spec: { nodeName: node },
-    status: { containerStatuses: containerID === undefined ? [] : [{ containerID }] },
+    status: { containerStatuses: containerID === "" ? [] : [{ containerID }] },
   };
 }
 

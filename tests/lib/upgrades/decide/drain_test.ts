@@ -61,11 +61,7 @@ function gathered(budgets: readonly KubeObject[], maxBytes?: number): DrainBudge
 
 function judged(
   pods: readonly KubeObject[],
-  { node = "n", budgets = gathered([]), ignoredNamespaces = [] }: {
-    readonly node?: string;
-    readonly budgets?: DrainBudgets;
-    readonly ignoredNamespaces?: readonly RegExp[];
-  } = {},
+  { node = "n", budgets = gathered([]), ignoredNamespaces = POLICY.ignoredNamespaces } = {},
 ): readonly DrainPod[] {
   return pods.flatMap((one) => parseDrainPod(one, { node, budgets, ignoredNamespaces }) ?? []);
 }

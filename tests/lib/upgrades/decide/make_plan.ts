@@ -287,12 +287,7 @@ export function reconcileAbsent(
 }
 
 export function reconcileOnce(
-  { plan = makePlan(), clusterVersion = makeCluster(), config = makeConfig(), nowMs = NOW_MS }: {
-    readonly plan?: UpgradeConfig;
-    readonly clusterVersion?: ClusterVersion;
-    readonly config?: OperatorConfig;
-    readonly nowMs?: number;
-  },
+  { plan = makePlan(), clusterVersion = makeCluster(), config = makeConfig(), nowMs = NOW_MS } = {},
   driver: Driver = {},
 ): Driven<ReconcileEnd> {
   const known = { plan: seen(plan), clusterVersion: seen(clusterVersion), nowMs } as const;

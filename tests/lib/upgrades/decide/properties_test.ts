@@ -3,23 +3,9 @@ import fc from "fast-check";
 import type { Effect } from "../../../../lib/upgrades/decide/types/effects.ts";
 import type { Reading } from "../../../../lib/upgrades/decide/types/observed.ts";
 import type { History, UpgradeSpec } from "../../../../lib/upgrades/decide/types/plan.ts";
-import { CAPACITY, FROM, makeSpec, MINUTE, START_MS } from "./make_plan.ts";
+import { CAPACITY, FROM, makeObservations, makeSpec, MINUTE, START_MS } from "./make_plan.ts";
 import { type Fault, GOALS, Model } from "./model.ts";
 
-const READINGS: readonly Reading[] = [
-  "silences",
-  "pools",
-  "buildingPools",
-  "osImages",
-  "capacity",
-  "capacityLeft",
-  "health",
-  "healthAfter",
-  "payload",
-  "smoke",
-  "clusterOperators",
-  "policy",
-];
 const KINDS: readonly Effect["kind"][] = [
   "notify",
   "patchClusterVersion",
@@ -30,6 +16,9 @@ const KINDS: readonly Effect["kind"][] = [
   "createSmokeMachine",
   "setMetric",
 ];
+
+const isReading = (name: string): name is Reading => name in makeObservations();
+const READINGS = Object.keys(makeObservations()).filter(isReading);
 
 const fault: fc.Arbitrary<Fault> = fc.record({
   cutAt: fc.option(fc.nat(12), { nil: undefined, freq: 4 }),
