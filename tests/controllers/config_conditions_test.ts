@@ -7,18 +7,11 @@ import { FakeClock } from "../support/fake_clock.ts";
 import { type MemoryCall, MemoryCluster, refusing } from "../support/memory_kube_api.ts";
 import { clusterConfig, conditionOf } from "./taints/make.ts";
 
-interface Written {
-  readonly outcome: "there" | "absent" | "failed";
-  readonly calls: readonly string[];
-}
-
-async function write(
+const write = async (
   cluster: MemoryCluster,
-  { before = () => {}, signal = new AbortController().signal }: {
-    readonly before?: (call: MemoryCall) => void;
-    readonly signal?: AbortSignal;
-  } = {},
-): Promise<Written> {
+  before: (call: MemoryCall) => void = () => {},
+  { signal } = new AbortController(),
+) => {
   const calls: string[] = [];
   const api = cluster.client((call) => {
     calls.push(call.verb);
@@ -31,7 +24,7 @@ async function write(
     (earlier) => renderTaintCondition(condition, earlier),
   );
   return { outcome, calls };
-}
+};
 
 Deno.test("writeConfigConditions() writes a condition once, and only reads where it is already", async () => {
   const cluster = new MemoryCluster();
@@ -49,8 +42,9 @@ Deno.test("writeConfigConditions() fails without throwing when the API server re
   const cluster = new MemoryCluster();
   cluster.put(Resource.clusterConfigs, clusterConfig());
   const before = refusing(409, ({ verb }) => verb === "patch");
-  assert.equal((await write(cluster, { before })).outcome, "failed");
-  const signal = AbortSignal.abort();
-  assert.equal((await write(cluster, { before: () => signal.throwIfAborted(), signal })).outcome, "failed");
+  assert.equal((await write(cluster, before)).outcome, "failed");
+  const stop = new AbortController();
+  stop.abort();
+  assert.equal((await write(cluster, () => stop.signal.throwIfAborted(), stop)).outcome, "failed");
   assert.equal(conditionOf(cluster), "");
 });

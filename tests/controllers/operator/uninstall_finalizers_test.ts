@@ -7,7 +7,7 @@ import { ApiError } from "../../../lib/k8s/errors.ts";
 import { type KubeObject, Resource, type ResourceTarget, type ResourceType } from "../../../lib/k8s/types.ts";
 import { Installation, UNINSTALL_FINALIZER } from "../../../lib/names.ts";
 import { exchanging } from "../../support/cluster_api.ts";
-import { CONFIG, deleteConfig, NAMESPACE, openBench, type OperatorBench } from "./make.ts";
+import { CONFIG, deleteConfig, NAMESPACE, openBench } from "./make.ts";
 
 const RBAC = "rbac.authorization.k8s.io/v1";
 const ACCOUNT = { namespace: NAMESPACE, name: Installation.serviceAccount };
@@ -54,11 +54,7 @@ function unwell(): ApiError {
   return new ApiError("Cannot answer now.", { status: 500 });
 }
 
-interface HeldBench extends OperatorBench {
-  readonly failures: Failures;
-}
-
-async function openHeld(overrides: Partial<OperatorDeps> = {}): Promise<HeldBench> {
+const openHeld = async (overrides: Partial<OperatorDeps> = {}) => {
   const failures = { reads: 0, writes: 0 };
   const bench = await openBench((plain) => {
     const api = failing(plain, failures);
@@ -71,7 +67,8 @@ async function openHeld(overrides: Partial<OperatorDeps> = {}): Promise<HeldBenc
   }
   await bench.createConfig();
   return { ...bench, failures };
-}
+};
+type HeldBench = Awaited<ReturnType<typeof openHeld>>;
 
 async function findHeld({ find }: HeldBench): Promise<readonly (KubeObject | undefined)[]> {
   return await Promise.all(HELD.map(([type, target]) => find(type, target)));

@@ -1,22 +1,15 @@
 import assert from "node:assert/strict";
-import { openTaints, type TaintsController } from "../../../controllers/taints/controller.ts";
+import { openTaints } from "../../../controllers/taints/controller.ts";
 import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
 import { silentLogger } from "../../../lib/log.ts";
 import type { ConfigPresence } from "../../../lib/operator/decide/gating_health.ts";
 import { openRateLimiter } from "../../../lib/k8s/rate_limiter.ts";
 import { ours, rawDaemonSet, rawNode, rawTaintPod, RULE } from "../../lib/taints/decide/make.ts";
-import { furnish, openScene, runFor, type Scene, whileRunning } from "../make.ts";
+import { furnish, openScene, runFor, whileRunning } from "../make.ts";
 import { type MemoryCall, refusing } from "../../support/memory_kube_api.ts";
 import { clusterConfig, conditionOf, taintLine, toleratedBy } from "./make.ts";
 
-interface Bed extends Scene {
-  readonly controller: TaintsController;
-  readonly writes: string[];
-  presence: ConfigPresence;
-  setPresence(presence: ConfigPresence): void;
-}
-
-function openBed(objects: readonly KubeObject[], before: (call: MemoryCall) => void = () => {}): Bed {
+const openBed = (objects: readonly KubeObject[], before: (call: MemoryCall) => void = () => {}) => {
   const scene = openScene(...objects);
   const { cluster, clock, events } = scene;
   const writes: string[] = [];
@@ -27,11 +20,11 @@ function openBed(objects: readonly KubeObject[], before: (call: MemoryCall) => v
       writes.push(`${call.plural} ${call.name}`);
     }
   });
-  const setPresence = (presence: ConfigPresence): void => {
-    bed.presence = presence;
+  let presence: ConfigPresence = "present";
+  const setPresence = (next: ConfigPresence): void => {
+    presence = next;
     for (const listener of listeners) listener();
   };
-  const bed: Omit<Bed, "controller"> = { ...scene, writes, presence: "present", setPresence };
   const controller = openTaints({
     api,
     events,
@@ -40,11 +33,11 @@ function openBed(objects: readonly KubeObject[], before: (call: MemoryCall) => v
     log: silentLogger,
     rule: RULE,
     limiter: openRateLimiter(clock),
-    presence: () => bed.presence,
+    presence: () => presence,
     onPresence: (listener) => void listeners.push(listener),
   });
-  return Object.assign(bed, { controller });
-}
+  return { ...scene, writes, setPresence, controller };
+};
 
 Deno.test("openTaints() gives running and pending pods their tolerations before it taints the first node, and reports it", async () => {
   const bed = openBed([

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
-import { setImmediate } from "node:timers";
 import { openSiblingConfigs } from "../../../../lib/operator/cluster/sibling_configs.ts";
 import type { ReadApi } from "../../../../lib/k8s/api.ts";
 import type { KubeList } from "../../../../lib/k8s/types.ts";
 import { parseNamespaceConfig } from "../../../../lib/placement/decide/config/config.ts";
 import type { NamespaceConfig } from "../../../../lib/placement/decide/config/types.ts";
+import { turn } from "../../../support/until.ts";
 
 const MIB = 1024 * 1024;
 const signal = new AbortController().signal;
@@ -42,10 +42,8 @@ const openBench = ({ seen }: { readonly seen: readonly NamespaceConfig[] | undef
   return { lists, asked, api, siblings: openSiblingConfigs({ api, configs, signal }) };
 };
 
-const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
-
 async function answerNext({ lists }: ReturnType<typeof openBench>, page: Partial<KubeList>): Promise<void> {
-  await settle();
+  await turn();
   const answer = lists.shift();
   assert.ok(answer !== undefined, "a list was asked for");
   answer({ items: [], resourceVersion: "1", ...page });
@@ -83,9 +81,9 @@ Deno.test("SiblingConfigs.read() rejects when there is too much to read and noth
 Deno.test("SiblingConfigs.read() needs at most two reads for any number of calls at a time, none from before its call", async () => {
   const bench = openBench();
   const first = bench.siblings.read("team");
-  await settle();
+  await turn();
   const later = Array.from({ length: 50 }, () => bench.siblings.read("team"));
-  await settle();
+  await turn();
   assert.equal(bench.asked.length, 1);
   await answerNext(bench, { items: [] });
   assert.deepEqual(await first, []);
@@ -97,7 +95,7 @@ Deno.test("SiblingConfigs.read() needs at most two reads for any number of calls
 Deno.test("SiblingConfigs.read() reads again after a failure, and two namespaces at a time", async () => {
   const bench = openBench();
   const all = ["a", "b", "c"].map((namespace) => bench.siblings.read(namespace));
-  await settle();
+  await turn();
   assert.equal(bench.asked.length, 2);
   for (let at = 0; at < 3; at++) await answerNext(bench, {});
   assert.deepEqual(await Promise.all(all), [[], [], []]);
