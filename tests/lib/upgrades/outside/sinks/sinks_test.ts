@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { systemClock } from "../../../../../lib/clock.ts";
-import { openLogger, silentLogger } from "../../../../../lib/log.ts";
+import { silentLogger } from "../../../../../lib/log.ts";
 import { listenPlain } from "../../../../../playground/listen.ts";
 import type { Notification } from "../../../../../lib/upgrades/decide/types/effects.ts";
 import type { NotificationState } from "../../../../../lib/upgrades/decide/types/plan.ts";
@@ -13,6 +13,7 @@ import {
   openWebhookSink,
 } from "../../../../../lib/upgrades/outside/sinks/sink.ts";
 import { openOcmStateSink, openServiceLogSink } from "../../../../../lib/upgrades/outside/sinks/ocm_sinks.ts";
+import { keepLog } from "../../../../support/logs.ts";
 import { MemoryCluster, refusing } from "../../../../support/memory_kube_api.ts";
 import { makePlan } from "../../decide/make_plan.ts";
 import { addPolicy, clusterId, EXTERNAL_ID, startOcm } from "../ocm_double.ts";
@@ -109,13 +110,10 @@ Deno.test("N-017 an event is made once for a notification, whichever replica sen
 });
 
 Deno.test("M-361 the log sink writes one line and never fails", async () => {
-  const lines: string[] = [];
-  using stack = new DisposableStack();
-  const log = openLogger({ level: "info", write: (line) => void lines.push(line) });
-  stack.defer(() => log.close());
+  const log = keepLog();
   await openLogSink(log).send(STARTED, SENDING);
-  assert.equal(lines.length, 1);
-  assert.match(lines[0] ?? "", /StateStarted/);
+  assert.deepEqual(log.lines.map(({ level }) => level), ["info"]);
+  assert.match(JSON.stringify(log.lines), /StateStarted/);
   await openLogSink(silentLogger).send(STARTED, SENDING);
 });
 
