@@ -50,9 +50,7 @@ Deno.test("leaderAbility() is unable after ten seconds without a list", async ()
 
 Deno.test("leaderAbility() is unable ten seconds after the right to patch pods went, until a patch is taken", () =>
   whileWatched(async ({ cluster, clock }, controller) => {
-    cluster.beforePatch = () => {
-      throw FORBIDDEN;
-    };
+    cluster.beforePatch = () => Promise.reject(FORBIDDEN);
     cluster.put(Resource.pods, gated("web"));
     await clock.advance(5_000);
     assert.deepEqual(controller.leaderAbility(), { kind: "unproven" });
@@ -83,9 +81,7 @@ Deno.test("leaderAbility() stays unable while the API server takes twenty second
 
 Deno.test("leaderAbility() stays able while a policy denies every patch of one namespace's pods", () =>
   whileWatched(async ({ cluster, clock }, controller) => {
-    cluster.beforePatch = () => {
-      throw DENIED;
-    };
+    cluster.beforePatch = () => Promise.reject(DENIED);
     for (const name of ["a", "b", "c"]) cluster.put(Resource.pods, gated(name));
     await clock.advance(60_000);
     assert.deepEqual(controller.leaderAbility(), { kind: "able" });
@@ -93,9 +89,8 @@ Deno.test("leaderAbility() stays able while a policy denies every patch of one n
 
 Deno.test("leaderAbility() stays able while pods of many namespaces are refused with words of other faults", () =>
   whileWatched(async ({ cluster, clock }, controller) => {
-    cluster.beforePatch = () => {
-      throw new ApiError('"failed calling webhook" and "cannot patch resource "pods"" are in a name', { status: 422 });
-    };
+    const words = '"failed calling webhook" and "cannot patch resource "pods"" are in a name';
+    cluster.beforePatch = () => Promise.reject(new ApiError(words, { status: 422 }));
     const pod = gated("web");
     for (const namespace of ["shop", "bank"]) {
       cluster.put(Resource.pods, { ...pod, metadata: { ...pod.metadata, namespace } });

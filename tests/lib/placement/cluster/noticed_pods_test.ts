@@ -147,13 +147,6 @@ Deno.test("Q-04 Q-06 late() warns of a native image that comes beside Wasm, whic
   assert.equal(await exchange("wasm", "single-amd64"), 1);
 });
 
-interface PinCase {
-  readonly what: string;
-  readonly images: readonly string[];
-  readonly spec: JsonObject;
-  readonly says?: RegExp;
-}
-
 function required(operator: string, ...values: readonly string[]): JsonObject {
   return { affinity: nodeAffinity([{ matchExpressions: [{ key: "kubernetes.io/arch", operator, values }] }]) };
 }
@@ -164,52 +157,36 @@ const MANY_VALUES = ["arm64", ...Array.from({ length: 2_000 }, (_, n) => `arch-$
 
 const LACKING = /of \{arm64\}.*single-amd64 has \{amd64\}/;
 
-const PIN_CASES: readonly PinCase[] = [
-  { what: "an image that has the pin", images: ["multi"], spec: ARM64 },
-  { what: "an image that lacks it", images: ["single-amd64"], spec: ARM64, says: LACKING },
-  {
-    what: "one image of two that lacks it",
-    images: ["multi", "single-amd64"],
-    spec: ARM64,
-    says: /and single-amd64 has/,
-  },
-  {
-    what: "images that share nothing, one of which lacks it",
-    images: ["single-arm64", "single-amd64"],
-    spec: ARM64,
-    says: /and single-amd64 has \{amd64\}/,
-  },
-  { what: "terms that no pod needs", images: ["single-amd64"], spec: required("In", ...MANY_VALUES) },
-  {
-    what: "an affinity",
-    images: ["single-amd64"],
-    spec: required("In", "s390x", "arm64"),
-    says: /of \{arm64, s390x\}/,
-  },
-  {
-    what: "an image that lacks what the label of old pins",
-    images: ["single-amd64"],
-    spec: { nodeSelector: { "beta.kubernetes.io/arch": "arm64" } },
-    says: LACKING,
-  },
-  {
-    what: "an image that lacks an architecture of which little is known",
-    images: ["single-amd64"],
-    spec: { nodeSelector: { "kubernetes.io/arch": "riscv64" } },
-    says: /of \{riscv64\}.*single-amd64 has \{amd64\}/,
-  },
-  { what: "an image that has it", images: ["exotic"], spec: { nodeSelector: { "kubernetes.io/arch": "riscv64" } } },
-  { what: "a pod that names no architecture", images: ["single-amd64"], spec: { nodeSelector: { disk: "fast" } } },
-  {
-    what: "a pod whose RuntimeClass runs it elsewhere",
-    images: ["single-amd64"],
-    spec: { ...ARM64, runtimeClassName: "elsewhere" },
-  },
-  { what: "an affinity that leaves its architecture", images: ["single-amd64"], spec: required("NotIn", "arm64") },
-  { what: "an image that cannot be inspected", images: ["no-such-image"], spec: ARM64 },
+const RISCV64 = { nodeSelector: { "kubernetes.io/arch": "riscv64" } };
+const BY_LABEL_OF_OLD = { nodeSelector: { "beta.kubernetes.io/arch": "arm64" } };
+
+const PIN_CASES: readonly (readonly [what: string, images: readonly string[], spec: JsonObject, says?: RegExp])[] = [
+  ["an image that has the pin", ["multi"], ARM64],
+  ["an image that lacks it", ["single-amd64"], ARM64, LACKING],
+  ["one image of two that lacks it", ["multi", "single-amd64"], ARM64, /and single-amd64 has/],
+  [
+    "images that share nothing, one of which lacks it",
+    ["single-arm64", "single-amd64"],
+    ARM64,
+    /and single-amd64 has \{amd64\}/,
+  ],
+  ["terms that no pod needs", ["single-amd64"], required("In", ...MANY_VALUES)],
+  ["an affinity", ["single-amd64"], required("In", "s390x", "arm64"), /of \{arm64, s390x\}/],
+  ["an image that lacks what the label of old pins", ["single-amd64"], BY_LABEL_OF_OLD, LACKING],
+  [
+    "an image that lacks an architecture of which little is known",
+    ["single-amd64"],
+    RISCV64,
+    /of \{riscv64\}.*single-amd64 has \{amd64\}/,
+  ],
+  ["an image that has it", ["exotic"], RISCV64],
+  ["a pod that names no architecture", ["single-amd64"], { nodeSelector: { disk: "fast" } }],
+  ["a pod whose RuntimeClass runs it elsewhere", ["single-amd64"], { ...ARM64, runtimeClassName: "elsewhere" }],
+  ["an affinity that leaves its architecture", ["single-amd64"], required("NotIn", "arm64")],
+  ["an image that cannot be inspected", ["no-such-image"], ARM64],
 ];
 
-for (const { what, images, spec, says } of PIN_CASES) {
+for (const [what, images, spec, says] of PIN_CASES) {
   Deno.test(`Q-01 pinned() ${says === undefined ? "says nothing of" : "warns of"} ${what}`, async () => {
     const scene = openScene();
     const settingsOf = () => makeSettings({ runtimeClasses: { elsewhere: { kind: "skip" } } });
