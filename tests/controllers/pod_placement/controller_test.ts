@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { ApiError } from "../../../lib/k8s/errors.ts";
 import { Resource } from "../../../lib/k8s/types.ts";
 import { SCHEDULING_GATE } from "../../../lib/names.ts";
-import { AMD64, ARCH, cluster, configs, endOf, mark, term } from "../../lib/placement/decide/make.ts";
+import { AMD64, ARCH, cluster, configs, mark, term } from "../../lib/placement/decide/make.ts";
 import { answering, openScene, runFor, whileRunning } from "../make.ts";
 import { noAnswer } from "../../support/until.ts";
-import { controllerOf, gated, podOf, reasonsOf } from "./make.ts";
+import { controllerOf, gated, podOf, reasonsOf, webOf } from "./make.ts";
 
 const REMOVED = "ArchAwareSchedGateRemovalSuccess";
 const SET = "ArchAwarePredicateSet";
@@ -26,7 +26,7 @@ Deno.test("PodPlacement releases a gated pod by one patch and reports it in thre
   await whileRunning(scene, controller, async () => {
     await scene.clock.advance(100);
     assert.equal(scene.cluster.patches.length, 1);
-    assert.deepEqual(endOf(podOf(scene, "web")).required, [term([ARCH, AMD64, "arm64"])]);
+    assert.deepEqual(webOf(scene).required, [term([ARCH, AMD64, "arm64"])]);
     assert.deepEqual(scene.recorded.map(({ slot, reason }) => `${slot} ${reason}`), [
       `1 ${ADDED}`,
       `3 ${SET}`,
@@ -47,7 +47,7 @@ Deno.test("PodPlacement that leads again places at once the pods whose inspectio
   await runFor(scene, controller, 100);
   isFirstTerm = false;
   await runFor(scene, controller, 100);
-  assert.deepEqual(endOf(podOf(scene, "web")).required, [term([ARCH, AMD64, "arm64"])]);
+  assert.deepEqual(webOf(scene).required, [term([ARCH, AMD64, "arm64"])]);
   assert.equal(scene.recorded.filter(({ reason }) => reason === ADDED).length, 1);
 });
 
@@ -65,7 +65,7 @@ Deno.test("PodPlacement decides again when a container is changed at the moment 
   const scene = openScene(gated("web"));
   scene.cluster.beforePatch = once(() => scene.cluster.put(Resource.pods, gated("web", { image: "single-arm64" })));
   await runFor(scene, controllerOf(scene), 100);
-  assert.deepEqual(endOf(podOf(scene, "web")).required, [term([ARCH, "arm64"])]);
+  assert.deepEqual(webOf(scene).required, [term([ARCH, "arm64"])]);
   assert.equal(scene.cluster.patches.length, 1);
 });
 
@@ -81,7 +81,7 @@ Deno.test("PodPlacement leaves a pod alone whose gate others lifted and that the
 Deno.test("PodPlacement keeps foreign gates and waits for no replica", async () => {
   const scene = openScene(gated("web", { gates: ["kueue.x-k8s.io/admission", SCHEDULING_GATE, "example.com/x"] }));
   await runFor(scene, controllerOf(scene), 100);
-  assert.deepEqual(endOf(podOf(scene, "web")).gates, ["kueue.x-k8s.io/admission", "example.com/x"]);
+  assert.deepEqual(webOf(scene).gates, ["kueue.x-k8s.io/admission", "example.com/x"]);
   assert.match(scene.recorded.at(-1)?.message ?? "", /Still held by kueue.x-k8s.io\/admission, example.com\/x/);
 });
 
@@ -91,8 +91,8 @@ Deno.test("PodPlacement releases the pod bare, with a Warning, when the server r
     throw new ApiError("affinity is forbidden", { status: 422, hasCauses: true });
   });
   await runFor(scene, controllerOf(scene), 100);
-  assert.deepEqual(endOf(podOf(scene, "web")).gates, []);
-  assert.equal(endOf(podOf(scene, "web")).required, undefined);
+  assert.deepEqual(webOf(scene).gates, []);
+  assert.equal(webOf(scene).required, undefined);
   const warning = scene.recorded.find(({ type }) => type === "Warning");
   assert.deepEqual([warning?.reason, warning?.critical], ["ArchAwareSchedGateRemovalFailed", true]);
   assert.match(warning?.message ?? "", /affinity is forbidden/);
@@ -107,8 +107,8 @@ Deno.test("PodPlacement releases a pod whose guarded texts have the characters t
   const containers = [{ name: "c", image: "multi" }, { name: "d", image: "<registry>/app:v1" }];
   const scene = openScene({ ...pod, spec: { ...Object(pod["spec"]), containers, affinity: { nodeAffinity } } });
   await runFor(scene, controllerOf(scene, configs(cluster({ fallback: AMD64 }))), 61_000);
-  assert.deepEqual(endOf(podOf(scene, "web")).gates, []);
-  assert.deepEqual(endOf(podOf(scene, "web")).required, [term([ARCH, AMD64])]);
+  assert.deepEqual(webOf(scene).gates, []);
+  assert.deepEqual(webOf(scene).required, [term([ARCH, AMD64])]);
 });
 
 Deno.test("PodPlacement goes on until the server takes the patch", async () => {
@@ -118,7 +118,7 @@ Deno.test("PodPlacement goes on until the server takes the patch", async () => {
     if (refusals-- > 0) throw new ApiError("away", { status: 0 });
   };
   await runFor(scene, controllerOf(scene), 20_000);
-  assert.deepEqual(endOf(podOf(scene, "web")).gates, []);
+  assert.deepEqual(webOf(scene).gates, []);
   assert.deepEqual(reasonsOf(scene), [ADDED, SET, REMOVED]);
 });
 
@@ -126,12 +126,12 @@ Deno.test("PodPlacement falls back within the longest gate age, also when anothe
   const scene = openScene(gated("web", { image: "broken" }));
   const config = configs(cluster({ fallback: AMD64 }));
   await runFor(scene, controllerOf(scene, config), 40_000);
-  assert.deepEqual(endOf(podOf(scene, "web")).gates, [SCHEDULING_GATE]);
-  assert.match(String(endOf(podOf(scene, "web")).labels[mark("image-inspect-error-count")]), /^[1-4]$/);
+  assert.deepEqual(webOf(scene).gates, [SCHEDULING_GATE]);
+  assert.match(String(webOf(scene).labels[mark("image-inspect-error-count")]), /^[1-4]$/);
   await runFor(scene, controllerOf(scene, config), 20_000);
-  assert.deepEqual(endOf(podOf(scene, "web")).gates, []);
-  assert.equal(endOf(podOf(scene, "web")).labels[mark("fallback-arch")], AMD64);
-  assert.match(String(endOf(podOf(scene, "web")).annotations["archway.dev/decision"]), /"d":"fallback"/);
+  assert.deepEqual(webOf(scene).gates, []);
+  assert.equal(webOf(scene).labels[mark("fallback-arch")], AMD64);
+  assert.match(String(webOf(scene).annotations["archway.dev/decision"]), /"d":"fallback"/);
   const last = scene.recorded.slice(-3).map(({ slot, reason }) => `${slot} ${reason}`);
   assert.deepEqual(last, ["2 ArchAwareInspectionError", "3 ArchAwareFallbackPredicateSet", `1 ${REMOVED}`]);
 });
@@ -144,7 +144,7 @@ Deno.test("PodPlacement says why an image could not be inspected before its regi
     (request, signal) => attempts++ === 0 ? scene.images.inspect(request, signal) : noAnswer(signal),
   );
   await runFor(scene, controllerOf(silent), 61_000);
-  assert.deepEqual(endOf(podOf(scene, "web")).gates, []);
+  assert.deepEqual(webOf(scene).gates, []);
   assert.match(JSON.stringify(scene.recorded), /no answer within the longest gate age of 1m; before: .*broken/);
 });
 
@@ -162,9 +162,9 @@ Deno.test("PodPlacement tries a pod again that waited out its time while nobody 
   await scene.clock.advance(120_000);
   await whileRunning(scene, controllerOf(scene), async () => {
     await scene.clock.advance(1_000);
-    assert.deepEqual(endOf(podOf(scene, "web")).gates, [SCHEDULING_GATE], "given up on at first sight");
+    assert.deepEqual(webOf(scene).gates, [SCHEDULING_GATE], "given up on at first sight");
     await scene.clock.advance(5_000);
-    assert.deepEqual(endOf(podOf(scene, "web")).gates, []);
+    assert.deepEqual(webOf(scene).gates, []);
   });
 });
 
@@ -172,7 +172,7 @@ Deno.test("PodPlacement finds by its sweep a gated pod whose label was removed",
   const stray = gated("web");
   const scene = openScene({ ...stray, metadata: { ...stray.metadata, labels: {} } });
   await runFor(scene, controllerOf(scene), 1_000);
-  assert.deepEqual(endOf(podOf(scene, "web")).gates, []);
+  assert.deepEqual(webOf(scene).gates, []);
 });
 
 Deno.test("PodPlacement counts no pod that merely has the gate's label, and none that is being deleted", async () => {
@@ -194,6 +194,6 @@ Deno.test("PodPlacement finds by its sweep a labelled pod that the watch does no
     await scene.clock.advance(1_000);
     scene.cluster.putUnseen(Resource.pods, gated("web"));
     await scene.clock.advance(5 * 60_000);
-    assert.deepEqual(endOf(podOf(scene, "web")).gates, []);
+    assert.deepEqual(webOf(scene).gates, []);
   });
 });

@@ -7,7 +7,7 @@ import { openPlacementMetrics } from "../../support/process_metrics.ts";
 import { SCHEDULING_GATE } from "../../../lib/names.ts";
 import type { PlacementConfigs } from "../../../lib/placement/decide/config/types.ts";
 import { makeSettings } from "../../support/placement_settings.ts";
-import { mark, NO_CONFIGS } from "../../lib/placement/decide/make.ts";
+import { endOf, mark, NO_CONFIGS } from "../../lib/placement/decide/make.ts";
 import { makePod, type Scene } from "../make.ts";
 
 export function gated(
@@ -40,6 +40,11 @@ export function controllerOf(scene: Scene, config: PlacementConfigs = NO_CONFIGS
 
 export function podOf(scene: Scene, name: string): KubeObject {
   return scene.cluster.find("pods", `shop/${name}`) ?? assert.fail(`no pod ${name}`);
+}
+
+/** What placement wrote of the pod `web`. */
+export function webOf(scene: Scene): ReturnType<typeof endOf> {
+  return endOf(podOf(scene, "web"));
 }
 
 export function reasonsOf({ recorded }: Scene): readonly string[] {

@@ -5,10 +5,10 @@ import { ApiError } from "../../../lib/k8s/errors.ts";
 import type { JsonPatch } from "../../../lib/k8s/patch.ts";
 import { Resource } from "../../../lib/k8s/types.ts";
 import { SCHEDULING_GATE } from "../../../lib/names.ts";
-import { AMD64, ARCH, cluster, configs, endOf, mark, NO_CONFIGS, term } from "../../lib/placement/decide/make.ts";
+import { AMD64, ARCH, cluster, configs, NO_CONFIGS, term } from "../../lib/placement/decide/make.ts";
 import type { PlacementConfigs } from "../../../lib/placement/decide/config/types.ts";
 import { openScene, runFor, type Scene, whileRunning } from "../make.ts";
-import { controllerOf, gated, podOf } from "./make.ts";
+import { controllerOf, gated, webOf } from "./make.ts";
 
 const PLACED = [term([ARCH, AMD64, "arm64"])];
 
@@ -51,12 +51,8 @@ for (const refusal of REFUSALS) {
   Deno.test(`a pod whose affinity is answered with ${refusal.name} is released without it at its deadline`, () =>
     whileRefusing(refusal, async (scene) => {
       await scene.clock.advance(61_000);
-      const pod = podOf(scene, "web");
-      assert.deepEqual([endOf(pod).gates, endOf(pod).required, endOf(pod).labels[mark("scheduling-gate")]], [
-        [],
-        undefined,
-        "removed",
-      ]);
+      const { gates, required, marks } = webOf(scene);
+      assert.deepEqual([gates, required, marks["scheduling-gate"]], [[], undefined, "removed"]);
       const warnings = scene.recorded.filter(({ type }) => type === "Warning");
       assert.deepEqual(warnings.map(({ reason }) => reason), ["ArchAwareSchedGateRemovalFailed"]);
       assert.match(warnings[0]?.message ?? "", /policy says no/);
@@ -66,10 +62,10 @@ for (const refusal of REFUSALS) {
 Deno.test("a denial before the deadline is waited out, and the pod is placed once the policy allows it", () =>
   whileRefusing({ path: "/spec/affinity" }, async (scene) => {
     await scene.clock.advance(55_000);
-    assert.deepEqual(endOf(podOf(scene, "web")).gates, [SCHEDULING_GATE]);
+    assert.deepEqual(webOf(scene).gates, [SCHEDULING_GATE]);
     scene.cluster.beforePatch = () => {};
     await scene.clock.advance(5_000);
-    assert.deepEqual(endOf(podOf(scene, "web")).required, PLACED);
+    assert.deepEqual(webOf(scene).required, PLACED);
   }));
 
 Deno.test("a pod with no room for annotations is placed without them", async () => {
@@ -79,15 +75,15 @@ Deno.test("a pod with no room for annotations is placed without them", async () 
     throw new ApiError("metadata.annotations: Too long", { status: 422, hasCauses: true });
   };
   await runFor(scene, controllerOf(scene), 100);
-  const pod = podOf(scene, "web");
-  assert.deepEqual([endOf(pod).gates, endOf(pod).required, endOf(pod).annotations], [[], PLACED, {}]);
+  const { gates, required, annotations } = webOf(scene);
+  assert.deepEqual([gates, required, annotations], [[], PLACED, {}]);
   assert.match(scene.recorded.find(({ type }) => type === "Warning")?.message ?? "", /placed without them/);
 });
 
 Deno.test("a pod whose affinity, annotations and labels are all denied loses its gate at its deadline", () =>
   whileRefusing({ path: "/metadata" }, async (scene) => {
     await scene.clock.advance(60_500);
-    assert.deepEqual(endOf(podOf(scene, "web")).gates, []);
+    assert.deepEqual(webOf(scene).gates, []);
   }));
 
 Deno.test("a pod that nothing releases is reported once, and released when the server allows it", () =>
@@ -97,7 +93,7 @@ Deno.test("a pod that nothing releases is reported once, and released when the s
     assert.deepEqual(warnings.map(({ reason }) => reason), ["ArchAwareSchedGateRemovalFailed"]);
     scene.cluster.beforePatch = () => {};
     await scene.clock.advance(6_000);
-    assert.deepEqual(endOf(podOf(scene, "web")).required, PLACED);
+    assert.deepEqual(webOf(scene).required, PLACED);
   }));
 
 Deno.test("an API server that is away at the deadline costs no pod its placement", async () => {
@@ -114,7 +110,7 @@ Deno.test("an API server that is away at the deadline costs no pod its placement
     await scene.clock.advance(120_000);
     isAway = false;
     await scene.clock.advance(6_000);
-    assert.deepEqual(endOf(podOf(scene, "web")).required, PLACED);
+    assert.deepEqual(webOf(scene).required, PLACED);
   });
 });
 
@@ -124,6 +120,6 @@ Deno.test("marks of a failed inspection that are refused do not hold up the next
     await scene.clock.advance(59_000);
     assert.ok(scene.requests.length > 10, `${scene.requests.length} attempts`);
     await scene.clock.advance(2_000);
-    assert.deepEqual(endOf(podOf(scene, "web")).gates, []);
+    assert.deepEqual(webOf(scene).gates, []);
   });
 });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { reportsOf } from "../../../../lib/placement/decide/report/reports.ts";
-import { AMD64, ARCH, ARM64, type Json, labelsOf, make, mark, released, requiredOf, running } from "./make.ts";
+import { AMD64, ARCH, ARM64, type Json, make, running, settle } from "./make.ts";
 
 /** A gated pod that carries the terms and the record of an earlier decision, and an image that cannot be inspected. */
 function placedBefore(...architectures: readonly string[]): Json {
@@ -9,32 +9,30 @@ function placedBefore(...architectures: readonly string[]): Json {
   return make.gatedPod({ ...running("broken"), affinity }, { annotations: { "archway.dev/decision": record } });
 }
 
-function settle(raw: Json, fallback?: string): { readonly kind: string; readonly after: Json; readonly said: string } {
-  const all = make.configs(make.clusterConfig(fallback === undefined ? {} : { fallback }));
-  const facts = make.facts(raw, { configs: all, gateAgeMs: 60_000 });
-  const { decision, after } = released(raw, facts);
-  const [report] = reportsOf(facts.pod, { kind: "applied", decision });
-  return { kind: decision.kind, after, said: report?.message ?? "" };
-}
+const giveUp = (raw: Json, config: Parameters<typeof make.clusterConfig>[0] = {}) => {
+  const outcome = settle(raw, { configs: make.configs(make.clusterConfig(config)), gateAgeMs: 60_000 });
+  const [report] = reportsOf(outcome.pod, { kind: "applied", decision: outcome.decision });
+  return { ...outcome, kind: outcome.decision.kind, said: report?.message ?? "" };
+};
 
 Deno.test("decide() keeps an earlier requirement of Archway that does not include the fallback architecture", () => {
-  const { kind, after, said } = settle(placedBefore(AMD64), ARM64);
+  const { kind, required, marks, said } = giveUp(placedBefore(AMD64), { fallback: ARM64 });
   assert.equal(kind, "release");
-  assert.deepEqual(requiredOf(after), [make.term([ARCH, AMD64])]);
-  assert.equal(labelsOf(after)[mark("node-affinity")], "set");
-  assert.equal(labelsOf(after)[mark("fallback-arch")], undefined);
+  assert.deepEqual(required, [make.term([ARCH, AMD64])]);
+  assert.equal(marks["node-affinity"], "set");
+  assert.equal(marks["fallback-arch"], undefined);
   assert.match(said, /; released with the requirement that an earlier decision set: \{amd64\}\./);
 });
 
 Deno.test("decide() narrows an earlier requirement of Archway to the fallback architecture that it includes", () => {
-  const { kind, after } = settle(placedBefore(AMD64, ARM64), ARM64);
+  const { kind, required } = giveUp(placedBefore(AMD64, ARM64), { fallback: ARM64 });
   assert.equal(kind, "fallback");
-  assert.deepEqual(requiredOf(after), [make.term([ARCH, AMD64, ARM64], [ARCH, ARM64])]);
+  assert.deepEqual(required, [make.term([ARCH, AMD64, ARM64], [ARCH, ARM64])]);
 });
 
 Deno.test("decide() reports what still constrains a pod that is released without a fallback", () => {
-  const { kind, after, said } = settle(placedBefore(AMD64));
+  const { kind, required, said } = giveUp(placedBefore(AMD64));
   assert.equal(kind, "release");
-  assert.deepEqual(requiredOf(after), [make.term([ARCH, AMD64])]);
+  assert.deepEqual(required, [make.term([ARCH, AMD64])]);
   assert.match(said, /\{amd64\}/);
 });

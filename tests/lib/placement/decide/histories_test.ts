@@ -5,11 +5,9 @@ import fc from "fast-check";
 import { SCHEDULING_GATE } from "../../../../lib/names.ts";
 import { decide } from "../../../../lib/placement/decide/decide.ts";
 import { releasePatch } from "../../../../lib/placement/decide/patch/release_patch.ts";
-import { makeSettings } from "../../../support/placement_settings.ts";
-import { applied, ARCH, configs, endOf, type Json, make, NOWHERE, running } from "./make.ts";
+import { applied, ARCH, endOf, type Json, make, NOWHERE, running } from "./make.ts";
 
-const SETTINGS = makeSettings({ operatorNamespace: "archway" });
-const COUNT = "multiarch.openshift.io/image-inspect-error-count";
+const SETTINGS = make.settings({ operatorNamespace: "archway" });
 const FOREIGN = "example.com/quota";
 
 /** What may happen next. A replica decides on the pod as it last saw it. */
@@ -56,7 +54,7 @@ class History {
     const gates = { schedulingGates: [...held ? [{ name: FOREIGN }] : [], { name: SCHEDULING_GATE }] };
     this.pod = unshared(make.gatedPod({ ...running(...images), ...gates, ...affinity }));
     const platforms = scored ? { platforms: [make.platform("arm64", 7)] } : {};
-    this.#configs = configs(make.clusterConfig({ ...platforms, ...(fallback === undefined ? {} : { fallback }) }));
+    this.#configs = make.configs(make.clusterConfig({ ...platforms, ...(fallback === undefined ? {} : { fallback }) }));
     this.replicas = [0, 1].map(() => ({ seen: this.pod, failedAttempts: 0 }));
   }
 
@@ -110,13 +108,14 @@ function run(history: History, steps: readonly Step[]): void {
 
 /** What holds at every moment: nothing is written twice, and the count is one that the MTO accepts. */
 function assertSound({ pod }: History): void {
-  for (const each of (endOf(pod).required ?? []) as readonly Json[]) {
+  const { required, preferred, marks } = endOf(pod);
+  for (const each of (required ?? []) as readonly Json[]) {
     const keys = ((each["matchExpressions"] ?? []) as readonly Json[]).map((expression) => expression["key"]);
     assert.ok(keys.filter((key) => key === ARCH).length <= 1, "one architecture requirement a term");
     assert.ok(keys.filter((key) => key === NOWHERE).length <= 1);
   }
-  assert.ok(((endOf(pod).preferred ?? []) as readonly Json[]).length <= 1, "the one preference, once");
-  assert.match(String(endOf(pod).labels[COUNT] ?? "1"), /^[1-5]$/);
+  assert.ok(((preferred ?? []) as readonly Json[]).length <= 1, "the one preference, once");
+  assert.match(String(marks["image-inspect-error-count"] ?? "1"), /^[1-5]$/);
 }
 
 Deno.test("invariant 5: two replicas with old views and restarts write nothing twice, and nothing after the release", () => {

@@ -3,11 +3,10 @@ import { ignoreReason, isSystemNamespace } from "../../../../lib/placement/decid
 import { planInspection } from "../../../../lib/placement/decide/plan_inspection.ts";
 import type { PodView } from "../../../../lib/placement/decide/types.ts";
 import type { PlacementConfigs, PlacementSettings } from "../../../../lib/placement/decide/config/types.ts";
-import { makeSettings } from "../../../support/placement_settings.ts";
 import { parsePod } from "../../../../lib/placement/decide/pod/pod_view.ts";
 import { AMD64, ARCH, ARM64, configs, type Json, make, NO_CONFIGS, type Row, rows } from "./make.ts";
 
-const SETTINGS = makeSettings({ operatorNamespace: "archway" });
+const SETTINGS = make.settings({ operatorNamespace: "archway" });
 const PLATFORMS = [make.platform(ARM64, 50)];
 const SCORING = configs(make.clusterConfig({ platforms: PLATFORMS }));
 const NOT_SCORING = configs(make.clusterConfig({ platforms: PLATFORMS, enabled: false }));
@@ -102,7 +101,7 @@ rows([
 ]);
 
 Deno.test("ignoreReason() skips the runtime classes that the settings name", () => {
-  const settings = makeSettings({ runtimeClasses: { wasm: { kind: "skip" } } });
+  const settings = make.settings({ runtimeClasses: { wasm: { kind: "skip" } } });
   const reason = (runtimeClassName: string): string | undefined =>
     reasonOf(make.view(make.pod({ runtimeClassName })), settings);
   assert.equal(reason("wasm"), "RuntimeClassSkipped");
@@ -112,7 +111,7 @@ Deno.test("ignoreReason() skips the runtime classes that the settings name", () 
 
 Deno.test("ignoreReason() lets DaemonSet pods in when they are to be constrained", () => {
   const pod = make.view(make.pod({}, owned(true)));
-  const settings = makeSettings({ daemonSets: "constrain" });
+  const settings = make.settings({ daemonSets: "constrain" });
   assert.equal(reasonOf(pod, settings), undefined);
 });
 

@@ -1,6 +1,5 @@
 import type { ImageVolumes, PlacementSettings } from "../../../../lib/placement/decide/config/types.ts";
-import { makeSettings } from "../../../support/placement_settings.ts";
-import type { ImageJudgement } from "../../../../lib/placement/decide/decision_types.ts";
+import type { ImageFailure, ImageJudgement } from "../../../../lib/placement/decide/decision_types.ts";
 import type { PodView } from "../../../../lib/placement/decide/types.ts";
 import type { InspectedImage } from "../../../../lib/oci/types.ts";
 import assert from "node:assert/strict";
@@ -12,14 +11,14 @@ interface Given {
   readonly images: readonly InspectedImage[];
 }
 
-function judged({ spec, images }: Given, settings = makeSettings()): ReturnType<typeof judgeImages> {
+function judged({ spec, images }: Given, settings = make.settings()): ReturnType<typeof judgeImages> {
   const containers = images.map(({ image }) => make.container(image));
   return judge(make.view(make.pod({ containers, ...spec })), { settings, images });
 }
 
 function judge(
   pod: PodView,
-  { settings = makeSettings(), images }: {
+  { settings = make.settings(), images }: {
     readonly settings?: PlacementSettings;
     readonly images: readonly InspectedImage[];
   },
@@ -31,21 +30,23 @@ function sharedOf(judgement: ImageJudgement): readonly string[] {
   return judgement.kind === "shared" ? judgement.architectures : assert.fail(judgement.kind);
 }
 
+function failedOf(judgement: ImageJudgement): ImageFailure {
+  return judgement.kind === "failed" ? judgement.failed : assert.fail(judgement.kind);
+}
+
 function shares(id: string, given: Given, expected: readonly string[]): Row {
   const title = `judgeImages() of ${given.images.map(({ image }) => image).join(" + ")} shares [${expected}]`;
   return [id, title, () => assert.deepEqual(sharedOf(judged(given)), expected)];
 }
 
 function fails(id: string, images: readonly InspectedImage[], image: string): Row {
-  return [id, `judgeImages() fails by ${image}`, () => {
-    const judgement = judged({ images });
-    assert.ok(judgement.kind === "failed");
-    assert.equal(judgement.failed.image, image);
-  }];
+  return [id, `judgeImages() fails by ${image}`, () => assert.equal(failedOf(judged({ images })).image, image)];
 }
 
 const linux = (image: string, ...architectures: readonly string[]): InspectedImage =>
   make.imageOf(image, architectures.map((architecture) => ({ os: "linux", architecture })));
+const EVERYWHERE = [AMD64, ARM64, PPC64LE, S390X];
+const WINDOWS = make.imageOf("windows", [{ os: "windows", architecture: AMD64 }]);
 const WASI = { os: "wasi", architecture: "wasm" };
 const WASM = make.imageOf("wasm", [WASI]);
 const WASM_AND_LINUX = make.imageOf("both", [WASI, { os: "linux", architecture: S390X }]);
@@ -88,16 +89,13 @@ rows([
 ]);
 
 Deno.test("judgeImages() takes images that all run anywhere for all known architectures", () => {
-  const judgement = judged({ images: [make.bundle("one"), make.bundle("two")] });
-  assert.deepEqual(judgement.kind === "shared" && judgement.architectures, [AMD64, ARM64, PPC64LE, S390X]);
+  assert.deepEqual(sharedOf(judged({ images: [make.bundle("one"), make.bundle("two")] })), EVERYWHERE);
 });
 
 Deno.test("judgeImages() fails for good when an image has no platform for the pod's operating system", () => {
-  const judgement = judged({ images: [make.imageOf("win", [{ os: "windows", architecture: AMD64 }])] });
-  assert.ok(judgement.kind === "failed");
-  assert.equal(judgement.failed.failure.kind, "permanent");
-  assert.equal(judgement.failed.failure.reason, "NotAnImage");
-  assert.match(judgement.failed.failure.message, /windows\/amd64/);
+  const { failure } = failedOf(judged({ images: [WINDOWS] }));
+  assert.deepEqual([failure.kind, failure.reason], ["permanent", "NotAnImage"]);
+  assert.match(failure.message, /windows\/amd64/);
 });
 
 Deno.test("judgeImages() drops architectures that no label can name", () => {
@@ -106,26 +104,28 @@ Deno.test("judgeImages() drops architectures that no label can name", () => {
 
 Deno.test("judgeImages() prefers a permanent failure to transient ones", () => {
   const gone = make.failedImage("gone", { kind: "permanent", reason: "ManifestUnknown" });
-  const judgement = judged({ images: [make.image("flaky"), make.image("multi"), gone] });
-  assert.equal(judgement.kind === "failed" && judgement.failed.image, "gone");
+  assert.equal(failedOf(judged({ images: [make.image("flaky"), make.image("multi"), gone] })).image, "gone");
 });
 
 Deno.test("judgeImages() waits as long as the slowest registry asks", () => {
-  const images = [
-    make.failedImage("one", { kind: "transient", reason: "RateLimited", retryAfterMs: 2_000 }),
-    make.failedImage("two", { kind: "transient", reason: "RateLimited", retryAfterMs: 9_000 }),
-  ];
-  const judgement = judged({ images });
-  assert.equal(judgement.kind === "failed" && judgement.failed.failure.retryAfterMs, 9_000);
+  const images = [2_000, 9_000].map((retryAfterMs) =>
+    make.failedImage(`${retryAfterMs}`, { kind: "transient", reason: "RateLimited", retryAfterMs })
+  );
+  assert.equal(failedOf(judged({ images })).failure.retryAfterMs, 9_000);
 });
 
 Deno.test("judgeImages() takes an image that nobody inspected for a transient failure", () => {
   const pod = make.view(make.pod({ containers: [make.container("multi"), make.container("late")] }));
-  const judgement = judge(pod, { images: [make.image("multi")] });
-  assert.ok(judgement.kind === "failed");
-  assert.deepEqual([judgement.failed.image, judgement.failed.failure.kind], ["late", "transient"]);
+  const { image, failure } = failedOf(judge(pod, { images: [make.image("multi")] }));
+  assert.deepEqual([image, failure.kind], ["late", "transient"]);
 });
 
+/** Settings by which a RuntimeClass runs these architectures besides. */
+function adding(runtimeClass: string, ...architectures: readonly string[]): PlacementSettings {
+  return make.settings({ runtimeClasses: { [runtimeClass]: { kind: "add", architectures } } });
+}
+
+const MOUNTED = [{ name: "v", image: { reference: "volume" } }];
 const DATA = make.failedImage("volume", { kind: "permanent", reason: "NotAnImage" });
 const SINGLE = singleFact("volume", AMD64);
 const INDEX = linux("volume", AMD64);
@@ -143,8 +143,8 @@ const VOLUMES: readonly (readonly [what: string, InspectedImage, setting: ImageV
 
 for (const [what, volume, imageVolumes, shared] of VOLUMES) {
   Deno.test(`Q-03 judgeImages() of a pod that mounts ${what} shares [${shared}] by imageVolumes: ${imageVolumes}`, () => {
-    const settings = makeSettings({ imageVolumes });
-    const pod = make.view(make.pod({ volumes: [{ name: "v", image: { reference: "volume" } }] }));
+    const settings = make.settings({ imageVolumes });
+    const pod = make.view(make.pod({ volumes: MOUNTED }));
     const wanted = imagesToInspect(pod, settings);
     const images = [make.image("multi"), volume].filter(({ image }) => wanted.some((use) => use.image === image));
     assert.deepEqual(sharedOf(judgeImages(pod, settings, wanted, images)), shared);
@@ -152,27 +152,23 @@ for (const [what, volume, imageVolumes, shared] of VOLUMES) {
 }
 
 Deno.test("Q-03 judgeImages() takes an image that is mounted and runs, too, for one that runs", () => {
-  const volumes = [{ name: "v", image: { reference: "volume" } }];
-  const pod = make.view(make.pod({ containers: [make.container("volume")], volumes }));
+  const pod = make.view(make.pod({ containers: [make.container("volume")], volumes: MOUNTED }));
   assert.deepEqual(sharedOf(judge(pod, { images: [SINGLE] })), [AMD64]);
 });
 
 Deno.test("Q-03 judgeImages() lets no runtime class emulate what is mounted", () => {
-  const settings = makeSettings({ runtimeClasses: { qemu: { kind: "add", architectures: [ARM64] } } });
-  const volumes = [{ name: "v", image: { reference: "volume" } }];
-  const pod = make.view(make.pod({ runtimeClassName: "qemu", volumes }));
-  const judgement = judge(pod, { settings, images: [make.image("single-amd64"), make.image("multi"), INDEX] });
-  assert.deepEqual(judgement.kind === "shared" && judgement.architectures, [AMD64]);
+  const pod = make.view(make.pod({ runtimeClassName: "qemu", volumes: MOUNTED }));
+  const images = [make.image("single-amd64"), make.image("multi"), INDEX];
+  assert.deepEqual(sharedOf(judge(pod, { settings: adding("qemu", ARM64), images })), [AMD64]);
 });
 
 Deno.test("judgeImages() adds what a runtime class can run besides", () => {
-  const settings = makeSettings({ runtimeClasses: { qemu: { kind: "add", architectures: [ARM64] } } });
-  const spec = { runtimeClassName: "qemu" };
-  assert.deepEqual(sharedOf(judged({ spec, images: [make.image("single-amd64")] }, settings)), [AMD64, ARM64]);
+  const given = { spec: { runtimeClassName: "qemu" }, images: [make.image("single-amd64")] };
+  assert.deepEqual(sharedOf(judged(given, adding("qemu", ARM64))), [AMD64, ARM64]);
 });
 
 Deno.test("judgeImages() counts what a runtime class of Wasm adds for the images that are Wasm alone", () => {
-  const settings = makeSettings({ runtimeClasses: { wasmtime: { kind: "add", architectures: [AMD64, ARM64] } } });
+  const settings = adding("wasmtime", AMD64, ARM64);
   const spec = { runtimeClassName: "wasmtime" };
   const cases: readonly (readonly [images: readonly InspectedImage[], shared: readonly string[]])[] = [
     [[WASM], [AMD64, ARM64]],
@@ -184,11 +180,9 @@ Deno.test("judgeImages() counts what a runtime class of Wasm adds for the images
   for (const [images, shared] of cases) {
     assert.deepEqual(sharedOf(judged({ spec, images }, settings)), shared);
   }
-  const windows = make.imageOf("windows", [{ os: "windows", architecture: AMD64 }]);
-  assert.equal(judged({ spec, images: [WASM, windows] }, settings).kind, "failed");
+  assert.equal(judged({ spec, images: [WASM, WINDOWS] }, settings).kind, "failed");
 });
 
-const EVERYWHERE = [AMD64, ARM64, PPC64LE, S390X];
 const WASM_CASES: readonly (readonly [runtimeClass: string, images: readonly InspectedImage[], readonly string[]])[] = [
   ["wasmtime", [WASM], EVERYWHERE],
   ["wasmtime-spin-v2", [WASM], EVERYWHERE],
@@ -208,23 +202,19 @@ for (const [runtimeClassName, images, shared] of WASM_CASES) {
 
 for (const runtimeClassName of ["", "kata", "gvisor", "spinning", "swasm"]) {
   Deno.test(`Q-04 judgeImages() fails for a Wasm image by RuntimeClass "${runtimeClassName}", and says what to name`, () => {
-    const judgement = judged({ spec: { runtimeClassName }, images: [WASM] });
-    assert.match(
-      judgement.kind === "failed" ? judgement.failed.failure.message : "",
-      /name a RuntimeClass that runs Wasm/,
-    );
+    const { failure } = failedOf(judged({ spec: { runtimeClassName }, images: [WASM] }));
+    assert.match(failure.message, /name a RuntimeClass that runs Wasm/);
   });
 }
 
 Deno.test("Q-04 judgeImages() takes a setting of a RuntimeClass before its name", () => {
-  const settings = makeSettings({ runtimeClasses: { wasmtime: { kind: "add", architectures: [ARM64] } } });
-  const judgement = judged({ spec: { runtimeClassName: "wasmtime" }, images: [WASM] }, settings);
-  assert.deepEqual(judgement.kind === "shared" && judgement.architectures, [ARM64]);
+  const judgement = judged({ spec: { runtimeClassName: "wasmtime" }, images: [WASM] }, adding("wasmtime", ARM64));
+  assert.deepEqual(sharedOf(judgement), [ARM64]);
   assert.deepEqual(judgement.outcomes.map(({ architectures }) => architectures), [[ARM64]]);
 });
 
 Deno.test("emulatedFor() gives a native image nothing where another image of the pod is Wasm", () => {
-  const settings = makeSettings({ runtimeClasses: { wasmtime: { kind: "add", architectures: [ARM64] } } });
+  const settings = adding("wasmtime", ARM64);
   const pod = make.view(make.pod({ runtimeClassName: "wasmtime" }));
   const platforms = [{ os: "linux", architecture: AMD64 }];
   assert.deepEqual(emulatedFor(pod, settings, { platforms, images: [make.imageOf("native", platforms)] }), [ARM64]);
@@ -279,7 +269,7 @@ const MACHINES: readonly (readonly [name: string, pod: PodView, disk: InspectedI
 
 for (const [name, pod, disk, expected] of MACHINES) {
   Deno.test(`Q-05 judgeImages() of a virtual machine and ${name} shares [${expected}]`, () => {
-    for (const view of [pod, reduceToImages(pod, imagesToInspect(pod, makeSettings()))]) {
+    for (const view of [pod, reduceToImages(pod, imagesToInspect(pod, make.settings()))]) {
       const judgement = judge(view, { images: [LAUNCHER, disk] });
       assert.equal(judgement.kind === "shared" ? judgement.architectures.join() : judgement.kind, expected);
     }

@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { ImageUse, InspectedImage } from "../../../../lib/oci/types.ts";
 import { intersectArchitectures } from "../../../../lib/arch.ts";
-import { makeSettings } from "../../../support/placement_settings.ts";
 import { decide } from "../../../../lib/placement/decide/decide.ts";
 import { judgeAdmission } from "../../../../lib/placement/decide/gate.ts";
 import { imagesToInspect, judgeImages } from "../../../../lib/placement/decide/images.ts";
@@ -27,7 +26,7 @@ function growsWithInput<T>(inputOf: (count: number) => T, work: (input: T) => vo
   assert.ok(ratio <= GROWTH * 1.2, `${GROWTH} times as much takes ${ratio.toFixed(1)} times as many steps`);
 }
 
-const settings = makeSettings({
+const settings = make.settings({
   operatorNamespace: "archway",
   imageVolumes: "require",
   archTaints: [{ key: ARCH, effect: "NoSchedule" }],

@@ -105,10 +105,6 @@ export function labelsOf(raw: unknown): Json {
   return (at(raw, "metadata", "labels") ?? {}) as Json;
 }
 
-export function annotationsOf(raw: unknown): Json {
-  return (at(raw, "metadata", "annotations") ?? {}) as Json;
-}
-
 export function requiredOf(raw: unknown): unknown {
   return at(raw, "spec", "affinity", "nodeAffinity", REQUIRED, "nodeSelectorTerms");
 }
@@ -122,13 +118,26 @@ export function gatesOf(raw: unknown): readonly string[] {
 }
 
 /** What Archway writes, as it stands in a pod. */
-export function endOf(
-  pod: unknown,
-): Readonly<
-  Record<"labels" | "annotations", Json> & { gates: readonly string[]; required: unknown; preferred: unknown }
-> {
-  const [labels, annotations] = [labelsOf(pod), annotationsOf(pod)];
-  return { labels, annotations, gates: gatesOf(pod), required: requiredOf(pod), preferred: preferredOf(pod) };
+interface End {
+  readonly labels: Json;
+  /** The labels by their short names. */
+  readonly marks: Json;
+  readonly annotations: Json;
+  readonly gates: readonly string[];
+  readonly required: unknown;
+  readonly preferred: unknown;
+}
+
+export function endOf(pod: unknown): End {
+  const labels = labelsOf(pod);
+  return {
+    labels,
+    marks: Object.fromEntries(Object.entries(labels).map(([key, value]) => [key.replace(mark(""), ""), value])),
+    annotations: (at(pod, "metadata", "annotations") ?? {}) as Json,
+    gates: gatesOf(pod),
+    required: requiredOf(pod),
+    preferred: preferredOf(pod),
+  };
 }
 
 export function cluster(
@@ -258,9 +267,10 @@ export function factsOf(raw: unknown, changes: FactChanges = {}): PlacementFacts
 export function released(
   raw: Json,
   facts: PlacementFacts,
-): { readonly decision: PlacementDecision; readonly after: Json } {
+): { readonly decision: PlacementDecision; readonly patch: JsonPatch; readonly after: Json } {
   const decision = decide(facts);
-  return { decision, after: applied(raw, releasePatch(facts.pod, decision)) };
+  const patch = releasePatch(facts.pod, decision);
+  return { decision, patch, after: applied(raw, patch) };
 }
 
 /** What facts of an admission may be changed in, and what they are gathered from. */
@@ -289,6 +299,26 @@ export function admitted(
   return { verdict, patch, after: applied(raw, patch) };
 }
 
+/** A pod as it was, the patch of a decision, and the pod after it with what Archway wrote. */
+type Patched = End & { readonly pod: PodView; readonly patch: JsonPatch; readonly after: Json };
+
+/** What is decided about a pod that is created, and what becomes of it. */
+export function admit(
+  raw: Json,
+  changes: AdmissionChanges = {},
+): Patched & { readonly verdict: AdmissionVerdict } {
+  const facts = admissionFacts(podOf(raw), changes);
+  const { verdict, patch, after } = admitted(raw, facts);
+  return { pod: facts.pod, verdict, patch, after, ...endOf(after) };
+}
+
+/** What is decided about a gated pod, and what becomes of it. */
+export function settle(raw: Json, changes: FactChanges = {}): Patched & { readonly decision: PlacementDecision } {
+  const facts = factsOf(raw, changes);
+  const { decision, patch, after } = released(raw, facts);
+  return { pod: facts.pod, decision, patch, after, ...endOf(after) };
+}
+
 /** A row of a table: its number in the specification, what it shows, and how. */
 export type Row = readonly [id: string, title: string, check: () => void];
 
@@ -312,6 +342,7 @@ export const make = {
   imageOf: platformsFact,
   bundle: bundleFact,
   failedImage: failedFact,
+  settings: makeSettings,
   facts: factsOf,
   admission: admissionFacts,
 } as const;

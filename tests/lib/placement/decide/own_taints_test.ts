@@ -3,7 +3,7 @@ import { parsePlacementOptions } from "../../../../lib/placement/decide/config/o
 import type { PlacementSettings } from "../../../../lib/placement/decide/config/types.ts";
 import { DEFAULT_SETTINGS, makeSettings } from "../../../support/placement_settings.ts";
 import { parseManagedTaint } from "../../../../lib/placement/decide/config/arch_taints.ts";
-import { type AdmissionChanges, admitted, ARCH, ARM64, at, type Json, make, released, running } from "./make.ts";
+import { type AdmissionChanges, admit, ARCH, ARM64, at, type Json, make, running, settle } from "./make.ts";
 
 const OWN = { key: "supported-arch", effect: "NoSchedule" } as const;
 const MANAGED: Partial<PlacementSettings> = { archTaints: [OWN], ownTaints: [OWN] };
@@ -21,7 +21,7 @@ type Given = Partial<PlacementSettings> & Pick<AdmissionChanges, "known" | "mayG
 /** What a new pod tolerates after the webhook, called twice as `reinvocationPolicy` may. */
 function tolerationsAdmitted(raw: Json, { known, mayGate = true, ...changes }: Given): string {
   const settings = makeSettings({ ...MANAGED, ...changes });
-  const once = (pod: Json): Json => admitted(pod, make.admission(make.view(pod), { settings, known, mayGate })).after;
+  const once = (pod: Json): Json => admit(pod, { settings, known, mayGate }).after;
   const first = once(raw);
   assert.equal(tolerated(once(first)), tolerated(first), "the second call changes nothing");
   return tolerated(first);
@@ -101,8 +101,7 @@ const RELEASED: readonly (readonly [name: string, images: readonly string[], end
 for (const [name, images, ends] of RELEASED) {
   Deno.test(`own taints: a released pod tolerates ${name}`, () => {
     const raw = make.gatedPod(running(...images));
-    const facts = make.facts(raw, { settings: makeSettings(MANAGED), gateAgeMs: 60_000 });
-    assert.equal(tolerated(released(raw, facts).after), ends);
+    assert.equal(tolerated(settle(raw, { settings: makeSettings(MANAGED), gateAgeMs: 60_000 }).after), ends);
   });
 }
 

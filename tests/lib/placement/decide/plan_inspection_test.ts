@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { makeSettings } from "../../../support/placement_settings.ts";
 import { decide } from "../../../../lib/placement/decide/decide.ts";
 import { judgeAdmission } from "../../../../lib/placement/decide/gate.ts";
 import { MAX_IMAGES } from "../../../../lib/placement/decide/images.ts";
@@ -7,7 +6,7 @@ import { planInspection } from "../../../../lib/placement/decide/plan_inspection
 import { reportsOf } from "../../../../lib/placement/decide/report/reports.ts";
 import { ARM64, make } from "./make.ts";
 
-const settings = makeSettings({ operatorNamespace: "archway" });
+const settings = make.settings({ operatorNamespace: "archway" });
 
 function containers(count: number): { readonly containers: readonly unknown[] } {
   return { containers: Array.from({ length: count }, (_, index) => make.container(`image-${index}`)) };

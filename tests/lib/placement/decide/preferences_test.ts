@@ -4,20 +4,7 @@ import { planPreferences } from "../../../../lib/placement/decide/preferences.ts
 import { affinityOperations } from "../../../../lib/placement/decide/patch/affinity.ts";
 import { scoringSources, selectConfigs } from "../../../../lib/placement/decide/config/selection.ts";
 import type { PlacementConfigs } from "../../../../lib/placement/decide/config/types.ts";
-import {
-  AMD64,
-  applied,
-  ARCH,
-  ARM64,
-  endOf,
-  type Json,
-  make,
-  PPC64LE,
-  released,
-  type Row,
-  rows,
-  S390X,
-} from "./make.ts";
+import { AMD64, applied, ARCH, ARM64, endOf, type Json, make, PPC64LE, type Row, rows, S390X, settle } from "./make.ts";
 
 interface Given {
   readonly users?: readonly Json[];
@@ -162,10 +149,9 @@ rows([
 
 Deno.test("PM-38 decide() keeps an empty list of preferred terms when the configs name no platform", () => {
   const raw = make.gatedPod({ affinity: make.nodeAffinity(undefined, []) });
-  const facts = make.facts(raw, { configs: make.configs(make.clusterConfig({ enabled: true })) });
-  const after = released(raw, facts).after;
-  assert.deepEqual(endOf(after).preferred, []);
-  assert.deepEqual(endOf(after).required, [make.term([ARCH, AMD64, ARM64])]);
+  const { preferred, required } = settle(raw, { configs: make.configs(make.clusterConfig({ enabled: true })) });
+  assert.deepEqual(preferred, []);
+  assert.deepEqual(required, [make.term([ARCH, AMD64, ARM64])]);
 });
 
 Deno.test("PM-112 planPreferences() does not repeat an identical audit entry", () => {
@@ -184,7 +170,5 @@ Deno.test("PM-114 planPreferences() stays under 500 bytes for six calls over fou
 
 Deno.test("DV-70 decide() prefers an architecture that the image lacks", () => {
   const raw = make.gatedPod({ containers: [{ name: "c", image: "single-amd64" }] });
-  const facts = make.facts(raw, { configs: R });
-  const after = released(raw, facts).after;
-  assert.deepEqual(endOf(after).preferred, [prefer(ARM64, 50)]);
+  assert.deepEqual(settle(raw, { configs: R }).preferred, [prefer(ARM64, 50)]);
 });

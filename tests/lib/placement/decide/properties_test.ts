@@ -7,16 +7,12 @@ import fc from "fast-check";
 import { SCHEDULING_GATE } from "../../../../lib/names.ts";
 import { admissionPatch } from "../../../../lib/placement/decide/patch/admission_patch.ts";
 import { isEmptyTerm } from "../../../../lib/placement/decide/pod/constraints.ts";
-import { decide } from "../../../../lib/placement/decide/decide.ts";
 import { judgeAdmission } from "../../../../lib/placement/decide/gate.ts";
 import { parsePod } from "../../../../lib/placement/decide/pod/pod_view.ts";
 import { RECORD_MAX_BYTES } from "../../../../lib/placement/decide/pod/record.ts";
-import { releasePatch } from "../../../../lib/placement/decide/patch/release_patch.ts";
 import { reportsOf } from "../../../../lib/placement/decide/report/reports.ts";
 import type { PlacementConfigs, PlacementSettings } from "../../../../lib/placement/decide/config/types.ts";
-import { makeSettings } from "../../../support/placement_settings.ts";
-import type { PlacementFacts } from "../../../../lib/placement/decide/types.ts";
-import { admitted, applied, ARCH, at, endOf, type FactChanges, type Json, make, released } from "./make.ts";
+import { admit, ARCH, at, endOf, type FactChanges, type Json, make, settle } from "./make.ts";
 
 const ARCHITECTURES = ["amd64", "arm64", "ppc64le", "s390x", "riscv64"];
 const RUNS = { numRuns: 300 };
@@ -134,7 +130,7 @@ const someSettings: fc.Arbitrary<PlacementSettings> = fc.constantFrom([], [{
   key: ARCH,
   effect: "NoSchedule" as const,
 }])
-  .map((archTaints) => makeSettings({ operatorNamespace: "archway", archTaints }));
+  .map((archTaints) => make.settings({ operatorNamespace: "archway", archTaints }));
 
 /** A pod, with one inspection for each of its images. */
 const scenes = fc.record({ raw: pods, configs: someConfigs, settings: someSettings }).chain((scene) => {
@@ -148,24 +144,24 @@ const scenes = fc.record({ raw: pods, configs: someConfigs, settings: someSettin
 
 type Scene = typeof scenes extends fc.Arbitrary<infer T> ? T : never;
 
-function admit(scene: Scene, known: readonly InspectedImage[] | undefined): Json {
-  const pod = make.view(scene.raw);
-  return admitted(scene.raw, make.admission(pod, { configs: scene.configs, settings: scene.settings, known })).after;
+function admitted({ raw, configs, settings }: Scene, known?: readonly InspectedImage[]): Json {
+  return admit(raw, { configs, settings, known }).after;
 }
 
-function factsOf(raw: Json, { configs, settings, images }: Scene, changes: FactChanges = {}): PlacementFacts {
+function settled(
+  raw: Json,
+  { configs, settings, images }: Scene,
+  changes: FactChanges = {},
+): ReturnType<typeof settle> {
   const counts = { gateAgeMs: 60_000, failedAttempts: 3, permanentFailures: 1 };
-  return make.facts(raw, { configs, settings, images, ...counts, ...changes });
-}
-
-function settle(raw: Json, scene: Scene): Json {
-  return released(raw, factsOf(raw, scene)).after;
+  return settle(raw, { configs, settings, images, ...counts, ...changes });
 }
 
 /** Whether every old OR-term stands in its place, its expressions a prefix of what is there now. */
 function assertNarrowed(before: Json, after: Json): void {
-  const old = endOf(before).required as readonly JsonObject[] | undefined;
-  const now = endOf(after).required as readonly JsonObject[] | undefined;
+  const [was, is] = [endOf(before), endOf(after)];
+  const old = was.required as readonly JsonObject[] | undefined;
+  const now = is.required as readonly JsonObject[] | undefined;
   if (old === undefined) return;
   assert.equal(now?.length, old.length, "no term comes or goes");
   old.forEach((term, index) => {
@@ -176,8 +172,8 @@ function assertNarrowed(before: Json, after: Json): void {
     if (isEmptyTerm(term)) assert.deepEqual(narrowed, term, "an empty term stays empty");
     assert.deepEqual({ ...narrowed, matchExpressions: 0 }, { ...term, matchExpressions: 0 }, "other members stay");
   });
-  const preferred = (endOf(before).preferred ?? []) as readonly unknown[];
-  assert.deepEqual(((endOf(after).preferred ?? []) as readonly unknown[]).slice(0, preferred.length), preferred);
+  const preferred = (was.preferred ?? []) as readonly unknown[];
+  assert.deepEqual(((is.preferred ?? []) as readonly unknown[]).slice(0, preferred.length), preferred);
 }
 
 /** What is left of a pod when everything that Archway may write is taken away. */
@@ -209,15 +205,14 @@ function holds(title: string, check: (scene: Scene, isWarm: boolean) => void): v
 }
 
 holds("invariant 3: admission and release only ever narrow the user's constraints", (scene, warm) => {
-  const admitted = admit(scene, warm ? scene.images : undefined);
-  assertNarrowed(scene.raw, admitted);
-  assertNarrowed(admitted, settle(admitted, scene));
+  const created = admitted(scene, warm ? scene.images : undefined);
+  assertNarrowed(scene.raw, created);
+  assertNarrowed(created, settled(created, scene).after);
 });
 
 holds("invariant 7: everything that is not ours survives admission and release", (scene, warm) => {
-  const admitted = admit(scene, warm ? scene.images : undefined);
-  const settled = settle(admitted, scene);
-  for (const after of [admitted, settled]) {
+  const created = admitted(scene, warm ? scene.images : undefined);
+  for (const after of [created, settled(created, scene).after]) {
     assert.deepEqual(withoutOurs(after), withoutOurs(scene.raw));
     assert.deepEqual(foreignGates(after), foreignGates(scene.raw));
     const tolerations = (at(scene.raw, "spec", "tolerations") ?? []) as readonly unknown[];
@@ -230,27 +225,25 @@ holds("invariant 7: everything that is not ours survives admission and release",
 
 holds("invariant 5: judging an admitted pod again in the same admission changes nothing", (scene, warm) => {
   const known = warm ? scene.images : undefined;
-  const once = admit(scene, known);
-  assert.deepEqual(admit({ ...scene, raw: once }, known), once);
+  const once = admitted(scene, known);
+  assert.deepEqual(admitted({ ...scene, raw: once }, known), once);
 });
 
 holds("invariant 5: deciding twice gives the same, and a settled pod is left alone", (scene) => {
-  const gated = admit(scene, undefined);
-  const facts = factsOf(gated, scene);
-  assert.deepEqual(decide(facts), decide(factsOf(structuredClone(gated), scene)));
-  const settled = settle(gated, scene);
-  const again = factsOf(settled, scene);
-  assert.deepEqual(decide(again), { kind: "ignore", reason: "NotGated" });
-  assert.deepEqual(releasePatch(again.pod, decide(again)), []);
+  const gated = admitted(scene);
+  const once = settled(gated, scene);
+  assert.deepEqual(once.decision, settled(structuredClone(gated), scene).decision);
+  const again = settled(once.after, scene);
+  assert.deepEqual(again.decision, { kind: "ignore", reason: "NotGated" });
+  assert.deepEqual(again.patch, []);
 });
 
 Deno.test("invariant 1: past the deadline every decision takes the gate off", () => {
   fc.assert(
     fc.property(scenes, fc.nat({ max: 10 }), (scene, failedAttempts) => {
-      const gated = admit(scene, undefined);
-      const facts = factsOf(gated, scene, { failedAttempts });
-      assert.notEqual(decide(facts).kind, "retry");
-      assert.ok(!endOf(applied(gated, releasePatch(facts.pod, decide(facts)))).gates.includes(SCHEDULING_GATE));
+      const { decision, gates } = settled(admitted(scene), scene, { failedAttempts });
+      assert.notEqual(decision.kind, "retry");
+      assert.ok(!gates.includes(SCHEDULING_GATE));
     }),
     RUNS,
   );
@@ -259,12 +252,12 @@ Deno.test("invariant 1: past the deadline every decision takes the gate off", ()
 Deno.test("invariant 1: every history of failures ends inside the deadline", () => {
   fc.assert(
     fc.property(scenes, fc.infiniteStream(fc.double({ min: 0, max: 1, noNaN: true })), (scene, jitters) => {
-      let raw = admit(scene, undefined);
+      let raw = admitted(scene);
       let gateAgeMs = 0;
       for (let failedAttempts = 0; failedAttempts < 50; failedAttempts++) {
-        const facts = factsOf(raw, scene, { gateAgeMs, failedAttempts, jitter: jitters.next().value ?? 0 });
-        const decision = decide(facts);
-        raw = applied(raw, releasePatch(facts.pod, decision));
+        const jitter = jitters.next().value ?? 0;
+        const { decision, after } = settled(raw, scene, { gateAgeMs, failedAttempts, jitter });
+        raw = after;
         if (decision.kind !== "retry") return;
         assert.ok(decision.afterMs > 0 && decision.count >= 1 && decision.count <= 4);
         gateAgeMs += decision.afterMs;
@@ -277,8 +270,7 @@ Deno.test("invariant 1: every history of failures ends inside the deadline", () 
 });
 
 holds("invariant 2: a placed pod may only go where each of its images runs", (scene) => {
-  const gated = admit(scene, undefined);
-  const decision = decide(factsOf(gated, scene));
+  const { decision } = settled(admitted(scene), scene);
   if (decision.kind !== "place" || decision.required.kind !== "in") return;
   assert.deepEqual(scene.images.filter(({ inspection }) => inspection.kind === "failed"), []);
   for (const { inspection } of scene.images) {
@@ -290,15 +282,12 @@ holds("invariant 2: a placed pod may only go where each of its images runs", (sc
 });
 
 holds("reports and records stay small, and labels are ours or the user's", (scene) => {
-  const gated = admit(scene, undefined);
-  const facts = factsOf(gated, scene);
-  const decision = decide(facts);
-  const all = reportsOf(facts.pod, { kind: "applied", decision });
+  const { pod, decision, annotations, labels } = settled(admitted(scene), scene);
+  const all = reportsOf(pod, { kind: "applied", decision });
   assert.ok(all.length <= 3 && all.every(({ message }) => [...message].length <= 1_024));
-  const settled = settle(gated, scene);
-  const record = String(endOf(settled).annotations["archway.dev/decision"] ?? "");
+  const record = String(annotations["archway.dev/decision"] ?? "");
   assert.ok(new TextEncoder().encode(record).length <= RECORD_MAX_BYTES);
-  for (const name of Object.keys(endOf(settled).labels)) {
+  for (const name of Object.keys(labels)) {
     assert.ok(name.startsWith("multiarch.openshift.io/") || name in endOf(scene.raw).labels, name);
   }
 });

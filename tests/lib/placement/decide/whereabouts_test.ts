@@ -2,15 +2,10 @@
 // of its images runs, by operating system, architecture and instruction set level; at admission, at release and after both.
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import type {
-  PlacementSettings,
-  RuntimeClassRule,
-  VariantLabel,
-} from "../../../../lib/placement/decide/config/types.ts";
-import { makeSettings } from "../../../support/placement_settings.ts";
+import type { RuntimeClassRule, VariantLabel } from "../../../../lib/placement/decide/config/types.ts";
 import { parseRecord } from "../../../../lib/placement/decide/pod/record.ts";
 import type { InspectedImage, Platform } from "../../../../lib/oci/types.ts";
-import { admitted, annotationsOf, ARCH, at, gatesOf, type Json, make, released, requiredOf, running } from "./make.ts";
+import { admit, ARCH, at, endOf, type FactChanges, type Json, make, running, settle } from "./make.ts";
 
 const OS = "kubernetes.io/os";
 const LEVEL = "example.com/amd64-level";
@@ -65,14 +60,6 @@ type Scene = typeof scenes extends fc.Arbitrary<infer T> ? T : never;
 
 const EMULATED = { kind: "add", architectures: ["s390x"] } as const satisfies RuntimeClassRule;
 
-function settingsOf({ hasLevels }: Scene): PlacementSettings {
-  return makeSettings({
-    operatorNamespace: "archway",
-    variantLabels: hasLevels ? LEVEL_LABELS : [],
-    runtimeClasses: { emulating: EMULATED },
-  });
-}
-
 function imagesOf({ images, depth }: Scene): readonly InspectedImage[] {
   return images.map((known, index) => {
     const name = `image-${index}`;
@@ -86,22 +73,25 @@ function specOf(scene: Scene): Json {
   return { ...running(...imagesOf(scene).map(({ image }) => image)), ...scene.spec };
 }
 
-function admit(scene: Scene, raw: Json, { mayGate }: { readonly mayGate: boolean }): Json {
-  const pod = make.view(raw);
-  const known = imagesOf(scene);
-  const live = scene.live === undefined ? {} : { liveArchitectures: scene.live };
-  const facts = make.admission(pod, { settings: settingsOf(scene), known, mayGate, ...live });
-  return admitted(raw, facts).after;
+/** What holds at admission and at release alike. */
+function around(scene: Scene): Pick<FactChanges, "settings" | "liveArchitectures"> {
+  const variantLabels = scene.hasLevels ? LEVEL_LABELS : [];
+  return {
+    settings: make.settings({ operatorNamespace: "archway", variantLabels, runtimeClasses: { emulating: EMULATED } }),
+    ...scene.live === undefined ? {} : { liveArchitectures: scene.live },
+  };
 }
 
-function release(scene: Scene, raw: Json): Json {
-  const live = scene.live === undefined ? {} : { liveArchitectures: scene.live };
-  const facts = make.facts(raw, { images: imagesOf(scene), settings: settingsOf(scene), gateAgeMs: 60_000, ...live });
-  return released(raw, facts).after;
+function admitted(scene: Scene, raw: Json, { mayGate }: { readonly mayGate: boolean }): Json {
+  return admit(raw, { ...around(scene), known: imagesOf(scene), mayGate }).after;
+}
+
+function released(scene: Scene, raw: Json): Json {
+  return settle(raw, { ...around(scene), images: imagesOf(scene), gateAgeMs: 60_000 }).after;
 }
 
 function osOf(raw: Json): string {
-  const pinned = JSON.stringify(requiredOf(raw) ?? []).includes(`"${OS}"`);
+  const pinned = JSON.stringify(endOf(raw).required ?? []).includes(`"${OS}"`);
   const asked = at(raw, "spec", "nodeSelector", OS) ?? at(raw, "spec", "os", "name");
   return pinned ? "windows" : String(asked ?? "linux");
 }
@@ -109,9 +99,9 @@ function osOf(raw: Json): string {
 /** Whether the required terms let the pod onto the node. A term with an architecture of the user's own is the user's. */
 function admits(scene: Scene, raw: Json, { os, architecture, level }: Node): boolean {
   const labels: Readonly<Record<string, string>> = { [OS]: os, [ARCH]: architecture, [LEVEL]: `v${level}`, zone: "a" };
-  const before = (requiredOf(make.pod(specOf(scene))) ?? []) as readonly Json[];
+  const before = (endOf(make.pod(specOf(scene))).required ?? []) as readonly Json[];
   const isUsers = (index: number): boolean => JSON.stringify(before[index] ?? {}).includes(`"${ARCH}"`);
-  const terms = (requiredOf(raw) ?? [{ matchExpressions: [] }]) as readonly Json[];
+  const terms = (endOf(raw).required ?? [{ matchExpressions: [] }]) as readonly Json[];
   return terms.filter((_term, index) => !isUsers(index)).some((one) =>
     (one.matchExpressions as readonly Json[]).every(({ key, operator, values }) => {
       const value = labels[String(key)];
@@ -130,7 +120,7 @@ function runsOn(known: Scene["images"][number], node: Node, { hasLevels }: Scene
 }
 
 function decisionOf(raw: Json): string | undefined {
-  return parseRecord(String(annotationsOf(raw)["archway.dev/decision"]))?.decision;
+  return parseRecord(String(endOf(raw).annotations["archway.dev/decision"]))?.decision;
 }
 
 function isPlaced(raw: Json): boolean {
@@ -143,7 +133,7 @@ function assertRunsWhereItMay(scene: Scene, raw: Json): void {
   for (const node of NODES.filter((one) => one.os === os && admits(scene, raw, one))) {
     if (emulated.includes(node.architecture)) continue;
     for (const known of scene.images) {
-      assert.ok(runsOn(known, node, scene), JSON.stringify({ node, known, terms: requiredOf(raw) }));
+      assert.ok(runsOn(known, node, scene), JSON.stringify({ node, known, terms: endOf(raw).required }));
     }
   }
 }
@@ -161,9 +151,9 @@ Deno.test("invariant 2: whatever node a placed pod may go to, each of its images
   let warmly = 0;
   fc.assert(
     fc.property(scenes, (scene) => {
-      const warm = admit(scene, make.pod(specOf(scene)), { mayGate: false });
+      const warm = admitted(scene, make.pod(specOf(scene)), { mayGate: false });
       if (isPlaced(warm)) warmly++;
-      const cold = release(scene, make.gatedPod(specOf(scene)));
+      const cold = released(scene, make.gatedPod(specOf(scene)));
       for (const pod of [warm, cold].filter(isPlaced)) {
         placed++;
         assertRunsWhereItMay(scene, pod);
@@ -179,8 +169,8 @@ Deno.test("invariant 2: whatever node a placed pod may go to, each of its images
 Deno.test("invariant 5: a pod that warm admission placed is left as it is when it is admitted again", () => {
   fc.assert(
     fc.property(scenes, (scene) => {
-      const warm = admit(scene, make.pod(specOf(scene)), { mayGate: false });
-      if (isPlaced(warm)) assert.deepEqual(admit(scene, warm, { mayGate: false }), warm);
+      const warm = admitted(scene, make.pod(specOf(scene)), { mayGate: false });
+      if (isPlaced(warm)) assert.deepEqual(admitted(scene, warm, { mayGate: false }), warm);
     }),
     { numRuns: 500 },
   );
@@ -189,16 +179,16 @@ Deno.test("invariant 5: a pod that warm admission placed is left as it is when i
 Deno.test("invariant 2: a sidecar that comes after warm admission narrows the pod further", () => {
   fc.assert(
     fc.property(scenes, image, (scene, sidecar) => {
-      const warm = admit(scene, make.pod(specOf(scene)), { mayGate: false });
+      const warm = admitted(scene, make.pod(specOf(scene)), { mayGate: false });
       if (!isPlaced(warm)) return;
       const later = { ...scene, images: [...scene.images, sidecar] };
       const injected = structuredClone(warm);
       (injected.spec as Json).containers = specOf(later).containers;
-      const again = admit(later, injected, { mayGate: true });
-      if (gatesOf(again).length === 0) return assertRunsWhereItMay(later, again);
+      const again = admitted(later, injected, { mayGate: true });
+      if (endOf(again).gates.length === 0) return assertRunsWhereItMay(later, again);
       // What the known images do not settle is gated: then the release has the last word.
-      const released = release(later, again);
-      if (isPlaced(released)) assertRunsWhereItMay(later, released);
+      const after = released(later, again);
+      if (isPlaced(after)) assertRunsWhereItMay(later, after);
     }),
     { numRuns: 500 },
   );

@@ -5,8 +5,7 @@ import { parseVariantLabel } from "../../../../../lib/placement/decide/config/op
 import { planTolerations } from "../../../../../lib/placement/decide/patch/tolerations.ts";
 import type { VariantLabel } from "../../../../../lib/placement/decide/config/types.ts";
 import type { ArchTaint } from "../../../../../lib/vocabulary/taint.ts";
-import { makeSettings } from "../../../../support/placement_settings.ts";
-import { AMD64, ARCH, ARM64, type Json, make, released, requiredOf, running } from "../make.ts";
+import { AMD64, ARCH, ARM64, type Json, make, running, settle } from "../make.ts";
 
 function taint(text: string): ArchTaint {
   const parsed = parseArchTaint(text);
@@ -69,8 +68,7 @@ function requiredFor(
   variantLabels = [label("amd64/v3=level=v3|v4")],
 ): unknown {
   const raw = make.gatedPod({ ...running(...images.map(({ image }) => image)), ...spec });
-  const facts = make.facts(raw, { images, settings: makeSettings({ variantLabels }) });
-  return requiredOf(released(raw, facts).after);
+  return settle(raw, { images, settings: make.settings({ variantLabels }) }).required;
 }
 
 const levels = (image: string, ...variants: readonly (string | undefined)[]): InspectedImage =>

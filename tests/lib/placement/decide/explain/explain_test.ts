@@ -5,7 +5,7 @@ import {
   failingContainer,
   type PodExplanation,
 } from "../../../../../lib/placement/decide/explain/pod_explanation.ts";
-import { ARM64, type FactChanges, type Json, make, released, running } from "../make.ts";
+import { ARM64, type FactChanges, type Json, make, running, settle } from "../make.ts";
 
 const AROUND: ExplainContext = { ageMs: 3_000, schedulerSays: undefined, participation: "selected" };
 const GATE = "multiarch.openshift.io/scheduling-gate";
@@ -13,9 +13,7 @@ const GATE = "multiarch.openshift.io/scheduling-gate";
 const PASSED = { labels: { [GATE]: "not-set" } };
 
 function decided(raw: Json, changes: FactChanges = {}, around: Partial<ExplainContext> = {}): PodExplanation {
-  const facts = make.facts(raw, changes);
-  const pod = make.view(released(raw, facts).after);
-  return explainPod(pod, { ...AROUND, ...around });
+  return explainPod(make.view(settle(raw, changes).after), { ...AROUND, ...around });
 }
 
 function told({ standing, why, next }: PodExplanation): string {

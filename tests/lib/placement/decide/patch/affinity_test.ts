@@ -12,20 +12,16 @@ import {
   ARCH,
   ARM64,
   at,
-  factsOf,
   type Json,
-  labelsOf,
   make,
-  mark,
   NOWHERE,
-  preferredOf,
-  released,
   REQUIRED,
   requiredOf,
   type Row,
   rows,
   running,
   S390X,
+  settle,
 } from "../make.ts";
 
 const BOTH = make.term([ARCH, AMD64, ARM64]);
@@ -53,15 +49,10 @@ function merges(id: string, [given, architectures]: readonly [unknown, readonly 
   }];
 }
 
-function decided(spec: Json, changes: Parameters<typeof factsOf>[1] = {}): Json {
-  const raw = make.gatedPod(spec);
-  return released(raw, factsOf(raw, changes)).after;
-}
-
 function places(id: string, title: string, spec: Json, expected: unknown): Row {
   return [id, `decide() requires the architectures when ${title}`, () => {
-    const after = decided(spec);
-    assert.deepEqual(requiredOf(after), expected);
+    const { after, required } = settle(make.gatedPod(spec));
+    assert.deepEqual(required, expected);
     assert.deepEqual(at(after, "spec", "nodeSelector"), spec.nodeSelector);
   }];
 }
@@ -100,43 +91,44 @@ rows([
 ]);
 
 Deno.test("DV-44 decide() releases a pod whose only term is empty, and leaves the term alone", () => {
-  const after = decided({ affinity: make.nodeAffinity([{}]) });
-  assert.deepEqual(requiredOf(after), [{}]);
+  const { after, required } = settle(make.gatedPod({ affinity: make.nodeAffinity([{}]) }));
+  assert.deepEqual(required, [{}]);
   assert.deepEqual(at(after, "spec", "schedulingGates"), []);
 });
 
 Deno.test("PM-39 decide() requires the fallback architecture when there is no affinity", () => {
   const configs = make.configs(make.clusterConfig({ fallback: AMD64 }));
-  const after = decided(running("broken"), { configs, gateAgeMs: 60_000 });
-  assert.deepEqual(requiredOf(after), [ON_AMD64]);
+  const { required } = settle(make.gatedPod(running("broken")), { configs, gateAgeMs: 60_000 });
+  assert.deepEqual(required, [ON_AMD64]);
 });
 
 Deno.test("PM-42 decide() leaves the required terms alone when the nodeSelector names the architecture", () => {
-  const after = decided({ nodeSelector: { foo: "bar", [ARCH]: ARM64 } });
-  assert.equal(requiredOf(after), undefined);
+  const { after, required } = settle(make.gatedPod({ nodeSelector: { foo: "bar", [ARCH]: ARM64 } }));
+  assert.equal(required, undefined);
   assert.deepEqual(at(after, "spec", "nodeSelector"), { foo: "bar", [ARCH]: ARM64 });
 });
 
 Deno.test("PM-47 decide() keeps pod affinity and preferred terms", () => {
   const podAffinity = { [REQUIRED]: [{ topologyKey: "zone", labelSelector: {} }] };
-  const preferred = [make.preferredTerm(3, "foo", "bar")];
-  const after = decided({ affinity: { podAffinity, ...make.nodeAffinity(undefined, preferred) } });
+  const users = [make.preferredTerm(3, "foo", "bar")];
+  const affinity = { podAffinity, ...make.nodeAffinity(undefined, users) };
+  const { after, preferred, required } = settle(make.gatedPod({ affinity }));
   assert.deepEqual(at(after, "spec", "affinity", "podAffinity"), podAffinity);
-  assert.deepEqual(preferredOf(after), preferred);
-  assert.deepEqual(requiredOf(after), [BOTH]);
+  assert.deepEqual(preferred, users);
+  assert.deepEqual(required, [BOTH]);
 });
 
 Deno.test("PM-48 decide() leaves the affinity alone when an image cannot be read", () => {
-  const after = decided(running("multi", "non-readable"));
+  const { after, marks } = settle(make.gatedPod(running("multi", "non-readable")));
   assert.equal(at(after, "spec", "affinity"), undefined);
-  assert.equal(labelsOf(after)[mark("image-inspect-error-count")], "1");
+  assert.equal(marks["image-inspect-error-count"], "1");
 });
 
 Deno.test("PM-50 decide() sets no architecture label when nothing is required", () => {
   const changes = { configs: make.configs(make.clusterConfig({ platforms: [{ architecture: ARM64, weight: 1 }] })) };
-  const after = decided({ nodeSelector: { [ARCH]: ARM64 } }, changes);
-  const names = ["single-arch", "multi-arch", "no-supported-arch", AMD64, ARM64].map(mark);
-  assert.deepEqual(names.filter((name) => name in labelsOf(after)), []);
+  const { marks } = settle(make.gatedPod({ nodeSelector: { [ARCH]: ARM64 } }), changes);
+  const names = ["single-arch", "multi-arch", "no-supported-arch", AMD64, ARM64];
+  assert.deepEqual(names.filter((name) => name in marks), []);
 });
 
 Deno.test("requiredAddition() pairs an architecture with its level label where the pod has no terms of its own", () => {

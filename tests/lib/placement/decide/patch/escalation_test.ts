@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { decide } from "../../../../../lib/placement/decide/decide.ts";
 import {
   type FailedRelease,
   MAX_REREADS,
@@ -10,7 +9,7 @@ import {
   type ReleaseStep,
   stepPatch,
 } from "../../../../../lib/placement/decide/patch/escalation.ts";
-import { annotationsOf, applied, gatesOf, labelsOf, make, mark, requiredOf } from "../make.ts";
+import { applied, endOf, make, mark, settle } from "../make.ts";
 
 const FAILED: FailedRelease = {
   step: "full",
@@ -65,24 +64,16 @@ Deno.test("nextTry() reaches the gate alone past the deadline, whatever the serv
   }));
 });
 
-const RAW = make.gatedPod({}, { annotations: { note: "x" } });
-const FACTS = make.facts(RAW);
-
-function written(step: ReleaseStep): unknown {
-  return applied(RAW, stepPatch(make.view(RAW), step, { decision: decide(FACTS), why: "said no" }));
-}
-
 Deno.test("stepPatch() takes the gate off in each step, and asks for less in each", () => {
   const steps: readonly ReleaseStep[] = ["full", "unannotated", "bare", "gate-and-label", "gate"];
+  const raw = make.gatedPod({}, { annotations: { note: "x" } });
+  const { pod: view, decision } = settle(raw);
   const rows = steps.map((step) => {
-    const pod = written(step);
-    return [
-      step,
-      gatesOf(pod),
-      requiredOf(pod) !== undefined,
-      Object.keys(annotationsOf(pod)).filter((key) => key !== "note"),
-      labelsOf(pod)[mark("scheduling-gate")],
-    ];
+    const { gates, required, annotations, marks } = endOf(
+      applied(raw, stepPatch(view, step, { decision, why: "said no" })),
+    );
+    const added = Object.keys(annotations).filter((key) => key !== "note");
+    return [step, gates, required !== undefined, added, marks["scheduling-gate"]];
   });
   assert.deepEqual(rows, [
     ["full", [], true, ["archway.dev/decision"], "removed"],

@@ -1,17 +1,10 @@
 import assert from "node:assert/strict";
 import { SCHEDULING_GATE } from "../../../../../lib/names.ts";
 import type { JsonPatch } from "../../../../../lib/k8s/patch.ts";
-import { decide } from "../../../../../lib/placement/decide/decide.ts";
-import { bareReleasePatch, releasePatch } from "../../../../../lib/placement/decide/patch/release_patch.ts";
-import { makeSettings } from "../../../../support/placement_settings.ts";
-import { AMD64, applied, ARCH, ARM64, at, endOf, type FactChanges, type Json, make, mark, running } from "../make.ts";
+import { bareReleasePatch } from "../../../../../lib/placement/decide/patch/release_patch.ts";
+import { AMD64, applied, ARCH, ARM64, at, endOf, type Json, make, mark, running, settle } from "../make.ts";
 
 const TERMS = "/spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms";
-
-function patchOf(raw: Json, changes: FactChanges = {}): JsonPatch {
-  const facts = make.facts(raw, changes);
-  return releasePatch(facts.pod, decide(facts));
-}
 
 function tested(patch: JsonPatch): readonly string[] {
   return patch.filter(({ op }) => op === "test").map(({ path }) => path);
@@ -24,7 +17,7 @@ const FULL = make.gatedPod({
 }, { annotations: { note: "x" } });
 
 Deno.test("releasePatch() pins identity, terms, images and gate, and not the resource version", () => {
-  assert.deepEqual(tested(patchOf(FULL)), [
+  assert.deepEqual(tested(settle(FULL).patch), [
     "/metadata/uid",
     TERMS,
     TERMS.replace("required", "preferred").replace("/nodeSelectorTerms", ""),
@@ -37,12 +30,12 @@ Deno.test("releasePatch() pins identity, terms, images and gate, and not the res
 Deno.test("releasePatch() pins the resource version when it makes an object that was missing", () => {
   const unannotated = make.gatedPod({ affinity: make.nodeAffinity([make.term(["foo", "bar"])]) });
   for (const raw of [make.gatedPod({}, { annotations: {} }), unannotated]) {
-    assert.ok(tested(patchOf(raw)).includes("/metadata/resourceVersion"));
+    assert.ok(tested(settle(raw).patch).includes("/metadata/resourceVersion"));
   }
 });
 
 Deno.test("releasePatch() applies after an unrelated change, and fails after a related one", () => {
-  const patch = patchOf(FULL);
+  const { patch } = settle(FULL);
   const metadata = FULL.metadata as Json;
   const spec = FULL.spec as Json;
   const unrelated = { ...metadata, resourceVersion: "8", annotations: { note: "y", other: "z" } };
@@ -57,20 +50,19 @@ Deno.test("releasePatch() applies after an unrelated change, and fails after a r
 });
 
 Deno.test("releasePatch() is one patch: affinity first, marks, the gate last", () => {
-  const changes = patchOf(FULL).filter(({ op }) => op !== "test").map(({ op, path }) => `${op} ${path}`);
+  const changes = settle(FULL).patch.filter(({ op }) => op !== "test").map(({ op, path }) => `${op} ${path}`);
   assert.equal(changes[0], `add ${TERMS}/0/matchExpressions/-`);
   assert.equal(changes.at(-1), "remove /spec/schedulingGates/0");
 });
 
 Deno.test("releasePatch() is empty for a pod without the gate and for one being deleted", () => {
-  assert.deepEqual(patchOf({ ...FULL, spec: running("multi") }), []);
-  assert.deepEqual(patchOf(make.gatedPod({}, { deletionTimestamp: "2026-01-01T00:00:00Z" })), []);
+  assert.deepEqual(settle({ ...FULL, spec: running("multi") }).patch, []);
+  assert.deepEqual(settle(make.gatedPod({}, { deletionTimestamp: "2026-01-01T00:00:00Z" })).patch, []);
 });
 
 Deno.test("releasePatch() of a second equal failure changes only what differs", () => {
-  const raw = make.gatedPod(running("broken"), { annotations: {} });
-  const once = applied(raw, patchOf(raw));
-  const changes = patchOf(once, { failedAttempts: 1 }).filter(({ op }) => op !== "test");
+  const once = settle(make.gatedPod(running("broken"), { annotations: {} })).after;
+  const changes = settle(once, { failedAttempts: 1 }).patch.filter(({ op }) => op !== "test");
   assert.deepEqual(changes, [
     { op: "replace", path: "/metadata/labels/multiarch.openshift.io~1image-inspect-error-count", value: "2" },
   ]);
@@ -79,20 +71,20 @@ Deno.test("releasePatch() of a second equal failure changes only what differs", 
 Deno.test("releasePatch() makes labels where somebody removed them all", () => {
   const raw = make.gatedPod();
   const unlabelled = { ...raw, metadata: { ...(raw.metadata as Json), labels: undefined } };
-  const after = applied(JSON.parse(JSON.stringify(unlabelled)), patchOf(unlabelled));
-  assert.equal(endOf(after).labels[mark("scheduling-gate")], "removed");
+  assert.equal(settle(JSON.parse(JSON.stringify(unlabelled))).marks["scheduling-gate"], "removed");
 });
 
 Deno.test("releasePatch() adds tolerations for exactly the architectures decided", () => {
   const taint = { key: ARCH, effect: "NoSchedule" } as const;
-  const settings = makeSettings({ archTaints: [taint] });
+  const settings = make.settings({ archTaints: [taint] });
   const tolerated = { key: ARCH, operator: "Equal", value: AMD64, effect: "NoSchedule" };
   const own = { key: "x", operator: "Exists" };
-  const raw = make.gatedPod({ tolerations: [own, tolerated] });
-  const after = applied(raw, patchOf(raw, { settings }));
-  assert.deepEqual(at(after, "spec", "tolerations"), [own, tolerated, { ...tolerated, value: ARM64 }]);
-  const bare = applied(make.gatedPod(), patchOf(make.gatedPod(), { settings }));
-  assert.deepEqual(at(bare, "spec", "tolerations"), [tolerated, { ...tolerated, value: ARM64 }]);
+  const tolerationsOf = (raw: Json): unknown => at(settle(raw, { settings }).after, "spec", "tolerations");
+  assert.deepEqual(tolerationsOf(make.gatedPod({ tolerations: [own, tolerated] })), [own, tolerated, {
+    ...tolerated,
+    value: ARM64,
+  }]);
+  assert.deepEqual(tolerationsOf(make.gatedPod()), [tolerated, { ...tolerated, value: ARM64 }]);
 });
 
 Deno.test("DV-44 bareReleasePatch() takes only the gate off and says why", () => {
@@ -101,14 +93,16 @@ Deno.test("DV-44 bareReleasePatch() takes only the gate off and says why", () =>
     affinity: make.nodeAffinity([{}]),
   });
   const after = applied(raw, bareReleasePatch(make.view(raw), "x".repeat(300)));
-  assert.deepEqual(endOf(after).gates, ["kueue"]);
-  assert.equal(endOf(after).labels[mark("scheduling-gate")], "removed");
-  assert.equal(String(endOf(after).annotations[mark("image-inspect-error")]).length, 256);
+  const { gates, marks, annotations } = endOf(after);
+  assert.deepEqual(gates, ["kueue"]);
+  assert.equal(marks["scheduling-gate"], "removed");
+  assert.equal(String(annotations[mark("image-inspect-error")]).length, 256);
   assert.deepEqual(at(after, "spec", "affinity"), at(raw, "spec", "affinity"));
 });
 
 const BROKEN = make.gatedPod(running("broken"));
-const RETRY = patchOf(BROKEN, { configs: make.configs(make.clusterConfig({ platforms: [make.platform(AMD64, 1)] })) });
+const SCORING = make.configs(make.clusterConfig({ platforms: [make.platform(AMD64, 1)] }));
+const RETRY = settle(BROKEN, { configs: SCORING }).patch;
 
 Deno.test("releasePatch() of a retry never touches the required terms or the gate", () => {
   const touched = RETRY.filter(({ op }) => op !== "test").map(({ path }) => path);

@@ -5,7 +5,6 @@ import {
 } from "../../../../../lib/placement/decide/pod/constraints.ts";
 import { hasControlPlaneSelector } from "../../../../../lib/placement/decide/ignore.ts";
 import { imagesToInspect } from "../../../../../lib/placement/decide/images.ts";
-import { makeSettings } from "../../../../support/placement_settings.ts";
 import type { PodView } from "../../../../../lib/placement/decide/types.ts";
 import { AMD64, ARCH, type Json, make, type Row, rows, running } from "../make.ts";
 
@@ -38,7 +37,7 @@ function secrets(id: string, spec: Json, expected: readonly string[]): Row {
 
 function images(id: string, spec: Json, expected: readonly string[]): Row {
   return [id, `imagesToInspect() wants ${expected.join(", ")}`, () => {
-    const wanted = imagesToInspect(make.view(make.pod(spec)), makeSettings());
+    const wanted = imagesToInspect(make.view(make.pod(spec)), make.settings());
     assert.deepEqual(
       wanted.map(({ image, always }) => (always ? `${image} always` : image)).sort(),
       [...expected].sort(),
@@ -88,7 +87,7 @@ rows([
 
 Deno.test("DV-37 (different: a node pulls its own platform of an index) imagesToInspect() takes image volumes in", () => {
   const pod = make.view(make.pod({ volumes: [{ name: "v", image: { reference: "data", pullPolicy: "Always" } }] }));
-  const wanted = imagesToInspect(pod, makeSettings());
+  const wanted = imagesToInspect(pod, make.settings());
   assert.deepEqual(wanted.map(({ image, always }) => [image, always]), [["multi", false], ["data", true]]);
 });
 

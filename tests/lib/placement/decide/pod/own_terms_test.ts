@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { ownRequirement } from "../../../../../lib/placement/decide/pod/own_terms.ts";
-import { AMD64, ARCH, ARM64, type Json, make, released, requiredOf } from "../make.ts";
+import { AMD64, ARCH, ARM64, type Json, make, settle } from "../make.ts";
 
 function recorded(decision: string, architectures: readonly string[], terms?: readonly Json[]): Json {
   const record = JSON.stringify({ v: 1, d: decision, a: architectures, i: [] });
@@ -41,7 +41,5 @@ Deno.test("ownRequirement() finds the terms among which the recorded architectur
 });
 
 Deno.test("decide() places a pod that brings an empty record by its images", () => {
-  const raw = recorded("place", []);
-  const facts = make.facts(raw);
-  assert.deepEqual(requiredOf(released(raw, facts).after), [make.term([ARCH, AMD64, ARM64])]);
+  assert.deepEqual(settle(recorded("place", [])).required, [make.term([ARCH, AMD64, ARM64])]);
 });

@@ -1,7 +1,5 @@
 import assert from "node:assert/strict";
 import { imagesToInspect, judgeImages } from "../../../../../lib/placement/decide/images.ts";
-import type { PlacementSettings } from "../../../../../lib/placement/decide/config/types.ts";
-import { makeSettings } from "../../../../support/placement_settings.ts";
 import {
   daemonSetReport,
   exchangedContainers,
@@ -15,7 +13,7 @@ function reportOf(
   images: readonly string[],
   { spec = {}, nodes = [AMD64, ARM64] }: { readonly spec?: Json; readonly nodes?: readonly string[] } = {},
 ): string | undefined {
-  const settings = makeSettings();
+  const settings = make.settings();
   const template = make.view(make.pod({ ...running(...images), ...spec }));
   const inspected = images.map((image) => make.image(image));
   const judgement = judgeImages(template, settings, imagesToInspect(template, settings), inspected);
@@ -35,57 +33,51 @@ Deno.test("daemonSetReport() is content where the DaemonSet keeps off the nodes 
   assert.match(said({ nodeSelector: { disk: "fast" } }) ?? "", /\{arm64\}/);
 });
 
-interface LateCase {
-  readonly what: string;
-  readonly images: readonly string[];
-  /** Of the node; absent while nodes are not followed. */
-  readonly node?: string;
-  readonly spec?: Record<string, unknown>;
-  readonly runtimeClasses?: PlacementSettings["runtimeClasses"];
-  /** Absent: nothing is said. */
-  readonly says?: RegExp;
-}
-
-const EMULATED = { qemu: { kind: "add", architectures: [ARM64] } } as const;
-const LATE_CASES: readonly LateCase[] = [
-  { what: "an image that has the node's architecture", images: ["multi", "single-amd64"], node: AMD64 },
-  {
-    what: "images that lack it, all in one event",
-    images: ["single-amd64", "multi", "single-amd64"],
-    node: ARM64,
-    says: /"n1" \(arm64\).*\{amd64\}.*ontainer "single-amd64".*\{amd64\}\.$/,
-  },
-  { what: "an image while neither node nor pod tells the architecture", images: ["single-amd64"] },
-  {
-    what: "an image that no node has that the pod allows",
-    images: ["single-amd64"],
-    spec: { nodeSelector: { [ARCH]: ARM64 } },
-    says: /"n1" \(arm64\): image single-amd64/,
-  },
-  {
-    what: "an image that some node has that the pod allows",
-    images: ["single-amd64"],
-    spec: { affinity: make.nodeAffinity([make.term([ARCH, AMD64, ARM64])]) },
-  },
-  {
-    what: "an image that the RuntimeClass emulates",
-    images: ["single-amd64"],
-    node: ARM64,
-    spec: { runtimeClassName: "qemu" },
-    runtimeClasses: EMULATED,
-  },
-  { what: "an image that was not inspected", images: ["no-such-image"], node: ARM64 },
+type LateCase = readonly [
+  what: string,
+  images: readonly string[],
+  nodeArchitecture: string | undefined,
+  spec: Json,
+  says?: RegExp,
 ];
 
-for (const { what, images, node, spec, runtimeClasses = {}, says } of LATE_CASES) {
+const ONE = ["single-amd64"];
+const LATE_CASES: readonly LateCase[] = [
+  ["an image that has the node's architecture", ["multi", "single-amd64"], AMD64, {}],
+  [
+    "images that lack it, all in one event",
+    ["single-amd64", "multi", "single-amd64"],
+    ARM64,
+    {},
+    /"n1" \(arm64\).*\{amd64\}.*ontainer "single-amd64".*\{amd64\}\.$/,
+  ],
+  ["an image while neither node nor pod tells the architecture", ONE, undefined, {}],
+  [
+    "an image that no node has that the pod allows",
+    ONE,
+    undefined,
+    { nodeSelector: { [ARCH]: ARM64 } },
+    /"n1" \(arm64\): image single-amd64/,
+  ],
+  [
+    "an image that some node has that the pod allows",
+    ONE,
+    undefined,
+    { affinity: make.nodeAffinity([make.term([ARCH, AMD64, ARM64])]) },
+  ],
+  ["an image that the RuntimeClass emulates", ONE, ARM64, { runtimeClassName: "qemu" }],
+  ["an image that was not inspected", ["no-such-image"], ARM64, {}],
+];
+
+for (const [what, images, nodeArchitecture, spec, says] of LATE_CASES) {
   Deno.test(`Q-06 lateReport() ${says === undefined ? "says nothing of" : "warns of"} ${what}`, () => {
     const raw = { nodeName: "n1", ephemeralContainers: images.map((image) => container(image)), ...spec };
     const pod = make.view(make.pod(raw));
     const said = lateReport(pod, {
       came: "ephemeral",
       containers: pod.ephemeralContainers,
-      settings: makeSettings({ runtimeClasses }),
-      nodeArchitecture: node,
+      settings: make.settings({ runtimeClasses: { qemu: { kind: "add", architectures: [ARM64] } } }),
+      nodeArchitecture,
       images: images.filter((image) => image !== "no-such-image").map((image) => make.image(image)),
     })?.message;
     if (says === undefined) assert.equal(said, undefined);

@@ -4,7 +4,7 @@ import { decide } from "../../../../../lib/placement/decide/decide.ts";
 import { decisionReason } from "../../../../../lib/placement/decide/report/reason.ts";
 import { gateAddedReport, reportsOf } from "../../../../../lib/placement/decide/report/reports.ts";
 import type { PodReport } from "../../../../../lib/placement/decide/report/report_slots.ts";
-import { AMD64, ARCH, ARM64, cluster, type FactChanges, type Json, make, mark, running } from "../make.ts";
+import { AMD64, ARCH, ARM64, cluster, type FactChanges, type Json, make, mark, running, settle } from "../make.ts";
 
 const SCORING = make.configs(cluster({ platforms: [make.platform(ARM64, 50)] }));
 const FALLING_BACK = make.configs(cluster({ fallback: AMD64, enabled: true }));
@@ -18,8 +18,8 @@ const GONE = [make.failedImage("quay.io/no/such:1", {
 })];
 
 function reports(spec: Json, changes: FactChanges = {}): readonly PodReport[] {
-  const facts = make.facts(make.gatedPod(spec), changes);
-  return reportsOf(facts.pod, { kind: "applied", decision: decide(facts) });
+  const { pod, decision } = settle(make.gatedPod(spec), changes);
+  return reportsOf(pod, { kind: "applied", decision });
 }
 
 function reasons(all: readonly PodReport[]): readonly string[] {

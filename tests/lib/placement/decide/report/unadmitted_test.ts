@@ -1,18 +1,15 @@
 import assert from "node:assert/strict";
-import { admissionPatch } from "../../../../../lib/placement/decide/patch/admission_patch.ts";
 import { parseClusterConfig } from "../../../../../lib/placement/decide/config/config.ts";
 import type { ClusterConfig } from "../../../../../lib/placement/decide/config/types.ts";
-import { makeSettings } from "../../../../support/placement_settings.ts";
 import { parseSelector } from "../../../../../lib/vocabulary/label_selector.ts";
-import { judgeAdmission } from "../../../../../lib/placement/decide/gate.ts";
 import {
   inSelectedNamespaces,
   isUnadmitted,
   unadmittedReport,
 } from "../../../../../lib/placement/decide/report/unadmitted.ts";
-import { applied, type Json, make, podOf } from "../make.ts";
+import { admit, type Json, make, podOf } from "../make.ts";
 
-const settings = makeSettings({ operatorNamespace: "archway-system" });
+const settings = make.settings({ operatorNamespace: "archway-system" });
 const present = make.configs(make.clusterConfig());
 
 const OF_DAEMON = { ownerReferences: [{ kind: "DaemonSet", name: "d", controller: true }] };
@@ -68,10 +65,8 @@ Deno.test("isUnadmitted() is false for a pod older than the config, or than its 
 Deno.test("isUnadmitted() is false for whatever the webhook has seen", () => {
   for (const [, raw] of ROWS) {
     for (const mayGate of [true, false]) {
-      const pod = podOf(raw);
-      const verdict = judgeAdmission(make.admission(pod, { configs: present, settings, mayGate }));
-      const seen = podOf(applied(raw, admissionPatch(pod, verdict)));
-      assert.equal(isUnadmitted(seen, present, settings), false);
+      const { after } = admit(raw, { configs: present, settings, mayGate });
+      assert.equal(isUnadmitted(podOf(after), present, settings), false);
     }
   }
 });
