@@ -140,49 +140,52 @@ export function endOf(pod: unknown): End {
   };
 }
 
-export function cluster(
-  changes: { readonly platforms?: readonly Json[]; readonly enabled?: boolean; readonly fallback?: string } = {},
-): ClusterConfig {
-  const parsed = parseClusterConfig({
-    metadata: { name: "cluster", uid: "c", generation: 1 },
-    spec: {
-      ...(changes.fallback === undefined ? {} : { fallbackArchitecture: changes.fallback }),
-      ...plugins(changes),
-    },
-  });
-  assert.ok(parsed.kind === "parsed", "the cluster config parses");
-  return parsed.value;
+/** The value of what parses. */
+export function valueOf<T>(
+  parsed: { readonly kind: "parsed"; readonly value: T } | { readonly kind: "unparsable" },
+): T {
+  return parsed.kind === "parsed" ? parsed.value : assert.fail(JSON.stringify(parsed));
 }
 
-export function ppc(name: string, changes: {
+/** What configs of both kinds may say. */
+interface ConfigChanges {
   readonly platforms?: readonly Json[];
   readonly enabled?: boolean;
-  readonly priority?: number;
-  readonly selector?: unknown;
   readonly fallback?: string;
-  readonly created?: string;
-} = {}): NamespaceConfig {
-  const parsed = parseNamespaceConfig({
-    metadata: { name, namespace: "test-namespace", creationTimestamp: changes.created ?? "2026-01-01T00:00:00Z" },
-    spec: {
-      priority: changes.priority ?? 0,
-      ...(changes.selector === undefined ? {} : { labelSelector: changes.selector }),
-      ...(changes.fallback === undefined ? {} : { fallbackArchitecture: changes.fallback }),
-      ...plugins(changes),
-    },
-  });
-  assert.ok(parsed.kind === "parsed", "the namespace config parses");
-  return parsed.value;
+}
+
+export function cluster(changes: ConfigChanges = {}): ClusterConfig {
+  return valueOf(parseClusterConfig({
+    metadata: { name: "cluster", uid: "c", generation: 1 },
+    spec: specOf(changes),
+  }));
+}
+
+export function ppc(
+  name: string,
+  { priority = 0, selector, created = "2026-01-01T00:00:00Z", ...changes }: ConfigChanges & {
+    readonly priority?: number;
+    readonly selector?: unknown;
+    readonly created?: string;
+  } = {},
+): NamespaceConfig {
+  return valueOf(parseNamespaceConfig({
+    metadata: { name, namespace: "test-namespace", creationTimestamp: created },
+    spec: { priority, ...(selector === undefined ? {} : { labelSelector: selector }), ...specOf(changes) },
+  }));
 }
 
 export function weigh(architecture: string, weight: number): Json {
   return { architecture, weight };
 }
 
-function plugins(changes: { readonly platforms?: readonly Json[]; readonly enabled?: boolean }): Json {
-  if (changes.platforms === undefined && changes.enabled === undefined) return {};
-  const { platforms = [], enabled = true } = changes;
-  return { plugins: { nodeAffinityScoring: { enabled, platforms } } };
+function specOf({ platforms, enabled, fallback }: ConfigChanges): Json {
+  const isScoring = platforms !== undefined || enabled !== undefined;
+  const nodeAffinityScoring = { enabled: enabled ?? true, platforms: platforms ?? [] };
+  return {
+    ...(fallback === undefined ? {} : { fallbackArchitecture: fallback }),
+    ...(isScoring ? { plugins: { nodeAffinityScoring } } : {}),
+  };
 }
 
 export const NO_CONFIGS: PlacementConfigs = { cluster: undefined, namespace: [] };

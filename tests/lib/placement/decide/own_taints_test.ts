@@ -3,7 +3,7 @@ import { parsePlacementOptions } from "../../../../lib/placement/decide/config/o
 import type { PlacementSettings } from "../../../../lib/placement/decide/config/types.ts";
 import { DEFAULT_SETTINGS, makeSettings } from "../../../support/placement_settings.ts";
 import { parseManagedTaint } from "../../../../lib/placement/decide/config/arch_taints.ts";
-import { type AdmissionChanges, admit, ARCH, ARM64, at, type Json, make, running, settle } from "./make.ts";
+import { type AdmissionChanges, admit, ARCH, ARM64, at, type Json, make, running, settle, valueOf } from "./make.ts";
 
 const OWN = { key: "supported-arch", effect: "NoSchedule" } as const;
 const MANAGED: Partial<PlacementSettings> = { archTaints: [OWN], ownTaints: [OWN] };
@@ -108,10 +108,8 @@ for (const [name, images, ends] of RELEASED) {
 Deno.test("parseManagedTaint() accepts the presets, and never owns the key of a cloud", () => {
   const owners = ["archaware", "example.com/arch=arch:NoExecute", "gke", "ack", "kubernetes.io/arch=arch:NoSchedule"]
     .map((text) => {
-      const parsed = parseManagedTaint(text);
-      return parsed.kind === "parsed"
-        ? `${parsed.value.owner} ${parsed.value.taint.key}:${parsed.value.taint.effect}`
-        : "?";
+      const { owner, taint } = valueOf(parseManagedTaint(text));
+      return `${owner} ${taint.key}:${taint.effect}`;
     });
   assert.deepEqual(owners, [
     "archway supported-arch:NoSchedule",
@@ -135,10 +133,8 @@ Deno.test("parsePlacementOptions() makes the managed taint one that placed pods 
     audit: false,
   } as const;
   const keysOf = (archTaints: "manage" | "off", archTaint: string): unknown => {
-    const parsed = parsePlacementOptions({ ...base, archTaints, archTaint });
-    assert.equal(parsed.kind, "parsed");
-    return parsed.kind === "parsed" &&
-      [parsed.value.archTaints, parsed.value.ownTaints].map((all) => all.map(({ key }) => key));
+    const options = valueOf(parsePlacementOptions({ ...base, archTaints, archTaint }));
+    return [options.archTaints, options.ownTaints].map((all) => all.map(({ key }) => key));
   };
   assert.deepEqual(keysOf("off", "archaware"), [[], []]);
   assert.deepEqual(keysOf("manage", "archaware"), [["supported-arch"], ["supported-arch"]]);

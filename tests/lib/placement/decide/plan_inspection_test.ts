@@ -1,10 +1,8 @@
 import assert from "node:assert/strict";
-import { decide } from "../../../../lib/placement/decide/decide.ts";
-import { judgeAdmission } from "../../../../lib/placement/decide/gate.ts";
 import { MAX_IMAGES } from "../../../../lib/placement/decide/images.ts";
 import { planInspection } from "../../../../lib/placement/decide/plan_inspection.ts";
 import { reportsOf } from "../../../../lib/placement/decide/report/reports.ts";
-import { ARM64, make } from "./make.ts";
+import { admit, ARM64, make, settle } from "./make.ts";
 
 const settings = make.settings({ operatorNamespace: "archway" });
 
@@ -18,27 +16,22 @@ Deno.test("planInspection() lists the images of any other pod, as many as are in
 });
 
 Deno.test("decide() inspects no image of a pod with too many, and the event says how many are inspected", () => {
-  const raw = make.gatedPod(containers(MAX_IMAGES + 1));
-  const facts = make.facts(raw, { images: [] });
-  const decision = decide(facts);
+  const { pod, decision } = settle(make.gatedPod(containers(MAX_IMAGES + 1)), { images: [] });
   assert.ok(decision.kind === "release");
   assert.deepEqual([decision.failed.failure.reason, decision.attempt], ["TooManyImages", 0]);
-  const [report] = reportsOf(facts.pod, { kind: "applied", decision });
+  const [report] = reportsOf(pod, { kind: "applied", decision });
   assert.match(report?.message ?? "", /the pod names 201 images, and at most 200 of one pod are inspected/);
   assert.match(report?.message ?? "", /No image was inspected; released without an architecture constraint\./);
 });
 
 Deno.test("decide() falls back for a pod with too many images where a config names a fallback", () => {
-  const facts = make.facts(make.gatedPod(containers(MAX_IMAGES + 1)), {
-    images: [],
-    configs: make.configs(make.clusterConfig({ fallback: ARM64 })),
-  });
-  const decision = decide(facts);
+  const configs = make.configs(make.clusterConfig({ fallback: ARM64 }));
+  const { decision } = settle(make.gatedPod(containers(MAX_IMAGES + 1)), { images: [], configs });
   assert.equal(decision.kind === "fallback" && decision.architecture, ARM64);
 });
 
 Deno.test("judgeAdmission() gates a pod with too many images, so that its event can be posted", () => {
-  const facts = make.admission(make.view(make.pod(containers(MAX_IMAGES + 1))));
-  assert.equal(judgeAdmission(facts).kind, "gate");
-  assert.equal(judgeAdmission({ ...facts, mayGate: false }).kind, "pass");
+  const raw = make.pod(containers(MAX_IMAGES + 1));
+  assert.equal(admit(raw).verdict.kind, "gate");
+  assert.equal(admit(raw, { mayGate: false }).verdict.kind, "pass");
 });

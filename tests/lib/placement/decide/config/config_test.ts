@@ -1,12 +1,13 @@
 import assert from "node:assert/strict";
 import { parseClusterConfig, parseNamespaceConfig } from "../../../../../lib/placement/decide/config/config.ts";
 import { matchesSelector } from "../../../../../lib/vocabulary/label_selector.ts";
+import { valueOf } from "../make.ts";
 
 Deno.test("parseClusterConfig() reads what placement needs and ignores the rest", () => {
   const namespaceSelector = {
     matchExpressions: [{ key: "multiarch.openshift.io/exclude-pod-placement", operator: "DoesNotExist" }],
   };
-  const parsed = parseClusterConfig({
+  const value = valueOf(parseClusterConfig({
     metadata: {
       name: "cluster",
       uid: "u",
@@ -24,9 +25,7 @@ Deno.test("parseClusterConfig() reads what placement needs and ignores the rest"
       },
     },
     status: { anything: 1 },
-  });
-  assert.ok(parsed.kind === "parsed");
-  const { value } = parsed;
+  }));
   assert.deepEqual([value.generation, value.isDeleting, value.logVerbosity, value.fallbackArchitecture], [
     3,
     true,
@@ -39,11 +38,10 @@ Deno.test("parseClusterConfig() reads what placement needs and ignores the rest"
 
 Deno.test("parseClusterConfig() has defaults for an empty spec", () => {
   for (const spec of [{}, undefined, { fallbackArchitecture: "" }, { plugins: null }]) {
-    const parsed = parseClusterConfig({ metadata: { name: "cluster" }, spec });
-    assert.ok(parsed.kind === "parsed");
-    assert.equal(parsed.value.fallbackArchitecture, undefined);
-    assert.deepEqual(parsed.value.scoring, { enabled: false, platforms: [] });
-    assert.equal(parsed.value.logVerbosity, "Normal");
+    const value = valueOf(parseClusterConfig({ metadata: { name: "cluster" }, spec }));
+    assert.equal(value.fallbackArchitecture, undefined);
+    assert.deepEqual(value.scoring, { enabled: false, platforms: [] });
+    assert.equal(value.logVerbosity, "Normal");
   }
 });
 
@@ -55,7 +53,7 @@ Deno.test("parseNamespaceConfig() reports what is wrong", () => {
 
 Deno.test("DV-139 parseNamespaceConfig() keeps a faulty selector as one that selects nothing, and says why", () => {
   const labelSelector = { matchLabels: { "bad~key": "x" } };
-  const parsed = parseNamespaceConfig({ metadata: { name: "p", namespace: "n" }, spec: { labelSelector } });
-  assert.ok(parsed.kind === "parsed" && parsed.value.labelSelector.kind === "unparsable");
-  assert.match(parsed.value.labelSelector.message, /"bad~key" is not a label key/);
+  const value = valueOf(parseNamespaceConfig({ metadata: { name: "p", namespace: "n" }, spec: { labelSelector } }));
+  assert.ok(value.labelSelector.kind === "unparsable");
+  assert.match(value.labelSelector.message, /"bad~key" is not a label key/);
 });

@@ -5,19 +5,10 @@ import { parseVariantLabel } from "../../../../../lib/placement/decide/config/op
 import { planTolerations } from "../../../../../lib/placement/decide/patch/tolerations.ts";
 import type { VariantLabel } from "../../../../../lib/placement/decide/config/types.ts";
 import type { ArchTaint } from "../../../../../lib/vocabulary/taint.ts";
-import { AMD64, ARCH, ARM64, type Json, make, running, settle } from "../make.ts";
+import { AMD64, ARCH, ARM64, type Json, make, running, settle, valueOf } from "../make.ts";
 
-function taint(text: string): ArchTaint {
-  const parsed = parseArchTaint(text);
-  assert.ok(parsed.kind === "parsed");
-  return parsed.value;
-}
-
-function label(text: string): VariantLabel {
-  const parsed = parseVariantLabel(text);
-  assert.ok(parsed.kind === "parsed");
-  return parsed.value;
-}
+const taint = (text: string): ArchTaint => valueOf(parseArchTaint(text));
+const label = (text: string): VariantLabel => valueOf(parseVariantLabel(text));
 
 Deno.test("parseArchTaint() accepts the presets and KEY=arch", () => {
   assert.equal(taint("gke").key, ARCH);

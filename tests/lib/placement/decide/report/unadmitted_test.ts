@@ -7,7 +7,7 @@ import {
   isUnadmitted,
   unadmittedReport,
 } from "../../../../../lib/placement/decide/report/unadmitted.ts";
-import { admit, type Json, make, podOf } from "../make.ts";
+import { admit, type Json, make, podOf, valueOf } from "../make.ts";
 
 const settings = make.settings({ operatorNamespace: "archway-system" });
 const present = make.configs(make.clusterConfig());
@@ -38,7 +38,7 @@ for (const [title, pod, expected] of ROWS) {
 
 Deno.test("isUnadmitted() is false for a pod older than the config, or than its namespace selector", () => {
   const createdAt = (creationTimestamp: string): ReturnType<typeof podOf> => podOf(make.pod({}, { creationTimestamp }));
-  const parsed = parseClusterConfig({
+  const config = valueOf(parseClusterConfig({
     metadata: {
       name: "cluster",
       creationTimestamp: "2026-01-01T00:00:00Z",
@@ -48,18 +48,17 @@ Deno.test("isUnadmitted() is false for a pod older than the config, or than its 
       ],
     },
     spec: {},
-  });
-  assert.ok(parsed.kind === "parsed");
-  const since = (config: ClusterConfig, created: string): boolean =>
-    isUnadmitted(createdAt(created), make.configs(config), settings);
-  const plain = { ...parsed.value, selectedSinceMs: Date.parse("2026-01-01T00:00:00Z") };
+  }));
+  const since = (changed: ClusterConfig, created: string): boolean =>
+    isUnadmitted(createdAt(created), make.configs(changed), settings);
+  const plain = { ...config, selectedSinceMs: Date.parse("2026-01-01T00:00:00Z") };
   assert.deepEqual(
     ["2025-12-31T00:00:00Z", "2026-01-01T00:00:10Z", "2026-02-01T00:00:00Z"].map((created) => since(plain, created)),
     [false, false, true],
   );
-  assert.equal(parsed.value.selectedSinceMs, Date.parse("2026-03-01T00:00:00Z"));
-  assert.equal(since(parsed.value, "2026-02-01T00:00:00Z"), false);
-  assert.equal(since(parsed.value, "2026-04-01T00:00:00Z"), true);
+  assert.equal(config.selectedSinceMs, Date.parse("2026-03-01T00:00:00Z"));
+  assert.equal(since(config, "2026-02-01T00:00:00Z"), false);
+  assert.equal(since(config, "2026-04-01T00:00:00Z"), true);
 });
 
 Deno.test("isUnadmitted() is false for whatever the webhook has seen", () => {
