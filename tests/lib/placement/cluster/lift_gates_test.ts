@@ -38,14 +38,6 @@ Deno.test("liftAllGates() lifts our gate alone, from labelled and unlabelled pod
   assert.equal(await countGatedPods(bench.api, bench.signal), 0);
 });
 
-Deno.test("liftAllGates() lists and changes nothing when it is a dry run", async () => {
-  await using bench = await openBench();
-  await bench.create("held", [GATE], { [GATE]: "gated" });
-  const { released } = await liftAllGates(bench.api, { signal: bench.signal, dryRun: true });
-  assert.deepEqual(released, ["default/held"]);
-  assert.equal(await bench.gatesOf("held"), GATE);
-});
-
 Deno.test("liftAllGates() takes a vanished pod for freed, and reports which are left and why when the server refuses", async () => {
   await using bench = await openBench();
   await bench.create("held", [GATE], { [GATE]: "gated" });
