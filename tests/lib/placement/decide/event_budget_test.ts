@@ -6,14 +6,13 @@ import fc from "fast-check";
 import { BackgroundEventRecorder } from "../../../../lib/k8s/event_recorder.ts";
 import type { KubeObject } from "../../../../lib/k8s/types.ts";
 import { silentLogger } from "../../../../lib/log.ts";
-import { decide } from "../../../../lib/placement/decide/decide.ts";
 import type { PlacementDecision } from "../../../../lib/placement/decide/decision_types.ts";
-import { bareReleasePatch, releasePatch } from "../../../../lib/placement/decide/patch/release_patch.ts";
+import { bareReleasePatch } from "../../../../lib/placement/decide/patch/release_patch.ts";
 import { gateAddedReport, type PodOutcome, reportsOf } from "../../../../lib/placement/decide/report/reports.ts";
 import type { PodView } from "../../../../lib/placement/decide/types.ts";
 import { FakeClock } from "../../../support/fake_clock.ts";
 import { MemoryCluster, refusing } from "../../../support/memory_kube_api.ts";
-import { AMD64, applied, ARCH, ARM64, cluster, make, running } from "./make.ts";
+import { AMD64, applied, ARCH, ARM64, make, running, settle } from "./make.ts";
 
 const PODS = [
   make.gatedPod(),
@@ -23,32 +22,26 @@ const PODS = [
 ];
 const CONFIGS = [
   make.configs(),
-  make.configs(cluster({ fallback: AMD64 })),
-  make.configs(cluster({ fallback: AMD64, platforms: [make.platform(ARM64, 50)] })),
-  make.configs(cluster({ platforms: [make.platform(ARM64, 50)] })),
+  make.configs(make.clusterConfig({ fallback: AMD64 })),
+  make.configs(make.clusterConfig({ fallback: AMD64, platforms: [make.platform(ARM64, 50)] })),
+  make.configs(make.clusterConfig({ platforms: [make.platform(ARM64, 50)] })),
 ];
 
-interface Look {
-  readonly answer: "platforms" | "permanent" | "transient";
-  readonly words: string;
-  readonly write: "taken" | "stale" | "refused" | "bare";
-  readonly restarts: boolean;
-  /** Calls of the events API that fail before the next one is answered. */
-  readonly faults: number;
-}
-
-const look: fc.Arbitrary<Look> = fc.record({
-  answer: fc.constantFrom("platforms", "permanent", "transient"),
+const answers = fc.constantFrom("platforms", "permanent", "transient");
+const look = fc.record({
+  answer: answers,
   words: fc.string({ maxLength: 12 }),
   write: fc.constantFrom("taken", "taken", "stale", "refused", "bare"),
   restarts: fc.boolean(),
+  /** Calls of the events API that fail before the next one is answered. */
   faults: fc.nat({ max: 3 }),
 });
+type Look = typeof look extends fc.Arbitrary<infer T> ? T : never;
 const histories = fc.record({
   raw: fc.constantFrom(...PODS),
   chosen: fc.constantFrom(...CONFIGS),
   looks: fc.array(look, { maxLength: 6 }),
-  last: fc.constantFrom<Look["answer"]>("platforms", "permanent", "transient"),
+  last: answers,
 });
 
 class Scene {
@@ -129,16 +122,12 @@ Deno.test("invariant 2: a pod has at most three events, and never loses the Warn
         }
         const gateAgeMs = one === final ? 60_000 : 10;
         const images = imagesOf(make.view(raw), one);
-        const facts = make.facts(raw, { configs: chosen, images, failedAttempts, gateAgeMs });
-        const decision = decide(facts);
+        const { pod, decision, after } = settle(raw, { configs: chosen, images, failedAttempts, gateAgeMs });
         if (one.write === "stale") continue;
         outcome = outcomeOf(decision, one.write);
-        await scene.tell(facts.pod, reportsOf(facts.pod, outcome), one.faults);
+        await scene.tell(pod, reportsOf(pod, outcome), one.faults);
         if (outcome.kind === "refused") continue;
-        raw = applied(
-          raw,
-          outcome.kind === "reduced" ? bareReleasePatch(facts.pod, "422") : releasePatch(facts.pod, decision),
-        );
+        raw = outcome.kind === "reduced" ? applied(raw, bareReleasePatch(pod, "422")) : after;
         if (decision.kind !== "retry") break;
         failedAttempts++;
       }

@@ -3,9 +3,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { SCHEDULING_GATE } from "../../../../lib/names.ts";
-import { decide } from "../../../../lib/placement/decide/decide.ts";
-import { releasePatch } from "../../../../lib/placement/decide/patch/release_patch.ts";
-import { applied, ARCH, endOf, type Json, make, NOWHERE, running } from "./make.ts";
+import { applied, ARCH, endOf, type Json, make, NOWHERE, running, settle } from "./make.ts";
 
 const SETTINGS = make.settings({ operatorNamespace: "archway" });
 const FOREIGN = "example.com/quota";
@@ -66,17 +64,16 @@ class History {
   decide(replica: Replica): void {
     const failure = { kind: "transient", reason: "ServerError" } as const;
     const names = make.view(replica.seen).containers.map(({ image }) => image);
-    const facts = make.facts(replica.seen, {
+    const { decision, patch } = settle(replica.seen, {
       configs: this.#configs,
       settings: SETTINGS,
       gateAgeMs: this.ageMs,
       failedAttempts: replica.failedAttempts,
       images: names.map((image) => this.answers ? make.image(image) : make.failedImage(image, failure)),
     });
-    const decision = decide(facts);
     if (decision.kind === "retry") replica.failedAttempts++;
     try {
-      const next = applied(unshared(this.pod), releasePatch(facts.pod, decision));
+      const next = applied(unshared(this.pod), patch);
       if (JSON.stringify(next) !== JSON.stringify(this.pod)) this.writes++;
       this.pod = next;
     } catch {
