@@ -49,18 +49,16 @@ class Registries {
   }
 }
 
-interface Many {
-  readonly scene: Scene;
-  readonly registries: Registries;
-  readonly controller: ReturnType<typeof controllerOf>;
-}
+const openMany = () => {
+  const [scene, registries] = [openScene(), new Registries()];
+  return { scene, registries, controller: controllerOf({ ...scene, images: registries.images }) };
+};
 
 /** Plays with a controller over these registries; nothing is under way when it has ended. */
-async function whileMany(play: (many: Many) => Promise<void>): Promise<void> {
-  const [scene, registries] = [openScene(), new Registries()];
-  const controller = controllerOf({ ...scene, images: registries.images });
-  await whileRunning(scene, controller, () => play({ scene, registries, controller }));
-  assert.equal(registries.total, 0);
+async function whileMany(play: (many: ReturnType<typeof openMany>) => Promise<void>): Promise<void> {
+  const many = openMany();
+  await whileRunning(many.scene, many.controller, () => play(many));
+  assert.equal(many.registries.total, 0);
 }
 
 function podOfMany(scene: Scene, namespace: string, name: string): KubeObject {

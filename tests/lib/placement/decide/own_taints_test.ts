@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { parseConfig } from "../../../../lib/config/parse.ts";
 import { parsePlacementOptions } from "../../../../lib/placement/decide/config/options.ts";
 import type { PlacementSettings } from "../../../../lib/placement/decide/config/types.ts";
 import { DEFAULT_SETTINGS, makeSettings } from "../../../support/placement_settings.ts";
@@ -120,21 +121,11 @@ Deno.test("parseManagedTaint() accepts the presets, and never owns the key of a 
 });
 
 Deno.test("parsePlacementOptions() makes the managed taint one that placed pods tolerate, and an own one unless it is a cloud's", () => {
-  const base = {
-    namespace: "archway",
-    systemNamespaces: [],
-    maxGateAge: 60_000,
-    warmAdmission: true,
-    tolerateArchTaints: [],
-    variantLabels: [],
-    runtimeClasses: [],
-    imageVolumes: "auto",
-    daemonsets: "ignore",
-    audit: false,
-  } as const;
-  const keysOf = (archTaints: "manage" | "off", archTaint: string): unknown => {
-    const options = valueOf(parsePlacementOptions({ ...base, archTaints, archTaint }));
-    return [options.archTaints, options.ownTaints].map((all) => all.map(({ key }) => key));
+  const keysOf = (mode: "manage" | "off", archTaint: string): unknown => {
+    const parsed = parseConfig(["serve", `--arch-taints=${mode}`], { env: {}, readFile: () => "" });
+    const config = parsed.kind === "run" ? parsed.config : assert.fail(JSON.stringify(parsed));
+    const { archTaints, ownTaints } = valueOf(parsePlacementOptions({ ...config, archTaint }));
+    return [archTaints, ownTaints].map((all) => all.map(({ key }) => key));
   };
   assert.deepEqual(keysOf("off", "archaware"), [[], []]);
   assert.deepEqual(keysOf("manage", "archaware"), [["supported-arch"], ["supported-arch"]]);

@@ -6,8 +6,7 @@ import {
   recordOf,
   renderRecord,
 } from "../../../../../lib/placement/decide/pod/record.ts";
-import { decide } from "../../../../../lib/placement/decide/decide.ts";
-import { AMD64, ARM64, make } from "../make.ts";
+import { AMD64, ARM64, make, settle } from "../make.ts";
 
 const outcome = (image: string): ImageOutcome => ({
   image,
@@ -77,7 +76,7 @@ Deno.test("parseRecord() takes nothing that is no record", () => {
 });
 
 Deno.test("recordOf() records decisions that end a pod's wait", () => {
-  const kept = recordOf(decide(make.facts(make.gatedPod())));
+  const kept = recordOf(settle(make.gatedPod()).decision);
   assert.deepEqual([kept?.decision, kept?.architectures], ["place", [AMD64, ARM64]]);
   assert.equal(recordOf({ kind: "ignore", reason: "DaemonSet" }), undefined);
 });

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { auditDecision, auditReports } from "../../../../../lib/placement/decide/report/audit.ts";
-import { decide } from "../../../../../lib/placement/decide/decide.ts";
 import { decisionReason } from "../../../../../lib/placement/decide/report/reason.ts";
 import { gateAddedReport, reportsOf } from "../../../../../lib/placement/decide/report/reports.ts";
 import type { PodReport } from "../../../../../lib/placement/decide/report/report_slots.ts";
@@ -56,12 +55,12 @@ Deno.test("reportsOf() names each config, what was skipped of it, and has an eve
 
 Deno.test("reportsOf() gives each event its slot, and keeps that of an earlier failure for warnings", () => {
   const slots = (all: ReturnType<typeof reportsOf>): readonly number[] => all.map(({ slot }) => slot);
-  const facts = make.facts(make.gatedPod());
-  const outcome = { kind: "applied", decision: decide(facts) } as const;
-  assert.deepEqual(slots(reportsOf(facts.pod, outcome)), [3, 2]);
+  const { pod, decision } = settle(make.gatedPod());
+  const outcome = { kind: "applied", decision } as const;
+  assert.deepEqual(slots(reportsOf(pod, outcome)), [3, 2]);
   const failed = make.view(make.gatedPod({}, { labels: { [mark("image-inspect-error-count")]: "2" } }));
   assert.deepEqual(slots(reportsOf(failed, outcome)), [3, 1]);
-  const last = reportsOf(failed, { kind: "applied", decision: decide(make.facts(make.gatedPod(APART))) });
+  const last = reportsOf(failed, { kind: "applied", decision: settle(make.gatedPod(APART)).decision });
   assert.deepEqual(last.map(({ slot, critical }) => [slot, critical]), [[2, true], [3, false], [1, false]]);
 });
 
@@ -109,10 +108,10 @@ Deno.test("reportsOf() warns when the cluster offers none of the architectures",
 });
 
 Deno.test("reportsOf() reports a refused write and of a bare release", () => {
-  const facts = make.facts(make.gatedPod());
-  const refused = reportsOf(facts.pod, { kind: "refused", why: "403" });
+  const { pod, decision } = settle(make.gatedPod());
+  const refused = reportsOf(pod, { kind: "refused", why: "403" });
   assert.deepEqual(reasons(refused), ["Warning ArchAwareSchedGateRemovalFailed"]);
-  const bare = reportsOf(facts.pod, { kind: "reduced", step: "bare", decision: decide(facts), why: "422" });
+  const bare = reportsOf(pod, { kind: "reduced", step: "bare", decision, why: "422" });
   assert.deepEqual(reasons(bare), ["Warning ArchAwareSchedGateRemovalFailed", REMOVED]);
 });
 
@@ -141,7 +140,7 @@ Deno.test("auditReports() says in one event what would be done", () => {
 });
 
 Deno.test("decisionReason() is one word", () => {
-  const wordOf = (...given: Parameters<typeof make.facts>) => decisionReason(decide(make.facts(...given)));
+  const wordOf = (...given: Parameters<typeof settle>) => decisionReason(settle(...given).decision);
   assert.equal(wordOf(make.gatedPod()), "Placed");
   assert.equal(wordOf(make.gatedPod(BROKEN), { images: GONE }), "InspectionFailing");
 });
