@@ -31,11 +31,11 @@ import { BUILDER_IMAGES_MAP, GLOBAL_PULL_SECRET_COPY, McoAnnotation } from "./na
 import type { BuildFacts } from "./facts.ts";
 
 export function decideBuild(facts: BuildFacts): ReconcileDecision {
-  if (facts.config.meta.isDeleting) return outcome("deleting", part(), noView(facts));
+  if (facts.config.meta.isDeleting) return reconcileDecision("deleting", part(), noView(facts));
   if (facts.otherBuilder === "running") {
     const unknown = { problem: undefined, detected: undefined, uncovered: [], isSeeded: false } as const;
     const conditions = configConditions(facts, { ...unknown, isObserving: true, images: "not checked" });
-    return outcome("another builder is active", conditions, noView(facts));
+    return reconcileDecision("another builder is active", conditions, noView(facts));
   }
   const { detected, set, plan, effects } = resolvePlan(facts);
   const events = detectionEvents(facts, { detected, set }, effects.length === 0);
@@ -53,13 +53,13 @@ export function decideBuild(facts: BuildFacts): ReconcileDecision {
   const head = joinParts([conditions, part({ questions, effects, events, wakeAtMs })]);
   if (plan.kind === "error" || next === undefined) {
     const view = viewOf(facts, { ...NOTHING, plan: plan.kind === "plan" ? plan : undefined, uncovered, set, problem });
-    return outcome("cannot plan", head, view);
+    return reconcileDecision("cannot plan", head, view);
   }
   const view = viewOf(facts, { ...NOTHING, ...next, plan, uncovered, set });
   const effectsOnPool = next.first ?? [];
   const ofPool = degradationEvents(facts, { state: next.state, effects: effectsOnPool });
   const first = part({ effects: effectsOnPool, events: ofPool });
-  return outcome(next.reason, joinParts([first, head, next.part]), view);
+  return reconcileDecision(next.reason, joinParts([first, head, next.part]), view);
 }
 
 const NOTHING = { build: undefined, state: "none", record: undefined, problem: undefined } as const;
@@ -189,7 +189,7 @@ function noView(facts: BuildFacts): PoolBuildView {
 }
 
 /** A decision with questions has no effects yet, since the answers may change all of them. */
-function outcome(
+function reconcileDecision(
   reason: string,
   decided: PartialDecision,
   view: PoolBuildView,
