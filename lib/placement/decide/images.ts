@@ -47,10 +47,10 @@ export function judgeImages(
 ): ImageJudgement {
   const inspected = new Set(images.map(({ image }) => image));
   const missing = wanted.filter(({ image }) => !inspected.has(image)).map(notInspected);
-  const judged = judgeEach(podOfImages(pod), settings, [...images, ...missing]);
+  const judged = judgeEach(imageFactsOf(pod), settings, [...images, ...missing]);
   const outcomes = firstOfEachImage(judged.map(outcomeOf));
-  const imageConfigs = worthConfigRead(judged);
-  const failures = judged.flatMap(({ one: { image }, verdict }) =>
+  const imageConfigs = imagesWhoseConfigMatters(judged);
+  const failures = judged.flatMap(({ inspected: { image }, verdict }) =>
     verdict.kind === "failed" ? [{ image, failure: verdict.failure }] : []
   );
   const failed = worstFailure(failures);
@@ -65,13 +65,13 @@ export function judgeImages(
 }
 
 /** Those known by their index alone that exclude an architecture of another: a bundle narrows nothing (PR-11). */
-function worthConfigRead(judged: readonly Judged[]): readonly string[] {
-  const sets = judged.flatMap(({ one, verdict }) => verdict.kind === "some" ? [{ one, verdict }] : []);
+function imagesWhoseConfigMatters(judged: readonly Judged[]): readonly string[] {
+  const sets = judged.flatMap(({ inspected, verdict }) => verdict.kind === "some" ? [{ inspected, verdict }] : []);
   const all = new Set(sets.flatMap(({ verdict }) => verdict.architectures));
-  const worth = sets.filter(({ one: { inspection }, verdict }) =>
+  const worth = sets.filter(({ inspected: { inspection }, verdict }) =>
     inspection.kind === "platforms" && inspection.depth === "index" && verdict.architectures.length < all.size
   );
-  return [...new Set(worth.map(({ one }) => one.image))];
+  return [...new Set(worth.map(({ inspected }) => inspected.image))];
 }
 
 export function evidenceOf({ pod, settings, plan }: PlannedPod, images: readonly InspectedImage[]): Evidence {
@@ -117,13 +117,13 @@ export function usablePlatforms(platforms: readonly Platform[], os: string): rea
 }
 
 /** What of a pod decides about its images. */
-export interface PodOfImages {
+export interface PodImageFacts {
   readonly os: string;
   readonly runtimeClassName: string;
   readonly containerImages: ReadonlySet<string>;
 }
 
-function podOfImages(pod: PodView): PodOfImages {
+function imageFactsOf(pod: PodView): PodImageFacts {
   const { runtimeClassName, containers } = pod;
   return {
     os: operatingSystemOf(pod),
@@ -134,16 +134,16 @@ function podOfImages(pod: PodView): PodOfImages {
 
 /** Each image of a pod by itself, beside the others. */
 export function judgeEach(
-  pod: PodOfImages,
+  pod: PodImageFacts,
   settings: PlacementSettings,
   images: readonly InspectedImage[],
 ): readonly Judged[] {
   const rules = rulesOf(pod, settings, images);
-  return images.map((one) => ({ one, verdict: judgeImage(one, rules) }));
+  return images.map((inspected) => ({ inspected, verdict: judgeImage(inspected, rules) }));
 }
 
 interface Judged {
-  readonly one: InspectedImage;
+  readonly inspected: InspectedImage;
   readonly verdict: ImageVerdict;
 }
 
@@ -159,7 +159,7 @@ type ImageVerdict =
   | { readonly kind: "failed"; readonly failure: InspectionFailure };
 
 /** What of the pod and the settings decides about each of its images; made once for a pod. */
-interface ImageRules extends PodOfImages {
+interface ImageRules extends PodImageFacts {
   /** Architectures on which the pod's RuntimeClass runs an image besides the image's own. */
   readonly emulated: readonly string[];
   /** Whether the RuntimeClass is for Wasm alone: then a native image beside it constrains the pod. */
@@ -169,7 +169,7 @@ interface ImageRules extends PodOfImages {
   readonly imageVolumes: ImageVolumes;
 }
 
-function rulesOf(pod: PodOfImages, settings: PlacementSettings, images: readonly InspectedImage[]): ImageRules {
+function rulesOf(pod: PodImageFacts, settings: PlacementSettings, images: readonly InspectedImage[]): ImageRules {
   const rule = entryOf(settings.runtimeClasses, pod.runtimeClassName);
   return {
     ...pod,
@@ -209,7 +209,7 @@ export function emulatedFor(
   settings: PlacementSettings,
   { platforms, images }: { readonly platforms: readonly Platform[]; readonly images: readonly InspectedImage[] },
 ): readonly string[] {
-  return emulatedOf(platforms, rulesOf(podOfImages(pod), settings, images));
+  return emulatedOf(platforms, rulesOf(imageFactsOf(pod), settings, images));
 }
 
 function emulatedOf(platforms: readonly Platform[], { emulated, isForWasm, wasm }: ImageRules): readonly string[] {
@@ -232,7 +232,7 @@ function hasWasm(platforms: readonly Platform[]): boolean {
   return platforms.some(({ architecture }) => architecture === "wasm");
 }
 
-function outcomeOf({ one: { image, inspection }, verdict }: Judged): ImageOutcome {
+function outcomeOf({ inspected: { image, inspection }, verdict }: Judged): ImageOutcome {
   const digest = inspection.kind === "failed" ? "" : inspection.digest;
   switch (verdict.kind) {
     case "some": {

@@ -68,7 +68,7 @@ function blockerOfImage(
 }
 
 function supportOfImage(
-  { one: { image, inspection }, verdict }: ReturnType<typeof judgeEach>[number],
+  { inspected: { image, inspection }, verdict }: ReturnType<typeof judgeEach>[number],
   { failedOn, candidates, constrainedTo = [] }: SupportFacts & Pick<Workload, "constrainedTo">,
 ): ImageSupport {
   if (inspection.kind === "failed" && verdict.kind === "failed") {
