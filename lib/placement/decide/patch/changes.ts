@@ -79,35 +79,35 @@ export function changesOf(decision: PlacementDecision): PodChanges {
     return { ...NO_CHANGES, labels: new Map([UNGATED]), tolerations: decision.tolerations ?? [], gate: "removed" };
   }
   const { preferences } = decision;
-  const isOver = decision.kind !== "retry";
-  const { labels, required, tolerations } = endOf(decision);
+  const isFinal = decision.kind !== "retry";
+  const { labels, required, tolerations } = placementChangesOf(decision);
   const [errorLabels, errorAnnotations] = failureOf(decision);
   return {
     labels: new Map([
-      ...isOver ? [...NO_ARCHITECTURE, UNGATED] : [],
+      ...isFinal ? [...NO_ARCHITECTURE, UNGATED] : [],
       preferredLabel(preferences),
       ...errorLabels,
       ...labels,
     ]),
     annotations: new Map([
       [PodAnnotation.preferredSources, preferences.audit],
-      ...isOver ? [recordEntry(decision)] : [],
+      ...isFinal ? [recordEntry(decision)] : [],
       ...errorAnnotations,
     ]),
     required,
     preferred: preferences.terms,
     tolerations,
-    gate: isOver ? "removed" : "kept",
+    gate: isFinal ? "removed" : "kept",
   };
 }
 
-interface End {
+interface PlacementChanges {
   readonly labels: readonly Entry[];
   readonly required?: RequiredAddition;
   readonly tolerations: readonly TolerationPlan[];
 }
 
-function endOf(decision: NotIgnored): End {
+function placementChangesOf(decision: NotIgnored): PlacementChanges {
   switch (decision.kind) {
     case "place": {
       const { required, tolerations } = decision;
