@@ -15,7 +15,7 @@ import { unreachable } from "../../lib/parsed.ts";
 import type { OperatorFacts, OperatorRun } from "./deps.ts";
 import { applyMonitor, removeEvents, removeMonitor } from "./exec_format_monitor.ts";
 import { recordConfigEvent } from "./report.ts";
-import { dropFinalizer, setHandler, setUninstallFinalizers } from "./finalizers.ts";
+import { dropFinalizer, setDeploymentFinalizer, setUninstallFinalizers } from "./finalizers.ts";
 
 export type OperandChange = Extract<OperandStep, { readonly kind: "apply" | "remove" }>;
 
@@ -38,8 +38,8 @@ export async function applyStep(run: OperatorRun, step: OperandChange, facts: Op
     case "monitor":
       if (step.kind === "remove") return await removeMonitor(run);
       return config === undefined ? undefined : await applyMonitor(run, config);
-    case "handler":
-      return await setHandler(run, step.kind === "apply" ? "held" : "free");
+    case "ownDeployment":
+      return await setDeploymentFinalizer(run, step.kind === "apply" ? "held" : "free");
     case "events":
       return await removeEvents(run, step.which);
     default:

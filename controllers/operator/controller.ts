@@ -125,7 +125,7 @@ async function releaseIfUnused(run: OperatorRun): Promise<void> {
   while (!run.signal.aborted) {
     const facts = await gatherFacts({ ...run, signal: reading.signal }, (route) => route);
     const { step } = decideOperandStep(facts);
-    if (step.kind !== "remove" || step.target !== "handler" && step.target !== "uninstallFinalizers") return;
+    if (step.kind !== "remove" || step.target !== "ownDeployment" && step.target !== "uninstallFinalizers") return;
     await applyStep(run, step, facts);
     if (step.target === "uninstallFinalizers") return;
   }

@@ -13,7 +13,7 @@ import { renderDaemonSet } from "../../lib/operator/cluster/exec_format_daemon_s
 import type { InstallationState, MonitorFacts } from "../../lib/operator/decide/operand_step.ts";
 import { isCovered } from "../../lib/operator/cluster/monitoring.ts";
 import type { OperatorRun } from "./deps.ts";
-import { readHandler } from "./finalizers.ts";
+import { readOwnDeployment } from "./finalizers.ts";
 import { recordConfigEvent } from "./report.ts";
 
 interface ObservedMonitor {
@@ -27,7 +27,7 @@ const NAME = ExecFormatMonitor.daemon;
 
 const UNREAD: MonitorFacts = {
   daemonSet: "unread",
-  handler: "foreign",
+  ownDeployment: "foreign",
   hasImage: false,
   settledEvents: 0,
   pendingEvents: 0,
@@ -43,8 +43,8 @@ export async function readMonitor(
 ): Promise<ObservedMonitor> {
   const mayBeHeld = run.settings.execFormatImage !== undefined || isHeldBy(config);
   const { facts, state } = await readDaemonSetAndEvents(run, config, installation);
-  const handler = mayBeHeld ? await readHandler(run, installation) : facts.handler;
-  return { facts: { ...facts, handler }, state };
+  const ownDeployment = mayBeHeld ? await readOwnDeployment(run, installation) : facts.ownDeployment;
+  return { facts: { ...facts, ownDeployment }, state };
 }
 
 function isHeldBy(config: OperandConfig | undefined): boolean {

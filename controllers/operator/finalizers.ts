@@ -10,7 +10,7 @@ import {
 } from "../../lib/k8s/types.ts";
 import { errorText } from "../../lib/log.ts";
 import { Finalizer, Installation, UNINSTALL_FINALIZER } from "../../lib/names.ts";
-import type { HandlerState, InstallationState } from "../../lib/operator/decide/operand_step.ts";
+import type { InstallationState, OwnDeploymentState } from "../../lib/operator/decide/operand_step.ts";
 import type { OperatorRun } from "./deps.ts";
 import { type JsonPatch, pointer } from "../../lib/k8s/patch.ts";
 import { ignoring, type KubeApi, type PatchOptions, readOptional } from "../../lib/k8s/api.ts";
@@ -85,17 +85,17 @@ async function ownFinalizers(
 }
 
 /** The state of the Deployment. In an uninstall it may not be read, and counts as held until it was released. */
-export async function readHandler(
+export async function readOwnDeployment(
   { api, settings: { namespace }, memory, signal }: OperatorRun,
   installation: InstallationState,
-): Promise<HandlerState> {
-  if (memory.handlerRefused) return "foreign";
-  if (installation === "uninstalling") return memory.handlerReleased ? "foreign" : "held";
+): Promise<OwnDeploymentState> {
+  if (memory.ownDeploymentRefused) return "foreign";
+  if (installation === "uninstalling") return memory.ownDeploymentReleased ? "foreign" : "held";
   const wanted = { type: Resource.deployments, namespace, name: Installation.deployment, signal };
-  return handlerStateOf(await ignoring(isForbidden, readOptional(api, wanted)));
+  return ownDeploymentStateOf(await ignoring(isForbidden, readOptional(api, wanted)));
 }
 
-function handlerStateOf(deployment: KubeObject | undefined): HandlerState {
+function ownDeploymentStateOf(deployment: KubeObject | undefined): OwnDeploymentState {
   if (deployment === undefined) return "foreign";
   const { finalizers, deletionTimestamp } = deployment.metadata;
   const isHeld = finalizers?.includes(Finalizer.enoexecEvents) === true;
@@ -104,7 +104,7 @@ function handlerStateOf(deployment: KubeObject | undefined): HandlerState {
 }
 
 /** Puts the finalizer on the Deployment, or takes it away. One that is not ours to change is left as it is. */
-export async function setHandler(run: OperatorRun, wanted: "held" | "free"): Promise<void> {
+export async function setDeploymentFinalizer(run: OperatorRun, wanted: "held" | "free"): Promise<void> {
   const { log, settings: { namespace }, memory } = run;
   const target = { namespace, name: Installation.deployment };
   try {
@@ -112,10 +112,10 @@ export async function setHandler(run: OperatorRun, wanted: "held" | "free"): Pro
     log.info("own deployment", { state: wanted });
   } catch (error) {
     if (!isMissingOrForbidden(error)) throw error;
-    memory.handlerRefused = true;
+    memory.ownDeploymentRefused = true;
     log.debug("own deployment not held or let go", { state: wanted, error: errorText(error) });
   }
-  memory.handlerReleased = wanted === "free";
+  memory.ownDeploymentReleased = wanted === "free";
 }
 
 const LEFT_BEHIND: readonly (readonly [deployment: string, finalizer: string])[] = [

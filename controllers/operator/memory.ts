@@ -22,8 +22,8 @@ export class Memory {
   /** All ENoExecEvents were deleted, handled or not. */
   monitorForced = false;
   /** The API server refuses our finalizer on our own Deployment, or there is none. */
-  handlerRefused = false;
-  handlerReleased = false;
+  ownDeploymentRefused = false;
+  ownDeploymentReleased = false;
   /** The taints were taken off before the end, as far as that could be done. */
   taintsLifted = false;
   failures = 0;

@@ -46,10 +46,10 @@ const AWAIT_TAINTS: OperandRule = {
     taints === "carried" && leavingForMs < UNTAINT_MS ? wait("NodesStillTainted") : undefined,
 };
 
-const RELEASE_HANDLER: OperandRule = {
+const RELEASE_OWN_DEPLOYMENT: OperandRule = {
   name: "take the finalizer off Archway's Deployment",
-  step: ({ monitor: { handler } }) =>
-    handler === "held" || handler === "leaving" ? { kind: "remove", target: "handler" } : undefined,
+  step: ({ monitor: { ownDeployment } }) =>
+    ownDeployment === "held" || ownDeployment === "leaving" ? { kind: "remove", target: "ownDeployment" } : undefined,
 };
 
 /** A finalizer comes before what it protects. A Deployment that is being deleted is let go, so that it can be created again. */
@@ -57,11 +57,13 @@ const INSTALL_MONITOR: readonly OperandRule[] = [
   { name: "add the finalizer of the monitor", step: (facts) => addUnlessThere(facts, Finalizer.enoexecEvents) },
   {
     name: "keep Archway's Deployment while events may come",
-    step: ({ monitor: { handler } }) => handler === "free" ? { kind: "apply", target: "handler" } : undefined,
+    step: ({ monitor: { ownDeployment } }) =>
+      ownDeployment === "free" ? { kind: "apply", target: "ownDeployment" } : undefined,
   },
   {
     name: "let a Deployment go that is being deleted",
-    step: ({ monitor: { handler } }) => handler === "leaving" ? { kind: "remove", target: "handler" } : undefined,
+    step: ({ monitor: { ownDeployment } }) =>
+      ownDeployment === "leaving" ? { kind: "remove", target: "ownDeployment" } : undefined,
   },
   {
     name: "apply the DaemonSet of the monitor",
@@ -102,7 +104,7 @@ const DRAIN_MONITOR: readonly OperandRule[] = [
 /** Without the finalizer, which the MTO may have added, there is nothing to drain. */
 const REMOVE_MONITOR: readonly OperandRule[] = [
   ...when((facts) => has(facts, Finalizer.enoexecEvents), DRAIN_MONITOR),
-  RELEASE_HANDLER,
+  RELEASE_OWN_DEPLOYMENT,
   { name: "drop the finalizer of the monitor", step: (facts) => dropIfThere(facts, Finalizer.enoexecEvents) },
 ];
 
@@ -174,7 +176,7 @@ const REMOVE_UNINSTALL_FINALIZERS: OperandRule = {
 
 const ABSENT: readonly OperandRule[] = [
   ...REMOVE_WEBHOOK_AND_GATES,
-  RELEASE_HANDLER,
+  RELEASE_OWN_DEPLOYMENT,
   ...when(({ installation }) => installation === "held", [AWAIT_TAINTS, REMOVE_UNINSTALL_FINALIZERS]),
 ];
 
@@ -201,7 +203,7 @@ const UNINSTALLING: readonly OperandRule[] = [
     name: `drop ${finalizer}`,
     step: (facts) => dropIfThere(facts, finalizer),
   })),
-  RELEASE_HANDLER,
+  RELEASE_OWN_DEPLOYMENT,
   REMOVE_UNINSTALL_FINALIZERS,
 ];
 

@@ -16,7 +16,7 @@ export type InstallationState =
   | "left";
 
 /** Whether Archway's own Deployment is kept while there are events to handle. */
-export type HandlerState =
+export type OwnDeploymentState =
   /** There is none, or it is not ours to change. */
   | "foreign"
   /** Without our finalizer, and with it. */
@@ -33,7 +33,7 @@ export interface MonitorFacts {
   /** Events that carry the error label, and records of images: these need no more handling. */
   readonly settledEvents: number;
   readonly pendingEvents: number;
-  readonly handler: HandlerState;
+  readonly ownDeployment: OwnDeploymentState;
   readonly leavingForMs: number;
   /** All events were deleted already, handled or not. */
   readonly isForced: boolean;
@@ -79,8 +79,8 @@ export type OperandStep =
   | { readonly kind: "remove"; readonly target: "uninstallFinalizers" }
   | { readonly kind: "apply"; readonly target: "monitor" }
   | { readonly kind: "remove"; readonly target: "monitor" }
-  | { readonly kind: "apply"; readonly target: "handler" }
-  | { readonly kind: "remove"; readonly target: "handler" }
+  | { readonly kind: "apply"; readonly target: "ownDeployment" }
+  | { readonly kind: "remove"; readonly target: "ownDeployment" }
   /** ENoExecEvents: those that need no more handling, or all. */
   | { readonly kind: "remove"; readonly target: "events"; readonly which: "settled" | "all" }
   | { readonly kind: "wait"; readonly reason: WaitReason; readonly retryMs: number }

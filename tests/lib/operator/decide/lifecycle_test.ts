@@ -56,13 +56,16 @@ const TABLE: Readonly<Record<string, readonly (readonly [title: string, facts: O
   "apply enoexec-events": [
     ["117 adds the enoexec finalizer before the DaemonSet", on({}, [podPlacement])],
   ],
-  "apply handler": [
-    ["117 adds it to Archway's own Deployment before the DaemonSet", on({ daemonSet: "absent", handler: "free" })],
+  "apply ownDeployment": [
+    [
+      "117 adds it to Archway's own Deployment before the DaemonSet",
+      on({ daemonSet: "absent", ownDeployment: "free" }),
+    ],
   ],
   "apply monitor": [
     ["119 makes the DaemonSet at once, whatever pull secrets its account has", on({ daemonSet: "absent" })],
     ["sets a DaemonSet right that somebody changed", on({ daemonSet: "drifted" })],
-    ["goes on without a Deployment that is not ours to hold", on({ daemonSet: "absent", handler: "foreign" })],
+    ["goes on without a Deployment that is not ours to hold", on({ daemonSet: "absent", ownDeployment: "foreign" })],
   ],
   "apply no-pod-placement-config": [
     ["128 adds the local-config finalizer when namespace configs exist", makeFacts({ hasNamespaceConfigs: true })],
@@ -97,7 +100,7 @@ const TABLE: Readonly<Record<string, readonly (readonly [title: string, facts: O
       off({ pendingEvents: 1, leavingForMs: MONITOR_DRAIN_MS, isForced: true }),
     ],
     ["118 122 drops the enoexec finalizer when no event is left", off({ daemonSet: "absent" })],
-    ["leaves a Deployment alone that it does not hold", off({ daemonSet: "absent", handler: "free" })],
+    ["leaves a Deployment alone that it does not hold", off({ daemonSet: "absent", ownDeployment: "free" })],
     ["drops the enoexec finalizer of the MTO from a leaving config", leaving([podPlacement, enoexecEvents])],
   ],
   "remove events": [
@@ -119,30 +122,30 @@ const TABLE: Readonly<Record<string, readonly (readonly [title: string, facts: O
       uninstalling({ gatedPods: 2, leavingForMs: 0 }),
     ],
   ],
-  "remove handler": [
+  "remove ownDeployment": [
     [
       "232 lets a Deployment go that somebody deletes while the plugin is on",
-      on({ daemonSet: "current", handler: "leaving" }),
+      on({ daemonSet: "current", ownDeployment: "leaving" }),
     ],
     [
       "118 lets the Deployment of the handler go before the finalizer of the config",
-      off({ daemonSet: "absent", handler: "held" }),
+      off({ daemonSet: "absent", ownDeployment: "held" }),
     ],
     [
       "lets the Deployment go that is deleted on the way out, once no event is left",
-      off({ daemonSet: "absent", handler: "leaving" }),
+      off({ daemonSet: "absent", ownDeployment: "leaving" }),
     ],
     [
       "lets the Deployment go of a config without the finalizer",
-      off({ daemonSet: "absent", handler: "held" }, [podPlacement]),
+      off({ daemonSet: "absent", ownDeployment: "held" }, [podPlacement]),
     ],
     [
       "lets the Deployment go when there is no config, before the rights",
-      gone({ installation: "held", monitor: makeMonitor({ handler: "held" }) }),
+      gone({ installation: "held", monitor: makeMonitor({ ownDeployment: "held" }) }),
     ],
     [
       "lets the Deployment go when it is uninstalled, before the rights",
-      uninstalling({ config: undefined, monitor: makeMonitor({ handler: "held" }) }),
+      uninstalling({ config: undefined, monitor: makeMonitor({ ownDeployment: "held" }) }),
     ],
   ],
   "remove monitor": [
@@ -217,7 +220,7 @@ const TABLE: Readonly<Record<string, readonly (readonly [title: string, facts: O
     ],
     [
       "118 204 keeps the Deployment of the handler while an event is pending",
-      leaving([podPlacement, enoexecEvents], { monitor: makeMonitor({ handler: "held", pendingEvents: 1 }) }),
+      leaving([podPlacement, enoexecEvents], { monitor: makeMonitor({ ownDeployment: "held", pendingEvents: 1 }) }),
     ],
   ],
   "wait NamespaceConfigsExist": [
@@ -276,7 +279,7 @@ const anyFacts: fc.Arbitrary<OperandFacts> = fc.record({
   installation: fc.constantFrom("foreign", "free", "held", "uninstalling"),
   monitor: fc.record({
     daemonSet: fc.constantFrom("absent", "current", "drifted", "leaving", "refused", "unread"),
-    handler: fc.constantFrom("foreign", "free", "held", "leaving"),
+    ownDeployment: fc.constantFrom("foreign", "free", "held", "leaving"),
     hasImage: fc.boolean(),
     settledEvents: fc.nat(2),
     pendingEvents: fc.nat(2),
@@ -325,8 +328,8 @@ function follow(facts: OperandFacts, step: OperandStep): OperandFacts {
   // Force that never succeeds: the worst case for leaving.
   if (step.target === "gates") return { ...facts, forced: { attempts: facts.forced.attempts + 1, agoMs: 0 } };
   if (step.target === "taints") return { ...facts, taints: "none" };
-  if (step.target === "handler") {
-    return { ...facts, monitor: { ...facts.monitor, handler: followHandler(facts, step) } };
+  if (step.target === "ownDeployment") {
+    return { ...facts, monitor: { ...facts.monitor, ownDeployment: followOwnDeployment(facts, step) } };
   }
   if (step.target === "monitor" || step.target === "events") return { ...facts, monitor: followMonitor(facts, step) };
   if (config === undefined) return facts;
@@ -334,12 +337,12 @@ function follow(facts: OperandFacts, step: OperandStep): OperandFacts {
   return { ...facts, config: { ...config, finalizers: step.kind === "apply" ? [...others, step.finalizer] : others } };
 }
 
-function followHandler(
-  { monitor: { handler } }: OperandFacts,
-  step: Extract<OperandStep, { readonly target: "handler" }>,
-): OperandFacts["monitor"]["handler"] {
+function followOwnDeployment(
+  { monitor: { ownDeployment } }: OperandFacts,
+  step: Extract<OperandStep, { readonly target: "ownDeployment" }>,
+): OperandFacts["monitor"]["ownDeployment"] {
   if (step.kind === "apply") return "held";
-  return handler === "leaving" ? "foreign" : "free";
+  return ownDeployment === "leaving" ? "foreign" : "free";
 }
 
 /** A DaemonSet that never goes, and events that something holds: the worst case. */
@@ -368,7 +371,7 @@ Deno.test("invariant 1: a leaving config always gets away, unless namespace conf
     }
     assert.equal(decideOperandStep(facts).step.kind, "done");
     assert.ok(facts.config?.finalizers.every((name) => name === "other/x"));
-    assert.ok(["foreign", "free"].includes(facts.monitor.handler), "its Deployment is let go");
+    assert.ok(["foreign", "free"].includes(facts.monitor.ownDeployment), "its Deployment is let go");
   }));
 });
 
@@ -382,7 +385,7 @@ Deno.test("property: a config that stays ends with its webhook while a replica s
     assert.equal(facts.webhook, "current");
     assert.ok(facts.config?.finalizers.includes(podPlacement));
     assert.equal(facts.config?.finalizers.includes(enoexecEvents), start.config.enoexecEnabled);
-    assert.ok(["foreign", start.config.enoexecEnabled ? "held" : "free"].includes(facts.monitor.handler));
+    assert.ok(["foreign", start.config.enoexecEnabled ? "held" : "free"].includes(facts.monitor.ownDeployment));
     assert.equal(facts.config?.finalizers.includes(noPodPlacementConfig), facts.hasNamespaceConfigs);
   }));
 });

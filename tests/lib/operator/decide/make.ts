@@ -22,7 +22,7 @@ export function makeOperandConfig(overrides: Partial<OperandConfig> = {}): Opera
 export function makeMonitor(overrides: Partial<MonitorFacts> = {}): MonitorFacts {
   return {
     daemonSet: "unread",
-    handler: "foreign",
+    ownDeployment: "foreign",
     hasImage: false,
     settledEvents: 0,
     pendingEvents: 0,
