@@ -9,7 +9,7 @@ import { STALE_AFTER } from "../../lib/upgrades/decide/steps/run.ts";
 import { historyOf } from "../../lib/upgrades/decide/status_changes.ts";
 import {
   type Delivery,
-  type History,
+  type HistoryEntry,
   renderStatus,
   type StepCondition,
   type UpgradeConfig,
@@ -157,7 +157,7 @@ function changesOf({ plan, before, after }: StatusChange): readonly EventInput[]
   });
 }
 
-function phaseEvent(plan: UpgradeConfig, { phase, version, architecture }: History): EventInput {
+function phaseEvent(plan: UpgradeConfig, { phase, version, architecture }: HistoryEntry): EventInput {
   const target = architecture === "" ? version : `${version} (${architecture})`;
   const type = phase === "Failed" ? "Warning" : "Normal";
   return { object: objectOf(plan), type, reason: `Upgrade${phase}`, message: `The upgrade to ${target} is ${phase}.` };

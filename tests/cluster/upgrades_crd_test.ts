@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { renderTime } from "../../lib/vocabulary/time.ts";
 import { parse } from "yaml";
 import {
-  type History,
+  type HistoryEntry,
   parseDeliveries,
   parseStatus,
   renderStatus,
@@ -63,7 +63,7 @@ const ROWS: readonly (readonly [string, Json, RegExp | "accepted"])[] = [
 ];
 
 const [FIRST = "", SECOND = "", THIRD = "", FOURTH = ""] = [1_000, 2_000, 3_000, 4_000].map(renderTime);
-const FULL: History = {
+const FULL: HistoryEntry = {
   ...{ ...MULTI, precedingVersion: "4.17.2", phase: "Upgrading", profile: "multiarch-migration" },
   ...{ startTime: FIRST, completeTime: SECOND, workerStartTime: THIRD, workerCompleteTime: FOURTH },
   conditions: [{

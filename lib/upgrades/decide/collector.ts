@@ -5,7 +5,7 @@ import { historyOf } from "./status_changes.ts";
 import { currentVersionOf } from "./release/target.ts";
 import type { ClusterVersion } from "./types/cluster.ts";
 import type { CollectedSample } from "./types/effects.ts";
-import type { History, NotificationState, StepCondition, UpgradeConfig } from "./types/plan.ts";
+import type { HistoryEntry, NotificationState, StepCondition, UpgradeConfig } from "./types/plan.ts";
 import { parseTime } from "../../vocabulary/time.ts";
 
 export function collect(plan: UpgradeConfig, clusterVersion: ClusterVersion): readonly CollectedSample[] {
@@ -41,14 +41,14 @@ function specSamples({ spec }: UpgradeConfig, labels: Labels): readonly Collecte
   ];
 }
 
-function statusSamples({ startTime, completeTime }: History, labels: Labels): readonly CollectedSample[] {
+function statusSamples({ startTime, completeTime }: HistoryEntry, labels: Labels): readonly CollectedSample[] {
   return [
     ...timed("managed_upgrade_upgrade_start_timestamp", labels, startTime),
     ...timed("managed_upgrade_upgrade_complete_timestamp", labels, completeTime),
   ];
 }
 
-function conditionSamples({ conditions }: History, labels: Labels): readonly CollectedSample[] {
+function conditionSamples({ conditions }: HistoryEntry, labels: Labels): readonly CollectedSample[] {
   return conditions.filter(({ type }) => Object.hasOwn(CONDITION_METRICS, type)).flatMap((condition) =>
     timed(
       `managed_upgrade_condition_${CONDITION_METRICS[condition.type]}`,
@@ -73,7 +73,7 @@ const STAGES: Readonly<Record<string, readonly [NotificationState, string]>> = {
 };
 
 /** When each stage was reached (RFC 3339), by the status, so that a restart changes nothing; undefined: not yet. */
-export function stageTimesOf(history: History): Readonly<Record<string, string | undefined>> {
+export function stageTimesOf(history: HistoryEntry): Readonly<Record<string, string | undefined>> {
   const times = Object.entries(STAGES).map(([stage, [state, type]]) => {
     const sent = history.notifications.find((one) => one.state === state);
     return [stage, sent?.sentTime ?? findCondition(history.conditions, type)?.completeTime] as const;
@@ -82,13 +82,13 @@ export function stageTimesOf(history: History): Readonly<Record<string, string |
 }
 
 /** A failed upgrade has no start any more, so that it is not taken for one that still runs. */
-function stageSamples(history: History, labels: Labels): readonly CollectedSample[] {
+function stageSamples(history: HistoryEntry, labels: Labels): readonly CollectedSample[] {
   const stages = Object.entries(stageTimesOf(history));
   return stages.filter(([stage]) => stage !== "upgrade_started" || history.phase !== "Failed")
     .flatMap(([stage, time]) => timed(`upgradeoperator_${stage}_timestamp`, labels, time));
 }
 
-function notificationSamples(history: History, { name: config, spec }: UpgradeConfig): readonly CollectedSample[] {
+function notificationSamples(history: HistoryEntry, { name: config, spec }: UpgradeConfig): readonly CollectedSample[] {
   if (history.phase === "Failed") return [];
   return history.notifications.map(({ state }) => ({
     name: "upgradeoperator_upgrade_notification",

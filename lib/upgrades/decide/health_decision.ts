@@ -3,10 +3,10 @@ import { notify } from "./notifications/notify.ts";
 import { currentVersionOf } from "./release/target.ts";
 import type { Effect } from "./types/effects.ts";
 import type { Base, HealthCheckId, HealthResult } from "./types/observed.ts";
-import type { History } from "./types/plan.ts";
+import type { HistoryEntry } from "./types/plan.ts";
 
 export interface HealthContext extends Base {
-  readonly history: History;
+  readonly history: HistoryEntry;
   readonly results: readonly HealthResult[];
 }
 

@@ -22,7 +22,7 @@ import { unreachable } from "../../parsed.ts";
 import type { ClusterVersion } from "./types/cluster.ts";
 import type { Base, Observation } from "./types/observed.ts";
 import type { ConfigReading } from "./types/operator_config.ts";
-import type { DesiredRelease, History, UpgradeConfig, UpgradeStatus } from "./types/plan.ts";
+import type { DesiredRelease, HistoryEntry, UpgradeConfig, UpgradeStatus } from "./types/plan.ts";
 import type { Coroutine, Reconcile, ReconcileEnd } from "./types/steps.ts";
 import { memberOf } from "../../json.ts";
 import { renderTime } from "../../vocabulary/time.ts";
@@ -91,7 +91,7 @@ function* reconcilePhase(state: PlanState): Coroutine<ReconcileEnd> {
   }
 }
 
-function newEntry({ plan, clusterVersion }: Base, nowMs: number): History {
+function newEntry({ plan, clusterVersion }: Base, nowMs: number): HistoryEntry {
   const { desired } = plan.spec;
   const hasBegun = isCommenced(desired, clusterVersion);
   // If something else began the migration, the ClusterVersion may already have the new architecture.
@@ -174,7 +174,7 @@ function withConfigValid(plan: UpgradeConfig, { config, nowMs }: ConfigContext):
   return withPlanCondition(plan.status, { type: "ConfigValid", ...change }, { generation: plan.generation, nowMs });
 }
 
-function isOpen({ phase }: History): boolean {
+function isOpen({ phase }: HistoryEntry): boolean {
   return phase === "New" || phase === "Pending" || phase === "Upgrading";
 }
 

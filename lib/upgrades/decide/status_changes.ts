@@ -3,7 +3,7 @@ import { isTrue, replaceCondition, withTime } from "../../vocabulary/condition.t
 import { renderTime } from "../../vocabulary/time.ts";
 import type {
   DesiredRelease,
-  History,
+  HistoryEntry,
   NewPlanCondition,
   NewStepCondition,
   StepCondition,
@@ -13,11 +13,11 @@ import type {
 export function historyOf(
   { history }: UpgradeStatus,
   { version, architecture }: Pick<DesiredRelease, "version" | "architecture">,
-): History | undefined {
+): HistoryEntry | undefined {
   return history.find((entry) => entry.version === version && entry.architecture === architecture);
 }
 
-export function withHistory(status: UpgradeStatus, entry: History): UpgradeStatus {
+export function withHistory(status: UpgradeStatus, entry: HistoryEntry): UpgradeStatus {
   const { history } = status;
   const known = historyOf(status, entry);
   return {
@@ -26,16 +26,16 @@ export function withHistory(status: UpgradeStatus, entry: History): UpgradeStatu
   };
 }
 
-export function isStepDone({ conditions }: History, type: string): boolean {
+export function isStepDone({ conditions }: HistoryEntry, type: string): boolean {
   return isTrue(conditions, type);
 }
 
 /** The first condition that is False: conditions have the latest step first. */
-export function openStep({ conditions }: History): StepCondition | undefined {
+export function openStep({ conditions }: HistoryEntry): StepCondition | undefined {
   return conditions.find(({ status }) => status === "False");
 }
 
-export function withStepCondition(history: History, condition: NewStepCondition, nowMs: number): History {
+export function withStepCondition(history: HistoryEntry, condition: NewStepCondition, nowMs: number): HistoryEntry {
   const { conditions } = history;
   const timed = { ...withTime(condition, conditions, nowMs), lastProbeTime: renderTime(nowMs) };
   return { ...history, conditions: replaceCondition(conditions, timed, "front") };

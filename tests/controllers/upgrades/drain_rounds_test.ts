@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { openDrainRounds } from "../../../controllers/upgrades/drains.ts";
 import type { UpgradeInput } from "../../../lib/upgrades/cluster/plan_input.ts";
-import type { History } from "../../../lib/upgrades/decide/types/plan.ts";
+import type { HistoryEntry } from "../../../lib/upgrades/decide/types/plan.ts";
 import { FakeClock } from "../../support/fake_clock.ts";
 import { MemoryCluster } from "../../support/memory_kube_api.ts";
 import { makeCluster, makeConfig, makeHistory, makePlan, seen } from "../../lib/upgrades/decide/make_plan.ts";
@@ -22,7 +22,7 @@ const openBed = () => {
   return { clock, rounds, calls };
 };
 
-function inputOf(phase: History["phase"], drainMode: "Observe" | "Delete" = "Observe"): UpgradeInput {
+function inputOf(phase: HistoryEntry["phase"], drainMode: "Observe" | "Delete" = "Observe"): UpgradeInput {
   const known = makePlan({ drainMode }, { history: [makeHistory({ phase })] });
   const [clusterVersion, config] = [makeCluster(), makeConfig()];
   return {

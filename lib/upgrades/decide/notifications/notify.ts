@@ -1,6 +1,6 @@
 // Notifications as effects. What was sent is in the status: it is not sent again.
 import type { Effect } from "../types/effects.ts";
-import type { Delivery, History, NotificationState, UpgradeConfig, UpgradeStatus } from "../types/plan.ts";
+import type { Delivery, HistoryEntry, NotificationState, UpgradeConfig, UpgradeStatus } from "../types/plan.ts";
 import { renderTime } from "../../../vocabulary/time.ts";
 import { openStep } from "../status_changes.ts";
 import { unreachable } from "../../../parsed.ts";
@@ -12,7 +12,7 @@ export interface NotifyOptions {
 
 export function notify(
   state: NotificationState,
-  { plan, history }: { readonly plan: UpgradeConfig; readonly history: History },
+  { plan, history }: { readonly plan: UpgradeConfig; readonly history: HistoryEntry },
   { findings = "", onFailure = "stop" }: NotifyOptions = {},
 ): readonly Effect[] {
   if (wasNotified(history, state)) return [];
@@ -36,17 +36,17 @@ function notificationId(
   state: NotificationState,
   { plan, history: { version, architecture } }: {
     readonly plan: Pick<UpgradeConfig, "uid">;
-    readonly history: Pick<History, "version" | "architecture">;
+    readonly history: Pick<HistoryEntry, "version" | "architecture">;
   },
 ): string {
   return [plan.uid, version, ...(architecture === "" ? [] : [architecture]), state].join("/");
 }
 
-function wasNotified({ notifications }: History, state: NotificationState): boolean {
+function wasNotified({ notifications }: HistoryEntry, state: NotificationState): boolean {
   return notifications.some((sent) => sent.state === state);
 }
 
-export function withNotified(history: History, done: readonly Effect[], nowMs: number): History {
+export function withNotified(history: HistoryEntry, done: readonly Effect[], nowMs: number): HistoryEntry {
   const states = done.flatMap((effect) => effect.kind === "notify" ? [effect.notification.state] : []);
   const fresh = [...new Set(states)].filter((state) => !wasNotified(history, state));
   if (fresh.length === 0) return history;
@@ -76,7 +76,7 @@ export function withDelivery(
 }
 
 export interface DescriptionContext {
-  readonly history: History;
+  readonly history: HistoryEntry;
   readonly upgradeAt: string;
   /** What a health check found, what made a commenced upgrade fail, or what a migration is stuck at; else empty. */
   readonly findings: string;
@@ -135,11 +135,11 @@ const WHY: Readonly<Record<string, string>> = {
 };
 const DEFAULT_WHY = "a step before it has not been completed";
 
-function delayedBecause(history: History): string {
+function delayedBecause(history: HistoryEntry): string {
   return WHY[openStep(history)?.type ?? ""] ?? DEFAULT_WHY;
 }
 
-function failedBecause(history: History): string {
+function failedBecause(history: HistoryEntry): string {
   const open = openStep(history);
   if (open?.type === "IsClusterUpgradable") return open.message;
   return WHY[open?.type ?? ""] ?? DEFAULT_WHY;

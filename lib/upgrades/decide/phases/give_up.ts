@@ -5,7 +5,7 @@ import { carryOut, read } from "../steps/run.ts";
 import { closeWindows } from "../windows.ts";
 import type { Effect } from "../types/effects.ts";
 import type { Observed } from "../types/observed.ts";
-import type { History } from "../types/plan.ts";
+import type { HistoryEntry } from "../types/plan.ts";
 import type { Coroutine, ReconcileEnd } from "../types/steps.ts";
 import { apply, failed, PACE_MS, type PlanState, save, settled, withEntry } from "./plan_state.ts";
 import { findCondition } from "../../../vocabulary/condition.ts";
@@ -36,23 +36,23 @@ const BREACHED: Effect = {
   value: 1,
 };
 
-function lateMessage(entry: History): string {
+function lateMessage(entry: HistoryEntry): string {
   const open = openStep(entry);
   const message = "The upgrade did not begin within upgradeWindow.timeOut after spec.upgradeAt";
   return open === undefined ? `${message}.` : `${message}: ${open.message}`;
 }
 
 export function asFailed(
-  entry: History,
+  entry: HistoryEntry,
   { message, nowMs }: { readonly message: string; readonly nowMs: number },
-): History {
+): HistoryEntry {
   const now = renderTime(nowMs);
   const condition = { type: FAILED_CONDITION, status: "True", reason: `${FAILED_CONDITION} done`, message } as const;
   return { ...withStepCondition(entry, { ...condition, startTime: now, completeTime: now }, nowMs), phase: "Failed" };
 }
 
 /** Removes what was prepared for upgrades that do not go on. Returns how to end the reconcile until all is gone. */
-export function* cleanUp(entries: readonly History[]): Coroutine<ReconcileEnd | undefined> {
+export function* cleanUp(entries: readonly HistoryEntry[]): Coroutine<ReconcileEnd | undefined> {
   const has = (type: string): boolean => entries.some((entry) => findCondition(entry.conditions, type) !== undefined);
   const readings = [
     ...(has("ControlPlaneMaintenanceWindowCreated") ? ["silences"] as const : []),

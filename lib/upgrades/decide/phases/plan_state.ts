@@ -3,14 +3,14 @@ import { historyOf, withHistory } from "../status_changes.ts";
 import { carryOut } from "../steps/run.ts";
 import type { Effect } from "../types/effects.ts";
 import type { Base } from "../types/observed.ts";
-import type { History, UpgradeStatus } from "../types/plan.ts";
+import type { HistoryEntry, UpgradeStatus } from "../types/plan.ts";
 import type { Coroutine, ReconcileEnd } from "../types/steps.ts";
 import { parseTime } from "../../../vocabulary/time.ts";
 
 export interface PlanState {
   readonly base: Base;
   readonly status: UpgradeStatus;
-  readonly entry: History;
+  readonly entry: HistoryEntry;
   readonly nowMs: number;
 }
 
@@ -34,7 +34,7 @@ export function* save(state: PlanState): Coroutine<void> {
   yield { kind: "save", status: state.status };
 }
 
-export function withEntry(state: PlanState, change: Partial<History>): PlanState {
+export function withEntry(state: PlanState, change: Partial<HistoryEntry>): PlanState {
   const entry = { ...state.entry, ...change };
   return { ...state, entry, status: withHistory(state.status, entry) };
 }

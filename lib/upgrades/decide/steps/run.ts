@@ -3,7 +3,7 @@ import { withNotified } from "../notifications/notify.ts";
 import { historyOf, withHistory, withPlanCondition, withStepCondition } from "../status_changes.ts";
 import type { Effect } from "../types/effects.ts";
 import type { Base, Observed, Reading } from "../types/observed.ts";
-import type { DesiredRelease, History, UpgradeStatus } from "../types/plan.ts";
+import type { DesiredRelease, HistoryEntry, UpgradeStatus } from "../types/plan.ts";
 import type { Answer, Coroutine, Step, StepRecord, StepResult } from "../types/steps.ts";
 import { findCondition } from "../../../vocabulary/condition.ts";
 import { renderTime } from "../../../vocabulary/time.ts";
@@ -49,7 +49,7 @@ export function* runSteps(steps: readonly Step[], input: RunInput): Coroutine<Ru
 }
 
 /** The entry of the target. Throws without one, which the caller must have created. */
-function targetEntry(status: UpgradeStatus, target: RunInput["target"]): History {
+function targetEntry(status: UpgradeStatus, target: RunInput["target"]): HistoryEntry {
   const entry = historyOf(status, target);
   if (entry === undefined) throw new Error(`Cannot run the steps of "${target.version}": it has no history entry.`);
   return entry;
@@ -69,7 +69,7 @@ export function* carryOut(effects: readonly Effect[]): Coroutine<Omit<Extract<An
   return answer;
 }
 
-function withStart(history: History, type: string, nowMs: number): History {
+function withStart(history: HistoryEntry, type: string, nowMs: number): HistoryEntry {
   if (findCondition(history.conditions, type) !== undefined) return history;
   return withStepCondition(history, {
     type,
@@ -81,9 +81,9 @@ function withStart(history: History, type: string, nowMs: number): History {
 }
 
 function withResult(
-  history: History,
+  history: HistoryEntry,
   { id, result, nowMs }: { readonly id: string; readonly result: StepResult; readonly nowMs: number },
-): History {
+): HistoryEntry {
   const { startTime, completeTime } = findCondition(history.conditions, id) ?? {};
   const open = { type: id, status: "False", reason: `${id} not done`, startTime } as const;
   switch (result.kind) {
@@ -103,7 +103,7 @@ function withResult(
   }
 }
 
-function withRecord(history: History, record: StepRecord | undefined, nowMs: number): History {
+function withRecord(history: HistoryEntry, record: StepRecord | undefined, nowMs: number): HistoryEntry {
   const { workers, baseline = history.baseline } = record ?? {};
   const { workerStartTime, workerCompleteTime } = history;
   return {

@@ -16,7 +16,7 @@ import type {
   SmokeState,
 } from "./cluster.ts";
 import type { OperatorConfig } from "./operator_config.ts";
-import type { History, UpgradeConfig } from "./plan.ts";
+import type { HistoryEntry, UpgradeConfig } from "./plan.ts";
 
 export type Observation<T> =
   | { readonly kind: "observed"; readonly value: T }
@@ -65,7 +65,7 @@ export interface Base {
 
 /** What a step reads: the base, the history entry of the target as it is, and what was read so far. */
 export interface Observed extends Base {
-  readonly history: History;
+  readonly history: HistoryEntry;
   readonly read: { readonly [Name in Reading]?: Observation<Readings[Name]> };
 }
 

@@ -127,7 +127,7 @@ const BASELINE = {
 /** Defaults of an entry's members: a member that equals its default is not written. */
 const IMPLIED = { architecture: "", precedingVersion: "", conditions: [], profile: "type", notifications: [] } as const;
 
-const HISTORY = {
+const HISTORY_ENTRY = {
   version: text,
   /** Part of the key: a migration at the same version is an entry of its own. */
   architecture: z.enum(["", "Multi"]).catch(IMPLIED.architecture),
@@ -148,7 +148,7 @@ const HISTORY = {
 };
 
 const Status = z.object({
-  history: listOf(HISTORY),
+  history: listOf(HISTORY_ENTRY),
   conditions: listOf(PLAN_CONDITION, ({ type }) => PlanConditionType.safeParse(type).success),
 });
 
@@ -167,8 +167,8 @@ export type NewStepCondition = Omit<StepCondition, "lastProbeTime" | "lastTransi
 export type NewPlanCondition = Omit<PlanCondition, "lastTransitionTime" | "observedGeneration">;
 export type NotificationState = z.output<typeof State>;
 export type Baseline = Known<typeof BASELINE>;
-export type History = Known<typeof HISTORY>;
-export type Phase = History["phase"];
+export type HistoryEntry = Known<typeof HISTORY_ENTRY>;
+export type Phase = HistoryEntry["phase"];
 export type UpgradeStatus = Readonly<z.output<typeof Status>>;
 export type Delivery = Known<typeof DELIVERY>;
 

@@ -17,7 +17,7 @@ import type {
   Readings,
 } from "../../../../lib/upgrades/decide/types/observed.ts";
 import type {
-  History,
+  HistoryEntry,
   StepCondition,
   UpgradeConfig,
   UpgradeSpec,
@@ -76,7 +76,7 @@ export function makePlan(spec: SpecOverrides = {}, status: Partial<UpgradeStatus
   };
 }
 
-export function makeHistory(overrides: Partial<History> = {}): History {
+export function makeHistory(overrides: Partial<HistoryEntry> = {}): HistoryEntry {
   return {
     version: TO,
     architecture: "",
@@ -298,7 +298,7 @@ export interface Seen {
   readonly spec?: SpecOverrides;
   readonly config?: OperatorConfig;
   readonly clusterVersion?: ClusterVersion;
-  readonly history?: Partial<History>;
+  readonly history?: Partial<HistoryEntry>;
   readonly observed?: Partial<Observations>;
   readonly nowMs?: number;
 }

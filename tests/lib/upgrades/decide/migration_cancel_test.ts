@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { ClusterVersion } from "../../../../lib/upgrades/decide/types/cluster.ts";
-import type { History, StepCondition, UpgradeStatus } from "../../../../lib/upgrades/decide/types/plan.ts";
+import type { HistoryEntry, StepCondition, UpgradeStatus } from "../../../../lib/upgrades/decide/types/plan.ts";
 import {
   CAPACITY,
   commencedCluster,
@@ -46,7 +46,7 @@ function done(type: string): StepCondition {
   return makeStep(type, { reason: `${type} done`, message: `${type} is completed` });
 }
 
-const ENTRY: History = makeHistory({
+const ENTRY: HistoryEntry = makeHistory({
   ...{ version: FROM, architecture: "Multi", profile: "multiarch-migration" },
   baseline: { image: IMAGE_FROM, operatorImages: {}, renderedConfigs: { worker: "rendered-worker-1" } },
   conditions: [
@@ -97,7 +97,7 @@ function settle(
   return { words, status };
 }
 
-function migrationIn({ history }: UpgradeStatus): History {
+function migrationIn({ history }: UpgradeStatus): HistoryEntry {
   return history.find(({ architecture }) => architecture === "Multi") ?? assert.fail("the migration is in no history");
 }
 

@@ -8,7 +8,7 @@ import {
 import { UPGRADERS } from "../../../../lib/upgrades/decide/steps/upgraders.ts";
 import type { ClusterVersion, OsImageState } from "../../../../lib/upgrades/decide/types/cluster.ts";
 import type { Readings } from "../../../../lib/upgrades/decide/types/observed.ts";
-import type { History, UpgradeStatus } from "../../../../lib/upgrades/decide/types/plan.ts";
+import type { HistoryEntry, UpgradeStatus } from "../../../../lib/upgrades/decide/types/plan.ts";
 import {
   condition,
   type Driver,
@@ -132,7 +132,7 @@ Deno.test("imageComparisons() leaves out pools that are waited for anyway, and t
 
 interface Given {
   readonly spec?: SpecOverrides;
-  readonly entry?: Partial<History>;
+  readonly entry?: Partial<HistoryEntry>;
   readonly status?: UpgradeStatus | undefined;
   readonly cluster?: Partial<ClusterVersion>;
   readonly observed?: Partial<Observations>;
@@ -229,7 +229,7 @@ for (const [name, given, expected] of BLOCKED) {
   });
 }
 
-const BEGUN: Partial<History> = { baseline: BASELINE };
+const BEGUN: Partial<HistoryEntry> = { baseline: BASELINE };
 const LATE_MS = START_MS + 91 * MINUTE + 300_000;
 
 Deno.test("N-013 a payload that is not accepted is waited for with its words, and alerts after its time", () => {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { Effect } from "../../../../lib/upgrades/decide/types/effects.ts";
 import type { Reading } from "../../../../lib/upgrades/decide/types/observed.ts";
-import type { History, UpgradeSpec } from "../../../../lib/upgrades/decide/types/plan.ts";
+import type { HistoryEntry, UpgradeSpec } from "../../../../lib/upgrades/decide/types/plan.ts";
 import { CAPACITY, FROM, makeObservations, makeSpec, MINUTE, START_MS } from "./make_plan.ts";
 import { type Fault, GOALS, Model } from "./model.ts";
 
@@ -98,7 +98,7 @@ holds("N-015 nothing that was remembered is done twice: no notification, no requ
 });
 
 /** Times that are stamped once; conditions of steps behind the request are among them. */
-function stampsIn(entry: History): readonly (readonly [string, string])[] {
+function stampsIn(entry: HistoryEntry): readonly (readonly [string, string])[] {
   const { startTime, completeTime, workerStartTime, workerCompleteTime, notifications, conditions } = entry;
   const late = ["ControlPlaneUpgraded", "WorkerNodesUpgraded", "CompletedNotificationSent"];
   return [

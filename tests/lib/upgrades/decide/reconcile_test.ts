@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { renderTime } from "../../../../lib/vocabulary/time.ts";
 import { reconcile, type ReconcileInput, wantsReconcile } from "../../../../lib/upgrades/decide/reconcile.ts";
 import type { ClusterVersion } from "../../../../lib/upgrades/decide/types/cluster.ts";
-import type { History, UpgradeConfig } from "../../../../lib/upgrades/decide/types/plan.ts";
+import type { HistoryEntry, UpgradeConfig } from "../../../../lib/upgrades/decide/types/plan.ts";
 import type { Request } from "../../../../lib/upgrades/decide/types/steps.ts";
 import {
   answerTo,
@@ -37,11 +37,11 @@ import {
 const GATED = makeConfig({ featureGate: { enabled: ["PreHealthCheck"] } });
 const HOUR = 60 * MINUTE;
 
-function planIn(phase: History["phase"], overrides: Partial<History> = {}): UpgradeConfig {
+function planIn(phase: HistoryEntry["phase"], overrides: Partial<HistoryEntry> = {}): UpgradeConfig {
   return makePlan({}, { history: [makeHistory({ phase, startTime: undefined, ...overrides })] });
 }
 
-function phaseOf({ saved }: { readonly saved: readonly { readonly history: readonly History[] }[] }): unknown {
+function phaseOf({ saved }: { readonly saved: readonly { readonly history: readonly HistoryEntry[] }[] }): unknown {
   return saved.at(-1)?.history[0]?.phase;
 }
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { type RunEnd, runSteps } from "../../../../lib/upgrades/decide/steps/run.ts";
 import { done, fail, wait } from "../../../../lib/upgrades/decide/steps/results.ts";
 import type { Observed } from "../../../../lib/upgrades/decide/types/observed.ts";
-import type { History } from "../../../../lib/upgrades/decide/types/plan.ts";
+import type { HistoryEntry } from "../../../../lib/upgrades/decide/types/plan.ts";
 import type { Step, StepResult, StepWords } from "../../../../lib/upgrades/decide/types/steps.ts";
 import { renderTime } from "../../../../lib/vocabulary/time.ts";
 import {
@@ -25,7 +25,7 @@ function step(id: string, result: StepResult, reads: Step["reads"] = () => []): 
   return { ...words(id), reads, decide: () => result };
 }
 
-function run(steps: readonly Step[], history: Partial<History> = {}, nowMs = NOW_MS): Driven<RunEnd> {
+function run(steps: readonly Step[], history: Partial<HistoryEntry> = {}, nowMs = NOW_MS): Driven<RunEnd> {
   const target = makeHistory(history);
   const status = { history: [target], conditions: [] };
   const base = { plan: makePlan({}, status), config: makeConfig(), clusterVersion: makeCluster() };

@@ -24,7 +24,7 @@ import {
 import { UPGRADERS } from "../../../../lib/upgrades/decide/steps/upgraders.ts";
 import type { MachineConfigPool } from "../../../../lib/vocabulary/machines.ts";
 import type { Effect } from "../../../../lib/upgrades/decide/types/effects.ts";
-import type { History } from "../../../../lib/upgrades/decide/types/plan.ts";
+import type { HistoryEntry } from "../../../../lib/upgrades/decide/types/plan.ts";
 import type { Step, StepResult } from "../../../../lib/upgrades/decide/types/steps.ts";
 import {
   CAPACITY,
@@ -60,11 +60,11 @@ function wordOf(result: StepResult): string {
   return `${result.kind}${words === "" ? "" : `: ${words}`}${why}`;
 }
 
-function notified(...states: readonly History["notifications"][number]["state"][]): Partial<History> {
+function notified(...states: readonly HistoryEntry["notifications"][number]["state"][]): Partial<HistoryEntry> {
   return { notifications: states.map((state) => ({ state, sentTime: renderTime(1) })) };
 }
 
-function completed(type: string): Partial<History> {
+function completed(type: string): Partial<HistoryEntry> {
   return { conditions: [makeStep(type, { completeTime: renderTime(1) })] };
 }
 

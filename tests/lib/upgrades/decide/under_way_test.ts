@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { withTargetUnderWay } from "../../../../lib/upgrades/decide/reconcile.ts";
 import type { ClusterVersion } from "../../../../lib/upgrades/decide/types/cluster.ts";
-import type { History } from "../../../../lib/upgrades/decide/types/plan.ts";
+import type { HistoryEntry } from "../../../../lib/upgrades/decide/types/plan.ts";
 import { commencedCluster, IMAGE_TO, makeHistory, makePlan, TO } from "./make_plan.ts";
 
 const NEXT = "4.17.9";
 const ASKED = { type: "UpgradeCommenced", status: "True", reason: "", message: "" } as const;
 const MOVING = commencedCluster({ desired: { version: TO, image: IMAGE_TO, architecture: "" } });
 
-const ROWS: readonly (readonly [string, Partial<History>, ClusterVersion, string])[] = [
+const ROWS: readonly (readonly [string, Partial<HistoryEntry>, ClusterVersion, string])[] = [
   ["the cluster moves to the one before", {}, MOVING, TO],
   ["the cluster does not move yet", {}, commencedCluster(), NEXT],
   ["the cluster is asked for another since", {}, {

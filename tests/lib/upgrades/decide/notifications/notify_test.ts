@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { renderTime } from "../../../../../lib/vocabulary/time.ts";
 import { describeState, notify, withNotified } from "../../../../../lib/upgrades/decide/notifications/notify.ts";
 import { stageTimesOf } from "../../../../../lib/upgrades/decide/collector.ts";
-import type { History, NotificationState, StepCondition } from "../../../../../lib/upgrades/decide/types/plan.ts";
+import type { HistoryEntry, NotificationState, StepCondition } from "../../../../../lib/upgrades/decide/types/plan.ts";
 import {
   closeWindows,
   isAnyActive,
@@ -30,7 +30,7 @@ Deno.test("M-366 N-017 notify() gives what was not sent, and withNotified() reme
 });
 
 Deno.test("the id of a notification is the same for the same event, and another for any other", () => {
-  const idOf = (state: NotificationState, history: Partial<History> = {}): string => {
+  const idOf = (state: NotificationState, history: Partial<HistoryEntry> = {}): string => {
     const [effect] = notify(state, { plan: PLAN, history: makeHistory(history) });
     return effect?.kind === "notify" ? effect.notification.id : "";
   };
