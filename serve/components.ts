@@ -16,7 +16,7 @@ import { RestApi } from "../lib/k8s/rest_api.ts";
 import { openRateLimiter } from "../lib/k8s/rate_limiter.ts";
 import { LEASE_NAME, WebhookPath } from "../lib/names.ts";
 import type { ServeDeps } from "./capability.ts";
-import type { Clients } from "./clients.ts";
+import type { Clients } from "./placement_parts.ts";
 import type { TaintParts } from "./taints.ts";
 
 export interface Components {

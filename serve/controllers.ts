@@ -9,7 +9,7 @@ import { openPrewarm } from "../controllers/prewarm/controller.ts";
 import { watchEventLoop } from "../lib/server/metrics.ts";
 import { Finalizer } from "../lib/names.ts";
 import type { ServeDeps } from "./capability.ts";
-import type { Clients } from "./clients.ts";
+import type { Clients } from "./placement_parts.ts";
 import { execFormatSettings } from "./exec_format.ts";
 import { type Components, followsNodes } from "./components.ts";
 

@@ -11,7 +11,7 @@ import { dashboard, podPage } from "../routes/dashboard.tsx";
 import { POD_PAGE } from "../routes/dashboard/elements.tsx";
 import type { DashboardView } from "../routes/dashboard/view.ts";
 import type { Capability, CapabilityParts, OpenCapability, ServeDeps } from "./capability.ts";
-import { type Clients, openClients } from "./clients.ts";
+import { type Clients, openClients } from "./placement_parts.ts";
 import { type Components, isSettled, openComponents } from "./components.ts";
 import { everywhere, leading } from "./controllers.ts";
 import { openWebhooks } from "./webhooks.ts";

@@ -10,7 +10,7 @@ import { LEASE_NAME } from "../lib/names.ts";
 import { liftTaints } from "../lib/taints/cluster/write.ts";
 import { openRateLimiter, type RateLimiter } from "../lib/k8s/rate_limiter.ts";
 import type { ServeDeps } from "./capability.ts";
-import type { Clients } from "./clients.ts";
+import type { Clients } from "./placement_parts.ts";
 
 /** At the end of an uninstall seconds are left for all nodes: requests side by side, and no rate limit. */
 const LEAVING_PARALLEL = 16;

@@ -13,7 +13,7 @@ import { openLoadLimit, OTHER_LOAD, POD_LOAD } from "../lib/server/load_limit.ts
 import { readClientCa } from "../lib/server/certificate/open_certificate.ts";
 import { pullScopeOf } from "../lib/placement/decide/pod/pod_refs.ts";
 import type { ServeDeps } from "./capability.ts";
-import type { Clients } from "./clients.ts";
+import type { Clients } from "./placement_parts.ts";
 import { type Components, followsNodes } from "./components.ts";
 
 /** Longest that first admissions wait for configs, audited namespaces and a leader (ms): else early pods would pass ungated. */
