@@ -16,7 +16,7 @@ import { RestApi } from "../lib/k8s/rest_api.ts";
 import { openRateLimiter } from "../lib/k8s/rate_limiter.ts";
 import { LEASE_NAME, WebhookPath } from "../lib/names.ts";
 import type { ServeDeps } from "./capability.ts";
-import type { Clients } from "./placement_parts.ts";
+import type { PlacementParts } from "./placement_parts.ts";
 import type { TaintParts } from "./taints.ts";
 
 export interface Components {
@@ -45,13 +45,13 @@ const OPERATOR_RESYNC_MS = 60_000;
 /** By one replica: the pods that a busy cluster gates in half a minute without a leader are released within another. */
 const RELEASES_A_SECOND = 50;
 
-export async function openComponents(deps: ServeDeps, clients: Clients): Promise<Components> {
-  const views = openViews(deps, clients);
+export async function openComponents(deps: ServeDeps, placement: PlacementParts): Promise<Components> {
+  const views = openViews(deps, placement);
   const { configs, audited, live, webhookPaths, gatingHealth, settingsOf, liveArchitectures } = views;
-  const podPlacement = makePodPlacement(deps, clients, views);
-  const operator = makeOperator(deps, clients, { views, podPlacement, taints: () => taints });
-  followChanges(deps, clients, { configs, webhookPaths, podPlacement, operator });
-  const taints = await loadTaints(deps, clients, { configs, operator });
+  const podPlacement = makePodPlacement(deps, placement, views);
+  const operator = makeOperator(deps, placement, { views, podPlacement, taints: () => taints });
+  followChanges(deps, placement, { configs, webhookPaths, podPlacement, operator });
+  const taints = await loadTaints(deps, placement, { configs, operator });
   return {
     configs,
     audited,
@@ -60,7 +60,7 @@ export async function openComponents(deps: ServeDeps, clients: Clients): Promise
     podPlacement,
     operator,
     reported: new ReportedContainers(deps.clock),
-    gateFailOpen: makeGateFailOpen(deps, clients),
+    gateFailOpen: makeGateFailOpen(deps, placement),
     gatingHealth,
     settingsOf,
     liveArchitectures,
@@ -70,17 +70,17 @@ export async function openComponents(deps: ServeDeps, clients: Clients): Promise
 
 async function loadTaints(
   deps: ServeDeps,
-  clients: Clients,
+  placement: PlacementParts,
   components: Pick<Components, "configs" | "operator">,
 ): Promise<TaintParts | undefined> {
   if (deps.config.archTaints !== "manage") return undefined;
   const { openTaintParts } = await import("./taints.ts");
-  return openTaintParts(deps, clients, components);
+  return openTaintParts(deps, placement, components);
 }
 
 function followChanges(
   { config, log }: ServeDeps,
-  { parts: { election } }: Clients,
+  { parts: { election } }: PlacementParts,
   { configs, webhookPaths, podPlacement, operator }: Pick<
     Components,
     "configs" | "webhookPaths" | "podPlacement" | "operator"
@@ -100,7 +100,7 @@ function followChanges(
   webhookPaths.onChange(() => operator.requestReconcile());
 }
 
-function openViews(deps: ServeDeps, { parts: { readApi, election } }: Clients): Views {
+function openViews(deps: ServeDeps, { parts: { readApi, election } }: PlacementParts): Views {
   const { config, settings, clock, log } = deps;
   const configs = openConfigs({ api: readApi, clock, log });
   const audited = openAuditedNamespaces({ api: readApi, clock, log });
@@ -123,7 +123,7 @@ function openViews(deps: ServeDeps, { parts: { readApi, election } }: Clients): 
 
 function makePodPlacement(
   { config, clock, log }: ServeDeps,
-  { parts: { events, leaderApi, clientMetrics }, images, metrics, board }: Clients,
+  { parts: { events, leaderApi, clientMetrics }, images, metrics, board }: PlacementParts,
   { configs, settingsOf, liveArchitectures }: Views,
 ): PodPlacement {
   return new PodPlacement({
@@ -151,7 +151,7 @@ interface OperatorParts {
 
 function makeOperator(
   deps: ServeDeps,
-  { parts: { leaderApi, replicaApi, events, clientMetrics, stop }, certificate, pathSecret }: Clients,
+  { parts: { leaderApi, replicaApi, events, clientMetrics, stop }, certificate, pathSecret }: PlacementParts,
   { views: { configs, gatingHealth, webhookPaths }, podPlacement, taints }: OperatorParts,
 ): Operator {
   const { config, settings, clock, log } = deps;
@@ -193,7 +193,7 @@ function makeOperator(
 /** Releases pods while no replica leads, on every replica and with connections of its own. Sends nothing while one leads. */
 function makeGateFailOpen(
   { config, settings, access, clock, log, userAgent }: ServeDeps,
-  { parts: { clientMetrics, election, events, stack }, metrics, board }: Clients,
+  { parts: { clientMetrics, election, events, stack }, metrics, board }: PlacementParts,
 ): Runnable {
   const api = stack.use(new RestApi(access, { clock, log, userAgent, observe: clientMetrics.apiCall }));
   return openGateFailOpen({
@@ -225,6 +225,6 @@ export function followsNodes({ config }: Pick<ServeDeps, "config">): boolean {
 }
 
 /** Whether all that decisions depend on is known: configs, audited namespaces, the cluster's pull secret. */
-export function isSettled({ configs, audited }: Components, { globalPullSecret }: Clients): boolean {
+export function isSettled({ configs, audited }: Components, { globalPullSecret }: PlacementParts): boolean {
   return configs.hasSynced() && audited.isSettled() && (globalPullSecret?.isSettled() ?? true);
 }

@@ -9,22 +9,22 @@ import { openPrewarm } from "../controllers/prewarm/controller.ts";
 import { watchEventLoop } from "../lib/server/metrics.ts";
 import { Finalizer } from "../lib/names.ts";
 import type { ServeDeps } from "./capability.ts";
-import type { Clients } from "./placement_parts.ts";
+import type { PlacementParts } from "./placement_parts.ts";
 import { execFormatSettings } from "./exec_format.ts";
 import { type Components, followsNodes } from "./components.ts";
 
-export function everywhere(deps: ServeDeps, clients: Clients, components: Components): readonly Runnable[] {
+export function everywhere(deps: ServeDeps, placement: PlacementParts, components: Components): readonly Runnable[] {
   const { config, settings, clock, log } = deps;
-  const { parts: { readApi, replicaApi, clientMetrics }, images, metrics, globalPullSecret, pathSecret } = clients;
+  const { parts: { readApi, replicaApi, clientMetrics }, images, metrics, globalPullSecret, pathSecret } = placement;
   const { gatingHealth, webhookPaths } = components;
   return [
     components.configs,
     components.audited,
-    clients.certificate,
+    placement.certificate,
     webhookPaths,
-    clients.imageService,
+    placement.imageService,
     ...globalPullSecret === undefined ? [] : [globalPullSecret],
-    ...clients.failedImages === undefined ? [] : [clients.failedImages],
+    ...placement.failedImages === undefined ? [] : [placement.failedImages],
     ...followsNodes(deps) ? [components.live] : [],
     ...config.prewarm
       ? [openPrewarm({
@@ -51,9 +51,9 @@ export function everywhere(deps: ServeDeps, clients: Clients, components: Compon
   ];
 }
 
-export function leading(deps: ServeDeps, clients: Clients, components: Components): readonly Runnable[] {
+export function leading(deps: ServeDeps, placement: PlacementParts, components: Components): readonly Runnable[] {
   const { config, settings, clock, log } = deps;
-  const { parts: { readApi, events, clientMetrics }, images, metrics } = clients;
+  const { parts: { readApi, events, clientMetrics }, images, metrics } = placement;
   const { audited, configs, live, liveArchitectures, settingsOf } = components;
   const audit = openAudit({
     api: readApi,
@@ -78,8 +78,8 @@ export function leading(deps: ServeDeps, clients: Clients, components: Component
     liveArchitectures: () => live.current(),
     queueMetrics: clientMetrics.queue,
   })];
-  const kueue = config.kueue ? [openQueues(deps, clients, components)] : [];
-  const execFormat = execFormatMonitor(deps, clients, components);
+  const kueue = config.kueue ? [openQueues(deps, placement, components)] : [];
+  const execFormat = execFormatMonitor(deps, placement, components);
   const taints = components.taints === undefined ? [] : [components.taints.controller];
   return [components.podPlacement, components.operator, audit, ...daemonSets, ...kueue, execFormat, ...taints];
 }
@@ -87,7 +87,7 @@ export function leading(deps: ServeDeps, clients: Clients, components: Component
 /** Loads the controller only where `kueue` is set. */
 function openQueues(
   { clock, log }: ServeDeps,
-  { parts: { leaderApi: api, clientMetrics: { queue: queueMetrics } }, images }: Clients,
+  { parts: { leaderApi: api, clientMetrics: { queue: queueMetrics } }, images }: PlacementParts,
   { configs, liveArchitectures, settingsOf }: Components,
 ): Runnable {
   return {
@@ -111,7 +111,7 @@ function openQueues(
 /** Costs nothing while neither the plugin nor the flag is on. */
 function execFormatMonitor(
   { config, clock, log }: ServeDeps,
-  { parts: { leaderApi: api, events, clientMetrics }, claimedImages, images, metrics }: Clients,
+  { parts: { leaderApi: api, events, clientMetrics }, claimedImages, images, metrics }: PlacementParts,
   { configs, gatingHealth, liveArchitectures, reported, settingsOf }: Components,
 ): Runnable {
   const monitor: ExecFormatDeps = {

@@ -11,7 +11,7 @@ import { dashboard, podPage } from "../routes/dashboard.tsx";
 import { POD_PAGE } from "../routes/dashboard/elements.tsx";
 import type { DashboardView } from "../routes/dashboard/view.ts";
 import type { Capability, CapabilityParts, OpenCapability, ServeDeps } from "./capability.ts";
-import { type Clients, openClients } from "./placement_parts.ts";
+import { openPlacementParts, type PlacementParts } from "./placement_parts.ts";
 import { type Components, isSettled, openComponents } from "./components.ts";
 import { everywhere, leading } from "./controllers.ts";
 import { openWebhooks } from "./webhooks.ts";
@@ -20,37 +20,40 @@ export const PLACEMENT: Capability = { leaseName: LEASE_NAME, eventSource: EVENT
 
 async function openPlacement(deps: ServeDeps, parts: CapabilityParts): Promise<OpenCapability> {
   const { registry } = parts;
-  const clients = await openClients(deps, parts);
-  const components = await openComponents(deps, clients);
+  const placement = await openPlacementParts(deps, parts);
+  const components = await openComponents(deps, placement);
   const { audited, configs, podPlacement } = components;
-  const webhooks = await openWebhooks(deps, { clients, components });
+  const webhooks = await openWebhooks(deps, { placement, components });
   const setGauges = openGauges(registry, PLACEMENT_GAUGES);
   const setTaints = openGauges(registry, TAINT_GAUGES);
   return {
-    everywhere: everywhere(deps, clients, components),
-    leading: leading(deps, clients, components),
+    everywhere: everywhere(deps, placement, components),
+    leading: leading(deps, placement, components),
     ready: {
       "configs known": () => configs.hasSynced(),
       "audited namespaces known": () => audited.isSettled(),
       "gated pods known": () => !parts.election.view().isLeader || podPlacement.hasSynced(),
     },
     beforeScrape: () => {
-      setGauges(gaugesOf(clients, components));
+      setGauges(gaugesOf(placement, components));
       setTaints(components.taints?.controller.progress());
     },
     webhooks,
     pages: {
-      "/": dashboard(() => viewOf(deps, clients, components)),
-      [POD_PAGE]: podPage(() => viewOf(deps, clients, components)),
-      "/registries": (context) => context.json(clients.imageService.publicHostStates()),
+      "/": dashboard(() => viewOf(deps, placement, components)),
+      [POD_PAGE]: podPage(() => viewOf(deps, placement, components)),
+      "/registries": (context) => context.json(placement.imageService.publicHostStates()),
     },
     isBusy: () => podPlacement.isBusy(),
     leaderAbility: () => podPlacement.leaderAbility(),
-    isSettled: () => isSettled(components, clients),
+    isSettled: () => isSettled(components, placement),
   };
 }
 
-function gaugesOf({ imageService, parts }: Clients, { gatingHealth, podPlacement }: Components): PlacementGauges {
+function gaugesOf(
+  { imageService, parts }: PlacementParts,
+  { gatingHealth, podPlacement }: Components,
+): PlacementGauges {
   const { isLeader } = parts.election.view();
   return {
     gatedPods: podPlacement.gatedPods(),
@@ -65,7 +68,7 @@ function gaugesOf({ imageService, parts }: Clients, { gatingHealth, podPlacement
 
 function viewOf(
   { clock, config, identity, userAgent }: ServeDeps,
-  { board, imageService, parts }: Clients,
+  { board, imageService, parts }: PlacementParts,
   { configs, gatingHealth, live, podPlacement, reported, taints }: Components,
 ): DashboardView {
   return {

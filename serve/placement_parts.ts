@@ -1,4 +1,4 @@
-// The clients of placement: registries, metrics, serving certificate, and connections of their own to the API server.
+// The parts of placement: registries, metrics, serving certificate, and connections of its own to the API server.
 import { type Board, openBoard } from "../lib/placement/decide/report/board.ts";
 import { type GlobalPullSecret, openGlobalPullSecret } from "../lib/images/pods/global_pull_secret.ts";
 import { type ImageService, openImageService } from "../lib/images/pods/image_service.ts";
@@ -19,7 +19,7 @@ import { openPathSecret, PATH_SECRET, type PathSecret } from "../lib/server/path
 import { openServingCertificate } from "../lib/server/certificate/open_certificate.ts";
 import type { ServingCertificate } from "../lib/server/certificate/serving_certificate.ts";
 
-export interface Clients {
+export interface PlacementParts {
   readonly parts: CapabilityParts;
   readonly metrics: ServeMetrics;
   readonly board: Board;
@@ -47,7 +47,7 @@ interface ServeMetrics {
 const BOARD_ROWS = 200;
 
 /** Rejects when the certificate's files are wrong, or the API server refuses its Secret. */
-export async function openClients(deps: ServeDeps, parts: CapabilityParts): Promise<Clients> {
+export async function openPlacementParts(deps: ServeDeps, parts: CapabilityParts): Promise<PlacementParts> {
   const { config, access, clock, log, userAgent } = deps;
   const { clientMetrics, readApi: api, registry, replicaApi, stack, stop } = parts;
   const metrics: ServeMetrics = {

@@ -10,7 +10,7 @@ import { LEASE_NAME } from "../lib/names.ts";
 import { liftTaints } from "../lib/taints/cluster/write.ts";
 import { openRateLimiter, type RateLimiter } from "../lib/k8s/rate_limiter.ts";
 import type { ServeDeps } from "./capability.ts";
-import type { Clients } from "./placement_parts.ts";
+import type { PlacementParts } from "./placement_parts.ts";
 
 /** At the end of an uninstall seconds are left for all nodes: requests side by side, and no rate limit. */
 const LEAVING_PARALLEL = 16;
@@ -26,7 +26,8 @@ export interface TaintParts {
 /** undefined where Archway puts no taints on nodes. No request is sent to the API server before a part runs. */
 export function openTaintParts(
   { config, settings, access, clock, log, userAgent }: ServeDeps,
-  { parts: { clientMetrics, election, events, leaderApi, replicaApi, stack }, metrics: { taints: metrics } }: Clients,
+  { parts: { clientMetrics, election, events, leaderApi, replicaApi, stack }, metrics: { taints: metrics } }:
+    PlacementParts,
   { configs, operator }: {
     readonly configs: Pick<Configs, "presence" | "onChange">;
     readonly operator: Pick<Operator, "isUninstalling">;

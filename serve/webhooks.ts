@@ -13,19 +13,19 @@ import { openLoadLimit, OTHER_LOAD, POD_LOAD } from "../lib/server/load_limit.ts
 import { readClientCa } from "../lib/server/certificate/open_certificate.ts";
 import { pullScopeOf } from "../lib/placement/decide/pod/pod_refs.ts";
 import type { ServeDeps } from "./capability.ts";
-import type { Clients } from "./placement_parts.ts";
+import type { PlacementParts } from "./placement_parts.ts";
 import { type Components, followsNodes } from "./components.ts";
 
 /** Longest that first admissions wait for configs, audited namespaces and a leader (ms): else early pods would pass ungated. */
 const OPENING_MS = 2_000;
 
 interface WebhooksDeps {
-  readonly clients: Clients;
+  readonly placement: PlacementParts;
   readonly components: Components;
 }
 
 export async function openWebhooks(deps: ServeDeps, webhooks: WebhooksDeps): Promise<HttpsListener> {
-  const { clients: { certificate, metrics, checkApi, parts }, components: { operator, configs } } = webhooks;
+  const { placement: { certificate, metrics, checkApi, parts }, components: { operator, configs } } = webhooks;
   const signal = parts.background;
   const siblings = openSiblingConfigs({ api: checkApi, configs, signal });
   const app = webhookApp({
@@ -50,7 +50,7 @@ export async function openWebhooks(deps: ServeDeps, webhooks: WebhooksDeps): Pro
 }
 
 /** Accepts requests by a secret path, and by the manifests' paths while the API server uses them. */
-function guardOf({ clients: { pathSecret, metrics }, components: { webhookPaths } }: WebhooksDeps): ListenerGuard {
+function guardOf({ placement: { pathSecret, metrics }, components: { webhookPaths } }: WebhooksDeps): ListenerGuard {
   const routes: readonly string[] = Object.values(WebhookPath);
   /** What the API server may call us by beyond the secret paths of today. */
   const carried = (): readonly string[] =>
@@ -76,9 +76,9 @@ function guardOf({ clients: { pathSecret, metrics }, components: { webhookPaths 
   };
 }
 
-function gateDeps(deps: ServeDeps, { clients, components }: WebhooksDeps): GatePodDeps {
+function gateDeps(deps: ServeDeps, { placement, components }: WebhooksDeps): GatePodDeps {
   const { clock } = deps;
-  const { board, images, metrics, parts: { background: signal, events } } = clients;
+  const { board, images, metrics, parts: { background: signal, events } } = placement;
   const { configs, gatingHealth, live, liveArchitectures, settingsOf } = components;
   const log = deps.log.with({ route: "gate-pod" });
   return {
@@ -91,7 +91,7 @@ function gateDeps(deps: ServeDeps, { clients, components }: WebhooksDeps): GateP
     prefetch: (pod, wanted, imageConfigs) =>
       images.prefetch({ scope: pullScopeOf(pod), images: wanted, imageConfigs, priority: "admission", renew: true }),
     mayGate: () => gatingHealth().kind === "gating",
-    opening: openingOf(deps, { clients, components }),
+    opening: openingOf(deps, { placement, components }),
     notices: openNotices({
       clock,
       images,
@@ -112,7 +112,7 @@ function gateDeps(deps: ServeDeps, { clients, components }: WebhooksDeps): GateP
 /** What the first admissions wait for; undefined from then on. */
 function openingOf(
   { clock }: ServeDeps,
-  { clients: { parts: { background: signal, election } }, components: { configs, audited } }: WebhooksDeps,
+  { placement: { parts: { background: signal, election } }, components: { configs, audited } }: WebhooksDeps,
 ): () => Promise<void> | undefined {
   const isOpen = (): boolean =>
     configs.hasSynced() && audited.isSettled() && election.view().lastRenewObservedMs !== undefined;
