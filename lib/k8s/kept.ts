@@ -35,7 +35,7 @@ export const KEPT = {
   }),
   /** For the daemon: a kubelet runs some hundred pods, but any number of pods may name its node. */
   nodePods: shares({ maxOfNamespace: MIB, maxInAll: 8 * MIB, rest: "what fails in their containers is not reported" }),
-  /** In the weight of a DaemonSet for a survey of nodes, of which an ordinary one has two or three: about KiB. */
+  /** Not bytes, but the cost of a DaemonSet in a survey of nodes: two or three for an ordinary one. */
   taintDaemonSets: shares({ maxOfNamespace: 512, maxInAll: 4_096, rest: "they hold no node back" }),
   taintPods: {
     kind: "all",

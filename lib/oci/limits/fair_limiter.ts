@@ -1,4 +1,4 @@
-// Permits that namespaces share, with a fair queue: none takes so many that none is left for the next one.
+// Permits that namespaces share, with a fair queue: one that wants many leaves some for the others.
 import { orAborted } from "../../clock.ts";
 import type { Callers } from "../callers.ts";
 import { FairQueue } from "./fair_queue.ts";

@@ -64,7 +64,7 @@ export function judgeImages(
   return { kind: "shared", architectures, levels, findings, outcomes, imageConfigs };
 }
 
-/** Those known by their index alone that exclude an architecture of another: a bundle narrows nothing (PR-11). */
+/** Images that exclude an architecture of another, by their index alone. An operator bundle narrows nothing (row PR-11). */
 function imagesWhoseConfigMatters(judged: readonly Judged[]): readonly string[] {
   const sets = judged.flatMap(({ inspected, verdict }) => verdict.kind === "some" ? [{ inspected, verdict }] : []);
   const all = new Set(sets.flatMap(({ verdict }) => verdict.architectures));
@@ -89,7 +89,7 @@ export function operatingSystemOf(pod: PodView): string {
   return first !== undefined && pinned.every((os) => os === first) ? first : "linux";
 }
 
-/** The pod without what does not decide about its images: a large one is not kept for as long as they are inspected. */
+/** The pod with only the fields by which its images are judged: a large one is not kept in memory during inspections. */
 export function reduceToImages(pod: PodView, wanted: readonly ImageUse[]): PodView {
   const images = new Set(wanted.map(({ image }) => image));
   return {
@@ -116,7 +116,7 @@ export function usablePlatforms(platforms: readonly Platform[], os: string): rea
   );
 }
 
-/** What of a pod decides about its images. */
+/** The fields of a pod by which its images are judged. */
 export interface PodImageFacts {
   readonly os: string;
   readonly runtimeClassName: string;
@@ -132,7 +132,7 @@ function imageFactsOf(pod: PodView): PodImageFacts {
   };
 }
 
-/** Each image of a pod by itself, beside the others. */
+/** Judges each image of a pod on its own. The others count only for Wasm. */
 export function judgeEach(
   pod: PodImageFacts,
   settings: PlacementSettings,
@@ -151,14 +151,14 @@ type ImageVerdict =
   | {
     readonly kind: "some";
     readonly architectures: readonly string[];
-    /** Those on which the pod's RuntimeClass runs it besides. */
+    /** More architectures on which the pod's RuntimeClass runs it. */
     readonly emulated: readonly string[];
     readonly levels: Levels;
   }
   | { readonly kind: "anywhere" }
   | { readonly kind: "failed"; readonly failure: InspectionFailure };
 
-/** What of the pod and the settings decides about each of its images; made once for a pod. */
+/** What each image is judged by, from the pod and the settings; computed once for a pod. */
 interface ImageRules extends PodImageFacts {
   /** Architectures on which the pod's RuntimeClass runs an image besides the image's own. */
   readonly emulated: readonly string[];
@@ -197,13 +197,13 @@ function judgeImage({ image, inspection }: InspectedImage, rules: ImageRules): I
   return { kind: "failed", failure: { kind: "permanent", reason: "NotAnImage", message } };
 }
 
-/** Plain data, or a single manifest unless `require`: of an index a node pulls its own platform alone (KEP-4639). */
+/** Whether an image volume narrows nothing. With `auto` only an index narrows: a node pulls its own platform (KEP-4639). */
 function isData(inspection: Inspection, imageVolumes: ImageVolumes): boolean {
   if (inspection.kind === "failed") return inspection.failure.reason === "NotAnImage";
   return imageVolumes === "auto" && !isIndexType(inspection.mediaType);
 }
 
-/** Where the pod's RuntimeClass lets an image run that has these platforms. `images`: what is known of all images of the pod. */
+/** More architectures on which the pod's RuntimeClass runs an image of these platforms. `images`: all of the pod. */
 export function emulatedFor(
   pod: PodView,
   settings: PlacementSettings,
