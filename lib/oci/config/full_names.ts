@@ -31,7 +31,7 @@ export function resolveFullNames(image: string, settings: PullSettings): FullNam
   return refused("Misconfigured", message);
 }
 
-/** The name as written, without tag and digest: aliases are keyed by it. */
+/** The name as written, without tag and digest: the key of aliases. */
 function nameAlone(image: string): string {
   const [tagged = ""] = image.split("@");
   return tagged.replace(/:[^/:]*$/, "");
@@ -45,7 +45,7 @@ type ShortNameAnswer =
   | { readonly kind: "candidates"; readonly names: readonly string[] }
   | { readonly kind: "none"; readonly message: string };
 
-/** An alias stands alone (DV-111), else each search registry (DV-108); `unsaid`: without these (DV-109). */
+/** The alias alone, else each search registry, else what `unsaid` says (rows DV-111, DV-108, DV-109). */
 function resolveShortName(
   name: string,
   options: { readonly conf: RegistriesConf | undefined; readonly unsaid: "usual" | "refuse" },

@@ -13,7 +13,7 @@ import { findSources, type Source, splitName } from "./sources.ts";
 type Refusal = { readonly kind: "refused"; readonly failure: InspectionFailure };
 type Step<T> = { readonly kind: "planned"; readonly value: T } | Refusal;
 
-/** Plans the pull of an image as the user wrote it. Refused when no place is left, for the first reason found. */
+/** Plans the pull of an image as the user wrote it. Refused when no endpoint is left, for the first reason found. */
 export function planPull(image: string, settings: PullSettings): PullPlan {
   if (settings.refusal !== undefined) return misconfigured(image.slice(0, 300), settings.refusal);
   const names = resolveFullNames(image, settings);
@@ -41,7 +41,7 @@ function planName(full: FullName, settings: PullSettings): readonly Step<Endpoin
 
 function planSource(source: Source, full: FullName, settings: PullSettings): Step<Endpoint> {
   const name = `${source.host}/${source.repository}`;
-  // The place about to be contacted counts, not the one the image names: a blocked registry may have mirrors (DV-100).
+  // The host to contact counts, not the one the image names: a blocked registry may have mirrors (row DV-100).
   const rule = findRule(settings.registries?.rules ?? [], { name, suffix: "" });
   if (rule?.blocked === true) return blocked(full.name, `registries.conf blocks "${rule.prefix}"`);
   if (source.repository === "") return misconfigured(full.name, `the location "${source.host}" has no repository`);

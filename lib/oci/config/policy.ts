@@ -1,4 +1,4 @@
-// policy.json: which images may be used at all. Signatures are the node's runtime to verify.
+// policy.json: which images may be used at all. Signatures are verified by the container runtime of the node.
 import * as z from "zod";
 import { canonicalName } from "../registry_host.ts";
 import { parseAs, parseJson } from "../files/documents.ts";
@@ -30,7 +30,7 @@ export function parsePolicy(text: string): Parsed<Policy> {
   });
 }
 
-/** The most specific scope that rejects `host[:port]/repository` with tag or digest; undefined: none (DV-99). */
+/** The scope that rejects an image: the most specific one decides (row DV-99). Undefined when the image is accepted. */
 export function rejectingScope(
   { byScope, otherwise }: Policy,
   full: { readonly name: string; readonly suffix: string },

@@ -103,7 +103,7 @@ export function findRule(rules: readonly RegistryRule[], full: FullName): Regist
   );
 }
 
-/** Mirrors that may serve this kind of reference (DV-101, DV-102), then the registry itself. */
+/** Mirrors that may serve this kind of reference (rows DV-101, DV-102), then the registry itself. */
 export function pullSources(
   rule: RegistryRule,
   full: FullName,

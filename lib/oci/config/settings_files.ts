@@ -11,7 +11,7 @@ import { mergeRegistriesConfs, parseAliasCache, parseRegistriesConf, type Regist
 import type { PullSettings } from "./settings.ts";
 import type { SystemPaths } from "./registry_environment.ts";
 
-/** Files and folders that the administrator named. Everything is optional; what is named must be there (DV-97, DV-98). */
+/** Files and folders that the administrator named. All are optional; one that is named must be there (rows DV-97, DV-98). */
 export interface NamedPaths {
   readonly registriesConf?: string | undefined;
   readonly registriesConfDir?: string | undefined;
@@ -99,7 +99,7 @@ export class SettingsFiles {
     return confs.length === 0 ? undefined : mergeRegistriesConfs(confs);
   }
 
-  /** The first file that is there counts. A broken one costs its aliases, nothing else: the problem is logged. */
+  /** The first file that exists counts. A broken one costs its aliases, nothing else: the problem is logged. */
   #loadAliases(context: SettingsContext): FileValue<RegistriesConf> {
     const found = this.#paths.system.aliasCaches.map((path) =>
       this.#registries.read(path, { ...context, place: "system", parse: parseAliasCache })
@@ -126,7 +126,7 @@ export class SettingsFiles {
   }
 }
 
-/** Rules that were never readable may forbid anything; a named file that is missing too (DV-97, DV-98). */
+/** Rules that were never readable may forbid anything; so may a named file that is missing (rows DV-97, DV-98). */
 function refuse(
   context: SettingsContext,
   options: { readonly value: FileValue<unknown>; readonly path: string; readonly place: "named" | "system" },

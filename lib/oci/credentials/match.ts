@@ -25,7 +25,7 @@ export function matchCredentials(credentials: readonly Credential[], target: Rep
   return covering.sort(compareRanked).map(({ credential }) => credential);
 }
 
-/** The same for the pull secrets of a pod: under one key, the secret listed last comes first (DV-59). */
+/** The same for the pull secrets of a pod: under one key, the secret listed last comes first (row DV-59). */
 export function matchPullSecrets(credentials: readonly Credential[], target: RepositoryTarget): readonly Credential[] {
   const bySource = Map.groupBy(credentials, ({ source }) => source);
   return matchCredentials([...bySource.values()].toReversed().flat(), target);
@@ -66,7 +66,7 @@ function parseTarget({ host, repository }: RepositoryTarget): Wanted | undefined
 /** The longest label of a DNS name; longer ones are not compared with patterns. */
 const MAX_LABEL = 63;
 
-/** Equal ports, as many labels, each matching; the path leads the repository by whole segments (DV-125). */
+/** Equal ports, as many labels, each matching; the path starts the repository, in whole segments (row DV-125). */
 function covers(scope: Scope, wanted: Wanted): boolean {
   return scope.port === wanted.port &&
     scope.labels.length === wanted.labels.length &&

@@ -1,4 +1,4 @@
-// Decision → the one JSON Patch that carries it out; `test` operations pin what the decision read.
+// From a decision to the JSON Patch that carries it out. `test` operations pin what the decision read.
 import { entryOf } from "../../../json.ts";
 import { type JsonPatch, type PatchOperation, pointer } from "../../../k8s/patch.ts";
 import { GateLabel, NODE_ARCH_LABEL, PodAnnotation, PodLabel } from "../../../names.ts";
@@ -17,7 +17,7 @@ export function releasePatch(pod: PodView, decision: PlacementDecision): JsonPat
   return changes.length === 0 ? [] : [...identityGuards(pod, changes), ...guards(pod, decision), ...changes];
 }
 
-/** Gate, gate label and an annotation with the reason, for a pod whose full patch the server refused (DV-44). */
+/** Gate, gate label and an annotation with the reason, for a pod whose full patch the server refused (row DV-44). */
 export function bareReleasePatch(pod: PodView, reason: string): JsonPatch {
   const annotations = new Map([[PodAnnotation.inspectError, clip(reason, 256)]]);
   return reducedPatch(pod, new Map([[PodLabel.gate, GateLabel.removed]]), annotations);
