@@ -47,10 +47,10 @@ import { reportGated } from "./report.ts";
 import { sweepRepeatedly, Unadmitted } from "./sweep.ts";
 import { WriteHealth } from "./write_health.ts";
 
-/** Pods at their deadline that are released while all workers are busy with others. */
+/** Workers for pods at their deadline, besides those for all pods. */
 const RESERVED_FOR_DEADLINES = 16;
 
-/** A leader whose watch of gated pods is refused for so long (ms) reports it: no replica is to gate pods that the leader cannot watch. */
+/** A leader refused its watch of gated pods for this long (ms) is unable: no replica may gate pods that it cannot watch. */
 const IMPAIRED_AFTER_MS = 10_000;
 
 /** Wait before a pod that is not kept is read, while others are in memory (ms). */

@@ -1,4 +1,4 @@
-// The state of a gated pod between two reconciles, in memory only: a restart begins without it.
+// The state of a gated pod between two reconciles. It is kept in memory only and lost at a restart.
 import { serverNowMs } from "../../lib/k8s/api.ts";
 import type { Permit } from "../../lib/oci/limits/fair_limiter.ts";
 import type { ImageJudgement } from "../../lib/placement/decide/decision_types.ts";
@@ -7,21 +7,21 @@ import type { GatedPod, GatedPodRef } from "./gated_pod.ts";
 
 type InspectionState =
   | { readonly kind: "none" }
-  /** Too many images are under way: the pod waits for its turn. */
+  /** Too many images are being inspected: the pod waits for its turn. */
   | { readonly kind: "pending"; readonly stop: AbortController }
   | { readonly kind: "permitted"; readonly permit: Permit }
   | { readonly kind: "running"; readonly stop: AbortController }
   | { readonly kind: "settled"; readonly judgement: ImageJudgement };
 
-/** Least time that is left for a pod when a leader first observes it (ms). It has this after its deadline, too. */
+/** A pod that a leader first sees near or after its deadline still gets this long (ms). */
 const MIN_LEFT_MS = 5_000;
 
 type AgeDeps = Pick<PodPlacementDeps, "api" | "clock" | "settingsOf">;
 
-/** What was tried for the images of a pod. Times are monotonic ms. */
+/** The progress of a pod with its present images. Times are monotonic ms. */
 class RoundState {
   inspection: InspectionState = { kind: "none" };
-  /** When the round began that ends with the next decision; undefined between rounds. */
+  /** When the present round of inspections began, which ends with a decision; undefined between rounds. */
   roundBeganMs: number | undefined;
   failedAttempts = 0;
   permanentFailures = 0;
@@ -37,17 +37,17 @@ export interface PodState extends RoundState {
   /** When this process first observed the pod gated (monotonic ms). */
   readonly firstSeenMs: number;
   imagesHash: string;
-  /** The refusal of every way to release the pod that was reported last. */
+  /** The reason reported last why the API server refused every way to release the pod. */
   reportedRefusal: string | undefined;
   reported: boolean;
-  /** Our gate is off by our own patch; the watch has yet to show it. */
+  /** Our patch has removed the gate; the watch has yet to show it. */
   released: boolean;
 }
 
 export class PodStates {
   readonly #states = new Map<string, PodState>();
 
-  /** The state of a pod, begun if there is none. Other images than before reset everything but the pod's age. */
+  /** The state of a pod, created if there is none. Other images than before reset its progress. */
   open({ uid, imagesHash }: Pick<GatedPod, "uid" | "imagesHash">, nowMs: number): PodState {
     const known = this.#states.get(uid);
     if (known === undefined) {
@@ -81,14 +81,14 @@ export function stopInspection(state: PodState): void {
   else if (inspection.kind === "pending" || inspection.kind === "running") inspection.stop.abort();
 }
 
-/** Age since its creation by the API server's clock, or since this process saw it, if longer: our clock may jump (ms). */
+/** Age (ms) since its creation by the API server's clock or, if longer, since this process first saw it: clocks may jump. */
 export function gateAgeMs({ api, clock }: AgeDeps, pod: GatedPodRef, { firstSeenMs }: PodState): number {
   const nowMs = serverNowMs(clock, api);
   const byCreation = pod.createdMs === undefined ? 0 : nowMs - pod.createdMs;
   return Math.max(0, byCreation, clock.monotonicMs() - firstSeenMs);
 }
 
-/** The age that counts against the maximum gate age (ms), which runs from when the API server and one replica are up. */
+/** The gate age (ms), capped so that a newly seen pod has at least MIN_LEFT_MS left. */
 export function countedAgeMs(deps: AgeDeps, pod: GatedPodRef, state: PodState): number {
   const { maxGateAgeMs } = deps.settingsOf(pod.namespace);
   const seenForMs = deps.clock.monotonicMs() - state.firstSeenMs;

@@ -1,27 +1,27 @@
-// Whether the API server takes this replica's patches. Refusals in one namespace prove nothing: a policy of it may cause them.
+// Whether the API server takes this replica's patches. Refusals in one namespace prove nothing: its own policy may cause them.
 import type { Clock } from "../../lib/clock.ts";
 import { type KubeApi, withCalls } from "../../lib/k8s/api.ts";
 import { ApiError } from "../../lib/k8s/errors.ts";
 import type { LeaderAbility } from "../../lib/k8s/lease_lock.ts";
 
-/** Patches that all fail for so long (ms) make a leader unable. */
+/** A leader whose patches have all failed for this long (ms) is unable. */
 const UNABLE_AFTER_MS = 10_000;
-/** A new leader has proven nothing for so long (ms). */
+/** A new leader is unproven for this long (ms). */
 const UNPROVEN_MS = 15_000;
-/** A failure counts for so long (ms): gated pods are tried again every five seconds, which a slow API server makes far more. */
+/** A failure counts for this long (ms): gated pods are retried every five seconds, or less often when the API server is slow. */
 const FAILURE_COUNTS_MS = 30_000;
-/** Failures count when they are in so many namespaces. */
+/** Failures count when they are in at least this many namespaces. */
 const MIN_NAMESPACES = 2;
 
 /** The API server's authorizer, not an admission plugin, refused: the right itself is missing. */
 const MISSING_RIGHT = /cannot patch resource "pods"/;
-/** An admission webhook that is needed and does not answer. An API server that is itself faulty answers otherwise. */
+/** A required admission webhook does not answer. Faults of the API server itself have other messages. */
 const WEBHOOK_FAILS = /failed calling webhook/;
 
 export class WriteHealth {
   readonly #clock: Clock;
   #begunMs = 0;
-  /** The failures that count, since the last patch that was taken. */
+  /** The failures that count, since the last patch that succeeded. */
   #failing:
     | { readonly sinceMs: number; lastMs: number; isRightMissing: boolean; readonly namespaces: Set<string> }
     | undefined;
@@ -36,7 +36,7 @@ export class WriteHealth {
     this.#failing = undefined;
   }
 
-  /** The same API, with its patches watched. */
+  /** The same API, which records whether patches succeed. */
   watch(api: KubeApi): KubeApi {
     return withCalls(api, {
       patch: async (type, target, options) => {
@@ -63,7 +63,7 @@ export class WriteHealth {
       : { kind: "unproven" };
   }
 
-  /** What fails by the pod itself (404, 409, 422, …) or the server does not count. An admission webhook's fault does. */
+  /** Failures due to the pod (404, 409, 422, …) or the server do not count. Those of an admission webhook do. */
   #note(error: unknown, namespace: string): void {
     if (!(error instanceof ApiError)) return;
     if (error.status !== 403 && (error.status < 500 || !WEBHOOK_FAILS.test(error.message))) return;

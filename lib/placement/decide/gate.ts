@@ -23,7 +23,7 @@ export function planAdmission(pod: PodView, configs: PlacementConfigs, settings:
   return planInspection(pod, configs, settings, pod.record === undefined ? "none" : "reinvocation");
 }
 
-/** The images to place a new pod by, or to tolerate Archway's own taints by; none where no scheduler looks. */
+/** The images that decide where a new pod may run, or else which of Archway's own taints it tolerates. */
 export function imagesAtAdmission(
   pod: PodView,
   plan: InspectionPlan,
@@ -53,7 +53,7 @@ export function judgeAdmission(facts: AdmissionFacts): AdmissionVerdict {
     return { kind: "ignore", reason, tolerations, nodeAffinityScoring, imageConfigs };
   }
   const decision = settings.warmAdmission ? decideWarm(facts, judgement) : undefined;
-  // Such a pod cannot run now. Held for a moment, it gets a uid, and by that the event that says why.
+  // No node can run this pod now. Gate it all the same: the event that explains why needs the uid of a stored pod.
   const needsEvent = decision?.kind === "nowhere" || decision?.noMatchingNodes === true;
   if (decision !== undefined && !(needsEvent && mayGate)) {
     return { kind: "place", decision, repeated: isRepeated(facts, decision), nodeAffinityScoring, imageConfigs };

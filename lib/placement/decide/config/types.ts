@@ -55,18 +55,18 @@ export type RuntimeClassRule =
   | { readonly kind: "skip" }
   | { readonly kind: "add"; readonly architectures: readonly string[] };
 
-/** What of image volumes counts: `auto` indexes alone, `require` all that are images, `ignore` nothing. */
+/** Which image volumes count: `auto` indexes alone, `require` all that are images, `ignore` none. */
 export type ImageVolumes = "auto" | "require" | "ignore";
 
 export interface PlacementSettings {
   readonly operatorNamespace: string;
   readonly maxGateAgeMs: number;
   readonly warmAdmission: boolean;
-  /** Namespaces that are left alone: names, or beginnings with a `*` behind them. */
+  /** Namespaces that are left alone: names, or prefixes that end with `*`. */
   readonly systemNamespaces: readonly string[];
   /** Taints to tolerate for the architectures decided; empty = off. */
   readonly archTaints: readonly ArchTaint[];
-  /** Those among them that Archway itself puts on every node: pods about which nothing is decided tolerate them, too. */
+  /** The ones that Archway itself puts on nodes. Pods about which nothing is decided tolerate them, too. */
   readonly ownTaints: readonly ArchTaint[];
   readonly variantLabels: readonly VariantLabel[];
   readonly runtimeClasses: Readonly<Record<string, RuntimeClassRule>>;

@@ -1,4 +1,4 @@
-// One word per decision, from a closed set: the reason in log lines and the label of metrics.
+// One word per decision, from a closed set: the reason in log lines and on the dashboard.
 import { unreachable } from "../../../parsed.ts";
 import type { AdmissionVerdict, IgnoreReason, PlacementDecision } from "../decision_types.ts";
 
