@@ -32,7 +32,7 @@ const TOO_LARGE: UnreadableBody = { kind: "unreadable", status: 413, reason: "bo
 const CUT_OFF: UnreadableBody = { kind: "unreadable", status: 400, reason: "the client went away" };
 const NOT_JSON: UnreadableBody = { kind: "unreadable", status: 400, reason: "not JSON" };
 
-/** Within so many bytes the API server has written the uid of the request (two short members come before the request). */
+/** The API server writes the uid of the request within this many bytes: only two short members come before it. */
 const UID_WITHIN_BYTES = 1_024;
 
 /** Reads the body and hands it to `answer`; it counts against the limit until the answer is there. */

@@ -25,7 +25,7 @@ const PARALLEL = 4;
 /** A report is to be there within seconds, also after an API server or a Lease was away for a minute. */
 const BACKOFF = { baseMs: 5, capMs: 5_000 } as const;
 
-/** Users can create events for any number of pods. Those beyond so many wait until the kubelet repeats its event. */
+/** Users can create events for any number of pods. Pods beyond this many wait until the kubelet repeats its event. */
 const MAX_KEYS_OF_NAMESPACE = 5_000;
 
 /** More than a daemon writes in three minutes. Beyond it the events of a node are deleted unread. */

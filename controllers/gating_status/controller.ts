@@ -10,7 +10,7 @@ interface GatingStatusDeps extends ConfigConditionsDeps {
 }
 
 const CHECK_MS = 1_000;
-/** A suspended process has an old Lease until it reads it again: nothing is written for so long (ms). */
+/** A suspended process has an old Lease until it reads it again: nothing is written for this long (ms). */
 const SUSPENSION_GRACE_MS = 5_000;
 /** Reasons that only a missing leader gives: then the operator does not run, which writes conditions otherwise. */
 const LEADERLESS: readonly (GatingStop | "gating")[] = ["NoLeader", "LeaderSilent"];

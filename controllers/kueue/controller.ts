@@ -36,7 +36,7 @@ interface KueueDeps extends PlacingDeps {
 
 /** More Workloads than may wait for registries at a time: those whose images are known never wait for a worker. */
 const PARALLEL = 64;
-/** A Workload counts as so many images at least: a namespace may have eight that wait, and all together 62. */
+/** A Workload takes at least this many image permits, so that eight of one namespace may wait, and 62 in all. */
 const LEAST_IMAGES = 64;
 /** Images are waited for as long as the maximum gate age leaves, and at least for this long (ms). */
 const LEAST_WAIT_MS = 1_000;
@@ -65,7 +65,7 @@ interface Run extends KueueDeps {
 interface WorkloadInspection extends Failures {
   /** How long it has waited by now. */
   readonly ageMs: () => number;
-  /** 0: what is not known already is not asked for. */
+  /** 0: only what is known already is used. */
   readonly limitMs: number;
 }
 

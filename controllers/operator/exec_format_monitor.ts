@@ -21,7 +21,7 @@ interface ObservedMonitor {
   readonly state: MonitorState | undefined;
 }
 
-/** A request that was refused is not repeated for so long (ms). */
+/** A refused request is not repeated for this long (ms). */
 const REFUSED_MS = 60_000;
 const NAME = ExecFormatMonitor.daemon;
 

@@ -12,7 +12,7 @@ import {
 } from "../../lib/operator/decide/webhook_clients.ts";
 import type { OperatorRun } from "./deps.ts";
 
-/** A replica that terminates answers its open connections for so long (ms): its grace period, and a margin. */
+/** A terminating replica answers its open connections for this long (ms): its grace period and a margin. */
 export const TERMINATING_MS = 60_000;
 
 interface WebhookPathChoice {
@@ -32,7 +32,7 @@ export function chooseWebhookPaths(
   const secret: WebhookPathChoice = { pathOf: (route) => secretPaths.pathOf(route) ?? route, retryMs: undefined };
   if (secretPaths.isInUse()) return secret;
   if (memory.uniformSinceMs === undefined) return plain;
-  // Without a Deployment this replica is all there is.
+  // Without a Deployment this is the only replica.
   const waitMs = settings.deploymentName === undefined ? 0 : memory.uniformSinceMs + TERMINATING_MS - nowMs;
   return waitMs <= 0 ? secret : { ...plain, retryMs: waitMs };
 }
@@ -48,7 +48,7 @@ const TARGETS: readonly WebhookClientTarget[] = [
   { type: Resource.customResourceDefinitions, name: WebhookName.convertedDefinition, plan: planConversionClient },
 ];
 
-/** Brings every target up to date. What is not installed or not ours to read is passed over; never throws for one. */
+/** Brings every target up to date. One that is not installed is skipped, a failure is logged; never throws for one. */
 export async function writeWebhookClients(run: OperatorRun, pathOf: ClientSettings["pathOf"]): Promise<void> {
   const { api, log, signal } = run;
   const settings: ClientSettings = { endpoint: run.settings.endpoint, caBundle: run.caBundle(), pathOf };

@@ -50,7 +50,7 @@ import { WriteHealth } from "./write_health.ts";
 /** Workers for pods at their deadline, besides those for all pods. */
 const RESERVED_FOR_DEADLINES = 16;
 
-/** A leader refused its watch of gated pods for this long (ms) is unable: no replica may gate pods that it cannot watch. */
+/** A leader refused its watch of gated pods for this long (ms) is unable: gated pods must be watched by the leader. */
 const IMPAIRED_AFTER_MS = 10_000;
 
 /** Wait before a pod that is not kept is read, while others are in memory (ms). */

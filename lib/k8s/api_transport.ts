@@ -1,4 +1,4 @@
-// Requests to the API server: so many at a time, fresh credentials, time limits, retries where they are safe.
+// Requests to the API server: a limit of parallel ones, fresh credentials, time limits, retries where they are safe.
 import pLimit, { type LimitFunction } from "p-limit";
 import { backoffMs, type Clock, orAborted } from "../clock.ts";
 import { isDenseText } from "../json.ts";
@@ -11,7 +11,7 @@ import { readAhead } from "./read_ahead.ts";
 import { renderJsonBody } from "./patch.ts";
 import { type ServerAnswer, ServerConnection } from "./server_connection.ts";
 
-/** Requests at a time, watches aside: what waits while a cold image is read is made up for, though 32 pods are created at a time. */
+/** Parallel requests, watches aside: enough for releases to catch up with creations after a slow first image. */
 export const MAX_PARALLEL_REQUESTS = 64;
 
 /** Attempts of one call, the first included. Longer troubles belong to the caller's own backoff. */

@@ -25,7 +25,7 @@ export interface EventRecorder {
 
 /** Distinct events that may wait: two of each pod of a burst of 10 000; at 1 KB each, 20 MB. */
 const DEFAULT_CAPACITY = 20_000;
-/** While so many events wait, those of short-lived states are left out. */
+/** While this many events wait, those of short-lived states are left out. */
 const CROWDED = 200;
 /** Events sent at a time: enough for 3 events of 100 pods a second, and a small share of the requests in flight. */
 const PARALLEL_EVENTS = 6;

@@ -11,7 +11,7 @@ export interface LeaseView extends LockView {
 
 interface LeaseTiming {
   readonly durationMs: number;
-  /** A leader that could not renew for so long stops leading: well before another replica may start. */
+  /** A leader that could not renew for this long stops leading: well before another replica may start. */
   readonly renewDeadlineMs: number;
   readonly retryMs: number;
 }

@@ -8,7 +8,7 @@ export interface RateLimiter {
   wait(signal: AbortSignal): Promise<void>;
 }
 
-/** A wait may end so much early after one that ended late (ms): a busy machine wakes sleepers late. */
+/** A wait may be this much shorter (ms) after one that ended late: timers of a busy machine are late. */
 const CREDIT_MS = 300;
 
 export function openRateLimiter(clock: Clock, writesASecond: number = WRITES_A_SECOND): RateLimiter {

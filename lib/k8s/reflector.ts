@@ -39,7 +39,7 @@ const FIRST_RECONNECT_MS = 50;
 const RECONNECT_BACKOFF = { baseMs: 250, capMs: 5_000 } as const;
 /** A missing CRD or right may stay missing forever. */
 const UNAVAILABLE_BACKOFF = { baseMs: 1_000, capMs: 30_000 } as const;
-/** A watch that lasted so long was healthy even without an event. */
+/** A watch that lasted this long (ms) was healthy, even without an event. */
 const HEALTHY_WATCH_MS = 5_000;
 
 export class Reflector<T> {
@@ -89,7 +89,7 @@ export class Reflector<T> {
     await orAborted(this.#firstSync.promise, signal);
   }
 
-  /** For how long the server has refused list and watch, or the first list has failed (ms). After that no answer is no refusal. */
+  /** For how long the server has refused list and watch (ms); before the first list, since `run` began. */
   refusedForMs(): number {
     const nowMs = this.#options.clock.monotonicMs();
     // An answered watch says nothing until something happens; a refused one ends at once.

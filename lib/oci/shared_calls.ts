@@ -30,7 +30,7 @@ interface Kept<T> {
 }
 
 const DEFAULT_KEPT = 1_000;
-/** Answers that have expired are looked for at most so often (ms): each look passes over all of them. */
+/** Least time between two sweeps of expired answers (ms): each goes over all answers. */
 const SWEEP_MS = 1_000;
 
 export class SharedCalls<T> {

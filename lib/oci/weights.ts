@@ -12,7 +12,7 @@ export const CACHE_SHARES = {
 
 const OBJECT_BYTES = 120;
 
-/** Options of an LRU cache of so many entries. Its option `max` would take 24 bytes for each of them at the start. */
+/** Options of an LRU cache with at most `entries`. Its option `max` would allocate 24 bytes for each at the start. */
 export function atMost(entries: number): { readonly maxSize: number; readonly sizeCalculation: () => number } {
   return { maxSize: entries, sizeCalculation: () => 1 };
 }

@@ -77,7 +77,7 @@ export const NO_LIMIT: ConnectionLimits = {
   timeoutsMs: { ...CONNECTION_LIMITS.timeoutsMs, body: Infinity, answer: Infinity },
 };
 
-/** A body that has not grown for so long (ms) gives way to others. */
+/** A body that has not grown for this long (ms) gives way to others. */
 const STALLED_MS = 1_000;
 
 export class ConnectionTable {

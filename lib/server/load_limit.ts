@@ -26,7 +26,7 @@ export const OTHER_LOAD: Load = {
 
 /** Bodies up to this size (bytes) count as requests alone: clients that send large ones slowly cannot keep them out. */
 export const LARGE_BYTES = 64 * 1024;
-/** An episode of overload is over when nothing was refused for so long (ms). */
+/** An episode of overload is over when nothing was refused for this long (ms). */
 const CALM_MS = 10_000;
 
 export interface LoadLimit {

@@ -25,7 +25,7 @@ interface PathSecretDeps {
 export const PATH_SECRET = "archway-webhook-path";
 /** A day, because the API server puts the URL of a webhook that it cannot reach into the error that its client reads. */
 const LIFETIME_MS = 86_400_000;
-/** A path is accepted for so long before its day and after it: clocks differ. */
+/** A path is accepted this long (ms) before its day and after it: clocks differ. */
 export const OVERLAP_MS = 15 * 60_000;
 /** After this time every replica has read a changed Secret, and paths are made of it (ms). */
 export const READ_MS = 4 * POLL_MS;

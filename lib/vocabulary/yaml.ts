@@ -1,8 +1,8 @@
-// YAML that others wrote, as plain values. The message of a fault never quotes the text, which may hold passwords.
+// Parses YAML from outside into plain values. Messages of faults never quote the text, which may hold passwords.
 import { parseDocument } from "yaml";
 import { asParsed, type Parsed, unparsable } from "../parsed.ts";
 
-/** The parser takes quadratic time for many keys and for open quotes: half a second for so many characters. */
+/** The parser takes quadratic time for many keys and for open quotes: half a second for this many characters. */
 const MAX_LENGTH = 1 << 16;
 const MAX_ALIASES = 20;
 

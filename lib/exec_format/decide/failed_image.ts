@@ -23,7 +23,7 @@ export interface FailedImage {
 
 /** How long (ms) an image counts as failed, since the node may have been at fault. */
 export const FAILED_TTL_MS = 7 * 86_400_000;
-/** An image is avoided everywhere when its own program has failed in so many namespaces, and on so many nodes. */
+/** An image is avoided everywhere when its own program has failed in this many namespaces and on this many nodes. */
 const WITNESSES = 2;
 export const MAX_FAILED_IMAGES = 500;
 /** Of these for one namespace: a user who pushes images without end displaces no records of others. */

@@ -22,7 +22,7 @@ export interface PullCredentials {
   readonly credentials: readonly Credential[];
   /** Secrets that cannot be used, each with the reason, for people: `regcred (not found)`. */
   readonly unusable?: readonly string[] | undefined;
-  /** Why some could not be read just now: without them, that an image cannot be read proves nothing. */
+  /** Why some could not be read just now. Without them, a failure to read an image proves nothing. */
   readonly problem?: InspectionFailure | undefined;
 }
 
@@ -46,7 +46,7 @@ const MAX_POD_BYTES = 512 * 1024;
 const MAX_KEPT_BYTES = 8 * 1024 * 1024;
 /** Credentials of a pod: each is matched with each of its images. A copy of a cluster's own secret has a few hundred at most. */
 const MAX_POD_CREDENTIALS = 256;
-/** A key with a wildcard counts as so many: comparing it takes far longer. */
+/** A credential whose key has a wildcard counts as this many: comparing it takes far longer. */
 const WILDCARD_COUNTS = 8;
 /** Secrets of one pod that are read at a time: the requests of other pods are sent between them. */
 const READS_AT_A_TIME = 4;
@@ -176,7 +176,7 @@ export class PullSecrets {
   }
 }
 
-/** What a pod has of the credentials in its secrets, which are added in its order until it has as many as it may. */
+/** The credentials in the secrets of a pod, added in its order up to the limits. */
 class PodShare {
   readonly credentials: Credential[] = [];
   readonly unusable: string[] = [];

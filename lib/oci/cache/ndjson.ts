@@ -1,4 +1,4 @@
-// The cache as text for sites without a way out, one JSON object a line: what was read without credentials.
+// The cache as text for disconnected sites, one JSON object a line. It has only what was read without credentials.
 import * as z from "zod";
 import type { Clock } from "../../clock.ts";
 import { type DocumentRecord, DocumentSchema, RECORD_VERSION, type TagRecord, TagSchema } from "./records.ts";
@@ -91,12 +91,12 @@ async function putDocument(document: DocumentRecord, { store, clock }: Target): 
   return await store.set(entryKey("digest", [document.digest, PUBLIC_NAME]), sealed) ? "imported" : "lost";
 }
 
-/** Without an expiry: how long a tag is used follows from its age, and this site may use old ones. */
+/** Stored without an expiry: how long a tag is used follows from its age, and this site may use old ones. */
 async function putTag(
   { name, digest, verifiedAtMs }: TagRecord & { readonly name: string },
   { store, clock }: Target,
 ): Promise<keyof Imported> {
-  // A time to come would make the tag younger than what the registry says until then.
+  // A time in the future would keep the tag fresh for too long.
   if (verifiedAtMs > clock.nowMs()) return "invalid";
   const key = entryKey("tag", [name, PUBLIC_NAME]);
   const known = unseal(await store.get(key), { v: RECORD_VERSION, nowMs: clock.nowMs(), schema: TagSchema });

@@ -27,7 +27,7 @@ export interface LimitedRequest {
 }
 
 const GROUPS_OF_A_HOST = 3;
-/** Accounts and failing groups kept of a host: who names it may bring any number of passwords for it. */
+/** Accounts and failing groups kept for a host: users may bring any number of passwords for it. */
 const MAX_LIMITS = 64;
 
 export class HostLimiter {
@@ -240,7 +240,7 @@ function keyOfGroup({ repository, isTokenServer = false }: LimitedRequest): stri
   return isTokenServer ? TOKEN_SERVER + repository : groupOf(repository);
 }
 
-/** A host that cannot be reached for one registry's sake may be within reach of all others: long addresses are cut off. */
+/** A request made for another registry may fail by its own address, such as one too long: only that registry is held back. */
 function ofRegistryAlone(outcome: Outcome): Outcome {
   return outcome.kind === "host-failed" ? { ...outcome, kind: "repository-failed" } : outcome;
 }

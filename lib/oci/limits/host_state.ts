@@ -30,7 +30,7 @@ export function foldStates(states: readonly HostState[], mayName: (host: string)
   const sumOf = (count: (state: HostState) => number): number => others.reduce((sum, state) => sum + count(state), 0);
   return [...named, {
     host: OTHER_HOSTS,
-    // One that fails says nothing of the others.
+    // One host that fails says nothing about the others.
     circuit: others.every(({ circuit }) => circuit === "open") ? "open" : "closed",
     inFlight: sumOf(({ inFlight }) => inFlight),
     limit: sumOf(({ limit }) => limit),
@@ -41,7 +41,7 @@ export function foldStates(states: readonly HostState[], mayName: (host: string)
 const MAX_NAMED = 50;
 /** Of those, hosts that one namespace alone has used: its pods choose them. */
 const MAX_NAMED_OF_NAMESPACE = 5;
-/** A host that was of no use for so long is forgotten for another (ms). */
+/** A host that was of no use for this long (ms) may be replaced by another. */
 const UNUSED_MS = 3_600_000;
 
 /** The hosts that may be named: declared ones, and a bounded number of those that have answered a request with its content. */

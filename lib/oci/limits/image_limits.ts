@@ -5,7 +5,7 @@ import { inspectionError } from "../errors.ts";
 import type { Callers } from "../callers.ts";
 import { FairLimiter, type Permit } from "./fair_limiter.ts";
 
-/** Documents of at most so many bytes are parsed at once: most are smaller, and none of them takes more than 2 ms. */
+/** Documents up to this size (bytes) are parsed without waiting: most are smaller, and none takes more than 2 ms. */
 const SMALL_BYTES = 16 * 1024;
 
 export interface ArrivedDocument {
@@ -61,7 +61,7 @@ export class ImageLimits {
   }
 }
 
-/** Leaves the event loop to others for so long, and for one round of it at least. */
+/** Leaves the event loop to others for this time, and for at least one round. */
 async function leaveLoop(ms: number): Promise<void> {
   if (ms > 0) await new Promise<void>((resolve) => setTimeout(resolve, ms));
   await new Promise<void>((resolve) => setImmediate(resolve));

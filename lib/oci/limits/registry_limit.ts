@@ -24,7 +24,7 @@ export const PERMITS = { limit: 20, share: 4 } as const;
 export const MAX_WAIT_MS = 2_000;
 /** How many requests must be left in the registry's window before this priority sends one. Gated pods always may. */
 const MIN_REMAINING: Readonly<Record<InspectionPriority, number>> = { gated: 0, admission: 3, prewarm: 20 };
-/** A reported quota is used for so long; then one request may read it again (ms). */
+/** A reported quota counts for this long (ms); then the next request reads it again. */
 const QUOTA_LIFE_MS = 60_000;
 
 export type RegistryLimitKind = "host" | "account" | "group";

@@ -235,7 +235,7 @@ function onceOnly<T>(stream: T, { name, endpoint: { host: registry } }: TargetRe
   };
 }
 
-/** The stream in pieces of so many bytes, the last one with what is left. Each has a buffer of its own. */
+/** The stream in pieces of `bytes`, the last one with the rest. Each has a buffer of its own. */
 async function* piecesOf(stream: VerifiedStream["stream"], bytes: number): AsyncGenerator<Uint8Array<ArrayBuffer>> {
   let piece = new Uint8Array(bytes);
   let filled = 0;

@@ -11,12 +11,12 @@ export type UploadForm =
   | { readonly kind: "stream" }
   /** In one PUT as they come, for registries that take no PATCH. */
   | { readonly kind: "stream at once" }
-  /** In PATCHes of so many bytes, the last one with fewer, then an empty PUT. */
+  /** In PATCHes of `bytes`, the last one with the rest, then an empty PUT. */
   | { readonly kind: "pieces"; readonly bytes: number };
 
 const MIB = 1024 * 1024;
 
-/** Blobs of at most so many bytes are held in memory; so are as many uploads as run at a time. */
+/** Blobs up to this size (bytes) are held in memory, one for each upload that runs. */
 export const MAX_WHOLE_BYTES = 4 * MIB;
 /** The largest piece: a registry that wants larger ones is not sent pieces. */
 export const MAX_PIECE_BYTES = 8 * MIB;
@@ -39,7 +39,7 @@ export function nextForm(
   { status, size, leastPieceBytes }: {
     readonly status: UploadStatus;
     readonly size: number;
-    /** What the registry wants a piece to have at least; 0 when it does not say. */
+    /** The least bytes of a piece that the registry asks for; 0 when it does not say. */
     readonly leastPieceBytes: number;
   },
 ): UploadForm | undefined {

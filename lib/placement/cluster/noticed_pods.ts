@@ -42,7 +42,7 @@ export interface Notices {
   readonly pinned: (pod: PodView) => void;
 }
 
-/** A pod counts as at least so many images, so that a namespace on its own gets 16 pods checked at a time. */
+/** A pod takes at least this many image permits, so that one namespace alone gets 16 pods checked at a time. */
 const LEAST_IMAGES = 16;
 /** Most that is kept of a pod while its images are inspected (characters): its owner, images and requirements of nodes. */
 const MAX_KEPT_CHARACTERS = 16_384;

@@ -125,7 +125,7 @@ export interface SharedImages {
   readonly findings: readonly string[];
 }
 
-/** What was given up: an image that cannot be inspected, after so many rounds of inspections; 0 when none was made. */
+/** An image that could not be inspected in `attempt` rounds of inspections; 0 when none was made. */
 export interface GivenUp {
   readonly failed: ImageFailure;
   readonly attempt: number;

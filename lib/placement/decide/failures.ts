@@ -45,7 +45,7 @@ export function failureText({ image, failure }: ImageFailure): string {
   return clip(text, 256);
 }
 
-/** A text of at most so many code points; an ellipsis stands for what was cut. */
+/** The text, cut to at most `maxCodePoints`; an ellipsis stands for the rest. */
 export function clip(text: string, maxCodePoints: number): string {
   if (text.length <= maxCodePoints) return text;
   const points = Array.from(text);

@@ -4,9 +4,10 @@ import { errorText } from "../../log.ts";
 import { adviseAfterMigration } from "../decide/migration_advice.ts";
 import { readSupport, type SupportOptions } from "./report_read.ts";
 
-/** Most that is read. Inspections that have not begun after so long are left out. */
+/** Most that is read. */
 const LIMITS = { workloads: 2_000, images: 500, bytes: 16 * 2 ** 20 } as const;
 const PARALLEL = 8;
+/** Inspections that have not begun within this time are left out. */
 const BEGUN_WITHIN_MS = 2 * 60_000;
 
 /** One sentence each. What cannot be read is left out and named. Rejects only when the signal aborts. */

@@ -12,7 +12,7 @@ import type { PodView } from "../types.ts";
 /** A pod that was found: no more of it is kept, because there may be many and large ones. */
 export type UnadmittedPod = Pick<PodView, "namespace" | "name" | "uid">;
 
-/** Pods are admitted without the webhook for so long after a config selects their namespace: it must be registered (ms). */
+/** Until the webhook is registered for a selected namespace, pods are admitted without it: for at most this long (ms). */
 const REGISTRATION_MS = 30_000;
 
 /** Whether the webhook missed a pending pod: one without its label, younger than config and selector. It may have a node already. */
