@@ -23,7 +23,7 @@ export type ReflectorDeps = Pick<ReflectorOptions<never>, "api" | "clock" | "log
 
 export type ReflectorState =
   | "starting"
-  /** The copy is complete and follows. It stays so while the API server is away: it is the best there is. */
+  /** The copy was complete once and is kept up to date. Also while the API server is away: an old copy is better than none. */
   | "synced"
   /** 404: the server does not serve the kind (its CRD is missing). The copy is empty. */
   | "missing"
@@ -50,12 +50,12 @@ export class Reflector<T> {
   #state: ReflectorState = "starting";
   /** Where the next watch starts; undefined when a list is due. */
   #resourceVersion: string | undefined;
-  /** Failures since the last success: an event, a bookmark, a watch that stayed open for long. */
+  /** Failures since the last success: an event, a bookmark, or a watch of HEALTHY_WATCH_MS. */
   #failures = 0;
   /** Since when list and watch have been refused, and since when the present watch is open. */
   #refusedSinceMs: number | undefined;
   #watchSinceMs: number | undefined;
-  /** A 410 came since the last success. A second one: resource versions expire faster than the list takes. */
+  /** A 410 came since the last success. Another one means that resource versions expire before a list ends. */
   #hasJustExpired = false;
 
   constructor(options: ReflectorOptions<T>) {
@@ -92,7 +92,7 @@ export class Reflector<T> {
   /** For how long the server has refused list and watch (ms); before the first list, since `run` began. */
   refusedForMs(): number {
     const nowMs = this.#options.clock.monotonicMs();
-    // An answered watch says nothing until something happens; a refused one ends at once.
+    // An accepted watch is silent until something changes; a refused one ends at once.
     const isOpen = this.#watchSinceMs !== undefined && nowMs - this.#watchSinceMs >= HEALTHY_WATCH_MS;
     return this.#refusedSinceMs === undefined || isOpen ? 0 : nowMs - this.#refusedSinceMs;
   }
@@ -112,7 +112,7 @@ export class Reflector<T> {
     }
   }
 
-  /** Lists everything: what the copy has beyond it has been deleted. Gives the resourceVersion at which to start a watch. */
+  /** Lists everything and drops the rest from the copy. Returns the resourceVersion at which to start a watch. */
   async #list(signal: AbortSignal): Promise<string> {
     const { api, resource } = this.#options;
     const seen = new Set<string>();
@@ -153,7 +153,7 @@ export class Reflector<T> {
     } finally {
       this.#watchSinceMs = undefined;
       if (clock.monotonicMs() - startedMs >= HEALTHY_WATCH_MS) this.#noteSuccess();
-      // A silent watch may be one from a version that the server has yet to reach: its data may have been restored.
+      // A stalled watch may have started from a version that the server has yet to reach, after its data was restored.
       if (stall.signal.aborted && !signal.aborted) this.#resourceVersion = undefined;
     }
     // A server that ends every watch at once is not healthy; do not reconnect in a tight loop.
@@ -197,7 +197,7 @@ export class Reflector<T> {
       return await clock.sleep(backoffMs(this.#failures, UNAVAILABLE_BACKOFF), signal);
     }
     const pauseMs = error instanceof ApiError ? error.retryAfterMs ?? 0 : 0;
-    // After a first cut the server is most likely there: a burst must not wait.
+    // After a first cut the server is probably up: reconnect soon, as a burst of pods must not wait.
     const backoff = this.#failures === 1
       ? jitter(FIRST_RECONNECT_MS)
       : backoffMs(this.#failures - 1, RECONNECT_BACKOFF);

@@ -1,4 +1,4 @@
-// Equal calls at the same time are one, whose answer may be kept. It runs under a signal of its own.
+// Equal calls at the same time share one call, whose answer may be kept. It runs under a signal of its own.
 import { LRUCache } from "lru-cache";
 import { type Clock, orAborted } from "../clock.ts";
 import { atMost } from "./weights.ts";
@@ -13,7 +13,7 @@ interface SharedCallOptions<T> {
   /** What the kept answers may weigh together with their keys, and what each weighs. */
   readonly maxSize?: number | undefined;
   readonly sizeOf?: ((answer: T) => number) | undefined;
-  /** What becomes of a call when its last caller has left. `aborts` (default): its signal. `goes on`: the next caller joins it. */
+  /** When the last caller has left, a call `aborts` (default), or `goes on` so that the next caller joins it. */
   readonly abandoned?: "aborts" | "goes on" | undefined;
 }
 

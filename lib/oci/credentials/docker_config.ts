@@ -114,7 +114,7 @@ function printable(scope: string): string {
   return scope.replace(/^.*@/s, "").replace(/[^\x20-\x7e]/g, "?").slice(0, 100);
 }
 
-/** In one pass: a pattern would try each of a tenant's million signs, and hold the process for minutes. */
+/** In one pass: a regular expression would block the process for minutes on a million characters of a tenant. */
 function withoutTrailing(text: string, sign: string): string {
   let end = text.length;
   while (text[end - 1] === sign) end--;

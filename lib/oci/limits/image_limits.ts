@@ -38,7 +38,7 @@ export class ImageLimits {
   }
 
   /**
-   * Parses by `work`, which waits for nothing. After a large document the event loop is left to others for as long as it took.
+   * Calls `work`, which parses. After a large document the event loop is left to others for as long as that took.
    * Throws as {@link takeMemory} does, and the signal's reason.
    */
   async parse<T>(work: () => T, { bytes, callers, signal, registry }: ArrivedDocument): Promise<T> {

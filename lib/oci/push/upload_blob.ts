@@ -21,7 +21,7 @@ interface UploadOptions {
 type UploadStep =
   | { readonly kind: "stored" }
   | { readonly kind: "refused"; readonly answer: RegistryResponse | undefined }
-  /** The connection was cut, as a proxy does that has seen enough. */
+  /** The connection was cut, as some proxies do when a body is too large for them. */
   | { readonly kind: "broken"; readonly error: InspectionError };
 
 const CANCEL_MS = 5_000;
@@ -29,7 +29,7 @@ const MAX_ATTEMPTS = 4;
 const PIECE_TIMEOUTS = { headersMs: 120_000, totalMs: 120_000 };
 const OCTETS = "application/octet-stream";
 
-/** Uploads it. Throws PushError or InspectionError; then nothing is stored under its digest. */
+/** Uploads a blob. Throws PushError or InspectionError; then nothing is stored under its digest. */
 export async function uploadBlob({ blob, open }: BlobContent, options: UploadOptions): Promise<void> {
   const { target } = options;
   let session = options.begun ?? await target.startUpload();
@@ -74,7 +74,7 @@ class BlobUpload {
       if (form.kind === "whole") return await this.#sendWhole(stream);
       return form.kind === "pieces" ? await this.#sendPieces(stream, form.bytes) : await this.#sendStream(stream, form);
     } catch (error) {
-      // What the wire says of a request whose body broke off is not the target's fault.
+      // When the source broke off, the failed request is not the target's fault.
       const fault = source.fault() ?? error;
       const isBroken = fault === error && error instanceof InspectionError && error.failure.reason === "Unreachable";
       if (isBroken) return { kind: "broken", error };
@@ -224,7 +224,7 @@ function watched(stream: VerifiedStream["stream"], guard: IdleGuard): VerifiedSt
   }, { highWaterMark: 0 });
 }
 
-/** A request that is sent again, for a token that ended or a pause, begins with bytes that are gone: the blob starts anew. */
+/** A request that is sent again, after a new token or a pause, needs bytes that are gone: then the whole blob starts anew. */
 function onceOnly<T>(stream: T, { name, endpoint: { host: registry } }: TargetRepository): () => T {
   let isGiven = false;
   return () => {

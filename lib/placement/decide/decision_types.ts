@@ -17,14 +17,14 @@ export interface PreferenceOutcome {
 
 export interface PreferencePlan {
   readonly terms: readonly PreferredTerm[];
-  /** The whole audit annotation as it must end; undefined when the plan has nothing to audit. */
+  /** The complete new value of the audit annotation; undefined when the plan has nothing to audit. */
   readonly audit: string | undefined;
   readonly outcomes: readonly PreferenceOutcome[];
   /** A config asks for preferences on this pod. */
   readonly wanted: boolean;
   /** The user stated an architecture preference (in preferred terms of its own): nothing is added. */
   readonly userStated: boolean;
-  /** Terms of ours are on the pod, from now or from before. */
+  /** The pod has terms of ours, new ones or earlier ones. */
   readonly present: boolean;
 }
 
@@ -65,7 +65,7 @@ export type AdmissionVerdict =
     | {
       readonly kind: "place";
       readonly decision: PlaceDecision | NowhereDecision;
-      /** An earlier call of the same admission did all of it. */
+      /** An earlier call of the same admission already carried the decision out. */
       readonly repeated: boolean;
     }
     /** Without gate or affinity. `GatingStopped`: nothing is gated now, and not all images are known. */
@@ -93,7 +93,7 @@ export interface PlaceDecision {
   readonly images: readonly ImageOutcome[];
   readonly preferences: PreferencePlan;
   readonly tolerations: readonly TolerationPlan[];
-  /** Nothing in the cluster offers any of the architectures (only known with live architectures). */
+  /** No node of the cluster has any of the architectures (known only with live architectures). */
   readonly noMatchingNodes: boolean;
   readonly findings: readonly string[];
 }
