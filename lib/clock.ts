@@ -9,7 +9,7 @@ export interface Clock {
 }
 
 /** The longest delay that `setTimeout` takes (ms); a longer one fires at once. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
 export const systemClock: Clock = {
   nowMs: () => Date.now(),
@@ -23,9 +23,9 @@ export const systemClock: Clock = {
         resolve();
       };
       const startTimer = (leftMs: number): ReturnType<typeof setTimeout> =>
-        leftMs <= LONGEST_TIMER_MS
+        leftMs <= MAX_TIMER_MS
           ? setTimeout(finish, leftMs)
-          : setTimeout(() => timer = startTimer(leftMs - LONGEST_TIMER_MS), LONGEST_TIMER_MS);
+          : setTimeout(() => timer = startTimer(leftMs - MAX_TIMER_MS), MAX_TIMER_MS);
       let timer = startTimer(ms);
       signal.addEventListener("abort", finish, { once: true });
     }),

@@ -37,9 +37,9 @@ interface KueueDeps extends PlacingDeps {
 /** More Workloads than may wait for registries at a time: those whose images are known never wait for a worker. */
 const PARALLEL = 64;
 /** A Workload takes at least this many image permits, so that eight of one namespace may wait, and 62 in all. */
-const LEAST_IMAGES = 64;
+const MIN_IMAGES = 64;
 /** Images are waited for as long as the maximum gate age leaves, and at least for this long (ms). */
-const LEAST_WAIT_MS = 1_000;
+const MIN_WAIT_MS = 1_000;
 /** Until another try for permits, at least (ms): each reads the Workload, so one that has waited for long tries less often. */
 const NO_PERMIT_MS = 500;
 /** The key of the check itself; a Workload's has a slash. */
@@ -104,7 +104,7 @@ async function reconcileWorkload(run: Run, key: string, failures: Map<string, Fa
   const before = failures.get(key) ?? NO_FAILURES;
   failures.delete(key);
   if (workload === undefined) return DONE;
-  const weight = Math.max(LEAST_IMAGES, workload.podSets.reduce((sum, { template }) => sum + countImages(template), 0));
+  const weight = Math.max(MIN_IMAGES, workload.podSets.reduce((sum, { template }) => sum + countImages(template), 0));
   const share = BACKGROUND_SHARES.prefetched;
   const ageMs = (): number => Math.max(0, serverNowMs(clock, api) - workload.sinceMs);
   const leftMs = run.settingsOf(workload.namespace).maxGateAgeMs - ageMs();
@@ -113,7 +113,7 @@ async function reconcileWorkload(run: Run, key: string, failures: Map<string, Fa
     failures.set(key, before);
     return requeueAfter(Math.min(leftMs, Math.max(NO_PERMIT_MS, ageMs() / 4)));
   }
-  const limitMs = permit === undefined ? 0 : Math.min(BACKGROUND_LIMIT_MS, Math.max(LEAST_WAIT_MS, leftMs));
+  const limitMs = permit === undefined ? 0 : Math.min(BACKGROUND_LIMIT_MS, Math.max(MIN_WAIT_MS, leftMs));
   const context = { ...before, ageMs, limitMs };
   // The decision about a pod of each pod set, as it would be made about the pod itself.
   const decisions = await Promise.all(workload.podSets.map(({ template }) => decideTemplate(run, template, context)));

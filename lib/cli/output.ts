@@ -61,7 +61,7 @@ export function print(
 
 const GAP = "   ";
 /** Least widths of columns when others need room. The first column has the names, which are read most. */
-const LEAST = { first: 32, other: 16 } as const;
+const MIN_WIDTHS = { first: 32, other: 16 } as const;
 
 /** A table whose cells are folded to fit `width`. If that is not enough it loses its last columns, but never the first two. */
 export function renderTable(header: readonly string[], rows: readonly (readonly string[])[], width?: number): string {
@@ -111,7 +111,7 @@ function fitWidths(rows: readonly (readonly string[])[], width: number): readonl
   );
   for (let excess = lineLength(widths) - width; excess > 0; excess--) {
     const widest = widths.reduce(
-      (most, w, at) => w > (at === 0 ? LEAST.first : LEAST.other) && w >= (widths[most] ?? 0) ? at : most,
+      (most, w, at) => w > (at === 0 ? MIN_WIDTHS.first : MIN_WIDTHS.other) && w >= (widths[most] ?? 0) ? at : most,
       -1,
     );
     if (widest < 0) break;

@@ -34,7 +34,7 @@ export const FAULTS_IN_A_ROW = 3;
 const MAX_VALUE_CHARACTERS = 32_000;
 
 /** Writes under way at once: a file makes them one after the other, so each waits for those before it on a slow disk. */
-const WRITES_AT_ONCE = 4;
+const MAX_PARALLEL_WRITES = 4;
 /** Writes that may wait for their turn here; more are dropped. In the database a burst would exceed the limit of a call. */
 const MAX_WAITING_WRITES = 10_000;
 
@@ -49,7 +49,7 @@ export async function openGuardedStore(options: GuardOptions, waitMs: number): P
     const answer = await guard.run(work, { operation, limitMs: CALL_TIMEOUT_MS });
     return answer === LATE ? otherwise : answer;
   };
-  const turns = pLimit(WRITES_AT_ONCE);
+  const turns = pLimit(MAX_PARALLEL_WRITES);
   /** A value that is too large, or one write too many, never reaches the database and does not count for its breaker. */
   const write = (value: unknown, work: (database: Database, text: string) => Promise<boolean>): Promise<boolean> => {
     const text = JSON.stringify(value);

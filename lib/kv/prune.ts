@@ -16,7 +16,7 @@ interface Pruned {
   readonly isComplete: boolean;
 }
 
-const DELETES_AT_ONCE = 8;
+const MAX_PARALLEL_DELETES = 8;
 /** Batches in a row without any deletion that end the pruning: the store does not work. */
 const MAX_VAIN = 3;
 
@@ -45,7 +45,7 @@ export async function prune(store: KeyValueStore, options: StoreLimits & { reado
   };
   for await (const { key, atMs, isExpired } of entriesOf(store, nowMs)) {
     if (isExpired || atMs <= newestGoneMs) due.push(key);
-    if (due.length === DELETES_AT_ONCE) await deleteDue();
+    if (due.length === MAX_PARALLEL_DELETES) await deleteDue();
     if (vain === MAX_VAIN) break;
   }
   await deleteDue();

@@ -49,7 +49,7 @@ const MAX_NESTED = 4;
 const MAX_ENTRIES_WITHOUT_PLATFORM = 8;
 
 /** Of those, how many at a time: each holds a document in memory, and many images are read at a time. */
-const READ_AT_ONCE = 2;
+const MAX_PARALLEL_READS = 2;
 
 /** More platforms than any image has; they are kept in memory for every image. */
 const MAX_PLATFORMS = 64;
@@ -135,8 +135,8 @@ async function readEntriesWithoutPlatform(
   };
   const wanted = withoutPlatform.slice(0, MAX_ENTRIES_WITHOUT_PLATFORM);
   const configs: Config[] = [];
-  for (let at = 0; at < wanted.length; at += READ_AT_ONCE) {
-    configs.push(...(await Promise.all(wanted.slice(at, at + READ_AT_ONCE).map(read))).flat());
+  for (let at = 0; at < wanted.length; at += MAX_PARALLEL_READS) {
+    configs.push(...(await Promise.all(wanted.slice(at, at + MAX_PARALLEL_READS).map(read))).flat());
   }
   if (withoutPlatform.length > MAX_ENTRIES_WITHOUT_PLATFORM) {
     const message =

@@ -39,7 +39,7 @@ interface CopyChildrenDeps {
 type BlobOutcome = "present" | "mounted" | "copied";
 
 /** Blobs copied at a time: each takes up to 8 MiB of memory. */
-const COPIED_AT_ONCE = 4;
+const MAX_PARALLEL_COPIES = 4;
 
 export const IN_PLACE: ChildCopy = { kind: "in place", present: 0, mounted: 0, copied: 0, foreign: 0, bytes: 0 };
 
@@ -71,7 +71,7 @@ export function planCopy({ home, child: { text } }: ReadChild, target: TargetRep
 class ChildrenCopies {
   readonly #target: TargetRepository;
   readonly #deps: CopyChildrenDeps;
-  readonly #limit = pLimit(COPIED_AT_ONCE);
+  readonly #limit = pLimit(MAX_PARALLEL_COPIES);
 
   constructor(target: TargetRepository, deps: CopyChildrenDeps) {
     this.#target = target;

@@ -66,7 +66,7 @@ export async function listIndex(index: string, { repositories, signal }: ReadDep
   }
 }
 
-const READ_AT_ONCE = 4;
+const MAX_PARALLEL_READS = 4;
 
 /** Inspects it. Rejects only with the signal's reason and for faults that are no registry's. */
 export async function inspectIndex(image: string, { repositories, signal }: ReadDeps): Promise<InspectedIndex> {
@@ -94,7 +94,7 @@ async function inspectAt(
   const { mediaType } = manifest;
   const own = { digest, mediaType, size: bytes.byteLength };
   if (manifest.kind === "index") {
-    const limit = pLimit(READ_AT_ONCE);
+    const limit = pLimit(MAX_PARALLEL_READS);
     const read = async (entry: Descriptor): Promise<InspectedEntry> => {
       const { digest, mediaType, size, platform } = entry;
       const kind = kindOfEntry(entry);

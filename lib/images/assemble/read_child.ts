@@ -51,7 +51,7 @@ export interface ReadDeps {
 }
 
 /** Images read at a time: each holds a manifest of up to 4 MiB. */
-const READ_AT_ONCE = 4;
+const MAX_PARALLEL_READS = 4;
 
 /** Reads all of them, in their order. An image in the target's repository is read there, and from no mirror. */
 export async function readChildren(
@@ -59,7 +59,7 @@ export async function readChildren(
   target: Endpoint,
   deps: ReadDeps,
 ): Promise<readonly ChildRead[]> {
-  const limit = pLimit(READ_AT_ONCE);
+  const limit = pLimit(MAX_PARALLEL_READS);
   return await Promise.all(images.map((image) =>
     limit(async (): Promise<ChildRead> => {
       try {

@@ -49,7 +49,7 @@ const MAX_POD_CREDENTIALS = 256;
 /** A credential whose key has a wildcard counts as this many: comparing it takes far longer. */
 const WILDCARD_COUNTS = 8;
 /** Secrets of one pod that are read at a time: the requests of other pods are sent between them. */
-const READS_AT_A_TIME = 4;
+const MAX_PARALLEL_READS = 4;
 const DEFAULT_ACCOUNT = "default";
 /** Statuses that a retry does not change, in words. */
 const FINAL_STATUSES: ReadonlyMap<number, string> = new Map([[403, "Archway may not read it"], [404, "not found"]]);
@@ -101,8 +101,8 @@ export class PullSecrets {
     if (names.kind === "problem") return { credentials: [], problem: names.problem };
     const share = new PodShare();
     let problem: InspectionFailure | undefined;
-    for (let at = 0; at < names.value.length; at += READS_AT_A_TIME) {
-      const some = names.value.slice(at, at + READS_AT_A_TIME);
+    for (let at = 0; at < names.value.length; at += MAX_PARALLEL_READS) {
+      const some = names.value.slice(at, at + MAX_PARALLEL_READS);
       if (share.isUsedUp) {
         share.leaveOut(some);
         continue;

@@ -17,7 +17,7 @@ type TokenAnswer = { readonly kind: "token"; readonly token: string } | { readon
 const MAX_TOKEN_STRUCTURE = 1_000;
 
 /** Minimum validity of a token by the protocol, and its validity without `expires_in`. */
-const LEAST_LIFE_MS = 60_000;
+const MIN_LIFE_MS = 60_000;
 const SAFETY_MS = 10_000;
 
 /** Member by member: one that is null or of another type does not spoil the others. */
@@ -82,7 +82,7 @@ export class TokenSource {
     const body = TokenBody.safeParse(parseBoundedObject(new TextDecoder().decode(answer.body), MAX_TOKEN_STRUCTURE));
     const token = body.data?.token || body.data?.access_token;
     if (token !== undefined && token !== "" && isSendable(token)) {
-      return { kind: "token", token, lifeMs: Math.max(LEAST_LIFE_MS, (body.data?.expires_in ?? 0) * 1_000) };
+      return { kind: "token", token, lifeMs: Math.max(MIN_LIFE_MS, (body.data?.expires_in ?? 0) * 1_000) };
     }
     const message = `Cannot log in to "${endpoint.host}": its token server answered without a token.`;
     throw inspectionError("Malformed", message, { registry: endpoint.host });

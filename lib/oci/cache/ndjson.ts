@@ -20,7 +20,7 @@ interface Imported {
 const Tag = TagSchema.and(z.object({ name: z.string().refine(isTagOfEverySite) }));
 const Line = z.object({ v: z.literal(RECORD_VERSION), image: DocumentSchema.optional(), tag: Tag.optional() });
 const MAX_LINE = 32_000;
-const WRITES_AT_ONCE = 16;
+const MAX_PARALLEL_WRITES = 16;
 
 interface ExportOptions {
   readonly clock: Clock;
@@ -73,7 +73,7 @@ export async function importEntries(
       ? putTag(tag, { store, clock })
       : Promise.resolve("invalid" as const);
     writes.push(write.then((fate) => void (counts[fate] += 1)));
-    if (writes.length < WRITES_AT_ONCE) continue;
+    if (writes.length < MAX_PARALLEL_WRITES) continue;
     await Promise.all(writes);
     writes = [];
   }

@@ -28,7 +28,7 @@ export type Outcome =
 /** How long to pause when a registry refuses without saying for how long (ms). */
 const PAUSE_MS = 1_000;
 /** The longest pause that a registry gets, whatever `Retry-After` says (ms). */
-const LONGEST_PAUSE_MS = 60_000;
+const MAX_PAUSE_MS = 60_000;
 
 const MAX_ERROR_BYTES = 8_192;
 
@@ -77,7 +77,7 @@ export function pauseOf({ status, headers }: LimitedAnswer, nowMs: number): numb
 export function parseRetryAfter(value: string | null, nowMs: number): number | undefined {
   if (value === null) return undefined;
   const ms = /^\s*\d{1,9}\s*$/.test(value) ? Number(value) * 1_000 : Date.parse(value) - nowMs;
-  return Number.isFinite(ms) ? Math.min(Math.max(0, ms), LONGEST_PAUSE_MS) : undefined;
+  return Number.isFinite(ms) ? Math.min(Math.max(0, ms), MAX_PAUSE_MS) : undefined;
 }
 
 /** Requests left in the current window: `RateLimit-Remaining: 76;w=21600`, also under its older names. */

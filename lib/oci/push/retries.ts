@@ -6,7 +6,7 @@ import { PushError } from "./push_error.ts";
 export const MAX_ATTEMPTS = 4;
 const BACKOFF = { baseMs: 500, capMs: 8_000 } as const;
 /** A registry that wants to be left alone for longer is not waited for. */
-const LONGEST_WAIT_MS = 30_000;
+const MAX_WAIT_MS = 30_000;
 
 /** Not a bad certificate. Parts that it lacks may pass: storage that lags behind hides them for a moment. */
 function transientOf(error: unknown): { readonly retryAfterMs: number | undefined } | undefined {
@@ -28,7 +28,7 @@ export async function withRetries<T>(
     } catch (error) {
       const transient = signal.aborted ? undefined : transientOf(error);
       const waitMs = transient?.retryAfterMs ?? backoffMs(attempt, BACKOFF);
-      if (transient === undefined || attempt === MAX_ATTEMPTS || waitMs > LONGEST_WAIT_MS) throw error;
+      if (transient === undefined || attempt === MAX_ATTEMPTS || waitMs > MAX_WAIT_MS) throw error;
       await clock.sleep(waitMs, signal);
     }
   }

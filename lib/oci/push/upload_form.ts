@@ -21,7 +21,7 @@ export const MAX_WHOLE_BYTES = 4 * MIB;
 /** The largest piece: a registry that wants larger ones is not sent pieces. */
 export const MAX_PIECE_BYTES = 8 * MIB;
 /** What reverse proxies take without being configured. */
-const LEAST_PIECE_BYTES = MIB;
+const MIN_PIECE_BYTES = MIB;
 
 type UploadStatus = number | "broken";
 
@@ -47,7 +47,7 @@ export function nextForm(
   const isCut = status === "broken" && (form.kind === "stream" || form.kind === "stream at once");
   if (!isCut && !WANTS_PIECES.includes(status)) return undefined;
   const triedBytes = form.kind === "pieces" ? form.bytes : form.kind === "whole" ? size : Infinity;
-  const bytes = [MAX_PIECE_BYTES, LEAST_PIECE_BYTES]
+  const bytes = [MAX_PIECE_BYTES, MIN_PIECE_BYTES]
     .map((wanted) => Math.max(wanted, leastPieceBytes))
     .find((candidate) => candidate < triedBytes && candidate <= MAX_PIECE_BYTES);
   return bytes === undefined ? undefined : { kind: "pieces", bytes };

@@ -28,10 +28,10 @@ export interface SiblingConfigsDeps {
 /** Most bytes that a review reads: 256 configs, one for each priority, of 16 KiB each. */
 const MAX_BYTES = 4 * 1024 * 1024;
 /** Namespaces read at a time: a page takes some ten times its bytes while it is parsed. */
-const READS_AT_A_TIME = 2;
+const MAX_PARALLEL_READS = 2;
 
 export function openSiblingConfigs(deps: SiblingConfigsDeps): SiblingConfigs {
-  const limit = pLimit(READS_AT_A_TIME);
+  const limit = pLimit(MAX_PARALLEL_READS);
   const running = new Map<string, Promise<void>>();
   const waiting = new Map<string, Promise<readonly SiblingConfig[]>>();
   const readNext = async (namespace: string): Promise<readonly SiblingConfig[]> => {

@@ -21,7 +21,7 @@ const PARALLEL = 16;
 const MAX_ATTEMPTS = 3;
 const TRIED_AGAIN: readonly FailureReason[] = ["RateLimited", "ServerError"];
 const PAUSE_MS = 2_000;
-const LONGEST_PAUSE_MS = 60_000;
+const MAX_PAUSE_MS = 60_000;
 
 /** CronJobs before Jobs: a Job that a CronJob has made is counted with it. */
 const TEMPLATES: readonly ResourceType[] = [
@@ -120,7 +120,7 @@ async function inspectImage(
     const failure = one?.inspection.kind === "failed" ? one.inspection.failure : undefined;
     if (failure === undefined || !TRIED_AGAIN.includes(failure.reason) || attempt === MAX_ATTEMPTS) return one;
     onProgress?.(`; no answer, trying again (${attempt + 1} of ${MAX_ATTEMPTS})`);
-    await clock.sleep(Math.min(failure.retryAfterMs ?? PAUSE_MS, LONGEST_PAUSE_MS), signal);
+    await clock.sleep(Math.min(failure.retryAfterMs ?? PAUSE_MS, MAX_PAUSE_MS), signal);
     signal.throwIfAborted();
   }
 }

@@ -6,7 +6,7 @@ import type { ArchBuild, BuildRecord, IndexState } from "../types.ts";
 
 export const MAX_ATTEMPTS = 20;
 const FIRST_WAIT_MS = 2_000;
-const LONGEST_WAIT_MS = 5 * 60_000;
+const MAX_WAIT_MS = 5 * 60_000;
 
 export function noteAssembled(
   record: BuildRecord,
@@ -61,7 +61,7 @@ function nextAttempt(
     return { kind: "failed", reason: isTaken ? "PushDenied" : "RegistryUnavailable", message };
   }
   if (isTaken) return { kind: "retry", attempts, retryAtMs: nowMs, message, tag: nextTag(tag) };
-  const waitMs = Math.min(FIRST_WAIT_MS * 2 ** (attempts - 1), LONGEST_WAIT_MS);
+  const waitMs = Math.min(FIRST_WAIT_MS * 2 ** (attempts - 1), MAX_WAIT_MS);
   const retryAtMs = nowMs + Math.max(waitMs, outcome.retryAfterMs ?? 0);
   return { kind: "retry", attempts, retryAtMs, message, tag: known.tag };
 }

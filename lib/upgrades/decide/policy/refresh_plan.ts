@@ -62,7 +62,7 @@ export type LastSync =
   | { readonly kind: "synced" }
   | { readonly kind: "failed"; readonly failures: number };
 
-const LONGEST_BACKOFF_MS = 60 * MINUTE_MS;
+const MAX_BACKOFF_MS = 60 * MINUTE_MS;
 const JITTER = 0.1;
 
 /** How long to wait until a policy source is read again (ms). `random` is at least 0 and below 1. */
@@ -70,7 +70,7 @@ export function nextSyncMs(
   last: LastSync,
   { watchIntervalMinutes, random }: { readonly watchIntervalMinutes: number; readonly random: number },
 ): number {
-  if (last.kind === "failed") return Math.min(LONGEST_BACKOFF_MS, MINUTE_MS * 2 ** (last.failures - 1));
+  if (last.kind === "failed") return Math.min(MAX_BACKOFF_MS, MINUTE_MS * 2 ** (last.failures - 1));
   const pauseMs = last.kind === "first" ? MINUTE_MS : watchIntervalMinutes * MINUTE_MS;
   return pauseMs * (1 - JITTER + 2 * JITTER * random);
 }
