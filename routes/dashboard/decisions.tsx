@@ -3,10 +3,10 @@ import type { JSX } from "hono/jsx/jsx-runtime";
 import { isKnownArchitecture } from "../../lib/arch.ts";
 import { renderDuration } from "../../lib/vocabulary/duration.ts";
 import {
+  BOARD_KINDS,
   type BoardEntry,
+  type BoardKind,
   type BoardSnapshot,
-  DECISION_KINDS,
-  type DecisionKind,
 } from "../../lib/placement/decide/report/board.ts";
 import { historiesOf, latestOf, type PodHistory } from "../../lib/placement/decide/report/pod_histories.ts";
 import { EmptyPanel, Nothing, NoValue, Panel, PodName, podPath, renderCount } from "./elements.tsx";
@@ -74,7 +74,7 @@ function PodRow({ history, nowMs }: { history: PodHistory; nowMs: number }): JSX
 }
 
 function History({ history: { entries } }: { history: PodHistory }): JSX.Element {
-  const steps: { kind: DecisionKind; times: number }[] = [];
+  const steps: { kind: BoardKind; times: number }[] = [];
   for (const { kind } of entries) {
     const last = steps.at(-1);
     if (last?.kind === kind) last.times++;
@@ -117,8 +117,8 @@ export function Age({ atMs, nowMs }: { atMs: number; nowMs: number }): JSX.Eleme
 
 /** How many decisions of which kind: a bar, and the same as a list for screen readers. */
 export function KindsPanel({ totals }: { totals: BoardSnapshot["totals"] }): JSX.Element {
-  const sum = DECISION_KINDS.reduce((total, kind) => total + totals[kind], 0);
-  const kinds = DECISION_KINDS.filter((kind) => totals[kind] > 0);
+  const sum = BOARD_KINDS.reduce((total, kind) => total + totals[kind], 0);
+  const kinds = BOARD_KINDS.filter((kind) => totals[kind] > 0);
   return (
     <Panel id="kinds" title="Decisions by kind" note="since start">
       {sum === 0 ? <Nothing title="None so far" says="Counted from the start of this process." /> : (
@@ -143,7 +143,7 @@ export function KindsPanel({ totals }: { totals: BoardSnapshot["totals"] }): JSX
 
 function KindsBar({ totals, sum }: { totals: BoardSnapshot["totals"]; sum: number }): JSX.Element {
   let x = 0;
-  const parts = DECISION_KINDS.filter((kind) => totals[kind] > 0).map((kind) => {
+  const parts = BOARD_KINDS.filter((kind) => totals[kind] > 0).map((kind) => {
     const part = { kind, x, width: (totals[kind] / sum) * 100 };
     x += part.width;
     return part;

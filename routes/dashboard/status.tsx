@@ -2,7 +2,7 @@
 import type { JSX } from "hono/jsx/jsx-runtime";
 import type { ConfigPresence, GatingStop } from "../../lib/operator/decide/gating_health.ts";
 import type { DashboardView } from "./view.ts";
-import { type BoardEntry, DECISION_KINDS } from "../../lib/placement/decide/report/board.ts";
+import { BOARD_KINDS, type BoardEntry } from "../../lib/placement/decide/report/board.ts";
 import { renderDuration } from "../../lib/vocabulary/duration.ts";
 import { renderCount } from "./elements.tsx";
 
@@ -65,7 +65,7 @@ const BARS = 24;
 
 export function Tiles({ view }: { view: DashboardView }): JSX.Element {
   const { gated, lease, queueDepth, cachedInspections, board } = view;
-  const decided = DECISION_KINDS.reduce((total, kind) => total + board.totals[kind], 0);
+  const decided = BOARD_KINDS.reduce((total, kind) => total + board.totals[kind], 0);
   return (
     <section class="tiles" aria-label="Numbers">
       <Tile

@@ -1,9 +1,9 @@
 // What decisions are called on the pages, and what they mean in words.
 import { entryOf } from "../../lib/json.ts";
-import type { BoardEntry, DecisionKind } from "../../lib/placement/decide/report/board.ts";
+import type { BoardEntry, BoardKind } from "../../lib/placement/decide/report/board.ts";
 import type { DecisionReason, verdictReason } from "../../lib/placement/decide/report/reason.ts";
 
-export const KIND_WORDS: Readonly<Record<DecisionKind, { readonly label: string; readonly tone: string }>> = {
+export const KIND_WORDS: Readonly<Record<BoardKind, { readonly label: string; readonly tone: string }>> = {
   place: { label: "placed", tone: "good" },
   gate: { label: "gated", tone: "wait" },
   retry: { label: "retrying", tone: "warn" },

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { Hono } from "hono";
 import { parseConfig } from "../../lib/config/parse.ts";
-import { DECISION_KINDS } from "../../lib/placement/decide/report/board.ts";
+import { BOARD_KINDS } from "../../lib/placement/decide/report/board.ts";
 import type { GatingStop } from "../../lib/operator/decide/gating_health.ts";
 import { dashboard, podPage } from "../../routes/dashboard.tsx";
 import { POD_PAGE, podPath } from "../../routes/dashboard/elements.tsx";
@@ -142,14 +142,14 @@ Deno.test("dashboard() shows ages from the view's moment, and now when a clock r
 });
 
 Deno.test("dashboard() has a row for each kind of decision, and an architecture or a dash in each", async () => {
-  const entries = DECISION_KINDS.map((kind) =>
+  const entries = BOARD_KINDS.map((kind) =>
     makeEntry({ kind, pod: kind, architectures: kind === "place" ? ["riscv64"] : [], gatedMs: undefined })
   );
   const page = await render({ board: boardOf(entries) });
   const rows = [...page.matchAll(/<span class="way"><span class="chip \w+">([^<]+)</g)];
-  assert.equal(new Set(rows.map(([, label]) => label)).size, DECISION_KINDS.length);
+  assert.equal(new Set(rows.map(([, label]) => label)).size, BOARD_KINDS.length);
   assert.match(page, /<span class="arch other">riscv64<\/span>/);
-  assert.equal(page.split("no requirement").length - 1, DECISION_KINDS.length - 1);
+  assert.equal(page.split("no requirement").length - 1, BOARD_KINDS.length - 1);
 });
 
 Deno.test("dashboard() stays small when there is very much to show", async () => {

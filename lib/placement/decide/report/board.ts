@@ -3,7 +3,7 @@ import type { ImageUse } from "../../../oci/types.ts";
 import type { PlacementDecision } from "../decision_types.ts";
 
 /** How an admission or a turn ended. `reduced`: the gate came off without all that was decided, or without a leader. */
-export const DECISION_KINDS = [
+export const BOARD_KINDS = [
   "place",
   "gate",
   "retry",
@@ -15,7 +15,7 @@ export const DECISION_KINDS = [
   "pass",
 ] as const;
 
-export type DecisionKind = typeof DECISION_KINDS[number];
+export type BoardKind = typeof BOARD_KINDS[number];
 
 export interface BoardEntry {
   /** Wall time (epoch ms). */
@@ -23,7 +23,7 @@ export interface BoardEntry {
   readonly namespace: string;
   /** Name, or the `generateName` of a pod that has no name yet. */
   readonly pod: string;
-  readonly kind: DecisionKind;
+  readonly kind: BoardKind;
   /** The word that the log line has: `Placed`, `InspectionFailing`, `DaemonSet`… */
   readonly reason: string;
   /** What the pod may run on; empty when the decision requires nothing of nodes. */
@@ -45,7 +45,7 @@ export interface BoardSnapshot {
   /** Newest first, at most the board's capacity. */
   readonly recent: readonly BoardEntry[];
   /** Decisions since the process started; every kind is there, at zero if need be. */
-  readonly totals: Readonly<Record<DecisionKind, number>>;
+  readonly totals: Readonly<Record<BoardKind, number>>;
 }
 
 /** A pod that is gated now. `sinceMs` is wall time (epoch ms). */
@@ -87,7 +87,7 @@ export function openBoard({ capacity }: { readonly capacity: number }): Board {
   };
 }
 
-function zeroes(): Record<DecisionKind, number> {
+function zeroes(): Record<BoardKind, number> {
   return { place: 0, gate: 0, retry: 0, nowhere: 0, fallback: 0, release: 0, reduced: 0, ignore: 0, pass: 0 };
 }
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { type BoardEntry, DECISION_KINDS, openBoard } from "../../../../../lib/placement/decide/report/board.ts";
+import { BOARD_KINDS, type BoardEntry, openBoard } from "../../../../../lib/placement/decide/report/board.ts";
 
 function makeEntry(overrides: Partial<BoardEntry> = {}): BoardEntry {
   return {
@@ -17,14 +17,14 @@ function makeEntry(overrides: Partial<BoardEntry> = {}): BoardEntry {
 }
 
 Deno.test("record() keeps the newest entries, newest first, and counts all of them", () => {
-  const kinds = fc.array(fc.constantFrom(...DECISION_KINDS), { maxLength: 40 });
+  const kinds = fc.array(fc.constantFrom(...BOARD_KINDS), { maxLength: 40 });
   fc.assert(fc.property(fc.integer({ min: 1, max: 12 }), kinds, (capacity, recorded) => {
     const board = openBoard({ capacity });
     recorded.forEach((kind, atMs) => board.record(makeEntry({ kind, atMs })));
     const { recent, totals } = board.snapshot();
     const newestFirst = recorded.map((_, atMs) => atMs).reverse().slice(0, capacity);
     assert.deepEqual(recent.map(({ atMs }) => atMs), newestFirst);
-    for (const kind of DECISION_KINDS) assert.equal(totals[kind], recorded.filter((each) => each === kind).length);
+    for (const kind of BOARD_KINDS) assert.equal(totals[kind], recorded.filter((each) => each === kind).length);
   }));
 });
 
