@@ -23,7 +23,7 @@ import { type AdmissionRequest, allowedReview, parseReview, uncheckedReview } fr
 import type { Notices } from "../lib/placement/cluster/noticed_pods.ts";
 import { type ReviewBody, withReviewBody } from "./review_body.ts";
 
-/** What the webhook calls in the rest of the process; every function but `opening` returns at once. */
+/** What the webhook calls in the rest of the process; every function but `startup` returns at once. */
 export interface GatePodDeps {
   readonly clock: Clock;
   readonly log: Logger;
@@ -35,7 +35,7 @@ export interface GatePodDeps {
   readonly prefetch: (pod: PodView, images: readonly ImageUse[], imageConfigs: readonly string[]) => void;
   readonly mayGate: () => boolean;
   /** Only in the first moments of a process: ends when it has seen what verdicts rest on, or has waited long enough. */
-  readonly opening: () => Promise<void> | undefined;
+  readonly startup: () => Promise<void> | undefined;
   readonly notices: Notices;
   readonly liveArchitectures: () => readonly string[] | undefined;
   readonly board: Pick<Board, "record">;
@@ -94,8 +94,8 @@ async function review(
     observe("dense", { ms: elapsedMs(), dryRun });
     return context.json(uncheckedReview(uid, uncheckedWarning(`${MAX_CONTAINERS} containers`)));
   }
-  const opening = deps.opening();
-  if (opening !== undefined) await opening;
+  const startup = deps.startup();
+  if (startup !== undefined) await startup;
   const reviewBytes = Number(context.req.header("content-length") ?? 0);
   const { outcome, patch } = answerSafely(deps, { request: parsed.request, reviewBytes });
   observe(outcome, { ms: elapsedMs(), dryRun });

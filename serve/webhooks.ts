@@ -17,7 +17,7 @@ import type { PlacementParts } from "./placement_parts.ts";
 import { type Components, followsNodes } from "./components.ts";
 
 /** Longest that first admissions wait for configs, audited namespaces and a leader (ms): else early pods would pass ungated. */
-const OPENING_MS = 2_000;
+const STARTUP_MS = 2_000;
 
 interface WebhooksDeps {
   readonly placement: PlacementParts;
@@ -91,7 +91,7 @@ function gateDeps(deps: ServeDeps, { placement, components }: WebhooksDeps): Gat
     prefetch: (pod, wanted, imageConfigs) =>
       images.prefetch({ scope: pullScopeOf(pod), images: wanted, imageConfigs, priority: "admission", renew: true }),
     mayGate: () => gatingHealth().kind === "gating",
-    opening: openingOf(deps, { placement, components }),
+    startup: startupOf(deps, { placement, components }),
     notices: openNotices({
       clock,
       images,
@@ -110,14 +110,14 @@ function gateDeps(deps: ServeDeps, { placement, components }: WebhooksDeps): Gat
 }
 
 /** What the first admissions wait for; undefined from then on. */
-function openingOf(
+function startupOf(
   { clock }: ServeDeps,
   { placement: { parts: { background: signal, election } }, components: { configs, audited } }: WebhooksDeps,
 ): () => Promise<void> | undefined {
-  const isOpen = (): boolean =>
+  const hasStarted = (): boolean =>
     configs.hasSynced() && audited.isSettled() && election.view().lastRenewObservedMs !== undefined;
-  let opening: Promise<void> | undefined = holdsWithin(isOpen, { clock, limitMs: OPENING_MS, signal }).then(() => {
-    opening = undefined;
+  let startup: Promise<void> | undefined = holdsWithin(hasStarted, { clock, limitMs: STARTUP_MS, signal }).then(() => {
+    startup = undefined;
   });
-  return () => opening;
+  return () => startup;
 }

@@ -16,7 +16,7 @@ export function makeGateDeps(changes: Partial<GatePodDeps> = {}): GatePodDeps {
     recall: () => undefined,
     prefetch: () => {},
     mayGate: () => true,
-    opening: () => undefined,
+    startup: () => undefined,
     notices: { late: () => {}, pinned: () => {} },
     board: { record: () => {} },
     liveArchitectures: () => undefined,

@@ -190,12 +190,12 @@ Deno.test("gatePod() looks up again in the background what it placed a pod by wh
 });
 
 Deno.test("gatePod() holds what comes in the first moments until the process has read its configs and leader", async () => {
-  const opened = Promise.withResolvers<void>();
+  const started = Promise.withResolvers<void>();
   let knows = false;
-  const { app } = openApp({ opening: () => knows ? undefined : opened.promise, mayGate: () => knows });
+  const { app } = openApp({ startup: () => knows ? undefined : started.promise, mayGate: () => knows });
   const answer = admit(app, reviewOf(POD));
   knows = true;
-  opened.resolve();
+  started.resolve();
   assert.deepEqual(patched(POD, await answer).spec.schedulingGates, [{ name: SCHEDULING_GATE }]);
 });
 
