@@ -7,7 +7,7 @@ import type { InspectionReport, InspectionRequest, Inspector } from "../../oci/i
 import { callersOf, type InspectionPriority } from "../../oci/callers.ts";
 import type { ImageUse, InspectedImage } from "../../oci/types.ts";
 import type { KnownImages, KnownPodImages } from "./known_images.ts";
-import { BACKGROUND_SHARES, type PodLimits } from "./pod_limits.ts";
+import { BACKGROUND_FACTORS, type PodLimits } from "./pod_limits.ts";
 import type { PullCredentials, PullSecrets } from "./pull_secrets.ts";
 
 export interface PodImagesRequest {
@@ -55,7 +55,7 @@ export function openPodImages(deps: PodImagesDeps): PodImages {
     const images = request.images.filter(({ always }) => !always);
     const key = JSON.stringify([request.scope, images]);
     if (images.length === 0 || deps.signal.aborted || prefetched.has(key)) return;
-    const size = { weight: images.length, share: BACKGROUND_SHARES.prefetched };
+    const size = { weight: images.length, freeFactor: BACKGROUND_FACTORS.prefetched };
     const permit = permits.tryAcquire(request.scope.namespace, size);
     if (permit === undefined) return;
     prefetched.add(key);

@@ -9,22 +9,22 @@ export interface Permit extends Disposable {
 
 export interface FairLimiterOptions {
   readonly limit: number;
-  /** How many times the free permits one namespace may hold. With 1, one alone gets half of all; the other half stays free. */
-  readonly share: number;
+  /** One namespace may hold up to this many times the free permits: with 1 it stops at half of all, with 4 at four fifths. */
+  readonly freeFactor: number;
   /** Whether a permit may be given now; each true is followed by a permit that is given, or by {@link onUnused}. */
   readonly mayGive?: (() => boolean) | undefined;
   readonly onUnused?: (() => void) | undefined;
 }
 
 /** What one request takes of the permits. */
-export interface Taking {
+export interface PermitRequest {
   /** How many permits, 1 when absent; given when any is free, so that a heavy request is not passed over. */
   readonly weight?: number | undefined;
-  /** Of a request that does not wait: a smaller share than the namespace has otherwise. */
-  readonly share?: number | undefined;
+  /** For a request that does not wait: less than the limiter's. */
+  readonly freeFactor?: number | undefined;
 }
 
-interface Waiter extends Taking {
+interface Waiter extends PermitRequest {
   readonly give: (permit: Permit) => void;
   readonly refuse: (reason: unknown) => void;
 }
@@ -59,23 +59,26 @@ export class FairLimiter {
     this.#giveFree();
   }
 
-  /** A permit at once; undefined when none is free for the namespace. What waits is not passed over: it gets what it may have. */
-  tryAcquire(namespace: string, { weight = 1, share }: Taking = {}): Permit | undefined {
-    if (this.#taken >= this.limit || !this.#mayHave(namespace, share)) return undefined;
+  /**
+   * A permit at once; undefined when none is free for the namespace.
+   * Overtakes no waiter that could have it: those that still wait have used up their namespace's share.
+   */
+  tryAcquire(namespace: string, { weight = 1, freeFactor }: PermitRequest = {}): Permit | undefined {
+    if (this.#taken >= this.limit || !this.#mayHave(namespace, freeFactor)) return undefined;
     return this.#options.mayGive?.() ?? true ? this.#take(namespace, weight) : undefined;
   }
 
   /** The same for the first of the callers that may have one: a caller whose share is used up does not hold up the others. */
-  tryAcquireAny({ members }: Callers, taking: Taking): Permit | undefined {
+  tryAcquireAny({ members }: Callers, request: PermitRequest): Permit | undefined {
     for (const { namespace } of members) {
-      const permit = this.tryAcquire(namespace, taking);
+      const permit = this.tryAcquire(namespace, request);
       if (permit !== undefined) return permit;
     }
     return undefined;
   }
 
   /** Waits for a permit. Rejects with the signal's reason, or with that of {@link refuseAll}. */
-  async acquire(callers: Callers, signal: AbortSignal, { weight }: Taking = {}): Promise<Permit> {
+  async acquire(callers: Callers, signal: AbortSignal, { weight }: PermitRequest = {}): Promise<Permit> {
     signal.throwIfAborted();
     const free = this.#queue.size === 0 ? this.tryAcquireAny(callers, { weight }) : undefined;
     if (free !== undefined) return free;
@@ -110,8 +113,8 @@ export class FairLimiter {
     }
   }
 
-  #mayHave(namespace: string, share = this.#options.share): boolean {
-    return (this.#held.get(namespace) ?? 0) < share * (this.limit - this.#taken);
+  #mayHave(namespace: string, freeFactor = this.#options.freeFactor): boolean {
+    return (this.#held.get(namespace) ?? 0) < freeFactor * (this.limit - this.#taken);
   }
 
   #take(namespace: string, weight = 1): Permit {

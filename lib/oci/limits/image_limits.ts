@@ -1,5 +1,5 @@
 // Limits of this process on what images need: programs, names, memory, parsing. Those of registries: registry_limit.ts.
-// Each answers one harm. Namespaces share each: with a share of 1 one alone may have half, and another always finds a permit.
+// Each answers one harm. Namespaces share each: with a factor of 1 one alone may have half, and another always finds a permit.
 import { setImmediate } from "node:timers";
 import { inspectionError } from "../errors.ts";
 import type { Callers } from "../callers.ts";
@@ -18,15 +18,15 @@ export interface ArrivedDocument {
 /** One for everything that reads through the same connections. */
 export class ImageLimits {
   /** Processes: image names decide how many are wanted. The fifth is left for another namespace. */
-  readonly programs = new FairLimiter({ limit: 5, share: 4 });
+  readonly programs = new FairLimiter({ limit: 5, freeFactor: 4 });
   /** Lookups of names: one that gets no answer holds one of Deno's 32 threads for files and its KV for 10 s or more. */
-  readonly lookups = new FairLimiter({ limit: 16, share: 1 });
+  readonly lookups = new FairLimiter({ limit: 16, freeFactor: 1 });
   /** Inspections: each holds a top document of up to 4 MiB, parsed, and reads two others of up to 1 MiB. */
-  readonly inspections = new FairLimiter({ limit: 128, share: 1 });
+  readonly inspections = new FairLimiter({ limit: 128, freeFactor: 1 });
   /** Bytes of large documents while they arrive and wait: those of all inspections may end together. */
-  readonly #documents = new FairLimiter({ limit: 64 * 1024 * 1024, share: 1 });
+  readonly #documents = new FairLimiter({ limit: 64 * 1024 * 1024, freeFactor: 1 });
   /** One at a time: parsing makes answers of the webhook late. */
-  readonly #parsing = new FairLimiter({ limit: 1, share: 1 });
+  readonly #parsing = new FairLimiter({ limit: 1, freeFactor: 1 });
   #freeAtMs = 0;
 
   /** Memory for a large document that is in the share of any caller. Throws InspectionError when there is none now. */

@@ -19,7 +19,7 @@ const BREAKER = { threshold: 5, baseMs: 500, capMs: 2_000 } as const;
 /** Requests of a group that are refused while a probe is under way may come back after this (ms). */
 const PROBE_MS = 500;
 /** Enough permits to read 100 images a second at 100 ms each, few enough for any registry. A namespace alone gets 16. */
-export const PERMITS = { limit: 20, share: 4 } as const;
+export const PERMITS = { limit: 20, freeFactor: 4 } as const;
 /** Pauses up to this long are waited out; for longer ones the refusal says when to come back (ms). */
 export const MAX_WAIT_MS = 2_000;
 /** How many requests must be left in the registry's window before this priority sends one. Gated pods always may. */

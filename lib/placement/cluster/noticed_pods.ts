@@ -6,7 +6,7 @@ import type { PodImages } from "../../images/pods/pod_images.ts";
 import type { EventObject } from "../../k8s/event_input.ts";
 import type { EventRecorder } from "../../k8s/event_recorder.ts";
 import { errorText, type Logger } from "../../log.ts";
-import { BACKGROUND_SHARES } from "../../images/pods/pod_limits.ts";
+import { BACKGROUND_FACTORS } from "../../images/pods/pod_limits.ts";
 import type { ImageUse } from "../../oci/types.ts";
 import type { PlacementSettings } from "../decide/config/types.ts";
 import { judgeImages, MAX_IMAGES, pinnedImages, reduceToImages } from "../decide/images.ts";
@@ -57,7 +57,7 @@ export function openNotices(deps: NoticeDeps): Notices {
   const inBackground = (pod: PodView, wanted: readonly ImageUse[], look: () => Promise<void>): void => {
     if (wanted.length === 0 || wanted.length > MAX_IMAGES || deps.signal.aborted) return;
     const weight = Math.max(MIN_IMAGES, wanted.length);
-    const permit = deps.images.permits.tryAcquire(pod.namespace, { weight, share: BACKGROUND_SHARES.noticed });
+    const permit = deps.images.permits.tryAcquire(pod.namespace, { weight, freeFactor: BACKGROUND_FACTORS.noticed });
     if (permit === undefined) return;
     look()
       .catch((error: unknown) => deps.log.debug("images of a noticed pod not checked", { reason: errorText(error) }))

@@ -13,7 +13,7 @@ function held(permit: Permit | undefined): Permit {
 }
 
 Deno.test("FairLimiter.tryAcquire() gives a namespace as many permits as are free for the others", () => {
-  const limiter = new FairLimiter({ limit: 100, share: 1 });
+  const limiter = new FairLimiter({ limit: 100, freeFactor: 1 });
   let given = 0;
   while (limiter.tryAcquire("a") !== undefined) given++;
   assert.equal(given, 50);
@@ -24,7 +24,7 @@ Deno.test("FairLimiter.tryAcquire() gives a namespace as many permits as are fre
 });
 
 Deno.test("FairLimiter.tryAcquire() gives a heavy request its permits when one is free, and all of them back", () => {
-  const limiter = new FairLimiter({ limit: 10, share: 1 });
+  const limiter = new FairLimiter({ limit: 10, freeFactor: 1 });
   const first = held(limiter.tryAcquire("a", { weight: 9 }));
   const heavy = held(limiter.tryAcquire("b", { weight: 200 }));
   assert.equal(limiter.taken, 209);
@@ -37,7 +37,7 @@ Deno.test("FairLimiter.tryAcquire() gives a heavy request its permits when one i
 });
 
 Deno.test("FairLimiter.acquire() gives permits by weight to what waits, namespaces in turn", async () => {
-  const limiter = new FairLimiter({ limit: 10, share: 1 });
+  const limiter = new FairLimiter({ limit: 10, freeFactor: 1 });
   const first = held(limiter.tryAcquire("first", { weight: 10 }));
   const order: string[] = [];
   const permits: Permit[] = [];
