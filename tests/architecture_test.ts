@@ -360,10 +360,10 @@ Deno.test("architecture: what tenants make has shares of memory that fit into ha
   const deployment = Deno.readTextFileSync(join(ROOT, "manifests/base/deployment.yaml"));
   const heapMib = Number(/--max-old-space-size=(\d+)/.exec(deployment)?.[1]);
   const rows = Object.values(KEPT).filter((row) => row.kind === "shares");
-  assert.deepEqual(rows.filter(({ maxOfNamespace, maxInAll }) => maxOfNamespace > maxInAll / 2), []);
+  assert.deepEqual(rows.filter(({ maxPerNamespace, maxTotal }) => maxPerNamespace > maxTotal / 2), []);
   // One of the five kinds of templates is counted already; the weight of DaemonSets is in KiB.
-  const others = 4 * KEPT.templates.maxInAll + 1_023 * KEPT.taintDaemonSets.maxInAll;
-  const sum = rows.reduce((bytes, { maxInAll }) => bytes + maxInAll, others);
+  const others = 4 * KEPT.templates.maxTotal + 1_023 * KEPT.taintDaemonSets.maxTotal;
+  const sum = rows.reduce((bytes, { maxTotal }) => bytes + maxTotal, others);
   assert.ok(sum <= heapMib * 1024 * 1024 / 2, `${Math.round(sum / 1024 / 1024)} MiB`);
 });
 

@@ -113,9 +113,9 @@ class DuePods {
   add(key: string, pod: PodView): void {
     if (this.#seen.has(pod.uid)) return;
     const entry = { pod, bytes: bytesOfView(pod), attempts: 0 };
-    const leaving = this.#shares.leavingFor(key, entry);
-    if (leaving === undefined) return;
-    for (const other of leaving) this.#leaveOut(other);
+    const evictions = this.#shares.evictionsFor(key, entry);
+    if (evictions === undefined) return;
+    for (const other of evictions) this.#leaveOut(other);
     this.#seen.set(pod.uid, true);
     this.#pods.set(key, entry);
     this.#shares.note(key, entry);

@@ -16,27 +16,31 @@ const FEW = { kind: "all", because: "tenants may not create them" } as const sat
 
 export const KEPT = {
   gatedPods: shares({
-    maxOfNamespace: 32 * MIB,
-    maxInAll: 64 * MIB,
+    maxPerNamespace: 32 * MIB,
+    maxTotal: 64 * MIB,
     rest: "of these pods only the names are kept: each is read when it is its turn",
   }),
-  namespaceConfigs: shares({ maxOfNamespace: MIB, maxInAll: 16 * MIB, rest: "they have no effect" }),
+  namespaceConfigs: shares({ maxPerNamespace: MIB, maxTotal: 16 * MIB, rest: "they have no effect" }),
   templates: shares({
-    maxOfNamespace: MIB,
-    maxInAll: 8 * MIB,
+    maxPerNamespace: MIB,
+    maxTotal: 8 * MIB,
     rest: "their images are inspected when there are pods",
   }),
-  daemonSets: shares({ maxOfNamespace: MIB, maxInAll: 16 * MIB, rest: "their images are not compared with the nodes" }),
+  daemonSets: shares({
+    maxPerNamespace: MIB,
+    maxTotal: 16 * MIB,
+    rest: "their images are not compared with the nodes",
+  }),
   /** Kept from the watch event until they are reported; the reflector itself keeps none. */
   auditedPods: shares({
-    maxOfNamespace: 8 * MIB,
-    maxInAll: 32 * MIB,
+    maxPerNamespace: 8 * MIB,
+    maxTotal: 32 * MIB,
     rest: "they are not reported until they change or are listed again",
   }),
   /** For the daemon: a kubelet runs some hundred pods, but any number of pods may name its node. */
-  nodePods: shares({ maxOfNamespace: MIB, maxInAll: 8 * MIB, rest: "what fails in their containers is not reported" }),
+  nodePods: shares({ maxPerNamespace: MIB, maxTotal: 8 * MIB, rest: "what fails in their containers is not reported" }),
   /** Not bytes, but the cost of a DaemonSet in a survey of nodes: two or three for an ordinary one. */
-  taintDaemonSets: shares({ maxOfNamespace: 512, maxInAll: 4_096, rest: "they hold no node back" }),
+  taintDaemonSets: shares({ maxPerNamespace: 512, maxTotal: 4_096, rest: "they hold no node back" }),
   taintPods: {
     kind: "all",
     because: "each takes a few hundred bytes, and one that is left out could be evicted",

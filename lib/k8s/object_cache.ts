@@ -77,7 +77,7 @@ export class ObjectCache<T> {
 
   keepOnly(keys: ReadonlySet<string>): void {
     for (const key of [...this.#entries.keys()]) if (!keys.has(key)) this.#drop(key);
-    this.#shares?.listed();
+    this.#shares?.afterList();
   }
 
   #drop(key: string): void {
@@ -100,10 +100,10 @@ export class ObjectCache<T> {
   #fit(key: string, value: T): T | undefined {
     const { keep } = this.#options;
     if (keep.kind === "nothing") return undefined;
-    const leaving = this.#shares === undefined ? [] : this.#shares.leavingFor(key, value);
+    const evictions = this.#shares === undefined ? [] : this.#shares.evictionsFor(key, value);
     const reduce = keep.kind === "shares" ? keep.reduce : undefined;
-    if (leaving === undefined) return reduce?.(value);
-    for (const other of leaving) {
+    if (evictions === undefined) return reduce?.(value);
+    for (const other of evictions) {
       const entry = this.#entries.get(other);
       if (reduce === undefined || entry === undefined) this.#drop(other);
       else this.#put(other, { ...entry, value: reduce(entry.value) });

@@ -2,16 +2,16 @@
 import type { Logger } from "../log.ts";
 import { splitKey } from "./types.ts";
 
-/** At `maxInAll` the namespace with most gives up its oldest objects. It keeps at least as much as the newcomer's has. */
+/** At `maxTotal` the namespace with most gives up its oldest objects. It keeps at least as much as the newcomer's has. */
 export interface ShareLimits<T> {
   readonly weightOf: (value: T) => number;
-  readonly maxOfNamespace: number;
-  readonly maxInAll: number;
+  readonly maxPerNamespace: number;
+  readonly maxTotal: number;
   readonly rest: string;
 }
 
 /** Most objects that make room for one. It bounds the search, which every new object causes. */
-const MAX_LEAVING = 64;
+const MAX_EVICTIONS = 64;
 
 interface Share {
   readonly weights: Map<string, number>;
@@ -24,7 +24,7 @@ export class Shares<T> {
   readonly #shares = new Map<string, Share>();
   /** Namespaces that have lost objects since the last list, or since they last were empty. */
   readonly #cut = new Set<string>();
-  #inAll = 0;
+  #total = 0;
 
   constructor(limits: ShareLimits<T>, log: Logger) {
     this.#limits = limits;
@@ -32,16 +32,16 @@ export class Shares<T> {
   }
 
   /** The keys to drop so that the value fits; undefined when it does not fit. Each namespace that loses is logged once. */
-  leavingFor(key: string, value: T): readonly string[] | undefined {
-    const { maxOfNamespace, maxInAll, weightOf } = this.#limits;
+  evictionsFor(key: string, value: T): readonly string[] | undefined {
+    const { maxPerNamespace, maxTotal, weightOf } = this.#limits;
     const namespace = namespaceOf(key);
     const share = this.#shares.get(namespace);
     const more = weightOf(value) - (share?.weights.get(key) ?? 0);
     const own = (share?.sum ?? 0) + more;
-    const need = this.#inAll + more - maxInAll;
-    const leaving = own > maxOfNamespace ? undefined : this.#fromGreater(need, { namespace, own });
-    for (const losing of leaving === undefined ? [namespace] : leaving.map(namespaceOf)) this.#warnOnce(losing);
-    return leaving;
+    const need = this.#total + more - maxTotal;
+    const evictions = own > maxPerNamespace ? undefined : this.#fromGreater(need, { namespace, own });
+    for (const losing of evictions === undefined ? [namespace] : evictions.map(namespaceOf)) this.#warnOnce(losing);
+    return evictions;
   }
 
   #warnOnce(namespace: string): void {
@@ -50,8 +50,8 @@ export class Shares<T> {
     this.#cut.add(namespace);
   }
 
-  /** To be called after a complete list: what is left out from here on is logged again. */
-  listed(): void {
+  /** After a complete list: what is left out from here on is logged again. */
+  afterList(): void {
     this.#cut.clear();
   }
 
@@ -64,7 +64,7 @@ export class Shares<T> {
     const more = weight - (share.weights.get(key) ?? 0);
     share.weights.set(key, weight);
     share.sum += more;
-    this.#inAll += more;
+    this.#total += more;
     this.#shares.set(namespace, share);
   }
 
@@ -75,7 +75,7 @@ export class Shares<T> {
     if (share === undefined || weight === undefined) return;
     share.weights.delete(key);
     share.sum -= weight;
-    this.#inAll -= weight;
+    this.#total -= weight;
     if (share.weights.size > 0) return;
     this.#shares.delete(namespace);
     this.#cut.delete(namespace);
@@ -91,10 +91,10 @@ export class Shares<T> {
     for (const [name, { weights, sum }] of this.#shares) {
       if (name !== namespace && sum > own) givers.push({ first: weights.entries(), sum });
     }
-    const leaving: string[] = [];
+    const evictions: string[] = [];
     for (let left = need; left > 0;) {
       const giver = greatestOf(givers);
-      if (giver === undefined || leaving.length === MAX_LEAVING) return undefined;
+      if (giver === undefined || evictions.length === MAX_EVICTIONS) return undefined;
       const [key, weight = 0] = giver.first.next().value ?? [];
       if (key === undefined || giver.sum - weight < own) {
         givers.splice(givers.indexOf(giver), 1);
@@ -102,9 +102,9 @@ export class Shares<T> {
       }
       giver.sum -= weight;
       left -= weight;
-      leaving.push(key);
+      evictions.push(key);
     }
-    return leaving;
+    return evictions;
   }
 }
 
