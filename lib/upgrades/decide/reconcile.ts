@@ -17,7 +17,7 @@ import { adopt, reconcileNew, reconcilePending, validationMetric, withValidation
 import { apply, failed, PACE_MS, type PlanState, save, settled, withStatus } from "./phases/plan_state.ts";
 import { reconcileUpgraded, reconcileUpgrading } from "./phases/upgrading.ts";
 import { COMMENCE_STEP, hasCommenced } from "./steps/results.ts";
-import { read } from "./steps/run.ts";
+import { requestReadings } from "./steps/run.ts";
 import { unreachable } from "../../parsed.ts";
 import type { ClusterVersion } from "./types/cluster.ts";
 import type { Base, Observation } from "./types/observed.ts";
@@ -113,7 +113,7 @@ function newEntry({ plan, clusterVersion }: Base, nowMs: number): HistoryEntry {
 function* reconcileWithoutVersion({ base, status, nowMs }: Omit<PlanState, "entry">): Coroutine<ReconcileEnd> {
   const state: PlanState = { base, status, entry: newEntry(base, nowMs), nowMs };
   if (base.plan.spec.suspend) return yield* reconcileSuspended(state);
-  const validation = validatePlan({ ...base, read: yield* read(validationReads(base)) });
+  const validation = validatePlan({ ...base, read: yield* requestReadings(validationReads(base)) });
   if (validation.kind === "adoptVersion") return yield* adopt(validation.version);
   const failure = yield* apply([validationMetric(validation)]);
   if (failure !== undefined) return failed(failure);
@@ -156,7 +156,7 @@ function* retireOthers(state: PlanState): Coroutine<{ kind: "retired"; state: Pl
 function* reconcileAbsent(): Coroutine<ReconcileEnd> {
   const failure = yield* apply([{ kind: "clearMetrics", group: "ephemeral" }]);
   if (failure !== undefined) return failed(failure);
-  const found = yield* read(["silences", "capacityLeft", "smoke"]);
+  const found = yield* requestReadings(["silences", "capacityLeft", "smoke"]);
   const left = removals(found);
   const unremoved = yield* apply(left);
   return unremoved === undefined ? settled(left.length > 0 ? PACE_MS : undefined) : failed(unremoved, PACE_MS);

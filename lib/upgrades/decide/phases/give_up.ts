@@ -1,7 +1,7 @@
 // Ends an upgrade that did not begin, or that another client has taken over. What was prepared for it is removed first.
 import { notify, withNotified } from "../notifications/notify.ts";
 import { openStep, withStepCondition } from "../status_changes.ts";
-import { carryOut, read } from "../steps/run.ts";
+import { carryOut, requestReadings } from "../steps/run.ts";
 import { closeWindows } from "../windows.ts";
 import type { Effect } from "../types/effects.ts";
 import type { Observed } from "../types/observed.ts";
@@ -59,7 +59,7 @@ export function* cleanUp(entries: readonly HistoryEntry[]): Coroutine<ReconcileE
     ...(has("ComputeCapacityReserved") ? ["capacityLeft"] as const : []),
     ...(has("SecondaryArchitectureProven") ? ["smoke"] as const : []),
   ];
-  const answer = yield* read(readings);
+  const answer = yield* requestReadings(readings);
   const unread = readings.map((name) => answer[name]).find((reading) => reading?.kind !== "observed");
   if (unread !== undefined) return failed(`Cannot clear up: ${unread.why}`, PACE_MS);
   const failure = yield* apply(removals(answer));

@@ -18,7 +18,7 @@ import { unreachable } from "../../../parsed.ts";
 import type { Effect } from "../types/effects.ts";
 import type { Coroutine, ReconcileEnd } from "../types/steps.ts";
 import { giveUp } from "./give_up.ts";
-import { carryOut, read } from "../steps/run.ts";
+import { carryOut, requestReadings } from "../steps/run.ts";
 import { reconcileUpgrading } from "./upgrading.ts";
 import { checksOf, decideHealthBefore } from "../health_decision.ts";
 import { withNotified } from "../notifications/notify.ts";
@@ -27,7 +27,7 @@ import { withNotified } from "../notifications/notify.ts";
 const SOON_MS = 5 * MINUTE_MS;
 
 export function* reconcilePending(state: PlanState): Coroutine<ReconcileEnd> {
-  const validation = validatePlan({ ...state.base, read: yield* read(validationReads(state.base)) });
+  const validation = validatePlan({ ...state.base, read: yield* requestReadings(validationReads(state.base)) });
   if (validation.kind === "adoptVersion") return yield* adopt(validation.version);
   const failure = yield* apply([validationMetric(validation)]);
   if (failure !== undefined) return failed(failure);
@@ -81,7 +81,7 @@ function* reconcileValid(state: PlanState): Coroutine<ReconcileEnd> {
 }
 
 function* begin(state: PlanState): Coroutine<ReconcileEnd> {
-  const { policy } = yield* read(["policy"]);
+  const { policy } = yield* requestReadings(["policy"]);
   if (policy?.kind !== "observed") return failed(`Cannot ask the policy source: ${policy?.why ?? "no answer"}`);
   if (policy.value.kind === "changed") {
     yield* save(withEntry(state, { phase: "New" }));
@@ -105,7 +105,7 @@ export function* reconcileNew(state: PlanState): Coroutine<ReconcileEnd> {
 }
 
 function* checkEarly(state: PlanState): Coroutine<PlanState> {
-  const { health } = yield* read(["health"]);
+  const { health } = yield* requestReadings(["health"]);
   if (health?.kind !== "observed") return state;
   const context = { ...state.base, history: state.entry, results: health.value };
   const { done } = yield* carryOut(decideHealthBefore(context).effects);

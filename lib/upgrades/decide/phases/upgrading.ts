@@ -14,7 +14,7 @@ import {
   withStatus,
 } from "./plan_state.ts";
 import { COMMENCE_STEP, hasCommenced } from "../steps/results.ts";
-import { read, runSteps } from "../steps/run.ts";
+import { requestReadings, runSteps } from "../steps/run.ts";
 import { upgraderFor } from "../steps/upgraders.ts";
 import { MINUTE_MS, renderTime } from "../../../vocabulary/time.ts";
 import { unreachable } from "../../../parsed.ts";
@@ -61,7 +61,7 @@ function scheduleOf({ base, entry, nowMs }: PlanState, { hasWindow }: Upgrader):
 const CLEAR_NOTIFICATION_FAILED: Effect = { kind: "clearMetric", metric: "upgrade_notification_failed" };
 
 export function* reconcileUpgraded({ entry }: PlanState): Coroutine<ReconcileEnd> {
-  const { alertsDuring } = yield* read(["alertsDuring"]);
+  const { alertsDuring } = yield* requestReadings(["alertsDuring"]);
   if (alertsDuring?.kind !== "observed") {
     yield* apply([CLEAR_NOTIFICATION_FAILED]);
     return failed(`Cannot read the alerts during the upgrade: ${alertsDuring?.why ?? "no answer"}`);

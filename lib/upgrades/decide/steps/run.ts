@@ -33,7 +33,7 @@ export function* runSteps(steps: readonly Step[], input: RunInput): Coroutine<Ru
   for (const step of steps) {
     const started = withStart(targetEntry(status, target), step.id, nowMs);
     const wanted = step.reads({ ...base, history: started, read: known }).filter((name) => known[name] === undefined);
-    const found = { ...known, ...yield* read(wanted) };
+    const found = { ...known, ...yield* requestReadings(wanted) };
     const decided = step.decide({ ...base, history: started, read: found }, nowMs);
     const { done, failure } = yield* carryOut(decided.effects);
     const result: StepResult = failure === undefined ? decided : { kind: "fail", message: failure, effects: [] };
@@ -55,7 +55,7 @@ function targetEntry(status: UpgradeStatus, target: RunInput["target"]): History
   return entry;
 }
 
-export function* read(readings: readonly Reading[]): Coroutine<Observed["read"]> {
+export function* requestReadings(readings: readonly Reading[]): Coroutine<Observed["read"]> {
   if (readings.length === 0) return {};
   const answer = yield { kind: "read", readings };
   if (answer.kind !== "read") throw new Error(`Cannot go on with "${answer.kind}": readings were asked for.`);
