@@ -7,8 +7,6 @@ import type { KeyValueStore } from "../../lib/kv/store.ts";
 import { succeeds } from "../support/commands.ts";
 import { keepLog } from "../support/logs.ts";
 import { lacks } from "../support/needs.ts";
-import { flagsFor, openImages, platformsIn } from "./support/inspecting.ts";
-import { startRegistry } from "./support/registry.ts";
 import { waitUntil } from "./support/wait.ts";
 
 /** A disk of half a megabyte that a test may fill. */
@@ -100,16 +98,4 @@ test("openDenoKv() starts on a full disk with its memory alone", async (disk) =>
   assert.equal(await kv.get(["archway", "a"]), undefined);
   onlyWarning(log);
   await kv.close();
-});
-
-test("images are inspected, and known in memory, while the disk of the cache is full", async (disk) => {
-  await using registry = await startRegistry();
-  await using images = await openImages([...flagsFor(registry), "--cache-path", `${disk.path}/cache.db`]);
-  disk.fill();
-  for (let at = 0; at < 10; at++) {
-    await registry.push(`team/app-${at}`, "v1", { platforms: [{ architecture: "arm64" }] });
-    const image = `${registry.host}/team/app-${at}:v1`;
-    assert.equal(platformsIn(await images.inspect(image, { freshness: "cached" })), "linux/arm64");
-    assert.equal((await images.inspect(image, { freshness: "cached" })).source, "cache");
-  }
 });

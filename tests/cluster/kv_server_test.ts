@@ -81,24 +81,6 @@ test("openDenoKv() lets replicas share what one of them has learnt, in public an
   await Promise.all([left.close(), right.close()]);
 });
 
-test("openDenoKv() makes a lost server cost misses only, and comes back by itself", async (server) => {
-  let shiftMs = 0;
-  const clock: Clock = { ...systemClock, monotonicMs: () => systemClock.monotonicMs() + shiftMs };
-  const kv = await openDenoKv({ url: server.url, clock, log: silentLogger });
-  assert.equal(await kv.set(["archway", "a"], 1), true);
-  await server.kill();
-  const faults = kv.faults();
-  for (let turn = 0; turn < 200; turn++) assert.equal(await kv.get(["archway", "a"]), undefined);
-  assert.equal(kv.faults() - faults, 200);
-  assert.equal(await kv.set(["archway", "b"], 1), false);
-  await server.restart();
-  await waitUntil("the store to answer again", async () => {
-    shiftMs += REST_MS;
-    return await kv.get(["archway", "a"]) === 1;
-  });
-  await kv.close();
-});
-
 test("CachedInspector works through the loss of the server and shares again when it is back, also what started meanwhile", async (server) => {
   let shiftMs = 0;
   const clock: Clock = { ...systemClock, monotonicMs: () => systemClock.monotonicMs() + shiftMs };

@@ -3,7 +3,6 @@
 import assert from "node:assert/strict";
 import type { Inspection } from "../../lib/oci/types.ts";
 import {
-  failureIn,
   flagsFor,
   openImages,
   platformsIn,
@@ -130,23 +129,4 @@ test("a copy by digest into another registry keeps its digest and its platforms"
     assert.ok(report.inspection.kind === "platforms");
     assert.equal(report.inspection.digest, digest);
   }
-});
-
-test("attestations of a builder are no platforms, also after a copy", async (bed) => {
-  const { registry, files, images } = bed;
-  const spec = { platforms: PLATFORMS.slice(0, 2), attestations: true };
-  const layout = await writeOciLayout(`${files.path}/attested`, "v1", spec);
-  await skopeo(["copy", "--all", TO, layout, at(registry, "team/attested:v1")]);
-  await inspectLikeSkopeo(bed, "team/attested:v1");
-  assert.equal(platformsIn(await images.inspect(`${registry.host}/team/attested:v1`)), "linux/amd64,linux/arm64/v8");
-});
-
-test("a chart or any other artefact is told to be no image, and that it stays so", async ({ registry, images }) => {
-  const { digest } = await registry.push("team/chart", "base", { single: { architecture: "amd64" } });
-  const raw = await skopeo(["inspect", "--raw", "--tls-verify=false", at(registry, `team/chart@${digest}`)]);
-  const bytes = new TextEncoder().encode(raw.replace("oci.image.config", "cncf.helm.config"));
-  await registry.pushDocument("team/chart", "v1", { bytes, mediaType: `${OCI}.manifest.v1+json` });
-  const failure = failureIn(await images.inspect(`${registry.host}/team/chart:v1`));
-  assert.deepEqual([failure.kind, failure.reason], ["permanent", "NotAnImage"]);
-  assert.match(failure.message, /helm\.config/);
 });

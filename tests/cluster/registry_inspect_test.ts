@@ -86,22 +86,3 @@ Deno.test("registry inspect: a broken configuration file is reported with its li
   assert.match(warned.stderr, /^archway: Cannot use a source .*config\.json line 2: not JSON/);
   assert.doesNotMatch(warned.stderr, /s3cr3t/);
 });
-
-Deno.test("registry inspect: with --cache-path a second run asks the registry by HEAD alone, or not at all for a digest", async () => {
-  await using registry = await startRegistry();
-  const { digest } = await registry.push("team/app", "v1", { platforms: PLATFORMS });
-  await using proxy = await startFaultProxy({ upstream: registry });
-  await using files = await writeTemporaryFiles({});
-  const inspect = async (name: string): Promise<string> => {
-    proxy.reset();
-    const flags = [...flagsFor(proxy), "--cache-path", `${files.path}/cache.db`];
-    const { code, stdout, stderr } = await runArchway(["inspect", "-o", "json", ...flags, `${proxy.host}/${name}`]);
-    assert.equal(code, 0, stderr);
-    const { manifestGet, manifestHead } = proxy.counts();
-    return `${JSON.parse(stdout)[0].source} ${manifestGet} GET ${manifestHead} HEAD`;
-  };
-  assert.equal(await inspect("team/app:v1"), "registry 1 GET 0 HEAD");
-  assert.equal(await inspect(`team/app@${digest}`), "cache 0 GET 0 HEAD");
-  // A tag of the very second is shared as it is; later it is confirmed by one HEAD.
-  assert.match(await inspect("team/app:v1"), /^cache 0 GET [01] HEAD$/);
-});
