@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { Finalizer, SCHEDULING_GATE, WebhookName } from "../../lib/names.ts";
 import { type ClusterAccess, expectStatus, finalizersOf, listAt, read } from "./support/cluster_access.ts";
-import { HELD_OBJECTS, install, type Installation } from "./support/installation.ts";
+import { HELD_OBJECTS, install, type Installation, remainsOf } from "./support/installation.ts";
 import { createPods, isReleased, isScheduled, listPods, waitForPods } from "./support/pods.ts";
 import { renderOperand, renderReferenceManifests, renderReferenceWebhook } from "./support/reference.ts";
 import { CHECKS, CONFIG, DEFINITION, GROUP, localConfig, POD_WEBHOOK } from "./support/objects.ts";
@@ -50,29 +50,6 @@ async function removeOwnObjects(cluster: ClusterAccess): Promise<void> {
   await cluster.run(["delete", "namespace", "archway-system", "--timeout=60s"]);
   const kinds = "clusterroles,clusterrolebindings";
   await cluster.run(["delete", kinds, "-l", "app.kubernetes.io/part-of=archway"]);
-}
-
-async function remainsOf(cluster: ClusterAccess): Promise<readonly string[]> {
-  const kinds = [
-    "namespaces",
-    "clusterroles",
-    "clusterrolebindings",
-    "mutatingwebhookconfigurations",
-    "validatingwebhookconfigurations",
-    "customresourcedefinitions",
-  ].join();
-  const { items } = JSON.parse(await cluster.run(["get", kinds, "-o", "json"]));
-  assert.ok(Array.isArray(items));
-  return items.filter((item) => /archway/.test(JSON.stringify({ ...item, metadata: withoutHistory(item) })))
-    .map((item) => `${read(item, "kind")}/${read(item, "metadata", "name")}`);
-}
-
-/** Who wrote what, and what kubectl applied last, is history. */
-function withoutHistory(object: unknown): unknown {
-  const { managedFields: _managed, annotations: _annotations, labels: _labels, ...rest } = Object(
-    read(object, "metadata"),
-  );
-  return rest;
 }
 
 /** In a cluster Archway writes its path below its Service; here it is reached by URL, which excludes a Service. */
@@ -127,27 +104,6 @@ Deno.test("ha: the way back: the MTO's objects apply over Archway's, and its pro
     await cluster.patch(CONFIG, { metadata: { finalizers: null } });
     await waitUntil("the config to go", async () => !await cluster.exists(CONFIG));
     await waitUntil("its webhook to go with it", async () => !await cluster.exists(POD_WEBHOOK));
-  });
-});
-
-Deno.test("ha: uninstalling: webhook, gates, finalizers and then all objects go, and no pod stays gated", async () => {
-  await withGatedPods(["--max-gate-age=15s"], async (scene) => {
-    const { cluster, installation, namespace } = scene;
-    {
-      await using archway = await installation.start();
-      await gatePods(scene);
-      await cluster.run(["delete", "clusterpodplacementconfig", "cluster", "--timeout=60s"]);
-      await waitForPods(cluster, namespace, { count: 10, until: isReleased });
-      assert.equal((await cluster.request("GET", POD_WEBHOOK)).status, 404);
-      await waitUntil(
-        "the account to be let go",
-        async () =>
-          (await finalizersOf(cluster, "/api/v1/namespaces/archway-system/serviceaccounts/archway")).length === 0,
-      );
-      await archway.stop();
-    }
-    await cluster.run(["delete", "-k", "manifests/base", "--timeout=60s"]);
-    assert.deepEqual(await remainsOf(cluster), []);
   });
 });
 

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { type ClusterAccess, finalizersOf, read } from "./support/cluster_access.ts";
-import { type Composition, install, type Installation } from "./support/installation.ts";
+import { DAEMON_SET, DEPLOYMENT } from "./support/exec_format_bed.ts";
+import { type Composition, install, type Installation, remainsOf } from "./support/installation.ts";
 import { CONFIG, POD_WEBHOOK } from "./support/objects.ts";
 import { enableBehindService, untilGated } from "./support/service_bed.ts";
 import type { RunningProcess } from "./support/process.ts";
@@ -18,8 +19,6 @@ const LEFT_OVERS = [
   `${RBAC}/clusterroles/archway-uninstall`,
   `${RBAC}/clusterrolebindings/archway-uninstall`,
 ];
-const DEPLOYMENT = "/apis/apps/v1/namespaces/archway-system/deployments/archway";
-const DAEMON_SET = "/apis/apps/v1/namespaces/archway-system/daemonsets/enoexec-event-daemon";
 
 async function gateOnePod(cluster: ClusterAccess, namespace: string): Promise<string> {
   await enableBehindService(cluster);
@@ -63,6 +62,7 @@ async function deleteAll({ cluster, archway }: Scene, args: readonly string[], s
   const { code, stderr } = await deleting;
   assert.equal(code, 0, stderr);
   for (const path of LEFT_OVERS) assert.equal(await cluster.exists(path), false, path);
+  assert.deepEqual(await remainsOf(cluster), []);
 }
 
 /** Every object of the installation at once, in no order. */
@@ -123,13 +123,18 @@ test(
     components: ["components/arch-taints"],
     args: ["--max-gate-age=3s"],
   },
-  async ({ cluster, archway }) => {
+  async ({ cluster, archway, installation, pod }) => {
     await waitForTaints(cluster, TAINTED);
     await cluster.run(["delete", "clusterpodplacementconfig", "cluster", "--timeout=90s"]);
     assert.deepEqual(await taintsByNode(cluster), UNTAINTED);
+    assert.equal(await gatesOf(cluster, pod), undefined);
+    assert.equal(await cluster.exists(POD_WEBHOOK), false);
     for (const path of LEFT_OVERS.slice(2)) {
       await waitUntil(`${path} to be free`, async () => (await finalizersOf(cluster, path)).length === 0);
     }
     await archway.stop();
+    const stdin = JSON.stringify({ apiVersion: "v1", kind: "List", items: installation.objects });
+    await cluster.run(["delete", "--timeout=60s", "-f", "-"], { stdin });
+    assert.deepEqual(await remainsOf(cluster), []);
   },
 );

@@ -137,3 +137,27 @@ async function injectCa(cluster: ClusterAccess, caBundle: string): Promise<void>
   await cluster.patch(DEFINITION, [add("/spec/conversion/webhook")]);
   if (await cluster.exists(POD_WEBHOOK)) await cluster.patch(POD_WEBHOOK, [add("/webhooks/0")]);
 }
+
+/** Objects of the whole cluster that name Archway. */
+export async function remainsOf(cluster: ClusterAccess): Promise<readonly string[]> {
+  const kinds = [
+    "namespaces",
+    "clusterroles",
+    "clusterrolebindings",
+    "mutatingwebhookconfigurations",
+    "validatingwebhookconfigurations",
+    "customresourcedefinitions",
+  ].join();
+  const { items } = JSON.parse(await cluster.run(["get", kinds, "-o", "json"]));
+  assert.ok(Array.isArray(items));
+  return items.filter((item) => /archway/.test(JSON.stringify({ ...item, metadata: withoutHistory(item) })))
+    .map((item) => `${read(item, "kind")}/${read(item, "metadata", "name")}`);
+}
+
+/** Who wrote what, and what kubectl applied last, is history. */
+function withoutHistory(object: unknown): unknown {
+  const { managedFields: _managed, annotations: _annotations, labels: _labels, ...rest } = Object(
+    read(object, "metadata"),
+  );
+  return rest;
+}
