@@ -139,16 +139,6 @@ Deno.test("operator on a real API server", async (t) => {
     },
   );
 
-  await t.step("each condition reports which generation of the config it is about", async () => {
-    const generationOf = async (): Promise<number> => Number((await findConfig(bench))?.metadata.generation);
-    const before = await generationOf();
-    await changeConfig(bench, { logVerbosity: "Trace" });
-    assert.equal(await generationOf(), before + 1);
-    await waitUntil("all conditions of the new generation", () => isReported(bench));
-    assert.equal(await generationOf(), before + 1);
-    await changeConfig(bench, { logVerbosity: "Normal" });
-  });
-
   await t.step("218 keeps ServiceMonitor and PrometheusRule, also when their API comes later", async () => {
     assert.ok(!bench.events.includes("cluster Normal ServiceMonitorCreated"));
     // What the installation of the Prometheus operator brings.
@@ -266,14 +256,6 @@ Deno.test("operator on a real API server", async (t) => {
     await deleteCompletely(bench);
   });
 
-  await t.step("migration: takes over webhook, config and finalizers of the MTO", async () => {
-    await layOutMto(bench);
-    await waitUntil("operand available", async () => await conditions(bench) === "TFFFFFF");
-    // Available says that there is a webhook configuration: it may still be the MTO's.
-    await untilWebhook(bench, "the webhook is ours", '"clientConfig":{"url":"https://127.0.0.1');
-    await deleteCompletely(bench);
-  });
-
   await t.step("TLS: ten changes of the authority fail no call and leave no pod ungated", async () => {
     await createSteadily(bench);
     await rotateUnderLoad(bench);
@@ -299,31 +281,6 @@ const MONITORING = [
   ["ServiceMonitor", Resource.serviceMonitors],
   ["PrometheusRule", Resource.prometheusRules],
 ] as const;
-
-async function layOutMto(bench: OperatorBench): Promise<void> {
-  const { admin, signal } = bench;
-  await admin.create(Resource.mutatingWebhooks, {
-    apiVersion: "admissionregistration.k8s.io/v1",
-    kind: "MutatingWebhookConfiguration",
-    metadata: {
-      name: WEBHOOK.name,
-      annotations: { "service.beta.openshift.io/inject-cabundle": "true" },
-      labels: { "multiarch.openshift.io/operand": "pod-placement-controller", controller: "pod-placement-web-hook" },
-    },
-    webhooks: [{
-      name: WebhookName.webhook,
-      admissionReviewVersions: ["v1"],
-      clientConfig: {
-        service: { namespace: NAMESPACE, name: "pod-placement-web-hook", path: "/add-pod-scheduling-gate" },
-      },
-      failurePolicy: "Ignore",
-      sideEffects: "None",
-      rules: [{ operations: ["CREATE"], apiGroups: [""], apiVersions: ["v1"], resources: ["pods"] }],
-    }],
-  }, { signal });
-  const finalizers = [Finalizer.podPlacement, Finalizer.enoexecEvents];
-  await admin.create(Resource.clusterConfigs, clusterConfig({ logVerbosity: "Normal" }, { finalizers }), { signal });
-}
 
 async function rotateUnderLoad(bench: OperatorBench): Promise<void> {
   const namespace = await bench.controlPlane.createNamespace("load");

@@ -1,7 +1,7 @@
 // An operator with its webhooks on a real control plane, under the rights of the manifests: what serve does, without pods
 // being decided.
 import { Hono } from "hono";
-import { parseAllDocuments } from "yaml";
+import { renderFolder } from "../../../manifests/generate/kustomize.ts";
 import { Operator } from "../../../controllers/operator/controller.ts";
 import { systemClock } from "../../../lib/clock.ts";
 import { type HttpsListener, openHttpsListener } from "../../../lib/server/https_listener.ts";
@@ -20,13 +20,14 @@ import { reviewClusterConfig, reviewNamespaceConfig } from "../../../routes/chec
 import { convertReview } from "../../../routes/conversion.ts";
 import { openTestApi } from "../../support/cluster_api.ts";
 import { openConfigWatches } from "../../support/config_watches.ts";
+import { installArchway } from "./archway.ts";
+import { leadTo } from "./installation.ts";
 import { INSTALLED } from "./leased_plane.ts";
 import { waitToOwn } from "./owners.ts";
 import { bareControlPlane, type SharedControlPlane } from "./shared_control_plane.ts";
 import { openHastyClock } from "./upgrade_bed.ts";
 
 export const NAMESPACE = "archway-system";
-const MANIFESTS = new URL("../../../manifests/base/", import.meta.url).pathname;
 
 export interface OperatorBench extends AsyncDisposable {
   readonly controlPlane: SharedControlPlane;
@@ -43,13 +44,12 @@ export interface OperatorBench extends AsyncDisposable {
 export async function openOperatorBench(): Promise<OperatorBench> {
   await using undo = new AsyncDisposableStack();
   const controlPlane = undo.use(await bareControlPlane());
-  await applyManifests(controlPlane, ["namespace.yaml", "service_account.yaml", "crds/", "rbac/"]);
+  const account = await installArchway(controlPlane);
   const stop = new AbortController();
   const { signal } = stop;
   const log = silentLogger;
   const open = async (kubeconfig: string): Promise<KubeApi & AsyncDisposable> =>
     openTestApi(await readKubeconfigAccess(kubeconfig, { clock: systemClock }));
-  const account = await controlPlane.serviceAccountKubeconfig({ namespace: NAMESPACE, name: "archway" });
   const api = undo.use(await open(account));
   await waitToOwn(controlPlane, INSTALLED.kinds);
   const admin = undo.use(await open(controlPlane.kubeconfigFile));
@@ -108,30 +108,11 @@ export async function openOperatorBench(): Promise<OperatorBench> {
   };
 }
 
-async function applyManifests(controlPlane: SharedControlPlane, files: readonly string[]): Promise<void> {
-  for (const file of files) {
-    const flag = file.endsWith("/") ? "-k" : "-f";
-    await controlPlane.run(["apply", flag, `${MANIFESTS}${file}`]);
-  }
-}
-
 /** The validating webhooks and the conversion as the manifests have them, by URL instead of by Service. */
 async function installWebhooks(controlPlane: SharedControlPlane, baseUrl: string): Promise<void> {
-  const text = await Deno.readTextFile(`${MANIFESTS}validating_webhooks.yaml`);
-  const [document] = parseAllDocuments(text).map((parsed) => parsed.toJS());
-  for (const webhook of document.webhooks) {
-    webhook.clientConfig = { url: `${baseUrl}${webhook.clientConfig.service.path}` };
-  }
-  const applied = await controlPlane.kubectl(["apply", "-f", "-"], { stdin: JSON.stringify(document) });
-  if (applied.code !== 0) throw new Error(`Cannot install the webhooks: ${applied.stderr}`);
-  const name = "clusterpodplacementconfigs.multiarch.openshift.io";
-  const operations = [{
-    op: "replace",
-    path: "/spec/conversion/webhook/clientConfig",
-    value: { url: `${baseUrl}${WebhookPath.convert}` },
-  }];
-  const patched = await controlPlane.kubectl(["patch", "crd", name, "--type=json", "-p", JSON.stringify(operations)]);
-  if (patched.code !== 0) throw new Error(`Cannot redirect the conversion: ${patched.stderr}`);
+  const led = ["ValidatingWebhookConfiguration", "CustomResourceDefinition"];
+  const objects = (await renderFolder("base")).filter(({ kind }) => led.includes(kind));
+  await controlPlane.apply(objects.map((object) => leadTo(baseUrl, object)));
 }
 
 async function listen(
