@@ -1,18 +1,17 @@
 // The Kubernetes edge against the real API server: what the stub cannot prove. Needs the control plane of this folder.
 import assert from "node:assert/strict";
 import { systemClock } from "../../lib/clock.ts";
-import type { KubeApi, ReadApi } from "../../lib/k8s/api.ts";
+import { type KubeApi, withCalls } from "../../lib/k8s/api.ts";
 import { ApiError, classifyWriteFailure } from "../../lib/k8s/errors.ts";
-import { BackgroundEventRecorder } from "../../lib/k8s/event_recorder.ts";
 import { readKubeconfigAccess } from "../../lib/k8s/kubeconfig_access.ts";
 import { Election } from "../../lib/k8s/lease.ts";
 import { listAll } from "../../lib/k8s/lists.ts";
 import { Reflector } from "../../lib/k8s/reflector.ts";
-import { type KubeObject, Resource, type ResourceType } from "../../lib/k8s/types.ts";
+import { type KubeObject, type ResourceType } from "../../lib/k8s/types.ts";
 import { silentLogger } from "../../lib/log.ts";
 import { inPagesOf, openTestApi } from "../support/cluster_api.ts";
 import { startControlPlane } from "./support/control_plane.ts";
-import { type SharedControlPlane, sharedControlPlane } from "./support/shared_control_plane.ts";
+import { sharedControlPlane } from "./support/shared_control_plane.ts";
 import { openHastyClock } from "./support/upgrade_bed.ts";
 import { waitUntil } from "./support/wait.ts";
 
@@ -28,7 +27,6 @@ const configMaps: ResourceType = {
 };
 
 interface Scene {
-  readonly plane: SharedControlPlane;
   readonly api: KubeApi;
   readonly namespace: string;
 }
@@ -37,7 +35,7 @@ async function withCluster(play: (scene: Scene) => Promise<void>): Promise<void>
   await using plane = await sharedControlPlane();
   const access = await readKubeconfigAccess(plane.kubeconfigFile, { clock });
   await using api = openTestApi(access);
-  await play({ plane, api, namespace: await plane.createNamespace("edge") });
+  await play({ api, namespace: await plane.createNamespace("edge") });
 }
 
 async function createConfigMap({ api, namespace }: Scene, name: string): Promise<KubeObject> {
@@ -92,16 +90,12 @@ Deno.test("cluster: reflector sees every object of a burst, its changes and dele
     await createConfigMap(scene, "early");
     const stop = new AbortController();
     let opened = 0;
-    const counted: ReadApi = {
-      get: (...call) => api.get(...call),
-      list: (...call) => api.list(...call),
+    const counted = withCalls(api, {
       watch: (...call) => {
         opened++;
         return api.watch(...call);
       },
-      raw: (...call) => api.raw(...call),
-      serverClockOffsetMs: () => api.serverClockOffsetMs(),
-    };
+    });
     const reflector = new Reflector({
       keep: { kind: "all" },
       api: counted,
@@ -135,62 +129,11 @@ Deno.test("cluster: reflector sees every object of a burst, its changes and dele
   });
 });
 
-Deno.test("cluster: reflector waits for a kind that does not exist", async () => {
-  await withCluster(async ({ api }) => {
-    const stop = new AbortController();
-    const resource: ResourceType = { ...configMaps, group: "nowhere.example", plural: "nothings", kind: "Nothing" };
-    const reflector = new Reflector({
-      keep: { kind: "all" },
-      api,
-      resource,
-      parse: () => 1,
-      onChange: () => {},
-      clock,
-      log,
-      name: "nothings",
-    });
-    const running = reflector.run(stop.signal);
-    await waitUntil("the 404", () => reflector.state() === "missing");
-    assert.equal(reflector.hasSynced(), false);
-    stop.abort();
-    await running;
-  });
-});
-
-Deno.test("cluster: events are accepted, counted up, and those about cluster-scoped objects go to default", async () => {
-  await withCluster(async ({ api, plane, namespace }) => {
-    const results: string[] = [];
-    await using recorder = new BackgroundEventRecorder({
-      api,
-      clock,
-      log,
-      component: "multiarch-tuning-operator",
-      instance: "archway-test",
-      observe: (result) => results.push(result),
-    });
-    const object = { apiVersion: "v1", kind: "Pod", namespace, name: "web", uid: crypto.randomUUID() };
-    const note = { object, type: "Warning", reason: "ArchAwareInspectionError", message: "é".repeat(2_000) } as const;
-    recorder.record(note);
-    await recorder.flush(never);
-    recorder.record(note);
-    const config = { apiVersion: "multiarch.openshift.io/v1beta1", kind: "ClusterPodPlacementConfig", name: namespace };
-    recorder.record({ ...note, object: config });
-    recorder.record({ ...note, object: { ...object, namespace: "no-such-namespace" } });
-    await recorder.flush(never);
-    assert.deepEqual(results.sort(), ["created", "created", "refused", "updated"]);
-    const events = (await api.list(Resource.events, { namespace }, never)).items;
-    assert.deepEqual(events.map((event) => [event["reason"], event["count"]]), [["ArchAwareInspectionError", 2]]);
-    const query = `fieldSelector=involvedObject.name=${namespace}`;
-    const inDefault = await plane.request("GET", `/api/v1/namespaces/default/events?${query}`);
-    assert.equal(Object(inDefault.body).items.length, 1);
-  });
-});
-
 Deno.test("cluster: reflector and leader survive kills of the API server, and lose nothing of what happens around them", async () => {
   await using plane = await startControlPlane();
   const access = await readKubeconfigAccess(plane.kubeconfigFile, { clock });
   await using api = openTestApi(access);
-  const scene = { plane, api, namespace: await plane.createNamespace("edge") };
+  const scene = { api, namespace: await plane.createNamespace("edge") };
   const { namespace } = scene;
   const before = await createConfigMap(scene, "before");
   const stop = new AbortController();
