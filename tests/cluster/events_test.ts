@@ -1,18 +1,8 @@
 import assert from "node:assert/strict";
-import type { Archway } from "./support/archway.ts";
 import { type ClusterAccess, read } from "./support/cluster_access.ts";
-import {
-  createPods,
-  isReleased,
-  isScheduled,
-  listPodEvents,
-  type PodName,
-  podsOf,
-  waitForPod,
-  waitForPods,
-} from "./support/pods.ts";
+import { createPods, isReleased, isScheduled, listPodEvents, podsOf, waitForPod, waitForPods } from "./support/pods.ts";
 import { waitUntil } from "./support/wait.ts";
-import { index, openWorkingBed, type WalkBed } from "./support/walk_bed.ts";
+import { index, openWorkingBed } from "./support/walk_bed.ts";
 
 const FAILED = "ArchAwareInspectionError";
 const FELL_BACK = "ArchAwareFallbackPredicateSet";
@@ -79,7 +69,7 @@ Deno.test("events: at most three a pod through failures, a killed leader and a b
   }
 });
 
-Deno.test("events: pods of known images, and pods that others take away", async (test) => {
+Deno.test("events: pods of known images", async (test) => {
   await using bed = await openWorkingBed();
   const { controlPlane } = bed;
   const namespace = await controlPlane.createNamespace("known");
@@ -112,30 +102,4 @@ Deno.test("events: pods of known images, and pods that others take away", async 
     });
     assert.deepEqual((await listTold(controlPlane, namespace)).filter(({ pod }) => pod === "warm"), []);
   });
-  await test.step("a pod whose gate others lift and that is bound meanwhile is left as it is", async () => {
-    bed.proxy.setFaults([{ fault: { kind: "latency", ms: 3_000 }, repository: "slow/" }]);
-    await createPods(controlPlane, namespace, {
-      pods: [{ name: "lifted", images: [await bed.push("slow/app", index("s390x"))] }],
-    });
-    await liftGate(bed, { namespace, name: "lifted" });
-    const bound = await waitForPod(controlPlane, { namespace, name: "lifted" }, isScheduled);
-    await assertForgotten(bed.archway);
-    const after = await waitForPod(controlPlane, { namespace, name: "lifted" }, isScheduled);
-    assert.deepEqual([after.affinity, after.nodeName], [bound.affinity, bound.nodeName]);
-    const told = (await listTold(controlPlane, namespace)).filter(({ pod }) => pod === "lifted");
-    assert.ok(told.every(({ type }) => type === "Normal"), told.map(({ message }) => message).join());
-    assert.ok(told.every(({ reason }) => reason !== RELEASED));
-  });
 });
-
-async function liftGate({ controlPlane }: WalkBed, { namespace, name }: PodName): Promise<void> {
-  const operations = [{ op: "remove", path: "/spec/schedulingGates" }];
-  await controlPlane.patch(`/api/v1/namespaces/${namespace}/pods/${name}`, operations);
-}
-
-/** Waits until the inspection that was under way has ended. */
-async function assertForgotten(archway: Archway): Promise<void> {
-  await waitUntil("the slow image to be known", async () => {
-    return await archway.metric("mto_inspection_cache_size") >= 4;
-  });
-}

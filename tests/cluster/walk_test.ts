@@ -7,13 +7,11 @@ import { startPair } from "./support/lease.ts";
 import {
   assertPlaced,
   createPods,
-  createPullSecret,
   isReleased,
   isScheduled,
   listPods,
   type PodOutcome,
   podsOf,
-  type PodSpec,
   waitForPods,
 } from "./support/pods.ts";
 import { waitUntil } from "./support/wait.ts";
@@ -31,29 +29,6 @@ async function pushFifty(
 
 const imageNumber = ({ name }: PodOutcome): number => Number(name.split("-").at(-1)) % 50;
 
-Deno.test("walk: the samples end on the right nodes by the real scheduler, with token authentication", async () => {
-  await using bed = await openWorkingBed({ registry: { auth: "token", token: { publicRepositories: ["demo/"] } } });
-  const { controlPlane, proxy } = bed;
-  const namespace = await controlPlane.createNamespace("walk");
-  const expected: Readonly<Record<string, readonly string[]>> = {
-    multi: ["amd64", "arm64"],
-    attested: ["s390x"],
-    private: ["arm64", "ppc64le"],
-  };
-  const web = await bed.push("demo/web", index("amd64", "arm64"));
-  const attested = await bed.push("demo/attested", { platforms: [{ architecture: "s390x" }], attestations: true });
-  const secret = await bed.push("private/app", index("arm64", "ppc64le"));
-  await createPullSecret(controlPlane, namespace, { name: "pull", host: proxy.host, users: bed.registry.users });
-  const pods: readonly PodSpec[] = [
-    { name: "multi", images: [web] },
-    { name: "attested", images: [attested] },
-    { name: "private", images: [secret], pullSecrets: ["pull"] },
-  ];
-  await createPods(controlPlane, namespace, { pods });
-  const placed = await waitForPods(controlPlane, namespace, { count: pods.length, until: isScheduled });
-  await assertPlaced(controlPlane, placed, ({ name }) => expected[name] ?? []);
-});
-
 Deno.test("walk: 500 pods of 50 images are all placed, each by one inspection an image", async () => {
   await using bed = await openWorkingBed();
   const namespace = await bed.controlPlane.createNamespace("many");
@@ -62,25 +37,6 @@ Deno.test("walk: 500 pods of 50 images are all placed, each by one inspection an
   const pods = await waitForPods(bed.controlPlane, namespace, { count: 500, until: isScheduled, deadlineMs: 120_000 });
   await assertPlaced(bed.controlPlane, pods, (pod) => expected[imageNumber(pod)] ?? []);
   assert.equal(bed.proxy.counts().manifestGet, 50);
-});
-
-Deno.test("walk: while the registry answers 500 nobody is misplaced, and afterwards nobody is stuck", async () => {
-  await using bed = await openWorkingBed({ spec: { fallbackArchitecture: "s390x" } });
-  const namespace = await bed.controlPlane.createNamespace("faulty");
-  const image = await bed.push("demo/app", index("arm64"));
-  bed.proxy.setFaults([{ fault: { kind: "status", status: 500 } }]);
-  await createPods(bed.controlPlane, namespace, { pods: podsOf("pod", [image], 50) });
-  const error = "multiarch.openshift.io/image-inspect-error";
-  const failing = await waitForPods(bed.controlPlane, namespace, { count: 50, until: ({ labels }) => error in labels });
-  assert.ok(failing.every((pod) => !isReleased(pod) && pod.labels[`${error}-count`] !== "5"));
-  bed.proxy.setFaults([]);
-  const recovered = await waitForPods(bed.controlPlane, namespace, {
-    count: 50,
-    until: isScheduled,
-    deadlineMs: 30_000,
-  });
-  await assertPlaced(bed.controlPlane, recovered, () => ["arm64"]);
-  assert.ok(recovered.every(({ labels }) => !("multiarch.openshift.io/fallback-arch" in labels)));
 });
 
 async function surviveBurst(bed: WalkBed, prefix: string, disturb: () => Promise<void>): Promise<void> {
