@@ -38,11 +38,6 @@ class Scene {
     return { version, channel: "stable-4.20" };
   }
 
-  async ask(version: string | null): Promise<void> {
-    const desiredUpdate = version === null ? null : { version, image: null };
-    await this.bed.controlPlane.patch(CLUSTER_VERSION, { spec: { desiredUpdate } });
-  }
-
   async untilAsked(): Promise<void> {
     await waitUntil("the step UpgradeCommenced to be done", async () => {
       return listAt(await this.bed.readPlan(), "status", "history", 0, "conditions").some((one) =>
@@ -106,28 +101,6 @@ const PLAYS: readonly (readonly [string, Play])[] = [
     await scene.bed.untilPhase("Upgraded");
     assert.equal(conflicts, 2, "the first one met a conflict");
     assert.equal(scene.asked.length, 1);
-  }],
-  ["a target that another has asked for already is adopted, seen through, and not asked for", async (scene) => {
-    // What stands before the request is not done for it.
-    scene.notified = NOTIFICATIONS.slice(2);
-    await scene.bed.openshift.offer(scene.version);
-    await scene.ask(scene.version);
-    await scene.begin();
-    await scene.bed.untilPhase("Upgraded");
-    assert.deepEqual(scene.asked, []);
-  }],
-  ["a ClusterVersion that is led elsewhere is left alone: the upgrade has failed with that, at once", async (scene) => {
-    scene.notified = [...BEGUN, "StateFailed"];
-    scene.bed.openshift.hold();
-    await scene.begin();
-    await scene.untilAsked();
-    await scene.ask(scene.other);
-    scene.bed.openshift.letGo();
-    const plan = await scene.bed.untilPhase("Failed");
-    assert.match(JSON.stringify(plan), new RegExp(`the ClusterVersion is asked for ${scene.other} since`));
-    assert.doesNotMatch(JSON.stringify(plan), /did not begin/);
-    assert.equal(scene.asked.length, 1);
-    await waitUntil("the other upgrade", () => scene.bed.openshift.asked.at(-1)?.startsWith(`${scene.other} `));
   }],
   [
     "a plan that names another version behind the request: the first has failed, the other is carried out",

@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { type KubeApi, withCalls } from "../../lib/k8s/api.ts";
 import { ApiError } from "../../lib/k8s/errors.ts";
 import { conditionOf, expectStatus, read } from "./support/cluster_access.ts";
-import { startControlPlane, WITHOUT_KUBELETS } from "./support/control_plane.ts";
 import { CLUSTER_VERSION, imageOf, POOLS, renderedOf, TO } from "./support/simulated_openshift.ts";
 import { PLAN } from "./support/upgrade_plane.ts";
 import { NOTIFICATIONS, openUpgradeBed, statesOf, type UpgradeBed } from "./support/upgrade_bed.ts";
@@ -55,19 +54,6 @@ Deno.test("N-015 upgrades: a leader that is killed at every one of its writes is
   await assertDoneOnce(bed);
 });
 
-Deno.test("upgrades: the API server is killed in the middle; the upgrade goes on", async () => {
-  await using controlPlane = await startControlPlane(WITHOUT_KUBELETS);
-  await using bed = await openUpgradeBed({ stepMs: 150, cluster: controlPlane });
-  bed.start();
-  await bed.createPlan({ capacityReservation: true });
-  await bed.untilPhase("Upgrading");
-  bed.outside.fault = () => "Cannot reach Alertmanager: no answer.";
-  await controlPlane.restartApiServer("killed");
-  bed.outside.fault = () => undefined;
-  await bed.untilPhase("Upgraded");
-  await assertDoneOnce(bed);
-});
-
 async function untilSays(bed: UpgradeBed, words: RegExp): Promise<void> {
   let message: unknown;
   await waitUntil(`the step to say ${words}`, async () => {
@@ -117,21 +103,6 @@ Deno.test("upgrades: a node that does not come back and one whose update fails a
   assert.equal(read(await bed.readPlan(), "status", "history", 0, "phase"), "Upgrading");
   const sets = await openshift.machineSets();
   assert.ok(sets.includes("workers-a-upgrade"), "the spare capacity stays while nodes are missing");
-  await assertGoesOn(bed);
-});
-
-Deno.test("upgrades: a worker that fails beside the control plane holds the version, and its pool is named; mended, the upgrade goes on", async () => {
-  await using bed = await openUpgradeBed({ pools: { master: 3, worker: 2 } });
-  const { openshift } = bed;
-  const reports = 'Node worker-1 is reporting: "no space left"';
-  openshift.breakNode({ node: "worker-1", kind: "degraded", message: reports });
-  bed.start();
-  await bed.createPlan({ capacityReservation: true });
-  await untilRendered(bed, "master");
-  const what = /^ControlPlaneUpgraded [^;]*; MachineConfigPool worker is degraded \(Node worker-1 is reporting/;
-  await untilSays(bed, what);
-  await assertPartial(bed);
-  await untilOperatorFails(bed, /deadline exceeded, MachineConfigPool worker is not ready/);
   await assertGoesOn(bed);
 });
 

@@ -4,28 +4,9 @@ import { listAt, read } from "./support/cluster_access.ts";
 import { imageOf } from "./support/simulated_openshift.ts";
 import { openOutageBed, type OutageBed, type OutageServer } from "./support/outage_bed.ts";
 import type { StepOutages } from "./support/step_outages.ts";
+import { OSD_STEPS } from "./support/upgrade_bed.ts";
 
 const ignore = lacks("alertmanager") || lacks("prometheus");
-
-/** All that an upgrade of a managed cluster goes through, in order. */
-const STEPS = [
-  "StartedNotificationSent",
-  "IsClusterUpgradable",
-  "ClusterHealthyBeforeUpgrade",
-  "ExternalDependenciesAvailable",
-  "ComputeCapacityReserved",
-  "ControlPlaneMaintenanceWindowCreated",
-  "UpgradeCommenced",
-  "ControlPlaneUpgraded",
-  "ControlPlaneMaintenanceWindowRemoved",
-  "WorkersMaintenanceWindowCreated",
-  "WorkerNodesUpgraded",
-  "ComputeCapacityRemoved",
-  "WorkersMaintenanceWindowRemoved",
-  "ClusterHealthyAfterUpgrade",
-  "PostUpgradeTasksCompleted",
-  "CompletedNotificationSent",
-];
 
 /** What needs the server: all of it meets the outage. */
 const NEEDED: readonly (readonly [OutageServer, string, readonly string[]])[] = [
@@ -82,7 +63,7 @@ function assertHistory(plan: unknown, version: string): void {
   const entry = read(history, 0);
   assert.deepEqual([read(entry, "version"), read(entry, "phase")], [version, "Upgraded"]);
   const all = listAt(entry, "conditions");
-  assert.deepEqual(all.map((one) => read(one, "type")).toReversed(), STEPS);
+  assert.deepEqual(all.map((one) => read(one, "type")).toReversed(), OSD_STEPS);
   assert.deepEqual([...new Set(all.map((one) => read(one, "status")))], ["True"]);
   const states = listAt(entry, "notifications").map((one) => String(read(one, "state")));
   assert.deepEqual(states, [...new Set(states)]);

@@ -6,7 +6,6 @@ import { PLAN } from "./support/upgrade_plane.ts";
 import { ignore, UPGRADE_ACCOUNT, UpgradeService } from "./support/upgrade_service.ts";
 import { waitUntil } from "./support/wait.ts";
 
-const ETCD = "/apis/config.openshift.io/v1/clusteroperators/etcd";
 const REVIEWS = "/apis/authorization.k8s.io/v1/subjectaccessreviews";
 
 /** Plans that can never be carried out, and what the user reads. */
@@ -86,28 +85,8 @@ Deno.test(
       }, { deadlineMs: 60_000 });
       await bed.cluster.delete(PLAN);
     });
-    await t.step("while an operator is degraded nothing begins, and the step reports which", async () => {
-      await setDegraded(bed, "True");
-      await bed.storePlan();
-      await bed.until("the step to wait", async () => (await stepMessage(bed)).includes("etcd"));
-      assert.equal(read(await bed.cluster.get(CLUSTER_VERSION), "spec", "desiredUpdate"), undefined);
-      await setDegraded(bed, "False");
-      await bed.untilPhase("Upgraded");
-      await assertDoneOnce(bed);
-    });
   },
 );
-
-async function setDegraded(bed: UpgradeService, status: "True" | "False"): Promise<void> {
-  const states = { Available: "True", Progressing: "False", Degraded: status };
-  const lastTransitionTime = new Date().toISOString().replace(/\.\d{3}Z$/, "Z");
-  const conditions = Object.entries(states).map(([type, status]) => ({ type, status, lastTransitionTime }));
-  await bed.cluster.patch(`${ETCD}/status`, { status: { conditions } });
-}
-
-async function stepMessage(bed: UpgradeService): Promise<string> {
-  return String(read(await bed.readPlan(), "status", "history", 0, "conditions", 0, "message"));
-}
 
 const LED = ["upgradeconfigs", "clusterversions", "machinesets", "validatingwebhookconfigurations"];
 

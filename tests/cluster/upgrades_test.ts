@@ -1,26 +1,8 @@
 // Upgrades on a real API server, with operators that write status as those of OpenShift do.
 import assert from "node:assert/strict";
 import { isTrue, listAt, read } from "./support/cluster_access.ts";
-import { FROM, imageOf, TO } from "./support/simulated_openshift.ts";
-import { openUpgradeBed, type UpgradeBed } from "./support/upgrade_bed.ts";
-
-/** The steps of ARO; OSD has two more. */
-const ARO_STEPS = [
-  "StartedNotificationSent",
-  "ClusterHealthyBeforeUpgrade",
-  "ExternalDependenciesAvailable",
-  "ComputeCapacityReserved",
-  "ControlPlaneMaintenanceWindowCreated",
-  "UpgradeCommenced",
-  "ControlPlaneUpgraded",
-  "ControlPlaneMaintenanceWindowRemoved",
-  "WorkersMaintenanceWindowCreated",
-  "WorkerNodesUpgraded",
-  "ComputeCapacityRemoved",
-  "WorkersMaintenanceWindowRemoved",
-  "ClusterHealthyAfterUpgrade",
-  "CompletedNotificationSent",
-];
+import { FROM, imageOf } from "./support/simulated_openshift.ts";
+import { ARO_STEPS, openUpgradeBed, type UpgradeBed } from "./support/upgrade_bed.ts";
 
 /** Types of the conditions of the newest entry, in the order in which the steps began; all must be complete. */
 function stepsOf(plan: unknown): readonly string[] {
@@ -34,20 +16,6 @@ async function assertNothingLeft(bed: UpgradeBed): Promise<void> {
   assert.deepEqual(await bed.openshift.cordoned(), []);
   assert.deepEqual(bed.outside.silences, []);
 }
-
-Deno.test("upgrades: OSD takes its 17 steps to the end, with spare capacity, and leaves nothing behind", async () => {
-  await using bed = await openUpgradeBed();
-  bed.start();
-  await bed.createPlan({ capacityReservation: true });
-  const plan = await bed.untilPhase("Upgraded");
-  assert.deepEqual(
-    stepsOf(plan),
-    ARO_STEPS.toSpliced(1, 0, "IsClusterUpgradable").toSpliced(14, 0, "PostUpgradeTasksCompleted"),
-  );
-  assert.deepEqual(bed.openshift.asked, [`${TO}  ${imageOf(TO)}`]);
-  assert.equal(read(plan, "status", "history", 0, "precedingVersion"), FROM);
-  await assertNothingLeft(bed);
-});
 
 Deno.test("upgrades: ARO takes its 14 steps, waits for every pool and leaves a paused one", async () => {
   await using bed = await openUpgradeBed({ pools: { master: 1, infra: 1, worker: 1, frozen: 1 }, paused: ["frozen"] });

@@ -2,7 +2,7 @@
 // scripted OpenShift with a pool whose nodes take what is published.
 import assert from "node:assert/strict";
 import { BuildBed } from "./support/build_bed.ts";
-import { type BuilderHold, holdByPolicy, holdByWebhook } from "./support/builder_hold.ts";
+import { holdByPolicy } from "./support/builder_hold.ts";
 import { content } from "./support/build_objects.ts";
 import { BUILDER, BuilderSync, renderBuilder } from "./support/builder_sync.ts";
 import { BuiltPool } from "./support/built_pool.ts";
@@ -12,17 +12,11 @@ import { FROM, imageOf, POOLS, TO } from "./support/simulated_openshift.ts";
 import { ignore, UpgradeService } from "./support/upgrade_service.ts";
 import { waitUntil } from "./support/wait.ts";
 
-const HOLDS: Readonly<Record<string, HoldBy>> = {
-  "image-builds-hold": holdByPolicy,
-  "image-builds-hold-webhook": holdByWebhook,
-};
 const WORKERS = [{ name: "worker-1", arch: "amd64" }, { name: "worker-2", arch: "arm64" }];
 const STEP_MS = 100;
 
-type HoldBy = (cluster: ClusterAccess) => BuilderHold | Promise<BuilderHold>;
-
-async function installHold(cluster: ClusterAccess, { install }: BuilderHold): Promise<void> {
-  await install();
+async function installHold(cluster: ClusterAccess): Promise<void> {
+  await holdByPolicy(cluster).install();
   const deployments = BUILDER.slice(0, BUILDER.lastIndexOf("/"));
   await waitUntil("the builder to be held", async () => {
     const { body } = await cluster.request("POST", `${deployments}?dryRun=All`, renderBuilder("builder.test/probe:v1"));
@@ -70,22 +64,20 @@ interface UpgradeWithBuilds extends AsyncDisposable {
 }
 
 /** Both components run, and the workers have the first image. */
-async function open(holdBy: HoldBy): Promise<UpgradeWithBuilds> {
+async function open(): Promise<UpgradeWithBuilds> {
   await using undo = new AsyncDisposableStack();
   const cluster = undo.use(await startControlPlane(SHAREABLE));
   const builds = undo.use(await BuildBed.open({ cluster, nodes: WORKERS }));
   const bases = await pushBases(builds);
-  const hold = await holdBy(cluster);
-  await builds.startArchway({ args: hold.args });
-  await installHold(cluster, hold);
+  await builds.startArchway();
+  await installHold(cluster);
   const sync = undo.use(new BuilderSync(cluster, { stepMs: STEP_MS }));
   const failsBefore = (version: string): string | undefined => sync.failureOf(version);
   const upgrades = undo.use(await UpgradeService.open({ cluster, stepMs: STEP_MS, pools: { master: 1 }, failsBefore }));
   const pool = undo.use(new BuiltPool(builds, { stepMs: STEP_MS, bases }));
   await upgrades.startReplica("one");
   await upgrades.untilPlansAreChecked();
-  await builds.createConfig(content("tools"));
-  await configWith(pool, await builds.waitForPublished());
+  await configWith(pool, await builds.publish(content("tools")));
   const owned = undo.move();
   return { bases, builds, pool, sync, upgrades, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }
@@ -105,28 +97,26 @@ async function assertUpgraded({ builds, pool, sync, upgrades }: UpgradeWithBuild
   await builds.settled();
 }
 
-for (const [name, holdBy] of Object.entries(HOLDS)) {
-  Deno.test(
-    `upgrades: a cluster whose workers are built by Archway, with ${name}, is upgraded to the end`,
-    { ignore },
-    async () => {
-      await using bed = await open(holdBy);
-      const { bases, builds, upgrades } = bed;
-      const before = await builds.published();
-      await upgrades.storePlan();
-      await upgrades.untilPhase("Upgraded");
-      await assertUpgraded(bed, before);
-      const seen = builds.player.played.slice(2).map(({ arch, base }) => [arch, base]);
-      assert.deepEqual(seen.toSorted(), [["amd64", bases[TO]], ["arm64", bases[TO]]]);
-    },
-  );
-}
+Deno.test(
+  "upgrades: a cluster whose workers are built by Archway is upgraded to the end",
+  { ignore },
+  async () => {
+    await using bed = await open();
+    const { bases, builds, upgrades } = bed;
+    const before = await builds.published();
+    await upgrades.storePlan();
+    await upgrades.untilPhase("Upgraded");
+    await assertUpgraded(bed, before);
+    const seen = builds.player.played.slice(2).map(({ arch, base }) => [arch, base]);
+    assert.deepEqual(seen.toSorted(), [["amd64", bases[TO]], ["arm64", bases[TO]]]);
+  },
+);
 
 Deno.test(
   "upgrades: a build that fails holds the workers, and is named; built again, the upgrade goes on",
   { ignore },
   async () => {
-    await using bed = await open(holdByPolicy);
+    await using bed = await open();
     const { builds, upgrades } = bed;
     const before = await builds.published();
     builds.player.fate = (arch) => arch === "arm64" ? { kind: "fail", exitCode: 65 } : { kind: "succeed" };

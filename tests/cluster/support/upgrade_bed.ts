@@ -37,6 +37,27 @@ export const NOTIFICATIONS: readonly NotificationState[] = [
   "StateCompleted",
 ];
 
+/** The steps of ARO, in their order. */
+export const ARO_STEPS: readonly string[] = [
+  "StartedNotificationSent",
+  "ClusterHealthyBeforeUpgrade",
+  "ExternalDependenciesAvailable",
+  "ComputeCapacityReserved",
+  "ControlPlaneMaintenanceWindowCreated",
+  "UpgradeCommenced",
+  "ControlPlaneUpgraded",
+  "ControlPlaneMaintenanceWindowRemoved",
+  "WorkersMaintenanceWindowCreated",
+  "WorkerNodesUpgraded",
+  "ComputeCapacityRemoved",
+  "WorkersMaintenanceWindowRemoved",
+  "ClusterHealthyAfterUpgrade",
+  "CompletedNotificationSent",
+];
+/** Those of OSD, which has two more. */
+export const OSD_STEPS: readonly string[] = ARO_STEPS
+  .toSpliced(1, 0, "IsClusterUpgradable").toSpliced(14, 0, "PostUpgradeTasksCompleted");
+
 /** What was notified, but that it began late: on a slow machine the time of a fast clock passes before that. */
 export function statesOf(notified: readonly Notification[]): readonly NotificationState[] {
   return notified.map(({ state }) => state).filter((state) => state !== "StateDelayed");

@@ -5,7 +5,7 @@ import { openWorkloadAdvice, type WorkloadAdvice } from "../../../controllers/up
 import { makeSettings } from "../../support/placement_settings.ts";
 import { adviseOnWorkloads } from "../../../lib/report/cluster/workload_advice.ts";
 import { systemClock } from "../../../lib/clock.ts";
-import type { KubeApi, ReadApi } from "../../../lib/k8s/api.ts";
+import { type KubeApi, withCalls } from "../../../lib/k8s/api.ts";
 import type { ApiCall } from "../../../lib/k8s/api_transport.ts";
 import { readKubeconfigAccess } from "../../../lib/k8s/kubeconfig_access.ts";
 import { silentLogger } from "../../../lib/log.ts";
@@ -82,8 +82,8 @@ export function poolsOf(nodes: number, pools: number): Readonly<Record<string, n
   return { master: nodes - size * (pools - 1), ...Object.fromEntries(names.map((name) => [name, size])) };
 }
 
-function watched(api: ReadApi, onRead: (word: string) => void): ReadApi {
-  return {
+function watched(api: KubeApi, onRead: (word: string) => void): KubeApi {
+  return withCalls(api, {
     get: (type, target, signal) => {
       onRead(`${type.plural}/${target.name}`);
       return api.get(type, target, signal);
@@ -92,10 +92,7 @@ function watched(api: ReadApi, onRead: (word: string) => void): ReadApi {
       onRead(type.plural);
       return api.list(type, options, signal);
     },
-    watch: (type, options, signal) => api.watch(type, options, signal),
-    raw: (path, signal) => api.raw(path, signal),
-    serverClockOffsetMs: () => api.serverClockOffsetMs(),
-  };
+  });
 }
 
 /** Health is read of the cluster; only alerts come from a double. */
