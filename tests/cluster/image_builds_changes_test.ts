@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
-import { BuildBed, ignore, REBUILD, TWO } from "./support/build_bed.ts";
+import { type BuildBed, REBUILD, test, TWO } from "./support/build_bed.ts";
 import { entry } from "./support/build_objects.ts";
 import type { SeenBuild } from "./support/seen_builds.ts";
 import { read } from "./support/cluster_access.ts";
 import { waitUntil } from "./support/wait.ts";
 
+const [amd64, arm64] = TWO;
 const POOL = "/apis/machineconfiguration.openshift.io/v1/machineconfigpools/worker";
 
 interface Expected {
@@ -52,12 +53,9 @@ function digestOf(reference: string): string {
   return reference.slice(reference.indexOf("@") + 1);
 }
 
-Deno.test(
+test(
   "image builds: every change of what an image is made of builds what it concerns and nothing else (P-080 P-084)",
-  { ignore },
-  async (t) => {
-    await using bed = await BuildBed.open();
-    await bed.startArchway();
+  async (bed, t) => {
     const step = stepsOf(t, bed);
     const start = [entry("NoArch", "a"), entry("ARM64", "b")];
     const replace = (...containerFile: typeof start) => (): Promise<void> => bed.replaceConfig({ containerFile });
@@ -105,65 +103,63 @@ Deno.test(
   },
 );
 
-Deno.test("image builds: secrets, tags, repositories, lost images and rebuilds (P-080 P-085 P-087 P-089 P-162)", {
-  ignore,
-}, async (t) => {
-  await using bed = await BuildBed.open();
-  await bed.startArchway();
-  const step = stepsOf(t, bed);
-  const containerFile = [entry("NoArch", "a")];
-  await change(bed, () => bed.createConfig({ containerFile }), BOTH);
-  await t.step("push and pull secrets renamed: nothing", async () => {
-    for (const name of ["push-2", "pull-2"]) await bed.createSecret(name);
-    const renamed = { containerFile, pushSecret: "push-2", pullSecret: "pull-2" };
-    await change(bed, () => bed.replaceConfig(renamed), { ...NOTHING, pushes: false });
-  });
-  const tag = (): Promise<void> => bed.replaceConfig({ containerFile, tag: "other" });
-  await step("push tag alone: nothing", tag, { ...NOTHING, pushes: false });
-  await t.step("the arm64 image deleted: arm64 is built", async () => {
-    const lost = (await bed.platformsOf(await bed.published()))?.["arm64"] ?? "";
-    await bed.registry.deleteManifest("team/os", lost);
-    await change(bed, () => bed.annotate({ "example.com/look": "2" }), ARM64);
-  });
-  await t.step("repository: copied, the same digest elsewhere", async () => {
-    const move = (): Promise<void> => bed.replaceConfig({ containerFile, repository: "team/moved" });
-    const now = await change(bed, move, { built: [], published: "moved", pushes: true });
-    assert.ok(now.startsWith(`${bed.relay.host}/team/moved@`), now);
-    assert.deepEqual(Object.keys(await bed.platformsOf(now) ?? {}), ["amd64", "arm64"]);
-  });
-  await t.step("index deleted, children there: pushed again, the same digest", async () => {
-    const now = await bed.published();
-    await bed.registry.deleteManifest("team/moved", digestOf(now));
-    await change(bed, () => bed.annotate({ "example.com/look": "1" }), { ...NOTHING, pushes: true });
-    await waitUntil("the index", async () => await bed.platformsOf(now) !== undefined);
-  });
-  await t.step("rebuild arm64: arm64, the same name and another uid", async () => {
-    const before = await currentBuild(bed);
-    await change(bed, () => bed.annotate({ [REBUILD]: "arm64" }), ARM64);
-    const after = await currentBuild(bed);
-    assert.equal(after?.name, before?.name);
-    assert.notEqual(after?.uid, before?.uid);
-    assert.equal(read(await bed.config(), "metadata", "annotations", REBUILD), undefined);
-  });
-  await t.step("rebuild all, and with an empty value after success: both", async () => {
-    await change(bed, () => bed.annotate({ [REBUILD]: "all" }), BOTH);
-    await change(bed, () => bed.annotate({ [REBUILD]: "" }), BOTH);
-  });
-  await step("rebuild arm64,bogus: the part that is one", () => bed.annotate({ [REBUILD]: "arm64,bogus" }), ARM64);
-});
+test(
+  "image builds: secrets, tags, repositories, lost images and rebuilds (P-080 P-085 P-087 P-089 P-162)",
+  async (bed, t) => {
+    const step = stepsOf(t, bed);
+    const containerFile = [entry("NoArch", "a")];
+    await change(bed, () => bed.createConfig({ containerFile }), BOTH);
+    await t.step("push and pull secrets renamed: nothing", async () => {
+      for (const name of ["push-2", "pull-2"]) await bed.createSecret(name);
+      const renamed = { containerFile, pushSecret: "push-2", pullSecret: "pull-2" };
+      await change(bed, () => bed.replaceConfig(renamed), { ...NOTHING, pushes: false });
+    });
+    const tag = (): Promise<void> => bed.replaceConfig({ containerFile, tag: "other" });
+    await step("push tag alone: nothing", tag, { ...NOTHING, pushes: false });
+    await t.step("the arm64 image deleted: arm64 is built", async () => {
+      const lost = (await bed.platformsOf(await bed.published()))?.["arm64"] ?? "";
+      await bed.registry.deleteManifest("team/os", lost);
+      await change(bed, () => bed.annotate({ "example.com/look": "2" }), ARM64);
+    });
+    await t.step("repository: copied, the same digest elsewhere", async () => {
+      const move = (): Promise<void> => bed.replaceConfig({ containerFile, repository: "team/moved" });
+      const now = await change(bed, move, { built: [], published: "moved", pushes: true });
+      assert.ok(now.startsWith(`${bed.relay.host}/team/moved@`), now);
+      assert.deepEqual(Object.keys(await bed.platformsOf(now) ?? {}), ["amd64", "arm64"]);
+    });
+    await t.step("index deleted, children there: pushed again, the same digest", async () => {
+      const now = await bed.published();
+      await bed.registry.deleteManifest("team/moved", digestOf(now));
+      await change(bed, () => bed.annotate({ "example.com/look": "1" }), { ...NOTHING, pushes: true });
+      await waitUntil("the index", async () => await bed.platformsOf(now) !== undefined);
+    });
+    await t.step("rebuild arm64: arm64, the same name and another uid", async () => {
+      const before = await currentBuild(bed);
+      await change(bed, () => bed.annotate({ [REBUILD]: "arm64" }), ARM64);
+      const after = await currentBuild(bed);
+      assert.equal(after?.name, before?.name);
+      assert.notEqual(after?.uid, before?.uid);
+      assert.equal(read(await bed.config(), "metadata", "annotations", REBUILD), undefined);
+    });
+    await t.step("rebuild all, and with an empty value after success: both", async () => {
+      await change(bed, () => bed.annotate({ [REBUILD]: "all" }), BOTH);
+      await change(bed, () => bed.annotate({ [REBUILD]: "" }), BOTH);
+    });
+    await step("rebuild arm64,bogus: the part that is one", () => bed.annotate({ [REBUILD]: "arm64,bogus" }), ARM64);
+  },
+);
 
 async function currentBuild(bed: BuildBed): Promise<SeenBuild | undefined> {
   const now = await bed.published();
   return (await bed.builds()).find(({ digest }) => digest === now);
 }
 
-Deno.test(
+test(
   "image builds: a node of a second architecture joins and leaves; pools that are paused or degraded (P-080 P-147)",
-  { ignore },
-  async (t) => {
-    const [amd64, arm64] = TWO;
-    await using bed = await BuildBed.open({ nodes: [amd64] });
-    await bed.startArchway();
+  {
+    nodes: [amd64],
+  },
+  async (bed, t) => {
     const step = stepsOf(t, bed);
     await t.step("one architecture: one Job, the image itself is published", async () => {
       const create = (): Promise<void> => bed.createConfig({ containerFile: [entry("NoArch", "a")] });

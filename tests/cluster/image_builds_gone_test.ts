@@ -42,21 +42,17 @@ Deno.test("image builds: what goes takes everything of its own along (O-070 O-07
     assert.equal(hasEnded, false);
   });
   await t.step("an older build whose images are gone is built again under its name (O-122)", async () => {
-    await bed.createConfig(content("first"));
-    const first = await bed.waitForPublished();
+    const first = await bed.publish(content("first"));
     const [older] = await bed.builds();
-    await bed.replaceConfig(content("second"));
-    const second = await bed.waitForPublished({ other: first });
+    const second = await bed.publish(content("second"));
     await bed.settled();
     for (const digest of await digestsOf(bed, first)) await bed.registry.deleteManifest("team/os", digest);
-    await bed.replaceConfig(content("first"));
-    const again = await bed.waitForPublished({ other: second });
+    const again = await bed.publish(content("first"));
     await bed.settled();
     const rebuilt = (await bed.builds()).find(({ digest }) => digest === again);
     assert.deepEqual([rebuilt?.name, rebuilt?.uid === older?.uid], [older?.name, false]);
     const jobs = await bed.jobsCreated();
-    await bed.replaceConfig(content("second"));
-    assert.equal(await bed.waitForPublished({ other: again }), second, "the newer one is still there");
+    assert.equal(await bed.publish(content("second")), second, "the newer one is still there");
     await bed.settled();
     assert.equal(await bed.jobsCreated(), jobs);
     const digests = await digestsOf(bed, again);
@@ -68,12 +64,8 @@ Deno.test("image builds: what goes takes everything of its own along (O-070 O-07
   await t.step(
     "the MachineOSConfig is deleted: all of several builds goes, with their images (O-077 O-153)",
     async () => {
-      const before = await bed.published();
-      await bed.replaceConfig(content("third"));
-      const digests = [
-        ...await digestsOf(bed, before),
-        ...await digestsOf(bed, await bed.waitForPublished({ other: before })),
-      ];
+      const before = await digestsOf(bed, await bed.published());
+      const digests = [...before, ...await digestsOf(bed, await bed.publish(content("third")))];
       await bed.settled();
       assert.equal((await bed.builds()).length, 2);
       assert.equal((await bed.present(digests)).length, 6);
@@ -83,8 +75,7 @@ Deno.test("image builds: what goes takes everything of its own along (O-070 O-07
     },
   );
   await t.step("a node runs the image: it stays, and goes when the node has another one (P-172)", async () => {
-    await bed.createConfig(content("run"));
-    const reference = await bed.waitForPublished();
+    const reference = await bed.publish(content("run"));
     await bed.cluster.patch("/api/v1/nodes/arm64-1", { metadata: { annotations: { [CURRENT_IMAGE]: reference } } });
     await bed.settled();
     const digests = await digestsOf(bed, reference);
@@ -100,8 +91,7 @@ Deno.test("image builds: what goes takes everything of its own along (O-070 O-07
     assert.deepEqual(await bed.present(digests), []);
   });
   await t.step("a registry that deletes nothing: one event says so, and all else goes (P-171)", async () => {
-    await bed.createConfig(content("kept"));
-    const digests = await digestsOf(bed, await bed.waitForPublished());
+    const digests = await digestsOf(bed, await bed.publish(content("kept")));
     await bed.settled();
     bed.relay.intercept = ({ method, path }) =>
       method === "DELETE" && path.includes("/manifests/") ? registryError(405, "UNSUPPORTED") : undefined;

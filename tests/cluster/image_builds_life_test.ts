@@ -13,8 +13,7 @@ Deno.test("image builds: killed between any two writes, the next one goes on: on
   await using bed = await BuildBed.open();
   // A container that is started again in its pod keeps its name, and goes on without waiting for its own Lease to run out.
   let archway = await bed.startArchway({ identity: "life" });
-  await bed.createConfig(content("first"));
-  let before = await bed.waitForPublished();
+  let before = await bed.publish(content("first"));
   for (const writes of KILLED_AFTER) {
     await t.step(`killed after ${writes} writes`, async () => {
       await bed.settled();
@@ -53,8 +52,7 @@ Deno.test(
     await using cluster = await startControlPlane(SHAREABLE);
     await using bed = await BuildBed.open({ cluster });
     const leader = await bed.startArchway({ identity: "replica-1" });
-    await bed.createConfig(content("first"));
-    const first = await bed.waitForPublished();
+    const first = await bed.publish(content("first"));
     await bed.startArchway({ identity: "replica-2" });
     bed.player.fate = () => ({ kind: "hang" });
     await bed.replaceConfig(content("second"));

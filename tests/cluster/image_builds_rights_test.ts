@@ -36,12 +36,10 @@ Deno.test(
     await bed.publishRoute();
     await bed.startArchway();
     const repository = `${BUILD_NAMESPACE}/os`;
-    await bed.createConfig({ repository, ...content("a") });
-    const first = await bed.waitForPublished();
+    const first = await bed.publish({ repository, ...content("a") });
     await bed.addNode({ name: "arm64-1", arch: "arm64" });
-    const second = await bed.waitForPublished({ other: first });
-    await bed.replaceConfig({ repository, ...content("b") });
-    const third = await bed.waitForPublished({ other: second });
+    await bed.waitForPublished({ other: first });
+    const third = await bed.publish({ repository, ...content("b") });
     await bed.annotate({ [REBUILD]: "arm64" });
     await bed.waitForPublished({ other: third });
     await bed.settled();

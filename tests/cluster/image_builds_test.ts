@@ -1,15 +1,10 @@
 import assert from "node:assert/strict";
-import { BuildBed, ignore } from "./support/build_bed.ts";
+import { test } from "./support/build_bed.ts";
 import { content } from "./support/build_objects.ts";
 import { read } from "./support/cluster_access.ts";
 
-Deno.test("image builds: a pool of two architectures gets one index, each half built on its own nodes (P-040 P-161)", {
-  ignore,
-}, async () => {
-  await using bed = await BuildBed.open();
-  await bed.startArchway();
-  await bed.createConfig(content("first"));
-  const reference = await bed.waitForPublished();
+test("image builds: a pool of two architectures gets one index, each half built on its own nodes (P-040 P-161)", async (bed) => {
+  const reference = await bed.publish(content("first"));
   assert.deepEqual(bed.player.built(), ["amd64", "arm64"]);
   for (const { arch, node } of bed.player.played) assert.equal(node, `${arch}-1`);
   const built = Object.fromEntries(bed.player.played.map(({ arch, digest }) => [arch, digest]));

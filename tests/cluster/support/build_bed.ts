@@ -85,8 +85,7 @@ export class BuildBed implements AsyncDisposable {
     if (given !== undefined) await prepareBuilds(given);
     const registry = undo.use(await startRegistry({ tls: false, auth: "htpasswd" }));
     const relay = undo.use(startPushRelay(registry));
-    const player = new BuildPlayer({ cluster, registry, host: relay.host, namespace: BUILD_NAMESPACE });
-    undo.use(player);
+    const player = undo.use(new BuildPlayer({ cluster, registry, namespace: BUILD_NAMESPACE }));
     const bed = new BuildBed({ cluster, registry, relay, player }, { stack: undo.move(), settings });
     try {
       await bed.#prepare(nodes);
@@ -174,6 +173,14 @@ export class BuildBed implements AsyncDisposable {
       const next = { ...Object(body), spec: renderConfigSpec(wanted, this.repositoryOf(wanted)) };
       return (await this.cluster.request("PUT", path, next)).status === 200;
     });
+  }
+
+  /** Creates or replaces the configuration, waits for another image than the one that is published, and gives its reference. */
+  async publish(wanted: WantedConfig, options: WaitOptions = {}): Promise<string> {
+    const { pool = "worker" } = wanted;
+    const other = await this.published(pool);
+    await (other === "" ? this.createConfig(wanted) : this.replaceConfig(wanted));
+    return await this.waitForPublished({ pool, other, ...options });
   }
 
   async deleteConfig(pool = "worker"): Promise<void> {
@@ -297,4 +304,16 @@ export class BuildBed implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#stack.disposeAsync();
   }
+}
+
+type Body = (bed: BuildBed, t: Deno.TestContext) => Promise<void>;
+
+/** A test of a bed of its own, at which Archway works. */
+export function test(name: string, ...rest: readonly [Body] | readonly [BuildBedOptions, Body]): void {
+  const [options, body] = rest.length === 1 ? [{}, rest[0]] : rest;
+  Deno.test(name, { ignore }, async (t) => {
+    await using bed = await BuildBed.open(options);
+    await bed.startArchway();
+    await body(bed, t);
+  });
 }

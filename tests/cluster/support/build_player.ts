@@ -6,17 +6,7 @@ import type { RealRegistry } from "./registry.ts";
 import { pause } from "./wait.ts";
 
 export type Fate =
-  | {
-    readonly kind: "succeed";
-    /** Architecture of the image; default that of the node. */
-    readonly arch?: string;
-    /** Another label than the build key; `none`: no label. */
-    readonly label?: string;
-    /** `none`: the pod leaves no digest. `empty`: an empty one. */
-    readonly digest?: "none" | "empty";
-    /** `none`: nothing is pushed, and the digest is of an image that is not there. */
-    readonly push?: "none";
-  }
+  | { readonly kind: "succeed" }
   | { readonly kind: "fail"; readonly exitCode?: number }
   | { readonly kind: "hang" }
   | { readonly kind: "evict" };
@@ -38,7 +28,6 @@ export interface PlayedPod {
 export interface BuildPlayerOptions {
   readonly cluster: ClusterAccess;
   readonly registry: RealRegistry;
-  readonly host: string;
   readonly namespace: string;
 }
 
@@ -144,7 +133,7 @@ export class BuildPlayer implements AsyncDisposable {
     await this.#setStatus(pod, { phase: "Running", startTime: new Date().toISOString() });
     switch (fate.kind) {
       case "succeed": {
-        const digest = await this.#build(pod, { fate, arch, env });
+        const digest = await this.#build(pod, { arch, env });
         this.played.push({ ...played, digest });
         return await this.#end(pod, "Succeeded", 0);
       }
@@ -168,28 +157,18 @@ export class BuildPlayer implements AsyncDisposable {
 
   async #build(
     pod: unknown,
-    { fate, arch, env }: {
-      readonly fate: Extract<Fate, { kind: "succeed" }>;
-      readonly arch: string;
-      readonly env: Readonly<Record<string, string>>;
-    },
+    { arch, env }: { readonly arch: string; readonly env: Readonly<Record<string, string>> },
   ): Promise<string> {
-    const { registry, host } = this.#options;
-    const target = (env["TAG"] ?? "").slice(host.length + 1);
-    const [repository = "", tag = ""] = [
-      target.slice(0, target.lastIndexOf(":")),
-      target.slice(target.lastIndexOf(":") + 1),
-    ];
-    const key = fate.label ?? env["BUILD_KEY"];
-    const labels = key === undefined || key === "none" ? {} : { labels: { "archway.dev.build-key": key } };
-    // No two builds give the same bytes, as with real ones.
-    const salt = String(read(pod, "metadata", "uid"));
-    const spec = { single: { architecture: fate.arch ?? arch }, salt, ...labels };
-    const digest = fate.push === "none"
-      ? `sha256:${"0".repeat(64)}`
-      : (await registry.push(repository, tag, spec)).digest;
-    if (fate.digest !== "none") await this.#handOver(pod, { env, digest: fate.digest === "empty" ? "" : digest });
-    return fate.push === "none" ? "" : digest;
+    const [, repository = "", tag = ""] = /^[^/]+\/(.*):(.*)$/.exec(env["TAG"] ?? "") ?? [];
+    const key = env["BUILD_KEY"];
+    const { digest } = await this.#options.registry.push(repository, tag, {
+      single: { architecture: arch },
+      ...(key === undefined ? {} : { labels: { "archway.dev.build-key": key } }),
+      // No two builds give the same bytes, as with real ones.
+      salt: String(read(pod, "metadata", "uid")),
+    });
+    await this.#handOver(pod, { env, digest });
+    return digest;
   }
 
   async #handOver(
