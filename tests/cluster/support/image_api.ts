@@ -3,6 +3,7 @@
 // has judged the user's rights, and refuses whatever else OpenShift's would refuse of them.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer } from "node:https";
+import { text } from "node:stream/consumers";
 import { type ClusterAccess, isTrue, read } from "./cluster_access.ts";
 import { FRONT_PROXY } from "./front_proxy.ts";
 import { createAuthority } from "./pki.ts";
@@ -21,8 +22,6 @@ export interface TagRequest {
 
 export interface ImageApi extends AsyncDisposable {
   readonly requests: readonly TagRequest[];
-  /** Answers instead; undefined: it answers as it does. */
-  fault: number | undefined;
 }
 
 const GROUP = "image.openshift.io";
@@ -55,10 +54,10 @@ export async function openImageApi(
   const names = [`${SERVICE.name}.${SERVICE.namespace}.svc`];
   const { certificatePem: cert, keyPem: key } = await authority.issue({ commonName: "api", usage: "server", names });
   const requests: TagRequest[] = [];
-  const api: ImageApi = { requests, fault: undefined, [Symbol.asyncDispose]: () => close() };
+  const api: ImageApi = { requests, [Symbol.asyncDispose]: () => close() };
   const options = { cert, key, ca: clientCa, requestCert: true, rejectUnauthorized: true };
   const server = createServer(options, (message, response) => {
-    void answerTo(message, { registry, api, note: (request) => void requests.push(request) })
+    void answerTo(message, { registry, note: (request) => void requests.push(request) })
       .catch((error: unknown): Answer => failure(500, "InternalError", String(error)))
       .then((answer) => send(response, answer));
   });
@@ -105,11 +104,7 @@ async function register(
 
 async function answerTo(
   message: IncomingMessage,
-  { registry, api, note }: {
-    readonly registry: RealRegistry;
-    readonly api: ImageApi;
-    readonly note: (request: TagRequest) => void;
-  },
+  { registry, note }: { readonly registry: RealRegistry; readonly note: (request: TagRequest) => void },
 ): Promise<Answer> {
   const { method = "", headers } = message;
   const user = headers["x-remote-user"];
@@ -120,9 +115,7 @@ async function answerTo(
   if (method === "GET" && pathname === ROOT) return { status: 200, body: DISCOVERY };
   const [, namespace = "", stream = "", tag = ""] = TAG.exec(decodeURIComponent(pathname)) ?? [];
   if (tag === "") return failure(404, "NotFound", "the server could not find the requested resource");
-  const answer = api.fault === undefined
-    ? await answerTag({ method, repository: `${namespace}/${stream}`, tag }, { registry, message })
-    : failure(api.fault, "InternalError", "said so by the test");
+  const answer = await answerTag({ method, repository: `${namespace}/${stream}`, tag }, { registry, message });
   note({ method, user, tag: `${namespace}/${stream}:${tag}`, status: answer.status });
   return answer;
 }
@@ -137,7 +130,7 @@ async function answerTag(
     return failure(405, "MethodNotAllowed", `${method} is not supported on resources of kind "imagestreamtags"`);
   }
   if (method === "DELETE") {
-    const given = await readBody(message);
+    const given = await text(message);
     const kind = given === "" ? "DeleteOptions" : read(JSON.parse(given), "kind");
     if (kind !== "DeleteOptions") return failure(400, "BadRequest", "the body is no DeleteOptions");
     return await registry.untag(repository, tag) ? { status: 200, body: success(name) } : notFound(name);
@@ -151,12 +144,6 @@ async function answerTag(
 
 function clientOf({ socket }: IncomingMessage): unknown {
   return read(Reflect.get(socket, "getPeerCertificate")?.call(socket), "subject", "CN");
-}
-
-async function readBody(message: IncomingMessage): Promise<string> {
-  let text = "";
-  for await (const chunk of message.setEncoding("utf8")) text += String(chunk);
-  return text;
 }
 
 function success(name: string): unknown {

@@ -1,6 +1,7 @@
 // OpenShift's own definitions and the suites of its API, from its Go module at one version: nothing of them is kept here.
 import assert from "node:assert/strict";
 import { parse } from "yaml";
+import { textAt } from "../../../playground/json_value.ts";
 import { type ClusterAccess, listAt, read } from "./cluster_access.ts";
 import { waitUntil } from "./wait.ts";
 import { runCommand } from "../../support/commands.ts";
@@ -69,8 +70,8 @@ export interface SuiteCase {
   /** Absent: the case is about the creation of `initial`. */
   readonly updated?: unknown;
   readonly expected?: unknown;
-  readonly expectedError?: string;
-  readonly expectedStatusError?: string;
+  readonly expectedError: string | undefined;
+  readonly expectedStatusError: string | undefined;
   /** Operations on the definition for the time in which `initial` is created. */
   readonly definitionPatches: readonly unknown[];
 }
@@ -85,20 +86,12 @@ export async function readSuite(kind: "machineosconfigs" | "machineosbuilds"): P
     updated: parsed(one, "updated"),
     expected: parsed(one, "expected"),
     definitionPatches: listAt(one, "initialCRDPatches"),
-    ...textOf(one, "expectedError"),
-    ...textOf(one, "expectedStatusError"),
+    expectedError: textAt(one, "expectedError"),
+    expectedStatusError: textAt(one, "expectedStatusError"),
   }));
 }
 
 function parsed(one: unknown, member: string): unknown {
-  const text = read(one, member);
-  return typeof text === "string" ? parse(text) : undefined;
-}
-
-function textOf<Name extends string>(
-  one: unknown,
-  name: Name,
-): { readonly [K in Name]?: string } | Record<never, never> {
-  const text = read(one, name);
-  return typeof text === "string" ? { [name]: text } : {};
+  const text = textAt(one, member);
+  return text === undefined ? undefined : parse(text);
 }
