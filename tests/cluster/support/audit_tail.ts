@@ -24,17 +24,10 @@ export class AuditTail {
 
   async #readOn(): Promise<void> {
     using file = await Deno.open(this.#file);
-    const { size } = await file.stat();
-    const bytes = new Uint8Array(Math.max(0, size - this.#offset));
     await file.seek(this.#offset, Deno.SeekMode.Start);
-    let count = 0;
-    while (count < bytes.length) {
-      const read = await file.read(bytes.subarray(count));
-      if (read === null) break;
-      count += read;
-    }
+    const bytes = await new Response(file.readable).bytes();
     // The last line may still be half written.
-    const end = bytes.subarray(0, count).lastIndexOf(NEWLINE) + 1;
+    const end = bytes.lastIndexOf(NEWLINE) + 1;
     this.#uses.push(...readUses(new TextDecoder().decode(bytes.subarray(0, end)), this.#username));
     this.#offset += end;
   }

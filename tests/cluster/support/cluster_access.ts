@@ -1,6 +1,9 @@
 // Talks to a running control plane as its admin: requests, kubectl, nodes, namespaces, ServiceAccount kubeconfigs.
 // Made by control_plane.ts for the process that started it and by leased_plane.ts for a process that only has its address.
+import { listAt, valueAt as read } from "../../../playground/json_value.ts";
 import { waitUntil } from "./wait.ts";
+
+export { listAt, read };
 
 /** Where a control plane is and how to get in; plain JSON, so that it travels in an environment variable. */
 export interface Coordinates {
@@ -236,20 +239,6 @@ async function writeServiceAccountKubeconfig(
   const file = `${coordinates.directory}/${namespace}-${name}-${crypto.randomUUID().slice(0, 8)}.kubeconfig`;
   await Deno.writeTextFile(file, renderKubeconfig(coordinates, { token, namespace }), { mode: 0o600 });
   return file;
-}
-
-/** The member at a path of an unknown value; undefined where the path ends early. */
-export function read(value: unknown, ...path: readonly (string | number)[]): unknown {
-  return path.reduce<unknown>(
-    (at, key) =>
-      typeof at === "object" && at !== null ? Object.entries(at).find(([k]) => k === String(key))?.[1] : undefined,
-    value,
-  );
-}
-
-export function listAt(value: unknown, ...path: readonly (string | number)[]): readonly unknown[] {
-  const list = read(value, ...path);
-  return Array.isArray(list) ? list : [];
 }
 
 export function conditionOf(object: unknown, type: unknown): unknown {

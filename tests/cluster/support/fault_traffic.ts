@@ -1,5 +1,7 @@
 // Counts the requests of a fault proxy and lets the plan have its way with them.
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { arrayBuffer } from "node:stream/consumers";
+import { setTimeout } from "node:timers/promises";
 import { chooseFault, classifyRequest, type Fault, type FaultRule, type RequestKind } from "./fault_plan.ts";
 import type { Answer, Upstream } from "./fault_upstream.ts";
 
@@ -68,7 +70,7 @@ export class Traffic implements Disposable {
       status: 0,
       atMs: performance.now(),
     }) - 1;
-    const body = await readBody(request);
+    const body = new Uint8Array(await arrayBuffer(request));
     if (fault?.kind === "reset") return void request.socket.destroy();
     if (fault?.kind === "blackHole") return;
     if (fault?.kind === "latency") await this.#pauseUntilStop(fault.ms);
@@ -141,13 +143,7 @@ export class Traffic implements Disposable {
   }
 
   async #pauseUntilStop(ms: number): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const stop = (): void => resolve();
-    const timer = setTimeout(stop, ms);
-    this.#stop.signal.addEventListener("abort", stop, { once: true });
-    await promise;
-    clearTimeout(timer);
-    this.#stop.signal.removeEventListener("abort", stop);
+    await setTimeout(ms, undefined, { signal: this.#stop.signal }).catch(() => {});
   }
 
   [Symbol.dispose](): void {
@@ -159,16 +155,4 @@ function renderStatus({ status, retryAfterSeconds }: Extract<Fault, { kind: "sta
   const body = new TextEncoder().encode(JSON.stringify({ errors: [{ code: "UNKNOWN", message: "injected" }] }));
   const retryAfter = retryAfterSeconds === undefined ? {} : { "retry-after": String(retryAfterSeconds) };
   return { status, headers: { "content-type": "application/json", ...retryAfter }, body };
-}
-
-async function readBody(request: IncomingMessage): Promise<Uint8Array<ArrayBuffer>> {
-  const chunks: Uint8Array[] = [];
-  for await (const chunk of request) if (chunk instanceof Uint8Array) chunks.push(chunk);
-  const body = new Uint8Array(chunks.reduce((sum, chunk) => sum + chunk.length, 0));
-  let at = 0;
-  for (const chunk of chunks) {
-    body.set(chunk, at);
-    at += chunk.length;
-  }
-  return body;
 }

@@ -1,5 +1,6 @@
 // Creates pods from short specs, waits for them and returns how each ended.
 import assert from "node:assert/strict";
+import { textsAt } from "../../../playground/json_value.ts";
 import { type ClusterAccess, expectStatus, listAt, read } from "./cluster_access.ts";
 import { dockerSecret } from "./objects.ts";
 import { waitUntil } from "./wait.ts";
@@ -223,8 +224,8 @@ function parseOutcome(pod: unknown): PodOutcome {
     name: String(read(pod, "metadata", "name")),
     phase: String(read(pod, "status", "phase") ?? ""),
     gates: listAt(pod, "spec", "schedulingGates").map((gate) => String(read(gate, "name"))),
-    labels: asTexts(read(pod, "metadata", "labels")),
-    annotations: asTexts(read(pod, "metadata", "annotations")),
+    labels: textsAt(pod, "metadata", "labels"),
+    annotations: textsAt(pod, "metadata", "annotations"),
     affinity,
     requiredArchitectures: listAt(terms).map((term) =>
       listAt(term, "matchExpressions")
@@ -234,9 +235,4 @@ function parseOutcome(pod: unknown): PodOutcome {
     nodeName: String(read(pod, "spec", "nodeName") ?? ""),
     creationTimestamp: String(read(pod, "metadata", "creationTimestamp")),
   };
-}
-
-function asTexts(value: unknown): Readonly<Record<string, string>> {
-  const entries = typeof value === "object" && value !== null ? Object.entries(value) : [];
-  return Object.fromEntries(entries.map(([key, text]) => [key, String(text)]));
 }
