@@ -115,29 +115,25 @@ Deno.test("operator on a real API server", async (t) => {
     await untilWebhook(bench, "webhook back", "scheduling-gate");
   });
 
-  await t.step(
-    "writes the webhook once for a selector with empty lists and maps, which the API server drops",
-    async () => {
-      const namespaceSelector = {
-        matchLabels: {},
-        matchExpressions: [{ key: "archway.dev/exclude", operator: "DoesNotExist", values: [] }],
-      };
-      await changeConfig(bench, { namespaceSelector });
-      const stored =
-        '"namespaceSelector":{"matchExpressions":[{"key":"archway.dev/exclude","operator":"DoesNotExist"}]}';
-      await untilWebhook(bench, "selector copied", stored);
-      const version = async (): Promise<string | undefined> => (await findWebhook(bench))?.metadata.resourceVersion;
-      const written = await version();
-      // Each write of the config is a look at the webhook configuration; three of them must find it as it is wanted.
-      for (const logVerbosity of ["Debug", "Trace", "Normal"]) {
-        await changeConfig(bench, { logVerbosity });
-        await waitUntil("the operator has looked", () => isReported(bench));
-      }
-      assert.equal(await version(), written);
-      await changeConfig(bench, { namespaceSelector: null });
-      await untilWebhook(bench, "selector gone", '"namespaceSelector":{}');
-    },
-  );
+  await t.step("writes the webhook once for a selector with empty lists, which the API server drops", async () => {
+    const namespaceSelector = {
+      matchLabels: {},
+      matchExpressions: [{ key: "archway.dev/exclude", operator: "DoesNotExist", values: [] }],
+    };
+    await changeConfig(bench, { namespaceSelector });
+    const stored = '"namespaceSelector":{"matchExpressions":[{"key":"archway.dev/exclude","operator":"DoesNotExist"}]}';
+    await untilWebhook(bench, "selector copied", stored);
+    const version = async (): Promise<string | undefined> => (await findWebhook(bench))?.metadata.resourceVersion;
+    const written = await version();
+    // Each write of the config is a look at the webhook configuration; three of them must find it as it is wanted.
+    for (const logVerbosity of ["Debug", "Trace", "Normal"]) {
+      await changeConfig(bench, { logVerbosity });
+      await waitUntil("the operator has looked", () => isReported(bench));
+    }
+    assert.equal(await version(), written);
+    await changeConfig(bench, { namespaceSelector: null });
+    await untilWebhook(bench, "selector gone", '"namespaceSelector":{}');
+  });
 
   await t.step("218 keeps ServiceMonitor and PrometheusRule, also when their API comes later", async () => {
     assert.ok(!bench.events.includes("cluster Normal ServiceMonitorCreated"));
@@ -261,20 +257,17 @@ Deno.test("operator on a real API server", async (t) => {
     await rotateUnderLoad(bench);
   });
 
-  await t.step(
-    "leaves with hundreds of gated pods that are not placed: every gate is lifted, and each pod gets an event",
-    async () => {
-      const gated = await countGates(bench);
-      assert.ok(gated > 100);
-      const warnings = (): number =>
-        bench.events.filter((event) => event.endsWith(` Warning ${EventReason.gateLifted}`)).length;
-      assert.equal(warnings(), 0);
-      await deleteCompletely(bench);
-      assert.equal(await countGates(bench), 0);
-      assert.ok(bench.events.includes("cluster Warning GatesLifted"));
-      assert.equal(warnings(), gated);
-    },
-  );
+  await t.step("leaves with hundreds of gated pods: every gate is lifted, and each pod gets an event", async () => {
+    const gated = await countGates(bench);
+    assert.ok(gated > 100);
+    const warnings = (): number =>
+      bench.events.filter((event) => event.endsWith(` Warning ${EventReason.gateLifted}`)).length;
+    assert.equal(warnings(), 0);
+    await deleteCompletely(bench);
+    assert.equal(await countGates(bench), 0);
+    assert.ok(bench.events.includes("cluster Warning GatesLifted"));
+    assert.equal(warnings(), gated);
+  });
 });
 
 const MONITORING = [

@@ -2,11 +2,20 @@
 // does. A request that no role allows and a right that no request needed both fail the test.
 import assert from "node:assert/strict";
 import { renderComposition } from "../../manifests/generate/kustomize.ts";
+import { defineKinds } from "../node/support/foreign_apis.ts";
 import { type ClusterAccess, expectStatus, read } from "./support/cluster_access.ts";
 import { type Composition, install, type Installation } from "./support/installation.ts";
 import { findIdle, findMissing, readRights, readUses, renderRight, type Right, type Use } from "./support/rights.ts";
-import { CONFIG, CONFIGS, GROUP, POD_WEBHOOK } from "./support/objects.ts";
-import { clusterConfig, defineKind, type ForeignKind, localConfig, workload } from "./support/objects.ts";
+import {
+  clusterConfig,
+  CONFIG,
+  CONFIGS,
+  defineKind,
+  GROUP,
+  localConfig,
+  POD_WEBHOOK,
+  workload,
+} from "./support/objects.ts";
 import { createPullSecret, renderPod } from "./support/pods.ts";
 import { bareControlPlane } from "./support/shared_control_plane.ts";
 import { waitUntil } from "./support/wait.ts";
@@ -49,30 +58,12 @@ const VARIANTS: readonly Variant[] = [
   { name: "base with every power", path: "base", components: OPTIONAL },
   { name: "openshift", path: "overlays/openshift", components: [] },
   { name: "cert-manager", path: "overlays/cert-manager", components: [] },
-  {
-    name: "base with pull secrets of its own namespace",
-    path: "base",
-    components: ["components/least-privilege"],
-  },
-  {
-    name: "base without pull secrets",
-    path: "base",
-    components: ["components/no-pull-secrets"],
-  },
+  { name: "base with pull secrets of its own namespace", path: "base", components: ["components/least-privilege"] },
+  { name: "base without pull secrets", path: "base", components: ["components/no-pull-secrets"] },
 ];
 
 /** Rendered differently, but with the rights of the base. */
 const LIKE_BASE = ["overlays/vanilla", "overlays/gke", "overlays/monitoring"];
-
-/** APIs of others that the service uses, or that overlays name. */
-const FOREIGN: readonly ForeignKind[] = [
-  { group: "monitoring.coreos.com", kind: "ServiceMonitor" },
-  { group: "monitoring.coreos.com", kind: "PrometheusRule" },
-  { group: "karpenter.sh", kind: "NodePool", scope: "Cluster" },
-  { group: "machine.openshift.io", version: "v1beta1", kind: "MachineSet" },
-  { group: "cert-manager.io", kind: "Issuer" },
-  { group: "cert-manager.io", kind: "Certificate" },
-];
 
 interface Bench {
   readonly cluster: ClusterAccess;
@@ -179,7 +170,9 @@ async function holdAgainstAuditLog(cluster: ClusterAccess, variant: Variant): Pr
 
 Deno.test("the service uses every right that a variant grants, and needs no other", async (t) => {
   await using cluster = await bareControlPlane();
-  for (const kind of FOREIGN) await defineKind(cluster, kind);
+  await defineKinds(cluster, ["ServiceMonitor", "PrometheusRule", "Issuer", "Certificate"]);
+  await defineKind(cluster, { group: "karpenter.sh", kind: "NodePool", scope: "Cluster" });
+  await defineKind(cluster, { group: "machine.openshift.io", version: "v1beta1", kind: "MachineSet" });
   await cluster.addNodes([{ name: "amd64-1", arch: "amd64" }]);
   await leaveOperandsBehind(cluster);
   for (const variant of VARIANTS) await t.step(variant.name, () => holdAgainstAuditLog(cluster, variant));

@@ -76,30 +76,27 @@ Deno.test("taints: mixed nodes, new pods of every kind, a node added, drift, two
     const kept = await taintsByNode(controlPlane, "dedicated");
     for (const name of Object.keys(drifts)) assert.equal(kept[name], "gpu:NoSchedule", name);
   });
-  await t.step(
-    "what the archaware controller's clean mode does is undone: pods are made again, taints come back",
-    async () => {
-      const pods = `/api/v1/namespaces/${before}/pods`;
-      expectStatus("delete every pod", await controlPlane.request("DELETE", pods, { gracePeriodSeconds: 0 }), [200]);
-      const foreign = { key: "dedicated", value: "gpu", effect: "NoSchedule" };
-      for (const { name } of SHARED_NODES) {
-        await controlPlane.patch(`/api/v1/nodes/${name}`, { spec: { taints: [foreign] } });
-      }
-      await waitForTaints(controlPlane, RIGHT);
-      for (const { name } of SHARED_NODES) {
-        const path = "/spec/taints/0";
-        await controlPlane.patch(`/api/v1/nodes/${name}`, [{ op: "test", path, value: foreign }, {
-          op: "remove",
-          path,
-        }]);
-      }
-      await waitForPods(controlPlane, before, { count: 16, until: isScheduled });
-      const tolerated = await toleratedByPod(controlPlane, before);
-      for (const { name, nodeName } of await listPods(controlPlane, before)) {
-        assert.ok(tolerated[name]?.split(",").includes(nodeName.replace(/-\d$/, "")), name);
-      }
-    },
-  );
+  await t.step("the archaware controller's clean mode is undone: pods are made again, taints come back", async () => {
+    const pods = `/api/v1/namespaces/${before}/pods`;
+    expectStatus("delete every pod", await controlPlane.request("DELETE", pods, { gracePeriodSeconds: 0 }), [200]);
+    const foreign = { key: "dedicated", value: "gpu", effect: "NoSchedule" };
+    for (const { name } of SHARED_NODES) {
+      await controlPlane.patch(`/api/v1/nodes/${name}`, { spec: { taints: [foreign] } });
+    }
+    await waitForTaints(controlPlane, RIGHT);
+    for (const { name } of SHARED_NODES) {
+      const path = "/spec/taints/0";
+      await controlPlane.patch(`/api/v1/nodes/${name}`, [{ op: "test", path, value: foreign }, {
+        op: "remove",
+        path,
+      }]);
+    }
+    await waitForPods(controlPlane, before, { count: 16, until: isScheduled });
+    const tolerated = await toleratedByPod(controlPlane, before);
+    for (const { name, nodeName } of await listPods(controlPlane, before)) {
+      assert.ok(tolerated[name]?.split(",").includes(nodeName.replace(/-\d$/, "")), name);
+    }
+  });
   await t.step("a label opts a node out", async () => {
     await controlPlane.patch("/api/v1/nodes/amd64-3", { metadata: { labels: { "archway.dev/arch-taint": "off" } } });
     await waitForTaints(controlPlane, { "amd64-3": "" });
