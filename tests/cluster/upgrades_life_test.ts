@@ -4,7 +4,7 @@ import { listAt, read } from "./support/cluster_access.ts";
 import { ORIGINAL_BEGAN, ORIGINAL_HOLDER, OriginalOperator } from "./support/original_operator.ts";
 import { CLUSTER_VERSION, imageOf, POOLS, TO } from "./support/simulated_openshift.ts";
 import { PLAN } from "./support/upgrade_plane.ts";
-import { ignore, UPGRADE_ACCOUNT, UpgradeService } from "./support/upgrade_service.ts";
+import { test, UPGRADE_ACCOUNT, type UpgradeService } from "./support/upgrade_service.ts";
 import { waitUntil } from "./support/wait.ts";
 
 const EVENTS = "/api/v1/namespaces/openshift-managed-upgrade-operator/events";
@@ -96,8 +96,7 @@ async function killAgainAndAgain(bed: UpgradeService): Promise<readonly string[]
   return steps;
 }
 
-Deno.test("upgrades: the process in its life, beside another program that uses its Lease", { ignore }, async (t) => {
-  await using bed = await UpgradeService.open();
+test("upgrades: the process in its life, beside another program that uses its Lease", async (bed, t) => {
   await using stack = new AsyncDisposableStack();
   const { openshift } = bed;
   await t.step("N-015 killed at many moments: the next one goes on, and every effect is made once", async () => {

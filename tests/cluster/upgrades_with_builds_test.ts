@@ -97,28 +97,27 @@ async function assertUpgraded({ builds, pool, sync, upgrades }: UpgradeWithBuild
   await builds.settled();
 }
 
-Deno.test(
-  "upgrades: a cluster whose workers are built by Archway is upgraded to the end",
-  { ignore },
-  async () => {
+/** A test of both at work; `before`: the image of the workers. */
+function test(name: string, play: (bed: UpgradeWithBuilds, before: string) => Promise<void>): void {
+  Deno.test(name, { ignore }, async () => {
     await using bed = await open();
-    const { bases, builds, upgrades } = bed;
-    const before = await builds.published();
-    await upgrades.storePlan();
-    await upgrades.untilPhase("Upgraded");
-    await assertUpgraded(bed, before);
-    const seen = builds.player.played.slice(2).map(({ arch, base }) => [arch, base]);
-    assert.deepEqual(seen.toSorted(), [["amd64", bases[TO]], ["arm64", bases[TO]]]);
-  },
-);
+    await play(bed, await bed.builds.published());
+  });
+}
 
-Deno.test(
+test("upgrades: a cluster whose workers are built by Archway is upgraded to the end", async (bed, before) => {
+  const { bases, builds, upgrades } = bed;
+  await upgrades.storePlan();
+  await upgrades.untilPhase("Upgraded");
+  await assertUpgraded(bed, before);
+  const seen = builds.player.played.slice(2).map(({ arch, base }) => [arch, base]);
+  assert.deepEqual(seen.toSorted(), [["amd64", bases[TO]], ["arm64", bases[TO]]]);
+});
+
+test(
   "upgrades: a build that fails holds the workers, and is named; built again, the upgrade goes on",
-  { ignore },
-  async () => {
-    await using bed = await open();
+  async (bed, before) => {
     const { builds, upgrades } = bed;
-    const before = await builds.published();
     builds.player.fate = (arch) => arch === "arm64" ? { kind: "fail", exitCode: 65 } : { kind: "succeed" };
     await upgrades.storePlan();
     let said = "";

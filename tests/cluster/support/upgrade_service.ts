@@ -225,6 +225,14 @@ export class UpgradeService implements AsyncDisposable {
   }
 }
 
+/** A test of a bed of its own. */
+export function test(name: string, body: (bed: UpgradeService, t: Deno.TestContext) => Promise<void>): void {
+  Deno.test(name, { ignore }, async (t) => {
+    await using bed = await UpgradeService.open();
+    await body(bed, t);
+  });
+}
+
 /** Namespaces, accounts, roles, and the webhook of plans, which the API server reaches by URL here. */
 function installed(objects: readonly ManifestObject[], baseUrl: string): readonly ManifestObject[] {
   return objects.flatMap((object) => {
