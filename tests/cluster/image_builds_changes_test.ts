@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { type BuildBed, REBUILD, test, TWO } from "./support/build_bed.ts";
+import { atWork, type BuildBed, ignore, REBUILD, TWO } from "./support/build_bed.ts";
 import { entry } from "./support/build_objects.ts";
 import type { SeenBuild } from "./support/seen_builds.ts";
 import { read } from "./support/cluster_access.ts";
@@ -53,9 +53,10 @@ function digestOf(reference: string): string {
   return reference.slice(reference.indexOf("@") + 1);
 }
 
-test(
+Deno.test(
   "image builds: every change of what an image is made of builds what it concerns and nothing else (P-080 P-084)",
-  async (bed, t) => {
+  { ignore },
+  atWork(async (bed, t) => {
     const step = stepsOf(t, bed);
     const start = [entry("NoArch", "a"), entry("ARM64", "b")];
     const replace = (...containerFile: typeof start) => (): Promise<void> => bed.replaceConfig({ containerFile });
@@ -100,12 +101,13 @@ test(
       assert.deepEqual(bed.player.played.slice(played).map(({ base }) => base), [osImageURL, osImageURL]);
       assert.equal(await change(bed, () => bed.render({}), REUSED), before);
     });
-  },
+  }),
 );
 
-test(
+Deno.test(
   "image builds: secrets, tags, repositories, lost images and rebuilds (P-080 P-085 P-087 P-089 P-162)",
-  async (bed, t) => {
+  { ignore },
+  atWork(async (bed, t) => {
     const step = stepsOf(t, bed);
     const containerFile = [entry("NoArch", "a")];
     await change(bed, () => bed.createConfig({ containerFile }), BOTH);
@@ -146,7 +148,7 @@ test(
       await change(bed, () => bed.annotate({ [REBUILD]: "" }), BOTH);
     });
     await step("rebuild arm64,bogus: the part that is one", () => bed.annotate({ [REBUILD]: "arm64,bogus" }), ARM64);
-  },
+  }),
 );
 
 async function currentBuild(bed: BuildBed): Promise<SeenBuild | undefined> {
@@ -154,12 +156,12 @@ async function currentBuild(bed: BuildBed): Promise<SeenBuild | undefined> {
   return (await bed.builds()).find(({ digest }) => digest === now);
 }
 
-test(
+Deno.test(
   "image builds: a node of a second architecture joins and leaves; pools that are paused or degraded (P-080 P-147)",
-  {
+  { ignore },
+  atWork({
     nodes: [amd64],
-  },
-  async (bed, t) => {
+  }, async (bed, t) => {
     const step = stepsOf(t, bed);
     await t.step("one architecture: one Job, the image itself is published", async () => {
       const create = (): Promise<void> => bed.createConfig({ containerFile: [entry("NoArch", "a")] });
@@ -195,5 +197,5 @@ test(
       await bed.deleteConfig();
       await waitUntil("no builds, Jobs, ConfigMaps nor Secrets", async () => (await bed.belongings()).length === 0);
     });
-  },
+  }),
 );

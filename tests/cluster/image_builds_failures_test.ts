@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { type JsonObject, parseObject } from "../../lib/json.ts";
-import { type BuildBed, REBUILD, test } from "./support/build_bed.ts";
+import { atWork, type BuildBed, ignore, REBUILD } from "./support/build_bed.ts";
 import { BUILD_NAMESPACE, contents } from "./support/build_objects.ts";
 import type { SeenBuild } from "./support/seen_builds.ts";
 import type { Fate } from "./support/build_player.ts";
@@ -45,12 +45,12 @@ async function conditionOfPool(bed: BuildBed): Promise<unknown> {
   return conditionOf(await bed.cluster.get(POOL), "ImageBuildDegraded");
 }
 
-test(
+Deno.test(
   "image builds: what fails is not published, what succeeded is kept and reused (P-041 P-064 P-065 P-066 P-069 P-160)",
-  {
+  { ignore },
+  atWork({
     settings: { schedulingTimeout: "8s" },
-  },
-  async (bed, t) => {
+  }, async (bed, t) => {
     await bed.publish(content());
     await t.step(
       "a Containerfile that cannot be built: Failed, naming the architecture (P-062)",
@@ -97,7 +97,7 @@ test(
       const refused = (await bed.writes()).filter((write) => / 4(?!09|04)\d\d$/.test(write));
       assert.deepEqual(refused, []);
     });
-  },
+  }),
 );
 
 async function retryOf(
@@ -111,9 +111,10 @@ async function retryOf(
   return index?.["kind"] === "retry" ? { path, index } : undefined;
 }
 
-test(
+Deno.test(
   "image builds: registries that fail, refuse or lie while an index is published (P-081 P-145 P-146)",
-  async (bed, t) => {
+  { ignore },
+  atWork(async (bed, t) => {
     await bed.publish(content());
     const calm = (): void => {
       bed.relay.intercept = () => undefined;
@@ -190,5 +191,5 @@ test(
       await bed.settled();
       assert.deepEqual(bed.player.built(played), []);
     });
-  },
+  }),
 );

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { dirname } from "node:path";
 import { lacks } from "../support/needs.ts";
-import { BuildBed, BUILDS_GROUP, test, TWO } from "./support/build_bed.ts";
+import { atWork, BuildBed, BUILDS_GROUP, ignore, TWO } from "./support/build_bed.ts";
 import { BUILD_NAMESPACE, contents } from "./support/build_objects.ts";
 import { isIndexPush } from "./support/indexing.ts";
 import { pause, waitUntil } from "./support/wait.ts";
@@ -29,41 +29,45 @@ async function assertWhole(bed: BuildBed, archs: readonly string[]): Promise<voi
   }
 }
 
-test("image builds: a node of the second architecture joins and leaves during a build: no Job is left, one index", {
-  nodes: [AMD64],
-}, async (bed, t) => {
-  await t.step("it joins and leaves while the first build runs: the image of one architecture", async () => {
-    bed.player.fate = () => ({ kind: "hang" });
-    await bed.createConfig(contents("first"));
-    await waitUntil("the Job of amd64", async () => (await bed.jobs()).length === 1);
-    await bed.addNode(ARM64);
-    await waitUntil("a Job of arm64", () => hasArmJob(bed));
-    await bed.removeNode(ARM64.name);
-    await waitUntil("it to go", async () => !await hasArmJob(bed));
-    bed.player.fate = () => ({ kind: "succeed" });
-    bed.player.release();
-    await bed.waitForPublished({ deadlineMs: 90_000 });
-    await assertWhole(bed, ["amd64"]);
-  });
-  await t.step("it joins and leaves while its own image is built: what is published stays", async () => {
-    const before = await bed.published();
-    bed.player.fate = (arch) => ({ kind: arch === "arm64" ? "hang" : "succeed" });
-    await bed.addNode(ARM64);
-    await waitUntil("a Job of arm64", () => hasArmJob(bed));
-    await bed.removeNode(ARM64.name);
-    await waitUntil("it to go", async () => (await bed.jobs()).length === 0);
-    await assertWhole(bed, ["amd64"]);
-    assert.equal(await bed.published(), before);
-  });
-  await t.step("it joins for good: an index", async () => {
-    const before = await bed.published();
-    bed.player.fate = () => ({ kind: "succeed" });
-    bed.player.release();
-    await bed.addNode(ARM64);
-    await bed.waitForPublished({ other: before, deadlineMs: 90_000 });
-    await assertWhole(bed, ["amd64", "arm64"]);
-  });
-});
+Deno.test(
+  "image builds: a node of the second architecture joins and leaves during a build: no Job is left, one index",
+  { ignore },
+  atWork({
+    nodes: [AMD64],
+  }, async (bed, t) => {
+    await t.step("it joins and leaves while the first build runs: the image of one architecture", async () => {
+      bed.player.fate = () => ({ kind: "hang" });
+      await bed.createConfig(contents("first"));
+      await waitUntil("the Job of amd64", async () => (await bed.jobs()).length === 1);
+      await bed.addNode(ARM64);
+      await waitUntil("a Job of arm64", () => hasArmJob(bed));
+      await bed.removeNode(ARM64.name);
+      await waitUntil("it to go", async () => !await hasArmJob(bed));
+      bed.player.fate = () => ({ kind: "succeed" });
+      bed.player.release();
+      await bed.waitForPublished({ deadlineMs: 90_000 });
+      await assertWhole(bed, ["amd64"]);
+    });
+    await t.step("it joins and leaves while its own image is built: what is published stays", async () => {
+      const before = await bed.published();
+      bed.player.fate = (arch) => ({ kind: arch === "arm64" ? "hang" : "succeed" });
+      await bed.addNode(ARM64);
+      await waitUntil("a Job of arm64", () => hasArmJob(bed));
+      await bed.removeNode(ARM64.name);
+      await waitUntil("it to go", async () => (await bed.jobs()).length === 0);
+      await assertWhole(bed, ["amd64"]);
+      assert.equal(await bed.published(), before);
+    });
+    await t.step("it joins for good: an index", async () => {
+      const before = await bed.published();
+      bed.player.fate = () => ({ kind: "succeed" });
+      bed.player.release();
+      await bed.addNode(ARM64);
+      await bed.waitForPublished({ other: before, deadlineMs: 90_000 });
+      await assertWhole(bed, ["amd64", "arm64"]);
+    });
+  }),
+);
 
 async function meddle(bed: BuildBed, signal: AbortSignal): Promise<void> {
   for (let at = 0; !signal.aborted; at++) {
@@ -81,20 +85,24 @@ async function meddle(bed: BuildBed, signal: AbortSignal): Promise<void> {
   }
 }
 
-test("image builds: other clients write all the time: conflicts are met, one Job for each architecture, one index (P-072)", async (bed) => {
-  const stop = new AbortController();
-  const meddling = meddle(bed, stop.signal);
-  try {
-    for (const text of ["first", "second", "third"]) await bed.publish(contents(text), { deadlineMs: 120_000 });
-  } finally {
-    stop.abort();
-    await meddling;
-  }
-  await assertWhole(bed, ["amd64", "arm64"]);
-  assert.equal(await bed.jobsCreated(), 6, "one Job for each architecture of each text");
-  const refused = (await bed.writes()).filter((write) => write.endsWith(" 409"));
-  assert.ok(refused.length > 0, "no conflict was met");
-});
+Deno.test(
+  "image builds: other clients write all the time: conflicts are met, one Job for each architecture, one index (P-072)",
+  { ignore },
+  atWork(async (bed) => {
+    const stop = new AbortController();
+    const meddling = meddle(bed, stop.signal);
+    try {
+      for (const text of ["first", "second", "third"]) await bed.publish(contents(text), { deadlineMs: 120_000 });
+    } finally {
+      stop.abort();
+      await meddling;
+    }
+    await assertWhole(bed, ["amd64", "arm64"]);
+    assert.equal(await bed.jobsCreated(), 6, "one Job for each architecture of each text");
+    const refused = (await bed.writes()).filter((write) => write.endsWith(" 409"));
+    assert.ok(refused.length > 0, "no conflict was met");
+  }),
+);
 
 /** Runs the registry's own garbage collection, which takes what no tag leads to. */
 async function collectGarbage(bed: BuildBed): Promise<void> {
@@ -102,49 +110,53 @@ async function collectGarbage(bed: BuildBed): Promise<void> {
   await runCommand("docker-registry", ["garbage-collect", "--delete-untagged", config]);
 }
 
-test("image builds: a registry that is slow, collects garbage, or has its tags moved (P-148)", async (bed, t) => {
-  await t.step("it collects what has no tag before the index is pushed: the images stay (P-148)", async () => {
-    let collected = 0;
-    bed.relay.intercept = async (request) => {
-      if (!isIndexPush(request) || collected > 0) return undefined;
-      collected++;
-      await collectGarbage(bed);
-      return undefined;
-    };
-    await bed.publish(contents("first"));
-    assert.equal(collected, 1);
-    await assertWhole(bed, ["amd64", "arm64"]);
-    bed.relay.intercept = () => undefined;
-  });
-  await t.step("it answers each request after a second: published", async () => {
-    bed.relay.intercept = async () => {
-      await pause(1_000);
-      return undefined;
-    };
-    await bed.publish(contents("second"), { deadlineMs: 120_000 });
-    bed.relay.intercept = () => undefined;
-    await assertWhole(bed, ["amd64", "arm64"]);
-  });
-  await t.step("somebody moves the tag of arm64: the image that was built is found by its digest", async () => {
-    const children = await bed.platformsOf(await bed.published());
-    const played = bed.player.played.length;
-    const { tag = "" } = bed.player.played.findLast(({ arch }) => arch === "arm64") ?? {};
-    const moved = tag.slice(tag.lastIndexOf(":") + 1);
-    await bed.registry.push("team/os", moved, { single: { architecture: "arm64" }, salt: "moved" });
-    const after = await bed.platformsOf(await bed.publish(contents("third", "second")));
-    await assertWhole(bed, ["amd64", "arm64"]);
-    assert.deepEqual([bed.player.built(played), after?.["arm64"]], [["amd64"], children?.["arm64"]]);
-  });
-  await t.step("somebody moves the tag of the index: what is published stays what it is", async () => {
-    const before = await bed.published();
-    const build = (await bed.builds()).find(({ digest }) => digest === before);
-    await bed.registry.push("team/os", build?.name ?? "", { single: { architecture: "amd64" }, salt: "other" });
-    const jobs = await bed.jobsCreated();
-    await bed.annotate({ "example.com/look": "1" });
-    await assertWhole(bed, ["amd64", "arm64"]);
-    assert.deepEqual([await bed.published(), await bed.jobsCreated()], [before, jobs]);
-  });
-});
+Deno.test(
+  "image builds: a registry that is slow, collects garbage, or has its tags moved (P-148)",
+  { ignore },
+  atWork(async (bed, t) => {
+    await t.step("it collects what has no tag before the index is pushed: the images stay (P-148)", async () => {
+      let collected = 0;
+      bed.relay.intercept = async (request) => {
+        if (!isIndexPush(request) || collected > 0) return undefined;
+        collected++;
+        await collectGarbage(bed);
+        return undefined;
+      };
+      await bed.publish(contents("first"));
+      assert.equal(collected, 1);
+      await assertWhole(bed, ["amd64", "arm64"]);
+      bed.relay.intercept = () => undefined;
+    });
+    await t.step("it answers each request after a second: published", async () => {
+      bed.relay.intercept = async () => {
+        await pause(1_000);
+        return undefined;
+      };
+      await bed.publish(contents("second"), { deadlineMs: 120_000 });
+      bed.relay.intercept = () => undefined;
+      await assertWhole(bed, ["amd64", "arm64"]);
+    });
+    await t.step("somebody moves the tag of arm64: the image that was built is found by its digest", async () => {
+      const children = await bed.platformsOf(await bed.published());
+      const played = bed.player.played.length;
+      const { tag = "" } = bed.player.played.findLast(({ arch }) => arch === "arm64") ?? {};
+      const moved = tag.slice(tag.lastIndexOf(":") + 1);
+      await bed.registry.push("team/os", moved, { single: { architecture: "arm64" }, salt: "moved" });
+      const after = await bed.platformsOf(await bed.publish(contents("third", "second")));
+      await assertWhole(bed, ["amd64", "arm64"]);
+      assert.deepEqual([bed.player.built(played), after?.["arm64"]], [["amd64"], children?.["arm64"]]);
+    });
+    await t.step("somebody moves the tag of the index: what is published stays what it is", async () => {
+      const before = await bed.published();
+      const build = (await bed.builds()).find(({ digest }) => digest === before);
+      await bed.registry.push("team/os", build?.name ?? "", { single: { architecture: "amd64" }, salt: "other" });
+      const jobs = await bed.jobsCreated();
+      await bed.annotate({ "example.com/look": "1" });
+      await assertWhole(bed, ["amd64", "arm64"]);
+      assert.deepEqual([await bed.published(), await bed.jobsCreated()], [before, jobs]);
+    });
+  }),
+);
 
 Deno.test({
   name: "image builds: an index without the service's own architecture is found again, and built once (P-090)",

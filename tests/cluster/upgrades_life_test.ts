@@ -4,7 +4,7 @@ import { listAt, read } from "./support/cluster_access.ts";
 import { ORIGINAL_BEGAN, ORIGINAL_HOLDER, OriginalOperator } from "./support/original_operator.ts";
 import { CLUSTER_VERSION, imageOf, POOLS, TO } from "./support/simulated_openshift.ts";
 import { PLAN } from "./support/upgrade_plane.ts";
-import { test, UPGRADE_ACCOUNT, type UpgradeService } from "./support/upgrade_service.ts";
+import { ignore, onService, UPGRADE_ACCOUNT, type UpgradeService } from "./support/upgrade_service.ts";
 import { waitUntil } from "./support/wait.ts";
 
 const EVENTS = "/api/v1/namespaces/openshift-managed-upgrade-operator/events";
@@ -96,67 +96,71 @@ async function killAgainAndAgain(bed: UpgradeService): Promise<readonly string[]
   return steps;
 }
 
-test("upgrades: the process in its life, beside another program that uses its Lease", async (bed, t) => {
-  await using stack = new AsyncDisposableStack();
-  const { openshift } = bed;
-  await t.step("N-015 killed at many moments: the next one goes on, and every effect is made once", async () => {
-    const steps = await killAgainAndAgain(bed);
-    assert.ok(steps.length >= 4 && new Set(steps).size >= 3, steps.join());
-    const last = await bed.startReplica("one");
-    await bed.untilPhase("Upgraded");
-    await assertOver(bed, TO);
-    const effects = ["patch clusterversions", "create machinesets", "delete machinesets"];
-    assert.deepEqual(await Promise.all(effects.map((words) => count(bed, words))), [1, 1, 1]);
-    assert.deepEqual(await notificationsOf(bed), NOTIFICATIONS.toSorted());
-    await bed.cluster.delete(PLAN);
-    await last.process.stop();
-  });
-  await t.step("while another holds the Lease nothing is written, and the log and a metric say so", async () => {
-    await openshift.offer(LATER);
-    openshift.holdNodes();
-    const original = stack.use(await OriginalOperator.start(bed));
-    const before = (await writesOf(bed)).length;
-    const { process, adminUrl } = await bed.startReplica("two");
-    await bed.storePlan({ desired: { version: LATER, channel: "stable-4.20" }, capacityReservation: true });
-    await original.begin(LATER, TO);
-    await waitUntil("the control plane to have arrived", async () => {
-      const latest = read(await bed.cluster.get(CLUSTER_VERSION), "status", "history", 0);
-      return read(latest, "version") === LATER && read(latest, "state") === "Completed";
-    });
-    await waitUntil("the log to name the holder", async () => {
-      const log = await process.readLog();
-      return log.includes("another holds the lease, waiting") && log.includes(ORIGINAL_HOLDER);
-    });
-    const { renewedMs } = await bed.lease();
-    await waitUntil("two more renewals", async () => (await bed.lease()).renewedMs >= renewedMs + 4_000);
-    const metrics = await (await fetch(`${adminUrl}/metrics`)).text();
-    assert.match(metrics, /^archway_capability_leader\{capability="upgrades"\} 0$/m);
-    assert.deepEqual((await writesOf(bed)).slice(before), []);
-    assert.ok((await openshift.machineSets()).includes("workers-a-upgrade"));
-    await original[Symbol.asyncDispose]();
-  });
-  await t.step(
-    "once it is not renewed any more, the upgrade that the other has begun goes on, and nothing is repeated",
-    async () => {
-      const before = (await writesOf(bed)).length;
-      const { holder, durationMs, renewedMs } = await bed.lease();
-      assert.deepEqual([holder, durationMs], [ORIGINAL_HOLDER, 15_000]);
-      const taken = await waitUntil("the Lease to be taken", async () => {
-        const lease = await bed.lease();
-        return lease.holder === "two" && lease;
-      });
-      assert.ok(taken.acquiredMs - renewedMs >= durationMs, `taken after ${taken.acquiredMs - renewedMs} ms`);
-      openshift.letNodesGo();
+Deno.test(
+  "upgrades: the process in its life, beside another program that uses its Lease",
+  { ignore },
+  onService(async (bed, t) => {
+    await using stack = new AsyncDisposableStack();
+    const { openshift } = bed;
+    await t.step("N-015 killed at many moments: the next one goes on, and every effect is made once", async () => {
+      const steps = await killAgainAndAgain(bed);
+      assert.ok(steps.length >= 4 && new Set(steps).size >= 3, steps.join());
+      const last = await bed.startReplica("one");
       await bed.untilPhase("Upgraded");
-      await assertOver(bed, LATER);
+      await assertOver(bed, TO);
       const effects = ["patch clusterversions", "create machinesets", "delete machinesets"];
-      assert.deepEqual(await Promise.all(effects.map((words) => count(bed, words, before))), [0, 0, 1]);
-      assert.deepEqual(await notificationsOf(bed), ["Completed", "ControlPlaneFinished", "WorkerPlaneFinished"]);
-      const entry = read(await bed.readPlan(), "status", "history", 0);
-      assert.equal(read(entry, "startTime"), ORIGINAL_BEGAN);
-      const began = listAt(entry, "conditions")
-        .filter((one) => read(one, "completeTime") === ORIGINAL_BEGAN).map((one) => read(one, "type"));
-      assert.equal(began.length, 7, "the steps that it has done are as it wrote them");
-    },
-  );
-});
+      assert.deepEqual(await Promise.all(effects.map((words) => count(bed, words))), [1, 1, 1]);
+      assert.deepEqual(await notificationsOf(bed), NOTIFICATIONS.toSorted());
+      await bed.cluster.delete(PLAN);
+      await last.process.stop();
+    });
+    await t.step("while another holds the Lease nothing is written, and the log and a metric say so", async () => {
+      await openshift.offer(LATER);
+      openshift.holdNodes();
+      const original = stack.use(await OriginalOperator.start(bed));
+      const before = (await writesOf(bed)).length;
+      const { process, adminUrl } = await bed.startReplica("two");
+      await bed.storePlan({ desired: { version: LATER, channel: "stable-4.20" }, capacityReservation: true });
+      await original.begin(LATER, TO);
+      await waitUntil("the control plane to have arrived", async () => {
+        const latest = read(await bed.cluster.get(CLUSTER_VERSION), "status", "history", 0);
+        return read(latest, "version") === LATER && read(latest, "state") === "Completed";
+      });
+      await waitUntil("the log to name the holder", async () => {
+        const log = await process.readLog();
+        return log.includes("another holds the lease, waiting") && log.includes(ORIGINAL_HOLDER);
+      });
+      const { renewedMs } = await bed.lease();
+      await waitUntil("two more renewals", async () => (await bed.lease()).renewedMs >= renewedMs + 4_000);
+      const metrics = await (await fetch(`${adminUrl}/metrics`)).text();
+      assert.match(metrics, /^archway_capability_leader\{capability="upgrades"\} 0$/m);
+      assert.deepEqual((await writesOf(bed)).slice(before), []);
+      assert.ok((await openshift.machineSets()).includes("workers-a-upgrade"));
+      await original[Symbol.asyncDispose]();
+    });
+    await t.step(
+      "once it is not renewed any more, the upgrade that the other has begun goes on, and nothing is repeated",
+      async () => {
+        const before = (await writesOf(bed)).length;
+        const { holder, durationMs, renewedMs } = await bed.lease();
+        assert.deepEqual([holder, durationMs], [ORIGINAL_HOLDER, 15_000]);
+        const taken = await waitUntil("the Lease to be taken", async () => {
+          const lease = await bed.lease();
+          return lease.holder === "two" && lease;
+        });
+        assert.ok(taken.acquiredMs - renewedMs >= durationMs, `taken after ${taken.acquiredMs - renewedMs} ms`);
+        openshift.letNodesGo();
+        await bed.untilPhase("Upgraded");
+        await assertOver(bed, LATER);
+        const effects = ["patch clusterversions", "create machinesets", "delete machinesets"];
+        assert.deepEqual(await Promise.all(effects.map((words) => count(bed, words, before))), [0, 0, 1]);
+        assert.deepEqual(await notificationsOf(bed), ["Completed", "ControlPlaneFinished", "WorkerPlaneFinished"]);
+        const entry = read(await bed.readPlan(), "status", "history", 0);
+        assert.equal(read(entry, "startTime"), ORIGINAL_BEGAN);
+        const began = listAt(entry, "conditions")
+          .filter((one) => read(one, "completeTime") === ORIGINAL_BEGAN).map((one) => read(one, "type"));
+        assert.equal(began.length, 7, "the steps that it has done are as it wrote them");
+      },
+    );
+  }),
+);

@@ -7,7 +7,7 @@ import { type ClusterAccess, expectStatus, read } from "./support/cluster_access
 import { CLUSTER_VERSION, imageOf, TO } from "./support/simulated_openshift.ts";
 import { PLAN } from "./support/upgrade_plane.ts";
 import { findIdle, findMissing, readRights, renderRight, type Right, type Use } from "./support/rights.ts";
-import { test, type UpgradeService } from "./support/upgrade_service.ts";
+import { ignore, onService, type UpgradeService } from "./support/upgrade_service.ts";
 import { defineKind } from "./support/objects.ts";
 
 const NAMESPACE = "openshift-managed-upgrade-operator";
@@ -126,38 +126,42 @@ async function nameVersion(bed: UpgradeService): Promise<void> {
 const show = ({ verb, resource, name, namespace, status }: Use): string =>
   `${verb} ${resource} ${name ?? ""} ${namespace} ${status}`;
 
-test("upgrades: the account has every right that it uses and uses every right that it has, and nothing is refused", async (bed) => {
-  const { surroundings, openshift } = bed;
-  const first = await bed.startReplica("one");
-  await bed.untilPlansAreChecked();
-  await upgrade(bed);
-  await first.process.stop();
-  await bed.cluster.patch(`/api/v1/namespaces/${NAMESPACE}/secrets/archway-tls`, {
-    data: { "tls.crt": btoa("broken") },
-  });
-  const second = await bed.startReplica("two");
-  await bed.untilPlansAreChecked();
-  await migrate(bed);
-  await nameVersion(bed);
-  await second.process.stop();
-  assert.deepEqual(await openshift.machineSets(), ["workers-a"]);
-  assert.deepEqual(surroundings.active(), []);
-  assert.deepEqual([...surroundings.asked].toSorted(), [
-    ...["Alertmanager", "Deployment Validation Operator", "Prometheus", "update graph"],
-  ]);
-  const uses = await bed.uses();
-  assert.ok(uses.length > 100);
-  const rights = readRights(bed.objects, "archway-upgrades");
-  assert.deepEqual([...new Set(findMissing(rights, uses).map(show))], []);
-  assert.deepEqual([...new Set(uses.filter(({ status }) => status === 403).map(show))], []);
-  const idle = findIdle(rights, uses).map(renderRight).filter((right) => !Object.hasOwn(EXCUSED, right));
-  assert.deepEqual(idle, []);
-  const secrets = uses.filter(({ resource }) => resource === "secrets").map((use) => `${use.namespace}/${use.name}`);
-  // A creation has no name in the audit log.
-  const named = new Set(secrets.filter((name) => !name.endsWith("/undefined")));
-  assert.deepEqual([...named].toSorted(), ["openshift-config/pull-secret", `${NAMESPACE}/archway-tls`]);
-  assert.deepEqual(await allowedTo(PLACEMENT, { bed, objects: bed.objects }), SHARED.toSorted());
-});
+Deno.test(
+  "upgrades: the account has every right that it uses and uses every right that it has, and nothing is refused",
+  { ignore },
+  onService(async (bed) => {
+    const { surroundings, openshift } = bed;
+    const first = await bed.startReplica("one");
+    await bed.untilPlansAreChecked();
+    await upgrade(bed);
+    await first.process.stop();
+    await bed.cluster.patch(`/api/v1/namespaces/${NAMESPACE}/secrets/archway-tls`, {
+      data: { "tls.crt": btoa("broken") },
+    });
+    const second = await bed.startReplica("two");
+    await bed.untilPlansAreChecked();
+    await migrate(bed);
+    await nameVersion(bed);
+    await second.process.stop();
+    assert.deepEqual(await openshift.machineSets(), ["workers-a"]);
+    assert.deepEqual(surroundings.active(), []);
+    assert.deepEqual([...surroundings.asked].toSorted(), [
+      ...["Alertmanager", "Deployment Validation Operator", "Prometheus", "update graph"],
+    ]);
+    const uses = await bed.uses();
+    assert.ok(uses.length > 100);
+    const rights = readRights(bed.objects, "archway-upgrades");
+    assert.deepEqual([...new Set(findMissing(rights, uses).map(show))], []);
+    assert.deepEqual([...new Set(uses.filter(({ status }) => status === 403).map(show))], []);
+    const idle = findIdle(rights, uses).map(renderRight).filter((right) => !Object.hasOwn(EXCUSED, right));
+    assert.deepEqual(idle, []);
+    const secrets = uses.filter(({ resource }) => resource === "secrets").map((use) => `${use.namespace}/${use.name}`);
+    // A creation has no name in the audit log.
+    const named = new Set(secrets.filter((name) => !name.endsWith("/undefined")));
+    assert.deepEqual([...named].toSorted(), ["openshift-config/pull-secret", `${NAMESPACE}/archway-tls`]);
+    assert.deepEqual(await allowedTo(PLACEMENT, { bed, objects: bed.objects }), SHARED.toSorted());
+  }),
+);
 
 async function allowedTo(
   user: string,

@@ -308,12 +308,14 @@ export class BuildBed implements AsyncDisposable {
 
 type Body = (bed: BuildBed, t: Deno.TestContext) => Promise<void>;
 
-/** A test of a bed of its own, at which Archway works. */
-export function test(name: string, ...rest: readonly [Body] | readonly [BuildBedOptions, Body]): void {
-  const [options, body] = rest.length === 1 ? [{}, rest[0]] : rest;
-  Deno.test(name, { ignore }, async (t) => {
+/** The function of a test that has a bed of its own, at which Archway works. */
+export function atWork(
+  ...given: readonly [Body] | readonly [BuildBedOptions, Body]
+): (t: Deno.TestContext) => Promise<void> {
+  const [options, body] = given.length === 1 ? [{}, given[0]] : given;
+  return async (t) => {
     await using bed = await BuildBed.open(options);
     await bed.startArchway();
     await body(bed, t);
-  });
+  };
 }

@@ -225,12 +225,14 @@ export class UpgradeService implements AsyncDisposable {
   }
 }
 
-/** A test of a bed of its own. */
-export function test(name: string, body: (bed: UpgradeService, t: Deno.TestContext) => Promise<void>): void {
-  Deno.test(name, { ignore }, async (t) => {
+/** The function of a test that has a bed of its own. */
+export function onService(
+  body: (bed: UpgradeService, t: Deno.TestContext) => Promise<void>,
+): (t: Deno.TestContext) => Promise<void> {
+  return async (t) => {
     await using bed = await UpgradeService.open();
     await body(bed, t);
-  });
+  };
 }
 
 /** Namespaces, accounts, roles, and the webhook of plans, which the API server reaches by URL here. */
