@@ -5,7 +5,7 @@ import type { Clock } from "./clock.ts";
 export type CircuitState = "closed" | "open" | "half-open";
 
 /** `threshold`: failures in a row that open it. It stays open for `baseMs`, each time twice as long, up to `capMs`. */
-export interface BreakerOptions {
+interface BreakerOptions {
   readonly clock: Clock;
   readonly threshold: number;
   readonly baseMs: number;

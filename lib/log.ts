@@ -34,7 +34,7 @@ const SEVERITY: Readonly<Record<LogLevel, number>> = { debug: 0, info: 1, warn: 
 /** `json`: what collectors of logs read. `text`: local time, level, message and the fields as `name=value`. */
 export type LogFormat = "json" | "text";
 
-export interface LoggerOptions {
+interface LoggerOptions {
   readonly level: LogLevel;
   /** Receives whole lines with their newline. */
   readonly write: (line: string) => void;

@@ -15,7 +15,7 @@ import {
   parseSelector,
 } from "../lib/vocabulary/label_selector.ts";
 
-export interface WebhookAdmission extends Admission, Disposable {}
+interface WebhookAdmission extends Admission, Disposable {}
 
 /** Opens the chain over the configurations that the store holds at the time of each write. Failed calls are logged (debug). */
 export function openAdmission(store: ObjectStore, { log }: { readonly log: Logger }): WebhookAdmission {

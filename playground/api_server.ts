@@ -17,7 +17,7 @@ export interface ApiServer extends AsyncDisposable {
   readonly url: string;
 }
 
-export interface ApiServerOptions {
+interface ApiServerOptions {
   readonly log: Logger;
   /** Plain HTTP without one, which `serve` does not accept in a kubeconfig: for tests. */
   readonly certificate?: KeyPair;

@@ -6,7 +6,7 @@ import { SERVED_KINDS, type ServedKind } from "./kinds.ts";
 import { conflict } from "./status.ts";
 import { renderTime } from "../lib/vocabulary/time.ts";
 
-export interface DeleteTarget extends ObjectTarget {
+interface DeleteTarget extends ObjectTarget {
   /** Precondition: 409 when it is another one. */
   readonly uid?: string | undefined;
   /** Precondition: 409 when it is another one. */

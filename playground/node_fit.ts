@@ -6,7 +6,7 @@ import type { KubeObject } from "../lib/k8s/types.ts";
 import { listAt, numberAt, textAt, textsAt, valueAt } from "./json_value.ts";
 
 /** The node of a pod, or why it has none, as kube-scheduler reports it. */
-export type SchedulingVerdict =
+type SchedulingVerdict =
   | { readonly kind: "bind"; readonly nodeName: string }
   | { readonly kind: "unschedulable"; readonly message: string };
 

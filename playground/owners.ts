@@ -26,7 +26,7 @@ export function referenceTo(owner: string, { metadata }: KubeObject): OwnerRefer
   return metadata.ownerReferences?.find(({ uid }) => uid === owner);
 }
 
-export interface OwnerLoop {
+interface OwnerLoop {
   readonly concerned: (change: StoreChange) => readonly Stored[];
   readonly reconcile: (owner: Stored) => Promise<void>;
   /** Logs what fails; the next write calls for another try. */

@@ -32,7 +32,7 @@ import { ObjectStore, waitFor } from "./store.ts";
 import { patchObject } from "./update_object.ts";
 import { openWorkloads } from "./workloads.ts";
 
-export interface PlaygroundOptions {
+interface PlaygroundOptions {
   readonly clock: Clock;
   readonly log: Logger;
   /** An existing directory for kubeconfig and certificates; the caller removes it. */

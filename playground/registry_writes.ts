@@ -12,7 +12,7 @@ import {
   type Repository,
 } from "./registry_content.ts";
 
-export interface WritableRegistry {
+interface WritableRegistry {
   readonly repositories: Map<string, Repository>;
   readonly uploads: Map<string, Uint8Array<ArrayBuffer>>;
   readonly user: RegistryUser;

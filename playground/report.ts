@@ -62,7 +62,7 @@ function paintRow(row: string, { color, ok }: { readonly color: boolean; readonl
   return color ? row.replaceAll(/.+/g, (line) => paint(line, ok ? "green" : "red")) : row;
 }
 
-export interface Welcome
+interface Welcome
   extends Pick<Playground, "apiUrl" | "registryHost">, Pick<PlaygroundFiles, "kubeconfig" | "authority" | "settings"> {
   readonly dashboardUrl: string;
   readonly archway: string;

@@ -11,7 +11,7 @@ import type { ServedKind } from "./kinds.ts";
 import { applyJsonPatch, mergePatch } from "./patches.ts";
 import { badRequest, conflict } from "./status.ts";
 
-export interface UpdateTarget extends ObjectTarget {
+interface UpdateTarget extends ObjectTarget {
   readonly subresource?: string | undefined;
   readonly dryRun?: boolean;
 }

@@ -7,7 +7,7 @@ import type { Selector } from "./selectors.ts";
 import { expired, renderStatus } from "./status.ts";
 import type { ObjectStore, StoreChange } from "./store.ts";
 
-export interface WatchRequest {
+interface WatchRequest {
   readonly kind: ServedKind;
   readonly selects: Selector;
   /** Empty or `0`: begin with the present state; otherwise continue after that version. */

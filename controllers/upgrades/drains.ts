@@ -25,7 +25,7 @@ import { DONE, requeueAfter } from "../controller.ts";
 const MAX_PODS_NAMED = 5;
 const METRIC = "upgradeoperator_node_drain_timeout";
 
-export interface Drains {
+interface Drains {
   check(
     base: Pick<Base, "plan" | "config">,
     options: { readonly nowMs: number; readonly signal: AbortSignal },
@@ -136,7 +136,7 @@ function describe(
 
 export const DRAINS_MS = 60_000;
 
-export interface DrainRounds {
+interface DrainRounds {
   /** To be called by each reconcile, with what it read. */
   follow(input: UpgradeInput): void;
   /** Checks the drains by the plan and settings that were read last, and again a minute later. Rejects when a read fails. */

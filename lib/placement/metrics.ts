@@ -30,7 +30,7 @@ export const DECISION_LABELS = [
   "audited",
 ] as const;
 
-export type DecisionLabel = typeof DECISION_LABELS[number];
+type DecisionLabel = typeof DECISION_LABELS[number];
 
 const COUNTED = {
   mto_ppo_wh_pods_processed_total: { type: "counter", help: "Pods seen by the webhook." },

@@ -6,7 +6,7 @@ export const TAINT_WRITES = ["tolerate", "taint", "untaint", "failOpen"] as cons
 
 const TAINT_NODE_STATES = ["tainted", "left", "optedOut", "disagreeing", "unknown"] as const;
 
-export type TaintNodeState = typeof TAINT_NODE_STATES[number];
+type TaintNodeState = typeof TAINT_NODE_STATES[number];
 
 export interface TaintGauges {
   readonly nodes: Readonly<Record<TaintNodeState, number>>;

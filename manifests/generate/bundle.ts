@@ -18,7 +18,7 @@ Exit codes: 0 written, 1 failed.
 `;
 
 /** What differs from build to build; by default as in the manifests. */
-export interface BundleOptions {
+interface BundleOptions {
   readonly image?: string | undefined;
   readonly bundleImage?: string | undefined;
 }

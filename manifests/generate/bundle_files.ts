@@ -4,7 +4,7 @@ import * as z from "zod";
 import { NAMESPACE } from "./features.ts";
 import { type ManifestObject, ofKind, slugOf } from "./kustomize.ts";
 
-export interface BundleSources {
+interface BundleSources {
   /** The base with the components for OLM, and with the image. */
   readonly objects: readonly ManifestObject[];
   /** The ClusterServiceVersion without what follows from the objects. */

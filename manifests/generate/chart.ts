@@ -6,7 +6,7 @@ import { type ManifestObject, slugOf } from "./kustomize.ts";
 import { anyOf, type ConditionalLines, mergeLines, negate, type Variant } from "./merge_lines.ts";
 
 /** What kustomize renders when a condition over the values holds. */
-export interface RenderedFeature {
+interface RenderedFeature {
   readonly condition: string;
   readonly objects: readonly ManifestObject[];
 }

@@ -14,7 +14,7 @@ export const NAMESPACE = "archway-system";
 export const EXTRA_ARGUMENT = "--extra-args-of-the-chart";
 
 /** A member of the Deployment that a user may set as a whole; unset it is as in manifests/. */
-export interface Setting {
+interface Setting {
   readonly value: string;
   readonly path: string;
   /** Whether it is set in the Deployments of features, too: where pods may run is the same for all. */

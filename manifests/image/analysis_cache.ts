@@ -5,7 +5,7 @@ import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
 import { runTool } from "../tool.ts";
 
-export interface AnalysisOptions {
+interface AnalysisOptions {
   readonly scripts: string;
   readonly installed: string;
   /** Is made, or emptied first: the runtime's cache folder of the image. */

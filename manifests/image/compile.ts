@@ -50,7 +50,7 @@ export function renderPermissions(grants: Readonly<Record<string, z.infer<typeof
   return ["--no-prompt", ...flags];
 }
 
-export interface CompileOptions {
+interface CompileOptions {
   readonly entry: string;
   readonly output: string;
   readonly architecture?: ImageArchitecture;

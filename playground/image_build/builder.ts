@@ -15,11 +15,11 @@ export interface SimulatedBuild {
   readonly digest: string;
 }
 
-export interface ImageBuilder extends AsyncDisposable {
+interface ImageBuilder extends AsyncDisposable {
   simulated(): readonly SimulatedBuild[];
 }
 
-export interface ImageBuilderOptions {
+interface ImageBuilderOptions {
   readonly registry: Pick<Registry, "host" | "push">;
   readonly buildMs: number;
   readonly log: Logger;

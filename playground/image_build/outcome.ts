@@ -7,7 +7,7 @@ import type { KubeObject } from "../../lib/k8s/types.ts";
 import { listAt, textAt } from "../json_value.ts";
 import type { SimulatedBuild } from "./builder.ts";
 
-export interface ArchitectureOutcome {
+interface ArchitectureOutcome {
   readonly architecture: string;
   /** Where its Job ran; empty: nowhere. */
   readonly node: string;

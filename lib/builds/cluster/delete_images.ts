@@ -24,7 +24,7 @@ export type DeletionResult =
   | { readonly kind: "moved" | "unsupported" | "denied" }
   | TagDeletion;
 
-export interface DeleteImagesDeps {
+interface DeleteImagesDeps {
   readonly api: KubeApi;
   readonly repositories: Repositories;
   readonly signal: AbortSignal;
@@ -62,7 +62,7 @@ async function deleteImage(
 }
 
 /** `forbidden`: Archway's ServiceAccount may not delete ImageStreamTags in that namespace. */
-export type TagDeletion =
+type TagDeletion =
   | { readonly kind: "deleted" | "absent" }
   | { readonly kind: "forbidden"; readonly namespace: string }
   | { readonly kind: "unknown"; readonly message: string };
@@ -102,7 +102,7 @@ async function deleteImageStreamTag(
   }
 }
 
-export interface CleanUpConfigDeps extends CreateJobDeps {
+interface CleanUpConfigDeps extends CreateJobDeps {
   readonly watches: BuildWatches;
   readonly openRegistries: (secrets: RegistrySecrets) => BuildRegistries;
   readonly clock: Clock;
@@ -110,7 +110,7 @@ export interface CleanUpConfigDeps extends CreateJobDeps {
 }
 
 /** `later`: a registry gave no answer. An image that nodes run needs no retry: a change of those nodes triggers one. */
-export type CleanUp = "done" | "later";
+type CleanUp = "done" | "later";
 
 /** Deletes images and ConfigMaps that a deleted MachineOSConfig has left. */
 export async function cleanUpConfig(config: string, deps: CleanUpConfigDeps): Promise<CleanUp> {

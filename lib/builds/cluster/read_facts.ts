@@ -14,7 +14,7 @@ import { type KubeObject, Resource, type ResourceType } from "../../k8s/types.ts
 import type { RegistrySecrets } from "./answer_questions.ts";
 import type { BuildWatches } from "./watches.ts";
 
-export interface ReadFactsDeps {
+interface ReadFactsDeps {
   readonly api: ReadApi;
   readonly watches: BuildWatches;
   readonly settings: BuildSettings;
@@ -23,7 +23,7 @@ export interface ReadFactsDeps {
   readonly signal: AbortSignal;
 }
 
-export interface FactsAndSecrets {
+interface FactsAndSecrets {
   readonly facts: BuildFacts;
   /** Never to be logged. */
   readonly secrets: RegistrySecrets;

@@ -32,7 +32,7 @@ import {
   waitingPod,
 } from "../decide/parse/shared_objects.ts";
 
-export interface BuildWatchesDeps {
+interface BuildWatchesDeps {
   readonly api: ReadApi;
   readonly clock: Clock;
   readonly log: Logger;

@@ -89,7 +89,7 @@ export class Trace {
   }
 }
 
-export type TraceFault =
+type TraceFault =
   | { readonly kind: "other kernel"; readonly facts: KernelFacts }
   /** One sentence for an administrator, since a restart alone rarely helps. */
   | { readonly kind: "failed"; readonly reason: string };

@@ -9,7 +9,7 @@ import { buildEvent, type EventOwner, type ExecFailure } from "../decide/event.t
 
 export type WriteOutcome = "reported" | "repeated" | "overflow" | "refused";
 
-export interface EventWriterDeps {
+interface EventWriterDeps {
   readonly api: KubeApi;
   readonly clock: Clock;
   readonly log: Logger;

@@ -1,8 +1,8 @@
 // Which failures are reported: a container once a minute, and in all no more than the API server is to bear.
 
-export type ReportVerdict = "report" | "repeated" | "limited";
+type ReportVerdict = "report" | "repeated" | "limited";
 
-export interface ReportLimits {
+interface ReportLimits {
   readonly windowMs: number;
   /** Containers that are remembered; beyond that the oldest is forgotten, and may be reported again. */
   readonly maxContainers: number;

@@ -4,7 +4,7 @@ import { isObject, type JsonObject, listAt, objectAt, textAt } from "../../json.
 import { asParsed, type Parsed, unparsable } from "../../parsed.ts";
 import type { KubeObject } from "../../k8s/types.ts";
 
-export interface ContainerEnd {
+interface ContainerEnd {
   /** Of the container that ended; may be empty. */
   readonly id: string;
   readonly exitCode: number;

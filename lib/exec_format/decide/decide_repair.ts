@@ -13,7 +13,7 @@ export interface RepairFacts {
   readonly liveArchitectures: readonly string[] | undefined;
 }
 
-export type LeaveReason =
+type LeaveReason =
   | "Ending"
   | "NoOwner"
   | "ExemptFromPlacement"
@@ -21,7 +21,7 @@ export type LeaveReason =
   | "ImagesUnknown"
   | "NowhereElse";
 
-export type RepairDecision = { readonly kind: "evict" } | { readonly kind: "leave"; readonly reason: LeaveReason };
+type RepairDecision = { readonly kind: "evict" } | { readonly kind: "leave"; readonly reason: LeaveReason };
 
 /** Owners that create a pod again, on any node. A DaemonSet would use the same node. */
 const RECREATING_OWNERS: readonly string[] = ["ReplicaSet", "ReplicationController", "StatefulSet", "Job"];

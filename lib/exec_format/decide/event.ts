@@ -12,7 +12,7 @@ export interface EventOwner {
   readonly uid: string;
 }
 
-export interface EventStatus {
+interface EventStatus {
   readonly nodeName: string;
   readonly podName: string;
   readonly podNamespace: string;

@@ -5,7 +5,7 @@ import { isObject, listAt, objectAt, textAt } from "../../json.ts";
 import type { KubeObject } from "../../k8s/types.ts";
 import { type PodContainer, podContainers } from "./container.ts";
 
-export type Suspicion =
+type Suspicion =
   /** The runtime refused the image: it has nothing for the node. Certain. */
   | "pull"
   /** The container's last output says so. Certain. */
@@ -17,7 +17,7 @@ export interface Suspect {
   readonly suspicion: Suspicion;
 }
 
-export interface SuspectFacts {
+interface SuspectFacts {
   readonly architecture: string;
   /** Of its image, and those that its RuntimeClass emulates; undefined when the image could not be inspected. */
   readonly imageArchitectures: readonly string[] | undefined;

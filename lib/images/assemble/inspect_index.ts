@@ -30,7 +30,7 @@ export type InspectedIndex =
   }
   | { readonly kind: "failed"; readonly problem: AssembleProblem };
 
-export type ListedIndex =
+type ListedIndex =
   | {
     readonly kind: "listed";
     readonly images: readonly { readonly image: string; readonly platform: string }[];

@@ -7,7 +7,7 @@ export interface Permit extends Disposable {
   readonly release: () => void;
 }
 
-export interface FairLimiterOptions {
+interface FairLimiterOptions {
   readonly limit: number;
   /** One namespace may hold up to this many times the free permits: with 1 it stops at half of all, with 4 at four fifths. */
   readonly freeFactor: number;
@@ -17,7 +17,7 @@ export interface FairLimiterOptions {
 }
 
 /** What one request takes of the permits. */
-export interface PermitRequest {
+interface PermitRequest {
   /** How many permits, 1 when absent; given when any is free, so that a heavy request is not passed over. */
   readonly weight?: number | undefined;
   /** For a request that does not wait: less than the limiter's. */

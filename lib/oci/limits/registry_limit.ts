@@ -27,7 +27,7 @@ const MIN_REMAINING: Readonly<Record<InspectionPriority, number>> = { gated: 0, 
 /** A reported quota counts for this long (ms); then the next request reads it again. */
 const QUOTA_LIFE_MS = 60_000;
 
-export type RegistryLimitKind = "host" | "account" | "group";
+type RegistryLimitKind = "host" | "account" | "group";
 
 export class RegistryLimit {
   /** When it was made (monotonic ms): a group begins with a failure. */

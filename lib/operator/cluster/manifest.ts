@@ -7,7 +7,7 @@ import type { OperandConfig } from "../decide/config_view.ts";
 
 const OBJECT = z.looseObject({ metadata: z.looseObject({ name: z.string() }) });
 
-export interface ManifestSettings {
+interface ManifestSettings {
   readonly namespace: string;
   readonly fill: (key: string, value: unknown) => unknown;
 }

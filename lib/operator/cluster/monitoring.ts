@@ -6,7 +6,7 @@ import type { KubeObject } from "../../k8s/types.ts";
 import type { OperandConfig } from "../decide/config_view.ts";
 import { renderManifest } from "./manifest.ts";
 
-export interface MonitoringSettings {
+interface MonitoringSettings {
   readonly namespace: string;
   /** Address under which the files of this repository can be read; empty leaves links relative to the repository. */
   readonly runbookBaseUrl: string;

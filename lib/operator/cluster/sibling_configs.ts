@@ -7,7 +7,7 @@ import { Resource } from "../../k8s/types.ts";
 import { priorityOf } from "../decide/validate.ts";
 import type { Configs } from "./configs.ts";
 
-export interface SiblingConfig {
+interface SiblingConfig {
   readonly name: string;
   readonly priority: number;
 }
@@ -17,7 +17,7 @@ export interface SiblingConfigs {
   read(namespace: string): Promise<readonly SiblingConfig[]>;
 }
 
-export interface SiblingConfigsDeps {
+interface SiblingConfigsDeps {
   readonly api: ReadApi;
   /** For namespaces whose configs are too large to be read in a review: what was seen of them so far. */
   readonly configs: Pick<Configs, "hasSynced" | "of">;

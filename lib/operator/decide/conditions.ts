@@ -14,7 +14,7 @@ export interface OperandObservation {
   readonly deleting: boolean;
 }
 
-export interface OperandState {
+interface OperandState {
   readonly available: boolean;
   readonly progressing: boolean;
   /** Not available, and not being removed. */
@@ -42,7 +42,7 @@ export interface EarlierConditions {
   readonly nowMs: number;
 }
 
-export interface ConditionContext extends EarlierConditions {
+interface ConditionContext extends EarlierConditions {
   /** Pods that hold our gate; counted while leaving. */
   readonly gatedPods: number;
   readonly waiting: WaitReason | undefined;

@@ -102,7 +102,7 @@ export interface LiftedGates {
 const PARALLEL_PATCHES = 16;
 
 /** By the gate's label, which is cheap, or all that are pending, for those whose label was removed. */
-export type GatedSelection = "labelled" | "pending";
+type GatedSelection = "labelled" | "pending";
 
 const SELECTIONS: Readonly<Record<GatedSelection, ListOptions>> = {
   labelled: { labelSelector: `${PodLabel.gate}=${GateLabel.gated}` },

@@ -3,7 +3,7 @@ import { FAILURE_REASONS, type FailureReason } from "../../oci/types.ts";
 import type { ImageFailure } from "./decision_types.ts";
 import { clip, failureText } from "./failures.ts";
 
-export interface AdviceSubject {
+interface AdviceSubject {
   /** `host[:port]`; undefined when no request was sent, or it is not known any more. */
   readonly registry?: string | undefined;
   readonly pullSecrets: readonly string[];

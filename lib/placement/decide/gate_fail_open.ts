@@ -13,7 +13,7 @@ export function overdueInMs(
   return maxGateAgeMs + MARGIN_MS - ageMs;
 }
 
-export interface LeaderlessRelease {
+interface LeaderlessRelease {
   readonly gate: string;
   /** The Lease, as `namespace/name`. */
   readonly lease: string;

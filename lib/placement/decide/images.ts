@@ -117,7 +117,7 @@ export function usablePlatforms(platforms: readonly Platform[], os: string): rea
 }
 
 /** The fields of a pod by which its images are judged. */
-export interface PodImageFacts {
+interface PodImageFacts {
   readonly os: string;
   readonly runtimeClassName: string;
   readonly containerImages: ReadonlySet<string>;

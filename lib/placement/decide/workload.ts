@@ -18,7 +18,7 @@ import { parsePod } from "./pod/pod_view.ts";
 import { decisionReason } from "./report/reason.ts";
 import type { PodView } from "./types.ts";
 
-export interface PodSet {
+interface PodSet {
   readonly name: string;
   readonly index: number;
   readonly template: PodView;
@@ -91,7 +91,7 @@ export function flavorLabels(flavor: KubeObject | undefined): Readonly<Record<st
   return textMapAt(flavor?.spec, "nodeLabels") ?? {};
 }
 
-export interface WorkloadFacts {
+interface WorkloadFacts {
   readonly workload: KueueWorkload;
   /** One of each pod set, in order. */
   readonly decisions: readonly PlacementDecision[];
@@ -110,7 +110,7 @@ export type WorkloadStep =
   };
 
 /** `Retry` takes the quota back; the Workload is queued again after this time. */
-export type CheckAnswer =
+type CheckAnswer =
   | { readonly state: "Ready"; readonly message: string }
   | { readonly state: "Retry"; readonly afterSeconds: number; readonly message: string };
 

@@ -6,7 +6,7 @@ import { type Authority, type AuthorityTerms, bundleOf, changeAuthority, decideA
 import type { AuthorityStore } from "./secret_store.ts";
 import { type CertificateInForce, ServingCertificate } from "./serving_certificate.ts";
 
-export interface SelfManagedDeps {
+interface SelfManagedDeps {
   readonly store: Pick<AuthorityStore, "read" | "swap">;
   readonly terms: AuthorityTerms;
   readonly clock: Clock;

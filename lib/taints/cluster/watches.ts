@@ -13,7 +13,7 @@ import type { ArchTaint } from "../../vocabulary/taint.ts";
 import { parseTaintDaemonSet, parseTaintNode, parseTaintPod } from "../decide/views.ts";
 import { listAll } from "../../k8s/lists.ts";
 
-export interface TaintWatchesDeps extends ReflectorDeps {
+interface TaintWatchesDeps extends ReflectorDeps {
   readonly rule: ArchTaint;
   readonly onChange: () => void;
 }

@@ -9,7 +9,7 @@ import { ARCH_TAINT_OPT_OUT, NODE_ARCH_LABEL } from "../../names.ts";
 import type { TaintNode } from "./types.ts";
 import type { ArchTaint } from "../../vocabulary/taint.ts";
 
-export type TaintRepair = "missing" | "value" | "effect" | "several";
+type TaintRepair = "missing" | "value" | "effect" | "several";
 
 export type NodeVerdict =
   | { readonly kind: "keep" }

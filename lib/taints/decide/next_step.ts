@@ -11,7 +11,7 @@ import { isManaged, type JudgedNode, shutOutDaemonSets, type TaintSurvey } from 
 import { untaintPatch } from "./judge_node.ts";
 import type { NodeCounts, PodNeed, TaintNode } from "./types.ts";
 
-export interface NodeWrite {
+interface NodeWrite {
   readonly node: string;
   readonly version: string;
   readonly operations: JsonPatch;

@@ -16,7 +16,7 @@ export interface TaintPlan {
   readonly daemonSets: readonly PlannedDaemonSet[];
 }
 
-export interface PlannedNode {
+interface PlannedNode {
   readonly node: string;
   readonly architecture: string;
   readonly action: "keep" | "add" | "repair" | "remove" | "none";
@@ -34,7 +34,7 @@ export interface PodAcceptance {
   readonly reason: string;
 }
 
-export interface PlannedDaemonSet {
+interface PlannedDaemonSet {
   readonly daemonSet: string;
   readonly nodes: readonly string[];
   readonly lacks: readonly string[];

@@ -13,7 +13,7 @@ export function covers(toleration: Toleration, { rule, architecture }: NodeTaint
   return tolerates(toleration, { ...rule, value: architecture });
 }
 
-export interface NodeTaint {
+interface NodeTaint {
   readonly rule: ArchTaint;
   readonly architecture: string;
 }
@@ -22,7 +22,7 @@ function isCovered(tolerations: readonly Toleration[] | undefined, taint: NodeTa
   return (tolerations ?? []).some((toleration) => covers(toleration, taint));
 }
 
-export interface TolerationContext {
+interface TolerationContext {
   readonly rule: ArchTaint;
   readonly architectureOf: (node: string) => string | undefined;
   readonly architectures: readonly string[];

@@ -47,7 +47,7 @@ export interface JudgedDaemonSet {
 }
 
 /** Its node selection is too large to be judged for every node: it delays no taint, and is reported. */
-export interface OversizedDaemonSet {
+interface OversizedDaemonSet {
   readonly kind: "oversized";
   readonly key: string;
 }

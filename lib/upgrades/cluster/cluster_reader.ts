@@ -33,7 +33,7 @@ export interface ClusterReader {
   drainPods(node: string, policy: Pick<DrainPolicy, "ignoredNamespaces">): Promise<readonly DrainPod[]>;
 }
 
-export interface Budgets {
+interface Budgets {
   readonly drain: DrainBudgets;
   readonly blocking: readonly DisruptionBudget[];
 }

@@ -56,7 +56,7 @@ function cordonedAtMs(node: Node): number {
   return cordon.kind === "since" ? cordon.sinceMs : Infinity;
 }
 
-export interface RefusedAction {
+interface RefusedAction {
   readonly action: DrainAction;
   readonly error: unknown;
 }

@@ -10,7 +10,7 @@ export interface HealthContext extends Base {
   readonly results: readonly HealthResult[];
 }
 
-export interface HealthDecision {
+interface HealthDecision {
   readonly isBlocked: boolean;
   readonly message: string;
   readonly effects: readonly Effect[];

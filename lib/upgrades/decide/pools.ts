@@ -5,7 +5,7 @@ import type { Node } from "../../vocabulary/node.ts";
 import type { Taint } from "../../vocabulary/taint.ts";
 import { NodeKey } from "../names.ts";
 
-export interface PoolsSummary {
+interface PoolsSummary {
   readonly updating: readonly MachineConfigPool[];
   readonly paused: readonly string[];
   readonly degraded: readonly string[];
@@ -82,7 +82,7 @@ export function isPlainWorker({ labels }: Node): boolean {
   return Object.hasOwn(labels, NodeKey.workerLabel) && !Object.hasOwn(labels, NodeKey.infraLabel);
 }
 
-export type Cordon =
+type Cordon =
   | { readonly kind: "none" }
   | { readonly kind: "since"; readonly sinceMs: number }
   /** `spec.unschedulable` without a taint, or a taint without a time. */

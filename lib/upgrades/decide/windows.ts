@@ -11,7 +11,7 @@ const PLATFORM: readonly SilenceMatcher[] = [
 const CONTROL_PLANE = "OSD control plane";
 const WORKERS = "OSD worker node";
 
-export interface WorkerWindow {
+interface WorkerWindow {
   readonly version: string;
   readonly remaining: number;
   readonly endsAtMs: number;

@@ -37,7 +37,7 @@ import {
 import { openOcmStateSink, openServiceLogSink } from "./sinks/ocm_sinks.ts";
 import { type OutsideReaders, outsideReaders, type OutsideScope } from "./outside_readers.ts";
 
-export interface OutsideOptions {
+interface OutsideOptions {
   readonly api: KubeApi;
   readonly registries: ClusterPayloadsOptions["registries"];
   readonly pullSecret: ClusterPayloadsOptions["pullSecret"];

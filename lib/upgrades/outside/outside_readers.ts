@@ -29,7 +29,7 @@ export interface OutsideScope {
   readonly signal: AbortSignal;
 }
 
-export interface OutsideServices extends DependencyDeps {
+interface OutsideServices extends DependencyDeps {
   readonly prometheus: Upstream;
   readonly alertmanager: Upstream;
   readonly bundles: TrustedBundles;

@@ -53,7 +53,7 @@ export function openOutsideSettings(
   };
 }
 
-export interface OcmClientsOptions extends Omit<OcmEndpointOptions, "baseUrl" | "proxyUrl"> {
+interface OcmClientsOptions extends Omit<OcmEndpointOptions, "baseUrl" | "proxyUrl"> {
   readonly proxies: ProxySettings;
   readonly userAgent: string;
 }

@@ -204,7 +204,7 @@ function withoutTime(text: string): string | undefined {
   return JSON.stringify(Object.fromEntries(entries.toSorted(([left], [right]) => left < right ? -1 : 1)));
 }
 
-export interface EffectiveSetInput {
+interface EffectiveSetInput {
   readonly detected: ArchSet;
   readonly built: ArchSet;
   readonly stored: StoredSet | undefined;

@@ -13,7 +13,7 @@ import {
 import type { BuildFailureReason, BuildPlan } from "../types.ts";
 import type { Taint, TolerationPlan } from "../../../vocabulary/taint.ts";
 
-export interface PreflightFailure {
+interface PreflightFailure {
   readonly arch: Arch;
   readonly reason: BuildFailureReason;
   readonly message: string;
@@ -25,7 +25,7 @@ export type Preflight =
   | RegistryWait
   | { readonly kind: "failed"; readonly failures: readonly PreflightFailure[] };
 
-export interface PreflightInput {
+interface PreflightInput {
   readonly plan: BuildPlan;
   readonly rendered: RenderedConfig;
   readonly archs: readonly Arch[];
@@ -112,7 +112,7 @@ function registryFailures(
   );
 }
 
-export type NodesFor =
+type NodesFor =
   | { readonly kind: "some"; readonly tolerations: readonly TolerationPlan[] }
   | { readonly kind: "none"; readonly message: string };
 

@@ -11,7 +11,7 @@ type Rendered = Pick<
   "osImageURL" | "extensionsImage" | "kernelType" | "extensions" | "kernelArguments"
 >;
 
-export interface BuildInputs extends Rendered {
+interface BuildInputs extends Rendered {
   readonly v: 2;
   readonly pool: string;
   readonly template: number;

@@ -45,7 +45,7 @@ export function unknownExtensions(extensions: readonly string[]): readonly strin
   return extensions.filter((name) => !Object.hasOwn(EXTENSION_PACKAGES, name));
 }
 
-export interface ContainerfileInput {
+interface ContainerfileInput {
   readonly rendered: Pick<
     RenderedConfig,
     "meta" | "osImageURL" | "extensionsImage" | "kernelType" | "extensions"

@@ -17,7 +17,7 @@ export interface CollectInput extends Pick<BuildFacts, "builds" | "records" | "n
   readonly current: string;
 }
 
-export interface DeletedBuild {
+interface DeletedBuild {
   readonly meta: Pick<MachineOSBuild["meta"], "name" | "uid">;
   readonly pushSpec: string;
   readonly status: Pick<MachineOSBuild["status"], "digestedPushSpec">;

@@ -20,7 +20,7 @@ export function finishBuild(scope: Scope, record: BuildRecord, { part: checked }
   return joinParts([checked, publishToPool(scope), part({ effects })]);
 }
 
-export interface CheckedImages {
+interface CheckedImages {
   readonly found: FoundImages;
   readonly part: PartialDecision;
 }

@@ -15,7 +15,7 @@ import type { Effect, PartialDecision } from "../effects.ts";
 import { ownedBy } from "../job/pod.ts";
 import { forcedOf } from "./create_build.ts";
 
-export type Rebuild =
+type Rebuild =
   /** The build goes on. `part` removes annotations that are done with. */
   | { readonly kind: "none"; readonly part: PartialDecision }
   | { readonly kind: "replacing"; readonly part: PartialDecision }

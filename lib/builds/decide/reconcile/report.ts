@@ -17,7 +17,7 @@ export interface Problem {
   readonly message: string;
 }
 
-export interface ConfigFacts {
+interface ConfigFacts {
   readonly isObserving: boolean;
   readonly problem: Problem | undefined;
   readonly detected: DetectedSet | undefined;
@@ -135,7 +135,7 @@ export function detectionEvents(
   ];
 }
 
-export interface ViewInput {
+interface ViewInput {
   readonly plan: BuildPlan | undefined;
   readonly build: MachineOSBuild | undefined;
   readonly state: MachineOSBuildState | "none";

@@ -8,7 +8,7 @@ import { ImageLabel } from "../names.ts";
 import type { BuildFacts } from "../facts.ts";
 import type { Scope } from "./part.ts";
 
-export type Reuse =
+type Reuse =
   | { readonly kind: "ask"; readonly question: RegistryQuestion }
   | RegistryWait
   | {

@@ -12,7 +12,7 @@ import { ASK_AGAIN_MS, deletion, normal, part, type Scope, warning } from "./par
 import { decideReuse, mismatchOf } from "./reuse.ts";
 import type { PartialDecision } from "../effects.ts";
 
-export interface StepContext extends Scope {
+interface StepContext extends Scope {
   readonly isForced: boolean;
 }
 

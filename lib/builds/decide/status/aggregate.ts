@@ -57,7 +57,7 @@ export const MAX_FAILED_PODS = 3;
 /** The exit code of a builder for a Containerfile that cannot be built, however often it is tried. */
 export const BAD_CONTAINERFILE_EXIT_CODE = 65;
 
-export type JobState =
+type JobState =
   | { readonly kind: "Prepared" | "Building" | "Succeeded" | "Interrupted" }
   | { readonly kind: "Failed"; readonly reason: BuildFailureReason; readonly message: string };
 
@@ -108,7 +108,7 @@ export function stateOfBuild(
   return isTrue(conditions, "Building") ? "Building" : isTrue(conditions, "Prepared") ? "Prepared" : "initial";
 }
 
-export interface ConditionsInput {
+interface ConditionsInput {
   readonly state: MachineOSBuildState;
   /** One sentence for the condition of the state; empty: the usual one. */
   readonly message: string;

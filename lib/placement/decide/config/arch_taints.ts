@@ -29,7 +29,7 @@ export function parseArchTaint(text: string): Parsed<ArchTaint> {
 }
 
 /** The taint of `--arch-taints=manage`. */
-export interface ManagedTaint {
+interface ManagedTaint {
   readonly taint: ArchTaint;
   /** `cloud`: it is put on nodes by the cloud (GKE, ACK), never by Archway; pods tolerate it. */
   readonly owner: "archway" | "cloud";

@@ -4,7 +4,7 @@ import { parseArchTaint, parseManagedTaint } from "./arch_taints.ts";
 import type { ImageVolumes, PlacementSettings, RuntimeClassRule, VariantLabel } from "./types.ts";
 
 /** The flags' texts and values, as lib/config gives them. Durations in ms. */
-export interface PlacementOptions {
+interface PlacementOptions {
   readonly namespace: string;
   readonly systemNamespaces: readonly string[];
   readonly maxGateAge: number;

@@ -2,7 +2,7 @@
 import type { PullScope } from "../../../vocabulary/pull_scope.ts";
 import type { PodView } from "../types.ts";
 
-export interface PodReference {
+interface PodReference {
   readonly apiVersion: "v1";
   readonly kind: "Pod";
   readonly namespace: string;

@@ -7,7 +7,7 @@ import { clip, failureText } from "../failures.ts";
 import { MESSAGE_MAX, type PodReport } from "./report_slots.ts";
 import type { PlacementFacts } from "../types.ts";
 
-export type AuditFacts = Pick<PlacementFacts, "pod" | "settings" | "evidence" | "liveArchitectures">;
+type AuditFacts = Pick<PlacementFacts, "pod" | "settings" | "evidence" | "liveArchitectures">;
 
 /** What would be decided if Archway were allowed to act. A failing inspection counts as given up. */
 export function auditDecision(facts: AuditFacts): PlacementDecision {

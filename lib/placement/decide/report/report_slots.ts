@@ -15,7 +15,7 @@ export interface PodReport {
 }
 
 /** The slots that a pod has for events of placement: one holds one event at a time, so there are never more than three. */
-export type EventSlot = 1 | 2 | 3;
+type EventSlot = 1 | 2 | 3;
 
 export interface SlottedReport extends PodReport {
   readonly slot: EventSlot;

@@ -24,7 +24,7 @@ export interface DrainPolicy {
   readonly ignoredNamespaces: readonly RegExp[];
 }
 
-export type StrategyName =
+type StrategyName =
   | "DELETE"
   | "DEFAULT-FINALIZER"
   | "POD-STUCK-TERMINATING"

@@ -75,7 +75,7 @@ export function withDelivery(
   return sinks.length === 0 ? others : [...others, { id, sinks }];
 }
 
-export interface DescriptionContext {
+interface DescriptionContext {
   readonly history: HistoryEntry;
   readonly upgradeAt: string;
   /** What a health check found, what made a commenced upgrade fail, or what a migration is stuck at; else empty. */

@@ -42,7 +42,7 @@ export function mayFollow(stored: StoredState, next: NotificationState): boolean
   return entryOf(FOLLOWING, from)?.includes(next) === true && !(isSameText && from === "Started");
 }
 
-export interface ServiceLogText {
+interface ServiceLogText {
   readonly summary: string;
   readonly references: readonly string[];
 }

@@ -88,7 +88,7 @@ export interface UpgradePolicy {
   readonly nextRun: string;
 }
 
-export interface PolicySpec extends JsonObject {
+interface PolicySpec extends JsonObject {
   readonly desired: { readonly version: string; readonly channel: string };
   readonly upgradeAt: string;
   readonly PDBForceDrainTimeout: number;

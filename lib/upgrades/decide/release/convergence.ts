@@ -16,10 +16,10 @@ export interface MigrationFacts {
 }
 
 /** The rules, in the order in which a cluster comes to fulfil them. */
-export type ConvergenceRule = "architecture" | "release" | "settled" | "operators" | "nodes" | "smoke";
+type ConvergenceRule = "architecture" | "release" | "settled" | "operators" | "nodes" | "smoke";
 
 /** `open`: the first rule that is not fulfilled, and what it waits for. */
-export type Convergence =
+type Convergence =
   | { readonly kind: "converged" }
   | { readonly kind: "open"; readonly rule: ConvergenceRule; readonly message: string };
 

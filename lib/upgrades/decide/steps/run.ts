@@ -8,7 +8,7 @@ import type { Answer, Coroutine, Step, StepRecord, StepResult } from "../types/s
 import { findCondition } from "../../../vocabulary/condition.ts";
 import { renderTime } from "../../../vocabulary/time.ts";
 
-export interface RunInput {
+interface RunInput {
   readonly base: Base;
   readonly target: Pick<DesiredRelease, "version" | "architecture">;
   readonly status: UpgradeStatus;

@@ -162,7 +162,7 @@ const DELIVERY = {
 const Deliveries = z.object({ deliveries: listOf(DELIVERY) });
 
 export type StepCondition = Known<typeof STEP_CONDITION>;
-export type PlanCondition = Known<typeof PLAN_CONDITION>;
+type PlanCondition = Known<typeof PLAN_CONDITION>;
 export type NewStepCondition = Omit<StepCondition, "lastProbeTime" | "lastTransitionTime">;
 export type NewPlanCondition = Omit<PlanCondition, "lastTransitionTime" | "observedGeneration">;
 export type NotificationState = z.output<typeof State>;

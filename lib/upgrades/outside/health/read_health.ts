@@ -56,7 +56,7 @@ export async function readHealth(
   return await Promise.all(checks.map((check) => made[check]()));
 }
 
-export type FindingsDeps = Omit<UpstreamOptions, "server" | "source"> & {
+type FindingsDeps = Omit<UpstreamOptions, "server" | "source"> & {
   readonly api: ReadApi;
   /** URL of the Service; absent: by its name in the cluster. */
   readonly urlOf?: ((port: number) => string) | undefined;

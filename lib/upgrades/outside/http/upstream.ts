@@ -54,7 +54,7 @@ export interface UpstreamOptions {
   readonly showsReason?: true | undefined;
 }
 
-export interface UpstreamRequest {
+interface UpstreamRequest {
   readonly method: "GET" | "POST" | "PATCH" | "DELETE";
   readonly path: string;
   readonly query?: Readonly<Record<string, string>> | undefined;

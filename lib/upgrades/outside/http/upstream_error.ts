@@ -3,7 +3,7 @@ import { printable } from "../../../json.ts";
 import { errorText } from "../../../log.ts";
 import { describeWireFault } from "../../../oci/http/wire_fault.ts";
 
-export type UpstreamFault =
+type UpstreamFault =
   | "unreachable"
   | "timeout"
   /** Its certificate or the hand-shake: waiting does not help. */

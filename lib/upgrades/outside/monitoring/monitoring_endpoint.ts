@@ -12,7 +12,7 @@ import { isForbidden } from "../../../k8s/errors.ts";
 
 export type MonitoringService = "alertmanager-main" | "prometheus-k8s";
 
-export interface MonitoringEndpointOptions {
+interface MonitoringEndpointOptions {
   readonly service: MonitoringService;
   /** `route`: for a process outside of the cluster. */
   readonly by: "service" | "route";

@@ -12,12 +12,12 @@ import { Resource } from "../../../k8s/types.ts";
 import { KeptValue } from "../kept_value.ts";
 import type { TrustedBundles } from "../http/trusted_bundles.ts";
 
-export interface PolicyTarget {
+interface PolicyTarget {
   readonly clusterId: string;
   readonly policyId: string;
 }
 
-export interface OcmClientOptions {
+interface OcmClientOptions {
   readonly upstream: Upstream;
   readonly mode: OcmMode;
   /** `spec.clusterID` of the ClusterVersion: the manager calls it the external id. */
@@ -133,7 +133,7 @@ function checkedId(id: string): string {
 }
 
 /** `agent`: the agent of the cluster, which represents this cluster alone. */
-export type OcmMode = "api" | "agent";
+type OcmMode = "api" | "agent";
 
 export interface OcmEndpointOptions {
   readonly baseUrl: string;

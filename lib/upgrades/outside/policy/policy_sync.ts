@@ -28,7 +28,7 @@ export interface PolicySource {
   fetch(signal: AbortSignal, current: KubeObject | undefined): Promise<PolicyResult>;
 }
 
-export interface PolicySyncDeps {
+interface PolicySyncDeps {
   readonly api: KubeApi;
   readonly namespace: string;
   readonly source: (signal: AbortSignal) => Promise<PolicySource>;

@@ -66,7 +66,7 @@ export class ClusterPayloads implements Disposable {
   }
 }
 
-export interface PayloadCredentials {
+interface PayloadCredentials {
   readonly credentials: readonly Credential[];
   readonly problem?: string;
 }
@@ -91,7 +91,7 @@ export async function readCredentials(
 
 const VERSION_LABEL = "io.openshift.release";
 
-export interface PayloadOptions extends RepositoriesDeps {
+interface PayloadOptions extends RepositoriesDeps {
   /** The architecture in whose image the version is read: the control plane's; undefined: that of the first entry. */
   readonly architecture: string | undefined;
 }

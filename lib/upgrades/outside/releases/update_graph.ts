@@ -4,7 +4,7 @@ import { type GraphQuery, type GraphReleases, releasesFrom } from "../../decide/
 import { fixedEndpoint, Upstream, type UpstreamLimits, type UpstreamOptions } from "../http/upstream.ts";
 import { UpstreamError } from "../http/upstream_error.ts";
 
-export type UpdateGraphOptions = Pick<UpstreamOptions, "userAgent" | "clock"> & {
+type UpdateGraphOptions = Pick<UpstreamOptions, "userAgent" | "clock"> & {
   readonly caCerts: readonly string[];
 };
 

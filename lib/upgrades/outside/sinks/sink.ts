@@ -38,7 +38,7 @@ export function openLogSink(log: Logger): NotificationSink {
   };
 }
 
-export interface WebhookSinkOptions {
+interface WebhookSinkOptions {
   /** May be secret, as those of chat services are: messages name its host alone. */
   readonly url: string;
   readonly caCerts: readonly string[];
@@ -104,7 +104,7 @@ export function openEventSink(
   };
 }
 
-export interface NotifierDeps {
+interface NotifierDeps {
   readonly sinks: (plan: UpgradeConfig, signal: AbortSignal) => Promise<readonly NotificationSink[]>;
   readonly observe: (notification: Notification, result: "sent" | "failed") => void;
 }
