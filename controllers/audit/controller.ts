@@ -35,7 +35,7 @@ export interface AuditDeps extends PlacingDeps {
 const PARALLEL = 4;
 /** Audited pods that are kept, so that none is reported twice. */
 const MAX_REPORTED_PODS = 4_096;
-/** Attempts of a pod whose images take longer than a try may; each goes on where the one before ended. */
+/** Attempts of a pod whose images take longer than one may; each goes on where the one before ended. */
 const MAX_ATTEMPTS = 5;
 const NOT_READ: Inspection = {
   kind: "failed",

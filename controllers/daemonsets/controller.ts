@@ -34,7 +34,7 @@ const PARALLEL = 2;
 const DAEMON_SET_BYTES = 2_000;
 /** More than the memory share of a namespace holds: DaemonSets that come and go have keys, too. */
 const MAX_KEYS_OF_NAMESPACE = 1_000;
-/** Between two tries while the nodes are not known (ms). */
+/** Between two attempts while the nodes are not known (ms). */
 const NODES_MS = 1_000;
 
 export function openDaemonSetWatch(deps: DaemonSetWatchDeps): Controller {

@@ -29,7 +29,7 @@ interface Wanted {
 const PAUSE_MS = 10_000;
 /** After an eviction that was refused: a budget that forbids evictions must not delay other pods (ms). */
 const REFUSED_PAUSE_MS = 1_000;
-/** Between two tries at a pod whose budget forbids the eviction, and how long these go on (ms). */
+/** Between two attempts at a pod whose budget forbids the eviction, and how long these go on (ms). */
 const BUDGET_MS = 30_000;
 const GIVE_UP_MS = 3_600_000;
 /** A record of an image reaches the placement a moment after it was written (ms). */

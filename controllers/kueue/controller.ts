@@ -40,7 +40,7 @@ const PARALLEL = 64;
 const MIN_IMAGES = 64;
 /** Images are waited for as long as the maximum gate age leaves, and at least for this long (ms). */
 const MIN_WAIT_MS = 1_000;
-/** Until another try for permits, at least (ms): each reads the Workload, so one that has waited for long tries less often. */
+/** Until another attempt at permits, at least (ms): each reads the Workload, so one that has waited for long asks less often. */
 const NO_PERMIT_MS = 500;
 /** The key of the check itself; a Workload's has a slash. */
 const CHECK_KEY = "check";

@@ -26,7 +26,7 @@ const PROGRESS_MS = 5_000;
 const BACKOFF = { baseMs: 500, capMs: 15_000 } as const;
 /** Longest that leaving may take after the signal (ms): within the grace period of the pod. */
 const LEAVE_MS = 8_000;
-/** Longest read of whether the installation is being deleted (ms), and between two tries to leave. */
+/** Longest read of whether the installation is being deleted (ms), and between two attempts to leave. */
 const INSTALLATION_READ_MS = 2_000;
 const LEAVE_RETRY_MS = 250;
 /** Failed reads after which it is given up to find out whether Archway is being uninstalled. */

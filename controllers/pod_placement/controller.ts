@@ -54,9 +54,9 @@ const RESERVED_FOR_DEADLINES = 16;
 const IMPAIRED_AFTER_MS = 10_000;
 
 /** Wait before a pod that is not kept is read, while others are in memory (ms). */
-const READ_WAITS_MS = 250;
+const READ_BUSY_RETRY_MS = 250;
 
-/** Between two tries of a write that failed. The pod's deadline ends the wait. */
+/** Between two attempts at a write that failed. The pod's deadline ends the wait. */
 const WRITE_BACKOFF = { baseMs: 50, capMs: 5_000 } as const;
 
 const MAX_SHOWN = 12;
@@ -195,7 +195,7 @@ export class PodPlacement {
     const place = (whole: PodView): Promise<ReconcileResult> => this.#decideAndApply(key, whole, signal);
     const used = await this.#reader.use(pod, { api: this.#deps.api, signal }, place);
     if (used.kind === "used") return used.result;
-    if (used.kind === "busy") return this.#requeueUntilDeadline(pod, state, jitter(READ_WAITS_MS));
+    if (used.kind === "busy") return this.#requeueUntilDeadline(pod, state, jitter(READ_BUSY_RETRY_MS));
     this.#forgetUnlabelled(key);
     return DONE;
   }

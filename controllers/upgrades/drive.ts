@@ -138,19 +138,19 @@ interface StatusChange {
 
 function reportChanges({ events, log }: Pick<UpgradesDeps, "events" | "log">, change: StatusChange): void {
   for (const event of changesOf(change)) events.record(event);
-  const [history] = change.after.history;
+  const [newest] = change.after.history;
   const [earlier] = change.before.history;
-  if (history === undefined || history.phase === earlier?.phase) return;
-  const { phase, version, architecture } = history;
+  if (newest === undefined || newest.phase === earlier?.phase) return;
+  const { phase, version, architecture } = newest;
   log.info("upgrade", { phase, version, ...architecture === "" ? {} : { architecture } });
 }
 
 function changesOf({ plan, before, after }: StatusChange): readonly EventInput[] {
-  return after.history.flatMap((history) => {
-    const earlier = historyOf(before, history);
+  return after.history.flatMap((entry) => {
+    const earlier = historyOf(before, entry);
     return [
-      ...history.phase === earlier?.phase ? [] : [phaseEvent(plan, history)],
-      ...history.conditions.toReversed().flatMap((condition) =>
+      ...entry.phase === earlier?.phase ? [] : [phaseEvent(plan, entry)],
+      ...entry.conditions.toReversed().flatMap((condition) =>
         stepEvent(plan, condition, earlier?.conditions.find(({ type }) => type === condition.type))
       ),
     ];

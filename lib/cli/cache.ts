@@ -166,7 +166,7 @@ async function waitFor(isSo: () => Promise<boolean>, { clock, signal }: WaitOpti
   return true;
 }
 
-/** A store that retries writes. Once a write has failed in all its tries, later ones are tried once. */
+/** A store that retries writes. Once a write has failed in all attempts, later ones get one. */
 export function retryingStore(store: KeyValueStore, options: WaitOptions): KeyValueStore {
   let hasFailed = false;
   return {

@@ -2,7 +2,7 @@
 import { systemClock, withinMs } from "../clock.ts";
 
 /** Most memory for what is read but not consumed yet. Then reading waits, and the server may drop us. */
-const READ_AHEAD_MAX_BYTES = 32 * 1024 * 1024;
+const MAX_READ_AHEAD_BYTES = 32 * 1024 * 1024;
 
 /** How long to wait for a cancelled body (ms): Deno's fetch does not always settle a read that was aborted. */
 const CANCEL_WAIT_MS = 250;
@@ -12,7 +12,7 @@ export async function* readAhead(
   body: ReadableStream<Uint8Array<ArrayBuffer>>,
   options: { readonly maxBytes?: number | undefined; readonly signal?: AbortSignal | undefined } = {},
 ): AsyncGenerator<Uint8Array<ArrayBuffer>, void> {
-  const { maxBytes = READ_AHEAD_MAX_BYTES, signal } = options;
+  const { maxBytes = MAX_READ_AHEAD_BYTES, signal } = options;
   const reader = body.getReader();
   const chunks = new ChunkBuffer(maxBytes);
   const filling = chunks.fillFrom(reader);

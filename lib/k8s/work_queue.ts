@@ -47,7 +47,7 @@ export interface WorkQueueOptions {
 const DEFAULT_BACKOFF = { baseMs: 5, capMs: 30_000 } as const;
 
 /** Superseded times that the heap may hold, beside two for each key, before they are removed. */
-const SUPERSEDED_MAX = 1_000;
+const MAX_SUPERSEDED = 1_000;
 
 /** `dueMs` of a running key: when it must run once more. `urgentFromMs`: when it becomes urgent. Infinity: never. */
 interface Entry {
@@ -136,7 +136,7 @@ export class WorkQueue {
 
   #wakeAt(item: DueKey): void {
     this.#delayed.push(item);
-    if (this.#delayed.size <= 2 * this.#entries.size + SUPERSEDED_MAX) return;
+    if (this.#delayed.size <= 2 * this.#entries.size + MAX_SUPERSEDED) return;
     this.#delayed.keepOnly((other) => this.#counts(other));
   }
 

@@ -37,10 +37,17 @@ export async function openHttpsListener(options: HttpsListenerOptions): Promise<
     },
     { overrideGlobalObjects: false, autoCleanupIncoming: false },
   );
-  const clients = clientCa === undefined ? {} : { ca: clientCa, requestCert: true, rejectUnauthorized: true };
+  const clientAuth = clientCa === undefined ? {} : { ca: clientCa, requestCert: true, rejectUnauthorized: true };
   const guard = new ConnectionGuard(options.guard);
   const server = createServer(
-    { ...certificate, ...clients, noDelay: true, keepAlive: true, minVersion: "TLSv1.2", ALPNProtocols: ["http/1.1"] },
+    {
+      ...certificate,
+      ...clientAuth,
+      noDelay: true,
+      keepAlive: true,
+      minVersion: "TLSv1.2",
+      ALPNProtocols: ["http/1.1"],
+    },
     (request, response) => {
       if (guard.begins(request, response)) void answer(request, response);
     },
@@ -50,7 +57,7 @@ export async function openHttpsListener(options: HttpsListenerOptions): Promise<
   server.on("tlsClientError", (_error, socket) => socket.destroy());
   return {
     ...await listenGuarded({ server, guard }, { host, port }),
-    setCertificate: (pair) => server.setSecureContext({ ...pair, ...clients, minVersion: "TLSv1.2" }),
+    setCertificate: (pair) => server.setSecureContext({ ...pair, ...clientAuth, minVersion: "TLSv1.2" }),
     beginDrain: () => void (isDraining = true),
   };
 }

@@ -8,7 +8,7 @@ import type { PodImages, PodImagesRequest } from "./pod_images.ts";
 export const BACKGROUND_LIMIT_MS = 10_000;
 export const BACKGROUND_RETRY_MS = 60_000;
 
-/** Pauses between background tries: an image that holds up no pod may fail for good. */
+/** Pauses between background attempts: an image that holds up no pod may fail for good. */
 const BACKGROUND_RETRIES: Doubling = { baseMs: BACKGROUND_RETRY_MS, capMs: 3_600_000 };
 
 /** When templates whose images could not be read are read again: after a minute, then ever later, up to an hour. */

@@ -10,7 +10,7 @@ interface AdviceSubject {
 }
 
 /** The longest annotation of a failure (code points). */
-const ANNOTATION_MAX = 256;
+const MAX_ANNOTATION_LENGTH = 256;
 
 const TRACE = "`archway inspect IMAGE --trace` shows each request.";
 const REACH =
@@ -48,7 +48,7 @@ export function adviceFor(reason: string, subject: AdviceSubject): string | unde
 
 /** The failure as the pod's annotation has it: its reason and, in one line, what happened. */
 export function annotationText(failed: ImageFailure): string {
-  return clip(`${failed.failure.reason}: ${failureText(failed)}`, ANNOTATION_MAX);
+  return clip(`${failed.failure.reason}: ${failureText(failed)}`, MAX_ANNOTATION_LENGTH);
 }
 
 export function reasonIn(annotation: string): FailureReason | undefined {

@@ -4,7 +4,7 @@ import { unreachable } from "../../../parsed.ts";
 import { decideIgnoringGate } from "../decide.ts";
 import type { PlacementDecision } from "../decision_types.ts";
 import { clip, failureText } from "../failures.ts";
-import { MESSAGE_MAX, type PodReport } from "./report_slots.ts";
+import { MAX_MESSAGE_LENGTH, type PodReport } from "./report_slots.ts";
 import type { PlacementFacts } from "../types.ts";
 
 type AuditFacts = Pick<PlacementFacts, "pod" | "settings" | "evidence" | "liveArchitectures">;
@@ -19,7 +19,7 @@ export function auditDecision(facts: AuditFacts): PlacementDecision {
 export function auditReports(decision: PlacementDecision): readonly PodReport[] {
   const would = wouldDo(decision);
   if (would === undefined) return [];
-  const message = clip(`Audit mode, nothing was changed: Archway would ${would}.`, MESSAGE_MAX);
+  const message = clip(`Audit mode, nothing was changed: Archway would ${would}.`, MAX_MESSAGE_LENGTH);
   const type = decision.kind === "place" ? "Normal" : "Warning";
   return [{ type, reason: decision.kind === "place" ? EventReason.predicateSet : reasonOf(decision), message }];
 }

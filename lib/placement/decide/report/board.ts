@@ -44,7 +44,7 @@ export interface BoardImage {
 export interface BoardSnapshot {
   /** Newest first, at most the board's capacity. */
   readonly recent: readonly BoardEntry[];
-  /** Decisions since the process started; every kind is there, at zero if need be. */
+  /** Entries since the process started, by kind; every kind is there, at zero if need be. */
   readonly totals: Readonly<Record<BoardKind, number>>;
 }
 

@@ -10,7 +10,7 @@ import { emulatedFor, operatingSystemOf, usablePlatforms } from "../images.ts";
 import { allowedArchitectures, pinnedArchitectures } from "../pod/constraints.ts";
 import { withoutOwnRequirement } from "../pod/own_terms.ts";
 import type { ContainerView, PodView } from "../types.ts";
-import { MESSAGE_MAX, type PodReport, type SlottedReport } from "./report_slots.ts";
+import { MAX_MESSAGE_LENGTH, type PodReport, type SlottedReport } from "./report_slots.ts";
 
 /** Undefined when its images run on every architecture that its template does not exclude, or cannot be inspected. */
 export function daemonSetReport(
@@ -27,7 +27,7 @@ export function daemonSetReport(
     .map(({ image, architectures }) => `${image} (${architectures.join(", ") || "none"})`);
   const message = `Nodes of {${missing.join(", ")}} cannot run this DaemonSet. Images: ${images.join("; ")}. ` +
     `Use images that support them, or keep the DaemonSet off those nodes by a kubernetes.io/arch node affinity.`;
-  return { type: "Warning", reason: EventReason.noSupportedArchitectures, message: clip(message, MESSAGE_MAX) };
+  return { type: "Warning", reason: EventReason.noSupportedArchitectures, message: clip(message, MAX_MESSAGE_LENGTH) };
 }
 
 /** Undefined when the images have one of the architectures that the pod's user names, or cannot be inspected. */
@@ -44,7 +44,7 @@ export function pinReport(pod: PodView, judgement: ImageJudgement): PodReport | 
   const cause = images.length === 0 ? `the images share {${judgement.architectures.join(", ")}}` : images.join("; ");
   const message = `A pod requires nodes of {${pinned.join(", ")}} by its own nodeSelector or affinity, and ${cause}. ` +
     "Take the constraint off, or use images for it.";
-  return { type: "Warning", reason: EventReason.pinContradicted, message: clip(message, MESSAGE_MAX) };
+  return { type: "Warning", reason: EventReason.pinContradicted, message: clip(message, MAX_MESSAGE_LENGTH) };
 }
 
 /** How an image came to a pod that has its node already. */
@@ -99,7 +99,7 @@ export function lateReport(
     ];
   });
   if (mismatches.length === 0) return undefined;
-  const message = clip(mismatches.join(" "), MESSAGE_MAX);
+  const message = clip(mismatches.join(" "), MAX_MESSAGE_LENGTH);
   // The event of the gate is the least important one by now.
   return { type: "Warning", reason: EventReason.noSupportedArchitectures, message, slot: 1, critical: false };
 }

@@ -2,13 +2,13 @@
 import { EventReason } from "../../../names.ts";
 
 /** The longest message that the events API takes, in characters. */
-export const MESSAGE_MAX = 1024;
+export const MAX_MESSAGE_LENGTH = 1024;
 
 export interface PodReport {
   readonly type: "Normal" | "Warning";
   /** One of `EventReason`. */
   readonly reason: string;
-  /** One or two sentences, at most {@link MESSAGE_MAX} characters. */
+  /** One or two sentences, at most {@link MAX_MESSAGE_LENGTH} characters. */
   readonly message: string;
   /** Only reports that a gate was set or lifted. */
   readonly passing?: boolean;

@@ -12,11 +12,11 @@ import type {
 import { adviceFor } from "../failure_advice.ts";
 import { clip } from "../failures.ts";
 import type { ReleaseStep } from "../patch/escalation.ts";
-import { assignSlots, MESSAGE_MAX, type PodReport, type SlottedReport } from "./report_slots.ts";
+import { assignSlots, MAX_MESSAGE_LENGTH, type PodReport, type SlottedReport } from "./report_slots.ts";
 import type { PodView } from "../types.ts";
 
 /** The longest text of a failure itself, so that what to do about it still fits behind it. */
-const FAILURE_MAX = 384;
+const MAX_FAILURE_LENGTH = 384;
 
 const RECREATE = "Recreate the pod to have it placed by its images.";
 
@@ -158,7 +158,7 @@ function failedReport(pod: PodView, { image, failure }: ImageFailure, done: stri
   const { registry } = failure;
   const where = registry === undefined ? "" : ` at ${registry}`;
   const said = `Cannot inspect image "${image}"${where} (${failure.kind}, ${failure.reason}): ${
-    clip(failure.message, FAILURE_MAX)
+    clip(failure.message, MAX_FAILURE_LENGTH)
   }`;
   const advice = adviceFor(failure.reason, { registry, pullSecrets: pod.imagePullSecrets });
   return warning(EventReason.inspectionError, sentences(said.replace(/\.?$/, "."), advice, done));
@@ -172,11 +172,11 @@ function gateRemoved(pod: PodView): PodReport {
 }
 
 function normal(reason: string, message: string): PodReport {
-  return { type: "Normal", reason, message: clip(message, MESSAGE_MAX) };
+  return { type: "Normal", reason, message: clip(message, MAX_MESSAGE_LENGTH) };
 }
 
 function warning(reason: string, message: string): PodReport {
-  return { type: "Warning", reason, message: clip(message, MESSAGE_MAX) };
+  return { type: "Warning", reason, message: clip(message, MAX_MESSAGE_LENGTH) };
 }
 
 /** A sentence on what was preferred, or why nothing was; undefined when there is nothing to say. */

@@ -5,7 +5,7 @@ import { isGated } from "../pod/constraints.ts";
 import { clip } from "../failures.ts";
 import { judgeAdmission, planAdmission } from "../gate.ts";
 import { entryOf } from "../../../json.ts";
-import { MESSAGE_MAX, type PodReport } from "./report_slots.ts";
+import { MAX_MESSAGE_LENGTH, type PodReport } from "./report_slots.ts";
 import { matchesSelector } from "../../../vocabulary/label_selector.ts";
 import type { PodView } from "../types.ts";
 
@@ -47,7 +47,7 @@ export function unadmittedReport(pods: readonly UnadmittedPod[]): PodReport {
   return {
     type: "Warning",
     reason: EventReason.admissionMissed,
-    message: clip(message + names.join(", "), MESSAGE_MAX),
+    message: clip(message + names.join(", "), MAX_MESSAGE_LENGTH),
   };
 }
 
