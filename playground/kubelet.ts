@@ -60,7 +60,10 @@ function startPod(
   const containerStatuses = started.map(({ state, lastState }, index) => ({
     name: textAt(containers[index], "name") ?? "",
     image: textAt(containers[index], "image") ?? "",
-    ...{ imageID: "", ready: state.waiting === undefined, started: state.waiting === undefined, restartCount: 0 },
+    imageID: "",
+    ready: state.waiting === undefined,
+    started: state.waiting === undefined,
+    restartCount: 0,
     state,
     ...lastState === undefined ? {} : { lastState },
   }));
@@ -94,7 +97,11 @@ function startContainer(
   const isRefused = pulled.programs?.length !== 0;
   const isRequested = textAt(container, "terminationMessagePolicy") === "FallbackToLogsOnError";
   const terminated = {
-    ...{ exitCode: 1, reason: "Error", startedAt: now, finishedAt: now, containerID: `containerd://${"0".repeat(64)}` },
+    exitCode: 1,
+    reason: "Error",
+    startedAt: now,
+    finishedAt: now,
+    containerID: `containerd://${"0".repeat(64)}`,
     ...isRefused && isRequested ? { message: "exec /app: exec format error\n" } : {},
   };
   const waiting = { reason: "CrashLoopBackOff", message: "back-off 10s restarting failed container" };

@@ -57,8 +57,16 @@ export function readOutcome(pod: KubeObject, nodes: readonly KubeObject[], obser
   const images = listAt(pod, "spec", "containers").map((container) => textAt(container, "image") ?? "");
   const { name } = pod.metadata;
   return {
-    ...{ pod: name, images, architectures, decision, node: nodeName ?? "Pending", nodeArchitecture },
-    ...{ tolerates: toleratedBy(pod), report, expected, ok },
+    pod: name,
+    images,
+    architectures,
+    decision,
+    node: nodeName ?? "Pending",
+    nodeArchitecture,
+    tolerates: toleratedBy(pod),
+    report,
+    expected,
+    ok,
   };
 }
 

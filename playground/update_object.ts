@@ -93,7 +93,12 @@ function mergeObject(kind: ServedKind, current: KubeObject, proposed: KubeObject
   const { status: given, ...rest } = proposed;
   const status = kind.hasStatus ? current["status"] : given;
   const kept = withMetadata(status === undefined ? parseKubeObject(rest) : { ...rest, status }, {
-    ...{ namespace, uid, creationTimestamp, deletionTimestamp, generation, resourceVersion },
+    namespace,
+    uid,
+    creationTimestamp,
+    deletionTimestamp,
+    generation,
+    resourceVersion,
     deletionGracePeriodSeconds: numberAt(current, "metadata", "deletionGracePeriodSeconds"),
     managedFields: undefined,
   });

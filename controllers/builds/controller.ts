@@ -208,7 +208,11 @@ export class ImageBuilds implements Controller {
     }
     const deletions = new Deletions();
     const outcome = await cleanUpConfig(name, {
-      ...{ api, watches: this.#watches, namespace, clock, signal },
+      api,
+      watches: this.#watches,
+      namespace,
+      clock,
+      signal,
       openRegistries: (secrets) => this.#registries(secrets, signal),
       onImage: (reference, result) => {
         const fields = { config: name, reference, result: result.kind };

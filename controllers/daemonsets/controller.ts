@@ -81,7 +81,12 @@ function openDaemonSets(
   onChange: (change: Change<WatchedDaemonSet>) => void,
 ): Reflector<WatchedDaemonSet> {
   return new Reflector<WatchedDaemonSet>({
-    ...{ api, clock, log, resource: Resource.daemonSets, name: "daemonsets", onChange },
+    api,
+    clock,
+    log,
+    resource: Resource.daemonSets,
+    name: "daemonsets",
+    onChange,
     parse: (object) => {
       const template = unlessLarge(podTemplateOf(object));
       if (template === undefined) return undefined;

@@ -41,7 +41,11 @@ export async function reconcilePod(
     }
     const isOlder = (container.end?.atMs ?? -Infinity) < sinceMs;
     await reportFailure(run, {
-      ...{ pod, container, architecture, command: "", source: "status" },
+      pod,
+      container,
+      architecture,
+      command: "",
+      source: "status",
       refused: suspicion === "pull" ? "pull" : "start",
       isCertain: suspicion === "message" && container.runsImageUnchanged,
       // The last output may be that of a program that was started beside the image's own.

@@ -95,7 +95,9 @@ export class Repairs {
     }
     this.#notBeforeMs = nowMs + PAUSE_MS;
     const eviction = {
-      ...{ apiVersion: "policy/v1", kind: "Eviction", metadata: { namespace, name } },
+      apiVersion: "policy/v1",
+      kind: "Eviction",
+      metadata: { namespace, name },
       deleteOptions: { preconditions: { uid } },
     } satisfies Wire<V1Eviction>;
     try {

@@ -79,7 +79,11 @@ export function openKueue(deps: KueueDeps): Controller {
     firstKey: CHECK_KEY,
     watches: [
       new Reflector<true>({
-        ...{ api, clock, log, resource: Resource.kueueWorkloads, name: "Workloads of Kueue" },
+        api,
+        clock,
+        log,
+        resource: Resource.kueueWorkloads,
+        name: "Workloads of Kueue",
         parse: (object) => parseWorkload(object) === undefined ? undefined : true,
         keep: KEPT.passing,
         onChange: ({ kind, key }) => kind === "apply" ? controller.enqueue(key) : undefined,

@@ -73,7 +73,8 @@ async function readDaemonSetAndEvents(
   const pendingEvents = all.length - settledEvents;
   const facts: MonitorFacts = {
     ...UNREAD,
-    ...{ settledEvents, pendingEvents },
+    settledEvents,
+    pendingEvents,
     daemonSet: live === undefined ? "absent" : isLeaving(live) ? "leaving" : "current",
     leavingForMs: nowMs - memory.monitorLeavingSinceMs,
     isForced: memory.monitorForced,

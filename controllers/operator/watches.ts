@@ -58,7 +58,13 @@ export function openOwnWatches(
   const watches = execFormatImage === undefined ? OWN : [...OWN, ...OF_MONITOR];
   return watches.map(({ resource, name, parse, matters = () => true, watchName }) =>
     new Reflector<unknown>({
-      ...{ api, clock, log, resource, parse, keep: KEPT.ownObjects, name: watchName },
+      api,
+      clock,
+      log,
+      resource,
+      parse,
+      keep: KEPT.ownObjects,
+      name: watchName,
       ...resource.namespaced ? { namespace } : {},
       fieldSelector: `metadata.name=${name}`,
       onChange: (change) => matters(change) ? onChange() : undefined,

@@ -78,7 +78,10 @@ async function release(deps: PodPlacementDeps, pod: PodView, decided: DecidedPod
     current = examined.pod;
     const why = errorText(error);
     const next = nextTry({
-      ...{ step, failure, rereads, unanswered: state.unansweredWrites },
+      step,
+      failure,
+      rereads,
+      unanswered: state.unansweredWrites,
       isAboutAnnotations: why.includes("metadata.annotations"),
       isOverdue: leftMs(deps, pod, state) <= 0,
     });

@@ -86,7 +86,11 @@ export function openPrewarm(deps: PrewarmDeps): Controller {
 function openTemplates(deps: PrewarmDeps, resource: ResourceType, enqueue: (key: string) => void): Reflector<Template> {
   const { api, clock, log } = deps;
   return new Reflector<Template>({
-    ...{ api, clock, log, resource, name: `templates of ${resource.plural}` },
+    api,
+    clock,
+    log,
+    resource,
+    name: `templates of ${resource.plural}`,
     parse: (object) => parseTemplate(object, deps.settings),
     onChange: ({ kind, key }) => kind === "apply" ? enqueue(`${resource.plural} ${key}`) : undefined,
     keep: { ...KEPT.templates, weightOf: ({ weight }) => weight },

@@ -54,7 +54,13 @@ export function openUpgrades(deps: UpgradesDeps): UpgradesController {
     return resultOf(end, isUpgrading(input));
   };
   const controller = openController({
-    ...{ name: "upgrades", watches, parallel: 2, queue: { backoff: BACKOFF }, clock, log, queueMetrics },
+    name: "upgrades",
+    watches,
+    parallel: 2,
+    queue: { backoff: BACKOFF },
+    clock,
+    log,
+    queueMetrics,
     reconcile: async (key, signal) => await (key === KEY ? reconcileUpgrade(signal) : drainRounds.take(signal)),
   });
   const run = async (signal: AbortSignal): Promise<void> => {
@@ -84,7 +90,12 @@ function openUpgradeWatches(
     } = {},
   ): Runnable =>
     new Reflector<KubeObject>({
-      ...{ api, resource, clock, log, name: resource.plural, parse: (object) => object },
+      api,
+      resource,
+      clock,
+      log,
+      name: resource.plural,
+      parse: (object) => object,
       keep: KEPT.upgrades,
       ...namespace === undefined ? {} : { namespace },
       ...fieldSelector === undefined ? {} : { fieldSelector },

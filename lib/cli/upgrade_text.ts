@@ -45,7 +45,8 @@ interface DescribedPlan {
 export function describeStatus({ spec, status: { conditions, history: [history] } }: UpgradeConfig): DescribedStatus {
   const { desired: { version, architecture } } = spec;
   return {
-    ...{ version: history?.version ?? version, architecture: history?.architecture ?? architecture },
+    version: history?.version ?? version,
+    architecture: history?.architecture ?? architecture,
     phase: history?.phase ?? "New",
     startTime: history?.startTime ?? "",
     completeTime: history?.completeTime ?? "",
@@ -85,7 +86,9 @@ export function describePlan(
   const summary = summarizePools(pools);
   const begin = base === undefined ? UNKNOWN : beginOf(base, { nowMs, hasWindow });
   return {
-    ...{ version: desired.version, architecture: desired.architecture, profile: name },
+    version: desired.version,
+    architecture: desired.architecture,
+    profile: name,
     begins: begin.kind === "never" ? `never: ${begin.why}` : begin.text,
     steps: [...new Set(steps.map(({ id }) => id))],
     inTheWay: [

@@ -42,7 +42,10 @@ export class ServerConnection implements AsyncDisposable {
       fetchUnverified(url, {
         ...request,
         headers: new Headers(request.headers),
-        ...{ clientCertificate: own, proxyUrl, serverName, judge },
+        clientCertificate: own,
+        proxyUrl,
+        serverName,
+        judge,
       });
     if (url.protocol === "https:" && skipsTlsVerify === true) return await unverified();
     const isPooled = this.#access.isDirect === true && tls.client === undefined && request.answer === "whole";

@@ -70,8 +70,11 @@ export const CONNECTION_LIMITS: ConnectionLimits = {
 const ANY_RATE = { burst: Infinity, perSecond: 0 } as const;
 
 export const NO_LIMIT: ConnectionLimits = {
-  ...{ maxConnections: Infinity, maxUnproven: Infinity, maxUnprovenPerAddress: Infinity },
-  ...{ maxArrivingBytes: Infinity, maxUnprovenArrivingBytes: Infinity },
+  maxConnections: Infinity,
+  maxUnproven: Infinity,
+  maxUnprovenPerAddress: Infinity,
+  maxArrivingBytes: Infinity,
+  maxUnprovenArrivingBytes: Infinity,
   handshakes: { address: ANY_RATE, unproven: ANY_RATE, reserve: ANY_RATE },
   // A watch is an answer without an end.
   timeoutsMs: { ...CONNECTION_LIMITS.timeoutsMs, body: Infinity, answer: Infinity },

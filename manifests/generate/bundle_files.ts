@@ -102,7 +102,11 @@ function definitionsOf(objects: readonly ManifestObject[]): readonly OwnedDefini
   return ofKind(objects, "CustomResourceDefinition").flatMap(({ metadata: { name }, spec }) => {
     const { names: { kind }, versions } = DEFINITION.parse(spec);
     return versions.map(({ name: version, schema: { openAPIV3Schema: { description } } }) => ({
-      ...{ name, kind, version, displayName: kind, description },
+      name,
+      kind,
+      version,
+      displayName: kind,
+      description,
     }));
   });
 }
@@ -131,7 +135,12 @@ function checksOf(objects: readonly ManifestObject[]): readonly unknown[] {
       return {
         type: "ValidatingAdmissionWebhook",
         webhookPath: clientConfig.service.path,
-        ...{ generateName, ...ADDRESS, failurePolicy, sideEffects, admissionReviewVersions, rules },
+        generateName,
+        ...ADDRESS,
+        failurePolicy,
+        sideEffects,
+        admissionReviewVersions,
+        rules,
       };
     })
   );

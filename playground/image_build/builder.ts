@@ -64,7 +64,10 @@ async function build(
   const [repository = "", tag = ""] = (env.get("TAG") ?? "").replace(`${registry.host}/`, "").split(":");
   const buildKey = env.get("BUILD_KEY") ?? "";
   const digest = await registry.push({
-    ...{ repository, tag, architectures: [architecture], form: "oci-manifest" },
+    repository,
+    tag,
+    architectures: [architecture],
+    form: "oci-manifest",
     labels: { [ImageLabel.buildKey]: buildKey, [ImageLabel.arch]: architecture },
   });
   const pairs = (env.get("DIGEST_CONFIGMAP_LABELS") ?? "").split(",").map((pair) => pair.split("="));

@@ -19,7 +19,10 @@ export function releaseStatus(
     desired: { version: RELEASE, image: PAYLOAD, architecture: "Multi" },
     history: [{ version: RELEASE, image: PAYLOAD, state, startedTime: at, completionTime }, before],
     conditions: conditions({
-      ...{ Available: "True", Failing: "False", Progressing: isProgressing, ReleaseAccepted: "True" },
+      Available: "True",
+      Failing: "False",
+      Progressing: isProgressing,
+      ReleaseAccepted: "True",
     }),
   };
 }
@@ -33,7 +36,8 @@ export function poolStatus(pool: PoolName, updated: number): JsonObject {
   const isDone = updated === POOLS[pool].length;
   return {
     configuration: { name: `rendered-${pool}-${isDone ? "several" : "one"}` },
-    ...{ updatedMachineCount: updated, readyMachineCount: updated },
+    updatedMachineCount: updated,
+    readyMachineCount: updated,
     conditions: conditions({ Updated: isDone ? "True" : "False", Updating: isDone ? "False" : "True" }),
   };
 }

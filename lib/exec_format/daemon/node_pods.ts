@@ -34,7 +34,11 @@ export class NodePods {
     onChange: () => void,
   ) {
     this.#watched = new Reflector<WatchedPod>({
-      ...{ api, clock, log, resource: Resource.pods, name: "pods of this node" },
+      api,
+      clock,
+      log,
+      resource: Resource.pods,
+      name: "pods of this node",
       fieldSelector: `spec.nodeName=${nodeName}`,
       parse: parsePod,
       keep: { ...KEPT.nodePods, weightOf: (pod) => heapBytesOf(JSON.stringify(pod)) },

@@ -32,7 +32,10 @@ export function progressOf({ spec, status: { history: [entry] } }: UpgradeConfig
     progressOfStep(step, { spec, condition: findCondition(entry?.conditions ?? [], step.id) })
   );
   return {
-    ...{ version, architecture, phase, steps },
+    version,
+    architecture,
+    phase,
+    steps,
     startMs: parseTime(startTime),
     completeMs: parseTime(completeTime),
   };

@@ -77,7 +77,10 @@ export function openOutside(options: OutsideOptions): OpenOutside {
   const prometheus = undo.use(new Upstream({ ...common, server: "Prometheus", source: sourceOf("prometheus-k8s") }));
   const alertmanager = undo.use(
     new Upstream({
-      ...{ ...common, server: "Alertmanager", source: sourceOf("alertmanager-main"), limits: SILENCES_LIMITS },
+      ...common,
+      server: "Alertmanager",
+      source: sourceOf("alertmanager-main"),
+      limits: SILENCES_LIMITS,
       showsReason: true,
     }),
   );
@@ -130,7 +133,12 @@ function openPolicy(
     metrics.set("archway_upgrade_policy_interval_seconds", {}, watchIntervalMinutes * 60);
   };
   return new PolicySync({
-    ...{ api, namespace, clock, log, source, onSynced },
+    api,
+    namespace,
+    clock,
+    log,
+    source,
+    onSynced,
     watchIntervalMinutes: () => watchIntervalMinutes,
   });
 }

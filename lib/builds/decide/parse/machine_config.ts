@@ -69,7 +69,13 @@ export function parseBuildMachineSet(object: KubeObject): BuildMachineSet | unde
 export function parseBuildNode(object: KubeObject): BuildNode {
   const { name, labels, taints, reported, os, isSchedulable, isReady, annotations } = parseNode(object);
   return {
-    ...{ name, labels, taints, reported, os, isSchedulable, isReady },
+    name,
+    labels,
+    taints,
+    reported,
+    os,
+    isSchedulable,
+    isReady,
     currentImage: entryOf(annotations, McoAnnotation.nodeCurrentImage) ?? "",
     desiredImage: entryOf(annotations, McoAnnotation.nodeDesiredImage) ?? "",
   };

@@ -111,8 +111,18 @@ function literal(text: string, indent: number): string {
 }
 
 const ESCAPES: Readonly<Record<string, string>> = {
-  ...{ "\0": "0", "\x07": "a", "\b": "b", "\t": "t", "\n": "n", "\v": "v", "\f": "f", "\r": "r" },
-  ...{ "\x1b": "e", '"': '"', "\\": "\\", "\x85": "N" },
+  "\0": "0",
+  "\x07": "a",
+  "\b": "b",
+  "\t": "t",
+  "\n": "n",
+  "\v": "v",
+  "\f": "f",
+  "\r": "r",
+  "\x1b": "e",
+  '"': '"',
+  "\\": "\\",
+  "\x85": "N",
 };
 
 function doubleQuoted(text: string, position: Position): string {

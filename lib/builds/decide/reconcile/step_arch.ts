@@ -92,7 +92,12 @@ function withoutJob(plan: ArchPlan, before: ArchBuild, context: StepContext): Ar
       const { digest, mediaType, size, isUnlabelled, from, base } = reuse;
       const { arch, buildKey, attempts } = before;
       const next: ArchBuild = {
-        ...{ arch, buildKey, attempts, digest, mediaType, size },
+        arch,
+        buildKey,
+        attempts,
+        digest,
+        mediaType,
+        size,
         state: "Reused",
         finishedAt: renderTime(facts.nowMs),
         ...(isUnlabelled ? { isUnlabelled } : {}),

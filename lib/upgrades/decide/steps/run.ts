@@ -97,7 +97,11 @@ function withResult(
       );
     case "done":
       return withStepCondition(history, {
-        ...{ type: id, status: "True", reason: `${id} done`, message: `${id} is completed`, startTime },
+        type: id,
+        status: "True",
+        reason: `${id} done`,
+        message: `${id} is completed`,
+        startTime,
         completeTime: completeTime ?? renderTime(nowMs),
       }, nowMs);
   }
