@@ -58,9 +58,9 @@ export async function measureAttack(
   const results: Partial<Record<Origin, AttackResult>> = {};
   for (const origin of origins) {
     const quiet = await measure(seconds / 2);
-    await using nowhere = origin === "nowhere" ? await openClosingPort() : undefined;
+    await using nowhere = origin === "nowhere" ? startScript("closing_port.ts", []) : undefined;
     const plan = { ...numbers, addresses: origin === "the API server's address" ? ["127.0.0.1"] : OTHERS };
-    const port = nowhere?.port ?? archway.webhookPort;
+    const port = nowhere === undefined ? archway.webhookPort : Number(await nowhere.readLine());
     const { result: attacked, strangers } = await underAttack({ port, plan }, () => measure(seconds));
     if (!archway.isAlive()) throw new Error(`Archway ended under attack from ${origin}`);
     results[origin] = { quiet, attacked, strangers };
@@ -108,10 +108,4 @@ async function underAttack<T>(
   await child.readLine();
   const result = await work();
   return { result, strangers: JSON.parse(await child.end()) };
-}
-
-async function openClosingPort(): Promise<{ readonly port: number } & AsyncDisposable> {
-  const child = startScript("closing_port.ts", []);
-  const port = Number(await child.readLine());
-  return { port, [Symbol.asyncDispose]: () => child[Symbol.asyncDispose]() };
 }

@@ -1,4 +1,4 @@
-// Scripts of this folder as processes of their own, so that they take no time from what is measured.
+// Scripts as processes of their own, so that they take no time from what is measured.
 
 export interface Child extends AsyncDisposable {
   readonly pid: number;
@@ -8,6 +8,7 @@ export interface Child extends AsyncDisposable {
   end(): Promise<string>;
 }
 
+/** Starts a script, by its path from this folder. */
 export function startScript(
   script: string,
   args: readonly string[],

@@ -1,11 +1,11 @@
 // A soak: pods come and go on two replicas for minutes while registries fail, certificates and configs change and replicas
 // restart; then nothing may be stuck, misplaced or grown.
+import { startScript } from "../bench/child.ts";
 import type { Archway } from "../cluster/support/archway.ts";
 import { expectStatus } from "../cluster/support/cluster_access.ts";
 import { seededRandom } from "../support/random.ts";
 import { failedWebhookCalls } from "../cluster/support/pod_load.ts";
 import { pause, waitUntil } from "../cluster/support/wait.ts";
-import { startIdleLoop } from "./idle_loop.ts";
 import { openPair, type Pair } from "./pair.ts";
 import { type Course, courseOf, eventLoopP99Ms, type ProcessSample, sampleProcess } from "./process_sample.ts";
 import { type LoadView, SoakLoad } from "./soak_load.ts";
@@ -48,7 +48,7 @@ const SETTLE_MS = 60_000;
 /** Soaks. The time of the start is part of the minutes. */
 export async function soak({ minutes, seed, print }: SoakOptions): Promise<SoakReport> {
   const endMs = performance.now() + minutes * 60_000;
-  await using idle = startIdleLoop();
+  await using idle = startScript("../chaos/idle_loop.ts", []);
   await using pair = await openPair();
   const namespace = await pair.controlPlane.createNamespace("soak");
   const load = new SoakLoad(pair, { namespace, nodes: pair.nodes });
@@ -70,7 +70,7 @@ export async function soak({ minutes, seed, print }: SoakOptions): Promise<SoakR
     failedWebhookCalls: await failedWebhookCalls(pair.controlPlane),
     disturbances: Object.fromEntries(disturbances),
     replicas: await watch.courses(),
-    idleEventLoopP99Ms: await idle.p99Ms(),
+    idleEventLoopP99Ms: Number(await idle.end()),
   };
 }
 
