@@ -24,7 +24,7 @@ export interface BurstPlan {
 
 export async function runBurst(cluster: ClusterAccess, { image, count, pod = {} }: BurstPlan): Promise<Burst> {
   const namespace = await cluster.createNamespace("burst");
-  await using watch = await watchBurst(cluster, namespace);
+  await using watch = await watchBurst(cluster, { namespace });
   const pods = Array.from({ length: count }, (_, number) => ({ ...pod, name: `pod-${number}`, images: [image] }));
   const burst = await timeBurst(watch, count, () => {
     return createPods(cluster, namespace, { pods, parallel: CREATORS, onCreated: watch.created });

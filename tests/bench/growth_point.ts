@@ -111,7 +111,7 @@ async function measureCpu(pid: number, work: () => Promise<void>): Promise<numbe
 
 async function learnImages({ cluster, counter, images }: GrowthBed): Promise<void> {
   const namespace = await cluster.createNamespace("learn");
-  await using watch = await watchBurst(cluster, namespace);
+  await using watch = await watchBurst(cluster, { namespace });
   const count = Math.ceil(images.length / IMAGES_A_POD);
   await forEach(count, (number) => {
     const own = images.slice(number * IMAGES_A_POD, (number + 1) * IMAGES_A_POD);
@@ -126,7 +126,7 @@ async function burst(
   { cluster, images, namespaces }: GrowthBed,
   count: number,
 ): Promise<Pick<GrowthResult, "burstMs" | "gateP50Ms" | "gateP99Ms">> {
-  await using watch = await watchBurst(cluster, undefined);
+  await using watch = await watchBurst(cluster, {});
   const { totalMs, gateP50Ms, gateP99Ms } = await timeBurst(watch, count, () =>
     forEach(count, async (number) => {
       const pod = { name: `pod-${number}`, images: [images[number % images.length] ?? ""] };

@@ -2,13 +2,13 @@
 import { systemClock } from "../../lib/clock.ts";
 import { readKubeconfigAccess } from "../../lib/k8s/kubeconfig_access.ts";
 import { Reflector } from "../../lib/k8s/reflector.ts";
-import { RestApi } from "../../lib/k8s/rest_api.ts";
 import { Resource } from "../../lib/k8s/types.ts";
 import { silentLogger } from "../../lib/log.ts";
 import { SCHEDULING_GATE } from "../../lib/names.ts";
 import { isGated } from "../../lib/placement/decide/pod/constraints.ts";
 import { parsePod } from "../../lib/placement/decide/pod/pod_view.ts";
 import type { ClusterAccess } from "../cluster/support/cluster_access.ts";
+import { openTestApi } from "../support/cluster_api.ts";
 
 export interface BurstWatch extends AsyncDisposable {
   created(name: string): void;
@@ -18,57 +18,59 @@ export interface BurstWatch extends AsyncDisposable {
 }
 
 /** Follows the pods of a namespace, or of all; their names must differ. */
-export async function watchBurst(cluster: ClusterAccess, namespace: string | undefined): Promise<BurstWatch> {
-  const stop = new AbortController();
+export async function watchBurst(cluster: ClusterAccess, selection: PodSelection): Promise<BurstWatch> {
   const createdMs = new Map<string, number>();
   const gated = new Set<string>();
   const releasedMs = new Map<string, number>();
-  const pods = await followPods(cluster, { namespace, labelSelector: undefined }, (name, holdsGate) => {
+  const following = await followPods(cluster, selection, (name, holdsGate) => {
     if (holdsGate) gated.add(name);
     else if (!releasedMs.has(name)) releasedMs.set(name, performance.now());
   });
-  const following = pods.run(stop.signal);
-  await pods.synced(stop.signal);
   return {
     created: (name) => void createdMs.set(name, performance.now()),
     released: () => releasedMs.size,
     gateTimesMs: () =>
       [...gated].map((name) => Math.max(0, (releasedMs.get(name) ?? NaN) - (createdMs.get(name) ?? NaN))),
-    [Symbol.asyncDispose]: async () => {
-      stop.abort();
-      await following;
-      await pods[Symbol.asyncDispose]();
-    },
+    [Symbol.asyncDispose]: () => following[Symbol.asyncDispose](),
   };
 }
 
-/** Archway's own reflector over an admin's connection. Reports for each change whether the pod has {@link SCHEDULING_GATE}. */
+/** All pods, unless it says otherwise. */
+interface PodSelection {
+  readonly namespace?: string;
+  readonly labelSelector?: string;
+}
+
+/**
+ * Follows pods by Archway's own reflector over an admin's connection until it is disposed. Reports for each change whether the pod
+ * has {@link SCHEDULING_GATE}.
+ */
 export async function followPods(
   cluster: ClusterAccess,
-  selection: { readonly namespace: string | undefined; readonly labelSelector: string | undefined },
+  selection: PodSelection,
   onPod: (name: string, holdsGate: boolean, namespace: string) => void,
-): Promise<{ run(signal: AbortSignal): Promise<void>; synced(signal: AbortSignal): Promise<void> } & AsyncDisposable> {
-  const clock = systemClock;
-  const access = await readKubeconfigAccess(cluster.kubeconfigFile, { clock });
-  const api = new RestApi(access, { clock, log: silentLogger, userAgent: "archway-bench" });
-  const { namespace, labelSelector } = selection;
+): Promise<AsyncDisposable> {
+  await using undo = new AsyncDisposableStack();
+  const api = undo.use(openTestApi(await readKubeconfigAccess(cluster.kubeconfigFile, { clock: systemClock })));
   const reflector = new Reflector({
     keep: { kind: "all" },
     api,
     resource: Resource.pods,
-    ...(namespace === undefined ? {} : { namespace }),
-    ...(labelSelector === undefined ? {} : { labelSelector }),
+    ...selection,
     parse: parsePod,
     onChange: ({ kind, value }) => {
       if (kind === "apply") onPod(value.name, isGated(value), value.namespace);
     },
-    clock,
+    clock: systemClock,
     log: silentLogger,
     name: `burst ${SCHEDULING_GATE}`,
   });
-  return {
-    run: (signal) => reflector.run(signal),
-    synced: (signal) => reflector.synced(signal),
-    [Symbol.asyncDispose]: () => api[Symbol.asyncDispose](),
-  };
+  const stop = new AbortController();
+  const following = reflector.run(stop.signal);
+  undo.defer(async () => {
+    stop.abort();
+    await following;
+  });
+  await reflector.synced(stop.signal);
+  return undo.move();
 }
