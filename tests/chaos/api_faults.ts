@@ -3,7 +3,7 @@ import { waitUntil } from "../cluster/support/wait.ts";
 import type { ChaosBed } from "./bed.ts";
 import type { Heal } from "./engine.ts";
 import { felt } from "./registry_faults.ts";
-import { countAnswers, type CutPlace, cutWatches, expireWatches } from "./watch_cuts.ts";
+import { countAnswers, type CountingInterceptor, type CutPlace, cutWatches, expireWatches } from "./watch_cuts.ts";
 
 /** The classes of bytes at which a watch can be cut. */
 export const CUT_PLACES: readonly CutPlace[] = ["in a line", "between lines", "in a character", "in a chunk header"];
@@ -32,26 +32,20 @@ function seconds(ms: number): string {
 }
 
 export function cut(place: CutPlace): (bed: ChaosBed) => Promise<Heal> {
-  return ({ apiProxy }) => {
-    const cutting = cutWatches(place, CUTS);
-    apiProxy.intercept(cutting);
-    return Promise.resolve(async () => {
-      await waitUntil(`a watch to be cut ${place}`, () => cutting.cuts() > 0);
-      return `${cutting.cuts()} × cut`;
-    });
-  };
+  return (bed) => intercept(bed, cutWatches(place, CUTS), "cut");
 }
 
 /** Cuts a watch of pods and says of the resumed one that its resourceVersion is too old. */
 export function expire(form: "status" | "event"): (bed: ChaosBed) => Promise<Heal> {
-  return ({ apiProxy }) => {
-    const expiring = expireWatches(form, 1);
-    apiProxy.intercept(expiring);
-    return Promise.resolve(async () => {
-      await waitUntil("a watch to expire", () => expiring.forged() > 0);
-      return `${expiring.forged()} × expired`;
-    });
-  };
+  return (bed) => intercept(bed, expireWatches(form, 1), "expired");
+}
+
+function intercept({ apiProxy }: ChaosBed, counting: CountingInterceptor, what: string): Promise<Heal> {
+  apiProxy.intercept(counting);
+  return Promise.resolve(async () => {
+    await waitUntil(`a watch to be ${what}`, () => counting.count() > 0);
+    return `${counting.count()} × ${what}`;
+  });
 }
 
 const FLOW_CONTROL = "/apis/flowcontrol.apiserver.k8s.io/v1";

@@ -10,14 +10,25 @@ export interface TableOptions {
   readonly absenceMs: number;
 }
 
-const ARRIVING = { waiting: 0, arriving: 10 } as const;
-/** A replica leaves a cache alone, and says so, after three calls in a row that failed. */
-const LOOKED_UP = { ...ARRIVING, hasOwnImages: true, arriveWithinMs: 1_000, forMs: 2_000 } as const;
-const WAITING = { waiting: 6, arriving: 4 } as const;
+type Rest = Omit<Row, "area" | "fault" | "begin">;
 
-function registry(fault: string, begin: Row["begin"]): Row {
-  return { area: "registry", fault, ...ARRIVING, forMs: 3_000, begin };
+/** Makes rows of an area, each by its fault, what brings it about, and what differs from the rest of them. */
+function rowsOf(area: Row["area"], rest: Rest): (fault: string, begin: Row["begin"], more?: Partial<Rest>) => Row {
+  return (fault, begin, more) => ({ area, fault, ...rest, begin, ...more });
 }
+
+const ARRIVING = { waiting: 0, arriving: 10 } as const;
+const WAITING = { waiting: 6, arriving: 4 } as const;
+const DIES = { mayMiss: "calls under way die with the replica" };
+
+const registry = rowsOf("registry", { ...ARRIVING, forMs: 3_000 });
+const server = rowsOf("API server", { ...WAITING, forMs: 3_000 });
+const watch = rowsOf("API server", { ...ARRIVING, forMs: 1_500 });
+const etcd = rowsOf("etcd", { ...WAITING, forMs: 1_000 });
+/** A replica leaves a cache alone, and says so, after three calls in a row that failed. */
+const cache = rowsOf("KV", { ...ARRIVING, hasOwnImages: true, arriveWithinMs: 1_000, forMs: 2_000 });
+const clock = rowsOf("clock", { ...WAITING, forMs: 4_000 });
+const replica = rowsOf("replicas", { ...ARRIVING, forMs: 1_500 });
 
 export function chaosTable({ absenceMs }: TableOptions): readonly Row[] {
   return [
@@ -30,90 +41,41 @@ export function chaosTable({ absenceMs }: TableOptions): readonly Row[] {
     registry("wrong digest in the header", registries.answer({ kind: "wrongDigest" })),
     registry("wrong digest of the content", registries.answer({ kind: "tamperBody" })),
 
-    { area: "API server", fault: "killed and started again", ...WAITING, forMs: 3_000, begin: api.stopApiServer },
-    {
-      area: "API server",
-      fault: "429 by priority and fairness",
-      ...WAITING,
-      arriving: 6,
-      forMs: 4_000,
-      begin: api.starveArchway,
-    },
-    ...api.CUT_PLACES.map((place): Row => ({
-      area: "API server",
-      fault: `watch cut ${place}`,
-      ...ARRIVING,
-      forMs: 1_500,
-      begin: api.cut(place),
-    })),
-    ...(["status", "event"] as const).map((form): Row => ({
-      area: "API server",
-      fault: `stale resourceVersion, 410 as ${form}`,
-      ...ARRIVING,
-      forMs: 1_500,
-      begin: api.expire(form),
-    })),
-    {
-      area: "API server",
-      fault: "webhook calls time out",
-      ...WAITING,
+    server("killed and started again", api.stopApiServer),
+    server("429 by priority and fairness", api.starveArchway, { arriving: 6, forMs: 4_000 }),
+    ...api.CUT_PLACES.map((place) => watch(`watch cut ${place}`, api.cut(place))),
+    ...(["status", "event"] as const).map((form) => watch(`stale resourceVersion, 410 as ${form}`, api.expire(form))),
+    server("webhook calls time out", replicas.freezeBoth, {
       arriveWithinMs: 1_500,
       forMs: 7_500,
-      begin: replicas.freezeBoth,
       mayMiss: "nobody answers the webhook",
-    },
-    { area: "etcd", fault: "killed and started again", ...WAITING, forMs: 1_000, begin: api.restartEtcd },
+    }),
+    etcd("killed and started again", api.restartEtcd),
 
-    { area: "KV", fault: "file locked", ...LOOKED_UP, begin: kv.lockFile },
-    { area: "KV", fault: "file corrupt", ...LOOKED_UP, begin: kv.corruptFile },
-    {
-      area: "KV",
-      fault: "disk full",
-      ...LOOKED_UP,
-      begin: kv.fillDisk,
+    cache("file locked", kv.lockFile),
+    cache("file corrupt", kv.corruptFile),
+    cache("disk full", kv.fillDisk, {
       missing: ({ smallDisk }) => smallDisk === undefined ? "the right to mount a small disk" : undefined,
-    },
-    {
-      area: "KV",
-      fault: "remote gone",
-      ...LOOKED_UP,
-      begin: kv.killServer,
+    }),
+    cache("remote gone", kv.killServer, {
       missing: ({ kvServer }) => kvServer === undefined ? "denokv" : undefined,
-    },
+    }),
 
-    ...[["ahead", 3_600_000] as const, ["back", -3_600_000] as const].map(([way, offsetMs]): Row => ({
-      area: "clock",
-      fault: `an hour ${way}, then right`,
-      ...WAITING,
-      forMs: 4_000,
-      begin: replicas.jumpClocks(offsetMs),
-    })),
+    clock("an hour ahead, then right", replicas.jumpClocks(3_600_000)),
+    clock("an hour back, then right", replicas.jumpClocks(-3_600_000)),
 
-    ...replicas.MOMENTS.map((moment): Row => ({
-      area: "replicas",
-      fault: `leader killed ${moment}`,
-      ...ARRIVING,
-      forMs: 1_500,
-      begin: replicas.killLeader(moment),
-      mayMiss: "calls under way die with the replica",
-    })),
-    {
-      area: "replicas",
-      fault: `both killed for ${absenceMs / 1_000} s`,
+    ...replicas.MOMENTS.map((moment) => replica(`leader killed ${moment}`, replicas.killLeader(moment), DIES)),
+    replica(`both killed for ${absenceMs / 1_000} s`, replicas.killBoth, {
       waiting: 10,
       arriving: 0,
       forMs: absenceMs,
       absentMs: absenceMs,
-      begin: replicas.killBoth,
-    },
-    {
-      area: "replicas",
-      fault: "leader at its memory limit",
+    }),
+    replica("leader at its memory limit", replicas.exhaustMemory, {
       ...WAITING,
       arriving: 20,
       forMs: 5_000,
-      begin: replicas.exhaustMemory,
-      mayMiss: "calls under way die with the replica",
-    },
+      ...DIES,
+    }),
   ];
 }

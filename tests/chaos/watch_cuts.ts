@@ -2,6 +2,9 @@
 // of answers. Pure but for what they count.
 import type { ApiInterceptor, RequestHead } from "../cluster/support/api_proxy.ts";
 
+/** One that says how often it has done its part. */
+export type CountingInterceptor = ApiInterceptor & { count(): number };
+
 export type CutPlace = "in a line" | "between lines" | "in a character" | "in a chunk header";
 
 /** How many of the bytes pass before the cut; undefined when they hold no such place. */
@@ -27,10 +30,10 @@ function isPodWatch({ method, target }: RequestHead): boolean {
 }
 
 /** Cuts watches of pods at such a place, so many times. */
-export function cutWatches(place: CutPlace, times: number): ApiInterceptor & { cuts(): number } {
+export function cutWatches(place: CutPlace, times: number): CountingInterceptor {
   let cuts = 0;
   return {
-    cuts: () => cuts,
+    count: () => cuts,
     onAnswer: (head, bytes) => {
       const at = cuts < times && isPodWatch(head) ? cutAt(bytes, place) : undefined;
       if (at === undefined) return { passBytes: bytes.length, cut: false };
@@ -56,16 +59,16 @@ function forge(statusLine: string, body: string): Uint8Array<ArrayBuffer> {
 }
 
 /** Cuts the watch of pods once and then says, `times` times, that its resourceVersion is too old. */
-export function expireWatches(form: "status" | "event", times: number): ApiInterceptor & { forged(): number } {
+export function expireWatches(form: "status" | "event", times: number): CountingInterceptor {
   const cutting = cutWatches("between lines", 1);
   const forgery = form === "status"
     ? forge("410 Gone", EXPIRED)
     : forge("200 OK", `{"type":"ERROR","object":${EXPIRED}}\n`);
   let forged = 0;
   return {
-    forged: () => forged,
+    count: () => forged,
     onRequest: (head) => {
-      if (cutting.cuts() === 0 || forged >= times || !isPodWatch(head)) return "pass";
+      if (cutting.count() === 0 || forged >= times || !isPodWatch(head)) return "pass";
       forged++;
       return { forged: forgery };
     },
@@ -103,7 +106,7 @@ export function atRelease(moment: ReleaseMoment, then: () => void): ApiIntercept
   };
 }
 
-export function countAnswers(status: number): ApiInterceptor & { count(): number } {
+export function countAnswers(status: number): CountingInterceptor {
   const beginning = new TextEncoder().encode(`HTTP/1.1 ${status} `);
   let count = 0;
   return {
