@@ -4,10 +4,12 @@ import { issueLoopbackCertificates } from "../../playground/listen.ts";
 import { Archway, enablePlacement, installArchway } from "../cluster/support/archway.ts";
 import { type ClusterAccess } from "../cluster/support/cluster_access.ts";
 import { startControlPlane } from "../cluster/support/control_plane.ts";
+import { GROUP, localConfig } from "../cluster/support/objects.ts";
 import { waitUntil } from "../cluster/support/wait.ts";
 import { makeEntry, makeImage, makeIndex } from "../support/documents.ts";
 import { openFakeRegistry } from "../support/registry.ts";
 import { temporaryFolder } from "../support/temporary_folder.ts";
+import { scoring } from "../support/walk/preference_rows.ts";
 import { type ApiCounter, startApiCounter } from "./api_counter.ts";
 import { asInstalled } from "./as_installed.ts";
 import { forEach } from "./for_each.ts";
@@ -120,12 +122,6 @@ async function createRunning(cluster: ClusterAccess, number: number, point: Grow
 async function createNamespace(cluster: ClusterAccess, name: string): Promise<void> {
   const namespace = { apiVersion: "v1", kind: "Namespace", metadata: { name } };
   await cluster.create("/api/v1/namespaces", namespace);
-  const apiVersion = "multiarch.openshift.io/v1beta1";
-  const platforms = [{ architecture: "amd64", weight: 60 }, { architecture: "arm64", weight: 40 }];
-  await cluster.create(`/apis/${apiVersion}/namespaces/${name}/podplacementconfigs`, {
-    apiVersion,
-    kind: "PodPlacementConfig",
-    metadata: { name: "prefer" },
-    spec: { plugins: { nodeAffinityScoring: { enabled: true, platforms } } },
-  });
+  const config = localConfig("prefer", { plugins: scoring(true, ["amd64", 60], ["arm64", 40]) });
+  await cluster.create(`${GROUP}/namespaces/${name}/podplacementconfigs`, config);
 }

@@ -82,10 +82,6 @@ export function largeBody(random: Random): string {
   return insertMember(random, filler);
 }
 
-export interface Crowd extends Disposable {
-  readonly size: number;
-}
-
 export interface CrowdPlan {
   readonly port: number;
   readonly path: string;
@@ -108,7 +104,7 @@ async function connectUnlessRefused(port: number, caPem: string): Promise<RawCli
 }
 
 /** Connects them. Whether and when the server cuts them is its own affair. */
-export async function openCrowd({ port, path, caPem, idle, halfOpen, slow }: CrowdPlan): Promise<Crowd> {
+export async function openCrowd({ port, path, caPem, idle, halfOpen, slow }: CrowdPlan): Promise<Disposable> {
   using undo = new DisposableStack();
   for (let count = 0; count < halfOpen; count++) undo.use(await Deno.connect({ hostname: "127.0.0.1", port }));
   for (let open = 0; open < idle; open += 50) {
@@ -132,8 +128,7 @@ export async function openCrowd({ port, path, caPem, idle, halfOpen, slow }: Cro
     }
   }, 200);
   undo.defer(() => clearInterval(timer));
-  const opened = undo.move();
-  return { size: idle + halfOpen + slow, [Symbol.dispose]: () => opened.dispose() };
+  return undo.move();
 }
 
 /** Sends one body of each kind after the other, over one connection at a time. */

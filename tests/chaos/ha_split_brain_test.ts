@@ -6,6 +6,7 @@ import { type Archway, enablePlacement } from "../cluster/support/archway.ts";
 import { type AuditedRequest, readAuditLog } from "../cluster/support/audit_log.ts";
 import { type ClusterAccess, listAt, read } from "../cluster/support/cluster_access.ts";
 import { readLease, startPair } from "../cluster/support/lease.ts";
+import { CONFIG } from "../cluster/support/objects.ts";
 import {
   assertPlaced,
   createPods,
@@ -20,7 +21,6 @@ import { index, openWalkBed } from "../cluster/support/walk_bed.ts";
 
 const ACCOUNT = { namespace: "archway-system", name: "archway" };
 const WRITES: readonly string[] = ["create", "update", "patch", "delete"];
-const CONFIG = "/apis/multiarch.openshift.io/v1beta1/clusterpodplacementconfigs/cluster";
 
 /** Writes that went through, but for events, which report what was done before, and tries to get the Lease. */
 async function writesSoFar(cluster: ClusterAccess, credential: string): Promise<readonly AuditedRequest[]> {

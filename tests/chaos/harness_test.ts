@@ -6,6 +6,7 @@ import { renderBasic, startRegistry } from "../cluster/support/registry.ts";
 import { removeLeftOvers } from "../node/support/left_overs.ts";
 import { install } from "../cluster/support/installation.ts";
 import { bareControlPlane } from "../cluster/support/shared_control_plane.ts";
+import { clusterConfig, CONFIGS } from "../cluster/support/objects.ts";
 import { waitUntil } from "../cluster/support/wait.ts";
 
 Deno.test("a fault proxy counts by kind, leads tokens through itself and does every fault", async (test) => {
@@ -113,11 +114,9 @@ Deno.test("removeLeftOvers() removes an installation whose service was killed at
   await removeLeftOvers(cluster);
   await using installation = await install(cluster, { path: "base", components: [] });
   await using archway = await installation.start();
-  const config = "/apis/multiarch.openshift.io/v1beta1/clusterpodplacementconfigs";
-  const body = { apiVersion: "multiarch.openshift.io/v1beta1", kind: "ClusterPodPlacementConfig", spec: {} };
   await waitUntil(
     "the config to be accepted",
-    async () => (await cluster.request("POST", config, { ...body, metadata: { name: "cluster" } })).status === 201,
+    async () => (await cluster.request("POST", CONFIGS, clusterConfig())).status === 201,
   );
   const account = "/api/v1/namespaces/archway-system/serviceaccounts/archway";
   await waitUntil(

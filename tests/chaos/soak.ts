@@ -3,7 +3,9 @@
 import { startScript } from "../bench/child.ts";
 import type { Archway } from "../cluster/support/archway.ts";
 import { expectStatus } from "../cluster/support/cluster_access.ts";
+import { CONFIG, GROUP, localConfig } from "../cluster/support/objects.ts";
 import { seededRandom } from "../support/random.ts";
+import { scoring } from "../support/walk/preference_rows.ts";
 import { failedWebhookCalls } from "../cluster/support/pod_load.ts";
 import { pause, waitUntil } from "../cluster/support/wait.ts";
 import { openPair, type Pair } from "./pair.ts";
@@ -38,7 +40,6 @@ export interface SoakReport {
   readonly idleEventLoopP99Ms: number;
 }
 
-const CONFIG = "/apis/multiarch.openshift.io/v1beta1/clusterpodplacementconfigs/cluster";
 /** So many looks at the replicas, whatever the length: few of them could not tell garbage from growth. */
 const SAMPLES = 60;
 const LONGEST_PAUSE_MS = 10_000;
@@ -165,10 +166,6 @@ async function carryOut(
   }
 }
 
-const scoring = (architecture: string): Readonly<Record<string, unknown>> => ({
-  plugins: { nodeAffinityScoring: { enabled: true, platforms: [{ architecture, weight: 50 }] } },
-});
-
 async function changeConfig(
   { controlPlane }: Pair,
   { namespace, change }: {
@@ -176,16 +173,14 @@ async function changeConfig(
     readonly change: Extract<Disturbance, { kind: "config change" }>["change"];
   },
 ): Promise<void> {
-  const local = `/apis/multiarch.openshift.io/v1beta1/namespaces/${namespace}/podplacementconfigs`;
-  const metadata = { name: "soak", namespace };
+  const local = `${GROUP}/namespaces/${namespace}/podplacementconfigs`;
   switch (change) {
     case "scoring on":
-      return void await controlPlane.patch(CONFIG, { spec: scoring("arm64") });
+      return void await controlPlane.patch(CONFIG, { spec: { plugins: scoring(true, ["arm64", 50]) } });
     case "scoring off":
       return void await controlPlane.patch(CONFIG, { spec: { plugins: null } });
     case "namespace config on": {
-      const kind = { apiVersion: "multiarch.openshift.io/v1beta1", kind: "PodPlacementConfig" };
-      const body = { ...kind, metadata, spec: { priority: 1, ...scoring("amd64") } };
+      const body = localConfig("soak", { priority: 1, plugins: scoring(true, ["amd64", 50]) });
       return expectStatus("create", await controlPlane.request("POST", local, body), [201, 409]);
     }
     case "off":

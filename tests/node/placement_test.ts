@@ -3,6 +3,7 @@ import { lacks } from "../support/needs.ts";
 import { createPullSecret, listPodEvents, listPods, type PodOutcome } from "../cluster/support/pods.ts";
 import type { RealRegistry } from "../cluster/support/registry.ts";
 import { waitUntil } from "../cluster/support/wait.ts";
+import { scoring } from "../support/walk/preference_rows.ts";
 import { settle } from "./support/fates.ts";
 import { configure, install, kubectl, NAMESPACE, plainRegistry, uninstall } from "./support/install.ts";
 import { mirrorOnNodes, openNodeRegistry, readDigests, renderRegistriesConf } from "./support/node_registries.ts";
@@ -12,9 +13,7 @@ import { createWorkloads, type ImagePlaces, POD_COUNT, WORKLOADS } from "./suppo
 const GROUP = "multiarch.openshift.io";
 const MIRRORED = "mirrored.invalid";
 const PREFERENCE = { weight: 50, preference: { matchExpressions: [renderArch(["amd64"])] } };
-const SCORING = {
-  plugins: { nodeAffinityScoring: { enabled: true, platforms: [{ architecture: "amd64", weight: 50 }] } },
-};
+const SCORING = { plugins: scoring(true, ["amd64", 50]) };
 const BOTH = ["amd64", "arm64"];
 /** How many of the set fail without Archway, wherever the scheduler puts them. */
 const FAIL_WITHOUT = 5;

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { Finalizer, SCHEDULING_GATE, WebhookName } from "../../lib/names.ts";
 import { lacks } from "../support/needs.ts";
 import { finalizersOf, read } from "../cluster/support/cluster_access.ts";
-import { CONFIG, CONFIGS, POD_WEBHOOK } from "../cluster/support/objects.ts";
+import { clusterConfig, CONFIG, CONFIGS, POD_WEBHOOK } from "../cluster/support/objects.ts";
 import { createPods, isReleased, listPods, type PodSpec, waitForPods } from "../cluster/support/pods.ts";
 import {
   claimAvailable,
@@ -28,12 +28,8 @@ async function layOut(lab: OpenLab, namespace: string): Promise<void> {
   );
   await lab.apply(items);
   await kubectl(lab, "wait", "--for=condition=Established", "crd", "--all", "--timeout=30s");
-  const config = await lab.create(CONFIGS, {
-    apiVersion: "multiarch.openshift.io/v1beta1",
-    kind: "ClusterPodPlacementConfig",
-    metadata: { name: "cluster", finalizers: [Finalizer.podPlacement] },
-    spec: { fallbackArchitecture: "amd64" },
-  });
+  const left = clusterConfig({ fallbackArchitecture: "amd64" }, { finalizers: [Finalizer.podPlacement] });
+  const config = await lab.create(CONFIGS, left);
   await claimAvailable(lab);
   await lab.apply([renderOperand()]);
   await lab.apply([renderReferenceWebhook(String(read(config, "metadata", "uid")))]);
