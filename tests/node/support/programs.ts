@@ -70,25 +70,11 @@ const PLAIN: readonly GoProgram[] = [
   kubernetes("kubelet", "arm64"),
 ];
 
-/** The programs when all are in the cache; builds nothing. */
-export async function findNodePrograms(): Promise<NodePrograms | undefined> {
-  const directory = await cacheDirectory();
-  const names = [...PLAIN.map(({ name }) => name), ANY_ARCH];
-  for (const name of names) if (!await isFile(`${directory}/${name}`)) return undefined;
-  return toPrograms(directory);
-}
-
 /** Finds the programs, building what lacks: about ten minutes on two cores the first time. */
 export async function ensureNodePrograms(): Promise<NodePrograms> {
-  const found = await findNodePrograms();
-  if (found !== undefined) return found;
   const directory = await cacheDirectory();
   for (const program of PLAIN) await ensureGoProgram(program, directory);
-  await ensureGoProgram(await anyArchContainerd(directory), directory);
-  return toPrograms(directory);
-}
-
-function toPrograms(directory: string): NodePrograms {
+  if (!await isFile(`${directory}/${ANY_ARCH}`)) await ensureGoProgram(await anyArchContainerd(directory), directory);
   return {
     directory,
     kubelet: `${directory}/kubelet`,

@@ -9,28 +9,24 @@ export interface Owner {
   readonly body: JsonObject;
 }
 
-type Render = (template: JsonObject, labels: Readonly<Record<string, string>>) => Owner["body"];
+interface Maker {
+  readonly path: Owner["path"];
+  readonly render: (template: JsonObject, labels: Readonly<Record<string, string>>) => Owner["body"];
+}
 
 const inGroup = (group: string, plural: string): Owner["path"] => (namespace) =>
   `/${group === "v1" ? "api" : "apis"}/${group}/namespaces/${namespace}/${plural}`;
 
+const inApps = (kind: string, more: JsonObject = {}): Maker => ({
+  path: inGroup("apps/v1", `${kind.toLowerCase()}s`),
+  render: (template, matchLabels) => ({ kind, spec: { ...more, selector: { matchLabels }, template } }),
+});
+
 /** By the kind of the controller that the pod names. Those that are missing make their pods themselves. */
-const OWNERS: Readonly<Record<string, { readonly path: Owner["path"]; readonly render: Render }>> = {
-  ReplicaSet: {
-    path: inGroup("apps/v1", "deployments"),
-    render: (template, matchLabels) => ({ kind: "Deployment", spec: { selector: { matchLabels }, template } }),
-  },
-  StatefulSet: {
-    path: inGroup("apps/v1", "statefulsets"),
-    render: (template, matchLabels) => ({
-      kind: "StatefulSet",
-      spec: { serviceName: "none", selector: { matchLabels }, template },
-    }),
-  },
-  DaemonSet: {
-    path: inGroup("apps/v1", "daemonsets"),
-    render: (template, matchLabels) => ({ kind: "DaemonSet", spec: { selector: { matchLabels }, template } }),
-  },
+const OWNERS: Readonly<Record<string, Maker>> = {
+  ReplicaSet: inApps("Deployment"),
+  StatefulSet: inApps("StatefulSet", { serviceName: "none" }),
+  DaemonSet: inApps("DaemonSet"),
   ReplicationController: {
     path: inGroup("v1", "replicationcontrollers"),
     render: (template, selector) => ({ kind: "ReplicationController", spec: { selector, template } }),

@@ -84,7 +84,7 @@ export async function createWorkloads(
 function render(workload: Workload, places: ImagePlaces): unknown {
   const { kind, name, pods } = workload;
   const labels = { workload: name };
-  const metadata = { name };
+  const object = (apiVersion: string, spec: object): object => ({ apiVersion, kind, metadata: { name }, spec });
   const spec = renderPodSpec(workload, places);
   const template = { metadata: { labels }, spec };
   const selector = { matchLabels: labels };
@@ -92,29 +92,25 @@ function render(workload: Workload, places: ImagePlaces): unknown {
     case "Pod":
       return { apiVersion: "v1", kind, metadata: { name, labels }, spec };
     case "Deployment":
-      return { apiVersion: "apps/v1", kind, metadata, spec: { replicas: pods, selector, template } };
+      return object("apps/v1", { replicas: pods, selector, template });
     case "DaemonSet":
-      return { apiVersion: "apps/v1", kind, metadata, spec: { selector, template } };
+      return object("apps/v1", { selector, template });
     case "StatefulSet":
-      return {
-        apiVersion: "apps/v1",
-        kind,
-        metadata,
-        spec: { replicas: pods, serviceName: name, podManagementPolicy: "Parallel", selector, template },
-      };
+      return object("apps/v1", {
+        replicas: pods,
+        serviceName: name,
+        podManagementPolicy: "Parallel",
+        selector,
+        template,
+      });
     case "Job":
-      return { apiVersion: "batch/v1", kind, metadata, spec: renderJob(template, pods) };
+      return object("batch/v1", renderJob(template, pods));
     case "CronJob":
-      return {
-        apiVersion: "batch/v1",
-        kind,
-        metadata,
-        spec: { schedule: "0 0 1 1 *", jobTemplate: { spec: renderJob(template, pods) } },
-      };
+      return object("batch/v1", { schedule: "0 0 1 1 *", jobTemplate: { spec: renderJob(template, pods) } });
   }
 }
 
-function renderJob(template: { readonly metadata: unknown; readonly spec: object }, pods: number): unknown {
+function renderJob(template: { readonly metadata: unknown; readonly spec: object }, pods: number): object {
   const spec = { ...template.spec, restartPolicy: "Never" };
   return { backoffLimit: 2, completions: pods, parallelism: pods, template: { ...template, spec } };
 }
