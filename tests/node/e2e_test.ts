@@ -8,17 +8,9 @@ import { waitUntil } from "../cluster/support/wait.ts";
 import { type Ended, runToEnd } from "../support/commands.ts";
 import { lacks } from "../support/needs.ts";
 import { mountTracefs } from "./support/exec_format_daemon.ts";
-import { BUILDS, type ImageBuildBed, openImageBuildBed } from "./support/image_build_bed.ts";
+import { BUILDS, type ImageBuildBed, openImageBuildBed, trusting } from "./support/image_build_bed.ts";
 import { PUSH_SECRET } from "./support/image_build_objects.ts";
-import {
-  configure,
-  ensureDaemonImage,
-  install,
-  kubectl,
-  ON_NATIVE_NODES,
-  plainRegistry,
-  uninstall,
-} from "./support/install.ts";
+import { configure, ensureDaemonImage, install, kubectl, plainRegistry, uninstall } from "./support/install.ts";
 import { type OpenLab, openLab } from "./support/open_lab.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
@@ -73,17 +65,14 @@ async function playOpenShift(lab: OpenLab, { registry }: ImageBuildBed): Promise
   }
 }
 
-async function installAll(lab: OpenLab, { registry }: ImageBuildBed): Promise<void> {
+async function installAll(lab: OpenLab, bed: ImageBuildBed): Promise<void> {
   const daemon = await ensureDaemonImage(lab);
   await mountTracefs(lab);
-  const trusted = [{ op: "add", path: "/data", value: { "ca-bundle.crt": registry.caPem } }];
   await install(lab, {
     components: COMPONENTS,
     args: [plainRegistry(lab), `--exec-format-image=${daemon}`],
-    others: [
-      { kind: "ConfigMap", name: `${BUILDS}-trusted-ca`, patch: trusted },
-      ...[BUILDS, "archway-upgrades"].map((name) => ({ kind: "Deployment", name, patch: ON_NATIVE_NODES })),
-    ],
+    deployments: [BUILDS, "archway-upgrades"],
+    others: trusting(bed),
   });
   await configure(lab, { plugins: { execFormatErrorMonitor: { enabled: true } } });
 }

@@ -12,8 +12,15 @@ import { readLayers, readPlatforms } from "../cluster/support/registry_platforms
 import { waitUntil } from "../cluster/support/wait.ts";
 import { assertNothingLeft } from "./support/invariants.ts";
 import { POOL, POOL_FILE } from "./support/image_build_objects.ts";
-import { BUILDS, type ImageBuildBed, openImageBuildBed, waitForImage, wantImage } from "./support/image_build_bed.ts";
-import { install, kubectl, NAMESPACE, ON_NATIVE_NODES, uninstall } from "./support/install.ts";
+import {
+  BUILDS,
+  type ImageBuildBed,
+  openImageBuildBed,
+  trusting,
+  waitForImage,
+  wantImage,
+} from "./support/image_build_bed.ts";
+import { install, kubectl, NAMESPACE, rolledOut, uninstall } from "./support/install.ts";
 import { type OpenLab, openLab } from "./support/open_lab.ts";
 import { auditLength, refusedSince } from "./support/refusals.ts";
 
@@ -24,23 +31,6 @@ const SECOND = { ...FIRST, amd64: "second" };
 const THIRD = { ...SECOND, amd64: "third" };
 const MACHINES = { amd64: "x86_64", arm64: "aarch64" };
 const ENTITLEMENT = `etc-pki-entitlement-${POOL}`;
-
-/** With the defaults. The registry's CA is where OpenShift puts what the cluster trusts. */
-async function installBuilds(lab: OpenLab, { registry }: ImageBuildBed): Promise<void> {
-  const trusted = [{ op: "add", path: "/data", value: { "ca-bundle.crt": registry.caPem } }];
-  const deployment = [
-    { op: "add", path: "/spec/template/spec/terminationGracePeriodSeconds", value: 12 },
-    ...ON_NATIVE_NODES,
-  ];
-  await install(lab, {
-    components: COMPONENTS,
-    others: [
-      { kind: "ConfigMap", name: `${BUILDS}-trusted-ca`, patch: trusted },
-      { kind: "Deployment", name: BUILDS, patch: deployment },
-    ],
-  });
-  await kubectl(lab, "-n", NAMESPACE, "rollout", "status", `deployment/${BUILDS}`, "--timeout=120s");
-}
 
 /** Names of the Jobs that the service has created since the log was so long. */
 async function jobsSince(lab: OpenLab, fromByte: number): Promise<readonly string[]> {
@@ -155,7 +145,8 @@ Deno.test("node: image builds: each architecture is built on a node of its own, 
   let image = "";
 
   await t.step("O-154 installed by its component, the service is ready and leads", async () => {
-    await installBuilds(lab, bed);
+    await install(lab, { components: COMPONENTS, deployments: [BUILDS], others: trusting(bed) });
+    await rolledOut(lab, { name: BUILDS });
     const pods = ["get", "pods", "-l", "app.kubernetes.io/component=image-builds", "-o", "name"];
     const pod = (await kubectl(lab, "-n", NAMESPACE, ...pods)).trim().replace("pod/", "");
     await waitUntil("the pod to hold the Lease", async () => {

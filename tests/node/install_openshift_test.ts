@@ -12,7 +12,7 @@ import { waitUntil } from "../cluster/support/wait.ts";
 import { lacks } from "../support/needs.ts";
 import { defineKinds, injectCa, keepCertificate, keepTrustedCa } from "./support/foreign_apis.ts";
 import { assertNothingLeft } from "./support/invariants.ts";
-import { ensureImage, kubectl, NAMESPACE } from "./support/install.ts";
+import { ensureImage, kubectl, NAMESPACE, rolledOut } from "./support/install.ts";
 import { type OpenLab, openLab } from "./support/open_lab.ts";
 import { kustomizationOf, openPasteShell, type PasteShell } from "./support/pasted.ts";
 import { auditLength, refusedSince } from "./support/refusals.ts";
@@ -64,13 +64,6 @@ function optionsOf(kustomization: string): readonly string[] {
   return [...kustomization.matchAll(/#.*(manifests\/components\/[a-z-]+)/g)].map(([, component = ""]) => component);
 }
 
-async function rolledOutIn(lab: OpenLab, namespace: string, name: string): Promise<void> {
-  const deployment = ["-n", namespace, "rollout", "status", `deployment/${name}`, "--timeout=120s"];
-  await kubectl(lab, ...deployment).catch(async (cause: unknown) => {
-    throw new Error(await kubectl(lab, "-n", namespace, "describe", "pods"), { cause });
-  });
-}
-
 /** The webhook's answer, once its leader has written the CA and the API server uses it. */
 async function createPlan(lab: OpenLab, spec: Readonly<Record<string, unknown>>): Promise<ApiAnswer> {
   return await waitUntil("an answer of the webhook", async () => {
@@ -80,7 +73,7 @@ async function createPlan(lab: OpenLab, spec: Readonly<Record<string, unknown>>)
 }
 
 async function assertUpgrades(lab: OpenLab, shell: PasteShell): Promise<void> {
-  await rolledOutIn(lab, UPGRADES, "archway-upgrades");
+  await rolledOut(lab, { namespace: UPGRADES, name: "archway-upgrades" });
   const hook = await lab.get(PLAN_WEBHOOK);
   assert.equal(read(hook, "webhooks", 0, "clientConfig", "service", "name"), "archway-upgrades-webhook");
   const refused = await createPlan(lab, { desired: { version: "4.19.9", channel: "stable-4.19" } });
@@ -101,7 +94,7 @@ const SETTINGS = "--from-literal=config.yaml=configManager: { source: LOCAL }";
 
 /** A configuration for a pool that is not there, and the word of the service on it. */
 async function assertImageBuilds(lab: OpenLab): Promise<void> {
-  await rolledOutIn(lab, "archway-system", "archway-image-builds");
+  await rolledOut(lab, { name: "archway-image-builds" });
   const service = ["get", "service", "archway-image-builds", "-o", "jsonpath={.spec.clusterIP}"];
   const address = await kubectl(lab, "-n", NAMESPACE, ...service);
   await waitUntil("its Service to answer", async () => {
@@ -151,7 +144,7 @@ async function assertOptions(lab: OpenLab, shell: PasteShell, kustomization: str
     "managed-upgrade-operator-metrics",
   ];
   for (const name of wanted) assert.ok(there.includes(name), name);
-  await rolledOutIn(lab, UPGRADES, "archway-upgrades");
+  await rolledOut(lab, { namespace: UPGRADES, name: "archway-upgrades" });
 }
 
 /** Not by the wait of kubectl itself, which looks for one object after the other, five a second. */

@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { lacks } from "../support/needs.ts";
 import { conditionOf, isTrue, read } from "../cluster/support/cluster_access.ts";
-import { assertConfined, assertNothingLeft, rolledOut } from "./support/invariants.ts";
-import { kubectl, NAMESPACE } from "./support/install.ts";
+import { assertConfined, assertNothingLeft } from "./support/invariants.ts";
+import { kubectl, NAMESPACE, rolledOut } from "./support/install.ts";
 import { type OpenLab, openLab } from "./support/open_lab.ts";
 import { commandsOf, openPasteShell, shellBlockOf } from "./support/pasted.ts";
 import { listReplicas } from "./support/replicas.ts";

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { lacks } from "../support/needs.ts";
 import { waitUntil } from "../cluster/support/wait.ts";
-import { configure, install, kubectl, NAMESPACE, uninstall } from "./support/install.ts";
-import { assertNothingLeft, findLeader, holdDuring, readyAndLed, rolledOut } from "./support/invariants.ts";
+import { configure, install, kubectl, NAMESPACE, rolledOut, uninstall } from "./support/install.ts";
+import { assertNothingLeft, findLeader, holdDuring, readyAndLed } from "./support/invariants.ts";
 import { type OpenLab, openLab } from "./support/open_lab.ts";
 import { listReplicas, pidsOf, type Replica } from "./support/replicas.ts";
 import { hasSecretPaths, servesWith, stageAuthority } from "./support/rotation.ts";

@@ -3,10 +3,9 @@ import assert from "node:assert/strict";
 import { lacks } from "../support/needs.ts";
 import { createPullSecret } from "../cluster/support/pods.ts";
 import type { RealRegistry, RegistryOptions } from "../cluster/support/registry.ts";
-import { waitUntil } from "../cluster/support/wait.ts";
 import { installChart, uninstallChart } from "./support/helm_release.ts";
-import { assertNothingLeft, rolledOut } from "./support/invariants.ts";
-import { configure, ensureImage, install, kubectl, NAMESPACE, uninstall } from "./support/install.ts";
+import { assertNothingLeft } from "./support/invariants.ts";
+import { configure, ensureImage, install, kubectl, NAMESPACE, rolledOut, uninstall } from "./support/install.ts";
 import { mirrorOnNodes, openNodeRegistry, renderRegistriesConf, trustOnNodes } from "./support/node_registries.ts";
 import { type OpenLab, openLab } from "./support/open_lab.ts";
 import { auditLength, refusedSince } from "./support/refusals.ts";
@@ -89,10 +88,6 @@ async function assertLogins(lab: OpenLab, registry: RealRegistry): Promise<void>
   await createPullSecret(lab, namespace, { ...registry, name: "pull" });
   const reference = `${registry.host}/t/arm-single:v1`;
   const own = await startPod(lab, namespace, { image: reference, spec: { imagePullSecrets: [{ name: "pull" }] } });
-  await waitUntil(
-    "the ServiceAccount",
-    async () => (await lab.kubectl(["-n", namespace, "get", "serviceaccount", "default"])).code === 0,
-  );
   await kubectl(lab, "-n", namespace, "create", "serviceaccount", "puller");
   const secrets = '{"imagePullSecrets":[{"name":"pull"}]}';
   await kubectl(lab, "-n", namespace, "patch", "serviceaccount", "puller", "-p", secrets);

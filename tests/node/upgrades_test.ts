@@ -8,7 +8,7 @@ import { planOf } from "../cluster/support/upgrade_bed.ts";
 import { waitUntil } from "../cluster/support/wait.ts";
 import { Upgrades } from "../../lib/upgrades/names.ts";
 import { assertNothingLeft } from "./support/invariants.ts";
-import { install, kubectl, ON_NATIVE_NODES, uninstall } from "./support/install.ts";
+import { install, kubectl, uninstall } from "./support/install.ts";
 import { type OpenLab, openLab } from "./support/open_lab.ts";
 import { auditLength, refusedSince } from "./support/refusals.ts";
 
@@ -40,11 +40,7 @@ async function closeCluster(lab: OpenLab): Promise<void> {
 }
 
 async function installUpgrades(lab: OpenLab): Promise<void> {
-  const grace = { op: "add", path: "/spec/template/spec/terminationGracePeriodSeconds", value: 12 };
-  await install(lab, {
-    components: COMPONENTS,
-    others: [{ kind: "Deployment", name: NAME, patch: [grace, ...ON_NATIVE_NODES] }],
-  });
+  await install(lab, { components: COMPONENTS, deployments: [NAME] });
   await kubectl(lab, "-n", NAMESPACE, "wait", "--for=condition=Available", `deployment/${NAME}`, "--timeout=120s");
 }
 

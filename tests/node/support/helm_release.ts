@@ -2,8 +2,7 @@
 import assert from "node:assert/strict";
 import { findHelm } from "../../manifests/support/helm.ts";
 import { runCommand } from "../../support/commands.ts";
-import { rolledOut } from "./invariants.ts";
-import { kubectl, NAMESPACE } from "./install.ts";
+import { kubectl, NAMESPACE, rolledOut } from "./install.ts";
 import type { OpenLab } from "./open_lab.ts";
 
 const CHART = new URL("../../../manifests/helm/archway", import.meta.url).pathname;

@@ -21,7 +21,7 @@ import {
 } from "./image_build_objects.ts";
 import { ensureBuilderImages, push } from "./archway_images.ts";
 import { BUILDER_IMAGE, OS_IMAGE } from "./builder_images.ts";
-import { kubectl, NAMESPACE } from "./install.ts";
+import { type Installation, kubectl, NAMESPACE } from "./install.ts";
 import { openNodeRegistry } from "./node_registries.ts";
 import type { OpenLab } from "./open_lab.ts";
 import type { NodeArch } from "./program_images.ts";
@@ -57,6 +57,12 @@ export async function openImageBuildBed(lab: OpenLab): Promise<ImageBuildBed> {
   expectStatus("say which CA", await lab.request("POST", path, renderControllerConfig(registry.caPem)), [201]);
   const opened = undo.move();
   return { registry, base, [Symbol.asyncDispose]: () => opened.disposeAsync() };
+}
+
+/** For install(): the registry's CA where OpenShift puts what the cluster trusts. */
+export function trusting({ registry }: ImageBuildBed): NonNullable<Installation["others"]> {
+  const patch = [{ op: "add", path: "/data", value: { "ca-bundle.crt": registry.caPem } }];
+  return [{ kind: "ConfigMap", name: `${BUILDS}-trusted-ca`, patch }];
 }
 
 /** References of the builder's image and of the base image. */

@@ -28,14 +28,14 @@ async function ensurePushed({ lab: { registry } }: OpenLab, tag: ArchwayImage): 
 }
 
 /** Keeps the replicas off the emulated node, where a start takes up to two minutes. */
-export const ON_NATIVE_NODES: readonly unknown[] = [
+const ON_NATIVE_NODES: readonly unknown[] = [
   { op: "add", path: "/spec/template/spec/nodeSelector", value: { "kubernetes.io/arch": "amd64" } },
 ];
 
 /** A namespace that is deleted waits for half the grace period of its pods, even if they have ended; ours end within 10 s. */
 const GRACE_SECONDS = 12;
 
-interface Installation {
+export interface Installation {
   /** Default: that of this checkout. */
   readonly image?: string;
   /** Folder below manifests/; default `base`. */
@@ -45,6 +45,8 @@ interface Installation {
   readonly args?: readonly string[];
   /** Default: {@link ON_NATIVE_NODES}. */
   readonly patch?: readonly unknown[];
+  /** Deployments of components, which are patched as Archway's own is. */
+  readonly deployments?: readonly string[];
   readonly others?: readonly { readonly kind: string; readonly name: string; readonly patch: readonly unknown[] }[];
   /** Longest roll-out; default 120. */
   readonly rolloutSeconds?: number;
@@ -62,26 +64,38 @@ export async function install(lab: OpenLab, installation: Installation = {}): Pr
   const defaults = { args: [plainRegistry(lab)], patch: ON_NATIVE_NODES };
   await writeOverlay(folder.path, { ...defaults, ...installation, image });
   await kubectl(lab, "apply", "-k", folder.path);
-  const rollout = ["rollout", "status", "deployment/archway", `--timeout=${rolloutSeconds}s`];
-  await kubectl(lab, "-n", NAMESPACE, ...rollout).catch(async (cause) => {
-    throw new Error(`Cannot install: ${await kubectl(lab, "-n", NAMESPACE, "describe", "pods")}`, { cause });
+  await rolledOut(lab, { seconds: rolloutSeconds });
+}
+
+/** Waits until a Deployment, Archway's own unless another is named, is rolled out. */
+export async function rolledOut(
+  lab: OpenLab,
+  { name = "archway", namespace = NAMESPACE, seconds = 120 }: {
+    readonly name?: string;
+    readonly namespace?: string;
+    readonly seconds?: number;
+  } = {},
+): Promise<void> {
+  const rollout = ["rollout", "status", `deployment/${name}`, `--timeout=${seconds}s`];
+  await kubectl(lab, "-n", namespace, ...rollout).catch(async (cause: unknown) => {
+    throw new Error(`Cannot roll out: ${await kubectl(lab, "-n", namespace, "describe", "pods")}`, { cause });
   });
 }
 
 /** kustomize takes folders by relative paths alone. */
 async function writeOverlay(
   folder: string,
-  { image, kustomization = "base", components = [], args = [], patch = [], others = [] }:
+  { image, kustomization = "base", components = [], args = [], patch = [], deployments = [], others = [] }:
     & Installation
     & { readonly image: string },
 ): Promise<void> {
   const manifests = relative(await Deno.realPath(folder), join(await Deno.realPath(ROOT), "manifests"));
   const colon = image.lastIndexOf(":");
-  const operations = [
+  const common = [
     { op: "add", path: "/spec/template/spec/terminationGracePeriodSeconds", value: GRACE_SECONDS },
-    ...args.map((value) => ({ op: "add", path: "/spec/template/spec/containers/0/args/-", value })),
     ...patch,
   ];
+  const own = args.map((value) => ({ op: "add", path: "/spec/template/spec/containers/0/args/-", value }));
   await Deno.writeTextFile(
     `${folder}/kustomization.yaml`,
     stringify({
@@ -93,8 +107,11 @@ async function writeOverlay(
       images: [
         { name: "registry.example.com/archway", newName: image.slice(0, colon), newTag: image.slice(colon + 1) },
       ],
-      patches: [{ kind: "Deployment", name: "archway", patch: operations }, ...others]
-        .map(({ kind, name, patch }) => ({ target: { kind, name }, patch: JSON.stringify(patch) })),
+      patches: [
+        { kind: "Deployment", name: "archway", patch: [...common, ...own] },
+        ...deployments.map((name) => ({ kind: "Deployment", name, patch: common })),
+        ...others,
+      ].map(({ kind, name, patch }) => ({ target: { kind, name }, patch: JSON.stringify(patch) })),
     }),
   );
 }

@@ -25,10 +25,6 @@ export async function holdDuring(lab: OpenLab, event: () => Promise<void>): Prom
   return result;
 }
 
-export async function rolledOut(lab: OpenLab): Promise<void> {
-  await kubectl(lab, "-n", NAMESPACE, "rollout", "status", "deployment/archway", "--timeout=120s");
-}
-
 /** The replica that leads, as soon as one does. */
 export async function findLeader(lab: OpenLab): Promise<Replica> {
   return await waitUntil("one of the replicas to lead", async () => {
