@@ -1,19 +1,17 @@
 // How registries are reached, from the configuration: plans, credentials, connections and limits.
 import type { Clock } from "../clock.ts";
 import type { Logger } from "../log.ts";
-import { LearnedChallenges } from "./auth/learned_challenges.ts";
-import { TokenSource } from "./auth/token.ts";
 import { openPullPlanner, type PullPlannerHandle } from "./config/planner.ts";
 import { NO_REGISTRY_ENVIRONMENT, type RegistryEnvironment, systemPaths } from "./config/registry_environment.ts";
 import type { NamedPaths } from "./config/settings_files.ts";
 import type { Credential, Keyring } from "./credential.ts";
 import { type KeyringOptions, openKeyring } from "./credentials/keyring.ts";
 import { runCommand } from "./credentials/run_command.ts";
-import { ConnectionWays } from "./http/connection_ways.ts";
 import { DOCUMENT_TIMEOUTS, Transport, type TransportDeps } from "./http/transport.ts";
+import type { HostState } from "./limits/host_state.ts";
 import { ImageLimits } from "./limits/image_limits.ts";
 import { RequestLimiter } from "./limits/request_limiter.ts";
-import type { RepositoryClientDeps } from "./repository_client.ts";
+import { makeClientDeps, type RepositoryClientDeps } from "./repository_client.ts";
 
 export interface RegistryConfig
   extends NamedPaths, Pick<KeyringOptions, "dockerConfig" | "credentialProviderConfig" | "credentialProviderBinDir"> {
@@ -35,7 +33,8 @@ export interface RegistryAccess extends Disposable {
   readonly planner: PullPlannerHandle;
   readonly keyring: Keyring;
   /** What all clients of repositories are made with, and what they find out of hosts. */
-  readonly clients: RepositoryClientDeps;
+  readonly clientDeps: RepositoryClientDeps;
+  publicHostStates(): readonly HostState[];
 }
 
 /** Opens it; nothing is connected yet. Never throws for a bad file: what is wrong is logged, and what works is used. */
@@ -63,10 +62,13 @@ export function openRegistryAccess(options: RegistryAccessOptions): RegistryAcce
     timeouts: DOCUMENT_TIMEOUTS,
   });
   const limiter = new RequestLimiter({ clock, log, declared: [...config.registry, ...config.insecureRegistry] });
-  const tokens = new TokenSource({ transport, limiter, clock });
-  const learned = { challenges: new LearnedChallenges(), ways: new ConnectionWays() };
-  const clients = { transport, tokens, limits, limiter, clock, ...learned };
-  return { planner, keyring, clients, [Symbol.dispose]: () => transport[Symbol.dispose]() };
+  return {
+    planner,
+    keyring,
+    clientDeps: makeClientDeps({ transport, limiter, limits, clock }),
+    publicHostStates: () => limiter.publicHostStates(),
+    [Symbol.dispose]: () => transport[Symbol.dispose](),
+  };
 }
 
 /** Addresses of a name, by the system's own resolver (hosts file included); none when it has none. */

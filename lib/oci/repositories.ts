@@ -18,7 +18,7 @@ import { RequestLog } from "./request_log.ts";
 export type WholeManifest = ReadManifest & RegistryDocument;
 
 export interface RepositoriesDeps {
-  readonly access: Pick<RegistryAccess, "planner" | "keyring" | "clients">;
+  readonly access: RegistryAccess;
   readonly clock: Clock;
   readonly signal: AbortSignal;
 }
@@ -82,12 +82,12 @@ export class Repositories {
   }
 
   async #client(endpoint: Endpoint, rights: Rights): Promise<RepositoryClient> {
-    const { access: { keyring, clients }, signal } = this.#deps;
+    const { access: { keyring, clientDeps }, signal } = this.#deps;
     const { host, repository } = endpoint;
     const callers = callersOf({ priority: "gated" });
     const credentials = await keyring.lookup({ host, repository, callers }, signal);
     const context = { callers, signal, log: this.#log };
-    return new RepositoryClient(clients, { endpoint: { ...endpoint, credentials }, context, rights });
+    return new RepositoryClient(clientDeps, { endpoint: { ...endpoint, credentials }, context, rights });
   }
 }
 

@@ -6,26 +6,38 @@
 //                                                                                                        └─ refused
 //   Where all are refused and the remembered challenge was wrong, all credentials are tried a second time.
 import type { Clock } from "../clock.ts";
-import type { LearnedChallenges } from "./auth/learned_challenges.ts";
+import { LearnedChallenges } from "./auth/learned_challenges.ts";
 import { type AfterRefusal, type Authorization, Login } from "./auth/login.ts";
-import type { TokenSource } from "./auth/token.ts";
+import { TokenSource } from "./auth/token.ts";
 import type { Rights } from "./auth/token_scopes.ts";
 import type { Credential } from "./credential.ts";
 import { InspectionError } from "./errors.ts";
 import { fingerprintOf } from "./fingerprint.ts";
-import { type EndpointDeps, sendToEndpoint } from "./http/endpoint_request.ts";
+import { Connections } from "./http/connections.ts";
 import type { RegistryRequest, RegistryResponse } from "./http/exchange.ts";
+import type { Transport } from "./http/transport.ts";
 import type { InspectionContext } from "./request_log.ts";
 import type { ImageLimits } from "./limits/image_limits.ts";
 import { pauseOf } from "./limits/outcome.ts";
+import type { RequestLimiter } from "./limits/request_limiter.ts";
 import type { PlannedEndpoint } from "./pull_plan.ts";
 
 /** What clients are made with. What they find out about hosts and repositories is shared by all that are made with the same. */
-export interface RepositoryClientDeps extends EndpointDeps {
+export interface RepositoryClientDeps {
+  readonly connections: Connections;
   readonly tokens: TokenSource;
   readonly challenges: LearnedChallenges;
   readonly limits: ImageLimits;
   readonly clock: Clock;
+}
+
+export function makeClientDeps({ transport, limiter, limits, clock }: Pick<RepositoryClientDeps, "limits" | "clock"> & {
+  readonly transport: Transport;
+  readonly limiter: RequestLimiter;
+}): RepositoryClientDeps {
+  const connections = new Connections(transport, limiter);
+  const tokens = new TokenSource({ transport, limiter, clock });
+  return { connections, tokens, challenges: new LearnedChallenges(), limits, clock };
 }
 
 interface RepositoryClientOptions {
@@ -142,7 +154,7 @@ export class RepositoryClient {
   ): Promise<RegistryResponse> {
     const { endpoint, context } = this;
     const header = authorization.kind === "header" ? authorization.header : undefined;
-    return await sendToEndpoint(this.#deps, {
+    return await this.#deps.connections.send({
       endpoint,
       context,
       message: { ...message, authorization: header, anonymous: this.#login.elsewhere },

@@ -19,9 +19,7 @@ import { NO_PROXIES, type ProxySettings } from "../../lib/oci/http/proxy.ts";
 import type { Endpoint, EndpointTransport, PullPlan, PullPlanner } from "../../lib/oci/pull_plan.ts";
 import { RequestLog } from "../../lib/oci/request_log.ts";
 import { type ImageReference, parseReference } from "../../lib/oci/reference.ts";
-import { TokenSource } from "../../lib/oci/auth/token.ts";
-import { LearnedChallenges } from "../../lib/oci/auth/learned_challenges.ts";
-import { ConnectionWays } from "../../lib/oci/http/connection_ways.ts";
+import { makeClientDeps } from "../../lib/oci/repository_client.ts";
 import { DOCUMENT_TIMEOUTS, Transport, type TransportDeps } from "../../lib/oci/http/transport.ts";
 import { withKeyring } from "../../lib/oci/with_keyring.ts";
 import { type FakeRegistry, openFakeRegistry } from "./registry.ts";
@@ -89,11 +87,7 @@ export function openTestInspector(
     ...(timeouts === undefined ? {} : { timeouts }),
   });
   const limiter = new RequestLimiter({ clock, log });
-  const tokens = new TokenSource({ transport, limiter, clock });
-  const registry = new RegistryInspector({
-    ...{ transport, tokens, limits, limiter, clock },
-    ...{ challenges: new LearnedChallenges(), ways: new ConnectionWays() },
-  });
+  const registry = new RegistryInspector(makeClientDeps({ transport, limits, limiter, clock }));
   const cached = new CachedInspector({ inner: registry, kv, clock, log, maxEntries, tagTtlMs });
   const { keyring: given = [] } = options;
   const keyring: Keyring = "lookup" in given ? given : {

@@ -37,11 +37,11 @@ type ImageServiceOptions = RegistryAccessOptions & { readonly config: ImageServi
 export async function openImageService(options: ImageServiceOptions): Promise<ImageService> {
   const { config, clock, log } = options;
   await using stack = new AsyncDisposableStack();
-  const { planner, keyring, clients } = stack.use(openRegistryAccess(options));
+  const { planner, keyring, clientDeps, publicHostStates } = stack.use(openRegistryAccess(options));
   const kv = await openStore(config, { clock, log });
   stack.defer(() => kv?.close());
   const cached = new CachedInspector({
-    inner: new RegistryInspector(clients),
+    inner: new RegistryInspector(clientDeps),
     kv,
     clock,
     log,
@@ -55,7 +55,7 @@ export async function openImageService(options: ImageServiceOptions): Promise<Im
     known: new KnownImages({ memory: cached, planner }),
     limits: new PodLimits(),
     cacheSize: () => cached.size(),
-    publicHostStates: () => clients.limiter.publicHostStates(),
+    publicHostStates,
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }

@@ -8,7 +8,7 @@
 import { orAborted } from "../../clock.ts";
 import type { Credential } from "../credential.ts";
 import { InspectionError, inspectionError } from "../errors.ts";
-import { type EndpointDeps, sendToEndpoint } from "../http/endpoint_request.ts";
+import type { Connections } from "../http/connections.ts";
 import { type AnonymousAuthorization, isSendable, type RegistryResponse } from "../http/exchange.ts";
 import { rootUrl } from "../image/document.ts";
 import type { InspectionContext } from "../request_log.ts";
@@ -41,7 +41,8 @@ export interface AfterRefusal {
   readonly wasWrongChallenge: boolean;
 }
 
-interface LoginDeps extends EndpointDeps {
+interface LoginDeps {
+  readonly connections: Connections;
   readonly tokens: TokenSource;
   readonly challenges: LearnedChallenges;
   readonly endpoint: Endpoint;
@@ -161,9 +162,9 @@ export class Login {
   }
 
   #tokenRequests(credential: Credential | undefined, challenge: BearerChallenge): readonly TokenRequest[] {
-    const { context, endpoint, rights, ways } = this.#deps;
+    const { connections, context, endpoint, rights } = this.#deps;
     const { repository } = endpoint;
-    const own = { ...endpoint, transport: ways.transport(endpoint) };
+    const own = { ...endpoint, transport: connections.transportTo(endpoint) };
     return scopeChoices(challenge.scope, { repository, rights })
       .map((scopes) => ({ endpoint: own, challenge, scopes, credential, context }));
   }
@@ -190,8 +191,8 @@ export class Login {
 
   /** Shared by several callers, so no caller's signal ends it. The scope of a root is no repository's. */
   async #probeRoot(): Promise<Challenge | undefined> {
-    const { endpoint, context } = this.#deps;
-    const answer = await sendToEndpoint(this.#deps, {
+    const { connections, endpoint, context } = this.#deps;
+    const answer = await connections.send({
       endpoint,
       context,
       message: { kind: "other", method: "GET", maxBytes: MAX_ROOT_BYTES },

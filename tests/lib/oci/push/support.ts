@@ -2,13 +2,10 @@
 // a hook for what registries do otherwise.
 import { systemClock } from "../../../../lib/clock.ts";
 import { silentLogger } from "../../../../lib/log.ts";
-import { LearnedChallenges } from "../../../../lib/oci/auth/learned_challenges.ts";
-import { TokenSource } from "../../../../lib/oci/auth/token.ts";
-import { ConnectionWays } from "../../../../lib/oci/http/connection_ways.ts";
 import { callersOf } from "../../../../lib/oci/callers.ts";
 import { RequestLimiter } from "../../../../lib/oci/limits/request_limiter.ts";
 import { TargetRepository } from "../../../../lib/oci/push/target_repository.ts";
-import { RepositoryClient } from "../../../../lib/oci/repository_client.ts";
+import { makeClientDeps, RepositoryClient } from "../../../../lib/oci/repository_client.ts";
 import { RequestLog } from "../../../../lib/oci/request_log.ts";
 import { digestOf } from "../../../support/documents.ts";
 import { makeCredential, makeEndpoint, openTransport } from "../../../support/inspectors.ts";
@@ -38,15 +35,12 @@ export async function openPushBed(
   const clock = systemClock;
   const limits = new ImageLimits();
   const transport = openTransport({ limits, clock });
-  const limiter = new RequestLimiter({ clock, log: silentLogger });
-  const tokens = new TokenSource({ transport, limiter, clock });
+  const deps = makeClientDeps({ transport, limits, limiter: new RequestLimiter({ clock, log: silentLogger }), clock });
   const { signal } = new AbortController();
   const credentials = logsIn ? [makeCredential(registry.host)] : [];
   const context = { callers: callersOf({ priority: "gated" }), signal, log: new RequestLog() };
-  const shared = { challenges: new LearnedChallenges(), ways: new ConnectionWays() };
   const targetOf = (repository: string): TargetRepository => {
     const endpoint = { ...makeEndpoint(registry.host, { repository, identifier: "v1" }), credentials };
-    const deps = { transport, limits, limiter, tokens, clock, ...shared };
     return new TargetRepository(new RepositoryClient(deps, { endpoint, context, rights: "pull,push" }));
   };
   const bed: PushBed = {
