@@ -1,6 +1,6 @@
 // Inspected images in the shape of the JSON output, and as text for users: one row each, then the details of each. Pure.
 import { renderDuration } from "../vocabulary/duration.ts";
-import type { InspectionReport } from "../oci/inspector.ts";
+import type { InspectionReport } from "../oci/inspection.ts";
 import type { RequestCounts, TraceEntry } from "../oci/request_log.ts";
 import type { Finding, InspectionFailure, Platform } from "../oci/types.ts";
 import { renderPlatform } from "../oci/image/platforms.ts";

@@ -11,7 +11,7 @@ import {
   isPlatformEntry,
   platformsOf,
 } from "./image/platforms.ts";
-import type { PlannedRequest } from "./inspector.ts";
+import type { PlannedRequest } from "./inspection.ts";
 import type { Endpoint } from "./pull_plan.ts";
 import { nameAt } from "./reference.ts";
 import type { Session } from "./session.ts";

@@ -1,101 +1,81 @@
-// The request and the report of an inspection, and the one interface for everything that inspects images. A request passes
-// the layers from top to bottom. 1 to 3 are Inspectors, each around the next; 4 and 5 are what the third reads with.
+// The way of an image through the registry client, and its first hop. A request goes down, and each hop waits for the one below.
+// Files beside this one are hops, and what passes between them; a folder has what its hop is made of.
 //
-//   InspectionRequest                                                                       InspectionReport
-//        ▼                                                                                        ▲
-//   1  with_keyring            plans the pull, completes the credentials    config/, credentials/ │
-//        ▼ PlannedRequest                                                                         │
-//   2  cache/cached_inspector  equal inspections are one, digests for good, tags for a while      │
-//        ▼ PlannedRequest                                                                         │
-//   3  registry_inspector      limits/image_limits, then the endpoints in order                   │ ImageRead
-//      image_reader            manifest, children and configs as far as they are needed           │ ManifestDocument
-//        ▼ identifier                                                                             │
-//   4  session                 documents of one repository, checked by their digests      image/  │ RegistryDocument
-//      repository_client       one credential after the other, each logged in             auth/   │
-//        ▼ EndpointRequest                                                                        │
-//   5  http/endpoint_request   its turn at the host, a way to connect                     limits/ │ Answer
-//      http/transport          address guard, TLS, redirects, time and size limits ─── fetch ─────┘
-import type { Callers } from "./callers.ts";
-import type { Credential } from "./credential.ts";
-import type { PlannedEndpoint } from "./pull_plan.ts";
-import type { ImageReference } from "./reference.ts";
-import { NO_REQUESTS, type RequestCounts, type RequestLog, type TraceEntry } from "./request_log.ts";
-import type { Inspection, InspectionDepth, InspectionFailure } from "./types.ts";
+//   InspectionRequest                                                                        InspectionReport
+//        ▼                                                                                         ▲
+//   1  inspector              plans the pull, completes the credentials       config/, credentials/│
+//        ▼ PlannedRequest                                                                          │
+//   2  cache/cached_inspector what is known, from memory or the store; equal requests are one      │
+//      cache/tag_lookups      else a look-up: which requests share it, and how often               │
+//        ▼ PlannedRequest                                                                          │
+//   3  registry_inspector     its turn among inspections; first_answer: the endpoints in order     │
+//      image_reader           manifest, children and configs as far as they are needed             │ ImageRead
+//        ▼ identifier                                                                              │
+//   4  session                one document, checked by its digest; its turn to be parsed     image/│ ManifestDocument
+//      repository_client      one credential after the other, each logged in                  auth/│ RepositoryAnswer
+//        ▼ EndpointRequest                                                                         │
+//   5  http/connections       its turn at account and host (limits/host_limiter), a way to connect │
+//      http/transport         address guard, TLS, redirects, time and size limits ─── fetch ───────┘ RegistryResponse
+import type { Clock } from "../clock.ts";
+import type { CachedInspector } from "./cache/cached_inspector.ts";
+import { matchPullSecrets } from "./credentials/match.ts";
+import type { Credential, Keyring } from "./credential.ts";
+import { fingerprintWithScope } from "./fingerprint.ts";
+import { type InspectionReport, type InspectionRequest, reportWithoutRequests } from "./inspection.ts";
+import { RequestLog } from "./request_log.ts";
+import type { PlannedEndpoint, PullPlanner } from "./pull_plan.ts";
 
-/**
- * The oldest look-up of a tag that may answer: within the life of the tag (`cached`), within the first half of it
- * (`renewed`), or by this process since then (epoch ms), for imagePullPolicy `Always`.
- */
-export type Freshness = "cached" | "renewed" | { readonly sinceMs: number };
+/** Credentials of the pod that are tried at one endpoint, and as many of the keyring: registries count wrong logins. */
+const MAX_TRIED = 8;
 
-/** What to inspect and with what. An inspector has no notion of pods. */
-export interface InspectionRequest {
-  /** The reference as the user wrote it: `nginx`, `quay.io/a/b:v1@sha256:…`. */
-  readonly image: string;
-  /** Credentials of whoever asks, tried in order where their scope matches; before the inspector's own ones. */
-  readonly credentials: readonly Credential[];
-  readonly freshness: Freshness;
-  readonly depth: InspectionDepth;
-  /** The namespaces that the work is done for, so that limits are shared fairly among them, and how urgent it is. */
-  readonly callers: Callers;
+interface InspectorDeps {
+  readonly planner: PullPlanner;
+  readonly keyring: Keyring;
+  readonly cached: Pick<CachedInspector, "inspect">;
+  readonly clock: Clock;
 }
 
-/** A request whose credentials are those of all its endpoints: what may be shared and cached depends on them. */
-export interface PlannedRequest extends InspectionRequest {
-  readonly reference: ImageReference;
-  readonly endpoints: readonly PlannedEndpoint[];
-  /** Where its exchanges with registries are counted. */
-  readonly log: RequestLog;
-}
+/** Adds the pull plan and the credentials to a request before anything is keyed by it. What policy forbids is refused here. */
+export class Inspector {
+  readonly #deps: InspectorDeps;
 
-export interface InspectionReport {
-  readonly inspection: Inspection;
-  /** Whether the registry lacks a part of the image, so that this holds for the reference alone, not for its digest. */
-  readonly isPartial?: boolean | undefined;
-  /** Fully qualified reference that answered (or got the last request): `registry-1.docker.io/library/nginx:latest`. */
-  readonly resolved: string;
-  /** When the request was sent to the registry (epoch ms): the age of a tag counts from here, in every cache. */
-  readonly verifiedAtMs: number;
-  /** `cache`: no manifest was read for it, at most a HEAD was sent. */
-  readonly source: "registry" | "cache";
-  /** Whether the knowledge may be shared: `public` was read anonymously; `private` needed a credential. */
-  readonly access: "public" | "private";
-  /** With `private`: the number of the credentials' access scope, which means nothing outside of this process. */
-  readonly scopeId?: number | undefined;
-  /** `Credential.source` that worked; absent when anonymous. */
-  readonly credentialSource?: string | undefined;
-  /** `host[:port]` of the mirror that answered instead of the registry itself. */
-  readonly mirror?: string | undefined;
-  readonly requests: RequestCounts;
-  readonly trace: readonly TraceEntry[];
-}
-
-/** The report of what no request was sent for. */
-export function reportWithoutRequests(
-  found: Pick<InspectionReport, "inspection" | "resolved" | "verifiedAtMs" | "source">,
-): InspectionReport {
-  return { ...found, access: "public", requests: NO_REQUESTS, trace: [] };
-}
-
-/** Anything that can inspect images: what sends the requests, the cache around it, and the keyring around both. */
-export interface Inspector<Request extends InspectionRequest = InspectionRequest> {
-  /** Never rejects except when the signal aborts: a failure is an {@link Inspection}. */
-  inspect(request: Request, signal: AbortSignal): Promise<InspectionReport>;
-}
-
-/** What a HEAD of a reference gave. `unknown`: the registry answers without a digest. */
-export type HeadAnswer =
-  | {
-    readonly kind: "digest";
-    readonly digest: string;
-    readonly access: InspectionReport["access"];
-    readonly credentialSource?: string | undefined;
+  constructor(deps: InspectorDeps) {
+    this.#deps = deps;
   }
-  | { readonly kind: "unknown" }
-  | { readonly kind: "failed"; readonly failure: InspectionFailure };
 
-/** An inspector that can also find the digest behind a reference without reading it. */
-export interface RegistryLookups extends Inspector<PlannedRequest> {
-  /** Never rejects except when the signal aborts. */
-  head(request: PlannedRequest, signal: AbortSignal): Promise<HeadAnswer>;
+  /** Never rejects except when the signal aborts: a failure is an {@link Inspection}. */
+  async inspect(request: InspectionRequest, signal: AbortSignal): Promise<InspectionReport> {
+    const { planner, keyring, cached, clock } = this.#deps;
+    const { image, callers } = request;
+    const plan = planner.plan(image);
+    if (plan.kind === "refused") {
+      const inspection = { kind: "failed", failure: plan.failure } as const;
+      return reportWithoutRequests({ inspection, resolved: image, verifiedAtMs: clock.nowMs(), source: "registry" });
+    }
+    let leftOut = 0;
+    // What matches no endpoint is left out, so no cache is keyed by it.
+    const endpoints = await Promise.all(plan.endpoints.map(async (endpoint): Promise<PlannedEndpoint> => {
+      const own = distinct(matchPullSecrets(request.credentials, endpoint));
+      const shared = distinct(await keyring.lookup({ ...endpoint, callers }, signal));
+      for (const { length } of [own, shared]) leftOut += Math.max(0, length - MAX_TRIED);
+      return { ...endpoint, credentials: distinct([...own.slice(0, MAX_TRIED), ...shared.slice(0, MAX_TRIED)]) };
+    }));
+    const credentials = distinct(endpoints.flatMap((endpoint) => endpoint.credentials));
+    const planned = { ...request, reference: plan.reference, credentials, endpoints, log: new RequestLog() };
+    const report = await cached.inspect(planned, signal);
+    return leftOut === 0 ? report : withLeftOut(report, leftOut);
+  }
+}
+
+function distinct(credentials: readonly Credential[]): readonly Credential[] {
+  return [...new Map(credentials.map((one) => [fingerprintWithScope(one), one] as const)).values()];
+}
+
+/** Where no credential worked, one that was not tried might have. */
+function withLeftOut(report: InspectionReport, leftOut: number): InspectionReport {
+  const { inspection } = report;
+  if (inspection.kind !== "failed" || inspection.failure.reason !== "Unauthorized") return report;
+  const { failure } = inspection;
+  const message = `${failure.message} ${leftOut} more credentials match; at most ${MAX_TRIED} are tried.`;
+  return { ...report, inspection: { kind: "failed", failure: { ...failure, message } } };
 }

@@ -4,20 +4,33 @@ import { firstAnswer } from "./first_answer.ts";
 import type { RegistryDocument } from "./image/document.ts";
 import { parseManifest } from "./image/manifest.ts";
 import { type ImageRead, readImage } from "./image_reader.ts";
-import type { HeadAnswer, InspectionReport, PlannedRequest, RegistryLookups } from "./inspector.ts";
+import type { InspectionReport, PlannedRequest } from "./inspection.ts";
 import type { PlannedEndpoint } from "./pull_plan.ts";
 import { CONTENT_DIGEST, nameAt } from "./reference.ts";
 import { RepositoryClient, type RepositoryClientDeps } from "./repository_client.ts";
 import { type ReadManifest, Session } from "./session.ts";
+import type { InspectionFailure } from "./types.ts";
+
+/** What a HEAD of a reference gave. `unknown`: the registry answers without a digest. */
+export type HeadAnswer =
+  | {
+    readonly kind: "digest";
+    readonly digest: string;
+    readonly access: InspectionReport["access"];
+    readonly credentialSource?: string | undefined;
+  }
+  | { readonly kind: "unknown" }
+  | { readonly kind: "failed"; readonly failure: InspectionFailure };
 
 /** Keeps no inspection: only login challenges and tokens outlive a request. Inspects some at a time, by the shares of callers. */
-export class RegistryInspector implements RegistryLookups {
+export class RegistryInspector {
   readonly #deps: RepositoryClientDeps;
 
   constructor(deps: RepositoryClientDeps) {
     this.#deps = deps;
   }
 
+  /** Never rejects except when the signal aborts. */
   async inspect(request: PlannedRequest, signal: AbortSignal): Promise<InspectionReport> {
     const { image, callers, log } = request;
     using _ = await this.#deps.limits.inspections.acquire(callers, signal);
@@ -45,6 +58,7 @@ export class RegistryInspector implements RegistryLookups {
     };
   }
 
+  /** The digest behind a reference, without reading it. Never rejects except when the signal aborts. */
   async head(request: PlannedRequest, signal: AbortSignal): Promise<HeadAnswer> {
     using _ = await this.#deps.limits.inspections.acquire(request.callers, signal);
     const first = await firstAnswer(

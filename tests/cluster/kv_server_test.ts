@@ -7,7 +7,8 @@ import type { KeyValueStore } from "../../lib/kv/store.ts";
 import { silentLogger } from "../../lib/log.ts";
 import { CachedInspector } from "../../lib/oci/cache/cached_inspector.ts";
 import { makeRequest } from "../support/inspectors.ts";
-import type { PlannedRequest, RegistryLookups } from "../../lib/oci/inspector.ts";
+import type { PlannedRequest } from "../../lib/oci/inspection.ts";
+import type { RegistryInspector } from "../../lib/oci/registry_inspector.ts";
 import { lacks } from "../support/needs.ts";
 import { makePlatforms, makeReport } from "../support/reports.ts";
 import { KvServer } from "./support/denokv.ts";
@@ -30,11 +31,13 @@ function test(name: string, body: (server: KvServer) => Promise<void>): void {
   });
 }
 
-function countingRegistry(): { readonly inner: RegistryLookups; asked(): number } {
+type Registry = Pick<RegistryInspector, "head" | "inspect">;
+
+function countingRegistry(): { readonly registry: Registry; asked(): number } {
   let asked = 0;
   return {
     asked: () => asked,
-    inner: {
+    registry: {
       inspect: ({ credentials }) => {
         asked += 1;
         const [access, byte] = credentials.length === 0 ? ["public", "ab"] as const : ["private", "cd"] as const;
@@ -46,9 +49,9 @@ function countingRegistry(): { readonly inner: RegistryLookups; asked(): number 
   };
 }
 
-function openReplica(kv: KeyValueStore, inner: RegistryLookups): CachedInspector {
+function openReplica(kv: KeyValueStore, registry: Registry): CachedInspector {
   const limits = { maxEntries: 100, tagTtlMs: 60_000 };
-  return new CachedInspector({ inner, kv, clock: systemClock, log: silentLogger, ...limits });
+  return new CachedInspector({ registry, kv, clock: systemClock, log: silentLogger, ...limits });
 }
 
 function requestWith(password: string | undefined): PlannedRequest {
@@ -68,15 +71,15 @@ test("openDenoKv() lets replicas share what one of them has learnt, in public an
     await openDenoKv({ url: server.url, clock: systemClock, log: silentLogger }),
     await openDenoKv({ url: server.url, clock: systemClock, log: silentLogger }),
   ];
-  const registry = countingRegistry();
-  const [first, second] = [openReplica(left, registry.inner), openReplica(right, registry.inner)];
+  const counting = countingRegistry();
+  const [first, second] = [openReplica(left, counting.registry), openReplica(right, counting.registry)];
   for (const [password, entries] of [[undefined, 2], ["right", 5]] as const) {
     // Two of the public image; two of the private one and the salt.
     await first.inspect(requestWith(password), signal);
     await waitUntil("the knowledge to be stored", async () => await count(left) === entries);
-    const asked = registry.asked();
+    const asked = counting.asked();
     assert.equal((await second.inspect(requestWith(password), signal)).source, "cache");
-    assert.equal(registry.asked(), asked);
+    assert.equal(counting.asked(), asked);
   }
   await Promise.all([left.close(), right.close()]);
 });
@@ -85,11 +88,11 @@ test("CachedInspector works through the loss of the server and shares again when
   let shiftMs = 0;
   const clock: Clock = { ...systemClock, monotonicMs: () => systemClock.monotonicMs() + shiftMs };
   const stores: KeyValueStore[] = [];
-  const registry = countingRegistry();
+  const counting = countingRegistry();
   const join = async (): Promise<CachedInspector> => {
     const kv = await openDenoKv({ url: server.url, clock, log: silentLogger });
     stores.push(kv);
-    return openReplica(kv, registry.inner);
+    return openReplica(kv, counting.registry);
   };
   const ask = async (replica: CachedInspector, name: string): Promise<string> =>
     (await replica.inspect(makeRequest(`registry.example/team/${name}:v1`), signal)).source;
@@ -98,15 +101,15 @@ test("CachedInspector works through the loss of the server and shares again when
   assert.ok(watched !== undefined);
   assert.equal(await ask(first, "before"), "registry");
   await waitUntil("the knowledge to be stored", async () => await count(watched) === 2);
-  assert.deepEqual([await ask(second, "before"), registry.asked()], ["cache", 1]);
+  assert.deepEqual([await ask(second, "before"), counting.asked()], ["cache", 1]);
 
   await server.kill();
   const late = await join();
-  const asked = registry.asked();
+  const asked = counting.asked();
   const begin = performance.now();
   for (let at = 0; at < 50; at++) assert.equal(await ask(first, `during-${at}`), "registry");
   assert.ok(performance.now() - begin < 5_000, "the server's loss delayed images");
-  assert.equal(registry.asked() - asked, 50);
+  assert.equal(counting.asked() - asked, 50);
   assert.equal(await ask(first, "before"), "cache", "what is in memory stays");
   assert.equal(await ask(late, "during-0"), "registry");
 
@@ -115,7 +118,7 @@ test("CachedInspector works through the loss of the server and shares again when
   for (const [writer, reader] of [[first, second], [second, late], [late, first]] as const) {
     await waitUntil("the replicas to share again", async () => {
       shiftMs += REST_MS;
-      const name = `after-${registry.asked()}`;
+      const name = `after-${counting.asked()}`;
       await ask(writer, name);
       return await ask(reader, name) === "cache";
     });

@@ -1,6 +1,7 @@
 // A registry for the caches above it: tags that tests move, answers that take time on a test's clock, and a list of what
 // was asked. It reads its tags early in the time that an answer takes, so that much can happen before it is given.
-import type { HeadAnswer, InspectionReport, PlannedRequest, RegistryLookups } from "../../lib/oci/inspector.ts";
+import type { InspectionReport, PlannedRequest } from "../../lib/oci/inspection.ts";
+import type { HeadAnswer, RegistryInspector } from "../../lib/oci/registry_inspector.ts";
 import { failureOf } from "../../lib/oci/errors.ts";
 import { parseReference } from "../../lib/oci/reference.ts";
 import type { InspectionFailure, Platform } from "../../lib/oci/types.ts";
@@ -17,7 +18,7 @@ export interface FakeRead {
 /** The part of an answer's time after which the tags are read. */
 const READ_AT = 0.1;
 
-export class FakeRegistry implements RegistryLookups {
+export class FakeRegistry implements Pick<RegistryInspector, "head" | "inspect"> {
   readonly reads: FakeRead[] = [];
   /** Names of images that need a credential. */
   readonly private = new Set<string>();

@@ -6,7 +6,7 @@ import type { PullCredentials } from "../../lib/images/pods/pull_secrets.ts";
 import type { KeyValueStore } from "../../lib/kv/store.ts";
 import { silentLogger } from "../../lib/log.ts";
 import { CachedInspector } from "../../lib/oci/cache/cached_inspector.ts";
-import { withKeyring } from "../../lib/oci/with_keyring.ts";
+import { Inspector } from "../../lib/oci/inspector.ts";
 import type { ImageUse, InspectedImage } from "../../lib/oci/types.ts";
 import { FakeClock } from "./fake_clock.ts";
 import { FakeRegistry } from "./fake_registry.ts";
@@ -41,13 +41,13 @@ export function openImageBed(
   const { clock = new FakeClock(), maxEntries = 10_000, kv } = options;
   const { registry = new FakeRegistry(clock) } = options;
   const remembering = { kv, clock, log: silentLogger, maxEntries, tagTtlMs: TAG_TTL_MS };
-  const cached = new CachedInspector({ inner: registry, ...remembering });
+  const cached = new CachedInspector({ registry, ...remembering });
   const known = new KnownImages({ memory: cached, planner: DIRECT });
   const pull = options.pull ?? (({ pullSecrets }) => ({
     credentials: pullSecrets.length === 0 ? [] : [makeCredential("registry.example")],
   }));
   const images = openPodImages({
-    inspector: withKeyring(cached, { planner: DIRECT, keyring: NO_KEYRING, clock }),
+    inspector: new Inspector({ cached, planner: DIRECT, keyring: NO_KEYRING, clock }),
     pullSecrets: { read: (scope) => Promise.resolve(pull(scope)) },
     known,
     limits: new PodLimits(),

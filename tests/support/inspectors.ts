@@ -12,7 +12,8 @@ import { matchCredentials } from "../../lib/oci/credentials/match.ts";
 import { failureOf, InspectionError } from "../../lib/oci/errors.ts";
 import type { HostState } from "../../lib/oci/limits/host_state.ts";
 import { RegistryInspector } from "../../lib/oci/registry_inspector.ts";
-import type { InspectionReport, Inspector, PlannedRequest, RegistryLookups } from "../../lib/oci/inspector.ts";
+import type { InspectionReport, PlannedRequest } from "../../lib/oci/inspection.ts";
+import { Inspector } from "../../lib/oci/inspector.ts";
 import { type Caller, callersOf } from "../../lib/oci/callers.ts";
 import type { RegistryRequest } from "../../lib/oci/http/exchange.ts";
 import { NO_PROXIES, type ProxySettings } from "../../lib/oci/http/proxy.ts";
@@ -21,7 +22,6 @@ import { RequestLog } from "../../lib/oci/request_log.ts";
 import { type ImageReference, parseReference } from "../../lib/oci/reference.ts";
 import { makeClientDeps } from "../../lib/oci/repository_client.ts";
 import { DOCUMENT_TIMEOUTS, Transport, type TransportDeps } from "../../lib/oci/http/transport.ts";
-import { withKeyring } from "../../lib/oci/with_keyring.ts";
 import { type FakeRegistry, openFakeRegistry } from "./registry.ts";
 import { ImageLimits } from "../../lib/oci/limits/image_limits.ts";
 import type { Inspection, InspectionFailure } from "../../lib/oci/types.ts";
@@ -52,7 +52,7 @@ export function makeExchange(url: string, more: Partial<RegistryRequest> = {}): 
 /** An inspector with its parts open to a test. */
 export interface TestInspector extends Disposable {
   readonly inspector: Inspector;
-  readonly registry: RegistryLookups;
+  readonly registry: Pick<RegistryInspector, "head" | "inspect">;
   /** Asks for an image with the whole inspector. */
   inspect(image: string, more?: RequestParts): Promise<InspectionReport>;
   hostStates(): readonly HostState[];
@@ -88,12 +88,12 @@ export function openTestInspector(
   });
   const limiter = new RequestLimiter({ clock, log });
   const registry = new RegistryInspector(makeClientDeps({ transport, limits, limiter, clock }));
-  const cached = new CachedInspector({ inner: registry, kv, clock, log, maxEntries, tagTtlMs });
+  const cached = new CachedInspector({ registry, kv, clock, log, maxEntries, tagTtlMs });
   const { keyring: given = [] } = options;
   const keyring: Keyring = "lookup" in given ? given : {
     lookup: (endpoint) => Promise.resolve(matchCredentials(given, endpoint)),
   };
-  const inspector = withKeyring(cached, { planner, keyring, clock });
+  const inspector = new Inspector({ cached, planner, keyring, clock });
   return {
     inspector,
     registry: {

@@ -1,5 +1,5 @@
 // What inspections find and report, of images that tests name as they like.
-import type { InspectionReport } from "../../lib/oci/inspector.ts";
+import type { InspectionReport } from "../../lib/oci/inspection.ts";
 import { NO_REQUESTS } from "../../lib/oci/request_log.ts";
 import type { Inspection } from "../../lib/oci/types.ts";
 

@@ -1,6 +1,4 @@
-// Everything that inspects images, opened from the configuration and put together:
-//
-//   with_keyring → cached → registry_inspector → session → repository_client → http/
+// Everything that inspects images, opened from the configuration and put together.
 import type { Clock } from "../../clock.ts";
 import { KnownImages } from "./known_images.ts";
 import { PodLimits } from "./pod_limits.ts";
@@ -10,8 +8,7 @@ import type { Logger } from "../../log.ts";
 import { CachedInspector } from "../../oci/cache/cached_inspector.ts";
 import type { HostState } from "../../oci/limits/host_state.ts";
 import { RegistryInspector } from "../../oci/registry_inspector.ts";
-import type { Inspector } from "../../oci/inspector.ts";
-import { withKeyring } from "../../oci/with_keyring.ts";
+import { Inspector } from "../../oci/inspector.ts";
 import { openRegistryAccess, type RegistryAccessOptions, type RegistryConfig } from "../../oci/registry_access.ts";
 
 export interface ImageServiceConfig extends RegistryConfig {
@@ -41,7 +38,7 @@ export async function openImageService(options: ImageServiceOptions): Promise<Im
   const kv = await openStore(config, { clock, log });
   stack.defer(() => kv?.close());
   const cached = new CachedInspector({
-    inner: new RegistryInspector(clientDeps),
+    registry: new RegistryInspector(clientDeps),
     kv,
     clock,
     log,
@@ -50,7 +47,7 @@ export async function openImageService(options: ImageServiceOptions): Promise<Im
   });
   const owned = stack.move();
   return {
-    inspector: withKeyring(cached, { planner, keyring, clock }),
+    inspector: new Inspector({ cached, planner, keyring, clock }),
     run: (signal) => planner.watch(signal),
     known: new KnownImages({ memory: cached, planner }),
     limits: new PodLimits(),

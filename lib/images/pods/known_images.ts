@@ -3,7 +3,7 @@ import { LRUCache } from "lru-cache";
 import type { CachedInspector, RecalledImage } from "../../oci/cache/cached_inspector.ts";
 import { CACHE_SHARES, weightOfTexts } from "../../oci/weights.ts";
 import type { PullPlanner } from "../../oci/pull_plan.ts";
-import type { Freshness, InspectionReport } from "../../oci/inspector.ts";
+import type { Freshness, InspectionReport } from "../../oci/inspection.ts";
 import type { ImageUse, InspectedImage } from "../../oci/types.ts";
 import type { PullScope } from "../../vocabulary/pull_scope.ts";
 

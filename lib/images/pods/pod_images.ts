@@ -3,7 +3,8 @@ import type { Clock } from "../../clock.ts";
 import type { PullScope } from "../../vocabulary/pull_scope.ts";
 import { errorText, type Logger } from "../../log.ts";
 import type { FairLimiter } from "../../oci/limits/fair_limiter.ts";
-import type { InspectionReport, InspectionRequest, Inspector } from "../../oci/inspector.ts";
+import type { InspectionReport, InspectionRequest } from "../../oci/inspection.ts";
+import type { Inspector } from "../../oci/inspector.ts";
 import { callersOf, type InspectionPriority } from "../../oci/callers.ts";
 import type { ImageUse, InspectedImage } from "../../oci/types.ts";
 import type { KnownImages, KnownPodImages } from "./known_images.ts";
@@ -36,7 +37,7 @@ export interface PodImages {
 const MAX_NAMED = 3;
 
 interface PodImagesDeps {
-  readonly inspector: Inspector;
+  readonly inspector: Pick<Inspector, "inspect">;
   readonly pullSecrets: Pick<PullSecrets, "read">;
   readonly known: KnownImages;
   readonly limits: Pick<PodLimits, "images">;

@@ -13,12 +13,11 @@ import {
   type Freshness,
   type InspectionReport,
   type InspectionRequest,
-  type Inspector,
   type PlannedRequest,
-  type RegistryLookups,
   reportWithoutRequests,
-} from "../inspector.ts";
+} from "../inspection.ts";
 import { canonicalReference, type ImageReference } from "../reference.ts";
+import type { RegistryInspector } from "../registry_inspector.ts";
 import { SharedCalls } from "../shared_calls.ts";
 import { type AccessScope, openAccessScopes, PUBLIC_SCOPE } from "./access_scope.ts";
 import { FailureCache } from "./failure_cache.ts";
@@ -33,7 +32,7 @@ export interface RecalledImage {
 }
 
 interface CachedInspectorDeps {
-  readonly inner: RegistryLookups;
+  readonly registry: Pick<RegistryInspector, "head" | "inspect">;
   /** Absent: what is known ends with the process. */
   readonly kv: KeyValueStore | undefined;
   readonly clock: Clock;
@@ -54,8 +53,8 @@ interface Scoped<T> {
   readonly scope: AccessScope;
 }
 
-/** A request is answered by what was read anonymously, and by what was read with exactly its credentials (see with_keyring.ts). */
-export class CachedInspector implements Inspector<PlannedRequest> {
+/** A request is answered by what was read anonymously, and by what was read with exactly its credentials (see inspector.ts). */
+export class CachedInspector {
   readonly #deps: CachedInspectorDeps;
   readonly #store: InspectionStore;
   readonly #failures: FailureCache;
@@ -145,7 +144,7 @@ export class CachedInspector implements Inspector<PlannedRequest> {
     const { request, signal } = question;
     const { reference, log } = request;
     const verifiedAtMs = this.#deps.clock.nowMs();
-    const head = await this.#deps.inner.head(request, signal);
+    const head = await this.#deps.registry.head(request, signal);
     const cost = { requests: log.counts, trace: log.trace };
     if (head.kind === "failed" && head.failure.kind === "transient") {
       const report = toReport(reference, { inspection: { kind: "failed", failure: head.failure }, verifiedAtMs });
@@ -162,7 +161,7 @@ export class CachedInspector implements Inspector<PlannedRequest> {
 
   async #get({ request, signal }: Question): Promise<InspectionReport> {
     const { reference } = request;
-    const report = await this.#deps.inner.inspect(request, signal);
+    const report = await this.#deps.registry.inspect(request, signal);
     const { inspection, access, verifiedAtMs } = report;
     this.#deps.log.debug("asked the registry for an image", { image: request.image, outcome: inspection.kind });
     // A private answer without a credential has no scope: storing it would make it public.

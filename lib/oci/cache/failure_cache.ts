@@ -1,7 +1,7 @@
 // The cache of permanent failures: kept for half a second for bursts of pods, and for longer once a second look confirms them.
 import { LRUCache } from "lru-cache";
 import type { Clock } from "../../clock.ts";
-import type { Freshness } from "../inspector.ts";
+import type { Freshness } from "../inspection.ts";
 import type { FailureReason, InspectionFailure } from "../types.ts";
 import { CACHE_SHARES, weightOfTexts } from "../weights.ts";
 

@@ -4,7 +4,7 @@ import { LRUCache } from "lru-cache";
 import type { Clock } from "../../clock.ts";
 import { SharedCalls } from "../shared_calls.ts";
 import type { Callers } from "../callers.ts";
-import type { InspectionReport } from "../inspector.ts";
+import type { InspectionReport } from "../inspection.ts";
 import { atMost } from "../weights.ts";
 
 interface LookupRequest {

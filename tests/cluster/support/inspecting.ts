@@ -4,7 +4,7 @@ import { parseConfig } from "../../../lib/config/parse.ts";
 import { type ImageService, openImageService } from "../../../lib/images/pods/image_service.ts";
 import { silentLogger } from "../../../lib/log.ts";
 import type { HostState } from "../../../lib/oci/limits/host_state.ts";
-import type { InspectionReport, InspectionRequest } from "../../../lib/oci/inspector.ts";
+import type { InspectionReport, InspectionRequest } from "../../../lib/oci/inspection.ts";
 import { callersOf } from "../../../lib/oci/callers.ts";
 import { LOOK_UP_AGAIN } from "../../support/inspectors.ts";
 import type { Inspection, InspectionFailure } from "../../../lib/oci/types.ts";

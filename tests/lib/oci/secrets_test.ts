@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { Credential } from "../../../lib/oci/credential.ts";
 import { fingerprintOf, fingerprintOfAll } from "../../../lib/oci/fingerprint.ts";
-import type { InspectionReport } from "../../../lib/oci/inspector.ts";
+import type { InspectionReport } from "../../../lib/oci/inspection.ts";
 import { assertSilent, contentOf, openListeningLogger } from "../../support/canaries.ts";
 import { openMemoryStore } from "../../support/memory_store.ts";
 import { makeMultiArch } from "../../support/documents.ts";

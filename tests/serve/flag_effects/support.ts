@@ -5,7 +5,7 @@ import { type Config, parseConfig } from "../../../lib/config/parse.ts";
 import { type ImageService, openImageService } from "../../../lib/images/pods/image_service.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import { type Logger, silentLogger } from "../../../lib/log.ts";
-import type { InspectionReport } from "../../../lib/oci/inspector.ts";
+import type { InspectionReport } from "../../../lib/oci/inspection.ts";
 import { callersOf } from "../../../lib/oci/callers.ts";
 import { parsePlacementOptions } from "../../../lib/placement/decide/config/options.ts";
 import type { PlacementSettings } from "../../../lib/placement/decide/config/types.ts";

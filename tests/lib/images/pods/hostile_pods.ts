@@ -8,7 +8,7 @@ import { PodLimits } from "../../../../lib/images/pods/pod_limits.ts";
 import { silentLogger } from "../../../../lib/log.ts";
 import { openPlacementMetrics } from "../../../support/process_metrics.ts";
 import { CachedInspector } from "../../../../lib/oci/cache/cached_inspector.ts";
-import { withKeyring } from "../../../../lib/oci/with_keyring.ts";
+import { Inspector } from "../../../../lib/oci/inspector.ts";
 import { makeSettings } from "../../../support/placement_settings.ts";
 import { MAX_IMAGES } from "../../../../lib/placement/decide/images.ts";
 import { container, podOf, rawPod } from "../../placement/decide/make.ts";
@@ -23,7 +23,7 @@ const limits = new ImageLimits();
 const registry = new FakeRegistry(clock);
 registry.delayMs = Infinity;
 const cached = new CachedInspector({
-  inner: {
+  registry: {
     // As the registry's inspector does.
     inspect: async (request, signal) => {
       using _ = await limits.inspections.acquire(request.callers, signal);
@@ -41,7 +41,7 @@ const cached = new CachedInspector({
   tagTtlMs: 300_000,
 });
 let asked = 0;
-const inspector = withKeyring(cached, { planner: DIRECT, keyring: NO_KEYRING, clock });
+const inspector = new Inspector({ cached, planner: DIRECT, keyring: NO_KEYRING, clock });
 const images = openPodImages({
   inspector: { inspect: (request, signal) => (asked++, inspector.inspect(request, signal)) },
   pullSecrets: { read: () => Promise.resolve({ credentials: [] }) },

@@ -3,7 +3,7 @@ import { LOOK_UP_AGAIN, makeCredential, makeRequest, type RequestParts } from ".
 import type { KeyValueStore } from "../../../../lib/kv/store.ts";
 import { silentLogger } from "../../../../lib/log.ts";
 import { CachedInspector } from "../../../../lib/oci/cache/cached_inspector.ts";
-import { type InspectionReport, type PlannedRequest, reportWithoutRequests } from "../../../../lib/oci/inspector.ts";
+import { type InspectionReport, type PlannedRequest, reportWithoutRequests } from "../../../../lib/oci/inspection.ts";
 import { type InspectionPriority, mostUrgent } from "../../../../lib/oci/callers.ts";
 import { FakeClock } from "../../../support/fake_clock.ts";
 import { openMemoryStore } from "../../../support/memory_store.ts";
@@ -21,7 +21,7 @@ const open = (kv?: KeyValueStore) => {
   /** What the registry was asked, to be answered by the test. */
   const calls: { readonly request: PlannedRequest; readonly finish: (report: InspectionReport) => void }[] = [];
   const cached = new CachedInspector({
-    inner: {
+    registry: {
       inspect: (request) => new Promise((finish) => calls.push({ request, finish })),
       head: () => Promise.reject(new Error("no HEAD is expected")),
     },

@@ -51,7 +51,7 @@ Deno.test("CachedInspector shares public knowledge with everybody, whatever secr
 });
 
 Deno.test("DV-119 DV-120 CachedInspector.inspect() forgets with a cluster secret what was read with it", async () => {
-  // The cluster's secret reaches the cache as a credential of the request (with_keyring.ts).
+  // The cluster's secret reaches the cache as a credential of the request (inspector.ts).
   const { registry, inspect } = open();
   registry.private.add(PINNED);
   await inspect(PINNED, RIGHT);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import type { InspectionReport } from "../../../../lib/oci/inspector.ts";
+import type { InspectionReport } from "../../../../lib/oci/inspection.ts";
 import { callersOf } from "../../../../lib/oci/callers.ts";
 import { LOOKUPS_PER_SECOND, nextBeginning, TagLookups } from "../../../../lib/oci/cache/tag_lookups.ts";
 import { failureOf } from "../../../../lib/oci/errors.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { InspectionReport } from "../../../../lib/oci/inspector.ts";
+import type { InspectionReport } from "../../../../lib/oci/inspection.ts";
 import { makeEntry, makeImage, makeIndex, MediaType } from "../../../support/documents.ts";
 import {
   LOOK_UP_AGAIN,

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { systemClock } from "../../../lib/clock.ts";
 import type { Credential, Keyring } from "../../../lib/oci/credential.ts";
-import type { Inspector, PlannedRequest } from "../../../lib/oci/inspector.ts";
+import type { PlannedRequest } from "../../../lib/oci/inspection.ts";
+import { Inspector } from "../../../lib/oci/inspector.ts";
 import { NO_REQUESTS } from "../../../lib/oci/request_log.ts";
 import { fingerprintOfAll } from "../../../lib/oci/fingerprint.ts";
 import type { FailureReason } from "../../../lib/oci/types.ts";
 import type { PullPlanner } from "../../../lib/oci/pull_plan.ts";
 import { matchCredentials } from "../../../lib/oci/credentials/match.ts";
-import { withKeyring } from "../../../lib/oci/with_keyring.ts";
 import { makeCredential, makeEndpoint, makeRequest, planAt } from "../../support/inspectors.ts";
 import { makeReport } from "../../support/reports.ts";
 
@@ -26,17 +26,17 @@ const ask = async (
   },
 ) => {
   const seen: PlannedRequest[] = [];
-  const inner: Inspector<PlannedRequest> = {
-    inspect: (request) => {
+  const cached = {
+    inspect: (request: PlannedRequest) => {
       seen.push(request);
       const failure = { kind: "permanent", reason, message: "Cannot read it." } as const;
       return Promise.resolve(makeReport({ kind: "failed", failure }));
     },
   };
   const lookup: Keyring["lookup"] = (endpoint) => Promise.resolve(matchCredentials(keyring, endpoint));
-  const deps = { planner: { plan: planAt(...ENDPOINTS) }, keyring: { lookup }, clock: systemClock };
-  const outer = withKeyring(inner, deps);
-  const asked = images.map((image) => outer.inspect(makeRequest(image, { credentials: pods }), signal));
+  const planner = { plan: planAt(...ENDPOINTS) };
+  const inspector = new Inspector({ cached, planner, keyring: { lookup }, clock: systemClock });
+  const asked = images.map((image) => inspector.inspect(makeRequest(image, { credentials: pods }), signal));
   return { requests: seen, reports: await Promise.all(asked) };
 };
 
@@ -53,12 +53,12 @@ function named(source: string, scope: string): Credential {
   return makeCredential(scope, { source, password: source });
 }
 
-Deno.test("withKeyring() drops what matches no endpoint of the image", async () => {
+Deno.test("Inspector.inspect() drops what matches no endpoint of the image", async () => {
   const pods = [named("other", "docker.io"), named("near", "quay.io/elsewhere"), named("mine", "quay.io/org")];
   assert.deepEqual(await credentialsFor(pods, [named("global", "ghcr.io")]), ["mine"]);
 });
 
-Deno.test("withKeyring() puts the pod's before the keyring's, endpoint by endpoint", async () => {
+Deno.test("Inspector.inspect() puts the pod's before the keyring's, endpoint by endpoint", async () => {
   const pods = [named("pod", "quay.io")];
   const keyring = [named("global", "quay.io/org"), named("for the mirror", "mirror.example")];
   const { requests: [request] } = await ask(["quay.io/org/app:v1"], { pods, keyring });
@@ -67,12 +67,12 @@ Deno.test("withKeyring() puts the pod's before the keyring's, endpoint by endpoi
   assert.deepEqual(own, [["for the mirror"], ["pod", "global"]]);
 });
 
-Deno.test("withKeyring() keeps equal credentials once", async () => {
+Deno.test("Inspector.inspect() keeps equal credentials once", async () => {
   const same = named("pod", "quay.io");
   assert.deepEqual(await credentialsFor([same], [{ ...same, source: "global" }]), ["global"]);
 });
 
-Deno.test("withKeyring() tries eight credentials of the pod and eight of the keyring, the best matches first", async () => {
+Deno.test("Inspector.inspect() tries eight credentials of the pod and eight of the keyring, the best matches first", async () => {
   const spellings = Array.from({ length: 100 }, (_, at) => named(`pod ${at}`, `u${at}@quay.io`));
   const shared = Array.from({ length: 100 }, (_, at) => named(`shared ${at}`, `u${at}@quay.io`));
   const exact = named("exact", "quay.io/org/app");
@@ -81,7 +81,7 @@ Deno.test("withKeyring() tries eight credentials of the pod and eight of the key
   assert.ok(tried.slice(1, 8).every((source) => source.startsWith("pod ")), tried.join());
 });
 
-Deno.test("withKeyring() says of a refused login how many credentials were left out", async () => {
+Deno.test("Inspector.inspect() says of a refused login how many credentials were left out", async () => {
   const pods = Array.from({ length: 20 }, (_, at) => named("pod", `u${at}@quay.io`));
   const messages = { 20: "Cannot read it. 12 more credentials match; at most 8 are tried.", 8: "Cannot read it." };
   for (const [count, message] of Object.entries(messages)) {
@@ -91,7 +91,7 @@ Deno.test("withKeyring() says of a refused login how many credentials were left 
   }
 });
 
-Deno.test("withKeyring() parses and hashes each credential once, however many images a pod has", async () => {
+Deno.test("Inspector.inspect() parses and hashes each credential once, however many images a pod has", async () => {
   const reads = { scope: 0, secret: 0 };
   const pods = Array.from({ length: 256 }, (_, at): Credential => {
     const { scope, source, secret } = named("pod", `u${at}@quay.io`);
@@ -115,12 +115,12 @@ Deno.test("withKeyring() parses and hashes each credential once, however many im
   assert.deepEqual(reads, { scope: 2 * 256, secret: 256 });
 });
 
-Deno.test("withKeyring() sends no request for an image that policy refuses", async () => {
+Deno.test("Inspector.inspect() sends no request for an image that policy refuses", async () => {
   const failure = { kind: "permanent", reason: "Blocked", message: "no" } as const;
-  const inner: Inspector = { inspect: () => assert.fail("asked") };
+  const cached = { inspect: () => assert.fail("asked") };
   const keyring = { lookup: () => assert.fail("looked up") };
   const planner: PullPlanner = { plan: () => ({ kind: "refused", failure }) };
-  const outer = withKeyring(inner, { planner, keyring, clock: systemClock });
-  const report = await outer.inspect(makeRequest("quay.io/a"), signal);
+  const inspector = new Inspector({ cached, planner, keyring, clock: systemClock });
+  const report = await inspector.inspect(makeRequest("quay.io/a"), signal);
   assert.deepEqual([report.inspection, report.requests], [{ kind: "failed", failure }, NO_REQUESTS]);
 });

@@ -1,0 +1,62 @@
+// The request and the report of an inspection.
+import type { Callers } from "./callers.ts";
+import type { Credential } from "./credential.ts";
+import type { PlannedEndpoint } from "./pull_plan.ts";
+import type { ImageReference } from "./reference.ts";
+import { NO_REQUESTS, type RequestCounts, type RequestLog, type TraceEntry } from "./request_log.ts";
+import type { Inspection, InspectionDepth } from "./types.ts";
+
+/**
+ * The oldest look-up of a tag that may answer: within the life of the tag (`cached`), within the first half of it
+ * (`renewed`), or by this process since then (epoch ms), for imagePullPolicy `Always`.
+ */
+export type Freshness = "cached" | "renewed" | { readonly sinceMs: number };
+
+/** What to inspect and with what. An inspector has no notion of pods. */
+export interface InspectionRequest {
+  /** The reference as the user wrote it: `nginx`, `quay.io/a/b:v1@sha256:…`. */
+  readonly image: string;
+  /** Credentials of whoever asks, tried in order where their scope matches; before the inspector's own ones. */
+  readonly credentials: readonly Credential[];
+  readonly freshness: Freshness;
+  readonly depth: InspectionDepth;
+  /** The namespaces that the work is done for, so that limits are shared fairly among them, and how urgent it is. */
+  readonly callers: Callers;
+}
+
+/** A request whose credentials are those of all its endpoints: what may be shared and cached depends on them. */
+export interface PlannedRequest extends InspectionRequest {
+  readonly reference: ImageReference;
+  readonly endpoints: readonly PlannedEndpoint[];
+  /** Where its exchanges with registries are counted. */
+  readonly log: RequestLog;
+}
+
+export interface InspectionReport {
+  readonly inspection: Inspection;
+  /** Whether the registry lacks a part of the image, so that this holds for the reference alone, not for its digest. */
+  readonly isPartial?: boolean | undefined;
+  /** Fully qualified reference that answered (or got the last request): `registry-1.docker.io/library/nginx:latest`. */
+  readonly resolved: string;
+  /** When the request was sent to the registry (epoch ms): the age of a tag counts from here, in every cache. */
+  readonly verifiedAtMs: number;
+  /** `cache`: no manifest was read for it, at most a HEAD was sent. */
+  readonly source: "registry" | "cache";
+  /** Whether the knowledge may be shared: `public` was read anonymously; `private` needed a credential. */
+  readonly access: "public" | "private";
+  /** With `private`: the number of the credentials' access scope, which means nothing outside of this process. */
+  readonly scopeId?: number | undefined;
+  /** `Credential.source` that worked; absent when anonymous. */
+  readonly credentialSource?: string | undefined;
+  /** `host[:port]` of the mirror that answered instead of the registry itself. */
+  readonly mirror?: string | undefined;
+  readonly requests: RequestCounts;
+  readonly trace: readonly TraceEntry[];
+}
+
+/** The report of what no request was sent for. */
+export function reportWithoutRequests(
+  found: Pick<InspectionReport, "inspection" | "resolved" | "verifiedAtMs" | "source">,
+): InspectionReport {
+  return { ...found, access: "public", requests: NO_REQUESTS, trace: [] };
+}
