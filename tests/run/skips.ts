@@ -14,7 +14,6 @@ export const ALLOWED_SKIPS: readonly AllowedSkip[] = [
   {
     tests: [
       "openDenoKv() lets replicas share what one of them has learnt",
-      "openDenoKv() makes a lost server cost misses only",
       "CachedInspector works through the loss of the server",
       "openDenoKv() goes on with misses when its token is wrong",
       "registry cache: import into a KV Connect server and export from it",
@@ -27,10 +26,8 @@ export const ALLOWED_SKIPS: readonly AllowedSkip[] = [
     tests: [
       "openDenoKv() on a full disk loses writes only",
       "openDenoKv() starts on a full disk with its memory alone",
-      "images are inspected, and known in memory, while the disk of the cache is full",
       "the bundle runs on the libraries of distroless/cc alone, as uid 65532, and places its samples",
       "chaos: KV: disk full",
-      "exec format errors: the daemon",
     ],
     need: "root",
     reason: "a small disk is mounted and a bare root folder entered by root alone",
@@ -55,7 +52,7 @@ export const ALLOWED_SKIPS: readonly AllowedSkip[] = [
     reason: "the sources may come without the commits before them",
   },
   {
-    tests: ["exec format errors: the daemon", "node: exec format errors"],
+    tests: ["node: exec format errors"],
     need: "traceableKernel",
     reason: "the kernel may have no type information (BTF) or no tracefs",
   },
