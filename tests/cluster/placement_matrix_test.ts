@@ -172,9 +172,13 @@ Deno.test("placement matrix: every row of the final states, with the events that
     { name: "ignorable", images: [held] },
     { name: "held-nas", images: [held], labels: { scoring: "yes" } },
     { name: "failing", images: [failing] },
-    { name: "failing-nas", images: [failing], labels: { scoring: "yes" } },
   ];
   await createPods(bed.controlPlane, namespaces.plain, { pods: waiting });
+  // A fallback is for what fails in the end alone.
+  const failingNas = { namespace: namespaces.fallback, name: "failing-nas" };
+  await createPods(bed.controlPlane, failingNas.namespace, {
+    pods: [{ name: failingNas.name, images: [failing], labels: { scoring: "yes" } }],
+  });
   const see = (name: string, row: Row): Promise<void> => assertRow(bed, { namespace: namespaces.plain, name }, row);
   const heldRow: Row = {
     gated: true,
@@ -206,21 +210,21 @@ Deno.test("placement matrix: every row of the final states, with the events that
     await waitForEvents(bed, { namespace: namespaces.plain, name: "failing" }, [GATED, FAILED]);
   });
   await test.step("row: failing, attempt k<5, nas", async () => {
-    const pod = await waitForFailure(bed, { namespace: namespaces.plain, name: "failing-nas" });
+    const pod = await waitForFailure(bed, failingNas);
     assert.equal(ownLabels(pod)["preferred-node-affinity"], "set");
     assert.equal(pod.annotations[`${PREFIX}preferred-affinity-sources`], PREFERRED_SOURCE);
     assert.equal(isReleased(pod), false);
   });
   bed.proxy.setFaults([]);
-  for (const name of ["failing", "failing-nas"]) {
-    await test.step(`row: success after k failures (${name})`, async () => {
-      const pod = await waitForPod(bed.controlPlane, { namespace: namespaces.plain, name }, isReleased);
+  for (const failed of [{ namespace: namespaces.plain, name: "failing" }, failingNas]) {
+    await test.step(`row: success after k failures (${failed.name})`, async () => {
+      const pod = await waitForPod(bed.controlPlane, failed, isReleased);
       const { "image-inspect-error-count": count, ...labels } = ownLabels(pod);
       assert.match(count ?? "", /^[1-4]$/);
-      assert.deepEqual(labels, { ...ONE_ARM, ...(name === "failing" ? {} : { "preferred-node-affinity": "set" }) });
+      assert.deepEqual(labels, { ...ONE_ARM, ...(failed !== failingNas ? {} : { "preferred-node-affinity": "set" }) });
       assert.match(pod.annotations[`${PREFIX}image-inspect-error`] ?? "", /failing\/app/);
       assert.deepEqual(termsOf(pod), ["kubernetes.io/arch In arm64"]);
-      await waitForEvents(bed, { namespace: namespaces.plain, name }, [FAILED, SET, RELEASED]);
+      await waitForEvents(bed, failed, [FAILED, SET, RELEASED]);
     });
   }
   const pods = await Promise.all(CASES.map((one) => makeCase(bed, namespaces, one)));

@@ -76,6 +76,23 @@ Deno.test("registry TLS: a registry that demands a client certificate gets none 
   assert.match(failure.message, /wants one .*certs\.d/);
 });
 
+Deno.test("registry TLS: a client certificate of another authority is refused in the hand-shake, and the next one tried", async () => {
+  await using registry = await startWithImage({ clientCertificates: "required" });
+  await using stranger = await startRegistry();
+  const pair = (name: string, { clientCertificate }: RealRegistry): Readonly<Record<string, string>> => ({
+    [`certs/${registry.host}/${name}.cert`]: clientCertificate.certificatePem,
+    [`certs/${registry.host}/${name}.key`]: clientCertificate.keyPem,
+  });
+  const wrong = { [`certs/${registry.host}/ca.crt`]: registry.caPem, ...pair("a", stranger) };
+  await using refused = await writeTemporaryFiles(wrong);
+  await using both = await writeTemporaryFiles({ ...wrong, ...pair("b", registry) });
+  await using strangers = await openImages([refused.flag]);
+  await using images = await openImages([both.flag]);
+  const image = `${registry.host}/team/app:v1`;
+  assert.equal(failureIn(await strangers.inspect(image)).reason, "TlsFailed");
+  assert.equal(platformsIn(await images.inspect(image)), "linux/arm64");
+});
+
 Deno.test("registry TLS: a registry that is declared insecure is asked without trust, and shown password and certificate", async () => {
   await using registry = await startWithImage({ auth: "htpasswd", clientCertificates: "required" });
   await registry.push("team/single", "v1", { single: { architecture: "s390x" } });

@@ -132,6 +132,7 @@ Deno.test("openGuardedStore() leaves a failing database alone, warns once and re
   const calls = database.calls;
   for (let at = 0; at < 100; at++) await store.get(["a"]);
   assert.equal(database.calls, calls, "nobody asks while it rests");
+  assert.equal(store.faults(), FAULTS_IN_A_ROW + 100, "a miss while it rests is a fault, too");
   assert.equal(database.closed, 1, "the handle is given up");
   await clock.advance(REST_MS);
   await store.get(["a"]);

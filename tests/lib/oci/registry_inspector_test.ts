@@ -76,8 +76,9 @@ Deno.test("DV-84 inspect() reads schema 1 and warns of it", async () => {
 Deno.test("DV-85 inspect() fails for an OCI artifact", async () => {
   await using bed = await openRegistryBed();
   putSingle(bed.registry, makeImage({ configType: "application/vnd.cncf.helm.config.v1+json" }));
-  const { kind, reason } = failureIn(await bed.inspect("app:v1"));
+  const { kind, reason, message } = failureIn(await bed.inspect("app:v1"));
   assert.deepEqual([kind, reason], ["permanent", "NotAnImage"]);
+  assert.match(message, /helm\.config/);
 });
 
 Deno.test("DV-86 inspect() skips entries without platform", async () => {

@@ -70,7 +70,9 @@ Deno.test("M-223 checkOperators() fails for one that is degraded or not availabl
   const reasons = ["cluster_operator_status_failed", "cluster_operators_degraded"];
   assert.deepEqual(cleared(checkOperators(seen([good]))), reasons);
   for (const ill of [{ ...good, isDegraded: true }, { ...good, isAvailable: false }]) {
-    assert.deepEqual(failure(checkOperators(seen([good, ill]))), ["ClusterOperatorsHealthcheckFailed", reasons[1]]);
+    const result = checkOperators(seen([makeOperator("etcd"), ill]));
+    assert.deepEqual(failure(result), ["ClusterOperatorsHealthcheckFailed", reasons[1]]);
+    assert.ok(result.kind === "failed" && result.message.endsWith(": dns."));
   }
   assert.deepEqual(failure(checkOperators(UNKNOWN)), ["ClusterOperatorsHealthcheckFailed", reasons[0]]);
 });
