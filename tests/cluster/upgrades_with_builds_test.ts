@@ -2,7 +2,7 @@
 // scripted OpenShift with a pool whose nodes take what is published.
 import assert from "node:assert/strict";
 import { BuildBed } from "./support/build_bed.ts";
-import { holdByPolicy } from "./support/builder_hold.ts";
+import { type BuilderHold, holdByPolicy, holdByWebhook } from "./support/builder_hold.ts";
 import { content } from "./support/build_objects.ts";
 import { BUILDER, BuilderSync, renderBuilder } from "./support/builder_sync.ts";
 import { BuiltPool } from "./support/built_pool.ts";
@@ -15,8 +15,10 @@ import { waitUntil } from "./support/wait.ts";
 const WORKERS = [{ name: "worker-1", arch: "amd64" }, { name: "worker-2", arch: "arm64" }];
 const STEP_MS = 100;
 
-async function installHold(cluster: ClusterAccess): Promise<void> {
-  await holdByPolicy(cluster).install();
+type HoldBy = (cluster: ClusterAccess) => BuilderHold | Promise<BuilderHold>;
+
+async function installHold(cluster: ClusterAccess, { install }: BuilderHold): Promise<void> {
+  await install();
   const deployments = BUILDER.slice(0, BUILDER.lastIndexOf("/"));
   await waitUntil("the builder to be held", async () => {
     const { body } = await cluster.request("POST", `${deployments}?dryRun=All`, renderBuilder("builder.test/probe:v1"));
@@ -64,13 +66,14 @@ interface UpgradeWithBuilds extends AsyncDisposable {
 }
 
 /** Both components run, and the workers have the first image. */
-async function open(): Promise<UpgradeWithBuilds> {
+async function open(holdBy: HoldBy): Promise<UpgradeWithBuilds> {
   await using undo = new AsyncDisposableStack();
   const cluster = undo.use(await startControlPlane(SHAREABLE));
   const builds = undo.use(await BuildBed.open({ cluster, nodes: WORKERS }));
   const bases = await pushBases(builds);
-  await builds.startArchway();
-  await installHold(cluster);
+  const hold = await holdBy(cluster);
+  await builds.startArchway({ args: hold.args });
+  await installHold(cluster, hold);
   const sync = undo.use(new BuilderSync(cluster, { stepMs: STEP_MS }));
   const failsBefore = (version: string): string | undefined => sync.failureOf(version);
   const upgrades = undo.use(await UpgradeService.open({ cluster, stepMs: STEP_MS, pools: { master: 1 }, failsBefore }));
@@ -98,24 +101,33 @@ async function assertUpgraded({ builds, pool, sync, upgrades }: UpgradeWithBuild
 }
 
 /** A test of both at work; `before`: the image of the workers. */
-function test(name: string, play: (bed: UpgradeWithBuilds, before: string) => Promise<void>): void {
+function test(
+  name: string,
+  holdBy: HoldBy,
+  play: (bed: UpgradeWithBuilds, before: string) => Promise<void>,
+): void {
   Deno.test(name, { ignore }, async () => {
-    await using bed = await open();
+    await using bed = await open(holdBy);
     await play(bed, await bed.builds.published());
   });
 }
 
-test("upgrades: a cluster whose workers are built by Archway is upgraded to the end", async (bed, before) => {
-  const { bases, builds, upgrades } = bed;
-  await upgrades.storePlan();
-  await upgrades.untilPhase("Upgraded");
-  await assertUpgraded(bed, before);
-  const seen = builds.player.played.slice(2).map(({ arch, base }) => [arch, base]);
-  assert.deepEqual(seen.toSorted(), [["amd64", bases[TO]], ["arm64", bases[TO]]]);
-});
+test(
+  "upgrades: a cluster whose workers are built by Archway is upgraded to the end",
+  holdByPolicy,
+  async (bed, before) => {
+    const { bases, builds, upgrades } = bed;
+    await upgrades.storePlan();
+    await upgrades.untilPhase("Upgraded");
+    await assertUpgraded(bed, before);
+    const seen = builds.player.played.slice(2).map(({ arch, base }) => [arch, base]);
+    assert.deepEqual(seen.toSorted(), [["amd64", bases[TO]], ["arm64", bases[TO]]]);
+  },
+);
 
 test(
   "upgrades: a build that fails holds the workers, and is named; built again, the upgrade goes on",
+  holdByWebhook,
   async (bed, before) => {
     const { builds, upgrades } = bed;
     builds.player.fate = (arch) => arch === "arm64" ? { kind: "fail", exitCode: 65 } : { kind: "succeed" };
