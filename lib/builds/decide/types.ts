@@ -48,6 +48,7 @@ export interface BuildPlan {
   /** `registry/repository` that Jobs push to: the same, or one for staging. */
   readonly jobRepository: string;
   readonly builds: readonly ArchPlan[];
+  /** For the event of the build that begins. */
   readonly infos: readonly string[];
 }
 

@@ -56,7 +56,7 @@ export function createBuild(
     },
   };
   const message = `Build "${plan.name}" for ${plan.set.join(", ")} of pool "${plan.pool}".`;
-  const event = normal(["config", plan.config], "BuildStarted", message);
+  const event = normal(["config", plan.config], "BuildStarted", [message, ...plan.infos].join(" "));
   return part({ effects: [effect], events: [...poolChange(facts, plan), event] });
 }
 

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import type { BuildEvent } from "../../../../lib/builds/decide/effects.ts";
-import { building, built, type Simulator } from "./simulator.ts";
+import { NO_ARCH } from "./make.ts";
+import { building, built, Simulator } from "./simulator.ts";
 
 const TWO = ["amd64", "arm64"];
 
@@ -110,4 +111,11 @@ Deno.test("O-091 the event of a build that begins names pool and configuration",
   const started = running().events.find(({ reason }) => reason === "BuildStarted");
   assert.deepEqual([started?.on, started?.name], ["config", "worker"]);
   assert.match(started?.message ?? "", /for amd64, arm64 of pool "worker"/);
+});
+
+Deno.test("the event of a build that begins names a containerfile of an architecture that no node has", () => {
+  const bed = new Simulator(TWO, { files: [NO_ARCH, { containerfileArch: "S390X", content: "FROM z\n" }] });
+  bed.settle({ run: false });
+  const started = bed.events.find(({ reason }) => reason === "BuildStarted");
+  assert.match(started?.message ?? "", /The containerfile for s390x is not used/);
 });

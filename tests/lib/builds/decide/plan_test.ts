@@ -103,7 +103,7 @@ Deno.test("P-020 P-021 P-022 P-027 P-036 planBuild() depends on no order and no 
 
 Deno.test("P-031 planBuild() says that a text for an absent architecture is not used, and its key has nothing of it", () => {
   const given = { config: { files: [NO_ARCH, { containerfileArch: "S390X", content: "FROM z\n" }] } };
-  assert.deepEqual(planOf(given).infos.length, 1);
+  assert.match(planOf(given).infos.join(), /^The containerfile for s390x is not used/);
   assert.deepEqual(planOf(given).builds, planOf().builds);
 });
 
