@@ -65,15 +65,22 @@ function openStore({ kvUrl, cachePath = "" }: CacheConfig, { clock, terminal }: 
   return openDenoKv({ ...(kvUrl === undefined ? { path: cachePath } : { url: kvUrl }), clock, log });
 }
 
+/** How often a store that does not answer is asked, and at which interval (ms): it may be opening still. */
+const MAX_ATTEMPTS = 60;
+const TRY_EVERY_MS = 200;
+
 /** A store never rejects, so this probes whether its database answers. */
-async function assertAnswers(store: KeyValueStore, how: "reading" | "writing", deps: CacheDeps): Promise<void> {
-  const answers = async (): Promise<boolean> => {
+async function assertAnswers(
+  store: KeyValueStore,
+  how: "reading" | "writing",
+  { clock, signal }: CacheDeps,
+): Promise<void> {
+  for (let attempt = 1; attempt <= MAX_ATTEMPTS && !signal.aborted; attempt++) {
     const before = store.faults();
-    if (how === "writing") return await store.set(PROBE_KEY, true);
-    await store.get(PROBE_KEY);
-    return store.faults() === before;
-  };
-  if (await waitFor(answers, deps)) return;
+    await (how === "writing" ? store.set(PROBE_KEY, true) : store.get(PROBE_KEY));
+    if (store.faults() === before) return;
+    await clock.sleep(TRY_EVERY_MS, signal);
+  }
   throw new Error("it does not answer. Check that it is not locked by a running Archway, or that the server is up.");
 }
 
@@ -116,10 +123,7 @@ async function runImport(store: KeyValueStore, source: Input, deps: CacheDeps): 
       if (read % PROGRESS_EVERY === 0) terminal.err(`${read} lines read so far\n`);
     }
   }
-  const { imported, older, invalid, lost } = await importEntries(lines(), {
-    store: retryingStore(store, deps),
-    clock,
-  });
+  const { imported, older, invalid, lost } = await importEntries(lines(), { store, clock });
   terminal.err(`${imported} imported, ${older} older than known, ${invalid} not understood, ${lost} not stored\n`);
   if (lost > 0) throw new Error(`it did not take ${lost} entries. Run the command again.`);
   if (invalid > 0 && imported + older === 0) {
@@ -146,36 +150,4 @@ function withoutQuery(place: string): string {
   if (!/^https?:/.test(place) || !URL.canParse(place)) return place;
   const { origin, pathname } = new URL(place);
   return origin + pathname;
-}
-
-/** How often, and at which interval (ms), a call is retried: in total longer than the circuit breaker of a store is open. */
-const MAX_ATTEMPTS = 60;
-const TRY_EVERY_MS = 200;
-
-interface WaitOptions {
-  readonly clock: Clock;
-  readonly signal: AbortSignal;
-}
-
-/** Calls `isSo` until it is true; false when it does not become so in time. */
-async function waitFor(isSo: () => Promise<boolean>, { clock, signal }: WaitOptions): Promise<boolean> {
-  for (let attempt = 1; !await isSo(); attempt++) {
-    if (attempt === MAX_ATTEMPTS || signal.aborted) return false;
-    await clock.sleep(TRY_EVERY_MS, signal);
-  }
-  return true;
-}
-
-/** A store that retries writes. Once a write has failed in all attempts, later ones get one. */
-export function retryingStore(store: KeyValueStore, options: WaitOptions): KeyValueStore {
-  let hasFailed = false;
-  return {
-    ...store,
-    set: async (key, value) => {
-      if (hasFailed) return await store.set(key, value);
-      const isStored = await waitFor(() => store.set(key, value), options);
-      hasFailed ||= !isStored;
-      return isStored;
-    },
-  };
 }
