@@ -1,6 +1,5 @@
 // Advice on the workloads after a migration. It reads within bounds, since a small process does it during an upgrade.
 import type { PodImages } from "../../images/pods/pod_images.ts";
-import { errorText } from "../../log.ts";
 import { adviseAfterMigration } from "../decide/migration_advice.ts";
 import { readSupport, type SupportOptions } from "./report_read.ts";
 
@@ -10,25 +9,15 @@ const PARALLEL = 8;
 /** Inspections that have not begun within this time are left out. */
 const BEGUN_WITHIN_MS = 2 * 60_000;
 
-/** One sentence each. What cannot be read is left out and named. Rejects only when the signal aborts. */
+/** One sentence each. What may not be read is left out and named. Rejects when the API server cannot be read. */
 export async function adviseOnWorkloads(
   deps: Pick<SupportOptions, "api" | "images" | "clock" | "settings" | "signal">,
 ): Promise<readonly string[]> {
-  const { clock, images, signal } = deps;
-  try {
-    const endMs = clock.monotonicMs() + BEGUN_WITHIN_MS;
-    const bounded: Pick<PodImages, "inspect"> = {
-      inspect: async (request, ending) => clock.monotonicMs() > endMs ? [] : await images.inspect(request, ending),
-    };
-    const { workloads, ...leftOut } = await readSupport({
-      ...deps,
-      images: bounded,
-      limits: LIMITS,
-      parallel: PARALLEL,
-    });
-    return adviseAfterMigration(workloads, leftOut);
-  } catch (error) {
-    signal.throwIfAborted();
-    return [`Workloads were not looked at: ${errorText(error)}`];
-  }
+  const { clock, images } = deps;
+  const endMs = clock.monotonicMs() + BEGUN_WITHIN_MS;
+  const bounded: Pick<PodImages, "inspect"> = {
+    inspect: async (request, ending) => clock.monotonicMs() > endMs ? [] : await images.inspect(request, ending),
+  };
+  const { workloads, ...leftOut } = await readSupport({ ...deps, images: bounded, limits: LIMITS, parallel: PARALLEL });
+  return adviseAfterMigration(workloads, leftOut);
 }

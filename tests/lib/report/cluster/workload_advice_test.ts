@@ -57,15 +57,6 @@ Deno.test("adviseOnWorkloads() leaves out what may not be listed, and names it",
   ]);
 });
 
-Deno.test("adviseOnWorkloads() reports it where the API server cannot be read, and holds nothing up", async () => {
-  const before = (): void => {
-    throw new ApiError("the API server is away", { status: 503 });
-  };
-  const [only = "", ...more] = await advise(new MemoryCluster(), { before });
-  assert.match(only, /^Workloads were not looked at: .*the API server is away/);
-  assert.deepEqual(more, []);
-});
-
 Deno.test("adviseOnWorkloads() inspects 500 images at most, eight at a time, and none that would begin too late", async () => {
   const cluster = new MemoryCluster();
   for (let index = 0; index < 510; index++) put(cluster, Resource.deployments, `app${index}:amd64-arm64`);
