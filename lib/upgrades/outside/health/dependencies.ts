@@ -11,17 +11,13 @@ export interface DependencyDeps {
 
 const MAX_ATTEMPTS = 3;
 const FIRST_PAUSE_MS = 1_000;
-/** Services that are called at the same time: each holds a connection. */
-const MAX_URLS = 100;
 
 export async function checkDependencies(
   deps: DependencyDeps,
   { urls, timeoutSeconds }: OperatorConfig["dependencies"],
   signal: AbortSignal,
 ): Promise<readonly Dependency[]> {
-  const checked = urls.slice(0, MAX_URLS).map((url) => check(deps, { url, timeoutMs: timeoutSeconds * 1_000, signal }));
-  const over = urls.slice(MAX_URLS).map((url) => unavailable(url, `more than ${MAX_URLS} services are configured`));
-  return [...await Promise.all(checked), ...over];
+  return await Promise.all(urls.map((url) => check(deps, { url, timeoutMs: timeoutSeconds * 1_000, signal })));
 }
 
 interface Check {
@@ -32,7 +28,6 @@ interface Check {
 
 /** 5xx and no answer are tried again, 4xx is final, everything else is an answer. */
 async function check(deps: DependencyDeps, { url, timeoutMs, signal }: Check): Promise<Dependency> {
-  if (!/^https?:\/\//i.test(url) || !URL.canParse(url)) return unavailable(url, "it is no address of a web server");
   let why = "";
   for (let tried = 0; tried < MAX_ATTEMPTS; tried++) {
     if (tried > 0) await deps.clock.sleep(jitter(FIRST_PAUSE_MS * 2 ** (tried - 1), 1, 1.5), signal);
@@ -42,7 +37,7 @@ async function check(deps: DependencyDeps, { url, timeoutMs, signal }: Check): P
     why = status === undefined ? `it did not answer within ${timeoutMs / 1_000} s` : `it answers with status ${status}`;
     if (status !== undefined && status < 500) break;
   }
-  return unavailable(url, why);
+  return { kind: "unavailable", url: shownUrl(url), why };
 }
 
 async function ask(
@@ -65,13 +60,8 @@ async function ask(
   }
 }
 
-function unavailable(url: string, why: string): Dependency {
-  return { kind: "unavailable", url: shownUrl(url), why };
-}
-
 /** Without user, password and query, which may be secret. */
 function shownUrl(text: string): string {
-  if (!URL.canParse(text)) return "(unreadable)";
-  const url = new URL(text);
-  return `${url.origin}${url.pathname}`;
+  const { origin, pathname } = new URL(text);
+  return origin + pathname;
 }
