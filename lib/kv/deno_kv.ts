@@ -13,7 +13,7 @@ const PROBES = 3;
 /** Waits (ms) between attempts of a write while another process writes; together they fit into the limit of one call. */
 const LOCKED_WAITS_MS = [5, 10, 20, 40, 80] as const;
 
-/** Never rejects. A damaged file is set aside as `PATH.broken-N`; without a usable database every call is a miss. */
+/** Never rejects. A damaged file is set aside as `PATH.broken`. Without a usable database every call is a miss. */
 export async function openDenoKv(
   options: DenoKvLocation & { readonly clock: Clock; readonly log: Logger },
 ): Promise<KeyValueStore> {

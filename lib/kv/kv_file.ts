@@ -3,8 +3,6 @@ import { dirname } from "node:path";
 import { errorText, type Logger } from "../log.ts";
 import { PROBE_KEY } from "./keys.ts";
 
-/** Damaged files kept; the last name is used again, so a failing disk does not fill itself with them. */
-const MAX_BROKEN = 5;
 const BROKEN = /not a database|malformed|disk image|unsupported file format/i;
 /** The database and the files that SQLite keeps beside it; a journal left behind would be applied to the new file. */
 const SUFFIXES = ["", "-wal", "-shm", "-journal"] as const;
@@ -52,19 +50,11 @@ export class KvFile {
   }
 
   async #setAside(reason: string): Promise<void> {
-    const aside = await this.#freeName();
+    // Always one name, so that a failing disk does not fill itself with damaged files.
+    const aside = `${this.#path}.broken`;
     for (const suffix of SUFFIXES) await moveIfThere(this.#path + suffix, aside + suffix);
     this.#damage = undefined;
     this.#log.warn("the cache file is damaged; set aside, starting a new one", { path: this.#path, aside, reason });
-  }
-
-  async #freeName(): Promise<string> {
-    for (let n = 1; n < MAX_BROKEN; n++) {
-      const name = `${this.#path}.broken-${n}`;
-      const isTaken = await Deno.lstat(name).then(() => true, () => false);
-      if (!isTaken) return name;
-    }
-    return `${this.#path}.broken-${MAX_BROKEN}`;
   }
 }
 

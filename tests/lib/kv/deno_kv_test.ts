@@ -27,15 +27,15 @@ Deno.test("openDenoKv() sets a garbage file aside with a warning and starts anew
   await using folder = await temporaryFolder();
   const { clock } = shiftedClock();
   const path = `${folder.path}/cache.db`;
-  for (const name of ["cache.db.broken-1", "cache.db.broken-2"]) {
+  for (const text of ["this is garbage ", "more of it "]) {
     const { log, lines } = recordingLogger();
-    await Deno.writeTextFile(path, "this is garbage ".repeat(500));
+    await Deno.writeTextFile(path, text.repeat(500));
     await Deno.remove(`${path}-wal`).catch(() => {});
     const store = await openDenoKv({ path, clock, log });
     assert.equal(await store.set(["a"], 1), true);
     await store.close();
     assert.deepEqual(lines, ["warn the cache file is damaged; set aside, starting a new one"]);
-    assert.match(await Deno.readTextFile(`${folder.path}/${name}`), /^this is garbage/);
+    assert.ok((await Deno.readTextFile(`${path}.broken`)).startsWith(text));
   }
 });
 
