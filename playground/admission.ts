@@ -65,21 +65,14 @@ function imagesOf(pod: KubeObject | undefined): readonly unknown[] {
   );
 }
 
-/** In order; then `IfNeeded` webhooks once more when a later one changed the object after them. */
+/** In order. None is asked twice: here no two webhooks change one kind. */
 async function mutate(
   webhooks: readonly Webhook[],
   attempt: AdmissionAttempt,
   ask: Ask,
 ): Promise<KubeObject | undefined> {
-  const seen = new Map<Webhook, KubeObject | undefined>();
   let object = attempt.object;
-  for (const webhook of webhooks) {
-    object = await ask(webhook, { ...attempt, object });
-    seen.set(webhook, object);
-  }
-  for (const webhook of webhooks.filter(({ reinvocationPolicy }) => reinvocationPolicy === "IfNeeded")) {
-    if (!isDeepStrictEqual(seen.get(webhook), object)) object = await ask(webhook, { ...attempt, object });
-  }
+  for (const webhook of webhooks) object = await ask(webhook, { ...attempt, object });
   return object;
 }
 
@@ -175,7 +168,6 @@ const WEBHOOK = z.object({
   /** A Service has no address in the playground: a call of it fails. */
   clientConfig: z.object({ url: z.string().optional(), caBundle: z.string().optional() }),
   failurePolicy: z.enum(["Fail", "Ignore"]).default("Fail"),
-  reinvocationPolicy: z.enum(["Never", "IfNeeded"]).default("Never"),
   timeoutSeconds: z.number().default(10),
   matchConditions: z.array(z.object({ name: z.string() })).default([]),
   rules: z.array(z.object({ operations: TEXTS, apiGroups: TEXTS, apiVersions: TEXTS, resources: TEXTS })).default([]),

@@ -5,7 +5,7 @@ import { type Cluster, findObject, isStored } from "./cluster.ts";
 import { createObject } from "./create_object.ts";
 import { deleteObject } from "./delete_object.ts";
 import { findDocument } from "./discovery.ts";
-import { numberAt, objectAt, textAt } from "./json_value.ts";
+import { objectAt, textAt } from "./json_value.ts";
 import { listen } from "./listen.ts";
 import { readResource } from "./reads.ts";
 import { parseResourcePath, type ResourcePath } from "./kinds.ts";
@@ -55,7 +55,6 @@ async function answer(
 interface Call {
   readonly cluster: Cluster;
   readonly path: ResourcePath;
-  readonly query: URLSearchParams;
   readonly contentType: string;
   readonly text: string;
   readonly dryRun: boolean;
@@ -85,7 +84,7 @@ async function dispatch(cluster: Cluster, request: Request, signal: AbortSignal)
     throw unsupported("the playground reads JSON only: use kubectl create -f, apply -f or run");
   }
   const dryRun = query.getAll("dryRun").includes("All");
-  return await write({ cluster, path, query, contentType, text: await request.text(), dryRun });
+  return await write({ cluster, path, contentType, text: await request.text(), dryRun });
 }
 
 function unsupported(message: string): StatusError {
@@ -123,16 +122,14 @@ async function patch({ cluster, path, contentType, text: body, dryRun }: Call): 
   return Response.json(await patchObject(cluster, kind, { ...target, patchKind, body }), { status });
 }
 
-async function remove({ cluster, path, query, text, dryRun }: Call): Promise<Response> {
+async function remove({ cluster, path, text, dryRun }: Call): Promise<Response> {
   const { kind, namespace, name } = path;
   const body = text === "" ? {} : parseBody(text);
-  const asked = query.get("gracePeriodSeconds");
-  const gracePeriodSeconds = numberAt(body, "gracePeriodSeconds") ?? (asked === null ? undefined : Number(asked));
   if (name === undefined) throw methodNotAllowed();
   const { metadata: { uid } } = findObject(cluster, kind, { namespace, name });
   const preconditions = objectAt(body, "preconditions");
   const guards = { uid: textAt(preconditions, "uid"), resourceVersion: textAt(preconditions, "resourceVersion") };
-  const last = await deleteObject(cluster, kind, { namespace, name, ...guards, gracePeriodSeconds, dryRun });
+  const last = await deleteObject(cluster, kind, { namespace, name, ...guards, dryRun });
   const isLeaving = kind.plural === "pods" || last.metadata.deletionTimestamp !== undefined;
   const details = { name, kind: kind.plural, uid };
   return Response.json(

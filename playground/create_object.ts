@@ -5,7 +5,7 @@ import { withDefaults } from "./defaults.ts";
 import { listAt, objectAt, textAt } from "./json_value.ts";
 import { kindNamed, type ServedKind } from "./kinds.ts";
 import { newPodStatus } from "./pod_status.ts";
-import { alreadyExists, badRequest, nameless, StatusError } from "./status.ts";
+import { alreadyExists, badRequest, nameless } from "./status.ts";
 import { renderTime } from "../lib/vocabulary/time.ts";
 
 export interface CreateOptions {
@@ -48,7 +48,7 @@ function prepareObject(
     throw badRequest("the namespace of the provided object does not match the namespace sent on the request");
   }
   if (resourceVersion !== "") throw badRequest("resourceVersion should not be set on objects to be created");
-  if (kind.namespaced) checkNamespace(cluster, namespace ?? "");
+  if (kind.namespaced) findObject(cluster, kindNamed("Namespace"), { name: namespace ?? "" });
   const cleaned = withMetadata(object, {
     namespace: kind.namespaced ? namespace : undefined,
     resourceVersion: undefined,
@@ -80,18 +80,6 @@ function finishObject({ clock }: Cluster, kind: ServedKind, admitted: KubeObject
   const { status: _status, ...object } = withDefaults(kind, admitted);
   if (kind.plural !== Resource.pods.plural) return object;
   return { ...object, status: newPodStatus(object, clock.nowMs()) };
-}
-
-function checkNamespace(cluster: Cluster, name: string): void {
-  const { metadata } = findObject(cluster, kindNamed("Namespace"), { name });
-  if (metadata.deletionTimestamp === undefined) return;
-  const ended = `namespace ${name} is being terminated`;
-  throw new StatusError(
-    403,
-    "Forbidden",
-    `unable to create new content in namespace ${name} because it is being terminated`,
-    { causes: [{ reason: "NamespaceTerminating", message: ended }] },
-  );
 }
 
 /** The ServiceAccount admission plugin: pull secrets of the account go to pods that name none. */

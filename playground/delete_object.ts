@@ -1,7 +1,6 @@
-// DELETE: preconditions, finalizers, the grace of running pods, the contents of namespaces.
+// DELETE: preconditions, finalizers, the contents of namespaces. Pods have no grace: here they end at once.
 import { keyOf, type KubeObject, Resource } from "../lib/k8s/types.ts";
 import { type Cluster, findObject, type ObjectTarget, withMetadata } from "./cluster.ts";
-import { numberAt, textAt } from "./json_value.ts";
 import { SERVED_KINDS, type ServedKind } from "./kinds.ts";
 import { conflict } from "./status.ts";
 import { renderTime } from "../lib/vocabulary/time.ts";
@@ -11,14 +10,12 @@ interface DeleteTarget extends ObjectTarget {
   readonly uid?: string | undefined;
   /** Precondition: 409 when it is another one. */
   readonly resourceVersion?: string | undefined;
-  /** Pods on a node only; default is what the pod says. */
-  readonly gracePeriodSeconds?: number | undefined;
   readonly dryRun?: boolean;
 }
 
 /** Deletes an object or marks it as leaving; gives its last form. Throws StatusError: 404, 409 precondition, or a denial. */
 export async function deleteObject(cluster: Cluster, kind: ServedKind, target: DeleteTarget): Promise<KubeObject> {
-  const { name, uid, resourceVersion, gracePeriodSeconds, dryRun = false } = target;
+  const { name, uid, resourceVersion, dryRun = false } = target;
   const oldObject = findObject(cluster, kind, target);
   const attempt = { operation: "DELETE", kind, object: undefined, oldObject, subresource: undefined, dryRun } as const;
   await cluster.admission.validate(attempt);
@@ -31,37 +28,25 @@ export async function deleteObject(cluster: Cluster, kind: ServedKind, target: D
   }
   if (dryRun) return current;
   if (kind.plural === Resource.namespaces.plural) removeContents(cluster, name);
-  return leave(cluster, kind, current, graceOf(kind, current, gracePeriodSeconds));
+  return leave(cluster, kind, current);
 }
 
-export function isFree({ metadata: { finalizers = [] } }: KubeObject): boolean {
+function isFree({ metadata: { finalizers = [] } }: KubeObject): boolean {
   return finalizers.length === 0;
 }
 
-/** Stores an object; removes one that is being deleted once nothing holds it, neither a finalizer nor a kubelet. */
+/** Stores an object; removes one that is being deleted once no finalizer holds it. */
 export function storeObject({ store }: Cluster, kind: ServedKind, object: KubeObject): KubeObject {
   const stored = store.put(kind, object);
-  const hasGrace = (numberAt(stored, "metadata", "deletionGracePeriodSeconds") ?? 0) > 0;
-  const isOver = stored.metadata.deletionTimestamp !== undefined && isFree(stored) && !hasGrace;
-  if (isOver) store.remove(kind, keyOf(stored));
+  if (stored.metadata.deletionTimestamp !== undefined && isFree(stored)) store.remove(kind, keyOf(stored));
   return stored;
 }
 
-function graceOf(kind: ServedKind, object: KubeObject, asked: number | undefined): number {
-  const running = kind.plural === Resource.pods.plural && (textAt(object, "spec", "nodeName") ?? "") !== "";
-  return running ? asked ?? numberAt(object, "spec", "terminationGracePeriodSeconds") ?? 30 : 0;
-}
-
-function leave({ store, clock }: Cluster, kind: ServedKind, current: KubeObject, graceSeconds: number): KubeObject {
-  if (isFree(current) && graceSeconds === 0) return store.remove(kind, keyOf(current)) ?? current;
+function leave({ store, clock }: Cluster, kind: ServedKind, current: KubeObject): KubeObject {
+  if (isFree(current)) return store.remove(kind, keyOf(current)) ?? current;
   const { deletionTimestamp, generation = 1 } = current.metadata;
-  const grace = numberAt(current, "metadata", "deletionGracePeriodSeconds") ?? 0;
-  if (deletionTimestamp !== undefined && grace <= graceSeconds) return current;
-  const leaving = {
-    deletionTimestamp: deletionTimestamp ?? renderTime(clock.nowMs() + graceSeconds * 1_000),
-    deletionGracePeriodSeconds: graceSeconds,
-    generation: generation + 1,
-  };
+  if (deletionTimestamp !== undefined) return current;
+  const leaving = { deletionTimestamp: renderTime(clock.nowMs()), generation: generation + 1 };
   return store.put(kind, withMetadata(current, leaving));
 }
 

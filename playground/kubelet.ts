@@ -1,9 +1,8 @@
-// The playground's kubelets: bound pods start to run, or fail as they would on that node; deleted pods go.
+// The playground's kubelets: bound pods start to run, or fail as they would on that node.
 import type { JsonObject } from "../lib/json.ts";
 import { keyOf, type KubeObject, Resource } from "../lib/k8s/types.ts";
 import { NODE_ARCH_LABEL } from "../lib/names.ts";
 import type { Cluster } from "./cluster.ts";
-import { isFree } from "./delete_object.ts";
 import { listAt, textAt } from "./json_value.ts";
 import { recordEvent, withCondition } from "./pod_status.ts";
 import { renderTime } from "../lib/vocabulary/time.ts";
@@ -31,9 +30,7 @@ export function openKubelets(cluster: Cluster, { pull }: KubeletOptions): Dispos
     if (type.plural !== Resource.pods.plural) return;
     const pod = store.get(Resource.pods, keyOf(object));
     if (pod === undefined || (textAt(pod, "spec", "nodeName") ?? "") === "") return;
-    const isLeaving = pod.metadata.deletionTimestamp !== undefined;
-    if (isLeaving && isFree(pod)) store.remove(Resource.pods, keyOf(pod));
-    if (isLeaving || listAt(pod, "status", "containerStatuses").length > 0) return;
+    if (listAt(pod, "status", "containerStatuses").length > 0) return;
     address += 1;
     startPod(cluster, pod, { pull, podIP: `10.0.${address >> 8 & 255}.${address & 255}` });
   });

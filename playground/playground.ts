@@ -39,7 +39,6 @@ interface PlaygroundOptions {
   readonly workDir: string;
   /** Namespaces to have besides `default`, `kube-system` and that of the samples: Archway's own. */
   readonly namespaces?: readonly string[];
-  readonly registryLatencyMs?: number;
   readonly scenario?: Scenario;
 }
 
@@ -81,9 +80,7 @@ export async function openPlayground(options: PlaygroundOptions): Promise<Playgr
     await openRegistry({
       images: sampleCluster().images,
       user: REGISTRY_USER,
-      clock,
       certificate: certificates.serving,
-      latencyMs: options.registryLatencyMs ?? 0,
     }),
   );
   const store = new ObjectStore();

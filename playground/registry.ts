@@ -1,5 +1,4 @@
 // The playground's image registry: the OCI distribution API in memory, on loopback, with request counts. This is its pull half.
-import type { Clock } from "../lib/clock.ts";
 import type { KeyPair } from "../lib/server/https_listener.ts";
 import type { RequestCounts } from "../lib/oci/request_log.ts";
 import { type Handler, listen } from "./listen.ts";
@@ -21,9 +20,7 @@ export interface RegistryOptions {
   readonly images: readonly ImageDescription[];
   /** The one user who may push, and pull from `basic` and `token` repositories. */
   readonly user: RegistryUser;
-  readonly clock: Clock;
   readonly certificate?: KeyPair;
-  readonly latencyMs?: number;
   /** A fault to answer with instead: 500s, 429s, garbage. Undefined lets the request pass. */
   readonly intercept?: (request: Request) => Response | Promise<Response> | undefined;
 }
@@ -48,11 +45,9 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
   const counts = { manifestGet: 0, manifestHead: 0, blobGet: 0, token: 0, other: 0 };
   const uploads = new Map<string, Uint8Array<ArrayBuffer>>();
   const { user } = options;
-  const closing = new AbortController();
   let origin = "";
   const handler: Handler = async (request) => {
     counts[kindOf(request)] += 1;
-    if (options.latencyMs !== undefined) await options.clock.sleep(options.latencyMs, closing.signal);
     return await options.intercept?.(request) ?? await answerWrite(request, { repositories, uploads, user }) ??
       answer(repositories, request, { origin, user });
   };
@@ -68,10 +63,7 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
       addImage(repositories, image, built);
       return built.top.digest;
     },
-    [Symbol.asyncDispose]: async () => {
-      closing.abort();
-      await listener[Symbol.asyncDispose]();
-    },
+    [Symbol.asyncDispose]: () => listener[Symbol.asyncDispose](),
   };
 }
 

@@ -6,18 +6,16 @@ export class StatusError extends Error {
   override readonly name = "StatusError";
   readonly status: number;
   readonly reason: string;
-  readonly details: JsonObject | undefined;
 
-  constructor(status: number, reason: string, message: string, details?: JsonObject) {
+  constructor(status: number, reason: string, message: string) {
     super(message);
     this.status = status;
     this.reason = reason;
-    this.details = details;
   }
 }
 
-export function renderStatus({ status: code, reason, message, details }: StatusError): JsonObject {
-  return { kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", message, reason, details, code };
+export function renderStatus({ status: code, reason, message }: StatusError): JsonObject {
+  return { kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", message, reason, code };
 }
 
 /** `pods`, `deployments.apps`: how messages name a kind. */
@@ -25,13 +23,9 @@ function qualified(name: string, { group }: ResourceType): string {
   return group === "" ? name : `${name}.${group}`;
 }
 
-function detailsOf({ group, plural: kind }: ResourceType, name: string): JsonObject {
-  return { name, ...group === "" ? {} : { group }, kind };
-}
-
 export function notFound(type: ResourceType, name: string): StatusError {
   const message = `${qualified(type.plural, type)} "${name}" not found`;
-  return new StatusError(404, "NotFound", message, detailsOf(type, name));
+  return new StatusError(404, "NotFound", message);
 }
 
 export function unknownPath(): StatusError {
@@ -40,7 +34,7 @@ export function unknownPath(): StatusError {
 
 export function alreadyExists(type: ResourceType, name: string): StatusError {
   const message = `${qualified(type.plural, type)} "${name}" already exists`;
-  return new StatusError(409, "AlreadyExists", message, detailsOf(type, name));
+  return new StatusError(409, "AlreadyExists", message);
 }
 
 const MODIFIED = "the object has been modified; please apply your changes to the latest version and try again";
@@ -48,12 +42,12 @@ const MODIFIED = "the object has been modified; please apply your changes to the
 /** 409: another client wrote first, or a precondition names another object. */
 export function conflict(type: ResourceType, name: string, why = MODIFIED): StatusError {
   const message = `Operation cannot be fulfilled on ${qualified(type.plural, type)} "${name}": ${why}`;
-  return new StatusError(409, "Conflict", message, detailsOf(type, name));
+  return new StatusError(409, "Conflict", message);
 }
 
 export function nameless(type: ResourceType): StatusError {
   const why = "metadata.name: Required value: name or generateName is required";
-  return new StatusError(422, "Invalid", `${qualified(type.kind, type)} "" is invalid: ${why}`, detailsOf(type, ""));
+  return new StatusError(422, "Invalid", `${qualified(type.kind, type)} "" is invalid: ${why}`);
 }
 
 /** 422 without causes: a JSON Patch whose `test` failed or whose path does not exist. */
@@ -65,7 +59,7 @@ export function badRequest(message: string): StatusError {
   return new StatusError(400, "BadRequest", message);
 }
 
-/** 410: a resourceVersion or continue token from before the kept history. */
+/** 410: a resourceVersion from before the kept history. */
 export function expired(message: string): StatusError {
   return new StatusError(410, "Expired", message);
 }

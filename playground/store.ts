@@ -19,7 +19,7 @@ export class ObjectStore {
   /** A listener may write: the events that it causes follow the current one, in the same order for every listener. */
   readonly #undelivered: StoreChange[] = [];
   #delivering = false;
-  #history: StoreChange[] = [];
+  readonly #history: StoreChange[] = [];
   #compactedVersion = 0;
   #version = 0;
 
@@ -78,12 +78,6 @@ export class ObjectStore {
   subscribe(listener: (change: StoreChange) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
-  }
-
-  /** Drops the history: every resourceVersion before now is expired. */
-  compact(): void {
-    this.#compactedVersion = this.#version;
-    this.#history = [];
   }
 
   #stamp(type: ResourceType, object: KubeObject): KubeObject {

@@ -6,7 +6,6 @@ import { type Cluster, findObject, isStored, type ObjectTarget, parseKubeObject,
 import { createObject } from "./create_object.ts";
 import { withDefaults } from "./defaults.ts";
 import { storeObject } from "./delete_object.ts";
-import { numberAt } from "./json_value.ts";
 import type { ServedKind } from "./kinds.ts";
 import { applyJsonPatch, mergePatch } from "./patches.ts";
 import { badRequest, conflict } from "./status.ts";
@@ -99,7 +98,6 @@ function mergeObject(kind: ServedKind, current: KubeObject, proposed: KubeObject
     deletionTimestamp,
     generation,
     resourceVersion,
-    deletionGracePeriodSeconds: numberAt(current, "metadata", "deletionGracePeriodSeconds"),
     managedFields: undefined,
   });
   return withDefaults(kind, kept);

@@ -3,7 +3,7 @@ import { systemClock } from "../../lib/clock.ts";
 import { silentLogger } from "../../lib/log.ts";
 import { openAdmission } from "../../playground/admission.ts";
 import { createObject } from "../../playground/create_object.ts";
-import { type JsonObject, objectAt, textAt, textsAt, valueAt } from "../../playground/json_value.ts";
+import { type JsonObject, objectAt, valueAt } from "../../playground/json_value.ts";
 import { issueLoopbackCertificates, listenTls } from "../../playground/listen.ts";
 import { ObjectStore } from "../../playground/store.ts";
 import { kindNamed } from "../../playground/kinds.ts";
@@ -104,18 +104,4 @@ Deno.test("openAdmission() refuses what a webhook denies, in the webhook's words
   await register(hook, "ValidatingWebhookConfiguration", {});
   const message = 'admission webhook "a.example" denied the request: not like this';
   await assert.rejects(createPod(hook), { name: "StatusError", status: 422, message });
-});
-
-Deno.test("openAdmission() asks an IfNeeded webhook again when a later one changed the pod", async () => {
-  await using hook = await openHook((request) => {
-    const labels = textsAt(request, "object", "metadata", "labels");
-    return textAt(request, "object", "metadata", "labels", "gated") === undefined
-      ? patching(ADD_LABEL)
-      : patching({ op: "add", path: "/metadata/labels/again", value: `${labels.again ?? ""}x` });
-  });
-  const rules = [{ operations: ["*"], apiGroups: ["*"], apiVersions: ["*"], resources: ["pods"] }];
-  const webhooks = ["IfNeeded", "Never"].map((policy) => ({ name: policy, rules, reinvocationPolicy: policy }));
-  await register(hook, "MutatingWebhookConfiguration", ...webhooks);
-  assert.equal((await createPod(hook)).metadata.labels?.again, "xx");
-  assert.equal(hook.reviews.length, 3);
 });

@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { systemClock } from "../../lib/clock.ts";
 import { openRegistry, type Registry } from "../../playground/registry.ts";
 import { REGISTRY_USER, sampleCluster } from "../../playground/samples.ts";
 
@@ -8,7 +7,7 @@ const INDEX = "application/vnd.oci.image.index.v1+json";
 const EMPTY = `sha256:${"0".repeat(64)}`;
 
 function open(): Promise<Registry> {
-  return openRegistry({ images: sampleCluster().images, user: REGISTRY_USER, clock: systemClock });
+  return openRegistry({ images: sampleCluster().images, user: REGISTRY_USER });
 }
 
 const send = async (

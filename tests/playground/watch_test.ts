@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { type JsonObject, numberAt, textAt, valueAt } from "../../playground/json_value.ts";
+import { ObjectStore } from "../../playground/store.ts";
 import { impatientClock, makeCluster, podBody, serveCluster } from "./make.ts";
 
 const PODS = "/api/v1/namespaces/default/pods";
@@ -47,9 +48,8 @@ Deno.test("watch sends objects that enter or leave its selection as ADDED and DE
 });
 
 Deno.test("watch answers a resourceVersion from before the history with 410 Expired and ends", async () => {
-  await using api = await serveCluster();
+  await using api = await serveCluster(await makeCluster({ store: new ObjectStore({ historyLimit: 1 }) }));
   await api.send("POST", PODS, { body: podBody("a") });
-  api.cluster.store.compact();
   await using watch = await api.watch(`${PODS}?watch=true&resourceVersion=1`);
   const event = await watch.next();
   assert.deepEqual([textAt(event, "type"), numberAt(event, "object", "code")], ["ERROR", 410]);

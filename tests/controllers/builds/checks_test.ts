@@ -52,7 +52,7 @@ Deno.test("a tag that somebody moves becomes a condition within the hour, and go
     requests++;
     return isDown ? new Response(null, { status: 503 }) : undefined;
   };
-  const options = { images: [], user: REGISTRY_USER, clock, intercept };
+  const options = { images: [], user: REGISTRY_USER, intercept };
   await using registry = await openRegistry(options);
   const given = { pushSpec: `${registry.host}/org/os:latest` };
   const tag = classicName({ config: configOf(given), pool: poolObject(), rendered: renderedOf() });

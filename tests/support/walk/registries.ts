@@ -90,7 +90,7 @@ function open(
   images: readonly ImageDescription[],
   intercept: (request: Request) => Response | undefined = () => undefined,
 ): Promise<Registry> {
-  return openRegistry({ images, user: USER, clock: systemClock, certificate, intercept });
+  return openRegistry({ images, user: USER, certificate, intercept });
 }
 
 /** Mirrors as ICSP, IDMS and ITMS are rendered to nodes, a blocked repository and two search registries. */

@@ -20,7 +20,7 @@ export interface PushRegistry extends AsyncDisposable {
 export async function openPushRegistry(): Promise<PushRegistry> {
   await using stack = new AsyncDisposableStack();
   const intercept = (request: Request): Response | undefined => opened.before(request);
-  const registry = stack.use(await openRegistry({ images: [], user: REGISTRY_USER, clock, intercept }));
+  const registry = stack.use(await openRegistry({ images: [], user: REGISTRY_USER, intercept }));
   const config = { registry: [registry.host], registryCa: [], insecureRegistry: [registry.host] };
   const options = { config, clock, log: silentLogger, userAgent: "archway/test", clusterCredentials: () => [] };
   const access = stack.use(openRegistryAccess(options));
