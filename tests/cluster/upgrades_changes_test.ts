@@ -7,16 +7,12 @@ import { PLAN } from "./support/upgrade_plane.ts";
 import { NOTIFICATIONS, openHastyClock, openUpgradeBed, statesOf, type UpgradeBed } from "./support/upgrade_bed.ts";
 import { waitUntil } from "./support/wait.ts";
 
-/** The notifications of an upgrade whose request is made. */
-const BEGUN = NOTIFICATIONS.slice(0, 2);
-
 /** One upgrade of its own on a bed that others have used. */
 class Scene {
   readonly asked: unknown[] = [];
   beforeAsking: () => Promise<void> = () => Promise.resolve();
   readonly bed: UpgradeBed;
   readonly version: string;
-  readonly other: string;
   notified = NOTIFICATIONS;
   readonly #notifiedBefore: number;
   #end: () => Promise<void> = () => Promise.resolve();
@@ -24,18 +20,14 @@ class Scene {
   constructor(bed: UpgradeBed, patch: number) {
     this.bed = bed;
     this.version = `4.20.${patch}`;
-    this.other = `4.20.${patch + 5}`;
     this.#notifiedBefore = bed.outside.notified.length;
   }
 
   async begin(): Promise<void> {
     await this.bed.openshift.offer(this.version);
     this.#end = this.bed.start((api) => this.#watching(api));
-    await this.bed.createPlan({ capacityReservation: true, desired: this.desired() });
-  }
-
-  desired(version = this.version): Readonly<Record<string, unknown>> {
-    return { version, channel: "stable-4.20" };
+    const desired = { version: this.version, channel: "stable-4.20" };
+    await this.bed.createPlan({ capacityReservation: true, desired });
   }
 
   async untilAsked(): Promise<void> {
@@ -56,12 +48,6 @@ class Scene {
     await this.#end();
     await controlPlane.request("DELETE", PLAN);
     assert.deepEqual(statesOf(outside.notified.slice(this.#notifiedBefore)), this.notified, "every notification once");
-  }
-
-  async history(): Promise<readonly (readonly [string, string])[]> {
-    return listAt(await this.bed.readPlan(), "status", "history").map((entry) =>
-      [String(read(entry, "version")), String(read(entry, "phase"))] as const
-    );
   }
 
   async #hasArrived(): Promise<boolean> {
@@ -102,25 +88,9 @@ const PLAYS: readonly (readonly [string, Play])[] = [
     assert.equal(conflicts, 2, "the first one met a conflict");
     assert.equal(scene.asked.length, 1);
   }],
-  [
-    "a plan that names another version behind the request: the first has failed, the other is carried out",
-    async (scene) => {
-      scene.notified = [...BEGUN, ...NOTIFICATIONS];
-      scene.bed.openshift.hold();
-      await scene.begin();
-      await scene.untilAsked();
-      await scene.bed.openshift.offer(scene.other);
-      await scene.bed.controlPlane.patch(PLAN, { spec: { desired: scene.desired(scene.other) } });
-      await waitUntil("the second request", () => scene.asked.length === 2);
-      scene.bed.openshift.letGo();
-      const plan = await scene.bed.untilPhase("Upgraded");
-      assert.deepEqual(await scene.history(), [[scene.other, "Upgraded"], [scene.version, "Failed"]]);
-      assert.match(JSON.stringify(plan), new RegExp(`The plan names another target, ${scene.other}, since`));
-      assert.deepEqual(scene.bed.openshift.asked.at(-1), `${scene.other}  ${imageOf(scene.other)}`);
-    },
-  ],
   ["a plan that is deleted behind the request: what was prepared goes, and the cluster goes on", async (scene) => {
-    scene.notified = BEGUN;
+    // Those of an upgrade whose request is made.
+    scene.notified = NOTIFICATIONS.slice(0, 2);
     scene.bed.openshift.hold();
     await scene.begin();
     await scene.untilAsked();

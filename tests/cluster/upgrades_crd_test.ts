@@ -40,6 +40,7 @@ const CONTRARY = { capacityReservation: true, capacity: { enabled: false } };
 const IMAGE = `quay.io/a/b@sha256:${"0".repeat(64)}`;
 const ROWS: readonly (readonly [string, Json, RegExp | "accepted"])[] = [
   ["a plan of the Managed Upgrade Operator", { capacityReservation: true }, "accepted"],
+  ["a plan of ARO", { type: "ARO" }, "accepted"],
   ["an image instead of a version", { desired: { image: IMAGE } }, "accepted"],
   ["every field that is new", {
     ...{ desired: MULTI, suspend: true, drain: { mode: "DeleteAndStripFinalizers" } },

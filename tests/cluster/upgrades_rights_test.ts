@@ -1,9 +1,10 @@
 // Least privilege of upgrades, proved by the audit log: an upgrade that the cluster manager orders and a migration run through;
 // a request that no role allows and a right that no request needed both fail. The account that places pods can change nothing.
 import assert from "node:assert/strict";
+import { renderTime } from "../../lib/vocabulary/time.ts";
 import type { ManifestObject } from "../../manifests/generate/kustomize.ts";
 import { addPolicy } from "../lib/upgrades/outside/ocm_double.ts";
-import { type ClusterAccess, expectStatus, read } from "./support/cluster_access.ts";
+import { type ClusterAccess, expectStatus, isTrue, read } from "./support/cluster_access.ts";
 import { CLUSTER_VERSION, imageOf, TO } from "./support/simulated_openshift.ts";
 import { PLAN } from "./support/upgrade_plane.ts";
 import { findIdle, findMissing, readRights, renderRight, type Right, type Use } from "./support/rights.ts";
@@ -49,7 +50,7 @@ async function createIntegrity(cluster: ClusterAccess): Promise<void> {
 }
 
 async function createStuckDrain(cluster: ClusterAccess): Promise<void> {
-  const timeAdded = new Date(Date.now() - 3 * 60 * 60_000).toISOString().replace(/\.\d{3}Z$/, "Z");
+  const timeAdded = renderTime(Date.now() - 3 * 60 * 60_000);
   const configuration = { name: "rendered-gpu-1" };
   await cluster.apply([
     {
@@ -86,8 +87,7 @@ async function upgrade(bed: UpgradeService): Promise<void> {
   await createIntegrity(cluster);
   await createStuckDrain(cluster);
   await bed.configure(SETTINGS(manager.origin));
-  const at = new Date(Date.now() - 2 * 60_000).toISOString().replace(/\.\d{3}Z$/, "Z");
-  addPolicy(manager, "p1", { version: TO, at });
+  addPolicy(manager, "p1", { version: TO, at: renderTime(Date.now() - 2 * 60_000) });
   await bed.storePlan({ drain: { mode: "DeleteAndStripFinalizers" } });
   await bed.until("the pod to be removed", async () => {
     return !await cluster.exists("/api/v1/namespaces/shop/pods/web");
@@ -112,12 +112,14 @@ async function migrate(bed: UpgradeService): Promise<void> {
   await bed.storePlan({ desired: { version: TO, architecture: "Multi" }, smoke: { machineSetTemplate: "workers-a" } });
   await bed.untilPhase("Upgraded");
   assert.equal(read(await bed.cluster.get(CLUSTER_VERSION), "status", "desired", "architecture"), "Multi");
+  assert.equal(bed.openshift.asked.at(-1), `${TO} Multi ${imageOf(TO, "aa")}`);
+  assert.ok(isTrue(await bed.readPlan(), "MultiArchCapable"));
 }
 
 /** A plan for later that names an image alone gets the version of it. */
 async function nameVersion(bed: UpgradeService): Promise<void> {
   await bed.cluster.delete(PLAN);
-  const upgradeAt = new Date(Date.now() + 12 * 60 * 60_000).toISOString().replace(/\.\d{3}Z$/, "Z");
+  const upgradeAt = renderTime(Date.now() + 12 * 60 * 60_000);
   await bed.storePlan({ desired: { image: bed.surroundings.payload }, upgradeAt });
   const version = async (): Promise<unknown> => read(await bed.readPlan(), "spec", "desired", "version");
   await bed.until("the plan to name its version", async () => await version() === TO);

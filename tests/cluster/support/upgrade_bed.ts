@@ -1,5 +1,6 @@
 // An upgrade on a real API server: the scripted OpenShift, the controller of upgrades on a clock that runs fast, and doubles of
 // what lies outside of the cluster, which remember what they were asked.
+import { renderTime } from "../../../lib/vocabulary/time.ts";
 import { openUpgrades } from "../../../controllers/upgrades/controller.ts";
 import type { UpgradesDeps } from "../../../controllers/upgrades/deps.ts";
 import type { Outside } from "../../../lib/upgrades/outside/outside.ts";
@@ -37,9 +38,10 @@ export const NOTIFICATIONS: readonly NotificationState[] = [
   "StateCompleted",
 ];
 
-/** The steps of ARO, in their order. */
-export const ARO_STEPS: readonly string[] = [
+/** The steps of OSD, in their order. */
+export const OSD_STEPS: readonly string[] = [
   "StartedNotificationSent",
+  "IsClusterUpgradable",
   "ClusterHealthyBeforeUpgrade",
   "ExternalDependenciesAvailable",
   "ComputeCapacityReserved",
@@ -52,11 +54,9 @@ export const ARO_STEPS: readonly string[] = [
   "ComputeCapacityRemoved",
   "WorkersMaintenanceWindowRemoved",
   "ClusterHealthyAfterUpgrade",
+  "PostUpgradeTasksCompleted",
   "CompletedNotificationSent",
 ];
-/** Those of OSD, which has two more. */
-export const OSD_STEPS: readonly string[] = ARO_STEPS
-  .toSpliced(1, 0, "IsClusterUpgradable").toSpliced(14, 0, "PostUpgradeTasksCompleted");
 
 /** What was notified, but that it began late: on a slow machine the time of a fast clock passes before that. */
 export function statesOf(notified: readonly Notification[]): readonly NotificationState[] {
@@ -168,7 +168,7 @@ async function untilPhase(
 }
 
 export function planOf(spec: Readonly<Record<string, unknown>> = {}): Readonly<Record<string, unknown>> {
-  const upgradeAt = new Date(Date.now() - 60_000).toISOString().replace(/\.\d{3}Z$/, "Z");
+  const upgradeAt = renderTime(Date.now() - 60_000);
   const desired = { version: TO, channel: "stable-4.20" };
   return {
     ...{ apiVersion: "upgrade.managed.openshift.io/v1alpha1", kind: "UpgradeConfig" },
