@@ -1,9 +1,11 @@
 // U1: what upgrades cost: requests and memory while a plan waits, and the reconciles of an upgrade and a migration of a large
 // cluster. `serve --only=upgrades` as it is installed, in a process of its own; requests are those of the API server's audit log.
+import { MINUTE_MS, renderTime } from "../../lib/vocabulary/time.ts";
 import { type AuditedRequest, readAuditLog } from "../cluster/support/audit_log.ts";
 import { startControlPlane, WITHOUT_KUBELETS } from "../cluster/support/control_plane.ts";
-import { PLANS, TO } from "../cluster/support/simulated_openshift.ts";
+import { TO } from "../cluster/support/simulated_openshift.ts";
 import { poolsOf } from "../cluster/support/upgrade_many_nodes.ts";
+import { PLAN } from "../cluster/support/upgrade_plane.ts";
 import { UPGRADE_ACCOUNT, UpgradeService } from "../cluster/support/upgrade_service.ts";
 import { pause } from "../cluster/support/wait.ts";
 import type { Bench } from "./bench.ts";
@@ -12,7 +14,6 @@ import { cutReconciles, isOfWorkloads, type Reconcile, reconcileRequests } from 
 import { atMost, NO_TARGET, type Row, rowOf } from "./table.ts";
 
 const SETTINGS = "configManager: { source: LOCAL }\nfeatureGate: { enabled: [PreHealthCheck] }\n";
-const MINUTE_MS = 60_000;
 /** For the first watches, and for what the beginning leaves to be collected (ms). */
 const SETTLING_MS = 30_000;
 const PATIENCE = { deadlineMs: 15 * MINUTE_MS };
@@ -33,10 +34,10 @@ export async function benchUpgrades({ options, tell, keep }: Bench): Promise<rea
   await bed.untilPlansAreChecked();
   const idle = await measureIdle(bed, { idleMs, pid });
   tell(`a plan waits: ${idle.requestsAMinute} requests a minute, ${idle.memoryMb.toFixed(0)} MB`);
-  await patchPlan(bed, { upgradeAt: timeIn(-MINUTE_MS) });
+  await bed.cluster.patch(PLAN, { spec: { upgradeAt: renderTime(Date.now() - MINUTE_MS) } });
   await bed.untilPhase("Upgraded", PATIENCE);
   const afterUpgrade = (await requestsOf(bed)).length;
-  await bed.cluster.delete(`${PLANS}/managed-upgrade-config`);
+  await bed.cluster.delete(PLAN);
   await bed.storePlan({ desired: { version: TO, architecture: "Multi" }, capacityReservation: true });
   await bed.untilPhase("Upgraded", PATIENCE);
   const requests = await requestsOf(bed);
@@ -58,7 +59,7 @@ async function measureIdle(
   bed: UpgradeService,
   { idleMs, pid }: { readonly idleMs: number; readonly pid: number },
 ): Promise<Idle> {
-  await bed.storePlan({ upgradeAt: timeIn(12 * 60 * MINUTE_MS), capacityReservation: true });
+  await bed.storePlan({ upgradeAt: renderTime(Date.now() + 12 * 60 * MINUTE_MS), capacityReservation: true });
   await bed.untilPhase("Pending");
   await pause(Math.min(SETTLING_MS, idleMs));
   const before = await countAll(bed);
@@ -80,14 +81,6 @@ async function countAll({ cluster }: UpgradeService): Promise<{ readonly leases:
 
 async function requestsOf({ cluster }: UpgradeService): Promise<readonly AuditedRequest[]> {
   return reconcileRequests(await readAuditLog(cluster.auditLogFile ?? ""), UPGRADE_ACCOUNT);
-}
-
-async function patchPlan(bed: UpgradeService, spec: Readonly<Record<string, unknown>>): Promise<void> {
-  await bed.cluster.patch(`${PLANS}/managed-upgrade-config`, { spec });
-}
-
-function timeIn(ms: number): string {
-  return new Date(Date.now() + ms).toISOString().replace(/\.\d{3}Z$/, "Z");
 }
 
 function idleRows({ requestsAMinute, renewalsAMinute, memoryMb }: Idle): readonly Row[] {

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { renderTime } from "../../lib/vocabulary/time.ts";
 import { readAuditLog } from "./support/audit_log.ts";
 import { type ApiAnswer, read } from "./support/cluster_access.ts";
 import { CLUSTER_VERSION, FROM, imageOf, TO } from "./support/simulated_openshift.ts";
@@ -31,7 +32,7 @@ async function refusal(bed: UpgradeService, spec: Readonly<Record<string, unknow
   return await waitUntil("an answer of the webhook", async () => {
     const answer = await bed.createPlan(spec);
     return answer.status !== 500 && answer;
-  }, { deadlineMs: 60_000, intervalMs: 500 });
+  }, { intervalMs: 500 });
 }
 
 /** Whether a member of a group may do this with plans, where the group has the role `admin` of the namespace. */
@@ -77,11 +78,10 @@ Deno.test(
       for (const verb of ["create", "delete"]) assert.equal(await mayWritePlans(bed, verb), false, verb);
     });
     await t.step("M-392 a plan for twelve hours from now is Pending within a minute", async () => {
-      const upgradeAt = new Date(Date.now() + 12 * 60 * 60_000).toISOString().replace(/\.\d{3}Z$/, "Z");
-      await bed.storePlan({ upgradeAt });
+      await bed.storePlan({ upgradeAt: renderTime(Date.now() + 12 * 60 * 60_000) });
       await waitUntil("the phase Pending", async () => {
         return read(await bed.readPlan(), "status", "history", 0, "phase") === "Pending";
-      }, { deadlineMs: 60_000 });
+      });
       await bed.cluster.delete(PLAN);
     });
   }),

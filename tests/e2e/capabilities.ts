@@ -1,5 +1,6 @@
 // What Archway does besides placement: taints, exec format errors, upgrade plans, image builds. Where the cluster has not what a
 // check needs it is left out, with the reason. Nothing here changes a node, starts an upgrade or lets one restart.
+import { renderTime } from "../../lib/vocabulary/time.ts";
 import { listAt, objectAt, textAt } from "../../lib/json.ts";
 import { readOptional } from "../../lib/k8s/api.ts";
 import { ApiError } from "../../lib/k8s/errors.ts";
@@ -119,7 +120,7 @@ async function dryPlan(deps: CheckDeps): Promise<Seen> {
   const apply = (wanted: string): Promise<unknown> => {
     const spec = {
       type: "OSD",
-      upgradeAt: new Date(Date.now() + DAY_MS).toISOString().replace(/\.\d+Z$/, "Z"),
+      upgradeAt: renderTime(Date.now() + DAY_MS),
       PDBForceDrainTimeout: 60,
       desired: { version: wanted, channel: "stable" },
       suspend: true,

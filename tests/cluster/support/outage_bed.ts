@@ -1,5 +1,6 @@
 // An upgrade with everything beside the API server real or as strict as real: Prometheus and Alertmanager as programs, the cluster
 // manager over HTTP; each of them, and the API server, behind a gate. Plans come from the cluster manager.
+import { renderTime } from "../../../lib/vocabulary/time.ts";
 import { systemClock } from "../../../lib/clock.ts";
 import type { KubeApi } from "../../../lib/k8s/api.ts";
 import { readKubeconfigAccess } from "../../../lib/k8s/kubeconfig_access.ts";
@@ -124,8 +125,7 @@ async function upgradeWithout(
   await openshift.offer(version);
   openshift.holdNodes();
   manager.policies.splice(0);
-  const at = new Date(Date.now() - 60_000).toISOString().replace(/\.\d{3}Z$/, "Z");
-  addPolicy(manager, `policy-${version.replaceAll(".", "-")}`, { version, at });
+  addPolicy(manager, `policy-${version.replaceAll(".", "-")}`, { version, at: renderTime(Date.now() - 60_000) });
   await outside.policy.refresh(SIGNAL);
   const outages = openStepOutages(gatedApi, gates[server]);
   const end = upgrade.start({ readApi: outages.api, api: outages.api, outside });
