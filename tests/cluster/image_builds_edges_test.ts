@@ -57,7 +57,7 @@ Deno.test(
         const [before, builds] = [await bed.published(), await bed.builds()];
         bed.player.fate = (arch) => ({ kind: arch === "arm64" ? "hang" : "succeed" });
         await bed.replaceConfig(contents("second"));
-        const { message, archStatus } = await bed.newBuild("Failed", builds, { deadlineMs: 120_000 });
+        const { message, archStatus } = await bed.newBuild("Failed", builds, 120_000);
         assert.match(message, /arm64: DeadlineExceeded/);
         assert.deepEqual([archStatus, await bed.published()], ["amd64=Succeeded,arm64=Failed", before]);
         bed.player.fate = () => ({ kind: "succeed" });
@@ -80,7 +80,7 @@ Deno.test(
       const [before, builds] = [await bed.published(), await bed.builds()];
       const { lost } = loseImages(bed, 2);
       await bed.replaceConfig(contents("fourth"));
-      const { message } = await bed.newBuild("Failed", builds, { deadlineMs: 120_000 });
+      const { message } = await bed.newBuild("Failed", builds, 120_000);
       assert.match(message, /arm64: ImageLost/);
       assert.deepEqual([lost.length, await bed.published()], [2, before]);
     });

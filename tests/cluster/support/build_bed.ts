@@ -55,8 +55,8 @@ export class BuildBed implements AsyncDisposable {
   readonly relay: PushRelay;
   readonly player: BuildPlayer;
   readonly #audit: AuditTail;
-  readonly #stack: AsyncDisposableStack;
   readonly #settings: Readonly<Record<string, unknown>>;
+  #stack = new AsyncDisposableStack();
   #kubeconfig = "";
   #base = "";
   #rendered = 0;
@@ -64,17 +64,13 @@ export class BuildBed implements AsyncDisposable {
 
   private constructor(
     parts: Pick<BuildBed, "cluster" | "registry" | "relay" | "player">,
-    { stack, settings }: {
-      readonly stack: AsyncDisposableStack;
-      readonly settings: Readonly<Record<string, unknown>>;
-    },
+    settings: Readonly<Record<string, unknown>>,
   ) {
     this.cluster = parts.cluster;
-    this.#audit = new AuditTail(parts.cluster.auditLogFile ?? assert.fail("no audit log"), BUILD_ACCOUNT);
     this.registry = parts.registry;
     this.relay = parts.relay;
     this.player = parts.player;
-    this.#stack = stack;
+    this.#audit = new AuditTail(parts.cluster.auditLogFile ?? assert.fail("no audit log"), BUILD_ACCOUNT);
     this.#settings = settings;
   }
 
@@ -85,15 +81,11 @@ export class BuildBed implements AsyncDisposable {
     if (given !== undefined) await prepareBuilds(given);
     const registry = undo.use(await startRegistry({ tls: false, auth: "htpasswd" }));
     const relay = undo.use(startPushRelay(registry));
-    const player = undo.use(new BuildPlayer({ cluster, registry, namespace: BUILD_NAMESPACE }));
-    const bed = new BuildBed({ cluster, registry, relay, player }, { stack: undo.move(), settings });
-    try {
-      await bed.#prepare(nodes);
-      return bed;
-    } catch (error) {
-      await bed[Symbol.asyncDispose]();
-      throw error;
-    }
+    const player = undo.use(new BuildPlayer(cluster, registry));
+    const bed = new BuildBed({ cluster, registry, relay, player }, settings);
+    await bed.#prepare(nodes);
+    bed.#stack = undo.move();
+    return bed;
   }
 
   async #prepare(nodes: readonly WantedNode[]): Promise<void> {
@@ -137,10 +129,9 @@ export class BuildBed implements AsyncDisposable {
   }
 
   async addNode(node: WantedNode): Promise<void> {
-    const { name, taints = [], unschedulable = false } = node;
     await this.cluster.create("/api/v1/nodes", renderNode(node, new Date().toISOString()));
     // Admission marks every new node as not ready; the controller that would take it off does not run.
-    await this.cluster.patch(`/api/v1/nodes/${name}`, { spec: { taints, unschedulable } });
+    await this.cluster.patch(`/api/v1/nodes/${node.name}`, { spec: { taints: [] } });
   }
 
   async removeNode(name: string): Promise<void> {
@@ -220,11 +211,7 @@ export class BuildBed implements AsyncDisposable {
   }
 
   /** The first build in this state that was not there before; says what there is when none comes. */
-  async newBuild(
-    state: string,
-    before: readonly SeenBuild[],
-    { deadlineMs = 90_000 }: { readonly deadlineMs?: number } = {},
-  ): Promise<SeenBuild> {
+  async newBuild(state: string, before: readonly SeenBuild[], deadlineMs = 90_000): Promise<SeenBuild> {
     const known = new Set(before.map(({ uid }) => uid));
     return await waitUntil(`a new build that is ${state}`, async () => {
       return (await this.builds()).find((build) => build.state === state && !known.has(build.uid));

@@ -28,9 +28,6 @@ export interface WantedRendered {
 export interface WantedNode {
   readonly name: string;
   readonly arch: string;
-  readonly pool?: string;
-  readonly taints?: readonly { readonly key: string; readonly value?: string; readonly effect: string }[];
-  readonly unschedulable?: boolean;
 }
 
 export function entry(containerfileArch: string, text: string): { containerfileArch: string; content: string } {
@@ -87,13 +84,13 @@ export function renderRendered(name: string, wanted: WantedRendered & { readonly
   };
 }
 
-export function renderNode({ name, arch, pool = "worker" }: WantedNode, lastHeartbeatTime: string): unknown {
+export function renderNode({ name, arch }: WantedNode, lastHeartbeatTime: string): unknown {
   const resources = { cpu: "64", memory: "256Gi", pods: "200", "ephemeral-storage": "1Ti" };
   const labels = {
     "kubernetes.io/arch": arch,
     "kubernetes.io/os": "linux",
     "kubernetes.io/hostname": name,
-    [`node-role.kubernetes.io/${pool}`]: "",
+    "node-role.kubernetes.io/worker": "",
   };
   return {
     apiVersion: "v1",

@@ -1,6 +1,7 @@
 // Plays kubelets and builders: a pod of a build that the real scheduler has bound to a node "runs" as its fate says. It pushes
 // an image of the node's architecture to the real registry, writes the digest's ConfigMap, and ends; the real Job controller
 // makes the Job's status of it.
+import { BUILD_NAMESPACE } from "./build_objects.ts";
 import { type ClusterAccess, expectStatus, listAt, read } from "./cluster_access.ts";
 import type { RealRegistry } from "./registry.ts";
 import { pause } from "./wait.ts";
@@ -12,29 +13,21 @@ export type Fate =
   | { readonly kind: "evict" };
 
 export interface PlayedPod {
-  readonly pod: string;
-  readonly job: string;
   readonly arch: string;
   readonly node: string;
   /** `registry/repository:tag`. */
   readonly tag: string;
-  readonly buildKey: string;
   readonly base: string;
-  readonly fate: Fate["kind"];
   /** Of what was pushed; empty: nothing. */
   readonly digest: string;
 }
 
-export interface BuildPlayerOptions {
-  readonly cluster: ClusterAccess;
-  readonly registry: RealRegistry;
-  readonly namespace: string;
-}
-
+const CORE = `/api/v1/namespaces/${BUILD_NAMESPACE}`;
 const SUCCEED: Fate = { kind: "succeed" };
 
 export class BuildPlayer implements AsyncDisposable {
-  readonly #options: BuildPlayerOptions;
+  readonly #cluster: ClusterAccess;
+  readonly #registry: RealRegistry;
   readonly #stop = new AbortController();
   readonly #handled = new Set<string>();
   readonly #hanging = new Set<string>();
@@ -44,8 +37,9 @@ export class BuildPlayer implements AsyncDisposable {
   #busy = false;
   readonly #attempts = new Map<string, number>();
 
-  constructor(options: BuildPlayerOptions) {
-    this.#options = options;
+  constructor(cluster: ClusterAccess, registry: RealRegistry) {
+    this.#cluster = cluster;
+    this.#registry = registry;
   }
 
   /** Whether a pod waits or runs that is not to hang. */
@@ -81,11 +75,8 @@ export class BuildPlayer implements AsyncDisposable {
   }
 
   async #look(): Promise<void> {
-    const { cluster, namespace } = this.#options;
-    const path = `/api/v1/namespaces/${namespace}/pods?labelSelector=batch.kubernetes.io%2Fjob-name`;
-    const items = await cluster.list(path);
     let busy = false;
-    for (const pod of items) {
+    for (const pod of await this.#cluster.list(`${CORE}/pods?labelSelector=batch.kubernetes.io%2Fjob-name`)) {
       const uid = String(read(pod, "metadata", "uid"));
       if (read(pod, "metadata", "deletionTimestamp") !== undefined) await this.#bury(pod);
       else if (!this.#handled.has(uid) && String(read(pod, "spec", "nodeName") ?? "") !== "") {
@@ -102,10 +93,8 @@ export class BuildPlayer implements AsyncDisposable {
   }
 
   async #bury(pod: unknown): Promise<void> {
-    const { cluster, namespace } = this.#options;
-    const path = `/api/v1/namespaces/${namespace}/pods/${String(read(pod, "metadata", "name"))}`;
     await this.#setStatus(pod, { phase: "Failed", containerStatuses: [] }).catch(() => {});
-    const answer = await cluster.request("DELETE", `${path}?gracePeriodSeconds=0`);
+    const answer = await this.#cluster.request("DELETE", `${pathOf(pod)}?gracePeriodSeconds=0`);
     expectStatus("delete a pod for good", answer, [200, 404]);
   }
 
@@ -117,17 +106,7 @@ export class BuildPlayer implements AsyncDisposable {
     this.#attempts.set(job, attempt);
     const fate = this.fate(arch, attempt);
     const env = envOf(pod);
-    const name = String(read(pod, "metadata", "name"));
-    const played = {
-      pod: name,
-      job,
-      arch,
-      node,
-      tag: env["TAG"] ?? "",
-      buildKey: env["BUILD_KEY"] ?? "",
-      base: env["BASE_OS_IMAGE_PULLSPEC"] ?? "",
-      fate: fate.kind,
-    };
+    const played = { arch, node, tag: env["TAG"] ?? "", base: env["BASE_OS_IMAGE_PULLSPEC"] ?? "" };
     // Before the status is written: a release meanwhile counts for it, too.
     if (fate.kind === "hang") this.#hanging.add(String(read(pod, "metadata", "uid")));
     await this.#setStatus(pod, { phase: "Running", startTime: new Date().toISOString() });
@@ -151,8 +130,7 @@ export class BuildPlayer implements AsyncDisposable {
   }
 
   async #archOf(node: string): Promise<string> {
-    const body = await this.#options.cluster.get(`/api/v1/nodes/${node}`);
-    return String(read(body, "status", "nodeInfo", "architecture"));
+    return String(read(await this.#cluster.get(`/api/v1/nodes/${node}`), "status", "nodeInfo", "architecture"));
   }
 
   async #build(
@@ -161,7 +139,7 @@ export class BuildPlayer implements AsyncDisposable {
   ): Promise<string> {
     const [, repository = "", tag = ""] = /^[^/]+\/(.*):(.*)$/.exec(env["TAG"] ?? "") ?? [];
     const key = env["BUILD_KEY"];
-    const { digest } = await this.#options.registry.push(repository, tag, {
+    const { digest } = await this.#registry.push(repository, tag, {
       single: { architecture: arch },
       ...(key === undefined ? {} : { labels: { "archway.dev.build-key": key } }),
       // No two builds give the same bytes, as with real ones.
@@ -175,7 +153,6 @@ export class BuildPlayer implements AsyncDisposable {
     pod: unknown,
     { env, digest }: { readonly env: Readonly<Record<string, string>>; readonly digest: string },
   ): Promise<void> {
-    const { cluster, namespace } = this.#options;
     const pairs = (env["DIGEST_CONFIGMAP_LABELS"] ?? "").split(",").map((pair) => pair.split("="));
     const name = env["DIGEST_CONFIGMAP_NAME"] ?? "";
     const map = {
@@ -189,10 +166,9 @@ export class BuildPlayer implements AsyncDisposable {
         jobUID: String(read(pod, "metadata", "labels", "batch.kubernetes.io/controller-uid")),
       },
     };
-    const path = `/api/v1/namespaces/${namespace}/configmaps`;
-    const created = await cluster.request("POST", path, map);
+    const created = await this.#cluster.request("POST", `${CORE}/configmaps`, map);
     if (created.status === 409) {
-      expectStatus("replace a digest", await cluster.request("PUT", `${path}/${name}`, map), [200]);
+      expectStatus("replace a digest", await this.#cluster.request("PUT", `${CORE}/configmaps/${name}`, map), [200]);
     } else expectStatus("create a digest", created, [201]);
   }
 
@@ -206,19 +182,21 @@ export class BuildPlayer implements AsyncDisposable {
       restartCount: 0,
       state: { terminated },
     });
-    const each = (list: unknown): readonly unknown[] => Array.isArray(list) ? list.map(statusOf) : [];
     await this.#setStatus(pod, {
       phase,
-      initContainerStatuses: each(read(pod, "spec", "initContainers")),
-      ...(phase === "Succeeded" ? { containerStatuses: each(read(pod, "spec", "containers")) } : {}),
+      initContainerStatuses: listAt(pod, "spec", "initContainers").map(statusOf),
+      ...(phase === "Succeeded" ? { containerStatuses: listAt(pod, "spec", "containers").map(statusOf) } : {}),
     });
   }
 
   async #setStatus(pod: unknown, status: unknown): Promise<void> {
-    const { cluster, namespace } = this.#options;
-    const path = `/api/v1/namespaces/${namespace}/pods/${String(read(pod, "metadata", "name"))}/status`;
-    expectStatus("write a pod's status", await cluster.request("PATCH", path, { status }), [200, 404, 409]);
+    const answer = await this.#cluster.request("PATCH", `${pathOf(pod)}/status`, { status });
+    expectStatus("write a pod's status", answer, [200, 404, 409]);
   }
+}
+
+function pathOf(pod: unknown): string {
+  return `${CORE}/pods/${String(read(pod, "metadata", "name"))}`;
 }
 
 function envOf(pod: unknown): Readonly<Record<string, string>> {
