@@ -28,6 +28,7 @@ export interface WantedRendered {
 export interface WantedNode {
   readonly name: string;
   readonly arch: string;
+  readonly pool?: string;
 }
 
 export function entry(containerfileArch: string, text: string): { containerfileArch: string; content: string } {
@@ -84,13 +85,13 @@ export function renderRendered(name: string, wanted: WantedRendered & { readonly
   };
 }
 
-export function renderNode({ name, arch }: WantedNode, lastHeartbeatTime: string): unknown {
+export function renderNode({ name, arch, pool = "worker" }: WantedNode, lastHeartbeatTime: string): unknown {
   const resources = { cpu: "64", memory: "256Gi", pods: "200", "ephemeral-storage": "1Ti" };
   const labels = {
     "kubernetes.io/arch": arch,
     "kubernetes.io/os": "linux",
     "kubernetes.io/hostname": name,
-    "node-role.kubernetes.io/worker": "",
+    [`node-role.kubernetes.io/${pool}`]: "",
   };
   return {
     apiVersion: "v1",
