@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { setImmediate } from "node:timers/promises";
-import { systemClock } from "../../../../lib/clock.ts";
 import { openDenoKv } from "../../../../lib/kv/deno_kv.ts";
 import { seal } from "../../../../lib/kv/envelope.ts";
 import { entryKey } from "../../../../lib/kv/keys.ts";
@@ -66,8 +65,14 @@ async function fileMb(path: string): Promise<number> {
   return (await Deno.stat(path)).size / MB;
 }
 
-async function putAll(store: InspectionStore, { quiet }: { quiet(): Promise<void> }, count: number): Promise<void> {
+/** Puts as many, one a millisecond by the wall. */
+async function putAll(
+  store: InspectionStore,
+  { quiet, clock }: { quiet(): Promise<void>; readonly clock: FakeClock },
+  count: number,
+): Promise<void> {
   for (let at = 0; at < count; at++) {
+    clock.jumpWall(1);
     store.putDocument(PUBLIC_SCOPE, hostileRecord(at));
     if (at % 20 !== 19) continue;
     await setImmediate();
@@ -78,10 +83,12 @@ async function putAll(store: InspectionStore, { quiet }: { quiet(): Promise<void
 Deno.test("InspectionStore holds the cache file to its bytes, and keeps the newest", async () => {
   await using folder = await temporaryFolder();
   const path = `${folder.path}/cache.db`;
-  const kv = await openDenoKv({ path, clock: systemClock, log: silentLogger });
+  // By its time no call takes longer than it may, however slow the disk.
+  const clock = new FakeClock();
+  const kv = await openDenoKv({ path, clock, log: silentLogger });
   const seen = observed(kv);
-  const options = { kv: seen.kv, clock: systemClock, maxEntries: 10_000, maxStoredBytes: 8 * MB };
-  await putAll(new InspectionStore(options), seen, 1_600);
+  const options = { kv: seen.kv, clock, maxEntries: 10_000, maxStoredBytes: 8 * MB };
+  await putAll(new InspectionStore(options), { ...seen, clock }, 1_600);
   assert.ok(seen.lists <= 60, `${seen.lists} lists`);
   const later = new InspectionStore(options);
   const { digest } = hostileRecord(1_599);
@@ -94,15 +101,16 @@ Deno.test("InspectionStore holds the cache file to its bytes, and keeps the newe
 
 Deno.test("InspectionStore cuts back a file that an earlier version has filled, and reads what is left", async () => {
   await using folder = await temporaryFolder();
-  const kv = await openDenoKv({ path: `${folder.path}/cache.db`, clock: systemClock, log: silentLogger });
-  const filledMs = systemClock.nowMs() - 60_000;
+  const clock = new FakeClock();
+  const kv = await openDenoKv({ path: `${folder.path}/cache.db`, clock, log: silentLogger });
+  const filledMs = clock.nowMs() - 60_000;
   for (let at = 0; at < 400; at++) {
     const record = hostileRecord(at);
     const sealed = seal(record, { v: 1, atMs: filledMs + at });
     await kv.set(entryKey("digest", [record.digest, PUBLIC_NAME]), sealed);
   }
   const seen = observed(kv);
-  const store = new InspectionStore({ kv: seen.kv, clock: systemClock, maxEntries: 10_000, maxStoredBytes: 4 * MB });
+  const store = new InspectionStore({ kv: seen.kv, clock, maxEntries: 10_000, maxStoredBytes: 4 * MB });
   for (let at = 400; at < 500; at++) store.putDocument(PUBLIC_SCOPE, hostileRecord(at));
   await setImmediate();
   await seen.quiet();
