@@ -2,13 +2,14 @@ import assert from "node:assert/strict";
 import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
 import { FAILED_TTL_MS } from "../../../lib/exec_format/decide/failed_image.ts";
 import { openScene, stalling } from "../make.ts";
-import { refusing } from "../../support/memory_kube_api.ts";
+import { type MemoryCall, refusing } from "../../support/memory_kube_api.ts";
 import { makeSettings } from "../../support/placement_settings.ts";
 import { ended, idOf, makeArchNode, makeFailedPod } from "../../lib/exec_format/decide/make.ts";
 import { platformsFact } from "../../lib/placement/decide/make.ts";
 import { eventsLeft, furnish, makeEvent, type MonitorScene, NAMESPACE, openMonitorScene, warn } from "./make.ts";
 
 const LABEL = "multiarch.openshift.io/exec-format-error";
+const ERROR = "multiarch.openshift.io/enoexec-event-error";
 const WEB = makeFailedPod();
 
 function labelOf({ cluster }: MonitorScene): string | undefined {
@@ -75,7 +76,7 @@ Deno.test("153 155 an event that something holds is marked before it is deleted"
   const held = makeEvent({ nodeName: "gone", metadata: { finalizers: ["test-finalizer"] } });
   scene.cluster.put(Resource.enoexecEvents, held);
   await scene.run(() => scene.clock.advance(0));
-  const labels = { "multiarch.openshift.io/enoexec-event-error": "node-not-found" };
+  const labels = { [ERROR]: "node-not-found" };
   assert.deepEqual(marks, [{ kind: "merge", document: { metadata: { labels } } }]);
 });
 
@@ -96,26 +97,42 @@ Deno.test("229 an event is handled when its status comes, and marked when none d
   });
 });
 
-/** A report, and an API server that does not give nodes while `fails` says so. */
-function openTroubled(fails: () => boolean): MonitorScene {
-  const before = refusing(503, ({ verb, plural }) => verb === "get" && plural === "nodes" && fails());
+type Request = Pick<MemoryCall, "verb" | "plural">;
+const READING: Request = { verb: "get", plural: "nodes" };
+const LABELLING: Request = { verb: "patch", plural: "pods" };
+
+/** A report, and an API server that refuses such a request while `fails` says so; and how the report is marked. */
+function openTroubled(
+  { verb, plural }: Request,
+  fails: () => boolean,
+): MonitorScene & { readonly marks: readonly unknown[] } {
+  const marks: unknown[] = [];
+  const refuse = refusing(503, (call) => call.verb === verb && call.plural === plural && fails());
+  const before = (call: MemoryCall): void => {
+    if (call.verb === "patch" && call.plural === "enoexecevents") marks.push(call.body);
+    refuse(call);
+  };
   const scene = openMonitorScene({ before });
   furnish(scene);
   scene.cluster.put(Resource.enoexecEvents, makeEvent());
-  return scene;
+  return { ...scene, marks };
 }
 
 Deno.test("229 what cannot be read or labelled is counted, marked and tried again", async () => {
-  let failures = 2;
-  const scene = openTroubled(() => failures-- > 0);
-  await scene.run(() => scene.clock.advance(1_000));
-  assert.deepEqual(scene.counted, ["invalid", "invalid", "kernel", "handled"]);
-  assert.deepEqual(eventsLeft(scene), []);
+  for (const request of [READING, LABELLING]) {
+    let failures = 2;
+    const scene = openTroubled(request, () => failures-- > 0);
+    await scene.run(() => scene.clock.advance(1_000));
+    assert.deepEqual(scene.counted, ["invalid", "invalid", "kernel", "handled"], request.plural);
+    const mark = { kind: "merge", document: { metadata: { labels: { [ERROR]: "reconciliation-error" } } } };
+    assert.deepEqual(scene.marks, [mark, mark], request.plural);
+    assert.deepEqual([labelOf(scene), eventsLeft(scene)], ["true", []]);
+  }
 });
 
 Deno.test("an event that could not be handled for two minutes is handled within five seconds after that", async () => {
   let isDown = true;
-  const scene = openTroubled(() => isDown);
+  const scene = openTroubled(READING, () => isDown);
   await scene.run(async () => {
     await scene.clock.advance(120_000);
     isDown = false;
