@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { lacks } from "../support/needs.ts";
+import { buildImage } from "./support/image_documents.ts";
 import { archwayIndex, indexReport, type PushRelay, startPushRelay } from "./support/indexing.ts";
 import { flagsFor, writeLogins, writeTemporaryFiles } from "./support/inspecting.ts";
 import { type RealRegistry, startRegistry } from "./support/registry.ts";
@@ -341,20 +342,22 @@ for (const [format, mediaType] of [["oci", OCI_INDEX], ["docker", DOCKER_LIST]] 
 
 Deno.test("index inspect: an entry that is gone, or for another platform, is found", async () => {
   await using registry = await startRegistry();
-  const { children } = await registry.push("team/app", "v1", {
-    platforms: [{ architecture: "amd64" }, { architecture: "arm64" }],
-    attestations: true,
-  });
+  const platforms = [{ architecture: "amd64" }, { architecture: "arm64" }];
+  const documents = await buildImage("team/app", { platforms, attestations: true });
+  const { children } = await registry.pushDocuments("team/app", "v1", documents);
   const flags = flagsFor(registry);
   const well = await archwayIndex(["inspect", ...flags, `${registry.host}/team/app:v1`]);
   assert.equal(well.code, 0, well.stdout);
+  const { bytes, mediaType } = documents.top;
+  const claims = new TextDecoder().decode(bytes).replace('"architecture":"arm64"', '"architecture":"s390x"');
+  await registry.pushDocument("team/app", "bad", { bytes: new TextEncoder().encode(claims), mediaType });
   await registry.deleteManifest("team/app", children[0] ?? "");
-  const { code, stdout } = await archwayIndex(["inspect", ...flags, `${registry.host}/team/app:v1`, "-o", "json"]);
+  const { code, stdout } = await archwayIndex(["inspect", ...flags, `${registry.host}/team/app:bad`, "-o", "json"]);
   assert.equal(code, 1);
   const kinds = JSON.parse(stdout).entries.map(({ kind, findings }: { kind: string; findings: { kind: string }[] }) =>
     [kind, ...findings.map((finding) => finding.kind)].join(" ")
   );
-  assert.deepEqual(kinds, ["image Unreadable", "image", "attestation", "attestation"]);
+  assert.deepEqual(kinds, ["image Unreadable", "image PlatformMismatch", "attestation", "attestation"]);
   const absent = await archwayIndex(["inspect", ...flags, `${registry.host}/team/app:none`]);
   assert.equal(absent.code, 1);
   assert.match(absent.stderr, /Cannot find image/);
