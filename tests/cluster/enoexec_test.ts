@@ -1,5 +1,5 @@
 // Exec format errors on a real API server, with real controllers, under the rights of the components: the monitor's life, the
-// handler's rows, the policy about daemons, and what is done without one.
+// rows of events, the policy about daemons, and what is done without one.
 import assert from "node:assert/strict";
 import { renderComposition } from "../../manifests/generate/kustomize.ts";
 import { buildEvent } from "../../lib/exec_format/decide/event.ts";
