@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { lacks } from "../support/needs.ts";
 import { waitUntil } from "../cluster/support/wait.ts";
-import { assertHeld, findLeader, holdDuring, readyAndLed } from "./support/invariants.ts";
+import { assertHeld, assertNothingLeft, findLeader, holdDuring, readyAndLed } from "./support/invariants.ts";
 import { configure, install, kubectl, NAMESPACE, rolledOut, uninstall } from "./support/install.ts";
 import { LAB_NODES } from "./support/lab.ts";
 import { type OpenLab, openLab } from "./support/open_lab.ts";
@@ -89,5 +89,6 @@ Deno.test("node: pods are placed on while the node of the leader dies, and after
       return fates.placed.length > 0;
     }, { deadlineMs: 60_000 });
     await uninstall(again);
+    await assertNothingLeft(again);
   });
 });

@@ -174,7 +174,10 @@ Deno.test("node: pods run from registries with any CA, pull secrets, plain HTTP,
     await install(lab, { args: [], components: ["registries-conf"] });
     await assertRan(lab, await startFrom(lab, MIRRORED));
   });
-  await t.step("uninstalled, nothing of it is left", () => uninstall(lab));
+  await t.step("uninstalled, nothing of it is left", async () => {
+    await uninstall(lab);
+    await assertNothingLeft(lab);
+  });
 });
 
 /** What a page's table of registries says to set with Helm for a kind. Pure. */

@@ -6,6 +6,7 @@ import { read } from "../cluster/support/cluster_access.ts";
 import { FROZEN, refuseUpdates } from "../cluster/support/refused_updates.ts";
 import { archwayRequests, taintsByNode, waitForPhase, waitForTaints } from "../cluster/support/taint_bed.ts";
 import { waitUntil } from "../cluster/support/wait.ts";
+import { assertNothingLeft } from "./support/invariants.ts";
 import { configure, install, kubectl, uninstall } from "./support/install.ts";
 import { type OpenLab, openLab } from "./support/open_lab.ts";
 import { killNode, startNode } from "./support/outages.ts";
@@ -101,5 +102,6 @@ Deno.test("node: architecture taints: what runs stays, new pods run, a kubelet r
     }, { deadlineMs: 120_000, intervalMs: 1_000 });
     await waitForTaints(lab, { n1: "", n2: "", n3: "" });
     await uninstall(lab, { components: COMPONENTS });
+    await assertNothingLeft(lab);
   });
 });
