@@ -97,13 +97,17 @@ export type ArchState = typeof ARCH_STATES[number];
 
 const count = z.number().int().nonnegative();
 const maybe = { text: z.string().optional(), flag: z.boolean().optional() };
+const loose = z.looseObject;
+
+/** The members that are read here; those of a later version are kept. */
+type Named<T> = T extends unknown ? { readonly [K in keyof T as string extends K ? never : K]: T[K] } : never;
 
 /** What is recorded of one architecture's build; times are RFC 3339. */
-export const ArchBuild = z.object({
+export const ArchBuild = loose({
   arch: z.enum(KNOWN_ARCHITECTURES),
   buildKey: z.string(),
   state: z.enum(ARCH_STATES),
-  job: z.object({ name: z.string(), uid: z.string() }).optional(),
+  job: loose({ name: z.string(), uid: z.string() }).optional(),
   digest: maybe.text,
   mediaType: maybe.text,
   size: count.optional(),
@@ -131,19 +135,19 @@ export const ArchBuild = z.object({
   base: maybe.text,
 }).readonly();
 
-export type ArchBuild = z.infer<typeof ArchBuild>;
+export type ArchBuild = Named<z.infer<typeof ArchBuild>>;
 
 export const IndexState = z.discriminatedUnion("kind", [
-  z.object({ kind: z.literal("absent") }),
-  z.object({
+  loose({ kind: z.literal("absent") }),
+  loose({
     kind: z.literal("published"),
     reference: z.string(),
     tag: z.string(),
     children: z.array(z.string()).readonly(),
   }),
   /** `attempts` so far; the next one not before `retryAtMs`. */
-  z.object({ kind: z.literal("retry"), attempts: count, retryAtMs: z.number(), message: z.string(), tag: maybe.text }),
-  z.object({
+  loose({ kind: z.literal("retry"), attempts: count, retryAtMs: z.number(), message: z.string(), tag: maybe.text }),
+  loose({
     kind: z.literal("failed"),
     reason: z.enum(BUILD_FAILURE_REASONS).catch("RegistryUnavailable"),
     message: z.string(),
@@ -151,7 +155,7 @@ export const IndexState = z.discriminatedUnion("kind", [
   }),
 ]).readonly();
 
-export type IndexState = z.infer<typeof IndexState>;
+export type IndexState = Named<z.infer<typeof IndexState>>;
 
 export interface BuildRecord {
   readonly archs: readonly ArchBuild[];

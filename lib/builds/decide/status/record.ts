@@ -19,10 +19,10 @@ export function parseStoredRecord(object: KubeObject): StoredRecord | undefined 
   if (build === "" || meta.name !== recordName(build)) return undefined;
   const data = textMapAt(object, "data") ?? {};
   const archs = KNOWN_ARCHITECTURES.flatMap((key): readonly ArchBuild[] => {
-    const parsed = ArchBuild.safeParse(parseObject(entryOf(data, key) ?? ""));
-    return parsed.success && parsed.data.arch === key ? [parsed.data] : [];
+    const { data: one } = ArchBuild.safeParse(parseObject(entryOf(data, key) ?? ""));
+    return one?.arch === key ? [one] : [];
   });
-  const index = IndexState.safeParse(parseObject(entryOf(data, INDEX_KEY) ?? ""));
+  const { data: index = EMPTY_INDEX } = IndexState.safeParse(parseObject(entryOf(data, INDEX_KEY) ?? ""));
   return {
     name: meta.name,
     resourceVersion: meta.resourceVersion,
@@ -30,7 +30,7 @@ export function parseStoredRecord(object: KubeObject): StoredRecord | undefined 
     buildUid: entryOf(meta.annotations, ArchwayAnnotation.buildUid) ?? "",
     pushSpec: entryOf(meta.annotations, ArchwayAnnotation.pushSpec) ?? "",
     pushSecret: entryOf(meta.annotations, McoAnnotation.pushSecret) ?? "",
-    record: { archs, index: index.success ? index.data : EMPTY_INDEX },
+    record: { archs, index },
   };
 }
 

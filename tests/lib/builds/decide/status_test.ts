@@ -186,7 +186,7 @@ Deno.test("P-088 noteAssembled() takes another tag where one cannot be moved", (
 const annotations = { "machineconfiguration.openshift.io/rendered-image-push-secret": "push" };
 const BUILD = parseMachineOSBuild(rawBuild({ name: "worker-1", uid: "u", metadata: { annotations } }));
 
-Deno.test("a record survives its ConfigMap, whatever is in it", () => {
+Deno.test("a record survives its ConfigMap, whatever is in it, also what a later version wrote", () => {
   const text = fc.option(fc.string(), { nil: undefined });
   const count = fc.nat();
   const one = fc.record({
@@ -197,6 +197,7 @@ Deno.test("a record survives its ConfigMap, whatever is in it", () => {
     message: text,
     from: text,
     wasLost: fc.option(fc.boolean(), { nil: undefined }),
+    ofLater: text,
   });
   const index = fc.constantFrom<IndexState>(ABSENT, PUBLISHED, BROKEN, {
     kind: "retry",
@@ -205,8 +206,9 @@ Deno.test("a record survives its ConfigMap, whatever is in it", () => {
     message: "m",
     tag: "t",
   });
-  fc.assert(fc.property(one, one, index, (amd, arm, index) => {
-    const record: BuildRecord = { archs: [{ ...amd, arch: "amd64" }, { ...arm, arch: "arm64" }], index };
+  fc.assert(fc.property(one, one, index, text, (amd, arm, index, ofLater) => {
+    const archs = [{ ...amd, arch: "amd64" }, { ...arm, arch: "arm64" }] as const;
+    const record: BuildRecord = { archs, index: Object.assign({}, index, { ofLater }) };
     const stored = parseStoredRecord(renderRecord(record, { build: BUILD, namespace: "n" }));
     assert.deepEqual(JSON.parse(JSON.stringify(stored?.record)), JSON.parse(JSON.stringify(record)));
     const { build, buildUid, pushSpec, pushSecret } = stored ?? {};
