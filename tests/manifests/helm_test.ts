@@ -117,6 +117,10 @@ test("where pods may run and who may pull holds for every Deployment of the char
   }
 });
 
+test("a value that was removed is refused with what replaces it", async () => {
+  await assert.rejects(renderWith({ imageBuildsHoldPods: true }), /it was removed: set imageBuildsHoldWebhook/);
+});
+
 test("every alert of the chart and of the service itself leads to where the repository can be read", async () => {
   const runbookBaseUrl = "https://git.example.com/archway/blob/main/";
   const objects = await renderWith({ monitoring: true, runbookBaseUrl });
