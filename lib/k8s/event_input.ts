@@ -24,7 +24,7 @@ export interface EventInput {
   readonly type: EventType;
   /** One of the names of lib/names.ts: users' automation keys on it. */
   readonly reason: string;
-  /** Cut to 1024 bytes of UTF-8, as the API server demands. */
+  /** Cut to 1024 bytes of UTF-8, the most that events.k8s.io/v1 takes. */
   readonly message: string;
   /** A later event of a slot replaces the earlier one, even another process's. Without a slot each message is an event. */
   readonly slot?: number;
