@@ -24,7 +24,7 @@ const MAX_STEPS = 16;
 /** While a roll-out goes on, its conditions follow this fast (ms). */
 const PROGRESS_MS = 5_000;
 const BACKOFF = { baseMs: 500, capMs: 15_000 } as const;
-/** Longest that leaving may take after the signal (ms): within the grace period of the pod. */
+/** Longest that leaving may take until its last change (ms): within the grace period of the pod. */
 const LEAVE_MS = 8_000;
 /** Longest read of whether the installation is being deleted (ms), and between two attempts to leave. */
 const INSTALLATION_READ_MS = 2_000;

@@ -1,5 +1,6 @@
 // Finalizers: Archway's account and role stay until it has left, and its Deployment, by the MTO's finalizer, while
 // daemons write ENoExecEvents. What the MTO holds by finalizers of its own is freed when Archway takes over.
+import { openDeadline } from "../../lib/k8s/deadline.ts";
 import { classifyWriteFailure, isForbidden, isMissingOrForbidden } from "../../lib/k8s/errors.ts";
 import {
   apiVersionOf,
@@ -40,28 +41,32 @@ function stateOf({ metadata }: KubeObject): "free" | "held" | "uninstalling" {
 /** After this time even a busy API server has authorized a request whose head it has (ms). */
 const AUTHORIZED_MS = 2_000;
 
-/** Each object grants the right to change the others, so the heads of all requests are sent before one is carried out. */
+/** Longest that one change of the finalizers takes (ms). The end of leading does not cut it. */
+const CHANGE_MS = 8_000;
+
+/**
+ * Each object grants the right to change the others, so the heads of all requests are sent before one is carried out. The
+ * account comes first: while it cannot be let go, the others stay, and with them the right to try again.
+ */
 export async function setUninstallFinalizers(run: OperatorRun, wanted: "held" | "free"): Promise<void> {
-  const { clock, log, settings: { namespace }, memory, signal } = run;
-  const account = { namespace, name: Installation.serviceAccount };
-  const targets: readonly (readonly [ResourceType, ResourceTarget])[] = [
-    [Resource.serviceAccounts, account],
-    [Resource.clusterRoles, { name: Installation.uninstallRole }],
-    [Resource.clusterRoleBindings, { name: Installation.uninstallRole }],
-  ];
-  const holdBack = wanted === "free" ? clock.sleep(AUTHORIZED_MS, signal) : undefined;
+  const { api, clock, log, settings: { namespace }, memory } = run;
+  using deadline = openDeadline(CHANGE_MS, { signal: new AbortController().signal, clock });
+  const { signal } = deadline;
   const finalizers = wanted === "held" ? [UNINSTALL_FINALIZER] : [];
-  const results = await Promise.allSettled(
-    targets.map(([type, target]) => ownFinalizers({ ...run, holdBack }, type, target, finalizers)),
-  );
-  const refused = results.filter((result) => result.status === "rejected").map(({ reason }) => reason);
-  const fault = refused.find((reason) => !isMissingOrForbidden(reason));
+  const set = (type: ResourceType, target: ResourceTarget, holdBack?: Promise<void>): Promise<void> =>
+    ownFinalizers({ api, signal, holdBack }, type, target, finalizers);
+  const [account, role] = [{ namespace, name: Installation.serviceAccount }, { name: Installation.uninstallRole }];
+  const authorized = wanted === "free" ? clock.sleep(AUTHORIZED_MS, signal) : undefined;
+  const first = set(Resource.serviceAccounts, account, authorized);
+  const others = [Resource.clusterRoles, Resource.clusterRoleBindings].map((type) => set(type, role, first));
+  const results = await Promise.allSettled([first, ...others]);
+  const refused = results.find((result) => result.status === "rejected")?.reason;
   // Any fault but a missing right is tried again: an object that stays held is stuck forever.
-  if (fault !== undefined && wanted === "free") throw fault;
+  if (refused !== undefined && wanted === "free" && !isMissingOrForbidden(refused)) throw refused;
   if (memory.ending !== undefined) memory.ending = "left";
-  if (refused.length === 0) return log.info("own account and role", { state: wanted });
+  if (refused === undefined) return log.info("own account and role", { state: wanted });
   memory.finalizersRefused = true;
-  log.warn("own account and role not held or let go", { state: wanted, error: errorText(refused[0]) });
+  log.warn("own account and role not held or let go", { state: wanted, error: errorText(refused) });
 }
 
 /** Removes the finalizer if it is still at the index where it was read; empty when it is not in the list. */

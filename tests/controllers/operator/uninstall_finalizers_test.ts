@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { OperatorDeps } from "../../../controllers/operator/deps.ts";
 import { type Clock, systemClock } from "../../../lib/clock.ts";
 import { listAt, objectAt } from "../../../lib/json.ts";
-import type { KubeApi } from "../../../lib/k8s/api.ts";
+import { type KubeApi, readOptional } from "../../../lib/k8s/api.ts";
 import { ApiError } from "../../../lib/k8s/errors.ts";
 import { type KubeObject, Resource, type ResourceTarget, type ResourceType } from "../../../lib/k8s/types.ts";
 import { Installation, UNINSTALL_FINALIZER } from "../../../lib/names.ts";
@@ -25,25 +25,41 @@ const FAST: Clock = {
   sleep: (ms, signal) => systemClock.sleep(ms / SPEED, signal),
 };
 
-/** Reads of the account, and writes of all that is held, that fail from now on. */
 interface Failures {
+  /** Reads of the account, and writes of all that is held, that fail from now on. */
   reads: number;
   writes: number;
+  /** Called when the body of a write has come, which is cut where the signal has aborted after that. */
+  onBody: () => Promise<void> | void;
 }
 
-/** An API server that can fail with what is held, and that takes away what an apply leaves out, as a real one does. */
+/**
+ * An API server that can fail with what is held. As a real one does, it takes away what an apply leaves out, and judges by
+ * the head of a request, which needs all that is held.
+ */
 function failing(api: KubeApi, failures: Failures): KubeApi {
-  const fails = (what: keyof Failures): boolean => failures[what] > 0 && failures[what]-- > 0;
+  const fails = (what: "reads" | "writes"): boolean => failures[what] > 0 && failures[what]-- > 0;
+  const authorize = async (): Promise<void> => {
+    const { signal } = new AbortController();
+    const found = await Promise.all(HELD.map(([type, target]) => readOptional(api, { type, ...target, signal })));
+    if (found.includes(undefined)) throw new ApiError("No right.", { status: found[0] === undefined ? 401 : 403 });
+  };
   return exchanging(api, {
     get: async (type, target, signal) => {
-      if (type === Resource.serviceAccounts && fails("reads")) throw unwell();
-      return await api.get(type, target, signal);
+      if (type !== Resource.serviceAccounts) return await api.get(type, target, signal);
+      await authorize();
+      const account = await api.get(type, target, signal);
+      if (fails("reads")) throw unwell();
+      return account;
     },
     patch: async (type, target, options) => {
       const { body, holdBack, signal } = options;
       if (body.kind !== "apply" || !HELD.some(([held]) => held === type)) return await api.patch(type, target, options);
+      await authorize();
       await holdBack;
       if (fails("writes")) throw unwell();
+      await failures.onBody();
+      signal.throwIfAborted();
       const finalizers = listAt(objectAt(body.document, "metadata"), "finalizers") ?? null;
       return await api.patch(type, target, { body: { kind: "merge", document: { metadata: { finalizers } } }, signal });
     },
@@ -55,7 +71,7 @@ function unwell(): ApiError {
 }
 
 const openHeld = async (overrides: Partial<OperatorDeps> = {}) => {
-  const failures = { reads: 0, writes: 0 };
+  const failures: Failures = { reads: 0, writes: 0, onBody: () => {} };
   const bench = await openBench((plain) => {
     const api = failing(plain, failures);
     return { api, unfencedApi: api, clock: FAST, ...overrides };
@@ -98,7 +114,7 @@ for (const [reads = 0, writes = 0] of [[2, 0], [0, 1], [2, 4]]) {
     Object.assign(held.failures, { reads, writes });
     await deleteInstallation(held);
     await held.until("all gone", () => isAllGone(held));
-    assert.deepEqual(held.failures, { reads: 0, writes: 0 });
+    assert.deepEqual([held.failures.reads, held.failures.writes], [0, 0]);
   });
 }
 
@@ -167,6 +183,25 @@ Deno.test("operator that is stopped when the config is gone releases an account 
     await held.until("a write of the finalizers to fail", () => Promise.resolve(failures.writes < 1_000));
   });
   assert.deepEqual((await findHeld(held)).map((object) => object?.metadata.finalizers ?? []), [[], [], []]);
+});
+
+Deno.test("operator that is stopped while it lets its account and role go lets all of them go", async () => {
+  await using held = await openHeld();
+  const stop = new AbortController();
+  const running = held.operator.run(stop.signal);
+  await held.until("the finalizers", () => isHeld(held));
+  const countHeld = async () => (await findHeld(held)).filter((object) => object?.metadata.finalizers?.length).length;
+  let bodies = 0;
+  held.failures.onBody = async () => {
+    if (++bodies !== HELD.length) return;
+    await held.until("the other two to be let go", async () => await countHeld() === 1);
+    await deleteInstallation(held);
+    stop.abort();
+  };
+  await deleteConfig(held);
+  held.operator.requestReconcile();
+  await running;
+  assert.ok(await isAllGone(held));
 });
 
 Deno.test("operator that is stopped gives up when it cannot read whether it is being deleted", async () => {
