@@ -37,7 +37,7 @@ interface KueueDeps extends PlacingDeps {
 /** More Workloads than may wait for registries at a time: those whose images are known never wait for a worker. */
 const PARALLEL = 64;
 /** A Workload takes at least this many image permits, so that eight of one namespace may wait, and 62 in all. */
-const MIN_IMAGES = 64;
+const MIN_WEIGHT = 64;
 /** Images are waited for as long as the maximum gate age leaves, and at least for this long (ms). */
 const MIN_WAIT_MS = 1_000;
 /** Until another attempt at permits, at least (ms): each reads the Workload, so one that has waited for long asks less often. */
@@ -108,7 +108,7 @@ async function reconcileWorkload(run: Run, key: string, failures: Map<string, Fa
   const before = failures.get(key) ?? NO_FAILURES;
   failures.delete(key);
   if (workload === undefined) return DONE;
-  const weight = Math.max(MIN_IMAGES, workload.podSets.reduce((sum, { template }) => sum + countImages(template), 0));
+  const weight = Math.max(MIN_WEIGHT, workload.podSets.reduce((sum, { template }) => sum + countImages(template), 0));
   const freeFactor = BACKGROUND_FACTORS.prefetched;
   const ageMs = (): number => Math.max(0, serverNowMs(clock, api) - workload.sinceMs);
   const leftMs = run.settingsOf(workload.namespace).maxGateAgeMs - ageMs();

@@ -6,7 +6,7 @@ import { Resource } from "../../lib/k8s/types.ts";
 import { errorText } from "../../lib/log.ts";
 import type { PlacementDecision } from "../../lib/placement/decide/decision_types.ts";
 import {
-  nextTry,
+  decideAfterFailure,
   type ReleaseFailure,
   type ReleaseStep,
   stepPatch,
@@ -77,7 +77,7 @@ async function release(deps: PodPlacementDeps, pod: PodView, decided: DecidedPod
     if (failure === "unanswered") state.unansweredWrites++;
     current = examined.pod;
     const why = errorText(error);
-    const next = nextTry({
+    const next = decideAfterFailure({
       step,
       failure,
       rereads,

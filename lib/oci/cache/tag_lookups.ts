@@ -20,7 +20,8 @@ export const LOOKUPS_PER_SECOND = 4;
 /** Of those, how many may begin at once; the others begin at this interval (ms). */
 const BURST = 2;
 const INTERVAL_MS = 1_000 / LOOKUPS_PER_SECOND;
-const MAX_IMAGES = 5_000;
+/** Images whose look-ups are counted: pods may name any number of them. */
+const MAX_COUNTED = 5_000;
 
 interface ImageLookups {
   running: { readonly number: number; readonly beganAtMs: number } | undefined;
@@ -34,7 +35,7 @@ interface ImageLookups {
 export class TagLookups {
   readonly #clock: Clock;
   readonly #calls: SharedCalls<InspectionReport>;
-  readonly #images = new LRUCache<string, ImageLookups>(atMost(MAX_IMAGES));
+  readonly #images = new LRUCache<string, ImageLookups>(atMost(MAX_COUNTED));
 
   constructor(options: { readonly clock: Clock }) {
     this.#clock = options.clock;

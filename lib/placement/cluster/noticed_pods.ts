@@ -43,7 +43,7 @@ export interface Notices {
 }
 
 /** A pod takes at least this many image permits, so that one namespace alone gets 16 pods checked at a time. */
-const MIN_IMAGES = 16;
+const MIN_WEIGHT = 16;
 /** Most that is kept of a pod while its images are inspected (characters): its owner, images and requirements of nodes. */
 const MAX_KEPT_CHARACTERS = 16_384;
 /** Longest name that the API server accepts. */
@@ -56,7 +56,7 @@ export function openNotices(deps: NoticeDeps): Notices {
   const seenAtMs = new LRUCache<string, number>({ max: MAX_SEEN });
   const inBackground = (pod: PodView, wanted: readonly ImageUse[], look: () => Promise<void>): void => {
     if (wanted.length === 0 || wanted.length > MAX_IMAGES || deps.signal.aborted) return;
-    const weight = Math.max(MIN_IMAGES, wanted.length);
+    const weight = Math.max(MIN_WEIGHT, wanted.length);
     const permit = deps.images.permits.tryAcquire(pod.namespace, { weight, freeFactor: BACKGROUND_FACTORS.noticed });
     if (permit === undefined) return;
     look()

@@ -39,7 +39,7 @@ export interface FailedRelease {
   readonly unanswered: number;
 }
 
-export type NextTry =
+export type AfterFailure =
   | { readonly kind: "escalate"; readonly step: ReleaseStep }
   | { readonly kind: "decideAgain" }
   | { readonly kind: "wait" };
@@ -50,9 +50,9 @@ export const MAX_REREADS = 3;
 /** An unanswered write may be a blip of the server: only the second one of a pod counts against the change. */
 const UNANSWERED_WRITES = 2;
 
-export function nextTry(failed: FailedRelease): NextTry {
+export function decideAfterFailure(failed: FailedRelease): AfterFailure {
   const { failure, isOverdue, rereads, unanswered } = failed;
-  const wait: NextTry = { kind: "wait" };
+  const wait: AfterFailure = { kind: "wait" };
   switch (failure) {
     case "changed":
       if (rereads < MAX_REREADS) return { kind: "decideAgain" };
@@ -93,7 +93,7 @@ export function stepPatch(
 
 const STEPS: readonly ReleaseStep[] = ["full", "unannotated", "bare", "gate-and-label", "gate"];
 
-function escalate({ step, isAboutAnnotations }: FailedRelease): NextTry {
+function escalate({ step, isAboutAnnotations }: FailedRelease): AfterFailure {
   const later = STEPS.slice(STEPS.indexOf(step) + 1);
   const next = later.find((one) => one !== "unannotated" || isAboutAnnotations);
   return next === undefined ? { kind: "wait" } : { kind: "escalate", step: next };

@@ -4,7 +4,7 @@ import { listAt, memberOf, numberAt, parseObject, utf8Length } from "../../../js
 import { unreachable } from "../../../parsed.ts";
 
 /** A record never takes more than this many bytes. */
-export const RECORD_MAX_BYTES = 2048;
+export const MAX_RECORD_BYTES = 2048;
 
 const DECISIONS = ["place", "user-constrained", "nowhere", "fallback", "release"] as const;
 const SOURCES = ["registry", "bundle", "failed"] as const;
@@ -43,7 +43,7 @@ export function renderRecord(record: DecisionRecord): string {
 
 /** Reads a record back; undefined for anything that is none. Never throws. */
 export function parseRecord(text: string | undefined): DecisionRecord | undefined {
-  if (text === undefined || text === "" || text.length > 2 * RECORD_MAX_BYTES) return undefined;
+  if (text === undefined || text === "" || text.length > 2 * MAX_RECORD_BYTES) return undefined;
   const raw = parseObject(text);
   const decision = DECISIONS.find((known) => known === memberOf(raw, "d"));
   const images = (listAt(raw, "i") ?? []).map(parseImage);
@@ -65,7 +65,7 @@ function makeRecord(
 }
 
 function fits(text: string): boolean {
-  return utf8Length(text) <= RECORD_MAX_BYTES;
+  return utf8Length(text) <= MAX_RECORD_BYTES;
 }
 
 function renderWith(record: DecisionRecord, kept: readonly ImageOutcome[]): string {

@@ -66,7 +66,7 @@ export interface Board {
 const MAX_NAME_LENGTH = 253;
 /** More than GOARCH has for Linux in everyday images; a hostile index may list thousands. */
 const MAX_ARCHITECTURES = 16;
-const MAX_IMAGES = 8;
+const MAX_SHOWN_IMAGES = 8;
 const MAX_TEXT_LENGTH = 512;
 
 /** Opens an empty board. Its capacity is a whole number above zero. */
@@ -100,7 +100,7 @@ function bounded({ atMs, namespace, pod, kind, reason, architectures, images, ga
     kind,
     reason,
     architectures: boundedNames(architectures),
-    images: images.slice(0, MAX_IMAGES).map((image) => ({
+    images: images.slice(0, MAX_SHOWN_IMAGES).map((image) => ({
       image: boundedText(image.image),
       architectures: boundedNames(image.architectures),
       failure: boundedText(image.failure),

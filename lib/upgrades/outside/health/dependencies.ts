@@ -29,8 +29,8 @@ interface Check {
 /** 5xx and no answer are tried again, 4xx is final, everything else is an answer. */
 async function check(deps: DependencyDeps, { url, timeoutMs, signal }: Check): Promise<Dependency> {
   let why = "";
-  for (let tried = 0; tried < MAX_ATTEMPTS; tried++) {
-    if (tried > 0) await deps.clock.sleep(jitter(FIRST_PAUSE_MS * 2 ** (tried - 1), 1, 1.5), signal);
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+    if (attempt > 0) await deps.clock.sleep(jitter(FIRST_PAUSE_MS * 2 ** (attempt - 1), 1, 1.5), signal);
     signal.throwIfAborted();
     const status = await ask(deps, { url, timeoutMs, signal });
     if (status !== undefined && status < 400) return { kind: "available", url: shownUrl(url) };

@@ -9,7 +9,7 @@ import { admissionPatch } from "../../../../lib/placement/decide/patch/admission
 import { isEmptyTerm } from "../../../../lib/placement/decide/pod/constraints.ts";
 import { judgeAdmission } from "../../../../lib/placement/decide/gate.ts";
 import { parsePod } from "../../../../lib/placement/decide/pod/pod_view.ts";
-import { RECORD_MAX_BYTES } from "../../../../lib/placement/decide/pod/record.ts";
+import { MAX_RECORD_BYTES } from "../../../../lib/placement/decide/pod/record.ts";
 import { reportsOf } from "../../../../lib/placement/decide/report/reports.ts";
 import type { PlacementConfigs, PlacementSettings } from "../../../../lib/placement/decide/config/types.ts";
 import { admit, ARCH, at, endOf, type FactChanges, type Json, make, settle } from "./make.ts";
@@ -286,7 +286,7 @@ holds("reports and records stay small, and labels are ours or the user's", (scen
   const all = reportsOf(pod, { kind: "applied", decision });
   assert.ok(all.length <= 3 && all.every(({ message }) => [...message].length <= 1_024));
   const record = String(annotations["archway.dev/decision"] ?? "");
-  assert.ok(new TextEncoder().encode(record).length <= RECORD_MAX_BYTES);
+  assert.ok(new TextEncoder().encode(record).length <= MAX_RECORD_BYTES);
   for (const name of Object.keys(labels)) {
     assert.ok(name.startsWith("multiarch.openshift.io/") || name in endOf(scene.raw).labels, name);
   }

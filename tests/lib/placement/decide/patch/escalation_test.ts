@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import {
+  type AfterFailure,
+  decideAfterFailure,
   type FailedRelease,
   MAX_REREADS,
-  type NextTry,
-  nextTry,
   type ReleaseFailure,
   type ReleaseStep,
   stepPatch,
@@ -20,7 +20,7 @@ const FAILED: FailedRelease = {
   unanswered: 0,
 };
 
-const ROWS: readonly (readonly [string, Partial<FailedRelease>, NextTry["kind"] | ReleaseStep])[] = [
+const ROWS: readonly (readonly [string, Partial<FailedRelease>, AfterFailure["kind"] | ReleaseStep])[] = [
   ["a pod that others changed", { failure: "changed" }, "decideAgain"],
   ["a pod that others keep changing", { failure: "changed", rereads: MAX_REREADS, isOverdue: false }, "wait"],
   ["a pod that others keep changing past its deadline", { failure: "changed", rereads: MAX_REREADS }, "bare"],
@@ -38,23 +38,23 @@ const ROWS: readonly (readonly [string, Partial<FailedRelease>, NextTry["kind"] 
   ["a server that does not answer at all", { failure: "unreachable", unanswered: 9 }, "wait"],
 ];
 
-Deno.test("nextTry() escalates what will not pass, at the deadline whatever failed", async (t) => {
+Deno.test("decideAfterFailure() escalates what will not pass, at the deadline whatever failed", async (t) => {
   for (const [name, differences, wanted] of ROWS) {
     await t.step(name, () => {
-      const next = nextTry({ ...FAILED, ...differences });
+      const next = decideAfterFailure({ ...FAILED, ...differences });
       assert.equal(next.kind === "escalate" ? next.step : next.kind, wanted);
     });
   }
 });
 
-Deno.test("nextTry() reaches the gate alone past the deadline, whatever the server answers, while it answers", () => {
+Deno.test("decideAfterFailure() reaches the gate alone past the deadline, whatever the server answers, while it answers", () => {
   const failure = fc.constantFrom<ReleaseFailure>("changed", "refused", "denied", "unanswered");
   fc.assert(fc.property(fc.infiniteStream(fc.tuple(failure, fc.boolean())), (answers) => {
     let state = FAILED;
     for (let turns = 0; turns < 100; turns++) {
       const [now, isAboutAnnotations] = answers.next().value ?? ["denied", false];
       const unanswered = state.unanswered + (now === "unanswered" ? 1 : 0);
-      const next = nextTry({ ...state, failure: now, isAboutAnnotations, unanswered });
+      const next = decideAfterFailure({ ...state, failure: now, isAboutAnnotations, unanswered });
       if (state.step === "gate" && next.kind === "wait") return;
       const rereads = state.rereads + (next.kind === "decideAgain" ? 1 : 0);
       // A wait ends the turn: the next one begins with everything again, and remembers what was not answered.

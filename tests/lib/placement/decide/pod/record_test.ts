@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import type { DecisionRecord, ImageOutcome } from "../../../../../lib/placement/decide/decision_types.ts";
 import {
+  MAX_RECORD_BYTES,
   parseRecord,
-  RECORD_MAX_BYTES,
   recordOf,
   renderRecord,
 } from "../../../../../lib/placement/decide/pod/record.ts";
@@ -27,7 +27,7 @@ Deno.test("parseRecord() reads back what renderRecord() wrote", () => {
 /** What is read back of a record, which keeps to its bound and counts what it leaves out. */
 function kept(written: DecisionRecord): DecisionRecord {
   const text = renderRecord(written);
-  assert.ok(new TextEncoder().encode(text).length <= RECORD_MAX_BYTES);
+  assert.ok(new TextEncoder().encode(text).length <= MAX_RECORD_BYTES);
   const read = parseRecord(text) ?? assert.fail("no record");
   assert.equal(read.images.length + read.omitted, written.images.length);
   return read;
