@@ -15,8 +15,7 @@ import type { InspectionContext } from "../request_log.ts";
 import { type Endpoint, transportElsewhere } from "../pull_plan.ts";
 import { type Challenge, isSameLogin, parseChallenges } from "./challenge.ts";
 import type { LearnedChallenges, RootReader } from "./learned_challenges.ts";
-import type { TokenSource } from "./token.ts";
-import { basicAuthorization, type TokenRequest } from "./token_exchange.ts";
+import { basicAuthorization, type TokenRequest, type TokenSource } from "./token.ts";
 import { ownScope, type Rights, scopeChoices } from "./token_scopes.ts";
 
 type Header =

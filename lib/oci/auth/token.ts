@@ -6,10 +6,21 @@ import { SharedCalls } from "../shared_calls.ts";
 import { pauseOf } from "../limits/outcome.ts";
 import type { RequestLimiter } from "../limits/request_limiter.ts";
 import { inspectionError } from "../errors.ts";
-import { isSendable, type RegistryResponse } from "../http/exchange.ts";
+import { isSendable, type RegistryRequest, type RegistryResponse } from "../http/exchange.ts";
 import { fingerprintOf } from "../fingerprint.ts";
-import { tokenExchange, type TokenRequest } from "./token_exchange.ts";
 import type { Transport } from "../http/transport.ts";
+import { type Endpoint, transportElsewhere } from "../pull_plan.ts";
+import type { InspectionContext } from "../request_log.ts";
+import type { Credential } from "../credential.ts";
+import type { Challenge } from "./challenge.ts";
+
+export interface TokenRequest {
+  readonly endpoint: Endpoint;
+  readonly challenge: Extract<Challenge, { kind: "bearer" }>;
+  readonly scopes: readonly string[];
+  readonly credential: Credential | undefined;
+  readonly context: InspectionContext;
+}
 
 type TokenAnswer = { readonly kind: "token"; readonly token: string } | { readonly kind: "denied" };
 
@@ -27,6 +38,7 @@ const TokenBody = z.object({
   expires_in: z.number().optional().catch(undefined),
 });
 
+const MAX_TOKEN_BYTES = 1024 * 1024;
 const MAX_TOKEN_CHARACTERS = 8 * 1024 * 1024;
 
 type DatedAnswer = TokenAnswer & { readonly lifeMs: number };
@@ -99,4 +111,48 @@ function realmFailed({ endpoint }: TokenRequest, answer: RegistryResponse, nowMs
   const reason = status === 429 ? "RateLimited" : "ServerError";
   const message = `Cannot log in to "${endpoint.host}": its token server answered ${status}.`;
   return inspectionError(reason, message, { registry: endpoint.host, retryAfterMs: pauseOf(answer, nowMs) });
+}
+
+/** GET with Basic (or nothing) for passwords, POST with the refresh token for identity tokens. */
+function tokenExchange({ endpoint, challenge, scopes, credential, context }: TokenRequest): RegistryRequest {
+  const url = realmUrl(endpoint, challenge.realm);
+  const isSameHost = url.host === endpoint.host;
+  const transport = isSameHost ? endpoint.transport : transportElsewhere(endpoint.transport, endpoint.host, url);
+  const { log: requestLog, callers } = context;
+  const common = { transport, maxBytes: MAX_TOKEN_BYTES, kind: "token", requestLog, callers } as const;
+  // An anonymous token is not requested there either, unless the registry is declared: image names come from tenants.
+  const isSafe = url.protocol === "https:" || endpoint.transport.scheme !== "https";
+  if (!isSafe && (credential !== undefined || !endpoint.transport.declared)) {
+    const message =
+      `Cannot log in to "${endpoint.host}": its token server is not reached over https, so nothing is sent there.`;
+    throw inspectionError("Unauthorized", message, { registry: endpoint.host });
+  }
+  const secret = credential?.secret;
+  if (secret?.kind === "identity") {
+    const form = new URLSearchParams({
+      grant_type: "refresh_token",
+      refresh_token: secret.token,
+      service: challenge.service,
+      scope: scopes.join(" "),
+      client_id: "archway",
+    });
+    return { ...common, method: "POST", url, form };
+  }
+  if (challenge.service !== "") url.searchParams.set("service", challenge.service);
+  url.searchParams.delete("scope");
+  for (const scope of scopes) url.searchParams.append("scope", scope);
+  if (secret?.kind !== "basic") return { ...common, method: "GET", url };
+  url.searchParams.set("account", secret.username);
+  return { ...common, method: "GET", url, authorization: basicAuthorization(secret) };
+}
+
+function realmUrl(endpoint: Endpoint, realm: string): URL {
+  const url = URL.canParse(realm) ? new URL(realm) : undefined;
+  if (url !== undefined && (url.protocol === "https:" || url.protocol === "http:")) return url;
+  const message = `Cannot log in to "${endpoint.host}": its token server's address is not a web address.`;
+  throw inspectionError("Malformed", message, { registry: endpoint.host });
+}
+
+export function basicAuthorization(secret: { readonly username: string; readonly password: string }): string {
+  return `Basic ${new TextEncoder().encode(`${secret.username}:${secret.password}`).toBase64()}`;
 }
