@@ -1,7 +1,6 @@
 // Reads one image at one endpoint: the top manifest, and of its children and configs what is wanted.
 import type { Credential } from "./credential.ts";
 import { InspectionError, inspectionError } from "./errors.ts";
-import { findingsOfReference } from "./image/findings.ts";
 import { type Descriptor, type Labels, type ManifestDocument, MAX_ENTRIES } from "./image/manifest.ts";
 import {
   distinctPlatforms,
@@ -18,7 +17,7 @@ import type { Session } from "./session.ts";
 import type { FailureReason, Finding, Inspection, Platform } from "./types.ts";
 
 interface ImageVisit {
-  readonly request: Pick<PlannedRequest, "image" | "reference" | "depth">;
+  readonly request: Pick<PlannedRequest, "image" | "depth">;
   readonly endpoint: Endpoint;
   readonly session: Pick<Session, "manifest" | "child" | "config">;
 }
@@ -54,13 +53,19 @@ const MAX_PARALLEL_READS = 2;
 /** More platforms than any image has; they are kept in memory for every image. */
 const MAX_PLATFORMS = 64;
 
+const SCHEMA1: Finding = {
+  kind: "Schema1",
+  message: "The image has a schema 1 manifest, which current container runtimes refuse to pull.",
+};
+
 export async function readImage(visit: ImageVisit): Promise<ImageRead> {
   const { manifest, digest, credential } = await visit.session.manifest(visit.endpoint.identifier);
   if (manifest.kind === "unparsable") throw failed(visit, "Malformed", manifest.problem);
   if (manifest.kind === "index") return { ...await readIndex(visit, manifest, digest), credential };
   const { platform, labels } = await readSingle(visit, manifest);
   const { mediaType } = manifest;
-  const inspection = judge(labels, { digest, mediaType, platforms: [platform], findings: findingsOf(visit, manifest) });
+  const findings = manifest.kind === "schema1" ? [SCHEMA1] : [];
+  const inspection = judge(labels, { digest, mediaType, platforms: [platform], findings });
   return { inspection, credential, isPartial: false };
 }
 
@@ -158,13 +163,6 @@ async function readSingle(visit: ImageVisit, manifest: SingleManifest): Promise<
   const config = await visit.session.config(manifest);
   if (config.kind === "unparsable") throw failed(visit, "NotAnImage", config.problem);
   return config;
-}
-
-function findingsOf({ request }: ImageVisit, { kind, mediaType }: SingleManifest): readonly Finding[] {
-  const pins = findingsOfReference(request.reference, mediaType);
-  if (kind === "manifest") return pins;
-  const message = "The image has a schema 1 manifest, which current container runtimes refuse to pull.";
-  return [...pins, { kind: "Schema1", message }];
 }
 
 /** Operator bundles are mostly named so; reading their config right away spares the second look. */

@@ -29,10 +29,12 @@ const TAG = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$/;
 const DIGEST = /^[A-Za-z][A-Za-z0-9]{0,31}(?:[-_+.][A-Za-z][A-Za-z0-9]{0,31}){0,3}:[0-9A-Za-z]{3,128}$/;
 /** A digest as registries and their documents name content; a reference of a user may be wider. */
 export const CONTENT_DIGEST = /^[a-z0-9]+:[0-9a-f]{32,128}$/;
+/** Algorithms of digests that can be verified. */
+export const HASHES: readonly string[] = ["sha256", "sha384", "sha512"];
 export const SHA256_DIGEST = /^sha256:([a-f0-9]{64})$/;
 const MAX_NAME_LENGTH = 255;
 /** More than a name with a tag and a digest can have; Kubernetes takes any text. */
-const MAX_REFERENCE_LENGTH = 1_000;
+export const MAX_REFERENCE_LENGTH = 1_000;
 
 /** A digest drops the tag; what has no single meaning is refused. The messages are the MTO's (rows RF-01…43). */
 export function normaliseImageReference(image: string): { readonly text: string } | { readonly problem: string } {

@@ -8,7 +8,7 @@ import type { Clock } from "../../clock.ts";
 import type { KeyValueStore } from "../../kv/store.ts";
 import type { Logger } from "../../log.ts";
 import { fingerprintOfAll } from "../fingerprint.ts";
-import { findingsOfDocument, findingsOfReference } from "../image/findings.ts";
+import { isIndexType } from "../image/manifest.ts";
 import {
   type Freshness,
   type InspectionReport,
@@ -89,7 +89,7 @@ export class CachedInspector {
     const document = ids.map((id) => this.#store.documentNow(id, digest)).find((one) => one !== undefined);
     if (document === undefined) return undefined;
     const isAging = tag !== undefined && !this.#isFresh(tag, "renewed");
-    return { inspection: { ...document, findings: findingsFor(reference, document) }, isAging };
+    return { inspection: withPin(document, reference), isAging };
   }
 
   /** Equal requests that overlap are one: the thousand replicas of a Deployment cost one. It ends when its last caller has left. */
@@ -116,9 +116,12 @@ export class CachedInspector {
     const report = await this.#recallOrLookUp(question);
     signal.throwIfAborted();
     const { inspection, verifiedAtMs } = report;
-    if (inspection.kind !== "failed") this.#failures.forget(key);
-    else this.#failures.remember(key, { failure: inspection.failure, askedAtMs: verifiedAtMs });
-    return report;
+    if (inspection.kind === "failed") {
+      this.#failures.remember(key, { failure: inspection.failure, askedAtMs: verifiedAtMs });
+      return report;
+    }
+    this.#failures.forget(key);
+    return { ...report, inspection: withPin(inspection, reference) };
   }
 
   /** From what is known, where that is fresh enough; else by a look-up, whose request serves all that share it. */
@@ -169,7 +172,7 @@ export class CachedInspector {
     // What one registry lacks is no property of the digest, whose records answer for every registry.
     if (inspection.kind === "failed" || hasNoScope || report.isPartial === true) return report;
     const scope = this.#scopeFor(request, access);
-    this.#store.putDocument(scope, { ...inspection, findings: findingsOfDocument(inspection.findings) });
+    this.#store.putDocument(scope, inspection);
     if (reference.digest === undefined) {
       this.#store.putTag(scope, tagName(reference), { digest: inspection.digest, verifiedAtMs });
     }
@@ -234,8 +237,7 @@ function cachedReport(
     readonly verifiedAtMs: number;
   },
 ): InspectionReport {
-  const inspection = { ...record, findings: findingsFor(reference, record) };
-  return { ...toReport(reference, { inspection, verifiedAtMs }), ...ownerOf([scope, tagScope]) };
+  return { ...toReport(reference, { inspection: record, verifiedAtMs }), ...ownerOf([scope, tagScope]) };
 }
 
 function ownerOf(scopes: readonly AccessScope[]): Pick<InspectionReport, "access" | "scopeId"> {
@@ -251,8 +253,14 @@ function toReport(
   return reportWithoutRequests({ inspection, resolved, verifiedAtMs, source: "cache" });
 }
 
-function findingsFor(reference: ImageReference, { mediaType, findings }: DocumentRecord): DocumentRecord["findings"] {
-  return [...findingsOfReference(reference, mediaType), ...findings];
+/** With a finding where the reference names one platform's manifest by its digest, instead of the index. */
+function withPin(record: DocumentRecord, { digest, droppedTag, registry, repository }: ImageReference): DocumentRecord {
+  if (digest === undefined || isIndexType(record.mediaType)) return record;
+  const hint = droppedTag === undefined
+    ? ""
+    : ` To run on all of its platforms, pin the digest of ${registry}/${repository}:${droppedTag}.`;
+  const message = `The digest pins an image of a single platform.${hint}`;
+  return { ...record, findings: [{ kind: "ChildDigestPin", message }, ...record.findings] };
 }
 
 /** One spelling for each tag. Short names are kept apart: the configuration may resolve them to another registry than Docker Hub. */

@@ -4,6 +4,7 @@ import type { Clock } from "../../clock.ts";
 import type { Logger } from "../../log.ts";
 import type { Credential } from "../credential.ts";
 import type { PullPlan, PullPlanner } from "../pull_plan.ts";
+import { MAX_REFERENCE_LENGTH } from "../reference.ts";
 import { atMost } from "../weights.ts";
 import { planPull } from "./plan.ts";
 import type { Problem } from "../files/last_good.ts";
@@ -18,9 +19,6 @@ export interface PullPlannerHandle extends PullPlanner {
 }
 
 const MAX_PLANS = 10_000;
-
-/** Longer than any image that can be pulled: plans of longer texts are refusals, and are not kept. */
-const MAX_REFERENCE_LENGTH = 1_000;
 
 /** Never throws: what is broken is logged once, with its line; the last good content of a file stays in force. */
 export function openPullPlanner(

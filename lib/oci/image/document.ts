@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import type { Credential } from "../credential.ts";
 import { type InspectionError, inspectionError } from "../errors.ts";
 import type { Endpoint, PlannedEndpoint } from "../pull_plan.ts";
-import { isDigest, nameAt } from "../reference.ts";
+import { HASHES, isDigest, nameAt } from "../reference.ts";
 import type { RegistryResponse } from "../http/exchange.ts";
 
 /** A `head` is that of a manifest, for its digest; a `child` is a manifest that an index lists. */
@@ -23,8 +23,6 @@ export interface RegistryDocument {
 
 /** In the media type of a signed schema 1 manifest: its digest leaves the signatures out. */
 const SIGNED = "prettyjws";
-
-const HASHES: readonly string[] = ["sha256", "sha384", "sha512"];
 
 /** The address of a document: `https://host/prefix/v2/repository/manifests/tag`, and the registry that is mirrored. */
 export function documentUrl(

@@ -1,6 +1,7 @@
 // A blob on its way: counted and hashed, and broken off before its end when it is not what its descriptor says.
 import { createHash, type Hash } from "node:crypto";
 import { InspectionError, inspectionError } from "../errors.ts";
+import { HASHES } from "../reference.ts";
 
 export interface BlobDescriptor {
   readonly digest: string;
@@ -12,8 +13,6 @@ export interface VerifiedStream {
   readonly stream: ReadableStream<Uint8Array<ArrayBuffer>>;
   fault(): InspectionError | undefined;
 }
-
-const HASHES: readonly string[] = ["sha256", "sha384", "sha512"];
 
 interface VerifyOptions {
   readonly blob: BlobDescriptor;
