@@ -1,4 +1,6 @@
 // The images of a pod, inspected together: from memory, else by the pull secrets first, then every image at once.
+//
+//   inspect ─ KnownImages: are all known? ─ PullSecrets of the pod ─ Inspector (oci/), for each image ─ KnownImages
 import type { Clock } from "../../clock.ts";
 import type { PullScope } from "../../vocabulary/pull_scope.ts";
 import { errorText, type Logger } from "../../log.ts";

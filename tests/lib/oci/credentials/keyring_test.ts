@@ -96,23 +96,6 @@ Deno.test("lookup() asks the store for every other host, Docker Hub by its own n
   assert.deepEqual(programs.calls("docker-credential-store"), ["get|https://index.docker.io/v1/"]);
 });
 
-Deno.test("lookup() runs four programs at a time, whatever hosts pods name", async () => {
-  using programs = makePrograms();
-  let running = 0;
-  let most = 0;
-  const keyring = openWith(programs, { credsStore: "store" }, {
-    run: async () => {
-      most = Math.max(most, ++running);
-      await setImmediate();
-      running--;
-      return { kind: "exited", code: 1, stdout: "" };
-    },
-  });
-  const hosts = Array.from({ length: 100 }, (_, at) => ({ host: `evil-${at}.example`, repository: "x", callers }));
-  await Promise.all(hosts.map((endpoint) => keyring.lookup(endpoint, NEVER)));
-  assert.equal(most, 4);
-});
-
 Deno.test("lookup() lets namespaces take turns at running programs: one that names many hosts keeps no other waiting", async () => {
   using programs = makePrograms();
   const running: { readonly host: string; readonly end: () => void }[] = [];

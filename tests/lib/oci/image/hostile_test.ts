@@ -192,8 +192,10 @@ Deno.test("parseHostsToml() sends nothing that a header or an address cannot hol
 const JSON_PARSERS: Readonly<Record<string, (text: string) => unknown>> = {
   "config.json": parseConfigFile,
   "a pull Secret": (text) => {
-    const data = { ".dockerconfigjson": new TextEncoder().encode(text).toBase64() };
-    return parseDockerConfigSecret({ type: "kubernetes.io/dockerconfigjson", data }, "secret a/b");
+    const encoded = new TextEncoder().encode(text).toBase64();
+    for (const name of ["dockerconfigjson", "dockercfg"]) {
+      parseDockerConfigSecret({ type: `kubernetes.io/${name}`, data: { [`.${name}`]: encoded } }, "secret a/b");
+    }
   },
   "a plugin's configuration": parseProviderConfig,
   "a plugin's answer": (text) => {
