@@ -165,8 +165,8 @@ async function decideTemplate(
   const first = await judge([]);
   const imageConfigs = first.kind === "judged" ? first.judgement.imageConfigs : [];
   const evidence = imageConfigs.length === 0 ? first : await judge(imageConfigs);
-  const history = { ...failures, gateAgeMs: ageMs(), jitter: 0.5 };
-  return decideIgnoringGate({ pod, settings, evidence, ...history, liveArchitectures: liveArchitectures() });
+  const age = { ...failures, gateAgeMs: ageMs(), jitter: 0.5 };
+  return decideIgnoringGate({ pod, settings, evidence, ...age, liveArchitectures: liveArchitectures() });
 }
 
 async function readFlavors(

@@ -6,7 +6,7 @@ import { unreachable } from "../../lib/parsed.ts";
 import { openClusterReader } from "../../lib/upgrades/cluster/cluster_reader.ts";
 import { sinksOf, withDelivery } from "../../lib/upgrades/decide/notifications/notify.ts";
 import { STALE_AFTER } from "../../lib/upgrades/decide/steps/run.ts";
-import { historyOf } from "../../lib/upgrades/decide/status_changes.ts";
+import { historyEntryOf } from "../../lib/upgrades/decide/status_changes.ts";
 import {
   type Delivery,
   type HistoryEntry,
@@ -147,7 +147,7 @@ function reportChanges({ events, log }: Pick<UpgradesDeps, "events" | "log">, ch
 
 function changesOf({ plan, before, after }: StatusChange): readonly EventInput[] {
   return after.history.flatMap((entry) => {
-    const earlier = historyOf(before, entry);
+    const earlier = historyEntryOf(before, entry);
     return [
       ...entry.phase === earlier?.phase ? [] : [phaseEvent(plan, entry)],
       ...entry.conditions.toReversed().flatMap((condition) =>

@@ -2,7 +2,7 @@
 import { isMaster } from "../../lib/upgrades/decide/pools.ts";
 import { readCapacity, readCapacityLeft } from "../../lib/upgrades/cluster/capacity.ts";
 import { smokeStateOf } from "../../lib/upgrades/decide/capacity/plan.ts";
-import { historyOf } from "../../lib/upgrades/decide/status_changes.ts";
+import { historyEntryOf } from "../../lib/upgrades/decide/status_changes.ts";
 import { imageComparisons } from "../../lib/upgrades/decide/release/convergence.ts";
 import type { Base, Observation, Readers, Reading, Readings } from "../../lib/upgrades/decide/types/observed.ts";
 import type { Baseline } from "../../lib/upgrades/decide/types/plan.ts";
@@ -67,8 +67,8 @@ function readersOf({ api, outside }: UpgradesDeps, scope: ReadScope): Readers {
 
 /** The baseline of the target; empty without one, as there is nothing to compare with. */
 function baselineOf(base: Base | undefined): Pick<Baseline, "renderedConfigs"> {
-  const history = base === undefined ? undefined : historyOf(base.plan.status, base.plan.spec.desired);
-  return history?.baseline ?? { renderedConfigs: {} };
+  const entry = base === undefined ? undefined : historyEntryOf(base.plan.status, base.plan.spec.desired);
+  return entry?.baseline ?? { renderedConfigs: {} };
 }
 
 const IMAGE_REGISTRY: ResourceType = {

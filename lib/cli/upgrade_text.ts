@@ -3,7 +3,7 @@ import type { MachineConfigPool } from "../vocabulary/machines.ts";
 import { renderDuration } from "../vocabulary/duration.ts";
 import type { UpgradeInput } from "../upgrades/cluster/plan_input.ts";
 import { summarizePools } from "../upgrades/decide/pools.ts";
-import { historyOf, isStepDone } from "../upgrades/decide/status_changes.ts";
+import { historyEntryOf, isStepDone } from "../upgrades/decide/status_changes.ts";
 import { stateOf } from "../upgrades/decide/progress.ts";
 import { isCommenced, isMigration } from "../upgrades/decide/release/target.ts";
 import { validatePlan, type Validation, validationReads } from "../upgrades/decide/release/validate.ts";
@@ -42,15 +42,15 @@ interface DescribedPlan {
   readonly notAsked: readonly string[];
 }
 
-export function describeStatus({ spec, status: { conditions, history: [history] } }: UpgradeConfig): DescribedStatus {
+export function describeStatus({ spec, status: { conditions, history: [entry] } }: UpgradeConfig): DescribedStatus {
   const { desired: { version, architecture } } = spec;
   return {
-    version: history?.version ?? version,
-    architecture: history?.architecture ?? architecture,
-    phase: history?.phase ?? "New",
-    startTime: history?.startTime ?? "",
-    completeTime: history?.completeTime ?? "",
-    steps: (history?.conditions ?? []).toReversed().map((condition) => stepOf(condition, spec)),
+    version: entry?.version ?? version,
+    architecture: entry?.architecture ?? architecture,
+    phase: entry?.phase ?? "New",
+    startTime: entry?.startTime ?? "",
+    completeTime: entry?.completeTime ?? "",
+    steps: (entry?.conditions ?? []).toReversed().map((condition) => stepOf(condition, spec)),
     conditions: conditions.map(({ type, status, message }) => ({ type, status, message })),
   };
 }
@@ -63,7 +63,7 @@ function stepOf(condition: StepCondition, spec: UpgradeSpec): DescribedStatus["s
 
 /** What `spec.suspend` does to the plan now: it holds back what has not begun. */
 export function effectOfSuspend({ spec, status }: UpgradeConfig): string {
-  const entry = historyOf(status, spec.desired);
+  const entry = historyEntryOf(status, spec.desired);
   if (entry?.phase === "Upgraded" || entry?.phase === "Failed") return `no effect, its upgrade is ${entry.phase}`;
   const hasBegun = entry !== undefined && isStepDone(entry, COMMENCE_STEP);
   return hasBegun ? "no effect, the ClusterVersion was asked already and the upgrade goes on" : "nothing begins";
@@ -79,7 +79,7 @@ export function describePlan(
   const { base, nowMs, known } = input;
   const desired = known?.spec.desired ?? { version: "", architecture: "", channel: "", image: "" };
   const isMoving = base !== undefined && isMigration(desired, base.clusterVersion);
-  const entry = known === undefined ? undefined : historyOf(known.status, desired);
+  const entry = known === undefined ? undefined : historyEntryOf(known.status, desired);
   const profile = entry?.profile ?? (isMoving ? "multiarch-migration" : "type");
   const { name, steps, hasWindow } = upgraderFor(profile, known?.spec.type ?? "OSD");
   const degraded = operators.filter(({ isAvailable, isDegraded }) => isDegraded || !isAvailable).map((one) => one.name);
@@ -151,7 +151,7 @@ const UNKNOWN: Begin = { kind: "known", text: "is not known" };
 
 function beginOf(base: Base, { nowMs, hasWindow }: { readonly nowMs: number; readonly hasWindow: boolean }): Begin {
   const { plan: { spec, status }, config } = base;
-  const { phase, startTime = "", completeTime = "" } = historyOf(status, spec.desired) ?? {};
+  const { phase, startTime = "", completeTime = "" } = historyEntryOf(status, spec.desired) ?? {};
   const begins = (text: string): Begin => ({ kind: "known", text });
   if (phase === "Upgraded") return begins(`has begun ${startTime}, is complete since ${completeTime}`);
   if (phase === "Failed") return { kind: "never", why: "it has failed" };

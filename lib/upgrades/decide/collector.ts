@@ -1,7 +1,7 @@
 // The samples that follow from an UpgradeConfig's status. Times are in Unix seconds.
 import { CONDITION_METRICS } from "../names.ts";
 import { findCondition } from "../../vocabulary/condition.ts";
-import { historyOf } from "./status_changes.ts";
+import { historyEntryOf } from "./status_changes.ts";
 import { currentVersionOf } from "./release/target.ts";
 import type { ClusterVersion } from "./types/cluster.ts";
 import type { CollectedSample } from "./types/effects.ts";
@@ -10,23 +10,23 @@ import { parseTime } from "../../vocabulary/time.ts";
 
 export function collect(plan: UpgradeConfig, clusterVersion: ClusterVersion): readonly CollectedSample[] {
   const { desired } = plan.spec;
-  const history = historyOf(plan.status, desired);
+  const entry = historyEntryOf(plan.status, desired);
   const current = currentVersionOf(clusterVersion) ?? clusterVersion.desired.version;
   // The version that the upgrade leads away from, also once the control plane has the new one.
-  const version = current === desired.version ? history?.precedingVersion ?? current : current;
+  const version = current === desired.version ? entry?.precedingVersion ?? current : current;
   const labels = { version, desired_version: desired.version };
-  const spec = specSamples(plan, { ...labels, phase: history?.phase ?? "New" });
-  if (history === undefined) return spec;
+  const spec = specSamples(plan, { ...labels, phase: entry?.phase ?? "New" });
+  if (entry === undefined) return spec;
   return [
     ...spec,
-    ...statusSamples(history, { ...labels, phase: history.phase }),
-    ...conditionSamples(history, { ...labels, upgradeconfig_name: plan.name }),
-    ...stageSamples(history, {
+    ...statusSamples(entry, { ...labels, phase: entry.phase }),
+    ...conditionSamples(entry, { ...labels, upgradeconfig_name: plan.name }),
+    ...stageSamples(entry, {
       _id: clusterVersion.clusterId,
       upgradeconfig_name: plan.name,
       version: desired.version,
     }),
-    ...notificationSamples(history, plan),
+    ...notificationSamples(entry, plan),
   ];
 }
 
@@ -73,24 +73,24 @@ const STAGES: Readonly<Record<string, readonly [NotificationState, string]>> = {
 };
 
 /** When each stage was reached (RFC 3339), by the status, so that a restart changes nothing; undefined: not yet. */
-export function stageTimesOf(history: HistoryEntry): Readonly<Record<string, string | undefined>> {
+export function stageTimesOf(entry: HistoryEntry): Readonly<Record<string, string | undefined>> {
   const times = Object.entries(STAGES).map(([stage, [state, type]]) => {
-    const sent = history.notifications.find((one) => one.state === state);
-    return [stage, sent?.sentTime ?? findCondition(history.conditions, type)?.completeTime] as const;
+    const sent = entry.notifications.find((one) => one.state === state);
+    return [stage, sent?.sentTime ?? findCondition(entry.conditions, type)?.completeTime] as const;
   });
   return Object.fromEntries(times);
 }
 
 /** A failed upgrade has no start any more, so that it is not taken for one that still runs. */
-function stageSamples(history: HistoryEntry, labels: Labels): readonly CollectedSample[] {
-  const stages = Object.entries(stageTimesOf(history));
-  return stages.filter(([stage]) => stage !== "upgrade_started" || history.phase !== "Failed")
+function stageSamples(entry: HistoryEntry, labels: Labels): readonly CollectedSample[] {
+  const stages = Object.entries(stageTimesOf(entry));
+  return stages.filter(([stage]) => stage !== "upgrade_started" || entry.phase !== "Failed")
     .flatMap(([stage, time]) => timed(`upgradeoperator_${stage}_timestamp`, labels, time));
 }
 
-function notificationSamples(history: HistoryEntry, { name: config, spec }: UpgradeConfig): readonly CollectedSample[] {
-  if (history.phase === "Failed") return [];
-  return history.notifications.map(({ state }) => ({
+function notificationSamples(entry: HistoryEntry, { name: config, spec }: UpgradeConfig): readonly CollectedSample[] {
+  if (entry.phase === "Failed") return [];
+  return entry.notifications.map(({ state }) => ({
     name: "upgradeoperator_upgrade_notification",
     labels: { upgradeconfig_name: config, event: state, version: spec.desired.version },
     value: 1,

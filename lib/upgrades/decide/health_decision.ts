@@ -6,7 +6,7 @@ import type { Base, HealthCheckId, HealthResult } from "./types/observed.ts";
 import type { HistoryEntry } from "./types/plan.ts";
 
 export interface HealthContext extends Base {
-  readonly history: HistoryEntry;
+  readonly entry: HistoryEntry;
   readonly results: readonly HealthResult[];
 }
 
@@ -26,16 +26,16 @@ export function checksOf({ plan, config }: Base): readonly HealthCheckId[] {
 }
 
 export function decideHealthBefore(context: HealthContext): HealthDecision {
-  const { config, history } = context;
+  const { config, entry } = context;
   const found = problemsOf(context);
   const effects = metricsOf(context);
   if (found.length === 0) return { isBlocked: false, message: "", effects };
   const message = found.map((result) => result.message).join("; ");
   if (!config.featureGates.has("PreHealthCheck")) return { isBlocked: true, message, effects };
   const findings = found.map(({ token }) => token).join(",");
-  const isEarly = history.phase === "New";
+  const isEarly = entry.phase === "New";
   const state = isEarly ? "StatePreHealthCheckSL" : "StateHealthCheckSL";
-  const isUpgrading = history.phase === "Upgrading";
+  const isUpgrading = entry.phase === "Upgrading";
   // No step waits for the early notification, so it is not tried again.
   const onFailure = isEarly ? "log" : "stop";
   const notices = isUpgrading || isEarly ? notify(state, context, { findings, onFailure }) : [];
@@ -59,13 +59,13 @@ function problemsOf({ results }: HealthContext): readonly Extract<HealthResult, 
   return results.flatMap((result) => result.kind === "failed" ? [result] : []);
 }
 
-function metricsOf({ results, history, clusterVersion }: HealthContext): readonly Effect[] {
+function metricsOf({ results, entry, clusterVersion }: HealthContext): readonly Effect[] {
   const version = currentVersionOf(clusterVersion) ?? "unknown";
   return results.flatMap(({ reasons }) =>
     Object.entries(reasons).map(([reason, value]): Effect => ({
       kind: "setMetric",
       metric: "upgradeoperator_healthcheck_failed",
-      labels: { state: history.phase, version, reason },
+      labels: { state: entry.phase, version, reason },
       value,
     }))
   );

@@ -9,7 +9,7 @@
 // update was requested there is no way back; before, deleting the plan or `suspend` stops everything.
 import { isDeepStrictEqual } from "node:util";
 import { drainModeCondition } from "./drain/advise.ts";
-import { historyOf, isStepDone, withHistory, withPlanCondition } from "./status_changes.ts";
+import { historyEntryOf, isStepDone, withHistoryEntry, withPlanCondition } from "./status_changes.ts";
 import { isCommenced, isMigration, isReleaseOf, lostRequest, precedingVersionOf } from "./release/target.ts";
 import { validatePlan, validationReads } from "./release/validate.ts";
 import { asFailed, cleanUp, removals } from "./phases/give_up.ts";
@@ -56,10 +56,10 @@ export function* reconcile(input: ReconcileInput): Reconcile {
 function* reconcilePlan({ base, status, nowMs }: Omit<PlanState, "entry">): Coroutine<ReconcileEnd> {
   const { desired } = base.plan.spec;
   if (desired.version === "") return yield* reconcileWithoutVersion({ base, status, nowMs });
-  const known = historyOf(status, desired);
+  const known = historyEntryOf(status, desired);
   const entry = known ?? newEntry(base, nowMs);
-  const state: PlanState = { base, entry, status: withHistory(status, entry), nowMs };
-  const isBegun = hasCommenced({ ...base, history: entry });
+  const state: PlanState = { base, entry, status: withHistoryEntry(status, entry), nowMs };
+  const isBegun = hasCommenced({ ...base, entry });
   if (base.plan.spec.suspend && !isBegun && isOpen(entry)) return yield* reconcileSuspended(state);
   const resumed = withStatus(state, {
     ...state.status,
@@ -144,7 +144,7 @@ function* retireOthers(state: PlanState): Coroutine<{ kind: "retired"; state: Pl
   if (open !== undefined) return open;
   const message = `The plan names another target, ${state.entry.version}, since.`;
   const status = others.reduce(
-    (result, other) => withHistory(result, asFailed(other, { message, nowMs: state.nowMs })),
+    (result, other) => withHistoryEntry(result, asFailed(other, { message, nowMs: state.nowMs })),
     state.status,
   );
   const retired = withStatus(state, status);
@@ -188,7 +188,7 @@ export function wantsReconcile({ before, after }: { readonly before: unknown; re
 export function withTargetUnderWay(plan: UpgradeConfig, clusterVersion: ClusterVersion): UpgradeConfig {
   const { spec, status } = plan;
   const begun = status.history.find((entry) => entry.phase === "Upgrading" && isStepDone(entry, COMMENCE_STEP));
-  if (begun === undefined || historyOf(status, spec.desired) === begun) return plan;
+  if (begun === undefined || historyEntryOf(status, spec.desired) === begun) return plan;
   const desired: DesiredRelease = { version: begun.version, architecture: begun.architecture, channel: "", image: "" };
   const isUnderWay = isReleaseOf(desired, clusterVersion.desired) && lostRequest(desired, clusterVersion) === undefined;
   return isUnderWay ? { ...plan, spec: { ...spec, desired } } : plan;

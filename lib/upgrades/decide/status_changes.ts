@@ -10,16 +10,16 @@ import type {
   UpgradeStatus,
 } from "./types/plan.ts";
 
-export function historyOf(
+export function historyEntryOf(
   { history }: UpgradeStatus,
   { version, architecture }: Pick<DesiredRelease, "version" | "architecture">,
 ): HistoryEntry | undefined {
   return history.find((entry) => entry.version === version && entry.architecture === architecture);
 }
 
-export function withHistory(status: UpgradeStatus, entry: HistoryEntry): UpgradeStatus {
+export function withHistoryEntry(status: UpgradeStatus, entry: HistoryEntry): UpgradeStatus {
   const { history } = status;
-  const known = historyOf(status, entry);
+  const known = historyEntryOf(status, entry);
   return {
     ...status,
     history: known === undefined ? [entry, ...history] : history.map((other) => other === known ? entry : other),
@@ -35,10 +35,10 @@ export function openStep({ conditions }: HistoryEntry): StepCondition | undefine
   return conditions.find(({ status }) => status === "False");
 }
 
-export function withStepCondition(history: HistoryEntry, condition: NewStepCondition, nowMs: number): HistoryEntry {
-  const { conditions } = history;
+export function withStepCondition(entry: HistoryEntry, condition: NewStepCondition, nowMs: number): HistoryEntry {
+  const { conditions } = entry;
   const timed = { ...withTime(condition, conditions, nowMs), lastProbeTime: renderTime(nowMs) };
-  return { ...history, conditions: replaceCondition(conditions, timed, "front") };
+  return { ...entry, conditions: replaceCondition(conditions, timed, "front") };
 }
 
 export function withPlanCondition(

@@ -1,7 +1,7 @@
 // The readings of an upgrade that come from beside the API server.
 import { isMaster } from "../decide/pools.ts";
 import { checksOf } from "../decide/health_decision.ts";
-import { historyOf } from "../decide/status_changes.ts";
+import { historyEntryOf } from "../decide/status_changes.ts";
 import { graphQueryOf, type GraphReleases } from "../decide/release/graph.ts";
 import type { PolicyRefresh } from "../decide/types/cluster.ts";
 import type { Base, HealthCheckId, HealthResult, Readers, Readings } from "../decide/types/observed.ts";
@@ -122,9 +122,9 @@ async function readAlertsDuring(
   scope: OutsideScope,
 ): Promise<readonly string[]> {
   const { plan } = baseOf(scope);
-  const history = historyOf(plan.status, plan.spec.desired);
-  const startMs = parseTime(history?.startTime);
+  const entry = historyEntryOf(plan.status, plan.spec.desired);
+  const startMs = parseTime(entry?.startTime);
   if (startMs === undefined) return [];
-  const interval = { startMs, endMs: parseTime(history?.completeTime) ?? scope.nowMs };
+  const interval = { startMs, endMs: parseTime(entry?.completeTime) ?? scope.nowMs };
   return await pagingBetween(prometheus, { ...interval, nowMs: clock.nowMs() }, scope.signal);
 }

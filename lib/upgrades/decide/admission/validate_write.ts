@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from "node:util";
 import { memberOf, objectAt, textAt } from "../../../json.ts";
 import { Upgrades } from "../../names.ts";
 import { parseSpec, parseStatus, type UpgradeSpec } from "../types/plan.ts";
-import { historyOf, isStepDone } from "../status_changes.ts";
+import { historyEntryOf, isStepDone } from "../status_changes.ts";
 import { releaseImageProblem } from "../release/validate.ts";
 import { currentVersionOf, isAlreadyThere, isCommenced, isMigration } from "../release/target.ts";
 import { orderOf, parseVersion } from "../release/version.ts";
@@ -119,7 +119,7 @@ function changedWarnings({ operation, object, oldObject }: PlanWrite): readonly 
 
 function begunWarnings(oldObject: unknown, what: "changed" | "deleted"): readonly string[] {
   const { desired } = parseSpec(memberOf(oldObject, "spec"));
-  const entry = historyOf(parseStatus(memberOf(oldObject, "status")), desired);
+  const entry = historyEntryOf(parseStatus(memberOf(oldObject, "status")), desired);
   if (entry?.phase !== "Upgrading" || !isStepDone(entry, COMMENCE_STEP)) return [];
   return what === "deleted"
     ? [`the upgrade to ${entry.version} has begun and goes on by itself, although its plan is deleted`]

@@ -12,21 +12,21 @@ export interface NotifyOptions {
 
 export function notify(
   state: NotificationState,
-  { plan, history }: { readonly plan: UpgradeConfig; readonly history: HistoryEntry },
+  { plan, entry }: { readonly plan: UpgradeConfig; readonly entry: HistoryEntry },
   { findings = "", onFailure = "stop" }: NotifyOptions = {},
 ): readonly Effect[] {
-  if (wasNotified(history, state)) return [];
+  if (wasNotified(entry, state)) return [];
   const { upgradeAt } = plan.spec;
-  const { version } = history;
+  const { version } = entry;
   return [{
     kind: "notify",
     onFailure,
     notification: {
-      id: notificationId(state, { plan, history }),
+      id: notificationId(state, { plan, entry }),
       state,
       version,
       upgradeAt,
-      description: describeState(state, { history, upgradeAt, findings }),
+      description: describeState(state, { entry, upgradeAt, findings }),
     },
   }];
 }
@@ -34,9 +34,9 @@ export function notify(
 /** The same for the same state of the same target of the same plan, from any replica. */
 function notificationId(
   state: NotificationState,
-  { plan, history: { version, architecture } }: {
+  { plan, entry: { version, architecture } }: {
     readonly plan: Pick<UpgradeConfig, "uid">;
-    readonly history: Pick<HistoryEntry, "version" | "architecture">;
+    readonly entry: Pick<HistoryEntry, "version" | "architecture">;
   },
 ): string {
   return [plan.uid, version, ...(architecture === "" ? [] : [architecture]), state].join("/");
@@ -46,13 +46,13 @@ function wasNotified({ notifications }: HistoryEntry, state: NotificationState):
   return notifications.some((sent) => sent.state === state);
 }
 
-export function withNotified(history: HistoryEntry, done: readonly Effect[], nowMs: number): HistoryEntry {
+export function withNotified(entry: HistoryEntry, done: readonly Effect[], nowMs: number): HistoryEntry {
   const states = done.flatMap((effect) => effect.kind === "notify" ? [effect.notification.state] : []);
-  const fresh = [...new Set(states)].filter((state) => !wasNotified(history, state));
-  if (fresh.length === 0) return history;
+  const fresh = [...new Set(states)].filter((state) => !wasNotified(entry, state));
+  if (fresh.length === 0) return entry;
   return {
-    ...history,
-    notifications: [...history.notifications, ...fresh.map((state) => ({ state, sentTime: renderTime(nowMs) }))],
+    ...entry,
+    notifications: [...entry.notifications, ...fresh.map((state) => ({ state, sentTime: renderTime(nowMs) }))],
   };
 }
 
@@ -67,36 +67,34 @@ export function withDelivery(
   { plan, status }: { readonly plan: Pick<UpgradeConfig, "uid">; readonly status: UpgradeStatus },
 ): readonly Delivery[] {
   const sent = new Set(
-    status.history.flatMap((history) =>
-      history.notifications.map(({ state }) => notificationId(state, { plan, history }))
-    ),
+    status.history.flatMap((entry) => entry.notifications.map(({ state }) => notificationId(state, { plan, entry }))),
   );
   const others = deliveries.filter((other) => other.id !== id && !sent.has(other.id));
   return sinks.length === 0 ? others : [...others, { id, sinks }];
 }
 
 interface DescriptionContext {
-  readonly history: HistoryEntry;
+  readonly entry: HistoryEntry;
   readonly upgradeAt: string;
   /** What a health check found, what made a commenced upgrade fail, or what a migration is stuck at; else empty. */
   readonly findings: string;
 }
 
-export function describeState(state: NotificationState, { history, upgradeAt, findings }: DescriptionContext): string {
-  const { version } = history;
+export function describeState(state: NotificationState, { entry, upgradeAt, findings }: DescriptionContext): string {
+  const { version } = entry;
   switch (state) {
     case "StateStarted":
-      return history.profile === "type"
+      return entry.profile === "type"
         ? `The upgrade of the cluster to ${version} has started.`
         : `The migration of the cluster to the multi-architecture payload of ${version} has started.`;
     case "StateCompleted":
-      return history.profile === "type"
+      return entry.profile === "type"
         ? `The cluster has been upgraded to ${version}.`
         : `The cluster has been migrated to the multi-architecture payload of ${version}.`;
     case "StateDelayed":
-      return `The upgrade to ${version} is delayed: ${delayedBecause(history)}. It will retry until its time is over.`;
+      return `The upgrade to ${version} is delayed: ${delayedBecause(entry)}. It will retry until its time is over.`;
     case "StateFailed":
-      return describeFailure({ history, upgradeAt, findings });
+      return describeFailure({ entry, upgradeAt, findings });
     case "StateScaleSkipped":
       return `The upgrade to ${version} goes on without temporary workers: there is no MachineSet to clone.`;
     case "StateSkipped":
@@ -122,10 +120,10 @@ export function describeState(state: NotificationState, { history, upgradeAt, fi
   }
 }
 
-function describeFailure({ history, upgradeAt, findings }: DescriptionContext): string {
-  if (findings !== "") return `The upgrade to ${history.version} was given up: ${findings}.`;
-  return `The upgrade to ${history.version}, planned for ${upgradeAt}, did not begin in time and was given up: ` +
-    `${failedBecause(history)}. Nothing was upgraded.`;
+function describeFailure({ entry, upgradeAt, findings }: DescriptionContext): string {
+  if (findings !== "") return `The upgrade to ${entry.version} was given up: ${findings}.`;
+  return `The upgrade to ${entry.version}, planned for ${upgradeAt}, did not begin in time and was given up: ` +
+    `${failedBecause(entry)}. Nothing was upgraded.`;
 }
 
 const WHY: Readonly<Record<string, string>> = {
@@ -135,12 +133,12 @@ const WHY: Readonly<Record<string, string>> = {
 };
 const DEFAULT_WHY = "a step before it has not been completed";
 
-function delayedBecause(history: HistoryEntry): string {
-  return WHY[openStep(history)?.type ?? ""] ?? DEFAULT_WHY;
+function delayedBecause(entry: HistoryEntry): string {
+  return WHY[openStep(entry)?.type ?? ""] ?? DEFAULT_WHY;
 }
 
-function failedBecause(history: HistoryEntry): string {
-  const open = openStep(history);
+function failedBecause(entry: HistoryEntry): string {
+  const open = openStep(entry);
   if (open?.type === "IsClusterUpgradable") return open.message;
   return WHY[open?.type ?? ""] ?? DEFAULT_WHY;
 }

@@ -19,7 +19,7 @@ export function* giveUp(state: PlanState, lost?: string): Coroutine<ReconcileEnd
   const open = yield* cleanUp([entry]);
   if (open !== undefined) return open;
   const { done, failure } = yield* carryOut([
-    ...notify("StateFailed", { plan, history: entry }, { findings: lost }),
+    ...notify("StateFailed", { plan, entry }, { findings: lost }),
     ...(lost === undefined ? [BREACHED] : []),
     { kind: "clearMetrics", group: "failure" },
   ]);

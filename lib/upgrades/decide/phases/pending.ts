@@ -107,7 +107,7 @@ export function* reconcileNew(state: PlanState): Coroutine<ReconcileEnd> {
 function* checkEarly(state: PlanState): Coroutine<PlanState> {
   const { health } = yield* requestReadings(["health"]);
   if (health?.kind !== "observed") return state;
-  const context = { ...state.base, history: state.entry, results: health.value };
+  const context = { ...state.base, entry: state.entry, results: health.value };
   const { done } = yield* carryOut(decideHealthBefore(context).effects);
   return withEntry(state, withNotified(state.entry, done, state.nowMs));
 }

@@ -1,5 +1,5 @@
 // What the phases share. A phase is a generator: it yields what to read, do or write, and the controller resumes it.
-import { historyOf, withHistory } from "../status_changes.ts";
+import { historyEntryOf, withHistoryEntry } from "../status_changes.ts";
 import { carryOut } from "../steps/run.ts";
 import type { Effect } from "../types/effects.ts";
 import type { Base } from "../types/observed.ts";
@@ -36,11 +36,11 @@ export function* save(state: PlanState): Coroutine<void> {
 
 export function withEntry(state: PlanState, change: Partial<HistoryEntry>): PlanState {
   const entry = { ...state.entry, ...change };
-  return { ...state, entry, status: withHistory(state.status, entry) };
+  return { ...state, entry, status: withHistoryEntry(state.status, entry) };
 }
 
 export function withStatus(state: PlanState, status: UpgradeStatus): PlanState {
-  return { ...state, status, entry: historyOf(status, state.entry) ?? state.entry };
+  return { ...state, status, entry: historyEntryOf(status, state.entry) ?? state.entry };
 }
 
 export interface Schedule {

@@ -53,7 +53,7 @@ export function* reconcileUpgrading(state: PlanState): Coroutine<ReconcileEnd> {
 /** The window begins at `upgradeAt`, so that after an outage of Archway no upgrade begins in the middle of the day. */
 function scheduleOf({ base, entry, nowMs }: PlanState, { hasWindow }: Upgrader): Schedule {
   const { plan, config, clusterVersion } = base;
-  if (hasCommenced({ plan, clusterVersion, history: entry })) return { isReady: true, isBreached: false, untilMs: 0 };
+  if (hasCommenced({ plan, clusterVersion, entry })) return { isReady: true, isBreached: false, untilMs: 0 };
   const windowMs = hasWindow ? config.upgradeWindow.timeoutMinutes * MINUTE_MS : 0;
   return decideSchedule(plan.spec.upgradeAt, { nowMs, windowMs });
 }

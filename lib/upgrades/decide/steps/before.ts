@@ -39,7 +39,7 @@ export const CHECK_DELAY: Step = untilCommenced({
   ...STARTED,
   reads: () => [],
   decide: (observed, nowMs) => {
-    const startMs = parseTime(observed.history.startTime);
+    const startMs = parseTime(observed.entry.startTime);
     const delayMs = observed.config.upgradeWindow.delayTriggerMinutes * MINUTE_MS;
     if (startMs === undefined) return wait("the upgrade has no start time");
     const isDelayed = delayMs > 0 && elapsedMs(startMs, nowMs) > delayMs;

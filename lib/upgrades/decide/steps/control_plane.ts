@@ -32,7 +32,7 @@ export const OPEN_CONTROL_PLANE_WINDOW: Step = skipWhen(
   // If something else began the upgrade, the control plane may have arrived before any step ran.
   (observed) =>
     hasCommenced(observed) &&
-    (isStepDone(observed.history, OPEN) || isCompleted(observed.plan.spec.desired, observed.clusterVersion)),
+    (isStepDone(observed.entry, OPEN) || isCompleted(observed.plan.spec.desired, observed.clusterVersion)),
   {
     ...OF_SILENCES,
     id: OPEN,
@@ -42,7 +42,7 @@ export const OPEN_CONTROL_PLANE_WINDOW: Step = skipWhen(
     decide: (observed, nowMs) =>
       withReading(observed, "silences", (silences) => {
         const { controlPlaneMinutes, controlPlaneCriticals } = observed.config.maintenance;
-        const { version } = observed.history;
+        const { version } = observed.entry;
         const endsAtMs = nowMs + controlPlaneMinutes * MINUTE_MS;
         return done(openControlPlaneWindow({ version, criticals: controlPlaneCriticals, endsAtMs }, silences));
       }),
@@ -121,9 +121,9 @@ export function controlPlaneTimeout(observed: Observed, value: 0 | 1): Effect {
   return { kind: "setMetric", metric: "upgradeoperator_controlplane_timeout", labels: versionLabel(observed), value };
 }
 
-export function isControlPlaneLate({ plan, config, clusterVersion, history }: Observed, nowMs: number): boolean {
-  const entry = clusterVersion.history.find(({ version }) => version === history.version);
-  const startedMs = entry?.startedMs ?? parseTime(plan.spec.upgradeAt);
+export function isControlPlaneLate({ plan, config, clusterVersion, entry }: Observed, nowMs: number): boolean {
+  const release = clusterVersion.history.find(({ version }) => version === entry.version);
+  const startedMs = release?.startedMs ?? parseTime(plan.spec.upgradeAt);
   return startedMs !== undefined && elapsedMs(startedMs, nowMs) > config.maintenance.controlPlaneMinutes * MINUTE_MS;
 }
 

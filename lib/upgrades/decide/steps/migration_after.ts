@@ -87,7 +87,7 @@ export const SEND_MIGRATED: Step = once({
   ...COMPLETED,
   reads: () => ["clusterOperators", "pools", "osImages", "advisories"],
   decide: (observed) => {
-    const isProven = observed.plan.spec.smoke === undefined || isStepDone(observed.history, SMOKE);
+    const isProven = observed.plan.spec.smoke === undefined || isStepDone(observed.entry, SMOKE);
     const decide = (): StepResult => {
       const { advisories } = observed.read;
       if (advisories?.kind === "observed" && advisories.value.kind === "looking") {
@@ -130,8 +130,8 @@ function readOnAfterMs({ osImages }: Pools): number | undefined {
   return [...osImages.values()].includes("unread") ? READ_ON_MS : undefined;
 }
 
-function factsOf({ history, clusterVersion }: Observed, pools: Pools): MigrationFacts {
-  const { version, baseline = NO_BASELINE } = history;
+function factsOf({ entry, clusterVersion }: Observed, pools: Pools): MigrationFacts {
+  const { version, baseline = NO_BASELINE } = entry;
   return { version, clusterVersion, baseline, ...pools, operators: [], smoke: "notWanted" };
 }
 
@@ -185,7 +185,7 @@ function decideSmoke(
   }
 }
 
-function capableFinding({ history, read }: Observed): NewPlanCondition {
+function capableFinding({ entry, read }: Observed): NewPlanCondition {
   const { advisories } = read;
   const sentences = advisories?.kind === "observed" && advisories.value.kind === "found"
     ? advisories.value.sentences
@@ -195,7 +195,7 @@ function capableFinding({ history, read }: Observed): NewPlanCondition {
     status: "True",
     reason: "Migrated",
     message: [
-      `The payload of ${history.version} is for several architectures, for good.`,
+      `The payload of ${entry.version} is for several architectures, for good.`,
       ...sentences,
     ].join(" "),
   };

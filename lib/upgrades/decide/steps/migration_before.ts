@@ -32,7 +32,7 @@ export const CHECK_PAYLOAD: Step = untilCommenced({
       "payload",
       (payload) =>
         withReading(observed, "controlPlaneArchitectures", (architectures) => {
-          const problem = payloadProblem(payload, { architectures, version: observed.history.version });
+          const problem = payloadProblem(payload, { architectures, version: observed.entry.version });
           return problem === undefined ? done() : fail(problem);
         }),
     ),
@@ -58,7 +58,7 @@ export const RECORD_BASELINE: Step = skipWhen(hasBaseline, {
 
 /** Before the request, a baseline of another release than the current one does not count: it is recorded anew. */
 function hasBaseline(observed: Observed): boolean {
-  const { baseline } = observed.history;
+  const { baseline } = observed.entry;
   return baseline !== undefined && (hasCommenced(observed) || baseline.image === observed.clusterVersion.desired.image);
 }
 

@@ -40,9 +40,9 @@ export const COMMENCE_STEP = "UpgradeCommenced";
 
 /** Whether the target was requested in the ClusterVersion, by any client. Archway requests it only once. */
 export function hasCommenced(
-  { plan, clusterVersion, history }: Pick<Observed, "plan" | "clusterVersion" | "history">,
+  { plan, clusterVersion, entry }: Pick<Observed, "plan" | "clusterVersion" | "entry">,
 ): boolean {
-  return isStepDone(history, COMMENCE_STEP) || isCommenced(plan.spec.desired, clusterVersion);
+  return isStepDone(entry, COMMENCE_STEP) || isCommenced(plan.spec.desired, clusterVersion);
 }
 
 /** The step until the update is requested: decided anew in every run, and skipped from then on. */
@@ -52,7 +52,7 @@ export function untilCommenced(step: Step): Step {
 
 /** The step until it is done: skipped from then on. */
 export function once(step: Step): Step {
-  return skipWhen(({ history }) => isStepDone(history, step.id), step);
+  return skipWhen(({ entry }) => isStepDone(entry, step.id), step);
 }
 
 export function skipWhen(holds: (observed: Observed) => boolean, step: Step): Step {
@@ -63,8 +63,8 @@ export function skipWhen(holds: (observed: Observed) => boolean, step: Step): St
   };
 }
 
-export function versionLabel({ history }: Observed): Readonly<Record<string, string>> {
-  return { version: history.version };
+export function versionLabel({ entry }: Observed): Readonly<Record<string, string>> {
+  return { version: entry.version };
 }
 
 const READING_NAMES: Readonly<Record<Reading, string>> = {

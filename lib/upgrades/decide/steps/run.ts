@@ -1,6 +1,6 @@
 // Runs steps up to the first incomplete one. What lasts is saved before the next begins, so that a crash repeats at most one.
 import { withNotified } from "../notifications/notify.ts";
-import { historyOf, withHistory, withPlanCondition, withStepCondition } from "../status_changes.ts";
+import { historyEntryOf, withHistoryEntry, withPlanCondition, withStepCondition } from "../status_changes.ts";
 import type { Effect } from "../types/effects.ts";
 import type { Base, Observed, Reading } from "../types/observed.ts";
 import type { DesiredRelease, HistoryEntry, UpgradeStatus } from "../types/plan.ts";
@@ -32,14 +32,14 @@ export function* runSteps(steps: readonly Step[], input: RunInput): Coroutine<Ru
   let known: Observed["read"] = {};
   for (const step of steps) {
     const started = withStart(targetEntry(status, target), step.id, nowMs);
-    const wanted = step.reads({ ...base, history: started, read: known }).filter((name) => known[name] === undefined);
+    const wanted = step.reads({ ...base, entry: started, read: known }).filter((name) => known[name] === undefined);
     const found = { ...known, ...yield* requestReadings(wanted) };
-    const decided = step.decide({ ...base, history: started, read: found }, nowMs);
+    const decided = step.decide({ ...base, entry: started, read: found }, nowMs);
     const { done, failure } = yield* carryOut(decided.effects);
     const result: StepResult = failure === undefined ? decided : { kind: "fail", message: failure, effects: [] };
     const recorded = withRecord(withNotified(started, done, nowMs), result.record, nowMs);
     const ended = withResult(recorded, { id: step.id, result, nowMs });
-    status = withHistory(withFinding(status, result.record, input), ended);
+    status = withHistoryEntry(withFinding(status, result.record, input), ended);
     if (hasLasting(done) || decided.record !== undefined) yield { kind: "save", status };
     if (result.kind === "wait") return { kind: "waiting", requeueAfterMs: result.requeueAfterMs, status };
     if (result.kind === "fail") return { kind: "failed", message: result.message, status };
@@ -50,7 +50,7 @@ export function* runSteps(steps: readonly Step[], input: RunInput): Coroutine<Ru
 
 /** The entry of the target. Throws without one, which the caller must have created. */
 function targetEntry(status: UpgradeStatus, target: RunInput["target"]): HistoryEntry {
-  const entry = historyOf(status, target);
+  const entry = historyEntryOf(status, target);
   if (entry === undefined) throw new Error(`Cannot run the steps of "${target.version}": it has no history entry.`);
   return entry;
 }
@@ -69,9 +69,9 @@ export function* carryOut(effects: readonly Effect[]): Coroutine<Omit<Extract<An
   return answer;
 }
 
-function withStart(history: HistoryEntry, type: string, nowMs: number): HistoryEntry {
-  if (findCondition(history.conditions, type) !== undefined) return history;
-  return withStepCondition(history, {
+function withStart(entry: HistoryEntry, type: string, nowMs: number): HistoryEntry {
+  if (findCondition(entry.conditions, type) !== undefined) return entry;
+  return withStepCondition(entry, {
     type,
     status: "False",
     reason: `${type} not done`,
@@ -81,22 +81,22 @@ function withStart(history: HistoryEntry, type: string, nowMs: number): HistoryE
 }
 
 function withResult(
-  history: HistoryEntry,
+  entry: HistoryEntry,
   { id, result, nowMs }: { readonly id: string; readonly result: StepResult; readonly nowMs: number },
 ): HistoryEntry {
-  const { startTime, completeTime } = findCondition(history.conditions, id) ?? {};
+  const { startTime, completeTime } = findCondition(entry.conditions, id) ?? {};
   const open = { type: id, status: "False", reason: `${id} not done`, startTime } as const;
   switch (result.kind) {
     case "fail":
-      return withStepCondition(history, { ...open, message: result.message }, nowMs);
+      return withStepCondition(entry, { ...open, message: result.message }, nowMs);
     case "wait":
       return withStepCondition(
-        history,
+        entry,
         { ...open, message: `${id}${IN_PROGRESS}${result.message}`, completeTime },
         nowMs,
       );
     case "done":
-      return withStepCondition(history, {
+      return withStepCondition(entry, {
         type: id,
         status: "True",
         reason: `${id} done`,
@@ -107,11 +107,11 @@ function withResult(
   }
 }
 
-function withRecord(history: HistoryEntry, record: StepRecord | undefined, nowMs: number): HistoryEntry {
-  const { workers, baseline = history.baseline } = record ?? {};
-  const { workerStartTime, workerCompleteTime } = history;
+function withRecord(entry: HistoryEntry, record: StepRecord | undefined, nowMs: number): HistoryEntry {
+  const { workers, baseline = entry.baseline } = record ?? {};
+  const { workerStartTime, workerCompleteTime } = entry;
   return {
-    ...history,
+    ...entry,
     baseline,
     workerStartTime: workers === "started" ? workerStartTime ?? renderTime(nowMs) : workerStartTime,
     workerCompleteTime: workers === "finished" && workerStartTime !== undefined

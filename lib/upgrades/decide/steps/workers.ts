@@ -21,7 +21,7 @@ export const WORKERS: StepWords = {
     "its message names degraded pools and nodes that are not Ready; `oc get mcp,nodes`: a node that is not drained; ArchwayUpgradeWorkersSlow, ArchwayUpgradeNodeDrainSlow",
 };
 
-export const OPEN_WORKER_WINDOW: Step = skipWhen(({ history }) => isStepDone(history, WORKERS.id), {
+export const OPEN_WORKER_WINDOW: Step = skipWhen(({ entry }) => isStepDone(entry, WORKERS.id), {
   ...OF_SILENCES,
   id: "WorkersMaintenanceWindowCreated",
   stage: "Workers",
@@ -33,7 +33,7 @@ export const OPEN_WORKER_WINDOW: Step = skipWhen(({ history }) => isStepDone(his
       if (remaining < 1) return done();
       return withReading(observed, "silences", (silences) => {
         const endsAtMs = nowMs + remaining * minutesANode(observed) * MINUTE_MS;
-        const { version, workerStartTime } = observed.history;
+        const { version, workerStartTime } = observed.entry;
         const workerStartMs = parseTime(workerStartTime);
         return done(openWorkerWindow({ version, remaining, endsAtMs, workerStartMs }, silences));
       });
@@ -98,7 +98,7 @@ export function waitForNodes(
   const words = [message, ...describeTrouble(pools, notReady)].join("; ");
   return withReading(observed, "silences", (silences) => {
     const value = isAnyActive(silences) ? 0 : 1;
-    const record: StepRecord | undefined = observed.history.workerStartTime === undefined
+    const record: StepRecord | undefined = observed.entry.workerStartTime === undefined
       ? { workers: "started" }
       : undefined;
     return wait(words, [workerTimeout(observed, value)], record);

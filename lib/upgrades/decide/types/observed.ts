@@ -65,7 +65,7 @@ export interface Base {
 
 /** What a step reads: the base, the history entry of the target as it is, and what was read so far. */
 export interface Observed extends Base {
-  readonly history: HistoryEntry;
+  readonly entry: HistoryEntry;
   readonly read: { readonly [Name in Reading]?: Observation<Readings[Name]> };
 }
 

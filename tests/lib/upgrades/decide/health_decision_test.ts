@@ -34,13 +34,13 @@ interface Given {
 }
 
 function contextOf({ results, phase = "Upgrading", gate = true, overrides = {} }: Given): HealthContext {
-  const history = makeHistory({ phase });
+  const entry = makeHistory({ phase });
   const config = gate ? GATE : makeConfig();
   return {
-    plan: makePlan({}, { history: [history] }),
+    plan: makePlan({}, { history: [entry] }),
     config,
     clusterVersion: makeCluster(),
-    history,
+    entry,
     results,
     ...overrides,
   };

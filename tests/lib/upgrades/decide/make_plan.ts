@@ -305,13 +305,13 @@ export interface Seen {
 
 /** What a single step decides. It sees only what it asks for. */
 export function decideStep(step: Step, overrides: Seen = {}): StepResult {
-  const history = makeHistory(overrides.history);
+  const entry = makeHistory(overrides.history);
   const base: Base = {
-    plan: makePlan(overrides.spec, { history: [history] }),
+    plan: makePlan(overrides.spec, { history: [entry] }),
     config: overrides.config ?? makeConfig(),
     clusterVersion: overrides.clusterVersion ?? makeCluster(),
   };
-  const blind: Observed = { ...base, history, read: {} };
+  const blind: Observed = { ...base, entry, read: {} };
   const observed = makeObservations(overrides.observed);
   const read = Object.fromEntries(step.reads(blind).map((name) => [name, observed[name]]));
   return step.decide({ ...blind, read }, overrides.nowMs ?? NOW_MS);

@@ -22,11 +22,11 @@ Deno.test("withDelivery() replaces one, takes an empty one away, and drops those
   const replaced = withDelivery(DELIVERIES, { id: "a", sinks: ["event", "log"] }, { plan, status });
   assert.deepEqual(replaced, [DELIVERIES[1], { id: "a", sinks: ["event", "log"] }]);
   assert.deepEqual(withDelivery(DELIVERIES, { id: "a", sinks: [] }, { plan, status }), [DELIVERIES[1]]);
-  const history = makeHistory({
+  const entry = makeHistory({
     architecture: "Multi",
     notifications: [{ state: "StateStarted", sentTime: renderTime(1) }],
   });
-  const sent = { id: `uid-1/${history.version}/Multi/StateStarted`, sinks: ["event"] };
-  const kept = withDelivery([sent], { id: "a", sinks: ["event"] }, { plan, status: { ...status, history: [history] } });
+  const sent = { id: `uid-1/${entry.version}/Multi/StateStarted`, sinks: ["event"] };
+  const kept = withDelivery([sent], { id: "a", sinks: ["event"] }, { plan, status: { ...status, history: [entry] } });
   assert.deepEqual(kept, [{ id: "a", sinks: ["event"] }]);
 });

@@ -15,23 +15,23 @@ import { makeHistory, makePlan, makeSilence, NOW_MS, START, TO, wordsOf } from "
 const PLAN = makePlan();
 
 Deno.test("M-365 notify() gives nothing for what was sent", () => {
-  const history = makeHistory({ notifications: [{ state: "StateStarted", sentTime: renderTime(1) }] });
-  assert.deepEqual(notify("StateStarted", { plan: PLAN, history }), []);
+  const entry = makeHistory({ notifications: [{ state: "StateStarted", sentTime: renderTime(1) }] });
+  assert.deepEqual(notify("StateStarted", { plan: PLAN, entry }), []);
 });
 
 Deno.test("M-366 N-017 notify() gives what was not sent, and withNotified() remembers it with its time, once", () => {
-  const history = makeHistory();
-  const effects = notify("StateStarted", { plan: PLAN, history });
+  const entry = makeHistory();
+  const effects = notify("StateStarted", { plan: PLAN, entry });
   assert.deepEqual(wordsOf(effects), ["StateStarted"]);
-  const sent = withNotified(history, [...effects, ...effects], NOW_MS);
+  const sent = withNotified(entry, [...effects, ...effects], NOW_MS);
   assert.deepEqual(sent.notifications, [{ state: "StateStarted", sentTime: renderTime(NOW_MS) }]);
-  assert.deepEqual(notify("StateStarted", { plan: PLAN, history: sent }), []);
+  assert.deepEqual(notify("StateStarted", { plan: PLAN, entry: sent }), []);
   assert.equal(withNotified(sent, effects, NOW_MS + 1), sent);
 });
 
 Deno.test("the id of a notification is the same for the same event, and another for any other", () => {
-  const idOf = (state: NotificationState, history: Partial<HistoryEntry> = {}): string => {
-    const [effect] = notify(state, { plan: PLAN, history: makeHistory(history) });
+  const idOf = (state: NotificationState, entry: Partial<HistoryEntry> = {}): string => {
+    const [effect] = notify(state, { plan: PLAN, entry: makeHistory(entry) });
     return effect?.kind === "notify" ? effect.notification.id : "";
   };
   assert.equal(idOf("StateStarted"), idOf("StateStarted", { startTime: renderTime(1) }));
@@ -58,7 +58,7 @@ const REASONS: readonly (readonly [string, RegExp])[] = [
 for (const [row, state] of [["M-368", "StateFailed"], ["M-369", "StateDelayed"]] as const) {
   Deno.test(`${row} ${state} says why by the step that is open`, () => {
     const textOf = (conditions: readonly StepCondition[]): string =>
-      describeState(state, { history: makeHistory({ conditions }), upgradeAt: START, findings: "" });
+      describeState(state, { entry: makeHistory({ conditions }), upgradeAt: START, findings: "" });
     for (const [type, expected] of REASONS) assert.match(textOf(open(type)), expected, type);
     assert.equal(/remove the API/.test(textOf(open("IsClusterUpgradable", "remove the API"))), state === "StateFailed");
     assert.match(textOf([]), /a step before it/);
@@ -75,7 +75,7 @@ Deno.test("every state has words with the version, those of a migration its payl
   ] as const;
   for (const profile of ["type", "multiarch-migration"] as const) {
     const texts = states.map((state) =>
-      describeState(state as NotificationState, { history: makeHistory({ profile }), upgradeAt: START, findings: "X" })
+      describeState(state as NotificationState, { entry: makeHistory({ profile }), upgradeAt: START, findings: "X" })
     );
     for (const text of texts) assert.match(text, /4\.17\.2/);
     assert.equal(texts[0]?.includes("multi-architecture payload"), profile !== "type");
