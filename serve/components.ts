@@ -80,7 +80,7 @@ async function loadTaints(
 
 function followChanges(
   { config, log }: ServeDeps,
-  { parts: { election } }: PlacementParts,
+  { capability: { election } }: PlacementParts,
   { configs, webhookPaths, podPlacement, operator }: Pick<
     Components,
     "configs" | "webhookPaths" | "podPlacement" | "operator"
@@ -100,7 +100,7 @@ function followChanges(
   webhookPaths.onChange(() => operator.requestReconcile());
 }
 
-function openViews(deps: ServeDeps, { parts: { readApi, election } }: PlacementParts): Views {
+function openViews(deps: ServeDeps, { capability: { readApi, election } }: PlacementParts): Views {
   const { config, settings, clock, log } = deps;
   const configs = openConfigs({ api: readApi, clock, log });
   const audited = openAuditedNamespaces({ api: readApi, clock, log });
@@ -123,7 +123,7 @@ function openViews(deps: ServeDeps, { parts: { readApi, election } }: PlacementP
 
 function makePodPlacement(
   { config, clock, log }: ServeDeps,
-  { parts: { events, leaderApi, clientMetrics }, images, metrics, board }: PlacementParts,
+  { capability: { events, leaderApi, clientMetrics }, images, metrics, board }: PlacementParts,
   { configs, settingsOf, liveArchitectures }: Views,
 ): PodPlacement {
   return new PodPlacement({
@@ -151,7 +151,7 @@ interface OperatorParts {
 
 function makeOperator(
   deps: ServeDeps,
-  { parts: { leaderApi, replicaApi, events, clientMetrics, stop }, certificate, pathSecret }: PlacementParts,
+  { capability: { leaderApi, replicaApi, events, clientMetrics, stop }, certificate, pathSecret }: PlacementParts,
   { views: { configs, gatingHealth, webhookPaths }, podPlacement, taints }: OperatorParts,
 ): Operator {
   const { config, settings, clock, log } = deps;
@@ -193,7 +193,7 @@ function makeOperator(
 /** Releases pods while no replica leads, on every replica and with connections of its own. Sends nothing while one leads. */
 function makeGateFailOpen(
   { config, settings, access, clock, log, userAgent }: ServeDeps,
-  { parts: { clientMetrics, election, events, stack }, metrics, board }: PlacementParts,
+  { capability: { clientMetrics, election, events, stack }, metrics, board }: PlacementParts,
 ): Runnable {
   const api = stack.use(new RestApi(access, { clock, log, userAgent, observe: clientMetrics.apiCall }));
   return openGateFailOpen({

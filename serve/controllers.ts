@@ -15,7 +15,8 @@ import { type Components, followsNodes } from "./components.ts";
 
 export function everywhere(deps: ServeDeps, placement: PlacementParts, components: Components): readonly Runnable[] {
   const { config, settings, clock, log } = deps;
-  const { parts: { readApi, replicaApi, clientMetrics }, images, metrics, globalPullSecret, pathSecret } = placement;
+  const { capability: { readApi, replicaApi, clientMetrics }, images, metrics, globalPullSecret, pathSecret } =
+    placement;
   const { gatingHealth, webhookPaths } = components;
   return [
     components.configs,
@@ -53,7 +54,7 @@ export function everywhere(deps: ServeDeps, placement: PlacementParts, component
 
 export function leading(deps: ServeDeps, placement: PlacementParts, components: Components): readonly Runnable[] {
   const { config, settings, clock, log } = deps;
-  const { parts: { readApi, events, clientMetrics }, images, metrics } = placement;
+  const { capability: { readApi, events, clientMetrics }, images, metrics } = placement;
   const { audited, configs, live, liveArchitectures, settingsOf } = components;
   const audit = openAudit({
     api: readApi,
@@ -87,7 +88,7 @@ export function leading(deps: ServeDeps, placement: PlacementParts, components: 
 /** Loads the controller only where `kueue` is set. */
 function openQueues(
   { clock, log }: ServeDeps,
-  { parts: { leaderApi: api, clientMetrics: { queue: queueMetrics } }, images }: PlacementParts,
+  { capability: { leaderApi: api, clientMetrics: { queue: queueMetrics } }, images }: PlacementParts,
   { configs, liveArchitectures, settingsOf }: Components,
 ): Runnable {
   return {
@@ -111,7 +112,7 @@ function openQueues(
 /** Costs nothing while neither the plugin nor the flag is on. */
 function execFormatMonitor(
   { config, clock, log }: ServeDeps,
-  { parts: { leaderApi: api, events, clientMetrics }, claimedImages, images, metrics }: PlacementParts,
+  { capability: { leaderApi: api, events, clientMetrics }, claimedImages, images, metrics }: PlacementParts,
   { configs, gatingHealth, liveArchitectures, reported, settingsOf }: Components,
 ): Runnable {
   const monitor: ExecFormatDeps = {

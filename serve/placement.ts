@@ -51,10 +51,10 @@ async function openPlacement(deps: ServeDeps, parts: CapabilityParts): Promise<O
 }
 
 function gaugesOf(
-  { imageService, parts }: PlacementParts,
+  { imageService, capability }: PlacementParts,
   { gatingHealth, podPlacement }: Components,
 ): PlacementGauges {
-  const { isLeader } = parts.election.view();
+  const { isLeader } = capability.election.view();
   return {
     gatedPods: podPlacement.gatedPods(),
     unadmittedPods: isLeader ? podPlacement.unadmittedPods() : 0,
@@ -68,7 +68,7 @@ function gaugesOf(
 
 function viewOf(
   { clock, config, identity, userAgent }: ServeDeps,
-  { board, imageService, parts }: PlacementParts,
+  { board, imageService, capability }: PlacementParts,
   { configs, gatingHealth, live, podPlacement, reported, taints }: Components,
 ): DashboardView {
   return {
@@ -76,7 +76,7 @@ function viewOf(
     identity,
     version: userAgent.replace(/^.*\//, ""),
     architectures: live.ofNodes(),
-    lease: parts.election.view(),
+    lease: capability.election.view(),
     gating: gatingHealth(),
     config: configs.presence(),
     gated: { count: podPlacement.gatedPods(), pods: podPlacement.longestGated() },

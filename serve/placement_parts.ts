@@ -20,7 +20,7 @@ import { openServingCertificate } from "../lib/server/certificate/open_certifica
 import type { ServingCertificate } from "../lib/server/certificate/serving_certificate.ts";
 
 export interface PlacementParts {
-  readonly parts: CapabilityParts;
+  readonly capability: CapabilityParts;
   readonly metrics: ServeMetrics;
   readonly board: Board;
   readonly certificate: ServingCertificate;
@@ -70,7 +70,7 @@ export async function openPlacementParts(deps: ServeDeps, parts: CapabilityParts
   const claimedImages = openImages(deps, parts, { metrics: metrics.placement, imageService });
   const { images, failedImages } = await openPlacedImages(deps, { api, claimedImages });
   return {
-    parts,
+    capability: parts,
     metrics,
     images,
     failedImages,

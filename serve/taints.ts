@@ -26,7 +26,7 @@ export interface TaintParts {
 /** undefined where Archway puts no taints on nodes. No request is sent to the API server before a part runs. */
 export function openTaintParts(
   { config, settings, access, clock, log, userAgent }: ServeDeps,
-  { parts: { clientMetrics, election, events, leaderApi, replicaApi, stack }, metrics: { taints: metrics } }:
+  { capability: { clientMetrics, election, events, leaderApi, replicaApi, stack }, metrics: { taints: metrics } }:
     PlacementParts,
   { configs, operator }: {
     readonly configs: Pick<Configs, "presence" | "onChange">;

@@ -25,8 +25,8 @@ interface WebhooksDeps {
 }
 
 export async function openWebhooks(deps: ServeDeps, webhooks: WebhooksDeps): Promise<HttpsListener> {
-  const { placement: { certificate, metrics, checkApi, parts }, components: { operator, configs } } = webhooks;
-  const signal = parts.background;
+  const { placement: { certificate, metrics, checkApi, capability }, components: { operator, configs } } = webhooks;
+  const signal = capability.background;
   const siblings = openSiblingConfigs({ api: checkApi, configs, signal });
   const app = webhookApp({
     gate: gateDeps(deps, webhooks),
@@ -78,7 +78,7 @@ function guardOf({ placement: { pathSecret, metrics }, components: { webhookPath
 
 function gateDeps(deps: ServeDeps, { placement, components }: WebhooksDeps): GatePodDeps {
   const { clock } = deps;
-  const { board, images, metrics, parts: { background: signal, events } } = placement;
+  const { board, images, metrics, capability: { background: signal, events } } = placement;
   const { configs, gatingHealth, live, liveArchitectures, settingsOf } = components;
   const log = deps.log.with({ route: "gate-pod" });
   return {
@@ -112,7 +112,7 @@ function gateDeps(deps: ServeDeps, { placement, components }: WebhooksDeps): Gat
 /** What the first admissions wait for; undefined from then on. */
 function startupOf(
   { clock }: ServeDeps,
-  { placement: { parts: { background: signal, election } }, components: { configs, audited } }: WebhooksDeps,
+  { placement: { capability: { background: signal, election } }, components: { configs, audited } }: WebhooksDeps,
 ): () => Promise<void> | undefined {
   const hasStarted = (): boolean =>
     configs.hasSynced() && audited.isSettled() && election.view().lastRenewObservedMs !== undefined;
