@@ -74,7 +74,10 @@ async function watch(
     const state = await absence.check(signal);
     if (state === "absent" && !isOpen) {
       const silentMs = Math.round(absence.silentForMs);
-      log.warn("no replica leads, gates come off at the longest gate age", { silentMs, reason: view().refusal });
+      log.warn("no replica leads, pods lose their gate once --max-gate-age has passed", {
+        silentMs,
+        reason: view().refusal,
+      });
     }
     if (state === "present" && isOpen) log.info("a replica leads, gates are its matter again");
     if (state === "present") {

@@ -2,16 +2,20 @@
 //
 //   watch, sweep, config change ─▶ queue ─▶ read ─▶ gather ─▶ decide ─▶ apply ─▶ report
 //
-// The states of a key. A worker only decides and writes; it waits for the API server, never for a registry.
+// The inspection of a pod (`InspectionState`). A worker only decides and writes: it never waits for a registry.
 //
-//              added               images to inspect
-//   (unknown) ───────▶ queued ────────────────────────▶ inspecting
-//                       ▲  │                               │ answered, or the pod's deadline has come
-//     retry is due,     │  │ all is there                  ▼
-//     write is retried  │  └───────────────────────────▶ due: decide and write ──▶ released
-//                       │                                  │ written                  │ the watch shows the
-//                       └─────────── waiting ◀─────────────┘                          ▼ pod without its gate
-//                                              inspection or write failed         (unknown)
+//           no permit is free         its turn               queue
+//   none ────────────────────▶ pending ──────▶ permitted ───────────▶ running
+//    ├──────────────────────────────────────────────────────────────────▲ │ answered
+//    │      a permit is free                                              ▼
+//    └────────────────────────────────────────────────────────────────▶ settled
+//           all images are known
+//
+// When settled, and at the pod's deadline in any state, it decides and writes. What follows:
+//
+//   the gate is removed   released, until the watch shows the pod without its gate
+//   an inspection failed  none, until its retry is due
+//   the write failed      settled, until the write is retried
 //
 // From its deadline on a key is urgent: it goes before all others, and workers are reserved for it. Namespaces take turns.
 import { backoffMs, jitter } from "../../lib/clock.ts";

@@ -51,7 +51,7 @@ function evidenceNow({ pod, settings, plan }: PlannedPod, state: PodState): Evid
   // Otherwise it would go on when the decision cannot be written, and hold permits that other pods wait for.
   stopInspection(state);
   if (plan.kind === "decided") return plan;
-  const message = `no answer within the longest gate age of ${renderDuration(settings.maxGateAgeMs)}`;
+  const message = `no answer within --max-gate-age (${renderDuration(settings.maxGateAgeMs)})`;
   const before = state.lastFailure === undefined ? "" : `; before: ${state.lastFailure}`;
   const unanswered = { wanted: plan.images, message: message + before };
   return { kind: "judged", plan, judgement: judgeUnanswered(pod, settings, unanswered) };

@@ -145,7 +145,7 @@ Deno.test("PodPlacement says why an image could not be inspected before its regi
   );
   await runFor(scene, controllerOf(silent), 61_000);
   assert.deepEqual(webOf(scene).gates, []);
-  assert.match(JSON.stringify(scene.recorded), /no answer within the longest gate age of 1m; before: .*broken/);
+  assert.match(JSON.stringify(scene.recorded), /no answer within --max-gate-age \(1m\); before: .*broken/);
 });
 
 Deno.test("PodPlacement reports and marks a failure that goes on no more often than its marks change", async () => {
