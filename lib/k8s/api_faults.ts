@@ -29,7 +29,7 @@ export async function faultOfResponse(
     status: response.status,
     reason: status.reason,
     hasCauses: status.hasCauses,
-    retryAfterMs: retryAfterMs(response.headers.get("retry-after"), status.retryAfterSeconds),
+    retryAfterMs: retryAfterMs(response.headers.get("retry-after")),
   });
 }
 
@@ -37,12 +37,7 @@ export function faultOfWatchEvent(object: unknown): ApiError {
   const status = parseStatus(object);
   return new ApiError(
     `Cannot go on watching: the API server said ${status.code ?? "nothing"}${saying(status.message)}`,
-    {
-      status: status.code ?? 500,
-      reason: status.reason,
-      hasCauses: status.hasCauses,
-      retryAfterMs: retryAfterMs(null, status.retryAfterSeconds),
-    },
+    { status: status.code ?? 500, reason: status.reason },
   );
 }
 
@@ -87,10 +82,9 @@ function saying(words: string): string {
   return trimmed === "" ? "." : `: ${trimmed}`;
 }
 
-/** `Retry-After` in seconds, as the API server sends it; else what the Status asks for. */
-function retryAfterMs(header: string | null, statusSeconds: number | undefined): number | undefined {
-  if (header !== null && /^\d+$/.test(header)) return Number(header) * 1_000;
-  return statusSeconds === undefined || statusSeconds <= 0 ? undefined : statusSeconds * 1_000;
+/** `Retry-After` in seconds: the API server sends no dates, and the Status asks for the same. */
+function retryAfterMs(header: string | null): number | undefined {
+  return header !== null && /^\d+$/.test(header) ? Number(header) * 1_000 : undefined;
 }
 
 function parseJson(text: string): unknown {

@@ -30,7 +30,6 @@ interface StatusView {
   readonly reason: string;
   readonly message: string;
   readonly hasCauses: boolean;
-  readonly retryAfterSeconds: number | undefined;
 }
 
 export function parseStatus(value: unknown): StatusView {
@@ -43,7 +42,6 @@ export function parseStatus(value: unknown): StatusView {
     reason: text(status["reason"]),
     message: text(status["message"]),
     hasCauses: Array.isArray(details["causes"]) && details["causes"].length > 0,
-    retryAfterSeconds: number(details["retryAfterSeconds"]),
   };
 }
 
