@@ -15,7 +15,8 @@ export async function* listPages(
   options: ListAllOptions,
 ): AsyncGenerator<KubeList, void> {
   const { signal, resourceVersion, ...selection } = options;
-  let limit = firstPageSize(type);
+  // Pages of cluster-scoped objects may be large: only administrators create these.
+  let limit = type.namespaced ? FIRST_PAGE_SIZE : MAX_PAGE_SIZE;
   // A continue token carries its own resourceVersion; the server refuses to be given another.
   let place: Pick<ListOptions, "continue" | "resourceVersion"> | undefined = resourceVersion === undefined
     ? {}
@@ -32,7 +33,6 @@ export async function* listPages(
       continue;
     }
     place = page.continue === undefined ? undefined : { continue: page.continue };
-    // Pages of cluster-scoped objects may be large: only administrators create these.
     if (type.namespaced) limit = nextPageSize({ limit, count: page.items.length, bytes: page.bytes });
     yield page;
   }
@@ -54,8 +54,6 @@ export async function* listAll(
   }
 }
 
-/** Objects in a page of cluster-scoped ones, which only administrators create. */
-const CLUSTER_PAGE_SIZE = 500;
 const FIRST_PAGE_SIZE = 50;
 const MAX_PAGE_SIZE = 500;
 /** Wanted size of a page: about 400 usual pods. */
@@ -63,10 +61,6 @@ const TARGET_BYTES = 3 * 1024 * 1024;
 
 /** A larger page is not read to its end. Parsed it would take five times as much. */
 export const MAX_PAGE_BYTES = 8 * 1024 * 1024;
-
-function firstPageSize({ namespaced }: ResourceType): number {
-  return namespaced ? FIRST_PAGE_SIZE : CLUSTER_PAGE_SIZE;
-}
 
 /** Objects of the next page: as many as the target holds of the size just seen, and at most twice as many as before. */
 export function nextPageSize(
