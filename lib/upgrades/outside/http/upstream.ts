@@ -35,11 +35,8 @@ export interface EndpointSource {
 export interface UpstreamLimits {
   readonly timeoutMs: number;
   readonly maxBytes: number;
-  /** Attempts for requests that may be repeated; absent: one. */
+  /** Attempts for all but a POST; absent: one, as most callers come back within a minute. */
   readonly maxAttempts?: number | undefined;
-  /** Wait before the second attempt (ms), doubled before each further one; `jitter`: the share by which it varies. */
-  readonly intervalMs?: number | undefined;
-  readonly jitter?: number | undefined;
 }
 
 export interface UpstreamOptions {
@@ -60,8 +57,6 @@ interface UpstreamRequest {
   readonly query?: Readonly<Record<string, string>> | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly body?: JsonObject | undefined;
-  /** Whether it is sent again after a transient failure; absent: only a GET is. */
-  readonly repeatable?: true | undefined;
 }
 
 interface UpstreamAnswer {
@@ -70,7 +65,9 @@ interface UpstreamAnswer {
   readonly name: RequestName;
 }
 
-const DEFAULT_INTERVAL_MS = 1_000;
+/** Wait before the second attempt (ms), doubled before each further one; and the share by which it varies. */
+const FIRST_PAUSE_MS = 2_000;
+const PAUSE_JITTER = 0.3;
 const MAX_REASON_BYTES = 4_096;
 
 export class Upstream implements Disposable {
@@ -95,15 +92,14 @@ export class Upstream implements Disposable {
 
   async send(request: UpstreamRequest, signal: AbortSignal): Promise<UpstreamAnswer> {
     const { limits, clock } = this.#options;
-    const mayRepeat = request.repeatable ?? request.method === "GET";
-    const maxAttempts = mayRepeat ? limits.maxAttempts ?? 1 : 1;
+    const maxAttempts = request.method === "POST" ? 1 : limits.maxAttempts ?? 1;
     for (let attempt = 1;; attempt++) {
       try {
         return await this.#sendLoggedIn(request, signal);
       } catch (error) {
         signal.throwIfAborted();
         if (attempt >= maxAttempts || !(error instanceof UpstreamError) || !error.isTransient) throw error;
-        await clock.sleep(pauseMs(limits, attempt), signal);
+        await clock.sleep(jitter(FIRST_PAUSE_MS * 2 ** (attempt - 1), 1 - PAUSE_JITTER, 1 + PAUSE_JITTER), signal);
       }
     }
   }
@@ -222,10 +218,6 @@ function urlOf({ baseUrl }: UpstreamEndpoint, { path, query = {} }: UpstreamRequ
   const url = new URL(baseUrl + path);
   for (const [key, value] of Object.entries(query)) url.searchParams.set(key, value);
   return url;
-}
-
-function pauseMs({ intervalMs = DEFAULT_INTERVAL_MS, jitter: share = 0 }: UpstreamLimits, attempt: number): number {
-  return jitter(intervalMs * 2 ** (attempt - 1), 1 - share, 1 + share);
 }
 
 export function fixedEndpoint(endpoint: UpstreamEndpoint): EndpointSource {

@@ -86,7 +86,7 @@ export async function createSilence(
 export async function endSilence(alertmanager: Upstream, id: string, signal: AbortSignal): Promise<void> {
   if (!SILENCE_ID.test(id)) return;
   try {
-    await alertmanager.send({ method: "DELETE", path: `/api/v2/silence/${id}`, repeatable: true }, signal);
+    await alertmanager.send({ method: "DELETE", path: `/api/v2/silence/${id}` }, signal);
   } catch (error) {
     if (error instanceof UpstreamError && error.status === 404) return;
     // Alertmanager answers 500 for a silence that has expired already.

@@ -29,8 +29,6 @@ export const OCM_LIMITS: UpstreamLimits = {
   timeoutMs: 30_000,
   maxBytes: 4 * 1024 * 1024,
   maxAttempts: 6,
-  intervalMs: 2_000,
-  jitter: 0.3,
 };
 
 const CLUSTERS = "/api/clusters_mgmt/v1/clusters";
@@ -95,7 +93,7 @@ export class OcmClient {
 
   async setPolicyState(target: PolicyTarget, { value, description }: StoredState, signal: AbortSignal): Promise<void> {
     const body = { value, description };
-    await this.#options.upstream.send({ method: "PATCH", path: statePath(target), body, repeatable: true }, signal);
+    await this.#options.upstream.send({ method: "PATCH", path: statePath(target), body }, signal);
   }
 
   async serviceLogs(signal: AbortSignal): Promise<readonly FoundServiceLog[]> {

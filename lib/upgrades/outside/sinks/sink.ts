@@ -47,7 +47,7 @@ interface WebhookSinkOptions {
   readonly clock: Clock;
 }
 
-const LIMITS: UpstreamLimits = { timeoutMs: 10_000, maxBytes: 64 * 1024, maxAttempts: 2 };
+const LIMITS: UpstreamLimits = { timeoutMs: 10_000, maxBytes: 64 * 1024 };
 
 export function openWebhookSink({ url, caCerts, clusterId, userAgent, clock }: WebhookSinkOptions): NotificationSink {
   return {
@@ -58,7 +58,7 @@ export function openWebhookSink({ url, caCerts, clusterId, userAgent, clock }: W
       const options = { server: "the webhook", source, limits: LIMITS, userAgent, clock };
       using upstream = new Upstream({ ...options, hidesPath: true });
       const headers = { "idempotency-key": id };
-      await upstream.send({ method: "POST", path: "", body, headers, repeatable: true }, signal);
+      await upstream.send({ method: "POST", path: "", body, headers }, signal);
     },
   };
 }

@@ -27,6 +27,8 @@ export interface OcmDouble extends AsyncDisposable {
   readonly policies: DoublePolicy[];
   readonly logs: Record<string, unknown>[];
   readonly seen: string[];
+  /** Between attempts of the client (ms). */
+  readonly pauses: readonly number[];
   intercept: (request: Request) => Response | undefined;
 }
 
@@ -49,6 +51,7 @@ export function startOcm(mode: "api" | "agent", cluster?: MemoryCluster): OcmDou
     policies: [],
     logs: [],
     seen: [],
+    pauses: opened.pauses,
     intercept: () => undefined,
     [Symbol.asyncDispose]: () => {
       opened[Symbol.dispose]();
@@ -155,12 +158,13 @@ export function openOcm(
   origin: string,
   mode: "api" | "agent",
   { api }: MemoryCluster = withPullSecret(),
-): Disposable & { readonly client: OcmClient } {
+): Disposable & { readonly client: OcmClient; readonly pauses: readonly number[] } {
+  const pauses: number[] = [];
   const source = endpointOf({ baseUrl: origin, api });
-  const parts = { server: "the cluster manager", limits: OCM_LIMITS, userAgent: "test", clock: hastyClock() };
+  const parts = { server: "the cluster manager", limits: OCM_LIMITS, userAgent: "test", clock: hastyClock(pauses) };
   const upstream = new Upstream({ ...parts, source });
   const client = new OcmClient({ upstream, mode, clusterId });
-  return { client, [Symbol.dispose]: () => upstream[Symbol.dispose]() };
+  return { client, pauses, [Symbol.dispose]: () => upstream[Symbol.dispose]() };
 }
 
 export function addPolicy(

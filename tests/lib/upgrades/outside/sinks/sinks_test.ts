@@ -117,23 +117,22 @@ Deno.test("M-361 the log sink writes one line and never fails", async () => {
   await openLogSink(silentLogger).send(STARTED, SENDING);
 });
 
-Deno.test("the webhook gets JSON with the id as its idempotency key, again after a lost answer; its address stays secret", async () => {
+Deno.test("the webhook gets JSON with the id as its idempotency key, the same each time; its address stays secret", async () => {
   const bodies: unknown[] = [];
   let asked = 0;
   await using server = listenPlain(async (request) => {
     const { pathname, search } = new URL(request.url);
     assert.equal(pathname + search, "/hooks/s3cret?key=s3cret");
     bodies.push([request.headers.get("idempotency-key"), await request.json()]);
-    return new Response(null, { status: ++asked < 3 ? 502 : 204 });
+    return new Response(null, { status: ++asked < 2 ? 502 : 204 });
   });
   const common = { caCerts: [], clusterId, userAgent: "archway-test", clock: hastyClock() };
   const sink = openWebhookSink({ ...common, url: `${server.origin}/hooks/s3cret?key=s3cret` });
   const expected = /Cannot write to the webhook "127\.0\.0\.1:\d+\/\.\.\.": it answered with status 502\.$/;
   await assert.rejects(sink.send(STARTED, SENDING), expected);
-  assert.equal(asked, 2);
   await sink.send(STARTED, SENDING);
-  assert.deepEqual(bodies[2], [STARTED.id, { ...STARTED, clusterId: EXTERNAL_ID }]);
-  assert.deepEqual(bodies[0], bodies[2]);
+  assert.deepEqual(bodies[1], [STARTED.id, { ...STARTED, clusterId: EXTERNAL_ID }]);
+  assert.deepEqual(bodies[0], bodies[1]);
 });
 
 Deno.test("the policy's state is set once, only where it may follow, and needs its policy", async () => {
