@@ -1,7 +1,7 @@
 // Creates what a Job mounts, then the Job, and makes the Job an owner of what it mounts: that goes with the last Job.
 import { canonicaliseSecret, DOCKER_CONFIG_JSON } from "../decide/parse/secret.ts";
 import type { Effect, SecretCopy } from "../decide/effects.ts";
-import type { KubeApi } from "../../k8s/api.ts";
+import { ignoring, type KubeApi } from "../../k8s/api.ts";
 import { isConflict, isNotFound } from "../../k8s/errors.ts";
 import { asParsed, type Parsed } from "../../parsed.ts";
 import { apiVersionOf, type KubeObject, type OwnerReference, Resource, type ResourceType } from "../../k8s/types.ts";
@@ -11,8 +11,6 @@ export interface CreateJobDeps {
   readonly namespace: string;
   readonly signal: AbortSignal;
 }
-
-const MAX_ATTEMPTS = 4;
 
 /** Objects that exist are used as they are. Throws ApiError, and Error for a secret without registry credentials. */
 export async function createJob(
@@ -81,20 +79,10 @@ async function addOwner(
   },
   { api, namespace, signal }: CreateJobDeps,
 ): Promise<void> {
-  const { name } = object.metadata;
-  let current = object;
-  for (let attempt = 1;; attempt++) {
-    const { ownerReferences = [], resourceVersion } = current.metadata;
-    if (ownerReferences.some(({ uid }) => uid === owner.uid)) return;
-    const document = { metadata: { resourceVersion, ownerReferences: [...ownerReferences, owner] } };
-    try {
-      await api.patch(type, { namespace, name }, { body: { kind: "merge", document }, signal });
-      return;
-    } catch (error) {
-      // It was garbage collected with its former owner: the next reconcile creates it again.
-      if (isNotFound(error)) return;
-      if (!isConflict(error) || attempt === MAX_ATTEMPTS) throw error;
-    }
-    current = await api.get(type, { namespace, name }, signal);
-  }
+  const { name, ownerReferences = [], resourceVersion } = object.metadata;
+  if (ownerReferences.some(({ uid }) => uid === owner.uid)) return;
+  const document = { metadata: { resourceVersion, ownerReferences: [...ownerReferences, owner] } };
+  // It was garbage collected with its former owner, or changed meanwhile: the next reconcile completes it.
+  const isLeft = (error: unknown): boolean => isNotFound(error) || isConflict(error);
+  await ignoring(isLeft, api.patch(type, { namespace, name }, { body: { kind: "merge", document }, signal }));
 }
