@@ -1,9 +1,9 @@
 // Which node a pod is bound to: node selector, required and preferred node affinity, taints. Pure.
 import { parseTaints, parseTolerations, type Taint, tolerates } from "../lib/vocabulary/taint.ts";
 import { entryOf } from "../lib/json.ts";
-import { type Labels, meetsRequirement, parseRequirement } from "../lib/vocabulary/label_selector.ts";
+import { meetsRequirement, parseRequirement } from "../lib/vocabulary/label_selector.ts";
 import type { KubeObject } from "../lib/k8s/types.ts";
-import { listAt, numberAt, textAt, textsAt, valueAt } from "./json_value.ts";
+import { listAt, numberAt, textsAt, valueAt } from "./json_value.ts";
 
 /** The node of a pod, or why it has none, as kube-scheduler reports it. */
 type SchedulingVerdict =
@@ -51,31 +51,14 @@ function whyUnfit(pod: KubeObject, node: KubeObject): string | undefined {
   return listAt(required, "nodeSelectorTerms").some((term) => matchesTerm(term, node)) ? undefined : MISMATCH;
 }
 
-/** Whether a node satisfies all of a term. An empty term matches no node. */
+/** Whether a node's labels satisfy all of a term. An empty one matches no node. Gt, Lt and fields are unknown here. */
 function matchesTerm(term: unknown, node: KubeObject): boolean {
   const expressions = listAt(term, "matchExpressions");
-  const fields = listAt(term, "matchFields");
-  if (expressions.length + fields.length === 0) return false;
   const labels = textsAt(node, "metadata", "labels");
-  return expressions.every((expression) => matchesExpression(expression, labels)) &&
-    fields.every((field) => matchesExpression(field, { "metadata.name": node.metadata.name }));
-}
-
-/** Whether labels match an expression of a node selector: of a label selector, or Gt or Lt. Any other operator never matches. */
-function matchesExpression(expression: unknown, labels: Labels): boolean {
-  const value = entryOf(labels, textAt(expression, "key") ?? "");
-  const requirement = parseRequirement(expression);
-  if (requirement !== undefined) return meetsRequirement(value, requirement);
-  if (value === undefined || !/^-?\d+$/.test(value)) return false;
-  const bound = Number(textAt(expression, "values", 0));
-  switch (textAt(expression, "operator")) {
-    case "Gt":
-      return Number(value) > bound;
-    case "Lt":
-      return Number(value) < bound;
-    default:
-      return false;
-  }
+  return expressions.length > 0 && expressions.every((expression) => {
+    const requirement = parseRequirement(expression);
+    return requirement !== undefined && meetsRequirement(entryOf(labels, requirement.key), requirement);
+  });
 }
 
 function isHard({ effect }: Taint): boolean {
