@@ -5,17 +5,13 @@ import * as z from "zod";
 import { print, ROOT, runTask } from "../tool.ts";
 
 const USAGE = `\
-Makes one executable, or the scripts that it is made of, in dist/.
+Makes one executable for this machine, or the scripts that it is made of, in dist/.
 
 Usage: deno task compile [flags]
 
-  --form binary|bundle           bundle: main.js and its chunks, which need a runtime; default binary
-  --arch amd64|arm64             for Linux of that architecture instead of for this machine; repeatable
-  --permissions serve|plugins    plugins: with the right to run the plugins of the setting credentialProviderBinDir;
-                                 default serve
+  --form binary|bundle    bundle: main.js and its chunks, which need a runtime; default binary
 
-  DENORT_BIN=FILE                base of the executable, where dl.deno.land cannot be reached; of one of several
-                                 architectures DENORT_BIN_AMD64, DENORT_BIN_ARM64
+  DENORT_BIN=FILE         base of the executable, where dl.deno.land cannot be reached
 
 Exit codes: 0 done, 1 failed.
 `;
@@ -174,8 +170,6 @@ async function main(): Promise<void> {
     args: Deno.args,
     options: {
       form: { type: "string", default: "binary" },
-      arch: { type: "string", multiple: true, default: [] },
-      permissions: { type: "string", default: "serve" },
       help: { type: "boolean", short: "h", default: false },
     },
   });
@@ -186,19 +180,14 @@ async function main(): Promise<void> {
   const bytes = Object.values(sizes).reduce((sum, size) => sum + size, 0);
   await print(`${folder}  ${mebibytes(bytes)}\n`);
   if (form !== "binary") return;
-  const common = {
+  const output = join(ROOT, "dist", "archway");
+  const size = await compile({
     entry: join(folder, "main.js"),
-    permissions: renderPermissions(await readPermissions(parsePermissionSet(values.permissions))),
+    output,
+    permissions: renderPermissions(await readPermissions("serve")),
     included: largeChunks(sizes).map((name) => join(folder, name)),
-  };
-  const jobs: readonly CompileOptions[] = values.arch.length === 0
-    ? [{ ...common, output: join(ROOT, "dist", "archway") }]
-    : values.arch.map(parseArchitecture).map((architecture) => ({
-      ...common,
-      output: join(ROOT, "dist", `archway-linux-${architecture}`),
-      architecture,
-    }));
-  for (const job of jobs) await print(`${job.output}  ${mebibytes(await compile(job))}\n`);
+  });
+  await print(`${output}  ${mebibytes(size)}\n`);
 }
 
 function mebibytes(bytes: number): string {

@@ -9,7 +9,7 @@ function runTask(script: string, flag: string): Promise<Ended> {
 
 const TASKS = {
   image: ["manifests/image/image.ts", ["--name", "--push", "--base", "--arch", "--form", "--permissions"]],
-  compile: ["manifests/image/compile.ts", ["--form", "--arch", "--permissions", "DENORT_BIN"]],
+  compile: ["manifests/image/compile.ts", ["--form", "DENORT_BIN"]],
   release: ["manifests/release/release.ts", [
     ...["--registry", "--install-only", "--form", "--out", "--base", "--arch", "--complete"],
   ]],
