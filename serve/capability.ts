@@ -171,10 +171,7 @@ function openParts(deps: ServeDeps, { capability, lifetime, isBusy }: Opening): 
       component: capability.eventSource,
       instance: identity,
       isBusy,
-      observe: (result, reason) => {
-        if (result === "left-out") clientMetrics.eventLeftOut(reason);
-        else if (result !== "created" && result !== "updated") clientMetrics.eventDropped();
-      },
+      onLost: (loss, reason) => loss === "left-out" ? clientMetrics.eventLeftOut(reason) : clientMetrics.eventDropped(),
     }),
   );
   const leaderApi = election.fence(api);

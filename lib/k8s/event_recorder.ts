@@ -8,15 +8,15 @@ import { type EventInput, queuedEventOf } from "./event_input.ts";
 import { EventQueue, type WaitingEvent } from "./event_queue.ts";
 import { EventSink, type EventSinkOptions } from "./event_sink.ts";
 
-/** `dropped`: the queue was full or closed. `left-out`: it reported a short-lived state while many others waited. */
-export type EventResult = "created" | "updated" | "dropped" | "left-out" | "refused" | "failed";
+/** `dropped`: no room, or not taken by the API server. `left-out`: it reported a short-lived state while many waited. */
+export type EventLoss = "dropped" | "left-out";
 
 interface EventRecorderOptions extends EventSinkOptions {
   readonly log: Logger;
   readonly capacity?: number;
   /** Whether requests with priority are under way: events wait then, but not for long. */
   readonly isBusy?: () => boolean;
-  readonly observe?: (result: EventResult, reason: string) => void;
+  readonly onLost?: (loss: EventLoss, reason: string) => void;
 }
 
 export interface EventRecorder {
@@ -53,14 +53,14 @@ export class BackgroundEventRecorder implements EventRecorder, AsyncDisposable {
   }
 
   record(event: EventInput): void {
-    const { clock, observe } = this.#options;
-    if (this.#closing.signal.aborted) return observe?.("dropped", event.reason);
+    const { clock, onLost } = this.#options;
+    if (this.#closing.signal.aborted) return onLost?.("dropped", event.reason);
     if (event.passing === true && this.#queue.size >= CROWDED) {
-      return observe?.("left-out", event.reason);
+      return onLost?.("left-out", event.reason);
     }
     const now = { wallMs: clock.nowMs(), monotonicMs: clock.monotonicMs() };
     const dropped = this.#queue.put(queuedEventOf(event), now);
-    if (dropped !== undefined) observe?.("dropped", dropped.input.reason);
+    if (dropped !== undefined) onLost?.("dropped", dropped.input.reason);
     if (this.#workers.size >= PARALLEL_EVENTS) return;
     const worker: Promise<void> = this.#work().finally(() => this.#workers.delete(worker));
     this.#workers.add(worker);
@@ -91,8 +91,7 @@ export class BackgroundEventRecorder implements EventRecorder, AsyncDisposable {
       await this.#waitWhileBusy();
       const event = this.#queue.take();
       if (event === undefined) return;
-      const result = await this.#deliver(event);
-      this.#options.observe?.(result, event.input.reason);
+      if (!await this.#deliver(event)) this.#options.onLost?.("dropped", event.input.reason);
       this.#queue.finish(event.key);
     }
   }
@@ -107,25 +106,26 @@ export class BackgroundEventRecorder implements EventRecorder, AsyncDisposable {
     }
   }
 
-  async #deliver(event: WaitingEvent): Promise<EventResult> {
+  async #deliver(event: WaitingEvent): Promise<boolean> {
     const { clock, log } = this.#options;
     const { signal } = this.#closing;
     const { object, reason, critical } = event.input;
     const name = this.#sink.nameFor(event.input);
     for (let attempt = 1; !signal.aborted; attempt++) {
       try {
-        return await this.#sink.send(event, name, signal);
+        await this.#sink.send(event, name, signal);
+        return true;
       } catch (error) {
         if (signal.aborted) break;
         const isRefused = error instanceof ApiError && error.status >= 400 && error.status < 500 &&
           error.status !== 429;
         if (isRefused || attempt >= (critical === true ? MAX_ATTEMPTS_CRITICAL : MAX_ATTEMPTS)) {
           log.debug("event not sent", { reason, object: object.name, error: errorText(error) });
-          return isRefused ? "refused" : "failed";
+          return false;
         }
         await clock.sleep(backoffMs(attempt, RETRY_BACKOFF), signal);
       }
     }
-    return "failed";
+    return false;
   }
 }

@@ -48,13 +48,12 @@ export class EventSink {
     return `${stem}.${this.#lastName.toString(16)}${crypto.getRandomValues(new Uint8Array(2)).toHex()}`;
   }
 
-  async send(event: WaitingEvent, name: string, signal: AbortSignal): Promise<"created" | "updated"> {
+  async send(event: WaitingEvent, name: string, signal: AbortSignal): Promise<void> {
     const sent = this.#sent.get(event.key);
     const isRecent = sent !== undefined &&
       (event.input.slot !== undefined || this.#options.clock.monotonicMs() - sent.atMs < REPEAT_WINDOW_MS);
-    if (isRecent && await this.#update(sent, event, signal)) return "updated";
+    if (isRecent && await this.#update(sent, event, signal)) return;
     await this.#create(event, name, signal);
-    return "created";
   }
 
   /** Another reason replaces the event, the same one counts up; false when the event is gone. */

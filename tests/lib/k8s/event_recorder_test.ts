@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { ApiError } from "../../../lib/k8s/errors.ts";
 import type { EventInput } from "../../../lib/k8s/event_input.ts";
-import { BackgroundEventRecorder, type EventResult } from "../../../lib/k8s/event_recorder.ts";
+import { BackgroundEventRecorder, type EventLoss } from "../../../lib/k8s/event_recorder.ts";
 import { silentLogger } from "../../../lib/log.ts";
 import { FakeClock } from "../../support/fake_clock.ts";
 import { type MemoryCall, MemoryCluster } from "../../support/memory_kube_api.ts";
@@ -18,20 +18,20 @@ const REPORTER = { log: silentLogger, component: "multiarch-tuning-operator", in
 const openScene = ({ before, ...given }: Options) => {
   const clock = new FakeClock();
   const cluster = new MemoryCluster();
-  const results: EventResult[] = [];
+  const lost: EventLoss[] = [];
   const calls: MemoryCall[] = [];
   const api = cluster.client(async (call) => {
     calls.push(call);
     await before?.(call);
   });
-  const observe = (result: EventResult): void => void results.push(result);
-  const recorder = new BackgroundEventRecorder({ ...REPORTER, api, clock, observe, ...given });
+  const onLost = (loss: EventLoss): void => void lost.push(loss);
+  const recorder = new BackgroundEventRecorder({ ...REPORTER, api, clock, onLost, ...given });
   /** Records it, and lets it be sent. */
   const send = (event: EventInput): Promise<void> => {
     recorder.record(event);
     return clock.advance(0);
   };
-  return { recorder, clock, results, calls, cluster, send, events: () => [...cluster.objects.values()] };
+  return { recorder, clock, lost, calls, cluster, send, events: () => [...cluster.objects.values()] };
 };
 
 async function withRecorder(
@@ -50,7 +50,7 @@ function makeEvent(more: Partial<Omit<EventInput, "object">> & { readonly pod?: 
 }
 
 Deno.test("record() writes a core/v1 event with source, reporter, counts and times", () =>
-  withRecorder({}, async ({ send, events, results }) => {
+  withRecorder({}, async ({ send, events, lost }) => {
     await send(makeEvent());
     const [event] = events();
     assert.match(event?.metadata.name ?? "", /^web\.[0-9a-f]{14,}$/);
@@ -70,7 +70,7 @@ Deno.test("record() writes a core/v1 event with source, reporter, counts and tim
       firstTimestamp: "2026-11-21T12:00:00Z",
       lastTimestamp: "2026-11-21T12:00:00Z",
     });
-    assert.deepEqual(results, ["created"]);
+    assert.deepEqual(lost, []);
   }));
 
 Deno.test("record() counts the same event up instead of writing another, also while the first is on its way", () =>
@@ -122,7 +122,7 @@ Deno.test("record() makes valid names for objects with the longest names", () =>
 
 Deno.test("record() drops the oldest Normal first when the queue is full, keeps Warnings, and counts what it drops", async () => {
   const gate = Promise.withResolvers<void>();
-  await withRecorder({ capacity: 10, before: () => gate.promise }, async ({ recorder, clock, events, results }) => {
+  await withRecorder({ capacity: 10, before: () => gate.promise }, async ({ recorder, clock, events, lost }) => {
     // Six are taken by the workers at once and hang in the gate.
     for (let n = 0; n < 6; n++) recorder.record(makeEvent({ pod: `busy-${n}` }));
     await clock.advance(0);
@@ -133,7 +133,7 @@ Deno.test("record() drops the oldest Normal first when the queue is full, keeps 
     const pods = events().map((event) => String(Object(event["involvedObject"]).name));
     assert.equal(pods.filter((pod) => pod.startsWith("warned")).length, 8);
     assert.deepEqual(pods.filter((pod) => pod.startsWith("normal")), ["normal-98", "normal-99"]);
-    assert.equal(results.filter((result) => result === "dropped").length, 98);
+    assert.equal(lost.filter((loss) => loss === "dropped").length, 98);
   });
 });
 
@@ -160,7 +160,7 @@ Deno.test("record() tries an event again after a fault of the server, and gives 
     const fault = faults.shift();
     if (fault !== undefined) throw fault;
   };
-  await withRecorder({ before }, async ({ recorder, clock, events, results }) => {
+  await withRecorder({ before }, async ({ recorder, clock, events, lost }) => {
     recorder.record(makeEvent());
     await clock.advance(5_000);
     assert.equal(events().length, 1);
@@ -169,7 +169,7 @@ Deno.test("record() tries an event again after a fault of the server, and gives 
     faults.push(new ApiError("no namespace", { status: 404 }));
     recorder.record(makeEvent({ pod: "later" }));
     await clock.advance(60_000);
-    assert.deepEqual(results, ["created", "refused", "refused"]);
+    assert.deepEqual(lost, ["dropped", "dropped"]);
   });
 });
 
@@ -178,14 +178,14 @@ Deno.test("record() takes AlreadyExists for success: an earlier try had arrived"
   const before = (): void => {
     throw fault;
   };
-  await withRecorder({ before }, async ({ send, results }) => {
+  await withRecorder({ before }, async ({ send, lost }) => {
     await send(makeEvent());
-    assert.deepEqual(results, ["created"]);
+    assert.deepEqual(lost, []);
   });
 });
 
 Deno.test("flush() ends when its signal aborts, and close() ends what is under way", async () => {
-  await withRecorder({ before: ({ signal }) => noAnswer(signal) }, async ({ recorder, send, results }) => {
+  await withRecorder({ before: ({ signal }) => noAnswer(signal) }, async ({ recorder, send, lost }) => {
     await send(makeEvent());
     const stop = new AbortController();
     const flushing = recorder.flush(stop.signal);
@@ -193,7 +193,7 @@ Deno.test("flush() ends when its signal aborts, and close() ends what is under w
     await flushing;
     await recorder.close();
     recorder.record(makeEvent({ pod: "too-late" }));
-    assert.deepEqual(results, ["failed", "dropped"]);
+    assert.deepEqual(lost, ["dropped", "dropped"]);
   });
 });
 
@@ -237,7 +237,7 @@ Deno.test("record() never drops what must arrive for anything else, and tries it
   const before = (): void => {
     if (isAway) throw new ApiError("away", { status: 0 });
   };
-  await withRecorder({ capacity: 10, before }, async ({ recorder, clock, events, results }) => {
+  await withRecorder({ capacity: 10, before }, async ({ recorder, clock, events, lost }) => {
     const vital = { type: "Warning", critical: true } as const;
     for (let n = 0; n < 10; n++) recorder.record(makeEvent({ pod: `fell-back-${n}`, ...vital }));
     for (let n = 0; n < 50; n++) recorder.record(makeEvent({ pod: `warned-${n}`, type: "Warning" }));
@@ -246,7 +246,7 @@ Deno.test("record() never drops what must arrive for anything else, and tries it
     await clock.advance(60_000);
     const pods = events().map(({ metadata }) => metadata.name).filter((name) => name.startsWith("fell-back"));
     assert.equal(pods.length, 10);
-    assert.equal(results.filter((result) => result === "dropped").length, 50);
+    assert.equal(lost.filter((loss) => loss === "dropped").length, 50);
   });
 });
 
@@ -278,16 +278,16 @@ Deno.test("record() gives way while the server is busy: warnings for three secon
 });
 
 Deno.test("record() leaves out what tells of passing states while many events wait", async () => {
-  await withRecorder({ isBusy: () => true }, async ({ recorder, clock, results }) => {
+  await withRecorder({ isBusy: () => true }, async ({ recorder, clock, events, lost }) => {
     recorder.record({ ...makeEvent({ pod: "early" }), passing: true });
     for (let n = 0; n < 200; n++) recorder.record(makeEvent({ pod: `news-${n}` }));
     recorder.record({ ...makeEvent({ pod: "late" }), passing: true });
     await clock.advance(0);
-    assert.deepEqual(results, ["left-out"]);
+    assert.deepEqual(lost, ["left-out"]);
     const flushed = recorder.flush(new AbortController().signal);
     await clock.advance(1_000);
     await flushed;
-    assert.equal(results.length, 202);
+    assert.deepEqual([events().length, lost.length], [201, 1]);
   });
 });
 
