@@ -27,7 +27,7 @@ function watchReleases(scene: Scene): ReadonlyMap<string, number> {
   const releasedMs = new Map<string, number>();
   const { patch } = scene.cluster.api;
   scene.cluster.api.patch = async (type, target, options) => {
-    // Each write takes a while, and the API server takes only so many at a time: 32 workers of 20 ms.
+    // Each write takes a while, and only so many are under way: four workers of 20 ms.
     await scene.clock.sleep(20, options.signal);
     const before = await patch(type, target, options);
     const key = `${target.namespace}/${target.name}`;
