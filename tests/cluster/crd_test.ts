@@ -123,6 +123,11 @@ Deno.test("the CRDs on a real API server: rows 100-116, 130-135, 152, 156-169", 
     });
   }
 
+  await t.step("an unknown architecture alone is Invalid in either kind", async () => {
+    const spec = scoring({ architecture: "Wrong", weight: 5 });
+    assert.deepEqual([await probe(CLUSTER, spec), await probe(LOCAL, spec)], ["Invalid", "Invalid"]);
+  });
+
   for (const [row, fallbackArchitecture, accepted] of FALLBACK_ROWS) {
     const verdict = accepted ? "accepted" : "Invalid";
     await t.step(`${row} fallbackArchitecture "${fallbackArchitecture.slice(0, 10)}" is ${verdict}`, async () => {
