@@ -198,6 +198,14 @@ Deno.test("index assemble: content that was changed on its way is never committe
   assert.ok(
     !bed.into.requests.some(({ method, path }) => method === "PUT" && path.includes(encodeURIComponent(bed.layer))),
   );
+  bed.from.amend = ({ method, path }, response) => {
+    if (method !== "GET" || !path.endsWith("/manifests/v1-arm64") || response.body === null) return response;
+    const headers = new Headers(response.headers);
+    headers.delete("content-length");
+    const pad = new TransformStream<Uint8Array, Uint8Array>({ flush: (rest) => rest.enqueue(new Uint8Array([32])) });
+    return new Response(response.body.pipeThrough(pad), { headers });
+  };
+  await assertPublishesNothing(bed, 3, /v1-arm64.* digest/);
 });
 
 /** Refusals of requests, by how a registry or a proxy before it may be; how the layer gets there all the same. */
