@@ -85,7 +85,8 @@ for (const folder of FOLDERS) {
   });
 
   test(`${folder}: the arguments are flags of serve, and what listens is what the Services point to`, async () => {
-    const container = containerIn(await renderedFolder(folder));
+    const objects = await renderedFolder(folder);
+    const container = containerIn(objects);
     const args = listAt(container, "args").map(String);
     assert.equal(args[0], "serve");
     assertFlags(args.slice(1));
@@ -94,6 +95,12 @@ for (const folder of FOLDERS) {
       `${textAt(port, "name")} ${numberAt(port, "containerPort")}`
     );
     assert.deepEqual(served, [`webhook ${listen}`, "admin 8080"]);
+    const labels = objectAt(find(objects, "deployment-archway"), "spec", "template", "metadata", "labels");
+    const targets = objects.filter(({ kind }) => kind === "Service").flatMap((service) => {
+      assert.partialDeepStrictEqual(labels, objectAt(service, "spec", "selector"));
+      return listAt(service, "spec", "ports").map((port) => textAt(port, "targetPort"));
+    });
+    assert.deepEqual(targets.sort(), ["admin", "webhook"]);
   });
 
   test(`${folder}: moved to another namespace, nothing is left behind`, async () => {
@@ -105,7 +112,7 @@ for (const folder of FOLDERS) {
 }
 
 for (const component of COMPONENTS) {
-  test(`${component}: adds flags of serve, and rights of its own`, async () => {
+  test(`${component}: adds rights of its own, and no arguments but flags of serve`, async () => {
     const [base, objects] = [await renderedFolder("base"), await renderedComposition("base", [component])];
     const before = argumentsIn(base);
     const args = argumentsIn(objects);

@@ -55,7 +55,9 @@ Deno.test("the dashboard shows every metric but those of the process", async () 
 Deno.test("every panel has a title and an expression", () => {
   const { panels } = PANELS.parse(JSON.parse(read("dashboard.json")));
   assert.ok(panels.length >= 13);
-  for (const { title, targets } of panels) assert.ok(title !== "" && targets.length > 0, title);
+  for (const { title, targets } of panels) {
+    assert.ok(title !== "" && targets.length > 0 && targets.every(({ expr }) => expr.trim() !== ""), title);
+  }
 });
 
 /** The runbooks of a group: the sections of its file whose titles are one word, from the heading on that announces them. */
