@@ -1,11 +1,14 @@
 // Rights taken from an installation that runs, and given back.
 import assert from "node:assert/strict";
 import { type ClusterAccess, expectStatus, read } from "./cluster_access.ts";
+import { waitUntil } from "./wait.ts";
 
+const ACCOUNT = "system:serviceaccount:archway-system:archway";
+const REVIEWS = "/apis/authorization.k8s.io/v1/subjectaccessreviews";
 export const ROLES = "/apis/rbac.authorization.k8s.io/v1/clusterroles";
 const POD_ROLES = ["archway-pods", "archway-uninstall"];
 
-/** Takes a verb on pods from Archway's ClusterRoles; gives the way to put it back. */
+/** Takes a verb on pods from Archway's ClusterRoles, and waits until it is refused; gives the way to put it back. */
 export async function forbid(cluster: ClusterAccess, verb: string): Promise<() => Promise<void>> {
   const undo = await Promise.all(
     POD_ROLES.map((role) =>
@@ -17,9 +20,18 @@ export async function forbid(cluster: ClusterAccess, verb: string): Promise<() =
         }))
     ),
   );
-  return async () => {
+  const allow = async (): Promise<void> => {
     for (const restore of undo) await restore();
   };
+  const spec = { user: ACCOUNT, resourceAttributes: { verb, resource: "pods" } };
+  // The API server's authorizer follows the roles by a watch of its own.
+  await waitUntil(`${verb} pods to be refused`, async () => {
+    return read(await cluster.create(REVIEWS, { spec }), "status", "allowed") === false;
+  }).catch(async (error: unknown) => {
+    await allow();
+    throw error;
+  });
+  return allow;
 }
 
 /** Changes the rules of a ClusterRole or Role; gives the way to put them back. */
