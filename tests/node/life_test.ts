@@ -93,6 +93,7 @@ Deno.test("node: nothing is stuck or misplaced while Archway is rolled out, kill
     await holdDuring(lab, async () => {
       await kubectl(lab, "-n", NAMESPACE, "scale", "deployment/archway", "--replicas=3");
       await rolledOut(lab);
+      await readyAndLed(lab, 3);
     });
   });
   await t.step("uninstalled in README's order, nothing of it is left", async () => {

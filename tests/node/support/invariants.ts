@@ -52,13 +52,18 @@ export async function assertConfined(replicas: readonly Replica[]): Promise<void
   }
 }
 
-/** Nothing that Archway or its manifests bring is in the cluster, in any namespace. */
+/** Nothing that Archway or its manifests bring to a cluster is there. */
 export async function assertNothingLeft(lab: OpenLab): Promise<void> {
+  assert.deepEqual(await listLeft(lab, /archway|multiarch/), []);
+}
+
+/** What has such a name, of the kinds that are brought, in all namespaces. */
+export async function listLeft(lab: OpenLab, name: RegExp): Promise<readonly string[]> {
   const kinds = [
     ...["mutatingwebhookconfigurations", "validatingwebhookconfigurations", "crds", "namespaces"],
-    ...["clusterroles", "clusterrolebindings", "priorityclasses"],
+    ...["clusterroles", "clusterrolebindings", "priorityclasses", "roles", "rolebindings"],
     ...["validatingadmissionpolicies", "validatingadmissionpolicybindings"],
   ];
-  const names = await kubectl(lab, "get", kinds.join(), "-o", "name");
-  assert.deepEqual(names.split("\n").filter((name) => /archway|multiarch/.test(name)), []);
+  const names = await kubectl(lab, "get", kinds.join(), "--all-namespaces", "-o", "name");
+  return names.split("\n").filter((each) => name.test(each));
 }
