@@ -4,13 +4,11 @@ import { systemClock } from "../../lib/clock.ts";
 import { type KubeApi, withCalls } from "../../lib/k8s/api.ts";
 import { ApiError, classifyWriteFailure } from "../../lib/k8s/errors.ts";
 import { readKubeconfigAccess } from "../../lib/k8s/kubeconfig_access.ts";
-import { Election } from "../../lib/k8s/lease.ts";
 import { listAll } from "../../lib/k8s/lists.ts";
 import { Reflector } from "../../lib/k8s/reflector.ts";
 import { type KubeObject, type ResourceType } from "../../lib/k8s/types.ts";
 import { silentLogger } from "../../lib/log.ts";
 import { inPagesOf, openTestApi } from "../support/cluster_api.ts";
-import { startControlPlane } from "./support/control_plane.ts";
 import { sharedControlPlane } from "./support/shared_control_plane.ts";
 import { openHastyClock } from "./support/upgrade_bed.ts";
 import { waitUntil } from "./support/wait.ts";
@@ -127,56 +125,4 @@ Deno.test("cluster: reflector sees every object of a burst, its changes and dele
     stop.abort();
     await running;
   });
-});
-
-Deno.test("cluster: reflector and leader survive kills of the API server, and lose nothing of what happens around them", async () => {
-  await using plane = await startControlPlane();
-  const access = await readKubeconfigAccess(plane.kubeconfigFile, { clock });
-  await using api = openTestApi(access);
-  const scene = { api, namespace: await plane.createNamespace("edge") };
-  const { namespace } = scene;
-  const before = await createConfigMap(scene, "before");
-  const stop = new AbortController();
-  const parse = ({ metadata }: KubeObject): string | undefined =>
-    metadata.name.startsWith("kube-root") ? undefined : metadata.name;
-  const reflector = new Reflector({
-    keep: { kind: "all" },
-    api,
-    resource: configMaps,
-    namespace,
-    parse,
-    onChange: () => {},
-    clock,
-    log,
-    name: "cm",
-  });
-  let isLeading = false;
-  const lead = async (signal: AbortSignal): Promise<void> => {
-    isLeading = true;
-    await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
-    isLeading = false;
-  };
-  const running = Promise.all([
-    reflector.run(stop.signal),
-    new Election({ api, namespace, name: "leader", identity: "a", clock, log }).run(lead, stop.signal),
-  ]);
-  await waitUntil("a leader", () => isLeading);
-  for (let round = 0; round < 2; round++) {
-    await createConfigMap(scene, `just-before-${round}`);
-    await plane.restartApiServer("killed");
-    await waitUntil("a write", () => createConfigMap(scene, `just-after-${round}`));
-    await waitUntil("all of it", () => reflector.size === 3 + 2 * round, { deadlineMs: 10_000 });
-  }
-  await waitUntil("a leader", () => isLeading);
-  // The server was restarted since then and has no history of that time.
-  const resourceVersion = before.metadata.resourceVersion ?? "";
-  const watch = async (): Promise<void> => {
-    for await (const _event of api.watch(configMaps, { namespace, resourceVersion, timeoutSeconds: 5 }, never));
-  };
-  await assert.rejects(
-    watch(),
-    (error) => error instanceof ApiError && error.status === 410 && error.reason === "Expired",
-  );
-  stop.abort();
-  await running;
 });

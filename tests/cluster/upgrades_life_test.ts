@@ -3,7 +3,7 @@ import { type AuditedRequest, readAuditLog } from "./support/audit_log.ts";
 import { listAt, read } from "./support/cluster_access.ts";
 import { ORIGINAL_BEGAN, ORIGINAL_HOLDER, OriginalOperator } from "./support/original_operator.ts";
 import { CLUSTER_VERSION, imageOf, POOLS, TO } from "./support/simulated_openshift.ts";
-import { PLAN } from "./support/upgrade_plane.ts";
+import { phaseOf, PLAN } from "./support/upgrade_plane.ts";
 import { ignore, onService, UPGRADE_ACCOUNT, type UpgradeService } from "./support/upgrade_service.ts";
 import { waitUntil } from "./support/wait.ts";
 
@@ -33,10 +33,6 @@ async function count(bed: UpgradeService, words: string, since = 0): Promise<num
 }
 
 const isLasting = ({ resource, status }: AuditedRequest): boolean => resource !== "events" && status < 300;
-
-async function phaseOf(bed: UpgradeService): Promise<unknown> {
-  return read(await bed.readPlan(), "status", "history", 0, "phase");
-}
 
 async function stepOf(bed: UpgradeService): Promise<string> {
   return String(read(await bed.readPlan(), "status", "history", 0, "conditions", 0, "type"));
@@ -86,12 +82,12 @@ async function killAgainAndAgain(bed: UpgradeService): Promise<readonly string[]
       if (looks++ % 30 === 29) {
         await bed.cluster.patch(`${POOLS}/worker`, { metadata: { annotations: { looks: String(looks) } } });
       }
-      return (await writesOf(bed, isLasting)).length >= before + life || await phaseOf(bed) === "Upgraded";
+      return (await writesOf(bed, isLasting)).length >= before + life || phaseOf(await bed.readPlan()) === "Upgraded";
     }, { deadlineMs: 90_000, intervalMs: 50 });
     process.kill("SIGKILL");
     await process.ended;
     steps.push(await stepOf(bed));
-    if (await phaseOf(bed) === "Upgraded") break;
+    if (phaseOf(await bed.readPlan()) === "Upgraded") break;
   }
   return steps;
 }

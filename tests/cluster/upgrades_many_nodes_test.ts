@@ -3,6 +3,7 @@ import { sizeOf } from "../support/form.ts";
 import { CLUSTER_VERSION, FROM } from "./support/simulated_openshift.ts";
 import { read } from "./support/cluster_access.ts";
 import { type Look, type ManyNodes, openManyNodes } from "./support/upgrade_many_nodes.ts";
+import { phaseOf } from "./support/upgrade_plane.ts";
 import { pause, waitUntil } from "./support/wait.ts";
 
 const NODES = sizeOf({ short: 100, long: 500 });
@@ -30,10 +31,6 @@ async function lookUntil(many: ManyNodes, holds: () => Promise<boolean>): Promis
 
 async function isAsked({ bed }: ManyNodes): Promise<boolean> {
   return read(await bed.controlPlane.get(CLUSTER_VERSION), "spec", "desiredUpdate") !== undefined;
-}
-
-async function phaseOf({ bed }: ManyNodes): Promise<unknown> {
-  return read(await bed.readPlan(), "status", "history", 0, "phase");
 }
 
 function assertFew(looks: readonly Look[]): void {
@@ -66,7 +63,7 @@ Deno.test(`upgrades: no look at a migration of ${LARGE} reads more than ten time
   }, { deadlineMs: 240_000, intervalMs: 1_000 });
   // Nothing of any pool is known: all that a restart at the worst moment has to read again.
   many.restart();
-  const atTheEnd = await lookUntil(many, async () => await phaseOf(many) === "Upgraded");
+  const atTheEnd = await lookUntil(many, async () => phaseOf(await bed.readPlan()) === "Upgraded");
   assertFew(atTheEnd);
   assert.equal(many.looked.requests, 6, "each kind of workload once, and pods");
   const configs = atTheEnd.flatMap(({ words }) => words.filter((word) => word.startsWith("machineconfigs/")));

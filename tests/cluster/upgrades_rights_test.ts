@@ -6,7 +6,7 @@ import type { ManifestObject } from "../../manifests/generate/kustomize.ts";
 import { addPolicy } from "../lib/upgrades/outside/ocm_double.ts";
 import { type ClusterAccess, expectStatus, isTrue, read } from "./support/cluster_access.ts";
 import { CLUSTER_VERSION, imageOf, TO } from "./support/simulated_openshift.ts";
-import { PLAN } from "./support/upgrade_plane.ts";
+import { phaseOf, PLAN } from "./support/upgrade_plane.ts";
 import { findIdle, findMissing, readRights, renderRight, type Right, type Use } from "./support/rights.ts";
 import { ignore, onService, type UpgradeService } from "./support/upgrade_service.ts";
 import { defineKind } from "./support/objects.ts";
@@ -98,7 +98,7 @@ async function upgrade(bed: UpgradeService): Promise<void> {
   await bed.until("the end of the upgrade", async () => {
     const plan = await bed.readPlan();
     const isOver = manager.policies[0]?.state.value === "completed";
-    return isOver && (plan === undefined || read(plan, "status", "history", 0, "phase") === "Upgraded");
+    return isOver && (plan === undefined || phaseOf(plan) === "Upgraded");
   });
   assert.deepEqual(openshift.asked, [`${TO}  ${imageOf(TO)}`]);
   const body = await cluster.get(`${INTEGRITY}/osd-fileintegrity`);

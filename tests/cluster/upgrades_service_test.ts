@@ -3,7 +3,7 @@ import { renderTime } from "../../lib/vocabulary/time.ts";
 import { readAuditLog } from "./support/audit_log.ts";
 import { type ApiAnswer, read } from "./support/cluster_access.ts";
 import { CLUSTER_VERSION, FROM, imageOf, TO } from "./support/simulated_openshift.ts";
-import { PLAN } from "./support/upgrade_plane.ts";
+import { phaseOf, PLAN } from "./support/upgrade_plane.ts";
 import { ignore, onService, UPGRADE_ACCOUNT, type UpgradeService } from "./support/upgrade_service.ts";
 import { waitUntil } from "./support/wait.ts";
 
@@ -79,9 +79,7 @@ Deno.test(
     });
     await t.step("M-392 a plan for twelve hours from now is Pending within a minute", async () => {
       await bed.storePlan({ upgradeAt: renderTime(Date.now() + 12 * 60 * 60_000) });
-      await waitUntil("the phase Pending", async () => {
-        return read(await bed.readPlan(), "status", "history", 0, "phase") === "Pending";
-      });
+      await waitUntil("the phase Pending", async () => phaseOf(await bed.readPlan()) === "Pending");
       await bed.cluster.delete(PLAN);
     });
   }),

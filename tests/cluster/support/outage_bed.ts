@@ -24,6 +24,7 @@ import { CLUSTER_VERSION } from "./simulated_openshift.ts";
 import { openOutageGate, type OutageGate } from "./outage_gate.ts";
 import { openStepOutages, type StepOutages } from "./step_outages.ts";
 import { openHastyClock, openUpgradeBed, type UpgradeBed } from "./upgrade_bed.ts";
+import { phaseOf } from "./upgrade_plane.ts";
 import { GLOBAL_SECRET } from "./upgrade_surroundings.ts";
 import { waitUntil } from "./wait.ts";
 
@@ -136,7 +137,7 @@ async function upgradeWithout(
     plan = await readPlan();
     // Only when the upgrade waits for nodes do they begin: the steps about them have something to do then.
     if (JSON.stringify(plan).includes('"WorkerNodesUpgraded"')) openshift.letNodesGo();
-    return read(plan, "status", "history", 0, "phase") === "Upgraded" && isReported();
+    return phaseOf(plan) === "Upgraded" && isReported();
   }, { deadlineMs: 120_000, intervalMs: 100 }).catch((cause: unknown) => {
     const words = `${outages.refusedAt.join(", ")}; operators: ${String(openshift.lastFault)}; ${
       JSON.stringify(read(plan, "status"))

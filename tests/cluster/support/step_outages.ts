@@ -4,6 +4,7 @@ import { type KubeApi, withCalls } from "../../../lib/k8s/api.ts";
 import { Resource } from "../../../lib/k8s/types.ts";
 import { listAt, read } from "./cluster_access.ts";
 import type { OutageGate } from "./outage_gate.ts";
+import { phaseOf } from "./upgrade_plane.ts";
 
 export interface StepOutages {
   /** Steps, or phases, that met the outage; each once for each time. */
@@ -23,7 +24,7 @@ export function openStepOutages(api: KubeApi, gate: OutageGate): StepOutages {
     gate.open();
   };
   const written = (plan: unknown): void => {
-    const phase = String(read(plan, "status", "history", 0, "phase"));
+    const phase = String(phaseOf(plan));
     const list = listAt(plan, "status", "history", 0, "conditions");
     const typesOf = (status: string): readonly string[] =>
       list.filter((one) => read(one, "status") === status).map((one) => String(read(one, "type")));

@@ -15,7 +15,7 @@ import { openTestApi } from "../../support/cluster_api.ts";
 import { type ClusterAccess, read } from "./cluster_access.ts";
 import { controlPlaneWith } from "./shared_control_plane.ts";
 import { imageOf, PLANS, SimulatedOpenShift, type SimulationOptions, TO } from "./simulated_openshift.ts";
-import { PLAN, prepareUpgrades, UPGRADES_PLANE } from "./upgrade_plane.ts";
+import { phaseOf, PLAN, prepareUpgrades, UPGRADES_PLANE } from "./upgrade_plane.ts";
 import { waitUntil } from "./wait.ts";
 
 const NAMESPACE = "openshift-managed-upgrade-operator";
@@ -160,7 +160,7 @@ async function untilPhase(
   let plan: unknown;
   return await waitUntil(`the phase ${phase}`, async () => {
     plan = await readPlan();
-    return read(plan, "status", "history", 0, "phase") === phase ? plan : undefined;
+    return phaseOf(plan) === phase ? plan : undefined;
   }, { deadlineMs: 60_000, intervalMs: 100 }).catch((cause: unknown) => {
     const words = `operators: ${String(openshift.lastFault)}; ${JSON.stringify(read(plan, "status"))}`;
     throw new Error(`Cannot see the phase ${phase}: ${words}`, { cause });

@@ -1,5 +1,5 @@
 // What every cluster has that can be upgraded, before it has a version: OpenShift's definitions, that of plans, and namespaces.
-import { type ClusterAccess, expectStatus } from "./cluster_access.ts";
+import { type ClusterAccess, expectStatus, read } from "./cluster_access.ts";
 import type { PlaneState } from "./leased_plane.ts";
 import { applyDefinitions, type OpenShiftKind, pathOfKind } from "./openshift_crds.ts";
 import { PLANS } from "./simulated_openshift.ts";
@@ -17,6 +17,11 @@ export const UPGRADES_PLANE: PlaneState = {
   kinds: [...KINDS.map(pathOfKind), "/apis/upgrade.managed.openshift.io/v1alpha1/upgradeconfigs"],
   make: prepareUpgrades,
 };
+
+/** That of the newest entry in the history of a plan. */
+export function phaseOf(plan: unknown): unknown {
+  return read(plan, "status", "history", 0, "phase");
+}
 
 export async function prepareUpgrades(cluster: ClusterAccess): Promise<void> {
   await applyDefinitions(cluster, KINDS);

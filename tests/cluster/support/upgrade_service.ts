@@ -18,7 +18,7 @@ import type { Use } from "./rights.ts";
 import { controlPlaneWith } from "./shared_control_plane.ts";
 import { TcpBalancer } from "./tcp_balancer.ts";
 import { planOf } from "./upgrade_bed.ts";
-import { prepareUpgrades, UPGRADES_PLANE } from "./upgrade_plane.ts";
+import { phaseOf, prepareUpgrades, UPGRADES_PLANE } from "./upgrade_plane.ts";
 import { openSurroundings, type Surroundings } from "./upgrade_surroundings.ts";
 import { waitUntil } from "./wait.ts";
 
@@ -183,11 +183,7 @@ export class UpgradeService implements AsyncDisposable {
   }
 
   async untilPhase(phase: string, patience: { readonly deadlineMs?: number } = {}): Promise<void> {
-    await this.until(
-      `the phase ${phase}`,
-      async () => read(await this.readPlan(), "status", "history", 0, "phase") === phase,
-      patience,
-    );
+    await this.until(`the phase ${phase}`, async () => phaseOf(await this.readPlan()) === phase, patience);
   }
 
   async lease(): Promise<UpgradeLease> {
