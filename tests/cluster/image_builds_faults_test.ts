@@ -4,15 +4,11 @@ import { lacks } from "../support/needs.ts";
 import { atWork, BuildBed, BUILDS_GROUP, ignore, TWO } from "./support/build_bed.ts";
 import { BUILD_NAMESPACE, contents } from "./support/build_objects.ts";
 import { isIndexPush } from "./support/indexing.ts";
-import { pause, waitUntil } from "./support/wait.ts";
+import { pause } from "./support/wait.ts";
 import { runCommand } from "../support/commands.ts";
 
-const [AMD64, ARM64] = TWO;
+const [, ARM64] = TWO;
 const MAPS = `/api/v1/namespaces/${BUILD_NAMESPACE}/configmaps`;
-
-async function hasArmJob(bed: BuildBed): Promise<boolean> {
-  return (await bed.jobs()).some((name) => name.endsWith("arm64"));
-}
 
 /** No Job, one record for each build, and an index of these architectures whose images are all there. */
 async function assertWhole(bed: BuildBed, archs: readonly string[]): Promise<void> {
@@ -28,46 +24,6 @@ async function assertWhole(bed: BuildBed, archs: readonly string[]): Promise<voi
     assert.deepEqual(await bed.platformsOf(`${bed.repositoryOf()}@${digest}`), { [arch]: digest });
   }
 }
-
-Deno.test(
-  "image builds: a node of the second architecture joins and leaves during a build: no Job is left, one index",
-  { ignore },
-  atWork({
-    nodes: [AMD64],
-  }, async (bed, t) => {
-    await t.step("it joins and leaves while the first build runs: the image of one architecture", async () => {
-      bed.player.fate = () => ({ kind: "hang" });
-      await bed.createConfig(contents("first"));
-      await waitUntil("the Job of amd64", async () => (await bed.jobs()).length === 1);
-      await bed.addNode(ARM64);
-      await waitUntil("a Job of arm64", () => hasArmJob(bed));
-      await bed.removeNode(ARM64.name);
-      await waitUntil("it to go", async () => !await hasArmJob(bed));
-      bed.player.fate = () => ({ kind: "succeed" });
-      bed.player.release();
-      await bed.waitForPublished({ deadlineMs: 90_000 });
-      await assertWhole(bed, ["amd64"]);
-    });
-    await t.step("it joins and leaves while its own image is built: what is published stays", async () => {
-      const before = await bed.published();
-      bed.player.fate = (arch) => ({ kind: arch === "arm64" ? "hang" : "succeed" });
-      await bed.addNode(ARM64);
-      await waitUntil("a Job of arm64", () => hasArmJob(bed));
-      await bed.removeNode(ARM64.name);
-      await waitUntil("it to go", async () => (await bed.jobs()).length === 0);
-      await assertWhole(bed, ["amd64"]);
-      assert.equal(await bed.published(), before);
-    });
-    await t.step("it joins for good: an index", async () => {
-      const before = await bed.published();
-      bed.player.fate = () => ({ kind: "succeed" });
-      bed.player.release();
-      await bed.addNode(ARM64);
-      await bed.waitForPublished({ other: before, deadlineMs: 90_000 });
-      await assertWhole(bed, ["amd64", "arm64"]);
-    });
-  }),
-);
 
 async function meddle(bed: BuildBed, signal: AbortSignal): Promise<void> {
   for (let at = 0; !signal.aborted; at++) {

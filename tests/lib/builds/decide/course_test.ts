@@ -172,6 +172,26 @@ Deno.test("P-043 an architecture that joins during a build: running Jobs go on u
   assert.equal(bed.published.length, 1);
 });
 
+Deno.test("an architecture that joins and leaves during a build has no Job any more, and the image of the other is published", () => {
+  const bed = new Simulator(["amd64"]);
+  const jobs = (): readonly unknown[] =>
+    [...bed.jobs.values()].map(({ metadata }) => metadata.labels?.["archway.dev/arch"]);
+  const published = [0, 1].map(() => {
+    bed.settle({ run: false });
+    bed.addNode({ reported: "arm64" });
+    bed.settle({ run: false });
+    assert.ok(jobs().includes("arm64"));
+    bed.nodes = bed.nodes.slice(0, 1);
+    bed.settle({ run: false });
+    assert.ok(!jobs().includes("arm64"));
+    bed.settle();
+    assert.deepEqual(jobs(), []);
+    assert.equal(bed.images.get(bed.pullSpec())?.architecture, "amd64");
+    return bed.pullSpec();
+  });
+  assert.equal(published[1], published[0]);
+});
+
 Deno.test("P-044 with one Job at a time they come in the order of their architectures", () => {
   const bed = new Simulator(["s390x", "arm64", "amd64"]);
   bed.settings = { ...bed.settings, maxParallel: 1 };
