@@ -4,8 +4,8 @@ import { openGateLifter } from "../../../lib/placement/cluster/lift_gates.ts";
 import type { KubeObject } from "../../../lib/k8s/types.ts";
 import { openPlacementMetrics } from "../../support/process_metrics.ts";
 import { openRateLimiter } from "../../../lib/k8s/rate_limiter.ts";
-import { forbidden, openFollower, seeLeader, unanswered } from "../follower.ts";
-import { openScene, runFor, type Scene, whileRunning } from "../make.ts";
+import { openFollower, seeLeader } from "../follower.ts";
+import { openScene, runFor, type Scene, whileRunning, withMetadata } from "../make.ts";
 import { refusing } from "../../support/memory_kube_api.ts";
 import { gated } from "../pod_placement/make.ts";
 
@@ -31,9 +31,8 @@ const OLD = podAt("old", -600_000);
 const THREE = ["a", "b", "c"].map((name) => podAt(name, -600_000));
 
 function podAt(name: string, afterMs: number): KubeObject {
-  const pod = gated(name);
   const creationTimestamp = new Date(Date.parse("2026-11-21T12:00:00Z") + afterMs).toISOString();
-  return { ...pod, metadata: { ...pod.metadata, creationTimestamp } };
+  return withMetadata(gated(name), { creationTimestamp });
 }
 
 function isHeld({ cluster }: Bed, name: string): boolean {
@@ -44,7 +43,7 @@ function isHeld({ cluster }: Bed, name: string): boolean {
 const SILENCES: readonly (readonly [name: string, arrange: (bed: Bed) => void])[] = [
   ["whose Lease is not renewed", (bed) => bed.renew("2026-11-21T12:00:00.000000Z")],
   ["whose Lease is gone", () => {}],
-  ["whose Lease may not be read", (bed) => (bed.fault = forbidden)],
+  ["whose Lease may not be read", (bed) => (bed.fault = refusing(403, ({ plural }) => plural === "leases"))],
 ];
 
 for (const [name, arrange] of SILENCES) {
@@ -84,13 +83,13 @@ Deno.test("openGateFailOpen() releases a pod that was overdue before as soon as 
 });
 
 Deno.test("openGateFailOpen() finds a pod whose label was removed", async () => {
-  const bed = openBed(openScene({ ...OLD, metadata: { ...OLD.metadata, labels: {} } }));
+  const bed = openBed(openScene(withMetadata(OLD, { labels: {} })));
   await runFor(bed, bed.controller, OPENS_MS + 1_000);
   assert.equal(isHeld(bed, "old"), false);
 });
 
 Deno.test("openGateFailOpen() does not read a pod again and again that is being deleted", async () => {
-  const bed = openBed(openScene({ ...OLD, metadata: { ...OLD.metadata, deletionTimestamp: "2026-11-21T12:00:00Z" } }));
+  const bed = openBed(openScene(withMetadata(OLD, { deletionTimestamp: "2026-11-21T12:00:00Z" })));
   await runFor(bed, bed.controller, OPENS_MS + 60_000);
   assert.deepEqual(bed.calls.filter(({ verb, plural }) => plural === "pods" && verb !== "list"), []);
 });
@@ -110,14 +109,19 @@ Deno.test("openGateFailOpen() sends no request to the API server while a leader 
 
 Deno.test("openGateFailOpen() releases nothing when the election of this replica alone is behind: the Lease itself is renewed", async () => {
   const bed = openBed();
-  await whileRunning(bed, bed.controller, () => bed.renewForMinute("2026-11-21T12:00:00Z"));
+  await whileRunning(bed, bed.controller, async () => {
+    for (let ms = 0; ms < 60_000; ms += 2_000) {
+      bed.renew(new Date(bed.clock.nowMs()).toISOString().replace("Z", "000Z"));
+      await bed.clock.advance(2_000);
+    }
+  });
   assert.deepEqual(bed.calls.filter(({ verb }) => verb !== "get"), []);
 });
 
 Deno.test("openGateFailOpen() releases nothing after an outage of the API server in which no replica could renew", async () => {
   const bed = openBed();
   bed.renew("2026-11-21T12:00:00.000000Z");
-  bed.fault = unanswered;
+  bed.fault = refusing(0);
   await whileRunning(bed, bed.controller, async () => {
     await bed.clock.advance(600_000);
     bed.fault = () => {};

@@ -166,16 +166,6 @@ Deno.test("invariant 2: whatever node a placed pod may go to, each of its images
   assert.ok(warmly > 50, `only ${warmly} pods were placed at admission`);
 });
 
-Deno.test("invariant 5: a pod that warm admission placed is left as it is when it is admitted again", () => {
-  fc.assert(
-    fc.property(scenes, (scene) => {
-      const warm = admitted(scene, make.pod(specOf(scene)), { mayGate: false });
-      if (isPlaced(warm)) assert.deepEqual(admitted(scene, warm, { mayGate: false }), warm);
-    }),
-    { numRuns: 500 },
-  );
-});
-
 Deno.test("invariant 2: a sidecar that comes after warm admission narrows the pod further", () => {
   fc.assert(
     fc.property(scenes, image, (scene, sidecar) => {
