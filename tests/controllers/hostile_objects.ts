@@ -24,10 +24,8 @@ function serve(plural: string, make: (at: number) => KubeObject): KubeApi {
     get: () => Promise.reject(new ApiError("gone", { status: 404 })),
     list: (type: ResourceType, options) => {
       const from = type.plural === plural ? Number(options.continue ?? 0) : Number(count);
-      const items = Array.from(
-        { length: Math.max(0, Math.min(PAGE, Number(count) - from)) },
-        (_, at) => make(from + at),
-      );
+      const left = Math.max(0, Math.min(PAGE, Number(count) - from));
+      const items = Array.from({ length: left }, (_, at) => make(from + at));
       const more = from + PAGE < Number(count) ? { continue: String(from + PAGE) } : {};
       return Promise.resolve({ items, resourceVersion: "1", ...more });
     },
@@ -63,10 +61,7 @@ function makeSelectorText(): string {
   const prefix = (at: number): string => [1, 2, 3, 4].map((part) => word(`${at}-${part}`)).join(".").slice(0, 253);
   const key = (at: number): string => `${prefix(at)}/${word(`${at}`)}`;
   const values = (at: number): readonly string[] => Array.from({ length: 64 }, (_, value) => word(`${at}-${value}`));
-  const matchExpressions = Array.from(
-    { length: 16 },
-    (_, at) => ({ key: key(at), operator: "In", values: values(at) }),
-  );
+  const matchExpressions = Array.from({ length: 16 }, (_, n) => ({ key: key(n), operator: "In", values: values(n) }));
   const matchLabels = Object.fromEntries(Array.from({ length: 64 }, (_, at) => [key(at + 16), word(`${at}`)]));
   return JSON.stringify({ matchLabels, matchExpressions });
 }

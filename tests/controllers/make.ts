@@ -58,12 +58,22 @@ export function answering(scene: Scene, inspect: PodImages["inspect"]): Scene {
   return { ...scene, images: { ...scene.images, inspect } };
 }
 
+/** The scene where requests for which that holds have another answer; none, unless it is given. */
+export function answeringWhile(
+  scene: Scene,
+  holds: (request: PodImagesRequest) => boolean,
+  inspect: PodImages["inspect"] = (_request, signal) => noAnswer(signal),
+): Scene {
+  return answering(scene, (...call) => holds(call[0]) ? inspect(...call) : scene.images.inspect(...call));
+}
+
 /** The scene where images whose names begin so are never answered. */
 export function stalling(scene: Scene, beginning: string): Scene {
-  return answering(scene, (request, signal) => {
-    const isStalled = request.images.some(({ image }) => image.startsWith(beginning));
-    return isStalled ? noAnswer(signal) : scene.images.inspect(request, signal);
-  });
+  return answeringWhile(scene, ({ images }) => images.some(({ image }) => image.startsWith(beginning)));
+}
+
+export function withMetadata(object: KubeObject, changes: Partial<KubeObject["metadata"]>): KubeObject {
+  return { ...object, metadata: { ...object.metadata, ...changes } };
 }
 
 /** Runs a controller for as long as a test plays with it; everything that is due at the beginning has been done. */

@@ -5,7 +5,7 @@ import { type Logger, silentLogger } from "../../../lib/log.ts";
 import { openPlacementMetrics } from "../../support/process_metrics.ts";
 import { makeSettings } from "../../support/placement_settings.ts";
 import { NO_CONFIGS } from "../../lib/placement/decide/make.ts";
-import { answering, furnish, makePod, openScene, runFor, type Scene, whileRunning } from "../make.ts";
+import { answering, furnish, makePod, openScene, runFor, type Scene, whileRunning, withMetadata } from "../make.ts";
 
 /** Namespaces under audit, that a test adds to. */
 const auditedOf = (...names: string[]) => {
@@ -68,9 +68,8 @@ Deno.test("openAudit() gives turns to a namespace while the registry of another 
   // Some KB of memory each.
   const tolerations = Array.from({ length: 50 }, () => ({}));
   const put = (name: string): void => {
-    const { metadata, ...rest } = makePod(name);
-    const spec = { ...Object(rest["spec"]), tolerations };
-    scene.cluster.put(Resource.pods, { ...rest, metadata: { ...metadata, namespace: "slow" }, spec });
+    const pod = withMetadata(makePod(name), { namespace: "slow" });
+    scene.cluster.put(Resource.pods, { ...pod, spec: { ...Object(pod["spec"]), tolerations } });
   };
   for (let at = 0; at < 2_050; at++) put(`slow-${at}`);
   const countOf = (namespace: string): number =>

@@ -4,7 +4,16 @@ import { Resource } from "../../../lib/k8s/types.ts";
 import { silentLogger } from "../../../lib/log.ts";
 import { makeSettings } from "../../support/placement_settings.ts";
 import { fact } from "../../lib/placement/decide/make.ts";
-import { answering, makeWorkload, openScene, runFor, type Scene, whileRunning } from "../make.ts";
+import {
+  answering,
+  answeringWhile,
+  makeWorkload,
+  openScene,
+  runFor,
+  type Scene,
+  whileRunning,
+  withMetadata,
+} from "../make.ts";
 
 const NARROW = makeWorkload("DaemonSet", "narrow", "single-amd64");
 
@@ -76,14 +85,10 @@ Deno.test("openDaemonSetWatch() reports a DaemonSet whose registry failed, once 
 Deno.test("openDaemonSetWatch() gives turns to a namespace while the registry of another does not answer", async () => {
   const scene = openScene();
   let isAway = true;
-  const away = answering(
-    scene,
-    (request, signal) =>
-      isAway && request.scope.namespace === "slow" ? new Promise(() => {}) : scene.images.inspect(request, signal),
-  );
+  const away = answeringWhile(scene, ({ scope }) => isAway && scope.namespace === "slow");
   for (let at = 0; at < 20; at++) {
-    const { metadata, ...slow } = makeWorkload("DaemonSet", `slow-${at}`, "single-amd64");
-    scene.cluster.put(Resource.daemonSets, { ...slow, metadata: { ...metadata, namespace: "slow" } });
+    const slow = makeWorkload("DaemonSet", `slow-${at}`, "single-amd64");
+    scene.cluster.put(Resource.daemonSets, withMetadata(slow, { namespace: "slow" }));
   }
   await whileRunning(scene, watchOf(away, () => ["arm64"]), async () => {
     scene.cluster.put(Resource.daemonSets, NARROW);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
 import { FAILED_TTL_MS } from "../../../lib/exec_format/decide/failed_image.ts";
-import { openScene, stalling } from "../make.ts";
+import { openScene, stalling, withMetadata } from "../make.ts";
 import { type MemoryCall, refusing } from "../../support/memory_kube_api.ts";
 import { makeSettings } from "../../support/placement_settings.ts";
 import { ended, idOf, makeArchNode, makeFailedPod } from "../../lib/exec_format/decide/make.ts";
@@ -85,7 +85,7 @@ Deno.test("229 an event is handled when its status comes, and marked when none d
   furnish(scene);
   const { status, ...bare } = makeEvent();
   scene.cluster.put(Resource.enoexecEvents, bare);
-  scene.cluster.put(Resource.enoexecEvents, { ...bare, metadata: { ...bare.metadata, name: "never" } });
+  scene.cluster.put(Resource.enoexecEvents, withMetadata(bare, { name: "never" }));
   await scene.run(async () => {
     assert.deepEqual(scene.recorded, []);
     scene.cluster.put(Resource.enoexecEvents, { ...bare, status });
@@ -227,8 +227,8 @@ Deno.test("pods of one namespace with many containers and a slow registry do not
   const { images } = stalling(openScene(), "slow");
   const scene = openMonitorScene({ images });
   const { cluster, clock } = scene;
-  const failIn = (namespace: string, { metadata, ...rest }: KubeObject): void => {
-    const pod = { ...rest, metadata: { ...metadata, namespace } };
+  const failIn = (namespace: string, failed: KubeObject): void => {
+    const pod = withMetadata(failed, { namespace });
     cluster.put(Resource.pods, pod);
     warn(scene, pod);
   };

@@ -5,7 +5,7 @@ import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
 import { silentLogger } from "../../../lib/log.ts";
 import { makeSettings } from "../../support/placement_settings.ts";
 import { ARCH, at, type Json, NO_CONFIGS, requiredOf, term } from "../../lib/placement/decide/make.ts";
-import { openScene, runFor, type Scene, stalling, whileRunning } from "../make.ts";
+import { openScene, runFor, type Scene, stalling, whileRunning, withMetadata } from "../make.ts";
 
 const WORKLOADS = Resource.kueueWorkloads.plural;
 
@@ -104,9 +104,7 @@ Deno.test("Q-02 openKueue() holds none longer than a pod would be gated, of hund
   const scene = openQueueScene(makeQueued("x86"));
   const stalled = makeQueued("x86", { containers: [{ name: "c", image: "stalled" }] });
   const names = Array.from({ length: 200 }, (_, n) => `w-${n}`);
-  for (const name of names) {
-    scene.cluster.put(Resource.kueueWorkloads, { ...stalled, metadata: { ...stalled.metadata, name } });
-  }
+  for (const name of names) scene.cluster.put(Resource.kueueWorkloads, withMetadata(stalled, { name }));
   const countReady = (): number => names.filter((name) => stateOf(scene, name) === "Ready").length;
   await whileRunning(scene, kueueOf(stalling(scene, "stalled")), async () => {
     await scene.clock.advance(58_000);
@@ -120,10 +118,10 @@ Deno.test("openKueue() answers one namespace while registries stall for hundreds
   const scene = openQueueScene(makeQueued("x86"));
   const stalled: KubeObject = makeQueued("x86", { containers: [{ name: "c", image: "stalled" }] });
   for (let n = 0; n < 300; n++) {
-    const metadata = { ...stalled.metadata, name: `w-${n}`, namespace: `evil-${n % 3}` };
-    scene.cluster.put(Resource.kueueWorkloads, { ...stalled, metadata });
+    const evil = withMetadata(stalled, { name: `w-${n}`, namespace: `evil-${n % 3}` });
+    scene.cluster.put(Resource.kueueWorkloads, evil);
   }
-  const late = { ...makeQueued("x86"), metadata: { ...makeQueued("x86").metadata, name: "late", namespace: "shop" } };
+  const late = withMetadata(makeQueued("x86"), { name: "late" });
   await whileRunning(scene, kueueOf(stalling(scene, "stalled")), async () => {
     await scene.clock.advance(2_000);
     scene.cluster.put(Resource.kueueWorkloads, late);

@@ -3,8 +3,7 @@ import { ApiError } from "../../../lib/k8s/errors.ts";
 import { Resource } from "../../../lib/k8s/types.ts";
 import { SCHEDULING_GATE } from "../../../lib/names.ts";
 import { AMD64, ARCH, cluster, configs, mark, term } from "../../lib/placement/decide/make.ts";
-import { answering, openScene, runFor, whileRunning } from "../make.ts";
-import { noAnswer } from "../../support/until.ts";
+import { answeringWhile, openScene, runFor, whileRunning, withMetadata } from "../make.ts";
 import { controllerOf, gated, podOf, reasonsOf, webOf } from "./make.ts";
 
 const REMOVED = "ArchAwareSchedGateRemovalSuccess";
@@ -27,11 +26,8 @@ Deno.test("PodPlacement releases a gated pod by one patch and reports it in thre
     await scene.clock.advance(100);
     assert.equal(scene.cluster.patches.length, 1);
     assert.deepEqual(webOf(scene).required, [term([ARCH, AMD64, "arm64"])]);
-    assert.deepEqual(scene.recorded.map(({ slot, reason }) => `${slot} ${reason}`), [
-      `1 ${ADDED}`,
-      `3 ${SET}`,
-      `2 ${REMOVED}`,
-    ]);
+    const recorded = scene.recorded.map(({ slot, reason }) => `${slot} ${reason}`);
+    assert.deepEqual(recorded, [`1 ${ADDED}`, `3 ${SET}`, `2 ${REMOVED}`]);
     assert.deepEqual([controller.gatedPods(), controller.isBusy()], [0, false]);
   });
 });
@@ -39,10 +35,7 @@ Deno.test("PodPlacement releases a gated pod by one patch and reports it in thre
 Deno.test("PodPlacement that leads again places at once the pods whose inspections the end of leading stopped", async () => {
   const scene = openScene(gated("web"));
   let isFirstTerm = true;
-  const silent = answering(
-    scene,
-    (request, signal) => isFirstTerm ? noAnswer(signal) : scene.images.inspect(request, signal),
-  );
+  const silent = answeringWhile(scene, () => isFirstTerm);
   const controller = controllerOf(silent);
   await runFor(scene, controller, 100);
   isFirstTerm = false;
@@ -101,9 +94,8 @@ Deno.test("PodPlacement releases the pod bare, with a Warning, when the server r
 Deno.test("PodPlacement releases a pod whose guarded texts have the characters that Go escapes", async () => {
   const pod = gated("web");
   const preference = { key: "note", operator: "In", values: ["a&b"] };
-  const nodeAffinity = {
-    preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 1, preference: { matchExpressions: [preference] } }],
-  };
+  const preferred = [{ weight: 1, preference: { matchExpressions: [preference] } }];
+  const nodeAffinity = { preferredDuringSchedulingIgnoredDuringExecution: preferred };
   const containers = [{ name: "c", image: "multi" }, { name: "d", image: "<registry>/app:v1" }];
   const scene = openScene({ ...pod, spec: { ...Object(pod["spec"]), containers, affinity: { nodeAffinity } } });
   await runFor(scene, controllerOf(scene, configs(cluster({ fallback: AMD64 }))), 61_000);
@@ -139,10 +131,7 @@ Deno.test("PodPlacement falls back within the longest gate age, also when anothe
 Deno.test("PodPlacement says why an image could not be inspected before its registry fell silent", async () => {
   const scene = openScene(gated("web", { image: "broken" }));
   let attempts = 0;
-  const silent = answering(
-    scene,
-    (request, signal) => attempts++ === 0 ? scene.images.inspect(request, signal) : noAnswer(signal),
-  );
+  const silent = answeringWhile(scene, () => attempts++ > 0);
   await runFor(scene, controllerOf(silent), 61_000);
   assert.deepEqual(webOf(scene).gates, []);
   assert.match(JSON.stringify(scene.recorded), /no answer within --max-gate-age \(1m\); before: .*broken/);
@@ -169,16 +158,14 @@ Deno.test("PodPlacement tries a pod again that waited out its time while nobody 
 });
 
 Deno.test("PodPlacement finds by its sweep a gated pod whose label was removed", async () => {
-  const stray = gated("web");
-  const scene = openScene({ ...stray, metadata: { ...stray.metadata, labels: {} } });
+  const scene = openScene(withMetadata(gated("web"), { labels: {} }));
   await runFor(scene, controllerOf(scene), 1_000);
   assert.deepEqual(webOf(scene).gates, []);
 });
 
 Deno.test("PodPlacement counts no pod that merely has the gate's label, and none that is being deleted", async () => {
-  const leaving = gated("leaving");
-  const metadata = { ...leaving.metadata, deletionTimestamp: "2026-11-21T12:00:00Z", finalizers: ["example.com/x"] };
-  const scene = openScene(gated("labelled", { gates: [] }), { ...leaving, metadata });
+  const leaving = { deletionTimestamp: "2026-11-21T12:00:00Z", finalizers: ["example.com/x"] };
+  const scene = openScene(gated("labelled", { gates: [] }), withMetadata(gated("leaving"), leaving));
   const controller = controllerOf(scene);
   await whileRunning(scene, controller, async () => {
     await scene.clock.advance(1_000);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { ApiError } from "../../../lib/k8s/errors.ts";
 import { Resource } from "../../../lib/k8s/types.ts";
 import type { PodPlacement } from "../../../controllers/pod_placement/controller.ts";
-import { openScene, type Scene, whileRunning } from "../make.ts";
+import { openScene, type Scene, whileRunning, withMetadata } from "../make.ts";
 import { controllerOf, gated } from "./make.ts";
 
 const FORBIDDEN = new ApiError('pods "web" is forbidden: User "u" cannot patch resource "pods" in API group ""', {
@@ -91,10 +91,7 @@ Deno.test("leaderAbility() stays able while pods of many namespaces are refused 
   whileWatched(async ({ cluster, clock }, controller) => {
     const words = '"failed calling webhook" and "cannot patch resource "pods"" are in a name';
     cluster.beforePatch = () => Promise.reject(new ApiError(words, { status: 422 }));
-    const pod = gated("web");
-    for (const namespace of ["shop", "bank"]) {
-      cluster.put(Resource.pods, { ...pod, metadata: { ...pod.metadata, namespace } });
-    }
+    for (const namespace of ["shop", "bank"]) cluster.put(Resource.pods, withMetadata(gated("web"), { namespace }));
     await clock.advance(60_000);
     assert.deepEqual(controller.leaderAbility(), { kind: "able" });
   }));

@@ -8,7 +8,7 @@ import { SCHEDULING_GATE } from "../../../lib/names.ts";
 import type { PlacementConfigs } from "../../../lib/placement/decide/config/types.ts";
 import { makeSettings } from "../../support/placement_settings.ts";
 import { endOf, mark, NO_CONFIGS } from "../../lib/placement/decide/make.ts";
-import { makePod, type Scene } from "../make.ts";
+import { makePod, type Scene, withMetadata } from "../make.ts";
 
 export function gated(
   name: string,
@@ -57,7 +57,6 @@ export function podIn(
   namespace: string,
   { name, image = "multi" }: { readonly name: string; readonly image?: string },
 ): KubeObject {
-  const pod = gated(name, { image });
   const creationTimestamp = new Date(scene.clock.nowMs()).toISOString();
-  return { ...pod, metadata: { ...pod.metadata, namespace, uid: `${namespace}-${name}`, creationTimestamp } };
+  return withMetadata(gated(name, { image }), { namespace, uid: `${namespace}-${name}`, creationTimestamp });
 }

@@ -6,7 +6,17 @@ import { type Logger, silentLogger } from "../../../lib/log.ts";
 import { makeSettings } from "../../support/placement_settings.ts";
 import { fact, failedFact } from "../../lib/placement/decide/make.ts";
 import { makeUse, openImageBed } from "../../support/image_bed.ts";
-import { answering, makeWorkload, openScene, runFor, type Scene, stalling, whileRunning } from "../make.ts";
+import {
+  answering,
+  answeringWhile,
+  makeWorkload,
+  openScene,
+  runFor,
+  type Scene,
+  stalling,
+  whileRunning,
+  withMetadata,
+} from "../make.ts";
 
 const TAG_TTL_MS = 300_000;
 const PINNED = `app@sha256:${"1".repeat(64)}`;
@@ -44,11 +54,8 @@ Deno.test("openPrewarm() inspects a template again when it changes, and not afte
 });
 
 Deno.test("openPrewarm() renews what is cached of a tag before it expires, and of a digest never", async () => {
-  const [tagged, pinned] = [
-    makeWorkload("Deployment", "tagged", "app:v1"),
-    makeWorkload("Deployment", "pinned", PINNED),
-  ];
-  const scene = openScene(tagged, pinned);
+  const workloads = [["tagged", "app:v1"], ["pinned", PINNED]] as const;
+  const scene = openScene(...workloads.map(([name, image]) => makeWorkload("Deployment", name, image)));
   const known = answering(scene, async (request, signal) => {
     await scene.images.inspect(request, signal);
     return request.images.map((use) => ({ ...use, inspection: fact("multi").inspection }));
@@ -78,10 +85,7 @@ Deno.test("openPrewarm() keeps an image known without a break, at two look-ups i
 Deno.test("openPrewarm() goes on when one inspection is rejected", async () => {
   const scene = openScene(makeWorkload("Job", "once", "app:v1"));
   let isFaulty = true;
-  const faulty = answering(
-    scene,
-    (request, signal) => isFaulty ? Promise.reject(new Error("no")) : scene.images.inspect(request, signal),
-  );
+  const faulty = answeringWhile(scene, () => isFaulty, () => Promise.reject(new Error("no")));
   await whileRunning(scene, prewarmOf(faulty), async () => {
     isFaulty = false;
     await scene.clock.advance(60_000);
@@ -92,8 +96,8 @@ Deno.test("openPrewarm() goes on when one inspection is rejected", async () => {
 Deno.test("openPrewarm() gives turns to a namespace while the registry of another never answers", async () => {
   const scene = openScene();
   for (let at = 0; at < 60; at++) {
-    const { metadata, ...slow } = makeWorkload("Deployment", `slow-${at}`, "slow:v1");
-    scene.cluster.put(Resource.deployments, { ...slow, metadata: { ...metadata, namespace: "slow" } });
+    const slow = makeWorkload("Deployment", `slow-${at}`, "slow:v1");
+    scene.cluster.put(Resource.deployments, withMetadata(slow, { namespace: "slow" }));
   }
   await whileRunning(scene, prewarmOf(stalling(scene, "slow")), async () => {
     scene.cluster.put(Resource.deployments, makeWorkload("Deployment", "web", "app:v1"));
@@ -105,10 +109,7 @@ Deno.test("openPrewarm() gives turns to a namespace while the registry of anothe
 Deno.test("openPrewarm() goes on later with a template whose registry did not answer, also of a digest", async () => {
   const scene = openScene(makeWorkload("Job", "once", PINNED));
   let isAway = true;
-  const away = answering(
-    scene,
-    (request, signal) => isAway ? new Promise(() => {}) : scene.images.inspect(request, signal),
-  );
+  const away = answeringWhile(scene, () => isAway);
   await whileRunning(scene, prewarmOf(away), async () => {
     await scene.clock.advance(60_000);
     isAway = false;
