@@ -91,6 +91,7 @@ function statesOf(all: Readonly<Record<string, number>>, name: string): readonly
   });
 }
 
+const INTERRUPTED: PoolBuildView = { ...DONE, state: "Interrupted", archs: [{ ...RUNS, state: "Interrupted" }] };
 const GAUGES = ["ocl_build_state", "ocl_build_job_state", "ocl_image_push_state"];
 const WAITING: PoolBuildView = {
   ...BUILDING,
@@ -107,11 +108,7 @@ Deno.test("O-092 gauges have one state of build, Jobs and push at a time, and sa
     [BUILDING, ["building", "building", "none"], 1],
     [{ ...BUILDING, push: "pushing" }, ["building", "building", "pushing"], 1],
     [DONE, ["succeeded", "succeeded", "succeeded"], 0],
-    [
-      { ...DONE, state: "Interrupted", archs: [{ ...RUNS, state: "Interrupted" }] },
-      ["interrupted", "interrupted", "succeeded"],
-      0,
-    ],
+    [INTERRUPTED, ["interrupted", "interrupted", "succeeded"], 0],
   ];
   for (const [shown, states, active] of rows) {
     bed.show(shown);

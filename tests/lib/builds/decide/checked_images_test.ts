@@ -49,13 +49,7 @@ const ROWS: readonly Row[] = [
     const [key = ""] = [...bed.images].find(([, { architecture }]) => architecture === "arm64") ?? [];
     bed.images.delete(key);
   }],
-  [
-    "somebody moved the tag",
-    "Altered",
-    /^"registry\.test\/org\/os:worker-\w+" names sha256:f+ by now\.$/,
-    NOTHING,
-    moveTag,
-  ],
+  ["the tag moved", "Altered", /^"registry\.test\/org\/os:worker-\w+" names sha256:f+ by now\.$/, NOTHING, moveTag],
   ["the registry has other bytes", "Altered", /Cannot trust it/, NOTHING, (bed) => {
     bed.overrides.set("tag registry.test/org/os@", { kind: "unusable", message: "Cannot trust it." });
   }],

@@ -43,10 +43,8 @@ function archStatus(bed: Simulator): string {
 
 Deno.test("P-061 both Jobs run at a time, and the build says how far each is", () => {
   const bed = building();
-  assert.deepEqual([...bed.jobs.values()].map((job) => job.metadata.ownerReferences?.[0]?.uid), [
-    bed.build().metadata.uid,
-    bed.build().metadata.uid,
-  ]);
+  const owners = [...bed.jobs.values()].map((job) => job.metadata.ownerReferences?.[0]?.uid);
+  assert.deepEqual(owners, Array(2).fill(bed.build().metadata.uid));
   bed.completeJob(bed.jobOf("amd64"));
   bed.setJob(bed.jobOf("arm64"), { active: 1 });
   bed.settle({ run: false });
@@ -156,16 +154,14 @@ Deno.test("P-041 an architecture without a node waits, and fails after a quarter
 
 Deno.test("P-043 an architecture that joins during a build: running Jobs go on under the new one", () => {
   const bed = building();
-  const uids = [...bed.jobs.values()].map(({ metadata }) => metadata.uid);
+  const uidsNow = (): readonly unknown[] => [...bed.jobs.values()].map(({ metadata }) => metadata.uid);
+  const uids = uidsNow();
   const old = bed.build().metadata;
   for (const job of bed.jobs.values()) bed.setJob(job, { active: 1 });
   bed.addNode({ reported: "s390x" });
   bed.settle({ run: false });
   assert.notEqual(bed.build().metadata.name, old.name);
-  assert.deepEqual(
-    [...bed.jobs.values()].map(({ metadata }) => metadata.uid).filter((uid) => uids.includes(uid)),
-    uids,
-  );
+  assert.deepEqual(uidsNow().filter((uid) => uids.includes(uid)), uids);
   for (const job of bed.jobs.values()) bed.completeJob(job);
   bed.settle();
   assert.deepEqual(bed.made, ["amd64", "arm64", "s390x"]);
@@ -449,10 +445,8 @@ Deno.test("P-163 a node that the published image does not cover is named in a co
 
 Deno.test("P-016 the annotation of the pool is restored when someone changes it", () => {
   const bed = built();
-  bed.pool = {
-    ...bed.pool,
-    metadata: { ...bed.pool.metadata, annotations: { "archway.dev/architectures": "riscv64" } },
-  };
+  const annotations = { "archway.dev/architectures": "riscv64" };
+  bed.pool = { ...bed.pool, metadata: { ...bed.pool.metadata, annotations } };
   bed.settle();
   assert.equal(bed.pool.metadata.annotations?.["archway.dev/architectures"], "amd64,arm64");
 });
@@ -501,12 +495,8 @@ Deno.test("O-084 a secret that cannot be used is said, and waited for", () => {
     bed.secrets = { pull, push };
     bed.settle();
     assert.deepEqual([bed.builds.size, bed.made], [0, []]);
-    assert.deepEqual(impediment(bed), [
-      "True",
-      "SecretUnusable",
-      `${message} Builds wait until it can be used.`,
-      30_000,
-    ]);
+    const why = `${message} Builds wait until it can be used.`;
+    assert.deepEqual(impediment(bed), ["True", "SecretUnusable", why, 30_000]);
   }
   bed.secrets = { pull: "usable", push: "usable" };
   bed.settle();
@@ -542,10 +532,8 @@ function upstream(): Simulator {
   const status = { conditions: [{ type: "Succeeded", status: "True" }], digestedImagePushSpec: reference };
   bed.builds.set(name, rawBuild({ name, uid: "mco", status }));
   bed.annotate({ "machineconfiguration.openshift.io/current-machine-os-build": name });
-  bed.config = {
-    ...bed.config,
-    status: { currentImagePullSpec: reference, observedGeneration: 1, machineOSBuild: { name } },
-  };
+  const recorded = { currentImagePullSpec: reference, observedGeneration: 1, machineOSBuild: { name } };
+  bed.config = { ...bed.config, status: recorded };
   return bed;
 }
 

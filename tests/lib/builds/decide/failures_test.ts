@@ -66,16 +66,8 @@ const ROWS: readonly Row[] = [
     const map = bed.objects.get(digestName(job)) ?? assert.fail("no digest");
     bed.objects.set(digestName(job), { ...map, data: { ...Object(map.data), jobUID: "another" } });
   }],
-  [
-    "it pushed an image of another architecture",
-    "Failed ArchMismatch",
-    (bed, job) => bed.completeJob(job, { arch: "amd64" }),
-  ],
-  [
-    "its image does not say what it was built from",
-    "Failed ArchMismatch",
-    (bed, job) => bed.completeJob(job, { isLabelled: false }),
-  ],
+  ["its image has another architecture", "Failed ArchMismatch", (bed, job) => bed.completeJob(job, { arch: "amd64" })],
+  ["its image names no build key", "Failed ArchMismatch", (bed, job) => bed.completeJob(job, { isLabelled: false })],
   ["reading its image is refused", "Failed PushDenied", (bed, job) => {
     bed.completeJob(job);
     bed.overrides.set("image ", { kind: "denied", message: "no" });

@@ -89,11 +89,8 @@ Deno.test("P-020 P-021 P-022 P-027 P-036 planBuild() depends on no order and no 
   const usual = planOf({ set: all, config: { files }, rendered: { extensions } });
   fc.assert(
     fc.property(shuffled(files), shuffled(extensions), fc.constantFrom("a", "b"), (files, extensions, secret) => {
-      const other = planOf({
-        set: all,
-        config: { files, pushSecret: secret, pullSecret: `${secret}-pull` },
-        rendered: { extensions },
-      });
+      const config = { files, pushSecret: secret, pullSecret: `${secret}-pull` };
+      const other = planOf({ set: all, config, rendered: { extensions } });
       assert.equal(other.name, usual.name);
       assert.deepEqual(other.builds, usual.builds);
     }),
@@ -135,12 +132,8 @@ Deno.test("P-034 every name fits: names of objects and labels in 63 characters, 
 });
 
 Deno.test("P-035 P-036 buildKeyOf() gives fixed keys for fixed inputs, in every process", () => {
-  const inputs = buildInputs("arm64", {
-    config: configOf(),
-    pool: poolObject(),
-    rendered: renderedOf({ extensions: ["usbguard"] }),
-    template: 1,
-  });
+  const rendered = renderedOf({ extensions: ["usbguard"] });
+  const inputs = buildInputs("arm64", { config: configOf(), pool: poolObject(), rendered, template: 1 });
   assert.equal(buildKeyOf(inputs), GOLDEN_KEY);
 });
 
@@ -211,12 +204,8 @@ Deno.test("O-022 planBuild() keeps the operator's names for one architecture: bu
   assert.equal(planned.name, ownName());
   const [{ job, digestMap, containerfileMap, tag } = assert.fail("no build")] = planned.builds;
   const name = planned.name;
-  assert.deepEqual([job, digestMap, containerfileMap, tag], [
-    `build-${name}`,
-    `digest-${name}`,
-    `containerfile-${name}`,
-    name,
-  ]);
+  const names = [`build-${name}`, `digest-${name}`, `containerfile-${name}`, name];
+  assert.deepEqual([job, digestMap, containerfileMap, tag], names);
 });
 
 Deno.test("O-023 a paused pool keeps the name of the build", () => {

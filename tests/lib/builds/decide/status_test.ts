@@ -29,6 +29,7 @@ function job(status: Readonly<Record<string, unknown>>, isDeleting = false): Job
   return parseBuildJob({ metadata, status });
 }
 
+const resumed = [{ type: "Suspended", status: "False" }];
 const complete = [{ type: "Complete", status: "True" }];
 const failure = (reason: string): unknown => [{ type: "Failed", status: "True", reason }];
 const JOBS: readonly (readonly [name: string, JobObservation, state: string])[] = [
@@ -44,11 +45,7 @@ const JOBS: readonly (readonly [name: string, JobObservation, state: string])[] 
   ["O-051 that is complete", job({ succeeded: 1, conditions: complete }), "Succeeded"],
   ["that is complete, being deleted", job({ succeeded: 1, conditions: complete }, true), "Succeeded"],
   ["that succeeded and failed", job({ succeeded: 1, conditions: failure("X") }), "Failed BuildFailed"],
-  [
-    "that succeeded, with another condition",
-    job({ succeeded: 1, conditions: [{ type: "Suspended", status: "False" }] }),
-    "Building",
-  ],
+  ["that succeeded, with another condition", job({ succeeded: 1, conditions: resumed }), "Building"],
   ["P-070 that took too long", job({ failed: 1, conditions: failure("DeadlineExceeded") }), "Failed DeadlineExceeded"],
   ["whose builder gave up", job({ failed: 1, conditions: failure("PodFailurePolicy") }), "Failed InvalidContainerfile"],
   ["P-069 whose pod was evicted and made again", job({ active: 1, failed: 0 }), "Building"],
@@ -199,13 +196,8 @@ Deno.test("a record survives its ConfigMap, whatever is in it, also what a later
     wasLost: fc.option(fc.boolean(), { nil: undefined }),
     ofLater: text,
   });
-  const index = fc.constantFrom<IndexState>(ABSENT, PUBLISHED, BROKEN, {
-    kind: "retry",
-    attempts: 2,
-    retryAtMs: 5,
-    message: "m",
-    tag: "t",
-  });
+  const retry = { kind: "retry", attempts: 2, retryAtMs: 5, message: "m", tag: "t" } as const;
+  const index = fc.constantFrom<IndexState>(ABSENT, PUBLISHED, BROKEN, retry);
   fc.assert(fc.property(one, one, index, text, (amd, arm, index, ofLater) => {
     const archs = [{ ...amd, arch: "amd64" }, { ...arm, arch: "arm64" }] as const;
     const record: BuildRecord = { archs, index: Object.assign({}, index, { ofLater }) };
@@ -219,10 +211,8 @@ Deno.test("a record survives its ConfigMap, whatever is in it, also what a later
 Deno.test("parseStoredRecord() takes a ConfigMap of something else for none, and broken texts for nothing recorded", () => {
   const map = renderRecord(RECORD, { build: BUILD, namespace: "n" });
   assert.equal(parseStoredRecord({ ...map, metadata: { name: "other" } }), undefined);
-  const stored = parseStoredRecord({
-    ...map,
-    data: { amd64: "{", arm64: JSON.stringify({ ...DONE, arch: "amd64" }), index: "[]" },
-  });
+  const data = { amd64: "{", arm64: JSON.stringify({ ...DONE, arch: "amd64" }), index: "[]" };
+  const stored = parseStoredRecord({ ...map, data });
   assert.deepEqual(stored?.record, { archs: [], index: { kind: "absent" } });
 });
 

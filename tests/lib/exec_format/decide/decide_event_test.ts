@@ -7,6 +7,10 @@ import {
 } from "../../../../lib/exec_format/decide/decide_event.ts";
 import { ended, idOf, makeArchNode, makeEventView, makeFailedPod } from "./make.ts";
 
+function eventThat(event: Parameters<typeof makeEventView>[0], ageMs?: number): EventFacts {
+  return facts({ event: makeEventView(event), ...ageMs === undefined ? {} : { ageMs } });
+}
+
 function facts(overrides: Partial<EventFacts> = {}): EventFacts {
   const pod = makeFailedPod({ status: { state: ended(1) } });
   return { event: makeEventView(), pod, node: makeArchNode("ppc64le"), ageMs: 5_000, ...overrides };
@@ -21,50 +25,28 @@ const running = makeFailedPod();
 const TABLE: Readonly<Record<string, readonly (readonly [title: string, facts: EventFacts])[]>> = {
   "report c ppc64le": [
     ["145 reports the container and the architecture of the node", facts()],
-    [
-      "229 handles an event that had been marked before its status came",
-      facts({ event: makeEventView({ error: "pod-not-found" }) }),
-    ],
-    ["takes an event without uid, as the MTO writes it", facts({ event: makeEventView({ podUid: "" }) })],
+    ["229 handles an event that had been marked before its status came", eventThat({ error: "pod-not-found" })],
+    ["takes an event without uid, as the MTO writes it", eventThat({ podUid: "" })],
     ["reports a container that goes on running", facts({ pod: running, ageMs: 2_000 })],
   ],
   "dismiss pod-not-found": [
     ["147 dismisses an event whose pod is away", facts({ pod: undefined })],
-    ["dismisses an event of an earlier pod of that name", facts({ event: makeEventView({ podUid: "uid-0" }) })],
+    ["dismisses an event of an earlier pod of that name", eventThat({ podUid: "uid-0" })],
   ],
   "dismiss node-not-found": [
     ["148 153 dismisses an event whose node is away", facts({ node: undefined })],
-    [
-      "150 155 dismisses an event whose pod is on another node",
-      facts({ event: makeEventView({ nodeName: "node-2" }) }),
-    ],
+    ["150 155 dismisses an event whose pod is on another node", eventThat({ nodeName: "node-2" })],
   ],
-  "report unknown ppc64le": [
-    [
-      "149 154 reports an unknown container",
-      facts({ event: makeEventView({ containerID: idOf("9") }), ageMs: 20_000 }),
-    ],
-  ],
+  "report unknown ppc64le": [["149 154 reports an unknown container", eventThat({ containerID: idOf("9") }, 20_000)]],
   wait: [
-    ["229 waits for the status of a young event", facts({ event: makeEventView({ podName: "" }) })],
-    [
-      "waits for a container that the status does not have yet",
-      facts({ event: makeEventView({ containerID: idOf("9") }), ageMs: 1_000 }),
-    ],
+    ["229 waits for the status of a young event", eventThat({ podName: "" })],
+    ["waits for a container that the status does not have yet", eventThat({ containerID: idOf("9") }, 1_000)],
     ["waits a moment for the end of a container", facts({ pod: running, ageMs: 1_000 })],
   ],
-  "keep pod-not-found": [
-    ["229 keeps an event without pod, marked", facts({ event: makeEventView({ podName: "" }), ageMs: 10_000 })],
-  ],
-  leave: [
-    ["leaves an event that is being deleted", facts({ event: makeEventView({ isDeleting: true }) })],
-  ],
-  expire: [
-    ["deletes an event that is too old", facts({ ageMs: EVENT_TTL_MS, pod: undefined })],
-  ],
-  "report c": [
-    ["reports where the node has no architecture label", facts({ node: makeArchNode("") })],
-  ],
+  "keep pod-not-found": [["229 keeps an event without pod, marked", eventThat({ podName: "" }, 10_000)]],
+  leave: [["leaves an event that is being deleted", eventThat({ isDeleting: true })]],
+  expire: [["deletes an event that is too old", facts({ ageMs: EVENT_TTL_MS, pod: undefined })]],
+  "report c": [["reports where the node has no architecture label", facts({ node: makeArchNode("") })]],
 };
 for (const [expected, cases] of Object.entries(TABLE)) {
   for (const [title, given] of cases) {

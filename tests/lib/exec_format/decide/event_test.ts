@@ -24,12 +24,8 @@ Deno.test("buildEvent() names the event after the container, owned by the Daemon
     { apiVersion: "apps/v1", kind: "DaemonSet", name: "enoexec-event-daemon", uid: "uid-d" },
   ]);
   assert.equal(object.status, undefined);
-  assert.deepEqual(status, {
-    nodeName: "node-1",
-    podName: "web-1",
-    podNamespace: "shop",
-    containerID: `containerd://${HEX}`,
-  });
+  const containerID = `containerd://${HEX}`;
+  assert.deepEqual(status, { nodeName: "node-1", podName: "web-1", podNamespace: "shop", containerID });
 });
 
 Deno.test("buildEvent() falls back to the pod's uid for a name, and leaves an unknown command out", () => {

@@ -75,9 +75,8 @@ for (const [title, records, counts] of WITNESSES) {
 Deno.test("renewFailedImage() keeps the latest two nodes", () => {
   const renewed = (node: readonly string[], before?: FailedImage): readonly string[] =>
     renewFailedImage({ ...FAILED, nodes: node }, before).nodes;
-  assert.deepEqual([renewed(["n3"], FAILED), renewed([], FAILED), renewed(["n3"])], [["n3", "n1"], ["n1", "n2"], [
-    "n3",
-  ]]);
+  const all = [renewed(["n3"], FAILED), renewed([], FAILED), renewed(["n3"])];
+  assert.deepEqual(all, [["n3", "n1"], ["n1", "n2"], ["n3"]]);
 });
 
 Deno.test("isWithinLimits() leaves places for other namespaces when one has filled its own, and for renewals always", () => {
@@ -109,11 +108,7 @@ function start(overrides: Partial<StartFacts> = {}, pod: Parameters<typeof makeF
 
 const SAYS: readonly (readonly [title: string, facts: StartFacts, scope: string])[] = [
   ["remembers for everybody what the image itself starts", start(), "n1"],
-  [
-    "remembers for the namespace where the pod changes what is started",
-    start({}, { container: { command: ["/x"] } }),
-    "",
-  ],
+  ["remembers for the namespace where the pod changes what starts", start({}, { container: { command: ["/x"] } }), ""],
   [
     "remembers for the namespace where the tag may have moved",
     start({}, { status: { state: ended(1), imageID: "r/app@sha256:00" } }),
@@ -134,11 +129,7 @@ const SAYS: readonly (readonly [title: string, facts: StartFacts, scope: string]
   ["says nothing of an image that does not claim the architecture", start({ architecture: "s390x" }), "nothing"],
   ["says nothing of a container that goes on running", start({}, { status: { state: { running: {} } } }), "nothing"],
   ["says nothing of an image that could not be inspected", start({ inspected: undefined }), "nothing"],
-  [
-    "remembers for the namespace where something may have run in the container before",
-    start({ isEntryPoint: false }),
-    "",
-  ],
+  ["remembers for the namespace where something may have run there before", start({ isEntryPoint: false }), ""],
   ["says nothing under a RuntimeClass", start({ runtimeClassName: "kata" }), "nothing"],
 ];
 for (const [title, facts, nodes] of SAYS) {

@@ -8,12 +8,8 @@ const ALPHA = "multiarch.openshift.io/v1alpha1";
 const BETA = "multiarch.openshift.io/v1beta1";
 
 function makeConfig(apiVersion: string, rest: JsonObject = {}, metadata: JsonObject = {}): JsonObject {
-  return {
-    apiVersion,
-    kind: "ClusterPodPlacementConfig",
-    metadata: { name: "cluster", uid: "u-1", ...metadata },
-    ...rest,
-  };
+  const own = { name: "cluster", uid: "u-1", ...metadata };
+  return { apiVersion, kind: "ClusterPodPlacementConfig", metadata: own, ...rest };
 }
 
 function convert(object: JsonObject, desired: string): JsonObject {

@@ -20,7 +20,7 @@ import { makeFacts, makeMonitor, makeOperandConfig } from "./make.ts";
 
 const { podPlacement, noPodPlacementConfig, enoexecEvents } = Finalizer;
 
-function leaving(finalizers: readonly string[], overrides: Partial<OperandFacts> = {}): OperandFacts {
+function leaving(overrides: Partial<OperandFacts> = {}, finalizers: readonly string[] = [podPlacement]): OperandFacts {
   const config = makeOperandConfig({ deletingSinceMs: 1, finalizers });
   return makeFacts({ config, webhook: "absent", leavingForMs: 1_000, ...overrides });
 }
@@ -40,22 +40,28 @@ function gone(overrides: Partial<OperandFacts>): OperandFacts {
   return makeFacts({ config: undefined, webhook: "absent", ...overrides });
 }
 
-type Monitored = (monitor: Partial<MonitorFacts>, finalizers?: readonly string[]) => OperandFacts;
+const WITH_NAMESPACE_CONFIGS = [podPlacement, noPodPlacementConfig];
+const WITH_MONITOR = [podPlacement, enoexecEvents];
 
-function monitored(enoexecEnabled: boolean): Monitored {
-  return (monitor, finalizers = [podPlacement, enoexecEvents]) =>
-    makeFacts({
-      config: makeOperandConfig({ enoexecEnabled, finalizers }),
-      monitor: makeMonitor({ hasImage: true, ...monitor }),
-    });
+/** A config that leaves while its plugin was on. */
+function leavingMonitored(monitor: Partial<MonitorFacts>, webhook: OperandFacts["webhook"] = "absent"): OperandFacts {
+  return leaving({ webhook, monitor: makeMonitor(monitor) }, WITH_MONITOR);
 }
-const [on, off] = [monitored(true), monitored(false)];
+
+/** The plugin is on. */
+function on(monitor: Partial<MonitorFacts>, finalizers = WITH_MONITOR, enoexecEnabled = true): OperandFacts {
+  const config = makeOperandConfig({ enoexecEnabled, finalizers });
+  return makeFacts({ config, monitor: makeMonitor({ hasImage: true, ...monitor }) });
+}
+
+/** The plugin is off, and the daemons are away unless it is said otherwise. */
+function off(monitor: Partial<MonitorFacts>, finalizers = WITH_MONITOR): OperandFacts {
+  return on({ daemonSet: "absent", ...monitor }, finalizers, false);
+}
 
 /** The step that each state leads to, by {@link wordOf}. */
 const TABLE: Readonly<Record<string, readonly (readonly [title: string, facts: OperandFacts])[]>> = {
-  "apply enoexec-events": [
-    ["117 adds the enoexec finalizer before the DaemonSet", on({}, [podPlacement])],
-  ],
+  "apply enoexec-events": [["117 adds the enoexec finalizer before the DaemonSet", on({}, [podPlacement])]],
   "apply ownDeployment": [
     [
       "117 adds it to Archway's own Deployment before the DaemonSet",
@@ -87,58 +93,40 @@ const TABLE: Readonly<Record<string, readonly (readonly [title: string, facts: O
     ["makes no DaemonSet while no image is named", on({ daemonSet: "absent", hasImage: false })],
     ["goes on without a DaemonSet that it may not make", on({ daemonSet: "refused" })],
     ["waits until a DaemonSet that is being deleted is gone", on({ daemonSet: "leaving" })],
-    ["has nothing to do for a leaving config that holds none of ours", leaving(["other/finalizer"])],
+    ["has nothing to do for a leaving config that holds none of ours", leaving({}, ["other/finalizer"])],
     ["holds nothing that the manifests did not install", makeFacts({ installation: "foreign" })],
     ["has nothing to do once it has left", makeFacts({ installation: "left", webhook: "absent" })],
     ["rests when there is no config and nothing is left", gone({ installation: "free" })],
   ],
   "remove enoexec-events": [
-    ["drops the enoexec finalizer of the MTO when the plugin is off", off({ hasImage: false })],
+    ["drops the enoexec finalizer of the MTO when the plugin is off", off({ hasImage: false, daemonSet: "unread" })],
     ["goes on although a DaemonSet does not go", off({ daemonSet: "leaving", leavingForMs: MONITOR_DRAIN_MS })],
     [
       "goes without events that something holds",
-      off({ pendingEvents: 1, leavingForMs: MONITOR_DRAIN_MS, isForced: true }),
+      off({ daemonSet: "unread", pendingEvents: 1, leavingForMs: MONITOR_DRAIN_MS, isForced: true }),
     ],
-    ["118 122 drops the enoexec finalizer when no event is left", off({ daemonSet: "absent" })],
-    ["leaves a Deployment alone that it does not hold", off({ daemonSet: "absent", ownDeployment: "free" })],
-    ["drops the enoexec finalizer of the MTO from a leaving config", leaving([podPlacement, enoexecEvents])],
+    ["118 122 drops the enoexec finalizer when no event is left", off({})],
+    ["leaves a Deployment alone that it does not hold", off({ ownDeployment: "free" })],
+    ["drops the enoexec finalizer of the MTO from a leaving config", leavingMonitored({})],
   ],
   "remove events": [
-    [
-      "118 121 removes errored events and waits for no handler",
-      off({ daemonSet: "absent", settledEvents: 2, pendingEvents: 1 }),
-    ],
-    [
-      "removes events that nobody works off",
-      off({ daemonSet: "absent", pendingEvents: 1, leavingForMs: MONITOR_DRAIN_MS }),
-    ],
+    ["118 121 removes errored events and waits for no handler", off({ settledEvents: 2, pendingEvents: 1 })],
+    ["removes events that nobody works off", off({ pendingEvents: 1, leavingForMs: MONITOR_DRAIN_MS })],
   ],
   "remove gates": [
-    ["lifts gates by force when they are too old", leaving([podPlacement], { gatedPods: 1, leavingForMs: 60_000 })],
-    ["never gives up before it tried force", leaving([podPlacement], { gatedPods: 1, leavingForMs: 9e9 })],
+    ["lifts gates by force when they are too old", leaving({ gatedPods: 1, leavingForMs: 60_000 })],
+    ["never gives up before it tried force", leaving({ gatedPods: 1, leavingForMs: 9e9 })],
     ["lifts gates by force when the config vanished long ago", gone({ gatedPods: 2, leavingForMs: 60_001 })],
-    [
-      "lifts gates at once when it is uninstalled: there is no time to wait",
-      uninstalling({ gatedPods: 2, leavingForMs: 0 }),
-    ],
+    ["lifts gates at once when it is uninstalled, for want of time", uninstalling({ gatedPods: 2, leavingForMs: 0 })],
   ],
   "remove ownDeployment": [
     [
       "232 lets a Deployment go that somebody deletes while the plugin is on",
       on({ daemonSet: "current", ownDeployment: "leaving" }),
     ],
-    [
-      "118 lets the Deployment of the handler go before the finalizer of the config",
-      off({ daemonSet: "absent", ownDeployment: "held" }),
-    ],
-    [
-      "lets the Deployment go that is deleted on the way out, once no event is left",
-      off({ daemonSet: "absent", ownDeployment: "leaving" }),
-    ],
-    [
-      "lets the Deployment go of a config without the finalizer",
-      off({ daemonSet: "absent", ownDeployment: "held" }, [podPlacement]),
-    ],
+    ["118 lets the Deployment of the handler go before the finalizer of the config", off({ ownDeployment: "held" })],
+    ["lets the Deployment go that is deleted on the way out, once no event is left", off({ ownDeployment: "leaving" })],
+    ["lets the Deployment go of a config without the finalizer", off({ ownDeployment: "held" }, [podPlacement])],
     [
       "lets the Deployment go when there is no config, before the rights",
       gone({ installation: "held", monitor: makeMonitor({ ownDeployment: "held" }) }),
@@ -152,7 +140,7 @@ const TABLE: Readonly<Record<string, readonly (readonly [title: string, facts: O
     ["193 removes the DaemonSet first when the plugin is off", off({ daemonSet: "current" })],
     [
       "204 takes the monitor away before the webhook of a leaving config",
-      leaving([podPlacement, enoexecEvents], { webhook: "current", monitor: makeMonitor({ daemonSet: "current" }) }),
+      leavingMonitored({ daemonSet: "current" }, "current"),
     ],
     [
       "takes the DaemonSet away when it is uninstalled",
@@ -165,24 +153,21 @@ const TABLE: Readonly<Record<string, readonly (readonly [title: string, facts: O
   "remove no-pod-placement-config": [
     [
       "129 drops the local-config finalizer when the last one went",
-      makeFacts({ config: makeOperandConfig({ finalizers: [podPlacement, noPodPlacementConfig] }) }),
+      makeFacts({ config: makeOperandConfig({ finalizers: WITH_NAMESPACE_CONFIGS }) }),
     ],
-    ["126 drops the local-config finalizer of a leaving config", leaving([podPlacement, noPodPlacementConfig])],
+    ["126 drops the local-config finalizer of a leaving config", leaving({}, WITH_NAMESPACE_CONFIGS)],
   ],
   "remove pod-placement": [
     [
       "goes without the last gates when they cannot be lifted",
-      leaving([podPlacement], {
+      leaving({
         gatedPods: 1,
         leavingForMs: 60_000 * ABANDON_AFTER.gateAges,
         forced: { attempts: ABANDON_AFTER.attempts, agoMs: 5_000 },
       }),
     ],
-    [
-      "goes with the taints when they cannot be taken off",
-      leaving([podPlacement], { taints: "carried", leavingForMs: UNTAINT_MS }),
-    ],
-    ["90 drops the last finalizer when nothing is held", leaving([podPlacement])],
+    ["goes with the taints when they cannot be taken off", leaving({ taints: "carried", leavingForMs: UNTAINT_MS })],
+    ["90 drops the last finalizer when nothing is held", leaving()],
     [
       "drops all of its finalizers when it is uninstalled, whatever namespace configs there are",
       uninstalling({ hasNamespaceConfigs: true }),
@@ -193,18 +178,12 @@ const TABLE: Readonly<Record<string, readonly (readonly [title: string, facts: O
   ],
   "remove uninstallFinalizers": [
     ["lets its account go when there is no config and nothing is left", gone({ installation: "held" })],
-    [
-      "lets its account go last when it is uninstalled",
-      uninstalling({ config: makeOperandConfig({ finalizers: [] }) }),
-    ],
+    ["lets its account go last when uninstalled", uninstalling({ config: makeOperandConfig({ finalizers: [] }) })],
   ],
   "remove webhook": [
     ["removes the webhook when no replica serves for long", makeFacts({ unservedForMs: UNSERVED_GRACE_MS })],
-    ["221 removes the webhook before it looks at gates", leaving([podPlacement], { webhook: "current", gatedPods: 3 })],
-    [
-      "takes the webhook of a leaving config away before it waits for the taints",
-      leaving([podPlacement], { taints: "carried", webhook: "current" }),
-    ],
+    ["221 removes the webhook before it looks at gates", leaving({ webhook: "current", gatedPods: 3 })],
+    ["takes the webhook away before it waits for the taints", leaving({ taints: "carried", webhook: "current" })],
     ["removes the webhook when the config vanished", makeFacts({ config: undefined, webhook: "drifted" })],
     ["takes the webhook away first when it is uninstalled", uninstalling({ webhook: "current", gatedPods: 2 })],
   ],
@@ -213,20 +192,20 @@ const TABLE: Readonly<Record<string, readonly (readonly [title: string, facts: O
     ["waits as long as it may", off({ daemonSet: "leaving", leavingForMs: MONITOR_DRAIN_MS - 1 })],
   ],
   "wait EventsPending": [
-    ["118 123 waits for events without the error label", off({ daemonSet: "absent", pendingEvents: 1 })],
+    ["118 123 waits for events without the error label", off({ pendingEvents: 1 })],
     [
       "204 keeps the webhook of a leaving config while an event is pending",
-      leaving([podPlacement, enoexecEvents], { webhook: "current", monitor: makeMonitor({ pendingEvents: 1 }) }),
+      leavingMonitored({ pendingEvents: 1 }, "current"),
     ],
     [
       "118 204 keeps the Deployment of the handler while an event is pending",
-      leaving([podPlacement, enoexecEvents], { monitor: makeMonitor({ ownDeployment: "held", pendingEvents: 1 }) }),
+      leavingMonitored({ ownDeployment: "held", pendingEvents: 1 }),
     ],
   ],
   "wait NamespaceConfigsExist": [
     [
       "125 waits when the config leaves while namespace configs exist",
-      leaving([podPlacement, noPodPlacementConfig], { hasNamespaceConfigs: true, webhook: "current" }),
+      leaving({ hasNamespaceConfigs: true, webhook: "current" }, WITH_NAMESPACE_CONFIGS),
     ],
   ],
   "wait NoReplicaServes": [
@@ -234,18 +213,12 @@ const TABLE: Readonly<Record<string, readonly (readonly [title: string, facts: O
     ["keeps the webhook for a moment without replicas", makeFacts({ unservedForMs: UNSERVED_GRACE_MS - 1 })],
   ],
   "wait NodesStillTainted": [
-    [
-      "waits until no node carries an architecture taint, webhook and gates being away",
-      leaving([podPlacement], { taints: "carried" }),
-    ],
+    ["waits until no node carries an architecture taint, webhook and gates being away", leaving({ taints: "carried" })],
     ["keeps its account while nodes carry taints and the config is gone", gone({ taints: "carried" })],
   ],
   "wait PodsStillGated": [
-    ["91 waits for gated pods", leaving([podPlacement], { gatedPods: 1 })],
-    [
-      "pauses between attempts of force",
-      leaving([podPlacement], { gatedPods: 1, leavingForMs: 61_000, forced: { attempts: 1, agoMs: 10 } }),
-    ],
+    ["91 waits for gated pods", leaving({ gatedPods: 1 })],
+    ["pauses between attempts", leaving({ gatedPods: 1, leavingForMs: 61_000, forced: { attempts: 1, agoMs: 10 } })],
     ["waits for gated pods when the config vanished", gone({ gatedPods: 2 })],
   ],
 };

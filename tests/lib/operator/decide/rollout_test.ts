@@ -19,12 +19,7 @@ const ROWS: readonly (readonly [title: string, deployment: KubeObject, available
   ],
   ["the new generation was not seen yet", makeDeployment({ ...READY, observedGeneration: 3 }), true, false],
   ["more replicas are wanted than updated", makeDeployment({ ...READY, updatedReplicas: 1 }), true, false],
-  [
-    "the Deployment is being deleted",
-    makeDeployment(READY, { deletionTimestamp: "2026-01-01T00:00:00Z" }),
-    false,
-    false,
-  ],
+  ["the Deployment is deleted", makeDeployment(READY, { deletionTimestamp: "2026-01-01T00:00:00Z" }), false, false],
   ["the wanted number is unknown", { metadata: { name: "a", generation: 4 }, status: READY }, true, false],
 ];
 for (const [title, deployment, available, upToDate] of ROWS) {

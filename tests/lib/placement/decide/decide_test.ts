@@ -10,6 +10,8 @@ const GIVEN_UP = { gateAgeMs: 60_000, failedAttempts: 6 };
 const FALLING_BACK = { configs: make.configs(make.clusterConfig({ fallback: AMD64 })), ...GIVEN_UP };
 const PERMANENT = [make.failedImage("broken", { kind: "permanent", reason: "ManifestUnknown", registry: "quay.io" })];
 const COUNT = "image-inspect-error-count";
+/** Preferences were set, and nothing is required. */
+const PREFERRED_ONLY = { "scheduling-gate": "removed", "node-affinity": "not-set", "preferred-node-affinity": "set" };
 const NAS_LABEL = { labels: { [mark("preferred-node-affinity")]: "not-set" } };
 
 Deno.test("DV-40 matrix: success with no architecture in common is labelled so", () => {
@@ -46,11 +48,7 @@ Deno.test("DV-34 matrix: a required architecture of the user gets preferences on
   const raw = make.gatedPod({ nodeSelector: { [ARCH]: AMD64 } }, NAS_LABEL);
   assert.equal(planInspection(make.view(raw), SCORING, make.settings()).kind, "decided");
   const { marks, required, preferred } = settle(raw, { configs: SCORING, images: [] });
-  assert.deepEqual(marks, {
-    "scheduling-gate": "removed",
-    "node-affinity": "not-set",
-    "preferred-node-affinity": "set",
-  });
+  assert.deepEqual(marks, PREFERRED_ONLY);
   assert.equal(required, undefined);
   assert.deepEqual(preferred, [PREFER_ARM64]);
 });
@@ -65,19 +63,11 @@ Deno.test("DV-33 matrix: gated, then ignorable: released unchanged", () => {
 });
 
 Deno.test("PR-16 matrix: given up without fallback", () => {
-  const { decision, marks, gates, required } = settle(make.gatedPod(BROKEN, NAS_LABEL), {
-    configs: SCORING,
-    ...GIVEN_UP,
-  });
+  const raw = make.gatedPod(BROKEN, NAS_LABEL);
+  const { decision, marks, gates, required } = settle(raw, { configs: SCORING, ...GIVEN_UP });
   assert.equal(decision.kind, "release");
   assert.deepEqual(gates, []);
-  assert.deepEqual(marks, {
-    "scheduling-gate": "removed",
-    "node-affinity": "not-set",
-    "preferred-node-affinity": "set",
-    "image-inspect-error": "",
-    [COUNT]: "5",
-  });
+  assert.deepEqual(marks, { ...PREFERRED_ONLY, "image-inspect-error": "", [COUNT]: "5" });
   assert.equal(required, undefined);
 });
 

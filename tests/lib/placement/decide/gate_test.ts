@@ -136,10 +136,8 @@ Deno.test("judgeAdmission() gates when warm admission is off, or a known image f
 });
 
 Deno.test("judgeAdmission() adds preferences at once where only they are missing", () => {
-  const { verdict, labels, required, preferred } = admit(make.pod({ nodeSelector: { [ARCH]: AMD64 } }), {
-    configs: SCORING,
-    mayGate: false,
-  });
+  const raw = make.pod({ nodeSelector: { [ARCH]: AMD64 } });
+  const { verdict, labels, required, preferred } = admit(raw, { configs: SCORING, mayGate: false });
   assert.equal(verdict.kind, "place");
   assert.deepEqual(preferred, [make.preferredTerm(50, ARCH, ARM64)]);
   assert.equal(labels[mark("node-affinity")], "not-set");
@@ -200,10 +198,9 @@ Deno.test("judgeAdmission() gates its own patch when an injected image is unknow
 });
 
 Deno.test("judgeAdmission() does not rely on a record whose requirement the pod does not carry", () => {
-  const annotations = {
-    "archway.dev/decision": '{"v":1,"d":"place","a":["arm64"],"i":[["multi","",["arm64"],"cache"]]}',
-  };
-  const raw = make.pod({ affinity: make.nodeAffinity([make.term([ARCH, AMD64])]) }, { annotations });
+  const record = '{"v":1,"d":"place","a":["arm64"],"i":[["multi","",["arm64"],"cache"]]}';
+  const affinity = make.nodeAffinity([make.term([ARCH, AMD64])]);
+  const raw = make.pod({ affinity }, { annotations: { "archway.dev/decision": record } });
   const { verdict, ...outcome } = admit(raw, { known: MULTI });
   assert.equal(verdict.kind === "ignore" && verdict.reason, "AlreadyConstrained");
   assert.deepEqual(outcome.annotations, {});

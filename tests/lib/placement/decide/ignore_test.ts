@@ -78,11 +78,7 @@ rows([
   ignores("PM-109", { spec: R_ONLY, configs: configs(SCORING_OFF, OFF, ON) }, undefined),
   ignores("DV-10", { spec: { nodeSelector: { [ARCH]: AMD64 } }, configs: NO_CONFIGS }, "AlreadyConstrained"),
   ignores("DV-17", { spec: constrained(make.term([ARCH, AMD64]), make.term(["foo", "bar"])) }, undefined),
-  ignores(
-    "DV-18",
-    { spec: constrained({ matchFields: [{ key: ARCH, operator: "In", values: [AMD64] }] }) },
-    undefined,
-  ),
+  ignores("DV-18", { spec: constrained({ matchFields: [{ key: ARCH, operator: "In", values: [AMD64] }] }) }, undefined),
   ignores("DV-19", { spec: by({ key: ARCH, operator: "NotIn", values: [ARM64] }) }, "AlreadyConstrained"),
   ignores("DV-20", { metadata: { namespace: "kubevirt-foo" } }, undefined),
   ignores(
@@ -91,11 +87,7 @@ rows([
     "KubeNamespace",
   ),
   ignores("DV-22", { metadata: { ownerReferences: OTHERS_DAEMON } }, "DaemonSet"),
-  ignores(
-    "DV-23",
-    { spec: by({ key: "node-role.kubernetes.io/control-plane", operator: "Exists" }) },
-    undefined,
-  ),
+  ignores("DV-23", { spec: by({ key: "node-role.kubernetes.io/control-plane", operator: "Exists" }) }, undefined),
   ignores("DV-24", { spec: { hostNetwork: true } }, undefined),
   ignores("DV-24", { spec: { os: { name: "windows" } } }, undefined),
 ]);

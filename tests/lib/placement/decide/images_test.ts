@@ -50,10 +50,8 @@ const WINDOWS = make.imageOf("windows", [{ os: "windows", architecture: AMD64 }]
 const WASI = { os: "wasi", architecture: "wasm" };
 const WASM = make.imageOf("wasm", [WASI]);
 const WASM_AND_LINUX = make.imageOf("both", [WASI, { os: "linux", architecture: S390X }]);
-const WASIP1_AND_LINUX = make.imageOf("p1", [
-  { os: "wasip1", architecture: "wasm" },
-  { os: "linux", architecture: S390X },
-]);
+const WASIP1 = { os: "wasip1", architecture: "wasm" };
+const WASIP1_AND_LINUX = make.imageOf("p1", [WASIP1, { os: "linux", architecture: S390X }]);
 const MIXED_OS = make.imageOf("mixed", [{ os: "windows", architecture: AMD64 }, { os: "linux", architecture: ARM64 }]);
 const INIT = {
   initContainers: [{ ...make.container("single-arm64"), restartPolicy: "Always" }],
@@ -188,7 +186,7 @@ const WASM_CASES: readonly (readonly [runtimeClass: string, images: readonly Ins
   ["wasmtime-spin-v2", [WASM], EVERYWHERE],
   ["wasmedge", [WASM, make.image("single-amd64")], [AMD64]],
   ["crun-wasm", [WASM, make.image("multi")], [AMD64, ARM64]],
-  ["spin", [make.imageOf("p1", [{ os: "wasip1", architecture: "wasm" }])], EVERYWHERE],
+  ["spin", [make.imageOf("p1", [WASIP1])], EVERYWHERE],
   ["wasmtime", [make.image("single-amd64")], [AMD64]],
   ["wasmtime", [WASM_AND_LINUX], EVERYWHERE],
 ];

@@ -222,10 +222,8 @@ export function platformsFact(
 
 export function singleFact(image: string, architecture: string): InspectedImage {
   const { inspection, ...fact } = platformsFact(image, [{ os: "linux", architecture }], { depth: "config" });
-  return {
-    ...fact,
-    inspection: { ...inspection, mediaType: "application/vnd.oci.image.manifest.v1+json" } as Inspection,
-  };
+  const mediaType = "application/vnd.oci.image.manifest.v1+json";
+  return { ...fact, inspection: { ...inspection, mediaType } as Inspection };
 }
 
 export function bundleFact(image: string): InspectedImage {

@@ -13,10 +13,7 @@ interface Given {
 }
 
 function rawOf({ users, labels }: Given): Json {
-  return make.pod(
-    users === undefined ? {} : { affinity: make.nodeAffinity(undefined, users) },
-    labels === undefined ? {} : { labels },
-  );
+  return make.pod(users && { affinity: make.nodeAffinity(undefined, users) }, labels && { labels });
 }
 
 function planOf(given: Given): PreferencePlan {
@@ -45,55 +42,33 @@ function platformsOf(weights: Weights): readonly Json[] {
   return Object.entries(weights).map(([architecture, weight]) => make.platform(architecture, weight));
 }
 
-const own = (name: string, weights: Weights, more: { readonly priority?: number; readonly selector?: unknown } = {}) =>
-  make.namespaceConfig(name, { ...more, platforms: platformsOf(weights) });
+const own = (name: string, weights: Weights, priority?: number, selector?: unknown) =>
+  make.namespaceConfig(name, { priority: priority ?? 0, selector, platforms: platformsOf(weights) });
 const clusterOf = (weights: Weights) => make.clusterConfig({ platforms: platformsOf(weights) });
 const prefer = (architecture: string, weight: number): Json => make.preferredTerm(weight, ARCH, architecture);
 const FOO = make.preferredTerm(50, "foo", "bar");
 const FOO_20 = make.preferredTerm(20, "foo", "bar");
-const NOT_S390X = {
-  weight: 5,
-  preference: { matchExpressions: [{ key: ARCH, operator: "NotIn", values: [S390X] }] },
-};
+const NOT_S390X = { weight: 5, preference: { matchExpressions: [{ key: ARCH, operator: "NotIn", values: [S390X] }] } };
 const CLUSTER_A = make.configs(clusterOf({ amd64: 1 }));
 const CLUSTER_R = clusterOf({ arm64: 50 });
 const R = make.configs(CLUSTER_R);
-const HIGH_LOW = make.configs(
-  undefined,
-  own("low", { amd64: 5 }, { priority: 1 }),
-  own("high", { amd64: 1 }, { priority: 2 }),
-);
+const HIGH_LOW = make.configs(undefined, own("low", { amd64: 5 }, 1), own("high", { amd64: 1 }, 2));
 const PR_21 = make.configs(
   CLUSTER_R,
-  own("high", { amd64: 50, arm64: 60 }, { priority: 100 }),
-  own("low", { arm64: 30, ppc64le: 40 }, { priority: 50 }),
+  own("high", { amd64: 50, arm64: 60 }, 100),
+  own("low", { arm64: 30, ppc64le: 40 }, 50),
 );
 const PR_24 = make.configs(
   CLUSTER_R,
-  own("h", { amd64: 100 }, { priority: 100 }),
-  own("m", { amd64: 50, arm64: 60 }, { priority: 50 }),
-  own("l", { arm64: 25, ppc64le: 30 }, { priority: 25 }),
+  own("h", { amd64: 100 }, 100),
+  own("m", { amd64: 50, arm64: 60 }, 50),
+  own("l", { arm64: 25, ppc64le: 30 }, 25),
 );
-const BACKEND = make.configs(
-  CLUSTER_R,
-  own("be", { ppc64le: 60 }, { selector: { matchLabels: { app: "backend" } } }),
-);
-const PM_111 = make.configs(
-  clusterOf({ amd64: 10 }),
-  own("high", { amd64: 80 }, { priority: 9 }),
-  own("low", { arm64: 20 }),
-);
-const PM_113 = make.configs(undefined, own("high", { amd64: 50 }, { priority: 9 }), own("low", { amd64: 30 }));
-const PR_17 = make.configs(
-  CLUSTER_R,
-  own("test-ppc1", { amd64: 50 }, { priority: 50 }),
-  own("test-ppc2", { arm64: 10 }, { priority: 30 }),
-);
-const PR_19 = make.configs(
-  CLUSTER_R,
-  own("a", { amd64: 30 }, { priority: 30 }),
-  own("b", { amd64: 60 }, { priority: 60 }),
-);
+const BACKEND = make.configs(CLUSTER_R, own("be", { ppc64le: 60 }, 0, { matchLabels: { app: "backend" } }));
+const PM_111 = make.configs(clusterOf({ amd64: 10 }), own("high", { amd64: 80 }, 9), own("low", { arm64: 20 }));
+const PM_113 = make.configs(undefined, own("high", { amd64: 50 }, 9), own("low", { amd64: 30 }));
+const PR_17 = make.configs(CLUSTER_R, own("test-ppc1", { amd64: 50 }, 50), own("test-ppc2", { arm64: 10 }, 30));
+const PR_19 = make.configs(CLUSTER_R, own("a", { amd64: 30 }, 30), own("b", { amd64: 60 }, 60));
 const PR_20 = make.configs(CLUSTER_R, own("a", { ppc64le: 30 }), own("b", { amd64: 60 }));
 const beside = (weights: Weights): PlacementConfigs => make.configs(CLUSTER_R, own("p", weights));
 const PR_18 = [prefer(AMD64, 100), prefer(PPC64LE, 10), prefer(S390X, 50), prefer(ARM64, 50)];
@@ -138,11 +113,7 @@ rows([
   prefers("PR-25", { labels: { app: "backend" }, configs: BACKEND }, [prefer(PPC64LE, 60), prefer(ARM64, 50)]),
   prefers("PR-25", { labels: { app: "frontend" }, configs: BACKEND }, [prefer(ARM64, 50)]),
   prefers("PR-26", { configs: beside({ ppc64le: 70 }) }, [prefer(PPC64LE, 70), prefer(ARM64, 50)]),
-  audits(
-    "DV-67",
-    { configs: TWICE },
-    "amd64:10:ClusterPodPlacementConfig,amd64:20:ClusterPodPlacementConfig:skipped",
-  ),
+  audits("DV-67", { configs: TWICE }, "amd64:10:ClusterPodPlacementConfig,amd64:20:ClusterPodPlacementConfig:skipped"),
   prefers("DV-68", { users: [NOT_S390X], configs: R }, [NOT_S390X]),
   prefers("DV-69", { configs: beside({ amd64: 100, ppc64le: 99 }) }, DV_69),
 ]);

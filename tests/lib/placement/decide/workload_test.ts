@@ -15,11 +15,7 @@ import type { KubeObject } from "../../../../lib/k8s/types.ts";
 import { AMD64, applied, ARCH, ARM64, at, type FactChanges, type Json, make, requiredOf, running } from "./make.ts";
 
 const QUOTA = { type: "QuotaReserved", status: "True" };
-const FLAVORS = new Map([
-  ["x86", { [ARCH]: AMD64 }],
-  ["arm", { [ARCH]: ARM64 }],
-  ["any", { pool: "batch" }],
-]);
+const FLAVORS = new Map([["x86", { [ARCH]: AMD64 }], ["arm", { [ARCH]: ARM64 }], ["any", { pool: "batch" }]]);
 
 interface Changes {
   readonly spec?: Json;

@@ -6,6 +6,7 @@ import { applied } from "../../placement/decide/make.ts";
 import { type NodeSpec, OPTED_OUT, ours, rawNode, type RawTaint, RULE, taintsOf } from "./make.ts";
 
 const FOREIGN: RawTaint = { key: "dedicated", value: "gpu", effect: "NoSchedule" };
+const OURS = ours("amd64");
 const CLOUD: RawTaint = { key: "node.cloud/x", effect: "NoExecute" };
 
 /** What the verdict is called, and the taints that its patch leads to. */
@@ -13,41 +14,25 @@ type End = readonly [verdict: string, taints: readonly RawTaint[]];
 
 /** Of the table "Reimplementing it as a mode": key and value, which field, node writes, opt-out. */
 const ROWS: readonly (readonly [name: string, node: NodeSpec, ends: End])[] = [
-  ["a node without taints gets one", {}, ["missing", [ours("amd64")]]],
-  ["an empty list gets one", { taints: [] }, ["missing", [ours("amd64")]]],
-  ["foreign taints stay before it, in their order", { taints: [FOREIGN, CLOUD] }, ["missing", [
-    FOREIGN,
-    CLOUD,
-    ours("amd64"),
-  ]]],
-  ["the right taint is kept", { taints: [FOREIGN, ours("amd64")] }, ["keep", [FOREIGN, ours("amd64")]]],
-  ["a wrong value is put right in its place", { taints: [FOREIGN, ours("arm64"), CLOUD] }, ["value", [
-    FOREIGN,
-    ours("amd64"),
-    CLOUD,
-  ]]],
-  ["a wrong effect is put right in its place", { taints: [ours("amd64", "NoExecute"), FOREIGN] }, ["effect", [
-    ours("amd64"),
-    FOREIGN,
-  ]]],
-  ["two wrong taints become one", { taints: [ours("arm64"), FOREIGN, ours("s390x", "NoExecute")] }, ["several", [
-    ours("amd64"),
+  ["a node without taints gets one", {}, ["missing", [OURS]]],
+  ["an empty list gets one", { taints: [] }, ["missing", [OURS]]],
+  ["foreign taints stay before it, in their order", { taints: [FOREIGN, CLOUD] }, ["missing", [FOREIGN, CLOUD, OURS]]],
+  ["the right taint is kept", { taints: [FOREIGN, OURS] }, ["keep", [FOREIGN, OURS]]],
+  ["a wrong value is mended in place", { taints: [FOREIGN, ours("arm64"), CLOUD] }, ["value", [FOREIGN, OURS, CLOUD]]],
+  ["a wrong effect is mended in place", { taints: [ours("amd64", "NoExecute"), FOREIGN] }, ["effect", [OURS, FOREIGN]]],
+  ["two wrong ones become one", { taints: [ours("arm64"), FOREIGN, ours("s390x", "NoExecute")] }, ["several", [
+    OURS,
     FOREIGN,
   ]]],
   ["of a right and a wrong taint the right one stays where it is", {
-    taints: [ours("amd64", "PreferNoSchedule"), FOREIGN, ours("amd64"), ours("arm64", "NoExecute"), CLOUD],
-  }, ["several", [FOREIGN, ours("amd64"), CLOUD]]],
-  ["a node that opted out loses its taint and nothing else", { labels: OPTED_OUT, taints: [FOREIGN, ours("amd64")] }, [
+    taints: [ours("amd64", "PreferNoSchedule"), FOREIGN, OURS, ours("arm64", "NoExecute"), CLOUD],
+  }, ["several", [FOREIGN, OURS, CLOUD]]],
+  ["a node that opted out loses its taint alone", { labels: OPTED_OUT, taints: [FOREIGN, OURS] }, [
     "optedOut",
     [FOREIGN],
   ]],
-  ["a node that opted out and has none is left alone", { labels: OPTED_OUT, taints: [FOREIGN] }, ["optedOut", [
-    FOREIGN,
-  ]]],
-  ["kubelet and label disagree: nothing is written", { reported: "arm64", label: "amd64", taints: [FOREIGN] }, [
-    "disagreement",
-    [FOREIGN],
-  ]],
+  ["a node that opted out with none is left alone", { labels: OPTED_OUT, taints: [FOREIGN] }, ["optedOut", [FOREIGN]]],
+  ["kubelet and label disagree", { reported: "arm64", label: "amd64", taints: [FOREIGN] }, ["disagreement", [FOREIGN]]],
   ["without the label the kubelet counts", { reported: "arm64", label: undefined }, ["missing", [ours("arm64")]]],
   ["a kubelet that has not reported yet: nothing is written", { reported: "", label: "amd64" }, ["unknown", []]],
 ];

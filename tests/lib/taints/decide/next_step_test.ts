@@ -49,6 +49,7 @@ function told(step: TaintStep): string {
 const [first, second] = [rawNode({ name: "a" }), rawNode({ name: "b" })];
 const tainted = rawNode({ name: "t", taints: [ours("amd64")] });
 const agent = rawDaemonSet("agent");
+const ON_A = rawTaintPod({ node: "a" });
 
 /** Of the table: bootstrap order, new node, drift, opt-out, DaemonSets. */
 const ROWS: Readonly<Record<string, readonly (readonly [name: string, cluster: Cluster, held?: readonly string[]])[]>> =
@@ -65,21 +66,17 @@ const ROWS: Readonly<Record<string, readonly (readonly [name: string, cluster: C
         nodes: [rawNode({ name: "o", labels: OPTED_OUT })],
         pods: [rawTaintPod({ node: "o" })],
       }],
-      ["a node whose kubelet and label disagree is left alone", {
-        nodes: [rawNode({ reported: "arm64", label: "amd64" })],
-      }],
+      ["a node with a wrong label is left alone", { nodes: [rawNode({ reported: "arm64", label: "amd64" })] }],
       ["taints and tolerations of the archaware controller are taken over without a write", {
         nodes: [tainted],
         pods: [rawTaintPod({ node: "t", tolerations: [{ key: RULE.key, value: "amd64", effect: "NoSchedule" }] })],
       }],
     ],
-    "tolerate team/p": [
-      ["pods come before nodes", { nodes: [first], pods: [rawTaintPod({ node: "a" })] }],
-    ],
+    "tolerate team/p": [["pods come before nodes", { nodes: [first], pods: [ON_A] }]],
     "wait team/p": [
-      ["while a written pod has not shown its toleration, no node is tainted", {
+      ["no node is tainted before a written pod tolerates", {
         nodes: [first, second],
-        pods: [rawTaintPod({ node: "a" })],
+        pods: [ON_A],
       }, ["team/p"]],
       ["before the first node a pending pod is waited for, too", { nodes: [first], pods: [rawTaintPod()] }, ["team/p"]],
     ],
@@ -112,17 +109,10 @@ const ROWS: Readonly<Record<string, readonly (readonly [name: string, cluster: C
     ],
     "taint b": [
       ["a node whose write has not shown is not written again", { nodes: [first, second] }, [nodeKey("a")]],
-      ["later, a pod that lacks holds up its own node alone", {
-        nodes: [tainted, first, second],
-        pods: [rawTaintPod({ node: "a" })],
-      }, ["team/p"]],
+      ["later, a pod holds up its own node alone", { nodes: [tainted, first, second], pods: [ON_A] }, ["team/p"]],
     ],
-    "wait ": [
-      ["the last write is waited for", { nodes: [first] }, [nodeKey("a")]],
-    ],
-    "taint d": [
-      ["drift is repaired", { nodes: [tainted, rawNode({ name: "d", taints: [ours("arm64")] })] }],
-    ],
+    "wait ": [["the last write is waited for", { nodes: [first] }, [nodeKey("a")]]],
+    "taint d": [["drift is repaired", { nodes: [tainted, rawNode({ name: "d", taints: [ours("arm64")] })] }]],
     "paused team/p": [
       ["a pod that lacks the toleration and finds no node pauses the tainting", {
         nodes: [tainted, first],
@@ -152,7 +142,7 @@ for (const [ends, cases] of Object.entries(ROWS)) {
 }
 
 Deno.test("nextStep(): lifting takes the taint off node by node, and writes no pod but those that find no node, after the nodes", () => {
-  const cluster = { nodes: [first, tainted], pods: [rawTaintPod({ node: "a" })], daemonSets: [agent] };
+  const cluster = { nodes: [first, tainted], pods: [ON_A], daemonSets: [agent] };
   assert.equal(told(stepOf(cluster, [], "lift")), "untaint t");
   assert.equal(told(stepOf(cluster, [nodeKey("t")], "lift")), "wait ");
   assert.equal(told(stepOf({ ...cluster, nodes: [first] }, [], "lift")), "done");
@@ -225,13 +215,9 @@ Deno.test("nextStep(): whatever the cluster, no node is tainted while a pod of i
       all.map((node) => taintsOf(node).filter(({ key }) => key !== RULE.key));
     const before = foreign(nodes);
     const written = new Map<string, number>();
-    const write = (
-      objects: readonly KubeObject[],
-      name: string,
-      patch: Parameters<typeof applied>[1],
-    ): KubeObject[] => {
+    const write = (these: readonly KubeObject[], name: string, patch: Parameters<typeof applied>[1]): KubeObject[] => {
       written.set(name, (written.get(name) ?? 0) + 1);
-      return objects.map((object) => object.metadata.name === name ? applied(object, patch) : object);
+      return these.map((object) => object.metadata.name === name ? applied(object, patch) : object);
     };
     for (let steps = 0;; steps++) {
       assert.ok(steps <= 2 * (nodes.length + pods.length), "it does not end");

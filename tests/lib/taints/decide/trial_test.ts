@@ -17,12 +17,7 @@ const ANSWERS: readonly (readonly [what: string, status: number, text: string, t
     ["a webhook", 403, 'admission webhook "x.example" denied the request: no', "refused"],
     ["a webhook that answers 409", 409, 'admission webhook "x.example" denied the request: no', "refused"],
     ["a webhook that answers 422", 422, 'admission webhook "x.example" denied the request: no', "refused"],
-    [
-      "a plugin of the API server",
-      403,
-      'pods "p" is forbidden: pod tolerations conflict with its namespace',
-      "refused",
-    ],
+    ["the API server's plugin", 403, 'pods "p" is forbidden: pod tolerations conflict with its namespace', "refused"],
     ["the API server's own rules", 422, 'Pod "p" is invalid: spec.tolerations: Forbidden', "refused", true],
     ["a pod that is too large", 413, "Request entity too large: limit is 3145728", "refused"],
     ["no right", 403, NO_RIGHT, "unknown"],

@@ -23,11 +23,7 @@ const ROWS: readonly (readonly [string, Json, RegExp])[] = [
   ["a plan for a version that may be offered later", { desired: { version: "4.19.0" } }, /^allow$/],
   ["a day that does not exist", { upgradeAt: "2026-02-30T00:00:00Z" }, /^deny: spec\.upgradeAt/],
   ["a version that is none", { desired: { version: "4.17.01" } }, /^deny: spec\.desired\.version "4\.17\.01"/],
-  [
-    "an image without digest",
-    { desired: { image: "quay.io/a/b:1" } },
-    /^deny: spec\.desired\.image has no digest: write it as/,
-  ],
+  ["an image's tag", { desired: { image: "quay.io/a/b:1" } }, /^deny: spec\.desired\.image has no digest: write it as/],
   ["an image", { desired: { image: IMAGE_TO } }, /^allow$/],
   ["a malformed pattern", { capacity: { pools: ["a", "b["] } }, /^deny: spec\.capacity\.pools: "b\["/],
   ["an older version", { desired: { version: "4.16.0" } }, /^deny: .*older than 4\.17\.1/],

@@ -104,15 +104,12 @@ for (const [name, wants, facts] of READINESS) {
 Deno.test("M-274 M-295 cloneForCapacity() copies the template and names the clone in every label and selector", () => {
   const source = machineSet("a", { replicas: 5 });
   const clone = cloneForCapacity(source);
-  const own = { "machine.openshift.io/cluster-api-machineset": "a-upgrade", "upgrade.managed.openshift.io": "true" };
+  const labels = { "upgrade.managed.openshift.io": "true" };
+  const own = { "machine.openshift.io/cluster-api-machineset": "a-upgrade", ...labels };
   assert.deepEqual(clone, {
     apiVersion: "machine.openshift.io/v1beta1",
     kind: "MachineSet",
-    metadata: {
-      name: "a-upgrade",
-      namespace: "openshift-machine-api",
-      labels: { "upgrade.managed.openshift.io": "true" },
-    },
+    metadata: { name: "a-upgrade", namespace: "openshift-machine-api", labels },
     spec: {
       replicas: 1,
       selector: { matchLabels: own },
@@ -130,11 +127,8 @@ Deno.test("M-291 M-292 M-293 planRelease() deletes every clone, waits for machin
   const sets = [{ name: "a-upgrade", uid: "uid-a-upgrade" }, { name: "b-upgrade", uid: "uid-b-upgrade" }];
   assert.deepEqual(planRelease(facts([machineSet("a"), ...clones], [RUNNING])), { kind: "delete", sets });
   const rest = [RUNNING, machine("m-2", { set: "b-upgrade", phase: "Provisioning" })];
-  assert.deepEqual(planRelease(facts([machineSet("a")], rest)), {
-    kind: "wait",
-    nodes: ["n-1"],
-    message: "still there: m-1, m-2",
-  });
+  const waits = { kind: "wait", nodes: ["n-1"], message: "still there: m-1, m-2" };
+  assert.deepEqual(planRelease(facts([machineSet("a")], rest)), waits);
   assert.equal(planRelease(facts([machineSet("a-upgrade", { ...TWIN, leaving: true })])).kind, "wait");
   assert.deepEqual(planRelease(facts([machineSet("a")])), { kind: "done" });
 });

@@ -75,11 +75,8 @@ function advise(
   },
 ): DrainAdvice {
   const { ignoredNamespaces } = { ...POLICY, ...policy };
-  const facts = {
-    pods: judged(pods, { node: drained.name, budgets: gathered(budgets), ignoredNamespaces }),
-    nowMs: NOW_MS,
-  };
-  return adviseDrain(drained, { ...POLICY, ...policy }, facts);
+  const own = judged(pods, { node: drained.name, budgets: gathered(budgets), ignoredNamespaces });
+  return adviseDrain(drained, { ...POLICY, ...policy }, { pods: own, nowMs: NOW_MS });
 }
 
 /** `DELETE a, PDB-DELETE b`: what is done. */
@@ -154,10 +151,7 @@ Deno.test("M-318 M-327 adviseDrain() touches pods of this node that come back no
 });
 
 Deno.test("adviseDrain() touches a pod that names a DaemonSet or a node as an owner without being theirs", () => {
-  const pods = [
-    pod("a", { owner: "DaemonSet", isControlled: false }),
-    pod("b", { owner: "Node" }),
-  ];
+  const pods = [pod("a", { owner: "DaemonSet", isControlled: false }), pod("b", { owner: "Node" })];
   assert.equal(done(advise(AFTER_ALL, { pods })), "DELETE a, DELETE b");
 });
 
@@ -169,9 +163,7 @@ const BUDGETS: readonly BudgetRow[] = [
   ["M-320 labels do not match", false, { matchLabels: { app: "web" } }],
   ["one of two labels matches", false, { matchLabels: { app: "db", tier: "gold" } }],
   ["N-020 equal labels in another namespace", false, { matchLabels: { app: "db" } }, "other"],
-  ["N-021 only matchExpressions", true, {
-    matchExpressions: [{ key: "app", operator: "In", values: ["db", "cache"] }],
-  }],
+  ["N-021 only matchExpressions", true, { matchExpressions: [{ key: "app", operator: "In", values: ["db", "kv"] }] }],
   ["matchExpressions that exclude it", false, {
     matchLabels: { app: "db" },
     matchExpressions: [{ key: "canary", operator: "Exists" }],
@@ -261,12 +253,8 @@ function manyBudgets(namespace: string, count: number): readonly KubeObject[] {
 }
 
 Deno.test("budgets keep so many bytes altogether: namespaces with the most count as protected whole, others as before", () => {
-  const budgets = [
-    ...manyBudgets("aaa", 200),
-    ...manyBudgets("shop", 2),
-    ...manyBudgets("zzz", 200),
-    ...manyBudgets("zzzz", 2),
-  ];
+  const counts = { aaa: 200, shop: 2, zzz: 200, zzzz: 2 };
+  const budgets = Object.entries(counts).flatMap(([namespace, count]) => manyBudgets(namespace, count));
   const all = gathered(budgets, 4_000);
   const kept = JSON.stringify([...all]).length;
   assert.ok(kept < 4_500, `${kept} bytes`);

@@ -190,6 +190,7 @@ const PAYLOAD = { image: IMAGE_MULTI, version: FROM, isIndex: true, architecture
 const sees = (observed: Partial<Observations>): Given => ({ observed });
 const poolThat = (state: Partial<MachineConfigPool>): Given => sees({ pools: seen([makePool("infra", state)]) });
 const payloadWith = (more: Partial<typeof PAYLOAD>): Given => sees({ payload: seen({ ...PAYLOAD, ...more }) });
+const BUSY = [condition("Progressing", "True", "busy")];
 const FAILING = [condition("Progressing", "False"), condition("Failing", "True", "etcd")];
 const BLOCKED: readonly (readonly [string, Given, RegExp])[] = [
   ["N-012 a paused pool", poolThat({ isPaused: true }), /paused \(unpause them first\): infra/],
@@ -198,11 +199,7 @@ const BLOCKED: readonly (readonly [string, Given, RegExp])[] = [
   ["a pool on its way", poolThat({ updatedMachineCount: 1 }), /still updating: infra/],
   ["pools that cannot be read", sees({ pools: unseen() }), /Cannot read the MachineConfigPools/],
   ["builds that cannot be read", sees({ buildingPools: unseen() }), /Cannot read the builds of node images/],
-  [
-    "a cluster that is progressing",
-    { cluster: { conditions: [condition("Progressing", "True", "busy")] } },
-    /progressing: busy/,
-  ],
+  ["a cluster that is progressing", { cluster: { conditions: BUSY } }, /progressing: busy/],
   ["a cluster that is failing", { cluster: { conditions: FAILING } }, /failing: etcd/],
   [
     "a cluster at another version",
@@ -267,12 +264,7 @@ const theirs = (state: OsImageState): Given => there({ osImages: seen(image(stat
 const WAITING: readonly (readonly [string, Given, string, RegExp])[] = [
   ["the control plane", { cluster: GOING }, "ControlPlaneUpgraded", /is not completed yet/],
   ["nodes", there({ pools: seen([makePool("worker", { updatedMachineCount: 1 })]) }), "WorkerNodesUpgraded", /1 of 3/],
-  [
-    "nodes whose operating system is the one from before",
-    theirs("asBefore"),
-    "WorkerNodesUpgraded",
-    /image from before/,
-  ],
+  ["nodes whose operating system is that from before", theirs("asBefore"), "WorkerNodesUpgraded", /image from before/],
   ["operators", there({ clusterOperators: seen([ETCD_BEFORE]) }), "ArchitectureVerified", /from before: etcd/],
 ];
 

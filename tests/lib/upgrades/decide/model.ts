@@ -136,9 +136,7 @@ export class Model {
       silences: seen(this.silences),
       capacity: seen(this.hasClones ? { kind: "ready" } : { kind: "missing", machineSets: ["worker"] }),
       capacityLeft: seen(this.hasClones ? { kind: "present", message: "1 machine" } : { kind: "none" }),
-      smoke: seen(
-        this.hasSmokeMachine ? { kind: "ready", node: "arm-1", architecture: "arm64" } : { kind: "absent" },
-      ),
+      smoke: seen(this.hasSmokeMachine ? { kind: "ready", node: "arm-1", architecture: "arm64" } : { kind: "absent" }),
     });
     return unreadable === undefined ? observed : { ...observed, [unreadable]: unseen() };
   }

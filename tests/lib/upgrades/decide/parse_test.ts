@@ -48,12 +48,8 @@ Deno.test("parsePlan() reads the fields that are new", () => {
       smoke: { machineSetTemplate: "arm" },
     },
   });
-  assert.deepEqual([spec.desired.architecture, spec.suspend, spec.drainMode, spec.type], [
-    "Multi",
-    true,
-    "Delete",
-    "OSD",
-  ]);
+  const { desired, suspend, drainMode, type } = spec;
+  assert.deepEqual([desired.architecture, suspend, drainMode, type], ["Multi", true, "Delete", "OSD"]);
   assert.deepEqual(spec.capacity, { enabled: false, pools: ["gpu-*"], timeoutMinutes: 5, onTimeout: "Fail" });
   assert.deepEqual(spec.smoke, { machineSetTemplate: "arm", timeoutMinutes: 15 });
 });
@@ -77,15 +73,10 @@ Deno.test("M-130 parseClusterVersion() reads what is asked for, what is there an
   });
   assert.deepEqual(cv.desiredUpdate, { version: "4.17.2", image: "", architecture: "" });
   assert.deepEqual([cv.resourceVersion, cv.clusterId, cv.channel, cv.upstream], ["9", "c", "stable-4.17", ""]);
-  assert.deepEqual([cv.desired.architecture, cv.availableUpdates[0]?.image, cv.conditionalUpdates[0]?.version], [
-    "Multi",
-    "i2",
-    "4.17.3",
-  ]);
-  assert.deepEqual(cv.history.map(({ state, completedMs }) => [state, completedMs]), [
-    ["Completed", Date.parse(START)],
-    ["Partial", undefined],
-  ]);
+  const { desired, availableUpdates: [available], conditionalUpdates: [conditional] } = cv;
+  assert.deepEqual([desired.architecture, available?.image, conditional?.version], ["Multi", "i2", "4.17.3"]);
+  const history = cv.history.map(({ state, completedMs }) => [state, completedMs]);
+  assert.deepEqual(history, [["Completed", Date.parse(START)], ["Partial", undefined]]);
   assert.equal(isTrue(cv.conditions, "Progressing"), true);
   const empty = parseClusterVersion({ metadata: { name: "version" }, status: { availableUpdates: null } });
   assert.deepEqual([empty.desiredUpdate, empty.availableUpdates, empty.desired.version], [undefined, [], ""]);

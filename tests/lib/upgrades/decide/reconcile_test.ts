@@ -10,6 +10,7 @@ import {
   commencedCluster,
   CONTROL_PLANE_SILENCE,
   drive,
+  type Driver,
   failedCheck,
   FROM,
   makeCluster,
@@ -46,6 +47,9 @@ function phaseOf({ saved }: { readonly saved: readonly { readonly history: reado
 }
 
 const HEALTH_FAILS = { health: seen([failedCheck("CriticalAlerts", "critical_alerts_firing")]) };
+
+/** Nobody can be notified. */
+const MUTE: Driver = { failing: ({ kind }) => kind === "notify" ? "no" : undefined };
 
 const EVENTS: readonly (readonly [string, unknown, unknown, boolean])[] = [
   ["M-001 wantsReconcile() is false without the object from before", undefined, { status: {} }, false],
@@ -184,10 +188,7 @@ for (const [name, aheadMs, config, isChecked] of NEW) {
 Deno.test("M-013 New goes on to Pending when the health cannot be read, or nobody can be notified", () => {
   const options = { plan: planIn("New"), config: GATED, nowMs: START_MS - 5 * HOUR };
   const blind = reconcileOnce(options, { observed: { health: unseen() } });
-  const mute = reconcileOnce(options, {
-    observed: HEALTH_FAILS,
-    failing: ({ kind }) => kind === "notify" ? "no" : undefined,
-  });
+  const mute = reconcileOnce(options, { observed: HEALTH_FAILS, ...MUTE });
   for (const run of [blind, mute]) assert.deepEqual([run.end.kind, phaseOf(run)], ["settled", "Pending"]);
   assert.deepEqual(mute.saved.at(-1)?.history[0]?.notifications, []);
 });
@@ -343,9 +344,7 @@ Deno.test("an upgrade that did not begin in time removes what it prepared before
   assert.deepEqual([wordsOf(removing.effects), removing.saved], [["releaseCapacity"], []]);
   const removed = reconcileOnce({ plan, nowMs: TOO_LATE_MS });
   assert.equal(phaseOf(removed), "Failed");
-  const mute = reconcileOnce({ plan, nowMs: TOO_LATE_MS }, {
-    failing: ({ kind }) => kind === "notify" ? "no" : undefined,
-  });
+  const mute = reconcileOnce({ plan, nowMs: TOO_LATE_MS }, MUTE);
   assert.deepEqual([mute.end.kind, mute.saved], ["failed", []]);
   const begun = reconcileOnce({ plan, clusterVersion: commencedCluster(), nowMs: TOO_LATE_MS });
   assert.equal(phaseOf(begun), "Upgrading");

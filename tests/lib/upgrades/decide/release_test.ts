@@ -14,12 +14,7 @@ import {
   precedingVersionOf,
   type ReleaseRequest,
 } from "../../../../lib/upgrades/decide/release/target.ts";
-import {
-  compareVersions,
-  orderOf,
-  parseVersion,
-  type Version,
-} from "../../../../lib/upgrades/decide/release/version.ts";
+import { compareVersions, orderOf, parseVersion } from "../../../../lib/upgrades/decide/release/version.ts";
 import type { ClusterVersion } from "../../../../lib/upgrades/decide/types/cluster.ts";
 import type { Base, Observed } from "../../../../lib/upgrades/decide/types/observed.ts";
 import type { DesiredRelease } from "../../../../lib/upgrades/decide/types/plan.ts";
@@ -44,10 +39,8 @@ function target(overrides: Partial<DesiredRelease> = {}): DesiredRelease {
   return makeSpec({ desired: overrides }).desired;
 }
 
-function version(text: string): Version {
-  const parsed = parseVersion(text);
-  if (parsed === undefined) throw new Error(`Cannot parse "${text}": it is no version.`);
-  return parsed;
+function version(text: string): NonNullable<ReturnType<typeof parseVersion>> {
+  return parseVersion(text) ?? assert.fail(text);
 }
 
 const MULTI = { version: FROM, architecture: "Multi" } as const;
@@ -303,12 +296,10 @@ for (const [name, given, expected] of VALIDATIONS) {
 }
 
 Deno.test("validationReads() asks for an image or the graph only where they decide", () => {
-  const reads = (spec: SpecOverrides, cincinnati = true): readonly string[] =>
-    validationReads({
-      plan: makePlan(spec),
-      config: makeConfig({ validation: { cincinnati } }),
-      clusterVersion: makeCluster(),
-    });
+  const reads = (spec: SpecOverrides, cincinnati = true): readonly string[] => {
+    const config = makeConfig({ validation: { cincinnati } });
+    return validationReads({ plan: makePlan(spec), config, clusterVersion: makeCluster() });
+  };
   assert.deepEqual(reads({}), []);
   assert.deepEqual(reads(CHANNEL.spec), ["graph"]);
   assert.deepEqual(reads(CHANNEL.spec, false), []);

@@ -5,17 +5,7 @@ import type { Observed } from "../../../../lib/upgrades/decide/types/observed.ts
 import type { HistoryEntry } from "../../../../lib/upgrades/decide/types/plan.ts";
 import type { Step, StepResult, StepWords } from "../../../../lib/upgrades/decide/types/steps.ts";
 import { renderTime } from "../../../../lib/vocabulary/time.ts";
-import {
-  drive,
-  type Driven,
-  makeCluster,
-  makeConfig,
-  makeHistory,
-  makePlan,
-  MINUTE,
-  NOW,
-  NOW_MS,
-} from "./make_plan.ts";
+import { drive, makeCluster, makeConfig, makeHistory, makePlan, MINUTE, NOW, NOW_MS } from "./make_plan.ts";
 
 function words(id: string): StepWords {
   return { id, stage: "Before", title: id, waitsFor: "", remedy: "" };
@@ -25,55 +15,49 @@ function step(id: string, result: StepResult, reads: Step["reads"] = () => []): 
   return { ...words(id), reads, decide: () => result };
 }
 
-function run(steps: readonly Step[], history: Partial<HistoryEntry> = {}, nowMs = NOW_MS): Driven<RunEnd> {
+function run(
+  steps: readonly Step[],
+  history: Partial<HistoryEntry> = {},
+  nowMs = NOW_MS,
+): ReturnType<typeof drive<RunEnd>> {
   const target = makeHistory(history);
   const status = { history: [target], conditions: [] };
   const base = { plan: makePlan({}, status), config: makeConfig(), clusterVersion: makeCluster() };
   return drive(runSteps(steps, { base, target, status, nowMs }));
 }
 
-function conditionsOf({ end }: { readonly end: RunEnd }): readonly (readonly [string, string, string])[] {
-  return (end.status.history[0]?.conditions ?? []).map(({ type, status, message }) => [type, status, message]);
+function conditionsOf({ end }: { readonly end: RunEnd }): readonly string[] {
+  return (end.status.history[0]?.conditions ?? []).map(({ type, status, message }) => `${type} ${status}: ${message}`);
 }
 
 Deno.test("M-150 all steps done: the run is complete, each condition True with the time of its end", () => {
   const result = run([step("A", done()), step("B", done())]);
   assert.equal(result.end.kind, "complete");
-  assert.deepEqual(conditionsOf(result), [["B", "True", "B is completed"], ["A", "True", "A is completed"]]);
-  assert.deepEqual(
-    result.end.status.history[0]?.conditions.map(({ startTime, completeTime }) => [startTime, completeTime]),
-    [
-      [NOW, NOW],
-      [NOW, NOW],
-    ],
-  );
+  assert.deepEqual(conditionsOf(result), ["B True: B is completed", "A True: A is completed"]);
+  const times = result.end.status.history[0]?.conditions.map((
+    { startTime, completeTime },
+  ) => [startTime, completeTime]);
+  assert.deepEqual(times, [[NOW, NOW], [NOW, NOW]]);
 });
 
 Deno.test("M-151 the second step waits: the first is True, the second False, the third absent", () => {
   const result = run([step("A", done()), step("B", wait("nodes")), step("C", done())]);
   assert.equal(result.end.kind, "waiting");
-  assert.deepEqual(conditionsOf(result), [["B", "False", "B still in progress: nodes"], [
-    "A",
-    "True",
-    "A is completed",
-  ]]);
+  assert.deepEqual(conditionsOf(result), ["B False: B still in progress: nodes", "A True: A is completed"]);
 });
 
 Deno.test("M-152 the second step fails: the run fails with its words, which its condition carries", () => {
   const result = run([step("A", done()), step("B", fail("no way")), step("C", done())]);
   assert.equal(result.end.kind === "failed" ? result.end.message : "", "no way");
-  assert.deepEqual(conditionsOf(result)[0], ["B", "False", "no way"]);
+  assert.deepEqual(conditionsOf(result)[0], "B False: no way");
 });
 
 Deno.test("a step keeps the time of its end while it waits again, and loses it when it fails", () => {
   const first = run([step("A", done())]).end.status.history[0];
   const later = NOW_MS + MINUTE;
   const again = run([step("A", done())], first, later).end.status.history[0]?.conditions[0];
-  assert.deepEqual([again?.completeTime, again?.lastTransitionTime, again?.lastProbeTime], [
-    NOW,
-    NOW,
-    renderTime(later),
-  ]);
+  assert.deepEqual([again?.completeTime, again?.lastTransitionTime], [NOW, NOW]);
+  assert.equal(again?.lastProbeTime, renderTime(later));
   const waiting = run([step("A", wait("x"))], first, later).end.status.history[0]?.conditions[0];
   assert.deepEqual([waiting?.completeTime, waiting?.lastTransitionTime], [NOW, renderTime(later)]);
   const failing = run([step("A", fail("x"))], first, later).end.status.history[0]?.conditions[0];

@@ -23,6 +23,7 @@ import {
 } from "../../../../lib/upgrades/decide/steps/workers.ts";
 import { UPGRADERS } from "../../../../lib/upgrades/decide/steps/upgraders.ts";
 import type { MachineConfigPool } from "../../../../lib/vocabulary/machines.ts";
+import type { Silence } from "../../../../lib/upgrades/decide/types/cluster.ts";
 import type { Effect } from "../../../../lib/upgrades/decide/types/effects.ts";
 import type { HistoryEntry } from "../../../../lib/upgrades/decide/types/plan.ts";
 import type { Step, StepResult } from "../../../../lib/upgrades/decide/types/steps.ts";
@@ -69,13 +70,16 @@ function completed(type: string): Partial<HistoryEntry> {
 }
 
 const ASKED: Seen = { clusterVersion: commencedCluster() };
+const THERE: Seen = { clusterVersion: upgradedCluster() };
 const BEYOND: Seen = { spec: { desired: { version: "4.17.9" } } };
 const HOUR_AGO: Seen = { history: { startTime: renderTime(NOW_MS - 60 * MINUTE) } };
 const Y: Seen = { spec: { desired: { version: "4.18.0" } } };
 const NOT_UPGRADEABLE = makeCluster({ conditions: [condition("Upgradeable", "False", "remove the old API")] });
+const UPGRADEABLE = makeCluster({ conditions: [condition("Upgradeable", "True")] });
 const URLS = makeConfig({ extDependencyAvailabilityChecks: { http: { urls: ["https://a.example.com"] } } });
-const DEPENDENCY = { url: "https://a.example.com" } as const;
 const RESERVED: Seen = { spec: { capacity: CAPACITY } };
+const PAUSED = makePool("infra", { isPaused: true, updatedMachineCount: 0 });
+const TIMED_OUT = seen({ kind: "timedOut", message: "30 minutes" } as const);
 const UPDATING = [makePool("master"), makePool("worker", { updatedMachineCount: 1 })];
 const CONTROL_PLANE = CONTROL_PLANE_SILENCE + TO;
 const WORKERS = `Silence for OSD worker node upgrade to version ${TO} with remaining `;
@@ -85,12 +89,21 @@ const LATE: Seen = { nowMs: NOW_MS + 91 * MINUTE };
 const sees = (observed: Partial<Observations>): Seen => ({ observed });
 const rolling = (...pools: readonly MachineConfigPool[]): Seen => sees({ pools: seen(pools) });
 const asked = (pools: Observations["pools"]): Seen => ({ ...ASKED, observed: { pools } });
+const GOING = sees({ pools: seen(UPDATING) });
+const silenced = (state?: Silence["state"]): Seen =>
+  sees({ pools: seen(UPDATING), silences: seen([makeSilence(`${WORKERS}2 nodes`, state)]) });
 const BOTH_SILENCED = sees({ silences: seen([makeSilence(CONTROL_PLANE), makeSilence(`${WORKERS}2 nodes`)]) });
 const ILL = {
   ...failedCheck("ClusterOperators", "cluster_operators_degraded"),
   message: "etcd is degraded",
   reasons: {},
 };
+const service = (
+  state: { readonly kind: "available" } | { readonly kind: "unavailable"; readonly why: string },
+): Seen => ({
+  config: URLS,
+  observed: { dependencies: seen([{ url: "https://a.example.com", ...state }]) },
+});
 const reserved = (capacity: Observations["capacity"]): Seen => ({ ...RESERVED, observed: { capacity } });
 
 const ROWS: readonly (readonly [Step, readonly (readonly [string, Seen, RegExp])[]])[] = [
@@ -99,22 +112,16 @@ const ROWS: readonly (readonly [Step, readonly (readonly [string, Seen, RegExp])
     ["M-162 start", {}, /^done: StateStarted$/],
     ["start that was sent", { history: notified("StateStarted") }, /^done$/],
   ]],
-  [SEND_COMPLETED, [
-    ["M-164 end", {}, /^done: StateCompleted$/],
-  ]],
+  [SEND_COMPLETED, [["M-164 end", {}, /^done: StateCompleted$/]]],
   [RESERVE_CAPACITY, [
     ["M-165 no capacity, already asked", { ...RESERVED, ...ASKED }, /^done$/],
     ["M-178 capacity, already asked", { ...RESERVED, ...ASKED, observed: { capacity: unseen() } }, /^done$/],
     ["M-180 capacity that is impossible", reserved(seen({ kind: "impossible" })), /^done: StateScaleSkipped$/],
     ["M-181 capacity that is ready", RESERVED, /^done: scaling_failed=0$/],
-    [
-      "M-182 capacity that is late",
-      reserved(seen({ kind: "timedOut", message: "30 minutes" })),
-      /^done: scaling_failed=1 StateSkipped$/,
-    ],
+    ["M-182 capacity that is late", reserved(TIMED_OUT), /^done: scaling_failed=1 StateSkipped$/],
     ["capacity that is late, where that is a reason to stop", {
       spec: { capacity: { ...CAPACITY, onTimeout: "Fail" } },
-      observed: { capacity: seen({ kind: "timedOut", message: "30 minutes" }) },
+      observed: { capacity: TIMED_OUT },
     }, /^fail: scaling_failed=1 \(30 minutes\)$/],
     ["M-184 M-185 capacity that is not wanted", sees({ capacity: unseen() }), /^done$/],
     [
@@ -143,10 +150,7 @@ const ROWS: readonly (readonly [Step, readonly (readonly [string, Seen, RegExp])
       /^fail \(.*4\.18\.0 as planned for 2026-03-01T20:00:00Z: .*Because: remove the old API\)$/,
     ],
     ["a patch version on a cluster that is not upgradeable", { clusterVersion: NOT_UPGRADEABLE }, /^done$/],
-    ["M-173 an upgradeable cluster", {
-      ...Y,
-      clusterVersion: makeCluster({ conditions: [condition("Upgradeable", "True")] }),
-    }, /^done$/],
+    ["M-173 an upgradeable cluster", { ...Y, clusterVersion: UPGRADEABLE }, /^done$/],
     [
       "a major version, although the cluster says no",
       { spec: { desired: { version: "5.0.0" } }, clusterVersion: NOT_UPGRADEABLE },
@@ -164,14 +168,12 @@ const ROWS: readonly (readonly [Step, readonly (readonly [string, Seen, RegExp])
     ["health that cannot be read", sees({ health: unseen() }), /^fail \(Cannot read the health/],
   ]],
   [CHECK_DEPENDENCIES, [
-    ["M-175 all services answer", {
-      config: URLS,
-      observed: { dependencies: seen([{ kind: "available", ...DEPENDENCY }]) },
-    }, /^done$/],
-    ["M-176 a service does not answer", {
-      config: URLS,
-      observed: { dependencies: seen([{ kind: "unavailable", why: "503", ...DEPENDENCY }]) },
-    }, /^fail \(Not available: https:\/\/a\.example\.com \(503\)\)$/],
+    ["M-175 all services answer", service({ kind: "available" }), /^done$/],
+    [
+      "M-176 a service does not answer",
+      service({ kind: "unavailable", why: "503" }),
+      /^fail \(Not available: https:\/\/a\.example\.com \(503\)\)$/,
+    ],
     ["M-177 services, already asked", { ...ASKED, config: URLS, observed: { dependencies: unseen() } }, /^done$/],
     ["no services", sees({ dependencies: unseen() }), /^done$/],
   ]],
@@ -184,9 +186,7 @@ const ROWS: readonly (readonly [Step, readonly (readonly [string, Seen, RegExp])
       observed: { silences: unseen() },
     }, /^done$/],
   ]],
-  [CLOSE_CONTROL_PLANE_WINDOW, [
-    ["M-188 the window of the control plane closes", BOTH_SILENCED, /^done: endSilence$/],
-  ]],
+  [CLOSE_CONTROL_PLANE_WINDOW, [["M-188 the window of the control plane closes", BOTH_SILENCED, /^done: endSilence$/]]],
   [COMMENCE, [
     [
       "M-200 asking the cluster",
@@ -202,11 +202,7 @@ const ROWS: readonly (readonly [Step, readonly (readonly [string, Seen, RegExp])
     ["asking for what is not offered", BEYOND, /^wait \(version 4\.17\.9 is not among/],
   ]],
   [AWAIT_CONTROL_PLANE, [
-    [
-      "M-196 the control plane is done",
-      { clusterVersion: upgradedCluster() },
-      /^done: StateControlPlaneFinishedSL controlplane_timeout=0$/,
-    ],
+    ["M-196 the control plane is done", THERE, /^done: StateControlPlaneFinishedSL controlplane_timeout=0$/],
     ["M-197 the control plane is late", { ...ASKED, ...LATE }, /^wait: controlplane_timeout=1 \(/],
     ["M-198 the control plane is in time", ASKED, /^wait \(the control plane is being upgraded\)$/],
     [
@@ -225,21 +221,14 @@ const ROWS: readonly (readonly [Step, readonly (readonly [string, Seen, RegExp])
       ])),
       /^wait \(the control plane is being upgraded; MachineConfigPool worker is degraded \(w-1: disk full\)\)$/,
     ],
-    [
-      "the pools cannot be read: the control plane is waited for all the same",
-      asked(unseen()),
-      /^wait \(the control plane is being upgraded\)$/,
-    ],
+    ["pools that cannot be read: it is waited for", asked(unseen()), /^wait \(the control plane is being upgraded\)$/],
   ]],
   [OPEN_WORKER_WINDOW, [
-    ["M-189 the window of workers that are left", sees({ pools: seen(UPDATING) }), /^done: createSilence$/],
+    ["M-189 the window of workers that are left", GOING, /^done: createSilence$/],
     ["M-189 it fails when silences cannot be read", sees({ pools: seen(UPDATING), silences: unseen() }), /^fail/],
     ["M-190 no workers are left", sees({ silences: unseen() }), /^done$/],
     ["M-191 the pools cannot be read", sees({ pools: unseen() }), /^fail \(Cannot read the MachineConfigPools/],
-    ["M-192 the workers are done already", {
-      history: completed("WorkerNodesUpgraded"),
-      observed: { pools: seen(UPDATING) },
-    }, /^done$/],
+    ["M-192 the workers are done already", { ...GOING, history: completed("WorkerNodesUpgraded") }, /^done$/],
   ]],
   [CLOSE_WORKER_WINDOW, [
     ["M-193 the window of the workers closes", BOTH_SILENCED, /^done: endSilence$/],
@@ -249,16 +238,8 @@ const ROWS: readonly (readonly [Step, readonly (readonly [string, Seen, RegExp])
     ["M-203 M-340 workers, the pools cannot be read", sees({ pools: unseen() }), /^fail/],
     ["M-204 workers, silences cannot be read", sees({ pools: seen(UPDATING), silences: unseen() }), /^fail/],
     ["M-205 the workers are done", {}, /^done: StateWorkerPlaneFinishedSL worker_timeout=0$/],
-    [
-      "M-206 workers on their way, silenced",
-      sees({ pools: seen(UPDATING), silences: seen([makeSilence(`${WORKERS}2 nodes`)]) }),
-      /^wait: worker_timeout=0 \(2 nodes are left\)$/,
-    ],
-    [
-      "M-207 workers on their way, not silenced",
-      sees({ pools: seen(UPDATING), silences: seen([makeSilence(`${WORKERS}2 nodes`, "expired")]) }),
-      /^wait: worker_timeout=1 \(2 nodes are left\)$/,
-    ],
+    ["M-206 workers on their way, silenced", silenced(), /^wait: worker_timeout=0 \(2 nodes are left\)$/],
+    ["M-207 workers on their way, not silenced", silenced("expired"), /^wait: worker_timeout=1 \(2 nodes are left\)$/],
     [
       "a node fails: it is named, with why",
       sees({
@@ -279,11 +260,7 @@ const ROWS: readonly (readonly [Step, readonly (readonly [string, Seen, RegExp])
       rolling(makePool("master"), makePool("worker", { isUpdated: false })),
       /^wait: worker_timeout=1 \(not Updated: MachineConfigPools worker\)$/,
     ],
-    [
-      "nodes of a paused pool are not waited for",
-      rolling(makePool("infra", { updatedMachineCount: 2, isPaused: true })),
-      /^done/,
-    ],
+    ["nodes of a paused pool are not waited for", rolling(PAUSED), /^done/],
   ]],
   [RELEASE_CAPACITY, [
     ["M-184 M-185 removal of capacity that was not wanted", sees({ capacityLeft: unseen() }), /^done$/],
@@ -309,11 +286,7 @@ const ROWS: readonly (readonly [Step, readonly (readonly [string, Seen, RegExp])
   [POST_UPGRADE, [
     ["M-209 a regulated environment", { config: REGULATED }, /^done: annotateFileIntegrity$/],
     ["M-210 any other environment", {}, /^done$/],
-    [
-      "a step that was completed does nothing again",
-      { config: REGULATED, history: completed(POST_UPGRADE.id) },
-      /^done$/,
-    ],
+    ["a step that was done does nothing again", { config: REGULATED, history: completed(POST_UPGRADE.id) }, /^done$/],
   ]],
 ];
 
@@ -330,9 +303,9 @@ const MUTE: readonly (readonly [string, string, Seen])[] = [
   ["M-163 the start", "StateStarted", {}],
   ["M-169 a delay", "StateDelayed", { nowMs: NOW_MS + 60 * MINUTE }],
   ["M-199 asking the cluster", "StateControlPlaneStartedSL", {}],
-  ["M-195 a control plane that is done", "StateControlPlaneFinishedSL", { clusterVersion: upgradedCluster() }],
-  ["M-208 workers that are done", "StateWorkerPlaneFinishedSL", { clusterVersion: upgradedCluster() }],
-  ["M-164 the end", "StateCompleted", { clusterVersion: upgradedCluster() }],
+  ["M-195 a control plane that is done", "StateControlPlaneFinishedSL", THERE],
+  ["M-208 workers that are done", "StateWorkerPlaneFinishedSL", THERE],
+  ["M-164 the end", "StateCompleted", THERE],
 ];
 
 for (const [name, state, { clusterVersion = makeCluster(), nowMs = NOW_MS }] of MUTE) {
@@ -413,7 +386,7 @@ Deno.test("the times of the workers are stamped once: when nodes are on their wa
 
 Deno.test("pools that are paused are reported when the others are done", () => {
   const observed: Partial<Observations> = {
-    pools: seen([makePool("worker"), makePool("infra", { isPaused: true, updatedMachineCount: 0 })]),
+    pools: seen([makePool("worker"), PAUSED]),
   };
   const run = reconcileOnce({ plan: UNDER_WAY, clusterVersion: upgradedCluster() }, { observed });
   const found = run.saved.at(-1)?.conditions.find(({ type }) => type === "PoolsPaused");

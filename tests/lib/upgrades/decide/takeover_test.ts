@@ -62,9 +62,6 @@ Deno.test("its silences are ended by their comments, its end is announced, and i
   assert.equal(entry?.phase, "Upgraded");
   const rendered = JSON.stringify(renderStatus(status));
   const kept = entry?.conditions.filter(({ type }) => DONE.includes(type)) ?? [];
-  assert.deepEqual(
-    kept.map(({ type, completeTime }) => [type, completeTime]),
-    DONE.map((type) => [type, BEGAN]),
-  );
+  assert.deepEqual(kept.map(({ type, completeTime }) => [type, completeTime]), DONE.map((type) => [type, BEGAN]));
   for (const type of DONE) assert.ok(rendered.includes(`"type":"${type}"`), type);
 });

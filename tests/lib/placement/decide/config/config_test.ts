@@ -26,12 +26,8 @@ Deno.test("parseClusterConfig() reads what placement needs and ignores the rest"
     },
     status: { anything: 1 },
   }));
-  assert.deepEqual([value.generation, value.isDeleting, value.logVerbosity, value.fallbackArchitecture], [
-    3,
-    true,
-    "Debug",
-    "arm64",
-  ]);
+  const { generation, isDeleting, logVerbosity, fallbackArchitecture } = value;
+  assert.deepEqual([generation, isDeleting, logVerbosity, fallbackArchitecture], [3, true, "Debug", "arm64"]);
   assert.equal(matchesSelector(value.namespaceSelector, { "multiarch.openshift.io/exclude-pod-placement": "" }), false);
   assert.deepEqual(value.scoring, { enabled: true, platforms: [{ architecture: "arm64", weight: 50 }] });
 });

@@ -41,12 +41,8 @@ Deno.test("planTolerations() plans one toleration for two taints that are the sa
 });
 
 Deno.test("parseVariantLabel() reads a label that exists or has one of some values", () => {
-  assert.deepEqual(label("amd64/v3=example.com/v3"), {
-    architecture: AMD64,
-    variant: "v3",
-    key: "example.com/v3",
-    values: [],
-  });
+  const exists = { architecture: AMD64, variant: "v3", key: "example.com/v3", values: [] };
+  assert.deepEqual(label("amd64/v3=example.com/v3"), exists);
   assert.deepEqual(label("amd64/v3=level=v3|v4").values, ["v3", "v4"]);
   for (const odd of ["", "amd64", "amd64/v3", "amd64/x=k", "/v3=k"]) {
     assert.equal(parseVariantLabel(odd).kind, "unparsable", odd);

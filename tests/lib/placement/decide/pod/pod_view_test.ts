@@ -79,11 +79,7 @@ Deno.test("parsePod() reads times, phase and deletion", () => {
     ...make.pod({}, { creationTimestamp: "2026-01-01T00:00:01Z", deletionTimestamp: "2026-01-01T00:00:02Z" }),
     status: { phase: "Pending" },
   });
-  assert.deepEqual([pod.createdMs, pod.isDeleting, pod.phase], [
-    Date.UTC(2026, 0, 1, 0, 0, 1),
-    true,
-    "Pending",
-  ]);
+  assert.deepEqual([pod.createdMs, pod.isDeleting, pod.phase], [Date.UTC(2026, 0, 1, 0, 0, 1), true, "Pending"]);
 });
 
 Deno.test("parsePod() takes the first 32 distinct pull secrets", () => {

@@ -34,24 +34,21 @@ function kept(written: DecisionRecord): DecisionRecord {
 }
 
 Deno.test("renderRecord() leaves images out and counts them when they do not fit", () => {
-  const many = Array.from({ length: 60 }, (_, index) => outcome(`registry.example.com/team/ünïcode-${index}`));
+  const many = Array.from({ length: 60 }, (_, at) => outcome(`registry.example.com/team/ünïcode-${at}`));
   assert.ok(kept(record(many)).images.length > 0);
 });
 
 Deno.test("renderRecord() is bounded for 60 images of the longest names, one endless name and endless architectures", () => {
-  const longest = Array.from(
-    { length: 60 },
-    (_, index) => outcome(`${"r".repeat(240)}/${index}@sha256:${"f".repeat(64)}`),
-  );
+  const longest = Array.from({ length: 60 }, (_, at) => outcome(`${"r".repeat(240)}/${at}@sha256:${"f".repeat(64)}`));
   const endless = [outcome("x".repeat(10_000))];
-  const hostile = Array.from({ length: 1_000 }, (_, index) => `architecture-${index}`);
+  const hostile = Array.from({ length: 1_000 }, (_, at) => `architecture-${at}`);
   for (const written of [record(longest), record(endless), { ...record(longest), architectures: hostile }]) {
     kept(written);
   }
 });
 
 Deno.test("parseRecord() takes nothing that is no record", () => {
-  const forgeries = [
+  const forged = [
     undefined,
     "",
     "x",
@@ -62,7 +59,7 @@ Deno.test("parseRecord() takes nothing that is no record", () => {
     '{"v":1,"d":"own"}',
     "{".repeat(9_000),
   ];
-  for (const text of forgeries) assert.equal(parseRecord(text), undefined, String(text));
+  for (const text of forged) assert.equal(parseRecord(text), undefined, String(text));
   assert.deepEqual(
     parseRecord('{"v":1,"d":"place","a":[1,"amd64",null],"i":[7,["x"],["y","",["a"],"magic"]],"o":"x"}'),
     {
