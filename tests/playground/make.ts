@@ -10,15 +10,12 @@ import { kindNamed } from "../../playground/kinds.ts";
 import { ObjectStore } from "../../playground/store.ts";
 import { linesOf } from "../support/lines.ts";
 
-export const admitAll: Admission = {
-  mutate: (attempt) => Promise.resolve(attempt.object),
-  validate: () => Promise.resolve(),
-};
+const ADMIT_ALL: Admission = { mutate: ({ object }) => Promise.resolve(object), validate: () => Promise.resolve() };
 
 export const GATE = "multiarch.openshift.io/scheduling-gate";
 
 export async function makeCluster(parts: Partial<Cluster> = {}): Promise<Cluster> {
-  const cluster = { store: new ObjectStore(), clock: systemClock, admission: admitAll, ...parts };
+  const cluster = { store: new ObjectStore(), clock: systemClock, admission: ADMIT_ALL, ...parts };
   await createObject(cluster, kindNamed("Namespace"), { body: { metadata: { name: "default" } } });
   return cluster;
 }

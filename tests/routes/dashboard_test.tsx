@@ -3,7 +3,6 @@ import { createHash } from "node:crypto";
 import { Hono } from "hono";
 import { parseConfig } from "../../lib/config/parse.ts";
 import { BOARD_KINDS } from "../../lib/placement/decide/report/board.ts";
-import type { GatingStop } from "../../lib/operator/decide/gating_health.ts";
 import { dashboard, podPage } from "../../routes/dashboard.tsx";
 import { POD_PAGE, podPath } from "../../routes/dashboard/elements.tsx";
 import type { DashboardView } from "../../routes/dashboard/view.ts";
@@ -99,15 +98,8 @@ Deno.test("dashboard() leaves what is gated to the leader when it is a follower"
 });
 
 Deno.test("dashboard() tells the reason and what follows from it when gating is stopped", async () => {
-  const reasons: readonly GatingStop[] = [
-    "ConfigUnread",
-    "ConfigAbsent",
-    "ConfigLeaving",
-    "NoLeader",
-    "LeaderSilent",
-    "LeaderImpaired",
-  ];
-  for (const reason of reasons) {
+  const config = ["ConfigUnread", "ConfigAbsent", "ConfigLeaving"] as const;
+  for (const reason of [...config, "NoLeader", "LeaderSilent", "LeaderImpaired"] as const) {
     const words = await wordsOf({ gating: { kind: "stopped", reason } });
     assert.match(words, /Not gating new pods/);
     assert.ok(words.includes(`Reason ${reason}`), reason);

@@ -30,9 +30,7 @@ const SHAPES: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   "45 000 containers of one image": { containers: many(45_000, (index) => ({ ...containerOf(index), image: "a" })) },
   "30 000 node selector terms": {
     containers: [containerOf(0)],
-    affinity: requiring(
-      ...many(30_000, (at) => term(inValues(`example.com/zone-${at}-${"x".repeat(120)}`, "a", "b"))),
-    ),
+    affinity: requiring(...many(30_000, (at) => term(inValues(`example.com/zone-${at}-${"x".repeat(120)}`, "a", "b")))),
   },
   "60 000 pull secrets, tolerations and volumes": {
     containers: [containerOf(0)],

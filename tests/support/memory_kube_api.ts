@@ -139,11 +139,7 @@ export class MemoryCluster {
   }
 
   /** A merge patch, or an apply of whole members; one that changes nothing writes nothing. */
-  #merge(
-    type: ResourceType,
-    target: ResourceTarget,
-    body: Exclude<PatchBody, { readonly kind: "json" }>,
-  ): KubeObject {
+  #merge(type: ResourceType, target: ResourceTarget, body: Exclude<PatchBody, { readonly kind: "json" }>): KubeObject {
     const known = this.objects.get(resourcePath(type, target));
     if (known === undefined && body.kind === "merge") throw notFound();
     const { metadata, ...given } = Object(body.document);

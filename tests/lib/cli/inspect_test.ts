@@ -27,10 +27,7 @@ const REFUSED = { kind: "permanent", reason: "Unauthorized", message: "Cannot re
 const FAILED = makeReport({ kind: "failed", failure: REFUSED }, { resolved: "a.test/b:v1", access: "private" });
 
 function inspected(trace: boolean): readonly InspectOutput[] {
-  return [
-    toInspected(`a.test/team/app@${DIGEST}`, GOOD, { trace }),
-    toInspected("a.test/b:v1", FAILED, { trace }),
-  ];
+  return [toInspected(`a.test/team/app@${DIGEST}`, GOOD, { trace }), toInspected("a.test/b:v1", FAILED, { trace })];
 }
 
 Deno.test("renderInspected() shows a row and the details of each image, aligned, with the trace when requested", () => {

@@ -199,15 +199,8 @@ Deno.test("readKubeconfigAccess() reports what is wrong: file, context, two ways
       readKubeconfigAccess(path, { clock, ...context && { context } });
     await assert.rejects(read(`${scene.directory}/none`), /Cannot read kubeconfig "\S+\/none"/);
     await assert.rejects(read(await scene.write("bad", "{{{")), /Cannot read kubeconfig "\S+\/bad"/);
-    const quoted = [
-      'token: "hidden',
-      "a: *hidden",
-      "a: !<hidden> b",
-      "hidden: 1\nhidden: 2",
-      "hidden",
-      "users: hidden",
-    ];
-    for (const text of quoted) {
+    const texts = ['token: "hidden', "a: *hidden", "a: !<hidden> b", "hidden: 1\nhidden: 2", "hidden", "users: hidden"];
+    for (const text of texts) {
       const path = await scene.write("quoting", text);
       const error = await read(path).then(() => assert.fail(text), (reason) => reason);
       assert.match(errorText(error), /^Cannot (?:read|use) [^\n]*kubeconfig "[^"\n]*"[^\n]*$/, text);

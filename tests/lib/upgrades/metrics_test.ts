@@ -77,10 +77,7 @@ Deno.test("openSettingsMetric() shows whether the settings are wrong, as they we
 Deno.test("N-032 openUpgradeMetrics() registers every metric of the MUO with its labels, and two of its own", async () => {
   const { registry, metrics, series } = open();
   const registered = await registry.getMetricsAsJSON();
-  assert.deepEqual(
-    registered.map(({ name }) => name).toSorted(),
-    [...Object.keys(THEIRS), ...OURS].toSorted(),
-  );
+  assert.deepEqual(registered.map(({ name }) => name).toSorted(), [...Object.keys(THEIRS), ...OURS].toSorted());
   metrics.setScraped(
     Object.entries(THEIRS).map(([name, labels]) => ({
       name,

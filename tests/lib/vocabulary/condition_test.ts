@@ -1,13 +1,8 @@
 import assert from "node:assert/strict";
 import { type Condition, parseConditions, setCondition } from "../../../lib/vocabulary/condition.ts";
 
-const READY: Condition = {
-  type: "Ready",
-  status: "True",
-  reason: "Fine",
-  message: "",
-  lastTransitionTime: "2026-01-01T00:00:00Z",
-};
+const SINCE = { lastTransitionTime: "2026-01-01T00:00:00Z" };
+const READY: Condition = { type: "Ready", status: "True", reason: "Fine", message: "", ...SINCE };
 const NOW_MS = Date.parse("2026-02-01T00:00:00.7Z");
 
 Deno.test("parseConditions() keeps members that it does not know, and leaves out what is no condition", () => {

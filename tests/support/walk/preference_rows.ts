@@ -53,13 +53,8 @@ export function preferenceRows(host: string): readonly Scenario[] {
   });
   const [high, low] = ["PodPlacementConfig-test-ppc-high", "PodPlacementConfig-test-ppc-low"];
   const two = prefers("E-43 M2-03 M2-04 two configs of one architecture", "two", weigh("arm64", 30), A50);
-  const overlap = prefers(
-    "E-44 three overlapping configs",
-    "overlap",
-    weigh("amd64", 20),
-    weigh("arm64", 60),
-    weigh("ppc64le", 40),
-  );
+  const three = [weigh("amd64", 20), weigh("arm64", 60), weigh("ppc64le", 40)];
+  const overlap = prefers("E-44 three overlapping configs", "overlap", ...three);
   return [
     prefers("E-41 three configs", "three", weigh("arm64", 30), weigh("s390x", 10), weigh("ppc64le", 40), A50),
     {

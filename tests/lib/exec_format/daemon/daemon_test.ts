@@ -42,12 +42,7 @@ const late = (afterMs: number) => async (bed: DaemonBed): Promise<void> => {
 
 const REPORTED: readonly Reported[] = [
   ["reports a failure whose pod its watch shows only afterwards", new DaemonBed(), UID, late(2_000)],
-  [
-    "reports a failure whose pod its watch shows only after it was dead for a while",
-    new DaemonBed(),
-    UID,
-    late(95_000),
-  ],
+  ["reports a failure whose pod its watch shows only after it was dead a while", new DaemonBed(), UID, late(95_000)],
   ["finds a static pod by the hash of its configuration", new DaemonBed(hashed("static", HASH)), HASH, () => {}],
 ];
 

@@ -14,15 +14,8 @@ Deno.test("EventWriter keeps a thousand failures while the API server is away, a
     namespace: NAMESPACE,
     observe: (outcome) => void outcomes.push(outcome),
   });
-  const where = {
-    nodeName: NODE,
-    podNamespace: "team",
-    podName: "web",
-    podUid: UID,
-    command: undefined,
-    atMs: 0,
-    isEntryPoint: true,
-  };
+  const pod = { podNamespace: "team", podName: "web", podUid: UID };
+  const where = { nodeName: NODE, ...pod, command: undefined, atMs: 0, isEntryPoint: true };
   for (let at = 0; at < 1_005; at++) writer.add({ ...where, containerId: `containerd://${containerId(String(at))}` });
   assert.equal(writer.pending, 1_000);
   assert.deepEqual(outcomes, Array(5).fill("overflow"));

@@ -30,10 +30,7 @@ export class FakeTrace implements TraceProcess {
   }
 
   /** The messages of one failure; the path is from the root inwards. */
-  fail(
-    path: readonly string[],
-    { file = "/app", at = 1, first = "1", parent = NO_FOLDERS } = {},
-  ): void {
+  fail(path: readonly string[], { file = "/app", at = 1, first = "1", parent = NO_FOLDERS } = {}): void {
     this.say("printf", `b 0 ${at} runc:[2:INIT]`);
     this.say("printf", `f 0 ${at} ${file}`);
     for (const name of parent.toReversed()) this.say("printf", `p 0 ${at} ${name}`);

@@ -55,10 +55,7 @@ Deno.test("SiblingConfigs.read() gives names and priorities of every page, and n
   await answerNext(bench, { items: [config("a", 1)], bytes: MIB, continue: "next" });
   await answerNext(bench, { items: [config("b", 2)], bytes: MIB });
   assert.deepEqual(await reading, [{ name: "a", priority: 1 }, { name: "b", priority: 2 }]);
-  assert.deepEqual(bench.asked, [
-    { namespace: "team", limit: 50 },
-    { namespace: "team", limit: 3, continue: "next" },
-  ]);
+  assert.deepEqual(bench.asked, [{ namespace: "team", limit: 50 }, { namespace: "team", limit: 3, continue: "next" }]);
 });
 
 Deno.test("SiblingConfigs.read() reads 4 MiB of a namespace, and takes what was seen before for the rest", async () => {

@@ -114,11 +114,8 @@ Deno.test("renderWebhookConfiguration() registers for Jobs in queues only when r
 });
 
 Deno.test("renderWebhookConfiguration() registers by URL when there is no Service", () => {
-  const settings = {
-    ...SERVICE_SETTINGS,
-    endpoint: { kind: "url", baseUrl: "https://127.0.0.1:9443" },
-    caBundle: "CA",
-  } as const;
+  const endpoint = { kind: "url", baseUrl: "https://127.0.0.1:9443" } as const;
+  const settings = { ...SERVICE_SETTINGS, endpoint, caBundle: "CA" };
   assert.match(
     JSON.stringify(renderWebhookConfiguration(CONFIG, settings).webhooks),
     /"clientConfig":\{"url":"https:\/\/127\.0\.0\.1:9443\/add-pod-scheduling-gate","caBundle":"Q0E="\}/,

@@ -46,11 +46,8 @@ Deno.test("Inventory counts pods with the workload that makes them, with the ima
   inventory.addPod(pod("web-7f-1", ["web:1", "log:1", "mesh:1"], { kind: "ReplicaSet", name: "web-7f" }, "7f"));
   inventory.addPod(pod("web-6e-1", ["web:0"], { kind: "ReplicaSet", name: "web-6e" }, "6e"));
   inventory.addPod(pod("nightly-1-x", ["batch:1"], { kind: "Job", name: "nightly-1" }));
-  assert.deepEqual(shown(inventory), [
-    "CronJob nightly: batch:1",
-    "Deployment web: web:1 log:1 mesh:1 web:0",
-    "Job once: once:1",
-  ]);
+  const web = "Deployment web: web:1 log:1 mesh:1 web:0";
+  assert.deepEqual(shown(inventory), ["CronJob nightly: batch:1", web, "Job once: once:1"]);
 });
 
 Deno.test("Inventory names pods of unknown owners after these, and pods without owner or of the kubelet after themselves", () => {

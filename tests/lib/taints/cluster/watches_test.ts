@@ -30,11 +30,7 @@ Deno.test("openTaintWatches() keeps little of a pod, however many tolerations an
     const needs = watches.survey()?.needs ?? [];
     assert.deepEqual(
       needs.map(({ pod, missing }) => [pod.key, missing.map(({ value }) => value).join(), pod.tolerations?.length]),
-      [
-        ["team/waits", "arm64", undefined],
-        ["team/free", "riscv64", 4],
-        ["team/runs", "amd64", 1],
-      ],
+      [["team/waits", "arm64", undefined], ["team/free", "riscv64", 4], ["team/runs", "amd64", 1]],
     );
     for (const { pod } of needs) assert.ok(JSON.stringify(pod).length < 600, JSON.stringify(pod));
   });

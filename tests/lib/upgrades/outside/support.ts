@@ -28,14 +28,8 @@ export function hastyClock(pauses: number[] = []): Clock {
 
 export function openUpstream(baseUrl: string, options: Partial<UpstreamOptions> = {}): Upstream {
   const source = fixedEndpoint({ baseUrl, caCerts: [], authorization: "Bearer s3cret-token" });
-  return new Upstream({
-    server: "Prometheus",
-    source,
-    limits: LIMITS,
-    userAgent: "archway-test",
-    clock: systemClock,
-    ...options,
-  });
+  const usual = { server: "Prometheus", limits: LIMITS, userAgent: "archway-test", clock: systemClock };
+  return new Upstream({ ...usual, source, ...options });
 }
 
 /** What a broken server does with a connection once it has read the request. */

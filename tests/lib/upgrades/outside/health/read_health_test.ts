@@ -28,11 +28,7 @@ const MACHINE_SET = {
 
 function healthy(cluster: MemoryCluster = new MemoryCluster(), api: KubeApi = cluster.api): HealthDeps {
   cluster.put(Resource.machineSets, MACHINE_SET);
-  return {
-    alerts: () => Promise.resolve([]),
-    reader: openClusterReader(api, SIGNAL),
-    readFindings: undefined,
-  };
+  return { alerts: () => Promise.resolve([]), reader: openClusterReader(api, SIGNAL), readFindings: undefined };
 }
 
 function without(plural: string): HealthDeps {
@@ -71,10 +67,8 @@ Deno.test("M-251 M-252 readHealth() sees nodes and budgets of the cluster", asyn
     });
   node("n1", "unschedulable", true);
   node("n2", "disk-pressure", false);
-  cluster.put(Resource.podDisruptionBudgets, {
-    metadata: { namespace: "shop", name: "b" },
-    spec: { maxUnavailable: 0 },
-  });
+  const metadata = { namespace: "shop", name: "b" };
+  cluster.put(Resource.podDisruptionBudgets, { metadata, spec: { maxUnavailable: 0 } });
   assert.deepEqual(failing(await readHealth(healthy(cluster), ALL, SIGNAL)), ALL.slice(3));
 });
 
@@ -97,11 +91,11 @@ Deno.test("M-222 M-223 M-226 M-228 M-233 M-250 readHealth() fails the checks alo
 
 Deno.test("readHealth() ends with the signal's reason", async () => {
   const stop = new AbortController();
-  const firingCriticals = () => {
+  const alerts = () => {
     stop.abort(new Error("the replica ends"));
     return Promise.reject(new Error("away"));
   };
-  const reading = readHealth({ ...healthy(), alerts: firingCriticals }, ALL, stop.signal);
+  const reading = readHealth({ ...healthy(), alerts }, ALL, stop.signal);
   await assert.rejects(reading, /the replica ends/);
 });
 
@@ -153,13 +147,8 @@ Deno.test("M-175 M-176 checkDependencies() asks three times at most, believes a 
   const pauses: number[] = [];
   const deps = { clock: hastyClock(pauses), userAgent: "archway-test" };
   const found = await checkDependencies(deps, { urls, timeoutSeconds: 30 }, SIGNAL);
-  assert.deepEqual(found.map(({ kind }) => kind), [
-    "available",
-    "available",
-    "available",
-    "unavailable",
-    "unavailable",
-  ]);
+  const [up, down] = ["available", "unavailable"];
+  assert.deepEqual(found.map(({ kind }) => kind), [up, up, up, down, down]);
   assert.doesNotMatch(JSON.stringify(found), /s3cret/);
   const times = (path: string): number => asked.filter((one) => one === path).length;
   assert.deepEqual([times("/up"), times("/flaky"), times("/gone"), times("/down")], [1, 3, 1, 3]);

@@ -141,10 +141,8 @@ Deno.test("a pull secret that was replaced is read again after a 401", async () 
   const cluster = withPullSecret(secretOf({ auths: { "cloud.openshift.com": { auth: "b2xk" } } }));
   await using double = startOcm("api", cluster);
   await assert.rejects(double.client.cluster(SIGNAL), /status 401/);
-  cluster.put(Resource.secrets, {
-    ...secretOf(AUTHS),
-    metadata: { namespace: "openshift-config", name: "pull-secret" },
-  });
+  const metadata = { namespace: "openshift-config", name: "pull-secret" };
+  cluster.put(Resource.secrets, { ...secretOf(AUTHS), metadata });
   assert.equal((await double.client.cluster(SIGNAL)).id, CLUSTER_ID);
 });
 

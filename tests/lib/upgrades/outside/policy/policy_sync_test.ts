@@ -97,9 +97,8 @@ Deno.test("M-069 refresh() changes nothing where there is no plan and none is wa
 
 Deno.test("M-071 refresh() replaces another plan only once the old one is gone", async () => {
   const cluster = new MemoryCluster();
-  put(cluster, { ...SPEC, upgradeAt: "2026-03-19T00:00:00Z", suspend: true }, {
-    status: { history: [{ phase: "Failed" }] },
-  });
+  const status = { history: [{ phase: "Failed" }] };
+  put(cluster, { ...SPEC, upgradeAt: "2026-03-19T00:00:00Z", suspend: true }, { status });
   const calls: string[] = [];
   const { sync } = openBed(cluster, DESIRED, ({ verb }) => void calls.push(verb));
   assert.deepEqual(await sync.refresh(SIGNAL), { kind: "changed" });

@@ -53,9 +53,6 @@ for (const [fault, handler] of Object.entries(FAULTS).filter(([fault]) => fault 
 
 Deno.test("releases() asks no address that is none of a web server", async () => {
   for (const upstream of ["", "graph", "file:///etc/passwd", "https://user:secret@graph.example"]) {
-    await assert.rejects(
-      read(queryOf(upstream)),
-      /spec\.upstream of the ClusterVersion is no web address/,
-    );
+    await assert.rejects(read(queryOf(upstream)), /spec\.upstream of the ClusterVersion is no web address/);
   }
 });

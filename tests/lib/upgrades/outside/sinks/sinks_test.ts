@@ -96,10 +96,8 @@ Deno.test("N-017 an event is made once for a notification, whichever replica sen
   await sink().send(noticeOf("StateControlPlaneStartedSL", "The control plane is updated."), SENDING);
   await sink().send(noticeOf("StateFailed"), SENDING);
   const events = [...cluster.objects.values()];
-  assert.deepEqual(events.map(({ reason, type }) => `${type} ${reason}`), [
-    "Normal ControlPlaneStarted",
-    "Warning Failed",
-  ]);
+  const named = events.map(({ reason, type }) => `${type} ${reason}`);
+  assert.deepEqual(named, ["Normal ControlPlaneStarted", "Warning Failed"]);
   const [event] = events;
   assert.equal(event?.message, "The control plane is updated.");
   assert.deepEqual(event?.involvedObject, SUBJECT);
