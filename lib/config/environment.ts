@@ -1,5 +1,5 @@
-// Checks what is given but is no flag: removed flags, misspelt variables, WATCH_NAMESPACE. Else they would be ignored silently.
-import { FILE_SETTINGS, type FileValues } from "./file.ts";
+// Checks what is given but is no flag: removed flags, settings, misspelt variables, WATCH_NAMESPACE. Else they would be ignored silently.
+import { FILE_SETTINGS, type FileValues, settingOf } from "./file.ts";
 import { type Command, environmentName, FLAGS } from "./flags.ts";
 import type { ConfigValues } from "./values.ts";
 
@@ -27,14 +27,19 @@ function inFile(key: keyof FileValues): string {
   return `Set ${key} in the file that --config names.`;
 }
 
-export function adviceOnRemoved(flag: string): string | undefined {
-  return Object.hasOwn(REMOVED_FLAGS, flag) ? `it was removed. ${REMOVED_FLAGS[flag]}` : undefined;
+/** Why a flag that is none now was refused, where it was one or is a setting of the file. */
+export function adviceOnGone(flag: string): string | undefined {
+  if (Object.hasOwn(REMOVED_FLAGS, flag)) return `it was removed. ${REMOVED_FLAGS[flag]}`;
+  const setting = settingOf(flag);
+  return setting === undefined ? undefined : `${setting} is a setting of the file that --config names.`;
 }
 
-export function removedVariables(env: Readonly<Record<string, string | undefined>>): readonly string[] {
-  return Object.keys(REMOVED_FLAGS).flatMap((flag) => {
+const GONE = [...Object.keys(REMOVED_FLAGS), ...FILE_SETTINGS.map(({ key }) => kebab(key))];
+
+export function goneVariables(env: Readonly<Record<string, string | undefined>>): readonly string[] {
+  return [...new Set(GONE)].flatMap((flag) => {
     const name = environmentName(flag);
-    return (env[name] ?? "") === "" ? [] : [`Cannot use ${name}: ${adviceOnRemoved(flag)}`];
+    return (env[name] ?? "") === "" ? [] : [`Cannot use ${name}: ${adviceOnGone(flag)}`];
   });
 }
 
@@ -45,19 +50,11 @@ const OF_SERVICE = /_(?:SERVICE_HOST|SERVICE_PORT(?:_\w+)?|PORT(?:_\d+_(?:TCP|UD
 const OF_TESTS = /^ARCHWAY_(?:TEST|CHAOS|JUNIT|DENOKV)(?:_|$)/;
 
 export function warningsOf(variables: readonly string[]): readonly string[] {
-  const flags = [...FLAGS.map(({ name }) => name), ...Object.keys(REMOVED_FLAGS)];
-  const known = new Set(flags.map(environmentName));
+  const known = new Set([...FLAGS.map(({ name }) => name), ...GONE].map(environmentName));
   return variables
     .filter((name) => name.startsWith("ARCHWAY_") && !known.has(name) && !OF_SERVICE.test(name) && !OF_TESTS.test(name))
     .toSorted()
-    .map((name) => `Ignored the variable ${name}: ${reasonOf(name)}`);
-}
-
-function reasonOf(variable: string): string {
-  const setting = FILE_SETTINGS.find(({ key }) => environmentName(kebab(key)) === variable)?.key;
-  return setting === undefined
-    ? "no flag has it. See `archway COMMAND --help`."
-    : `${setting} is a setting of the file that --config names.`;
+    .map((name) => `Ignored the variable ${name}: no flag has it. See \`archway COMMAND --help\`.`);
 }
 
 function kebab(key: string): string {

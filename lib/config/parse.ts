@@ -2,8 +2,8 @@
 import { readRegistryEnvironment, type RegistryEnvironment } from "../oci/config/registry_environment.ts";
 import { type Arguments, isChosen, nearest, rawValue, readArguments } from "./flag_texts.ts";
 import { contradictions } from "./contradictions.ts";
-import { type FileValues, type ParsedFiles, readConfigFiles, settingOf } from "./file.ts";
-import { adviceOnRemoved, removedVariables, warningsOf, watchNamespaceProblems } from "./environment.ts";
+import { type FileValues, type ParsedFiles, readConfigFiles } from "./file.ts";
+import { adviceOnGone, goneVariables, warningsOf, watchNamespaceProblems } from "./environment.ts";
 import { type Command, COMMANDS, environmentName, FLAGS } from "./flags.ts";
 import { type ConfigValues, Values } from "./values.ts";
 
@@ -65,7 +65,7 @@ export function parseConfig(args: readonly string[], sources: ConfigSources): Pa
       const values = flags.find((flag) => flag.name === name)?.choices?.join("|") ?? "VALUE";
       return `Cannot use --${name}: it has no value. Give it as --${name}=${values}.`;
     }),
-    ...removedVariables(env),
+    ...goneVariables(env),
     ...problems,
     ...file.problems,
     ...contradictions(command, values, { positionals, given, unread }),
@@ -110,9 +110,8 @@ function renderNoCommand(word: string | undefined): string {
 }
 
 function reasonOfNoFlag(flag: string, command: Command): string {
-  const [setting, removed] = [settingOf(flag), adviceOnRemoved(flag)];
-  if (removed !== undefined) return removed;
-  if (setting !== undefined) return `${setting} is a setting of the file that --config names.`;
+  const gone = adviceOnGone(flag);
+  if (gone !== undefined) return gone;
   if (["explain", "report"].includes(command) && flag === "namespace") {
     return "no such flag. Did you mean -n NAMESPACE?";
   }

@@ -18,14 +18,9 @@ const CASES: readonly (readonly [name: string, isIgnored: boolean])[] = [
   ["ARCHWAY_METRICS_PORT_8080_TCP_PORT", false],
   ["ARCHWAY_METRICS_PORT_8080_TCP_PROTO", false],
   ["ARCHWAY_TEST_NODES", false],
+  ["ARCHWAY_HOSTS_DIR", false],
   ...FLAGS.map(({ name }): readonly [string, boolean] => [environmentName(name), false]),
 ];
-
-Deno.test("warningsOf() names the setting of the file that a variable would be", () => {
-  assert.deepEqual(warningsOf(["ARCHWAY_HOSTS_DIR"]), [
-    "Ignored the variable ARCHWAY_HOSTS_DIR: hostsDir is a setting of the file that --config names.",
-  ]);
-});
 
 Deno.test("warningsOf() names each variable that no flag has, and none that Kubernetes sets for a Service", () => {
   for (const [name, isIgnored] of CASES) {

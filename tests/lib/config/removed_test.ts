@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { COMMANDS, environmentName, FLAGS } from "../../../lib/config/flags.ts";
+import { FILE_SETTINGS } from "../../../lib/config/file.ts";
 import { parseConfig } from "../../../lib/config/parse.ts";
 import { REMOVED_FLAGS } from "../../../lib/config/environment.ts";
 
@@ -19,5 +20,17 @@ for (const [name, advice] of Object.entries(REMOVED_FLAGS)) {
     assert.deepEqual(problemsOf(["serve"], { [variable]: "a" }), [`Cannot use ${variable}: it was removed. ${advice}`]);
     assert.deepEqual(problemsOf(["serve"], { [variable]: "" }), []);
     assert.match(advice, /^[A-Z][^\n]+\.$/);
+  });
+}
+
+for (const { key } of FILE_SETTINGS) {
+  Deno.test(`the variable of the setting ${key} is refused, and the message says where it belongs`, () => {
+    const name = environmentName(key.replaceAll(/[A-Z]/g, (letter) => `-${letter}`));
+    const [problem = "", ...more] = problemsOf(["serve"], { [name]: "a" });
+    assert.deepEqual(more, []);
+    assert.ok(
+      problem.startsWith(`Cannot use ${name}: `) && problem.includes(key) && problem.includes("--config"),
+      problem,
+    );
   });
 }
