@@ -4,6 +4,7 @@ import { entryOf, listAt, objectAt, textAt, utf8Length } from "../../json.ts";
 import type { KubeObject } from "../../k8s/types.ts";
 import { parsePod, podTemplateOf } from "../../placement/decide/pod/pod_view.ts";
 import type { PodView } from "../../placement/decide/types.ts";
+import { isTrue, parseConditions } from "../../vocabulary/condition.ts";
 import type { TemplateFacts, Workload, WorkloadName } from "./types.ts";
 import { operatingSystemOf } from "../../placement/decide/images.ts";
 import { pinnedArchitectures } from "../../placement/decide/pod/constraints.ts";
@@ -139,9 +140,8 @@ function cronJobOf({ metadata }: KubeObject, namespace: string): WorkloadName | 
 }
 
 function hasEnded(object: KubeObject): boolean {
-  return (listAt(objectAt(object, "status"), "conditions") ?? []).some((condition) =>
-    ["Complete", "Failed"].includes(textAt(condition, "type")) && textAt(condition, "status") === "True"
-  );
+  const conditions = parseConditions(objectAt(object, "status"));
+  return isTrue(conditions, "Complete") || isTrue(conditions, "Failed");
 }
 
 /** Reduces a pod, or the pod of a template, to what a report about the candidates reads of it. */
