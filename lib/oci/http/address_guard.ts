@@ -74,6 +74,6 @@ export async function guardAddress(
 }
 
 /** `host[:port]` without port and brackets. */
-export function hostnameOf(host: string): string {
+function hostnameOf(host: string): string {
   return new URL(`http://${host}`).hostname.replace(/^\[|\]$/g, "");
 }
