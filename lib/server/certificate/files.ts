@@ -89,7 +89,7 @@ async function signatureOf({ certPath, keyPath, caPath }: CertificateFiles): Pro
 const BLOCK = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
 /** Whether an API server with this CA bundle trusts the chain, serving certificate first; undefined when either is unreadable. */
-export function isIssuedBy(chainPem: string, bundlePem: string): boolean | undefined {
+function isIssuedBy(chainPem: string, bundlePem: string): boolean | undefined {
   try {
     const [chain, bundle] = [chainPem, bundlePem].map(parseAll);
     if (chain === undefined || bundle === undefined || chain.length === 0 || bundle.length === 0) return undefined;
