@@ -33,7 +33,7 @@ export const READ_MS = 4 * POLL_MS;
 const texts = z.object({ current: z.string().min(32) });
 
 /** Hex, since the API server takes only DNS subdomains. Each route has its own: one that leaks opens no other. */
-export function secretPath(secret: string, route: string, day: number): string {
+function secretPath(secret: string, route: string, day: number): string {
   return `/${createHmac("sha256", secret).update(`${day} ${route}`).digest("hex")}${route}`;
 }
 
