@@ -42,11 +42,6 @@ Deno.test("containersOn() reads the pod slices of a kubelet whose root is below 
   assert.deepEqual(containersOn(path).map(({ podUid }) => podUid), [UID]);
 });
 
-Deno.test("containersOn() gives the hash of a static pod as its UID", () => {
-  const hash = "0123456789abcdef0123456789abcdef";
-  assert.deepEqual(containersOn(["kubepods", `pod${hash}`, ID]).map(({ podUid }) => podUid), [hash]);
-});
-
 Deno.test("containersOn() gives the outer container first, whatever it makes below its own folder", () => {
   const inner = "11111111-2222-3333-4444-555555555555";
   const found = containersOn(["kubepods", `pod${UID}`, ID, "kubepods", `pod${inner}`, OTHER]);
