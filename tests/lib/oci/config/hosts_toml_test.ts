@@ -37,13 +37,6 @@ Deno.test("hosts.toml: mirrors in the order of the file, then the server", () =>
   ]);
 });
 
-Deno.test("hosts.toml: the host itself comes last when no server is named", () => {
-  assert.deepEqual(urls({ "quay.io/hosts.toml": '[host."https://m.io"]' }, "quay.io/a/b"), [
-    "https://m.io/v2/a/b",
-    "https://quay.io/v2/a/b",
-  ]);
-});
-
 Deno.test("hosts.toml: a tag wants a host that resolves, a digest one that pulls", () => {
   const file = `
     [host."https://pull.io"]
