@@ -72,15 +72,6 @@ Deno.test("P-106 inspect() trades an identity token for a token by POST, never i
   assert.ok(bed.registry.requests.every(({ path }) => !path.includes("refresh-me")));
 });
 
-Deno.test("inspect() sends a registry token as it is", async () => {
-  await using bed = await openBed(TOKEN);
-  const token = btoa("repository:org/app:pull");
-  const credentials: readonly Credential[] = [
-    { scope: bed.registry.host, source: "x", secret: { kind: "registry", token } },
-  ];
-  assert.deepEqual(sees(await bed.inspect("org/app:v1", { credentials })), BOTH);
-});
-
 for (const login of [TOKEN, { kind: "basic", users: USERS } as const]) {
   Deno.test(`inspect() reports which sources were refused, and none of their secrets (${login.kind})`, async () => {
     await using bed = await openBed(login);
