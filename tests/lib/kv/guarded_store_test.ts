@@ -12,33 +12,27 @@ import { turn } from "../../support/until.ts";
 import { recordingLogger } from "./kv_support.ts";
 
 class MoodyDatabase implements Database {
-  mood: "well" | "hangs" | "fails" | "full" = "well";
+  mood: "well" | "hangs" | "fails" = "well";
   calls = 0;
-  opened = 0;
   closed = 0;
   readonly entries = new Map<string, string>();
 
-  async #answer<T>(value: () => T, isWrite: boolean): Promise<T> {
+  async #answer<T>(value: () => T): Promise<T> {
     this.calls += 1;
     if (this.mood === "hangs") return await new Promise<T>(() => {});
-    if (this.mood === "fails" || this.mood === "full" && isWrite) throw new Error("disk on fire");
+    if (this.mood === "fails") throw new Error("disk on fire");
     return value();
   }
-  open = (): Promise<Database> =>
-    this.#answer((): Database => {
-      this.opened += 1;
-      return this;
-    }, false);
-  get = (key: readonly (string | number)[]): Promise<unknown> =>
-    this.#answer(() => this.entries.get(key.join()), false);
+  open = (): Promise<Database> => this.#answer((): Database => this);
+  get = (key: readonly (string | number)[]): Promise<unknown> => this.#answer(() => this.entries.get(key.join()));
   set = (key: readonly (string | number)[], text: string): Promise<void> =>
-    this.#answer(() => void this.entries.set(key.join(), text), true);
+    this.#answer(() => void this.entries.set(key.join(), text));
   create = (key: readonly (string | number)[], text: string): Promise<boolean> =>
-    this.#answer(() => !this.entries.has(key.join()) && this.entries.set(key.join(), text) !== undefined, true);
+    this.#answer(() => !this.entries.has(key.join()) && this.entries.set(key.join(), text) !== undefined);
   delete = (key: readonly (string | number)[]): Promise<void> =>
-    this.#answer(() => void this.entries.delete(key.join()), true);
+    this.#answer(() => void this.entries.delete(key.join()));
   async *list(): ReturnType<Database["list"]> {
-    for (const [key, value] of this.entries) yield await this.#answer(() => ({ key: [key], value }), false);
+    for (const [key, value] of this.entries) yield await this.#answer(() => ({ key: [key], value }));
   }
   close(): void {
     this.closed += 1;
