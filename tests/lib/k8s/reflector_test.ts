@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import type { ReadApi } from "../../../lib/k8s/api.ts";
 import { ApiError } from "../../../lib/k8s/errors.ts";
 import { Reflector, type ReflectorState } from "../../../lib/k8s/reflector.ts";
 import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
@@ -140,15 +139,10 @@ Deno.test("reflector: synced() rejects with the signal's reason when that aborts
 Deno.test("reflector: lists pods in small pages, since each may be as large as its creator likes", async () => {
   const clock = new FakeClock();
   const stop = new AbortController();
-  const limits: (number | undefined)[] = [];
-  const memory = new MemoryCluster().api;
-  const api: ReadApi = {
-    ...memory,
-    list: (type, options, signal) => {
-      limits.push(options.limit);
-      return memory.list(type, options, signal);
-    },
-  };
+  const limits: unknown[] = [];
+  const api = new MemoryCluster().client(({ verb, body }) => {
+    if (verb === "list") limits.push(Object(body).limit);
+  });
   const both = [Resource.pods, Resource.clusterConfigs].map((resource) =>
     new Reflector({ ...USUAL, api, clock, resource, log: silentLogger, name: resource.plural }).run(stop.signal)
   );
