@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { parseYaml } from "../../../../lib/vocabulary/yaml.ts";
-import { parseJson, parseToml } from "../../../../lib/oci/files/documents.ts";
+import { parseJson } from "../../../../lib/oci/files/documents.ts";
 import { parseHosts } from "./settings_support.ts";
 import { parsePolicy } from "../../../../lib/oci/config/policy.ts";
 import { parseRancherRegistries } from "../../../../lib/oci/config/rancher_registries.ts";
@@ -11,9 +10,6 @@ import type { Parsed } from "../../../../lib/parsed.ts";
 const CANARY = "c4narySecret";
 
 const PARSERS: Readonly<Record<string, (text: string) => Parsed<unknown>>> = {
-  toml: parseToml,
-  yaml: parseYaml,
-  json: parseJson,
   "registries.conf": (text) => parseRegistriesConf(text, "main"),
   "drop-in": (text) => parseRegistriesConf(text, "drop-in"),
   "hosts.toml": parseHosts,
