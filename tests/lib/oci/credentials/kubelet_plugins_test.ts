@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { openKeyring } from "../../../../lib/oci/credentials/keyring.ts";
 import { parsePluginAnswer, parseProviderConfig } from "../../../../lib/oci/credentials/plugin_protocol.ts";
-import type { Credential, Keyring } from "../../../../lib/oci/credential.ts";
+import type { Credential } from "../../../../lib/oci/credential.ts";
 import { FakeClock } from "../../../support/fake_clock.ts";
 import { keepLog } from "../../../support/logs.ts";
-import { makePrograms, type ProgramFolder } from "./helper_support.ts";
+import { makePrograms } from "./helper_support.ts";
 import { callersOf } from "../../../../lib/oci/callers.ts";
 import { ImageLimits } from "../../../../lib/oci/limits/image_limits.ts";
 
@@ -38,12 +38,10 @@ function answer(options: { readonly keyType: string; readonly duration?: string;
   });
 }
 
-function open(programs: ProgramFolder, config: string): {
-  readonly keyring: Keyring;
-  readonly clock: FakeClock;
-  readonly log: ReturnType<typeof keepLog>;
-  readonly ask: (host: string, repository: string) => Promise<readonly Credential[]>;
-} {
+/** A keyring with this script as the plugin `ecr`. */
+const open = (script: string, config = configFor("ecr")) => {
+  const programs = makePrograms();
+  programs.program("ecr", script);
   const [clock, log] = [new FakeClock(), keepLog()];
   const keyring = openKeyring({
     credentialProviderConfig: programs.write("providers.yaml", config),
@@ -55,18 +53,18 @@ function open(programs: ProgramFolder, config: string): {
     run: programs.run,
   });
   const callers = callersOf({ priority: "gated" });
-  return { keyring, clock, log, ask: (host, repository) => keyring.lookup({ host, repository, callers }, NEVER) };
-}
+  const ask = (host: string, repository: string): Promise<readonly Credential[]> =>
+    keyring.lookup({ host, repository, callers }, NEVER);
+  return { ...programs, clock, log, ask };
+};
 
 Deno.test("kubelet plugins: the request, arguments and environment are the kubelet's", async () => {
-  using programs = makePrograms();
   const says = answer({ keyType: "Registry", auth: { [HOST]: { username: "$AWS_PROFILE", password: CANARY } } });
-  programs.program("ecr", `cat <<END\n${says}\nEND`);
-  const { ask } = open(programs, configFor("ecr"));
-  assert.deepEqual(await ask(HOST, "team/app"), [
+  using bed = open(`cat <<END\n${says}\nEND`);
+  assert.deepEqual(await bed.ask(HOST, "team/app"), [
     { scope: HOST, source: "plugin ecr", secret: { kind: "basic", username: "default", password: CANARY } },
   ]);
-  const [call = ""] = programs.calls("ecr");
+  const [call = ""] = bed.calls("ecr");
   const [args, request = ""] = call.split("|");
   assert.equal(args, "get-credentials --fast");
   assert.deepEqual(JSON.parse(request), {
@@ -77,15 +75,13 @@ Deno.test("kubelet plugins: the request, arguments and environment are the kubel
 });
 
 Deno.test("kubelet plugins: only images that matchImages covers are asked for", async () => {
-  using programs = makePrograms();
   const auth = { "reg.example.com:5000": { username: "u", password: "p" } };
-  programs.program("ecr", `echo '${answer({ keyType: "Image", auth })}'`);
-  const { ask } = open(programs, configFor("ecr"));
-  assert.deepEqual(await ask("quay.io", "x"), []);
-  assert.deepEqual(await ask("reg.example.com:5000", "teams/x"), []);
-  assert.deepEqual(await ask("dkr.ecr.eu.amazonaws.com", "x"), []);
-  assert.deepEqual(programs.calls("ecr"), []);
-  assert.equal((await ask("reg.example.com:5000", "team/x")).length, 1);
+  using bed = open(`echo '${answer({ keyType: "Image", auth })}'`);
+  assert.deepEqual(await bed.ask("quay.io", "x"), []);
+  assert.deepEqual(await bed.ask("reg.example.com:5000", "teams/x"), []);
+  assert.deepEqual(await bed.ask("dkr.ecr.eu.amazonaws.com", "x"), []);
+  assert.deepEqual(bed.calls("ecr"), []);
+  assert.equal((await bed.ask("reg.example.com:5000", "team/x")).length, 1);
 });
 
 const OTHER_HOST = HOST.replace("123", "456");
@@ -97,11 +93,9 @@ const KEY_ROWS: readonly (readonly [string, readonly (readonly [string, string])
 
 for (const [keyType, asked, runs] of KEY_ROWS) {
   Deno.test(`kubelet plugins: cacheKeyType ${keyType} decides for what an answer is used again`, async () => {
-    using programs = makePrograms();
-    programs.program("ecr", `echo '${answer({ keyType })}'`);
-    const { ask } = open(programs, configFor("ecr"));
-    for (const [host, repository] of asked) await ask(host, repository);
-    assert.equal(programs.calls("ecr").length, runs);
+    using bed = open(`echo '${answer({ keyType })}'`);
+    for (const [host, repository] of asked) await bed.ask(host, repository);
+    assert.equal(bed.calls("ecr").length, runs);
   });
 }
 
@@ -114,65 +108,55 @@ Deno.test("kubelet plugins: cacheDuration of the answer counts, then the default
     ["0s", 0, 2],
   ];
   for (const [duration, afterMs, runs] of rows) {
-    using programs = makePrograms();
-    const says = answer({ keyType: "Image", ...duration === undefined ? {} : { duration } });
-    programs.program("ecr", `echo '${says}'`);
-    const { ask, clock } = open(programs, configFor("ecr"));
-    await ask(HOST, "a");
-    await clock.advance(afterMs);
-    await ask(HOST, "a");
-    assert.equal(programs.calls("ecr").length, runs, `${duration} after ${afterMs}`);
+    using bed = open(`echo '${answer({ keyType: "Image", ...duration === undefined ? {} : { duration } })}'`);
+    await bed.ask(HOST, "a");
+    await bed.clock.advance(afterMs);
+    await bed.ask(HOST, "a");
+    assert.equal(bed.calls("ecr").length, runs, `${duration} after ${afterMs}`);
   }
 });
 
 Deno.test("kubelet plugins: a burst for one image runs the plugin once", async () => {
-  using programs = makePrograms();
-  programs.program("ecr", `sleep 0.1; echo '${answer({ keyType: "Image", duration: "0" })}'`);
-  const { ask } = open(programs, configFor("ecr"));
-  const found = await Promise.all(Array.from({ length: 10 }, () => ask(HOST, "a")));
+  using bed = open(`sleep 0.1; echo '${answer({ keyType: "Image", duration: "0" })}'`);
+  const found = await Promise.all(Array.from({ length: 10 }, () => bed.ask(HOST, "a")));
   assert.ok(found.every(({ length }) => length === 1));
-  assert.equal(programs.calls("ecr").length, 1);
+  assert.equal(bed.calls("ecr").length, 1);
 });
 
 Deno.test("kubelet plugins: a failing plugin is reported once, rested, and asked again", async () => {
-  using programs = makePrograms();
-  programs.program("ecr", `echo ${CANARY}; exit 1`);
-  const { ask, clock, log } = open(programs, configFor("ecr"));
-  assert.deepEqual([await ask(HOST, "a"), await ask(HOST, "a")], [[], []]);
-  assert.equal(programs.calls("ecr").length, 1);
-  await clock.advance(11_000);
-  await ask(HOST, "a");
-  assert.deepEqual(log.lines.map(({ fields }) => [fields.source, fields.reason]), [
+  using bed = open(`echo ${CANARY}; exit 1`);
+  assert.deepEqual([await bed.ask(HOST, "a"), await bed.ask(HOST, "a")], [[], []]);
+  assert.equal(bed.calls("ecr").length, 1);
+  await bed.clock.advance(11_000);
+  await bed.ask(HOST, "a");
+  assert.deepEqual(bed.log.lines.map(({ fields }) => [fields.source, fields.reason]), [
     ["plugin ecr", "ended with exit code 1"],
   ]);
-  programs.program("ecr", `echo '${answer({ keyType: "Image" })}'`);
-  await clock.advance(11_000);
-  assert.equal((await ask(HOST, "a")).length, 1);
-  assert.ok(!JSON.stringify(log.lines).includes(CANARY));
+  bed.program("ecr", `echo '${answer({ keyType: "Image" })}'`);
+  await bed.clock.advance(11_000);
+  assert.equal((await bed.ask(HOST, "a")).length, 1);
+  assert.ok(!JSON.stringify(bed.log.lines).includes(CANARY));
 });
 
 Deno.test("kubelet plugins: a missing plugin, a missing and a broken configuration are reported and cost nothing else", async () => {
-  using programs = makePrograms();
-  const gone = open(programs, configFor("gone"));
+  using gone = open("", configFor("gone"));
   assert.deepEqual(await gone.ask(HOST, "a"), []);
   assert.deepEqual(gone.log.lines.map(({ fields }) => fields.reason), ["is not there"]);
-  const broken = open(programs, configFor("../evil"));
+  using broken = open("", configFor("../evil"));
   assert.deepEqual(await broken.ask(HOST, "a"), []);
   const fault = /providers.yaml line \d+: "providers.0.name" is missing or not/;
   assert.match(String(broken.log.lines[0]?.fields.reason), fault);
-  const missing = open(programs, "");
-  Deno.removeSync(`${programs.path}/providers.yaml`);
+  using missing = open("", "");
+  Deno.removeSync(`${missing.path}/providers.yaml`);
   assert.deepEqual(await missing.ask(HOST, "a"), []);
   assert.match(String(missing.log.lines[0]?.fields.reason), /is missing/);
 });
 
 Deno.test("kubelet plugins: credentials that a plugin gives for another host are not used", async () => {
-  using programs = makePrograms();
   const login = { username: "u", password: "p" };
   const auth = { "evil.io": login, "*.dkr.ecr.*.amazonaws.com": login };
-  programs.program("ecr", `echo '${answer({ keyType: "Image", auth })}'`);
-  const { ask } = open(programs, configFor("ecr"));
-  assert.deepEqual((await ask(HOST, "a")).map(({ scope }) => scope), ["*.dkr.ecr.*.amazonaws.com"]);
+  using bed = open(`echo '${answer({ keyType: "Image", auth })}'`);
+  assert.deepEqual((await bed.ask(HOST, "a")).map(({ scope }) => scope), ["*.dkr.ecr.*.amazonaws.com"]);
 });
 
 Deno.test("parseProviderConfig() leaves out a plugin that wants a pod's token, with a warning", () => {
