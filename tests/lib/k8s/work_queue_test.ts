@@ -78,15 +78,6 @@ Deno.test("WorkQueue.add() leaves out keys of a group beyond its bound until oth
   assert.equal([...new Set(done)].sort().join(" "), "a0 a1 a2 a7 b0 b1 b2 b3 b4");
 });
 
-Deno.test("WorkQueue.add() reconciles a key once however often it is added before it starts", async () => {
-  const { seen, reconcile } = noting();
-  await using bench = openBench(reconcile);
-  for (const key of ["a", "b", "a", "a"]) bench.queue.add(key);
-  assert.deepEqual(seen, [], "never in the caller's turn");
-  await bench.clock.advance(0);
-  assert.deepEqual([seen, bench.queue.size], [["a at 0", "b at 0"], 0]);
-});
-
 Deno.test("WorkQueue.addAfter() lets the earlier of two times win, whichever comes first", async () => {
   const { seen, reconcile } = noting();
   await using bench = openBench(reconcile);
