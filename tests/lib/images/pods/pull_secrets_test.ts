@@ -72,12 +72,6 @@ function fail(status: number): never {
   throw new ApiError("no", { status });
 }
 
-Deno.test("read() gives the credentials in the order of the pod's list", async () => {
-  const bed = openBed((name) => secretOf(name));
-  assert.deepEqual(await bed.read(["b", "a"]), ["b", "a"]);
-  assert.deepEqual(bed.asked, ["team/b", "team/a"], "what the account has does not count");
-});
-
 Deno.test("DV-54 read() skips a secret that is missing or forbidden", async () => {
   for (const status of [403, 404]) {
     const bed = openBed((name) => name === "gone" ? fail(status) : secretOf(name));
