@@ -10,7 +10,6 @@ const serve = (answers: readonly (string | "end")[], pieceBytes = 65_536) => {
   const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   /** Requests by connection, as text. */
   const connections: string[][] = [];
-  const open: Deno.Conn[] = [];
   const left = [...answers];
   const talk = async (connection: Deno.Conn, requests: string[]): Promise<void> => {
     const buffer = new Uint8Array(65_536);
@@ -28,7 +27,6 @@ const serve = (answers: readonly (string | "end")[], pieceBytes = 65_536) => {
     for await (const connection of listener) {
       const requests: string[] = [];
       connections.push(requests);
-      open.push(connection);
       talks.push(talk(connection, requests));
     }
     await Promise.allSettled(talks);
