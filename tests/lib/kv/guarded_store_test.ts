@@ -52,6 +52,14 @@ class SlowDatabase extends MoodyDatabase {
   };
 }
 
+const open = async (database: MoodyDatabase) => {
+  const clock = new FakeClock();
+  const { log, lines } = recordingLogger();
+  const opening = openGuardedStore({ open: database.open, clock, log }, 250);
+  await clock.advance(250);
+  return { clock, lines, store: await opening };
+};
+
 Deno.test("openGuardedStore() writes four at a time, refuses what exceeds ten thousand, and closes when all are made", async () => {
   const database = new SlowDatabase();
   const { store } = await open(database);
@@ -60,18 +68,6 @@ Deno.test("openGuardedStore() writes four at a time, refuses what exceeds ten th
   const made = (await Promise.all(writes)).filter((isMade) => isMade).length;
   assert.deepEqual([made, database.entries.size, database.most, store.faults()], [10_004, 10_004, 4, 6]);
 });
-
-async function open(database: MoodyDatabase): Promise<{
-  readonly clock: FakeClock;
-  readonly lines: readonly string[];
-  readonly store: Awaited<ReturnType<typeof openGuardedStore>>;
-}> {
-  const clock = new FakeClock();
-  const { log, lines } = recordingLogger();
-  const opening = openGuardedStore({ open: database.open, clock, log }, 250);
-  await clock.advance(250);
-  return { clock, lines, store: await opening };
-}
 
 Deno.test("openGuardedStore() keeps, creates once, lists and deletes what fits", async () => {
   const { store } = await open(new MoodyDatabase());

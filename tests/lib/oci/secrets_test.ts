@@ -4,7 +4,6 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { Credential } from "../../../lib/oci/credential.ts";
 import { fingerprintOf, fingerprintOfAll } from "../../../lib/oci/fingerprint.ts";
-import type { InspectionReport } from "../../../lib/oci/inspection.ts";
 import { assertSilent, contentOf, openListeningLogger } from "../../support/canaries.ts";
 import { openMemoryStore } from "../../support/memory_store.ts";
 import { makeMultiArch } from "../../support/documents.ts";
@@ -34,17 +33,12 @@ function misbehave(registry: FakeRegistry, fault: Fault): void {
 /** Of a credential of the same registry that does not match the image. */
 const OTHER_SECRET = { kind: "basic", username: "another-user", password: "battery-horse-correct" } as const;
 
-async function runOnce({ login, kind, fault, canaries: [username = "", password = ""] }: {
+const runOnce = async ({ login, kind, fault, canaries: [username = "", password = ""] }: {
   readonly login: Login;
   readonly kind: Credential["secret"]["kind"];
   readonly fault: Fault;
   readonly canaries: readonly string[];
-}): Promise<{
-  readonly said: string;
-  readonly stored: string;
-  readonly report: InspectionReport;
-  readonly credentials: readonly Credential[];
-}> {
+}) => {
   await using registry = await openFakeRegistry({ login });
   const lines: string[] = [];
   const kv = openMemoryStore();
@@ -60,7 +54,7 @@ async function runOnce({ login, kind, fault, canaries: [username = "", password 
   const stored = await contentOf(kv);
   const said = [JSON.stringify([report, again, inspector.hostStates()]), ...lines, stored].join("\n");
   return { said, stored, report, credentials };
-}
+};
 
 const canary = fc.stringMatching(/^[A-Za-z0-9!"#$%&'()*+,./;<=>?@\\^_{|}~-]{12,30}$/);
 
