@@ -56,6 +56,18 @@ Deno.test("a reconcile with 500 nodes and 50 pools takes at most ten requests an
   assert.ok(tookMs <= 1_000, `${Math.round(tookMs)} ms`);
 });
 
+Deno.test("the target that the cluster moves to is followed while the plan names another since", async () => {
+  const conditions = [{ type: "UpgradeCommenced", status: "True" }];
+  const status = { history: [{ version: "4.20.5", phase: "Upgrading", conditions }] };
+  const { deps, clock, cluster } = openUpgradeScene({ spec: { desired: { version: "4.20.6" } }, status });
+  const desired = { version: "4.20.5" };
+  const metadata = { name: "version" };
+  cluster.put(Resource.clusterVersions, { metadata, spec: { desiredUpdate: desired }, status: { desired } });
+  const { readApi } = deps;
+  const { known } = await readInput({ readApi, namespace: NAMESPACE }, { nowMs: clock.nowMs(), signal });
+  assert.equal(known?.spec.desired.version, "4.20.5");
+});
+
 Deno.test("drains are helped on every minute while what is outside of the cluster keeps a reconcile for minutes", async () => {
   const scene = openUpgradeScene({ spec: { drain: { mode: "Delete" } }, status: UPGRADING });
   putDraining(scene, 20);

@@ -1,48 +1,19 @@
 import assert from "node:assert/strict";
+import { drive } from "../../../controllers/upgrades/drive.ts";
 import { ApiError } from "../../../lib/k8s/errors.ts";
-import { textAt } from "../../../lib/json.ts";
-import { Resource } from "../../../lib/k8s/types.ts";
+import { OsImages } from "../../../lib/upgrades/cluster/os_images.ts";
+import { readInput } from "../../../lib/upgrades/cluster/plan_input.ts";
+import type { HistoryEntry, StepCondition, UpgradeStatus } from "../../../lib/upgrades/decide/types/plan.ts";
+import type { Reconcile } from "../../../lib/upgrades/decide/types/steps.ts";
+import { makeHistory, makeStep } from "../../lib/upgrades/decide/make_plan.ts";
 import type { MemoryCall } from "../../support/memory_kube_api.ts";
-import { pool } from "./make.ts";
-import {
-  cloneOf,
-  completeVersion,
-  entryOf,
-  lookOnce,
-  NOTIFICATIONS,
-  openPlay,
-  phaseOf,
-  planOf,
-  type Play,
-  settle,
-  statesOf,
-  writesOf,
-} from "./play.ts";
-
-const MINUTE_MS = 60_000;
-
-/** Looks until it is over; after each look what `between` does. */
-async function lookUntil(isOver: () => boolean, bed: Play, between = settle): Promise<void> {
-  for (let looks = 0; !isOver(); looks++) {
-    assert.ok(looks < 60, `${looks} looks, and it is still ${JSON.stringify(entryOf(bed))}`);
-    await lookOnce(bed, bed);
-    if (!isOver()) between(bed);
-  }
-}
-
-async function playUntil(bed: Play, phase: string): Promise<void> {
-  await lookUntil(() => phaseOf(bed) === phase, bed);
-}
-
-async function playUntilAsked(bed: Play): Promise<void> {
-  const asked = (): unknown => Object(bed.cluster.find("clusterversions", "version")?.["spec"]).desiredUpdate;
-  await lookUntil(() => asked() !== undefined, bed);
-}
+import { NAMESPACE, NOTHING_BESIDE, openUpgradeScene } from "./make.ts";
+import { assertDoneOnce, entryOf, lookOnce, openPlay, phaseOf, settle } from "./play.ts";
 
 Deno.test("N-015 upgrades: the API server goes away at every request of a look; the next look goes on, and nothing is done twice", async () => {
   const bed = openPlay();
-  const done: string[] = [];
-  const note = ({ verb, plural }: MemoryCall): void => void done.push(`${verb} ${plural}`);
+  const done: MemoryCall[] = [];
+  const note = (call: MemoryCall): void => void done.push(call);
   bed.fault = note;
   let cut = 0;
   for (let looks = 0; phaseOf(bed) !== "Upgraded"; looks++) {
@@ -62,83 +33,38 @@ Deno.test("N-015 upgrades: the API server goes away at every request of a look; 
     settle(bed);
   }
   assert.ok(cut > 20, `${cut} looks were cut off`);
-  assert.deepEqual(bed.outside.silences, []);
   assert.equal(bed.outside.created.filter((comment) => comment.includes("control plane")).length, 1);
-  assert.deepEqual(statesOf(bed.outside.notified), NOTIFICATIONS);
-  const writes = ["patch clusterversions", "create machinesets", "delete machinesets"];
-  assert.deepEqual(writes.map((write) => done.filter((one) => one === write).length), [1, 1, 1]);
-  assert.equal(cloneOf(bed), undefined);
+  assertDoneOnce({ ...bed, calls: done });
 });
 
-/** Another asks the ClusterVersion for a version. */
-function askFor(scene: Play, version: string): void {
-  const clusterVersion = scene.cluster.find("clusterversions", "version");
-  scene.cluster.put(Resource.clusterVersions, {
-    ...clusterVersion,
-    metadata: { name: "version" },
-    // The server in memory replaces members as a whole: the channel is not what is changed.
-    spec: { channel: "stable-4.20", clusterID: "c", desiredUpdate: { version } },
-  });
+function* saving(statuses: readonly UpgradeStatus[]): Reconcile {
+  for (const status of statuses) yield { kind: "save", status };
+  return { kind: "settled" };
 }
 
-Deno.test("upgrades: a ClusterVersion that another leads elsewhere is left alone; the plan never counts as done, and nothing stays", async () => {
-  const bed = openPlay();
-  await playUntilAsked(bed);
-  askFor(bed, "4.20.9");
-  completeVersion(bed.cluster, "4.20.9");
-  await playUntil(bed, "Failed");
-  assert.match(JSON.stringify(entryOf(bed)), /the ClusterVersion is asked for 4\.20\.9 since/);
-  assert.doesNotMatch(JSON.stringify(entryOf(bed)), /did not begin/);
-  assert.equal(writesOf(bed, "patch", "clusterversions"), 1);
-  assert.deepEqual(bed.outside.silences, []);
-  assert.equal(cloneOf(bed), undefined);
-});
+function statusOf(phase: HistoryEntry["phase"], step: Partial<StepCondition>): UpgradeStatus {
+  const conditions = [makeStep("WorkerNodesUpgraded", { status: "False", ...step })];
+  return { history: [makeHistory({ phase, conditions })], conditions: [] };
+}
 
-Deno.test("upgrades: a plan that names another version while the cluster moves to the first: that is finished, then the new one is carried out", async () => {
-  const bed = openPlay();
-  const { cluster } = bed;
-  await playUntilAsked(bed);
-  assert.ok(cloneOf(bed) !== undefined);
-  const plan = planOf(bed);
-  assert.ok(plan !== undefined);
-  const spec = { ...Object(plan["spec"]), capacityReservation: false, desired: { version: "4.20.6" } };
-  cluster.put(Resource.upgradeConfigs, { ...plan, metadata: { ...plan.metadata, generation: 2 }, spec });
-  settle(bed);
-  const clusterVersion = cluster.find("clusterversions", "version");
-  const status = { ...Object(clusterVersion?.["status"]), availableUpdates: [{ version: "4.20.6", image: "c" }] };
-  cluster.put(Resource.clusterVersions, { ...clusterVersion, metadata: { name: "version" }, status });
-  const isNew = (): boolean => textAt(entryOf(bed), "version") === "4.20.6";
-  await lookUntil(() => isNew() && phaseOf(bed) === "Upgrading", bed, () => {
-    const isLeft = cluster.find("machines", "openshift-machine-api/m-1") !== undefined;
-    const hasClone = cloneOf(bed) !== undefined;
-    if (isLeft && !hasClone) cluster.drop(Resource.machines, "openshift-machine-api/m-1");
-  });
-  completeVersion(cluster, "4.20.6");
-  await lookUntil(() => phaseOf(bed) === "Upgraded", bed, () => {});
-  const history: unknown = Object(planOf(bed)?.["status"]).history;
-  const entries = Array.isArray(history) ? history : [];
-  assert.deepEqual(entries.map((entry) => [textAt(entry, "version"), textAt(entry, "phase")]), [
-    ["4.20.6", "Upgraded"],
-    ["4.20.5", "Upgraded"],
+Deno.test("drive() records an event for each phase and step, Warnings for failures, and none for each node that is waited for", async () => {
+  const { deps, events, clock } = openUpgradeScene();
+  const [nowMs, { signal }] = [clock.nowMs(), new AbortController()];
+  const { known: plan, base } = await readInput({ readApi: deps.readApi, namespace: NAMESPACE }, { nowMs, signal });
+  const statuses = [
+    statusOf("Upgrading", { message: "WorkerNodesUpgraded still in progress: 3 nodes are left" }),
+    statusOf("Upgrading", { message: "WorkerNodesUpgraded still in progress: 2 nodes are left" }),
+    statusOf("Upgrading", { message: "the pools cannot be read" }),
+    statusOf("Failed", { message: "the pools cannot be read" }),
+    statusOf("Failed", { status: "True" }),
+  ];
+  const options = { ...NOTHING_BESIDE, plan, base, osImages: new OsImages(deps.api), nowMs, signal };
+  await drive(saving(statuses), deps, options);
+  assert.deepEqual(events.map(({ type, reason }) => `${type} ${reason}`), [
+    "Normal UpgradeUpgrading",
+    "Normal WorkerNodesUpgraded",
+    "Warning WorkerNodesUpgraded",
+    "Warning UpgradeFailed",
+    "Normal WorkerNodesUpgraded",
   ]);
-  assert.equal(cloneOf(bed), undefined);
-  assert.deepEqual(bed.outside.silences, []);
-});
-
-Deno.test("upgrades: a node that does not come back holds the end up, and alerts once its silence has run out; mended, it is waited for no more", async () => {
-  const bed = openPlay();
-  bed.cluster.put(Resource.machineConfigPools, pool("worker", { machines: 3, updated: 1 }));
-  const timeout = (): number | undefined => bed.gauges.get('upgradeoperator_worker_timeout{"version":"4.20.5"}');
-  const isWaiting = (): boolean =>
-    JSON.stringify(entryOf(bed)).includes("WorkerNodesUpgraded still in progress: 2 nodes");
-  await lookUntil(isWaiting, bed);
-  assert.equal(timeout(), 0);
-  assert.equal(bed.outside.silences.length, 1);
-  await bed.clock.advance(5 * 60 * MINUTE_MS);
-  for (let looks = 0; looks < 3; looks++) await lookOnce(bed, bed);
-  assert.deepEqual([phaseOf(bed), timeout()], ["Upgrading", 1]);
-  assert.equal(bed.outside.created.filter((comment) => comment.includes("remaining 2 nodes")).length, 1);
-  bed.cluster.put(Resource.machineConfigPools, pool("worker"));
-  await playUntil(bed, "Upgraded");
-  assert.equal(timeout(), 0);
 });

@@ -1,7 +1,6 @@
 // Plays an upgrade on an API server in memory: one look after another, and between them what the operators of the cluster do.
 import assert from "node:assert/strict";
 import type { Outside } from "../../../lib/upgrades/outside/outside.ts";
-import type { Clock } from "../../../lib/clock.ts";
 import { drive } from "../../../controllers/upgrades/drive.ts";
 import type { KubeApi } from "../../../lib/k8s/api.ts";
 import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
@@ -37,14 +36,14 @@ export function openPlay(): Play {
   const scene = openUpgradeScene({ spec: { capacityReservation: true } });
   scene.cluster.put(Resource.machineSets, machineSet("a"));
   scene.cluster.put(Resource.machineConfigPools, pool("worker"));
-  return Object.assign(scene, { outside: rememberingOutside(scene.deps.outside, scene.clock) });
+  return Object.assign(scene, { outside: rememberingOutside(scene.deps.outside) });
 }
 
 /** What the operators of the cluster do between two looks. */
 export function settle(scene: UpgradeScene): void {
   const { cluster } = scene;
   const version = cluster.find("clusterversions", "version");
-  if (textAt(Object(version?.["spec"]).desiredUpdate, "version") === "4.20.5") completeVersion(cluster, "4.20.5");
+  if (textAt(Object(version?.["spec"]).desiredUpdate, "version") === "4.20.5") completeVersion(cluster);
   const clone = cloneOf(scene);
   const own = cluster.find("machines", `${MACHINES}/m-1`);
   if (clone !== undefined) {
@@ -57,12 +56,13 @@ export function settle(scene: UpgradeScene): void {
   } else if (own !== undefined) cluster.drop(Resource.machines, `${MACHINES}/m-1`);
 }
 
-export function completeVersion(cluster: UpgradeScene["cluster"], version: string): void {
-  const history = [{ version, image: "b", state: "Completed", completionTime: "2026-11-21T12:30:00Z" }];
+function completeVersion(cluster: UpgradeScene["cluster"]): void {
+  const desired = { version: "4.20.5", image: "b" };
+  const history = [{ ...desired, state: "Completed", completionTime: "2026-11-21T12:30:00Z" }];
   cluster.put(Resource.clusterVersions, {
     ...cluster.find("clusterversions", "version"),
     metadata: { name: "version" },
-    status: { desired: { version, image: "b" }, history },
+    status: { desired, history },
   });
 }
 
@@ -82,24 +82,20 @@ export function entryOf(scene: UpgradeScene): Readonly<Record<string, unknown>> 
   return Object(Object(planOf(scene)?.["status"]).history?.[0]);
 }
 
-export interface RememberingOutside extends Outside {
+interface RememberingOutside extends Outside {
   readonly notified: string[];
-  readonly notifyRequests: string[];
   readonly silences: Silence[];
   readonly created: string[];
 }
 
-/** As the servers do: a silence holds until its time is over or it is ended, and a notification is known by its id. */
-export function rememberingOutside(before: Outside, clock: Pick<Clock, "nowMs">): RememberingOutside {
+/** As the servers do: a silence holds until it is ended, and a notification is known by its id. */
+function rememberingOutside(before: Outside): RememberingOutside {
   const notified: string[] = [];
-  const notifyRequests: string[] = [];
   const silences: Silence[] = [];
   const created: string[] = [];
-  const asListed = (silence: Silence): Silence =>
-    silence.endsAtMs > clock.nowMs() ? silence : { ...silence, state: "expired" };
   return {
-    ...{ notified, notifyRequests, silences, created },
-    readers: (scope) => ({ ...before.readers(scope), silences: () => Promise.resolve(silences.map(asListed)) }),
+    ...{ notified, silences, created },
+    readers: (scope) => ({ ...before.readers(scope), silences: () => Promise.resolve([...silences]) }),
     createSilence: ({ comment, endsAtMs }) => {
       created.push(comment);
       silences.push({ id: comment, createdBy: "managed-upgrade-operator", comment, state: "active", endsAtMs });
@@ -110,18 +106,17 @@ export function rememberingOutside(before: Outside, clock: Pick<Clock, "nowMs">)
       return Promise.resolve();
     },
     notify: ({ id }) => {
-      notifyRequests.push(id);
       if (!notified.includes(id)) notified.push(id);
       return Promise.resolve();
     },
   };
 }
 
-export function writesOf({ calls }: UpgradeScene, verb: string, plural: string): number {
+function writesOf({ calls }: UpgradeScene, verb: string, plural: string): number {
   return calls.filter((call) => call.verb === verb && call.plural === plural).length;
 }
 
-export const NOTIFICATIONS: readonly string[] = [
+const NOTIFICATIONS: readonly string[] = [
   "StateStarted",
   "StateControlPlaneStartedSL",
   "StateControlPlaneFinishedSL",
@@ -129,7 +124,7 @@ export const NOTIFICATIONS: readonly string[] = [
   "StateCompleted",
 ];
 
-export function statesOf(ids: readonly string[]): readonly (string | undefined)[] {
+function statesOf(ids: readonly string[]): readonly (string | undefined)[] {
   return ids.map((id) => id.split("/").at(-1));
 }
 
