@@ -74,7 +74,7 @@ export function phaseOf(scene: UpgradeScene): string {
   return textAt(entryOf(scene), "phase");
 }
 
-export function cloneOf({ cluster }: UpgradeScene): KubeObject | undefined {
+function cloneOf({ cluster }: UpgradeScene): KubeObject | undefined {
   return cluster.find("machinesets", `${MACHINES}/a-upgrade`);
 }
 

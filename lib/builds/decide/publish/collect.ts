@@ -37,7 +37,7 @@ export function surplusBuilds({ builds, records, retain, current }: CollectInput
   return newestFirst.slice(Math.max(1, retain)).reverse();
 }
 
-export function liveDigests(
+function liveDigests(
   { config, builds, records, nodes, elsewhere }: Omit<CollectInput, "retain" | "current">,
   deleted: Pick<DeletedBuild, "meta">,
 ): ReadonlySet<string> {

@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import fc from "fast-check";
 import type { MachineOSBuild } from "../../../../lib/builds/decide/observed.ts";
 import { parseMachineOSBuild } from "../../../../lib/builds/decide/parse/machine_os_config.ts";
 import {
@@ -7,7 +6,6 @@ import {
   forgottenRecords,
   type ForgottenRecordsInput,
   imageDeletions,
-  liveDigests,
   surplusBuilds,
 } from "../../../../lib/builds/decide/publish/collect.ts";
 import { uncoveredMessage, uncoveredNodes } from "../../../../lib/builds/decide/detect/detect.ts";
@@ -101,21 +99,6 @@ Deno.test("P-169 imageDeletions() names tags with the digests that they had, so 
     `${REPOSITORY}:worker-${"b1".padEnd(32, "0")}-arm64`,
   ]);
   assert.ok(deletions.every((one) => /^sha256:.{64}$/.test(one.digest)));
-});
-
-Deno.test("imageDeletions() never names a digest that is live", () => {
-  const names = ["a1", "a2", "b1", "b2", "b3"];
-  const children = fc.tuple(fc.constantFrom(...names), fc.constantFrom(...names));
-  const used = fc.subarray([...names, "index-old", "index-mid"]);
-  fc.assert(fc.property(children, children, children, used, (old, mid, recent, used) => {
-    const records = [record("old", old), record("mid", mid), record("new", recent)];
-    const nodes = used.map((name) => nodeOf({ name, images: { desiredImage: `${REPOSITORY}@${digest(name)}` } }));
-    const given = input({ records, nodes });
-    for (const leaving of given.builds.slice(0, 2)) {
-      const live = liveDigests(given, leaving);
-      for (const { digest } of imageDeletions(leaving, given)) assert.ok(!live.has(digest));
-    }
-  }));
 });
 
 Deno.test("P-172 forgottenRecords() lets the images of a deleted configuration go, but for those that nodes or other pools have", () => {
