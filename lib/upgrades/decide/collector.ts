@@ -73,7 +73,7 @@ const STAGES: Readonly<Record<string, readonly [NotificationState, string]>> = {
 };
 
 /** When each stage was reached (RFC 3339), by the status, so that a restart changes nothing; undefined: not yet. */
-export function stageTimesOf(entry: HistoryEntry): Readonly<Record<string, string | undefined>> {
+function stageTimesOf(entry: HistoryEntry): Readonly<Record<string, string | undefined>> {
   const times = Object.entries(STAGES).map(([stage, [state, type]]) => {
     const sent = entry.notifications.find((one) => one.state === state);
     return [stage, sent?.sentTime ?? findCondition(entry.conditions, type)?.completeTime] as const;

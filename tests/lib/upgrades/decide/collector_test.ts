@@ -50,18 +50,28 @@ Deno.test("collect() keeps the version that the upgrade leads away from, once th
   assert.equal(labelled(samples, "managed_upgrade_upgrade_scheduled")?.labels.version, FROM);
 });
 
-Deno.test("collect() stamps each stage once, by what was sent, and shows what was sent", () => {
+Deno.test("collect() stamps each stage once, by what was sent, else by the end of its step, and shows what was sent", () => {
   const notifications = [{ state: "StateStarted", sentTime: renderTime(NOW_MS) }, {
     state: "StateControlPlaneFinishedSL",
     sentTime: renderTime(NOW_MS + 60_000),
   }] as const;
+  const conditions = ["ControlPlaneUpgraded", "WorkerNodesUpgraded"].map((type) =>
+    makeStep(type, { completeTime: renderTime(NOW_MS + 90_000) })
+  );
   const of = (phase: "Upgrading" | "Failed") =>
-    collect(makePlan({}, { history: [makeHistory({ phase, notifications })] }), CLUSTER);
+    collect(makePlan({}, { history: [makeHistory({ phase, notifications, conditions })] }), CLUSTER);
   const running = of("Upgrading");
-  const started = labelled(running, "upgradeoperator_upgrade_started_timestamp");
-  assert.equal(started?.value, NOW_MS / 1_000);
-  assert.deepEqual(Object.keys(started?.labels ?? {}).toSorted(), ["_id", "upgradeconfig_name", "version"]);
-  assert.equal(labelled(running, "upgradeoperator_workernode_upgrade_started_timestamp")?.value, NOW_MS / 1_000 + 60);
+  const stages = running.filter(({ name }) => /^upgradeoperator_.*_timestamp$/.test(name));
+  const passed = stages.map(({ name, value }) => [name.slice("upgradeoperator_".length), value - NOW_MS / 1_000]);
+  assert.deepEqual(passed, [
+    ["upgrade_started_timestamp", 0],
+    ["controlplane_upgrade_completed_timestamp", 60],
+    ["workernode_upgrade_started_timestamp", 60],
+    ["workernode_upgrade_completed_timestamp", 90],
+  ]);
+  for (const { labels } of stages) {
+    assert.deepEqual(Object.keys(labels).toSorted(), ["_id", "upgradeconfig_name", "version"]);
+  }
   const sent = running.filter(({ name }) => name === "upgradeoperator_upgrade_notification");
   assert.deepEqual(sent.map(({ labels }) => labels.event), ["StateStarted", "StateControlPlaneFinishedSL"]);
   const failed = of("Failed");

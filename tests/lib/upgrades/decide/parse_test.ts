@@ -1,15 +1,8 @@
 import assert from "node:assert/strict";
 import { isTrue } from "../../../../lib/vocabulary/condition.ts";
 import { parseClusterOperator, parseClusterVersion } from "../../../../lib/upgrades/decide/types/cluster.ts";
-import { parsePlan, parseStatus } from "../../../../lib/upgrades/decide/types/plan.ts";
+import { parsePlan } from "../../../../lib/upgrades/decide/types/plan.ts";
 import { START } from "./make_plan.ts";
-
-Deno.test("parseStatus() of nothing is empty, of a strange phase Unknown", () => {
-  assert.deepEqual(parseStatus(undefined), { history: [], conditions: [] });
-  assert.equal(parseStatus({ history: [{ phase: "Odd" }] }).history[0]?.phase, "Unknown");
-  const strange = { conditions: [{ type: "Other" }], history: [null, 1] };
-  assert.deepEqual(parseStatus(strange), { history: [], conditions: [] });
-});
 
 const METADATA = { namespace: "n", name: "managed-upgrade-config", uid: "u", resourceVersion: "5", generation: 2 };
 

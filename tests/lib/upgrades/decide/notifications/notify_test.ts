@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { renderTime } from "../../../../../lib/vocabulary/time.ts";
 import { describeState, notify, withNotified } from "../../../../../lib/upgrades/decide/notifications/notify.ts";
-import { stageTimesOf } from "../../../../../lib/upgrades/decide/collector.ts";
 import type { HistoryEntry, NotificationState, StepCondition } from "../../../../../lib/upgrades/decide/types/plan.ts";
 import {
   closeWindows,
@@ -80,26 +79,6 @@ Deno.test("every state has words with the version, those of a migration its payl
     for (const text of texts) assert.match(text, /4\.17\.2/);
     assert.equal(texts[0]?.includes("multi-architecture payload"), profile !== "type");
   }
-});
-
-Deno.test("stageTimesOf() takes the notification of a stage, else the end of its step", () => {
-  const at = (minute: number): string => renderTime(minute * 60_000);
-  const conditions: readonly StepCondition[] = [
-    { type: "ControlPlaneUpgraded", status: "True", reason: "", message: "", completeTime: at(5) },
-    { type: "WorkerNodesUpgraded", status: "True", reason: "", message: "", completeTime: at(7) },
-  ];
-  const notifications = [
-    { state: "StateStarted", sentTime: at(1) },
-    { state: "StateControlPlaneFinishedSL", sentTime: at(4) },
-  ] as const;
-  assert.deepEqual(stageTimesOf(makeHistory({ conditions, notifications })), {
-    upgrade_started: at(1),
-    controlplane_upgrade_started: undefined,
-    controlplane_upgrade_completed: at(4),
-    workernode_upgrade_started: at(4),
-    workernode_upgrade_completed: at(7),
-    upgrade_completed: undefined,
-  });
 });
 
 const CRITICALS = { version: TO, criticals: ["A", "B"], endsAtMs: NOW_MS };

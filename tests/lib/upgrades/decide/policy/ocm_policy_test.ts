@@ -28,17 +28,6 @@ Deno.test("M-078 inferChannel() has no channel for what is no version", () => {
   );
 });
 
-Deno.test("specOfPolicy() writes the spec as the original does", () => {
-  const policy = { id: "p", version: "4.16.3", nextRun: "2026-03-20T02:00:00.123+02:00" };
-  assert.deepEqual(specOfPolicy(policy, { cluster: CLUSTER, type: "ARO" }), {
-    desired: { version: "4.16.3", channel: "stable-4.16" },
-    upgradeAt: "2026-03-20T00:00:00Z",
-    PDBForceDrainTimeout: 60,
-    capacityReservation: true,
-    type: "ARO",
-  });
-});
-
 Deno.test("orderPolicies() puts the earliest first, without those that name no version or no time", () => {
   const of = (id: string, nextRun: string, version = "4.16.3") => ({ id, version, nextRun });
   const policies = [

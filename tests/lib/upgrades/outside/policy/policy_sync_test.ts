@@ -64,7 +64,7 @@ function found(cluster: MemoryCluster): KubeObject | undefined {
 Deno.test("M-070 refresh() creates the plan that the cluster manager ordered", async () => {
   await using double = startOcm("api");
   addPolicy(double, "over", { state: "completed", at: "2026-03-01T00:00:00Z" });
-  addPolicy(double, "next");
+  addPolicy(double, "next", { at: "2026-03-20T02:00:00.123+02:00" });
   const cluster = new MemoryCluster();
   const { sync, synced, clock } = openBed(cluster, openOcmPolicySource({ client: double.client, type: "OSD" }));
   assert.deepEqual(await sync.refresh(SIGNAL), { kind: "changed" });
