@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { objectAt, textAt, valueAt } from "../../playground/json_value.ts";
-import { GATE, inValues, podBody, requiring, serveCluster, term } from "./make.ts";
+import { podBody, serveCluster } from "./make.ts";
 
 const PODS = "/api/v1/namespaces/default/pods";
 const JSON_PATCH = "application/json-patch+json";
@@ -64,22 +64,6 @@ Deno.test("PUT of what is there already changes no resourceVersion", async () =>
   const { body: pod } = await api.send("POST", PODS, { body: podBody("a") });
   const same = await api.send("PUT", `${PODS}/a`, { body: pod });
   assert.equal(textAt(same.body, "metadata", "resourceVersion"), textAt(pod, "metadata", "resourceVersion"));
-});
-
-Deno.test("PATCH releases a gated pod in one JSON Patch guarded by tests", async () => {
-  await using api = await serveCluster();
-  await api.send("POST", PODS, { body: podBody("a", { schedulingGates: [{ name: GATE }] }) });
-  const affinity = requiring(term(inValues("kubernetes.io/arch", "arm64")));
-  const { status, body } = await api.send("PATCH", `${PODS}/a`, {
-    type: JSON_PATCH,
-    body: [
-      { op: "test", path: "/spec/schedulingGates/0/name", value: GATE },
-      { op: "remove", path: "/spec/schedulingGates" },
-      { op: "add", path: "/spec/affinity", value: affinity },
-    ],
-  });
-  assert.equal(status, 200);
-  assert.deepEqual(valueAt(body, "spec", "affinity"), affinity);
 });
 
 Deno.test("PATCH ?dryRun=All answers as usual, refusals included, and stores nothing", async () => {

@@ -577,12 +577,6 @@ Deno.test("a node that the operator's own image does not cover is named while it
   assert.equal(bed.condition(bed.config, "ArchitectureNotCovered")?.status, "False");
 });
 
-Deno.test("one architecture alone is published as it is", () => {
-  const bed = new Simulator(["amd64"]);
-  bed.settle();
-  assert.deepEqual(bed.images.get(bed.pullSpec())?.children, []);
-});
-
 Deno.test("O-055 P-184 a clock that goes back leaves the end of a build after its start", () => {
   for (const skewMinutes of [-60, 60]) {
     const bed = building();

@@ -3,7 +3,7 @@ import type { ImageFailure, ImageJudgement } from "../../../../lib/placement/dec
 import type { PodView } from "../../../../lib/placement/decide/types.ts";
 import type { InspectedImage } from "../../../../lib/oci/types.ts";
 import assert from "node:assert/strict";
-import { emulatedFor, imagesToInspect, judgeImages, reduceToImages } from "../../../../lib/placement/decide/images.ts";
+import { imagesToInspect, judgeImages, reduceToImages } from "../../../../lib/placement/decide/images.ts";
 import { AMD64, ARM64, type Json, make, PPC64LE, type Row, rows, S390X, singleFact } from "./make.ts";
 
 interface Given {
@@ -209,14 +209,6 @@ Deno.test("Q-04 judgeImages() takes a setting of a RuntimeClass before its name"
   const judgement = judged({ spec: { runtimeClassName: "wasmtime" }, images: [WASM] }, adding("wasmtime", ARM64));
   assert.deepEqual(sharedOf(judgement), [ARM64]);
   assert.deepEqual(judgement.outcomes.map(({ architectures }) => architectures), [[ARM64]]);
-});
-
-Deno.test("emulatedFor() gives a native image nothing where another image of the pod is Wasm", () => {
-  const settings = adding("wasmtime", ARM64);
-  const pod = make.view(make.pod({ runtimeClassName: "wasmtime" }));
-  const platforms = [{ os: "linux", architecture: AMD64 }];
-  assert.deepEqual(emulatedFor(pod, settings, { platforms, images: [make.imageOf("native", platforms)] }), [ARM64]);
-  assert.deepEqual(emulatedFor(pod, settings, { platforms, images: [WASM] }), []);
 });
 
 Deno.test("judgeImages() asks for the config of index-depth images that exclude what another image offers", () => {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import * as fc from "fast-check";
-import { judgeNode, untaintPatch } from "../../../../lib/taints/decide/judge_node.ts";
+import { judgeNode } from "../../../../lib/taints/decide/judge_node.ts";
 import { parseTaintNode } from "../../../../lib/taints/decide/views.ts";
 import { applied } from "../../placement/decide/make.ts";
 import { type NodeSpec, OPTED_OUT, ours, rawNode, type RawTaint, RULE, taintsOf } from "./make.ts";
@@ -56,12 +56,6 @@ Deno.test("judgeNode(): the patch does not apply to a node whose taints another 
     const meanwhile = { ...changed, metadata: { ...changed.metadata, resourceVersion: "6" } };
     assert.throws(() => applied(meanwhile, verdict.kind === "patch" ? verdict.operations : []), /[Tt]est/);
   }
-});
-
-Deno.test("untaintPatch(): does not apply where its taint has moved, and is empty without one", () => {
-  const operations = untaintPatch(parseTaintNode(rawNode({ taints: [ours("amd64")] })), RULE.key);
-  assert.throws(() => applied(rawNode({ taints: [FOREIGN, ours("amd64")] }), operations), /[Tt]est/);
-  assert.deepEqual(untaintPatch(parseTaintNode(rawNode({ taints: [FOREIGN] })), RULE.key), []);
 });
 
 const taint: fc.Arbitrary<RawTaint> = fc.tuple(

@@ -10,14 +10,7 @@ import { AMD64, ARCH, ARM64, type Json, make, running, settle, valueOf } from ".
 const taint = (text: string): ArchTaint => valueOf(parseArchTaint(text));
 const label = (text: string): VariantLabel => valueOf(parseVariantLabel(text));
 
-Deno.test("parseArchTaint() accepts the presets and KEY=arch", () => {
-  assert.equal(taint("gke").key, ARCH);
-  assert.equal(taint("ack").key, ARCH);
-  assert.equal(taint("archaware").key, "supported-arch");
-  assert.deepEqual(taint("example.com/cpu=arch:NoExecute"), {
-    key: "example.com/cpu",
-    effect: "NoExecute",
-  });
+Deno.test("parseArchTaint() refuses what is neither a preset nor KEY=arch with a known effect", () => {
   for (const odd of ["", "x", "=arch", "a b=arch", "k=arch:Never", "constructor"]) {
     assert.equal(parseArchTaint(odd).kind, "unparsable", odd);
   }
