@@ -30,16 +30,6 @@ function watchOf(scene: Scene, more: Partial<NoticeDeps> = {}): (pod: PodView) =
   return (pod) => late(pod, { came: "ephemeral", containers: pod.ephemeralContainers });
 }
 
-Deno.test("late() says in one event which containers cannot run on the node", async () => {
-  const scene = openScene();
-  watchOf(scene)(debugged("single-amd64", "multi", "no-such-image"));
-  await scene.clock.advance(0);
-  assert.equal(scene.recorded.length, 1);
-  const [note] = scene.recorded;
-  assert.deepEqual([note?.type, note?.object.name], ["Warning", "p"]);
-  assert.match(note?.message ?? "", /^Ephemeral container "single-amd64" cannot run on node "n1" \(arm64\)[^E]*$/);
-});
-
 Deno.test("late() reports nothing about containers that can run, and asks nothing of a pod without a node", async () => {
   const scene = openScene();
   const watch = watchOf(scene, { architectureOf: () => "amd64" });

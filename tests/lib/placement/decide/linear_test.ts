@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import type { ImageUse, InspectedImage } from "../../../../lib/oci/types.ts";
-import { intersectArchitectures } from "../../../../lib/arch.ts";
+import type { InspectedImage } from "../../../../lib/oci/types.ts";
 import { decide } from "../../../../lib/placement/decide/decide.ts";
 import { judgeAdmission } from "../../../../lib/placement/decide/gate.ts";
 import { imagesToInspect, judgeImages } from "../../../../lib/placement/decide/images.ts";
@@ -140,29 +139,12 @@ for (const [name, images] of Object.entries(IMAGES)) {
   });
 }
 
-Deno.test("imagesToInspect() lists each image of many once, in order, apart by whether its policy is Always", () => {
-  const images = list(20_000, (i) => `i${i % 10_000}`);
-  const pod = make.view(
-    make.pod({ containers: images.map((image, i) => make.container(image, i % 3 === 0 ? "Always" : "Never")) }),
-  );
-  const wanted: readonly ImageUse[] = imagesToInspect(pod, settings);
-  assert.equal(new Set(wanted.map(({ image, always }) => `${image} ${always}`)).size, wanted.length);
-  assert.equal(new Set(wanted.map(({ image }) => image)).size, 10_000);
-  assert.deepEqual(wanted[0], { image: "i0", always: true });
-});
-
 Deno.test("planTolerations() takes steps in proportion to architectures and to tolerations together", () => {
   growsWithInput((count) => ({
     pod: make.view(make.pod({ tolerations: list(count, (i) => ({ key: `k${i}`, operator: "Exists" })) })),
     architectures: list(count, (i) => `a${i}`),
   }), ({ pod, architectures }) => {
     planTolerations(pod, architectures, settings.archTaints);
-  });
-});
-
-Deno.test("intersectArchitectures() takes steps in proportion to the names in all sets", () => {
-  growsWithInput((count) => list(3, () => list(count, (i) => `a${i}`)), (sets) => {
-    intersectArchitectures(sets);
   });
 });
 

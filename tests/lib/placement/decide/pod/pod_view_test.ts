@@ -2,20 +2,6 @@ import assert from "node:assert/strict";
 import { parsePod } from "../../../../../lib/placement/decide/pod/pod_view.ts";
 import { make } from "../make.ts";
 
-Deno.test("parsePod() reads containers with the pointers of their images, init containers first", () => {
-  const pod = make.view(
-    make.pod({
-      initContainers: [make.container("i")],
-      containers: [make.container("a"), make.container("b", "Always")],
-    }),
-  );
-  assert.deepEqual(pod.containers.map(({ image, pullPolicy, imagePointer }) => [image, pullPolicy, imagePointer]), [
-    ["i", "", "/spec/initContainers/0/image"],
-    ["a", "", "/spec/containers/0/image"],
-    ["b", "Always", "/spec/containers/1/image"],
-  ]);
-});
-
 Deno.test("parsePod() takes the namespace of the admission request before the object's", () => {
   assert.equal(parsePod(make.pod(), { namespace: "asked" })?.namespace, "asked");
   assert.equal(parsePod(make.pod())?.namespace, "test-namespace");
@@ -72,14 +58,6 @@ Deno.test("parsePod() does not follow prototypes that hostile JSON names", () =>
   assert.equal(pod.nodeName, "");
   assert.equal(Object.hasOwn(pod.nodeSelector ?? {}, "kubernetes.io/arch"), false);
   assert.equal(({} as Record<string, unknown>).nodeName, undefined);
-});
-
-Deno.test("parsePod() reads times, phase and deletion", () => {
-  const pod = make.view({
-    ...make.pod({}, { creationTimestamp: "2026-01-01T00:00:01Z", deletionTimestamp: "2026-01-01T00:00:02Z" }),
-    status: { phase: "Pending" },
-  });
-  assert.deepEqual([pod.createdMs, pod.isDeleting, pod.phase], [Date.UTC(2026, 0, 1, 0, 0, 1), true, "Pending"]);
 });
 
 Deno.test("parsePod() takes the first 32 distinct pull secrets", () => {
