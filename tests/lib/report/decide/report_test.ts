@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { InspectedImage } from "../../../../lib/oci/types.ts";
 import { reportOf } from "../../../../lib/report/decide/cluster_report.ts";
 import { templateFacts } from "../../../../lib/report/decide/inventory.ts";
-import { blockersOf, singleArchitectureWorkloads, supportOf } from "../../../../lib/report/decide/support.ts";
+import { blockersOf, supportOf } from "../../../../lib/report/decide/support.ts";
 import { renderReport } from "../../../../lib/cli/report_text.ts";
 import type { ImageVolumes, PlacementSettings } from "../../../../lib/placement/decide/config/types.ts";
 import { makeSettings } from "../../../support/placement_settings.ts";
@@ -166,14 +166,6 @@ Deno.test("blockersOf() names each reason, and none where the workload runs", ()
     { kind: "unknown", image: "broken", reason: "Unauthorized" },
   ]);
   assert.deepEqual(blockersOf(support(["both", "old"]), AMD64), []);
-});
-
-Deno.test("singleArchitectureWorkloads() gives those that run on one alone, with it", () => {
-  const all = [support(["both"]), support(["old"]), support(["other-os"]), support(["lying", "broken"])];
-  assert.deepEqual(
-    singleArchitectureWorkloads(all).map(({ workload: { name }, architecture }) => `${name} ${architecture}`),
-    ["old amd64", "lying+broken amd64"],
-  );
 });
 
 Deno.test("reportOf() counts for each architecture what runs, what is blocked and what is not known", () => {
