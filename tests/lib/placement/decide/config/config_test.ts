@@ -1,36 +1,6 @@
 import assert from "node:assert/strict";
 import { parseClusterConfig, parseNamespaceConfig } from "../../../../../lib/placement/decide/config/config.ts";
-import { matchesSelector } from "../../../../../lib/vocabulary/label_selector.ts";
 import { valueOf } from "../make.ts";
-
-Deno.test("parseClusterConfig() reads what placement needs and ignores the rest", () => {
-  const namespaceSelector = {
-    matchExpressions: [{ key: "multiarch.openshift.io/exclude-pod-placement", operator: "DoesNotExist" }],
-  };
-  const value = valueOf(parseClusterConfig({
-    metadata: {
-      name: "cluster",
-      uid: "u",
-      generation: 3,
-      deletionTimestamp: "2026-01-01T00:00:00Z",
-      finalizers: ["f"],
-    },
-    spec: {
-      logVerbosity: "Debug",
-      fallbackArchitecture: "arm64",
-      namespaceSelector,
-      plugins: {
-        nodeAffinityScoring: { enabled: true, platforms: [{ architecture: "arm64", weight: 50 }] },
-        execFormatErrorMonitor: {},
-      },
-    },
-    status: { anything: 1 },
-  }));
-  const { generation, isDeleting, logVerbosity, fallbackArchitecture } = value;
-  assert.deepEqual([generation, isDeleting, logVerbosity, fallbackArchitecture], [3, true, "Debug", "arm64"]);
-  assert.equal(matchesSelector(value.namespaceSelector, { "multiarch.openshift.io/exclude-pod-placement": "" }), false);
-  assert.deepEqual(value.scoring, { enabled: true, platforms: [{ architecture: "arm64", weight: 50 }] });
-});
 
 Deno.test("parseClusterConfig() has defaults for an empty spec", () => {
   for (const spec of [{}, undefined, { fallbackArchitecture: "" }, { plugins: null }]) {

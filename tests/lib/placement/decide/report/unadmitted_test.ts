@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { parseClusterConfig } from "../../../../../lib/placement/decide/config/config.ts";
 import type { ClusterConfig } from "../../../../../lib/placement/decide/config/types.ts";
-import { parseSelector } from "../../../../../lib/vocabulary/label_selector.ts";
 import {
   inSelectedNamespaces,
   isUnadmitted,
@@ -78,10 +77,11 @@ Deno.test("isUnadmitted() is false without a cluster config, and in audit mode",
 
 Deno.test("inSelectedNamespaces() leaves out pods of namespaces that the webhook is not called for", () => {
   const pods = ["shop", "excluded"].map((namespace) => podOf(make.pod({}, { namespace })));
-  const namespaceSelector = parseSelector({ matchExpressions: [{ key: "skip", operator: "DoesNotExist" }] });
+  const namespaceSelector = { matchExpressions: [{ key: "skip", operator: "DoesNotExist" }] };
+  const config = valueOf(parseClusterConfig({ metadata: { name: "cluster" }, spec: { namespaceSelector } }));
   const kept = inSelectedNamespaces(
     pods,
-    make.configs({ ...make.clusterConfig(), namespaceSelector }),
+    make.configs(config),
     (namespace) => namespace === "excluded" ? { skip: "yes" } : undefined,
   );
   assert.deepEqual(kept.map(({ namespace }) => namespace), ["shop"]);
