@@ -304,6 +304,7 @@ const CHECKS: readonly (readonly [name: string, given: Check, expected: string])
     { config: { files: [{ containerfileArch: "ARM64", content: "FETCH x\n" }] } },
     "arm64 InvalidContainerfile",
   ],
+  ["a text is wrong", { config: { files: [{ content: "FETCH x\n" }] }, set: ["arm64"] }, "arm64 InvalidContainerfile"],
   ["O-031 an extension is unknown", { rendered: { extensions: ["none"] }, set: ["arm64"] }, "arm64 UnknownExtension"],
   ["P-047 arm64 gets large pages", { rendered: { kernelType: "64k-pages" }, set: ["arm64"] }, "ready"],
   ["P-048 amd64 is to get large pages", { rendered: { kernelType: "64k-pages" } }, "amd64 KernelTypeUnsupported"],

@@ -10,18 +10,7 @@ import { parseBuildJob, parseDigestMap } from "../../../../lib/builds/decide/par
 import { parseMachineOSBuild, parseMachineOSConfig } from "../../../../lib/builds/decide/parse/machine_os_config.ts";
 import { canonicaliseSecret, stateOfSecret } from "../../../../lib/builds/decide/parse/secret.ts";
 import type { KubeObject } from "../../../../lib/k8s/types.ts";
-import { rawConfig, rawRendered, renderedOf, valueOf } from "./make.ts";
-
-Deno.test("parseMachineOSConfig() reads what a user wrote and what was published", () => {
-  const object = {
-    ...rawConfig({ pullSecret: "pull", files: [{ containerfileArch: "ARM64", content: "a" }, { content: "b" }] }),
-    status: { currentImagePullSpec: "r@d", observedGeneration: 3, machineOSBuild: { name: "worker-1" } },
-  };
-  const { pool, pullSecret, pushSecret, pushSpec, containerFiles, status } = parseMachineOSConfig(object);
-  assert.deepEqual([pool, pullSecret, pushSecret, pushSpec], ["worker", "pull", "push", "registry.test/org/os:latest"]);
-  assert.deepEqual(containerFiles, [{ arch: "arm64", content: "a" }, { arch: "NoArch", content: "b" }]);
-  assert.deepEqual([status.pullSpec, status.observedGeneration, status.build], ["r@d", 3, "worker-1"]);
-});
+import { rawRendered, renderedOf, valueOf } from "./make.ts";
 
 Deno.test("parsers of the upstream kinds throw for nothing", () => {
   const object = fc.record({ metadata: fc.constant({ name: "x" }), spec: fc.anything(), status: fc.anything() });
