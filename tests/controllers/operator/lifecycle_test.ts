@@ -74,12 +74,6 @@ Deno.test("85 operator brings the failurePolicy back when someone sets it to Fai
   assert.equal(bench.events.at(-1)?.reason, "MutatingWebhookConfigurationUpdated");
 });
 
-Deno.test("operator makes the webhook configuration again when it is deleted", async () => {
-  await using bench = await openSteady();
-  await bench.api.delete(Resource.mutatingWebhooks, WEBHOOK, { signal: bench.signal });
-  await bench.until("webhook back", () => hasWebhook(bench));
-});
-
 Deno.test("87 operator copies the namespaceSelector verbatim when it changes", async () => {
   await using bench = await openSteady();
   await patchConfig(bench, { spec: { namespaceSelector: { matchLabels: { foo: "bar" } } } });

@@ -113,11 +113,6 @@ Deno.test("effectiveSet() lets an architecture go with another change, an hour a
   assert.deepEqual(effectiveSet({ ...RETAINED, stored: undefined, isPublished }), ["amd64", "arm64"]);
 });
 
-Deno.test("effectiveSet() grows at once", () => {
-  const input = { ...RETAINED, detected: ["amd64", "arm64", "s390x"], stored: undefined } as const;
-  assert.deepEqual(effectiveSet({ ...input, isPublished: () => false }), ["amd64", "arm64", "s390x"]);
-});
-
 Deno.test("P-015 what is stored says the same while only time passes", () => {
   const detected = detect([{}, { reported: "arm64" }]);
   const set = detected.set;

@@ -110,10 +110,6 @@ Deno.test("219 renderConditions() moves lastTransitionTime only when the status 
   assert.equal(later.find((row) => row.type === "Available")?.reason, "PodPlacementWebhookNotRolledOut");
 });
 
-Deno.test("renderConditions() sets observedGeneration on each condition of ours", () => {
-  assert.ok(render("111110").every(({ observedGeneration }) => observedGeneration === 3));
-});
-
 Deno.test("renderConditions() leaves the conditions of others as they are, behind ours", () => {
   const times = { lastTransitionTime: "2026-01-01T00:00:00Z" };
   const foreign: Condition = { type: "ENoExecReady", status: "Unknown", reason: "X", message: "", ...times };
