@@ -60,13 +60,14 @@ export async function setUninstallFinalizers(run: OperatorRun, wanted: "held" | 
   const first = set(Resource.serviceAccounts, account, authorized);
   const others = [Resource.clusterRoles, Resource.clusterRoleBindings].map((type) => set(type, role, first));
   const results = await Promise.allSettled([first, ...others]);
-  const refused = results.find((result) => result.status === "rejected")?.reason;
+  const refused = results.filter((result) => result.status === "rejected").map(({ reason }) => reason);
+  const fault = refused.find((reason) => !isMissingOrForbidden(reason));
   // Any fault but a missing right is tried again: an object that stays held is stuck forever.
-  if (refused !== undefined && wanted === "free" && !isMissingOrForbidden(refused)) throw refused;
+  if (fault !== undefined && wanted === "free") throw fault;
   if (memory.ending !== undefined) memory.ending = "left";
-  if (refused === undefined) return log.info("own account and role", { state: wanted });
+  if (refused.length === 0) return log.info("own account and role", { state: wanted });
   memory.finalizersRefused = true;
-  log.warn("own account and role not held or let go", { state: wanted, error: errorText(refused) });
+  log.warn("own account and role not held or let go", { state: wanted, error: errorText(refused[0]) });
 }
 
 /** Removes the finalizer if it is still at the index where it was read; empty when it is not in the list. */
