@@ -26,7 +26,7 @@ interface Bed extends AsyncDisposable {
 async function openBed(options: RegistryOptions = {}): Promise<Bed> {
   await using undo = new AsyncDisposableStack();
   const registry = undo.use(await startRegistry(options));
-  const proxy = undo.use(await startFaultProxy({ upstream: registry, seed: 3 }));
+  const proxy = undo.use(await startFaultProxy({ upstream: registry }));
   const healthy = undo.use(await startRegistry());
   for (const to of [registry, healthy]) await to.push("team/app", "v1", IMAGE);
   const images = undo.use(await openImages([...flagsFor(proxy), ...flagsFor(healthy)]));

@@ -1,8 +1,7 @@
-// TLS with a real docker-registry: private authorities by flag, certs.d and hosts.toml, client certificates that it demands,
-// and certificates that must not be trusted.
+// TLS with a real docker-registry: private authorities by flag, certs.d and hosts.toml, and client certificates that it demands.
+// What else must not be trusted is in tests/tls.
 import assert from "node:assert/strict";
 import { failureIn, flagsFor, openImages, platformsIn, writeTemporaryFiles } from "./support/inspecting.ts";
-import { startFaultProxy } from "./support/fault_proxy.ts";
 import { type RealRegistry, startRegistry } from "./support/registry.ts";
 
 const IMAGE = { platforms: [{ architecture: "arm64" }] };
@@ -107,22 +106,3 @@ Deno.test("registry TLS: a registry that is declared insecure is asked without t
     platformsIn(await images.inspect(`${registry.host}/${name}`, { credentials }));
   assert.deepEqual([await inspect("team/app:v1"), await inspect("team/single:v1")], ["linux/arm64", "linux/s390x"]);
 });
-
-const UNTRUSTED = [
-  ["untrusted", /UnknownIssuer/],
-  ["expired", /certificate expired/],
-  ["wrongName", /not valid for name/],
-] as const;
-
-for (const [which, says] of UNTRUSTED) {
-  Deno.test(`registry TLS: a certificate that is ${which} is not trusted`, async () => {
-    await using registry = await startWithImage();
-    await using proxy = await startFaultProxy({ upstream: registry });
-    await proxy.presentCertificate(which);
-    await using images = await openImages(flagsFor(proxy));
-    const failure = failureIn(await images.inspect(`${proxy.host}/team/app:v1`));
-    assert.deepEqual([failure.kind, failure.reason], ["transient", "TlsFailed"]);
-    assert.match(failure.message, says);
-    assert.equal(proxy.requests().length, 0);
-  });
-}

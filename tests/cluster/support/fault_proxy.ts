@@ -9,16 +9,7 @@ import { findFreePort } from "./ports.ts";
 import { passBytes, Relays } from "../../support/relays.ts";
 import { Upstream } from "./fault_upstream.ts";
 
-export interface FaultProxyOptions {
-  /** The registry; its own faults and rights pass through. */
-  readonly upstream: { readonly url: string; readonly caPem: string };
-  /** Default true. */
-  readonly tls?: boolean;
-  /** Of the draws for `fraction`. Default 1. */
-  readonly seed?: number;
-}
-
-export type PresentedCertificate = "trusted" | "untrusted" | "expired" | "wrongName";
+export type PresentedCertificate = "trusted" | "untrusted";
 
 export interface FaultProxy extends AsyncDisposable {
   /** `127.0.0.1:PORT`: the registry host to put into image references. */
@@ -38,20 +29,21 @@ export interface FaultProxy extends AsyncDisposable {
   reset(): void;
 }
 
-export async function startFaultProxy(options: FaultProxyOptions): Promise<FaultProxy> {
+/** `upstream`: the registry; its own faults and rights pass through. */
+export async function startFaultProxy(
+  options: { readonly upstream: { readonly url: string; readonly caPem: string } },
+): Promise<FaultProxy> {
   await using undo = new AsyncDisposableStack();
-  const { tls = true, seed = 1 } = options;
   const directory = await Deno.makeTempDir({ prefix: "archway-fault-proxy-" });
   undo.defer(() => Deno.remove(directory, { recursive: true }));
   const authority = await createAuthority("archway test fault proxy");
   const certificates = await issueCertificates(authority);
   await Deno.writeTextFile(`${directory}/ca.crt`, authority.certificatePem);
-  const scheme = tls ? "https" : "http";
   const ports = { proxy: findFreePort(), storage: findFreePort() };
-  const origin = (port: number): string => `${scheme}://127.0.0.1:${port}`;
+  const origin = (port: number): string => `https://127.0.0.1:${port}`;
   const upstream = undo.use(new Upstream(options.upstream, origin(ports.proxy)));
-  const traffic = undo.use(new Traffic({ upstream, random: seededRandom(seed), storageUrl: origin(ports.storage) }));
-  const certificate = tls ? certificates.trusted : undefined;
+  const traffic = undo.use(new Traffic({ upstream, random: seededRandom(1), storageUrl: origin(ports.storage) }));
+  const certificate = certificates.trusted;
   const proxy = undo.use(
     await Listener.open({ port: ports.proxy, certificate, handle: (...args) => traffic.handle(...args) }),
   );
@@ -85,8 +77,6 @@ async function issueCertificates(
   return {
     trusted: await authority.issue(request),
     untrusted: await stranger.issue(request),
-    expired: await authority.issue({ ...request, days: -1 }),
-    wrongName: await authority.issue({ ...request, names: ["registry.example.test"] }),
   };
 }
 
@@ -119,8 +109,7 @@ class Listener implements AsyncDisposable {
    * sessions, so a client that resumes one would never see the new certificate (Deno 2.9.6).
    */
   async present(which: PresentedCertificate, certificate: IssuedCertificate): Promise<void> {
-    const { port, certificate: own } = this.#options;
-    if (own === undefined) throw new Error("Cannot present a certificate: the proxy speaks plain HTTP");
+    const { port } = this.#options;
     await this.#opened[Symbol.asyncDispose]();
     if (which === "trusted") {
       this.#opened = await listen(this.#options);

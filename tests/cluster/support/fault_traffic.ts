@@ -12,8 +12,6 @@ export interface SeenRequest {
   readonly hadAuthorization: boolean;
   /** Status that was sent; 0 when none was. */
   readonly status: number;
-  /** `performance.now()` of its arrival. */
-  readonly atMs: number;
 }
 
 export interface StorageRequest {
@@ -68,7 +66,6 @@ export class Traffic implements Disposable {
       path: url,
       hadAuthorization: request.headers.authorization !== undefined,
       status: 0,
-      atMs: performance.now(),
     }) - 1;
     const body = new Uint8Array(await arrayBuffer(request));
     if (fault?.kind === "reset") return void request.socket.destroy();

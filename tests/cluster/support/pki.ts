@@ -25,8 +25,6 @@ export interface CertificateRequest {
   readonly usage: "server" | "client";
   readonly keyType?: "ec" | "rsa";
   readonly names?: readonly string[];
-  /** Validity in days from yesterday on; negative makes an expired certificate. */
-  readonly days?: number;
 }
 
 /** Signs certificates that only those trust who were given {@link certificatePem}. */
@@ -54,7 +52,7 @@ export async function createAuthority(commonName: string): Promise<CertificateAu
     name: `CN=${commonName}`,
     keys,
     signingAlgorithm: EC,
-    ...validity(30),
+    ...validity(),
     extensions: [
       new x509.BasicConstraintsExtension(true, undefined, true),
       new x509.KeyUsagesExtension(x509.KeyUsageFlags.keyCertSign | x509.KeyUsageFlags.cRLSign, true),
@@ -77,7 +75,7 @@ export async function createSelfSigned(
     name: "CN=registry",
     keys,
     signingAlgorithm: EC,
-    ...validity(30),
+    ...validity(),
     extensions: [
       new x509.BasicConstraintsExtension(true, undefined, true),
       await x509.SubjectKeyIdentifierExtension.create(keys.publicKey),
@@ -107,7 +105,7 @@ async function issue(issuer: Issuer, request: CertificateRequest): Promise<Issue
     signingKey: issuer.signingKey,
     publicKey: keys.publicKey,
     signingAlgorithm: EC,
-    ...validity(request.days ?? 30),
+    ...validity(),
     extensions: await leafExtensions(issuer, request),
   });
   return {
@@ -132,12 +130,12 @@ async function leafExtensions(issuer: Issuer, request: CertificateRequest): Prom
   ];
 }
 
-function validity(days: number): { readonly serialNumber: string; readonly notBefore: Date; readonly notAfter: Date } {
-  const notBefore = new Date(Date.now() - DAY_MS * (days < 0 ? 2 - days : 1));
+/** From yesterday on, for a month. */
+function validity(): { readonly serialNumber: string; readonly notBefore: Date; readonly notAfter: Date } {
   return {
     serialNumber: `01${crypto.getRandomValues(new Uint8Array(15)).toHex()}`,
-    notBefore,
-    notAfter: new Date(Date.now() + days * DAY_MS),
+    notBefore: new Date(Date.now() - DAY_MS),
+    notAfter: new Date(Date.now() + 30 * DAY_MS),
   };
 }
 
