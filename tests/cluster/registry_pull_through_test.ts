@@ -2,10 +2,7 @@ import assert from "node:assert/strict";
 import { type FaultProxy, startFaultProxy } from "./support/fault_proxy.ts";
 import { failureIn, openImages, platformsIn, type TestImages, writeTemporaryFiles } from "./support/inspecting.ts";
 import { type RealRegistry, startRegistry } from "./support/registry.ts";
-import { lacks } from "../support/needs.ts";
-import { at, skopeo } from "./support/skopeo.ts";
 
-const ignore = lacks("skopeo");
 const IMAGE = { platforms: [{ architecture: "amd64" }, { architecture: "arm64" }] };
 const SAID = "linux/amd64,linux/arm64";
 const SECRET = { kind: "basic", username: "puller", password: "secret" } as const;
@@ -147,25 +144,4 @@ Deno.test("registry pull-through: a blocked origin gets no request, its mirror i
   const byTag = failureIn(await images.inspect(`${asked.host}/team/app:v1`));
   assert.deepEqual([byTag.kind, byTag.reason], ["permanent", "Blocked"]);
   assert.equal(asked.requests().length, 0);
-});
-
-Deno.test({
-  name: "registry pull-through: a mirror filled by skopeo, digest for digest, answers for a registry that is away",
-  ignore,
-}, async () => {
-  await using origin = await startRegistry();
-  await using mirror = await startRegistry();
-  const { digest } = await origin.push("team/app", "v1", IMAGE);
-  const tls = ["--src-tls-verify=false", "--dest-tls-verify=false"];
-  await skopeo(["copy", "--all", ...tls, at(origin, `team/app@${digest}`), at(mirror, "mirrored/team/app:v1")]);
-  await origin.stop();
-  const conf = `[[registry]]\nlocation = "${origin.host}/team"\nmirror-by-digest-only = true\n` +
-    `[[registry.mirror]]\nlocation = "${mirror.host}/mirrored/team"\n`;
-  await using files = await writeTemporaryFiles({ "registries.conf": conf });
-  const flags = [files.flag, "--registry-ca", mirror.caFile, "--registry", origin.host];
-  await using images = await openImages(flags);
-  const report = await images.inspect(`${origin.host}/team/app@${digest}`);
-  assert.deepEqual([platformsIn(report), report.resolved], [SAID, `${mirror.host}/mirrored/team/app@${digest}`]);
-  const byTag = failureIn(await images.inspect(`${origin.host}/team/app:v1`));
-  assert.deepEqual([byTag.kind, byTag.reason], ["transient", "Unreachable"]);
 });
