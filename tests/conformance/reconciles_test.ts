@@ -6,7 +6,7 @@ const USER = "system:serviceaccount:a:upgrades";
 
 function request(words: string, receivedMs: number, more: Partial<AuditedRequest> = {}): AuditedRequest {
   const [verb = "", resource = ""] = words.split(" ");
-  const nothing = { userAgent: "", credential: "", group: "", subresource: "", namespace: "", name: "" };
+  const nothing = { credential: "", group: "", subresource: "", namespace: "", name: "" };
   const times = { receivedMs, answeredMs: receivedMs + 5 };
   return { ...nothing, ...times, verb, resource, uri: "/", user: USER, status: 200, ...more };
 }

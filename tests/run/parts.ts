@@ -87,9 +87,8 @@ const BEYOND_UNIT = ["tests/cluster", FAULTS, SOAK, ...OUTAGES, "tests/bench", .
  * Files of tests/cluster that put so much load on the machine that others would miss their times, or measure under load, in
  * their order: what takes most of the processor goes first, beside what has time.
  */
-const ALONE = [
-  ...["enoexec_daemon", "hostile", "taints_many_nodes", "tenants", "webhook_guard", "walk", "walk_rows"],
-].map((name) => `tests/cluster/${name}_test.ts`);
+const ALONE = ["hostile", "taints_many_nodes", "tenants", "webhook_guard", "walk", "walk_rows"]
+  .map((name) => `tests/cluster/${name}_test.ts`);
 
 /** They wait for limits of seconds to run out and compute nearly nothing: beside those, but not beside three that wait as well. */
 const LEADER = ["leader_rights", "leader_impaired"].map((name) => `tests/cluster/${name}_test.ts`);

@@ -7,7 +7,6 @@ export interface AuditedRequest {
   readonly uri: string;
   /** For example `system:serviceaccount:archway-system:archway`. */
   readonly user: string;
-  readonly userAgent: string;
   /** Which token of that user: `JTI=…`; empty where tokens have no id. */
   readonly credential: string;
   /** API group of the resource; empty for the core group. */
@@ -60,7 +59,6 @@ function parseEvent(event: unknown): AuditedRequest {
     verb: text("verb"),
     uri: text("requestURI"),
     user: text("user", "username"),
-    userAgent: text("userAgent"),
     credential: text("user", "extra", "authentication.kubernetes.io/credential-id", "0"),
     group: text("objectRef", "apiGroup"),
     resource: text("objectRef", "resource"),

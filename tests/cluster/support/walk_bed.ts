@@ -5,7 +5,7 @@ import { type ControlPlane, type ControlPlaneOptions, SHAREABLE, startControlPla
 import { type FaultProxy, startFaultProxy } from "./fault_proxy.ts";
 import type { ImageSpec } from "./image_documents.ts";
 import { INSTALLED, leasePlane } from "./leased_plane.ts";
-import { type RealRegistry, type RegistryOptions, startRegistry } from "./registry.ts";
+import { type RealRegistry, startRegistry } from "./registry.ts";
 import { SHARED_NODES } from "./shared_nodes.ts";
 
 export interface WalkBed<Plane extends ClusterAccess = ClusterAccess> extends AsyncDisposable {
@@ -20,36 +20,27 @@ export interface WalkBed<Plane extends ClusterAccess = ClusterAccess> extends As
 /** A bed with a control plane of its own: its servers may be stopped. */
 export type OwnWalkBed = WalkBed<ControlPlane>;
 
-interface BedOptions {
-  readonly registry?: RegistryOptions;
-}
-
-interface WorkOptions extends BedOptions {
+interface WorkOptions {
   readonly spec?: unknown;
   readonly replica?: Partial<ArchwayOptions>;
 }
 
 /** Opens the bed: two nodes of each architecture, a registry, the manifests; no replica and no config yet. */
-export async function openWalkBed({ registry }: BedOptions = {}): Promise<WalkBed> {
+export async function openWalkBed(): Promise<WalkBed> {
   await using undo = new AsyncDisposableStack();
   const leased = await leasePlane(INSTALLED);
-  if (leased === undefined) {
-    return await openOwnWalkBed({ controlPlane: SHAREABLE, ...(registry === undefined ? {} : { registry }) });
-  }
+  if (leased === undefined) return await openOwnWalkBed({ controlPlane: SHAREABLE });
   undo.use(leased);
   const { controlPlane, kubeconfigFile } = leased;
-  const parts = { controlPlane, kubeconfigFile, registry: undo.use(await startRegistry(registry)) };
+  const parts = { controlPlane, kubeconfigFile, registry: undo.use(await startRegistry()) };
   return await layOut(parts, undo.move());
 }
 
 export async function openOwnWalkBed(
-  options: BedOptions & { readonly controlPlane?: ControlPlaneOptions } = {},
+  options: { readonly controlPlane?: ControlPlaneOptions } = {},
 ): Promise<OwnWalkBed> {
   await using undo = new AsyncDisposableStack();
-  const [controlPlane, registry] = await Promise.all([
-    startControlPlane(options.controlPlane),
-    startRegistry(options.registry),
-  ]);
+  const [controlPlane, registry] = await Promise.all([startControlPlane(options.controlPlane), startRegistry()]);
   undo.use(controlPlane);
   undo.use(registry);
   const [kubeconfigFile] = await Promise.all([installArchway(controlPlane), controlPlane.addNodes(SHARED_NODES)]);
@@ -62,7 +53,7 @@ async function layOut<Plane extends ClusterAccess>(
 ): Promise<WalkBed<Plane>> {
   await using undo = owned;
   const { kubeconfigFile, registry } = parts;
-  const proxy = undo.use(await startFaultProxy({ upstream: { url: registry.url, caPem: registry.caPem } }));
+  const proxy = undo.use(await startFaultProxy({ upstream: registry }));
   const kept = undo.move();
   return {
     ...parts,
@@ -80,14 +71,14 @@ async function layOut<Plane extends ClusterAccess>(
 }
 
 export async function openWorkingBed(options: WorkOptions = {}): Promise<WalkBed & { readonly archway: Archway }> {
-  return await startWorking(await openWalkBed(options), options);
+  return await startWorking(await openWalkBed(), options);
 }
 
 /** The same with a control plane of its own. */
 export async function openOwnWorkingBed(
   options: WorkOptions = {},
 ): Promise<OwnWalkBed & { readonly archway: Archway }> {
-  return await startWorking(await openOwnWalkBed(options), options);
+  return await startWorking(await openOwnWalkBed(), options);
 }
 
 async function startWorking<Bed extends WalkBed>(
