@@ -3,13 +3,14 @@
 import type { Archway } from "../cluster/support/archway.ts";
 import { ApiProxy } from "../cluster/support/api_proxy.ts";
 import { KvServer } from "../cluster/support/denokv.ts";
+import { untilAllGate } from "../cluster/support/lease.ts";
 import { archwayProgram } from "../support/archway_program.ts";
 import { succeeds } from "../support/commands.ts";
 import { lacks } from "../support/needs.ts";
 import { temporaryFolder } from "../support/temporary_folder.ts";
 import { waitUntil } from "../cluster/support/wait.ts";
 import type { WalkBed } from "../cluster/support/walk_bed.ts";
-import { openPair, type Pair, type Prepare, waitUntilGating } from "./pair.ts";
+import { openPair, type Pair, type Prepare } from "./pair.ts";
 
 export interface ChaosBed extends Pair {
   readonly apiProxy: ApiProxy;
@@ -127,5 +128,5 @@ export async function makeLeader(bed: Pair, replica: Archway): Promise<void> {
 
 export async function reviveReplicas({ replicas }: Pair): Promise<void> {
   await Promise.all(replicas.filter((replica) => !replica.isAlive()).map((replica) => replica.restart()));
-  await waitUntilGating(replicas);
+  await untilAllGate(replicas);
 }

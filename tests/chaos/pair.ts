@@ -1,8 +1,7 @@
 // Two replicas behind a balancer on a real control plane, with the registry behind a fault proxy: the bed of chaos and soak.
 import { type Archway, type ArchwayOptions, enablePlacement } from "../cluster/support/archway.ts";
-import { startPair } from "../cluster/support/lease.ts";
+import { startPair, untilAllGate } from "../cluster/support/lease.ts";
 import { listNodeArchitectures } from "../cluster/support/pods.ts";
-import { waitUntil } from "../cluster/support/wait.ts";
 import { openOwnWalkBed, type OwnWalkBed } from "../cluster/support/walk_bed.ts";
 
 export interface Pair extends OwnWalkBed {
@@ -25,16 +24,8 @@ export async function openPair(prepare: Prepare = () => Promise.resolve(() => ({
   const options = { first: optionsOf("first"), second: optionsOf("second"), enable };
   const { first, second } = undo.use(await startPair(bed, options));
   const replicas = [first, second] as const;
-  await waitUntilGating(replicas);
+  await untilAllGate(replicas);
   const nodes = await listNodeArchitectures(bed.controlPlane);
   const owned = undo.move();
   return { ...bed, replicas, nodes, [Symbol.asyncDispose]: () => owned.disposeAsync() };
-}
-
-export async function waitUntilGating(replicas: readonly Archway[], deadlineMs = 60_000): Promise<void> {
-  for (const replica of replicas) {
-    await waitUntil(`${replica.name} to gate`, async () => await replica.metric("archway_gating") === 1, {
-      deadlineMs,
-    });
-  }
 }

@@ -6,6 +6,7 @@ import { renderFolder } from "../../manifests/generate/kustomize.ts";
 import { SCHEDULING_GATE } from "../../lib/names.ts";
 import { readAuditLog } from "./support/audit_log.ts";
 import { read } from "./support/cluster_access.ts";
+import { untilAllGate } from "./support/lease.ts";
 import { CONFIG, POD_WEBHOOK } from "./support/objects.ts";
 import { failedWebhookCalls, startPodLoad } from "./support/pod_load.ts";
 import { isReleased, listPods } from "./support/pods.ts";
@@ -43,10 +44,7 @@ Deno.test(
     const converted = await cluster.request("GET", CONFIG.replace("v1beta1", "v1alpha1"));
     assert.equal(read(converted.body, "apiVersion"), "multiarch.openshift.io/v1alpha1", JSON.stringify(converted));
 
-    await waitUntil("both to gate", async () => {
-      const gating = await Promise.all([first, second].map((replica) => replica.metric("archway_gating")));
-      return gating.every((value) => value === 1);
-    });
+    await untilAllGate([first, second]);
     const namespace = await cluster.createNamespace("service");
     const images = ["registry.invalid/team/app:1"];
     await untilGated(cluster);

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import type { Archway } from "./support/archway.ts";
 import { read, stateOf } from "./support/cluster_access.ts";
+import { untilAllGate } from "./support/lease.ts";
 import { CONFIG } from "./support/objects.ts";
 import { isReleased, listPods, renderPod } from "./support/pods.ts";
 import { forbid } from "./support/taken_rights.ts";
@@ -56,10 +57,7 @@ for (const verb of ["list", "patch"]) {
     const last = await Promise.all([archway, second].map(lastStop));
     assert.ok(ungated !== undefined && isReleased(ungated), `a pod was gated that nobody can release: ${last}`);
     await allow();
-    await waitUntil("both replicas to gate again", async () => {
-      const gating = await Promise.all([archway, second].map((replica) => replica.metric("archway_gating")));
-      return gating.every((value) => value === 1);
-    }, { deadlineMs: 90_000 });
+    await untilAllGate([archway, second], 90_000);
     await waitUntil(
       "the condition",
       async () => stateOf(await controlPlane.get(CONFIG), "GatingStopped") === "False Gating",

@@ -4,6 +4,7 @@ import type { Archway, ArchwayOptions } from "./archway.ts";
 import { type ClusterAccess, read } from "./cluster_access.ts";
 import { createAuthority } from "./pki.ts";
 import { TcpBalancer } from "./tcp_balancer.ts";
+import { waitUntil } from "./wait.ts";
 import type { WalkBed } from "./walk_bed.ts";
 
 const LEASE = `/apis/coordination.k8s.io/v1/namespaces/archway-system/leases/${LEASE_NAME}`;
@@ -51,4 +52,14 @@ export async function startPair(
   balancer.setTargets([first.webhookPort, second.webhookPort]);
   const opened = undo.move();
   return { balancer, first, second, [Symbol.asyncDispose]: () => opened.disposeAsync() };
+}
+
+export async function untilAllGate(
+  replicas: readonly { metric(name: string): Promise<number> }[],
+  deadlineMs = 60_000,
+): Promise<void> {
+  await waitUntil("every replica to gate", async () => {
+    const gating = await Promise.all(replicas.map((replica) => replica.metric("archway_gating")));
+    return gating.every((value) => value === 1);
+  }, { deadlineMs });
 }
