@@ -105,16 +105,6 @@ Deno.test("manifests on a real API server", async (t) => {
     );
   });
 
-  await t.step("the ServiceAccount can make its webhook configuration by server-side apply, and no other", async () => {
-    const kubeconfigFile = await cluster.serviceAccountKubeconfig({ namespace: "archway-system", name: "archway" });
-    for (const [name, code] of [["pod-placement-mutating-webhook-configuration", 0], ["another", 1]] as const) {
-      const apiVersion = "admissionregistration.k8s.io/v1";
-      const stdin = JSON.stringify({ apiVersion, kind: "MutatingWebhookConfiguration", metadata: { name } });
-      const args = ["apply", "--server-side", "--field-manager=archway", "-f", "-"];
-      assert.equal((await cluster.kubectl(args, { stdin, kubeconfigFile })).code, code);
-    }
-  });
-
   const account = "system:serviceaccount:archway-system:archway";
   const may = async (verb: string, resource: string, name: string, namespace?: string): Promise<boolean> => {
     const [type = "", subresource] = resource.split("/");
