@@ -41,15 +41,11 @@ export async function planLanes(args: Lane): Promise<readonly Lane[]> {
   const ignored = flags.flatMap((flag) => flag.startsWith(IGNORE) ? flag.slice(IGNORE.length).split(",") : []);
   const names = (await Array.fromAsync(Deno.readDir(FOLDER))).map(({ name }) => `${FOLDER}/${name}`);
   const files = names.filter((name) => name.endsWith("_test.ts") && !ignored.includes(name)).sort();
-  return divide(files).map((lane, at) => [
+  const first = files.filter((file) => FIRST.test(file));
+  return [first, files.filter((file) => !first.includes(file))].map((lane, at) => [
     ...flags.map((flag) => flag.startsWith(JUNIT) ? `${flag}.${at + 1}` : flag),
     ...lane,
   ]);
-}
-
-export function divide(files: readonly string[]): readonly (readonly string[])[] {
-  const first = files.filter((file) => FIRST.test(file));
-  return [first, files.filter((file) => !first.includes(file))];
 }
 
 /** Runs them side by side, and builds the images meanwhile. Gives the greatest exit code. */
