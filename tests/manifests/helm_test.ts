@@ -5,7 +5,7 @@ import * as z from "zod";
 import { ImageBuildsSchema } from "../../lib/config/image_builds.ts";
 import { parseConfig } from "../../lib/config/parse.ts";
 import { RUNBOOK_BASE_URL } from "../../lib/names.ts";
-import { objectAt, valueAt } from "../../playground/json_value.ts";
+import { objectAt } from "../../playground/json_value.ts";
 import { readAlertGroups } from "../support/alerts.ts";
 import { FEATURES, SETTINGS } from "../../manifests/generate/features.ts";
 import { renderTemplates } from "../../manifests/generate/chart.ts";
@@ -80,21 +80,6 @@ for (const overlay of [undefined, "overlays/cert-manager", "overlays/openshift",
   });
 }
 
-test("what every cluster has its own of is set as a whole, and left to the manifests otherwise", async () => {
-  const values = {
-    imagePullSecrets: [{ name: "registry" }],
-    nodeSelector: { "node-role.kubernetes.io/infra": "" },
-    resources: { requests: { cpu: "1" } },
-    tolerations: [{ key: "infra", operator: "Exists" }],
-  };
-  assert.deepEqual(Object.keys(values), SETTINGS.map(({ value }) => value));
-  const objects = await renderWith(values);
-  const { resources, ...ofPod } = values;
-  const deployment = objects.find(({ kind }) => kind === "Deployment");
-  for (const [name, value] of Object.entries(ofPod)) assert.deepEqual(valueAt(deployment, ...POD, name), value, name);
-  assert.deepEqual(valueAt(deployment, ...POD, "containers", 0, "resources"), resources);
-});
-
 test("where pods may run and who may pull holds for every Deployment of the chart, what they use for the first", async () => {
   const ofEvery = {
     imagePullSecrets: [{ name: "registry" }],
@@ -102,6 +87,7 @@ test("where pods may run and who may pull holds for every Deployment of the char
     tolerations: [{ key: "infra", operator: "Exists" }],
   };
   assert.deepEqual(Object.keys(ofEvery), SETTINGS.filter(({ isOfEvery }) => isOfEvery).map(({ value }) => value));
+  assert.deepEqual(SETTINGS.filter(({ isOfEvery }) => !isOfEvery).map(({ value }) => value), ["resources"]);
   const features = { upgrades: true, imageBuilds: true };
   const deployments = async (values: Readonly<Record<string, unknown>>): Promise<readonly ManifestObject[]> =>
     (await renderWith({ ...features, ...values })).filter(({ kind }) => kind === "Deployment");
