@@ -119,6 +119,7 @@ Deno.test("manifests on a real API server", async (t) => {
     ["create", "pods/exec", "any", "any"],
     ["list watch", "secrets", "", "any"],
     ["update delete patch", "secrets", "any", "any"],
+    ["update delete patch", "secrets", "another", "archway-system"],
     ["create", "secrets", "", "any"],
     ["watch patch get", "nodes", "any"],
     ["patch", "namespaces", "any"],

@@ -5,7 +5,7 @@ import { type ManifestObject, MANIFESTS, renderComposition, slugOf } from "../..
 import { KNOWN_ARCHITECTURES } from "../../lib/arch.ts";
 import { FLAGS } from "../../lib/config/flags.ts";
 import { isAllowedAddress, METADATA_ADDRESSES } from "../../lib/oci/http/address_guard.ts";
-import { API_GROUP, LEASE_NAME, RUNBOOK_BASE_URL, WebhookName, WebhookPath } from "../../lib/names.ts";
+import { API_GROUP, RUNBOOK_BASE_URL, WebhookName, WebhookPath } from "../../lib/names.ts";
 import { covers } from "../../lib/taints/decide/tolerations.ts";
 import { parseTaintPod } from "../../lib/taints/decide/views.ts";
 import { listAt, numberAt, objectAt, textAt, valueAt } from "../../playground/json_value.ts";
@@ -135,14 +135,6 @@ test("base: every role is bound to the ServiceAccount, no wildcard, no right to 
       const words = ["apiGroups", "resources", "verbs"].flatMap((member) => listAt(rule, member));
       for (const word of ["*", "escalate", "bind", "impersonate", "deletecollection"]) assert.ok(!words.includes(word));
     }
-  }
-});
-
-test("base: names in the rights are the names that the service uses", async () => {
-  const rules = (await renderedFolder("base")).flatMap((object) => listAt(object, "rules"));
-  const names = new Set(rules.flatMap((rule) => listAt(rule, "resourceNames")));
-  for (const name of [LEASE_NAME, WebhookName.configuration, WebhookName.validatingConfiguration, "archway-tls"]) {
-    assert.ok(names.has(name), name);
   }
 });
 
