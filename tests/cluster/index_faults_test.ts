@@ -84,6 +84,16 @@ function isIndexPut({ method, path, headers }: PushRelay["requests"][number]): b
   return method === "PUT" && path.includes("/manifests/") && headers.get("content-type") === OCI_INDEX;
 }
 
+/** From now on what is read of a path that ends so comes changed. What is put behind it makes it longer than was stated. */
+function amendBody({ from }: Bed, ending: string, change: Transformer<Uint8Array, Uint8Array>): void {
+  from.amend = ({ method, path }, response) => {
+    if (method !== "GET" || !path.endsWith(ending) || response.body === null) return response;
+    const headers = new Headers(response.headers);
+    if (change.flush !== undefined) headers.delete("content-length");
+    return new Response(response.body.pipeThrough(new TransformStream(change)), { headers });
+  };
+}
+
 Deno.test("index assemble: where a registry refuses a Docker list, images of Docker's form become an OCI index", async () => {
   await using bed = await openBed({ format: "docker" });
   bed.into.intercept = ({ method, headers }) =>
@@ -187,24 +197,14 @@ Deno.test("index assemble: two that make the same index at the same time both en
 
 Deno.test("index assemble: content that was changed on its way is never committed (P-112 P-115)", async () => {
   await using bed = await openBed({ layerBytes: 6 * MIB });
-  bed.from.amend = ({ method, path }, response) => {
-    if (method !== "GET" || !path.endsWith(bed.layer) || response.body === null) return response;
-    const flip = new TransformStream<Uint8Array, Uint8Array>({
-      transform: (part, controller) => controller.enqueue(part.map((byte, at) => at === 0 ? byte ^ 1 : byte)),
-    });
-    return new Response(response.body.pipeThrough(flip), { headers: response.headers });
-  };
+  amendBody(bed, bed.layer, {
+    transform: (part, controller) => controller.enqueue(part.map((byte, at) => at === 0 ? byte ^ 1 : byte)),
+  });
   await assertPublishesNothing(bed, 3, /Cannot copy "sha256:.*": its content has the digest sha256:/);
   assert.ok(
     !bed.into.requests.some(({ method, path }) => method === "PUT" && path.includes(encodeURIComponent(bed.layer))),
   );
-  bed.from.amend = ({ method, path }, response) => {
-    if (method !== "GET" || !path.endsWith("/manifests/v1-arm64") || response.body === null) return response;
-    const headers = new Headers(response.headers);
-    headers.delete("content-length");
-    const pad = new TransformStream<Uint8Array, Uint8Array>({ flush: (rest) => rest.enqueue(new Uint8Array([32])) });
-    return new Response(response.body.pipeThrough(pad), { headers });
-  };
+  amendBody(bed, "/manifests/v1-arm64", { flush: (rest) => rest.enqueue(new Uint8Array([32])) });
   await assertPublishesNothing(bed, 3, /v1-arm64.* digest/);
 });
 
@@ -264,16 +264,12 @@ function uploadsOf({ into }: Bed): string {
 
 /** Runs the command as a process, whose layers come so slowly that it can be stopped in the middle. */
 async function startSlow(bed: Bed): Promise<Deno.ChildProcess> {
-  bed.from.amend = ({ method, path }, response) => {
-    if (method !== "GET" || !path.endsWith(bed.layer) || response.body === null) return response;
-    const slow = new TransformStream<Uint8Array, Uint8Array>({
-      transform: async (part, controller) => {
-        await pause(20);
-        controller.enqueue(part);
-      },
-    });
-    return new Response(response.body.pipeThrough(slow), { headers: response.headers });
-  };
+  amendBody(bed, bed.layer, {
+    transform: async (part, controller) => {
+      await pause(20);
+      controller.enqueue(part);
+    },
+  });
   const [command, ...leading] = archwayProgram("all");
   const child = new Deno.Command(command, {
     args: [...leading, "index", ...bed.args],

@@ -8,10 +8,7 @@ import type { RealRegistry } from "./registry.ts";
 
 export async function archwayIndex(
   args: readonly string[],
-  { signal = new AbortController().signal, showsProgress = false }: {
-    readonly signal?: AbortSignal;
-    readonly showsProgress?: boolean;
-  } = {},
+  { showsProgress = false }: { readonly showsProgress?: boolean } = {},
 ): Promise<CommandResult> {
   const parsed = parseConfig(["index", ...args], { env: {}, readFile: Deno.readTextFileSync });
   if (parsed.kind !== "run") throw new Error(JSON.stringify(parsed));
@@ -21,6 +18,7 @@ export async function archwayIndex(
     err: (text: string) => void (written.err += text),
     color: false,
   };
+  const { signal } = new AbortController();
   const deps = { terminal, clock: systemClock, userAgent: "archway/test", signal, showsProgress };
   const code = await runIndex(parsed.config, deps);
   return { code, stdout: written.out, stderr: written.err };
