@@ -192,9 +192,10 @@ test("where runbooks are read is said once, on the Deployment, and every alert's
   await Deno.writeTextFile(`${folder.path}/kustomization.yaml`, JSON.stringify(component));
   const components = [relative(MANIFESTS, folder.path), "monitoring", "components/image-builds-alerts"];
   const objects = await renderedComposition("base", components);
-  const links = [...JSON.stringify(objects).matchAll(/"runbook_url":"([^"]*)"/g)].map(([, link = ""]) => link);
+  const links = objects.flatMap((object) => listAt(object, "spec", "groups")).flatMap((group) => listAt(group, "rules"))
+    .map((rule) => [textAt(rule, "alert"), textAt(rule, "annotations", "runbook_url")]);
   const wanted = Object.values(readAlertGroups()).flatMap(({ alerts, runbooksFile }) =>
-    alerts.map(({ alert }) => `${runbookBaseUrl}${runbooksFile}#${alert.toLowerCase()}`)
+    alerts.map(({ alert }) => [alert, `${runbookBaseUrl}${runbooksFile}#${alert.toLowerCase()}`])
   );
   assert.deepEqual(links.toSorted(), wanted.toSorted());
 });

@@ -6,6 +6,7 @@ import { openGauges, openMetrics } from "../../lib/metrics.ts";
 import { PLACEMENT_GAUGES, type PlacementGauges, PlacementMetrics } from "../../lib/placement/metrics.ts";
 import { SERVER_METRICS } from "../../lib/server/metrics.ts";
 import { TAINT_COUNTERS, TAINT_GAUGES, type TaintGauges } from "../../lib/taints/metrics.ts";
+import { openSettingsMetric, openUpgradeMetrics } from "../../lib/upgrades/metrics.ts";
 
 const NOTHING: PlacementGauges = {
   ...{ gatedPods: 0, unadmittedPods: 0, cachedInspections: 0, isLeading: false, isGating: false },
@@ -33,4 +34,23 @@ export class ProcessMetrics {
 
 export function openPlacementMetrics(): PlacementMetrics {
   return new PlacementMetrics(new Registry());
+}
+
+/** The text of a scrape of what upgrades measure. */
+export async function upgradeMetrics(): Promise<string> {
+  const registry = new Registry();
+  openUpgradeMetrics(registry);
+  openSettingsMetric(registry, () => undefined);
+  return await registry.metrics();
+}
+
+/** Each metric of a scrape and its type. */
+export function typesIn(text: string): readonly (readonly [name: string, type: string])[] {
+  return [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name = "", type = ""]) => [name, type]);
+}
+
+export function seriesIn(text: string): readonly string[] {
+  return typesIn(text).flatMap(([name, type]) =>
+    type === "histogram" ? [`${name}_bucket`, `${name}_count`, `${name}_sum`] : [name]
+  );
 }
