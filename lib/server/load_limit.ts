@@ -10,7 +10,7 @@ interface Load {
   readonly warning: string;
 }
 
-/** 2 000 answers take half a second; the bytes are ten of the largest pods of etcd (rows "300 of 1 MiB" of `deno task bench`). */
+/** 2 000 answers take half a second; the bytes are ten of the largest pods of etcd. */
 export const POD_LOAD: Load = {
   requests: 2_000,
   largeBytes: 16 * 1024 * 1024,

@@ -1,7 +1,6 @@
 // What a hostile or broken client may send to the webhook: bodies from a seed, and connections that only occupy places.
 import { sampleReview } from "./sample.ts";
 import { type Random, seededRandom } from "../support/random.ts";
-import { pause } from "../cluster/support/wait.ts";
 import { connectRaw, type RawClient, renderPost } from "./raw_client.ts";
 
 const REVIEW = JSON.stringify(sampleReview());
@@ -134,7 +133,7 @@ export async function openCrowd({ port, path, caPem, idle, halfOpen, slow }: Cro
 /** Sends one body of each kind after the other, over one connection at a time. */
 export async function sendHostile(
   { port, caPem, path }: Pick<CrowdPlan, "port" | "caPem" | "path">,
-  { durationMs, pauseMs }: { readonly durationMs: number; readonly pauseMs: number },
+  durationMs: number,
 ): Promise<void> {
   const random = seededRandom(1);
   const endMs = performance.now() + durationMs;
@@ -142,7 +141,6 @@ export async function sendHostile(
   for (let count = 0; performance.now() < endMs; count++) {
     await client.write(renderPost(path, HOSTILE_KINDS[count % HOSTILE_KINDS.length]?.make(random) ?? ""));
     const { status } = await client.read();
-    if (pauseMs > 0) await pause(pauseMs);
     if (status !== 0) continue;
     client[Symbol.dispose]();
     client = await connectRaw(port, caPem);

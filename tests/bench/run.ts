@@ -1,14 +1,12 @@
-// `deno task bench`: micro benches, and the pod route with doubles for the rest of the service, beside a Hono echo; then beside
-// hostile clients and beyond its capacity. No target is held against it: B1 is measured on the whole service by
-// `deno task bench:cluster`. Then image indexes beside skopeo. Prints tables and keeps results/route.json. `--short` only
-// proves that it runs, `--only-indexes` leaves the rest out.
+// `deno task bench`: micro benches, and the pod route with doubles for the rest of the service, beside a Hono echo. No target is
+// held against it: B1 is measured on the whole service by `deno task bench:cluster`. Then image indexes beside skopeo. Prints
+// tables and keeps results/route.json. `--short` only proves that it runs, `--only-indexes` leaves the rest out.
 import { renderTable } from "../../lib/cli/output.ts";
 import { FILES } from "./figures.ts";
 import { benchIndexes } from "./image_index.ts";
 import { type LoadResult, sendLoad } from "./load.ts";
 import { readMachineFacts } from "./machine.ts";
 import { runMicro } from "./micro.ts";
-import { benchHostile, benchOverload } from "./overload.ts";
 import { mergeResults, type ResultEntry } from "./results_file.ts";
 import { sampleReview } from "./sample.ts";
 import { renderRows } from "./table.ts";
@@ -74,30 +72,11 @@ function printRoute(
   print(renderTable(["MICRO", "MICROSECONDS"], times));
 }
 
-function printLoads(loads: Awaited<ReturnType<typeof benchHostile>>): void {
-  print(
-    renderTable(
-      ["LOAD", "ANSWERED/S", "P50 MS", "P99 MS", "REFUSED", "PEAK RSS MB"],
-      Object.entries(loads).map(([name, { requestsPerSecond, p50, p99, failures, peakRss }]) => [
-        name,
-        requestsPerSecond.toFixed(0),
-        p50.toFixed(2),
-        p99.toFixed(2),
-        String(failures),
-        (peakRss / 1e6).toFixed(0),
-      ]),
-    ),
-  );
-}
-
 async function benchRoute(): Promise<ResultEntry> {
   const micro = runMicro();
   const webhook = await benchWebhook();
   printRoute(webhook, micro);
-  const hostile = await benchHostile({ durationMs: ROUND_MS, idle: short ? 50 : 1_000 });
-  const overload = await benchOverload({ connections: short ? 8 : 300, durationMs: ROUND_MS });
-  printLoads({ ...hostile, ...overload });
-  const loads = Object.entries({ ...webhook, ...hostile, ...overload }).map(([name, load]) => ({ name, ...load }));
+  const loads = Object.entries(webhook).map(([name, load]) => ({ name, ...load }));
   return { machine: await readMachineFacts(), loads, micro };
 }
 

@@ -1,22 +1,14 @@
 // A server under test in a process of its own: `server.ts echo|gate|warm CERT KEY [ANSWER_BYTES]`. Prints its port.
 // `echo` is the floor: Hono on the same listener, which parses the review and answers "allowed". `gate` and `warm` are
-// Archway's own route, with the decision it takes for an unknown and for a known image; `unlimited` is `gate` without a
-// limit of load, and `closed` refuses everything.
+// Archway's own route, with the decision it takes for an unknown and for a known image.
 import { Hono } from "hono";
 import { openHttpsListener } from "../../lib/server/https_listener.ts";
-import { type LoadLimit } from "../../lib/server/load_limit.ts";
 import { allowedReview } from "../../routes/admission.ts";
 import { gatePod } from "../../routes/gate_pod.ts";
 import { makeGateDeps } from "../routes/gate_deps.ts";
 import { sampleFact } from "./sample.ts";
 
 const [kind = "echo", certFile = "", keyFile = "", answerBytes = "0"] = Deno.args;
-
-/** How much is taken at a time, where it is not what the service takes. */
-const LIMITS: Readonly<Record<string, LoadLimit>> = {
-  unlimited: { enter: () => () => {} },
-  closed: { enter: () => undefined },
-};
 
 function echo(): Hono {
   const padding = "p".repeat(Number(answerBytes));
@@ -29,9 +21,7 @@ function echo(): Hono {
 }
 
 function archway(): Hono {
-  const limit = LIMITS[kind];
   const deps = makeGateDeps({
-    ...(limit === undefined ? {} : { limit }),
     recall: (_pod, uses) =>
       kind === "warm" ? { images: uses.map(({ image }) => sampleFact(image)), isAging: false } : undefined,
   });

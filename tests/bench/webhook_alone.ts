@@ -103,7 +103,7 @@ async function measureRound(
   const good = { ...targets.unknown, durationMs: loadMs, connections: 8, rate: 200 };
   await run("quiet 200", good);
   using _crowd = await openCrowd({ ...targets.unknown, idle: idleConnections, halfOpen: 50, slow: 50 });
-  await Promise.all([run("hostile 200", good), sendHostile(targets.unknown, { durationMs: loadMs, pauseMs: 0 })]);
+  await Promise.all([run("hostile 200", good), sendHostile(targets.unknown, loadMs)]);
 }
 
 async function measureReference(
