@@ -1,6 +1,7 @@
 // The watches of the API server in memory: what each selection sees of a change.
 import type { ListOptions, RawWatchEvent } from "../../lib/k8s/api.ts";
 import type { KubeObject } from "../../lib/k8s/types.ts";
+import { parseFieldSelector, parseLabelSelector } from "../../playground/selectors.ts";
 
 interface Watcher {
   readonly selection: ListOptions;
@@ -65,19 +66,10 @@ function eventFor(selection: ListOptions, { before, now }: Change): RawWatchEven
 }
 
 /** Whether a list or watch of this selection has the object. */
-export function selects({ namespace, fieldSelector, labelSelector }: ListOptions, object: KubeObject): boolean {
-  const isWithout = labelSelector?.startsWith("!") === true;
-  const [labelKey = "", labelValue] = labelSelector?.slice(Number(isWithout)).split("=") ?? [];
-  const label = object.metadata.labels?.[labelKey];
+export function selects(
+  { namespace, fieldSelector = "", labelSelector = "" }: ListOptions,
+  object: KubeObject,
+): boolean {
   return (namespace === undefined || object.metadata.namespace === namespace) &&
-    (fieldSelector === undefined || fieldSelector.split(",").every((field) => hasField(object, field))) &&
-    (labelSelector === undefined ||
-      (labelValue === undefined ? (label === undefined) === isWithout : label === labelValue));
-}
-
-/** Whether an object has a field, named as `a.b=value`, or has another value, as `a.b!=value`. */
-function hasField(object: KubeObject, field: string): boolean {
-  const [, path = "", sign, wanted] = /^([^!=]+)(!?=)(.*)$/.exec(field) ?? [];
-  const value = path.split(".").reduce<unknown>((at, name) => Reflect.get(Object(at), name), object);
-  return (value === wanted) === (sign === "=");
+    parseFieldSelector(fieldSelector)(object) && parseLabelSelector(labelSelector)(object);
 }
