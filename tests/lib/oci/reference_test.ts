@@ -119,20 +119,6 @@ Deno.test("parseReference() repeats neither user nor query of what is taken for 
   }
 });
 
-Deno.test("parseReference() takes no time over 100 KB of anything", () => {
-  const size = 100_000;
-  const parts = ["a", "a-", "-", "a_", "a__", "a.", "a/", "a.a/", ":", "@", "@sha", "[", "A", "9", "a@", "a:1/"];
-  const frames = [["", ""], ["", "!"], ["a/", "!"], ["a.io/", "!"], ["a@", ":abc!"], ["a@sha256:", "!"], ["x:", "/a"]];
-  const startedMs = performance.now();
-  for (const part of parts) {
-    for (const [before = "", after = ""] of frames) {
-      parseReference(before + part.repeat(Math.ceil(size / part.length)) + after);
-    }
-  }
-  // 112 inputs of about 1 ms; one that backtracks without end would take hours.
-  assert.ok(performance.now() - startedMs < 20_000);
-});
-
 Deno.test("parseReference() never throws, and what it accepts is a safe URL path", () => {
   const words = fc.constantFrom(
     ...["a", "Z", "0", ".", "-", "_", "/", ":", "@", "[", "]", "%", "..", " ", "é"],
