@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { chooseFault, classifyRequest, type FaultRule } from "../cluster/support/fault_plan.ts";
 import { removeLeftOvers } from "../node/support/left_overs.ts";
+import { finalizersOf } from "../cluster/support/cluster_access.ts";
 import { install } from "../cluster/support/installation.ts";
 import { bareControlPlane } from "../cluster/support/shared_control_plane.ts";
-import { clusterConfig, CONFIGS } from "../cluster/support/objects.ts";
+import { enableBehindService } from "../cluster/support/service_bed.ts";
 import { waitUntil } from "../cluster/support/wait.ts";
 import { seededRandom } from "../support/random.ts";
 
@@ -25,15 +26,9 @@ Deno.test("removeLeftOvers() removes an installation whose service was killed at
   await removeLeftOvers(cluster);
   await using installation = await install(cluster, { path: "base", components: [] });
   await using archway = await installation.start();
-  await waitUntil(
-    "the config to be accepted",
-    async () => (await cluster.request("POST", CONFIGS, clusterConfig())).status === 201,
-  );
+  await enableBehindService(cluster);
   const account = "/api/v1/namespaces/archway-system/serviceaccounts/archway";
-  await waitUntil(
-    "the account to be held",
-    async () => JSON.stringify(await cluster.get(account)).includes("archway.dev/uninstall"),
-  );
+  await waitUntil("the account to be held", async () => (await finalizersOf(cluster, account)).length > 0);
   archway.kill("SIGKILL");
   await archway.ended;
   await removeLeftOvers(cluster);

@@ -1,6 +1,7 @@
 // What a test left that failed or was killed: the next one begins without it, or it would fail as well, on a namespace that is
 // being deleted, or on a webhook without a server.
 import type { ClusterAccess } from "../../cluster/support/cluster_access.ts";
+import { HELD_OBJECTS } from "../../cluster/support/installation.ts";
 import { waitUntil } from "../../cluster/support/wait.ts";
 
 const NAMESPACE = "archway-system";
@@ -11,14 +12,6 @@ const LABELLED = [
 ];
 const WEBHOOKS = ["mutatingwebhookconfigurations", "validatingwebhookconfigurations"];
 const CONFIG = ["clusterpodplacementconfig", "cluster"];
-/** What the service holds by a finalizer while it is at work. */
-const HELD = [
-  ["-n", NAMESPACE, "serviceaccount", "archway"],
-  ["-n", NAMESPACE, "deployment", "archway"],
-  ["clusterrole", "archway-uninstall"],
-  ["clusterrolebinding", "archway-uninstall"],
-  CONFIG,
-];
 const FIRST_NAMESPACES = ["default", "kube-node-lease", "kube-public", "kube-system"];
 const NO_FINALIZERS = JSON.stringify({ metadata: { finalizers: null } });
 
@@ -37,7 +30,9 @@ export async function removeLeftOvers(cluster: ClusterAccess): Promise<void> {
     await cluster.kubectl(["delete", ...CONFIG, "--ignore-not-found", "--wait=false"]);
     await cluster.kubectl(["delete", "namespace", NAMESPACE, "--ignore-not-found", "--wait=false"]);
     await cluster.kubectl(["delete", LABELLED.join(), "-l", OWN, "--ignore-not-found", "--wait=false"]);
-    for (const object of HELD) await cluster.kubectl(["patch", ...object, "--type=merge", "-p", NO_FINALIZERS]);
+    for (const object of [...HELD_OBJECTS, CONFIG]) {
+      await cluster.kubectl(["patch", ...object, "--type=merge", "-p", NO_FINALIZERS]);
+    }
     return !await isAnythingLeft(cluster);
   }, { deadlineMs: 120_000, intervalMs: 2_000 });
 }
