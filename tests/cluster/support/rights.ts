@@ -1,7 +1,9 @@
 // What a ServiceAccount was granted against what the audit log says it did: rights that are missing, rights that are idle.
+import assert from "node:assert/strict";
 import * as z from "zod";
 import type { ManifestObject } from "../../../manifests/generate/kustomize.ts";
 import { parseAuditLog } from "./audit_log.ts";
+import { type ClusterAccess, read } from "./cluster_access.ts";
 
 /** One verb on one resource, the finest thing a role can say. `name` and `namespace` are undefined for all. */
 export interface Right {
@@ -84,6 +86,30 @@ export function findIdle(rights: readonly Right[], uses: readonly Use[]): readon
 export function renderRight({ verb, resource, name, namespace, role }: Right): string {
   const which = name === undefined ? "" : ` "${name}"`;
   return `${verb} ${resource}${which}${namespace === undefined ? "" : ` in ${namespace}`} (role ${role})`;
+}
+
+export function renderUse({ verb, resource, name, namespace, status }: Use): string {
+  return `${verb} ${resource} ${name ?? ""} ${namespace} ${status}`;
+}
+
+/** Fails where a use had no right, or a right no use but for those that are excused, by their words. */
+export function assertUsed(rights: readonly Right[], uses: readonly Use[], excused: readonly string[]): void {
+  assert.deepEqual([...new Set(findMissing(rights, uses).map(renderUse))], []);
+  assert.deepEqual(findIdle(rights, uses).map(renderRight).filter((right) => !excused.includes(right)), []);
+}
+
+/** Whether the roles that are there allow it. */
+export async function isAllowed(
+  cluster: ClusterAccess,
+  { user, groups = [] }: { readonly user: string; readonly groups?: readonly string[] },
+  { verb, resource, name, namespace }: Omit<Right, "role">,
+): Promise<boolean> {
+  const [whole = "", subresource] = resource.split("/");
+  const [plural = "", ...group] = whole.split(".");
+  const resourceAttributes = { verb, group: group.join("."), resource: plural, subresource, name, namespace };
+  const review = { spec: { user, groups, resourceAttributes } };
+  const path = "/apis/authorization.k8s.io/v1/subjectaccessreviews";
+  return read(await cluster.create(path, review), "status", "allowed") === true;
 }
 
 function allows(right: Right, use: Use): boolean {

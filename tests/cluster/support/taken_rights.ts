@@ -1,10 +1,10 @@
 // Rights taken from an installation that runs, and given back.
 import assert from "node:assert/strict";
 import { type ClusterAccess, expectStatus, read } from "./cluster_access.ts";
+import { isAllowed } from "./rights.ts";
 import { waitUntil } from "./wait.ts";
 
 const ACCOUNT = "system:serviceaccount:archway-system:archway";
-const REVIEWS = "/apis/authorization.k8s.io/v1/subjectaccessreviews";
 export const ROLES = "/apis/rbac.authorization.k8s.io/v1/clusterroles";
 const POD_ROLES = ["archway-pods", "archway-uninstall"];
 
@@ -23,11 +23,10 @@ export async function forbid(cluster: ClusterAccess, verb: string): Promise<() =
   const allow = async (): Promise<void> => {
     for (const restore of undo) await restore();
   };
-  const spec = { user: ACCOUNT, resourceAttributes: { verb, resource: "pods" } };
   // The API server's authorizer follows the roles by a watch of its own.
-  await waitUntil(`${verb} pods to be refused`, async () => {
-    return read(await cluster.create(REVIEWS, { spec }), "status", "allowed") === false;
-  }).catch(async (error: unknown) => {
+  const right = { verb, resource: "pods", name: undefined, namespace: undefined };
+  const isRefused = async (): Promise<boolean> => !await isAllowed(cluster, { user: ACCOUNT }, right);
+  await waitUntil(`${verb} pods to be refused`, isRefused).catch(async (error: unknown) => {
     await allow();
     throw error;
   });
