@@ -1,5 +1,5 @@
 // The pods of one row of the chaos table: created before and during the fault, followed until each is on a node, judged.
-import { pause } from "../cluster/support/wait.ts";
+import { repeatedly } from "../cluster/support/wait.ts";
 import { isReleased, isScheduled, listPods, type PodOutcome, renderPod } from "../cluster/support/pods.ts";
 import { index, type WalkBed } from "../cluster/support/walk_bed.ts";
 import { addFate, type Fates, judgePod, NO_FATES } from "./fate.ts";
@@ -27,15 +27,14 @@ export class RowPods implements AsyncDisposable {
   readonly #areImagesShared: boolean;
   readonly #references = new Map<string, Promise<string>>();
   readonly #pods = new Map<string, Followed>();
-  readonly #polling: Promise<void>;
+  readonly #polling: AsyncDisposable;
   #begun = 0;
-  #isOver = false;
 
   private constructor(bed: WalkBed, place: { readonly namespace: string; readonly areImagesShared: boolean }) {
     this.#bed = bed;
     this.namespace = place.namespace;
     this.#areImagesShared = place.areImagesShared;
-    this.#polling = this.#poll();
+    this.#polling = repeatedly(POLL_EVERY_MS, () => this.#look());
   }
 
   /** Makes the namespace. Its images, which are not cached anywhere, are shared by all pods, or each pod has its own. */
@@ -115,8 +114,7 @@ export class RowPods implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#isOver = true;
-    await this.#polling;
+    await this.#polling[Symbol.asyncDispose]();
     const path = `/api/v1/namespaces/${this.namespace}`;
     await this.#bed.controlPlane.request("DELETE", `${path}/pods?gracePeriodSeconds=0`);
     await this.#bed.controlPlane.request("DELETE", path);
@@ -126,19 +124,16 @@ export class RowPods implements AsyncDisposable {
     return [...this.#pods.values()].filter(({ isRefused, last }) => !isRefused || last !== undefined);
   }
 
-  async #poll(): Promise<void> {
-    while (!this.#isOver) {
-      // The API server may be away: the next look shows.
-      const pods = await listPods(this.#bed.controlPlane, this.namespace).catch(() => []);
-      const nowMs = performance.now();
-      for (const pod of pods) {
-        const followed = this.#pods.get(pod.name);
-        if (followed === undefined) continue;
-        followed.last = pod;
-        if (isReleased(pod)) followed.releasedMs ??= nowMs;
-        if (isScheduled(pod)) followed.scheduledMs ??= nowMs;
-      }
-      await pause(POLL_EVERY_MS);
+  async #look(): Promise<void> {
+    // The API server may be away: the next look shows.
+    const pods = await listPods(this.#bed.controlPlane, this.namespace).catch(() => []);
+    const nowMs = performance.now();
+    for (const pod of pods) {
+      const followed = this.#pods.get(pod.name);
+      if (followed === undefined) continue;
+      followed.last = pod;
+      if (isReleased(pod)) followed.releasedMs ??= nowMs;
+      if (isScheduled(pod)) followed.scheduledMs ??= nowMs;
     }
   }
 }

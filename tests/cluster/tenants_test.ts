@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { setTimeout } from "node:timers/promises";
 import { type ClusterAccess, expectStatus, read } from "./support/cluster_access.ts";
 import { type PodSpec, renderPod } from "./support/pods.ts";
-import { pause, waitUntil } from "./support/wait.ts";
+import { pause, repeatedly, waitUntil } from "./support/wait.ts";
 import { openWorkingBed } from "./support/walk_bed.ts";
 
 const SCHEDULING_GATE = "multiarch.openshift.io/scheduling-gate";
@@ -98,18 +98,11 @@ class Releases {
 
   /** Looks at a namespace often, and at all from time to time, until the function that it gives is called. */
   keepLooking(cluster: ClusterAccess, often: string): () => Promise<void> {
-    let isDone = false;
     const looking = [{ namespace: often, everyMs: 50 }, { namespace: undefined, everyMs: 500 }].map(
-      async ({ namespace, everyMs }) => {
-        while (!isDone) {
-          await this.look(cluster, namespace).catch(() => false);
-          await pause(everyMs);
-        }
-      },
+      ({ namespace, everyMs }) => repeatedly(everyMs, () => this.look(cluster, namespace).catch(() => false)),
     );
     return async () => {
-      isDone = true;
-      await Promise.all(looking);
+      for (const one of looking) await one[Symbol.asyncDispose]();
     };
   }
 

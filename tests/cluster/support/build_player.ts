@@ -4,7 +4,7 @@
 import { BUILD_NAMESPACE } from "./build_objects.ts";
 import { type ClusterAccess, expectStatus, listAt, read } from "./cluster_access.ts";
 import type { RealRegistry } from "./registry.ts";
-import { pause } from "./wait.ts";
+import { repeatedly } from "./wait.ts";
 
 export type Fate =
   | { readonly kind: "succeed" }
@@ -28,12 +28,11 @@ const SUCCEED: Fate = { kind: "succeed" };
 export class BuildPlayer implements AsyncDisposable {
   readonly #cluster: ClusterAccess;
   readonly #registry: RealRegistry;
-  readonly #stop = new AbortController();
   readonly #handled = new Set<string>();
   readonly #hanging = new Set<string>();
   readonly played: PlayedPod[] = [];
   fate: (arch: string, attempt: number) => Fate = () => SUCCEED;
-  #running: Promise<void> = Promise.resolve();
+  #running: AsyncDisposable | undefined;
   #busy = false;
   readonly #attempts = new Map<string, number>();
 
@@ -48,7 +47,8 @@ export class BuildPlayer implements AsyncDisposable {
   }
 
   start(): void {
-    this.#running = this.#run();
+    // Between two looks the API server may be restarted by a test.
+    this.#running = repeatedly(200, () => this.#look().catch(() => {}));
   }
 
   built(from = 0): readonly string[] {
@@ -62,16 +62,7 @@ export class BuildPlayer implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#stop.abort();
-    await this.#running;
-  }
-
-  async #run(): Promise<void> {
-    while (!this.#stop.signal.aborted) {
-      // Between two looks the API server may be restarted by a test.
-      await this.#look().catch(() => {});
-      await pause(200);
-    }
+    await this.#running?.[Symbol.asyncDispose]();
   }
 
   async #look(): Promise<void> {

@@ -3,7 +3,7 @@
 import { type ClusterAccess, expectStatus, read } from "./cluster_access.ts";
 import { CLUSTER_VERSION } from "./simulated_openshift.ts";
 import { BUILD_NAMESPACE } from "./build_objects.ts";
-import { pause } from "./wait.ts";
+import { repeatedly } from "./wait.ts";
 
 export const BUILDER_NAME = "machine-os-builder";
 const DEPLOYMENTS = `/apis/apps/v1/namespaces/${BUILD_NAMESPACE}/deployments`;
@@ -24,9 +24,7 @@ export function renderBuilder(image: string, name = BUILDER_NAME): Readonly<Reco
 
 export class BuilderSync implements AsyncDisposable {
   readonly #cluster: ClusterAccess;
-  readonly #stepMs: number;
-  readonly #stop = new AbortController();
-  readonly #running: Promise<void>;
+  readonly #running: AsyncDisposable;
   /** What its syncs have left of the Deployment: replicas, generations, versions. */
   readonly replicas = new Set<unknown>();
   readonly generations = new Set<unknown>();
@@ -38,8 +36,7 @@ export class BuilderSync implements AsyncDisposable {
 
   constructor(cluster: ClusterAccess, { stepMs }: { readonly stepMs: number }) {
     this.#cluster = cluster;
-    this.#stepMs = stepMs;
-    this.#running = this.#run();
+    this.#running = repeatedly(stepMs, () => this.#look());
   }
 
   /** Why no sync to this version has gone well; undefined: the last one has. */
@@ -49,19 +46,16 @@ export class BuilderSync implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#stop.abort();
-    await this.#running;
+    await this.#running[Symbol.asyncDispose]();
   }
 
-  async #run(): Promise<void> {
-    for (; !this.#stop.signal.aborted; await pause(this.#stepMs)) {
-      try {
-        const version = read(await this.#cluster.get(CLUSTER_VERSION), "status", "desired", "version");
-        if ((await this.#cluster.list(CONFIGS)).length > 0) await this.#sync(String(version));
-        [this.#version, this.#fault] = [version, undefined];
-      } catch (error) {
-        [this.#version, this.#fault] = [undefined, error];
-      }
+  async #look(): Promise<void> {
+    try {
+      const version = read(await this.#cluster.get(CLUSTER_VERSION), "status", "desired", "version");
+      if ((await this.#cluster.list(CONFIGS)).length > 0) await this.#sync(String(version));
+      [this.#version, this.#fault] = [version, undefined];
+    } catch (error) {
+      [this.#version, this.#fault] = [undefined, error];
     }
   }
 

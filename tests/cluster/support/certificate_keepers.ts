@@ -4,7 +4,7 @@
 import { type ClusterAccess, expectStatus, read } from "./cluster_access.ts";
 import { type CertificateAuthority, createAuthority } from "./pki.ts";
 import { NAMESPACE } from "./service_bed.ts";
-import { pause } from "./wait.ts";
+import { pause, repeatedly } from "./wait.ts";
 
 const ADMISSION = "/apis/admissionregistration.k8s.io/v1";
 
@@ -69,29 +69,24 @@ export class CertificateKeeper implements AsyncDisposable {
   /** Names of Secrets that the present CA has signed for. */
   readonly #kept = new Set<string>();
   #rounds = 0;
-  readonly #stop = new AbortController();
-  readonly #running: Promise<void>;
+  readonly #running: AsyncDisposable;
 
   constructor(cluster: ClusterAccess, custom: Custom, authority: CertificateAuthority) {
     this.#cluster = cluster;
     this.#custom = custom;
     this.#authority = authority;
     this.bundle = authority.certificatePem;
-    this.#running = this.#run();
+    this.#running = repeatedly(LOOK_MS, () => this.#look());
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#stop.abort();
-    await this.#running;
+    await this.#running[Symbol.asyncDispose]();
   }
 
-  async #run(): Promise<void> {
-    while (!this.#stop.signal.aborted) {
-      await this.#issue();
-      await this.#inject();
-      this.#rounds++;
-      await pause(LOOK_MS);
-    }
+  async #look(): Promise<void> {
+    await this.#issue();
+    await this.#inject();
+    this.#rounds++;
   }
 
   /** A new CA: the serving certificate is of the new one, both are in the bundle. Resolves when all of it is written. */

@@ -20,6 +20,20 @@ export function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
+/** Does it again and again, with a pause behind each time, until it is disposed of. */
+export function repeatedly(everyMs: number, act: () => Promise<unknown>): AsyncDisposable {
+  let isOver = false;
+  const running = (async (): Promise<void> => {
+    for (; !isOver; await pause(everyMs)) await act();
+  })();
+  return {
+    [Symbol.asyncDispose]: async () => {
+      isOver = true;
+      await running;
+    },
+  };
+}
+
 /**
  * Calls `probe` until it answers something other than undefined or false, and gives that.
  * A probe that throws counts as "not yet"; the last fault is the cause of the error at the deadline.
