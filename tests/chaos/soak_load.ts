@@ -1,7 +1,7 @@
 // Pods that come and go for as long as a soak lasts, each judged before it goes.
 import { index, type WalkBed } from "../cluster/support/walk_bed.ts";
 import { isReleased, isScheduled, listPods, type PodOutcome, renderPod } from "../cluster/support/pods.ts";
-import { pause } from "../cluster/support/wait.ts";
+import { pause, repeatedly } from "../cluster/support/wait.ts";
 import { addFate, type Fates, judgePod, NO_FATES } from "./fate.ts";
 
 /** Between two creations (ms): 5 pods a second. */
@@ -51,7 +51,8 @@ export class SoakLoad {
   #created = 0;
   #worstGateMs = 0;
   #isStopped = false;
-  #running: readonly Promise<void>[] = [];
+  #creating: Promise<void> | undefined;
+  #reaping: AsyncDisposable | undefined;
 
   constructor(bed: WalkBed, place: { readonly namespace: string; readonly nodes: ReadonlyMap<string, string> }) {
     this.#bed = bed;
@@ -60,7 +61,8 @@ export class SoakLoad {
   }
 
   start(): void {
-    this.#running = [this.#createForEver(), this.#reapForEver()];
+    this.#creating = this.#createForEver();
+    this.#reaping = repeatedly(REAP_EVERY_MS, () => this.#reap(LIFETIME_MS));
   }
 
   view(): LoadView {
@@ -77,7 +79,7 @@ export class SoakLoad {
   /** Creates no more, waits until the last pods are placed or `patienceMs` are over, and judges them. */
   async stop(patienceMs: number): Promise<void> {
     this.#isStopped = true;
-    await Promise.all(this.#running);
+    await Promise.all([this.#creating, this.#reaping?.[Symbol.asyncDispose]()]);
     await Promise.all(this.#underWay);
     const endMs = performance.now() + patienceMs;
     while (this.#lodgers.size > 0 && performance.now() < endMs) {
@@ -112,13 +114,6 @@ export class SoakLoad {
       this.#lodgers.set(name, { architectures, createdMs: performance.now() });
     } catch (error) {
       this.#failures.push(`${name}: ${String(error)}`);
-    }
-  }
-
-  async #reapForEver(): Promise<void> {
-    while (!this.#isStopped) {
-      await this.#reap(LIFETIME_MS);
-      await pause(REAP_EVERY_MS);
     }
   }
 

@@ -4,7 +4,7 @@ import { lacks } from "../support/needs.ts";
 import { atWork, BuildBed, BUILDS_GROUP, ignore, TWO } from "./support/build_bed.ts";
 import { BUILD_NAMESPACE, contents } from "./support/build_objects.ts";
 import { isIndexPush } from "./support/indexing.ts";
-import { pause } from "./support/wait.ts";
+import { pause, repeatedly } from "./support/wait.ts";
 import { runCommand } from "../support/commands.ts";
 
 const [, ARM64] = TWO;
@@ -25,11 +25,12 @@ async function assertWhole(bed: BuildBed, archs: readonly string[]): Promise<voi
   }
 }
 
-async function meddle(bed: BuildBed, signal: AbortSignal): Promise<void> {
-  for (let at = 0; !signal.aborted; at++) {
+function meddle(bed: BuildBed): AsyncDisposable {
+  let at = 0;
+  return repeatedly(0, async () => {
     const startedMs = performance.now();
     const builds = (await bed.builds()).map(({ name }) => name);
-    const document = { metadata: { annotations: { "example.com/touched": String(at) } } };
+    const document = { metadata: { annotations: { "example.com/touched": String(at++) } } };
     const paths = [
       `${BUILDS_GROUP}/machineosconfigs/worker`,
       `${BUILDS_GROUP}/machineconfigpools/worker`,
@@ -38,20 +39,16 @@ async function meddle(bed: BuildBed, signal: AbortSignal): Promise<void> {
     await Promise.all(paths.map((path) => bed.cluster.request("PATCH", path, document)));
     // As often as a busy cluster's controllers do, and no more: where writes take long, so do Archway's tries.
     await pause(Math.max(200, 5 * (performance.now() - startedMs)));
-  }
+  });
 }
 
 Deno.test(
   "image builds: other clients write all the time: conflicts are met, one Job for each architecture, one index (P-072)",
   { ignore },
   atWork(async (bed) => {
-    const stop = new AbortController();
-    const meddling = meddle(bed, stop.signal);
-    try {
+    {
+      await using _meddling = meddle(bed);
       for (const text of ["first", "second", "third"]) await bed.publish(contents(text), { deadlineMs: 120_000 });
-    } finally {
-      stop.abort();
-      await meddling;
     }
     await assertWhole(bed, ["amd64", "arm64"]);
     assert.equal(await bed.jobsCreated(), 6, "one Job for each architecture of each text");

@@ -5,7 +5,7 @@ import { originalConditions } from "../../lib/upgrades/decide/original_condition
 import { read } from "./cluster_access.ts";
 import { CLUSTER_VERSION, MACHINE_SETS, machineSet, PLANS } from "./simulated_openshift.ts";
 import type { UpgradeService } from "./upgrade_service.ts";
-import { pause } from "./wait.ts";
+import { repeatedly } from "./wait.ts";
 
 const LEASES = `/apis/coordination.k8s.io/v1/namespaces/${Upgrades.namespace}/leases`;
 /** As its election has them: how long the Lease lasts, and between two renewals. */
@@ -17,13 +17,13 @@ export const ORIGINAL_HOLDER = "managed-upgrade-operator-6d9f7c9d5b-x2k4q_5f0c1f
 export const ORIGINAL_BEGAN = "2026-11-01T20:00:00Z";
 export class OriginalOperator implements AsyncDisposable {
   readonly #bed: UpgradeService;
-  readonly #stop = new AbortController();
-  readonly #renewing: Promise<void>;
+  readonly #renewing: AsyncDisposable;
+  #nextMs = Date.now() + RENEW_MS;
   #fault: unknown;
 
   private constructor(bed: UpgradeService) {
     this.#bed = bed;
-    this.#renewing = this.#renew();
+    this.#renewing = repeatedly(50, () => this.#renew());
   }
 
   static async start(bed: UpgradeService): Promise<OriginalOperator> {
@@ -48,20 +48,17 @@ export class OriginalOperator implements AsyncDisposable {
 
   /** Renews the Lease no more: it does not give it up either. */
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#stop.abort();
-    await this.#renewing;
+    await this.#renewing[Symbol.asyncDispose]();
     if (this.#fault !== undefined) throw new Error("Cannot renew the Lease", { cause: this.#fault });
   }
 
   async #renew(): Promise<void> {
-    for (let nextMs = Date.now() + RENEW_MS; !this.#stop.signal.aborted; await pause(50)) {
-      if (Date.now() < nextMs) continue;
-      nextMs += RENEW_MS;
-      await this.#bed.cluster.patch(`${LEASES}/${Upgrades.lease}`, { spec: { renewTime: microTime() } })
-        .catch((error: unknown) => {
-          this.#fault = error;
-        });
-    }
+    if (Date.now() < this.#nextMs) return;
+    this.#nextMs += RENEW_MS;
+    await this.#bed.cluster.patch(`${LEASES}/${Upgrades.lease}`, { spec: { renewTime: microTime() } })
+      .catch((error: unknown) => {
+        this.#fault = error;
+      });
   }
 }
 

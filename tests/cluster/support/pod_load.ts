@@ -1,7 +1,7 @@
 // A steady stream of pod creations that counts what fails.
 import type { ClusterAccess } from "./cluster_access.ts";
 import { renderPod } from "./pods.ts";
-import { pause } from "./wait.ts";
+import { repeatedly } from "./wait.ts";
 
 export interface LoadResult {
   readonly created: number;
@@ -26,7 +26,7 @@ export function startPodLoad(
 ): PodLoad {
   const failures: string[] = [];
   const underWay: Promise<void>[] = [];
-  let [created, isStopped] = [0, false];
+  let [created, next] = [0, 0];
   const create = async (number: number): Promise<void> => {
     const [image = ""] = images.slice(number % images.length);
     const pod = renderPod({ name: `${namespace}-${number}`, images: [image], spec: specOf(number) });
@@ -38,18 +38,12 @@ export function startPodLoad(
       failures.push(String(error));
     }
   };
-  const running = (async () => {
-    for (let number = 0; !isStopped; number++) {
-      underWay.push(create(number));
-      await pause(everyMs);
-    }
-    await Promise.all(underWay);
-  })();
+  const running = repeatedly(everyMs, () => Promise.resolve(underWay.push(create(next++))));
   return {
     created: () => created,
     stop: async () => {
-      isStopped = true;
-      await running;
+      await running[Symbol.asyncDispose]();
+      await Promise.all(underWay);
       return { created, failures };
     },
   };
