@@ -1,11 +1,11 @@
 // A counting reverse proxy in front of a registry that can misbehave in every way networks do.
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import { createServer as createTlsServer, type Server as TlsServer } from "node:https";
+import { createServer as createTlsServer } from "node:https";
 import { type FaultRule, type RequestKind } from "./fault_plan.ts";
 import { seededRandom } from "../../support/random.ts";
 import { type SeenRequest, type StorageRequest, Traffic } from "./fault_traffic.ts";
 import { type CertificateAuthority, createAuthority, type IssuedCertificate } from "./pki.ts";
-import { findFreePort } from "./ports.ts";
+import { findFreePort, listenOn } from "./ports.ts";
 import { passBytes, Relays } from "../../support/relays.ts";
 import { Upstream } from "./fault_upstream.ts";
 
@@ -80,8 +80,6 @@ async function issueCertificates(
   };
 }
 
-type Server = ReturnType<typeof createServer> | TlsServer;
-
 type Handle = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
 interface ListenerOptions {
@@ -154,15 +152,5 @@ async function listen({ port, certificate, handle }: ListenerOptions): Promise<A
   const server = certificate === undefined
     ? createServer(onRequest)
     : createTlsServer({ cert: certificate.certificatePem, key: certificate.keyPem }, onRequest);
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(port, "127.0.0.1", () => resolve());
-  });
-  return { [Symbol.asyncDispose]: () => close(server) };
-}
-
-async function close(server: Server): Promise<void> {
-  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  server.closeAllConnections();
-  await closed;
+  return await listenOn(port, server);
 }

@@ -7,7 +7,7 @@ import { text } from "node:stream/consumers";
 import { type ClusterAccess, isTrue, read } from "./cluster_access.ts";
 import { FRONT_PROXY } from "./front_proxy.ts";
 import { createAuthority } from "./pki.ts";
-import { findFreePort } from "./ports.ts";
+import { findFreePort, listenOn } from "./ports.ts";
 import type { RealRegistry } from "./registry.ts";
 import { readManifest } from "./registry_platforms.ts";
 import { waitUntil } from "./wait.ts";
@@ -54,26 +54,18 @@ export async function openImageApi(
   const names = [`${SERVICE.name}.${SERVICE.namespace}.svc`];
   const { certificatePem: cert, keyPem: key } = await authority.issue({ commonName: "api", usage: "server", names });
   const requests: TagRequest[] = [];
-  const api: ImageApi = { requests, [Symbol.asyncDispose]: () => close() };
   const options = { cert, key, ca: clientCa, requestCert: true, rejectUnauthorized: true };
   const server = createServer(options, (message, response) => {
     void answerTo(message, { registry, note: (request) => void requests.push(request) })
       .catch((error: unknown): Answer => failure(500, "InternalError", String(error)))
       .then((answer) => send(response, answer));
   });
-  const close = async (): Promise<void> => {
-    server.closeAllConnections();
-    await new Promise<void>((resolve) => void server.close(() => resolve()));
-  };
   const port = findFreePort();
-  await new Promise<void>((resolve) => void server.listen(port, "127.0.0.1", resolve));
-  try {
-    await register(cluster, { port, caPem: authority.certificatePem });
-    return api;
-  } catch (error) {
-    await close();
-    throw error;
-  }
+  await using undo = new AsyncDisposableStack();
+  undo.use(await listenOn(port, server));
+  await register(cluster, { port, caPem: authority.certificatePem });
+  const opened = undo.move();
+  return { requests, [Symbol.asyncDispose]: () => opened.disposeAsync() };
 }
 
 async function register(

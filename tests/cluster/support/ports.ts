@@ -1,4 +1,6 @@
 // Free loopback ports that stay ours across restarts of what listens there.
+import type { Server } from "node:http";
+import type { Server as TlsServer } from "node:https";
 
 // Below the kernel's ephemeral range (32768…): a client that dials a stopped server can otherwise be given the very port it
 // dials and connect to itself, and any outgoing connection can take the port while the server restarts.
@@ -24,4 +26,19 @@ export function findFreePort(): number {
     return port;
   }
   throw new Error(`Cannot find a free port in ${FIRST}-${LAST}: all tried ones are taken`);
+}
+
+/** Lets a server of Node's listen. Dispose of it to cut its connections. */
+export async function listenOn(port: number, server: Server | TlsServer): Promise<AsyncDisposable> {
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, "127.0.0.1", () => resolve());
+  });
+  return {
+    [Symbol.asyncDispose]: async () => {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      server.closeAllConnections();
+      await closed;
+    },
+  };
 }
