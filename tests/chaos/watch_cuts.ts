@@ -1,6 +1,7 @@
 // Interceptors of the API proxy: watches cut at a chosen kind of byte, forged 410s, hooks around the release patch, a count
 // of answers. Pure but for what they count.
 import type { ApiInterceptor, RequestHead } from "../cluster/support/api_proxy.ts";
+import { statusBody } from "../support/api_server.ts";
 
 /** One that says how often it has done its part. */
 export type CountingInterceptor = ApiInterceptor & { count(): number };
@@ -43,15 +44,7 @@ export function cutWatches(place: CutPlace, times: number): CountingInterceptor 
   };
 }
 
-const EXPIRED = JSON.stringify({
-  kind: "Status",
-  apiVersion: "v1",
-  metadata: {},
-  status: "Failure",
-  message: "too old resource version: 1 (2)",
-  reason: "Expired",
-  code: 410,
-});
+const EXPIRED = JSON.stringify(statusBody(410, "Expired"));
 
 function forge(statusLine: string, body: string): Uint8Array<ArrayBuffer> {
   const head = `HTTP/1.1 ${statusLine}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n`;
