@@ -67,14 +67,6 @@ Deno.test("registry TLS: --registry-ca is trusted; without it the message names 
   assert.match(failure.message, /UnknownIssuer\)\. If .* trust its authority with --registry-ca or in certs\.d\.$/);
 });
 
-Deno.test("registry TLS: a registry that demands a client certificate gets none without configuration, and the message reports it", async () => {
-  await using registry = await startWithImage({ clientCertificates: "required" });
-  await using images = await openImages(flagsFor(registry));
-  const failure = failureIn(await images.inspect(`${registry.host}/team/app:v1`));
-  assert.deepEqual([failure.kind, failure.reason], ["transient", "TlsFailed"]);
-  assert.match(failure.message, /wants one .*certs\.d/);
-});
-
 Deno.test("registry TLS: a client certificate of another authority is refused in the hand-shake, and the next one tried", async () => {
   await using registry = await startWithImage({ clientCertificates: "required" });
   await using stranger = await startRegistry();
