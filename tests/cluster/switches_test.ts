@@ -56,8 +56,8 @@ Deno.test("switches: --audit leaves the pod unchanged and reports what would be 
   assert.ok((await listPods(controlPlane, namespace)).every(isUntouched));
 });
 
-Deno.test("switches: audit by label, prewarm, live architectures, daemonsets and taints side by side", async (test) => {
-  const args = ["--prewarm", "--live-architectures", "--daemonsets=warn", "--arch-taints=tolerate"];
+Deno.test("switches: audit by label, prewarm, live architectures and daemonsets side by side", async (test) => {
+  const args = ["--prewarm", "--live-architectures", "--daemonsets=warn"];
   await using bed = await openWalkBed();
   const { controlPlane } = bed;
   for (const component of ["prewarm", "live-architectures", "daemonsets-warn"]) {
@@ -146,18 +146,6 @@ Deno.test("switches: audit by label, prewarm, live architectures, daemonsets and
     await patch(bed, path, { spec: { containers: [{ name: "main-0", image }] } });
     await waitForMessages(controlPlane, { namespace, kind: "Pod", says: /Container .* cannot run on node "arm64-\d"/ });
     assert.equal(await calls(), before + 1);
-  });
-  await test.step("--arch-taints=tolerate lets a pod land on a tainted node", async () => {
-    await Promise.all(["arm64-1", "arm64-2"].map((node) =>
-      patch(bed, `/api/v1/nodes/${node}`, {
-        spec: { taints: [{ key: "kubernetes.io/arch", value: "arm64", effect: "NoSchedule" }] },
-      })
-    ));
-    const namespace = await controlPlane.createNamespace("taints");
-    const pods = [{ name: "pod", images: [await bed.push("demo/tainted", index("arm64"))] }];
-    await createPods(controlPlane, namespace, { pods });
-    const [pod] = await waitForPods(controlPlane, namespace, { count: 1, until: isScheduled });
-    assert.match(pod?.nodeName ?? "", /^arm64-/);
   });
 });
 
