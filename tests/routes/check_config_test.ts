@@ -2,9 +2,10 @@ import assert from "node:assert/strict";
 import { openSiblingConfigs } from "../../lib/operator/cluster/sibling_configs.ts";
 import type { KubeApi } from "../../lib/k8s/api.ts";
 import { ApiError } from "../../lib/k8s/errors.ts";
-import type { KubeObject, ResourceType } from "../../lib/k8s/types.ts";
+import { type KubeObject, Resource } from "../../lib/k8s/types.ts";
 import { memberOf, objectAt } from "../../lib/json.ts";
 import { type CheckDeps, reviewClusterConfig, reviewNamespaceConfig } from "../../routes/check_config.ts";
+import { MemoryCluster } from "../support/memory_kube_api.ts";
 
 interface Cluster {
   readonly clusterConfig?: KubeObject | ApiError;
@@ -12,20 +13,15 @@ interface Cluster {
 }
 
 function makeApi({ clusterConfig, namespaceConfigs = [] }: Cluster): KubeApi {
-  const never = (): never => assert.fail("the checks only read");
-  return {
-    get: () =>
-      clusterConfig === undefined || clusterConfig instanceof ApiError
-        ? Promise.reject(clusterConfig ?? new ApiError("gone", { status: 404 }))
-        : Promise.resolve(clusterConfig),
-    list: (_type: ResourceType, { namespace }) =>
-      namespaceConfigs instanceof ApiError ? Promise.reject(namespaceConfigs) : Promise.resolve({
-        items: namespaceConfigs.filter(({ metadata }) => namespace === undefined || metadata.namespace === namespace),
-        resourceVersion: "1",
-      }),
-    ...{ watch: never, create: never, replace: never, patch: never, delete: never, raw: never },
-    serverClockOffsetMs: () => 0,
-  };
+  const cluster = new MemoryCluster();
+  if (clusterConfig && !(clusterConfig instanceof ApiError)) cluster.put(Resource.clusterConfigs, clusterConfig);
+  const present = namespaceConfigs instanceof ApiError ? [] : namespaceConfigs;
+  for (const config of present) cluster.put(Resource.namespaceConfigs, config);
+  return cluster.client(({ verb }) => {
+    const answer = verb === "get" ? clusterConfig : namespaceConfigs;
+    if (answer instanceof ApiError) throw answer;
+    assert.match(verb, /^(?:get|list)$/, "the checks only read");
+  });
 }
 
 const signal = new AbortController().signal;

@@ -27,10 +27,11 @@ export class MemoryCluster {
   readonly patches: JsonPatch[] = [];
   /** Each list as `plural namespace?fieldSelector`. */
   readonly lists: string[] = [];
+  /** Plurals of the kinds that the API server does not have. */
+  readonly missing = new Set<string>();
   /** A client without faults. */
   readonly api: KubeApi = this.client();
   readonly #watches = new MemoryWatches();
-  readonly #missing = new Set<string>();
   #version = 0;
 
   /** Creates or changes an object; watches show it. */
@@ -54,16 +55,6 @@ export class MemoryCluster {
     const { namespace, name } = targetOfKey(key);
     const end = namespace === undefined ? `/${plural}/${name}` : `/namespaces/${namespace}/${plural}/${name}`;
     return this.objects.entries().find(([path]) => path.endsWith(end))?.[1];
-  }
-
-  /** The API server does not have this kind. */
-  withhold(plural: string): void {
-    this.#missing.add(plural);
-  }
-
-  /** Now it does. */
-  restore(plural: string): void {
-    this.#missing.delete(plural);
   }
 
   /** A client; `before` runs ahead of every call of it and may throw. */
@@ -117,7 +108,7 @@ export class MemoryCluster {
   }
 
   #list(type: ResourceType, options: ListOptions): { readonly items: KubeObject[]; readonly resourceVersion: string } {
-    if (this.#missing.has(type.plural)) throw new ApiError("no such kind", { status: 404 });
+    if (this.missing.has(type.plural)) throw new ApiError("no such kind", { status: 404 });
     this.lists.push(`${type.plural} ${options.namespace ?? ""}?${options.fieldSelector ?? ""}`);
     const root = resourcePath({ ...type, plural: "" }).slice(0, -1);
     const isOfKind = (path: string): boolean => path.startsWith(`${root}/`) && path.split("/").at(-2) === type.plural;

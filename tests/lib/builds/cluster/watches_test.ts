@@ -9,7 +9,7 @@ Deno.test("on a cluster without OpenShift's kinds one warning says so and what t
   const clock = new FakeClock();
   const cluster = new MemoryCluster();
   const plurals = ["machineosconfigs", "machineosbuilds", "machineconfigpools", "controllerconfigs"];
-  for (const plural of [...plurals, "machinesets", "clusterversions"]) cluster.withhold(plural);
+  for (const plural of [...plurals, "machinesets", "clusterversions"]) cluster.missing.add(plural);
   const warnings: string[] = [];
   const log: Logger = { ...silentLogger, warn: (message) => void warnings.push(message), with: () => log };
   const watches = openBuildWatches({ api: cluster.api, clock, log, namespace: "mco", onChange: () => {} });

@@ -39,14 +39,14 @@ Deno.test("openLiveArchitectures() gives nothing before the nodes are listed, th
 
 Deno.test("openLiveArchitectures() adds what pools can make, also when their API comes later", async () => {
   const scene = openScene();
-  scene.cluster.withhold("nodepools");
-  scene.cluster.withhold("machinesets");
+  scene.cluster.missing.add("nodepools");
+  scene.cluster.missing.add("machinesets");
   scene.cluster.put(Resource.nodes, makeNode("n1", "amd64"));
   const live = liveOf(scene);
   await whileRunning(scene, live, async () => {
     assert.deepEqual(live.current(), ["amd64"]);
     scene.cluster.put(NODE_POOLS, nodePool("s390x"));
-    scene.cluster.restore("nodepools");
+    scene.cluster.missing.delete("nodepools");
     await scene.clock.advance(10 * 60_000);
     assert.deepEqual(live.current(), ["amd64", "s390x"]);
   });

@@ -28,7 +28,7 @@ Deno.test("openAuditedNamespaces() is settled once the labelled namespaces are l
 
 Deno.test("isSettled() is true when namespaces cannot be listed: readiness must not hang on a missing right", async () => {
   const scene = openScene();
-  scene.cluster.withhold(Resource.namespaces.plural);
+  scene.cluster.missing.add(Resource.namespaces.plural);
   const audited = openAudited(scene);
   await whileRunning(scene, audited, () => assert.deepEqual([audited.isSettled(), audited.has("shop")], [true, false]));
 });
