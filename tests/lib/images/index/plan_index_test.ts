@@ -113,12 +113,6 @@ Deno.test("planIndex() refuses two images for one platform, also where one leave
   }
 });
 
-Deno.test("planIndex() takes images that differ in the variant or in the build of Windows", () => {
-  const arm = [child({ architecture: "arm", variant: "v6" }), child({ architecture: "arm", variant: "v7" })];
-  const windows = ["10.0.1", "10.0.2"].map((osVersion) => child({ os: "windows", osVersion }));
-  assert.equal(planIndex([...arm, ...windows, AMD64]).kind, "plan");
-});
-
 Deno.test("planIndex() names what an index says of Windows in the order of the specification", () => {
   const [index] = formsOf([child({ os: "windows", osVersion: "10.0.1", osFeatures: ["win32k"], variant: "v2" })]);
   const platform =
