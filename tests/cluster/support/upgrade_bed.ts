@@ -11,6 +11,7 @@ import { silentLogger } from "../../../lib/log.ts";
 import type { Silence } from "../../../lib/upgrades/decide/types/cluster.ts";
 import type { Notification } from "../../../lib/upgrades/decide/types/effects.ts";
 import type { NotificationState } from "../../../lib/upgrades/decide/types/plan.ts";
+import { UPGRADERS } from "../../../lib/upgrades/decide/steps/upgraders.ts";
 import { openTestApi } from "../../support/cluster_api.ts";
 import { type ClusterAccess, read } from "./cluster_access.ts";
 import { controlPlaneWith } from "./shared_control_plane.ts";
@@ -39,24 +40,7 @@ export const NOTIFICATIONS: readonly NotificationState[] = [
 ];
 
 /** The steps of OSD, in their order. */
-export const OSD_STEPS: readonly string[] = [
-  "StartedNotificationSent",
-  "IsClusterUpgradable",
-  "ClusterHealthyBeforeUpgrade",
-  "ExternalDependenciesAvailable",
-  "ComputeCapacityReserved",
-  "ControlPlaneMaintenanceWindowCreated",
-  "UpgradeCommenced",
-  "ControlPlaneUpgraded",
-  "ControlPlaneMaintenanceWindowRemoved",
-  "WorkersMaintenanceWindowCreated",
-  "WorkerNodesUpgraded",
-  "ComputeCapacityRemoved",
-  "WorkersMaintenanceWindowRemoved",
-  "ClusterHealthyAfterUpgrade",
-  "PostUpgradeTasksCompleted",
-  "CompletedNotificationSent",
-];
+export const OSD_STEPS: readonly string[] = [...new Set(UPGRADERS.OSD.steps.map(({ id }) => id))];
 
 /** What was notified, but that it began late: on a slow machine the time of a fast clock passes before that. */
 export function statesOf(notified: readonly Notification[]): readonly NotificationState[] {

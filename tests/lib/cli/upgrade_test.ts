@@ -83,7 +83,6 @@ Deno.test("upgrade plan reports when it begins, its steps, and what is in the wa
   const free = await run(cluster, "plan", "-ojson");
   const described = JSON.parse(free.out);
   assert.deepEqual([free.code, described.inTheWay, described.profile], [0, [], "OSD"]);
-  assert.equal(described.steps.length, 16);
   assert.deepEqual(described.steps, [...new Set(UPGRADERS.OSD.steps.map(({ id }) => id))]);
   assert.match(described.begins, /^2026-11-21T15:00:00Z, in 3h$/);
   assert.equal(JSON.stringify([...cluster.objects]), before);
