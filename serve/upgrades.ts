@@ -1,6 +1,7 @@
 // `archway serve --only=upgrades`: the upgrades of an OpenShift cluster, beside no pod placement.
 import { openUpgrades, type UpgradesController } from "../controllers/upgrades/controller.ts";
-import { openSettingsMetric, openUpgradeMetrics, type UpgradeMetrics } from "../lib/upgrades/metrics.ts";
+import { openGauges } from "../lib/metrics.ts";
+import { openUpgradeMetrics, SETTINGS_GAUGES, type UpgradeMetrics } from "../lib/upgrades/metrics.ts";
 import { Upgrades } from "../lib/upgrades/names.ts";
 import { collect } from "../lib/upgrades/decide/collector.ts";
 import { upgradePage, type UpgradePageView } from "../routes/upgrade_page.tsx";
@@ -42,13 +43,16 @@ async function openCapability(deps: ServeDeps, parts: CapabilityParts): Promise<
     namespace,
     queueMetrics: parts.clientMetrics.queue,
   });
-  openSettingsMetric(parts.registry, () => areSettingsInvalid(controller));
+  const showSettings = openGauges(parts.registry, SETTINGS_GAUGES);
   const webhook = await openPlanWebhook(deps, parts);
   return {
     everywhere: [webhook.certificate],
     leading: [controller, outside.policy, webhook.registration],
     ready: {},
-    beforeScrape: () => metrics.setScraped(samplesOf(controller)),
+    beforeScrape: () => {
+      metrics.setScraped(samplesOf(controller));
+      showSettings(areSettingsInvalid(controller));
+    },
     webhooks: webhook.listener,
     pages: { "/": upgradePage(openUpgradeView({ readApi: parts.readApi, clock, namespace }, parts.stop)) },
   };

@@ -6,7 +6,7 @@ import { openGauges, openMetrics } from "../../lib/metrics.ts";
 import { PLACEMENT_GAUGES, type PlacementGauges, PlacementMetrics } from "../../lib/placement/metrics.ts";
 import { SERVER_METRICS } from "../../lib/server/metrics.ts";
 import { TAINT_COUNTERS, TAINT_GAUGES, type TaintGauges } from "../../lib/taints/metrics.ts";
-import { openSettingsMetric, openUpgradeMetrics } from "../../lib/upgrades/metrics.ts";
+import { openUpgradeMetrics, SETTINGS_GAUGES } from "../../lib/upgrades/metrics.ts";
 
 const NOTHING: PlacementGauges = {
   ...{ gatedPods: 0, unadmittedPods: 0, cachedInspections: 0, isLeading: false, isGating: false },
@@ -40,7 +40,7 @@ export function openPlacementMetrics(): PlacementMetrics {
 export async function upgradeMetrics(): Promise<string> {
   const registry = new Registry();
   openUpgradeMetrics(registry);
-  openSettingsMetric(registry, () => undefined);
+  openGauges(registry, SETTINGS_GAUGES);
   return await registry.metrics();
 }
 

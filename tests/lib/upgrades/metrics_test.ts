@@ -1,7 +1,8 @@
 // The metrics of upgrades, against the names that alerts and reports of the MUO key on.
 import assert from "node:assert/strict";
 import { Registry } from "prom-client";
-import { openSettingsMetric, openUpgradeMetrics } from "../../../lib/upgrades/metrics.ts";
+import { openGauges } from "../../../lib/metrics.ts";
+import { openUpgradeMetrics, SETTINGS_GAUGES } from "../../../lib/upgrades/metrics.ts";
 
 const NAME = "upgradeconfig_name";
 const STAGE = ["_id", NAME, "version"];
@@ -61,17 +62,17 @@ const open = () => {
   return { registry, metrics, series };
 };
 
-Deno.test("openSettingsMetric() shows whether the settings are wrong, as they were read last", async () => {
+Deno.test("SETTINGS_GAUGES shows whether the settings are wrong, as they were read last", async () => {
   const registry = new Registry();
-  let areInvalid: boolean | undefined;
-  openSettingsMetric(registry, () => areInvalid);
-  const shown = async (): Promise<string | undefined> =>
-    (await registry.metrics()).match(/^archway_upgrade_settings_invalid.*$/m)?.[0];
-  assert.equal(await shown(), undefined);
-  areInvalid = true;
-  assert.equal(await shown(), 'archway_upgrade_settings_invalid{upgradeconfig_name="managed-upgrade-config"} 1');
-  areInvalid = false;
-  assert.match(await shown() ?? "", / 0$/);
+  const show = openGauges(registry, SETTINGS_GAUGES);
+  const shown = async (areInvalid: boolean | undefined): Promise<string | undefined> => {
+    show(areInvalid);
+    return (await registry.metrics()).match(/^archway_upgrade_settings_invalid.*$/m)?.[0];
+  };
+  assert.equal(await shown(undefined), undefined);
+  assert.equal(await shown(true), 'archway_upgrade_settings_invalid{upgradeconfig_name="managed-upgrade-config"} 1');
+  assert.match(await shown(false) ?? "", / 0$/);
+  assert.equal(await shown(undefined), undefined);
 });
 
 Deno.test("N-032 openUpgradeMetrics() registers every metric of the MUO with its labels, and two of its own", async () => {
@@ -85,7 +86,9 @@ Deno.test("N-032 openUpgradeMetrics() registers every metric of the MUO with its
       labels: Object.fromEntries(labels.map((label) => [label, "x"])),
     })),
   );
-  const scraped = await series();
+  const collected = await series();
+  metrics.setScraped(undefined);
+  const scraped = [...collected, ...await series()];
   assert.ok(scraped.length >= 26);
   for (const line of scraped) {
     const [, name = "", labels = ""] = /^(\w+)(?:\{(.*)\})? 1$/.exec(line) ?? [];
