@@ -1,9 +1,10 @@
 // The configs: watched by reflectors, parsed once, answered from memory.
-import { heapBytesOf, listAt, objectAt, textAt } from "../../json.ts";
+import { heapBytesOf } from "../../json.ts";
 import { KEPT } from "../../k8s/kept.ts";
 import { Reflector, type ReflectorDeps } from "../../k8s/reflector.ts";
 import { type KubeObject, Resource } from "../../k8s/types.ts";
 import { CLUSTER_CONFIG_NAME } from "../../names.ts";
+import { parseConditions } from "../../vocabulary/condition.ts";
 import { TAINT_CONDITION } from "../decide/conditions.ts";
 import type { ConfigPresence } from "../decide/gating_health.ts";
 import { parseClusterConfig, parseNamespaceConfig } from "../../placement/decide/config/config.ts";
@@ -64,13 +65,8 @@ export function openConfigs(parts: ReflectorDeps): Configs {
 
 /** Changes when a listener must act: the condition about architecture taints is left out, which changes with every node. */
 function fingerprintOf({ metadata: { labels, annotations }, status }: KubeObject, config: ClusterConfig): string {
-  const conditions = listAt(objectAt({ status }, "status"), "conditions") ?? [];
-  return JSON.stringify([
-    config,
-    labels,
-    annotations,
-    conditions.filter((each) => textAt(each, "type") !== TAINT_CONDITION),
-  ]);
+  const conditions = parseConditions(status).filter(({ type }) => type !== TAINT_CONDITION);
+  return JSON.stringify([config, labels, annotations, conditions]);
 }
 
 interface NamespaceConfigs extends Pick<Configs, "run" | "hasSynced"> {

@@ -63,7 +63,7 @@ Deno.test("openConfigs() reports no change of the condition about the architectu
   const scene = openScene();
   const { configs, heard } = configsOf(scene);
   const put = async (...conditions: readonly (readonly [type: string, message: string])[]): Promise<number> => {
-    const status = { conditions: conditions.map(([type, message]) => ({ type, message })) };
+    const status = { conditions: conditions.map(([type, message]) => ({ type, status: "True", message })) };
     scene.cluster.put(Resource.clusterConfigs, { ...clusterConfig({}), status });
     await scene.clock.advance(0);
     return heard.length;
