@@ -1,5 +1,6 @@
 // An event as a controller records it, and the parts of a core/v1 Event that follow from it.
 import type { CoreV1Event } from "@kubernetes/client-node";
+import { renderTime } from "../vocabulary/time.ts";
 import { apiVersionOf, type ResourceType, type Wire } from "./types.ts";
 
 type EventType = "Normal" | "Warning";
@@ -63,17 +64,12 @@ export function renderUpdate(
   { type, reason, message }: EventInput,
   { count, firstMs, lastMs }: { readonly count: number; readonly firstMs: number; readonly lastMs: number },
 ): EventUpdate {
-  return { type, reason, message, count, firstTimestamp: timestamp(firstMs), lastTimestamp: timestamp(lastMs) };
+  return { type, reason, message, count, firstTimestamp: renderTime(firstMs), lastTimestamp: renderTime(lastMs) };
 }
 
 function urgencyOf({ type, critical }: EventInput): Urgency {
   if (critical === true) return 0;
   return type === "Warning" ? 1 : 2;
-}
-
-/** Seconds precision: metav1.Time has no fractions. */
-function timestamp(epochMs: number): string {
-  return new Date(epochMs).toISOString().replace(/\.\d+Z$/, "Z");
 }
 
 function truncate(message: string): string {

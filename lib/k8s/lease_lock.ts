@@ -4,6 +4,7 @@ import * as z from "zod";
 import type { Clock } from "../clock.ts";
 import { errorText, type Logger } from "../log.ts";
 import { LEADER_IMPAIRMENT } from "../names.ts";
+import { renderExactTime } from "../vocabulary/time.ts";
 import { type KubeApi, readOptional } from "./api.ts";
 import { openDeadline } from "./deadline.ts";
 import { isConflict } from "./errors.ts";
@@ -224,7 +225,7 @@ function renderLeaseSpec(
   const known: unknown = before?.["spec"];
   const record = before === undefined ? undefined : parseLease(before);
   // With the six digits that the API's MicroTime requires.
-  const renewTime = new Date(claim.nowMs).toISOString().replace("Z", "000Z");
+  const renewTime = renderExactTime(claim.nowMs).replace("Z", "000Z");
   const startsTerm = record?.holder !== claim.holder;
   return {
     ...(typeof known === "object" ? known : {}),

@@ -1,35 +1,8 @@
 // The types of the Kubernetes API that Archway's edges and controllers share.
+import type { KubeObject } from "../vocabulary/meta.ts";
 import { ApiError } from "./errors.ts";
 
-export interface OwnerReference {
-  readonly apiVersion: string;
-  readonly kind: string;
-  readonly name: string;
-  readonly uid: string;
-  readonly controller?: boolean;
-  readonly blockOwnerDeletion?: boolean;
-}
-
-export interface ObjectMeta {
-  readonly name: string;
-  readonly namespace?: string;
-  readonly uid?: string;
-  readonly resourceVersion?: string;
-  readonly generation?: number;
-  readonly creationTimestamp?: string;
-  readonly deletionTimestamp?: string;
-  readonly labels?: Readonly<Record<string, string>>;
-  readonly annotations?: Readonly<Record<string, string>>;
-  readonly finalizers?: readonly string[];
-  readonly ownerReferences?: readonly OwnerReference[];
-}
-
-export interface KubeObject {
-  readonly apiVersion?: string;
-  readonly kind?: string;
-  readonly metadata: ObjectMeta;
-  readonly [member: string]: unknown;
-}
+export type { KubeObject, ObjectMeta, OwnerReference } from "../vocabulary/meta.ts";
 
 export interface KubeList {
   readonly items: readonly KubeObject[];

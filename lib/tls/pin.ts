@@ -3,6 +3,7 @@
 import ipaddr from "ipaddr.js";
 import { type CertificateFields, readCertificate } from "./certificate.ts";
 import { derOf } from "./der.ts";
+import { renderDay } from "../vocabulary/time.ts";
 
 /** Whether a served certificate is good. `unlisted`: it is not among the trusted ones, so that its chain decides. */
 export type PinVerdict =
@@ -39,9 +40,9 @@ const CHECKS: readonly Check[] = [
     const unknown = critical.find((id) => !HANDLED.includes(id));
     return unknown === undefined ? undefined : `certificate: UnsupportedCriticalExtension ${unknown}`;
   },
-  ({ notAfterMs }, { nowMs }) => nowMs > notAfterMs ? `certificate expired on ${dayOf(notAfterMs)}` : undefined,
+  ({ notAfterMs }, { nowMs }) => nowMs > notAfterMs ? `certificate expired on ${renderDay(notAfterMs)}` : undefined,
   ({ notBeforeMs }, { nowMs }) =>
-    nowMs < notBeforeMs ? `certificate not valid yet: it is from ${dayOf(notBeforeMs)}` : undefined,
+    nowMs < notBeforeMs ? `certificate not valid yet: it is from ${renderDay(notBeforeMs)}` : undefined,
   (fields, { host }) => {
     if (hasName(fields, host)) return undefined;
     const names = fields.dnsNames === undefined ? "it has no subjectAltName" : "its subjectAltName has others";
@@ -88,8 +89,4 @@ function hasName({ dnsNames = [], addresses = [] }: CertificateFields, host: str
 
 function bare(host: string): string {
   return host.replace(/^\[|\]$/g, "").toLowerCase().replace(/\.$/, "");
-}
-
-function dayOf(ms: number): string {
-  return new Date(ms).toISOString().slice(0, 10);
 }

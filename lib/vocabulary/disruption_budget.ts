@@ -1,7 +1,7 @@
 // A PodDisruptionBudget, parsed.
 import { memberOf, objectAt } from "../json.ts";
-import type { KubeObject } from "../k8s/types.ts";
 import { type LabelSelector, parseSelector } from "./label_selector.ts";
+import type { KubeObject } from "./meta.ts";
 
 export interface DisruptionBudget {
   readonly namespace: string;

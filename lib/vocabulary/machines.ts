@@ -1,9 +1,8 @@
 // The objects that create and configure the nodes of OpenShift: MachineConfigPools, MachineSets and Machines.
 import { entryOf, type JsonObject, memberOf, numberAt, objectAt, textAt, textMapAt } from "../json.ts";
-import type { KubeObject } from "../k8s/types.ts";
 import { type Condition, findCondition, isTrue, parseConditions } from "./condition.ts";
 import { CLUSTER_SELECTOR_BOUNDS, type Labels, type LabelSelector, parseSelector } from "./label_selector.ts";
-import { type Meta, parseMeta } from "./meta.ts";
+import { type KubeObject, type Meta, parseMeta } from "./meta.ts";
 
 export interface MachineConfigPool extends Meta {
   /** `spec.nodeSelector`. One that is absent or empty, `everything` here, selects no node of a pool. */

@@ -1,9 +1,8 @@
 // A Node, with the members that several capabilities read.
 import { entryOf, memberOf, objectAt, textAt } from "../json.ts";
-import type { KubeObject } from "../k8s/types.ts";
 import { NODE_ARCH_LABEL, NODE_OS_LABEL } from "../names.ts";
 import { findCondition, parseConditions } from "./condition.ts";
-import { type Meta, parseMeta } from "./meta.ts";
+import { type KubeObject, type Meta, parseMeta } from "./meta.ts";
 import { parseTaints, type Taint } from "./taint.ts";
 
 export interface Node extends Meta {

@@ -15,6 +15,15 @@ export function renderTime(timeMs: number): string {
   return `${new Date(timeMs).toISOString().slice(0, 19)}Z`;
 }
 
+/** With milliseconds. */
+export function renderExactTime(timeMs: number): string {
+  return new Date(timeMs).toISOString();
+}
+
+export function renderDay(timeMs: number): string {
+  return renderTime(timeMs).slice(0, 10);
+}
+
 /** Time since then (ms); 0 when the clock has been set back to before it. */
 export function elapsedMs(sinceMs: number, nowMs: number): number {
   return Math.max(0, nowMs - sinceMs);

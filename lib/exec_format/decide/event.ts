@@ -1,5 +1,5 @@
 // Builds and parses ENoExecEvents. Annotations hold what the MTO's status has no field for.
-import { parseTime } from "../../vocabulary/time.ts";
+import { parseTime, renderExactTime } from "../../vocabulary/time.ts";
 import { listAt, objectAt, printable, textAt } from "../../json.ts";
 import { apiVersionOf, type KubeObject, Resource } from "../../k8s/types.ts";
 import { EnoexecAnnotation, EnoexecLabel } from "../../names.ts";
@@ -52,7 +52,7 @@ export function buildEvent(
         annotations: {
           [EnoexecAnnotation.node]: nodeName,
           [EnoexecAnnotation.podUid]: podUid,
-          [EnoexecAnnotation.at]: new Date(atMs).toISOString(),
+          [EnoexecAnnotation.at]: renderExactTime(atMs),
           ...command !== undefined && { [EnoexecAnnotation.command]: printable(command.slice(0, MAX_COMMAND_LENGTH)) },
           ...isEntryPoint && { [EnoexecAnnotation.entryPoint]: "true" },
         },

@@ -1,6 +1,6 @@
 // Images that claim an architecture which their program lacks, recorded as ENoExecEvents in Archway's namespace: there
 // no tenant can write, and every replica reads them, also after a restart. Records expire, and their number is bounded.
-import { parseTime } from "../../vocabulary/time.ts";
+import { parseTime, renderExactTime } from "../../vocabulary/time.ts";
 import { apiVersionOf, type KubeObject, Resource } from "../../k8s/types.ts";
 import { EnoexecAnnotation, EnoexecLabel } from "../../names.ts";
 import { SHA256_DIGEST } from "../../oci/reference.ts";
@@ -49,7 +49,7 @@ export function buildFailedImage(failed: FailedImage, ownNamespace: string): Kub
         [EnoexecAnnotation.failedIn]: namespace,
         [EnoexecAnnotation.failedNodes]: nodes.join(),
         [EnoexecAnnotation.failedImage]: image.slice(0, MAX_IMAGE_LENGTH),
-        [EnoexecAnnotation.at]: new Date(atMs).toISOString(),
+        [EnoexecAnnotation.at]: renderExactTime(atMs),
       },
     },
   };

@@ -4,6 +4,7 @@ import { readCertificate } from "../../tls/certificate.ts";
 import { childrenOf, derOf, readElements, Tag } from "../../tls/der.ts";
 import type { ClientCertificate } from "../pull_plan.ts";
 import { asParsed, type Fault, type Parsed, unparsable } from "../../parsed.ts";
+import { renderDay } from "../../vocabulary/time.ts";
 
 export interface HostCertificates {
   readonly caCertificates: readonly string[];
@@ -45,7 +46,7 @@ function usableAmong(blocks: readonly string[]): (block: string) => boolean {
 function problemOfTime(block: string, nowMs: number): string | undefined {
   const fields = readCertificate(derOf(block) ?? new Uint8Array());
   if (fields === undefined) return undefined;
-  const [from, to] = [fields.notBeforeMs, fields.notAfterMs].map((ms) => new Date(ms).toISOString().slice(0, 10));
+  const [from, to] = [fields.notBeforeMs, fields.notAfterMs].map(renderDay);
   if (nowMs > fields.notAfterMs) return `expired on ${to}: nodes do not accept what it signed`;
   return nowMs < fields.notBeforeMs ? `is not valid before ${from}: nodes do not accept what it signed` : undefined;
 }

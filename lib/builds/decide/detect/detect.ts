@@ -7,7 +7,7 @@ import type { Arch, BuildMachineSet, BuildNode } from "../observed.ts";
 import type { ArchSet, DetectedSet, DetectionFinding } from "../types.ts";
 import { CONTAINERFILE_ARCHITECTURES } from "../names.ts";
 import { type Labels, matchesSelector } from "../../../vocabulary/label_selector.ts";
-import { parseTime } from "../../../vocabulary/time.ts";
+import { parseTime, renderExactTime } from "../../../vocabulary/time.ts";
 
 // The machine config operator's own pools. A node that no other pool selects belongs to the pool of workers.
 const CONTROL_PLANE_POOL = "master";
@@ -186,7 +186,7 @@ export function renderStoredSet(
   },
 ): string {
   const gone = set.filter((arch) => !detected.set.includes(arch));
-  const now = new Date(nowMs).toISOString();
+  const now = renderExactTime(nowMs);
   const goneSince = Object.fromEntries(gone.map((arch) => [arch, stored?.goneSince[arch] ?? now]));
   const { source, nodeCounts } = detected;
   const lasting = { set, source, nodeCounts, ...(gone.length === 0 ? {} : { goneSince }) };

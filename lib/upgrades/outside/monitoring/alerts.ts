@@ -7,7 +7,7 @@ import {
   pagingAlertsQuery,
   withoutOwnAlerts,
 } from "../../decide/health/alert_queries.ts";
-import { parseTime } from "../../../vocabulary/time.ts";
+import { parseTime, renderExactTime } from "../../../vocabulary/time.ts";
 import type { Upstream } from "../http/upstream.ts";
 import type { Silence } from "../../decide/types/cluster.ts";
 import type { SilenceSpec } from "../../decide/types/effects.ts";
@@ -75,8 +75,8 @@ export async function createSilence(
 ): Promise<void> {
   const body = {
     matchers: matchers.map(({ name, pattern }) => ({ name, value: pattern, isRegex: true, isEqual: true })),
-    startsAt: new Date(nowMs).toISOString(),
-    endsAt: new Date(endsAtMs).toISOString(),
+    startsAt: renderExactTime(nowMs),
+    endsAt: renderExactTime(endsAtMs),
     createdBy: SILENCE_AUTHOR,
     comment,
   };
