@@ -1,7 +1,8 @@
 // The architectures of a pool: a user's word, else its nodes and machine sets, else the pools that nodes come from.
+import * as z from "zod";
 import type { MachineConfigPool } from "../../../vocabulary/machines.ts";
 import { isKnownArchitecture } from "../../../arch.ts";
-import { entryOf, listAt, memberOf, objectAt, parseObject } from "../../../json.ts";
+import { entryOf, memberOf, parseObject } from "../../../json.ts";
 import { NODE_ARCH_LABEL, NODE_OS_LABEL } from "../../../names.ts";
 import type { Arch, BuildMachineSet, BuildNode } from "../observed.ts";
 import type { ArchSet, DetectedSet, DetectionFinding } from "../types.ts";
@@ -158,22 +159,20 @@ export function uncoveredMessage(nodes: readonly UncoveredNode[]): string {
     "them out of it, until an image for their architecture is published.";
 }
 
-export interface StoredSet {
-  readonly set: ArchSet;
+const StoredSet = z.object({
+  set: z.array(z.unknown()).catch([]).transform((names) => setOf(names.filter((name) => typeof name === "string"))),
   /** Since when an architecture of the set has no node, RFC 3339. */
-  readonly goneSince: Readonly<Record<string, string>>;
-}
-
-export function parseStoredSet(text: string | undefined): StoredSet | undefined {
-  const value = text === undefined ? undefined : parseObject(text);
-  if (value === undefined) return undefined;
-  const gone = objectAt(value, "goneSince") ?? {};
-  return {
-    set: setOf((listAt(value, "set") ?? []).filter((name) => typeof name === "string")),
-    goneSince: Object.fromEntries(
+  goneSince: z.record(z.string(), z.unknown()).catch({}).transform((gone): Readonly<Record<string, string>> =>
+    Object.fromEntries(
       Object.entries(gone).flatMap(([arch, since]) => parseTime(since) === undefined ? [] : [[arch, String(since)]]),
-    ),
-  };
+    )
+  ),
+});
+
+export type StoredSet = Readonly<z.output<typeof StoredSet>>;
+
+export function parseStoredSet(text = ""): StoredSet | undefined {
+  return StoredSet.safeParse(parseObject(text)).data;
 }
 
 /** The text to store for a pool. Only its `observedAt` changes while the nodes stay the same. */
