@@ -2,8 +2,6 @@ import assert from "node:assert/strict";
 import * as z from "zod";
 import { type AlertGroup, readAlertGroups } from "../support/alerts.ts";
 import { PAGING_ALERTS } from "../../lib/upgrades/decide/health/alert_queries.ts";
-import { parseOperandConfig } from "../../lib/operator/decide/config_view.ts";
-import { renderMonitoring } from "../../lib/operator/cluster/monitoring.ts";
 import { type ManifestObject, parseManifest } from "../../manifests/generate/kustomize.ts";
 import { ProcessMetrics, seriesIn, typesIn, upgradeMetrics } from "../support/process_metrics.ts";
 
@@ -64,16 +62,6 @@ Deno.test("every runbook of placement, taints, exec format errors and upgrades r
     const head = `${alert} ${annotations.summary} Severity \`${severity}\`, after ${lasting} of`;
     assert.ok(section.startsWith(head), alert);
     assert.ok(section.includes(`promql ${expr.replaceAll(/\s+/g, " ")} `), alert);
-  }
-});
-
-Deno.test("the manifests of monitoring are what the service applies", () => {
-  const config = parseOperandConfig({ apiVersion: "v1", kind: "any", metadata: { name: "cluster", uid: "1" } });
-  for (const applied of renderMonitoring(config, { namespace: "archway-system", runbookBaseUrl: "" })) {
-    const file = applied.kind === "ServiceMonitor" ? "service_monitor.yaml" : "prometheus_rule.yaml";
-    const [shipped]: readonly (ManifestObject | undefined)[] = parseManifest(read(file));
-    assert.deepEqual(shipped?.spec, applied.spec);
-    assert.equal(shipped?.metadata.name, applied.metadata.name);
   }
 });
 
