@@ -58,10 +58,11 @@ Deno.test(
       await waitUntil("some load without it", () => load.created() >= ended + 20);
       await replica.start();
     }
-    const { failures } = await load.stop();
+    const { created, failures } = await load.stop();
     assert.deepEqual(failures, []);
     assert.equal(await failedWebhookCalls(cluster) - before, 0);
     const pods = await listPods(cluster, namespace);
+    assert.equal(pods.length, created);
     const missed = pods.filter((pod) => isReleased(pod) || pod.labels[SCHEDULING_GATE] !== "gated");
     assert.deepEqual(missed.map(({ name }) => name), []);
 

@@ -12,6 +12,7 @@ const LABELS: readonly (readonly [string, boolean])[] = [
   ["", true],
   ["app=web", true],
   ["app==web", true],
+  ["app=db", false],
   ["app!=db", true],
   ["app in (db, web)", true],
   ["app notin (web)", false],

@@ -247,6 +247,7 @@ Deno.test("parseConfig() refuses words that a command has no use for, and helps 
 });
 
 Deno.test("parseConfig() refuses a flag whose value is missing, and does not take the next flag for it", () => {
+  assert.match(problemsOf(["release", "--kubeconfig", "--dry-run"]).join(), /--kubeconfig: it has no value/);
   assert.match(problemsOf(["explain", "pod/x", "-o"]).join(), /--output: it has no value/);
   assert.match(problemsOf(["serve", "--exec-format-errors"]).join(), /=off\|report\|avoid\|repair\.$/);
   assert.equal(configOf(["serve", "--cache-path=--odd"]).cachePath, "--odd");
