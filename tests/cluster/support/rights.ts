@@ -60,9 +60,10 @@ export function readRights(objects: readonly ManifestObject[], account: string):
 /** The account's requests. A patch that was answered 201 made the object: server-side apply needs `create` as well. */
 export function readUses(auditLog: string, username: string): readonly Use[] {
   return parseAuditLog(auditLog, username).flatMap((request) => {
-    const { user, uri, verb, group, resource, subresource, namespace, status } = request;
+    const { user, verb, group, resource, subresource, namespace, status } = request;
     if (user !== username || resource === "") return [];
-    const name = request.name === "" ? selectedName(uri) : request.name;
+    // The API server names the object of a list or watch that selects it by `metadata.name`, too.
+    const name = request.name === "" ? undefined : request.name;
     const use = { resource: fullName(resource, group, subresource), verb, name, namespace, status };
     return verb === "patch" && status === 201 ? [use, { ...use, verb: "create" }] : [use];
   });
@@ -122,10 +123,4 @@ function fullName(resource: string, group: string, subresource = ""): string {
   const [plural = "", own = ""] = resource.split("/");
   const sub = subresource === "" ? own : subresource;
   return `${group === "" ? plural : `${plural}.${group}`}${sub === "" ? "" : `/${sub}`}`;
-}
-
-/** A list or watch of one object by its name counts as one of that name. */
-function selectedName(uri: string): string | undefined {
-  const selector = new URL(uri, "https://api").searchParams.get("fieldSelector") ?? "";
-  return /^metadata\.name=([^,]+)$/.exec(selector)?.[1];
 }
