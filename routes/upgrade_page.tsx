@@ -4,6 +4,7 @@ import type { PropsWithChildren } from "hono/jsx";
 import type { JSX } from "hono/jsx/jsx-runtime";
 import type { MachineConfigPool } from "../lib/vocabulary/machines.ts";
 import { renderDuration } from "../lib/vocabulary/duration.ts";
+import { renderTime } from "../lib/vocabulary/time.ts";
 import { summarizePools } from "../lib/upgrades/decide/pools.ts";
 import { type PlanProgress, progressOf, type StepProgress } from "../lib/upgrades/decide/progress.ts";
 import type { Observation } from "../lib/upgrades/decide/types/observed.ts";
@@ -126,7 +127,7 @@ function TimeBar(
 }
 
 function timeOf(ms: number): string {
-  return new Date(ms).toISOString().slice(0, 19).replace("T", " ");
+  return renderTime(ms).slice(0, 19).replace("T", " ");
 }
 
 function lengthOf(startMs: number, endMs: number): string {

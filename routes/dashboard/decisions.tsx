@@ -2,6 +2,7 @@
 import type { JSX } from "hono/jsx/jsx-runtime";
 import { isKnownArchitecture } from "../../lib/arch.ts";
 import { renderDuration } from "../../lib/vocabulary/duration.ts";
+import { renderExactTime } from "../../lib/vocabulary/time.ts";
 import {
   BOARD_KINDS,
   type BoardEntry,
@@ -111,7 +112,7 @@ function Architecture({ name }: { name: string }): JSX.Element {
 
 export function Age({ atMs, nowMs }: { atMs: number; nowMs: number }): JSX.Element {
   const ageMs = Math.max(0, nowMs - atMs);
-  const at = new Date(atMs).toISOString();
+  const at = renderExactTime(atMs);
   return <time datetime={at} title={at}>{ageMs < 1_000 ? "now" : renderDuration(ageMs)}</time>;
 }
 

@@ -24,7 +24,7 @@ export interface FaultRule {
   readonly fault: Fault;
   /** Default: every kind but pushes. */
   readonly on?: readonly RequestKind[];
-  /** Share of the requests, drawn from the seed of the proxy. Default 1. */
+  /** Share of the requests, drawn at random, the same in each run. Default 1. */
   readonly fraction?: number;
   /** Only repositories that begin so. */
   readonly repository?: string;
