@@ -8,9 +8,9 @@ const RULES = z.object({
       rules: z.array(z.object({
         alert: z.string(),
         expr: z.string(),
-        for: z.string(),
-        labels: z.object({ severity: z.string() }),
-        annotations: z.object({ summary: z.string(), description: z.string(), runbook_url: z.string() }),
+        for: z.string().regex(/^\d+m$/),
+        labels: z.object({ severity: z.enum(["critical", "warning", "info"]) }),
+        annotations: z.object({ summary: z.string().min(1), description: z.string().min(1), runbook_url: z.string() }),
       })),
     })]),
   }),
