@@ -18,7 +18,7 @@ Usage: deno task release VERSION --registry HOST/PATH [flags]
   --registry HOST/PATH     where images and chart are pushed, as archway, archway-daemon and charts/archway
   --install-only           the image of the service and the manifests alone
   --form bundle|binary     of the image that manifests and chart name: scripts beside a Deno (default), or one executable
-  --out FOLDER             a new one; default dist/release, emptied first
+  --out FOLDER             a new one; default dist/release, which it replaces
   --base IMAGE@sha256:…    another base than gcr.io/distroless/cc-debian12:nonroot
   --arch amd64|arm64       repeatable; default both. The manifests keep replicas off other nodes
   --plain-http             the registry has no TLS
@@ -102,23 +102,37 @@ async function main(): Promise<void> {
   }
   await checkVersion(version);
   if (!values["install-only"] && !values.unrecorded) await checkRecord();
+  const target = resolve(values.out ?? join(ROOT, "dist", "release"));
+  const folder = values.out === undefined ? `${target}.new` : target;
+  if (folder !== target) await removeFolder(folder);
   const options: ReleaseOptions = {
     version,
     registry,
     form: parseServiceForm(values.form),
-    folder: await openFolder(values.out),
+    folder: await openFolder(folder),
     architectures: values.arch.map(parseArchitecture),
     base: values.base,
     isPlain: values["plain-http"],
     url: values.url ?? `https://downloads.example.com/archway/v${version}`,
   };
-  await release(options, { isInstallOnly: values["install-only"], isComplete: values.complete });
+  const leftOut = await release(options, { isInstallOnly: values["install-only"], isComplete: values.complete });
+  if (folder !== target) {
+    await removeFolder(target);
+    await Deno.rename(folder, target);
+  }
+  const next = values["install-only"] ? ` Next: kubectl apply -f ${target}/install.yaml, or one of its overlays.` : "";
+  await print(`Wrote ${target}.${next}\n${leftOut.map((line) => `Left out ${line}.\n`).join("")}`);
 }
 
+async function removeFolder(folder: string): Promise<void> {
+  await Deno.remove(folder, { recursive: true }).catch(() => undefined);
+}
+
+/** Writes the folder, and gives what was left out. */
 async function release(
   options: ReleaseOptions,
   { isInstallOnly, isComplete }: { readonly isInstallOnly: boolean; readonly isComplete: boolean },
-): Promise<void> {
+): Promise<readonly string[]> {
   const { folder } = options;
   const engine = await findEngine();
   if (engine === undefined) throw new Error("Cannot release: neither podman nor buildah nor docker answers");
@@ -130,12 +144,12 @@ async function release(
   }
   if (isInstallOnly) {
     await writeInstallFiles(await releaseImage(engine, options, { wanted: options.form }), options);
-    return await print(`Wrote ${folder}. Next: kubectl apply -f ${folder}/install.yaml, or one of its overlays.\n`);
+    return [];
   }
   const steps: Steps = { isComplete, leftOut: [] };
   await writeNotes(await releaseAll(engine, options, steps), options);
   await writeChecksums(folder);
-  await print(`Wrote ${folder}.\n${steps.leftOut.map((line) => `Left out ${line}.\n`).join("")}`);
+  return steps.leftOut;
 }
 
 function parseServiceForm(name: string): ReleaseOptions["form"] {
@@ -155,10 +169,8 @@ async function checkRecord(): Promise<void> {
   if (!success) throw new Error("Cannot release: these tests are not recorded. Pass --unrecorded, or record them.");
 }
 
-/** The folder that is written: the default one is emptied, one that was named must be new. */
-async function openFolder(named: string | undefined): Promise<string> {
-  const folder = resolve(named ?? join(ROOT, "dist", "release"));
-  if (named === undefined) await Deno.remove(folder, { recursive: true }).catch(() => undefined);
+/** The folder that is written must be new. */
+async function openFolder(folder: string): Promise<string> {
   await Deno.mkdir(folder, { recursive: true });
   for await (const { name } of Deno.readDir(folder)) {
     throw new Error(`Cannot write "${folder}": it holds "${name}". Name a new folder.`);
