@@ -1,13 +1,6 @@
 // `deno task figures`: writes docs/figures.md from the committed results; with --run it measures them first. See --help.
 import { parseArgs } from "node:util";
-import {
-  type AttackEntry,
-  type ClusterEntry,
-  type IndexesEntry,
-  renderFigures,
-  type Results,
-  type RouteEntry,
-} from "./figures_page.ts";
+import { type AttackEntry, type ClusterEntry, type IndexesEntry, renderFigures, type Results } from "./figures_page.ts";
 import { LARGE, nameOf } from "./growth_axes.ts";
 import type { GrowthEntry } from "./growth_table.ts";
 import { readMachineFacts } from "./machine.ts";
@@ -23,24 +16,23 @@ const USAGE = `deno task figures [options]
 
 export const FILES = {
   cluster: new URL("./results/cluster.json", import.meta.url).pathname,
-  route: new URL("./results/route.json", import.meta.url).pathname,
+  indexes: new URL("./results/indexes.json", import.meta.url).pathname,
   growth: new URL("./results/growth.json", import.meta.url).pathname,
   attack: new URL("./results/attack.json", import.meta.url).pathname,
   page: new URL("../../docs/figures.md", import.meta.url).pathname,
 } as const;
 
 function compared(mto: string | undefined): readonly (readonly string[])[] {
-  return [["bench:cluster", ...mto === undefined ? [] : ["--mto", mto]], ["bench"]];
+  return [["bench:cluster", ...mto === undefined ? [] : ["--mto", mto]], ["bench:indexes"]];
 }
 const LONG = [["bench:node"], ["bench:taints"], ["bench:growth", "--again"], ["attack"]];
 
 export async function readCommitted(): Promise<Results> {
-  const { route } = await readResults<RouteEntry>(FILES.route);
-  const { indexes } = await readResults<IndexesEntry>(FILES.route);
+  const { indexes } = await readResults<IndexesEntry>(FILES.indexes);
   const points = await readResults<GrowthEntry>(FILES.growth);
   const cluster = await readResults<ClusterEntry>(FILES.cluster);
   const { full: attack } = await readResults<AttackEntry>(FILES.attack);
-  return { cluster, route, indexes, growth: Object.values(points), large: points[nameOf(LARGE)], attack };
+  return { cluster, indexes, growth: Object.values(points), large: points[nameOf(LARGE)], attack };
 }
 
 export async function renderCommitted(): Promise<string> {

@@ -14,18 +14,7 @@ export interface ClusterEntry {
   readonly rows: readonly Row[];
 }
 
-export interface RouteEntry {
-  readonly machine: MachineFacts;
-  readonly loads: readonly {
-    readonly name: string;
-    readonly requestsPerSecond: number;
-    readonly p50: number;
-    readonly p99: number;
-  }[];
-  readonly micro: readonly { readonly name: string; readonly microseconds: number }[];
-}
-
-/** `indexes` of results/route.json: image indexes, and copies between registries. */
+/** `indexes` of results/indexes.json: image indexes, and copies between registries. */
 export interface IndexesEntry {
   readonly machine: MachineFacts;
   readonly rows: readonly Row[];
@@ -39,7 +28,6 @@ export interface AttackEntry {
 
 export interface Results {
   readonly cluster: Readonly<Record<string, ClusterEntry>>;
-  readonly route: RouteEntry | undefined;
   readonly indexes: IndexesEntry | undefined;
   readonly growth: readonly GrowthEntry[];
   /** The point of a large cluster. */
@@ -78,7 +66,6 @@ const HIDDEN = `## What the numbers hide
 
 - With every pod gated Archway adds to the patcher's one write the webhook call, a watch event and up to three events a pod (the
   MTO's reasons), and all of it shares the machine with the API server. Warm admission is the default, and the answer.
-- Nearly all CPU of a gated pod is HTTP; decision and patch take microseconds.
 - When more than 20 000 events wait, Normal events are dropped first and Warnings of a fallback or a release last. A pod whose
   events are dropped costs less, so a good CPU figure counts only beside a row of none dropped.
 - All but "As installed on nodes" is measured outside of containers. The image form \`binary\` has never been run: the base of
@@ -129,8 +116,8 @@ function renderTable(rows: readonly Row[], bed: string): readonly string[] {
 }
 
 /** On what each result was measured that one go of `deno task figures --run` has; undefined of those that were not. */
-export function machinesCompared({ cluster, route, indexes }: Results): readonly (MachineFacts | undefined)[] {
-  return [...COMPARED.map(([name]) => cluster[name]), route, indexes].map((entry) => entry?.machine);
+export function machinesCompared({ cluster, indexes }: Results): readonly (MachineFacts | undefined)[] {
+  return [...COMPARED.map(([name]) => cluster[name]), indexes].map((entry) => entry?.machine);
 }
 
 /** The machines and commits of these; one when it was one go. */
@@ -165,29 +152,8 @@ function renderSection([name, title, command]: Section, results: Results, isOneG
   ];
 }
 
-function renderRoute({ route }: Results): readonly string[] {
-  const head = ["## The pod route without the service", ""];
-  if (route === undefined) return [...head, "Not measured yet: `deno task bench`.", ""];
-  return [
-    ...head,
-    `\`deno task bench\`: the route with doubles for configs, cache and reports, to see what the decision itself costs. No target`,
-    `is held against it. ${describeMachine(route.machine)}.`,
-    "",
-    row(["Load", "Requests a second", "p50 ms", "p99 ms"]),
-    row(["---", "---", "---", "---"]),
-    ...route.loads.map(({ name, requestsPerSecond, p50, p99 }) =>
-      row([name, requestsPerSecond.toFixed(0), p50.toFixed(2), p99.toFixed(2)])
-    ),
-    "",
-    row(["Pure function", "µs"]),
-    row(["---", "---"]),
-    ...route.micro.map(({ name, microseconds }) => row([name, microseconds.toFixed(2)])),
-    "",
-  ];
-}
-
 function renderIndexes({ indexes }: Results): readonly string[] {
-  const command = "deno task bench --only-indexes";
+  const command = "deno task bench:indexes";
   const head = ["## Image indexes", ""];
   if (indexes === undefined) return [...head, `Not measured yet: \`${command}\`.`, ""];
   return [
@@ -275,7 +241,7 @@ export function renderFigures(results: Results): string {
   return [
     ...[INTRO, "", ...renderOneGo(results)],
     ...COMPARED.flatMap((section) => renderSection(section, results, isOneGo)),
-    ...[...renderRoute(results), ...renderIndexes(results)],
+    ...renderIndexes(results),
     ...LONG.flatMap((section) => renderSection(section, results, false)),
     ...renderAttack(results.attack),
     ...[HIDDEN, "", ...renderGrowth(results), BREAKS, ""],

@@ -1,5 +1,5 @@
-// How fast an index is assembled of images that are in the registry already, and how fast images are copied from one registry to
-// another, beside skopeo, on the same machine.
+// `deno task bench:indexes`: how fast an index is assembled of images that are in the registry already, and how fast images are
+// copied from one registry to another, beside skopeo, on the same machine. Keeps results/indexes.json; `--short` only proves that it runs.
 import { fileURLToPath } from "node:url";
 import { archwayIndex } from "../cluster/support/indexing.ts";
 import { flagsFor } from "../cluster/support/inspecting.ts";
@@ -8,7 +8,11 @@ import { missingForRegistry, type RealRegistry, startRegistry } from "../cluster
 import { skopeo } from "../cluster/support/skopeo.ts";
 import { pause } from "../cluster/support/wait.ts";
 import { findOnPath } from "../support/go_build.ts";
-import { atMost, type Row, rowOf } from "./table.ts";
+import { print } from "../support/print.ts";
+import { FILES } from "./figures.ts";
+import { readMachineFacts } from "./machine.ts";
+import { mergeResults } from "./results_file.ts";
+import { atMost, renderRows, type Row, rowOf } from "./table.ts";
 import { median } from "./statistics.ts";
 import { readMemoryMb } from "./process_usage.ts";
 
@@ -19,11 +23,7 @@ const ROUNDS = 5;
 const COPIES = 3;
 const LAYERS = 4;
 
-export interface IndexBenchOptions {
-  readonly copiedMib: number;
-}
-
-export async function benchIndexes({ copiedMib }: IndexBenchOptions): Promise<readonly Row[]> {
+async function benchIndexes(copiedMib: number): Promise<readonly Row[]> {
   if (await missingForRegistry() !== undefined) return [];
   await using source = await startRegistry();
   const assembling = await benchAssembling(source);
@@ -151,3 +151,8 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
   await work();
   return (performance.now() - startedMs) / 1_000;
 }
+
+const short = Deno.args.includes("--short");
+const rows = await benchIndexes(short ? 16 : 1_024);
+print(renderRows(rows));
+if (!short) await mergeResults(FILES.indexes, { indexes: { machine: await readMachineFacts(), rows } });

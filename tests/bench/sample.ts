@@ -1,12 +1,4 @@
 // An AdmissionReview as the API server sends it for a pod of an ordinary Deployment: about 6 KB.
-import type { InspectedImage } from "../../lib/oci/types.ts";
-import { makePlatforms } from "../support/reports.ts";
-
-/** What is known of an image for two architectures. */
-export function sampleFact(image: string): InspectedImage {
-  const platforms = ["amd64", "arm64"].map((architecture) => ({ os: "linux", architecture }));
-  return { image, inspection: makePlatforms({ platforms }) };
-}
 
 export function samplePod(image = "registry.example.com/shop/web:v1.2.3"): Record<string, unknown> {
   const env = Array.from({ length: 30 }, (_, index) => ({

@@ -1,12 +1,10 @@
-// A server under test in a process of its own: `server.ts echo|gate|warm CERT KEY [ANSWER_BYTES]`. Prints its port.
-// `echo` is the floor: Hono on the same listener, which parses the review and answers "allowed". `gate` and `warm` are
-// Archway's own route, with the decision it takes for an unknown and for a known image.
+// A server under test in a process of its own: `server.ts echo|gate CERT KEY [ANSWER_BYTES]`. Prints its port. `echo` is the
+// floor: Hono on the same listener, which parses the review and answers "allowed". `gate` is Archway's own route, with no image known.
 import { Hono } from "hono";
 import { openHttpsListener } from "../../lib/server/https_listener.ts";
 import { allowedReview } from "../../routes/admission.ts";
 import { gatePod } from "../../routes/gate_pod.ts";
 import { makeGateDeps } from "../routes/gate_deps.ts";
-import { sampleFact } from "./sample.ts";
 
 const [kind = "echo", certFile = "", keyFile = "", answerBytes = "0"] = Deno.args;
 
@@ -21,12 +19,8 @@ function echo(): Hono {
 }
 
 function archway(): Hono {
-  const deps = makeGateDeps({
-    recall: (_pod, uses) =>
-      kind === "warm" ? { images: uses.map(({ image }) => sampleFact(image)), isAging: false } : undefined,
-  });
   const app = new Hono();
-  app.post("/add-pod-scheduling-gate", gatePod(deps));
+  app.post("/add-pod-scheduling-gate", gatePod(makeGateDeps()));
   return app;
 }
 

@@ -57,7 +57,6 @@ Deno.test("renderFigures() judges each row by its own numbers, and reports what 
   const assembled = { measure: "assemble an index, s", archway: 0.21, target: { kind: "atMost", limit: 0.2 } } as const;
   const page = renderFigures({
     cluster: { bursts: entry },
-    route: undefined,
     indexes: { machine: MACHINE, rows: [assembled] },
     growth: [MACHINE, MACHINE, { ...MACHINE, commit: "def" }].map((machine) => ({ ...GROWTH, machine })),
     attack: { machine: { ...MACHINE, commit: "fed" }, results: { nowhere: ATTACK } },
@@ -96,11 +95,10 @@ Deno.test("the page says once where it was measured when all that is compared is
   const entry = { machine: MACHINE, cluster: "kube-apiserver v1", bed: "control plane", pods: 10, rounds: 3, rows: [] };
   const names = ["webhook", "bursts", "registry cost", "size", "registry faults", "upgrades"];
   const cluster = Object.fromEntries(names.map((name) => [name, entry]));
-  const route = { machine: MACHINE, loads: [], micro: [] };
   const indexes = { machine: { ...MACHINE, date: "2026-01-03T00:00:00Z" }, rows: [] };
-  const results = { cluster, route, indexes, growth: [] };
+  const results = { cluster, indexes, growth: [] };
   assert.deepEqual(comparedOn(results), ["2 cores of Test, 4 GB, Deno 2, commit `abc`"]);
   assert.match(renderFigures(results), /of one go of `deno task figures --run`: 2 cores of Test/);
-  const mixed = { ...results, route: { ...route, machine: { ...MACHINE, commit: "def" } } };
+  const mixed = { ...results, indexes: { ...indexes, machine: { ...MACHINE, commit: "def" } } };
   assert.match(renderFigures(mixed), /^The tables below are not of one go/m);
 });

@@ -36,7 +36,7 @@ const FOREIGN: Readonly<Record<string, readonly string[]>> = {
   "deno test": ["filter"],
   "deno task image": ["arch", "form", "name", "permissions", "push"],
   "deno task release": ["arch", "base", "complete", "install-only", "plain-http", "registry", "unrecorded"],
-  "deno task bench": ["only", "only-indexes"],
+  "deno task bench:cluster": ["only"],
   "a digest writer of image builds": ["configmap-name", "digestfile", "labels"],
   "deno task bench:growth": ["large"],
   "deno task figures": ["mto"],
