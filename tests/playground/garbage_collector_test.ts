@@ -62,14 +62,3 @@ Deno.test("openGarbageCollector() leaves other finalizers, and waits for nothing
   await until(cluster, () => JSON.stringify(finalizers()) === '["x.io/mine"]');
   assert.equal(isThere(cluster, "held"), true);
 });
-
-Deno.test("openGarbageCollector() deletes after an object what it alone owns", async () => {
-  const cluster = await makeCluster();
-  await using _collector = openGarbageCollector(cluster, { log: silentLogger });
-  const owner = await createBuild(cluster, []);
-  await createChild(cluster, "owned", { ownerReferences: [owner] });
-  await createChild(cluster, "shared", { ownerReferences: [owner, { ...owner, uid: "other" }] });
-  await deleteObject(cluster, BUILD, { name: "build" });
-  await until(cluster, () => !isThere(cluster, "owned"));
-  assert.equal(isThere(cluster, "shared"), true);
-});

@@ -78,14 +78,6 @@ Deno.test("WorkQueue.add() leaves out keys of a group beyond its bound until oth
   assert.equal([...new Set(done)].sort().join(" "), "a0 a1 a2 a7 b0 b1 b2 b3 b4");
 });
 
-Deno.test("WorkQueue.addAfter() lets the earlier of two times win, whichever comes first", async () => {
-  const { seen, reconcile } = noting();
-  await using bench = openBench(reconcile);
-  for (const ms of [500, 100, 300]) bench.queue.addAfter("a", ms);
-  await bench.clock.advance(2_000);
-  assert.deepEqual(seen, ["a at 100"]);
-});
-
 Deno.test("WorkQueue runs at most `parallel` keys at a time, oldest first", async () => {
   let atOnce = 0;
   let most = 0;

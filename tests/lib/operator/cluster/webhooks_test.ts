@@ -74,8 +74,6 @@ Deno.test("87 renderWebhookConfiguration() copies the namespaceSelector verbatim
 });
 
 const EMPTY_MEMBERS: readonly (readonly [written: Readonly<Record<string, unknown>>, stored: object])[] = [
-  [{ matchLabels: {} }, {}],
-  [{ matchExpressions: [] }, {}],
   [{ matchLabels: {}, matchExpressions: [] }, {}],
   [
     { matchExpressions: [{ key: "a", operator: "DoesNotExist", values: [] }] },

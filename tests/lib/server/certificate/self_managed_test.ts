@@ -29,13 +29,6 @@ Deno.test("openSelfManagedCertificate() gives racing replicas one authority", as
   for (const other of others) assert.deepEqual(other, first);
 });
 
-Deno.test("openSelfManagedCertificate() finds its certificate again after a restart", async () => {
-  await using bench = await open();
-  const before = await openSelfManagedCertificate(bench.parts, bench.stop.signal);
-  const after = await openSelfManagedCertificate(bench.parts, bench.stop.signal);
-  assert.deepEqual(after.current(), before.current());
-});
-
 Deno.test("openSelfManagedCertificate() makes a new authority when someone emptied the Secret", async () => {
   await using bench = await open();
   const before = await openSelfManagedCertificate(bench.parts, bench.stop.signal);
