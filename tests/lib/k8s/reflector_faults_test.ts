@@ -6,7 +6,7 @@ import { Resource } from "../../../lib/k8s/types.ts";
 import { createAuthority } from "../../cluster/support/pki.ts";
 import { waitUntil } from "../../cluster/support/wait.ts";
 import { type ApiServerStub, Match, openApiServerStub, statusBody, type WatchCut } from "../../support/api_server.ts";
-import { inPagesOf, openTestApi, plainAccess } from "../../support/cluster_api.ts";
+import { openTestApi, plainAccess } from "../../support/cluster_api.ts";
 
 interface Scene {
   readonly stub: ApiServerStub;
@@ -18,21 +18,18 @@ interface Scene {
   agreeOn(names: readonly string[]): Promise<void>;
 }
 
-async function withReflector(
-  play: (scene: Scene) => Promise<void>,
-  options: { readonly pageSize?: number; readonly objects?: number } = {},
-): Promise<void> {
+async function withReflector(play: (scene: Scene) => Promise<void>): Promise<void> {
   const authority = await createAuthority("stub");
   const { certificatePem: cert, keyPem: key } = await authority.issue({ commonName: "stub", usage: "server" });
   await using stub = await openApiServerStub({ tls: { cert, key } });
-  for (let n = 0; n < (options.objects ?? 2); n++) stub.put(`first-${n}`);
+  for (const name of ["first-0", "first-1"]) stub.put(name);
   const credentials = { headers: {}, tls: { caCerts: [authority.certificatePem] } };
   await using api = openTestApi(plainAccess(stub.url, { credentials: () => Promise.resolve(credentials) }));
   const heard = new Map<string, string>();
   const changes: string[] = [];
   const reflector = new Reflector<string>({
     keep: { kind: "all" },
-    api: options.pageSize === undefined ? api : inPagesOf(options.pageSize, api),
+    api,
     resource: Resource.pods,
     parse: (object) => object.metadata.resourceVersion,
     onChange: (change) => {
@@ -137,16 +134,6 @@ Deno.test("reflector: keeps trying while the API server is gone and has everythi
     await stub.listen(port);
     await agreeOn(["first-0", "while-down"]);
   }));
-
-Deno.test("reflector: starts the list over when its continue token has expired", async () => {
-  await withReflector(async ({ stub, agreeOn }) => {
-    const isLaterPage = (request: { readonly query: URLSearchParams }): boolean => request.query.has("continue");
-    stub.obstruct(isLaterPage, { kind: "json", status: 410, body: statusBody(410, "Expired") });
-    stub.cutWatches("gone");
-    stub.remove("first-4");
-    await agreeOn(["first-0", "first-1", "first-2", "first-3"]);
-  }, { pageSize: 2, objects: 5 });
-});
 
 Deno.test("reflector: loses nothing when the server drops it again and again for reading too slowly", () =>
   withReflector(async ({ stub, heard, reflector }) => {
