@@ -37,13 +37,11 @@ function wait(bed: Simulator, ms = 10_000): void {
 type Row = readonly [name: string, becomes: string, make: (bed: Simulator, job: KubeObject) => void, waitMs?: number];
 
 const ROWS: readonly Row[] = [
-  ["all four of its pods fail", "Failed BuildFailed", (bed, job) => bed.failJob(job)],
   [
     "P-070 it takes longer than its deadline",
     "Failed DeadlineExceeded",
     (bed, job) => bed.failJob(job, "DeadlineExceeded"),
   ],
-  ["its builder gives up", "Failed InvalidContainerfile", (bed, job) => bed.failJob(job, "PodFailurePolicy")],
   ["P-069 one of its pods was evicted", "Building", (bed, job) => bed.setJob(job, { active: 1 })],
   ["O-051 three of its pods failed", "Building", (bed, job) => bed.setJob(job, { active: 1, failed: 3 })],
   ["O-128 it is deleted", "Interrupted JobDeleted", (bed, job) => void bed.jobs.delete(job.metadata.name)],
@@ -111,7 +109,6 @@ const fails = (reason: BuildFailureReason, arch?: Arch): PublishOutcome => ({ ki
 const PUBLICATIONS: readonly Course[] = [
   ["P-117 the registry is busy for a moment", "published", [TRANSIENT, TRANSIENT], MINUTE],
   ["the registry stays busy", "RegistryUnavailable", Array.from({ length: 20 }, () => TRANSIENT), 5 * MINUTE],
-  ["pushing is refused", "PushDenied", [fails("PushDenied")]],
   ["P-145 the index is refused in both forms", "IndexUnsupported", [fails("IndexUnsupported")]],
   ["P-146 the registry says another digest", "DigestMismatch", [fails("DigestMismatch")]],
   ["P-137 an image is for another architecture", "ArchMismatch", [fails("ArchMismatch", "arm64")]],
