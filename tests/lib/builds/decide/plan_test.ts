@@ -171,16 +171,7 @@ Deno.test("renderContainerfile() installs Open vSwitch's ipsec where the release
 
 /** The inputs with which the machine config operator's own test has a fixed name. */
 const FIXTURE = {
-  config: {
-    meta: configOf().meta,
-    spec: {
-      machineConfigPool: { name: "worker" },
-      imageBuilder: { imageBuilderType: "Job" },
-      renderedImagePushSecret: { name: "" },
-      renderedImagePushSpec: "registry.hostname.com/org/repo:latest",
-      containerFile: [],
-    },
-  },
+  config: configOf({ pushSpec: "registry.hostname.com/org/repo:latest", pushSecret: "", files: [] }),
   pool: { configuration: {} },
   rendered: {
     meta: {

@@ -19,7 +19,7 @@ import { parseMachineOSBuild, parseMachineOSConfig } from "../../../../lib/build
 import { noteAssembled } from "../../../../lib/builds/decide/status/assembled.ts";
 import { parseStoredRecord, renderRecord } from "../../../../lib/builds/decide/status/record.ts";
 import type { BuildFacts } from "../../../../lib/builds/decide/facts.ts";
-import { listAt, memberOf, objectAt, parseObject, textAt } from "../../../../lib/json.ts";
+import { listAt, memberOf, objectAt, parseObject, textAt, textMapAt } from "../../../../lib/json.ts";
 import { parseKubeObject } from "../../../../lib/k8s/kube_object.ts";
 import type { KubeObject } from "../../../../lib/k8s/types.ts";
 import { mergePatch } from "../../../../playground/patches.ts";
@@ -292,11 +292,7 @@ export class Simulator {
       case "patch":
         return this.#patch(effect.target, effect.patch);
       case "write detection":
-        this.detected = Object.fromEntries(
-          Object.entries({ ...this.detected, ...effect.data }).flatMap(([key, value]) =>
-            value === null ? [] : [[key, value]]
-          ),
-        );
+        this.detected = textMapAt({ data: mergePatch(this.detected ?? {}, effect.data) }, "data");
         return;
       case "assemble":
         return this.#assemble(effect);

@@ -16,17 +16,13 @@ async function issue(): Promise<IssuedPair> {
   return await issueServing(await issueAuthority(validity), { ...validity, names: ["localhost"] });
 }
 
-interface Mount extends AsyncDisposable {
-  readonly files: { readonly certPath: string; readonly keyPath: string; readonly caPath: string };
-  readonly directory: string;
-}
-
-async function makeMount(): Promise<Mount> {
+const makeMount = async () => {
   const folder = await temporaryFolder();
   const at = (name: string): string => join(folder.path, name);
   const files = { certPath: at("tls.crt"), keyPath: at("tls.key"), caPath: at("ca.crt") };
-  return { ...folder, directory: folder.path, files };
-}
+  return { ...folder, files };
+};
+type Mount = Awaited<ReturnType<typeof makeMount>>;
 
 async function write({ files }: Mount, pair: Partial<IssuedPair> & { readonly ca?: string }): Promise<void> {
   if (pair.cert !== undefined) await Deno.writeTextFile(files.certPath, pair.cert);
@@ -74,7 +70,7 @@ Deno.test("openCertificateFiles() keeps the last good pair while certificate and
 Deno.test("openCertificateFiles() follows the symbolic links of a mounted Secret", async () => {
   await using mount = await makeMount();
   const [first, second] = [await issue(), await issue()];
-  const { directory } = mount;
+  const directory = mount.path;
   for (const [version, pair] of [["v1", first], ["v2", second]] as const) {
     await Deno.mkdir(join(directory, version));
     await Deno.writeTextFile(join(directory, version, "tls.crt"), pair.cert);
