@@ -1,12 +1,18 @@
 import assert from "node:assert/strict";
 import { objectAt, textAt, valueAt } from "../../playground/json_value.ts";
-import { podBody, serveCluster } from "./make.ts";
+import { podBody, serveCluster, type ServedCluster } from "./make.ts";
 
 const PODS = "/api/v1/namespaces/default/pods";
 const JSON_PATCH = "application/json-patch+json";
 
-Deno.test("POST creates with uid, defaults and phase Pending, and refuses a second of that name", async () => {
-  await using api = await serveCluster();
+function test(name: string, play: (api: ServedCluster) => Promise<void>): void {
+  Deno.test(name, async () => {
+    await using api = await serveCluster();
+    await play(api);
+  });
+}
+
+test("POST creates with uid, defaults and phase Pending, and refuses a second of that name", async (api) => {
   const created = await api.send("POST", PODS, { body: podBody("a") });
   assert.equal(created.status, 201);
   assert.match(textAt(created.body, "metadata", "uid") ?? "", /^[0-9a-f-]{36}$/);
@@ -17,8 +23,7 @@ Deno.test("POST creates with uid, defaults and phase Pending, and refuses a seco
   assert.deepEqual([again.status, again.body.reason], [409, "AlreadyExists"]);
 });
 
-Deno.test("POST generates names, and refuses unknown namespaces and nameless objects", async () => {
-  await using api = await serveCluster();
+test("POST generates names, and refuses unknown namespaces and nameless objects", async (api) => {
   const generated = await api.send("POST", PODS, { body: podBody("", {}, { generateName: "web-" }) });
   assert.match(textAt(generated.body, "metadata", "name") ?? "", /^web-[a-z0-9]{5}$/);
   const elsewhere = await api.send("POST", "/api/v1/namespaces/none/pods", { body: podBody("a") });
@@ -26,14 +31,12 @@ Deno.test("POST generates names, and refuses unknown namespaces and nameless obj
   assert.equal((await api.send("POST", PODS, { body: podBody("") })).status, 422);
 });
 
-Deno.test("POST ?dryRun=All answers as usual and stores nothing", async () => {
-  await using api = await serveCluster();
+test("POST ?dryRun=All answers as usual and stores nothing", async (api) => {
   assert.equal((await api.send("POST", `${PODS}?dryRun=All`, { body: podBody("a") })).status, 201);
   assert.equal((await api.send("GET", `${PODS}/a`)).status, 404);
 });
 
-Deno.test("GET lists with selectors, without apiVersion in the items", async () => {
-  await using api = await serveCluster();
+test("GET lists with selectors, without apiVersion in the items", async (api) => {
   for (const name of ["a", "b", "c"]) {
     await api.send("POST", PODS, { body: podBody(name, {}, { labels: { odd: String(name !== "b") } }) });
   }
@@ -48,8 +51,7 @@ function names(list: unknown): readonly (string | undefined)[] {
   return Array.isArray(items) ? items.map((item) => textAt(item, "metadata", "name")) : [];
 }
 
-Deno.test("PUT refuses a stale resourceVersion with 409 and ignores the status", async () => {
-  await using api = await serveCluster();
+test("PUT refuses a stale resourceVersion with 409 and ignores the status", async (api) => {
   const { body: pod } = await api.send("POST", PODS, { body: podBody("a") });
   const metadata = objectAt(pod, "metadata");
   const labelled = { ...pod, metadata: { ...metadata, labels: { x: "y" } }, status: { phase: "Failed" } };
@@ -59,15 +61,13 @@ Deno.test("PUT refuses a stale resourceVersion with 409 and ignores the status",
   assert.deepEqual([stale.status, stale.body.reason], [409, "Conflict"]);
 });
 
-Deno.test("PUT of what is there already changes no resourceVersion", async () => {
-  await using api = await serveCluster();
+test("PUT of what is there already changes no resourceVersion", async (api) => {
   const { body: pod } = await api.send("POST", PODS, { body: podBody("a") });
   const same = await api.send("PUT", `${PODS}/a`, { body: pod });
   assert.equal(textAt(same.body, "metadata", "resourceVersion"), textAt(pod, "metadata", "resourceVersion"));
 });
 
-Deno.test("PATCH ?dryRun=All answers as usual, refusals included, and stores nothing", async () => {
-  await using api = await serveCluster();
+test("PATCH ?dryRun=All answers as usual, refusals included, and stores nothing", async (api) => {
   await api.send("POST", PODS, { body: podBody("a") });
   const send = async (path: string, value: unknown): Promise<number> =>
     (await api.send("PATCH", `${PODS}/a?dryRun=All`, { type: JSON_PATCH, body: [{ op: "add", path, value }] })).status;
@@ -77,8 +77,7 @@ Deno.test("PATCH ?dryRun=All answers as usual, refusals included, and stores not
   assert.deepEqual((await api.send("GET", `${PODS}/a`)).body, before);
 });
 
-Deno.test("PATCH answers a failed test or a missing path with 422 Invalid without causes", async () => {
-  await using api = await serveCluster();
+test("PATCH answers a failed test or a missing path with 422 Invalid without causes", async (api) => {
   await api.send("POST", PODS, { body: podBody("a") });
   for (const operation of [{ op: "test", path: "/metadata/name", value: "b" }, { op: "remove", path: "/spec/none" }]) {
     const { status, body } = await api.send("PATCH", `${PODS}/a`, { type: JSON_PATCH, body: [operation] });
@@ -87,8 +86,7 @@ Deno.test("PATCH answers a failed test or a missing path with 422 Invalid withou
   }
 });
 
-Deno.test("PATCH merges, and applies to create", async () => {
-  await using api = await serveCluster();
+test("PATCH merges, and applies to create", async (api) => {
   const path = "/api/v1/namespaces/default/configmaps/c";
   const applied = await api.send("PATCH", `${path}?fieldManager=archway`, {
     type: "application/apply-patch+yaml",
@@ -100,8 +98,7 @@ Deno.test("PATCH merges, and applies to create", async () => {
   assert.equal((await api.send("PATCH", path, { type: "text/plain", body: {} })).status, 415);
 });
 
-Deno.test("PATCH of /status changes nothing but the status", async () => {
-  await using api = await serveCluster();
+test("PATCH of /status changes nothing but the status", async (api) => {
   await api.send("POST", PODS, { body: podBody("a") });
   const { body } = await api.send("PATCH", `${PODS}/a/status`, {
     type: "application/merge-patch+json",
@@ -110,8 +107,7 @@ Deno.test("PATCH of /status changes nothing but the status", async () => {
   assert.deepEqual([textAt(body, "status", "phase"), textAt(body, "spec", "restartPolicy")], ["Running", "Always"]);
 });
 
-Deno.test("DELETE waits for finalizers, and checks preconditions", async () => {
-  await using api = await serveCluster();
+test("DELETE waits for finalizers, and checks preconditions", async (api) => {
   await api.send("POST", PODS, { body: podBody("a", {}, { finalizers: ["x.io/hold"] }) });
   const other = await api.send("DELETE", `${PODS}/a`, { body: { preconditions: { uid: "other" } } });
   assert.equal(other.status, 409);
@@ -123,16 +119,14 @@ Deno.test("DELETE waits for finalizers, and checks preconditions", async () => {
   assert.equal((await api.send("GET", `${PODS}/a`)).status, 404);
 });
 
-Deno.test("DELETE of a namespace takes its contents, and a collection refuses it", async () => {
-  await using api = await serveCluster();
+test("DELETE of a namespace takes its contents, and a collection refuses it", async (api) => {
   await api.send("POST", PODS, { body: podBody("a") });
   assert.equal((await api.send("DELETE", PODS)).status, 405);
   await api.send("DELETE", "/api/v1/namespaces/default");
   assert.deepEqual(names((await api.send("GET", "/api/v1/pods")).body), []);
 });
 
-Deno.test("the API server discovers its kinds and answers unknown paths with 404", async () => {
-  await using api = await serveCluster();
+test("the API server discovers its kinds and answers unknown paths with 404", async (api) => {
   const groups = await api.send("GET", "/apis");
   assert.ok(JSON.stringify(groups.body).includes("multiarch.openshift.io/v1beta1"));
   assert.ok(JSON.stringify((await api.send("GET", "/api/v1")).body).includes('"pods/status"'));
@@ -142,8 +136,7 @@ Deno.test("the API server discovers its kinds and answers unknown paths with 404
   }
 });
 
-Deno.test("POST of a Secret turns stringData into data", async () => {
-  await using api = await serveCluster();
+test("POST of a Secret turns stringData into data", async (api) => {
   const body = { apiVersion: "v1", kind: "Secret", metadata: { name: "s" }, stringData: { a: "ü" } };
   const created = await api.send("POST", "/api/v1/namespaces/default/secrets", { body });
   const { type, data, stringData } = created.body;
