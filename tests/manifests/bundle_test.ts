@@ -98,10 +98,8 @@ test("the bundle's webhooks are those of the base, served with the certificate a
   assert.match(JSON.stringify(pod["volumes"]), /"secretName":"archway-service-cert"/);
   const settings = parse((await renderBundle()).get("bundle/manifests/configmap-archway-olm.yaml") ?? "");
   const readFile = (): string => settings.data["archway.yaml"];
-  const parsed = parseConfig(listAt(pod, "containers", 0, "args").map(String), {
-    env: { NAMESPACE: "archway" },
-    readFile,
-  });
+  const args = listAt(pod, "containers", 0, "args").map(String);
+  const parsed = parseConfig(args, { env: { NAMESPACE: "archway" }, readFile });
   assert.ok(parsed.kind === "run", JSON.stringify(parsed));
   const { webhookPath, webhookService, tlsCa, tlsCert } = parsed.config;
   assert.deepEqual([webhookPath, webhookService], ["plain", "archway-service"]);

@@ -16,7 +16,7 @@ function pod(spec: JsonObject, metadata: JsonObject = {}): KubeObject {
   return parseKubeObject(podBody("p", spec, metadata));
 }
 
-function labels(gate: string, rest: JsonObject = {}): JsonObject {
+function labels(gate: string, rest: JsonObject = {}): { readonly labels: JsonObject } {
   return { labels: { [GATE]: gate, [`${PREFIX}/node-affinity`]: "not-set", ...rest } };
 }
 
@@ -35,10 +35,7 @@ Deno.test("readOutcome() recognises every final state by its labels and annotati
   for (const [decision, object] of ROWS) assert.equal(readOutcome(object, NODES).decision, decision);
 });
 
-const labelsOfPlaced = (rest: JsonObject = {}): { readonly labels: JsonObject } => ({
-  labels: { [GATE]: "removed", [`${PREFIX}/node-affinity`]: "set", ...rest },
-});
-const PLACED = labelsOfPlaced();
+const PLACED = labels("removed", { [`${PREFIX}/node-affinity`]: "set" });
 const AFFINITY = requiring(term(inValues("kubernetes.io/arch", "arm64")));
 
 const ON_ARM64 = { decision: "place", architectures: ["arm64"], nodes: ["arm64"] };
@@ -62,7 +59,7 @@ const REPORTED = { report: "says so" };
 const PLAIN = { registryHost: "registry.example", color: false };
 
 function misplaced(reported: boolean, isLabelled: boolean): KubeObject {
-  const { labels } = labelsOfPlaced(isLabelled ? { [`${PREFIX}/exec-format-error`]: "true" } : {});
+  const labels = { ...PLACED.labels, ...isLabelled && { [`${PREFIX}/exec-format-error`]: "true" } };
   return { ...expecting({ ...ON_ARM64, reported }, labels), status: { podIP: "10.0.0.1" } };
 }
 

@@ -45,16 +45,6 @@ const openBench = (
   return { clock, queue, samples, counts, stop, running, [Symbol.asyncDispose]: dispose };
 };
 
-/** Notes which key was reconciled when (ms). */
-function noting(result = DONE): { readonly seen: readonly string[]; readonly reconcile: Reconcile } {
-  const seen: string[] = [];
-  const reconcile: Reconcile = (key, clock) => {
-    seen.push(`${key} at ${clock.monotonicMs()}`);
-    return Promise.resolve(result);
-  };
-  return { seen, reconcile };
-}
-
 Deno.test("WorkQueue.add() leaves out keys of a group beyond its bound until others have ended, and no keys of other groups", async () => {
   const gate = Promise.withResolvers<void>();
   const done: string[] = [];
@@ -174,8 +164,11 @@ Deno.test("WorkQueue backs a failing key off up to the cap and drops its failure
 });
 
 Deno.test("WorkQueue reconciles again after the time that a reconcile requests, or earlier when the key is added", async () => {
-  const { seen, reconcile } = noting({ kind: "requeue", afterMs: 1_000 });
-  await using bench = openBench(reconcile);
+  const seen: string[] = [];
+  await using bench = openBench((key, clock) => {
+    seen.push(`${key} at ${clock.monotonicMs()}`);
+    return Promise.resolve({ kind: "requeue", afterMs: 1_000 });
+  });
   bench.queue.add("a");
   await bench.clock.advance(1_500);
   bench.queue.add("a");

@@ -93,12 +93,11 @@ export class Simulator {
   }
 
   edit(config: RawConfig): void {
-    const { metadata } = this.config;
-    const next = rawConfig(config);
+    const { metadata, status } = this.config;
     this.config = {
-      ...next,
+      ...rawConfig(config),
       metadata: { ...metadata, generation: (metadata.generation ?? 0) + 1 },
-      status: this.config.status,
+      status,
     };
   }
 

@@ -58,9 +58,8 @@ Deno.test("convertObject() ignores a fallback annotation that names no architect
 
 Deno.test("convertObject() counts a stash as empty when someone made it unreadable", () => {
   for (const stash of ["{", "[]", "1", '{"spec":[]}', ""]) {
-    const alpha = makeConfig(ALPHA, { spec: { logVerbosity: "Trace" } }, {
-      annotations: { [STASH_ANNOTATION]: stash },
-    });
+    const stashed = { annotations: { [STASH_ANNOTATION]: stash } };
+    const alpha = makeConfig(ALPHA, { spec: { logVerbosity: "Trace" } }, stashed);
     const beta = convert(alpha, BETA);
     assert.deepEqual(beta.spec, { logVerbosity: "Trace", fallbackArchitecture: "" });
     assert.equal(memberOf(beta.metadata, "annotations"), undefined);

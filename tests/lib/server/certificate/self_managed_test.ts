@@ -32,11 +32,9 @@ Deno.test("openSelfManagedCertificate() gives racing replicas one authority", as
 Deno.test("openSelfManagedCertificate() makes a new authority when someone emptied the Secret", async () => {
   await using bench = await open();
   const before = await openSelfManagedCertificate(bench.parts, bench.stop.signal);
+  const target = { namespace: "default", name: AUTHORITY_SECRET };
   const body = { kind: "merge", document: { data: null } } as const;
-  await bench.api.patch(Resource.secrets, { namespace: "default", name: AUTHORITY_SECRET }, {
-    body,
-    signal: bench.signal,
-  });
+  await bench.api.patch(Resource.secrets, target, { body, signal: bench.signal });
   const after = await openSelfManagedCertificate(bench.parts, bench.stop.signal);
   assert.notEqual(after.current().caBundle, before.current().caBundle);
 });
