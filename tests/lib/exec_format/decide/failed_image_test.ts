@@ -45,17 +45,6 @@ function failedIn(records: readonly FailedImage[], namespace: string): readonly 
   return failedArchitectures(records, { digest: DIGEST, namespace, nowMs: NOW_MS });
 }
 
-Deno.test("failedArchitectures() counts fresh records of that digest, of the namespace", () => {
-  const records = [
-    FAILED,
-    { ...FAILED, architecture: "s390x", namespace: "other" },
-    { ...FAILED, architecture: "amd64", atMs: NOW_MS - FAILED_TTL_MS },
-    { ...FAILED, architecture: "ppc64le", digest: "sha256:other" },
-  ];
-  const found = ["shop", "other", "third"].map((namespace) => failedIn(records, namespace));
-  assert.deepEqual(found, [["arm64"], ["s390x"], []]);
-});
-
 const WITNESSES: readonly (readonly [title: string, records: readonly Partial<FailedImage>[], counts: boolean])[] = [
   ["two namespaces on two nodes", [{ nodes: ["n1"] }, { namespace: "other", nodes: ["n2"] }], true],
   ["one namespace on two nodes", [{ nodes: ["n1", "n2"] }], false],

@@ -153,22 +153,6 @@ Deno.test("nextStep(): lifting takes the taint off node by node, and writes no p
   assert.equal(told(stepOf({ ...shutOut, nodes: [first] }, [], "lift")), "done");
 });
 
-Deno.test("nextStep(): lifting is not held up by pods, however many more with every step find no node", () => {
-  let nodes = ["a", "b", "c"].map((name) => rawNode({ name, taints: [ours("amd64")] }));
-  let pods: readonly KubeObject[] = [];
-  const steps: string[] = [];
-  while (steps.at(-1) !== "done" && steps.length < 10) {
-    const more = Array.from({ length: 11 }, (_, at) => rawTaintPod({ name: `${pods.length + at}`, says: UNTOLERATED }));
-    pods = [...pods, ...more];
-    const step = stepOf({ nodes, pods }, [], "lift");
-    if (step.kind === "untaint") {
-      nodes = nodes.map((node) => node.metadata.name === step.node ? applied(node, step.operations) : node);
-    }
-    steps.push(told(step));
-  }
-  assert.deepEqual(steps, ["untaint a", "untaint b", "untaint c", "done"]);
-});
-
 const architecture = fc.constantFrom("amd64", "arm64");
 const toleration = fc.constantFrom(
   { operator: "Exists" },
