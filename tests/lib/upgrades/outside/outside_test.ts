@@ -15,7 +15,7 @@ import { createAuthority } from "../../../cluster/support/pki.ts";
 import type { MemoryCluster } from "../../../support/memory_kube_api.ts";
 import { FROM, makeCluster, makeConfig, makeHistory, makePlan, NOW_MS } from "../decide/make_plan.ts";
 import { addPolicy, EXTERNAL_ID, startOcm, withPullSecret } from "./ocm_double.ts";
-import { FAULTS, hastyClock, openFaulty, SIGNAL } from "./support.ts";
+import { FAULTS, hastyClock, noticeOf, openFaulty, SIGNAL } from "./support.ts";
 
 const { namespace } = Upgrades;
 
@@ -97,19 +97,21 @@ Deno.test("a silence begins by the clock of the API server, which its end is of"
   assert.ok(Math.abs(Date.parse(startsAt) - before) < 3_600_000, startsAt);
 });
 
+const GRAPH = { nodes: [{ version: FROM, payload: "a" }, { version: "4.99.0", payload: "b" }], edges: [[0, 1]] };
+const LABELS = { "node-role.kubernetes.io/master": "", "kubernetes.io/arch": "arm64" };
+const CONTROL_PLANE_NODE = { metadata: { name: "m1", labels: LABELS } };
+
 Deno.test("openOutside() asks the graph of the ClusterVersion for the architecture of the control plane", async () => {
   const asked: string[] = [];
   await using graph = listenPlain(({ url }) => {
     asked.push(new URL(url).searchParams.get("arch") ?? "");
-    const nodes = [{ version: FROM, payload: "a" }, { version: "4.99.0", payload: "b" }];
-    return Response.json({ nodes, edges: [[0, 1]] });
+    return Response.json(GRAPH);
   });
   const clusterVersion = makeCluster({ upstream: graph.origin });
   using bed = openBed(graph.origin, { base: { clusterVersion } });
   const readers = bed.outside.readers(bed.scope);
   await assert.rejects(readers.graph(), /no node of the control plane says which architecture it has/);
-  const labels = { "node-role.kubernetes.io/master": "", "kubernetes.io/arch": "arm64" };
-  bed.cluster.put(Resource.nodes, { metadata: { name: "m1", labels } });
+  bed.cluster.put(Resource.nodes, CONTROL_PLANE_NODE);
   const again = bed.outside.readers({ ...bed.scope, reader: openClusterReader(bed.cluster.api, SIGNAL) });
   assert.deepEqual(await again.graph(), [{ version: "4.99.0", image: "b" }]);
   assert.deepEqual(asked, ["arm64"]);
@@ -119,18 +121,16 @@ Deno.test("openOutside() asks the graph of the ClusterVersion for the architectu
 Deno.test("openOutside() trusts what the files of --registry-ca sign: the update graph and the cluster manager", async () => {
   const authority = await createAuthority("archway test proxy");
   const { certificatePem: cert, keyPem: key } = await authority.issue({ commonName: "graph", usage: "server" });
-  const answer = { nodes: [{ version: FROM, payload: "a" }, { version: "4.99.0", payload: "b" }], edges: [[0, 1]] };
   const paths: string[] = [];
   await using server = await listenTls(({ url }) => {
     paths.push(new URL(url).pathname);
-    return Response.json(url.includes("/clusters") ? { items: [], total: 0 } : answer);
+    return Response.json(url.includes("/clusters") ? { items: [], total: 0 } : GRAPH);
   }, { certificate: { cert, key } });
   const config = `{configManager: {source: OCM, ocmBaseUrl: "${server.origin}/ocm"}}`;
-  const labels = { "node-role.kubernetes.io/master": "", "kubernetes.io/arch": "arm64" };
   const base = { clusterVersion: makeCluster({ upstream: `${server.origin}/graph` }) };
   for (const bundle of [[], [authority.certificatePem]]) {
     using bed = openBed(server.origin, { config, base, bundle });
-    bed.cluster.put(Resource.nodes, { metadata: { name: "m1", labels } });
+    bed.cluster.put(Resource.nodes, CONTROL_PLANE_NODE);
     const readers = bed.outside.readers(bed.scope);
     const results = await Promise.allSettled([readers.graph(), bed.outside.policy.refresh(SIGNAL)]);
     const reasons = results.map((result) => String(result.status === "rejected" ? result.reason : ""));
@@ -166,13 +166,7 @@ const OPTIONS = {
   record: { sinksOf: () => [], write: () => Promise.resolve() },
   signal: SIGNAL,
 };
-const NOTICE = {
-  id: "uid-1/4.17.2//StateStarted",
-  state: "StateStarted",
-  version: "4.17.2",
-  upgradeAt: "2026-03-20T00:00:00Z",
-  description: "It starts.",
-} as const;
+const NOTICE = noticeOf("StateStarted", "It starts.", "4.17.2");
 
 function eventsOf({ cluster }: ReturnType<typeof openBed>): readonly KubeObject[] {
   return [...cluster.objects].filter(([path]) => path.includes("/events/")).map(([, object]) => object);
@@ -201,7 +195,8 @@ Deno.test("notify() sends to events and the log where no cluster manager is conf
   assert.equal(eventsOf(bed).length, 1);
   put(bed.cluster, "{configManager: {watchInterval: -1}}");
   const other = { ...NOTICE, id: "other" };
-  await assert.rejects(bed.outside.notify(other, OPTIONS), /Cannot use ConfigMap .*watchInterval/);
+  const unknown = /Cannot send notification StateStarted: Cannot use ConfigMap .*watchInterval/;
+  await assert.rejects(bed.outside.notify(other, OPTIONS), unknown);
 });
 
 Deno.test("notify() posts to the webhook that the settings name", async () => {

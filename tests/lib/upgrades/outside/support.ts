@@ -7,9 +7,19 @@ import {
   type UpstreamLimits,
   type UpstreamOptions,
 } from "../../../../lib/upgrades/outside/http/upstream.ts";
+import type { Notification } from "../../../../lib/upgrades/decide/types/effects.ts";
+import type { NotificationState } from "../../../../lib/upgrades/decide/types/plan.ts";
 import { Relays } from "../../../support/relays.ts";
 
 export const SIGNAL: AbortSignal = new AbortController().signal;
+
+export function noticeOf(
+  state: NotificationState,
+  description = "Something happened.",
+  version = "4.16.3",
+): Notification {
+  return { id: `uid-1/${version}//${state}`, state, version, upgradeAt: "2026-03-20T00:00:00Z", description };
+}
 
 /** Roomy limits without retries. */
 export const LIMITS: UpstreamLimits = { timeoutMs: 30_000, maxBytes: 64 * 1024 };

@@ -22,10 +22,8 @@ Deno.test("M-077 M-079 M-080 M-081 inferChannel() joins group and version; eus h
 
 Deno.test("M-078 inferChannel() has no channel for what is no version", () => {
   for (const version of ["", "4", "4.9", "latest", "x4.9.1"]) assert.equal(inferChannel(version, "fast"), undefined);
-  assert.equal(
-    specOfPolicy({ id: "p", version: "latest", nextRun: "2026-03-20T00:00:00Z" }, { cluster: CLUSTER, type: "OSD" }),
-    undefined,
-  );
+  const policy = { id: "p", version: "latest", nextRun: "2026-03-20T00:00:00Z" };
+  assert.equal(specOfPolicy(policy, { cluster: CLUSTER, type: "OSD" }), undefined);
 });
 
 Deno.test("orderPolicies() puts the earliest first, without those that name no version or no time", () => {

@@ -27,7 +27,3 @@ Deno.test("M-125 releasesFrom() offers nothing to a version that leads nowhere, 
   assert.deepEqual(versions("4.17.0"), []);
   assert.deepEqual(releasesFrom(GRAPH, "4.10.0"), { offered: [], own: undefined });
 });
-
-Deno.test("releasesFrom() has the version itself: its payload for several architectures is another one", () => {
-  assert.deepEqual(releasesFrom(GRAPH, "4.16.1").own, { version: "4.16.1", image: "quay.io/r@sha256:4.16.1" });
-});

@@ -110,10 +110,8 @@ Deno.test("M-123 read() refuses what names no digest, no payload or no image, wi
 Deno.test("read() ends with the signal, and refuses bytes that are not those of the digest", async () => {
   await using bed = await openBed();
   const image = bed.put(imageOf(bed, "amd64"));
-  await assert.rejects(
-    bed.reader.read(image, { architecture: undefined, signal: AbortSignal.abort(new Error("stop")) }),
-    /stop/,
-  );
+  const stopped = AbortSignal.abort(new Error("stop"));
+  await assert.rejects(bed.reader.read(image, { architecture: undefined, signal: stopped }), /stop/);
   bed.registry.intercept = ({ path }) => path.includes("/manifests/") ? new Response("{}") : undefined;
   const soon = AbortSignal.timeout(300);
   await assert.rejects(bed.reader.read(image, { architecture: undefined, signal: soon }));
