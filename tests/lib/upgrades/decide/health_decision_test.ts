@@ -1,10 +1,5 @@
 import assert from "node:assert/strict";
-import {
-  checksOf,
-  decideHealthAfter,
-  decideHealthBefore,
-  type HealthContext,
-} from "../../../../lib/upgrades/decide/health_decision.ts";
+import { checksOf, decideHealthBefore, type HealthContext } from "../../../../lib/upgrades/decide/health_decision.ts";
 import type { HealthCheckId, HealthReason, HealthResult } from "../../../../lib/upgrades/decide/types/observed.ts";
 import type { Phase } from "../../../../lib/upgrades/decide/types/plan.ts";
 import { CAPACITY, failedCheck, FROM, makeCluster, makeConfig, makeHistory, makePlan, wordsOf } from "./make_plan.ts";
@@ -103,15 +98,6 @@ Deno.test("M-243 a version that cannot be read does not block: its label is unkn
   const reason = "critical_alerts_firing";
   assert.deepEqual(labels([]), [{ state: "Upgrading", version: "unknown", reason }]);
   assert.deepEqual(labels(makeCluster().history), [{ state: "Upgrading", version: FROM, reason }]);
-});
-
-Deno.test("decideHealthAfter() blocks by every problem, and clears the drains when there is none", () => {
-  const after = (results: readonly HealthResult[]): readonly unknown[] => {
-    const { isBlocked, effects } = decideHealthAfter(contextOf({ results }));
-    return [isBlocked, ...wordsOf(effects)];
-  };
-  assert.deepEqual(after([OPERATORS]), [true, "healthcheck_failed=1"]);
-  assert.deepEqual(after([]), [false, "clear node_drain_timeout"]);
 });
 
 Deno.test("checksOf() makes all checks with the gate, of capacity only where it is wanted", () => {

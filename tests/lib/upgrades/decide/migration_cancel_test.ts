@@ -60,15 +60,6 @@ const ENTRY: HistoryEntry = makeHistory({
 
 const REMOVALS = ["clear ephemeral", "endSilence", "releaseCapacity", "deleteSmokeMachine"];
 
-Deno.test("a migration that is deleted before it began: what it prepared goes, and nothing is written to the ClusterVersion", () => {
-  const run = reconcileAbsent(PREPARED);
-  assert.deepEqual(wordsOf(run.effects), REMOVALS);
-  assert.deepEqual(run.end, { kind: "settled", requeueAfterMs: 60_000 });
-  const clean = reconcileAbsent();
-  assert.deepEqual(wordsOf(clean.effects), ["clear ephemeral"]);
-  assert.deepEqual(clean.end, { kind: "settled", requeueAfterMs: undefined });
-});
-
 for (const [state, clusterVersion] of BEGUN) {
   Deno.test(`a migration that ${state} is not taken back when its plan is deleted; what it prepared goes`, () => {
     assert.deepEqual(wordsOf(reconcileAbsent(PREPARED, clusterVersion).effects), REMOVALS);

@@ -34,9 +34,7 @@ Deno.test("M-150 all steps done: the run is complete, each condition True with t
   const result = run([step("A", done()), step("B", done())]);
   assert.equal(result.end.kind, "complete");
   assert.deepEqual(conditionsOf(result), ["B True: B is completed", "A True: A is completed"]);
-  const times = result.end.status.history[0]?.conditions.map((
-    { startTime, completeTime },
-  ) => [startTime, completeTime]);
+  const times = result.end.status.history[0]?.conditions.map((one) => [one.startTime, one.completeTime]);
   assert.deepEqual(times, [[NOW, NOW], [NOW, NOW]]);
 });
 

@@ -93,11 +93,8 @@ const GOING = sees({ pools: seen(UPDATING) });
 const silenced = (state?: Silence["state"]): Seen =>
   sees({ pools: seen(UPDATING), silences: seen([makeSilence(`${WORKERS}2 nodes`, state)]) });
 const BOTH_SILENCED = sees({ silences: seen([makeSilence(CONTROL_PLANE), makeSilence(`${WORKERS}2 nodes`)]) });
-const ILL = {
-  ...failedCheck("ClusterOperators", "cluster_operators_degraded"),
-  message: "etcd is degraded",
-  reasons: {},
-};
+const DEGRADED = failedCheck("ClusterOperators", "cluster_operators_degraded");
+const ILL = { ...DEGRADED, message: "etcd is degraded", reasons: {} };
 const service = (
   state: { readonly kind: "available" } | { readonly kind: "unavailable"; readonly why: string },
 ): Seen => ({
@@ -282,6 +279,7 @@ const ROWS: readonly (readonly [Step, readonly (readonly [string, Seen, RegExp])
   [CHECK_HEALTH_AFTER, [
     ["M-255 the cluster is healthy afterwards", {}, /^done: clear node_drain_timeout$/],
     ["M-256 the cluster is not healthy afterwards", sees({ healthAfter: seen([ILL]) }), /^wait \(etcd is degraded\)$/],
+    ["a problem afterwards has its gauge", sees({ healthAfter: seen([DEGRADED]) }), /^wait: healthcheck_failed=1 \(/],
   ]],
   [POST_UPGRADE, [
     ["M-209 a regulated environment", { config: REGULATED }, /^done: annotateFileIntegrity$/],
@@ -385,9 +383,7 @@ Deno.test("the times of the workers are stamped once: when nodes are on their wa
 });
 
 Deno.test("pools that are paused are reported when the others are done", () => {
-  const observed: Partial<Observations> = {
-    pools: seen([makePool("worker"), PAUSED]),
-  };
+  const observed: Partial<Observations> = { pools: seen([makePool("worker"), PAUSED]) };
   const run = reconcileOnce({ plan: UNDER_WAY, clusterVersion: upgradedCluster() }, { observed });
   const found = run.saved.at(-1)?.conditions.find(({ type }) => type === "PoolsPaused");
   assert.deepEqual([found?.status, /infra/.test(found?.message ?? "")], ["True", true]);

@@ -24,10 +24,8 @@ Deno.test("criticalAlertsQuery() keeps a name of the configuration one value", (
 
 Deno.test("M-037 pagingAlertsQuery() looks back over the upgrade from its end", () => {
   const query = pagingAlertsQuery({ startMs: 1_000_000, endMs: 4_600_500 }, 4_720_900) ?? "";
-  assert.match(
-    query,
-    /^sum by \(alertname\) \(max_over_time\(ALERTS\{alertstate="firing",severity="critical",alertname=~"/,
-  );
+  const begin = 'sum by (alertname) (max_over_time(ALERTS{alertstate="firing",severity="critical",alertname=~"';
+  assert.ok(query.startsWith(begin), query);
   assert.ok(query.endsWith('ArchwayUpgradeNodeDrainSlow"}[3601s] offset 120s))'), query);
   assert.ok(pagingAlertsQuery({ startMs: 0, endMs: 1_000 }, 1_000)?.endsWith("[1s]))"));
 });
