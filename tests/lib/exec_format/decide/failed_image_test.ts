@@ -52,6 +52,7 @@ const WITNESSES: readonly (readonly [title: string, records: readonly Partial<Fa
   ["a namespace that is not certain", [{ nodes: ["n1", "n2"] }, { namespace: "other", nodes: [] }], false],
   ["another architecture", [{}, { namespace: "other", architecture: "s390x" }], false],
   ["another digest", [{}, { namespace: "other", digest: "sha256:other" }], false],
+  ["a record of its own for another digest", [{ namespace: "third", digest: "sha256:other" }], false],
   ["a record that has decayed", [{}, { namespace: "other", atMs: NOW_MS - FAILED_TTL_MS }], false],
 ];
 for (const [title, records, counts] of WITNESSES) {
