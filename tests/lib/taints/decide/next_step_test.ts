@@ -151,6 +151,8 @@ Deno.test("nextStep(): lifting takes the taint off node by node, and writes no p
   assert.equal(told(stepOf(shutOut, [nodeKey("t")], "lift")), "tolerate team/waits");
   assert.equal(told(stepOf(shutOut, [nodeKey("t"), "team/waits"], "lift")), "wait ");
   assert.equal(told(stepOf({ ...shutOut, nodes: [first] }, [], "lift")), "done");
+  const many = Array.from({ length: 50 }, (_, at) => rawTaintPod({ name: `waits-${at}`, says: UNTOLERATED }));
+  assert.equal(told(stepOf({ ...shutOut, pods: many }, [], "lift")), "untaint t", "however many find no node");
 });
 
 const architecture = fc.constantFrom("amd64", "arm64");
