@@ -13,7 +13,7 @@ export interface BenchServer extends AsyncDisposable {
   rss(): number;
 }
 
-export async function startServer(kind: string, answerBytes = 0): Promise<BenchServer> {
+export async function startServer(kind: "echo" | "gate", answerBytes = 0): Promise<BenchServer> {
   await using undo = new AsyncDisposableStack();
   const { path: directory } = undo.use(await temporaryFolder());
   const { serving, authority } = await issueLoopbackCertificates(Date.now());
