@@ -1,4 +1,4 @@
-// The entry point, which alone reads args, env and signals. A command is imported when it runs: `serve` must not load `dev`.
+// The entry point. Only it reads args, env and signals. Commands are imported when run, so `serve` never loads `dev`.
 import { type CommandDeps, ExitCode, foldLines, forTerminal, type Terminal } from "./lib/cli/output.ts";
 import { systemClock } from "./lib/clock.ts";
 import { renderHelp } from "./lib/config/help.ts";
@@ -16,13 +16,16 @@ import type { ServeRun } from "./serve/dev.ts";
 const VERSION = "0.2.0";
 
 const USER_AGENT = `archway/${VERSION}`;
-/** How long webhooks still answer after SIGTERM (ms): behind a Service until its endpoints have followed, else until busy
- * connections have been closed. */
+/** How long webhooks still answer after SIGTERM (ms): a Service must update its endpoints first; without one, busy
+ * connections must close. */
 const LINGER_MS = { service: 3_000, url: 1_000 } as const;
+
+/** Startup garbage is collected this long after start (ms). */
+const STARTED_MS = 10_000;
 
 const encoder = new TextEncoder();
 
-/** How shells expect a program to end whose output nobody reads any more, as in `archway report | head -1` (128 + SIGPIPE). */
+/** Exit code for a closed pipe (128 + SIGPIPE), as shells expect of `archway report | head -1`. */
 const CLOSED_PIPE = 141;
 
 function openTerminal(): Terminal & { readonly isClosed: () => boolean } {
@@ -76,49 +79,61 @@ function refuse(terminal: Terminal, problems: readonly string[]): number {
 }
 
 async function run(config: Config, terminal: Terminal): Promise<number> {
-  const stop = stopSignal();
-  const deps: CommandDeps = { terminal, clock: systemClock, userAgent: USER_AGENT, signal: stop };
+  const deps: CommandDeps = { terminal, clock: systemClock, userAgent: USER_AGENT, signal: stopSignal() };
   if (config.command !== "serve") { for (const warning of config.warnings) terminal.err(`archway: ${warning}\n`); }
-  switch (config.command) {
-    case "serve":
-      return sayStopped(await runServe(config, { terminal, stop }), deps);
-    case "dev": {
-      const { runDev } = await import("./serve/dev.ts");
-      return sayStopped(await runDev(config, { settings: settingsOf(config), terminal, stop, runServe }), deps);
-    }
-    case "inspect":
-      return await (await import("./lib/cli/inspect.ts")).runInspect(withLogins(config), deps);
-    case "index": {
-      const { runIndex } = await import("./lib/cli/index_command.ts");
-      return await runIndex(withLogins(config), { ...deps, showsProgress: Deno.stderr.isTerminal() });
-    }
-    case "release":
-    case "explain":
-    case "report":
-    case "taints":
-    case "upgrade":
-      return await withApi({ config, terminal }, (api, access) => runOnCluster(config, { ...deps, api, access }));
-    case "enoexec-daemon":
-      return await runDaemon(config, { terminal, stop });
-    case "cache":
-      return await (await import("./lib/cli/cache.ts")).runCache(config, { ...deps, input: Deno.stdin.readable });
-    case "completion": {
-      const { renderCompletion } = await import("./lib/cli/completion.ts");
-      terminal.out(renderCompletion(config.positionals[0]));
-      return ExitCode.done;
-    }
-    default:
-      return unreachable(config.command);
-  }
+  return await RUNNERS[config.command](config, deps);
 }
 
-/** Says on a terminal that the user stopped the command; elsewhere only the log is read. */
+type Runner<Deps = CommandDeps> = (config: Config, deps: Deps) => Promise<number>;
+
+const RUNNERS: Readonly<Record<Config["command"], Runner>> = {
+  serve: async (config, deps) => {
+    const { terminal, signal: stop } = deps;
+    return sayStopped(await runServe(config, { terminal, stop }), deps);
+  },
+  dev: async (config, deps) => {
+    const { terminal, signal: stop } = deps;
+    const { runDev } = await import("./serve/dev.ts");
+    return sayStopped(await runDev(config, { settings: settingsOf(config), terminal, stop, runServe }), deps);
+  },
+  inspect: async (config, deps) => await (await import("./lib/cli/inspect.ts")).runInspect(withLogins(config), deps),
+  index: async (config, deps) => {
+    const { runIndex } = await import("./lib/cli/index_command.ts");
+    return await runIndex(withLogins(config), { ...deps, showsProgress: Deno.stderr.isTerminal() });
+  },
+  explain: onCluster(runExplanation),
+  report: onCluster(async (config, deps) => {
+    const { runReport } = await import("./lib/cli/report.ts");
+    const settings = settingsOf(config);
+    return await runReport({ ...config, settings }, { ...deps, showsProgress: Deno.stderr.isTerminal() });
+  }),
+  taints: onCluster(async (config, deps) => {
+    return await (await import("./lib/cli/taints.ts")).runTaints(deps, { ...config, signal: deps.signal });
+  }),
+  upgrade: onCluster(async (config, deps) => {
+    return await (await import("./lib/cli/upgrade.ts")).runUpgrade(deps, { ...config, signal: deps.signal });
+  }),
+  ungate: onCluster(async (config, deps) => {
+    return await (await import("./lib/cli/ungate.ts")).runUngate(deps, { ...config, signal: deps.signal });
+  }),
+  "enoexec-daemon": runDaemon,
+  cache: async (config, deps) => {
+    return await (await import("./lib/cli/cache.ts")).runCache(config, { ...deps, input: Deno.stdin.readable });
+  },
+  completion: async (config, { terminal }) => {
+    const { renderCompletion } = await import("./lib/cli/completion.ts");
+    terminal.out(renderCompletion(config.positionals[0]));
+    return ExitCode.done;
+  },
+};
+
+/** Confirms on a terminal that the user stopped the command. Elsewhere the log suffices. */
 function sayStopped(code: number, { terminal, signal }: CommandDeps): number {
   if (signal.aborted && Deno.stderr.isTerminal()) terminal.err("archway: Stopped.\n");
   return code;
 }
 
-/** Adds the registry logins of whoever runs the command; other commands have only those of `dockerConfig`. */
+/** Adds the registry logins of the user who runs the command. Other commands only use `dockerConfig`. */
 function withLogins(config: Config): Config {
   return withValues(config, { dockerConfig: config.dockerConfig ?? loginFile(Deno.env.toObject(), isFile) });
 }
@@ -130,46 +145,16 @@ function settingsOf(config: Config): PlacementSettings {
   return options.value;
 }
 
-async function runOnCluster(
-  config: Config,
-  deps: CommandDeps & { readonly api: KubeApi; readonly access: ClusterAccess },
-): Promise<number> {
+async function runExplanation(config: Config, deps: ClusterDeps): Promise<number> {
   const { access: { namespace = "default" }, signal } = deps;
   const { podNamespace = namespace } = config;
-  switch (config.command) {
-    case "explain":
-      return await runExplanation(config, { ...deps, podNamespace });
-    case "report":
-      return await (await import("./lib/cli/report.ts")).runReport({ ...config, settings: settingsOf(config) }, {
-        ...deps,
-        showsProgress: Deno.stderr.isTerminal(),
-      });
-    case "taints":
-      return await (await import("./lib/cli/taints.ts")).runTaints(deps, { ...config, signal });
-    case "upgrade":
-      return await (await import("./lib/cli/upgrade.ts")).runUpgrade(deps, { ...config, signal });
-    case "release":
-      return await (await import("./lib/cli/release.ts")).runRelease(deps, { ...config, signal });
-    default:
-      throw new Error(`Cannot run "${config.command}": it is no command for a cluster.`);
-  }
-}
-
-async function runExplanation(
-  config: Config,
-  { podNamespace, ...deps }: CommandDeps & { readonly api: KubeApi; readonly podNamespace: string },
-): Promise<number> {
   const { runExplain } = await import("./lib/cli/explain.ts");
   const openImages = async (): Promise<CallerImages> =>
     await (await import("./lib/cli/report.ts")).openCallerImages(config, deps);
-  const settings = settingsOf(config);
-  return await runExplain({ ...deps, openImages }, { ...config, podNamespace, settings, signal: deps.signal });
+  return await runExplain({ ...deps, openImages }, { ...config, podNamespace, settings: settingsOf(config), signal });
 }
 
-async function runDaemon(
-  config: Config,
-  { terminal, stop }: { readonly terminal: Terminal; readonly stop: AbortSignal },
-): Promise<number> {
+async function runDaemon(config: Config, { terminal, signal }: CommandDeps): Promise<number> {
   const { namespace, nodeName = "", adminListen } = config;
   const { runEnoexecDaemon } = await import("./serve/enoexec_daemon.ts");
   const { spawnBpftrace: start } = await import("./lib/exec_format/daemon/spawn_bpftrace.ts");
@@ -181,24 +166,27 @@ async function runDaemon(
   );
   await using api = new RestApi(access, { clock: systemClock, log, userAgent: USER_AGENT });
   const clock = systemClock;
-  await runEnoexecDaemon({ start, api, clock, log, nodeName, namespace, adminListen }, stop);
+  await runEnoexecDaemon({ start, api, clock, log, nodeName, namespace, adminListen }, signal);
   log.close();
   return ExitCode.done;
 }
 
-async function withApi(
-  { config, terminal }: { readonly config: Config; readonly terminal: Terminal },
-  work: (api: KubeApi, access: ClusterAccess) => Promise<number>,
-): Promise<number> {
-  const say = (sentence: string): void => terminal.err(`archway: ${sentence}\n`);
-  const access = await openAccess(config, say);
-  const { RestApi } = await import("./lib/k8s/rest_api.ts");
-  const options = { clock: systemClock, log: silentLogger, userAgent: USER_AGENT, onSilence: say };
-  await using api = new RestApi(access, options);
-  return await work(api, access);
+interface ClusterDeps extends CommandDeps {
+  readonly api: KubeApi;
+  readonly access: ClusterAccess;
 }
 
-/** Signals within this time (ms) are one: a terminal signals this process and `deno task`, which passes its own on. */
+function onCluster(work: Runner<ClusterDeps>): Runner {
+  return async (config, deps) => {
+    const onSilence = (sentence: string): void => deps.terminal.err(`archway: ${sentence}\n`);
+    const access = await openAccess(config, onSilence);
+    const { RestApi } = await import("./lib/k8s/rest_api.ts");
+    await using api = new RestApi(access, { ...deps, log: silentLogger, onSilence });
+    return await work(config, { ...deps, api, access });
+  };
+}
+
+/** Signals within this time (ms) count as one: a terminal signals this process and `deno task`, which forwards it. */
 const SAME_SIGNAL_MS = 1_000;
 
 /** Aborts at the first SIGTERM or SIGINT; a later one ends the process at once. */
@@ -219,14 +207,14 @@ function stopSignal(): AbortSignal {
 async function openAccess(config: Config, warn: (message: string) => void): Promise<ClusterAccess> {
   const { command, context, registryEnvironment } = config;
   const [host, port] = [Deno.env.get("KUBERNETES_SERVICE_HOST"), Deno.env.get("KUBERNETES_SERVICE_PORT")];
-  // The service and the daemon keep writing to a cluster, so they take no default kubeconfig.
+  // The service and the daemon keep writing to a cluster, so they use no default kubeconfig.
   const home = command === "serve" || command === "enoexec-daemon" || host ? undefined : registryEnvironment.home;
   const { kubeconfigPath } = await import("./lib/k8s/cluster_access.ts");
   const kubeconfig = kubeconfigPath({ given: config.kubeconfig, home, exists: isFile });
   const clock = systemClock;
   if (kubeconfig !== undefined) {
     const { readKubeconfigAccess } = await import("./lib/k8s/kubeconfig_access.ts");
-    return await readKubeconfigAccess(kubeconfig, { clock, warn, ...(context === undefined ? {} : { context }) });
+    return await readKubeconfigAccess(kubeconfig, { clock, warn, context });
   }
   const { readInClusterAccess, SERVICE_ACCOUNT_DIRECTORY: directory } = await import("./lib/k8s/cluster_access.ts");
   return await readInClusterAccess({ host, port, home, directory, clock });
@@ -246,6 +234,7 @@ async function runServe(config: Config, run: ServeRun): Promise<number> {
   const format = Deno.stderr.isTerminal() ? "text" : "json";
   const log = openLogger({ level: config.fallbackLogLevel, write: writeLog, format });
   for (const message of config.warnings) log.warn("ignored a variable", { message });
+  collectOnce();
   await serve({
     config,
     settings: settingsOf(config),
@@ -259,6 +248,12 @@ async function runServe(config: Config, run: ServeRun): Promise<number> {
   }, stop);
   log.close();
   return ExitCode.done;
+}
+
+/** Collects 6 MB of startup garbage, which would stay until the heap is full. Needs V8's `--expose-gc`. */
+function collectOnce(): void {
+  const collect: unknown = Reflect.get(globalThis, "gc");
+  if (typeof collect === "function") Deno.unrefTimer(setTimeout(() => collect(), STARTED_MS));
 }
 
 if (import.meta.main) {

@@ -16,7 +16,7 @@ export interface ConfigConditionsDeps {
   readonly log: Logger;
 }
 
-/** Writes all conditions of the cluster config as `render` makes them. Never throws; the log names `reason`. */
+/** Writes the conditions that `render` returns for the cluster config. Never throws; the log names `reason`. */
 export async function writeConfigConditions(
   { api, clock, log, signal }: ConfigConditionsDeps & { readonly signal: AbortSignal },
   reason: string,
@@ -36,14 +36,14 @@ export async function writeConfigConditions(
   }
 }
 
-/** Writes conditions over those that were read, unless they are equal. Throws what `patch` throws. */
+/** Replaces the conditions that were read, unless equal. Throws what `patch` throws. */
 export async function patchConfigConditions(
   { api, signal }: { readonly api: Pick<KubeApi, "patch">; readonly signal: AbortSignal },
   config: Pick<OperandConfig, "conditions" | "resourceVersion">,
   conditions: readonly Condition[],
 ): Promise<void> {
   if (isDeepStrictEqual(conditions, config.conditions)) return;
-  // The resourceVersion makes this a conflict, not an overwrite, when another client wrote conditions meanwhile.
+  // If another client wrote conditions meanwhile, the resourceVersion causes a conflict.
   const written: readonly Wire<V1Condition>[] = conditions;
   const document = { metadata: { resourceVersion: config.resourceVersion }, status: { conditions: written } };
   const target = { name: CLUSTER_CONFIG_NAME, subresource: "status" };

@@ -16,6 +16,12 @@ export function isUsableArchitecture(name: string): boolean {
   return name !== "unknown" && LABEL_VALUE.test(name);
 }
 
+/** All that a node can report of itself: what Go is built for. Source: `go tool dist list`. */
+export const GO_ARCHITECTURES: ReadonlySet<string> = new Set([
+  ...KNOWN_ARCHITECTURES,
+  ...["386", "arm", "loong64", "mips", "mips64", "mips64le", "mipsle", "ppc64", "riscv64", "wasm"],
+]);
+
 /** What other tools call architectures (lower case), and the GOARCH name of each. */
 const ALIASES: ReadonlyMap<string, string> = new Map([
   ...["x86_64", "x86-64", "x64"].map((alias) => [alias, "amd64"] as const),

@@ -26,13 +26,18 @@ export function numberAt(value: unknown, name: string): number {
   return typeof member === "number" ? member : 0;
 }
 
-export function parseObject(text: string): JsonObject | undefined {
+/** Parses JSON; undefined for any other text. */
+export function jsonOf(text: string): unknown {
   try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : undefined;
+    return JSON.parse(text);
   } catch {
     return undefined;
   }
+}
+
+export function parseObject(text: string): JsonObject | undefined {
+  const value = jsonOf(text);
+  return isObject(value) ? value : undefined;
 }
 
 export function listAt(value: unknown, name: string): readonly unknown[] | undefined {

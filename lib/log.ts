@@ -1,12 +1,5 @@
 // Structured logs through LogTape, one event a line: a JSON object for programs, text for whoever watches a terminal.
-import {
-  configureSync,
-  getLogger,
-  getTextFormatter,
-  jsonLinesFormatter,
-  type LogLevel as TapeLevel,
-  resetSync,
-} from "@logtape/logtape";
+import { configureSync, getLogger, getTextFormatter, jsonLinesFormatter, resetSync } from "@logtape/logtape";
 
 /** `error`: an administrator must act; `warn`: degraded; `info`: we changed the cluster; `debug`: why we did not. */
 export type LogLevel = "debug" | "info" | "warn" | "error";
@@ -48,16 +41,14 @@ export function openLogger({ level, write, format = "json" }: LoggerOptions): Ro
     reset: true,
     sinks: { lines: (record) => write(formatter(record)) },
     loggers: [
-      { category: ["archway"], lowestLevel: "debug" satisfies TapeLevel, sinks: ["lines"] },
+      { category: ["archway"], lowestLevel: "debug", sinks: ["lines"] },
       { category: ["logtape", "meta"], lowestLevel: "error", sinks: ["lines"] },
     ],
   });
   const tape = getLogger(["archway"]);
   const at = (level: LogLevel, fields: LogFields): Logger[LogLevel] => (message, more = {}) => {
     if (SEVERITY[level] < threshold) return;
-    const properties = { ...fields, ...more };
-    if (level === "warn") tape.warn(message, properties);
-    else tape[level](message, properties);
+    tape[level](message, { ...fields, ...more });
   };
   const narrow = (fields: LogFields): Logger => ({
     debug: at("debug", fields),

@@ -26,9 +26,16 @@ export function openAdmission(store: ObjectStore, { log }: { readonly log: Logge
     clients.set(caBundle, client);
     return client;
   };
-  const ask: Ask = (webhook, attempt) => callWebhook(webhook, attempt, { log, client: clientFor(webhook) });
+  const ask = (webhook: Webhook, attempt: AdmissionAttempt): Promise<KubeObject | undefined> =>
+    callWebhook(webhook, attempt, { log, client: clientFor(webhook) });
   return {
-    mutate: (attempt) => mutate(selectWebhooks(store, attempt, Resource.mutatingWebhooks), attempt, ask),
+    // In order. None is asked twice: here no two webhooks change one kind.
+    mutate: async (attempt) => {
+      const webhooks = selectWebhooks(store, attempt, Resource.mutatingWebhooks);
+      let { object } = attempt;
+      for (const webhook of webhooks) object = await ask(webhook, { ...attempt, object });
+      return object;
+    },
     validate: async (attempt) => {
       const webhooks = selectWebhooks(store, attempt, Resource.validatingWebhooks);
       await Promise.all(webhooks.map((webhook) => ask(webhook, attempt)));
@@ -39,8 +46,6 @@ export function openAdmission(store: ObjectStore, { log }: { readonly log: Logge
     },
   };
 }
-
-type Ask = (webhook: Webhook, attempt: AdmissionAttempt) => Promise<KubeObject | undefined>;
 
 function selectWebhooks(store: ObjectStore, attempt: AdmissionAttempt, type: ResourceType): readonly Webhook[] {
   if (attempt.kind.group === type.group) return [];
@@ -63,17 +68,6 @@ function imagesOf(pod: KubeObject | undefined): readonly unknown[] {
   return ["containers", "initContainers"].map((list) =>
     listAt(pod, "spec", list).map((container) => textAt(container, "image"))
   );
-}
-
-/** In order. None is asked twice: here no two webhooks change one kind. */
-async function mutate(
-  webhooks: readonly Webhook[],
-  attempt: AdmissionAttempt,
-  ask: Ask,
-): Promise<KubeObject | undefined> {
-  let object = attempt.object;
-  for (const webhook of webhooks) object = await ask(webhook, { ...attempt, object });
-  return object;
 }
 
 /** One call under its failure policy. A denial is never forgiven; a failed call is under `Ignore`. */

@@ -1,6 +1,7 @@
 // The defaults that the API server sets when objects are created and updated: those that matter to placement and to kubectl.
 import { isObject, type JsonObject } from "../lib/json.ts";
 import { apiVersionOf, type KubeObject } from "../lib/k8s/types.ts";
+import { cutReference } from "../lib/oci/reference.ts";
 import { listAt, objectAt, textAt, textsAt } from "./json_value.ts";
 import type { ServedKind } from "./kinds.ts";
 
@@ -50,6 +51,6 @@ function withContainerDefaults(container: unknown): unknown {
 }
 
 function defaultPullPolicy(image: string): string {
-  const path = image.slice(image.lastIndexOf("/") + 1);
-  return image.includes("@") || (path.includes(":") && !path.endsWith(":latest")) ? "IfNotPresent" : "Always";
+  const { tag = "latest", digest } = cutReference(image);
+  return digest === undefined && tag === "latest" ? "Always" : "IfNotPresent";
 }

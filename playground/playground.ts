@@ -4,7 +4,7 @@ import type { Clock } from "../lib/clock.ts";
 import { type KubeObject, Resource } from "../lib/k8s/types.ts";
 import { errorText, type Logger } from "../lib/log.ts";
 import { openAdmission } from "./admission.ts";
-import { type ApiServer, openApiServer } from "./api_server.ts";
+import { openApiServer } from "./api_server.ts";
 import { issueLoopbackCertificates, type LoopbackCertificates } from "./listen.ts";
 import type { Cluster } from "./cluster.ts";
 import { createObject } from "./create_object.ts";
@@ -61,9 +61,6 @@ export interface Playground extends AsyncDisposable {
   readonly files: PlaygroundFiles;
   readonly cluster: Cluster;
   readonly registry: Registry;
-  readonly apiServer: ApiServer;
-  /** The flags that point `serve` here: kubeconfig, certificates and registry. Addresses are the caller's. */
-  readonly serveFlags: readonly string[];
   /** Waits until a webhook watches over new pods, then creates the samples. Rejects when the signal aborts. */
   applySamples(signal: AbortSignal): Promise<void>;
   /** Resolves when every sample is decided, and bound or found unschedulable. Rejects when the signal aborts. */
@@ -101,8 +98,6 @@ export async function openPlayground(options: PlaygroundOptions): Promise<Playgr
     files,
     cluster,
     registry,
-    apiServer,
-    serveFlags: serveFlags(files, registry.host),
     applySamples: (signal) => applySamples(cluster, { registryHost: registry.host, scenario, signal }),
     waitUntilSettled: (signal) => waitFor(store, () => samples().every((pod) => isSettled(pod, observed(pod))), signal),
     outcomes: () => samples().map((pod) => readOutcome(pod, store.list(Resource.nodes), observed(pod))),
@@ -155,17 +150,6 @@ function pullFrom(
   return architectures === undefined
     ? { kind: "missing" }
     : { kind: "runs", architectures, programs: programs.get(reference) };
-}
-
-function serveFlags(files: PlaygroundFiles, registryHost: string): readonly string[] {
-  return [
-    `--kubeconfig=${files.kubeconfig}`,
-    `--tls-cert=${files.certificate}`,
-    `--tls-key=${files.key}`,
-    `--tls-ca=${files.authority}`,
-    `--registry=${registryHost}`,
-    `--registry-ca=${files.authority}`,
-  ];
 }
 
 async function create(cluster: Cluster, kindName: string, body: JsonObject, namespace?: string): Promise<void> {

@@ -2,9 +2,9 @@
 import { Buffer } from "node:buffer";
 import { memberOf, objectAt, textAt } from "../lib/json.ts";
 import type { ConfigWrite } from "../lib/operator/decide/validate.ts";
-import type { UnreadableBody } from "./review_body.ts";
+import type { ReviewBody, UnreadableBody } from "./review_body.ts";
 
-/** The members of an AdmissionReview's request that Archway reads. The objects stay unparsed. */
+/** The members of an AdmissionReview's request that Archway reads, and the review's size. The objects stay unparsed. */
 export interface AdmissionRequest {
   readonly uid: string;
   readonly operation: string;
@@ -14,6 +14,7 @@ export interface AdmissionRequest {
   readonly dryRun: boolean;
   readonly object: unknown;
   readonly oldObject: unknown;
+  readonly reviewBytes: number;
 }
 
 type ReviewRead =
@@ -21,8 +22,8 @@ type ReviewRead =
   | UnreadableBody;
 
 /** The envelope from parsed JSON; a review without a uid cannot be answered. */
-export function parseReview(review: unknown): ReviewRead {
-  const request = memberOf(review, "request");
+export function parseReview({ body, bytes }: Extract<ReviewBody, { kind: "json" }>): ReviewRead {
+  const request = memberOf(body, "request");
   const uid = textAt(request, "uid");
   if (uid === "") return { kind: "unreadable", status: 400, reason: "no request uid" };
   const resource = memberOf(request, "resource");
@@ -37,6 +38,7 @@ export function parseReview(review: unknown): ReviewRead {
       dryRun: memberOf(request, "dryRun") === true,
       object: memberOf(request, "object"),
       oldObject: memberOf(request, "oldObject"),
+      reviewBytes: bytes,
     },
   };
 }

@@ -2,12 +2,12 @@
 import { Hono } from "hono";
 import type { Clock } from "../lib/clock.ts";
 import type { ReadApi } from "../lib/k8s/api.ts";
-import { Resource } from "../lib/k8s/types.ts";
 import type { LoadLimit } from "../lib/server/load_limit.ts";
-import { CLUSTER_VERSION_NAME, PlanWebhook } from "../lib/upgrades/names.ts";
+import { PlanWebhook } from "../lib/upgrades/names.ts";
 import { type PlanVerdict, validatePlanWrite } from "../lib/upgrades/decide/admission/validate_write.ts";
-import { type ClusterVersion, parseClusterVersion } from "../lib/upgrades/decide/types/cluster.ts";
-import { KeptValue } from "../lib/upgrades/outside/kept_value.ts";
+import { readClusterVersion } from "../lib/upgrades/cluster/plan_input.ts";
+import type { ClusterVersion } from "../lib/upgrades/decide/types/cluster.ts";
+import { CachedValue } from "../lib/upgrades/outside/cached_value.ts";
 import { parseWrite, renderAnswer } from "./admission.ts";
 import { answering } from "./review_body.ts";
 
@@ -22,10 +22,8 @@ export interface PlanReviewDeps {
 const CLUSTER_VERSION_KEPT_MS = 1_000;
 
 export function planReview(deps: PlanReviewDeps): Hono {
-  const clusterVersion = new KeptValue(deps.clock, async (signal) => ({
-    value: await readClusterVersion(deps.api, signal),
-    keepMs: CLUSTER_VERSION_KEPT_MS,
-  }));
+  const kept = { clock: deps.clock, keepMs: CLUSTER_VERSION_KEPT_MS };
+  const clusterVersion = new CachedValue(kept, (signal) => readClusterVersion(deps.api, signal).catch(() => undefined));
   const app = new Hono();
   const readVersion = (): Promise<ClusterVersion | undefined> => clusterVersion.get(deps.signal);
   app.post(PlanWebhook.path, answering(deps.limit, (body) => reviewPlan(body, readVersion)));
@@ -39,18 +37,7 @@ async function reviewPlan(
   const read = parseWrite(body);
   if (read === undefined) return undefined;
   const { uid, write } = read;
-  return renderAnswer({ uid, ...render(validatePlanWrite(write, { clusterVersion: await clusterVersion() })) });
-}
-
-async function readClusterVersion(
-  api: PlanReviewDeps["api"],
-  signal: AbortSignal,
-): Promise<ClusterVersion | undefined> {
-  try {
-    return parseClusterVersion(await api.get(Resource.clusterVersions, { name: CLUSTER_VERSION_NAME }, signal));
-  } catch {
-    return undefined;
-  }
+  return renderAnswer({ uid, ...render(validatePlanWrite(write, await clusterVersion())) });
 }
 
 function render(verdict: PlanVerdict): Readonly<Record<string, unknown>> {

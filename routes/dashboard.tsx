@@ -28,20 +28,20 @@ export function podPage(read: () => DashboardView): Page {
 }
 
 function Overview({ view }: { view: DashboardView }): JSX.Element {
-  const { nowMs, architectures, board, execFormat, gated, lease, registries, taints } = view;
+  const { nowMs, architectures, decisions, execFormat, gated, lease, registries, taints } = view;
   return (
     <>
       <Status view={view} />
       <Tiles view={view} />
       <div class="columns">
         <div class="wide">
-          <DecisionsPanel recent={board.recent} nowMs={nowMs} />
+          <DecisionsPanel recent={decisions.recent} nowMs={nowMs} />
         </div>
         <div class="narrow">
           <GatedPanel gated={gated} leads={lease.isLeader} nowMs={nowMs} />
           {execFormat === undefined ? "" : <ExecFormatPanel failures={execFormat} nowMs={nowMs} />}
-          <ArchitecturesPanel nodes={architectures} recent={board.recent} />
-          <KindsPanel totals={board.totals} />
+          <ArchitecturesPanel nodes={architectures} recent={decisions.recent} />
+          <KindsPanel totals={decisions.totals} />
           <TaintsPanel taints={taints} />
           <RegistriesPanel registries={registries} />
         </div>

@@ -1,9 +1,9 @@
 // The mutating webhook: gates, places or leaves a new pod and a queued Job, from memory alone. It fails open: an internal error
 // never refuses a pod.
-import type { KnownPodImages } from "../lib/images/pods/known_images.ts";
+import type { KnownPodImages } from "../lib/placement/images/known_images.ts";
 import type { ImageUse } from "../lib/oci/types.ts";
 import type { Context } from "hono";
-import { type Board, boardImages, unknownImages } from "../lib/placement/decide/report/board.ts";
+import { decidedImages, type RecentDecisions, unknownImages } from "../lib/placement/decide/report/recent_decisions.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { LoadLimit } from "../lib/server/load_limit.ts";
 import { errorText, type Logger } from "../lib/log.ts";
@@ -11,7 +11,7 @@ import type { AdmissionOutcome } from "../lib/placement/metrics.ts";
 import { admissionPatch, renderStorable } from "../lib/placement/decide/patch/admission_patch.ts";
 import type { PlacementConfigs, PlacementSettings } from "../lib/placement/decide/config/types.ts";
 import type { AdmissionVerdict } from "../lib/placement/decide/decision_types.ts";
-import { imagesAtAdmission, judgeAdmission, planAdmission } from "../lib/placement/decide/gate.ts";
+import { judgeAdmission, planAdmission, type PlannedAdmission } from "../lib/placement/decide/admission.ts";
 import { requiredArchitectures } from "../lib/placement/decide/place.ts";
 import { parsePod, podTemplateOf } from "../lib/placement/decide/pod/pod_view.ts";
 import { narrowTemplate } from "../lib/placement/decide/workload.ts";
@@ -38,7 +38,7 @@ export interface GatePodDeps {
   readonly startup: () => Promise<void> | undefined;
   readonly notices: Notices;
   readonly liveArchitectures: () => readonly string[] | undefined;
-  readonly board: Pick<Board, "record">;
+  readonly decisions: Pick<RecentDecisions, "record">;
   readonly observe: (outcome: AdmissionOutcome, options: { readonly ms: number; readonly dryRun: boolean }) => void;
 }
 
@@ -74,16 +74,12 @@ async function review(
     // The API server applies failurePolicy at once. A Retry-After would make it send the request again, within the same timeout.
     return context.json({ error: "Cannot take this AdmissionReview: too many at a time." }, 503);
   }
-  if (read.kind === "dense" && read.uid !== undefined) {
+  if (read.kind === "dense") {
     log.warn("pod admitted unread: its review has too many members", { uid: read.uid, max: MAX_STRUCTURE });
     observe("dense", { ms: elapsedMs(), dryRun: false });
     return context.json(uncheckedReview(read.uid, uncheckedWarning(`${MAX_STRUCTURE} fields and list elements`)));
   }
-  const parsed = read.kind === "dense"
-    ? { kind: "unreadable", status: 400, reason: "too many members, and no request uid where it belongs" } as const
-    : read.kind === "json"
-    ? parseReview(read.body)
-    : read;
+  const parsed = read.kind === "json" ? parseReview(read) : read;
   if (parsed.kind === "unreadable") {
     log.warn("unreadable admission request", { reason: parsed.reason });
     observe("unreadable", { ms: elapsedMs(), dryRun: false });
@@ -96,19 +92,9 @@ async function review(
   }
   const startup = deps.startup();
   if (startup !== undefined) await startup;
-  const reviewBytes = Number(context.req.header("content-length") ?? 0);
-  const { outcome, patch } = answerSafely(deps, { request: parsed.request, reviewBytes });
+  const { outcome, patch } = answerSafely(deps, parsed.request);
   observe(outcome, { ms: elapsedMs(), dryRun });
   return context.json(allowedReview(uid, patch));
-}
-
-type Reason = Extract<AdmissionVerdict, { readonly reason: string }>["reason"];
-
-/** Reasons for which a pod's architecture pins are not reported. */
-const NOT_REPORTED: readonly Reason[] = ["OperatorNamespace", "KubeNamespace", "NodeNameSet", "AuditMode"];
-
-function isNoticed(verdict: AdmissionVerdict): boolean {
-  return !("reason" in verdict && NOT_REPORTED.includes(verdict.reason));
 }
 
 function countContainers(object: unknown): number {
@@ -117,23 +103,17 @@ function countContainers(object: unknown): number {
   return (listAt(spec, "containers")?.length ?? 0) + (listAt(spec, "initContainers")?.length ?? 0);
 }
 
-interface SizedRequest {
-  readonly request: AdmissionRequest;
-  /** The bytes of the review that brought it; 0 when the client did not say. */
-  readonly reviewBytes: number;
-}
-
-function answerSafely(deps: GatePodDeps, sized: SizedRequest): Answer {
+function answerSafely(deps: GatePodDeps, request: AdmissionRequest): Answer {
   try {
-    return answer(deps, sized);
+    return answer(deps, request);
   } catch (error) {
-    deps.log.error("admission request could not be judged", { uid: sized.request.uid, error: errorText(error) });
+    deps.log.error("admission request could not be judged", { uid: request.uid, error: errorText(error) });
     return UNTOUCHED;
   }
 }
 
-function answer(deps: GatePodDeps, { request, reviewBytes }: SizedRequest): Answer {
-  if (request.resource === "batch/jobs") return answerJob(deps, { request, reviewBytes });
+function answer(deps: GatePodDeps, request: AdmissionRequest): Answer {
+  if (request.resource === "batch/jobs") return answerJob(deps, request);
   const isNewPod = request.subresource === "" && request.operation === "CREATE";
   const hasEphemeral = request.subresource === "ephemeralcontainers";
   const isUpdate = request.subresource === "" && request.operation === "UPDATE";
@@ -148,27 +128,27 @@ function answer(deps: GatePodDeps, { request, reviewBytes }: SizedRequest): Answ
     if (!request.dryRun) noticeLate(deps.notices, pod, hasEphemeral ? undefined : parsePod(request.oldObject));
     return UNTOUCHED;
   }
-  const settings = deps.settingsOf(pod.namespace);
-  const plan = planAdmission(pod, deps.configsOf(pod.namespace), settings);
-  const images = imagesAtAdmission(pod, plan, settings);
-  const isDecided = plan.kind === "decided";
-  const known = images.length > 0 && (settings.warmAdmission || isDecided) ? deps.recall(pod, images) : undefined;
-  const mayGate = deps.mayGate();
-  const facts = { pod, settings, plan, known: known?.images, mayGate, liveArchitectures: deps.liveArchitectures() };
-  const verdict = judgeAdmission(facts);
-  const { imageConfigs } = verdict;
-  const patch = renderStorable(admissionPatch(pod, verdict), reviewBytes);
+  const planned = planAdmission(pod, deps.configsOf(pod.namespace), deps.settingsOf(pod.namespace));
+  const verdict = judge(deps, planned);
+  const patch = renderStorable(admissionPatch(pod, verdict), request.reviewBytes);
   if (patch === undefined) {
     deps.log.warn("pod admitted as it is: it may be too large to be stored with a patch", { uid: request.uid });
     return UNTOUCHED;
   }
-  const isWorthwhile = isDecided
-    ? known === undefined || known.isAging || imageConfigs.length > 0
-    : verdict.kind === "gate" || verdict.kind === "place" && known?.isAging === true;
-  if (images.length > 0 && isWorthwhile && !request.dryRun) deps.prefetch(pod, images, imageConfigs);
-  if (isNoticed(verdict) && !request.dryRun) deps.notices.pinned(pod);
-  report(deps, { pod, verdict, images: isDecided ? [] : images, dryRun: request.dryRun });
+  if (!request.dryRun) followUp(deps, pod, verdict);
+  report(deps, planned, { verdict, dryRun: request.dryRun });
   return { outcome: outcomeOf(verdict), patch };
+}
+
+function judge(deps: GatePodDeps, planned: PlannedAdmission): AdmissionVerdict {
+  const { pod, images, mayRecall } = planned;
+  const known = mayRecall ? deps.recall(pod, images) : undefined;
+  return judgeAdmission({ ...planned, known, mayGate: deps.mayGate(), liveArchitectures: deps.liveArchitectures() });
+}
+
+function followUp(deps: GatePodDeps, pod: PodView, { prefetch, imageConfigs, isNoticed }: AdmissionVerdict): void {
+  if (prefetch.length > 0) deps.prefetch(pod, prefetch, imageConfigs);
+  if (isNoticed) deps.notices.pinned(pod);
 }
 
 /** `before`: the pod before the update; undefined where it gets ephemeral containers. */
@@ -178,29 +158,20 @@ function noticeLate(notices: Notices, pod: PodView, before: PodView | undefined)
 }
 
 /** A Job that is queued by Kueue: its pods' affinity is in its template at once where the images are known. */
-function answerJob(deps: GatePodDeps, { request: { object, namespace, dryRun }, reviewBytes }: SizedRequest): Answer {
+function answerJob(deps: GatePodDeps, { object, namespace, dryRun, reviewBytes }: AdmissionRequest): Answer {
   const template = podTemplateOf({ metadata: { namespace }, spec: objectAt(object, "spec") });
   if (template === undefined) return UNTOUCHED;
-  const settings = deps.settingsOf(namespace);
-  const plan = planAdmission(template, deps.configsOf(namespace), settings);
-  const images = plan.kind === "inspect" ? plan.images : [];
-  const known = images.length === 0 ? undefined : deps.recall(template, images);
-  const facts = { pod: template, settings, plan, known: known?.images, mayGate: false };
-  const verdict = judgeAdmission({ ...facts, liveArchitectures: deps.liveArchitectures() });
-  if (known === undefined && images.length > 0 && !dryRun) deps.prefetch(template, images, []);
+  const verdict = judge(deps, planAdmission(template, deps.configsOf(namespace), deps.settingsOf(namespace), "job"));
+  if (!dryRun) followUp(deps, template, verdict);
   const operations = verdict.kind === "place" ? narrowTemplate(template, verdict.decision, "/spec/template") : [];
   const patch = renderStorable(operations, reviewBytes);
   return patch === undefined ? UNTOUCHED : { outcome: "passed", patch };
 }
 
 function report(
-  { board, clock, log }: GatePodDeps,
-  { pod, verdict, images, dryRun }: {
-    readonly pod: PodView;
-    readonly verdict: AdmissionVerdict;
-    readonly images: readonly ImageUse[];
-    readonly dryRun: boolean;
-  },
+  { decisions, clock, log }: GatePodDeps,
+  { pod, plan }: PlannedAdmission,
+  { verdict, dryRun }: { readonly verdict: AdmissionVerdict; readonly dryRun: boolean },
 ): void {
   const { namespace } = pod;
   const who = pod.name === "" ? `${pod.generateName}…` : pod.name;
@@ -208,14 +179,15 @@ function report(
   log.debug("pod admitted", { namespace, pod: who, reason });
   if (dryRun) return;
   const decision = verdict.kind === "place" ? verdict.decision : undefined;
-  board.record({
+  const wanted = plan.kind === "inspect" ? plan.images : [];
+  decisions.record({
     atMs: clock.nowMs(),
     namespace,
     pod: who,
     kind: verdict.kind,
     reason,
     architectures: decision === undefined ? [] : requiredArchitectures(decision) ?? [],
-    images: decision === undefined ? unknownImages(images) : boardImages(decision),
+    images: decision === undefined ? unknownImages(wanted) : decidedImages(decision),
     gatedMs: undefined,
   });
 }

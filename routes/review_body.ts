@@ -7,6 +7,7 @@
 // | more than MAX_BODY_BYTES              | `unreadable`, 413      |
 // | broken JSON, or a client that left    | `unreadable`, 400      |
 // | more structure than MAX_STRUCTURE     | `dense`, never parsed  |
+// | the same, no uid at the beginning     | `unreadable`, 400      |
 // | a complete body beyond the load limit | `shed`, never parsed   |
 import type { Context } from "hono";
 import type { LoadLimit } from "../lib/server/load_limit.ts";
@@ -22,15 +23,21 @@ export interface UnreadableBody {
 }
 
 export type ReviewBody =
-  | { readonly kind: "json"; readonly body: unknown }
+  /** `bytes`: the size of its text. */
+  | { readonly kind: "json"; readonly body: unknown; readonly bytes: number }
   /** `uid` is that of the request where the API server writes it: at the beginning. */
-  | { readonly kind: "dense"; readonly uid: string | undefined }
+  | { readonly kind: "dense"; readonly uid: string }
   | { readonly kind: "shed" }
   | UnreadableBody;
 
 const TOO_LARGE: UnreadableBody = { kind: "unreadable", status: 413, reason: "body too large" };
 const CUT_OFF: UnreadableBody = { kind: "unreadable", status: 400, reason: "the client went away" };
 const NOT_JSON: UnreadableBody = { kind: "unreadable", status: 400, reason: "not JSON" };
+const NAMELESS: UnreadableBody = {
+  kind: "unreadable",
+  status: 400,
+  reason: "too many members, and no uid where it belongs",
+};
 
 /** The API server writes the uid of the request within this many bytes: only two short members come before it. */
 const UID_WITHIN_BYTES = 1_024;
@@ -53,17 +60,18 @@ export async function withReviewBody(
 }
 
 function parseBody(bytes: Uint8Array): ReviewBody {
-  if (hasDenseStructure(bytes)) return { kind: "dense", uid: findUid(bytes) };
+  if (hasDenseStructure(bytes)) return readDense(bytes);
   try {
-    return { kind: "json", body: JSON.parse(new TextDecoder().decode(bytes)) };
+    return { kind: "json", body: JSON.parse(new TextDecoder().decode(bytes)), bytes: bytes.byteLength };
   } catch {
     return NOT_JSON;
   }
 }
 
-function findUid(bytes: Uint8Array): string | undefined {
+function readDense(bytes: Uint8Array): ReviewBody {
   const head = new TextDecoder().decode(bytes.subarray(0, UID_WITHIN_BYTES));
-  return /"request":\{"uid":"([\w-]{1,64})"/.exec(head)?.[1];
+  const uid = /"request":\{"uid":"([\w-]{1,64})"/.exec(head)?.[1];
+  return uid === undefined ? NAMELESS : { kind: "dense", uid };
 }
 
 async function readBytes(context: Context): Promise<Uint8Array | UnreadableBody> {

@@ -3,7 +3,7 @@ import type { ListenAddress } from "../lib/config/values.ts";
 import { openHttpListener } from "../lib/server/http_listener.ts";
 import { adminApp, type AdminDeps } from "../routes/mod.ts";
 
-/** Longest that running requests may take at the end (ms). */
+/** How long running requests may take at shutdown (ms). */
 const GRACE_MS = 500;
 
 export interface Admin extends AsyncDisposable {

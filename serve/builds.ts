@@ -1,4 +1,4 @@
-// `archway serve --only=image-builds`: one node image for every architecture of a pool, beside no pod placement.
+// `archway serve --only=image-builds`: one node image for all architectures of a pool, without pod placement.
 import { ImageBuilds } from "../controllers/builds/controller.ts";
 import { IMAGE_BUILD_NAMES } from "../lib/builds/decide/names.ts";
 import { BuildMetrics } from "../lib/builds/metrics.ts";
@@ -6,17 +6,17 @@ import { findBuilder } from "../lib/builds/cluster/read_facts.ts";
 import { openRegistryAccess } from "../lib/oci/registry_access.ts";
 import { buildsPage } from "../routes/builds_page.tsx";
 import { builderHold } from "./builds_webhook.ts";
-import type { Capability, CapabilityParts, OpenCapability, ServeDeps } from "./capability.ts";
+import type { Capability, OpenCapability, ServeDeps, SharedResources } from "./capability.ts";
 
 export const IMAGE_BUILDS: Capability = {
   leaseName: IMAGE_BUILD_NAMES.lease,
   eventSource: IMAGE_BUILD_NAMES.eventSource,
-  open: (deps, parts) => Promise.resolve(openBuilds(deps, parts)),
+  open: (deps, shared) => Promise.resolve(openBuilds(deps, shared)),
 };
 
 function openBuilds(
   { config, clock, log, userAgent }: ServeDeps,
-  { leaderApi: api, election, events, registry, clientMetrics, stack }: CapabilityParts,
+  { leaderApi: api, election, events, registry, clientMetrics, stack }: SharedResources,
 ): OpenCapability {
   const settings = config.imageBuilds;
   const access = stack.use(openRegistryAccess({ config, clock, log, userAgent, clusterCredentials: () => [] }));
@@ -33,7 +33,7 @@ function openBuilds(
     queueMetrics: clientMetrics.queue,
   });
   return {
-    everywhere: [{ run: (signal) => access.planner.watch(signal) }, builderHold({ config, clock, log })],
+    everywhere: [builderHold({ config, clock, log })],
     leading: [controller],
     ready: { "builds known": () => !election.view().isLeader || controller.hasSynced() },
     beforeScrape: () => metrics.show(controller.views()),

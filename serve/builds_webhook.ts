@@ -1,5 +1,5 @@
-// The webhook that holds the machine config operator's own builder. It opens once its certificate is in the files of --tls-cert
-// and --tls-key, where OpenShift's service CA leaves one after the component image-builds-hold-webhook is applied.
+// The webhook that holds the machine config operator's own builder. It opens once the files of --tls-cert and --tls-key
+// hold a certificate. OpenShift's service CA writes it once the component image-builds-hold-webhook is applied.
 import type { Runnable } from "../controllers/controller.ts";
 import { BUILDER_HOLD_PATH } from "../lib/builds/decide/names.ts";
 import { errorText } from "../lib/log.ts";
@@ -36,7 +36,7 @@ export function builderHold(deps: HoldDeps): Runnable {
   };
 }
 
-/** Waits until the files hold a certificate; undefined where no files are named, or the process ends first. */
+/** Waits until the files hold a certificate; undefined without files, or when the process ends first. */
 async function firstCertificate(
   { config: { tlsCert, tlsKey }, clock, log }: HoldDeps,
   signal: AbortSignal,

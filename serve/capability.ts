@@ -1,4 +1,4 @@
-// The life of a process of `archway serve`, for any capability: opens clients, election and listener, runs, drains, closes.
+// The lifecycle of any `archway serve` process: opens clients, election and listener, runs, drains, closes.
 import { Registry } from "prom-client";
 import type { Runnable } from "../controllers/controller.ts";
 import { type Clock, holdsWithin } from "../lib/clock.ts";
@@ -26,45 +26,44 @@ export interface ServeDeps {
   readonly log: RootLogger;
   readonly identity: string;
   readonly userAgent: string;
-  /** How long requests are still taken after the stop signal, until the endpoints of the Service have followed (ms). */
+  /** How long requests are accepted after the stop signal, while the Service updates its endpoints (ms). */
   readonly lingerMs: number;
   readonly onListening: (address: { readonly webhookPort: number; readonly adminPort: number }) => void;
 }
 
-/** What every capability gets. Three clients stand for the API server, so that a call shows what may be written, and by whom. */
-export interface CapabilityParts {
+/** What every capability gets. Two clients of the API server have three names: each use shows who may write. */
+export interface SharedResources {
   readonly readApi: ReadApi;
-  /** For the leader's controllers: writes fail once the Lease has run out, also in a process that was frozen meanwhile. */
+  /** For the leader's controllers: writes fail once the Lease has expired, even in a process that was suspended. */
   readonly leaderApi: KubeApi;
-  /** For the few writes that any replica makes: Lease, events, certificate, secret path, "no leader" as a condition, uninstalling. */
+  /** For writes of any replica: Lease, events, certificate, secret path, the "no leader" condition, uninstalling. */
   readonly replicaApi: KubeApi;
   readonly election: Election;
   readonly events: BackgroundEventRecorder;
   /** Exposed at `/metrics`; the capability registers its own here. */
   readonly registry: Registry;
   readonly clientMetrics: ClientMetrics;
-  /** Closes at the end what was added to it. */
   readonly stack: AsyncDisposableStack;
   readonly stop: AbortSignal;
-  /** Aborts later than `stop`: when requests have drained and the last events are sent. */
+  /** Aborts after `stop`, once requests have drained and the last events are sent. */
   readonly background: AbortSignal;
 }
 
 export interface OpenCapability {
   readonly everywhere: readonly Runnable[];
-  /** Runs on the replica that holds the Lease: what writes and can wait for a leader. */
+  /** Runs only on the replica with the Lease: writers that can wait for a leader. */
   readonly leading: readonly Runnable[];
-  /** Further conditions for the replica to be ready. */
+  /** Additional readiness checks. */
   readonly ready: ReadinessChecks;
   readonly beforeScrape?: () => void | Promise<void>;
   readonly webhooks?: HttpsListener;
-  /** Further pages of the plain listener, for loopback clients alone. */
+  /** Additional pages of the plain listener, for loopback clients only. */
   readonly pages: AdminPages;
   /** Events wait while it is true. */
   readonly isBusy?: () => boolean;
-  /** What the leader publishes: whether it can do its work. */
+  /** Whether the leader can do its work, for its Lease. */
   readonly leaderAbility?: () => LeaderAbility;
-  /** Whether what decisions depend on is known; a new leader waits for it, but not forever. */
+  /** Whether the inputs of decisions are known. A new leader waits for them, up to SETTLE_MS. */
   readonly isSettled?: () => boolean;
 }
 
@@ -72,16 +71,16 @@ export interface Capability {
   readonly leaseName: string;
   /** `source.component` of its events. */
   readonly eventSource: string;
-  readonly open: (deps: ServeDeps, parts: CapabilityParts) => Promise<OpenCapability>;
+  readonly open: (deps: ServeDeps, shared: SharedResources) => Promise<OpenCapability>;
 }
 
-/** Longest that a new leader waits for what its decisions depend on (ms): a gate may not wait longer. */
+/** How long a new leader waits for the inputs of its decisions (ms): gated pods must not wait longer. */
 const SETTLE_MS = 5_000;
-/** Longest that running requests, and then the last events, may take at the end (ms). */
+/** How long running requests, and then the last events, may take at shutdown (ms). */
 const DRAIN_MS = 3_000;
 const FLUSH_MS = 1_500;
 
-/** Serves until `stop` aborts, then drains and closes. Rejects when something cannot be opened. */
+/** Serves until `stop` aborts, then drains and closes. Rejects when opening fails. */
 export async function serveCapability(deps: ServeDeps, capability: Capability, stop: AbortSignal): Promise<void> {
   const { config: { adminListen, only }, log } = deps;
   await using stack = new AsyncDisposableStack();
@@ -89,27 +88,27 @@ export async function serveCapability(deps: ServeDeps, capability: Capability, s
   stack.defer(() => background.abort());
   let isBusy = (): boolean => false;
   const lifetime = { stack, stop, background: background.signal };
-  const parts = openParts(deps, { capability, lifetime, isBusy: () => isBusy() });
-  const opened = await capability.open(deps, parts);
+  const shared = openShared(deps, { capability, lifetime, isBusy: () => isBusy() });
+  const opened = await capability.open(deps, shared);
   isBusy = opened.isBusy ?? isBusy;
   {
-    await using admin = await openAdmin(adminListen, adminOf(parts, opened, only));
+    await using admin = await openAdmin(adminListen, adminOf(shared, opened, only));
     const [webhookPort, adminPort] = [opened.webhooks?.port ?? 0, admin.port];
     log.info("listening", { webhookPort, adminPort, only });
     deps.onListening({ webhookPort, adminPort });
-    await runAndDrain(deps, { parts, opened, background });
+    await runAndDrain(deps, { shared, opened, background });
   }
   log.info("stopped");
 }
 
 interface Running {
-  readonly parts: CapabilityParts;
+  readonly shared: SharedResources;
   readonly opened: OpenCapability;
   readonly background: AbortController;
 }
 
 async function runAndDrain({ clock, lingerMs, log }: ServeDeps, running: Running): Promise<void> {
-  const { parts: { election, events, stop }, opened, background } = running;
+  const { shared: { election, events, stop }, opened, background } = running;
   const { everywhere, leading, webhooks, leaderAbility = () => ({ kind: "able" }), isSettled = () => true } = opened;
   stop.addEventListener("abort", () => webhooks?.beginDrain(), { once: true });
   const run = (runnables: readonly Runnable[], signal: AbortSignal): Promise<unknown> =>
@@ -129,7 +128,7 @@ async function runAndDrain({ clock, lingerMs, log }: ServeDeps, running: Running
   await ended;
 }
 
-function adminOf({ election, registry, stop }: CapabilityParts, opened: OpenCapability, capability: string): AdminDeps {
+function adminOf({ election, registry, stop }: SharedResources, opened: OpenCapability, capability: string): AdminDeps {
   const { beforeScrape = () => {}, pages, ready } = opened;
   const setLeader = openGauges<boolean>(registry, {
     archway_capability_leader: {
@@ -151,11 +150,11 @@ function adminOf({ election, registry, stop }: CapabilityParts, opened: OpenCapa
 
 interface Opening {
   readonly capability: Capability;
-  readonly lifetime: Pick<CapabilityParts, "stack" | "stop" | "background">;
+  readonly lifetime: Pick<SharedResources, "stack" | "stop" | "background">;
   readonly isBusy: () => boolean;
 }
 
-function openParts(deps: ServeDeps, { capability, lifetime, isBusy }: Opening): CapabilityParts {
+function openShared(deps: ServeDeps, { capability, lifetime, isBusy }: Opening): SharedResources {
   const { access, clock, config: { namespace }, identity, log, userAgent } = deps;
   const { stack, stop, background } = lifetime;
   const registry = new Registry();
@@ -164,7 +163,7 @@ function openParts(deps: ServeDeps, { capability, lifetime, isBusy }: Opening): 
   const election = new Election({ api, namespace, name: capability.leaseName, identity, clock, log });
   const events = stack.use(
     new BackgroundEventRecorder({
-      // Unfenced: an event only reports, and the last ones are sent after the Lease was released.
+      // Unfenced: events only report, and the last ones are sent after the Lease is released.
       api,
       clock,
       log,

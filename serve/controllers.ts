@@ -1,4 +1,4 @@
-// What runs on every replica, and what on the leader alone: whatever writes and can wait for a leader.
+// What runs on every replica, and what only on the leader: writers that can wait for one.
 import { ALL_NAMESPACES, openAudit } from "../controllers/audit/controller.ts";
 import { openDaemonSetWatch } from "../controllers/daemonsets/controller.ts";
 import { openGatingStatus } from "../controllers/gating_status/controller.ts";
@@ -9,24 +9,26 @@ import { openPrewarm } from "../controllers/prewarm/controller.ts";
 import { watchEventLoop } from "../lib/server/metrics.ts";
 import { Finalizer } from "../lib/names.ts";
 import type { ServeDeps } from "./capability.ts";
-import type { PlacementParts } from "./placement_parts.ts";
+import type { PlacementResources } from "./placement_resources.ts";
 import { execFormatSettings } from "./exec_format.ts";
-import { type Components, followsNodes } from "./components.ts";
+import { followsNodes, type PlacementComponents } from "./placement_components.ts";
 
-export function everywhere(deps: ServeDeps, placement: PlacementParts, components: Components): readonly Runnable[] {
+export function everywhere(
+  deps: ServeDeps,
+  placement: PlacementResources,
+  components: PlacementComponents,
+): readonly Runnable[] {
   const { config, settings, clock, log } = deps;
-  const { capability: { readApi, replicaApi, clientMetrics }, images, metrics, globalPullSecret, pathSecret } =
-    placement;
+  const { shared: { readApi, replicaApi, clientMetrics }, images, metrics, globalPullSecret, pathSecret } = placement;
   const { gatingHealth, webhookPaths } = components;
   return [
     components.configs,
     components.audited,
     placement.certificate,
     webhookPaths,
-    placement.imageService,
     ...globalPullSecret === undefined ? [] : [globalPullSecret],
     ...placement.failedImages === undefined ? [] : [placement.failedImages],
-    ...followsNodes(deps) ? [components.live] : [],
+    ...followsNodes(deps) ? [components.clusterArchitectures] : [],
     ...config.prewarm
       ? [openPrewarm({
         api: readApi,
@@ -52,10 +54,14 @@ export function everywhere(deps: ServeDeps, placement: PlacementParts, component
   ];
 }
 
-export function leading(deps: ServeDeps, placement: PlacementParts, components: Components): readonly Runnable[] {
+export function leading(
+  deps: ServeDeps,
+  placement: PlacementResources,
+  components: PlacementComponents,
+): readonly Runnable[] {
   const { config, settings, clock, log } = deps;
-  const { capability: { readApi, events, clientMetrics }, images, metrics } = placement;
-  const { audited, configs, live, liveArchitectures, settingsOf } = components;
+  const { shared: { readApi, events, clientMetrics }, images, metrics } = placement;
+  const { audited, configs, clusterArchitectures, liveArchitectures, settingsOf } = components;
   const audit = openAudit({
     api: readApi,
     images,
@@ -76,7 +82,7 @@ export function leading(deps: ServeDeps, placement: PlacementParts, components: 
     clock,
     log,
     settings,
-    liveArchitectures: () => live.current(),
+    liveArchitectures: () => clusterArchitectures.current(),
     queueMetrics: clientMetrics.queue,
   })];
   const kueue = config.kueue ? [openQueues(deps, placement, components)] : [];
@@ -88,8 +94,8 @@ export function leading(deps: ServeDeps, placement: PlacementParts, components: 
 /** Loads the controller only where `kueue` is set. */
 function openQueues(
   { clock, log }: ServeDeps,
-  { capability: { leaderApi: api, clientMetrics: { queue: queueMetrics } }, images }: PlacementParts,
-  { configs, liveArchitectures, settingsOf }: Components,
+  { shared: { leaderApi: api, clientMetrics: { queue: queueMetrics } }, images }: PlacementResources,
+  { configs, liveArchitectures, settingsOf }: PlacementComponents,
 ): Runnable {
   return {
     run: async (signal) => {
@@ -109,11 +115,11 @@ function openQueues(
   };
 }
 
-/** Costs nothing while neither the plugin nor the flag is on. */
+/** Idle while both plugin and flag are off. */
 function execFormatMonitor(
   { config, clock, log }: ServeDeps,
-  { capability: { leaderApi: api, events, clientMetrics }, claimedImages, images, metrics }: PlacementParts,
-  { configs, gatingHealth, liveArchitectures, reported, settingsOf }: Components,
+  { shared: { leaderApi: api, events, clientMetrics }, claimedImages, images, metrics }: PlacementResources,
+  { configs, gatingHealth, liveArchitectures, reported, settingsOf }: PlacementComponents,
 ): Runnable {
   const monitor: ExecFormatDeps = {
     api,
@@ -136,7 +142,7 @@ function execFormatMonitor(
     reported,
     queueMetrics: clientMetrics.queue,
   };
-  // Loaded when there is something for it to do: the plugin may be switched on at any time, and mostly never is.
+  // Loaded on demand: the plugin can be enabled at any time, but rarely is.
   const load = async (signal: AbortSignal): Promise<void> => {
     const { openExecFormatMonitor } = await import("../controllers/exec_format/controller.ts");
     await openExecFormatMonitor(monitor).run(signal);

@@ -1,5 +1,5 @@
-// `archway dev`: the embedded cluster and registry, and the very same `serve` in front of them.
-import { ExitCode, foldLines, renderDocument, type Terminal } from "../lib/cli/output.ts";
+// `archway dev`: an embedded cluster and registry with the real `serve`.
+import { ExitCode, print } from "../lib/cli/output.ts";
 import { systemClock } from "../lib/clock.ts";
 import { type Config, withValues } from "../lib/config/parse.ts";
 import { silentLogger } from "../lib/log.ts";
@@ -11,10 +11,10 @@ import type { ServeDeps } from "./capability.ts";
 import type { ImageBuildDemo } from "./dev_image_build.ts";
 import type { UpgradeScenarioDeps } from "./dev_upgrade.ts";
 
-/** Longest that samples are waited for (ms). */
+/** How long to wait for samples (ms). */
 const SAMPLES_MS = 30_000;
 
-/** How `serve` is to run; what is absent is as for `archway serve`. */
+/** How to run `serve`. Defaults are those of `archway serve`. */
 export interface ServeRun extends UpgradeScenarioDeps {
   /** Receives log lines; default standard error. */
   readonly writeLog?: ((line: string) => void) | undefined;
@@ -45,17 +45,17 @@ export async function runDev(dev: Config, deps: DevDeps): Promise<number> {
     await using demo = await openDemo(playground, dev);
     return await serveBeside({ playground, demo }, dev, deps);
   } catch (error) {
-    // After a stop, what was under way fails with other messages.
+    // After a stop, running work fails with unrelated messages.
     throw deps.stop.aborted ? new Error("Stopped.") : error;
   } finally {
     await Deno.remove(workDir, { recursive: true });
   }
 }
 
-/** undefined where the scenario is about sample pods. */
-async function openDemo(playground: Playground, { scenario, output }: Config): Promise<ImageBuildDemo | undefined> {
+/** Undefined for scenarios with sample pods. */
+async function openDemo(playground: Playground, { scenario }: Config): Promise<ImageBuildDemo | undefined> {
   if (scenario !== "image-build") return undefined;
-  return await (await import("./dev_image_build.ts")).openImageBuildDemo(playground, output);
+  return await (await import("./dev_image_build.ts")).openImageBuildDemo(playground);
 }
 
 interface DevParts {
@@ -73,12 +73,12 @@ async function serveBeside(parts: DevParts, dev: Config, deps: DevDeps): Promise
     stop: AbortSignal.any([deps.stop, done.signal]),
     lingerMs: 0,
     writeLog: (line) => {
-      // With --once the table is all of the output; otherwise the log follows it.
+      // With --once only the table is printed; otherwise the log follows.
       if (!dev.once && isShown) deps.terminal.err(line);
     },
     onListening: ({ adminPort }) => listening.resolve(adminPort),
   });
-  // Once it listens, neither has an effect.
+  // Neither has an effect once it listens.
   serving.then(() => listening.reject(new Error("Archway ended before it listened.")), listening.reject);
   try {
     const adminPort = await listening.promise;
@@ -147,24 +147,22 @@ async function show({ playground, demo }: DevParts, { output }: Config, { termin
     if (stop.aborted || !limit.aborted) throw error;
     terminal.err("archway: Not all samples ended in time.\n");
   }
-  const { ok, text } = demo === undefined ? samplesOutcome(playground, { output, terminal }) : demo.outcome();
-  terminal.out(output === "table" ? foldLines(text, terminal.columns) : text);
-  return ok;
+  const outcome = demo === undefined ? samplesOutcome(playground, terminal) : demo.outcome();
+  print(terminal, output, outcome);
+  return outcome.ok;
 }
 
-function samplesOutcome(
-  playground: Playground,
-  { output, terminal: { color, columns } }: { readonly output: Config["output"]; readonly terminal: Terminal },
-): { readonly ok: boolean; readonly text: string } {
+function samplesOutcome(playground: Playground, { color }: DevDeps["terminal"]): ReturnType<ImageBuildDemo["outcome"]> {
   const outcomes = playground.outcomes();
   const { registryHost } = playground;
-  const text = output === "table"
-    ? renderOutcomeTable(outcomes, { registryHost, color, columns })
-    : renderDocument(outcomes, output);
-  return { ok: outcomes.every(({ ok }) => ok), text };
+  return {
+    ok: outcomes.every(({ ok }) => ok),
+    document: outcomes,
+    text: (columns) => renderOutcomeTable(outcomes, { registryHost, color, columns }),
+  };
 }
 
-/** A port that a flag names must be free; when the default one is taken, any free port is used. With --once any port will do. */
+/** A port from a flag must be free. Falls back to any free port for the default one, or with --once. */
 function adminPortOf({ once, chosen, adminListen: { port } }: Config): number {
   if (once) return 0;
   try {
@@ -176,7 +174,7 @@ function adminPortOf({ once, chosen, adminListen: { port } }: Config): number {
   }
 }
 
-/** `wanted` if it is free, or any free port for 0: the webhook's URL must be known before it listens. */
+/** `wanted` if free, or any free port for 0: the webhook's URL must be known before it listens. */
 function freePort(wanted = 0): number {
   using listener = Deno.listen({ hostname: "127.0.0.1", port: wanted });
   return listener.addr.port;

@@ -1,5 +1,5 @@
-// `archway dev --scenario image-build`: a pool of two architectures, and what builds for it.
-import { renderDocument } from "../lib/cli/output.ts";
+// `archway dev --scenario image-build`: a pool of two architectures and its image builds.
+import type { Printed } from "../lib/cli/output.ts";
 import { ImageBuildsSchema } from "../lib/config/image_builds.ts";
 import type { Config } from "../lib/config/parse.ts";
 import { Resource } from "../lib/k8s/types.ts";
@@ -27,13 +27,10 @@ export interface ImageBuildDemo extends AsyncDisposable {
   readonly config: Pick<Config, "only" | "imageBuilds">;
   /** Waits until the image is published or a build has failed. Rejects when the signal aborts. */
   waitUntilOver(signal: AbortSignal): Promise<void>;
-  outcome(): { readonly ok: boolean; readonly text: string };
+  outcome(): Printed & { readonly ok: boolean };
 }
 
-export async function openImageBuildDemo(
-  { cluster, registry }: Playground,
-  output: Config["output"],
-): Promise<ImageBuildDemo> {
+export async function openImageBuildDemo({ cluster, registry }: Playground): Promise<ImageBuildDemo> {
   await using stack = new AsyncDisposableStack();
   const builder = stack.use(openImageBuilder(cluster, { registry, buildMs: BUILD_MS, log: silentLogger }));
   await createImageBuildSample(cluster, registry);
@@ -51,8 +48,7 @@ export async function openImageBuildDemo(
     waitUntilOver: (signal) => waitFor(store, () => isBuildOver(evidence()), signal),
     outcome: () => {
       const outcome = readBuildOutcome(evidence());
-      const text = output === "table" ? renderBuildTable(outcome) : renderDocument(outcome, output);
-      return { ok: outcome.ok, text };
+      return { ok: outcome.ok, document: outcome, text: () => renderBuildTable(outcome) };
     },
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };

@@ -1,8 +1,9 @@
-// `archway dev --scenario upgrade`: a migration to several architectures, on a clock that runs fast.
+// `archway dev --scenario upgrade`: a migration to several architectures, on a fast clock.
 import { waitFor } from "../playground/store.ts";
 import { Hono } from "hono";
 import { Registry } from "prom-client";
-import { openUpgrades, type UpgradesController } from "../controllers/upgrades/controller.ts";
+import type { Runnable } from "../controllers/controller.ts";
+import { openUpgrades } from "../controllers/upgrades/controller.ts";
 import { ExitCode, foldLines, print, type Terminal } from "../lib/cli/output.ts";
 import { describeStatus } from "../lib/cli/upgrade_text.ts";
 import { type Clock, systemClock, untilAborted } from "../lib/clock.ts";
@@ -24,11 +25,11 @@ import { progressOf } from "../lib/upgrades/decide/progress.ts";
 import { upgradePage } from "../routes/upgrade_page.tsx";
 import { openUpgradeView, readWorkloadAdvice } from "./upgrades.ts";
 
-/** Seconds of the upgrade that pass in one real second. */
+/** Simulated seconds per real second. */
 const SPEED = 30;
 /** Pause between two actions of an operator (real ms). */
 const PACE_MS = 400;
-/** Longest that the upgrade may take (real ms). */
+/** Time limit of the upgrade (real ms). */
 const LIMIT_MS = 120_000;
 const USER_AGENT = "archway/dev";
 
@@ -44,7 +45,7 @@ export interface UpgradeScenarioDeps {
   readonly stop: AbortSignal;
 }
 
-/** Runs the migration and shows its steps; with `--once` it ends then, else when stopped. 0: the cluster has arrived. */
+/** Runs the migration and shows its steps. Ends after it with `--once`, else when stopped. 0: it succeeded. */
 export async function runUpgradeScenario(scenario: UpgradeScenario, deps: UpgradeScenarioDeps): Promise<number> {
   const { playground, dev, pagePort } = scenario;
   await using stack = new AsyncDisposableStack();
@@ -92,10 +93,11 @@ interface Parts {
 function openSampleController(
   { playground, dev, settings }: UpgradeScenario,
   { api, clock, events }: Parts & { readonly events: EventRecorder },
-): UpgradesController {
+): Runnable {
   const { registryHost, files } = playground;
   const registries = [...dev.registry, registryHost];
   const config = withValues(dev, { registry: registries, registryCa: [...dev.registryCa, files.authority] });
+  const advice = { log: silentLogger, userAgent: USER_AGENT, config, settings, clock: systemClock };
   return openUpgrades({
     readApi: api,
     api,
@@ -105,16 +107,11 @@ function openSampleController(
     namespace: Upgrades.namespace,
     outside: openSampleOutside(),
     gauges: openUpgradeMetrics(new Registry()),
-    adviseOnWorkloads: (signal) =>
-      readWorkloadAdvice(
-        { log: silentLogger, userAgent: USER_AGENT, config, settings, clock: systemClock },
-        { leaderApi: api },
-        signal,
-      ),
+    adviseOnWorkloads: (signal) => readWorkloadAdvice(advice, api, signal),
   });
 }
 
-/** Prints lines as the plan changes. Whether the migration arrived in time. Rejects when the signal aborts. */
+/** Prints changes of the plan. Returns whether the migration finished in time. Rejects when the signal aborts. */
 async function follow(
   { playground: { cluster: { store } }, dev: { output } }: UpgradeScenario,
   { terminal, signal }: { readonly terminal: Terminal; readonly signal: AbortSignal },

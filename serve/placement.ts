@@ -1,4 +1,4 @@
-// `archway serve`: pod placement, with the operator half and what is switched on beside it.
+// `archway serve`: pod placement, with the operator and optional parts.
 //
 //   watches ────▶ configs ─┬─▶ webhook (each replica)   ─▶ patch in the answer
 //   registries ─▶ images ──┴─▶ pod controller (leader)  ─▶ one patch a pod
@@ -10,18 +10,18 @@ import { TAINT_GAUGES } from "../lib/taints/metrics.ts";
 import { dashboard, podPage } from "../routes/dashboard.tsx";
 import { POD_PAGE } from "../routes/dashboard/elements.tsx";
 import type { DashboardView } from "../routes/dashboard/view.ts";
-import type { Capability, CapabilityParts, OpenCapability, ServeDeps } from "./capability.ts";
-import { openPlacementParts, type PlacementParts } from "./placement_parts.ts";
-import { type Components, isSettled, openComponents } from "./components.ts";
+import type { Capability, OpenCapability, ServeDeps, SharedResources } from "./capability.ts";
+import { openPlacementResources, type PlacementResources } from "./placement_resources.ts";
+import { isSettled, openPlacementComponents, type PlacementComponents } from "./placement_components.ts";
 import { everywhere, leading } from "./controllers.ts";
 import { openWebhooks } from "./webhooks.ts";
 
 export const PLACEMENT: Capability = { leaseName: LEASE_NAME, eventSource: EVENT_SOURCE, open: openPlacement };
 
-async function openPlacement(deps: ServeDeps, parts: CapabilityParts): Promise<OpenCapability> {
-  const { registry } = parts;
-  const placement = await openPlacementParts(deps, parts);
-  const components = await openComponents(deps, placement);
+async function openPlacement(deps: ServeDeps, shared: SharedResources): Promise<OpenCapability> {
+  const { registry } = shared;
+  const placement = await openPlacementResources(deps, shared);
+  const components = await openPlacementComponents(deps, placement);
   const { audited, configs, podPlacement } = components;
   const webhooks = await openWebhooks(deps, { placement, components });
   const setGauges = openGauges(registry, PLACEMENT_GAUGES);
@@ -32,7 +32,7 @@ async function openPlacement(deps: ServeDeps, parts: CapabilityParts): Promise<O
     ready: {
       "configs known": () => configs.hasSynced(),
       "audited namespaces known": () => audited.isSettled(),
-      "gated pods known": () => !parts.election.view().isLeader || podPlacement.hasSynced(),
+      "gated pods known": () => !shared.election.view().isLeader || podPlacement.hasSynced(),
     },
     beforeScrape: () => {
       setGauges(gaugesOf(placement, components));
@@ -51,10 +51,10 @@ async function openPlacement(deps: ServeDeps, parts: CapabilityParts): Promise<O
 }
 
 function gaugesOf(
-  { imageService, capability }: PlacementParts,
-  { gatingHealth, podPlacement }: Components,
+  { imageService, shared }: PlacementResources,
+  { gatingHealth, podPlacement }: PlacementComponents,
 ): PlacementGauges {
-  const { isLeader } = capability.election.view();
+  const { isLeader } = shared.election.view();
   return {
     gatedPods: podPlacement.gatedPods(),
     unadmittedPods: isLeader ? podPlacement.unadmittedPods() : 0,
@@ -68,15 +68,15 @@ function gaugesOf(
 
 function viewOf(
   { clock, config, identity, userAgent }: ServeDeps,
-  { board, imageService, capability }: PlacementParts,
-  { configs, gatingHealth, live, podPlacement, reported, taints }: Components,
+  { decisions, imageService, shared }: PlacementResources,
+  { configs, gatingHealth, clusterArchitectures, podPlacement, reported, taints }: PlacementComponents,
 ): DashboardView {
   return {
     nowMs: clock.nowMs(),
     identity,
     version: userAgent.replace(/^.*\//, ""),
-    architectures: live.ofNodes(),
-    lease: capability.election.view(),
+    architectures: clusterArchitectures.ofNodes(),
+    lease: shared.election.view(),
     gating: gatingHealth(),
     config: configs.presence(),
     gated: { count: podPlacement.gatedPods(), pods: podPlacement.longestGated() },
@@ -84,7 +84,7 @@ function viewOf(
     taints: taints?.controller.progress(),
     cachedInspections: imageService.cacheSize(),
     registries: imageService.publicHostStates(),
-    board: board.snapshot(),
+    decisions: decisions.snapshot(),
     execFormat: config.execFormatErrors !== "off" || configs.cluster()?.monitorsExecFormat === true
       ? reported.recent()
       : undefined,

@@ -1,11 +1,11 @@
-// The listener of a webhook with one path, which is that of the manifests and so no secret.
+// The listener of a webhook with one path, which is public because the manifests contain it.
 import type { Config } from "../lib/config/parse.ts";
 import { CONNECTION_LIMITS } from "../lib/server/connection_table.ts";
 import { type HttpsListener, type HttpsListenerOptions, openHttpsListener } from "../lib/server/https_listener.ts";
 import { makePathCheck } from "../lib/server/path_check.ts";
 import { readClientCa } from "../lib/server/certificate/open_certificate.ts";
 
-/** Connections have the limits of the webhooks of pods. */
+/** Has the connection limits of the pod webhooks. */
 export async function openPublicListener(
   { path, handler, certificate, config: { listen: { host, port }, webhookClientCa } }:
     & Pick<HttpsListenerOptions, "certificate" | "handler">

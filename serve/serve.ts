@@ -1,8 +1,8 @@
-// `archway serve`: which capability the process is for.
+// `archway serve`: opens the capability that the process serves.
 import type { Config } from "../lib/config/parse.ts";
 import { type Capability, serveCapability, type ServeDeps } from "./capability.ts";
 
-/** Each is loaded only in a process of its own. */
+/** Each is loaded only in its own process. */
 const CAPABILITIES: Readonly<Record<Config["only"], () => Promise<Capability>>> = {
   placement: async () => (await import("./placement.ts")).PLACEMENT,
   upgrades: async () => (await import("./upgrades.ts")).UPGRADES,

@@ -1,4 +1,4 @@
-// `--arch-taints=manage`: the controller of the leader, and what lifts the taints when there is no leader.
+// `--arch-taints=manage`: the leader's controller, and the lifter for a missing leader.
 import type { Runnable } from "../controllers/controller.ts";
 import { openTaints, type TaintsController } from "../controllers/taints/controller.ts";
 import type { Operator } from "../controllers/operator/controller.ts";
@@ -10,29 +10,29 @@ import { LEASE_NAME } from "../lib/names.ts";
 import { liftTaints } from "../lib/taints/cluster/write.ts";
 import { openRateLimiter, type RateLimiter } from "../lib/k8s/rate_limiter.ts";
 import type { ServeDeps } from "./capability.ts";
-import type { PlacementParts } from "./placement_parts.ts";
+import type { PlacementResources } from "./placement_resources.ts";
 
-/** At the end of an uninstall seconds are left for all nodes: requests side by side, and no rate limit. */
+/** An uninstall has only seconds for all nodes: parallel requests without a rate limit. */
 const LEAVING_PARALLEL = 16;
 const AT_ONCE: RateLimiter = { wait: () => Promise.resolve() };
 
-export interface TaintParts {
+export interface TaintComponents {
   readonly controller: TaintsController;
   readonly failOpen: Runnable;
-  /** For the operator, which uninstalls only when no node carries a taint. */
+  /** For the operator, whose uninstall waits until no node has the taint. */
   readonly operand: OperandTaints;
 }
 
-/** undefined where Archway puts no taints on nodes. No request is sent to the API server before a part runs. */
-export function openTaintParts(
+/** Undefined when Archway does not taint nodes. Sends no request to the API server before a part runs. */
+export function openTaintComponents(
   { config, settings, access, clock, log, userAgent }: ServeDeps,
-  { capability: { clientMetrics, election, events, leaderApi, replicaApi, stack }, metrics: { taints: metrics } }:
-    PlacementParts,
+  { shared: { clientMetrics, election, events, leaderApi, replicaApi, stack }, metrics: { taints: metrics } }:
+    PlacementResources,
   { configs, operator }: {
     readonly configs: Pick<Configs, "presence" | "onChange">;
     readonly operator: Pick<Operator, "isUninstalling">;
   },
-): TaintParts | undefined {
+): TaintComponents | undefined {
   const [rule] = settings.ownTaints;
   if (rule === undefined) return undefined;
   const ownLog = log.with({ controller: "taints" });
@@ -48,7 +48,7 @@ export function openTaintParts(
     onPresence: configs.onChange,
     queueMetrics: clientMetrics.queue,
   });
-  // The lifter has connections and a limiter of its own: it works when the rest of the process does not.
+  // The lifter has its own connections and limiter, so it works even if the rest of the process hangs.
   const api = stack.use(new RestApi(access, { clock, log, userAgent, observe: clientMetrics.apiCall }));
   const lifter = { api, key: rule.key, limiter: openRateLimiter(clock) };
   const lease = { namespace: config.namespace, name: LEASE_NAME };

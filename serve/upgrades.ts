@@ -1,22 +1,32 @@
-// `archway serve --only=upgrades`: the upgrades of an OpenShift cluster, beside no pod placement.
-import { openUpgrades, type UpgradesController } from "../controllers/upgrades/controller.ts";
+// `archway serve --only=upgrades`: upgrades of an OpenShift cluster, without pod placement.
+import { openUpgrades } from "../controllers/upgrades/controller.ts";
 import { openGauges } from "../lib/metrics.ts";
 import { openUpgradeMetrics, SETTINGS_GAUGES, type UpgradeMetrics } from "../lib/upgrades/metrics.ts";
-import { Upgrades } from "../lib/upgrades/names.ts";
+import { PlanWebhook, Upgrades } from "../lib/upgrades/names.ts";
 import { collect } from "../lib/upgrades/decide/collector.ts";
 import { upgradePage, type UpgradePageView } from "../routes/upgrade_page.tsx";
-import type { Capability, CapabilityParts, OpenCapability, ServeDeps } from "./capability.ts";
-import { openPlanWebhook } from "./upgrades_webhook.ts";
+import type { Capability, OpenCapability, ServeDeps, SharedResources } from "./capability.ts";
+import { planReview, type PlanReviewDeps } from "../routes/check_plan.ts";
+import type { Clock } from "../lib/clock.ts";
+import { withValues } from "../lib/config/parse.ts";
+import { webhookEndpoint } from "../lib/operator/decide/webhook_clients.ts";
+import type { HttpsListener } from "../lib/server/https_listener.ts";
+import { openLoadLimit, OTHER_LOAD } from "../lib/server/load_limit.ts";
+import { openServingCertificate } from "../lib/server/certificate/open_certificate.ts";
+import type { ServingCertificate } from "../lib/server/certificate/serving_certificate.ts";
+import type { Runnable } from "../controllers/controller.ts";
+import { openPlanWebhookRegistration } from "../controllers/plan_webhook/controller.ts";
+import { openPublicListener } from "./public_listener.ts";
 import { openTrustedBundles } from "../lib/upgrades/outside/http/trusted_bundles.ts";
 import { type OpenOutside, openOutside } from "../lib/upgrades/outside/outside.ts";
-import { serverNowMs } from "../lib/k8s/api.ts";
+import { type KubeApi, serverNowMs } from "../lib/k8s/api.ts";
 import { openClusterReader } from "../lib/upgrades/cluster/cluster_reader.ts";
-import { observe, readInput } from "../lib/upgrades/cluster/plan_input.ts";
-import { KeptValue } from "../lib/upgrades/outside/kept_value.ts";
+import { observe, readInput, type UpgradeInput } from "../lib/upgrades/cluster/plan_input.ts";
+import { CachedValue } from "../lib/upgrades/outside/cached_value.ts";
 import { adviseOnWorkloads } from "../lib/report/cluster/workload_advice.ts";
-import { openImageService } from "../lib/images/pods/image_service.ts";
-import { openPodImages } from "../lib/images/pods/pod_images.ts";
-import { PullSecrets } from "../lib/images/pods/pull_secrets.ts";
+import { openImageService } from "../lib/placement/images/image_service.ts";
+import { openPodImages } from "../lib/placement/images/pod_images.ts";
+import { PullSecrets } from "../lib/placement/images/pull_secrets.ts";
 import { type Logger, silentLogger } from "../lib/log.ts";
 import { readCredentials } from "../lib/upgrades/outside/releases/cluster_payloads.ts";
 import type { UpgradesDeps } from "../controllers/upgrades/deps.ts";
@@ -27,49 +37,49 @@ export const UPGRADES: Capability = {
   open: openCapability,
 };
 
-async function openCapability(deps: ServeDeps, parts: CapabilityParts): Promise<OpenCapability> {
+async function openCapability(deps: ServeDeps, shared: SharedResources): Promise<OpenCapability> {
   const { clock, config: { namespace } } = deps;
-  const metrics = openUpgradeMetrics(parts.registry);
-  const outside = makeOutside(deps, parts, metrics);
+  const metrics = openUpgradeMetrics(shared.registry);
+  const outside = makeOutside(deps, shared, metrics);
   const controller = openUpgrades({
-    readApi: parts.readApi,
-    api: parts.leaderApi,
+    readApi: shared.readApi,
+    api: shared.leaderApi,
     outside,
-    adviseOnWorkloads: (signal) => readWorkloadAdvice(deps, parts, signal),
+    adviseOnWorkloads: (signal) => readWorkloadAdvice(deps, shared.leaderApi, signal),
     gauges: metrics,
-    events: parts.events,
+    events: shared.events,
     clock,
     log: deps.log.with({ controller: "upgrades" }),
     namespace,
-    queueMetrics: parts.clientMetrics.queue,
+    queueMetrics: shared.clientMetrics.queue,
   });
-  const showSettings = openGauges(parts.registry, SETTINGS_GAUGES);
-  const webhook = await openPlanWebhook(deps, parts);
+  const showSettings = openGauges(shared.registry, SETTINGS_GAUGES);
+  const webhook = await openPlanWebhook(deps, shared);
   return {
     everywhere: [webhook.certificate],
     leading: [controller, outside.policy, webhook.registration],
     ready: {},
     beforeScrape: () => {
-      metrics.setScraped(samplesOf(controller));
-      showSettings(areSettingsInvalid(controller));
+      const seen = controller.seen();
+      metrics.setScraped(samplesOf(seen));
+      showSettings(seen?.config.kind ?? "unknown");
     },
     webhooks: webhook.listener,
-    pages: { "/": upgradePage(openUpgradeView({ readApi: parts.readApi, clock, namespace }, parts.stop)) },
+    pages: { "/": upgradePage(openUpgradeView({ readApi: shared.readApi, clock, namespace }, shared.stop)) },
   };
 }
 
-/** What follows from the plan as it was read or written last; none where there is no plan, or this replica does not lead. */
-function samplesOf(controller: UpgradesController): ReturnType<typeof collect> | undefined {
-  const seen = controller.seen();
+/** Samples of the plan as last read or written; none without a plan, or while this replica does not lead. */
+function samplesOf(seen: UpgradeInput | undefined): ReturnType<typeof collect> | undefined {
   if (seen === undefined || seen.plan.kind === "absent") return [];
   const { known, clusterVersion } = seen;
   return known === undefined || clusterVersion.kind === "unknown" ? undefined : collect(known, clusterVersion.value);
 }
 
-/** The clients of the outside, and what keeps the plan as a policy source has it. Sends nothing before a reconcile needs it. */
+/** Clients for outside services, and the sync of the plan with its policy source. Sends nothing before a reconcile. */
 function makeOutside(
   { clock, config, log, userAgent }: ServeDeps,
-  { leaderApi: api, stack }: CapabilityParts,
+  { leaderApi: api, stack }: SharedResources,
   metrics: UpgradeMetrics,
 ): OpenOutside {
   const { namespace, kubeconfig, registryEnvironment, pullSecrets, globalPullSecret } = config;
@@ -80,7 +90,7 @@ function makeOutside(
     userAgent,
     clock,
     log: log.with({ part: "upgrades" }),
-    // A process outside of the cluster reaches what the cluster shows to the outside.
+    // Outside the cluster, only routes are reachable.
     monitoring: kubeconfig === undefined ? "service" : "route",
     registries: config,
     pullSecret: pullSecrets === "none" ? undefined : globalPullSecret,
@@ -91,12 +101,12 @@ function makeOutside(
 
 type UpgradeViewDeps = Pick<UpgradesDeps, "readApi" | "clock" | "namespace">;
 
-/** The API server is read at most once in this time (ms), however often the page is opened. */
+/** Limits reads of the API server (ms), however often the page is opened. */
 const KEEP_MS = 3_000;
 
 export function openUpgradeView(deps: UpgradeViewDeps, stop: AbortSignal): () => Promise<UpgradePageView> {
-  const kept = new KeptValue(deps.clock, async (signal) => ({ value: await readView(deps, signal), keepMs: KEEP_MS }));
-  return () => kept.get(stop);
+  const view = new CachedValue({ clock: deps.clock, keepMs: KEEP_MS }, (signal) => readView(deps, signal));
+  return () => view.get(stop);
 }
 
 async function readView(deps: UpgradeViewDeps, signal: AbortSignal): Promise<UpgradePageView> {
@@ -108,26 +118,66 @@ async function readView(deps: UpgradeViewDeps, signal: AbortSignal): Promise<Upg
   return { nowMs, plan: plan.kind === "unknown" ? plan : { kind: "observed", value: known }, pools };
 }
 
-type AdviceDeps = Pick<ServeDeps, "clock" | "config" | "settings" | "userAgent"> & { readonly log: Logger };
+type AdviceDeps = Pick<ServeDeps, "clock" | "config" | "settings" | "userAgent"> & Pick<UpgradesDeps, "log">;
 
 export async function readWorkloadAdvice(
   { clock, config, settings, log, userAgent }: AdviceDeps,
-  { leaderApi: api }: Pick<CapabilityParts, "leaderApi">,
+  api: KubeApi,
   signal: AbortSignal,
 ): Promise<readonly string[]> {
   const pullSecret = config.pullSecrets === "none" ? undefined : config.globalPullSecret;
   const { credentials } = await readCredentials({ api, pullSecret, log }, signal);
   const options = { config, clock, log, userAgent, clusterCredentials: () => credentials };
   await using service = await openImageService(options);
-  // This account may not read the pull secrets of namespaces: images that need one are named as not inspected.
+  // This account may not read pull secrets of namespaces: images that need one are reported as not inspected.
   const { inspector, known, limits } = service;
   const pullSecrets = new PullSecrets({ api, mode: "none", ownNamespace: "", limits, clock, log: silentLogger });
   const images = openPodImages({ inspector, pullSecrets, known, limits, clock, log: silentLogger, signal });
   return await adviseOnWorkloads({ api, images, clock, settings, signal });
 }
 
-/** Whether the settings that were read last are missing or wrong; undefined where they could not be read. */
-function areSettingsInvalid(controller: UpgradesController): boolean | undefined {
-  const kind = controller.seen()?.config.kind ?? "unknown";
-  return kind === "unknown" ? undefined : kind === "unparsable";
+/** The webhook of UpgradeConfigs: its listener, its certificate, and its CA in the configuration of the manifests. */
+async function openPlanWebhook(deps: ServeDeps, shared: SharedResources): Promise<{
+  readonly listener: HttpsListener;
+  readonly certificate: ServingCertificate;
+  readonly registration: Runnable;
+}> {
+  const { clock, log } = deps;
+  const { readApi, replicaApi, stop } = shared;
+  const config = withValues(deps.config, { webhookService: PlanWebhook.service });
+  const certificate = await openServingCertificate({ config, api: replicaApi, clock, log }, stop);
+  const listener = await openPlanListener(
+    { api: readApi, clock, log, signal: stop },
+    { certificate: certificate.current(), config },
+  );
+  const endpoint = webhookEndpoint(config);
+  const registration = openPlanWebhookRegistration({
+    api: shared.leaderApi,
+    clock,
+    log: log.with({ controller: "plan-webhook" }),
+    settings: () => ({ endpoint, caBundle: certificate.current().caBundle, pathOf: (route) => route }),
+    queueMetrics: shared.clientMetrics.queue,
+  });
+  certificate.onChange((next) => {
+    listener.setCertificate(next);
+    registration.enqueue(PlanWebhook.configuration);
+  });
+  return { listener, certificate, registration };
+}
+
+/** Its path may be public: answers reveal no more than the CRD, and reads do not grow with requests. */
+export async function openPlanListener(
+  { api, clock, log, signal }: Omit<PlanReviewDeps, "limit" | "clock"> & {
+    readonly clock: Clock;
+    readonly log: Logger;
+  },
+  { certificate, config }: Omit<Parameters<typeof openPublicListener>[0], "path" | "handler">,
+): Promise<HttpsListener> {
+  const app = planReview({ api, clock, signal, limit: openLoadLimit(OTHER_LOAD, { clock, log }) });
+  return await openPublicListener({
+    path: PlanWebhook.path,
+    handler: (request) => app.fetch(request),
+    certificate,
+    config,
+  });
 }

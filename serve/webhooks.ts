@@ -13,20 +13,20 @@ import { openLoadLimit, OTHER_LOAD, POD_LOAD } from "../lib/server/load_limit.ts
 import { readClientCa } from "../lib/server/certificate/open_certificate.ts";
 import { pullScopeOf } from "../lib/placement/decide/pod/pod_refs.ts";
 import type { ServeDeps } from "./capability.ts";
-import type { PlacementParts } from "./placement_parts.ts";
-import { type Components, followsNodes } from "./components.ts";
+import type { PlacementResources } from "./placement_resources.ts";
+import { followsNodes, type PlacementComponents } from "./placement_components.ts";
 
-/** Longest that first admissions wait for configs, audited namespaces and a leader (ms): else early pods would pass ungated. */
+/** How long first admissions wait for configs, audited namespaces and a leader (ms). Else early pods pass ungated. */
 const STARTUP_MS = 2_000;
 
 interface WebhooksDeps {
-  readonly placement: PlacementParts;
-  readonly components: Components;
+  readonly placement: PlacementResources;
+  readonly components: PlacementComponents;
 }
 
 export async function openWebhooks(deps: ServeDeps, webhooks: WebhooksDeps): Promise<HttpsListener> {
-  const { placement: { certificate, metrics, checkApi, capability }, components: { operator, configs } } = webhooks;
-  const signal = capability.background;
+  const { placement: { certificate, metrics, checkApi, shared }, components: { operator, configs } } = webhooks;
+  const signal = shared.background;
   const siblings = openSiblingConfigs({ api: checkApi, configs, signal });
   const app = webhookApp({
     gate: gateDeps(deps, webhooks),
@@ -52,7 +52,7 @@ export async function openWebhooks(deps: ServeDeps, webhooks: WebhooksDeps): Pro
 /** Accepts requests by a secret path, and by the manifests' paths while the API server uses them. */
 function guardOf({ placement: { pathSecret, metrics }, components: { webhookPaths } }: WebhooksDeps): ListenerGuard {
   const routes: readonly string[] = Object.values(WebhookPath);
-  /** What the API server may call us by beyond the secret paths of today. */
+  /** The paths that the API server may call besides today's secret ones. */
   const carried = (): readonly string[] =>
     pathSecret?.pathOf(WebhookPath.gatePod) === undefined ? routes : webhookPaths.carried();
   return {
@@ -60,7 +60,7 @@ function guardOf({ placement: { pathSecret, metrics }, components: { webhookPath
     check: makePathCheck({
       routes,
       proving: WebhookPath.gatePod,
-      // While any configuration carries a path of the manifests, every route accepts its own.
+      // While any configuration has a path of the manifests, each route accepts its own.
       pathsOf: (route) => [
         ...pathSecret?.acceptedPaths(route) ?? [],
         ...carried().flatMap((path) => routes.includes(path) ? [route] : [path]),
@@ -78,8 +78,8 @@ function guardOf({ placement: { pathSecret, metrics }, components: { webhookPath
 
 function gateDeps(deps: ServeDeps, { placement, components }: WebhooksDeps): GatePodDeps {
   const { clock } = deps;
-  const { board, images, metrics, capability: { background: signal, events } } = placement;
-  const { configs, gatingHealth, live, liveArchitectures, settingsOf } = components;
+  const { decisions, images, metrics, shared: { background: signal, events } } = placement;
+  const { configs, gatingHealth, clusterArchitectures, liveArchitectures, settingsOf } = components;
   const log = deps.log.with({ route: "gate-pod" });
   return {
     clock,
@@ -101,18 +101,18 @@ function gateDeps(deps: ServeDeps, { placement, components }: WebhooksDeps): Gat
       signal,
       contradicted: metrics.placement.pinContradicted,
       mismatched: metrics.placement.lateImages,
-      architectureOf: (node) => followsNodes(deps) ? live.ofNode(node) : undefined,
+      architectureOf: (node) => followsNodes(deps) ? clusterArchitectures.ofNode(node) : undefined,
     }),
     liveArchitectures,
-    board,
+    decisions,
     observe: metrics.placement.admission,
   };
 }
 
-/** What the first admissions wait for; undefined from then on. */
+/** What the first admissions wait for; undefined afterwards. */
 function startupOf(
   { clock }: ServeDeps,
-  { placement: { capability: { background: signal, election } }, components: { configs, audited } }: WebhooksDeps,
+  { placement: { shared: { background: signal, election } }, components: { configs, audited } }: WebhooksDeps,
 ): () => Promise<void> | undefined {
   const hasStarted = (): boolean =>
     configs.hasSynced() && audited.isSettled() && election.view().lastRenewObservedMs !== undefined;

@@ -23,15 +23,15 @@ const HELPFUL: readonly (readonly [args: readonly string[], says: RegExp])[] = [
   [[], /^Archway places pods .*\n\nUsage: archway COMMAND/],
   [["--version"], /^archway \d+\.\d+\.\d+\n$/],
   [["explain", "--help"], /^Show where a pod stands/],
-  [["help", "release"], /^Lift Archway's gate/],
+  [["help", "ungate"], /^Lift Archway's gate/],
 ];
 
 const REFUSED: readonly (readonly [args: readonly string[], code: number, says: RegExp])[] = [
   [["nonsense"], 2, /^archway: Cannot run "nonsense": the commands are serve, /],
   [["explain"], 2, /^archway: Cannot explain: name one pod/],
-  [["release", "-o", "xml", "--nonsense"], 2, /no such flag.*\n.*it is not one of table, json, yaml\.\n$/],
+  [["ungate", "-o", "xml", "--nonsense"], 2, /no such flag.*\n.*it is not one of table, json, yaml\.\n$/],
   [["serve", "--system-namespaces=Kube", "--tag-ttl=0s"], 2, /--tag-ttl "0s".*\n.*system namespace "Kube"/],
-  [["release"], 3, /^archway: Not in a pod and no kubeconfig given\. Pass --kubeconfig FILE or set KUBECONFIG\.\n$/],
+  [["ungate"], 3, /^archway: Not in a pod and no kubeconfig given\. Pass --kubeconfig FILE or set KUBECONFIG\.\n$/],
   [["serve"], 3, /^archway: Not in a pod and no kubeconfig given\./],
   [["serve", "--kubeconfig=/no/such/file"], 3, /^archway: Cannot read kubeconfig "\/no\/such\/file": /],
   [["inspect", "--registry", ":::", "nginx"], 2, /^archway: Cannot use --registry ":::": /],
@@ -64,10 +64,10 @@ Deno.test("archway explain takes the kubeconfig of the home, and of a list of fi
   const ignored =
     /^archway: Ignored the variable ARCHWAY_OUTPT: .*\narchway: Cannot use .*kubeconfig "\S+\/\.kube\/config"/;
   assert.match(byHome.err, ignored);
-  const without = await archway(["release"], { HOME: `${home.path}/empty` });
+  const without = await archway(["ungate"], { HOME: `${home.path}/empty` });
   const places = `there is no ${home.path}/empty/.kube/config. Pass --kubeconfig FILE`;
   assert.ok(without.err.includes(places) && without.code === 3, without.err);
-  const byList = await archway(["release"], { KUBECONFIG: `/no/such/file:${home.path}/.kube/config` });
+  const byList = await archway(["ungate"], { KUBECONFIG: `/no/such/file:${home.path}/.kube/config` });
   assert.match(byList.err, /^archway: Cannot use .*kubeconfig "\S+\/\.kube\/config"/);
 });
 

@@ -1,7 +1,8 @@
-// Audit mode: pods are left as they are, and what would be done is reported. Idle while nothing is audited.
+// Audit mode: reports what Archway would do and changes no pod. Idle while nothing is audited.
 import { LRUCache } from "lru-cache";
 import { type Clock, orAborted } from "../../lib/clock.ts";
-import { BACKGROUND_RETRY_MS, inspectInBackground } from "../../lib/images/pods/background.ts";
+import { BACKGROUND_RETRY_MS, inspectInBackground } from "../../lib/placement/images/background.ts";
+import { podImagesWithConfigs } from "../../lib/placement/cluster/with_configs.ts";
 import type { AuditedNamespaces } from "../../lib/placement/cluster/audited_namespaces.ts";
 import { type ReadApi, serverNowMs } from "../../lib/k8s/api.ts";
 import type { EventRecorder } from "../../lib/k8s/event_recorder.ts";
@@ -12,7 +13,7 @@ import { keyOf, Resource, splitKey } from "../../lib/k8s/types.ts";
 import type { Logger } from "../../lib/log.ts";
 import type { PlacementMetrics } from "../../lib/placement/metrics.ts";
 import { evidenceOf } from "../../lib/placement/decide/images.ts";
-import { recordOf } from "../../lib/placement/decide/pod/record.ts";
+import { decisionRecordOf } from "../../lib/placement/decide/pod/record.ts";
 import { planInspection } from "../../lib/placement/decide/plan_inspection.ts";
 import { podRef, pullScopeOf } from "../../lib/placement/decide/pod/pod_refs.ts";
 import { bytesOfView, isLarge, parsePod, unlessLarge } from "../../lib/placement/decide/pod/pod_view.ts";
@@ -20,7 +21,7 @@ import { auditDecision, auditReports } from "../../lib/placement/decide/report/a
 import { decisionReason } from "../../lib/placement/decide/report/reason.ts";
 import type { Inspection } from "../../lib/oci/types.ts";
 import type { PodView } from "../../lib/placement/decide/types.ts";
-import { type Controller, DONE, openController, type PlacingDeps, requeueAfter, type Runnable } from "../controller.ts";
+import { DONE, openController, type PlacingDeps, requeueAfter, type Runnable } from "../controller.ts";
 import { listAll } from "../../lib/k8s/lists.ts";
 import { PodLabel } from "../../lib/names.ts";
 
@@ -33,9 +34,9 @@ export interface AuditDeps extends PlacingDeps {
 }
 
 const PARALLEL = 4;
-/** Audited pods that are kept, so that none is reported twice. */
+/** How many audited pods are remembered, so that none is reported twice. */
 const MAX_REPORTED_PODS = 4_096;
-/** Attempts of a pod whose images take longer than one may; each goes on where the one before ended. */
+/** Attempts for a pod with slow images; each continues where the previous one ended. */
 const MAX_ATTEMPTS = 5;
 const NOT_READ: Inspection = {
   kind: "failed",
@@ -45,7 +46,7 @@ const NOT_READ: Inspection = {
 const NAMESPACE_KEY = "namespace ";
 const POD_KEY = "pod ";
 
-export function openAudit(deps: AuditDeps): Controller {
+export function openAudit(deps: AuditDeps): Runnable {
   const first = Promise.withResolvers<void>();
   const due = new DuePods((key) => controller.enqueue(`${POD_KEY}${key}`), deps.log);
   const enqueue = (key: string, pod: PodView): void => {
@@ -78,7 +79,6 @@ export function openAudit(deps: AuditDeps): Controller {
   };
   deps.audited.onAdded(startOn);
   return {
-    enqueue: controller.enqueue,
     run: async (signal) => {
       for (const namespace of deps.audited.names()) startOn(namespace);
       await controller.run(signal);
@@ -86,7 +86,7 @@ export function openAudit(deps: AuditDeps): Controller {
   };
 }
 
-/** Namespaces take turns: the slow registry of one does not keep the pods of others waiting. */
+/** Namespaces take turns, so that a slow registry of one does not delay the others. */
 function groupOf(key: string): string {
   const [kind, name = ""] = key.split(" ");
   return kind === "pod" ? splitKey(name).namespace ?? "" : name;
@@ -98,7 +98,7 @@ interface DuePod {
   attempts: number;
 }
 
-/** Pods to report, each once. They are kept, because a pod that starts leaves the watch of pending ones before its turn. */
+/** Pods to report, each once. Kept here, because a started pod leaves the watch of pending ones before its turn. */
 class DuePods {
   readonly #seen = new LRUCache<string, true>({ max: MAX_REPORTED_PODS });
   readonly #pods = new Map<string, DuePod>();
@@ -141,21 +141,19 @@ class DuePods {
   }
 }
 
-/** The pending pods of audited namespaces. It keeps none: {@link DuePods} reports none again after a new list. */
+/** Watches pending pods of audited namespaces, and keeps none. {@link DuePods} prevents repeated reports. */
 function openPending(
-  { api, clock, log, settingsOf }: AuditDeps,
+  { settingsOf, ...deps }: AuditDeps,
   enqueue: (key: string, pod: PodView) => void,
 ): Reflector<PodView> {
   return new Reflector<PodView>({
-    api,
+    ...deps,
     resource: Resource.pods,
     fieldSelector: "status.phase=Pending",
-    // A large pod is left out: many of them would fill the memory until their turn.
+    // Skips large pods: many of them would fill the memory.
     parse: (object) => settingsOf(object.metadata.namespace ?? "").audit ? unlessLarge(parsePod(object)) : undefined,
     onChange: ({ kind, key, value }) => kind === "apply" ? enqueue(key, value) : undefined,
     keep: KEPT.passing,
-    clock,
-    log,
     name: "audited pods",
   });
 }
@@ -165,7 +163,7 @@ async function runAfter(ready: Promise<void>, watch: Runnable, signal: AbortSign
   if (!signal.aborted) await watch.run(signal);
 }
 
-/** `isLast`: images that were not read in time count as failed, so that the pod is reported all the same. */
+/** `isLast`: images not read in time count as failed, so that the pod is reported anyway. */
 async function audit(
   deps: AuditDeps,
   pod: PodView,
@@ -175,7 +173,8 @@ async function audit(
   const plan = planInspection(pod, deps.configsOf(pod.namespace), settings);
   const wanted = plan.kind === "inspect" ? plan.images : [];
   const request = { scope: pullScopeOf(pod), images: wanted, priority: "admission" } as const;
-  const inspected = await inspectInBackground(deps.images, request, { signal, clock: deps.clock });
+  const inspecting = podImagesWithConfigs(deps.images, pod, settings);
+  const inspected = await inspectInBackground(inspecting, request, { signal, clock: deps.clock });
   if (inspected === undefined && !isLast) return "unfinished";
   const images = inspected ?? wanted.map((use) => ({ ...use, inspection: NOT_READ }));
   const evidence = evidenceOf({ pod, settings, plan }, images);
@@ -183,24 +182,24 @@ async function audit(
   for (const report of auditReports(decision)) deps.events.record({ object: podRef(pod), slot: 1, ...report });
   deps.metrics.decision("audited");
   const { namespace, name } = pod;
-  const fields = { namespace, pod: name, reason: decisionReason(decision), record: recordOf(decision) };
+  const fields = { namespace, pod: name, reason: decisionReason(decision), record: decisionRecordOf(decision) };
   deps.log.info("pod audited", fields);
   return "reported";
 }
 
 export const ALL_NAMESPACES = "";
 
-/** A pod younger than this (ms) may have started unwatched: a leader took over, or a label was read. */
+/** A pod younger than this (ms) may have started unwatched, before a new leader or label. */
 const CATCH_UP_MS = 60_000;
 
-/** Recent pods of a namespace, in any phase, that the webhook passed: those that it handled carry its label. Large ones are left out. */
+/** A namespace's recent pods in any phase that lack the webhook's label. Skips large ones. */
 async function* youngPods(
   { api, clock }: { readonly api: ReadApi; readonly clock: Clock },
   namespace: string,
   signal: AbortSignal,
 ): AsyncGenerator<readonly [key: string, pod: PodView], void> {
-  const scope = namespace === ALL_NAMESPACES ? {} : { namespace };
-  for await (const object of listAll(api, Resource.pods, { ...scope, signal })) {
+  const within = namespace === ALL_NAMESPACES ? {} : { namespace };
+  for await (const object of listAll(api, Resource.pods, { ...within, signal })) {
     const pod = parsePod(object);
     const createdMs = pod?.createdMs ?? 0;
     const ageMs = serverNowMs(clock, api) - createdMs;

@@ -1,9 +1,9 @@
-// Image builds: brings every pool with a MachineOSConfig to one node image for all of its architectures.
+// Image builds: gives every pool with a MachineOSConfig one node image for all of its architectures.
 //
 //   watches ─▶ name of a MachineOSConfig ─▶ read the facts ─▶ decide ─┬─ questions ─▶ ask the registries, decide again
 //                                                                     └─ effects ─▶ carry out in order ─▶ events, view, log
 //
-// Only views and checks are kept between two reconciles: another replica can do the next step.
+// Only views and checks are kept between reconciles, so that another replica can do the next step.
 import {
   answerQuestions,
   type BuildRegistries,
@@ -14,10 +14,10 @@ import { type CarriedOut, carryOut } from "../../lib/builds/cluster/carry_out.ts
 import { cleanUpConfig, deletedConfigsWithMaps, type DeletionResult } from "../../lib/builds/cluster/delete_images.ts";
 import { readFacts } from "../../lib/builds/cluster/read_facts.ts";
 import { type BuildWatches, openBuildWatches } from "../../lib/builds/cluster/watches.ts";
-import { decideBuild } from "../../lib/builds/decide/decide.ts";
-import type { BuildEvent, PoolBuildView, ReconcileDecision } from "../../lib/builds/decide/effects.ts";
+import { decideBuild, type ReconcileDecision } from "../../lib/builds/decide/decide.ts";
+import type { BuildEvent, PoolBuildView } from "../../lib/builds/decide/effects.ts";
 import type { BuildFacts } from "../../lib/builds/decide/facts.ts";
-import type { MachineOSConfig } from "../../lib/builds/decide/observed.ts";
+import type { MachineOSConfig } from "../../lib/builds/decide/parse/machine_os_config.ts";
 import type { BuildMetrics } from "../../lib/builds/metrics.ts";
 import { jitter } from "../../lib/clock.ts";
 import type { BuildSettings } from "../../lib/config/image_builds.ts";
@@ -35,19 +35,19 @@ interface ImageBuildsDeps extends ControllerDeps {
   readonly access: RepositoriesDeps["access"];
   readonly events: EventRecorder;
   readonly metrics: BuildMetrics;
-  /** `builderImage` is empty where {@link findBuilder} must find it. */
+  /** `builderImage` is empty if {@link findBuilder} must find it. */
   readonly settings: BuildSettings;
-  /** The image of the machine config operator; empty where nothing names it. */
+  /** The image of the machine config operator; empty when not found. */
   readonly findBuilder: (signal: AbortSignal) => Promise<string>;
 }
 
-/** MachineOSConfigs reconciled at a time: each mostly waits for a registry. */
+/** Parallel MachineOSConfigs: each mostly waits for a registry. */
 const PARALLEL = 4;
-/** Rounds of questions; more mean that decisions do not come to an end. */
+/** Most rounds of questions; more mean that decisions do not converge. */
 const MAX_ROUNDS = 8;
-/** Longest between two checks of published images; the shortest is half of it (ms). */
+/** Longest interval of checks of published images (ms); the shortest is half of it. */
 const CHECK_MS = 60 * 60_000;
-/** Waits (ms): for the watches to sync, after a conflict with another client, and between deletions that a registry refuses. */
+/** Waits (ms): for watches to sync, after a conflict with another client, and between refused deletions. */
 const SYNC_MS = 200;
 const CONFLICT_MS = 100;
 const DELETE_AGAIN_MS = 5 * 60_000;
@@ -63,7 +63,7 @@ export class ImageBuilds implements Controller {
   readonly #watches: BuildWatches;
   readonly #controller: Controller;
   readonly #views = new Map<string, PoolBuildView>();
-  /** By config: for what its published images were last checked in the registry, and until when that check counts. */
+  /** By config: what its last check of published images covered, and until when it is valid. */
   readonly #checked = new Map<string, { readonly fingerprint: string; readonly untilMs: number }>();
 
   constructor(deps: ImageBuildsDeps) {
@@ -128,7 +128,7 @@ export class ImageBuilds implements Controller {
     deletions.report(events, config.meta);
     if (!isCarriedOut) return requeueAfter(CONFLICT_MS);
     const againMs = nowMs + jitter(CHECK_MS);
-    // A registry that gave no answer is asked again sooner.
+    // Retry sooner if a registry gave no answer.
     const untilMs = checksImages ? Math.min(decision.wakeAtMs ?? againMs, againMs) : last.untilMs;
     this.#checked.set(name, { fingerprint, untilMs });
     for (const event of decision.events) this.#record(event, facts);
@@ -159,7 +159,7 @@ export class ImageBuilds implements Controller {
     throw new Error(`Cannot decide about "${facts.config.meta.name}": the questions have no end.`);
   }
 
-  /** False when another client wrote first: what was decided no longer holds. */
+  /** False if another client wrote first, which invalidates the decision. */
   async #carryOut(
     { effects }: ReconcileDecision,
     facts: BuildFacts,
@@ -199,7 +199,7 @@ export class ImageBuilds implements Controller {
   }
 
   async #cleanUp(name: string, signal: AbortSignal): Promise<ReconcileResult> {
-    const { api, clock, events, log, settings: { namespace } } = this.#deps;
+    const { api, events, log, settings: { namespace } } = this.#deps;
     this.#checked.delete(name);
     if (this.#views.delete(name)) {
       const message = "Its builds go, and their images once no node runs them.";
@@ -211,7 +211,6 @@ export class ImageBuilds implements Controller {
       api,
       watches: this.#watches,
       namespace,
-      clock,
       signal,
       openRegistries: (secrets) => this.#registries(secrets, signal),
       onImage: (reference, result) => {
@@ -243,7 +242,7 @@ const WHY_KEPT: Readonly<Partial<Record<DeletionResult["kind"], string>>> = {
 };
 
 export class Deletions {
-  /** References by the reason for which they stay. */
+  /** References by the reason why they are kept. */
   readonly #kept = new Map<string, string[]>();
 
   note(reference: string, result: DeletionResult): void {
@@ -260,7 +259,7 @@ export class Deletions {
   }
 }
 
-/** undefined when the image does not stay, or belongs to others. */
+/** Undefined when the image is not kept, or belongs to others. */
 function whyKept(result: DeletionResult): string | undefined {
   if (result.kind !== "forbidden") return WHY_KEPT[result.kind];
   const right = "delete imagestreamtags.image.openshift.io";

@@ -1,5 +1,6 @@
-// `--daemonsets=warn`: one event on a DaemonSet whose images miss an architecture that nodes have.
-import { BackgroundRetries, inspectInBackground, mayPass } from "../../lib/images/pods/background.ts";
+// `--daemonsets=warn`: one event on a DaemonSet whose images lack an architecture of the nodes.
+import { BackgroundRetries, inspectInBackground, mayPass } from "../../lib/placement/images/background.ts";
+import { podImagesWithConfigs } from "../../lib/placement/cluster/with_configs.ts";
 import type { ReadApi } from "../../lib/k8s/api.ts";
 import { eventObjectOf } from "../../lib/k8s/event_input.ts";
 import type { EventRecorder } from "../../lib/k8s/event_recorder.ts";
@@ -30,16 +31,16 @@ interface WatchedDaemonSet {
 }
 
 const PARALLEL = 2;
-/** Bytes of a DaemonSet beside its template: its key in the queue, and what was last reported of it. */
+/** Bytes of a DaemonSet besides its template: its key in the queue and its last report. */
 const DAEMON_SET_BYTES = 2_000;
-/** More than the memory share of a namespace holds: DaemonSets that come and go have keys, too. */
+/** More than fit into a namespace's memory share, since deleted DaemonSets have keys, too. */
 const MAX_KEYS_OF_NAMESPACE = 1_000;
-/** Between two attempts while the nodes are not known (ms). */
+/** Retry interval while nodes are unknown (ms). */
 const NODES_MS = 1_000;
 
 export function openDaemonSetWatch(deps: DaemonSetWatchDeps): Controller {
   const { events, liveArchitectures } = deps;
-  /** The last message by key: an event is recorded again when it differs, or the DaemonSet was not kept in between. */
+  /** The last message by key. Repeats the event when it differs, or when the DaemonSet was not kept meanwhile. */
   const reported = new Map<string, string>();
   const retries = new BackgroundRetries();
   const daemonSets = openDaemonSets(
@@ -65,7 +66,7 @@ export function openDaemonSetWatch(deps: DaemonSetWatchDeps): Controller {
       if (report === "unfinished") return requeueAfter(retries.afterMs(key));
       retries.clear(key);
       if (report === undefined || reported.get(key) === report.message) return DONE;
-      // If it is gone or was displaced, nothing would remove its message again.
+      // If it is gone or was evicted, nothing would remove its message.
       if (daemonSets.get(key)?.uid !== daemonSet.uid) return DONE;
       reported.set(key, report.message);
       const object = eventObjectOf(Resource.daemonSets, { ...splitKey(key), uid: daemonSet.uid });
@@ -77,13 +78,11 @@ export function openDaemonSetWatch(deps: DaemonSetWatchDeps): Controller {
 }
 
 function openDaemonSets(
-  { api, clock, log }: DaemonSetWatchDeps,
+  deps: DaemonSetWatchDeps,
   onChange: (change: Change<WatchedDaemonSet>) => void,
 ): Reflector<WatchedDaemonSet> {
   return new Reflector<WatchedDaemonSet>({
-    api,
-    clock,
-    log,
+    ...deps,
     resource: Resource.daemonSets,
     name: "daemonsets",
     onChange,
@@ -97,7 +96,7 @@ function openDaemonSets(
   });
 }
 
-/** The event to post, if any; `unfinished` when the images have not all been read. */
+/** The event to post, if any; `unfinished` if some images were not read yet. */
 async function judge(
   { images, clock, settings, signal }: DaemonSetWatchDeps & { readonly signal: AbortSignal },
   template: PodView,
@@ -106,7 +105,8 @@ async function judge(
   const wanted = imagesToInspect(template, settings);
   if (wanted.length > MAX_IMAGES) return undefined;
   const request = { scope: pullScopeOf(template), images: wanted, priority: "prewarm" } as const;
-  const inspected = await inspectInBackground(images, request, { signal, clock });
+  const inspecting = podImagesWithConfigs(images, template, settings);
+  const inspected = await inspectInBackground(inspecting, request, { signal, clock });
   if (inspected === undefined || inspected.some(mayPass)) return "unfinished";
   return daemonSetReport(template, judgeImages(template, settings, wanted, inspected), live);
 }

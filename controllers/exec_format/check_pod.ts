@@ -1,4 +1,4 @@
-// Checks the status of a pod, without any daemon, for containers that run a program of another architecture.
+// Checks a pod's status, without a daemon, for containers that run a program of another architecture.
 import { architectureOf } from "../../lib/exec_format/decide/decide_event.ts";
 import { findSuspects, isConfirmed, type Suspect } from "../../lib/exec_format/decide/suspect.ts";
 import { isForbidden } from "../../lib/k8s/errors.ts";
@@ -12,7 +12,7 @@ import { DONE, requeueAfter } from "../controller.ts";
 import type { ExecFormatRun } from "./deps.ts";
 import { inspectContainer, reportFailure } from "./report.ts";
 
-/** A pod that takes longer is requeued before its next container, so that others are checked (ms). */
+/** A slower pod is requeued before its next container (ms), so that others get their turn. */
 const TURN_MS = 2_000;
 const NEXT_TURN_MS = 1_000;
 
@@ -48,7 +48,7 @@ export async function reconcilePod(
       source: "status",
       refused: suspicion === "pull" ? "pull" : "start",
       isCertain: suspicion === "message" && container.runsImageUnchanged,
-      // The last output may be that of a program that was started beside the image's own.
+      // The last output may come from another program than the image's own.
       isEntryPoint: false,
       wasReported: isOlder && pod.metadata.labels?.[PodLabel.execFormatError] === "true",
     });

@@ -1,11 +1,11 @@
-// Exec format errors: reports which container was to run a program of another architecture, and why.
+// Exec format errors: reports which container tried to run a program of another architecture, and why.
 //
 //   daemon ─▶ ENoExecEvent ─┐
 //                           ├─▶ pod, node, image ─▶ decide ─▶ label and event on the pod ─▶ record, repair
 //   status of pods ─────────┘
 //
-// Keys: `event/NODE/NAME` for an ENoExecEvent of a node's daemon, `pod/NAMESPACE/NAME` for a pod whose status must be checked,
-// `repair/…` for one that may have to be evicted.
+// Keys: `event/NODE/NAME` for an ENoExecEvent of a node's daemon, `pod/NAMESPACE/NAME` for a pod status to check,
+// `repair/…` for a pod that may need eviction.
 import { KEPT } from "../../lib/k8s/kept.ts";
 import type { Change } from "../../lib/k8s/object_cache.ts";
 import { Reflector } from "../../lib/k8s/reflector.ts";
@@ -20,15 +20,15 @@ import { dropEvent, reconcileEvent } from "./handle_event.ts";
 import { Repairs } from "./repair.ts";
 import { orAborted } from "../../lib/clock.ts";
 
-/** Keys handled at a time: a report is three requests, and the leader has pods to place. */
+/** Parallel keys: a report is three requests, and the leader must also place pods. */
 const PARALLEL = 4;
-/** A report is to be there within seconds, also after an API server or a Lease was away for a minute. */
+/** Reports within seconds, even after a minute without API server or Lease. */
 const BACKOFF = { baseMs: 5, capMs: 5_000 } as const;
 
-/** Users can create events for any number of pods. Pods beyond this many wait until the kubelet repeats its event. */
+/** Users can create events for any number of pods. Further pods wait until the kubelet repeats its event. */
 const MAX_KEYS_OF_NAMESPACE = 5_000;
 
-/** More than a daemon writes in three minutes. Beyond it the events of a node are deleted unread. */
+/** More than a daemon writes in three minutes. Beyond it, a node's events are deleted unread. */
 export const MAX_EVENTS_OF_NODE = 2_000;
 
 export function openExecFormatMonitor(deps: ExecFormatDeps): Controller {
@@ -51,57 +51,50 @@ export function openExecFormatMonitor(deps: ExecFormatDeps): Controller {
       const run = { ...deps, considerRepair, signal };
       if (kind === "repair") return await repairs.reconcile(rest.join("/"), signal);
       if (kind === "pod") return await reconcilePod(run, target, sinceMs);
-      // For an event the part before the name is its node.
+      // For an event, the part before the name is the node.
       return await (backlog.isFull(target.namespace ?? "") ? dropEvent : reconcileEvent)(run, target.name);
     },
   });
   return controller;
 }
 
-/** Namespaces take turns, and nodes: pods of one, its slow registry, or its reports do not keep those of others waiting. */
+/** Namespaces and nodes take turns, so that pods, slow registries or reports of one do not delay the others. */
 function groupOf(key: string): string {
   const [kind = "", from = ""] = key.split("/");
   return kind === "event" ? `node ${from}` : from;
 }
 
-/** The backlog of a node has a limit of its own, beyond which events are deleted; that takes a key for each. */
+/** A node's backlog has its own limit. Deleting the events beyond it takes a key for each. */
 function maxOfGroup(group: string): number {
   return group.startsWith("node ") ? Infinity : MAX_KEYS_OF_NAMESPACE;
 }
 
-/** The node whose daemon wrote it, which an admission policy has checked; empty for events of the MTO. */
+/** The node of the daemon that wrote it, verified by an admission policy; empty for the MTO's events. */
 function authorOf({ metadata }: KubeObject): string {
   return metadata.annotations?.[EnoexecAnnotation.node] ?? "";
 }
 
-/** The ENoExecEvents, and the records of images among them: both expire. */
-function watchEvents(
-  { api, clock, log, settings }: ExecFormatDeps,
-  backlog: EventBacklog,
-  enqueue: (key: string) => void,
-): Runnable {
+/** Watches ENoExecEvents and, among them, records of images. Both expire. */
+function watchEvents(deps: ExecFormatDeps, backlog: EventBacklog, enqueue: (key: string) => void): Runnable {
   return new Reflector<string>({
-    api,
+    ...deps,
     resource: Resource.enoexecEvents,
-    namespace: settings.namespace,
+    namespace: deps.settings.namespace,
     parse: authorOf,
     keep: KEPT.execFormatEvents,
     onChange: (change) => {
       backlog.note(change);
       if (change.kind === "apply") enqueue(`event/${change.value}/${splitKey(change.key).name}`);
     },
-    clock,
-    log,
     name: "ENoExecEvents",
   });
 }
 
-/** Kubelets report refused pulls and containers that keep ending as events; other pods end as failed. None is kept. */
-function watchPods({ api, clock, log }: ExecFormatDeps, enqueue: (key: string) => void): readonly Runnable[] {
-  const options = { api, clock, log };
+/** Kubelets report refused pulls and crash loops as events; other pods become failed. None is kept. */
+function watchPods(deps: ExecFormatDeps, enqueue: (key: string) => void): readonly Runnable[] {
   const reported = ["Failed", "BackOff"].map((reason) =>
     new Reflector<string>({
-      ...options,
+      ...deps,
       resource: Resource.events,
       fieldSelector: `involvedObject.kind=Pod,type=Warning,reason=${reason}`,
       parse: podOfEvent,
@@ -111,7 +104,7 @@ function watchPods({ api, clock, log }: ExecFormatDeps, enqueue: (key: string) =
     })
   );
   const failed = new Reflector<true>({
-    ...options,
+    ...deps,
     resource: Resource.pods,
     fieldSelector: "status.phase=Failed",
     parse: (pod) => hasSuspectStatus(pod) || undefined,
@@ -122,7 +115,7 @@ function watchPods({ api, clock, log }: ExecFormatDeps, enqueue: (key: string) =
   return [...reported, failed];
 }
 
-/** Counts the ENoExecEvents that wait, by node: what a node writes beyond its limit is deleted unread, and delays no other. */
+/** Counts waiting ENoExecEvents by node. Those beyond a node's limit are deleted unread and delay no other node. */
 export class EventBacklog {
   readonly #log: Logger;
   readonly #byNode = new Map<string, number>();
@@ -131,7 +124,7 @@ export class EventBacklog {
     this.#log = log;
   }
 
-  /** Takes a change of the watch; its value is the node. */
+  /** Handles a change of the watch, whose value is the node. */
   note({ kind, value: node, ...change }: Change<string>): void {
     const before = this.#byNode.get(node) ?? 0;
     const isNew = kind === "apply" && !("previous" in change);
@@ -143,13 +136,13 @@ export class EventBacklog {
     }
   }
 
-  /** Whether more events of the node wait than are handled. The MTO's events and records of images belong to no node. */
+  /** Whether a node's waiting events exceed its limit. The MTO's events and records of images belong to no node. */
   isFull(node: string): boolean {
     return node !== "" && (this.#byNode.get(node) ?? 0) > MAX_EVENTS_OF_NODE;
   }
 }
 
-/** Runs `runnable` only while `isMonitored` holds: otherwise no request is sent to the API server. */
+/** Runs `runnable` only while `isMonitored`. Otherwise it sends no request to the API server. */
 export function whileWanted(
   runnable: Runnable,
   { isMonitored, onChange }: Pick<ExecFormatDeps, "isMonitored" | "onChange">,

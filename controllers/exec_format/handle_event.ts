@@ -1,4 +1,4 @@
-// One ENoExecEvent: read pod and node, decide, carry out. What was handled is deleted; nothing stays forever.
+// One ENoExecEvent: reads pod and node, decides, applies. Handled events are deleted; none stays forever.
 import { ignoring, readOptional, serverNowMs } from "../../lib/k8s/api.ts";
 import { decideEvent, type EventError, type EventVerdict } from "../../lib/exec_format/decide/decide_event.ts";
 import { type EventView, parseEvent } from "../../lib/exec_format/decide/event.ts";
@@ -22,7 +22,7 @@ export async function reconcileEvent(run: ExecFormatRun, name: string): Promise<
   try {
     const [pod, node] = await readSubjects(run, event);
     const ageMs = serverNowMs(clock, api) - event.createdAtMs;
-    return await carryOut(run, event, pod, decideEvent({ event, pod, node, ageMs }));
+    return await carryOut(run, event, decideEvent({ event, pod, node, ageMs }));
   } catch (error) {
     if (signal.aborted) throw error;
     metrics.mto_enoexecevents_invalid_total.inc();
@@ -49,12 +49,7 @@ async function readSubjects(
   ]);
 }
 
-async function carryOut(
-  run: ExecFormatRun,
-  event: EventView,
-  pod: KubeObject | undefined,
-  verdict: EventVerdict,
-): Promise<ReconcileResult> {
+async function carryOut(run: ExecFormatRun, event: EventView, verdict: EventVerdict): Promise<ReconcileResult> {
   switch (verdict.kind) {
     case "leave":
       return DONE;
@@ -69,8 +64,7 @@ async function carryOut(
     case "dismiss":
       return await finish(run, event, verdict.error);
     case "report": {
-      if (pod === undefined) return DONE;
-      const { container, architecture } = verdict;
+      const { pod, container, architecture } = verdict;
       const { command, isEntryPoint } = event;
       const seen = { pod, container, architecture, refused: "start", command, source: "kernel", isEntryPoint } as const;
       const outcome = await reportFailure(run, { ...seen, isCertain: true, wasReported: false });
@@ -81,7 +75,7 @@ async function carryOut(
   }
 }
 
-/** Deletes a handled event. The mark is for those that something else holds: they stay to be read. */
+/** Deletes a handled event. First marks one with an error that something else holds, as it stays readable. */
 async function finish(run: ExecFormatRun, event: EventView, error: EventError | undefined): Promise<ReconcileResult> {
   if (error !== undefined && event.isHeld) await mark(run, event, error);
   if (await remove(run, event.name)) run.metrics.mto_enoexecevents_total.inc();

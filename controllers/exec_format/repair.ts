@@ -1,9 +1,7 @@
-// Evicts pods that run a program of another architecture, through the Eviction API, where their owners make them again.
+// Evicts pods that run a program of another architecture, by the Eviction API, if their owners recreate them.
 import type { V1Eviction } from "@kubernetes/client-node";
 import { LRUCache } from "lru-cache";
-import { orAborted } from "../../lib/clock.ts";
 import { decideRepair, type RepairFacts } from "../../lib/exec_format/decide/decide_repair.ts";
-import { openDeadline } from "../../lib/k8s/deadline.ts";
 import { ApiError, isNotFound } from "../../lib/k8s/errors.ts";
 import { Resource, splitKey, type Wire } from "../../lib/k8s/types.ts";
 import { matchesSelector } from "../../lib/vocabulary/label_selector.ts";
@@ -16,10 +14,12 @@ import { planInspection } from "../../lib/placement/decide/plan_inspection.ts";
 import { podRef, pullScopeOf } from "../../lib/placement/decide/pod/pod_refs.ts";
 import { parsePod } from "../../lib/placement/decide/pod/pod_view.ts";
 import type { PodView } from "../../lib/placement/decide/types.ts";
+import { inspectInBackground } from "../../lib/placement/images/background.ts";
+import { podImagesWithConfigs } from "../../lib/placement/cluster/with_configs.ts";
 import { DONE, requeueAfter } from "../controller.ts";
 import type { ExecFormatDeps } from "./deps.ts";
 
-interface Wanted {
+interface PendingRepair {
   readonly uid: string;
   readonly architecture: string;
   readonly sinceMs: number;
@@ -27,24 +27,22 @@ interface Wanted {
 }
 
 const PAUSE_MS = 10_000;
-/** After an eviction that was refused: a budget that forbids evictions must not delay other pods (ms). */
+/** Pause after a refused eviction (ms): a disruption budget must not delay other pods. */
 const REFUSED_PAUSE_MS = 1_000;
-/** Between two attempts at a pod whose budget forbids the eviction, and how long these go on (ms). */
+/** Retry interval and time limit for a pod whose budget forbids eviction (ms). */
 const BUDGET_MS = 30_000;
 const GIVE_UP_MS = 3_600_000;
-/** A record of an image reaches the placement a moment after it was written (ms). */
+/** Time until placement sees a new record of an image (ms). */
 const RECORD_MS = 5_000;
-/** Evictions of one owner's pods within an hour: where three did not help, a fourth will not. */
+/** Evictions per owner and hour: after three without success, a fourth is useless. */
 const MAX_PER_OWNER = 3;
 const OWNER_WINDOW_MS = 3_600_000;
 const MAX_TRACKED = 10_000;
-/** Longest that the images of a pod are waited for (ms). */
-const INSPECT_MS = 10_000;
 
 export class Repairs {
   readonly #deps: ExecFormatDeps;
   readonly #enqueue: (key: string) => void;
-  readonly #wanted = new LRUCache<string, Wanted>({ max: MAX_TRACKED });
+  readonly #wanted = new LRUCache<string, PendingRepair>({ max: MAX_TRACKED });
   readonly #owners = new LRUCache<string, readonly number[]>({ max: MAX_TRACKED });
   #notBeforeMs = 0;
 
@@ -82,11 +80,11 @@ export class Repairs {
     return DONE;
   }
 
-  async #evict(pod: PodView, wanted: Wanted, signal: AbortSignal): Promise<ReconcileResult> {
+  async #evict(pod: PodView, wanted: PendingRepair, signal: AbortSignal): Promise<ReconcileResult> {
     const { api, clock, log, metrics: { archway_exec_format_repairs_total: repairs }, events } = this.#deps;
     const { namespace, name, uid } = pod;
     const nowMs = clock.monotonicMs();
-    // Another pod that was decided at the same time may have been evicted first.
+    // Another pod may have been evicted since the decision.
     if (nowMs < this.#notBeforeMs) return requeueAfter(this.#notBeforeMs - nowMs);
     if (this.#evictionsOf(pod, nowMs).length >= MAX_PER_OWNER) {
       repairs.inc({ outcome: "refused" });
@@ -130,28 +128,24 @@ function ownerOf({ namespace, owners }: PodView): string {
   return `${namespace}/${owner?.kind ?? ""}/${owner?.name ?? ""}`;
 }
 
-/** The architectures to which Archway would constrain the pod's replacement, planned and judged as any new pod. */
+/** The architectures that Archway would require of the pod's replacement, planned and judged as a new pod. */
 async function wouldRequire(
   { imagesToPlace, clock, settingsOf, configsOf }: ExecFormatDeps,
   pod: PodView,
   signal: AbortSignal,
 ): Promise<RepairFacts["wouldRequire"]> {
   const settings = settingsOf(pod.namespace);
-  // The node was chosen by the scheduler; what Archway required of it shows in the pod's decision record.
+  // The scheduler chose the node; the decision record shows Archway's requirement.
   const anew: PodView = { ...pod, nodeName: "", gates: undefined };
   const plan = planInspection(anew, configsOf(pod.namespace), settings);
   if (plan.kind === "decided") return "unconstrained";
-  using deadline = openDeadline(INSPECT_MS, { signal, clock });
   const request = { scope: pullScopeOf(pod), images: plan.images, priority: "prewarm" } as const;
-  try {
-    const images = await orAborted(imagesToPlace.inspect(request, deadline.signal), deadline.signal);
-    const judgement = judgeImages(anew, settings, plan.images, images);
-    // An empty list means that nothing runs all of its images: a new pod would wait forever.
-    return judgement.kind === "failed" ? "unknown" : judgement.architectures;
-  } catch (error) {
-    if (deadline.signal.aborted && !signal.aborted) return "unknown";
-    throw error;
-  }
+  const images = podImagesWithConfigs(imagesToPlace, anew, settings);
+  const inspected = await inspectInBackground(images, request, { signal, clock });
+  if (inspected === undefined) return "unknown";
+  const judgement = judgeImages(anew, settings, plan.images, inspected);
+  // An empty list means that no node runs all of its images: a new pod would wait forever.
+  return judgement.kind === "failed" ? "unknown" : judgement.architectures;
 }
 
 async function isPlaced(

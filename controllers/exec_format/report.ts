@@ -1,4 +1,4 @@
-// Reports one container: a label and an event on the pod, a metric, a record of an image that lacks what it claims.
+// Reports one container: label and event on the pod, a metric, and a record if the image lacks a claimed architecture.
 import { type PodContainer, podContainers } from "../../lib/exec_format/decide/container.ts";
 import {
   buildFailedImage,
@@ -11,14 +11,15 @@ import {
 } from "../../lib/exec_format/decide/failed_image.ts";
 import { describeFailure, type FailureFacts } from "../../lib/exec_format/decide/message.ts";
 import type { FailureSource } from "../../lib/exec_format/reported.ts";
-import { openDeadline } from "../../lib/k8s/deadline.ts";
 import { isNotFound } from "../../lib/k8s/errors.ts";
 import { listAll } from "../../lib/k8s/lists.ts";
-import { type JsonPatch, pointer } from "../../lib/k8s/patch.ts";
+import type { JsonPatch } from "../../lib/k8s/patch.ts";
 import { type KubeObject, Resource } from "../../lib/k8s/types.ts";
 import { errorText } from "../../lib/log.ts";
+import { inspectInBackground } from "../../lib/placement/images/background.ts";
 import { EnoexecLabel, EventReason, PodLabel } from "../../lib/names.ts";
 import { emulatedFor, imagesToInspect, operatingSystemOf, usablePlatforms } from "../../lib/placement/decide/images.ts";
+import { LABELS, mapOperations } from "../../lib/placement/decide/patch/pod_patch.ts";
 import { podRef, pullScopeOf } from "../../lib/placement/decide/pod/pod_refs.ts";
 import { parsePod } from "../../lib/placement/decide/pod/pod_view.ts";
 import type { PodView } from "../../lib/placement/decide/types.ts";
@@ -27,7 +28,7 @@ import type { ExecFormatRun } from "./deps.ts";
 interface SeenFailure extends Omit<FailureFacts, "pod" | "imageArchitectures"> {
   readonly pod: KubeObject;
   readonly source: FailureSource;
-  /** Whether it is certain that the kernel refused a program: the daemon observed it, or the container's last output shows it. */
+  /** Whether the kernel certainly refused a program: seen by the daemon, or in the container's last output. */
   readonly isCertain: boolean;
   readonly isEntryPoint: boolean;
   readonly wasReported: boolean;
@@ -35,15 +36,15 @@ interface SeenFailure extends Omit<FailureFacts, "pod" | "imageArchitectures"> {
 
 interface KnownImage {
   readonly digest: string;
-  /** With those that the pod's RuntimeClass emulates. */
+  /** Includes those that the pod's RuntimeClass emulates. */
   readonly architectures: readonly string[];
 }
 
 const INSPECT_MS = 3_000;
-/** The first slot of these events; placement has those before. Each container has one, so that a repeat only counts up. */
+/** The first slot of these events, after placement's. One per container, so that a repeat only increments. */
 const FIRST_SLOT = 10;
 
-/** Returns whether the pod was still there. Throws ApiError when the label cannot be written. */
+/** Returns whether the pod still exists. Throws ApiError when the label cannot be written. */
 export async function reportFailure(run: ExecFormatRun, seen: SeenFailure): Promise<"reported" | "gone"> {
   const { metrics, reported, log, clock } = run;
   const { container, architecture, source } = seen;
@@ -63,7 +64,7 @@ export async function reportFailure(run: ExecFormatRun, seen: SeenFailure): Prom
   return "reported";
 }
 
-/** Records the image, and considers a repair. The report stands even when this fails. */
+/** Records the image and considers a repair. Failures do not affect the report. */
 async function followUp(
   run: ExecFormatRun,
   { container, architecture, isCertain, isEntryPoint }: SeenFailure,
@@ -103,7 +104,7 @@ async function recordImage(
   }
   const document = buildFailedImage(renewFailedImage(failed, before), namespace);
   await api.patch(Resource.enoexecEvents, { namespace, name }, {
-    body: { kind: "apply", document, force: true },
+    body: { kind: "apply", document },
     signal,
   });
   log.info("image fails on an architecture that it claims", { digest, architecture });
@@ -126,15 +127,13 @@ function postEvent(
   });
 }
 
-/** Sets the label, and nothing else, if it is still the same pod. Pods of audited namespaces are left as they are. */
+/** Sets only the label, if it is still the same pod. Never changes pods of audited namespaces. */
 async function labelPod({ api, settingsOf, signal }: ExecFormatRun, pod: KubeObject): Promise<"labelled" | "gone"> {
   const { name, namespace = "", uid, labels } = pod.metadata;
   if (labels?.[PodLabel.execFormatError] === "true" || settingsOf(namespace).audit) return "labelled";
   const operations: JsonPatch = [
     { op: "test", path: "/metadata/uid", value: uid },
-    labels === undefined
-      ? { op: "add", path: "/metadata/labels", value: { [PodLabel.execFormatError]: "true" } }
-      : { op: "add", path: pointer("metadata", "labels", PodLabel.execFormatError), value: "true" },
+    ...mapOperations(LABELS, labels, new Map([[PodLabel.execFormatError, "true"]])),
   ];
   try {
     await api.patch(Resource.pods, { namespace, name }, { body: { kind: "json", operations }, signal });
@@ -150,21 +149,14 @@ export async function inspectContainer(
   pod: PodView,
   { image }: PodContainer,
 ): Promise<KnownImage | undefined> {
-  using deadline = openDeadline(INSPECT_MS, { signal, clock });
   const settings = settingsOf(pod.namespace);
-  const images = [{ image, always: false }];
-  try {
-    const wanted = { scope: pullScopeOf(pod), images, priority: "prewarm" } as const;
-    const [inspected] = await podImages.inspect(wanted, deadline.signal);
-    if (inspected?.inspection.kind !== "platforms") return undefined;
-    const { digest, platforms } = inspected.inspection;
-    const own = usablePlatforms(platforms, operatingSystemOf(pod)).map(({ architecture }) => architecture);
-    // The pod's other images show what the RuntimeClass is for.
-    const known = podImages.recall({ ...wanted, images: imagesToInspect(pod, settings) })?.images ?? [inspected];
-    const emulated = emulatedFor(pod, settings, { platforms, images: known });
-    return { digest, architectures: [...new Set([...own, ...emulated])].sort() };
-  } catch (error) {
-    if (deadline.signal.aborted && !signal.aborted) return undefined;
-    throw error;
-  }
+  const wanted = { scope: pullScopeOf(pod), images: [{ image, always: false }], priority: "prewarm" } as const;
+  const [inspected] = await inspectInBackground(podImages, wanted, { signal, clock, limitMs: INSPECT_MS }) ?? [];
+  if (inspected?.inspection.kind !== "platforms") return undefined;
+  const { digest, platforms } = inspected.inspection;
+  const own = usablePlatforms(platforms, operatingSystemOf(pod)).map(({ architecture }) => architecture);
+  // The pod's other images show the purpose of the RuntimeClass.
+  const known = podImages.recall({ ...wanted, images: imagesToInspect(pod, settings) })?.images ?? [inspected];
+  const emulated = emulatedFor(pod, settings, { platforms, images: known });
+  return { digest, architectures: [...new Set([...own, ...emulated])].sort() };
 }

@@ -1,5 +1,5 @@
-// Releases overdue pods when no replica leads: a replica that may not write the Lease can still take a gate off. Runs on every
-// replica, and writes without the Lease by a client that can do nothing else.
+// Releases overdue pods when no replica leads. Runs on every replica, even without permission to write the Lease. It
+// writes without holding the Lease, by a client that can only remove gates.
 //
 //   Lease silent, and read again without a renewal ─▶ list of gated pods ─▶ key ─▶ overdue? ─▶ gate off ─▶ report
 import { jitter } from "../../lib/clock.ts";
@@ -18,29 +18,29 @@ import {
   renderLeaderlessRelease,
 } from "../../lib/placement/decide/gate_fail_open.ts";
 import { podRef } from "../../lib/placement/decide/pod/pod_refs.ts";
-import type { Board } from "../../lib/placement/decide/report/board.ts";
+import type { RecentDecisions } from "../../lib/placement/decide/report/recent_decisions.ts";
 import { type Controller, type ControllerDeps, DONE, openController, requeueAfter } from "../controller.ts";
 
-/** `api` has connections of its own: it works when the rest of the process does not. */
+/** `api` has its own connections, so it works even if the rest of the process hangs. */
 interface GateFailOpenDeps extends LeaderAbsenceDeps, ControllerDeps {
   readonly lifter: GateLifter;
   readonly events: EventRecorder;
   readonly metrics: Pick<PlacementMetrics, "decision" | "gateReleased">;
-  readonly board: Pick<Board, "record">;
+  readonly decisions: Pick<RecentDecisions, "record">;
   readonly maxGateAgeMs: number;
 }
 
 const CHECK_MS = 1_000;
-/** Between two lists of labelled pods: a pod is listed long before it is overdue (ms). */
+/** Interval of lists of labelled pods (ms): lists a pod long before it is overdue. */
 const LIST_EVERY_MS = 5_000;
-/** Between two lists of all pending pods, for those whose label was removed (ms), before jitter. */
+/** Interval of lists of all pending pods (ms, before jitter), to find those whose label was removed. */
 const SWEEP_EVERY_MS = 5 * 60_000;
 const PARALLEL = 4;
 const BACKOFF = { baseMs: 1_000, capMs: 30_000 } as const;
 
 type OverduePod = PodRef & { readonly createdMs: number };
 
-/** No request is sent to the API server while a replica leads. */
+/** Sends no request to the API server while a replica leads. */
 export function openGateFailOpen(deps: GateFailOpenDeps): Controller {
   const absence = new LeaderAbsence(deps, GATE_ABSENCE_LIMITS);
   const gated = new Map<string, OverduePod>();
@@ -55,16 +55,16 @@ export function openGateFailOpen(deps: GateFailOpenDeps): Controller {
   return controller;
 }
 
-interface Parts {
+interface FailOpenParts {
   readonly deps: GateFailOpenDeps;
   readonly absence: LeaderAbsence;
   /** By `namespace/name`; empty while a replica leads. */
   readonly gated: Map<string, OverduePod>;
 }
 
-/** Lists what is gated for as long as no replica leads. Never rejects. */
+/** Lists gated pods while no replica leads. Never rejects. */
 async function watch(
-  parts: Parts & { readonly enqueue: (key: string) => void },
+  parts: FailOpenParts & { readonly enqueue: (key: string) => void },
   signal: AbortSignal,
 ): Promise<void> {
   const { deps: { clock, log, view }, absence, gated } = parts;
@@ -113,9 +113,9 @@ async function list(
   }
 }
 
-/** Takes the gate off a pod when it is overdue. A throw means: try again. */
+/** Removes an overdue pod's gate. Throws to retry. */
 async function reconcile(
-  { deps, absence, gated }: Parts,
+  { deps, absence, gated }: FailOpenParts,
   key: string,
   signal: AbortSignal,
 ): Promise<ReconcileResult> {
@@ -135,25 +135,25 @@ async function reconcile(
 }
 
 function report(
-  { events, metrics, board, clock, log, lease, view }: GateFailOpenDeps,
+  { events, metrics, decisions, clock, log, lease, view }: GateFailOpenDeps,
   pod: OverduePod,
   { ageMs, silentForMs }: { readonly ageMs: number; readonly silentForMs: number },
 ): void {
   const name = { namespace: pod.namespace, pod: pod.name };
   const { refusal } = view();
-  const place = `${lease.namespace}/${lease.name}`;
+  const leaseKey = `${lease.namespace}/${lease.name}`;
   events.record({
     object: podRef(pod),
     type: "Warning",
     reason: EventReason.gateLifted,
-    // The slot of "the gate is stuck" and of the placement: a pod has three events at most.
+    // Shares the slot of "gate is stuck" and placement: a pod has at most three events.
     slot: 3,
     critical: true,
-    message: renderLeaderlessRelease({ gate: SCHEDULING_GATE, lease: place, ageMs, silentForMs, refusal }),
+    message: renderLeaderlessRelease({ gate: SCHEDULING_GATE, lease: leaseKey, ageMs, silentForMs, refusal }),
   });
   metrics.decision("reduced");
   metrics.gateReleased(ageMs);
-  board.record({
+  decisions.record({
     atMs: clock.nowMs(),
     ...name,
     kind: "reduced",

@@ -1,4 +1,4 @@
-// Reports when this replica stops gating pods: in the log, and without a leader in a condition of the cluster config.
+// Reports when this replica stops gating pods: in the log and, without a leader, in a condition of the cluster config.
 import type { Condition } from "../../lib/vocabulary/condition.ts";
 import { type EarlierConditions, renderLeaderlessConditions } from "../../lib/operator/decide/conditions.ts";
 import { type GatingHealth, type GatingStop, LEADER_SILENCE_MS } from "../../lib/operator/decide/gating_health.ts";
@@ -10,9 +10,9 @@ interface GatingStatusDeps extends ConfigConditionsDeps {
 }
 
 const CHECK_MS = 1_000;
-/** A suspended process has an old Lease until it reads it again: nothing is written for this long (ms). */
+/** A suspended process has an outdated Lease until the next read, so it first waits this long (ms). */
 const SUSPENSION_GRACE_MS = 5_000;
-/** Reasons that only a missing leader gives: then the operator does not run, which writes conditions otherwise. */
+/** Reasons only without a leader, when the operator, which otherwise writes conditions, does not run. */
 const LEADERLESS: readonly (GatingStop | "gating")[] = ["NoLeader", "LeaderSilent"];
 
 export function openGatingStatus(deps: GatingStatusDeps): Controller {
@@ -34,22 +34,19 @@ export function openGatingStatus(deps: GatingStatusDeps): Controller {
         else log.warn("not gating pods", { reason: now });
         [current, sinceMs, isReported] = [now, clock.monotonicMs(), false];
       }
-      // A start has no leader for a moment either, which is not reported.
+      // Startup briefly has no leader either, which is not reported.
       const isLasting = clock.monotonicMs() - sinceMs >= graceMs(now);
       if (health.kind === "stopped" && LEADERLESS.includes(now) && isLasting && !isReported) {
-        isReported = await writeReason(deps, health.reason, signal);
+        const render = (earlier: EarlierConditions): readonly Condition[] =>
+          renderLeaderlessConditions(health.reason, earlier);
+        isReported = await writeConfigConditions({ ...deps, signal }, health.reason, render) === "there";
       }
       return requeueAfter(CHECK_MS);
     },
   });
 }
 
-/** How long a state must last before it is written (ms). */
+/** How long a state must last to be written (ms). */
 function graceMs(state: GatingStop | "gating"): number {
   return state === "LeaderSilent" ? SUSPENSION_GRACE_MS : LEADER_SILENCE_MS;
-}
-
-async function writeReason(deps: GatingStatusDeps, reason: GatingStop, signal: AbortSignal): Promise<boolean> {
-  const render = (earlier: EarlierConditions): readonly Condition[] => renderLeaderlessConditions(reason, earlier);
-  return await writeConfigConditions({ ...deps, signal }, reason, render) === "there";
 }

@@ -1,7 +1,9 @@
-// Component `kueue`: narrows the pod templates of queued Workloads, and answers the admission check that holds them until then.
+// Component `kueue`: narrows pod templates of queued Workloads, and answers the admission check that holds them.
 //
 //   Workload ─▶ images of its pod sets ─▶ decide ─▶ affinity of the templates, or the answer of the check
-import { BACKGROUND_LIMIT_MS, inspectInBackground } from "../../lib/images/pods/background.ts";
+import { BACKGROUND_LIMIT_MS, inspectInBackground } from "../../lib/placement/images/background.ts";
+import type { PodImages } from "../../lib/placement/images/pod_images.ts";
+import { podImagesWithConfigs } from "../../lib/placement/cluster/with_configs.ts";
 import { type KubeApi, readOptional, serverNowMs } from "../../lib/k8s/api.ts";
 import { classifyWriteFailure } from "../../lib/k8s/errors.ts";
 import { KEPT } from "../../lib/k8s/kept.ts";
@@ -10,7 +12,7 @@ import { Reflector } from "../../lib/k8s/reflector.ts";
 import { Resource, type ResourceTarget, splitKey } from "../../lib/k8s/types.ts";
 import { memberOf } from "../../lib/json.ts";
 import { ADMISSION_CHECK } from "../../lib/names.ts";
-import { BACKGROUND_FACTORS } from "../../lib/images/pods/pod_limits.ts";
+import { BACKGROUND_FACTORS } from "../../lib/oci/limits/work_limits.ts";
 import { parseConditions, setCondition } from "../../lib/vocabulary/condition.ts";
 import { decideIgnoringGate } from "../../lib/placement/decide/decide.ts";
 import type { PlacementDecision } from "../../lib/placement/decide/decision_types.ts";
@@ -18,7 +20,7 @@ import { evidenceOf } from "../../lib/placement/decide/images.ts";
 import { planQueued } from "../../lib/placement/decide/plan_inspection.ts";
 import { pullScopeOf } from "../../lib/placement/decide/pod/pod_refs.ts";
 import { podTemplateOf } from "../../lib/placement/decide/pod/pod_view.ts";
-import type { Evidence, PodView } from "../../lib/placement/decide/types.ts";
+import type { PodView } from "../../lib/placement/decide/types.ts";
 import {
   answerPatch,
   decideWorkload,
@@ -34,22 +36,22 @@ interface KueueDeps extends PlacingDeps {
   readonly api: KubeApi;
 }
 
-/** More Workloads than may wait for registries at a time: those whose images are known never wait for a worker. */
+/** More than may wait for registries at a time, so that Workloads with known images always get a worker. */
 const PARALLEL = 64;
-/** A Workload takes at least this many image permits, so that eight of one namespace may wait, and 62 in all. */
+/** Image permits per Workload, at least: eight of one namespace may wait, and 62 in total. */
 const MIN_WEIGHT = 64;
-/** Images are waited for as long as the maximum gate age leaves, and at least for this long (ms). */
+/** Shortest wait for images (ms), even when the maximum gate age is used up. */
 const MIN_WAIT_MS = 1_000;
-/** Until another attempt at permits, at least (ms): each reads the Workload, so one that has waited for long asks less often. */
+/** Shortest retry interval for permits (ms). Each retry reads the Workload, so it grows with the wait. */
 const NO_PERMIT_MS = 500;
-/** The key of the check itself; a Workload's has a slash. */
+/** The key of the check itself; Workloads' keys contain a slash. */
 const CHECK_KEY = "check";
-/** Between two looks at the check: Kueue may be installed later (ms). */
+/** Interval of reads of the check (ms): Kueue may be installed later. */
 const CHECK_MS = 60_000;
-/** Other writers of a Workload are quick, and Kueue waits for the answer. */
+/** Short, because conflicts with other writers are brief and Kueue waits for the answer. */
 const BACKOFF = { baseMs: 20, capMs: 5_000 } as const;
 
-/** Rounds of inspections of a Workload that failed in a row. */
+/** Consecutive failed inspection rounds of a Workload. */
 interface Failures {
   readonly failedAttempts: number;
   readonly permanentFailures: number;
@@ -61,17 +63,16 @@ interface Run extends KueueDeps {
   readonly signal: AbortSignal;
 }
 
-/** Earlier inspections of a Workload, and how long this one may take. */
+/** A Workload's failures so far, and how this inspection is made. */
 interface WorkloadInspection extends Failures {
-  /** How long it has waited by now. */
+  /** How long it has waited so far. */
   readonly ageMs: () => number;
-  /** 0: only what is known already is used. */
   readonly limitMs: number;
+  readonly images: Pick<PodImages, "inspect">;
 }
 
 /** No request is sent to the API server before `run`. */
 export function openKueue(deps: KueueDeps): Controller {
-  const { api, clock, log } = deps;
   const failures = new Map<string, Failures>();
   const controller = openController({
     ...deps,
@@ -79,9 +80,7 @@ export function openKueue(deps: KueueDeps): Controller {
     firstKey: CHECK_KEY,
     watches: [
       new Reflector<true>({
-        api,
-        clock,
-        log,
+        ...deps,
         resource: Resource.kueueWorkloads,
         name: "Workloads of Kueue",
         parse: (object) => parseWorkload(object) === undefined ? undefined : true,
@@ -117,9 +116,9 @@ async function reconcileWorkload(run: Run, key: string, failures: Map<string, Fa
     failures.set(key, before);
     return requeueAfter(Math.min(leftMs, Math.max(NO_PERMIT_MS, ageMs() / 4)));
   }
-  const limitMs = permit === undefined ? 0 : Math.min(BACKGROUND_LIMIT_MS, Math.max(MIN_WAIT_MS, leftMs));
-  const context = { ...before, ageMs, limitMs };
-  // The decision about a pod of each pod set, as it would be made about the pod itself.
+  const limitMs = Math.min(BACKGROUND_LIMIT_MS, Math.max(MIN_WAIT_MS, leftMs));
+  const context = { ...before, ageMs, limitMs, images: permit === undefined ? knownAmong(run.images) : run.images };
+  // One decision per pod set, as for a pod of it.
   const decisions = await Promise.all(workload.podSets.map(({ template }) => decideTemplate(run, template, context)));
   const step = decideWorkload({ workload, decisions, flavors: await readFlavors(run, workload) });
   if (step.kind === "wait") {
@@ -146,25 +145,24 @@ function oneMore({ failedAttempts, permanentFailures }: Failures, decisions: rea
   return { failedAttempts: failedAttempts + 1, permanentFailures: permanentFailures + Number(isPermanent) };
 }
 
+/** What memory has of images; nothing where it lacks one. */
+function knownAmong(images: PodImages): Pick<PodImages, "inspect"> {
+  return { inspect: (request) => Promise.resolve(images.recall(request)?.images ?? []) };
+}
+
 async function decideTemplate(
-  { clock, images, settingsOf, configsOf, liveArchitectures, signal }: Run,
+  { clock, settingsOf, configsOf, liveArchitectures, signal }: Run,
   pod: PodView,
-  { limitMs, ageMs, ...failures }: WorkloadInspection,
+  { images, limitMs, ageMs, ...failures }: WorkloadInspection,
 ): Promise<PlacementDecision> {
   const settings = settingsOf(pod.namespace);
   if (settings.audit) return { kind: "ignore", reason: "AuditMode" };
   const plan = planQueued(pod, configsOf(pod.namespace), settings);
   const wanted = plan.kind === "inspect" ? plan.images : [];
-  const judge = async (imageConfigs: readonly string[]): Promise<Evidence> => {
-    const request = { scope: pullScopeOf(pod), images: wanted, imageConfigs, priority: "gated" } as const;
-    const found = limitMs === 0
-      ? images.recall(request)?.images
-      : await inspectInBackground(images, request, { signal, clock, limitMs });
-    return evidenceOf({ pod, settings, plan }, found ?? []);
-  };
-  const first = await judge([]);
-  const imageConfigs = first.kind === "judged" ? first.judgement.imageConfigs : [];
-  const evidence = imageConfigs.length === 0 ? first : await judge(imageConfigs);
+  const request = { scope: pullScopeOf(pod), images: wanted, priority: "gated" } as const;
+  const inspecting = podImagesWithConfigs(images, pod, settings);
+  const found = await inspectInBackground(inspecting, request, { signal, clock, limitMs });
+  const evidence = evidenceOf({ pod, settings, plan }, found ?? []);
   const age = { ...failures, gateAgeMs: ageMs(), jitter: 0.5 };
   return decideIgnoringGate({ pod, settings, evidence, ...age, liveArchitectures: liveArchitectures() });
 }
@@ -182,7 +180,7 @@ async function readFlavors(
   );
 }
 
-/** Narrows the Job as well: Kueue may make a new Workload from it, and its pods get their affinity from it. */
+/** Narrows the Job, too: Kueue may recreate the Workload from it, and its pods inherit its affinity. */
 async function narrowJob(run: Run, workload: KueueWorkload, decision: PlacementDecision | undefined): Promise<void> {
   const { api, log, signal } = run;
   const { namespace, job: name } = workload;
@@ -202,7 +200,7 @@ async function narrowJob(run: Run, workload: KueueWorkload, decision: PlacementD
   } catch (error) {
     const failure = classifyWriteFailure(error);
     if (failure === "later" || failure === "stale") throw error;
-    // The affinity of the Workload is enough.
+    // The Workload's affinity is enough.
     log.debug("template of a job not narrowed", { job: `${namespace}/${name}`, failure });
   }
 }
@@ -218,7 +216,7 @@ async function patchWorkload({ api, signal }: Run, target: ResourceTarget, opera
   await api.patch(Resource.kueueWorkloads, target, { body: { kind: "json", operations }, signal });
 }
 
-/** Kueue admits nothing to a ClusterQueue while its check is not Active. */
+/** Kueue admits nothing to a ClusterQueue while a check is not Active. */
 async function activateCheck({ api, clock, signal }: Run): Promise<void> {
   const name = ADMISSION_CHECK;
   const check = await readOptional(api, { type: Resource.kueueChecks, name, signal });

@@ -1,4 +1,4 @@
-// Carries out one OperandStep. Beside it the operator writes status, webhook clients and monitoring, and frees the MTO's operands.
+// Applies one OperandStep. The operator also writes status, webhook clients, monitoring, and frees the MTO's operands.
 import { ApiError, isNotFound } from "../../lib/k8s/errors.ts";
 import { ignoring } from "../../lib/k8s/api.ts";
 import { openDeadline } from "../../lib/k8s/deadline.ts";
@@ -85,10 +85,10 @@ async function applyWebhook(run: OperatorRun, { desiredWebhook, webhook }: Opera
 
 const WEBHOOK_WORDS = `MutatingWebhookConfiguration.admissionregistration.k8s.io/${WebhookName.configuration}`;
 
-/** What cannot be merged (a Service in the place of a URL, a stale owner) is replaced; pods meanwhile pass ungated. */
+/** Recreates what cannot be merged (a Service instead of a URL, a stale owner). Meanwhile pods pass ungated. */
 async function applyOrRecreate(run: OperatorRun, document: KubeObject): Promise<void> {
   const { api, signal } = run;
-  const request = { body: { kind: "apply", document, force: true }, signal } as const;
+  const request = { body: { kind: "apply", document }, signal } as const;
   try {
     await api.patch(Resource.mutatingWebhooks, { name: WebhookName.configuration }, request);
   } catch (error) {
@@ -102,7 +102,7 @@ async function removeWebhook({ api, signal }: OperatorRun): Promise<void> {
   await ignoring(isNotFound, api.delete(Resource.mutatingWebhooks, { name: WebhookName.configuration }, { signal }));
 }
 
-/** The last resort: removes the gates; an event on each pod gives the reason. */
+/** The last resort: removes all gates. An event on each pod gives the reason. */
 async function liftGates(run: OperatorRun, { config }: OperatorFacts): Promise<void> {
   const { api, events, log, settings, signal } = run;
   const age = renderDuration(settings.maxGateAgeMs);
@@ -113,7 +113,7 @@ async function liftGates(run: OperatorRun, { config }: OperatorFacts): Promise<v
         object: podRef(pod),
         type: "Warning",
         reason: EventReason.gateLifted,
-        // The slot of "the gate is stuck" and of the placement: a pod has three events at most.
+        // Shares the slot of "gate is stuck" and placement: a pod has at most three events.
         slot: 3,
         critical: true,
         message: `The scheduling gate ${SCHEDULING_GATE} was lifted by force: pod placement is being removed and ` +
@@ -127,10 +127,10 @@ async function liftGates(run: OperatorRun, { config }: OperatorFacts): Promise<v
   recordConfigEvent(run, { type: "Warning", reason: "GatesLifted", message });
 }
 
-/** Longest that the taints may hold up an uninstall (ms): the process lasts only for moments. */
+/** How long taints may delay an uninstall (ms), since the process ends soon. */
 const UNINSTALL_UNTAINT_MS = 4_000;
 
-/** Taints that cannot be taken off in time, or for lack of rights, are logged and stay: the uninstall must go on. */
+/** Taints that cannot be removed, for lack of time or rights, are logged and stay. The uninstall continues. */
 async function liftTaints({ taints, clock, log, memory, signal }: OperatorRun): Promise<void> {
   using deadline = openDeadline(UNINSTALL_UNTAINT_MS, { signal, clock });
   try {

@@ -1,4 +1,4 @@
-// The operator: keeps what Archway needs while a ClusterPodPlacementConfig exists, then removes it in order. It has one key.
+// The operator: keeps Archway's objects while a ClusterPodPlacementConfig exists, then removes them in order. One key.
 import { backoffMs } from "../../lib/clock.ts";
 import { openDeadline } from "../../lib/k8s/deadline.ts";
 import { classifyWriteFailure } from "../../lib/k8s/errors.ts";
@@ -19,17 +19,17 @@ import { isNamespaceEnding, readInstallation, releaseMtoOperands } from "./final
 import { openOwnWatches } from "./watches.ts";
 import { chooseWebhookPaths, writeWebhookClients } from "./webhook_clients.ts";
 
-/** Most steps of one reconcile: the longest sequence takes twelve. */
+/** Most steps of one reconcile: the longest sequence has twelve. */
 const MAX_STEPS = 16;
-/** While a roll-out goes on, its conditions follow this fast (ms). */
+/** Interval of condition updates during a roll-out (ms). */
 const PROGRESS_MS = 5_000;
 const BACKOFF = { baseMs: 500, capMs: 15_000 } as const;
-/** Longest that leaving may take until its last change (ms): within the grace period of the pod. */
+/** Time limit for leaving (ms), within the pod's grace period. */
 const LEAVE_MS = 8_000;
-/** Longest read of whether the installation is being deleted (ms), and between two attempts to leave. */
+/** Time limit for reading whether the installation is being deleted, and retry interval for leaving (ms). */
 const INSTALLATION_READ_MS = 2_000;
 const LEAVE_RETRY_MS = 250;
-/** Failed reads after which it is given up to find out whether Archway is being uninstalled. */
+/** Failed reads after which it no longer checks whether Archway is being uninstalled. */
 const MAX_UNREAD = 3;
 
 export class Operator {
@@ -48,17 +48,17 @@ export class Operator {
     });
   }
 
-  /** Something that the operator reads may have changed: reconcile soon. Cheap, callable at any time. */
+  /** Reconciles soon, because something the operator reads may have changed. Cheap, callable at any time. */
   requestReconcile(): void {
     this.#controller.enqueue(CLUSTER_CONFIG_NAME);
   }
 
-  /** Whether the installation is being deleted: nothing new is to be put into the cluster. */
+  /** Whether the installation is being deleted, so nothing new may be added to the cluster. */
   isUninstalling(): boolean {
     return this.#memory.ending !== undefined;
   }
 
-  /** Never rejects. While the installation is being deleted it goes on after the signal, until Archway has left. */
+  /** Never rejects. During an uninstall it continues after the signal, until Archway has left. */
   async run(signal: AbortSignal): Promise<void> {
     const memory = this.#memory = new Memory();
     this.requestReconcile();
@@ -80,14 +80,14 @@ export class Operator {
       const failures = ++memory.failures;
       const level = classifyWriteFailure(error) === "stale" ? "debug" : "warn";
       log[level]("operator could not finish", { error: errorText(error), failures });
-      // A watch event does not shorten the backoff: the failed write itself may have caused it.
+      // Watch events do not shorten the backoff, because the failed write may have caused them.
       const delayMs = memory.ending === undefined ? backoffMs(failures, BACKOFF) : LEAVE_RETRY_MS;
       memory.restUntilMs = clock.monotonicMs() + delayMs;
       return requeueAfter(delayMs);
     }
   }
 
-  /** Called when leading ends. If Archway's account is being deleted, no other replica can uninstall in order. */
+  /** Called when leading ends. If Archway's account is being deleted, no other replica can uninstall properly. */
   async #leaveIfUninstalled(): Promise<void> {
     const { clock, log, unfencedApi: api } = this.#deps;
     const memory = this.#memory;
@@ -99,7 +99,7 @@ export class Operator {
         if (!await isUninstalled(run)) return await releaseIfUnused(run);
         await reconcileOnce(run);
       } catch (error) {
-        // An API server that does not answer is not retried for long to find out whether there is anything to remove.
+        // Without an answer, do not retry for long only to find out whether there is anything to remove.
         const isKnown = memory.ending !== undefined;
         if (!isKnown && ++unread > MAX_UNREAD) return;
         log[isKnown ? "warn" : "debug"]("not left yet", { error: errorText(error) });
@@ -119,7 +119,7 @@ async function isUninstalled(run: OperatorRun): Promise<boolean> {
   return true;
 }
 
-/** Removes finalizers that no config needs: with them an account that is deleted next would wait forever. */
+/** Removes finalizers that no config needs: they would block the account's deletion forever. */
 async function releaseIfUnused(run: OperatorRun): Promise<void> {
   using reading = openDeadline(INSTALLATION_READ_MS, run);
   while (!run.signal.aborted) {
@@ -131,11 +131,11 @@ async function releaseIfUnused(run: OperatorRun): Promise<void> {
   }
 }
 
-/** One reconcile; returns when the next is due at the latest (ms). */
+/** One reconcile; returns the longest time until the next (ms). */
 async function reconcileOnce(run: OperatorRun): Promise<number> {
-  // While Archway leaves, it has only the rights for leaving.
+  // While leaving, Archway only has the rights for it.
   if (run.memory.ending !== undefined) return await takeSteps(run, (route) => route);
-  // A new leader must not write plain paths over secret ones that it has not seen yet.
+  // A new leader must not replace secret paths that it has not seen yet.
   if (run.secretPaths?.isKnown() === false) return BACKOFF.baseMs;
   const { pathOf, retryMs } = chooseWebhookPaths(run, await readRollout(run), run.clock.monotonicMs());
   await writeWebhookClients(run, pathOf);
@@ -163,7 +163,7 @@ async function takeSteps(run: OperatorRun, pathOf: (route: string) => string): P
   return BACKOFF.baseMs;
 }
 
-/** The kinds of monitoring may be installed at any time; reading them in every reconcile would be too often. */
+/** The monitoring kinds may be installed at any time, but reading them in every reconcile is too often. */
 async function refreshMonitoring(run: OperatorRun, { config }: OperatorFacts): Promise<void> {
   const { clock, memory, settings } = run;
   const nowMs = clock.monotonicMs();
@@ -181,7 +181,7 @@ function remember({ clock, memory }: OperatorRun, step: OperandChange, { desired
   memory.forcedAtMs = nowMs;
 }
 
-/** A finalizer's change is guarded by the version that was read; a status write in between would outdate it. */
+/** A finalizer change depends on the version that was read, which a status write would outdate. */
 function isWorthReporting(step: OperandStep, memory: Memory): boolean {
   return memory.ending === undefined && (step.kind === "done" || step.kind === "wait" || step.target !== "finalizer");
 }

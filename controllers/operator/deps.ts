@@ -1,4 +1,4 @@
-// The dependencies of the operator: settings, clients, and callbacks into the rest of the process.
+// The dependencies of the operator: settings, clients and callbacks.
 import type { KubeApi } from "../../lib/k8s/api.ts";
 import type { KubeObject } from "../../lib/k8s/types.ts";
 import type { EventRecorder } from "../../lib/k8s/event_recorder.ts";
@@ -12,45 +12,45 @@ export interface OperatorSettings {
   readonly namespace: string;
   readonly endpoint: WebhookEndpoint;
   readonly watchQueued: boolean;
-  /** Name of Archway's own Deployment, for roll-out conditions; undefined outside of a cluster. */
+  /** Name of Archway's own Deployment, for roll-out conditions; undefined outside a cluster. */
   readonly deploymentName: string | undefined;
-  /** Image of the exec format error daemon; undefined: no daemon runs. */
+  /** Image of the exec format error daemon; undefined: no daemon. */
   readonly execFormatImage: string | undefined;
   readonly maxGateAgeMs: number;
   readonly resyncMs: number;
 }
 
 interface SecretPaths {
-  /** The secret path of a route; undefined while there is no secret. */
+  /** A route's secret path; undefined without a secret. */
   readonly pathOf: (route: string) => string | undefined;
-  /** Whether it is known what the configurations carry. */
+  /** Whether the paths of the configurations are known. */
   readonly isKnown: () => boolean;
-  /** Whether a configuration carries a secret path already. */
+  /** Whether a configuration already has a secret path. */
   readonly isInUse: () => boolean;
 }
 
 export interface OperandTaints {
-  /** How many nodes carry a taint, by the controller of the taints; undefined before it has listed them. */
+  /** The number of tainted nodes, from the taint controller; undefined before its first list. */
   readonly carried: () => number | undefined;
-  /** Takes the taints off at full speed, without the Lease. Gives how many nodes still have theirs. */
+  /** Removes the taints at full speed, without the Lease. Returns how many nodes still have theirs. */
   readonly lift: (signal: AbortSignal) => Promise<number>;
 }
 
-/** Clients, and functions that are called at each reconcile and must return at once. */
+/** Clients, and functions that each reconcile calls and that must return at once. */
 export interface OperatorDeps extends ControllerDeps {
   readonly api: KubeApi;
-  /** `api` without the fence, for an uninstall: the Lease is deleted before other objects, and then no replica leads. */
+  /** `api` without the fence, for an uninstall, which deletes the Lease before other objects. */
   readonly unfencedApi: KubeApi;
   readonly events: EventRecorder;
   readonly settings: OperatorSettings;
   readonly canServe: () => boolean;
   readonly canReconcile: () => boolean;
   readonly secretPaths: SecretPaths | undefined;
-  /** PEM of the present CA; undefined when another controller of the cluster injects it. */
+  /** PEM of the current CA; undefined when another controller injects it. */
   readonly caBundle: () => string | undefined;
-  /** Why pods are not gated at the moment; undefined while they are. */
+  /** Why pods are not gated now; undefined while they are. */
   readonly gatingStopped: () => string | undefined;
-  /** Gives undefined where Archway keeps none. */
+  /** Undefined when Archway manages no taints. */
   readonly taints: () => OperandTaints | undefined;
 }
 

@@ -1,4 +1,4 @@
-// The exec format error monitor in the cluster: its DaemonSet, and the ENoExecEvents that are left when it goes.
+// The exec format error monitor in the cluster: its DaemonSet, and the ENoExecEvents left after its removal.
 import { isMissingOrForbidden } from "../../lib/k8s/errors.ts";
 import { listAll } from "../../lib/k8s/lists.ts";
 import { ignoring, readOptional } from "../../lib/k8s/api.ts";
@@ -21,7 +21,7 @@ interface ObservedMonitor {
   readonly state: MonitorState | undefined;
 }
 
-/** A refused request is not repeated for this long (ms). */
+/** Pause after a refused request (ms). */
 const REFUSED_MS = 60_000;
 const NAME = ExecFormatMonitor.daemon;
 
@@ -35,7 +35,7 @@ const UNREAD: MonitorFacts = {
   isForced: false,
 };
 
-/** Reads the monitor. In an uninstall nothing is read, as only the rights for the uninstall are left. */
+/** Reads the monitor. Not in an uninstall, which only has the rights to uninstall. */
 export async function readMonitor(
   run: OperatorRun,
   config: OperandConfig | undefined,
@@ -58,7 +58,7 @@ async function readDaemonSetAndEvents(
 ): Promise<ObservedMonitor> {
   const { memory } = run;
   const isUninstalling = installation === "uninstalling";
-  const isWanted = config?.enoexecEnabled === true && config.deletingSinceMs === undefined && !isUninstalling;
+  const isWanted = config?.monitorsExecFormat === true && config.deletingSinceMs === undefined && !isUninstalling;
   if (!isWanted) memory.monitorRefused = undefined;
   if (config === undefined || !isHeldBy(config) && !isWanted) return { facts: UNREAD, state: undefined };
   if (isUninstalling) {
@@ -117,7 +117,7 @@ function isLeaving({ metadata }: KubeObject): boolean {
   return metadata.deletionTimestamp !== undefined;
 }
 
-/** A DaemonSet that we may not read is not ours. */
+/** An unreadable DaemonSet is not ours. */
 async function readDaemonSet({ api, settings, signal }: OperatorRun): Promise<KubeObject | undefined> {
   const wanted = { type: Resource.daemonSets, namespace: settings.namespace, name: NAME, signal };
   return await ignoring(isMissingOrForbidden, readOptional(api, wanted));
@@ -126,18 +126,18 @@ async function readDaemonSet({ api, settings, signal }: OperatorRun): Promise<Ku
 async function listEvents({ api, settings: { namespace }, signal }: OperatorRun): Promise<readonly EventState[]> {
   const all = Array.fromAsync(listAll(api, Resource.enoexecEvents, { namespace, signal }), parseEventState);
   const events = await ignoring(isMissingOrForbidden, all) ?? [];
-  // By name: a list that starts over gives an event twice.
+  // By name, because a restarted list repeats events.
   return [...new Map(events.map((event) => [event.name, event])).values()];
 }
 
-/** Creates or corrects the DaemonSet. A refusal is kept for the condition, since pods are placed without it. */
+/** Creates or corrects the DaemonSet. Keeps a refusal for the condition, since pods are placed without it. */
 export async function applyMonitor(run: OperatorRun, config: OperandConfig): Promise<void> {
   const { api, settings: { namespace, execFormatImage: image = "" }, log, clock, memory, signal } = run;
   const document = renderDaemonSet(config, { namespace, image });
   const words = `DaemonSet.apps/${NAME} -n ${namespace}`;
   try {
     const live = await readDaemonSet(run);
-    const body = { kind: "apply", document, force: true } as const;
+    const body = { kind: "apply", document } as const;
     await api.patch(Resource.daemonSets, { namespace, name: NAME }, { body, signal });
     const [verb, why] = live === undefined ? ["Created", "it was missing"] : ["Updated", "it changed"];
     const message = `${verb.toLowerCase()} ${words} because ${why}`;
@@ -153,7 +153,7 @@ export async function applyMonitor(run: OperatorRun, config: OperandConfig): Pro
   }
 }
 
-/** Deletes the DaemonSet. That it is gone, or not ours to delete, is fine. */
+/** Deletes the DaemonSet, unless it is gone or not ours. */
 export async function removeMonitor(
   { api, settings: { namespace }, log, memory, signal }: OperatorRun,
 ): Promise<void> {

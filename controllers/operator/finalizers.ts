@@ -1,7 +1,7 @@
-// Finalizers: Archway's account and role stay until it has left, and its Deployment, by the MTO's finalizer, while
-// daemons write ENoExecEvents. What the MTO holds by finalizers of its own is freed when Archway takes over.
+// Finalizers: keep Archway's account and role until it has left, and its Deployment, by the MTO's finalizer, while
+// daemons write ENoExecEvents. When Archway takes over, it removes the MTO's own finalizers.
 import { openDeadline } from "../../lib/k8s/deadline.ts";
-import { classifyWriteFailure, isForbidden, isMissingOrForbidden } from "../../lib/k8s/errors.ts";
+import { isForbidden, isGoneOrReplaced, isMissingOrForbidden } from "../../lib/k8s/errors.ts";
 import {
   apiVersionOf,
   type KubeObject,
@@ -16,7 +16,7 @@ import type { OperatorRun } from "./deps.ts";
 import { type JsonPatch, pointer } from "../../lib/k8s/patch.ts";
 import { ignoring, type KubeApi, type PatchOptions, readOptional } from "../../lib/k8s/api.ts";
 
-/** The state of the installation. A deletion is final: what is created later is another installation. */
+/** The state of the installation. Deletion is final: later objects are another installation. */
 export async function readInstallation({ api, settings, memory, signal }: OperatorRun): Promise<InstallationState> {
   if (memory.ending !== undefined) return memory.ending;
   const target = { namespace: settings.namespace, name: Installation.serviceAccount };
@@ -27,7 +27,7 @@ export async function readInstallation({ api, settings, memory, signal }: Operat
   return state === "free" && memory.finalizersRefused ? "foreign" : state;
 }
 
-/** Whether the namespace is being deleted: its account and its pods follow, in no particular order. */
+/** Whether the namespace is being deleted. Its account and pods follow in no particular order. */
 export async function isNamespaceEnding({ api, settings, signal }: OperatorRun): Promise<boolean> {
   const { metadata } = await api.get(Resource.namespaces, { name: settings.namespace }, signal);
   return metadata.deletionTimestamp !== undefined;
@@ -38,15 +38,15 @@ function stateOf({ metadata }: KubeObject): "free" | "held" | "uninstalling" {
   return metadata.finalizers?.includes(UNINSTALL_FINALIZER) ? "held" : "free";
 }
 
-/** After this time even a busy API server has authorized a request whose head it has (ms). */
+/** Time in which even a busy API server authorizes a request by its head (ms). */
 const AUTHORIZED_MS = 2_000;
 
-/** Longest that one change of the finalizers takes (ms). The end of leading does not cut it. */
+/** Time limit for changing the finalizers (ms). The end of leading does not abort it. */
 const CHANGE_MS = 8_000;
 
 /**
- * Each object grants the right to change the others, so the heads of all requests are sent before one is carried out. The
- * account comes first: while it cannot be let go, the others stay, and with them the right to try again.
+ * Each object grants the right to change the others, so the heads of all requests are sent before any is processed. The
+ * account comes first: if it cannot be released, the others stay, and with them the right to retry.
  */
 export async function setUninstallFinalizers(run: OperatorRun, wanted: "held" | "free"): Promise<void> {
   const { api, clock, log, settings: { namespace }, memory } = run;
@@ -62,7 +62,7 @@ export async function setUninstallFinalizers(run: OperatorRun, wanted: "held" | 
   const results = await Promise.allSettled([first, ...others]);
   const refused = results.filter((result) => result.status === "rejected").map(({ reason }) => reason);
   const fault = refused.find((reason) => !isMissingOrForbidden(reason));
-  // Any fault but a missing right is tried again: an object that stays held is stuck forever.
+  // Retry all faults except a missing right: an object that keeps its finalizer is stuck forever.
   if (fault !== undefined && wanted === "free") throw fault;
   if (memory.ending !== undefined) memory.ending = "left";
   if (refused.length === 0) return log.info("own account and role", { state: wanted });
@@ -70,7 +70,7 @@ export async function setUninstallFinalizers(run: OperatorRun, wanted: "held" | 
   log.warn("own account and role not held or let go", { state: wanted, error: errorText(refused[0]) });
 }
 
-/** Removes the finalizer if it is still at the index where it was read; empty when it is not in the list. */
+/** Removes the finalizer if it is still at the same index; empty when not in the list. */
 export function dropFinalizer(finalizers: readonly string[], finalizer: string): JsonPatch {
   const index = finalizers.indexOf(finalizer);
   if (index < 0) return [];
@@ -78,7 +78,7 @@ export function dropFinalizer(finalizers: readonly string[], finalizer: string):
   return [{ op: "test", path, value: finalizer }, { op: "remove", path }];
 }
 
-/** Applies these finalizers as all that Archway owns, so that a finalizer of ours which is not among them goes. */
+/** Applies these as all finalizers that Archway owns, which removes our others. */
 async function ownFinalizers(
   { api, ...options }: { readonly api: KubeApi } & Pick<PatchOptions, "signal" | "holdBack">,
   type: ResourceType,
@@ -87,10 +87,10 @@ async function ownFinalizers(
 ): Promise<void> {
   const metadata = { ...target, finalizers: finalizers.length === 0 ? undefined : finalizers };
   const document = { apiVersion: apiVersionOf(type), kind: type.kind, metadata };
-  await api.patch(type, target, { body: { kind: "apply", document, force: true }, ...options });
+  await api.patch(type, target, { body: { kind: "apply", document }, ...options });
 }
 
-/** The state of the Deployment. In an uninstall it may not be read, and counts as held until it was released. */
+/** The state of the Deployment. In an uninstall it is unreadable, and counts as held until released. */
 export async function readOwnDeployment(
   { api, settings: { namespace }, memory, signal }: OperatorRun,
   installation: InstallationState,
@@ -109,7 +109,7 @@ function ownDeploymentStateOf(deployment: KubeObject | undefined): OwnDeployment
   return isHeld ? "held" : "free";
 }
 
-/** Puts the finalizer on the Deployment, or takes it away. One that is not ours to change is left as it is. */
+/** Adds or removes the Deployment's finalizer. Leaves it unchanged without the right. */
 export async function setDeploymentFinalizer(run: OperatorRun, wanted: "held" | "free"): Promise<void> {
   const { log, settings: { namespace }, memory } = run;
   const target = { namespace, name: Installation.deployment };
@@ -129,10 +129,10 @@ const LEFT_BEHIND: readonly (readonly [deployment: string, finalizer: string])[]
   ["enoexec-event-handler-controller", Finalizer.enoexecEvents],
 ];
 
-/** Where the MTO is installed unless another namespace was chosen. */
+/** The MTO's default namespace. */
 const MTO_NAMESPACE = "openshift-multiarch-tuning-operator";
 
-/** Removes the MTO's finalizers from its Deployments, where they exist and may be changed. Never throws. */
+/** Removes the MTO's finalizers from its Deployments, if permitted. Never throws. */
 export async function releaseMtoOperands(run: OperatorRun): Promise<void> {
   for (const namespace of new Set([run.settings.namespace, MTO_NAMESPACE])) {
     for (const [name, finalizer] of LEFT_BEHIND) {
@@ -140,7 +140,7 @@ export async function releaseMtoOperands(run: OperatorRun): Promise<void> {
         await free(run, { namespace, name }, finalizer);
       } catch (error) {
         if (run.signal.aborted) return;
-        const level = isMissingOrForbidden(error) ? "debug" : "warn";
+        const level = isGoneOrReplaced(error) || isMissingOrForbidden(error) ? "debug" : "warn";
         run.log[level]("finalizer of the former operator not removed", { namespace, name, error: errorText(error) });
       }
     }
@@ -155,10 +155,6 @@ async function free(
   const { metadata } = await api.get(Resource.deployments, operand, signal);
   const operations = dropFinalizer(metadata.finalizers ?? [], finalizer);
   if (operations.length === 0) return;
-  try {
-    await api.patch(Resource.deployments, operand, { body: { kind: "json", operations }, signal });
-    log.info("finalizer of the former operator removed", { ...operand, finalizer });
-  } catch (error) {
-    if (classifyWriteFailure(error) !== "gone") throw error;
-  }
+  await api.patch(Resource.deployments, operand, { body: { kind: "json", operations }, signal });
+  log.info("finalizer of the former operator removed", { ...operand, finalizer });
 }

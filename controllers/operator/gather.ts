@@ -1,4 +1,4 @@
-// Everything the operator's next step depends on, read live: the operator acts rarely and must not act on a stale cache.
+// Reads the inputs of the operator's next step live: it acts rarely and must not use a stale cache.
 import { ignoring, type KubeApi, readOptional } from "../../lib/k8s/api.ts";
 import { isMissingOrForbidden, isNotFound } from "../../lib/k8s/errors.ts";
 import { listAll } from "../../lib/k8s/lists.ts";
@@ -15,10 +15,10 @@ import { readInstallation } from "./finalizers.ts";
 import type { OperatorDeps, OperatorFacts, OperatorRun } from "./deps.ts";
 import type { Memory } from "./memory.ts";
 
-/** Reads the facts. Throws ApiError when one cannot be read: no step is better than a step on half the facts. */
+/** Reads the facts. Throws ApiError when one is unreadable: no step is better than one on incomplete facts. */
 export async function gatherFacts(run: OperatorRun, pathOf: (route: string) => string): Promise<OperatorFacts> {
   const { api, settings, clock, memory, signal } = run;
-  // Once the installation is being deleted, only the rights for leaving are left: nothing else is read.
+  // In an uninstall only the rights for leaving remain, so nothing else is read.
   const installation = await readInstallation(run);
   const isLeaving = installation === "uninstalling";
   const [object, webhook, hasNamespaceConfigs, rollout] = await Promise.all([
@@ -53,7 +53,7 @@ export async function gatherFacts(run: OperatorRun, pathOf: (route: string) => s
   };
 }
 
-/** The controller of the taints stops with the leadership: in an uninstall the taints come off without it. */
+/** The taint controller stops with the leadership, so an uninstall removes the taints without it. */
 function readTaintState({ taints, memory }: OperatorRun, installation: InstallationState): OperandFacts["taints"] {
   const kept = taints();
   if (kept === undefined) return "none";
@@ -69,7 +69,7 @@ function noteTimes(
   if (!leaving) memory.forcedAttempts = 0;
 }
 
-/** A config that is being deleted does not count: a finalizer could keep it forever. Without the CRD there are none. */
+/** Ignores configs that are being deleted: a finalizer could keep them forever. Without the CRD there are none. */
 async function hasNamespaceConfig(api: KubeApi, signal: AbortSignal): Promise<boolean> {
   try {
     for await (const { metadata } of listAll(api, Resource.namespaceConfigs, { signal })) {
@@ -111,7 +111,7 @@ function observe(
 ): OperandObservation {
   const { rollout, deleting, webhookConfigured } = now;
   const reconciling = deps.canReconcile();
-  // While leaving, a webhook that is no longer registered counts as gone, as the MTO's Deployment is.
+  // While leaving, an unregistered webhook counts as gone, like the MTO's Deployment.
   const serving = now.serving && (webhookConfigured || !deleting);
   return {
     controllerAvailable: reconciling,

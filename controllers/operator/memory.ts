@@ -1,7 +1,7 @@
-// The state of the operator between reconciles, in monotonic time. Ends with the leadership.
+// The operator's state between reconciles, in monotonic time. Lost with the leadership.
 import { backoffMs } from "../../lib/clock.ts";
 
-/** Repairs this close together belong to one conflict with another writer (ms). */
+/** Repairs within this time (ms) belong to one conflict with another writer. */
 const CONFLICT_WINDOW_MS = 20_000;
 /** Repairs at full speed before the pauses begin. */
 const FREE_REPAIRS = 5;
@@ -9,40 +9,40 @@ const FREE_REPAIRS = 5;
 export class Memory {
   unservedSinceMs: number | undefined;
   leavingSinceMs: number | undefined;
-  /** Since when no replica of an older version is left, terminating ones aside. */
+  /** Since when no replica has an older version, except terminating ones. */
   uniformSinceMs: number | undefined;
   /** Attempts to lift all gates by force, and when the last one was made. */
   forcedAttempts = 0;
   forcedAtMs = 0;
   monitoringAtMs: number | undefined;
-  /** When the DaemonSet of the exec format error monitor could not be made, and what the API server said. */
+  /** When and why the API server refused the DaemonSet of the exec format error monitor. */
   monitorRefused: { readonly atMs: number; readonly why: string } | undefined;
   monitorLeavingSinceMs: number | undefined;
   monitorRemoved = false;
-  /** All ENoExecEvents were deleted, handled or not. */
+  /** All ENoExecEvents were deleted, even unhandled ones. */
   monitorForced = false;
-  /** The API server refuses our finalizer on our own Deployment, or there is none. */
+  /** The API server refuses our finalizer on our own Deployment, or it has no Deployment. */
   ownDeploymentRefused = false;
   ownDeploymentReleased = false;
-  /** The taints were taken off before the end, as far as that could be done. */
+  /** The taints were removed before the end, as far as possible. */
   taintsLifted = false;
   failures = 0;
-  /** No reconcile before this time: backoff after a failure, or after another client has changed our objects. */
+  /** No reconcile before this time: backoff after a failure, or after another client changed our objects. */
   restUntilMs = 0;
   finalizersRefused = false;
   /** Set once our installation is being deleted, which is final. */
   ending: "uninstalling" | "left" | undefined;
-  /** The last write of the webhook configuration: what was written (JSON), when, and how often in quick succession. */
+  /** The last write of the webhook configuration: its JSON, time, and count in quick succession. */
   #repair = { wanted: "", atMs: 0, count: 0 };
 
-  /** Counts a repair. A change that we wanted ourselves begins a new count. */
+  /** Counts a repair. Our own change resets the count. */
   noteRepair(wanted: string, nowMs: number): void {
     const { wanted: before, atMs, count } = this.#repair;
     const again = wanted === before && nowMs - atMs < CONFLICT_WINDOW_MS;
     this.#repair = { wanted, atMs: nowMs, count: again ? count + 1 : 1 };
   }
 
-  /** How long to leave the other writer alone (ms); 0 while there is no conflict. */
+  /** The pause in favor of another writer (ms); 0 without a conflict. */
   conflictBackoffMs(nowMs: number): number {
     const { atMs, count } = this.#repair;
     if (count <= FREE_REPAIRS || nowMs - atMs >= CONFLICT_WINDOW_MS) return 0;

@@ -1,4 +1,4 @@
-// Keeps ServiceMonitor and PrometheusRule, owned by the cluster config, where the cluster serves these kinds.
+// Keeps a ServiceMonitor and PrometheusRule, owned by the cluster config, if the cluster serves these kinds.
 import { entryOf } from "../../lib/json.ts";
 import { ApiError } from "../../lib/k8s/errors.ts";
 import { readOptional } from "../../lib/k8s/api.ts";
@@ -15,7 +15,7 @@ const KINDS: Readonly<Record<string, ResourceType>> = {
   PrometheusRule: Resource.prometheusRules,
 };
 
-/** Brings both objects up to date. Archway works without them: faults are logged, never thrown. */
+/** Updates both objects. Archway works without them, so faults are only logged. */
 export async function applyMonitoring(run: OperatorRun, config: OperandConfig): Promise<void> {
   const { api, settings, log, signal } = run;
   try {
@@ -40,7 +40,7 @@ async function applyOne(run: OperatorRun, document: KubeObject): Promise<void> {
   if (type === undefined) return;
   const live = await readOptional(api, { type, namespace, name, signal });
   if (live !== undefined && isCovered(live, document)) return;
-  await api.patch(type, { namespace, name }, { body: { kind: "apply", document, force: true }, signal });
+  await api.patch(type, { namespace, name }, { body: { kind: "apply", document }, signal });
   const [verb, why] = live === undefined ? ["Created", "it was missing"] : ["Updated", "it changed"];
   const message = `${verb.toLowerCase()} ${kind}.${type.group}/${name} -n ${namespace} because ${why}`;
   recordConfigEvent(run, { type: "Normal", reason: `${kind}${verb}`, message });

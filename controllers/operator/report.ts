@@ -1,4 +1,4 @@
-// What the operator says of itself: the conditions of the cluster config, and events about it.
+// The operator's reports: conditions of the cluster config, and events about it.
 import { serverNowMs } from "../../lib/k8s/api.ts";
 import { classifyWriteFailure } from "../../lib/k8s/errors.ts";
 import { eventObjectOf } from "../../lib/k8s/event_input.ts";
@@ -11,7 +11,7 @@ import type { WaitReason } from "../../lib/operator/decide/operand_step.ts";
 import { patchConfigConditions } from "../config_conditions.ts";
 import type { OperatorDeps, OperatorFacts, OperatorRun } from "./deps.ts";
 
-/** Writes the status that fits the facts. A failure is left to the next reconcile: a condition must not delay the operand. */
+/** Writes the status for the facts. The next reconcile retries failures: a condition must not delay the operand. */
 export async function writeStatus(
   { api, clock, log, gatingStopped, signal }: OperatorRun,
   { config, seen, gatedPods, monitorState: monitor }: OperatorFacts,
@@ -32,7 +32,7 @@ export async function writeStatus(
   }
 }
 
-/** Records an event as the MTO does. The config has no namespace, so the event names the operator's, where it is stored. */
+/** Records an event as the MTO does. The config has no namespace, so the event uses the operator's. */
 export function recordConfigEvent(
   { events, settings: { namespace } }: OperatorDeps,
   event: { readonly type: "Normal" | "Warning"; readonly reason: string; readonly message: string },

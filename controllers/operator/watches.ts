@@ -1,4 +1,4 @@
-// The objects that the operator follows one by one, so that drift is repaired when it happens.
+// Single objects that the operator watches, to repair drift at once.
 import { objectAt } from "../../lib/json.ts";
 import type { Change } from "../../lib/k8s/object_cache.ts";
 import { KEPT } from "../../lib/k8s/kept.ts";
@@ -11,7 +11,7 @@ interface OwnWatch {
   readonly resource: ResourceType;
   readonly name: string;
   readonly parse: (object: KubeObject) => unknown;
-  /** Whether a change matters; absent: each does. */
+  /** Whether a change matters. Default: all do. */
   readonly matters?: (change: Change<unknown>) => boolean;
   readonly watchName: string;
 }
@@ -27,7 +27,7 @@ const OWN: readonly OwnWatch[] = [
     resource: Resource.serviceAccounts,
     name: Installation.serviceAccount,
     parse: ({ metadata }) => metadata.deletionTimestamp ?? "",
-    // Only the beginning of its deletion matters.
+    // Only the start of its deletion matters.
     matters: ({ kind, value }) => kind === "apply" && value !== "",
     watchName: "own account",
   },
@@ -44,13 +44,13 @@ const OF_MONITOR: readonly OwnWatch[] = [
     resource: Resource.deployments,
     name: Installation.deployment,
     parse: ({ metadata }) => metadata.deletionTimestamp ?? "",
-    // A Deployment is released when its deletion begins, and a new one is held.
+    // Its finalizer is removed when its deletion begins, and added to a new Deployment.
     matters: (change) => change.kind === "apply" && change.value !== change.previous,
     watchName: "own deployment",
   },
 ];
 
-/** Calls `onChange` when one of them has changed; those of the exec format error monitor only where there may be one. */
+/** Calls `onChange` when one of them changes. Includes the exec format error monitor's only if it may exist. */
 export function openOwnWatches(
   { api, clock, log, settings: { namespace, execFormatImage } }: OperatorDeps,
   onChange: () => void,

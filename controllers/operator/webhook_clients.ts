@@ -1,4 +1,4 @@
-// Keeps the CA and the paths in the validating webhooks and the CRD: secret paths once every replica accepts them.
+// Keeps CA and paths in the validating webhooks and the CRD. Uses secret paths once every replica accepts them.
 import { ApiError } from "../../lib/k8s/errors.ts";
 import type { JsonPatch } from "../../lib/k8s/patch.ts";
 import { type KubeObject, Resource, type ResourceType } from "../../lib/k8s/types.ts";
@@ -12,7 +12,7 @@ import {
 } from "../../lib/operator/decide/webhook_clients.ts";
 import type { OperatorRun } from "./deps.ts";
 
-/** A terminating replica answers its open connections for this long (ms): its grace period and a margin. */
+/** How long a terminating replica answers open connections (ms): its grace period and a margin. */
 export const TERMINATING_MS = 60_000;
 
 interface WebhookPathChoice {
@@ -20,7 +20,7 @@ interface WebhookPathChoice {
   readonly retryMs: number | undefined;
 }
 
-/** Once a secret path is in use, paths stay secret: a roll-out of the same version must not open the plain ones again. */
+/** Paths stay secret once one is in use: a roll-out of the same version must not reopen plain ones. */
 export function chooseWebhookPaths(
   { secretPaths, settings, memory }: Pick<OperatorRun, "secretPaths" | "settings" | "memory">,
   rollout: Rollout,
@@ -32,7 +32,7 @@ export function chooseWebhookPaths(
   const secret: WebhookPathChoice = { pathOf: (route) => secretPaths.pathOf(route) ?? route, retryMs: undefined };
   if (secretPaths.isInUse()) return secret;
   if (memory.uniformSinceMs === undefined) return plain;
-  // Without a Deployment this is the only replica.
+  // Without a Deployment, this is the only replica.
   const waitMs = settings.deploymentName === undefined ? 0 : memory.uniformSinceMs + TERMINATING_MS - nowMs;
   return waitMs <= 0 ? secret : { ...plain, retryMs: waitMs };
 }
@@ -48,7 +48,7 @@ const TARGETS: readonly WebhookClientTarget[] = [
   { type: Resource.customResourceDefinitions, name: WebhookName.convertedDefinition, plan: planConversionClient },
 ];
 
-/** Brings every target up to date. One that is not installed is skipped, a failure is logged; never throws for one. */
+/** Updates every target. Skips missing ones and logs failures without throwing. */
 export async function writeWebhookClients(run: OperatorRun, pathOf: ClientSettings["pathOf"]): Promise<void> {
   const { api, log, signal } = run;
   const settings: ClientSettings = { endpoint: run.settings.endpoint, caBundle: run.caBundle(), pathOf };

@@ -1,4 +1,4 @@
-// Keeps the CA of the webhook of UpgradeConfigs in its configuration, which the manifests install without one.
+// Keeps the CA in the webhook configuration for UpgradeConfigs, which the manifests install without one.
 //
 //   new certificate, time ─▶ key ─▶ read the configuration ─▶ plan (lib/operator/decide/webhook_clients) ─▶ patch
 import { type KubeApi, readOptional } from "../../lib/k8s/api.ts";
@@ -8,14 +8,14 @@ import { PlanWebhook } from "../../lib/upgrades/names.ts";
 import { type Controller, type ControllerDeps, openController, requeueAfter } from "../controller.ts";
 
 interface PlanWebhookDeps extends ControllerDeps {
-  /** Writes fail once the Lease has run out. */
+  /** Writes fail after the Lease has expired. */
   readonly api: KubeApi;
-  /** What the API server is to call, as of now. */
+  /** What the API server should currently call. */
   readonly settings: () => ClientSettings;
 }
 
 const NAME = PlanWebhook.configuration;
-/** Between two reads: the role cannot watch, and applying the manifests again removes the CA (ms). */
+/** Interval of reads (ms): the role cannot watch, and reapplying the manifests removes the CA. */
 const CHECK_MS = 60_000;
 const BACKOFF = { baseMs: 1_000, capMs: 10_000 } as const;
 
@@ -30,7 +30,7 @@ export function openPlanWebhookRegistration(deps: PlanWebhookDeps): Controller {
     parallel: 1,
     queue: { backoff: BACKOFF },
     reconcile: async (name, signal) => {
-      // A configuration that is absent is fine: an administrator may do without the webhook.
+      // The configuration is optional: administrators may not want the webhook.
       const configuration = await readOptional(api, { type, name, signal });
       const operations = configuration === undefined ? [] : planWebhookClients(configuration, settings());
       if (operations.length > 0) {

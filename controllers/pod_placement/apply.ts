@@ -1,4 +1,4 @@
-// Carries out a placement decision by ONE patch; when the API server does not take it, by one that changes less.
+// Applies a placement decision with ONE patch; if the API server refuses it, with a smaller one.
 import { classifyWriteFailure, isForbidden } from "../../lib/k8s/errors.ts";
 import { readOptional } from "../../lib/k8s/api.ts";
 import type { JsonPatch } from "../../lib/k8s/patch.ts";
@@ -19,10 +19,10 @@ import type { PodPlacementDeps } from "./deps.ts";
 import { leftMs, type PodState } from "./pod_states.ts";
 import { reportOutcome } from "./report.ts";
 
-export type Applied =
+export type ApplyOutcome =
   | { readonly kind: "written" }
   | { readonly kind: "gone" }
-  /** The pod is not what the decision was about: this is what it is now. */
+  /** The pod has changed since the decision: this is its current state. */
   | { readonly kind: "changed"; readonly pod: PodView }
   | { readonly kind: "failed"; readonly why: string };
 
@@ -36,16 +36,16 @@ interface DecidedPod {
 type Writing = Pick<PodPlacementDeps, "api"> & Pick<DecidedPod, "signal">;
 
 /** Writes the decision and reports it. Throws only when the signal aborts. */
-export async function applyDecision(deps: PodPlacementDeps, pod: PodView, decided: DecidedPod): Promise<Applied> {
+export async function applyDecision(deps: PodPlacementDeps, pod: PodView, decided: DecidedPod): Promise<ApplyOutcome> {
   return await (decided.decision.kind === "retry" ? markRetry(deps, pod, decided) : release(deps, pod, decided));
 }
 
-/** Marks a pod that stays gated. A refused mark is only logged: the pod stays gated either way. */
+/** Marks a pod that stays gated. A refusal is only logged, since the pod stays gated anyway. */
 async function markRetry(
   deps: PodPlacementDeps,
   pod: PodView,
   { decision, state, signal }: DecidedPod,
-): Promise<Applied> {
+): Promise<ApplyOutcome> {
   const operations = releasePatch(pod, decision);
   if (operations.length === 0) return { kind: "written" };
   const error = await tryPatch({ api: deps.api, signal }, pod, operations);
@@ -55,12 +55,12 @@ async function markRetry(
     const { namespace, name } = pod;
     deps.log.debug("marks of a failed inspection were not taken", { namespace, pod: name, reason: errorText(error) });
   }
-  // A pod that has changed is decided again when the watch shows it.
+  // A changed pod is decided again when the watch shows it.
   if (failure !== "stale") reportOutcome(deps, pod, { outcome: { kind: "applied", decision }, state });
   return { kind: "written" };
 }
 
-async function release(deps: PodPlacementDeps, pod: PodView, decided: DecidedPod): Promise<Applied> {
+async function release(deps: PodPlacementDeps, pod: PodView, decided: DecidedPod): Promise<ApplyOutcome> {
   const { decision, state, rereads, signal } = decided;
   const writing = { api: deps.api, signal };
   const refusals: string[] = [];
@@ -102,7 +102,7 @@ function failed(
   deps: PodPlacementDeps,
   pod: PodView,
   { state, refusals }: { readonly state: PodState; readonly refusals: readonly string[] },
-): Applied {
+): ApplyOutcome {
   const why = [...new Set(refusals)].join(" Then: ");
   if (refusals.length > 1 && state.reportedRefusal !== why) {
     state.reportedRefusal = why;
@@ -111,7 +111,7 @@ function failed(
   return { kind: "failed", why };
 }
 
-/** Undefined when the pod or its gate is gone. The pod, not the error, shows whether it changed or the write was carried out. */
+/** Undefined when the pod or its gate is gone. Only the pod shows whether it changed or the write succeeded. */
 async function examine(
   { api, signal }: Writing,
   pod: PodView,
@@ -128,7 +128,7 @@ async function examine(
   } catch (fault) {
     signal.throwIfAborted();
     if (!isForbidden(fault)) return { failure: "unreachable", pod };
-    // Without the right to read pods no change can be seen: the pod counts as the one that is known.
+    // Without the right to read pods, assume that the pod is unchanged.
     now = pod;
   }
   if (now === undefined || now.uid !== uid || !isGated(now)) return undefined;
@@ -136,7 +136,7 @@ async function examine(
   return { failure: now.resourceVersion === pod.resourceVersion ? "denied" : "changed", pod: now };
 }
 
-/** The error of a patch that was not taken. Throws when the signal aborts. */
+/** The error of a failed patch. Throws when the signal aborts. */
 async function tryPatch(
   { api, signal }: Writing,
   { namespace, name }: PodView,

@@ -1,4 +1,4 @@
-// The pod placement controller: watches what is gated, decides, releases. Runs on the leader.
+// The pod placement controller: watches gated pods, decides, releases. Runs on the leader.
 //
 //   watch, sweep, config change ─▶ queue ─▶ read ─▶ gather ─▶ decide ─▶ apply ─▶ report
 //
@@ -17,7 +17,7 @@
 //   an inspection failed  none, until its retry is due
 //   the write failed      settled, until the write is retried
 //
-// From its deadline on a key is urgent: it goes before all others, and workers are reserved for it. Namespaces take turns.
+// From its deadline on, a key is urgent: it goes first and may use reserved workers. Namespaces take turns.
 import { backoffMs, jitter } from "../../lib/clock.ts";
 import type { LeaderAbility } from "../../lib/k8s/lease_lock.ts";
 import { Reflector } from "../../lib/k8s/reflector.ts";
@@ -31,9 +31,9 @@ import type { ImageUse } from "../../lib/oci/types.ts";
 import type { PlacementDecision } from "../../lib/placement/decide/decision_types.ts";
 import type { PodView } from "../../lib/placement/decide/types.ts";
 import { unreachable } from "../../lib/parsed.ts";
-import type { GatedSince } from "../../lib/placement/decide/report/board.ts";
+import type { GatedSince } from "../../lib/placement/decide/report/recent_decisions.ts";
 import { DONE, openController, type QueuedController } from "../controller.ts";
-import { type Applied, applyDecision } from "./apply.ts";
+import { applyDecision, type ApplyOutcome } from "./apply.ts";
 import type { PodPlacementDeps } from "./deps.ts";
 import {
   type GatedPod,
@@ -51,16 +51,16 @@ import { reportGated } from "./report.ts";
 import { sweepRepeatedly, Unadmitted } from "./sweep.ts";
 import { WriteHealth } from "./write_health.ts";
 
-/** Workers for pods at their deadline, besides those for all pods. */
+/** Additional workers for pods at their deadline. */
 const RESERVED_FOR_DEADLINES = 16;
 
-/** A leader refused its watch of gated pods for this long (ms) is unable: gated pods must be watched by the leader. */
+/** A leader whose watch of gated pods is refused for this long (ms) is unable to lead. */
 const IMPAIRED_AFTER_MS = 10_000;
 
-/** Wait before a pod that is not kept is read, while others are in memory (ms). */
+/** Wait before reading a pod that is not kept, while others fill the memory (ms). */
 const READ_BUSY_RETRY_MS = 250;
 
-/** Between two attempts at a write that failed. The pod's deadline ends the wait. */
+/** Backoff after a failed write. The pod's deadline ends the wait. */
 const WRITE_BACKOFF = { baseMs: 50, capMs: 5_000 } as const;
 
 const MAX_SHOWN = 12;
@@ -77,19 +77,16 @@ export class PodPlacement {
   readonly #gated: Reflector<GatedPod>;
 
   constructor(deps: PodPlacementDeps) {
-    const { api, clock, log, workers } = deps;
-    this.#writes = new WriteHealth(clock);
-    this.#deps = { ...deps, api: this.#writes.watch(api) };
+    this.#writes = new WriteHealth(deps.clock);
+    this.#deps = { ...deps, api: this.#writes.watch(deps.api) };
     this.#inspections = new Inspections(deps, (key) => this.#controller.enqueue(key));
     this.#unadmitted = new Unadmitted(deps);
     this.#gated = new Reflector<GatedPod>({
-      api,
+      ...deps,
       resource: Resource.pods,
       labelSelector: `${PodLabel.gate}=${GateLabel.gated}`,
       parse: parseKeptPod,
       keep: KEPT_PODS,
-      clock,
-      log,
       name: "gated pods",
       onChange: (change) => {
         if (change.kind === "delete") return this.#states.close(change.value.uid);
@@ -102,7 +99,7 @@ export class PodPlacement {
       name: "pod-placement",
       watches: [this.#gated, { run: (signal) => this.#sweep(signal) }],
       reconcile: (key, signal) => this.#reconcile(key, signal),
-      parallel: workers,
+      parallel: deps.workers,
       queue: {
         groupOf: (key) => splitKey(key).namespace ?? "",
         reservedForUrgent: RESERVED_FOR_DEADLINES,
@@ -114,15 +111,16 @@ export class PodPlacement {
   /** Works until the signal aborts; never rejects. For the leader only, one run at a time. */
   async run(signal: AbortSignal): Promise<void> {
     this.#writes.begin();
-    // An earlier term stopped the inspections of these pods, and the next list reports only pods that have changed.
+    // The previous term's end stopped the inspections of these pods, and the next list only reports changed pods.
     this.configChanged();
     for (const [key, pod] of this.#unlabelled) this.#enqueue(key, pod);
     await this.#controller.run(signal);
     this.#states.stopInspections();
     await this.#inspections.ended();
+    this.#writes.end();
   }
 
-  /** A config changed: the watched pods of one namespace, or all, are decided again. */
+  /** Decides the watched pods of one namespace, or all, again after a config change. */
   configChanged(namespace?: string): void {
     for (const pod of this.#gated.values()) {
       if (namespace === undefined || pod.namespace === namespace) this.#enqueue(`${pod.namespace}/${pod.name}`, pod);
@@ -204,11 +202,11 @@ export class PodPlacement {
     return DONE;
   }
 
-  /** Decides and applies, anew on a fresh read whenever the pod has changed since the decision. */
+  /** Decides and applies. Repeats with a fresh read if the pod has changed since the decision. */
   async #decideAndApply(key: string, seen: PodView, signal: AbortSignal): Promise<ReconcileResult> {
     let pod = seen;
     for (let rereads = 0;; rereads++) {
-      // A pod that is gone gets no state, as nothing would close it.
+      // A deleted pod gets no state, because nothing would remove it.
       if ((this.#gated.get(key) ?? this.#unlabelled.get(key))?.uid !== pod.uid) return DONE;
       const state = this.#stateOf({ uid: pod.uid, imagesHash: hashOfImages(pod) });
       const inspect = (images: readonly ImageUse[]): void => this.#inspections.start(key, pod, { state, images });
@@ -229,7 +227,7 @@ export class PodPlacement {
     key: string,
     pod: PodView,
     { applied, decision, state }: {
-      readonly applied: Exclude<Applied, { kind: "changed" }>;
+      readonly applied: Exclude<ApplyOutcome, { kind: "changed" }>;
       readonly decision: PlacementDecision;
       readonly state: PodState;
     },
@@ -263,7 +261,7 @@ export class PodPlacement {
     }
   }
 
-  /** Closes the state of a pod without the label, whose end no watch shows. The state of `uid` stays. */
+  /** Drops the state of a pod without the label, whose end no watch shows. Keeps the state of `uid`. */
   #forgetUnlabelled(key: string, uid?: string): void {
     const pod = this.#unlabelled.get(key);
     if (pod !== undefined && pod.uid !== uid) this.#states.close(pod.uid);

@@ -1,4 +1,4 @@
-// A gated pod as the leader keeps it: whole, or only by its name where memory has no room, and read when it is its turn.
+// A gated pod in the leader's memory: whole or, without room, only its name, to be read in its turn.
 import { createHash } from "node:crypto";
 import { KEPT } from "../../lib/k8s/kept.ts";
 import { type KubeObject, Resource } from "../../lib/k8s/types.ts";
@@ -12,12 +12,12 @@ export type GatedPodRef = Pick<PodView, "namespace" | "name" | "uid" | "createdM
 export interface GatedPod extends GatedPodRef {
   readonly imagesHash: string;
   readonly bytes: number;
-  /** undefined when only the name is kept, so that the pod must be read. */
+  /** Undefined when only the name is kept and the pod must be read. */
   readonly whole: PodView | undefined;
 }
 
-/** A pod with our gate; undefined for any other, and for one that is being deleted. */
-export function parseGatedPod(object: KubeObject): PodView | undefined {
+/** A pod with our gate; undefined for others and for deleted ones. */
+export function parseGatedPod(object: KubeObject | undefined): PodView | undefined {
   const pod = parsePod(object);
   return pod !== undefined && isGated(pod) && !pod.isDeleting ? pod : undefined;
 }
@@ -35,7 +35,7 @@ export function keptPod(pod: PodView): GatedPod {
   return { namespace, name, uid, createdMs, imagesHash: hashOfImages(pod), bytes, whole };
 }
 
-/** Changes when the images change; its length does not depend on their number. */
+/** Changes with the images; its length is fixed. */
 export function hashOfImages({ containers, imageVolumes }: PodView): string {
   const images = [containers, imageVolumes].flat().map(({ image }) => image);
   return createHash("sha256").update(JSON.stringify(images)).digest("base64");
@@ -46,14 +46,14 @@ export function parseKeptPod(object: KubeObject): GatedPod | undefined {
   return pod === undefined ? undefined : keptPod(pod);
 }
 
-/** The result of the turn of a pod that is not kept. */
+/** The result of reading a pod that is not kept. */
 type PodReading<T> =
   | { readonly kind: "used"; readonly result: T }
-  /** Other pods fill the memory: try again later. */
+  /** Other pods fill the memory: retry later. */
   | { readonly kind: "busy" }
   | { readonly kind: "gone" };
 
-/** Bytes of pods that are in memory at a time, beside those that are kept: room for ordinary ones of all workers. */
+/** Bytes of pods in memory besides kept ones: room for ordinary ones of all workers. */
 const MAX_READ_BYTES = 8 * 1024 * 1024;
 
 export class PodReader {
@@ -65,12 +65,11 @@ export class PodReader {
     { api, signal }: { readonly api: ReadApi; readonly signal: AbortSignal },
     use: (pod: PodView) => Promise<T>,
   ): Promise<PodReading<T>> {
-    // A pod that is alone may have more.
+    // A single pod may exceed the limit.
     if (this.#usedBytes > 0 && this.#usedBytes + bytes > MAX_READ_BYTES) return { kind: "busy" };
     this.#usedBytes += bytes;
     try {
-      const object = await readOptional(api, { type: Resource.pods, namespace, name, signal });
-      const pod = object === undefined ? undefined : parseGatedPod(object);
+      const pod = parseGatedPod(await readOptional(api, { type: Resource.pods, namespace, name, signal }));
       return pod?.uid === uid ? { kind: "used", result: await use(pod) } : { kind: "gone" };
     } finally {
       this.#usedBytes -= bytes;

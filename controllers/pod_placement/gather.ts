@@ -1,4 +1,4 @@
-// Gathers the facts for a decision about a gated pod. Never waits: it starts a missing inspection, whose end requeues the pod.
+// Gathers the facts about a gated pod. Never waits: it starts a missing inspection, whose end requeues the pod.
 import { renderDuration } from "../../lib/vocabulary/duration.ts";
 import type { ImageUse } from "../../lib/oci/types.ts";
 import { planInspection } from "../../lib/placement/decide/plan_inspection.ts";
@@ -11,7 +11,7 @@ type Gathered =
   | { readonly kind: "facts"; readonly facts: PlacementFacts }
   | { readonly kind: "waiting"; readonly forMs: number };
 
-/** Gathers the facts as they are now. `inspect` answers from memory, or begins an inspection whose end requeues the pod. */
+/** Gathers the current facts. `inspect` answers from memory, or starts an inspection whose end requeues the pod. */
 export function gatherFacts(
   deps: PodPlacementDeps,
   pod: PodView,
@@ -43,12 +43,12 @@ function isSettled({ inspection }: PodState): boolean {
   return inspection.kind === "settled";
 }
 
-/** Images that have given no answer by now count as failed. */
+/** Images without an answer by now count as failed. */
 function evidenceNow({ pod, settings, plan }: PlannedPod, state: PodState): Evidence {
   if (plan.kind === "inspect" && state.inspection.kind === "settled") {
     return { kind: "judged", plan, judgement: state.inspection.judgement };
   }
-  // Otherwise it would go on when the decision cannot be written, and hold permits that other pods wait for.
+  // Otherwise it would continue if the decision cannot be written, and hold permits that other pods need.
   stopInspection(state);
   if (plan.kind === "decided") return plan;
   const message = `no answer within --max-gate-age (${renderDuration(settings.maxGateAgeMs)})`;

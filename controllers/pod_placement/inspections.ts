@@ -1,6 +1,7 @@
-// Inspections of pods' images, beside the queue: a slow registry occupies no worker. One at a time a pod. Their number is limited,
-// as they take memory: a pod beyond it waits for a permit, which namespaces get in turn, and comes back to the queue with it.
-import type { PodImagesRequest } from "../../lib/images/pods/pod_images.ts";
+// Inspects pods' images outside the queue, so that a slow registry occupies no worker. One inspection per pod. Their
+// number is limited, as they take memory. Further pods wait for a permit, which namespaces get in turn, and then return
+// to the queue.
+import { podImagesWithConfigs } from "../../lib/placement/cluster/with_configs.ts";
 import { errorText } from "../../lib/log.ts";
 import { callersOf } from "../../lib/oci/callers.ts";
 import type { Permit } from "../../lib/oci/limits/fair_limiter.ts";
@@ -20,13 +21,13 @@ export class Inspections {
   readonly #wake: (key: string) => void;
   readonly #running = new Set<Promise<void>>();
 
-  /** `wake` is called with the key of a pod whose state has the answer, or whose turn has come; never after a stop. */
+  /** Calls `wake` with the key of a pod whose state has the answer, or whose turn has come. Never after a stop. */
   constructor(deps: InspectionDeps, wake: (key: string) => void) {
     this.#deps = deps;
     this.#wake = wake;
   }
 
-  /** Starts the inspection of a pod's images, or lets the pod wait for its turn. What is known of all is judged at once. */
+  /** Starts the inspection of a pod's images, or lets it wait for its turn. If all are known, judges at once. */
   start(
     key: string,
     pod: PodView,
@@ -58,13 +59,13 @@ export class Inspections {
 
   #judgeKnown(pod: PodView, wanted: readonly ImageUse[]): ImageJudgement | undefined {
     const { clock, images, settingsOf } = this.#deps;
-    const known = images.recall({ scope: pullScopeOf(pod), images: wanted, lookedUpSinceMs: clock.nowMs() });
+    const known = images.recall({ scope: pullScopeOf(pod), images: wanted, askedSinceMs: clock.monotonicMs() });
     if (known === undefined) return undefined;
     const judgement = judgeImages(pod, settingsOf(pod.namespace), wanted, known.images);
     return judgement.imageConfigs.length === 0 ? judgement : undefined;
   }
 
-  /** Keeps no pod and no image in memory: any number of pods may wait. */
+  /** Keeps no pod or image in memory, since any number of pods may wait. */
   #waitForTurn(
     key: string,
     state: PodState,
@@ -78,7 +79,7 @@ export class Inspections {
       this.#wake(key);
     };
     const callers = callersOf({ namespace, priority: "gated" });
-    // Rejects when it is stopped, and only then.
+    // Rejects only when stopped.
     this.#follow(this.#deps.images.permits.acquire(callers, pending.stop.signal, { weight }).then(permitted, () => {}));
   }
 
@@ -91,13 +92,16 @@ export class Inspections {
     await Promise.all(this.#running);
   }
 
-  /** Judges the images, whatever their registries do. Never rejects. */
+  /** Judges the images, even if registries fail. Never rejects. */
   async #inspect(pod: PodView, wanted: readonly ImageUse[], signal: AbortSignal): Promise<ImageJudgement> {
     const { clock, metrics, log } = this.#deps;
     const settings = this.#deps.settingsOf(pod.namespace);
     const startedMs = clock.monotonicMs();
+    // The pod exists by now, so any later look-up is recent enough to place it.
+    const request = { scope: pullScopeOf(pod), images: wanted, priority: "gated", askedSinceMs: startedMs } as const;
     try {
-      return await this.#inspectAll(pod, { settings, wanted }, signal);
+      const images = podImagesWithConfigs(this.#deps.images, pod, settings);
+      return judgeImages(pod, settings, wanted, await images.inspect(request, signal));
     } catch (error) {
       const { namespace, name } = pod;
       if (!signal.aborted) {
@@ -107,21 +111,6 @@ export class Inspections {
     } finally {
       if (!signal.aborted) metrics.podImagesInspected(clock.monotonicMs() - startedMs);
     }
-  }
-
-  async #inspectAll(
-    pod: PodView,
-    { settings, wanted }: { readonly settings: PlacementSettings; readonly wanted: readonly ImageUse[] },
-    signal: AbortSignal,
-  ): Promise<ImageJudgement> {
-    // The pod exists by now, so every look-up from here on is recent enough to place it by.
-    const lookedUpSinceMs = this.#deps.clock.nowMs();
-    const request: PodImagesRequest = { scope: pullScopeOf(pod), images: wanted, priority: "gated", lookedUpSinceMs };
-    const judgement = judgeImages(pod, settings, wanted, await this.#deps.images.inspect(request, signal));
-    const { imageConfigs } = judgement;
-    if (imageConfigs.length === 0) return judgement;
-    // An operator bundle narrows nothing, but only its config says that it is one: read it where it would make a difference.
-    return judgeImages(pod, settings, wanted, await this.#deps.images.inspect({ ...request, imageConfigs }, signal));
   }
 }
 

@@ -1,4 +1,4 @@
-// The state of a gated pod between two reconciles. It is kept in memory only and lost at a restart.
+// The state of a gated pod between reconciles. In memory only, lost at a restart.
 import { serverNowMs } from "../../lib/k8s/api.ts";
 import type { Permit } from "../../lib/oci/limits/fair_limiter.ts";
 import type { ImageJudgement } from "../../lib/placement/decide/decision_types.ts";
@@ -7,7 +7,7 @@ import type { GatedPod, GatedPodRef } from "./gated_pod.ts";
 
 type InspectionState =
   | { readonly kind: "none" }
-  /** Too many images are being inspected: the pod waits for its turn. */
+  /** Waits for its turn, because too many images are being inspected. */
   | { readonly kind: "pending"; readonly stop: AbortController }
   | { readonly kind: "permitted"; readonly permit: Permit }
   | { readonly kind: "running"; readonly stop: AbortController }
@@ -21,14 +21,14 @@ type AgeDeps = Pick<PodPlacementDeps, "api" | "clock" | "settingsOf">;
 /** The progress of a pod with its present images. Times are monotonic ms. */
 class RoundState {
   inspection: InspectionState = { kind: "none" };
-  /** When the present round of inspections began, which ends with a decision; undefined between rounds. */
+  /** When the current inspection round began, which ends with a decision; undefined between rounds. */
   roundBeganMs: number | undefined;
   failedAttempts = 0;
   permanentFailures = 0;
-  /** The last failure that says what is wrong with a registry. */
+  /** The last failure that describes a registry's problem. */
   lastFailure: string | undefined;
   notBeforeMs = 0;
-  /** Writes of the release that failed in a row, all of them and those that the API server left without an answer. */
+  /** Consecutive failed release writes: all of them, and those without an answer. */
   failedWrites = 0;
   unansweredWrites = 0;
 }
@@ -37,17 +37,17 @@ export interface PodState extends RoundState {
   /** When this process first observed the pod gated (monotonic ms). */
   readonly firstSeenMs: number;
   imagesHash: string;
-  /** The reason reported last why the API server refused every way to release the pod. */
+  /** The last reported reason why the API server refused every release step. */
   reportedRefusal: string | undefined;
   reported: boolean;
-  /** Our patch has removed the gate; the watch has yet to show it. */
+  /** Our patch removed the gate, but the watch does not show it yet. */
   released: boolean;
 }
 
 export class PodStates {
   readonly #states = new Map<string, PodState>();
 
-  /** The state of a pod, created if there is none. Other images than before reset its progress. */
+  /** The state of a pod, created if missing. Changed images reset its progress. */
   open({ uid, imagesHash }: Pick<GatedPod, "uid" | "imagesHash">, nowMs: number): PodState {
     const known = this.#states.get(uid);
     if (known === undefined) {
@@ -81,7 +81,7 @@ export function stopInspection(state: PodState): void {
   else if (inspection.kind === "pending" || inspection.kind === "running") inspection.stop.abort();
 }
 
-/** Age (ms) since its creation by the API server's clock or, if longer, since this process first saw it: clocks may jump. */
+/** Age by the API server's clock or, if longer, since this process first saw it (ms): clocks may jump. */
 export function gateAgeMs({ api, clock }: AgeDeps, pod: GatedPodRef, { firstSeenMs }: PodState): number {
   const nowMs = serverNowMs(clock, api);
   const byCreation = pod.createdMs === undefined ? 0 : nowMs - pod.createdMs;
@@ -95,7 +95,7 @@ export function countedAgeMs(deps: AgeDeps, pod: GatedPodRef, state: PodState): 
   return Math.min(gateAgeMs(deps, pod, state), Math.max(0, maxGateAgeMs - MIN_LEFT_MS) + seenForMs);
 }
 
-/** Time until the deadline of a pod (ms); zero or less once that has passed. */
+/** Time until a pod's deadline (ms); zero or less afterwards. */
 export function leftMs(deps: AgeDeps, pod: GatedPodRef, state: PodState): number {
   return deps.settingsOf(pod.namespace).maxGateAgeMs - countedAgeMs(deps, pod, state);
 }

@@ -1,7 +1,7 @@
-// Reports what became of a pod: events, metrics, the dashboard's row and one log line.
+// Reports a pod's outcome: events, metrics, the dashboard's row and one log line.
 import type { PlacementDecision } from "../../lib/placement/decide/decision_types.ts";
 import type { SlottedReport } from "../../lib/placement/decide/report/report_slots.ts";
-import { boardImages } from "../../lib/placement/decide/report/board.ts";
+import { decidedImages } from "../../lib/placement/decide/report/recent_decisions.ts";
 import { decisionReason } from "../../lib/placement/decide/report/reason.ts";
 import { gateAddedReport, type PodOutcome, reportsOf } from "../../lib/placement/decide/report/reports.ts";
 import { requiredArchitectures } from "../../lib/placement/decide/place.ts";
@@ -27,12 +27,12 @@ export function reportOutcome(
   const kind = isReduced ? outcome.kind : decision.kind;
   const reason = decisionReason(decision);
   const architectures = isReduced && outcome.step !== "unannotated" ? [] : requiredArchitectures(decision) ?? [];
-  const { metrics, board, log, clock } = deps;
+  const { metrics, decisions, log, clock } = deps;
   const gatedMs = gateAgeMs(deps, pod, state);
   const name = { namespace: pod.namespace, pod: pod.name };
   metrics.decision(kind);
-  const images = boardImages(decision);
-  board.record({ atMs: clock.nowMs(), ...name, kind, reason, architectures, images, gatedMs });
+  const images = decidedImages(decision);
+  decisions.record({ atMs: clock.nowMs(), ...name, kind, reason, architectures, images, gatedMs });
   const fields = { ...name, reason, gatedMs: Math.round(gatedMs), ...failureFields(decision) };
   if (decision.kind === "retry") return log.debug("image inspection failed, will ask again", fields);
   metrics.gateReleased(gatedMs);

@@ -1,4 +1,4 @@
-// The safety sweep: gated pods whose label was removed, and pods that were admitted without the webhook.
+// The safety sweep: finds gated pods whose label was removed, and pods admitted without the webhook.
 import { jitter } from "../../lib/clock.ts";
 import { listAll } from "../../lib/k8s/lists.ts";
 import { keyOf, type KubeObject, Resource, splitKey } from "../../lib/k8s/types.ts";
@@ -17,7 +17,7 @@ import { eventObjectOf } from "../../lib/k8s/event_input.ts";
 import { CLUSTER_CONFIG_NAME, PodLabel } from "../../lib/names.ts";
 import { parsePod } from "../../lib/placement/decide/pod/pod_view.ts";
 
-/** Between two sweeps (ms), before jitter. */
+/** Interval of sweeps (ms), before jitter. */
 const SWEEP_EVERY_MS = 5 * 60_000;
 
 interface SweepOptions {
@@ -40,7 +40,7 @@ export async function sweepRepeatedly(
   }
 }
 
-/** Without a resourceVersion: for "0" the API server may ignore the size of a page, and send all pods in one answer. */
+/** Without resourceVersion: with "0" the API server may ignore the page size and send all pods at once. */
 async function sweep(
   { api }: Pick<PodPlacementDeps, "api">,
   { unadmitted, isWatched, onUnlabelled }: SweepOptions,
@@ -53,9 +53,8 @@ async function sweep(
     const listed = parseGatedPod(object);
     const key = keyOf(object);
     if (listed === undefined || isWatched(key, listed)) continue;
-    // The pages are older than the watch: a pod that was released since is not shown by the watch either.
-    const now = await readOptional(api, { type: Resource.pods, ...splitKey(key), signal });
-    const pod = now === undefined ? undefined : parseGatedPod(now);
+    // The pages are older than the watch, which does not show pods released since.
+    const pod = parseGatedPod(await readOptional(api, { type: Resource.pods, ...splitKey(key), signal }));
     if (pod !== undefined && !isWatched(key, pod)) onUnlabelled(key, pod);
   }
   await unadmitted.conclude(candidates, signal);
@@ -75,7 +74,7 @@ export class Unadmitted {
     return this.#found.size;
   }
 
-  /** A pending pod that may be unadmitted; its namespace's labels are checked later. */
+  /** A possibly unadmitted pending pod; its namespace's labels are checked later. */
   candidateOf(object: KubeObject): UnadmittedPod | undefined {
     const { configsOf, settingsOf } = this.#deps;
     const pod = object.metadata.labels?.[PodLabel.gate] === undefined ? parsePod(object) : undefined;
@@ -84,7 +83,7 @@ export class Unadmitted {
     return isUnadmitted(pod, configsOf(namespace), settingsOf(namespace)) ? { namespace, name, uid } : undefined;
   }
 
-  /** A sweep has seen all pods: reports those found, unless the last sweep found all of them. */
+  /** Call after a sweep has seen all pods. Reports its candidates, unless the last sweep found all of them. */
   async conclude(candidates: readonly UnadmittedPod[], signal: AbortSignal): Promise<void> {
     const pods = await readSelected(this.#deps, candidates, signal);
     const uids = new Set(pods.map(({ uid }) => uid));
@@ -100,7 +99,7 @@ async function readSelected(
   signal: AbortSignal,
 ): Promise<readonly UnadmittedPod[]> {
   const configs = configsOf("");
-  // Most sweeps find none, and most configs select every namespace: then nothing is read.
+  // Most sweeps find none, and most configs select every namespace: skip the read.
   if (pods.length === 0 || configs.cluster?.namespaceSelector.kind === "everything") return pods;
   const labels = new Map<string, KubeObject["metadata"]["labels"]>();
   for await (const { metadata } of listAll(api, Resource.namespaces, { resourceVersion: "0", signal })) {

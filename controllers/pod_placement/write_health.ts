@@ -1,4 +1,4 @@
-// Whether the API server takes this replica's patches. Refusals in one namespace prove nothing: its own policy may cause them.
+// Whether the API server accepts this replica's patches. Refusals in one namespace may be due to its own policy.
 import type { Clock } from "../../lib/clock.ts";
 import { type KubeApi, withCalls } from "../../lib/k8s/api.ts";
 import { ApiError } from "../../lib/k8s/errors.ts";
@@ -8,20 +8,21 @@ import type { LeaderAbility } from "../../lib/k8s/lease_lock.ts";
 const UNABLE_AFTER_MS = 10_000;
 /** A new leader is unproven for this long (ms). */
 const UNPROVEN_MS = 15_000;
-/** A failure counts for this long (ms): gated pods are retried every five seconds, or less often when the API server is slow. */
+/** How long a failure counts (ms): gated pods are retried every five seconds, or slower with a slow API server. */
 const FAILURE_COUNTS_MS = 30_000;
-/** Failures count when they are in at least this many namespaces. */
+/** Failures count if they affect at least this many namespaces. */
 const MIN_NAMESPACES = 2;
 
-/** The API server's authorizer, not an admission plugin, refused: the right itself is missing. */
+/** Refused by the authorizer, not an admission plugin: the right itself is missing. */
 const MISSING_RIGHT = /cannot patch resource "pods"/;
-/** A required admission webhook does not answer. Faults of the API server itself have other messages. */
+/** A required admission webhook does not answer. The API server's own faults have other messages. */
 const WEBHOOK_FAILS = /failed calling webhook/;
 
 export class WriteHealth {
   readonly #clock: Clock;
-  #begunMs = 0;
-  /** The failures that count, since the last patch that succeeded. */
+  /** Infinity between terms: a new leader that has not begun is unproven. */
+  #begunMs = Infinity;
+  /** The relevant failures since the last successful patch. */
   #failing:
     | { readonly sinceMs: number; lastMs: number; isRightMissing: boolean; readonly namespaces: Set<string> }
     | undefined;
@@ -30,10 +31,14 @@ export class WriteHealth {
     this.#clock = clock;
   }
 
-  /** A term begins: nothing is proven yet. */
+  /** Begins a term, in which nothing is proven yet. */
   begin(): void {
     this.#begunMs = this.#clock.monotonicMs();
     this.#failing = undefined;
+  }
+
+  end(): void {
+    this.#begunMs = Infinity;
   }
 
   /** The same API, which records whether patches succeed. */
@@ -63,7 +68,7 @@ export class WriteHealth {
       : { kind: "unproven" };
   }
 
-  /** Failures due to the pod (404, 409, 422, …) or the server do not count. Those of an admission webhook do. */
+  /** Ignores failures due to the pod (404, 409, 422, …) or the server, but not those of an admission webhook. */
   #note(error: unknown, namespace: string): void {
     if (!(error instanceof ApiError)) return;
     if (error.status !== 403 && (error.status < 500 || !WEBHOOK_FAILS.test(error.message))) return;

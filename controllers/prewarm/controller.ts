@@ -1,7 +1,7 @@
-// Inspects the images of workload templates on every replica, so that new pods of them are not gated.
+// Inspects the images of workload templates on every replica, so that their new pods are not gated.
 import { jitter } from "../../lib/clock.ts";
-import { BackgroundRetries, inspectInBackground, mayPass } from "../../lib/images/pods/background.ts";
-import type { PodImages, PodImagesRequest } from "../../lib/images/pods/pod_images.ts";
+import { BackgroundRetries, inspectInBackground, mayPass } from "../../lib/placement/images/background.ts";
+import type { PodImages, PodImagesRequest } from "../../lib/placement/images/pod_images.ts";
 import { heapBytesOf } from "../../lib/json.ts";
 import type { ReadApi } from "../../lib/k8s/api.ts";
 import { KEPT } from "../../lib/k8s/kept.ts";
@@ -17,7 +17,7 @@ interface PrewarmDeps extends ControllerDeps {
   readonly api: ReadApi;
   readonly images: PodImages;
   readonly settings: PlacementSettings;
-  /** How long the digest of a tag is used (ms): it is looked up again before that ends. */
+  /** How long a tag's digest is used (ms). It is refreshed before that. */
   readonly tagTtlMs: number;
 }
 
@@ -29,21 +29,21 @@ const KINDS: readonly ResourceType[] = [
   Resource.cronJobs,
 ];
 
-/** Templates inspected at a time: few, because pods go first; the limits of each registry apply besides. */
+/** Parallel templates: few, because pods go first. Each registry's limits apply as well. */
 const PARALLEL = 4;
-/** Shares of a tag's TTL: the first passes before the next look-up; the second, jittered, comes on top, still within the TTL. */
+/** Shares of a tag's TTL before the next look-up: the first, plus up to the second as jitter, within the TTL. */
 const RENEWABLE_AFTER = 0.5;
 const RENEWED_WITHIN = 0.35;
 
-/** A template whose images and pull secrets take more text is left out: none may have a large part of the share of a namespace. */
+/** Skips templates with more text in images and pull secrets, so that none takes much of its namespace's share. */
 const MAX_REQUEST_CHARACTERS = 16 * 1024;
 
-/** What a kept template takes beside its request, with its key here and in the queue. An ordinary one weighs 1 700 in all. */
+/** Bytes of a kept template besides its request, with its key here and in the queue. Usual total: 1 700. */
 const TEMPLATE_BYTES = 1_000;
-/** More than the memory share of a namespace holds: templates that come and go have keys, too. */
+/** More than fit into a namespace's memory share, since deleted templates have keys, too. */
 const MAX_KEYS_OF_NAMESPACE = 5_000;
 
-/** The images of a template, and who may pull them: all that is kept of it. */
+/** The kept part of a template: its images, and who may pull them. */
 interface Template {
   readonly request: Pick<PodImagesRequest, "scope" | "images">;
   readonly weight: number;
@@ -75,7 +75,7 @@ export function openPrewarm(deps: PrewarmDeps): Controller {
       const inspected = await inspectInBackground(images, request, { signal, clock });
       if (inspected === undefined || inspected.some(mayPass)) return requeueAfter(retries.afterMs(key));
       retries.clear(key);
-      // What is known of a digest never ages.
+      // Inspections of digests never age.
       if (template.request.images.every(({ image }) => image.includes("@"))) return DONE;
       return requeueAfter(tagTtlMs * RENEWABLE_AFTER + jitter(tagTtlMs * RENEWED_WITHIN));
     },
@@ -84,11 +84,8 @@ export function openPrewarm(deps: PrewarmDeps): Controller {
 }
 
 function openTemplates(deps: PrewarmDeps, resource: ResourceType, enqueue: (key: string) => void): Reflector<Template> {
-  const { api, clock, log } = deps;
   return new Reflector<Template>({
-    api,
-    clock,
-    log,
+    ...deps,
     resource,
     name: `templates of ${resource.plural}`,
     parse: (object) => parseTemplate(object, deps.settings),
@@ -100,7 +97,7 @@ function openTemplates(deps: PrewarmDeps, resource: ResourceType, enqueue: (key:
 function parseTemplate(object: KubeObject, settings: PlacementSettings): Template | undefined {
   const template = podTemplateOf(object);
   if (template === undefined) return undefined;
-  // Pods look `Always` images up themselves; here it is enough that they are known.
+  // Pods look up `Always` images themselves; here a cached answer is enough.
   const images = imagesToInspect(template, settings).map((use) => ({ ...use, always: false }));
   if (images.length > MAX_IMAGES) return undefined;
   const request = { scope: pullScopeOf(template), images };

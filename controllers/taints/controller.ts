@@ -1,4 +1,4 @@
-// `--arch-taints=manage`: keeps the taint on every node, and its toleration on pods that lack it. One key, one step at a time.
+// `--arch-taints=manage`: keeps the taint on every node, and its toleration on pods. One key, one step at a time.
 import type { Clock } from "../../lib/clock.ts";
 import type { KubeApi } from "../../lib/k8s/api.ts";
 import type { EventRecorder } from "../../lib/k8s/event_recorder.ts";
@@ -12,11 +12,11 @@ import type { ArchTaint } from "../../lib/vocabulary/taint.ts";
 import { progressOf, type TaintProgress } from "../../lib/taints/decide/progress.ts";
 import type { TaintMetrics } from "../../lib/taints/metrics.ts";
 import {
-  type Controller,
   type ControllerDeps,
   type ControllerOptions,
   openController,
   requeueAfter,
+  type Runnable,
 } from "../controller.ts";
 import { openTaintReports } from "./reports.ts";
 
@@ -30,16 +30,16 @@ export interface TaintsDeps extends ControllerDeps {
   readonly onPresence: (listener: () => void) => void;
 }
 
-export interface TaintsController extends Controller {
+export interface TaintsController extends Runnable {
   progress(): TaintProgress | undefined;
-  /** How many nodes carry the taint; undefined before they were listed. */
+  /** The number of tainted nodes; undefined before the first list. */
   carried(): number | undefined;
 }
 
 const KEY = "cluster";
-/** Between two checks while something is waited for (ms); changes are handled when they come. */
+/** Interval of checks while waiting (ms); changes are handled at once. */
 const WAIT_MS = 500;
-/** Least between two checks that write nothing, however often users change their objects (ms). */
+/** Shortest interval of checks without writes (ms), however often users change their objects. */
 const SPACING_MS = 100;
 const RESYNC_MS = 30_000;
 
@@ -77,10 +77,10 @@ export function openTaints(deps: TaintsDeps): TaintsController {
     progress = undefined;
   };
   const carried = (): number | undefined => watches.survey()?.nodes.filter(({ isTainted }) => isTainted).length;
-  return { enqueue: controller.enqueue, progress: () => progress, carried, run };
+  return { progress: () => progress, carried, run };
 }
 
-/** Taints are lifted once the config is being deleted. A replica that has never seen a config leaves those of others alone. */
+/** Removes taints once the config is being deleted. A replica that never saw a config leaves others' taints alone. */
 function makeGoal({ presence }: TaintsDeps): () => StepOptions["goal"] | undefined {
   let isLifting = false;
   return () => {
@@ -92,7 +92,7 @@ function makeGoal({ presence }: TaintsDeps): () => StepOptions["goal"] | undefin
   };
 }
 
-/** Delays the reconcile that follows one without writes; writes have a limiter of their own. */
+/** Delays the reconcile after one without writes; writes have their own limiter. */
 function spaced(clock: Clock, reconcile: ControllerOptions["reconcile"]): ControllerOptions["reconcile"] {
   let nextMs = 0;
   return async (key, signal) => {

@@ -1,4 +1,4 @@
-// Lifts the taints when no replica leads, by a client that can do nothing else: new pods would find no node.
+// Removes the taints when no replica leads, by a client that can do nothing else. Else new pods would find no node.
 import type { KubeApi } from "../../lib/k8s/api.ts";
 import type { EventRecorder } from "../../lib/k8s/event_recorder.ts";
 import { type AbsenceLimits, LeaderAbsence, type LeaderAbsenceDeps } from "../../lib/k8s/leader_absence.ts";
@@ -18,14 +18,14 @@ export interface FailOpenDeps extends LeaderAbsenceDeps {
 }
 
 const CHECK_MS = 1_000;
-/** Between two rounds while there is still no leader: nodes may have joined with the taint (ms). */
+/** Interval of rounds without a leader (ms): nodes may have joined with the taint. */
 const ROUND_MS = 30_000;
 const BACKOFF = { baseMs: 1_000, capMs: 30_000 } as const;
 
-/** Longer than a Lease lasts: a replica that is alive would have taken it meanwhile (ms). */
+/** Longer than a Lease's duration (ms): any live replica would have taken it meanwhile. */
 const PROOF_MS = 20_000;
 
-/** From when on the taints are lifted without a leader, for the setting `taintsFailOpenAfter`. */
+/** When taints are removed without a leader, by the setting `taintsFailOpenAfter`. */
 export function taintAbsenceLimits(afterMs: number): AbsenceLimits {
   return { silenceMs: afterMs, proofMs: Math.min(PROOF_MS, afterMs) };
 }

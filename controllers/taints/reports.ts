@@ -1,4 +1,4 @@
-// How the progress is reported: events for phases and for nodes that are left alone, a condition, one log line.
+// Reports the progress: events for phases and skipped nodes, a condition, one log line.
 import { eventObjectOf } from "../../lib/k8s/event_input.ts";
 import type { EventRecorder } from "../../lib/k8s/event_recorder.ts";
 import { Resource } from "../../lib/k8s/types.ts";
@@ -18,7 +18,7 @@ interface Seen {
 }
 
 interface TaintReports {
-  /** A term of leading begins: what was reported in an earlier one may no longer hold. */
+  /** Begins a term of leading, in which earlier reports may be outdated. */
   begin(): void;
   report(seen: Seen, signal: AbortSignal): Promise<void>;
 }
@@ -52,7 +52,7 @@ export function openTaintReports(deps: ReportsDeps): TaintReports {
   };
 }
 
-/** Writes the condition about the taints. Returns whether it is written now, or there is no config to write it to. */
+/** Writes the condition about the taints. Returns whether it is written or there is no config for it. */
 export async function writeTaintCondition(
   deps: ConfigConditionsDeps,
   condition: TaintCondition,

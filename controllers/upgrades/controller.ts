@@ -1,4 +1,4 @@
-// Upgrades of an OpenShift cluster, as an UpgradeConfig states them: one plan, one reconcile at a time, and drains beside it.
+// Upgrades of an OpenShift cluster by an UpgradeConfig: one plan, one reconcile at a time, and drains in parallel.
 //
 //   plan, ClusterVersion, pools ─▶ key ─▶ read plan, settings, ClusterVersion ─▶ decide (lib/upgrades, step by step)
 //                                          ◀─ read more, carry effects out, write the status ─▶ events
@@ -9,27 +9,24 @@ import { readInput, type UpgradeInput } from "../../lib/upgrades/cluster/plan_in
 import { reconcile, wantsReconcile } from "../../lib/upgrades/decide/reconcile.ts";
 import type { UpgradeStatus } from "../../lib/upgrades/decide/types/plan.ts";
 import type { ReconcileEnd } from "../../lib/upgrades/decide/types/steps.ts";
-import { type Controller, openController, requeueAfter, type Runnable } from "../controller.ts";
+import { openController, requeueAfter, type Runnable } from "../controller.ts";
 import type { UpgradesDeps } from "./deps.ts";
 import { DRAINS_MS, isUpgrading, openDrainRounds, openDrains } from "./drains.ts";
 import { drive } from "./drive.ts";
 import { openWorkloadAdvice } from "./workload_advice.ts";
 import type { Change } from "../../lib/k8s/object_cache.ts";
 import { KEPT } from "../../lib/k8s/kept.ts";
-import { Reflector } from "../../lib/k8s/reflector.ts";
+import { Reflector, type ReflectorOptions } from "../../lib/k8s/reflector.ts";
 import { type KubeObject, Resource, type ResourceType } from "../../lib/k8s/types.ts";
 import { MachineName, Upgrades } from "../../lib/upgrades/names.ts";
-
-export interface UpgradesController extends Controller {
-  seen(): UpgradeInput | undefined;
-}
 
 const KEY = "upgrade";
 const DRAINS_KEY = "drains";
 const RESYNC_MS = 5 * 60_000;
 const BACKOFF = { baseMs: 1_000, capMs: 60_000 } as const;
 
-export function openUpgrades(deps: UpgradesDeps): UpgradesController {
+/** `seen`: the last input, with the status written since; undefined until this replica has led. */
+export function openUpgrades(deps: UpgradesDeps): Runnable & { readonly seen: () => UpgradeInput | undefined } {
   const { clock, log, queueMetrics } = deps;
   const drains = openDrains(deps);
   const drainRounds = openDrainRounds(deps, { drains, onDue: () => controller.enqueue(DRAINS_KEY) });
@@ -56,6 +53,7 @@ export function openUpgrades(deps: UpgradesDeps): UpgradesController {
   const controller = openController({
     name: "upgrades",
     watches,
+    firstKey: KEY,
     parallel: 2,
     queue: { backoff: BACKOFF },
     clock,
@@ -63,16 +61,12 @@ export function openUpgrades(deps: UpgradesDeps): UpgradesController {
     queueMetrics,
     reconcile: async (key, signal) => await (key === KEY ? reconcileUpgrade(signal) : drainRounds.take(signal)),
   });
-  const run = async (signal: AbortSignal): Promise<void> => {
-    controller.enqueue(KEY);
-    await controller.run(signal);
-  };
-  return { enqueue: controller.enqueue, seen: () => seen, run };
+  return { run: controller.run, seen: () => seen };
 }
 
 function resultOf(end: ReconcileEnd, isUpgrading: boolean): ReconcileResult {
   const { requeueAfterMs } = end;
-  // A failure without a time of its own is tried again with backoff.
+  // A failure without its own retry time is retried with backoff.
   if (end.kind === "failed" && requeueAfterMs === undefined) throw new Error(end.message);
   return requeueAfter(Math.min(requeueAfterMs ?? RESYNC_MS, isUpgrading ? DRAINS_MS : RESYNC_MS));
 }
@@ -83,9 +77,7 @@ function openUpgradeWatches(
 ): readonly Runnable[] {
   const watch = (
     resource: ResourceType,
-    { namespace, fieldSelector, wants = () => true }: {
-      readonly namespace?: string;
-      readonly fieldSelector?: string;
+    { wants = () => true, ...selection }: Pick<ReflectorOptions<KubeObject>, "namespace" | "fieldSelector"> & {
       readonly wants?: (change: Change<KubeObject>) => boolean;
     } = {},
   ): Runnable =>
@@ -97,8 +89,7 @@ function openUpgradeWatches(
       name: resource.plural,
       parse: (object) => object,
       keep: KEPT.upgrades,
-      ...namespace === undefined ? {} : { namespace },
-      ...fieldSelector === undefined ? {} : { fieldSelector },
+      ...selection,
       onChange: (change) => wants(change) ? onChange() : undefined,
     });
   const plan = `metadata.name=${Upgrades.config}`;
@@ -110,7 +101,7 @@ function openUpgradeWatches(
   ];
 }
 
-/** False for a write of the status, which is a reconcile's own. */
+/** False for a status write, which is the reconcile's own. */
 function isOfOthers(change: Change<KubeObject>): boolean {
   if (change.kind === "delete" || change.previous === undefined) return true;
   return wantsReconcile({ before: change.previous, after: change.value });

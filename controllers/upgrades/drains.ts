@@ -1,4 +1,4 @@
-// Helps stuck drains on while workers are being upgraded, as far as the plan allows, and reports drains that take too long.
+// Unblocks stuck drains during worker upgrades, as far as the plan allows, and reports slow drains.
 import { nameSome } from "../../lib/vocabulary/condition.ts";
 import type { Node } from "../../lib/vocabulary/node.ts";
 import { errorText } from "../../lib/log.ts";
@@ -30,11 +30,11 @@ interface Drains {
     base: Pick<Base, "plan" | "config">,
     options: { readonly nowMs: number; readonly signal: AbortSignal },
   ): Promise<void>;
-  /** Whether all that was tried last was forbidden (403): the account may not remove pods. */
+  /** Whether all last attempts were forbidden (403): the account may not remove pods. */
   isForbidden(): boolean;
-  /** Nodes that were not Ready at the last check, in the order of their names. */
+  /** Nodes that were not Ready at the last check, sorted by name. */
   notReady(): readonly NotReadyNode[];
-  /** No upgrade is going on: nothing is overdue. */
+  /** Call without a running upgrade, when nothing is overdue. */
   forget(): void;
 }
 
@@ -57,12 +57,12 @@ export function openDrains(deps: UpgradesDeps): Drains {
       const reader = openClusterReader(deps.readApi, signal);
       const { updating } = summarizePools(await reader.pools());
       notReady = [];
-      // Only the machine config operator drains nodes of the control plane.
+      // Only the machine config operator drains control plane nodes.
       if (!updating.some(({ name }) => name !== CONTROL_PLANE_POOL)) return;
       const nodes = await reader.nodes();
       notReady = notReadyOf(nodes);
       const policy = drainPolicyOf(plan.spec, config);
-      // A node that a person cordoned is left alone: its pods stay, and it does not take the turn of a drained one.
+      // Ignore nodes that a person cordoned: their pods stay, and they take no drained node's turn.
       const drained = nodes.filter(isUnderConfiguration);
       const advice = await adviseDrains(drained, { reader, policy, nowMs, readMs });
       reportOverdue(deps, { nodes, advice, overdue, plan, config });
@@ -118,7 +118,7 @@ function reportOverdue(
 
 type Draining = Extract<DrainAdvice, { readonly kind: "draining" }>;
 
-/** Only nodes that the machine config operator works on: one that is degraded is reported by its pool. */
+/** Only for nodes that the machine config operator is updating. Degraded ones are reported by their pool. */
 function isOverdue(advice: DrainAdvice, nodes: readonly Node[]): advice is Draining {
   return advice.kind === "draining" && advice.hasFailed &&
     nodes.some((node) => node.name === advice.node && isWorkedOn(node));
@@ -137,9 +137,9 @@ function describe(
 export const DRAINS_MS = 60_000;
 
 interface DrainRounds {
-  /** To be called by each reconcile, with what it read. */
+  /** Each reconcile must call it with its input. */
   follow(input: UpgradeInput): void;
-  /** Checks the drains by the plan and settings that were read last, and again a minute later. Rejects when a read fails. */
+  /** Checks the drains by the last plan and settings, and again a minute later. Rejects when a read fails. */
   take(signal: AbortSignal): Promise<ReconcileResult>;
 }
 
@@ -149,7 +149,7 @@ export function openDrainRounds(
 ): DrainRounds {
   let latest: UpgradeInput | undefined;
   let dueMs = 0;
-  // Counted from the beginning of a round, so that the next reconcile, a minute later, finds it due.
+  // Counted from the start of a round, so that the next reconcile, a minute later, finds it due.
   const begin = (): void => {
     dueMs = clock.monotonicMs() + DRAINS_MS;
   };

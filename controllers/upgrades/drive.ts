@@ -1,4 +1,4 @@
-// Drives one reconcile, in its order: reads what it requests, carries out what it decides, writes the status where it has changed.
+// Drives one reconcile in order: reads what it requests, applies what it decides, writes a changed status.
 import { isDeepStrictEqual } from "node:util";
 import { isConflict } from "../../lib/k8s/errors.ts";
 import { Resource } from "../../lib/k8s/types.ts";
@@ -16,17 +16,17 @@ import {
   type UpgradeStatus,
 } from "../../lib/upgrades/decide/types/plan.ts";
 import type { Answer, Reconcile, ReconcileEnd, Request } from "../../lib/upgrades/decide/types/steps.ts";
-import type { ReadScope, UpgradesDeps } from "./deps.ts";
+import type { ReadContext, UpgradesDeps } from "./deps.ts";
 import { applyEffects } from "./effects.ts";
 import { readAll } from "./readings.ts";
 import { type EventInput, type EventObject, eventObjectOf } from "../../lib/k8s/event_input.ts";
 
-export interface DriveOptions extends Omit<ReadScope, "reader"> {
+export interface DriveOptions extends Omit<ReadContext, "reader"> {
   readonly plan: UpgradeConfig | undefined;
   readonly onWritten: (status: UpgradeStatus) => void;
 }
 
-/** Drives a reconcile to its end. Rejects, and does nothing more, when the signal aborts or the plan cannot be written. */
+/** Drives a reconcile to its end. Stops and rejects when the signal aborts or the plan cannot be written. */
 export async function drive(run: Reconcile, deps: UpgradesDeps, options: DriveOptions): Promise<ReconcileEnd> {
   const driver = new Driver(deps, options);
   let next = run.next();
@@ -54,7 +54,7 @@ class Driver {
   async answer(request: Request): Promise<Answer> {
     switch (request.kind) {
       case "read":
-        return { kind: "read", read: await readAll(request.readings, this.#deps, this.#scope()) };
+        return { kind: "read", read: await readAll(request.readings, this.#deps, this.#context()) };
       case "apply":
         return await this.#apply(request);
       case "save":
@@ -66,16 +66,16 @@ class Driver {
   }
 
   async #apply({ effects }: Extract<Request, { readonly kind: "apply" }>): Promise<Answer> {
-    const scope = {
-      ...this.#scope(),
-      setDesiredVersion: (version: string) => this.#setDesiredVersion(version),
+    const context = {
+      ...this.#context(),
+      setDesiredVersion: (version: string) => this.#patch({ spec: { desired: { version } } }),
       deliveries: {
         sinksOf: (id: string) => sinksOf(this.#deliveries, id),
         write: (id: string, sinks: readonly string[]) => this.#writeDelivery({ id, sinks }),
       },
     };
-    const applied = await applyEffects(effects, this.#deps, scope);
-    // Silences are not in the cluster's API: what was read of it stays.
+    const applied = await applyEffects(effects, this.#deps, context);
+    // Silences are not in the cluster's API, so its readings stay valid.
     if (effects.some(({ kind }) => STALE_AFTER[kind]?.some((name) => name !== "silences"))) {
       this.#reader = openClusterReader(this.#deps.readApi, this.#options.signal);
     }
@@ -93,7 +93,7 @@ class Driver {
     this.#options.onWritten(status);
   }
 
-  /** Written beside the history, which is replaced as a whole, so that neither write overwrites the other. */
+  /** Written separately from the history, which is replaced as a whole, so that neither overwrites the other. */
   async #writeDelivery(delivery: Delivery): Promise<void> {
     const { plan } = this.#options;
     if (plan === undefined) return;
@@ -102,11 +102,7 @@ class Driver {
     this.#deliveries = deliveries;
   }
 
-  async #setDesiredVersion(version: string): Promise<void> {
-    await this.#patch({ spec: { desired: { version } } });
-  }
-
-  /** Refused where another has changed the plan since it was read. */
+  /** Refused if the plan has changed since it was read. */
   async #patch(change: Readonly<Record<string, unknown>>, subresource?: "status"): Promise<void> {
     const { plan, signal } = this.#options;
     if (plan === undefined) return;
@@ -125,7 +121,7 @@ class Driver {
     }
   }
 
-  #scope(): ReadScope {
+  #context(): ReadContext {
     return { ...this.#options, reader: this.#reader };
   }
 }
@@ -172,7 +168,7 @@ function stepEvent(
   if (status === "True") return earlier?.status === "True" ? [] : [{ object, type: "Normal", reason: type, message }];
   if (earlier?.message === message && earlier.status === status) return [];
   const isWaiting = (text: string | undefined): boolean => text?.startsWith(`${type} `) === true;
-  // What is waited for changes with every node: the condition says it, an event would be one for each node.
+  // The reason to wait changes with every node. The condition has it; events would be one per node.
   if (isWaiting(message) && earlier?.status === "False" && isWaiting(earlier.message)) return [];
   return [{ object, type: isWaiting(message) ? "Normal" : "Warning", reason: type, message }];
 }

@@ -1,4 +1,4 @@
-// Carries effects out in their order. Every one of them can be repeated: after a crash it may have been carried out already.
+// Applies effects in order. All of them are repeatable: after a crash they may already be applied.
 import type { KubeApi } from "../../lib/k8s/api.ts";
 import { Resource } from "../../lib/k8s/types.ts";
 import { errorText } from "../../lib/log.ts";
@@ -13,11 +13,11 @@ import {
 import type { Effect } from "../../lib/upgrades/decide/types/effects.ts";
 import type { Answer } from "../../lib/upgrades/decide/types/steps.ts";
 import type { DeliveryRecord } from "../../lib/upgrades/outside/sinks/sink.ts";
-import type { ReadScope, UpgradesDeps } from "./deps.ts";
+import type { ReadContext, UpgradesDeps } from "./deps.ts";
 
-export type Applied = Extract<Answer, { readonly kind: "applied" }>;
+export type AppliedAnswer = Extract<Answer, { readonly kind: "applied" }>;
 
-export interface ApplyScope extends ReadScope {
+export interface ApplyContext extends ReadContext {
   readonly setDesiredVersion: (version: string) => Promise<void>;
   readonly deliveries: DeliveryRecord;
 }
@@ -25,52 +25,52 @@ export interface ApplyScope extends ReadScope {
 export async function applyEffects(
   effects: readonly Effect[],
   deps: UpgradesDeps,
-  scope: ApplyScope,
-): Promise<Applied> {
+  context: ApplyContext,
+): Promise<AppliedAnswer> {
   const done: Effect[] = [];
   for (const effect of effects) {
     try {
-      await applyEffect(effect, deps, scope);
+      await applyEffect(effect, deps, context);
       done.push(effect);
     } catch (error) {
-      scope.signal.throwIfAborted();
+      context.signal.throwIfAborted();
       const failure = errorText(error);
       deps.log.warn("an effect failed", { effect: effect.kind, error: failure });
       if (effect.kind !== "notify" || effect.onFailure === "stop") return { kind: "applied", done, failure };
-      // Nothing waits for this notification, so the log is enough.
+      // Nothing depends on this notification, so the log is enough.
       deps.gauges.set("upgrade_notification_failed", { event: effect.notification.state }, 0);
     }
   }
   return { kind: "applied", done, failure: undefined };
 }
 
-async function applyEffect(effect: Effect, deps: UpgradesDeps, scope: ApplyScope): Promise<void> {
+async function applyEffect(effect: Effect, deps: UpgradesDeps, context: ApplyContext): Promise<void> {
   const { api, gauges, outside } = deps;
-  const { base, signal } = scope;
+  const { base, signal } = context;
   switch (effect.kind) {
     case "notify":
       if (base === undefined) throw new Error("Cannot send a notification: there is no UpgradeConfig.");
-      return await outside.notify(effect.notification, { plan: base.plan, record: scope.deliveries, signal });
+      return await outside.notify(effect.notification, { ...base, record: context.deliveries, signal });
     case "createSilence":
       return await outside.createSilence(effect.silence, signal);
     case "endSilence":
       return await outside.endSilence(effect.id, signal);
     case "patchClusterVersion":
       await patchClusterVersion(api, effect, signal);
-      // Notifications that failed before it are not tried again.
+      // Earlier failed notifications are not retried.
       return gauges.clear("upgrade_notification_failed");
     case "reserveCapacity":
-      return await reserveCapacity(api, scope);
+      return await reserveCapacity(api, context);
     case "releaseCapacity":
-      return await releaseCapacity(api, { drain: effect.drain, scope });
+      return await releaseCapacity(api, { drain: effect.drain, context });
     case "createSmokeMachine":
       return await createSmokeMachineSet(api, effect.template, signal);
     case "deleteSmokeMachine":
       return await deleteSmokeMachineSets(api, signal);
     case "annotateFileIntegrity":
-      return await annotateFileIntegrity(api, effect.annotations, signal);
+      return await annotateFileIntegrity(api, signal);
     case "setDesiredVersion":
-      return await scope.setDesiredVersion(effect.version);
+      return await context.setDesiredVersion(effect.version);
     case "setMetric":
       return gauges.set(effect.metric, effect.labels, effect.value);
     case "clearMetric":
@@ -82,7 +82,7 @@ async function applyEffect(effect: Effect, deps: UpgradesDeps, scope: ApplyScope
   }
 }
 
-/** Guarded by the resourceVersion that the decision was made from: a change by another is decided about anew. */
+/** Guarded by the decision's resourceVersion: after another client's change, a new decision is made. */
 async function patchClusterVersion(
   api: KubeApi,
   { patch, resourceVersion }: Extract<Effect, { readonly kind: "patchClusterVersion" }>,
@@ -97,11 +97,7 @@ async function patchClusterVersion(
 
 const FILE_INTEGRITY = { namespace: "openshift-file-integrity", name: "osd-fileintegrity" } as const;
 
-async function annotateFileIntegrity(
-  api: KubeApi,
-  annotations: Readonly<Record<string, string>>,
-  signal: AbortSignal,
-): Promise<void> {
-  const document = { metadata: { annotations } };
+async function annotateFileIntegrity(api: KubeApi, signal: AbortSignal): Promise<void> {
+  const document = { metadata: { annotations: { "file-integrity.openshift.io/re-init": "" } } };
   await api.patch(Resource.fileIntegrities, FILE_INTEGRITY, { body: { kind: "merge", document }, signal });
 }

@@ -1,4 +1,4 @@
-// Reads what a step requests: each thing once a reconcile, and again after an effect that changes it.
+// Reads what a step requests: once per reconcile, and again after an effect that changes it.
 import { isMaster } from "../../lib/upgrades/decide/pools.ts";
 import { readCapacity, readCapacityLeft } from "../../lib/upgrades/cluster/capacity.ts";
 import { smokeStateOf } from "../../lib/upgrades/decide/capacity/plan.ts";
@@ -6,7 +6,7 @@ import { historyEntryOf } from "../../lib/upgrades/decide/status_changes.ts";
 import { imageComparisons } from "../../lib/upgrades/decide/release/convergence.ts";
 import type { Base, Observation, Readers, Reading, Readings } from "../../lib/upgrades/decide/types/observed.ts";
 import type { Baseline } from "../../lib/upgrades/decide/types/plan.ts";
-import type { ReadScope, UpgradesDeps } from "./deps.ts";
+import type { ReadContext, UpgradesDeps } from "./deps.ts";
 import { observe } from "../../lib/upgrades/cluster/plan_input.ts";
 import { type ReadApi, readOptional } from "../../lib/k8s/api.ts";
 import { Resource, type ResourceType } from "../../lib/k8s/types.ts";
@@ -14,11 +14,11 @@ import { objectAt, textAt } from "../../lib/json.ts";
 
 export type Read = { [Name in Reading]?: Observation<Readings[Name]> };
 
-/** Reads these side by side. Rejects only when the signal aborts. */
-export async function readAll(readings: readonly Reading[], deps: UpgradesDeps, scope: ReadScope): Promise<Read> {
-  const readers = readersOf(deps, scope);
+/** Reads these in parallel. Rejects only when the signal aborts. */
+export async function readAll(readings: readonly Reading[], deps: UpgradesDeps, context: ReadContext): Promise<Read> {
+  const readers = readersOf(deps, context);
   const read: Read = {};
-  await Promise.all(readings.map((name) => readOne(name, { readers, into: read, signal: scope.signal })));
+  await Promise.all(readings.map((name) => readOne(name, { readers, into: read, signal: context.signal })));
   return read;
 }
 
@@ -33,11 +33,10 @@ async function readOne<Name extends Reading>(
   into[name] = await observe(readers[name], signal);
 }
 
-function readersOf({ api, outside }: UpgradesDeps, scope: ReadScope): Readers {
-  const { base, nowMs, osImages, reader, signal, workloads, notReadyNodes } = scope;
-  const capacity = { reader, base, nowMs, signal };
+function readersOf({ api, outside }: UpgradesDeps, context: ReadContext): Readers {
+  const { base, osImages, reader, signal, workloads, notReadyNodes } = context;
   return {
-    ...outside.readers(scope),
+    ...outside.readers(context),
     clusterOperators: reader.operators,
     pools: reader.pools,
     buildingPools: reader.buildingPools,
@@ -46,8 +45,8 @@ function readersOf({ api, outside }: UpgradesDeps, scope: ReadScope): Readers {
       const nodes = (await reader.nodes()).filter(isMaster);
       return [...new Set(nodes.map(({ architecture }) => architecture).filter((one) => one !== ""))].toSorted();
     },
-    capacity: () => readCapacity(capacity),
-    capacityLeft: () => readCapacityLeft(capacity),
+    capacity: () => readCapacity(context),
+    capacityLeft: () => readCapacityLeft(context),
     smoke: async () => {
       const [machineSets, machines, nodes] = await Promise.all([
         reader.machineSets(),
@@ -65,7 +64,7 @@ function readersOf({ api, outside }: UpgradesDeps, scope: ReadScope): Readers {
   };
 }
 
-/** The baseline of the target; empty without one, as there is nothing to compare with. */
+/** The target's baseline; empty when there is none to compare with. */
 function baselineOf(base: Base | undefined): Pick<Baseline, "renderedConfigs"> {
   const entry = base === undefined ? undefined : historyEntryOf(base.plan.status, base.plan.spec.desired);
   return entry?.baseline ?? { renderedConfigs: {} };
@@ -79,7 +78,7 @@ const IMAGE_REGISTRY: ResourceType = {
   namespaced: false,
 };
 
-/** One sentence each; empty where the objects do not exist. */
+/** One sentence each; empty without the objects. */
 async function readAdvisories(api: ReadApi, signal: AbortSignal): Promise<readonly string[]> {
   const [registry, images] = await Promise.all([
     readOptional(api, { type: IMAGE_REGISTRY, name: "cluster", signal }),

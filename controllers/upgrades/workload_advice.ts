@@ -1,12 +1,12 @@
-// Inspects the workloads of the cluster beside the reconciles: it takes many requests and may take minutes.
+// Inspects the cluster's workloads outside of reconciles, since it takes many requests and maybe minutes.
 import { orAborted } from "../../lib/clock.ts";
 import { errorText } from "../../lib/log.ts";
 import type { Runnable } from "../controller.ts";
 import type { AdviseOnWorkloads } from "./deps.ts";
 
-/** Advice that is made once, when it is wanted first. */
+/** Advice that is created once, on first use. */
 export interface WorkloadAdvice extends Runnable {
-  /** undefined until the advice is there. The first call starts the inspection. */
+  /** Undefined until the advice is ready. The first call starts the inspection. */
   sentences(): readonly string[] | undefined;
 }
 
@@ -21,17 +21,11 @@ export function openWorkloadAdvice(advise: AdviseOnWorkloads, onFound: () => voi
     run: async (signal) => {
       await orAborted(wanted.promise, signal).catch(() => undefined);
       if (signal.aborted || found !== undefined) return;
-      found = await adviseOrExplain(advise, signal);
+      // A failed inspection blocks nothing; the next leader repeats an aborted one.
+      found = await advise(signal).catch((error: unknown) =>
+        signal.aborted ? undefined : [`Workloads were not looked at: ${errorText(error)}`]
+      );
       if (found !== undefined) onFound();
     },
   };
-}
-
-/** An inspection that fails holds nothing up; one that is cut off is made again by the next leader. */
-async function adviseOrExplain(advise: AdviseOnWorkloads, signal: AbortSignal): Promise<readonly string[] | undefined> {
-  try {
-    return await advise(signal);
-  } catch (error) {
-    return signal.aborted ? undefined : [`Workloads were not looked at: ${errorText(error)}`];
-  }
 }

@@ -91,9 +91,9 @@ const COUNTED = {
   },
 } as const satisfies MetricTable;
 
-type Views = readonly PoolBuildView[];
+type PoolViews = readonly PoolBuildView[];
 
-const GAUGES: GaugeTable<Views> = {
+const GAUGES: GaugeTable<PoolViews> = {
   mco_mosc_count: { help: "MachineOSConfigs.", read: (views) => views.length },
   ocl_build_state: ofPools(
     "State of a pool's build; 1 for one of them.",
@@ -136,7 +136,7 @@ const GAUGES: GaugeTable<Views> = {
   ),
 };
 
-function ofPools(help: string, read: (view: PoolBuildView) => readonly GaugeSeries[]): GaugeRow<Views> {
+function ofPools(help: string, read: (view: PoolBuildView) => readonly GaugeSeries[]): GaugeRow<PoolViews> {
   return {
     help,
     labels: ["pool", "arch", "state"],
@@ -147,7 +147,7 @@ function ofPools(help: string, read: (view: PoolBuildView) => readonly GaugeSeri
 
 export class BuildMetrics {
   readonly #counted: MetricsOf<typeof COUNTED>;
-  readonly show: (views: Views) => void;
+  readonly show: (views: PoolViews) => void;
 
   constructor(registry: Registry) {
     this.#counted = openMetrics(registry, COUNTED);

@@ -1,24 +1,16 @@
 // `archway cache export|import FILE`: moves what is known of public images to a site without internet. `-`: standard streams.
-import type { Clock } from "../clock.ts";
-import { openDenoKv } from "../kv/deno_kv.ts";
+import type { Config } from "../config/parse.ts";
+import { openDenoKv, withoutSecrets } from "../kv/deno_kv.ts";
 import { PROBE_KEY } from "../kv/keys.ts";
 import { exportEntries, importEntries } from "../oci/cache/ndjson.ts";
 import type { KeyValueStore } from "../kv/store.ts";
 import { errorText } from "../log.ts";
-import { ExitCode, type Terminal, terminalLogger } from "./output.ts";
+import { type CommandDeps, ExitCode, terminalLogger } from "./output.ts";
 
-interface CacheConfig {
-  /** `export` or `import`, then a file name or `-`. */
-  readonly positionals: readonly string[];
-  readonly cachePath?: string | undefined;
-  /** Server of the shared database; wins over the file. */
-  readonly kvUrl?: string | undefined;
-}
+/** `kvUrl` wins over `cachePath`. */
+type CacheConfig = Pick<Config, "positionals" | "cachePath" | "kvUrl">;
 
-interface CacheDeps {
-  readonly terminal: Terminal;
-  readonly clock: Clock;
-  readonly signal: AbortSignal;
+interface CacheDeps extends Omit<CommandDeps, "userAgent"> {
   /** What `import -` reads. */
   readonly input: ReadableStream<Uint8Array<ArrayBuffer>>;
 }
@@ -28,7 +20,7 @@ const PROGRESS_EVERY = 10_000;
 /** Exports or imports; 3 when the cache or the file could not be used, or the signal came before the end. */
 export async function runCache(config: CacheConfig, deps: CacheDeps): Promise<number> {
   const [verb, file = "-"] = config.positionals;
-  const place = config.kvUrl ?? config.cachePath ?? "";
+  const place = config.kvUrl === undefined ? config.cachePath ?? "" : withoutSecrets(config.kvUrl);
   const input = verb === "import" ? await openInput(file, deps) : undefined;
   if (input === "unreadable") return ExitCode.failed;
   try {
@@ -42,7 +34,7 @@ export async function runCache(config: CacheConfig, deps: CacheDeps): Promise<nu
       await store.close();
     }
   } catch (error) {
-    deps.terminal.err(`archway: Cannot ${verb} the cache "${withoutQuery(place)}": ${errorText(error)}\n`);
+    deps.terminal.err(`archway: Cannot ${verb} the cache "${place}": ${errorText(error)}\n`);
     return ExitCode.failed;
   }
 }
@@ -144,10 +136,4 @@ async function* splitLines(source: ReadableStream<Uint8Array<ArrayBuffer>>): Asy
     yield* lines;
   }
   yield rest;
-}
-
-function withoutQuery(place: string): string {
-  if (!/^https?:/.test(place) || !URL.canParse(place)) return place;
-  const { origin, pathname } = new URL(place);
-  return origin + pathname;
 }

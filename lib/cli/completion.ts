@@ -1,29 +1,16 @@
 // Completion scripts for shells, from the table of flags.
-import { COMMANDS, type Flag, FLAGS, SHORT_FLAGS } from "../config/flags.ts";
-
-const VERBS: Readonly<Record<string, readonly string[]>> = {
-  index: ["assemble", "append", "remove", "inspect"],
-  taints: ["plan", "apply", "clean"],
-  upgrade: ["status", "plan", "suspend", "resume"],
-  cache: ["export", "import"],
-  completion: ["bash", "zsh", "fish"],
-};
+import { COMMANDS, FLAGS, flagsOf, VERBS, verbsOf } from "../config/flags.ts";
 
 export function renderCompletion(shell: string | undefined): string {
   if (shell === "fish") return renderFish();
   return shell === "zsh" ? `autoload -U +X compinit bashcompinit && compinit && bashcompinit\n${BASH}` : BASH;
 }
 
-const flagsOf = (command: string): readonly Flag[] =>
-  FLAGS.filter(({ commands }) => commands.some((c) => c === command));
-
 const CHOICES = FLAGS.filter(({ choices }) => choices !== undefined)
   .map(({ name, choices = [] }) => `    --${name}) words="${choices.join(" ")}" ;;`);
 
 const WORDS = COMMANDS.map((command) =>
-  `      ${command}) words="${
-    [...VERBS[command] ?? [], ...flagsOf(command).map(({ name }) => `--${name}`)].join(" ")
-  }" ;;`
+  `      ${command}) words="${[...verbsOf(command), ...flagsOf(command).map(({ name }) => `--${name}`)].join(" ")}" ;;`
 );
 
 /** Where nothing fits, files are offered. */
@@ -48,8 +35,8 @@ complete -o default -F _archway archway
 function renderFish(): string {
   const isFirst = "-n __fish_use_subcommand";
   const isAfter = (commands: readonly string[]): string => `-n "__fish_seen_subcommand_from ${commands.join(" ")}"`;
-  const flags = FLAGS.map(({ name, shape, commands, choices, help }) => {
-    const short = SHORT_FLAGS[name] === undefined ? "" : ` -s ${SHORT_FLAGS[name]}`;
+  const flags = FLAGS.map(({ name, shape, commands, choices, help, short: letter }) => {
+    const short = letter === undefined ? "" : ` -s ${letter}`;
     const value = choices !== undefined ? ` -xa "${choices.join(" ")}"` : shape === "switch" ? "" : " -rF";
     return `complete -c archway ${isAfter(commands)} -l ${name}${short}${value} -d '${help.replaceAll("'", "\\'")}'`;
   });

@@ -10,7 +10,7 @@ import { judgeImages, MAX_IMAGES, pinnedImages } from "../placement/decide/image
 import { offeredByNode } from "../placement/decide/offered_architectures.ts";
 import { pullScopeOf } from "../placement/decide/pod/pod_refs.ts";
 import { containersToKnow, type LateFacts, lateReport, pinReport } from "../placement/decide/report/mismatches.ts";
-import type { PodImages } from "../images/pods/pod_images.ts";
+import type { PodImages } from "../placement/images/pod_images.ts";
 import { explainPod } from "../placement/decide/explain/explain.ts";
 import {
   type ExplainContext,
@@ -65,7 +65,7 @@ export async function runExplain(
     schedulerSays: schedulerSays(object),
     failing,
     participation: await readParticipation(api, { pod, config, signal: options.signal }),
-    gatingStopped: config.kind === "read" ? gatingStopped(config.object) : undefined,
+    gatingStopped: gatingStopped(config),
     execFormatErrors,
     // A failure that was seen says more.
     mismatches: execFormatErrors.length > 0 ? [] : await readMismatches(deps, pod, { ...options, failing }),
@@ -146,19 +146,16 @@ function schedulerSays(pod: KubeObject): string | undefined {
   return scheduled?.reason === "Unschedulable" ? scheduled.message || "no reason given" : undefined;
 }
 
-type ReadConfig =
-  | { readonly kind: "read"; readonly object: KubeObject | undefined }
-  | { readonly kind: "refused" };
+type ReadConfig = KubeObject | "absent" | "refused";
 
 /** `refused` without the right to read it; then what depends on it stays unknown. */
 async function readClusterConfig(api: ReadApi, signal: AbortSignal): Promise<ReadConfig> {
-  const wanted = { type: Resource.clusterConfigs, name: CLUSTER_CONFIG_NAME, signal };
-  const read = readOptional(api, wanted).then((object) => ({ kind: "read", object } as const));
-  return await ignoring(isForbidden, read) ?? { kind: "refused" };
+  const read = readOptional(api, { type: Resource.clusterConfigs, name: CLUSTER_CONFIG_NAME, signal });
+  return await ignoring(isForbidden, read.then((object): ReadConfig => object ?? "absent")) ?? "refused";
 }
 
-function gatingStopped(config: KubeObject | undefined): string | undefined {
-  const stopped = findCondition(parseConditions(config?.status), "GatingStopped");
+function gatingStopped(config: ReadConfig): string | undefined {
+  const stopped = findCondition(parseConditions(objectAt(config, "status")), "GatingStopped");
   return stopped?.status === "True" ? `${stopped.reason}. ${stopped.message}` : undefined;
 }
 
@@ -168,13 +165,13 @@ async function readParticipation(
   { pod, config, signal }: { readonly pod: PodView; readonly config: ReadConfig; readonly signal: AbortSignal },
 ): Promise<Participation> {
   if (pod.labels !== undefined && SCHEDULING_GATE in pod.labels) return "selected";
-  if (config.kind === "refused") return "unread";
-  if (config.object === undefined) return "off";
+  if (config === "refused") return "unread";
+  if (config === "absent") return "off";
   const namespace = await ignoring(isMissingOrForbidden, api.get(Resource.namespaces, { name: pod.namespace }, signal));
   if (namespace === undefined) return "unread";
   const { labels } = namespace.metadata;
   if (labels?.[AUDIT_NAMESPACE_LABEL.key] === AUDIT_NAMESPACE_LABEL.value) return "audited";
-  const written = memberOf(objectAt(config.object, "spec"), "namespaceSelector");
+  const written = memberOf(objectAt(config, "spec"), "namespaceSelector");
   return matchesSelector(parseSelector(written, CLUSTER_SELECTOR_BOUNDS), labels) ? "selected" : "not-selected";
 }
 

@@ -1,7 +1,8 @@
 // `archway index`: joins images of one architecture each to one index in a registry, and shows what an index lists.
-import { assembleIndex } from "../images/assemble/assemble_index.ts";
-import { inspectIndex, listIndex } from "../images/assemble/inspect_index.ts";
+import { assembleIndex } from "../publishing/assemble/assemble_index.ts";
+import { inspectIndex, listIndex } from "../publishing/assemble/inspect_index.ts";
 import { Repositories } from "../oci/repositories.ts";
+import type { Config } from "../config/parse.ts";
 import { indexTarget, type IndexVerb } from "../config/positionals.ts";
 import { openRegistryAccess, type RegistryConfig } from "../oci/registry_access.ts";
 import {
@@ -13,18 +14,12 @@ import {
   toAssembled,
   toInspectedIndex,
 } from "./index_text.ts";
-import type { AssembleProblem } from "../images/assemble/problem.ts";
-import type { Annotations } from "../images/index/plan_index.ts";
-import { type CommandDeps, ExitCode, type OutputFormat, print, terminalLogger } from "./output.ts";
+import type { AssembleProblem } from "../publishing/assemble/problem.ts";
+import type { Annotations } from "../publishing/index/plan_index.ts";
+import { type CommandDeps, ExitCode, print, terminalLogger } from "./output.ts";
 import { ProgressLine, renderProgress } from "./progress_line.ts";
 
-interface IndexConfig extends RegistryConfig {
-  readonly positionals: readonly string[];
-  readonly to: readonly string[];
-  readonly annotation: readonly string[];
-  readonly dryRun: boolean;
-  readonly output: OutputFormat;
-}
+type IndexConfig = RegistryConfig & Pick<Config, "positionals" | "to" | "annotation" | "dryRun" | "output">;
 
 interface IndexDeps extends CommandDeps {
   readonly showsProgress: boolean;
@@ -88,7 +83,7 @@ async function publish(verb: IndexVerb, args: IndexArguments, deps: RepositoryDe
   }
 }
 
-type Wanted =
+type WantedIndex =
   | {
     readonly kind: "wanted";
     readonly images: readonly string[];
@@ -99,19 +94,16 @@ type Wanted =
   | { readonly kind: "failed"; readonly problems: readonly AssembleProblem[] };
 
 /** The images that go into the index. Append and remove start from those that it lists now. */
-async function wantedOf(verb: IndexVerb, { images: args }: IndexArguments, deps: RepositoryDeps): Promise<Wanted> {
+async function wantedOf(verb: IndexVerb, { images: args }: IndexArguments, deps: RepositoryDeps): Promise<WantedIndex> {
   if (verb === "assemble") return { kind: "wanted", images: args, replaceable: [], annotations: {}, losses: [] };
   const [index = "", ...others] = args;
   const listed = await listIndex(index, deps);
   if (listed.kind === "failed") return { kind: "failed", problems: [listed.problem] };
   const { annotations, leftOut } = listed;
   const isOf = (platform: string, word: string): boolean => platform === word || platform.startsWith(`${word}/`);
-  const absent = verb === "append"
-    ? []
-    : others.filter((word) => !listed.images.some((one) => isOf(one.platform, word)));
-  const kept = verb === "append"
-    ? listed.images
-    : listed.images.filter(({ platform }) => !others.some((word) => isOf(platform, word)));
+  const [added, removed] = verb === "append" ? [others, []] : [[], others];
+  const absent = removed.filter((word) => !listed.images.some((one) => isOf(one.platform, word)));
+  const kept = listed.images.filter(({ platform }) => !removed.some((word) => isOf(platform, word)));
   if (absent.length > 0 || kept.length === 0) {
     const has = listed.images.map(({ platform }) => platform).join(", ");
     const message = absent.length > 0
@@ -120,9 +112,8 @@ async function wantedOf(verb: IndexVerb, { images: args }: IndexArguments, deps:
     return { kind: "failed", problems: [{ kind: "permanent", reason: "NoPlatform", message }] };
   }
   const replaceable = kept.map(({ image }) => image);
-  const images = verb === "append" ? [...replaceable, ...others] : replaceable;
   const losses = leftOut.length === 0 ? [] : [besideImages(index, leftOut)];
-  return { kind: "wanted", images, replaceable, annotations, losses };
+  return { kind: "wanted", images: [...replaceable, ...added], replaceable, annotations, losses };
 }
 
 async function inspect({ images: [image = ""], output }: IndexArguments, deps: RepositoryDeps): Promise<number> {

@@ -1,12 +1,12 @@
 // Indexes as `archway index assemble` and `archway index inspect` print them. Pure.
-import type { AssembleResult, JoinedImage } from "../images/assemble/assemble_index.ts";
-import type { ChildCopy } from "../images/assemble/copy_children.ts";
-import type { LeftOut } from "../images/assemble/read_child.ts";
-import type { AssembleProblem } from "../images/assemble/problem.ts";
+import type { AssembleResult, JoinedImage } from "../publishing/assemble/assemble_index.ts";
+import type { ChildCopy } from "../publishing/assemble/copy_children.ts";
+import type { LeftOut } from "../publishing/assemble/read_child.ts";
+import type { AssembleProblem } from "../publishing/assemble/problem.ts";
 import { renderPlatform } from "../oci/image/platforms.ts";
 import { renderColumns, renderTable } from "./output.ts";
 import { renderMib } from "./progress_line.ts";
-import type { InspectedEntry, InspectedIndex } from "../images/assemble/inspect_index.ts";
+import type { InspectedEntry, InspectedIndex } from "../publishing/assemble/inspect_index.ts";
 
 interface Assembled {
   readonly target: string;

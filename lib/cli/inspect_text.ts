@@ -2,7 +2,7 @@
 import { renderDuration } from "../vocabulary/duration.ts";
 import type { InspectionReport } from "../oci/inspection.ts";
 import type { RequestCounts, TraceEntry } from "../oci/request_log.ts";
-import type { Finding, InspectionFailure, Platform } from "../oci/types.ts";
+import type { Finding, Platform, RegistryFailure } from "../oci/types.ts";
 import { renderPlatform } from "../oci/image/platforms.ts";
 import { renderColumns, renderTable } from "./output.ts";
 import { intersectArchitectures, isUsableArchitecture, KNOWN_ARCHITECTURES } from "../arch.ts";
@@ -90,13 +90,13 @@ function renderTrace(trace: readonly TraceEntry[], width: number): string {
   return `  Trace\n${renderColumns(rows, width, 4)}`;
 }
 
-type InspectedError = Pick<InspectionFailure, "kind" | "reason" | "message" | "retryAfterMs">;
+type InspectedError = Pick<RegistryFailure, "kind" | "reason" | "message" | "retryAfterMs">;
 
 export interface InspectOutput {
   readonly image: string;
   readonly resolved: string;
-  readonly mirror?: string;
-  readonly credential?: string;
+  readonly mirror?: string | undefined;
+  readonly credential?: string | undefined;
   readonly digest: string;
   readonly mediaType: string;
   readonly platforms: readonly Platform[];
@@ -104,7 +104,7 @@ export interface InspectOutput {
   readonly source: "registry" | "cache";
   readonly requests: RequestCounts;
   readonly findings: readonly Finding[];
-  readonly trace?: readonly TraceEntry[];
+  readonly trace?: readonly TraceEntry[] | undefined;
   readonly error?: InspectedError;
 }
 
@@ -113,14 +113,9 @@ export function toInspected(
   report: InspectionReport,
   { trace }: { readonly trace: boolean },
 ): InspectOutput {
-  const { inspection, resolved, mirror, credentialSource, source, requests } = report;
-  const common = {
-    image,
-    resolved,
-    ...(mirror === undefined ? {} : { mirror }),
-    ...(credentialSource === undefined ? {} : { credential: credentialSource }),
-  };
-  const traced = trace ? { trace: report.trace } : {};
+  const { inspection, resolved, mirror, credentialSource: credential, source, requests } = report;
+  const common = { image, resolved, mirror, credential };
+  const traced = { trace: trace ? report.trace : undefined };
   if (inspection.kind === "failed") {
     const { registry: _named, ...error } = inspection.failure;
     const nothing = { digest: "", mediaType: "", platforms: [], architectures: [], findings: [] };

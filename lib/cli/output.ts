@@ -50,12 +50,13 @@ export interface CommandOptions {
   readonly signal: AbortSignal;
 }
 
-/** Prints the document, or in place of it a text that is made for the width of the terminal. */
-export function print(
-  { out, columns }: Terminal,
-  output: OutputFormat,
-  { document, text }: { readonly document: unknown; readonly text: (width?: number) => string },
-): void {
+/** A document, and what is shown of it in place of it: a text that is made for the width of the terminal. */
+export interface Printed {
+  readonly document: unknown;
+  readonly text: (width?: number) => string;
+}
+
+export function print({ out, columns }: Terminal, output: OutputFormat, { document, text }: Printed): void {
   out(output === "table" ? foldLines(text(columns), columns) : renderDocument(document, output));
 }
 

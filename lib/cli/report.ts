@@ -1,13 +1,11 @@
 // `archway report`: which architectures the workloads of a cluster support, and what keeps them from one.
 import { KNOWN_ARCHITECTURES } from "../arch.ts";
-import { type ImageServiceConfig, openImageService } from "../images/pods/image_service.ts";
-import { openPodImages, type PodImages } from "../images/pods/pod_images.ts";
-import { PullSecrets } from "../images/pods/pull_secrets.ts";
+import { type ImageServiceConfig, openImageService } from "../placement/images/image_service.ts";
+import { openPodImages, type PodImages } from "../placement/images/pod_images.ts";
+import { PullSecrets } from "../placement/images/pull_secrets.ts";
 import { ignoring, type KubeApi, type ReadApi, readOptional } from "../k8s/api.ts";
 import { Resource } from "../k8s/types.ts";
 import { silentLogger } from "../log.ts";
-import type { Credential } from "../oci/credential.ts";
-import { parseDockerConfigSecret } from "../oci/credentials/docker_config.ts";
 import type { PlacementSettings } from "../placement/decide/config/types.ts";
 import { reportOf } from "../report/decide/cluster_report.ts";
 import { ProgressLine } from "./progress_line.ts";
@@ -17,6 +15,7 @@ import { readUnlabelledNodes } from "../placement/cluster/architectures.ts";
 import { renderBlocked, renderReport, renderUnlabelledNodes, undeclaredRegistries } from "./report_text.ts";
 import { readSupport } from "../report/cluster/report_read.ts";
 import { isForbidden } from "../k8s/errors.ts";
+import { readCredentials } from "../upgrades/outside/releases/cluster_payloads.ts";
 
 export interface ReportOptions {
   /** The only namespace that is read; absent: all. */
@@ -54,7 +53,8 @@ export async function openCallerImages(
   deps: ReportDeps,
 ): Promise<CallerImages> {
   const { api, clock, signal, terminal } = deps;
-  const credentials = await readGlobalCredentials(deps, config.globalPullSecret);
+  const pullSecret = config.globalPullSecret;
+  const { credentials } = await readCredentials({ api, pullSecret, log: silentLogger }, signal);
   const options = { config, ...deps, log: terminalLogger(terminal), audience: "caller" } as const;
   const service = await openImageService({ ...options, clusterCredentials: () => credentials });
   // Secrets that cannot be read are named in the failures of the images that need them.
@@ -73,10 +73,10 @@ export async function printReport(
 ): Promise<number> {
   const candidates = [...new Set([...KNOWN_ARCHITECTURES, ...arch === undefined ? [] : [arch]])];
   const readFailures = (signal: AbortSignal) => readFailedImages(api, signal);
-  const scope = { namespace: podNamespace, candidates, readFailures, settings };
+  const asked = { namespace: podNamespace, candidates, readFailures, settings };
   const line = new ProgressLine({ write: showsProgress ? terminal.err : () => {}, clock });
   const onProgress = (text: string): void => line.show(text);
-  const { workloads, unread, isComplete } = await readSupport({ api, images, clock, signal, onProgress, ...scope })
+  const { workloads, unread, isComplete } = await readSupport({ api, images, clock, signal, onProgress, ...asked })
     .finally(() => line.clear());
   const report = reportOf(workloads, { candidates, architecture: arch });
   const unlabelledNodes = podNamespace === undefined ? await readUnlabelledNodes(api, signal) : [];
@@ -103,14 +103,4 @@ async function isNamespaceMissing(api: ReadApi, name: string | undefined, signal
   if (name === undefined) return false;
   const missing = readOptional(api, { type: Resource.namespaces, name, signal }).then((found) => found === undefined);
   return await ignoring(isForbidden, missing) ?? false;
-}
-
-/** The cluster-wide pull secret; none where there is none, or it may not be read. */
-async function readGlobalCredentials(
-  { api, signal }: ReportDeps,
-  { namespace, name }: ReportConfig["globalPullSecret"],
-): Promise<readonly Credential[]> {
-  const secret = await ignoring(isForbidden, readOptional(api, { type: Resource.secrets, namespace, name, signal }));
-  const parsed = parseDockerConfigSecret(secret, `global pull secret ${namespace}/${name}`);
-  return parsed.kind === "ok" ? parsed.credentials : [];
 }

@@ -2,7 +2,7 @@
 import { isKnownArchitecture } from "../arch.ts";
 import { NODE_ARCH_LABEL } from "../names.ts";
 import type { ArchitectureTotals, ClusterReport, ReportedImage } from "../report/decide/cluster_report.ts";
-import type { Blocker, WorkloadName, WorkloadSupport } from "../report/decide/types.ts";
+import { type Blocker, nameOf, type WorkloadSupport } from "../report/decide/types.ts";
 import { unreachable } from "../parsed.ts";
 import { renderTable } from "./output.ts";
 
@@ -102,8 +102,4 @@ function contradiction({ images }: WorkloadSupport, constrainedTo: readonly stri
   const lacking = images.filter(({ architectures }) => !architectures.some((one) => constrainedTo.includes(one)));
   const has = lacking.map(({ image, architectures }) => `${image} has ${architectures.join(", ") || "none"}`);
   return `names ${constrainedTo.join(", ") || "none"}; ${has.join("; ") || "its images share none of them"}`;
-}
-
-function nameOf({ kind, namespace, name }: WorkloadName): string {
-  return `${kind} ${namespace}/${name}`;
 }

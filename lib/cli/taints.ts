@@ -6,7 +6,7 @@ import { planOf } from "../taints/decide/plan.ts";
 import type { ArchTaint } from "../vocabulary/taint.ts";
 import { parseManagedTaint } from "../placement/decide/config/arch_taints.ts";
 import { type CommandOptions, ExitCode, print } from "./output.ts";
-import { applyTaints, type TaintsDeps } from "./taints_apply.ts";
+import { applyTaints, type TaintsApplyDeps } from "./taints_apply.ts";
 import { renderApplied, renderLifted, renderPlan } from "./taints_text.ts";
 
 interface TaintsOptions extends CommandOptions {
@@ -14,7 +14,7 @@ interface TaintsOptions extends CommandOptions {
 }
 
 /** Returns 1 when DaemonSets must be changed first, pods refuse their toleration, or something could not be changed. */
-export async function runTaints(deps: TaintsDeps, options: TaintsOptions): Promise<number> {
+export async function runTaints(deps: TaintsApplyDeps, options: TaintsOptions): Promise<number> {
   const { terminal } = deps;
   const parsed = parseManagedTaint(options.archTaint);
   if (parsed.kind === "unparsable") {
@@ -33,7 +33,7 @@ export async function runTaints(deps: TaintsDeps, options: TaintsOptions): Promi
 }
 
 async function plan(
-  { api, terminal, clock }: TaintsDeps,
+  { api, terminal, clock }: TaintsApplyDeps,
   rule: ArchTaint,
   { output, signal }: TaintsOptions,
 ): Promise<number> {
@@ -45,14 +45,14 @@ async function plan(
   return isHindered ? ExitCode.no : ExitCode.done;
 }
 
-async function apply(deps: TaintsDeps, rule: ArchTaint, { output, signal }: TaintsOptions): Promise<number> {
+async function apply(deps: TaintsApplyDeps, rule: ArchTaint, { output, signal }: TaintsOptions): Promise<number> {
   const applied = await applyTaints(deps, rule, signal);
   print(deps.terminal, output, { document: applied, text: () => renderApplied(applied) });
   return applied.end === "done" ? ExitCode.done : ExitCode.no;
 }
 
 async function clean(
-  { api, clock, terminal }: TaintsDeps,
+  { api, clock, terminal }: TaintsApplyDeps,
   { key }: ArchTaint,
   { dryRun, output, signal }: TaintsOptions,
 ): Promise<number> {

@@ -16,19 +16,19 @@ export interface AppliedTaints {
   readonly message: string;
 }
 
-export type TaintsDeps = Pick<ReportDeps, "api" | "terminal" | "clock">;
+export type TaintsApplyDeps = Pick<ReportDeps, "api" | "terminal" | "clock">;
 
 const CHECK_MS = 100;
 /** Longest without a write before it counts as stuck (ms): longer than a refused write is held back. */
 const STUCK_MS = 20_000;
 
 /** Progress goes to standard error, a line for each phase. Throws when the signal aborts. */
-export async function applyTaints(deps: TaintsDeps, rule: ArchTaint, signal: AbortSignal): Promise<AppliedTaints> {
+export async function applyTaints(deps: TaintsApplyDeps, rule: ArchTaint, signal: AbortSignal): Promise<AppliedTaints> {
   const { api, clock } = deps;
-  using stop = stoppable(signal);
+  const stop = new AbortController();
   const watches = openTaintWatches({ api, clock, log: silentLogger, rule, onChange: () => {} });
   const writes = openPendingWrites();
-  const watching = watches.run(stop.signal);
+  const watching = watches.run(AbortSignal.any([signal, stop.signal]));
   try {
     return await followSteps(deps, { watches, holds: openHolds(clock), writes, signal });
   } finally {
@@ -38,15 +38,6 @@ export async function applyTaints(deps: TaintsDeps, rule: ArchTaint, signal: Abo
   }
 }
 
-function stoppable(signal: AbortSignal): { readonly signal: AbortSignal; abort(): void } & Disposable {
-  const stop = new AbortController();
-  return {
-    signal: AbortSignal.any([signal, stop.signal]),
-    abort: () => stop.abort(),
-    [Symbol.dispose]: () => stop.abort(),
-  };
-}
-
 interface Following {
   readonly writes: PendingWrites;
   readonly watches: TaintWatches;
@@ -54,7 +45,10 @@ interface Following {
   readonly signal: AbortSignal;
 }
 
-async function followSteps(deps: TaintsDeps, { watches, holds, writes, signal }: Following): Promise<AppliedTaints> {
+async function followSteps(
+  deps: TaintsApplyDeps,
+  { watches, holds, writes, signal }: Following,
+): Promise<AppliedTaints> {
   const { api, clock, terminal } = deps;
   const written = { tolerate: 0, taint: 0, untaint: 0 };
   let lastWriteMs = clock.monotonicMs();

@@ -8,7 +8,7 @@ import { openClusterReader } from "../upgrades/cluster/cluster_reader.ts";
 import { readInput, type UpgradeInput } from "../upgrades/cluster/plan_input.ts";
 import { type CommandOptions, ExitCode, print } from "./output.ts";
 import type { ReportDeps } from "./report.ts";
-import { describePlan, describeStatus, effectOfSuspend, renderPlanned, renderStatus } from "./upgrade_text.ts";
+import { describePlan, describeStatus, effectOfSuspend, renderPlanned, renderStatusText } from "./upgrade_text.ts";
 
 type UpgradeDeps = Pick<ReportDeps, "api" | "terminal" | "clock">;
 
@@ -29,7 +29,7 @@ export async function runUpgrade(deps: UpgradeDeps, options: CommandOptions): Pr
 function status({ terminal }: UpgradeDeps, { known, config }: UpgradeInput, { output }: CommandOptions): number {
   if (known === undefined) return ExitCode.no;
   const described = describeStatus(known);
-  print(terminal, output, { document: described, text: (width) => renderStatus(described, width) });
+  print(terminal, output, { document: described, text: (width) => renderStatusText(described, width) });
   if (config.kind === "unparsable") {
     terminal.err(`archway: Cannot upgrade by the settings: ${config.problems.join("; ")}.\n`);
     return ExitCode.no;

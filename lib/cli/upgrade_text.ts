@@ -4,7 +4,7 @@ import { renderDuration } from "../vocabulary/duration.ts";
 import type { UpgradeInput } from "../upgrades/cluster/plan_input.ts";
 import { summarizePools } from "../upgrades/decide/pools.ts";
 import { historyEntryOf, isStepDone } from "../upgrades/decide/status_changes.ts";
-import { stateOf } from "../upgrades/decide/progress.ts";
+import { stepStateOf } from "../upgrades/decide/progress.ts";
 import { isCommenced, isMigration } from "../upgrades/decide/release/target.ts";
 import { validatePlan, type Validation, validationReads } from "../upgrades/decide/release/validate.ts";
 import { decideSchedule } from "../upgrades/decide/phases/plan_state.ts";
@@ -57,7 +57,7 @@ export function describeStatus({ spec, status: { conditions, history: [entry] } 
 
 function stepOf(condition: StepCondition, spec: UpgradeSpec): DescribedStatus["steps"][number] {
   const { type, startTime, completeTime } = condition;
-  const { state, message } = stateOf(condition, spec);
+  const { state, message } = stepStateOf(condition, spec);
   return { step: type, state, since: (state === "waiting" ? startTime : completeTime) ?? "", message };
 }
 
@@ -164,7 +164,7 @@ function beginOf(base: Base, { nowMs, hasWindow }: { readonly nowMs: number; rea
   return begins(isReady ? "now" : `${spec.upgradeAt}, in ${renderDuration(untilMs)}`);
 }
 
-export function renderStatus(
+export function renderStatusText(
   { version, architecture, phase, steps, conditions }: DescribedStatus,
   width?: number,
 ): string {

@@ -1,7 +1,6 @@
 // Rules between flags: which exclude each other, and which need another one.
-import type { Command } from "./flags.ts";
+import { type Command, type ConfigValues, verbsOf } from "./flags.ts";
 import { indexProblem, podProblem } from "./positionals.ts";
-import type { ConfigValues } from "./values.ts";
 
 type Subject = keyof ConfigValues | "positionals";
 
@@ -55,7 +54,7 @@ function rulesOfServe(values: ConfigValues): readonly Rule[] {
 }
 
 function rulesOfCommands(command: Command, values: ConfigValues, positionals: readonly string[]): readonly Rule[] {
-  const verbs = VERBS[command];
+  const verbs = verbsOf(command);
   const [first = "", second] = positionals;
   return [
     [
@@ -65,7 +64,7 @@ function rulesOfCommands(command: Command, values: ConfigValues, positionals: re
     ],
     [
       ["positionals"],
-      ["serve", "dev", "report", "release", "enoexec-daemon"].includes(command) && positionals.length > 0,
+      ["serve", "dev", "report", "ungate", "enoexec-daemon"].includes(command) && positionals.length > 0,
       `Cannot use "${first}" with ${command}: it takes flags only.`,
     ],
     [
@@ -73,10 +72,14 @@ function rulesOfCommands(command: Command, values: ConfigValues, positionals: re
       command === "enoexec-daemon" && values.nodeName === undefined,
       "Cannot tell the pods of this node: give --node-name or set NODE_NAME (fieldRef spec.nodeName).",
     ],
-    [["positionals"], verbs !== undefined && (second !== undefined || !verbs.includes(first)), useOf(command, verbs)],
     [
       ["positionals"],
-      command === "cache" && !(positionals.length === 2 && ["export", "import"].includes(first)),
+      ["taints", "upgrade", "completion"].includes(command) && (second !== undefined || !verbs.includes(first)),
+      useOf(command, verbs),
+    ],
+    [
+      ["positionals"],
+      command === "cache" && !(positionals.length === 2 && verbs.includes(first)),
       "Cannot run cache: use `archway cache export FILE` or `archway cache import FILE` (- for standard streams).",
     ],
     [
@@ -87,13 +90,7 @@ function rulesOfCommands(command: Command, values: ConfigValues, positionals: re
   ];
 }
 
-const VERBS: Partial<Readonly<Record<Command, readonly string[]>>> = {
-  taints: ["plan", "apply", "clean"],
-  upgrade: ["status", "plan", "suspend", "resume"],
-  completion: ["bash", "zsh", "fish"],
-};
-
-function useOf(command: Command, [first, ...others]: readonly string[] = []): string {
+function useOf(command: Command, [first, ...others]: readonly string[]): string {
   const rest = others.map((verb) => `\`${verb}\``);
   const last = rest.pop();
   return `Cannot run ${command}: use \`archway ${command} ${first}\`, ${rest.join(", ")} or ${last}.`;

@@ -1,7 +1,6 @@
 // Checks what is given but is no flag: removed flags, settings, misspelt variables, WATCH_NAMESPACE. Else they would be ignored silently.
 import { FILE_SETTINGS, type FileValues, settingOf } from "./file.ts";
-import { type Command, environmentName, FLAGS } from "./flags.ts";
-import type { ConfigValues } from "./values.ts";
+import { type Command, type ConfigValues, environmentName, FLAGS } from "./flags.ts";
 
 /** Flags that were removed, with what replaces each. Their variables are refused as well: ignored, they would change what runs. */
 export const REMOVED_FLAGS: Readonly<Record<string, string>> = {
@@ -21,6 +20,11 @@ export const REMOVED_FLAGS: Readonly<Record<string, string>> = {
   "tls-mode": "Files are used where --tls-cert and --tls-key are given.",
   "tolerate-arch-taints": "Give --arch-taints=tolerate; set tolerateArchTaints in the file that --config names.",
   "webhook-path": inFile("webhookPath"),
+};
+
+/** Commands that were removed, with what replaces each. */
+export const REMOVED_COMMANDS: Readonly<Record<string, string>> = {
+  "release": "`archway ungate` lifts the gates of all pods; `deno task release` builds a release.",
 };
 
 function inFile(key: keyof FileValues): string {
@@ -44,7 +48,7 @@ export function goneVariables(env: Readonly<Record<string, string | undefined>>)
 }
 
 /** Variables that Kubernetes sets in a pod for each Service of its namespace, such as `archway-webhook`. */
-const OF_SERVICE = /_(?:SERVICE_HOST|SERVICE_PORT(?:_\w+)?|PORT(?:_\d+_(?:TCP|UDP|SCTP)(?:_(?:PROTO|PORT|ADDR))?)?)$/;
+const SERVICE_LINK = /_(?:SERVICE_HOST|SERVICE_PORT(?:_\w+)?|PORT(?:_\d+_(?:TCP|UDP|SCTP)(?:_(?:PROTO|PORT|ADDR))?)?)$/;
 
 /** Variables of tests, which start Archway with their own environment. */
 const OF_TESTS = /^ARCHWAY_(?:TEST|CHAOS|JUNIT|DENOKV)(?:_|$)/;
@@ -52,7 +56,9 @@ const OF_TESTS = /^ARCHWAY_(?:TEST|CHAOS|JUNIT|DENOKV)(?:_|$)/;
 export function warningsOf(variables: readonly string[]): readonly string[] {
   const known = new Set([...FLAGS.map(({ name }) => name), ...GONE].map(environmentName));
   return variables
-    .filter((name) => name.startsWith("ARCHWAY_") && !known.has(name) && !OF_SERVICE.test(name) && !OF_TESTS.test(name))
+    .filter((name) =>
+      name.startsWith("ARCHWAY_") && !known.has(name) && !SERVICE_LINK.test(name) && !OF_TESTS.test(name)
+    )
     .toSorted()
     .map((name) => `Ignored the variable ${name}: no flag has it. See \`archway COMMAND --help\`.`);
 }

@@ -4,6 +4,7 @@ import { parseYaml } from "../vocabulary/yaml.ts";
 import { isObject, type JsonObject } from "../json.ts";
 import { faultText } from "../parsed.ts";
 import { ImageBuildsSchema } from "./image_builds.ts";
+import { camel } from "./flags.ts";
 import { Duration } from "../vocabulary/duration.ts";
 
 const count = z.int({ error: "is not a whole number" }).positive("is not above zero");
@@ -132,8 +133,7 @@ export const FILE_SETTINGS: readonly {
 ];
 
 export function settingOf(flag: string): keyof FileValues | undefined {
-  const key = flag.replaceAll(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
-  return FILE_SETTINGS.find((setting) => setting.key === key)?.key;
+  return FILE_SETTINGS.find(({ key }) => key === camel(flag))?.key;
 }
 
 export interface ParsedFiles {

@@ -1,6 +1,6 @@
 // The value of each flag as text: from the command line, the environment, or the default; and the word meant by a misspelt one.
 import { parseArgs } from "node:util";
-import { environmentName, type Flag, FLAGS, SHORT_FLAGS } from "./flags.ts";
+import { environmentName, type Flag, FLAGS } from "./flags.ts";
 
 export interface Arguments {
   /** The texts a flag was given, by its name without dashes; a switch without a value says `true`. */
@@ -46,7 +46,7 @@ function tokensOf(args: readonly string[]): readonly Token[] {
     flag.name,
     {
       type: flag.shape === "switch" ? "boolean" as const : "string" as const,
-      ...shortOf(flag.name),
+      ...flag.short && { short: flag.short },
     },
   ]));
   return parseArgs({
@@ -58,11 +58,6 @@ function tokensOf(args: readonly string[]): readonly Token[] {
   }).tokens;
 }
 
-function shortOf(name: string): { readonly short?: string } {
-  const short = SHORT_FLAGS[name];
-  return short === undefined ? {} : { short };
-}
-
 /** The text of a flag, or its texts for a list: from the command line, else the environment, else its default. */
 export function rawValue(
   flag: Flag,
@@ -71,7 +66,7 @@ export function rawValue(
 ): unknown {
   const texts = given.get(flag.name) ?? environmentTexts(flag, env) ??
     (flag.default === undefined ? [] : [flag.default]);
-  if (flag.shape === "list") {
+  if (flag.shape === "list" || flag.shape === "hosts") {
     return texts.flatMap((text) => text.split(",")).map((text) => text.trim()).filter((t) => t !== "");
   }
   if (flag.shape === "texts") return texts;

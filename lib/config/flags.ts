@@ -1,5 +1,7 @@
 // Every flag of every command as one table: name, environment variable, shape, default, help.
+import * as z from "zod";
 import { DEFAULT_SYSTEM_NAMESPACES } from "../names.ts";
+import { SHAPES } from "./values.ts";
 
 /** The commands of `archway`. `cache export`, `index assemble` and the like are one command with a verb. */
 export const COMMANDS = [
@@ -9,7 +11,7 @@ export const COMMANDS = [
   "index",
   "explain",
   "report",
-  "release",
+  "ungate",
   "cache",
   "taints",
   "upgrade",
@@ -19,15 +21,30 @@ export const COMMANDS = [
 
 export type Command = typeof COMMANDS[number];
 
-/** How a flag's text is read. `list` and `texts` repeat; `list` also splits at commas. */
-type FlagShape = "text" | "list" | "texts" | "switch" | "duration" | "address" | "url" | "choice";
+/** The verbs of commands that have some: their first positional. */
+export const VERBS = {
+  index: ["assemble", "append", "remove", "inspect"],
+  taints: ["plan", "apply", "clean"],
+  upgrade: ["status", "plan", "suspend", "resume"],
+  cache: ["export", "import"],
+  completion: ["bash", "zsh", "fish"],
+} as const satisfies CommandVerbs;
+
+type CommandVerbs = Partial<Readonly<Record<Command, readonly string[]>>>;
+
+export function verbsOf(command: Command): readonly string[] {
+  const { [command]: verbs = [] }: CommandVerbs = VERBS;
+  return verbs;
+}
 
 /** One row of the table. The environment variable is `ARCHWAY_` and the name in capitals. */
 export interface Flag {
   readonly name: string;
-  readonly shape: FlagShape;
+  readonly shape: keyof typeof SHAPES | "choice";
   readonly commands: readonly Command[];
   readonly help: string;
+  /** Its one letter, as in `-o`. */
+  readonly short?: string;
   /** Shown in help instead of the shape: `FILE`, `HOST[:PORT]`. */
   readonly placeholder?: string;
   readonly default?: string;
@@ -36,7 +53,7 @@ export interface Flag {
   readonly alsoEnv?: readonly string[];
 }
 
-const CLUSTER: readonly Command[] = ["serve", "explain", "report", "release", "taints", "upgrade", "enoexec-daemon"];
+const CLUSTER: readonly Command[] = ["serve", "explain", "report", "ungate", "taints", "upgrade", "enoexec-daemon"];
 const SERVE: readonly Command[] = ["serve", "dev"];
 const SERVICES: readonly Command[] = [...SERVE, "enoexec-daemon"];
 const REGISTRY: readonly Command[] = ["serve", "inspect", "explain", "report", "index", "dev"];
@@ -44,7 +61,7 @@ const INSPECTING: readonly Command[] = ["serve", "inspect", "report", "dev"];
 const CONFIGURED: readonly Command[] = ["serve", "inspect", "explain", "report", "index", "cache", "dev", "taints"];
 const STORE: readonly Command[] = ["serve", "inspect", "report", "cache", "dev"];
 
-export const FLAGS: readonly Flag[] = [
+const TABLE = [
   flag("config", "list", CONFIGURED, "File with settings that are rarely needed; see docs/configuration.md.", {
     placeholder: "FILE",
   }),
@@ -62,11 +79,11 @@ export const FLAGS: readonly Flag[] = [
   flag(
     "context",
     "text",
-    ["explain", "report", "release", "taints", "upgrade"],
+    ["explain", "report", "ungate", "taints", "upgrade"],
     "Context of the kubeconfig; default its current one.",
     { placeholder: "NAME" },
   ),
-  flag("namespace", "text", SERVICES, "Namespace Archway runs in; its pods are never touched.", {
+  flag("namespace", "namespace", SERVICES, "Namespace Archway runs in; its pods are never touched.", {
     placeholder: "NAME",
     default: "archway-system",
     alsoEnv: ["NAMESPACE", "OPERATOR_NAMESPACE"],
@@ -128,18 +145,18 @@ export const FLAGS: readonly Flag[] = [
   ),
   flag(
     "registry",
-    "list",
+    "hosts",
     REGISTRY,
     "Registry on a loopback, link-local or metadata address that requests may be sent to.",
     { placeholder: "HOST[:PORT]" },
   ),
   flag("registry-ca", "list", REGISTRY, "CA to trust for registries, PEM.", { placeholder: "FILE" }),
-  flag("insecure-registry", "list", REGISTRY, "Registry with plain HTTP or an unverifiable certificate.", {
+  flag("insecure-registry", "hosts", REGISTRY, "Registry with plain HTTP or an unverifiable certificate.", {
     placeholder: "HOST[:PORT]",
   }),
   flag(
     "global-pull-secret",
-    "text",
+    "secretName",
     ["serve", "explain", "report"],
     "Pull secret for all pods; fine if absent. Another NAME needs a right: docs/registries.md.",
     { placeholder: "NAMESPACE/NAME", default: "openshift-config/pull-secret" },
@@ -158,18 +175,18 @@ export const FLAGS: readonly Flag[] = [
   flag(
     "output",
     "choice",
-    ["inspect", "index", "explain", "report", "release", "taints", "upgrade", "dev"],
+    ["inspect", "index", "explain", "report", "ungate", "taints", "upgrade", "dev"],
     "Form of the output.",
-    { choices: ["table", "json", "yaml"], default: "table" },
+    { short: "o", choices: ["table", "json", "yaml"], default: "table" },
   ),
   flag(
     "pod-namespace",
     "text",
     ["explain", "report"],
     "Namespace of the pod; default that of the context, else default. With report: the only one that is read.",
-    { placeholder: "NAME" },
+    { short: "n", placeholder: "NAME" },
   ),
-  flag("arch", "text", ["report"], "List what keeps workloads from this architecture.", {
+  flag("arch", "architecture", ["report"], "List what keeps workloads from this architecture.", {
     placeholder: "ARCHITECTURE",
   }),
   flag("trace", "switch", ["inspect"], "Show every HTTP exchange, secrets masked."),
@@ -177,7 +194,7 @@ export const FLAGS: readonly Flag[] = [
     placeholder: "REGISTRY/REPOSITORY:TAG",
   }),
   flag("annotation", "texts", ["index"], "Annotation of the index that is published.", { placeholder: "KEY=VALUE" }),
-  flag("dry-run", "switch", ["release", "index", "taints", "upgrade"], "Show what would be done, do nothing."),
+  flag("dry-run", "switch", ["ungate", "index", "taints", "upgrade"], "Show what would be done, do nothing."),
   flag("once", "switch", ["dev"], "Run the samples, print how each ended, exit."),
   flag(
     "scenario",
@@ -191,16 +208,49 @@ export const FLAGS: readonly Flag[] = [
   ),
 ];
 
-export const SHORT_FLAGS: Readonly<Record<string, string>> = { output: "o", "pod-namespace": "n" };
+export const FLAGS: readonly Flag[] = TABLE;
 
-function flag(
-  name: string,
-  shape: Flag["shape"],
+type Row = typeof TABLE[number];
+
+/** The value of every flag, by its name in camel case. */
+export type ConfigValues = { readonly [R in Row as Camel<R["name"]>]: ValueOf<R> };
+
+type Camel<Name extends string> = Name extends `${infer Head}-${infer Tail}` ? `${Head}${Capitalize<Camel<Tail>>}`
+  : Name;
+
+type ValueOf<R extends Row> = R["shape"] extends keyof typeof SHAPES ? z.infer<typeof SHAPES[R["shape"]]>
+  : NonNullable<R["choices"]>[number];
+
+export function flagsOf(command: Command): readonly Flag[] {
+  return FLAGS.filter(({ commands }) => commands.includes(command));
+}
+
+/** Reads the value of every flag from its text, or texts. */
+export const Values = z.object(Object.fromEntries(FLAGS.map((flag) => [camel(flag.name), schemaOf(flag)])))
+  .transform((values) => values as ConfigValues);
+
+function schemaOf({ shape, choices = [] }: Flag): z.ZodType {
+  return shape === "choice" ? z.enum(choices, { error: `is not one of ${choices.join(", ")}` }) : SHAPES[shape];
+}
+
+interface TypedFlag<Name extends string, Shape extends Flag["shape"], Choice extends string> extends Flag {
+  readonly name: Name;
+  readonly shape: Shape;
+  readonly choices?: readonly Choice[];
+}
+
+function flag<const Name extends string, Shape extends Flag["shape"], const Choice extends string = never>(
+  name: Name,
+  shape: Shape,
   commands: readonly Command[],
   help: string,
-  rest: Pick<Flag, "placeholder" | "default" | "choices" | "alsoEnv"> = {},
-): Flag {
+  rest: Omit<TypedFlag<Name, Shape, Choice>, "name" | "shape" | "commands" | "help"> = {},
+): TypedFlag<Name, Shape, Choice> {
   return { name, shape, commands, help, ...rest };
+}
+
+export function camel(name: string): string {
+  return name.replaceAll(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }
 
 export function environmentName(name: string): string {

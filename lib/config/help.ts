@@ -1,6 +1,6 @@
 // `--help` texts, of help.yaml and the flag table.
 import { foldWords } from "./fold_words.ts";
-import { type Command, COMMANDS, type Flag, FLAGS, SHORT_FLAGS } from "./flags.ts";
+import { type Command, COMMANDS, type Flag, flagsOf } from "./flags.ts";
 import { parse } from "yaml";
 import * as z from "zod";
 import TEXT from "./help.yaml" with { type: "text" };
@@ -38,6 +38,7 @@ function renderOverview(): string {
     ...rows,
     "",
     "See `archway COMMAND --help`; `archway --version` prints the version.",
+    "In a checkout `archway` is `deno run -A main.ts`.",
     'Exit codes: 0 done, 1 the answer is "no", 2 bad usage, 3 failed.',
     "",
   ].join("\n");
@@ -45,7 +46,7 @@ function renderOverview(): string {
 
 function renderCommand(command: Command): string {
   const { summary, usage, words, no, examples } = readHelp()[command];
-  const rows = FLAGS.filter((flag) => flag.commands.includes(command)).map(renderFlag);
+  const rows = flagsOf(command).map(renderFlag);
   const codes = ["0 done", ...no === undefined ? [] : [`1 ${no}`], "2 bad usage", "3 failed"];
   return [
     ...foldWords(summary, WIDTH),
@@ -76,10 +77,11 @@ function hanging(left: string, right: string, width = left.length): readonly str
 }
 
 function renderFlag(flag: Flag): readonly [string, string] {
-  const value = flag.choices?.join("|") ?? flag.placeholder ?? PLACEHOLDER[flag.shape];
-  const short = SHORT_FLAGS[flag.name];
-  const name = `${short === undefined ? "    " : `-${short}, `}--${flag.name}${value === "" ? "" : ` ${value}`}`;
-  const repeat = flag.shape === "list" || flag.shape === "texts" ? " Repeatable." : "";
+  const value = flag.choices?.join("|") ?? flag.placeholder ?? PLACEHOLDER[flag.shape] ?? "";
+  const name = `${flag.short === undefined ? "    " : `-${flag.short}, `}--${flag.name}${
+    value === "" ? "" : ` ${value}`
+  }`;
+  const repeat = ["list", "hosts", "texts"].includes(flag.shape) ? " Repeatable." : "";
   const env = flag.alsoEnv === undefined ? "" : ` Also from ${flag.alsoEnv.join(", ")}.`;
   return [name, `${flag.help}${repeat}${renderDefault(flag)}${env}`];
 }
@@ -89,13 +91,4 @@ function renderDefault({ name, shape, default: text }: Flag): string {
   return shape === "switch" ? ` On unless --${name}=false.` : ` Default ${text}.`;
 }
 
-const PLACEHOLDER: Readonly<Record<Flag["shape"], string>> = {
-  text: "TEXT",
-  list: "TEXT",
-  texts: "TEXT",
-  switch: "",
-  duration: "DURATION",
-  address: "HOST:PORT",
-  url: "URL",
-  choice: "",
-};
+const PLACEHOLDER: Partial<Readonly<Record<Flag["shape"], string>>> = { duration: "DURATION", url: "URL" };

@@ -3,9 +3,8 @@ import { readRegistryEnvironment, type RegistryEnvironment } from "../oci/config
 import { type Arguments, isChosen, nearest, rawValue, readArguments } from "./flag_texts.ts";
 import { contradictions } from "./contradictions.ts";
 import { type FileValues, type ParsedFiles, readConfigFiles } from "./file.ts";
-import { adviceOnGone, goneVariables, warningsOf, watchNamespaceProblems } from "./environment.ts";
-import { type Command, COMMANDS, environmentName, FLAGS } from "./flags.ts";
-import { type ConfigValues, Values } from "./values.ts";
+import { adviceOnGone, goneVariables, REMOVED_COMMANDS, warningsOf, watchNamespaceProblems } from "./environment.ts";
+import { camel, type Command, COMMANDS, type ConfigValues, environmentName, FLAGS, flagsOf, Values } from "./flags.ts";
 
 /** `usage` lists every problem; when the command is unknown, that alone. */
 export type ParsedConfig =
@@ -42,9 +41,10 @@ export function parseConfig(args: readonly string[], sources: ConfigSources): Pa
   if (wantsVersion) return { kind: "version" };
   const named = word === "help" ? positionals[0] : word;
   const command = COMMANDS.find((name) => name === named);
-  if (wantsHelp || word === undefined && args.length === 0 || word === "help") return { kind: "help", command };
-  if (command === undefined) return { kind: "usage", command, problems: [renderNoCommand(word)] };
-  const flags = FLAGS.filter((flag) => flag.commands.includes(command));
+  const asksForHelp = wantsHelp || args.length === 0 || word === "help";
+  if (asksForHelp && !Object.hasOwn(REMOVED_COMMANDS, named ?? "")) return { kind: "help", command };
+  if (command === undefined) return { kind: "usage", command, problems: [renderNoCommand(named)] };
+  const flags = flagsOf(command);
   const { values, unread, problems } = readValues(line, env);
   const file = openFiles(flags.some(({ name }) => name === "config") ? values.config : [], readFile);
   const config: Config = {
@@ -105,6 +105,7 @@ function rawValues(
 function renderNoCommand(word: string | undefined): string {
   const commands = COMMANDS.join(", ");
   if (word === undefined) return `Name a command before its flags: the commands are ${commands}.`;
+  if (Object.hasOwn(REMOVED_COMMANDS, word)) return `Cannot run "${word}": it was removed. ${REMOVED_COMMANDS[word]}`;
   const meant = nearest(word, COMMANDS);
   return `Cannot run "${word}": the commands are ${commands}.${meant === undefined ? "" : ` Did you mean ${meant}?`}`;
 }
@@ -115,7 +116,7 @@ function reasonOfNoFlag(flag: string, command: Command): string {
   if (["explain", "report"].includes(command) && flag === "namespace") {
     return "no such flag. Did you mean -n NAMESPACE?";
   }
-  const meant = nearest(flag, FLAGS.filter(({ commands }) => commands.includes(command)).map(({ name }) => name));
+  const meant = nearest(flag, flagsOf(command).map(({ name }) => name));
   return `no such flag. ${meant === undefined ? `See \`archway ${command} --help\`.` : `Did you mean --${meant}?`}`;
 }
 
@@ -143,17 +144,12 @@ function describeIssue(
   const flag = FLAGS.find((row) => camel(row.name) === key);
   const name = flag?.name ?? key;
   const where = given.has(name) ? `--${name}` : environmentName(name);
-  const reason = flag?.choices === undefined ? issue.message : `is not one of ${flag.choices.join(", ")}`;
   const value = raw[key];
   const text = String((Array.isArray(value) ? value[Number(issue.path[1])] : value) ?? "");
-  return `Cannot use ${where} "${withoutLogin(text)}": it ${reason}.`;
+  return `Cannot use ${where} "${withoutLogin(text)}": it ${issue.message}.`;
 }
 
 /** The text without what stands before an @: the login of a URL may be a secret. */
 function withoutLogin(text: string): string {
   return text.replaceAll(/(?<![^/\s])[^/\s]*@/g, "***@");
-}
-
-function camel(name: string): string {
-  return name.replaceAll(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }

@@ -1,5 +1,6 @@
 // The arguments of commands that take objects: the pod of `archway explain`, the images of `archway index`.
 import { splitKey } from "../k8s/types.ts";
+import { VERBS } from "./flags.ts";
 import { parseReference } from "../oci/reference.ts";
 
 const POD = /^(?:pods?|po)\/(.+)$/i;
@@ -28,9 +29,7 @@ export function podProblem(positionals: readonly string[], namespace: string | u
   return `Cannot explain "${word}" with -n ${namespace}: they name two namespaces. Leave one of them out.`;
 }
 
-const INDEX_VERBS = ["assemble", "append", "remove", "inspect"] as const;
-
-export type IndexVerb = typeof INDEX_VERBS[number];
+export type IndexVerb = typeof VERBS.index[number];
 
 const USAGE =
   "use `archway index assemble --to REGISTRY/REPOSITORY:TAG IMAGE…`, `archway index append INDEX IMAGE…`, " +
@@ -40,7 +39,7 @@ const USAGE =
 export function indexTarget(
   [first, ...images]: readonly string[],
 ): { readonly verb: IndexVerb; readonly images: readonly string[] } | undefined {
-  const verb = INDEX_VERBS.find((one) => one === first);
+  const verb = VERBS.index.find((one) => one === first);
   return verb && { verb, images };
 }
 

@@ -1,6 +1,6 @@
-// Parses every flag's text into a value of its type.
+// How the text of a flag becomes its value, by the flag's shape.
 import * as z from "zod";
-import { correctedName, isUsableArchitecture } from "../arch.ts";
+import { correctedName, GO_ARCHITECTURES } from "../arch.ts";
 import { Duration } from "../vocabulary/duration.ts";
 import { isRegistryHost } from "../oci/registry_host.ts";
 
@@ -9,9 +9,6 @@ export interface ListenAddress {
   readonly port: number;
 }
 
-const optionalText = z.string().min(1).optional();
-const list = z.array(z.string().min(1));
-const hosts = z.array(z.string().refine(isRegistryHost, "is not HOST or HOST:PORT, without scheme and path"));
 const address = z.string().transform((text, context): ListenAddress => {
   const parts = /^(\[[0-9a-fA-F:]+\]|[^:\s]*):(\d{1,5})$/.exec(text);
   const port = Number(parts?.[2] ?? NaN);
@@ -20,59 +17,28 @@ const address = z.string().transform((text, context): ListenAddress => {
   return z.NEVER;
 });
 const architecture = z.string().superRefine((text, context) => {
-  const usable = isUsableArchitecture(text);
-  const right = usable ? correctedName(text) : undefined;
-  if (usable && right === undefined) return;
-  const hint = right === undefined ? "amd64, arm64" : `use ${right}`;
+  if (GO_ARCHITECTURES.has(text)) return;
+  const right = correctedName(text) ?? "";
+  const hint = GO_ARCHITECTURES.has(right) ? `use ${right}` : "amd64, arm64";
   context.addIssue({ code: "custom", message: `is not an architecture as nodes are labelled: ${hint}` });
 });
-const flagSwitch = z.enum(["true", "false"], { error: "is not true or false" }).transform((text) => text === "true");
-const url = z.url({ error: "is not a URL" }).optional();
 const secretName = z.string().regex(/^[^/\s]+\/[^/\s]+$/, "is not NAMESPACE/NAME").transform((text) => {
   const [namespace = "", name = ""] = text.split("/");
   return { namespace, name };
 });
+const list = z.array(z.string().min(1));
 
-export const Values = z.object({
-  config: list,
-  only: z.enum(["placement", "upgrades", "image-builds"]),
-  kubeconfig: optionalText,
-  context: optionalText,
+/** By shape. `list`, `hosts` and `texts` repeat, and all but `texts` also split at commas. */
+export const SHAPES = {
+  text: z.string().min(1).optional(),
+  list,
+  hosts: z.array(z.string().refine(isRegistryHost, "is not HOST or HOST:PORT, without scheme and path")),
+  texts: list,
+  switch: z.enum(["true", "false"], { error: "is not true or false" }).transform((text) => text === "true"),
+  duration: Duration,
+  address,
+  url: z.url({ error: "is not a URL" }).optional(),
   namespace: z.string().regex(/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/, "is not a namespace name"),
-  nodeName: optionalText,
-  podNamespace: optionalText,
-  arch: architecture.optional(),
-  systemNamespaces: list,
-  listen: address,
-  adminListen: address,
-  tlsCert: optionalText,
-  tlsKey: optionalText,
-  tlsCa: optionalText,
-  webhookUrl: url,
-  maxGateAge: Duration,
-  warmAdmission: flagSwitch,
-  audit: flagSwitch,
-  prewarm: flagSwitch,
-  archTaints: z.enum(["off", "tolerate", "manage"]),
-  liveArchitectures: flagSwitch,
-  daemonsets: z.enum(["ignore", "warn", "constrain"]),
-  execFormatErrors: z.enum(["off", "report", "avoid", "repair"]),
-  execFormatImage: optionalText,
-  registry: hosts,
-  registryCa: list,
-  insecureRegistry: hosts,
-  globalPullSecret: secretName,
-  pullSecrets: z.enum(["pod", "own-namespace", "none"]),
-  cachePath: optionalText,
-  kvUrl: url,
-  tagTtl: Duration,
-  output: z.enum(["table", "json", "yaml"]),
-  trace: flagSwitch,
-  to: list,
-  annotation: list,
-  dryRun: flagSwitch,
-  once: flagSwitch,
-  scenario: z.enum(["placement", "exec-format-error", "taints", "upgrade", "image-build", "odd-pods"]),
-});
-
-export type ConfigValues = z.infer<typeof Values>;
+  architecture: architecture.optional(),
+  secretName,
+} as const;

@@ -5,9 +5,9 @@ import type { KubeList, KubeObject, ResourceTarget, ResourceType } from "./types
 import type { JsonPatch } from "./patch.ts";
 
 export interface Selection {
-  readonly namespace?: string;
-  readonly labelSelector?: string;
-  readonly fieldSelector?: string;
+  readonly namespace?: string | undefined;
+  readonly labelSelector?: string | undefined;
+  readonly fieldSelector?: string | undefined;
 }
 
 /** `resourceVersion: "0"` lets the server answer from its watch cache. */
@@ -23,57 +23,56 @@ export interface WatchOptions extends Selection {
 }
 
 export interface RawWatchEvent {
-  readonly type: "ADDED" | "MODIFIED" | "DELETED" | "BOOKMARK" | "ERROR";
+  readonly type: "ADDED" | "MODIFIED" | "DELETED" | "BOOKMARK";
   readonly object: KubeObject;
 }
 
 export interface PatchOptions {
   readonly body: PatchBody;
   readonly signal: AbortSignal;
-  /** The body is sent when this resolves. The API server authorizes the request by its head before that. */
+  /** The body is sent when this resolves. Before that, the API server authorizes the request by its head. */
   readonly holdBack?: Promise<void> | undefined;
-  /** The API server does everything but store: defaults, validation, admission. */
+  /** The API server does everything except storing: defaults, validation, admission. */
   readonly isDryRun?: boolean | undefined;
 }
 
-/** What to change and how. `apply` is server-side apply under Archway's field manager. */
+/** What to change and how. `apply` is server-side apply under Archway's field manager, by force. */
 export type PatchBody =
   | { readonly kind: "json"; readonly operations: JsonPatch }
-  | { readonly kind: "merge"; readonly document: unknown }
-  | { readonly kind: "apply"; readonly document: unknown; readonly force: boolean };
+  | { readonly kind: "merge" | "apply"; readonly document: unknown };
 
 export interface DeleteOptions {
   readonly uid?: string | undefined;
   readonly resourceVersion?: string | undefined;
   readonly propagationPolicy?: "Background" | "Foreground";
-  /** How long a pod may take to end; 0 removes it without waiting for its node. Default: as the pod says. */
+  /** A pod's grace period (s); 0 removes it without waiting for its node. Default: the pod's own. */
   readonly gracePeriodSeconds?: number;
 }
 
-/** Read access. A refusal or no answer throws ApiError, a too large answer AnswerTooLarge. Each request has its own timeout. */
+/** Read access. Throws ApiError without success, AnswerTooLarge for a large answer. Each request has a timeout. */
 export interface ReadApi {
   get(type: ResourceType, target: ResourceTarget, signal: AbortSignal): Promise<KubeObject>;
   list(type: ResourceType, options: ListOptions, signal: AbortSignal): Promise<KubeList>;
   /** Events until the server ends the stream; throws when it is cut. Bookmarks are requested. */
   watch(type: ResourceType, options: WatchOptions, signal: AbortSignal): AsyncIterable<RawWatchEvent>;
   raw(path: string, signal: AbortSignal): Promise<unknown>;
-  /** How far the server's clock is ahead of ours, from its `Date` headers (ms, second precision); 0 until known. */
+  /** The server's clock minus ours, from its `Date` headers (ms, second precision); 0 until known. */
   serverClockOffsetMs(): number;
 }
 
-/** Now by the clock of the API server, which sets the timestamps of objects (epoch ms). */
+/** The API server's time, which sets objects' timestamps (epoch ms). */
 export function serverNowMs(clock: Pick<Clock, "nowMs">, api: Pick<ReadApi, "serverClockOffsetMs">): number {
   return clock.nowMs() + api.serverClockOffsetMs();
 }
 
-/** `create` and `patch` return pods and events with their metadata alone. */
+/** `create` and `patch` return only the metadata of pods and events. */
 export interface KubeApi extends ReadApi {
   create(
     type: ResourceType,
     object: Readonly<Record<string, unknown>>,
     options: ResourceTarget & { readonly signal: AbortSignal },
   ): Promise<KubeObject>;
-  /** PUT: only for objects that Archway alone writes (Leases). Everything else is patched. */
+  /** PUT: only for objects that only Archway writes (Leases). Others are patched. */
   replace(
     type: ResourceType,
     object: Readonly<Record<string, unknown>>,
@@ -114,7 +113,7 @@ export async function readOptional(
   return await ignoring(isNotFound, api.get(type, target, signal));
 }
 
-/** Settles as the call does, or resolves with undefined when it fails with an error that `isIgnored` accepts. */
+/** Settles like the call, but resolves with undefined for errors that `isIgnored` accepts. */
 export async function ignoring<T>(isIgnored: (error: unknown) => boolean, call: Promise<T>): Promise<T | undefined> {
   try {
     return await call;

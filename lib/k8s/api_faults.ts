@@ -1,25 +1,26 @@
 // Makes ApiErrors from failed responses, failed connections and error events.
 import { ApiError } from "./errors.ts";
 import { parseStatus } from "./kube_object.ts";
+import { parseObject } from "../json.ts";
 
 export const NoAnswer = {
-  /** The connection could not be made: the server has seen nothing of the request. */
+  /** No connection: the server has not seen the request. */
   unreachable: "Unreachable",
-  /** The connection broke: the server may have carried the request out. */
+  /** The connection broke: the server may have processed the request. */
   interrupted: "Interrupted",
-  /** No answer within the call's own time limit: the server may have carried the request out. */
+  /** No answer within the call's time limit: the server may have processed the request. */
   timeout: "Timeout",
 } as const;
 
 const MAX_WORDS = 500;
 
-/** The fault of an answer that is not a success. Reads the body to its end. `action` is like `patch pods "ns/name"`. */
+/** The error for a failed answer. Reads its whole body. `action` is like `patch pods "ns/name"`. */
 export async function faultOfResponse(
   response: Pick<Response, "status" | "text"> & { readonly headers: Pick<Headers, "get"> },
   action: string,
 ): Promise<ApiError> {
   const text = await response.text().catch(() => "");
-  const status = parseStatus(parseJson(text));
+  const status = parseStatus(parseObject(text));
   const words = status.message !== ""
     ? status.message
     : response.headers.get("content-type")?.includes("json")
@@ -41,7 +42,7 @@ export function faultOfWatchEvent(object: unknown): ApiError {
   );
 }
 
-/** The fault of a request without a complete answer. The message leaves out the URL, which has a query. */
+/** The error for a request without a complete answer. The message omits the URL, which has a query. */
 export function faultOfConnection(
   error: unknown,
   options: { readonly action: string; readonly host: string },
@@ -82,15 +83,7 @@ function saying(words: string): string {
   return trimmed === "" ? "." : `: ${trimmed}`;
 }
 
-/** `Retry-After` in seconds: the API server sends no dates, and the Status asks for the same. */
+/** `Retry-After` in seconds: the API server never sends dates, and its Status has the same value. */
 function retryAfterMs(header: string | null): number | undefined {
   return header !== null && /^\d+$/.test(header) ? Number(header) * 1_000 : undefined;
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,4 +1,4 @@
-// Requests to the API server: a limit of parallel ones, fresh credentials, time limits, retries where they are safe.
+// Requests to the API server: limited parallelism, fresh credentials, time limits, and safe retries.
 import pLimit, { type LimitFunction } from "p-limit";
 import { backoffMs, type Clock, orAborted } from "../clock.ts";
 import { isDenseText } from "../json.ts";
@@ -9,18 +9,18 @@ import { type Deadline, openDeadline } from "./deadline.ts";
 import { AnswerTooLarge, ApiError } from "./errors.ts";
 import { readAhead } from "./read_ahead.ts";
 import { renderJsonBody } from "./patch.ts";
-import { type ServerAnswer, ServerConnection } from "./server_connection.ts";
+import { type ServerAnswer, ServerConnections } from "./server_connections.ts";
 
-/** Parallel requests, watches aside: enough for releases to catch up with creations after a slow first image. */
+/** Parallel requests without watches: enough for releases to catch up with creations after a slow first image. */
 export const MAX_PARALLEL_REQUESTS = 64;
 
-/** Attempts of one call, the first included. Longer troubles belong to the caller's own backoff. */
+/** Attempts per call, including the first. The caller's own backoff handles longer outages. */
 const MAX_ATTEMPTS = 3;
 const RETRY_BACKOFF = { baseMs: 200, capMs: 2_000 } as const;
-/** A server that asks for a longer pause gets it from the caller's backoff, which does not hold a call open. */
+/** For longer pauses the call fails, and the caller's backoff waits. */
 const MAX_RETRY_AFTER_MS = 10_000;
 
-/** One request. `action` is what error messages call it: `patch pods "ns/name"`. */
+/** One request. `action` describes it in error messages: `patch pods "ns/name"`. */
 export interface ApiRequest {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   readonly path: string;
@@ -30,12 +30,12 @@ export interface ApiRequest {
   readonly body?: unknown;
   readonly holdBack?: Promise<void> | undefined;
   readonly timeoutMs: number;
-  /** An answer with more bytes is not read to its end: AnswerTooLarge. Default: any. */
+  /** Stops reading larger answers with AnswerTooLarge. Default: no limit. */
   readonly maxBytes?: number | undefined;
-  /** An answer with more members and elements is not parsed: AnswerTooLarge. Default: any. */
+  /** Refuses to parse more members and elements with AnswerTooLarge. Default: no limit. */
   readonly maxStructure?: number | undefined;
   readonly action: string;
-  /** `urgent` requests do not wait behind others: a Lease must be renewed in the middle of a burst. */
+  /** `urgent` requests skip the queue: a Lease must be renewed during a burst. */
   readonly priority: "bulk" | "urgent";
 }
 
@@ -55,7 +55,7 @@ export interface ApiTransportOptions {
   readonly log: Logger;
   readonly userAgent: string;
   readonly observe?: (call: ApiCall) => void;
-  /** Receives a sentence for the user each time that a request has timed out and is sent again. */
+  /** Receives a sentence for the user whenever a request timed out and is retried. */
   readonly onSilence?: ((sentence: string) => void) | undefined;
 }
 
@@ -65,16 +65,16 @@ export class ApiTransport implements AsyncDisposable {
   readonly #access: ClusterAccess;
   readonly #options: ApiTransportOptions;
   readonly #bulk: LimitFunction = pLimit(MAX_PARALLEL_REQUESTS);
-  readonly #connection: ServerConnection;
+  readonly #connections: ServerConnections;
 
   constructor(access: ClusterAccess, options: ApiTransportOptions) {
     this.#access = access;
-    this.#connection = new ServerConnection(access, MAX_PARALLEL_REQUESTS);
+    this.#connections = new ServerConnections(access, MAX_PARALLEL_REQUESTS);
     this.#options = options;
     this.serverClock = new ServerClock(options.clock);
   }
 
-  /** Sends, retries where that is safe, and gives the body: JSON parsed, anything else as text. */
+  /** Sends, retries if safe, and returns the body: parsed JSON, or text. */
   async send(request: ApiRequest, signal: AbortSignal): Promise<unknown> {
     return (await this.sendMeasured(request, signal)).body;
   }
@@ -107,12 +107,12 @@ export class ApiTransport implements AsyncDisposable {
     }
   }
 
-  /** One attempt; the head has `timeoutMs` to arrive. The connection closes when the generator ends. A cut throws ApiError. */
+  /** One attempt, with `timeoutMs` for the head. The generator's end closes the connection. A cut throws ApiError. */
   async *stream<T>(
     request: ApiRequest,
     options: {
       readonly signal: AbortSignal;
-      /** Must end when the signal of its options aborts: Deno does not always settle a read of an aborted body. */
+      /** Must end when its signal aborts: Deno does not always settle reads of an aborted body. */
       readonly read: (
         body: ReadableStream<Uint8Array<ArrayBuffer>>,
         options: { readonly signal: AbortSignal },
@@ -131,7 +131,7 @@ export class ApiTransport implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#connection[Symbol.asyncDispose]();
+    await this.#connections[Symbol.asyncDispose]();
   }
 
   async #sendOnce(request: ApiRequest, signal: AbortSignal): Promise<MeasuredAnswer> {
@@ -148,7 +148,7 @@ export class ApiTransport implements AsyncDisposable {
     }
   }
 
-  /** The answer when it is a success. Its body is the caller's to consume. */
+  /** A successful answer, whose body the caller must consume. */
   async #fetch(
     request: ApiRequest,
     { answer, signal }: { readonly answer: "whole" | "stream"; readonly signal: AbortSignal },
@@ -162,7 +162,7 @@ export class ApiTransport implements AsyncDisposable {
     const sentMs = clock.monotonicMs();
     let status = 0;
     try {
-      const response = await this.#connection.fetch(
+      const response = await this.#connections.fetch(
         request.path + renderQuery(request.query),
         { method: request.method, headers, body, holdBack: request.holdBack, answer, signal },
         { tls: credentials.tls, nowMs: clock.nowMs() },
@@ -193,16 +193,16 @@ function renderQuery(query: ApiRequest["query"] = {}): string {
 }
 
 /**
- * How long to wait before the same request may be sent again, undefined when it must not be.
+ * The wait before retrying a request; undefined when it must not be retried.
  *
  * | fault                        | GET | writes                                                 |
  * |------------------------------|-----|--------------------------------------------------------|
  * | 429                          | yes | yes: refused before it was read                        |
  * | no connection could be made  | yes | yes: the server has seen nothing                       |
- * | 5xx, cut, no answer in time  | yes | no: it may have been carried out                       |
+ * | 5xx, cut, no answer in time  | yes | no: it may have been processed                         |
  *
- * Below us the connection pool and Deno's fetch (2.9.6, seen on a stub) send any request a second time when a kept-alive
- * connection closes before the first byte of the answer. So every write must bear being sent twice: a patch with `test`, a
+ * A kept-alive connection may close before the first byte of the answer. Then the connection pool and Deno's fetch
+ * (2.9.6, seen on a stub) resend any request. So every write must be safe to send twice: a patch with `test`, a
  * resourceVersion, a name of our own.
  */
 function retryDelayMs(
@@ -223,7 +223,7 @@ function parseAnswer(text: string, { action, maxStructure }: ApiRequest): unknow
   return JSON.parse(text);
 }
 
-/** With `maxBytes`, `bytes` counts decompressed bytes and more of them throw AnswerTooLarge; without, it counts characters. */
+/** With `maxBytes`, counts decompressed bytes and throws AnswerTooLarge beyond; without, counts characters. */
 async function readAnswer(
   response: ServerAnswer,
   { action, maxBytes, signal }: Pick<ApiRequest, "action" | "maxBytes"> & { readonly signal: AbortSignal },
@@ -242,10 +242,10 @@ async function readAnswer(
   return { text: text + decoder.decode(), bytes };
 }
 
-/** The server's time relative to our monotonic clock, so that a jump of our wall clock makes no pod look older or younger. */
+/** The server's time relative to our monotonic clock: jumps of our wall clock do not change the age of pods. */
 export class ServerClock {
   readonly #clock: Clock;
-  /** The server's epoch time less our monotonic time lies between these (ms). */
+  /** Bounds of the server's epoch time minus our monotonic time (ms). */
   #lowMs = -Infinity;
   #highMs = Infinity;
 
@@ -253,7 +253,7 @@ export class ServerClock {
     this.#clock = clock;
   }
 
-  /** The header was set between `sentMs` and `receivedMs` (monotonic), cut to a second. Without overlap the server's clock has jumped. */
+  /** The header was set between `sentMs` and `receivedMs` (monotonic), cut to a second. No overlap: a clock jump. */
   learn(dateHeader: string | null, options: { readonly sentMs: number; readonly receivedMs: number }): void {
     const dateMs = Date.parse(dateHeader ?? "");
     if (Number.isNaN(dateMs)) return;
@@ -262,7 +262,7 @@ export class ServerClock {
     [this.#lowMs, this.#highMs] = bothLow <= bothHigh ? [bothLow, bothHigh] : [low, high];
   }
 
-  /** How far the server is ahead of our wall clock as it is now (ms), the middle of what is possible; 0 until an answer. */
+  /** How far the server is ahead of our current wall clock (ms), the middle of the bounds; 0 until an answer. */
   offsetMs(): number {
     if (!Number.isFinite(this.#lowMs)) return 0;
     const serverMs = this.#clock.monotonicMs() + (this.#lowMs + this.#highMs) / 2;

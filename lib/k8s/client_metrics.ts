@@ -7,7 +7,7 @@ import type { QueueMetrics } from "./work_queue.ts";
 
 export const API_METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const satisfies readonly ApiCall["method"][];
 
-/** Status codes with a series of their own, as text. `<error>`: no answer, as in client-go; every other code is `other`. */
+/** Status codes with their own series. `<error>`: no answer, as in client-go; all other codes are `other`. */
 export const API_CODES: readonly string[] = [
   ...["200", "201", "401", "403", "404", "409", "410", "422", "429", "500", "503"],
   ...["other", "<error>"],

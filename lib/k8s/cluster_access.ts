@@ -1,9 +1,9 @@
-// The address of the API server and our credentials: from a ServiceAccount's files, and which kubeconfig to read instead.
+// The API server's address and our credentials, from a ServiceAccount's files; and which kubeconfig to read instead.
 import type { Clock } from "../clock.ts";
 
-/** CAs and client certificate of a connection. It stays the same object for as long as nothing in it changes. */
+/** CAs and client certificate of a connection. The same object until something in it changes. */
 export interface TlsClientConfig {
-  /** PEM bundles that are trusted beside Deno's own roots (Deno adds to its roots, it cannot replace them). */
+  /** PEM bundles trusted besides Deno's own roots, which cannot be replaced. */
   readonly caCerts: readonly string[];
   readonly client?: { readonly cert: string; readonly key: string };
 }
@@ -15,25 +15,25 @@ export interface ClusterCredentials {
 }
 
 export interface ClusterAccess {
-  /** `https://host:port`, without a slash at the end. Its host is the name the server's certificate must carry. */
+  /** `https://host:port`, without trailing slash. The server's certificate must be for its host. */
   readonly baseUrl: string;
   readonly proxyUrl?: string;
-  /** The server is in the same cluster, so that proxy variables of the environment do not apply. */
+  /** The server is in the same cluster, so the environment's proxies do not apply. */
   readonly isDirect?: true;
-  /** The name that the server's certificate must carry when it is not the one in `baseUrl`. */
+  /** The name in the server's certificate, if not that of `baseUrl`. */
   readonly serverName?: string;
   /** The default namespace of commands; undefined when the kubeconfig's context has none. */
   readonly namespace?: string;
   readonly skipsTlsVerify?: true;
-  /** Credentials that are fresh enough to send. Throws when there are none; the message says what to do. */
+  /** Fresh credentials. Throws when there are none; the message says what to do. */
   credentials(): Promise<ClusterCredentials>;
   discardCredentials(): void;
 }
 
-/** How old credentials may be before they are read again: a rotated token is valid for minutes after that. */
+/** When credentials are reread (ms): a rotated token stays valid for minutes longer. */
 const CREDENTIALS_MAX_AGE_MS = 60_000;
 
-/** A server that refuses every request must not cause a file read or an exec plugin for each. */
+/** Limits rereading (ms): a server that refuses every request must not cause a read or exec plugin for each. */
 const DISCARD_INTERVAL_MS = 1_000;
 
 export const SERVICE_ACCOUNT_DIRECTORY = "/var/run/secrets/kubernetes.io/serviceaccount";
@@ -41,7 +41,7 @@ export const SERVICE_ACCOUNT_DIRECTORY = "/var/run/secrets/kubernetes.io/service
 interface InClusterOptions {
   readonly host: string | undefined;
   readonly port: string | undefined;
-  /** The home directory in which no default kubeconfig was found, for the error. */
+  /** The home directory without a default kubeconfig, for the error. */
   readonly home?: string | undefined;
   /** Where the ServiceAccount's files are. */
   readonly directory: string;
@@ -76,7 +76,7 @@ export async function readInClusterAccess(options: InClusterOptions): Promise<Cl
   };
 }
 
-/** Keeps credentials for {@link CREDENTIALS_MAX_AGE_MS}; callers at the same time share one reading. */
+/** Keeps credentials for {@link CREDENTIALS_MAX_AGE_MS}; concurrent callers share one read. */
 export class CredentialsCache {
   readonly #clock: Clock;
   readonly #read: () => Promise<ClusterCredentials>;
@@ -89,7 +89,7 @@ export class CredentialsCache {
     this.#read = read;
   }
 
-  /** The kept credentials, or those read now. Older ones are used on while others wait for a reading, and while it fails. */
+  /** Kept credentials, or newly read ones. Old ones stay in use during a read and if it fails. */
   async credentials(): Promise<ClusterCredentials> {
     const kept = this.#kept;
     const isFresh = kept !== undefined && this.#clock.monotonicMs() - kept.atMs < CREDENTIALS_MAX_AGE_MS;
@@ -139,12 +139,12 @@ async function readPart(directory: string, name: string): Promise<string> {
 interface KubeconfigSources {
   /** From the flag or KUBECONFIG: one path, or several separated by colons. */
   readonly given: string | undefined;
-  /** Home of the user; undefined where no default file is to be looked for, as in a pod. */
+  /** The user's home; undefined to skip the default file, as in a pod. */
   readonly home: string | undefined;
   readonly exists: (path: string) => boolean;
 }
 
-/** Undefined when nothing names a file and the home has none. Of several paths the first that exists counts. */
+/** The first given path that exists, else the home's default. Undefined when nothing is given and the home has none. */
 export function kubeconfigPath({ given, home, exists }: KubeconfigSources): string | undefined {
   if (given !== undefined) return [given, ...given.split(":")].find((path) => path !== "" && exists(path)) ?? given;
   const path = `${home ?? ""}/.kube/config`;

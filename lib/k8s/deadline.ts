@@ -1,4 +1,4 @@
-// A signal that aborts with its parent or when its time is up.
+// A signal that aborts with its parent or at a time limit.
 import type { Clock } from "../clock.ts";
 
 /** A time limit for one piece of work. Use with `using`: disposing frees the timer and the parent's listener. */
@@ -6,14 +6,14 @@ export interface Deadline extends Disposable {
   /** Aborts with the parent's reason, or with a TimeoutError when the time is up. */
   readonly signal: AbortSignal;
   restart(): void;
-  /** The time no longer counts; the parent's abort still does. */
+  /** Removes the time limit; the parent's abort still applies. */
   cancel(): void;
 }
 
-/** A reason of our own for the abort: the default one is an exception, which costs 10 µs a request. */
+/** Our own abort reason: the default exception costs 10 µs per request. */
 const CANCELLED = "cancelled";
 
-/** Unlike with `AbortSignal.any`, nothing stays behind on the parent, which may last as long as the process. */
+/** Unlike `AbortSignal.any`, leaves nothing on the parent, which may live as long as the process. */
 export function openDeadline(ms: number, options: { readonly signal: AbortSignal; readonly clock: Clock }): Deadline {
   const { signal: parent, clock } = options;
   const controller = new AbortController();

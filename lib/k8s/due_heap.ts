@@ -7,7 +7,7 @@ export interface DueKey {
 
 type Item = DueKey & { readonly order: number };
 
-/** By due time, then by insertion. A key may be in it several times: the caller of `pop` decides what counts. */
+/** By due time, then insertion order. A key may occur several times; the caller of `pop` decides which counts. */
 export class DueHeap {
   #items: Item[] = [];
   #puts = 0;

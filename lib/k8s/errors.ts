@@ -1,4 +1,4 @@
-// What goes wrong between Archway and the API server, classified by what a caller can do about it.
+// Errors between Archway and the API server, classified by what a caller can do.
 
 /** A Status answer of the API server, or no answer at all (`status` 0). */
 export class ApiError extends Error {
@@ -34,14 +34,14 @@ export class AnswerTooLarge extends Error {
 
 type WriteFailure =
   | "gone"
-  /** The object changed since it was read (409, or 422 from a failed `test`, which names no causes): read again. */
+  /** The object changed since it was read (409, or 422 without causes from a failed `test`): reread it. */
   | "stale"
-  /** The server evaluated the change and refused it (422 with causes, 400, 413): the same change will never pass. */
+  /** The server rejected the change itself (422 with causes, 400, 413): it will never pass. */
   | "refused"
   /** Anything else (no answer, 429, 5xx, 401, 403): the same write may pass later. */
   | "later";
 
-/** Classifies a thrown fault of a write, by what API servers of v1.36 answer. */
+/** Classifies a thrown write error, by the answers of API servers v1.36. */
 export function classifyWriteFailure(error: unknown): WriteFailure {
   if (!(error instanceof ApiError)) return "later";
   if (error.status === 404) return "gone";
@@ -63,7 +63,7 @@ export function isConflict(error: unknown): boolean {
   return error instanceof ApiError && error.status === 409;
 }
 
-/** Whether the object with the uid of a write is gone, or another one has its name now. */
+/** Whether the object of a write is gone, or replaced by one with another uid. */
 export function isGoneOrReplaced(error: unknown): boolean {
   return isNotFound(error) || isConflict(error);
 }

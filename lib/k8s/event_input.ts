@@ -1,4 +1,4 @@
-// An event as a controller records it, and the parts of a core/v1 Event that follow from it.
+// An event as recorded by a controller, and its parts of a core/v1 Event.
 import type { CoreV1Event } from "@kubernetes/client-node";
 import { renderTime } from "../vocabulary/time.ts";
 import { apiVersionOf, type ResourceType, type Wire } from "./types.ts";
@@ -23,21 +23,21 @@ export function eventObjectOf<T extends EventTarget>(type: ResourceType, target:
 export interface EventInput {
   readonly object: EventObject;
   readonly type: EventType;
-  /** One of the names of lib/names.ts: users' automation keys on it. */
+  /** A name from lib/names.ts: users' automation keys on it. */
   readonly reason: string;
-  /** Cut to 1024 bytes of UTF-8, the most that events.k8s.io/v1 takes. */
+  /** Cut to 1024 bytes of UTF-8, the limit of events.k8s.io/v1. */
   readonly message: string;
-  /** A later event of a slot replaces the earlier one, even another process's. Without a slot each message is an event. */
+  /** A later event replaces its slot's earlier one, even of another process. Without slot, each message is an event. */
   readonly slot?: number;
   readonly critical?: boolean;
-  /** Reports a short-lived state: left out while many events wait. */
+  /** Reports a short-lived state. Omitted while many events wait. */
   readonly passing?: boolean;
 }
 
-/** The order in which events are sent, and the reverse of the order in which they are dropped: 0 critical, 1 Warning, 2 Normal. */
+/** 0 critical, 1 Warning, 2 Normal. Lower ones are sent first and dropped last. */
 export type Urgency = 0 | 1 | 2;
 
-/** An event with its place in the queue. Events of the same key replace each other. */
+/** An event with its queue key. Events with the same key replace each other. */
 export interface QueuedEvent {
   readonly key: string;
   readonly input: EventInput;
@@ -46,7 +46,7 @@ export interface QueuedEvent {
 
 const MAX_MESSAGE_BYTES = 1_024;
 
-/** The event with its message cut; its key is that of its slot, or of type, reason and message where it has none. */
+/** The event with a cut message. Its key is the slot, or else type, reason and message. */
 export function queuedEventOf(input: EventInput): QueuedEvent {
   const { kind, namespace = "", name, uid = "" } = input.object;
   const message = truncate(input.message);
@@ -75,6 +75,6 @@ function urgencyOf({ type, critical }: EventInput): Urgency {
 function truncate(message: string): string {
   const bytes = new TextEncoder().encode(message);
   if (bytes.byteLength <= MAX_MESSAGE_BYTES) return message;
-  // Streaming keeps back a character that was cut in two.
+  // Streaming drops a character that was cut in two.
   return `${new TextDecoder().decode(bytes.subarray(0, MAX_MESSAGE_BYTES - 3), { stream: true })}…`;
 }

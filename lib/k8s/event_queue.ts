@@ -1,7 +1,7 @@
-// The bounded queue of events to send: one entry per key; a full queue drops the oldest of the least urgent events.
+// The bounded queue of events to send, one per key. When full, drops the oldest of the least urgent events.
 import type { QueuedEvent, Urgency } from "./event_input.ts";
 
-/** An event in the queue: how often it occurred, when first and last (epoch ms), and since when it waits (monotonic ms). */
+/** A queued event: its count, first and last occurrence (epoch ms), and since when it waits (monotonic ms). */
 export interface WaitingEvent extends QueuedEvent {
   readonly count: number;
   readonly firstMs: number;
@@ -12,7 +12,7 @@ export interface WaitingEvent extends QueuedEvent {
 export class EventQueue {
   readonly #capacity: number;
   readonly #byUrgency: readonly Map<string, WaitingEvent>[] = [new Map(), new Map(), new Map()];
-  /** Keys that were taken and are not finished: a new event of such a key waits, so that it updates the one being sent. */
+  /** Keys being sent. A new event with such a key waits, in order to update the sent one. */
   readonly #taken = new Set<string>();
 
   constructor(capacity: number) {
@@ -23,7 +23,7 @@ export class EventQueue {
     return this.#byUrgency.reduce((sum, { size }) => sum + size, 0);
   }
 
-  /** Adds an event, or replaces the waiting one of its key. Returns the event that was dropped, which may be this one. */
+  /** Adds an event, or replaces the waiting one with its key. Returns the dropped event, which may be this one. */
   put(event: QueuedEvent, now: { readonly wallMs: number; readonly monotonicMs: number }): QueuedEvent | undefined {
     const waiting = this.#find(event.key);
     const dropped = waiting === undefined && this.size >= this.#capacity ? this.#leastUrgent(event) : undefined;
@@ -41,14 +41,14 @@ export class EventQueue {
     return dropped;
   }
 
-  /** When the first waiting event has been held for the longest time of its urgency (monotonic ms); undefined when none waits. */
+  /** When the first waiting event reaches the time limit of its urgency (monotonic ms); undefined when none waits. */
   heldUntilMs(longest: Readonly<Record<Urgency, number>>): number | undefined {
     const ends = this.#byUrgency.map((events) => firstOf([events], this.#taken))
       .flatMap((event) => event === undefined ? [] : [event.sinceMs + longest[event.urgency]]);
     return ends.length === 0 ? undefined : Math.min(...ends);
   }
 
-  /** Takes the oldest of the most urgent events. Other events of its key wait until {@link finish}. */
+  /** Takes the oldest of the most urgent events. Others with its key wait until {@link finish}. */
   take(): WaitingEvent | undefined {
     const event = firstOf(this.#byUrgency, this.#taken);
     if (event === undefined) return undefined;
@@ -69,7 +69,7 @@ export class EventQueue {
     this.#byUrgency[urgency]?.delete(key);
   }
 
-  /** The oldest of the least urgent events, the new one included: an event never displaces a more urgent one. */
+  /** The oldest of the least urgent events, including the new one, which never displaces a more urgent one. */
   #leastUrgent(added: QueuedEvent): QueuedEvent {
     const last = firstOf(this.#byUrgency.toReversed());
     return last === undefined || last.urgency < added.urgency ? added : last;

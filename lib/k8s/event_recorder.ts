@@ -8,13 +8,13 @@ import { type EventInput, queuedEventOf } from "./event_input.ts";
 import { EventQueue, type WaitingEvent } from "./event_queue.ts";
 import { EventSink, type EventSinkOptions } from "./event_sink.ts";
 
-/** `dropped`: no room, or not taken by the API server. `left-out`: it reported a short-lived state while many waited. */
+/** `dropped`: no room, or refused by the API server. `left-out`: a short-lived state while many events waited. */
 export type EventLoss = "dropped" | "left-out";
 
 interface EventRecorderOptions extends EventSinkOptions {
   readonly log: Logger;
   readonly capacity?: number;
-  /** Whether requests with priority are under way: events wait then, but not for long. */
+  /** Whether priority requests are running, for which events wait up to MAX_HOLD_MS. */
   readonly isBusy?: () => boolean;
   readonly onLost?: (loss: EventLoss, reason: string) => void;
 }
@@ -23,21 +23,21 @@ export interface EventRecorder {
   record(event: EventInput): void;
 }
 
-/** Distinct events that may wait: two of each pod of a burst of 10 000; at 1 KB each, 20 MB. */
+/** Most waiting events: two per pod of a burst of 10 000; at 1 KB each, 20 MB. */
 const DEFAULT_CAPACITY = 20_000;
-/** While this many events wait, those of short-lived states are left out. */
+/** When this many events wait, those about short-lived states are omitted. */
 const CROWDED = 200;
-/** Events sent at a time: enough for 3 events of 100 pods a second, and a small share of the requests in flight. */
+/** Events sent in parallel: enough for 3 events each of 100 pods a second, and a small share of all requests. */
 const PARALLEL_EVENTS = 6;
-/** Longest that events wait for requests with priority (ms), by urgency: each costs as much as a pod's release. */
+/** How long events wait for priority requests (ms), by urgency. Each costs as much as a pod's release. */
 const MAX_HOLD_MS = { 0: 3_000, 1: 3_000, 2: 30_000 } as const;
 const CHECK_MS = 50;
-/** Attempts of one event, the first included: for seconds, or for minutes when it is critical. */
+/** Attempts per event, including the first: for seconds, or minutes if critical. */
 const MAX_ATTEMPTS = 4;
 const MAX_ATTEMPTS_CRITICAL = 20;
 const RETRY_BACKOFF = { baseMs: 500, capMs: 10_000 } as const;
 
-/** A recorder that sends as events are recorded. Close it last: what is recorded afterwards is dropped. */
+/** Sends events as they are recorded. Dispose of it last: later events are dropped. */
 export class BackgroundEventRecorder implements EventRecorder, AsyncDisposable {
   readonly #options: EventRecorderOptions;
   readonly #sink: EventSink;
@@ -74,18 +74,14 @@ export class BackgroundEventRecorder implements EventRecorder, AsyncDisposable {
     this.#flushing--;
   }
 
-  /** Stops sending and resolves when nothing is under way. Flush before, to lose nothing. */
-  async close(): Promise<void> {
+  /** Stops sending and awaits running requests. Flush first to lose nothing. */
+  async [Symbol.asyncDispose](): Promise<void> {
     this.#closing.abort();
     await Promise.all(this.#workers);
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.close();
-  }
-
   async #work(): Promise<void> {
-    // Begins after the caller of `record` has returned.
+    // Start after `record` has returned.
     await Promise.resolve();
     while (!this.#closing.signal.aborted) {
       await this.#waitWhileBusy();
@@ -96,7 +92,7 @@ export class BackgroundEventRecorder implements EventRecorder, AsyncDisposable {
     }
   }
 
-  /** Waits while requests with priority are under way, until an event has waited for the longest time allowed. */
+  /** Waits for priority requests, until an event has reached its longest wait. */
   async #waitWhileBusy(): Promise<void> {
     const { clock, isBusy } = this.#options;
     while (isBusy?.() === true && this.#flushing === 0 && !this.#closing.signal.aborted) {

@@ -1,12 +1,12 @@
-// Sends one event to the API server: creates it, or patches the one that was sent before, whose count and words it updates.
+// Sends one event to the API server: creates it, or updates count and message of the one sent before.
 import type { CoreV1Event } from "@kubernetes/client-node";
 import { LRUCache } from "lru-cache";
 import type { Clock } from "../clock.ts";
-import type { KubeApi } from "./api.ts";
+import { ignoring, type KubeApi } from "./api.ts";
 import { isConflict, isNotFound } from "./errors.ts";
 import { type EventInput, renderUpdate } from "./event_input.ts";
 import type { WaitingEvent } from "./event_queue.ts";
-import { Resource, type Wire } from "./types.ts";
+import { type KubeObject, Resource, type Wire } from "./types.ts";
 
 export interface EventSinkOptions {
   readonly api: KubeApi;
@@ -15,13 +15,13 @@ export interface EventSinkOptions {
   readonly instance: string;
 }
 
-/** Namespace of events about cluster-scoped objects: the API server accepts no other for them. */
+/** The only namespace that the API server accepts for events about cluster-scoped objects. */
 const CLUSTER_SCOPED_NAMESPACE = "default";
-/** An event without a slot that occurs again within this time is counted on the one that was sent. */
+/** Without a slot, a repeat within this time (ms) increments the sent event. */
 const REPEAT_WINDOW_MS = 10 * 60_000;
 const MAX_SENT_EVENTS = 4_096;
 
-/** An event on the API server, as this process last wrote it. `atMs`: when (monotonic ms). */
+/** An event as last written by this process. `atMs`: when (monotonic ms). */
 interface SentEvent {
   readonly name: string;
   readonly namespace: string;
@@ -40,7 +40,7 @@ export class EventSink {
     this.#options = options;
   }
 
-  /** The name to create an event by. All attempts use the same, so that a create that did arrive is not repeated. */
+  /** The name of a new event. All attempts share it, so that a create that arrived is not repeated. */
   nameFor({ object, slot }: EventInput): string {
     const stem = object.name.slice(0, 200).replace(/(?<![^a-z0-9])[^a-z0-9]+$/, "");
     if (slot !== undefined && object.uid !== undefined) return `${stem}.${object.uid}.${slot}`;
@@ -56,7 +56,7 @@ export class EventSink {
     await this.#create(event, name, signal);
   }
 
-  /** Another reason replaces the event, the same one counts up; false when the event is gone. */
+  /** A new reason replaces the event; the same reason increments it. False when the event is gone. */
   async #update(before: SentEvent, event: WaitingEvent, signal: AbortSignal): Promise<boolean> {
     const { reason } = event.input;
     const repeats = before.reason === reason;
@@ -67,20 +67,15 @@ export class EventSink {
       firstMs: repeats ? before.firstMs : event.firstMs,
       atMs: this.#options.clock.monotonicMs(),
     };
-    try {
-      await this.#patch(sent, event, signal);
-    } catch (error) {
-      if (isNotFound(error)) return false;
-      throw error;
-    }
+    if (await ignoring(isNotFound, this.#patch(sent, event, signal)) === undefined) return false;
     this.#sent.set(event.key, sent);
     return true;
   }
 
-  async #patch(sent: SentEvent, event: WaitingEvent, signal: AbortSignal): Promise<void> {
+  #patch(sent: SentEvent, event: WaitingEvent, signal: AbortSignal): Promise<KubeObject> {
     const document = renderUpdate(event.input, { ...sent, lastMs: event.lastMs });
     const { namespace, name } = sent;
-    await this.#options.api.patch(Resource.events, { namespace, name }, { body: { kind: "merge", document }, signal });
+    return this.#options.api.patch(Resource.events, { namespace, name }, { body: { kind: "merge", document }, signal });
   }
 
   async #create(event: WaitingEvent, name: string, signal: AbortSignal): Promise<void> {
@@ -99,13 +94,9 @@ export class EventSink {
       reportingInstance: instance,
       ...renderUpdate(event.input, { ...sent, lastMs: event.lastMs }),
     } satisfies Wire<CoreV1Event>;
-    try {
-      await api.create(Resource.events, document, { namespace, signal });
-    } catch (error) {
-      if (!isConflict(error)) throw error;
-      // The slot was filled by another process. Any other name is unique: an earlier attempt has arrived after all.
-      if (slot !== undefined) await this.#patch(sent, event, signal);
-    }
+    const created = await ignoring(isConflict, api.create(Resource.events, document, { namespace, signal }));
+    // Another process filled the slot. Other names are unique, so there an earlier attempt has arrived.
+    if (created === undefined && slot !== undefined) await this.#patch(sent, event, signal);
     this.#sent.set(event.key, sent);
   }
 }

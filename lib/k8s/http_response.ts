@@ -1,6 +1,6 @@
 // Reads one HTTP/1.1 answer off a connection, to the end of its body (RFC 9112, section 6.3).
 
-/** The members of a Response that are used when its body is complete. */
+/** The used members of a Response with a complete body. */
 export interface HttpResponse {
   readonly status: number;
   readonly ok: boolean;
@@ -15,7 +15,7 @@ const MAX_HEAD_BYTES = 64 * 1024;
 const CR = 13;
 const LF = 10;
 
-/** Throws when the connection ends before the answer does, or it is not HTTP. `onFirst` is called at its first bytes. */
+/** Throws when the connection ends early or the answer is not HTTP. Calls `onFirst` at the first bytes. */
 export async function readHttpResponse(connection: Deno.Conn, onFirst: () => void): Promise<HttpResponse> {
   const input = new Input(connection);
   await input.more();
@@ -72,7 +72,7 @@ async function readChunks(input: Input): Promise<readonly Uint8Array[]> {
     chunks.push(await input.take(Number.parseInt(size, 16)));
     if (await input.takeUntil("\r\n", MAX_HEAD_BYTES) !== "") throw new Error("the answer has no valid chunks");
   }
-  // Trailers, none of which is read.
+  // Skip trailers.
   while (await input.takeUntil("\r\n", MAX_HEAD_BYTES) !== "");
   return chunks;
 }
@@ -103,7 +103,7 @@ class Input {
     if (this.hasEnded) throw new Error("connection closed before the end of the answer");
   }
 
-  /** The text before the next mark; takes the mark as well. */
+  /** The text before the next mark. Consumes the mark, too. */
   async takeUntil(mark: string, maxBytes: number): Promise<string> {
     for (;;) {
       const at = this.#indexOf(mark);
@@ -142,7 +142,7 @@ class Input {
 
   async #read(): Promise<void> {
     if (this.#end === this.#buffer.byteLength) {
-      // What was taken stays where it is: parts of the old buffer are still to be decoded.
+      // Keep the old buffer: taken parts of it are not decoded yet.
       const larger = new Uint8Array(2 * this.#buffer.byteLength);
       larger.set(this.#buffer.subarray(this.#start, this.#end));
       [this.#buffer, this.#start, this.#end] = [larger, 0, this.#end - this.#start];

@@ -1,5 +1,5 @@
-// Answers of the API server, parsed as far as every kind shares: an object, a list, a Status.
-import { isObject } from "../json.ts";
+// Parses what all kinds of API server answers share: an object, a list, a Status.
+import { isObject, listAt, memberOf, objectAt, textAt } from "../json.ts";
 import type { KubeList, KubeObject } from "./types.ts";
 
 function isKubeObject(value: unknown): value is KubeObject {
@@ -11,17 +11,17 @@ export function parseKubeObject(value: unknown): KubeObject {
   throw new Error(`Cannot read the API server's answer "${kindOf(value)}": it is not an object with a name.`);
 }
 
-/** A page of a list, without items that have no name; throws when the server sent something else. */
+/** A page of a list, without unnamed items; throws when it is not a list. */
 export function parseKubeList(value: unknown): KubeList {
   if (!isObject(value) || !isObject(value["metadata"])) {
     throw new Error(`Cannot read the API server's answer "${kindOf(value)}": it is not a list.`);
   }
-  const items = Array.isArray(value["items"]) ? value["items"] : [];
-  const { resourceVersion, continue: next } = value["metadata"];
+  const { metadata } = value;
+  const next = textAt(metadata, "continue");
   return {
-    items: items.filter(isKubeObject),
-    resourceVersion: typeof resourceVersion === "string" ? resourceVersion : "",
-    ...(typeof next === "string" && next !== "" ? { continue: next } : {}),
+    items: (listAt(value, "items") ?? []).filter(isKubeObject),
+    resourceVersion: textAt(metadata, "resourceVersion"),
+    ...(next === "" ? {} : { continue: next }),
   };
 }
 
@@ -33,18 +33,15 @@ interface StatusView {
 }
 
 export function parseStatus(value: unknown): StatusView {
-  const status = isObject(value) ? value : {};
-  const details = isObject(status["details"]) ? status["details"] : {};
-  const number = (candidate: unknown): number | undefined => (typeof candidate === "number" ? candidate : undefined);
-  const text = (candidate: unknown): string => (typeof candidate === "string" ? candidate : "");
+  const code = memberOf(value, "code");
   return {
-    code: number(status["code"]),
-    reason: text(status["reason"]),
-    message: text(status["message"]),
-    hasCauses: Array.isArray(details["causes"]) && details["causes"].length > 0,
+    code: typeof code === "number" ? code : undefined,
+    reason: textAt(value, "reason"),
+    message: textAt(value, "message"),
+    hasCauses: (listAt(objectAt(value, "details"), "causes") ?? []).length > 0,
   };
 }
 
 function kindOf(value: unknown): string {
-  return isObject(value) && typeof value["kind"] === "string" ? value["kind"] : typeof value;
+  return textAt(value, "kind") || typeof value;
 }

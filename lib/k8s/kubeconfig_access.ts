@@ -1,10 +1,10 @@
-// Access to a cluster outside of it, from a kubeconfig file. The only place that loads client-node, which is large.
+// Access from outside the cluster, by a kubeconfig file. Only this file loads client-node, which is large.
 import type { RequestOptions } from "node:https";
 import { dirname, resolve } from "node:path";
 import type { KubeConfig } from "@kubernetes/client-node";
 import { parse as parseYaml } from "yaml";
-import * as z from "zod";
 import type { Clock } from "../clock.ts";
+import { listAt, objectAt, textAt } from "../json.ts";
 import {
   type ClusterAccess,
   type ClusterCredentials,
@@ -13,12 +13,12 @@ import {
 } from "./cluster_access.ts";
 
 interface KubeconfigOptions {
-  readonly context?: string;
+  readonly context?: string | undefined;
   readonly clock: Clock;
   readonly warn?: ((message: string) => void) | undefined;
 }
 
-/** Proves that the credentials can be had before it resolves. Throws an error that names the file and the fault. */
+/** Obtains credentials before it resolves. Throws an error that names the file and the fault. */
 export async function readKubeconfigAccess(path: string, options: KubeconfigOptions): Promise<ClusterAccess> {
   let config = await loadKubeconfig(path, options.context);
   const server = serverOf(config, path);
@@ -56,7 +56,7 @@ async function loadKubeconfig(path: string, context: string | undefined): Promis
   try {
     config.loadFromFile(path);
   } catch (cause) {
-    // Without the cause: a parser's message quotes the file, and with it credentials.
+    // Without the cause: a parser's message quotes the file and its credentials.
     throw new Error(
       `Cannot read kubeconfig "${path}": ${unquoted(wordsOf(cause))}. Pass the path of a valid kubeconfig.`,
     );
@@ -123,22 +123,17 @@ async function readCredentials(config: KubeConfig, path: string): Promise<Cluste
   };
 }
 
-const usersOfFile = z.object({
-  users: z.array(z.object({ name: z.string(), user: z.object({ tokenFile: z.string().optional() }).nullish() })).catch(
-    [],
-  ),
-});
-
-/** The current token of a user with a `tokenFile`, which client-node does not read (it expects `token-file`). */
+/** The current token from a user's `tokenFile`, which client-node ignores (it expects `token-file`). */
 async function readTokenFile(config: KubeConfig, path: string): Promise<string | undefined> {
-  const { data } = usersOfFile.safeParse(parseYaml(await Deno.readTextFile(path)));
-  const tokenFile = data?.users.find(({ name }) => name === config.getCurrentUser()?.name)?.user?.tokenFile;
-  if (tokenFile === undefined || tokenFile === "") return undefined;
-  const place = resolve(dirname(path), tokenFile);
+  const users = listAt(parseYaml(await Deno.readTextFile(path)), "users") ?? [];
+  const current = users.find((user) => textAt(user, "name") === config.getCurrentUser()?.name);
+  const tokenFile = textAt(objectAt(current, "user"), "tokenFile");
+  if (tokenFile === "") return undefined;
+  const file = resolve(dirname(path), tokenFile);
   try {
-    return (await Deno.readTextFile(place)).trim();
+    return (await Deno.readTextFile(file)).trim();
   } catch (cause) {
-    throw new Error(`Cannot read token file "${place}" of kubeconfig "${path}": ${wordsOf(cause)}.`, { cause });
+    throw new Error(`Cannot read token file "${file}" of kubeconfig "${path}": ${wordsOf(cause)}.`, { cause });
   }
 }
 
@@ -146,7 +141,7 @@ function hasExecPlugin(config: KubeConfig): boolean {
   return config.getCurrentUser()?.exec !== undefined && config.getCurrentUser()?.exec !== null;
 }
 
-/** PEM text from what node's TLS options hold: text or bytes; undefined for anything else. */
+/** PEM text from node's TLS options, which hold text or bytes; undefined for anything else. */
 function pemOf(value: unknown): string | undefined {
   if (typeof value === "string") return value;
   if (value instanceof Uint8Array) return new TextDecoder().decode(value);

@@ -1,7 +1,7 @@
-// Whether the leader is missing, for a replica that does not lead: by the election, then by reads of the Lease.
+// Whether a non-leader can tell that no replica leads: by the election, then by reads of the Lease.
 import type { Clock } from "../clock.ts";
 import { errorText, type Logger } from "../log.ts";
-import { type ReadApi, readOptional } from "./api.ts";
+import { ignoring, type ReadApi, readOptional } from "./api.ts";
 import { isForbidden } from "./errors.ts";
 import type { LeaseView } from "./lease.ts";
 import { parseLease } from "./lease_lock.ts";
@@ -9,9 +9,9 @@ import { Resource } from "./types.ts";
 
 export interface LeaderSilence {
   readonly isLeader: boolean;
-  /** Since a renewal of the Lease was last seen; since the start of this process when none was (ms). */
+  /** Time since the last observed Lease renewal, or since the start of this process (ms). */
   readonly silentForMs: number;
-  /** For how long every read of the Lease has shown it unchanged, or was answered 403 (ms). */
+  /** How long every read has shown the same Lease, or was answered 403 (ms). */
   readonly provenForMs: number;
   readonly answeredAgoMs: number;
 }
@@ -21,10 +21,10 @@ export interface AbsenceLimits {
   readonly proofMs: number;
 }
 
-/** `doubtful`: the Lease must be read afresh, since a replica without the API server saw no renewals either. */
+/** `doubtful`: the Lease must be reread, since a replica cut off from the API server sees no renewals either. */
 type LeaderState = "present" | "doubtful" | "absent";
 
-/** Oldest answer that still counts (ms): this process may have been suspended since. */
+/** Longest validity of an answer (ms): this process may have been suspended since. */
 const ANSWER_MAX_AGE_MS = 5_000;
 
 export function decideLeaderState(silence: LeaderSilence, { silenceMs, proofMs }: AbsenceLimits): LeaderState {
@@ -81,9 +81,9 @@ export class LeaderAbsence {
   }
 }
 
-/** Reads of the Lease that all gave the same answer. Times are those of our monotonic clock. */
+/** Reads of the Lease with the same answer. Times are of our monotonic clock. */
 export interface LeaseProof {
-  /** The renewal that each read showed, empty where there is no Lease; undefined when it may not be read (403). */
+  /** The renewal in each read, empty without a Lease; undefined when forbidden (403). */
   readonly renewal: string | undefined;
   readonly sinceMs: number;
   readonly untilMs: number;
@@ -95,14 +95,15 @@ interface LeaseReading {
   readonly lease: { readonly namespace: string; readonly name: string };
 }
 
-/** Reads the Lease once more. Throws when no answer comes, or another error than 403: then nothing is proven. */
+/** Reads the Lease again. Throws without an answer or for errors other than 403, which prove nothing. */
 export async function readLeaseProof(
   { api, clock, lease }: LeaseReading,
   earlier: LeaseProof | undefined,
   signal: AbortSignal,
 ): Promise<LeaseProof> {
   const sentMs = clock.monotonicMs();
-  const renewal = await readRenewal(api, lease, signal);
+  const read = readOptional(api, { type: Resource.leases, ...lease, signal });
+  const renewal = await ignoring(isForbidden, read.then((found) => found ? parseLease(found).renewal : ""));
   if (earlier !== undefined && earlier.renewal === renewal) return { ...earlier, untilMs: sentMs };
   const nowMs = clock.monotonicMs();
   return { renewal, sinceMs: nowMs, untilMs: nowMs };
@@ -110,18 +111,4 @@ export async function readLeaseProof(
 
 export function provenForMs(proof: LeaseProof | undefined): number {
   return proof === undefined ? 0 : proof.untilMs - proof.sinceMs;
-}
-
-async function readRenewal(
-  api: ReadApi,
-  lease: LeaseReading["lease"],
-  signal: AbortSignal,
-): Promise<string | undefined> {
-  try {
-    const object = await readOptional(api, { type: Resource.leases, ...lease, signal });
-    return object === undefined ? "" : parseLease(object).renewal;
-  } catch (error) {
-    if (isForbidden(error)) return undefined;
-    throw error;
-  }
 }

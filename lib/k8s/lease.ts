@@ -9,20 +9,16 @@ export interface LeaseView extends LockView {
   readonly isLeader: boolean;
 }
 
-interface LeaseTiming {
-  readonly durationMs: number;
-  /** A leader that could not renew for this long stops leading: well before another replica may start. */
-  readonly renewDeadlineMs: number;
-  readonly retryMs: number;
-}
+/**
+ * A pod waits less than 10 s for a lost leader. A lost Lease only costs another election. A leader that cannot renew
+ * until `renewDeadlineMs` stops leading, well before another replica may start.
+ */
+export const LEASE_TIMING = { durationMs: 6_000, renewDeadlineMs: 4_000, retryMs: 1_000 } as const;
 
-/** A pod that waits for a lost leader waits less than 10 s. A lost Lease costs another election and nothing else. */
-export const LEASE_TIMING: LeaseTiming = { durationMs: 6_000, renewDeadlineMs: 4_000, retryMs: 1_000 };
-
-/** One attempt may take this long: a hanging one leaves time for another within the renew deadline. */
+/** Time limit of one attempt (ms), which leaves time for another within the renew deadline. */
 const ATTEMPT_TIMEOUT_MS = 2_000;
 
-/** Runs while this replica leads; the signal aborts when the Lease is lost or the election is to end. */
+/** Runs while this replica leads. The signal aborts when the Lease is lost or the election ends. */
 type Lead = (signal: AbortSignal) => Promise<void>;
 
 export class Election {
@@ -52,17 +48,17 @@ export class Election {
     return this.#view;
   }
 
-  /** The API as a leader may use it: reads always, writes only while no other replica can lead. */
+  /** The API for a leader: reads always, writes only while no other replica can lead. */
   fence(api: KubeApi): KubeApi {
     return fenceWrites(api, () => this.#options.clock.monotonicMs() < (this.#view.heldUntilMs ?? 0));
   }
 
-  /** Calls back at every change of the view, a renewal by any holder of the Lease included. */
+  /** Calls back at every change of the view, including renewals by any holder. */
   onChange(listener: (view: LeaseView) => void): void {
     this.#listeners.push(listener);
   }
 
-  /** Waits for the Lease, runs `lead`, publishes `ability`, again and again until the signal aborts. Never rejects. */
+  /** Repeatedly waits for the Lease, runs `lead` and publishes `ability`, until the signal aborts. Never rejects. */
   async run(lead: Lead, signal: AbortSignal, ability = this.#ability): Promise<void> {
     const { clock } = this.#options;
     this.#ability = ability;
@@ -74,7 +70,7 @@ export class Election {
     }
   }
 
-  /** Says whom it waits for, once for each holder: it may be another program that uses the same Lease. */
+  /** Logs each other holder once: it may be another program with the same Lease. */
   #reportHolder(): void {
     const { holder } = this.#lock.view;
     if (holder === this.#waitsFor) return;
@@ -82,7 +78,7 @@ export class Election {
     this.#log.info("another holds the lease, waiting", { holder });
   }
 
-  /** One term: leads until the Lease is lost, `lead` ends, or the signal aborts. Returns when `lead` has ended. */
+  /** One term: leads until the Lease is lost, `lead` ends, or the signal aborts. Awaits the end of `lead`. */
   async #leadFrom(
     sentMs: number,
     { lead, signal }: { readonly lead: Lead; readonly signal: AbortSignal },
@@ -118,7 +114,7 @@ export class Election {
     }
   }
 
-  /** Renews until the signal aborts (false) or the Lease is lost (true). Counts by the monotonic clock alone. */
+  /** Renews until the signal aborts (false) or the Lease is lost (true). Uses only the monotonic clock. */
   async #renewUntilLost(sentMs: number, signal: AbortSignal): Promise<boolean> {
     const { clock } = this.#options;
     const { retryMs, renewDeadlineMs } = LEASE_TIMING;
@@ -155,7 +151,7 @@ export class Election {
   }
 }
 
-/** A process that was suspended past the end of its Lease resumes before any timer has run: its writes must fail. */
+/** A process suspended past its Lease resumes before any timer runs, so its writes must fail. */
 export function fenceWrites(api: KubeApi, mayWrite: () => boolean): KubeApi {
   async function fenced<T>(write: () => Promise<T>): Promise<T> {
     if (mayWrite()) return await write();

@@ -1,7 +1,7 @@
 // The Lease as a lock of one replica: acquires, renews and releases it, and keeps the last observed record.
 import type { V1Lease, V1LeaseSpec } from "@kubernetes/client-node";
-import * as z from "zod";
 import type { Clock } from "../clock.ts";
+import { numberAt, textAt } from "../json.ts";
 import { errorText, type Logger } from "../log.ts";
 import { LEADER_IMPAIRMENT } from "../names.ts";
 import { renderExactTime } from "../vocabulary/time.ts";
@@ -10,7 +10,7 @@ import { openDeadline } from "./deadline.ts";
 import { isConflict } from "./errors.ts";
 import { apiVersionOf, type KubeObject, Resource, type Wire } from "./types.ts";
 
-/** Giving the Lease up is a courtesy: shutdown does not wait longer for it. */
+/** Releasing is a courtesy, for which shutdown waits no longer (ms). */
 const RELEASE_TIMEOUT_MS = 2_000;
 
 export interface LeaseOptions {
@@ -31,25 +31,25 @@ interface LeaseLockOptions extends LeaseOptions {
 /** The Lease as of the latest request. Times are those of our monotonic clock. */
 export interface LockView {
   readonly holder: string | undefined;
-  /** What the holder reports it cannot do, in a word; undefined when nothing. */
+  /** What the holder cannot do, in a word; undefined when it is able. */
   readonly impairment: string | undefined;
-  /** When a holder was last seen to renew; undefined when never. Gating stops by it. */
+  /** The last observed renewal; undefined when there was none. Gating stops by it. */
   readonly lastRenewObservedMs: number | undefined;
-  /** Until when no other replica can lead, by our last renewal; undefined without one, and while this replica does not lead. */
+  /** Until when our last renewal excludes other leaders; undefined without one, or while not leading. */
   readonly heldUntilMs: number | undefined;
-  /** Why the latest attempt to take or renew the Lease failed, in the API server's words; undefined when it did not. */
+  /** The API server's error of the latest attempt to acquire or renew; undefined after a success. */
   readonly refusal: string | undefined;
 }
 
 type Attempt =
-  /** We hold the Lease; `sentMs` is when the request left, the earliest time its term may be counted from. */
+  /** We hold the Lease. Its term counts from `sentMs`, when the request was sent. */
   | { readonly kind: "held"; readonly sentMs: number }
   | { readonly kind: "taken" }
   | { readonly kind: "failed" };
 
 export class LeaseLock {
   readonly #options: LeaseLockOptions;
-  /** The Lease as we wrote it last: a renewal needs no GET. */
+  /** The Lease as last written by us, so that a renewal needs no GET. */
   #own: KubeObject | undefined;
   #seen: { readonly record: LeaseRecord; readonly atMs: number } | undefined;
   #lastRenewObservedMs: number | undefined;
@@ -96,7 +96,7 @@ export class LeaseLock {
     this.#own = undefined;
   }
 
-  /** Gives the Lease up if it is still ours, so that another need not wait until it expires. */
+  /** Releases the Lease if it is still ours, so that others need not wait until it expires. */
   async release(): Promise<void> {
     const never = new AbortController().signal;
     using deadline = openDeadline(RELEASE_TIMEOUT_MS, { signal: never, clock: this.#options.clock });
@@ -118,13 +118,13 @@ export class LeaseLock {
     }
     const sentMs = clock.monotonicMs();
     this.#own = await this.#write(lease, { holder: identity, signal });
-    // Others count from when they see the renewal, which is later.
+    // Others count from when they observe the renewal, which is later.
     this.#heldUntilMs = sentMs + durationMs;
     this.#observe(this.#own);
     return { kind: "held", sentMs };
   }
 
-  /** Whether the Lease was seen unchanged for as long as it lasts. Only our own clock counts: skew does not matter. */
+  /** Whether the Lease stayed unchanged for its duration. Uses only our own clock, so skew does not matter. */
   #hasExpired(record: LeaseRecord): boolean {
     const { clock } = this.#options;
     return this.#seen !== undefined && clock.monotonicMs() - this.#seen.atMs >= record.durationMs;
@@ -151,7 +151,7 @@ export class LeaseLock {
     return await readOptional(api, { type: Resource.leases, namespace, name, signal });
   }
 
-  /** Creates or replaces; the resourceVersion makes the server refuse when another replica was faster (409). */
+  /** Creates or replaces. The resourceVersion causes a 409 if another replica was faster. */
   async #write(
     lease: KubeObject | undefined,
     options: { readonly holder: string; readonly signal: AbortSignal },
@@ -160,7 +160,7 @@ export class LeaseLock {
     const durationMs = options.holder === "" ? 1_000 : this.#options.durationMs;
     const spec = renderLeaseSpec(lease, { holder: options.holder, durationMs, nowMs: clock.nowMs() });
     const target = { namespace, name, signal: options.signal };
-    // A first write, or the first after a failure, reports no ability: ours may be from an earlier term.
+    // The first write, also after a failure, reports no ability: ours may be from an earlier term.
     const isRenewal = options.holder !== "" && this.#own !== undefined;
     const ability = isRenewal ? this.#options.ability() : { kind: "unproven" } as const;
     const annotations = renderLeaseAnnotations(lease, ability);
@@ -186,38 +186,31 @@ interface LeaseRecord {
   readonly holder: string;
   readonly durationMs: number;
   readonly transitions: number;
-  /** Changes with every renewal. Never compared with our clock: clocks may differ. */
+  /** Changes with every renewal. Never compared with our clock, which may differ. */
   readonly renewal: string;
-  /** What its holder cannot do, in a word; undefined when it does its work. */
+  /** What its holder cannot do, in a word; undefined when it is able. */
   readonly impairment: string | undefined;
 }
 
 export type LeaderAbility =
   | { readonly kind: "able" }
   | { readonly kind: "unable"; readonly reason: string }
-  /** Not known yet: the impairment of the last holder stays in the Lease. */
+  /** Not known yet: the last holder's impairment stays in the Lease. */
   | { readonly kind: "unproven" };
 
-const SPEC = z.object({
-  holderIdentity: z.string().nullish(),
-  leaseDurationSeconds: z.number().nullish(),
-  leaseTransitions: z.number().nullish(),
-  renewTime: z.string().nullish(),
-});
-
 export function parseLease(lease: KubeObject): LeaseRecord {
-  const { data } = SPEC.safeParse(lease["spec"]);
-  const [holder, transitions] = [data?.holderIdentity ?? "", data?.leaseTransitions ?? 0];
+  const { spec } = lease;
+  const [holder, transitions] = [textAt(spec, "holderIdentity"), numberAt(spec, "leaseTransitions")];
   return {
     holder,
-    durationMs: (data?.leaseDurationSeconds ?? 0) * 1_000,
+    durationMs: numberAt(spec, "leaseDurationSeconds") * 1_000,
     transitions,
-    renewal: [holder, transitions, data?.renewTime ?? ""].join(" "),
+    renewal: [holder, transitions, textAt(spec, "renewTime")].join(" "),
     impairment: lease.metadata.annotations?.[LEADER_IMPAIRMENT],
   };
 }
 
-/** The spec after a claim. A new holder starts a new term; the holder's own renewal goes on with the one it has. */
+/** The spec after a claim. A new holder starts a new term; a renewal continues the current one. */
 function renderLeaseSpec(
   before: KubeObject | undefined,
   claim: { readonly holder: string; readonly durationMs: number; readonly nowMs: number },

@@ -5,40 +5,40 @@ import type { KubeList, KubeObject, ResourceType } from "./types.ts";
 
 const MAX_RESTARTS = 3;
 
-/** What to list. The size of pages follows from the resource and from the size of its objects. */
+/** What to list. The page size depends on the resource and the size of its objects. */
 export type ListAllOptions = Omit<ListOptions, "continue" | "limit"> & { readonly signal: AbortSignal };
 
-/** Pages of one resourceVersion. A 410 in the middle (see `isExpired`) means that the list must be started over. */
+/** Pages of one resourceVersion. After a 410 (see `isExpired`), the list must be restarted. */
 export async function* listPages(
   api: ReadApi,
   type: ResourceType,
   options: ListAllOptions,
 ): AsyncGenerator<KubeList, void> {
   const { signal, resourceVersion, ...selection } = options;
-  // Pages of cluster-scoped objects may be large: only administrators create these.
+  // Only administrators create cluster-scoped objects, so their pages may be large.
   let limit = type.namespaced ? FIRST_PAGE_SIZE : MAX_PAGE_SIZE;
-  // A continue token carries its own resourceVersion; the server refuses to be given another.
-  let place: Pick<ListOptions, "continue" | "resourceVersion"> | undefined = resourceVersion === undefined
+  // A continue token has its own resourceVersion; the server refuses an additional one.
+  let position: Pick<ListOptions, "continue" | "resourceVersion"> | undefined = resourceVersion === undefined
     ? {}
     : { resourceVersion };
-  while (place !== undefined) {
-    // No reference to a page is kept while the next one is read.
+  while (position !== undefined) {
+    // Do not retain a page while reading the next one.
     let page: KubeList;
     try {
-      page = await api.list(type, { limit, ...selection, ...place }, signal);
+      page = await api.list(type, { limit, ...selection, ...position }, signal);
     } catch (error) {
       const smaller = error instanceof AnswerTooLarge ? smallerPageSize(limit) : undefined;
       if (smaller === undefined) throw error;
       limit = smaller;
       continue;
     }
-    place = page.continue === undefined ? undefined : { continue: page.continue };
+    position = page.continue === undefined ? undefined : { continue: page.continue };
     if (type.namespaced) limit = nextPageSize({ limit, count: page.items.length, bytes: page.bytes });
     yield page;
   }
 }
 
-/** Every object that was there throughout the list. One may come twice: an expired continue token starts the list over. */
+/** Every object that existed throughout the list. Some may repeat, because an expired continue token restarts it. */
 export async function* listAll(
   api: ReadApi,
   type: ResourceType,
@@ -56,13 +56,13 @@ export async function* listAll(
 
 const FIRST_PAGE_SIZE = 50;
 const MAX_PAGE_SIZE = 500;
-/** Wanted size of a page: about 400 usual pods. */
+/** Target size of a page: about 400 usual pods. */
 const TARGET_BYTES = 3 * 1024 * 1024;
 
-/** A larger page is not read to its end. Parsed it would take five times as much. */
+/** Larger pages are not read to the end. Parsed, they would take five times the memory. */
 export const MAX_PAGE_BYTES = 8 * 1024 * 1024;
 
-/** Objects of the next page: as many as the target holds of the size just seen, and at most twice as many as before. */
+/** Objects of the next page: by the size just seen, and at most twice as many as before. */
 export function nextPageSize(
   { limit, count, bytes }: { readonly limit: number; readonly count: number; readonly bytes: number | undefined },
 ): number {

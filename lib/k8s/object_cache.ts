@@ -1,4 +1,4 @@
-// What a reflector keeps: trimmed values by key, never raw objects, and the changes that come out of them.
+// A reflector's cache: trimmed values by key, never raw objects, and their changes.
 import { errorText, type Logger } from "../log.ts";
 import { type ShareLimits, Shares } from "./shares.ts";
 import { keyOf, type KubeObject } from "./types.ts";
@@ -9,30 +9,30 @@ export type Change<T> =
 
 export type Keeping<T> =
   | { readonly kind: "all" }
-  /** Nothing. Each watch event and each list reports an object as new; deletions are not reported. */
+  /** Each watch event and list reports an object as new; deletions are not reported. */
   | { readonly kind: "nothing" }
-  /** Beyond the limits of {@link ShareLimits} an object is kept as `reduce` makes it, which weighs nothing, or not at all. */
+  /** Beyond {@link ShareLimits}, keeps an object's `reduce`d value, which has no weight, or nothing. */
   | ShareLimits<T> & { readonly kind: "shares"; readonly reduce?: (value: T) => T };
 
-interface Entry<T> {
+interface CachedObject<T> {
   readonly value: T;
   readonly uid: string | undefined;
   readonly resourceVersion: string | undefined;
 }
 
 export interface ObjectCacheOptions<T> {
-  /** Trims an object to what is kept; undefined when it is of no interest. Pure. */
+  /** Trims an object to the kept value; undefined when irrelevant. Pure. */
   readonly parse: (object: KubeObject) => T | undefined;
-  /** Called for every change, in order, after the cache has it. Must be quick: add the key to a queue. */
+  /** Called for every change, in order, after the cache is updated. Must be quick: add the key to a queue. */
   readonly onChange: (change: Change<T>) => void;
   readonly keep: Keeping<T>;
   readonly log: Logger;
 }
 
-/** Values by key. Every difference is reported once; an object that is given again unchanged changes nothing. */
+/** Values by key. Reports every difference once; an unchanged object has no effect. */
 export class ObjectCache<T> {
   readonly #options: ObjectCacheOptions<T>;
-  readonly #entries = new Map<string, Entry<T>>();
+  readonly #entries = new Map<string, CachedObject<T>>();
   readonly #shares: Shares<T> | undefined;
 
   constructor(options: ObjectCacheOptions<T>) {
@@ -52,7 +52,7 @@ export class ObjectCache<T> {
     for (const entry of this.#entries.values()) yield entry.value;
   }
 
-  /** Gives the key of the object, or undefined when it is not kept. Another uid is another object. */
+  /** Returns the object's key, or undefined if it is not kept. A new uid means a new object. */
   apply(object: KubeObject): string | undefined {
     const key = keyOf(object);
     const { uid, resourceVersion } = object.metadata;
@@ -88,7 +88,7 @@ export class ObjectCache<T> {
     this.#notify({ kind: "delete", key, value: entry.value });
   }
 
-  #put(key: string, entry: Entry<T>): void {
+  #put(key: string, entry: CachedObject<T>): void {
     const { value } = entry;
     const previous = this.#entries.get(key);
     this.#entries.set(key, entry);
@@ -96,7 +96,7 @@ export class ObjectCache<T> {
     this.#notify({ kind: "apply", key, value, ...(previous === undefined ? {} : { previous: previous.value }) });
   }
 
-  /** Makes room for a value and gives what is kept of it; undefined for nothing. */
+  /** Makes room for a value and returns what is kept of it; undefined for nothing. */
   #fit(key: string, value: T): T | undefined {
     const { keep } = this.#options;
     if (keep.kind === "nothing") return undefined;
@@ -111,7 +111,7 @@ export class ObjectCache<T> {
     return value;
   }
 
-  /** A parser that fails on one object must not stop the rest: the object counts as of no interest. */
+  /** An object whose parser throws counts as irrelevant, so that the others continue. */
   #parse(key: string, object: KubeObject): T | undefined {
     try {
       return this.#options.parse(object);

@@ -1,9 +1,7 @@
 // JSON Patch (RFC 6902), and JSON as Go writes it: a `test` compares bytes, and Go escapes HTML (`<` is `\u003c`).
 
 export type PatchOperation =
-  | { readonly op: "add"; readonly path: string; readonly value: unknown }
-  | { readonly op: "replace"; readonly path: string; readonly value: unknown }
-  | { readonly op: "test"; readonly path: string; readonly value: unknown }
+  | { readonly op: "add" | "replace" | "test"; readonly path: string; readonly value: unknown }
   | { readonly op: "remove"; readonly path: string };
 
 export type JsonPatch = readonly PatchOperation[];
@@ -15,7 +13,7 @@ export function pointer(...segments: readonly (string | number)[]): string {
 
 const ESCAPED = /[<>&\u2028\u2029]/g;
 
-/** Renders a value as JSON whose strings have the same bytes as those that the API server renders. */
+/** Renders a value as JSON, with strings byte for byte like the API server's. */
 export function renderJsonBody(value: unknown): string {
   return JSON.stringify(value).replace(ESCAPED, (character) => {
     return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;

@@ -1,14 +1,14 @@
-// Writes at a steady rate, a few at a time: a change of every node or pod takes a small share of the API server.
+// Limits rate and parallelism of writes: changing every node or pod takes a small share of the API server.
 import type { Clock } from "../clock.ts";
 
-/** Writes a second: 5 000 nodes take less than nine minutes, at 20 requests a second with all that belongs to them. */
+/** 5 000 nodes take less than nine minutes, at 20 requests a second including reads. */
 const WRITES_A_SECOND = 10;
 
 export interface RateLimiter {
   wait(signal: AbortSignal): Promise<void>;
 }
 
-/** A wait may be this much shorter (ms) after one that ended late: timers of a busy machine are late. */
+/** How much a wait may be shortened (ms) after a late one: timers on a busy machine are late. */
 const CREDIT_MS = 300;
 
 export function openRateLimiter(clock: Clock, writesASecond: number = WRITES_A_SECOND): RateLimiter {
@@ -24,9 +24,9 @@ export function openRateLimiter(clock: Clock, writesASecond: number = WRITES_A_S
   };
 }
 
-/** Starts writes, and keeps those that have not ended: the rate depends on the limiter and not on how long each takes. */
+/** Starts writes and tracks running ones, so that their duration does not limit the rate. */
 export interface PendingWrites {
-  /** Starts one as soon as fewer than the maximum run. What it throws is lost: it reports by itself. */
+  /** Starts a write once fewer than the maximum run. Ignores its errors: it must report them itself. */
   start(write: () => Promise<void>): Promise<void>;
   settled(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-// The keys of a work queue that are due: urgent ones first, then one of each group in turn, the oldest of a group first.
+// The due keys of a work queue: urgent ones first, then groups in turn, each group's oldest first.
 import type { Logger } from "../log.ts";
 import { RoundRobin } from "./round_robin.ts";
 
@@ -10,7 +10,7 @@ export class ReadyKeys {
     return this.#normal.size + this.#urgent.size;
   }
 
-  /** Puts a key in; one that is in as normal becomes urgent when it is put in as urgent. */
+  /** Adds a key. Adding it again as urgent raises its priority. */
   add(key: string, { group, priority }: { readonly group: string; readonly priority: "normal" | "urgent" }): void {
     if (priority === "normal") return this.#normal.add(group, key);
     this.#normal.remove(group, key);
@@ -30,7 +30,7 @@ interface GroupCountsOptions {
 
 export class GroupCounts {
   readonly #counts = new Map<string, number>();
-  /** Groups that have left out keys since they last were empty. */
+  /** Groups that have lost keys since they were last empty. */
   readonly #cut = new Set<string>();
   readonly #options: GroupCountsOptions;
 
@@ -38,7 +38,7 @@ export class GroupCounts {
     this.#options = options;
   }
 
-  /** Counts a new key of the group; false when there are too many of it. The first of these is logged. */
+  /** Counts a group's new key; false when it has too many. Logs the first refusal. */
   enter(group: string): boolean {
     const { maxOfGroup, name, log } = this.#options;
     const count = this.#counts.get(group) ?? 0;

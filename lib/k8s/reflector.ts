@@ -1,7 +1,6 @@
-// A local copy of a collection, kept up to date by list and watch, whatever happens to the connection.
+// A local copy of a collection, kept up to date by list and watch despite connection failures.
 import { backoffMs, type Clock, jitter, orAborted } from "../clock.ts";
 import { errorText, type Logger } from "../log.ts";
-import { unreachable } from "../parsed.ts";
 import type { RawWatchEvent, ReadApi, Selection } from "./api.ts";
 import { openDeadline } from "./deadline.ts";
 import { ApiError, isExpired } from "./errors.ts";
@@ -23,18 +22,18 @@ export type ReflectorDeps = Pick<ReflectorOptions<never>, "api" | "clock" | "log
 
 export type ReflectorState =
   | "starting"
-  /** The copy was complete once and is kept up to date. Also while the API server is away: an old copy is better than none. */
+  /** The copy was complete once and is kept up to date. Stays during API server outages: an old copy beats none. */
   | "synced"
   /** 404: the server does not serve the kind (its CRD is missing). The copy is empty. */
   | "missing"
   /** 403 before the first list: not allowed to read it. */
   | "forbidden";
 
-/** Requested for a watch; the server ends it cleanly then, and we resume. Spread, so that replicas do not align. */
+/** Requested for a watch; then the server ends it cleanly and we resume. Jittered, so that replicas do not align. */
 const WATCH_TIMEOUT_SECONDS = 290;
-/** The API server sends a bookmark about every minute, up to 75 s apart: longer silence means that the path is dead. */
+/** The API server sends bookmarks up to 75 s apart. Longer silence means that the connection is dead. */
 const WATCH_STALL_MS = 90_000;
-/** Longest wait before the first reconnect (ms), so that a restart of the API server costs little. */
+/** Longest wait before the first reconnect (ms), so that an API server restart costs little. */
 const FIRST_RECONNECT_MS = 50;
 const RECONNECT_BACKOFF = { baseMs: 250, capMs: 5_000 } as const;
 /** A missing CRD or right may stay missing forever. */
@@ -52,10 +51,10 @@ export class Reflector<T> {
   #resourceVersion: string | undefined;
   /** Failures since the last success: an event, a bookmark, or a watch of HEALTHY_WATCH_MS. */
   #failures = 0;
-  /** Since when list and watch have been refused, and since when the present watch is open. */
+  /** Since when list and watch are refused, and since when the current watch is open. */
   #refusedSinceMs: number | undefined;
   #watchSinceMs: number | undefined;
-  /** A 410 came since the last success. Another one means that resource versions expire before a list ends. */
+  /** A 410 came since the last success. A second one means that resource versions expire before a list ends. */
   #hasJustExpired = false;
 
   constructor(options: ReflectorOptions<T>) {
@@ -84,20 +83,20 @@ export class Reflector<T> {
     return this.#state === "synced";
   }
 
-  /** Resolves at the first complete copy; rejects with the signal's reason when that aborts before. */
+  /** Resolves at the first complete copy; rejects with the signal's reason. */
   async synced(signal: AbortSignal): Promise<void> {
     await orAborted(this.#firstSync.promise, signal);
   }
 
-  /** For how long the server has refused list and watch (ms); before the first list, since `run` began. */
+  /** How long the server has refused list and watch (ms); before the first list, since `run` began. */
   refusedForMs(): number {
     const nowMs = this.#options.clock.monotonicMs();
-    // An accepted watch is silent until something changes; a refused one ends at once.
+    // An accepted watch is silent until a change; a refused one ends at once.
     const isOpen = this.#watchSinceMs !== undefined && nowMs - this.#watchSinceMs >= HEALTHY_WATCH_MS;
     return this.#refusedSinceMs === undefined || isOpen ? 0 : nowMs - this.#refusedSinceMs;
   }
 
-  /** Follows the collection until the signal aborts; then resolves. Never rejects, never gives up. */
+  /** Follows the collection until the signal aborts. Never rejects, never gives up. */
   async run(signal: AbortSignal): Promise<void> {
     if (this.#state !== "synced") this.#refusedSinceMs = this.#options.clock.monotonicMs();
     while (!signal.aborted) {
@@ -112,13 +111,13 @@ export class Reflector<T> {
     }
   }
 
-  /** Lists everything and drops the rest from the copy. Returns the resourceVersion at which to start a watch. */
+  /** Lists everything and drops other objects. Returns the resourceVersion for the next watch. */
   async #list(signal: AbortSignal): Promise<string> {
-    const { api, resource } = this.#options;
+    const { api, resource, namespace, labelSelector, fieldSelector } = this.#options;
     const seen = new Set<string>();
     let objects = 0;
     let resourceVersion = "";
-    for await (const page of listPages(api, resource, { ...this.#selection(), signal })) {
+    for await (const page of listPages(api, resource, { namespace, labelSelector, fieldSelector, signal })) {
       for (const object of page.items) {
         const key = this.#store.apply(object);
         if (key !== undefined) seen.add(key);
@@ -134,13 +133,13 @@ export class Reflector<T> {
     return resourceVersion;
   }
 
-  /** One watch, until the server ends it. Every event moves the place to resume from. Throws when it is cut or stalls. */
+  /** One watch, until the server ends it. Every event updates where to resume. Throws when it is cut or stalls. */
   async #watch(resourceVersion: string, signal: AbortSignal): Promise<void> {
-    const { api, resource, clock } = this.#options;
+    const { api, resource, clock, namespace, labelSelector, fieldSelector } = this.#options;
     const startedMs = clock.monotonicMs();
     const timeoutSeconds = Math.round(WATCH_TIMEOUT_SECONDS - 45 + jitter(60));
     using stall = openDeadline(WATCH_STALL_MS, { signal, clock });
-    const options = { ...this.#selection(), resourceVersion, timeoutSeconds };
+    const options = { namespace, labelSelector, fieldSelector, resourceVersion, timeoutSeconds };
     let events = 0;
     this.#watchSinceMs = startedMs;
     try {
@@ -153,7 +152,7 @@ export class Reflector<T> {
     } finally {
       this.#watchSinceMs = undefined;
       if (clock.monotonicMs() - startedMs >= HEALTHY_WATCH_MS) this.#noteSuccess();
-      // A stalled watch may have started from a version that the server has yet to reach, after its data was restored.
+      // After a restore of its data, the server may not have reached a stalled watch's version yet.
       if (stall.signal.aborted && !signal.aborted) this.#resourceVersion = undefined;
     }
     // A server that ends every watch at once is not healthy; do not reconnect in a tight loop.
@@ -162,21 +161,8 @@ export class Reflector<T> {
 
   #take(event: RawWatchEvent): void {
     const { object, type } = event;
-    switch (type) {
-      case "ADDED":
-      case "MODIFIED":
-        this.#store.apply(object);
-        break;
-      case "DELETED":
-        this.#store.delete(object);
-        break;
-      case "BOOKMARK":
-        break;
-      case "ERROR":
-        throw new ApiError("Cannot go on watching: the API server sent an error.", { status: 500 });
-      default:
-        return unreachable(type);
-    }
+    if (type === "DELETED") this.#store.delete(object);
+    else if (type !== "BOOKMARK") this.#store.apply(object);
     this.#resourceVersion = object.metadata.resourceVersion ?? this.#resourceVersion;
   }
 
@@ -197,12 +183,12 @@ export class Reflector<T> {
       return await clock.sleep(backoffMs(this.#failures, UNAVAILABLE_BACKOFF), signal);
     }
     const pauseMs = error instanceof ApiError ? error.retryAfterMs ?? 0 : 0;
-    // After a first cut the server is probably up: reconnect soon, as a burst of pods must not wait.
+    // After one cut the server is probably up: reconnect soon, since a burst of pods must not wait.
     const backoff = this.#failures === 1
       ? jitter(FIRST_RECONNECT_MS)
       : backoffMs(this.#failures - 1, RECONNECT_BACKOFF);
     const waitMs = Math.max(backoff, pauseMs);
-    // A single cut is normal; from the second on the log must explain the missing updates.
+    // A single cut is normal. After the second, the log must explain the missing updates.
     const fields = { failures: this.#failures, waitMs: Math.round(waitMs), error: errorText(error) };
     if (this.#failures === 2) this.#log.warn("watch is interrupted", fields);
     else this.#log.debug("watch is interrupted", fields);
@@ -239,14 +225,5 @@ export class Reflector<T> {
     const unreadable = { level: "warn", message: "cannot be read, trying on" } as const;
     const { level, message } = (state === "missing" ? this.#options.ifMissing : undefined) ?? unreadable;
     this.#log[level](message, { state, error: errorText(error) });
-  }
-
-  #selection(): Selection {
-    const { namespace, labelSelector, fieldSelector } = this.#options;
-    return {
-      ...(namespace === undefined ? {} : { namespace }),
-      ...(labelSelector === undefined ? {} : { labelSelector }),
-      ...(fieldSelector === undefined ? {} : { fieldSelector }),
-    };
   }
 }

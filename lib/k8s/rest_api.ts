@@ -1,6 +1,5 @@
-// KubeApi over HTTP: the path, body and limits of each call. Connections are in server_connection.ts.
+// KubeApi over HTTP: the path, body and limits of each call. Connections are in server_connections.ts.
 import { FIELD_MANAGER } from "../names.ts";
-import { unreachable } from "../parsed.ts";
 import type {
   DeleteOptions,
   KubeApi,
@@ -25,26 +24,26 @@ import {
 } from "./types.ts";
 import { decodeWatchStream } from "./watch_stream.ts";
 
-/** One object: webhooks that the write passes through may take up to 30 s. */
+/** One object: admission webhooks may take up to 30 s. */
 const CALL_TIMEOUT_MS = 30_000;
-/** A page of a list may be several megabytes from a loaded server. */
+/** A list page may be several megabytes, from a loaded server. */
 const LIST_TIMEOUT_MS = 60_000;
-/** Limit of a list without pages, of a page of cluster-scoped objects, and of a page of one object. */
+/** Limit of an unpaged list, a page of cluster-scoped objects, and a page of one object. */
 const MAX_LIST_BYTES = 128 * 1024 * 1024;
-/** Most members of an object that tenants write: 1 MiB may have 90 000. Old ServiceAccounts list hundreds of Secrets. */
+/** Most members of a tenant's object: 1 MiB could have 90 000. Old ServiceAccounts list hundreds of Secrets. */
 const MAX_STRUCTURES: ReadonlyMap<string, number> = new Map([
   [Resource.secrets.plural, 2_000],
   [Resource.serviceAccounts.plural, 10_000],
 ]);
-/** Written by the thousand, so the server is asked to answer with the metadata alone, in a fraction of the time. */
+/** Written by the thousand, so only metadata is requested, in a fraction of the time. */
 const ANSWERED_BRIEFLY: ReadonlySet<string> = new Set([Resource.pods.plural, Resource.events.plural]);
 const METADATA_ALONE = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json";
-/** Until the head of a watch's answer; the reader of the stream has a time limit of its own. */
+/** Time limit of a watch's response head; the stream's reader has its own. */
 const WATCH_HEAD_TIMEOUT_MS = 30_000;
 
 type ObjectBody = Readonly<Record<string, unknown>>;
 
-/** Has connections of its own; nothing is sent until the first call. Dispose of it after the last call has ended. */
+/** Has its own connections. Sends nothing until the first call. Dispose of it after the last call. */
 export class RestApi implements KubeApi, AsyncDisposable {
   readonly #transport: ApiTransport;
 
@@ -60,8 +59,7 @@ export class RestApi implements KubeApi, AsyncDisposable {
 
   async list(type: ResourceType, options: ListOptions, signal: AbortSignal): Promise<KubeList> {
     const { namespace, limit, ...selection } = options;
-    const target = namespace === undefined ? {} : { namespace };
-    const request = requestFor(type, { verb: "list", method: "GET", target });
+    const request = requestFor(type, { verb: "list", method: "GET", target: { namespace } });
     const query = { ...selection, limit: limit?.toString() };
     const maxBytes = type.namespaced && limit !== undefined && limit > 1 ? MAX_PAGE_BYTES : MAX_LIST_BYTES;
     const { body, bytes } = await this.#transport.sendMeasured(
@@ -73,8 +71,7 @@ export class RestApi implements KubeApi, AsyncDisposable {
 
   watch(type: ResourceType, options: WatchOptions, signal: AbortSignal): AsyncIterable<RawWatchEvent> {
     const { namespace, timeoutSeconds, ...selection } = options;
-    const target = namespace === undefined ? {} : { namespace };
-    const request = requestFor(type, { verb: "watch", method: "GET", target });
+    const request = requestFor(type, { verb: "watch", method: "GET", target: { namespace } });
     const query = { ...selection, watch: "true", allowWatchBookmarks: "true", timeoutSeconds: String(timeoutSeconds) };
     return this.#transport.stream({ ...request, query, timeoutMs: WATCH_HEAD_TIMEOUT_MS }, {
       signal,
@@ -89,7 +86,8 @@ export class RestApi implements KubeApi, AsyncDisposable {
   ): Promise<KubeObject> {
     const { signal, ...target } = options;
     const request = requestFor(type, { verb: "create", method: "POST", target });
-    const path = target.subresource === undefined ? collectionPath(type, target) : request.path;
+    // Objects are created in their collection; a subresource (`eviction`) on its object.
+    const path = target.subresource === undefined ? resourcePath(type, { namespace: target.namespace }) : request.path;
     const answer = await this.#transport.send({
       ...request,
       path,
@@ -97,7 +95,7 @@ export class RestApi implements KubeApi, AsyncDisposable {
       query: MANAGED,
       body: object,
     }, signal);
-    // An eviction is answered with a Status, which has no name.
+    // An eviction's answer is a Status, which has no name.
     return target.subresource !== undefined && isObject(answer) && answer["kind"] === "Status"
       ? { metadata: { name: target.name ?? "" } }
       : parseKubeObject(answer);
@@ -180,24 +178,16 @@ function requestFor(
   };
 }
 
-/** An object is created in its collection, whatever its name; a subresource (`eviction`) on the object itself. */
-function collectionPath(type: ResourceType, target: ResourceTarget): string {
-  return resourcePath(type, target.namespace === undefined ? {} : { namespace: target.namespace });
-}
+const PATCH_TYPES: Readonly<Record<PatchBody["kind"], string>> = {
+  json: "application/json-patch+json",
+  merge: "application/merge-patch+json",
+  apply: "application/apply-patch+yaml",
+};
 
 function patchParts(patch: PatchBody): Pick<ApiRequest, "contentType" | "query" | "body"> {
-  switch (patch.kind) {
-    case "json":
-      return { contentType: "application/json-patch+json", query: MANAGED, body: patch.operations };
-    case "merge":
-      return { contentType: "application/merge-patch+json", query: MANAGED, body: patch.document };
-    case "apply":
-      return {
-        contentType: "application/apply-patch+yaml",
-        query: { ...MANAGED, force: String(patch.force) },
-        body: patch.document,
-      };
-    default:
-      return unreachable(patch);
-  }
+  return {
+    contentType: PATCH_TYPES[patch.kind],
+    query: patch.kind === "apply" ? { ...MANAGED, force: "true" } : MANAGED,
+    body: patch.kind === "json" ? patch.operations : patch.document,
+  };
 }

@@ -1,6 +1,6 @@
-// Values that wait in queues, one of each queue in turn: thousands in one queue delay another by one value.
+// Values from queues in turn: thousands in one queue delay the others by a single value.
 
-/** Relies on the order of insertion of Map and Set. Taking the first value skips those deleted before it, at 1 ns each. */
+/** Relies on the insertion order of Map and Set. Taking a value skips deleted ones, at 1 ns each. */
 export class RoundRobin<V> {
   readonly #queues = new Map<string, Set<V>>();
   #size = 0;
@@ -9,7 +9,7 @@ export class RoundRobin<V> {
     return this.#size;
   }
 
-  /** Puts a value at the end of a queue, unless it is in it. */
+  /** Appends a value to a queue, unless present. */
   add(queue: string, value: V): void {
     const values = this.#queues.get(queue) ?? new Set();
     if (values.size === 0) this.#queues.set(queue, values);
@@ -24,11 +24,13 @@ export class RoundRobin<V> {
     if (values.size === 0) this.#queues.delete(queue);
   }
 
-  /** Takes the next value of the first queue that `mayHave` admits; that queue then goes behind the others. */
-  take(mayHave: (queue: string) => boolean = () => true): { readonly queue: string; readonly value: V } | undefined {
+  /** Takes the next value of the first queue that `mayHave` accepts, and moves that queue behind the others. */
+  take(
+    mayHave: (queue: string, value: V) => boolean = () => true,
+  ): { readonly queue: string; readonly value: V } | undefined {
     for (const [queue, values] of this.#queues) {
-      if (!mayHave(queue)) continue;
       for (const value of values) {
+        if (!mayHave(queue, value)) break;
         this.remove(queue, value);
         if (this.#queues.delete(queue)) this.#queues.set(queue, values);
         return { queue, value };

@@ -1,4 +1,4 @@
-// A CONNECT proxy on loopback to one server, so that `fetch` can verify it by the tls-server-name of a kubeconfig.
+// A CONNECT proxy on loopback to one server, so that `fetch` can verify it by a kubeconfig's tls-server-name.
 
 export interface ServerTunnel extends AsyncDisposable {
   readonly origin: string;
@@ -6,7 +6,7 @@ export interface ServerTunnel extends AsyncDisposable {
 
 const MAX_HEAD_BYTES = 4_096;
 
-/** Listens on loopback. It carries TLS from end to end, so that another local process gains nothing by it. */
+/** Listens on loopback. TLS is end to end, so other local processes gain nothing. */
 export function openServerTunnel(target: { readonly hostname: string; readonly port: number }): ServerTunnel {
   const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const open = new Set<Deno.Conn>();
@@ -50,7 +50,7 @@ async function connect(
       server.readable.pipeTo(client.writable),
     ]);
   } catch {
-    // The client's connection closes, which the client reports as if the server had closed it.
+    // The client sees a closed connection, as if the server had closed it.
   } finally {
     for (const connection of [client, server]) {
       if (connection !== undefined && open.delete(connection)) close(connection);
@@ -58,7 +58,7 @@ async function connect(
   }
 }
 
-/** Whether a CONNECT request came; its target is the one target there is. */
+/** Whether a CONNECT request came. Ignores its target: there is only one. */
 async function readConnect(client: Deno.Conn): Promise<boolean> {
   const buffer = new Uint8Array(MAX_HEAD_BYTES);
   let head = "";
@@ -71,7 +71,7 @@ async function readConnect(client: Deno.Conn): Promise<boolean> {
   return head.startsWith("CONNECT ");
 }
 
-/** Closes what may be closed already: a finished pipe closes its ends. */
+/** Ignores that a finished pipe may have closed its ends already. */
 function close(connection: Deno.Conn): void {
   try {
     connection.close();

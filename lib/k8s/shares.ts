@@ -1,8 +1,8 @@
-// Limits the memory for objects of tenants, by namespace and in all, since tenants choose their number and size.
+// Limits the memory for tenants' objects per namespace and in total, since tenants choose their number and size.
 import type { Logger } from "../log.ts";
 import { splitKey } from "./types.ts";
 
-/** At `maxTotal` the namespace with most gives up its oldest objects. It keeps at least as much as the newcomer's has. */
+/** At `maxTotal`, the largest namespace loses its oldest objects. It keeps at least as much as the newcomer's has. */
 export interface ShareLimits<T> {
   readonly weightOf: (value: T) => number;
   readonly maxPerNamespace: number;
@@ -10,7 +10,7 @@ export interface ShareLimits<T> {
   readonly rest: string;
 }
 
-/** Most objects that make room for one. It bounds the search, which every new object causes. */
+/** Most evictions for one object. Bounds the search, which runs for every new object. */
 const MAX_EVICTIONS = 64;
 
 interface Share {
@@ -22,7 +22,7 @@ export class Shares<T> {
   readonly #limits: ShareLimits<T>;
   readonly #log: Logger;
   readonly #shares = new Map<string, Share>();
-  /** Namespaces that have lost objects since the last list, or since they last were empty. */
+  /** Namespaces that have lost objects since the last list, or since they were last empty. */
   readonly #cut = new Set<string>();
   #total = 0;
 
@@ -31,7 +31,7 @@ export class Shares<T> {
     this.#log = log;
   }
 
-  /** The keys to drop so that the value fits; undefined when it does not fit. Each namespace that loses is logged once. */
+  /** The keys to drop for the value; undefined when it cannot fit. Logs each losing namespace once. */
   evictionsFor(key: string, value: T): readonly string[] | undefined {
     const { maxPerNamespace, maxTotal, weightOf } = this.#limits;
     const namespace = namespaceOf(key);
@@ -50,7 +50,7 @@ export class Shares<T> {
     this.#cut.add(namespace);
   }
 
-  /** After a complete list: what is left out from here on is logged again. */
+  /** Call after a complete list: later losses are logged again. */
   afterList(): void {
     this.#cut.clear();
   }
@@ -58,7 +58,7 @@ export class Shares<T> {
   note(key: string, value: T): void {
     const namespace = namespaceOf(key);
     const weight = this.#limits.weightOf(value);
-    // A value without weight cannot make room, and must not slow the search down.
+    // A value without weight cannot make room and would only slow down the search.
     if (weight === 0) return this.forget(key);
     const share = this.#shares.get(namespace) ?? { weights: new Map(), sum: 0 };
     const more = weight - (share.weights.get(key) ?? 0);
@@ -81,7 +81,7 @@ export class Shares<T> {
     this.#cut.delete(namespace);
   }
 
-  /** Keys that weigh `need` together, of namespaces that keep at least `own` each; undefined when there are too few. */
+  /** Keys with total weight `need`, from namespaces that each keep at least `own`; undefined if there are too few. */
   #fromGreater(
     need: number,
     { namespace, own }: { readonly namespace: string; readonly own: number },

@@ -20,12 +20,12 @@ export interface ResourceType {
 }
 
 export interface ResourceTarget {
-  readonly namespace?: string;
+  readonly namespace?: string | undefined;
   readonly name?: string;
   readonly subresource?: string;
 }
 
-/** A kind by its `apiVersion`. The plural of all that are used here is regular. */
+/** A kind by its `apiVersion`. All kinds used here have a regular plural. */
 function namespaced(apiVersion: string, kind: string): ResourceType {
   const [version = "", group = ""] = apiVersion.split("/").reverse();
   const plural = `${kind.toLowerCase()}s`.replace(/ys$/, "ies");
@@ -84,7 +84,7 @@ export function apiVersionOf(type: ResourceType): string {
   return type.group === "" ? type.version : `${type.group}/${type.version}`;
 }
 
-/** Without a namespace: of all namespaces. Throws ApiError (404) for a name that would address another object or collection. */
+/** Without namespace: all namespaces. Throws ApiError (404) for a name that would address something else. */
 export function resourcePath(type: ResourceType, target: ResourceTarget = {}): string {
   const root = type.group === "" ? `/api/${type.version}` : `/apis/${type.group}/${type.version}`;
   const namespace = target.namespace === undefined ? "" : `/namespaces/${pathSegment(target.namespace)}`;
@@ -95,7 +95,7 @@ export function resourcePath(type: ResourceType, target: ResourceTarget = {}): s
 
 function pathSegment(name: string): string {
   if (name === "" || name === "." || name === "..") {
-    // The API server's answer for a name that no object can have.
+    // Like the API server's answer for an impossible name.
     throw new ApiError(`Cannot ask the API server for "${name}": no object has this name.`, {
       status: 404,
       reason: "NotFound",
@@ -115,7 +115,7 @@ export function splitKey(key: string): { readonly namespace?: string; readonly n
   return slash < 0 ? { name: key } : { namespace: key.slice(0, slash), name: key.slice(slash + 1) };
 }
 
-/** A type of client-node as JSON carries it, its dates as text: rendered objects say `satisfies Wire<V1Lease>`. */
+/** A client-node type in JSON, with dates as text: rendered objects say `satisfies Wire<V1Lease>`. */
 export type Wire<T> = T extends Date ? string
   : T extends readonly (infer Item)[] ? readonly Wire<Item>[]
   : T extends object ? { readonly [Member in keyof T]: Wire<T[Member]> }

@@ -1,21 +1,21 @@
-// The body of a watch, decoded: one JSON event a line; a cut line is not an event.
+// Decodes the body of a watch: one JSON event per line. A cut line is not an event.
 import { setImmediate } from "node:timers";
 import type { RawWatchEvent } from "./api.ts";
 import { faultOfWatchEvent, NoAnswer } from "./api_faults.ts";
 import { ApiError } from "./errors.ts";
-import { isObject } from "../json.ts";
+import { isObject, parseObject, textAt } from "../json.ts";
 import { readAhead } from "./read_ahead.ts";
 import type { KubeObject } from "./types.ts";
 
-/** No object of etcd (1.5 MiB) comes near this as JSON: a longer line is not a watch. */
+/** Far longer than any etcd object (1.5 MiB) as JSON: a longer line is not a watch event. */
 const MAX_LINE_BYTES = 16 * 1024 * 1024;
 
-/** After this much decoding in one go the event loop gets its turn: webhook answers must not wait for a burst. */
+/** Longest decoding without yielding to the event loop (ms), so that webhook answers do not wait for a burst. */
 const TURN_MS = 8;
 
 const NEWLINE = 10;
 
-/** Throws ApiError for an `ERROR` event and for a line that is no event. Half a line before the end is ignored. */
+/** Throws ApiError for an `ERROR` event and for an invalid line. Ignores an incomplete last line. */
 export async function* decodeWatchStream(
   body: ReadableStream<Uint8Array<ArrayBuffer>>,
   options: { readonly signal?: AbortSignal } = {},
@@ -70,13 +70,8 @@ class LineSplitter {
 
 function parseEvent(line: string): RawWatchEvent | undefined {
   if (line.trim() === "") return undefined;
-  let event: unknown;
-  try {
-    event = JSON.parse(line);
-  } catch {
-    throw notAnEvent("a line is not JSON");
-  }
-  if (!isObject(event)) throw notAnEvent("a line is not an object");
+  const event = parseObject(line);
+  if (event === undefined) throw notAnEvent("a line is not a JSON object");
   const { type, object } = event;
   switch (type) {
     case "ADDED":
@@ -95,9 +90,7 @@ function parseEvent(line: string): RawWatchEvent | undefined {
 function withMetadata(object: unknown): KubeObject {
   if (!isObject(object) || !isObject(object["metadata"])) throw notAnEvent("an event has no object");
   const { metadata } = object;
-  return typeof metadata["name"] === "string"
-    ? { ...object, metadata: { ...metadata, name: metadata["name"] } }
-    : { ...object, metadata: { ...metadata, name: "" } };
+  return { ...object, metadata: { ...metadata, name: textAt(metadata, "name") } };
 }
 
 function notAnEvent(what: string): ApiError {

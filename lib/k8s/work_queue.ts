@@ -1,17 +1,16 @@
-// Keys to reconcile: each at most once at a time, soonest first, failures backed off, groups of keys in turn.
+// Keys to reconcile: one reconcile per key at a time, soonest first, with backoff, and groups in turn.
 import { backoffMs, type Clock, untilAborted } from "../clock.ts";
 import { errorText, type Logger } from "../log.ts";
-import { unreachable } from "../parsed.ts";
 import { DueHeap, type DueKey } from "./due_heap.ts";
 import { GroupCounts, ReadyKeys } from "./ready_keys.ts";
 
 export type ReconcileResult =
   | { readonly kind: "done" }
-  /** Reconcile again after this time, or when the key is added, whichever is first. `urgentAfterMs`: see {@link AddOptions}. */
+  /** Reconcile again after this time, or earlier when the key is added. `urgentAfterMs`: see {@link AddOptions}. */
   | { readonly kind: "requeue"; readonly afterMs: number; readonly urgentAfterMs?: number | undefined };
 
 export interface AddOptions {
-  /** After this time the key, once it is due, goes before all that are not urgent and may take a reserved worker. */
+  /** From then on a due key is urgent: it goes before others and may take a reserved worker. */
   readonly urgentAfterMs?: number | undefined;
 }
 
@@ -21,7 +20,7 @@ export interface ReconcileSample {
   readonly workMs: number;
 }
 
-/** Where a queue reports, with the meaning that the work queue metrics of client-go have. */
+/** Receives a queue's metrics, with the meaning of client-go's work queue metrics. */
 export interface QueueMetrics {
   added(): void;
   depth(keys: number): void;
@@ -32,35 +31,35 @@ export interface WorkQueueOptions {
   readonly name: string;
   readonly parallel: number;
   readonly reservedForUrgent?: number;
-  /** Keys of one group take turns with those of others. Default: all are one group. */
+  /** Groups take turns. Default: a single group. */
   readonly groupOf?: (key: string) => string;
-  /** Keys of a group that are kept, delayed and running ones included: more are left out. Default: any number. */
+  /** Most keys of a group, including delayed and running ones. Others are dropped. Default: no limit. */
   readonly maxOfGroup?: ((group: string) => number) | undefined;
   readonly reconcile: (key: string, signal: AbortSignal) => Promise<ReconcileResult>;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Wait after a failure of a key, doubling with each one in a row. Default 5 ms … 30 s. */
+  /** Wait after a key's failure, doubling with each consecutive one. Default 5 ms … 30 s. */
   readonly backoff?: { readonly baseMs: number; readonly capMs: number };
   readonly metrics?: QueueMetrics | undefined;
 }
 
 const DEFAULT_BACKOFF = { baseMs: 5, capMs: 30_000 } as const;
 
-/** Superseded times that the heap may hold, beside two for each key, before they are removed. */
+/** Superseded times in the heap, besides two per key, that trigger a cleanup. */
 const MAX_SUPERSEDED = 1_000;
 
-/** `dueMs` of a running key: when it must run once more. `urgentFromMs`: when it becomes urgent. Infinity: never. */
-interface Entry {
-  place: "delayed" | "ready" | "running";
+/** `dueMs` of a running key: when to run it again. `urgentFromMs`: when it becomes urgent. Infinity: never. */
+interface QueuedKey {
+  state: "delayed" | "ready" | "running";
   dueMs: number;
   urgentFromMs: number;
   failures: number;
 }
 
-/** A key that is added while it runs is run again; of two times the earlier wins. Keys stay while the queue does not run. */
+/** A key added while running runs again; the earlier of two times wins. Keys stay while the queue is stopped. */
 export class WorkQueue {
   readonly #options: WorkQueueOptions;
-  readonly #entries = new Map<string, Entry>();
+  readonly #entries = new Map<string, QueuedKey>();
   readonly #delayed = new DueHeap();
   readonly #ready = new ReadyKeys();
   readonly #groups: GroupCounts;
@@ -89,7 +88,7 @@ export class WorkQueue {
     return this.#entries.size;
   }
 
-  /** Makes a key due now. Never blocks, and never reconciles before it returns. */
+  /** Makes a key due now. Never blocks, and returns before any reconcile. */
   add(key: string, options: AddOptions = {}): void {
     this.addAfter(key, 0, options);
   }
@@ -101,17 +100,17 @@ export class WorkQueue {
     const urgentFromMs = Math.min(entry?.urgentFromMs ?? Infinity, nowMs + urgentAfterMs);
     if (entry === undefined) {
       if (!this.#groups.enter(this.#groupOf(key))) return;
-      this.#delay(key, { place: "delayed", dueMs, urgentFromMs, failures: 0 });
+      this.#delay(key, { state: "delayed", dueMs, urgentFromMs, failures: 0 });
     } else {
-      if (entry.place === "ready" && urgentFromMs < entry.urgentFromMs) this.#wakeAt({ key, dueMs: urgentFromMs });
+      if (entry.state === "ready" && urgentFromMs < entry.urgentFromMs) this.#wakeAt({ key, dueMs: urgentFromMs });
       entry.urgentFromMs = urgentFromMs;
-      if (entry.place === "running") entry.dueMs = Math.min(entry.dueMs, dueMs);
-      else if (entry.place === "delayed" && dueMs < entry.dueMs) this.#delay(key, { ...entry, dueMs });
+      if (entry.state === "running") entry.dueMs = Math.min(entry.dueMs, dueMs);
+      else if (entry.state === "delayed" && dueMs < entry.dueMs) this.#delay(key, { ...entry, dueMs });
     }
     this.#schedulePump();
   }
 
-  /** Reconciles until the signal aborts; resolves when those under way have ended. May be called again later. */
+  /** Reconciles until the signal aborts, then awaits running reconciles. May be called again later. */
   async run(signal: AbortSignal): Promise<void> {
     if (this.#signal !== undefined) {
       throw new Error(`Cannot run queue "${this.#options.name}": it is running already. Abort the first run before.`);
@@ -129,7 +128,7 @@ export class WorkQueue {
     this.#signal = undefined;
   }
 
-  #delay(key: string, entry: Entry): void {
+  #delay(key: string, entry: QueuedKey): void {
     this.#entries.set(key, entry);
     this.#wakeAt({ key, dueMs: entry.dueMs });
   }
@@ -140,7 +139,7 @@ export class WorkQueue {
     this.#delayed.keepOnly((other) => this.#counts(other));
   }
 
-  /** Many adds of one turn are one pump; no reconcile starts inside of `add`. */
+  /** Batches the adds of one turn into one pump, so that no reconcile starts inside `add`. */
   #schedulePump(): void {
     if (this.#pumpIsScheduled) return;
     this.#pumpIsScheduled = true;
@@ -169,7 +168,7 @@ export class WorkQueue {
     return this.#running < parallel + reservedForUrgent ? this.#ready.take("urgent") : undefined;
   }
 
-  /** Delayed keys whose time has come are ready; ready ones whose urgency has come go to the front. */
+  /** Moves due keys to the ready ones, and ready keys that became urgent to the front. */
   #promoteDueKeys(): void {
     const { clock, metrics } = this.#options;
     const nowMs = clock.monotonicMs();
@@ -178,8 +177,8 @@ export class WorkQueue {
       const entry = this.#entries.get(next.key);
       if (entry === undefined || !this.#counts(next)) continue;
       const priority = entry.urgentFromMs <= nowMs ? "urgent" : "normal";
-      if (entry.place === "delayed") metrics?.added();
-      entry.place = "ready";
+      if (entry.state === "delayed") metrics?.added();
+      entry.state = "ready";
       this.#ready.add(next.key, { group: this.#groupOf(next.key), priority });
       if (priority === "normal" && entry.urgentFromMs < Infinity) {
         this.#wakeAt({ key: next.key, dueMs: entry.urgentFromMs });
@@ -187,11 +186,11 @@ export class WorkQueue {
     }
   }
 
-  /** Whether a time in the heap still counts: superseded ones stay in it for a while. */
+  /** Whether a time in the heap is current: superseded ones stay for a while. */
   #counts({ key, dueMs }: DueKey): boolean {
     const entry = this.#entries.get(key);
-    if (entry?.place === "delayed") return entry.dueMs === dueMs;
-    return entry?.place === "ready" && entry.urgentFromMs === dueMs;
+    if (entry?.state === "delayed") return entry.dueMs === dueMs;
+    return entry?.state === "ready" && entry.urgentFromMs === dueMs;
   }
 
   #armTimer(signal: AbortSignal): void {
@@ -216,7 +215,7 @@ export class WorkQueue {
     const startedMs = clock.monotonicMs();
     const waitMs = startedMs - entry.dueMs;
     const { urgentFromMs } = entry;
-    Object.assign(entry, { place: "running", dueMs: Infinity, urgentFromMs: Infinity });
+    Object.assign(entry, { state: "running", dueMs: Infinity, urgentFromMs: Infinity });
     const result = await this.#reconcile(key, { entry, signal });
     const endedMs = clock.monotonicMs();
     entry.dueMs = Math.min(entry.dueMs, endedMs + result.afterMs);
@@ -227,13 +226,13 @@ export class WorkQueue {
     if (entry.dueMs === Infinity) {
       this.#entries.delete(key);
       this.#groups.leave(this.#groupOf(key));
-    } else this.#delay(key, { ...entry, place: "delayed" });
+    } else this.#delay(key, { ...entry, state: "delayed" });
     this.#schedulePump();
   }
 
   async #reconcile(
     key: string,
-    { entry, signal }: { readonly entry: Entry; readonly signal: AbortSignal },
+    { entry, signal }: { readonly entry: QueuedKey; readonly signal: AbortSignal },
   ): Promise<Reconciled> {
     const { reconcile, log, name, backoff = DEFAULT_BACKOFF } = this.#options;
     try {
@@ -257,14 +256,7 @@ interface Reconciled {
 }
 
 function timesOf(outcome: ReconcileResult): Reconciled {
-  switch (outcome.kind) {
-    case "done":
-      return { outcome: "done", afterMs: Infinity, urgentAfterMs: Infinity };
-    case "requeue": {
-      const { afterMs, urgentAfterMs = Infinity } = outcome;
-      return { outcome: "requeue", afterMs: Math.max(0, afterMs), urgentAfterMs };
-    }
-    default:
-      return unreachable(outcome);
-  }
+  if (outcome.kind === "done") return { outcome: "done", afterMs: Infinity, urgentAfterMs: Infinity };
+  const { afterMs, urgentAfterMs = Infinity } = outcome;
+  return { outcome: "requeue", afterMs: Math.max(0, afterMs), urgentAfterMs };
 }

@@ -42,7 +42,7 @@ async function openServer(url: string): Promise<Database> {
   }
 }
 
-function withoutSecrets(url: string): string {
+export function withoutSecrets(url: string): string {
   const { origin, pathname } = URL.canParse(url) ? new URL(url) : { origin: "", pathname: "unreadable address" };
   return origin + pathname;
 }

@@ -9,19 +9,15 @@ interface StoreLimits {
   readonly maxBytes: number;
 }
 
-interface Pruned {
-  readonly kept: number;
-  readonly deleted: number;
-  /** False: a delete failed, or not all entries could be listed. */
-  readonly isComplete: boolean;
-}
-
 const MAX_PARALLEL_DELETES = 8;
 /** Batches in a row without any deletion that end the pruning: the store does not work. */
 const MAX_VAIN = 3;
 
-/** A failed delete is left for the next run. Entries are listed twice, since the keys of all would fill the memory. */
-export async function prune(store: KeyValueStore, options: StoreLimits & { readonly clock: Clock }): Promise<Pruned> {
+/**
+ * False: a delete failed, which is left for the next run, or not all entries could be listed. Entries are listed twice,
+ * since the keys of all would fill the memory.
+ */
+export async function prune(store: KeyValueStore, options: StoreLimits & { readonly clock: Clock }): Promise<boolean> {
   const nowMs = options.clock.nowMs();
   const cut = store.cutListings();
   const alive: { readonly atMs: number; readonly bytes: number }[] = [];
@@ -32,13 +28,12 @@ export async function prune(store: KeyValueStore, options: StoreLimits & { reado
   }
   alive.sort((left, right) => right.atMs - left.atMs);
   const kept = countKept(alive, options);
-  if (expired === 0 && kept === alive.length) return { kept, deleted: 0, isComplete: store.cutListings() === cut };
+  if (expired === 0 && kept === alive.length) return store.cutListings() === cut;
   const newestGoneMs = alive[kept]?.atMs ?? -Infinity;
-  let [deleted, failed, vain] = [0, 0, 0];
+  let [failed, vain] = [0, 0];
   let due: StoreKey[] = [];
   const deleteDue = async (): Promise<void> => {
     const gone = (await Promise.all(due.map((key) => store.delete(key)))).filter(Boolean).length;
-    deleted += gone;
     failed += due.length - gone;
     vain = gone > 0 ? 0 : vain + 1;
     due = [];
@@ -49,7 +44,7 @@ export async function prune(store: KeyValueStore, options: StoreLimits & { reado
     if (vain === MAX_VAIN) break;
   }
   await deleteDue();
-  return { kept, deleted, isComplete: failed === 0 && store.cutListings() === cut };
+  return failed === 0 && store.cutListings() === cut;
 }
 
 function countKept(newestFirst: readonly { readonly bytes: number }[], { maxEntries, maxBytes }: StoreLimits): number {
@@ -116,7 +111,7 @@ export class StoreBudget {
     const before = this.#left;
     let isComplete = false;
     try {
-      ({ isComplete } = await prune(this.#store, { ...this.#kept, clock: this.#clock }));
+      isComplete = await prune(this.#store, { ...this.#kept, clock: this.#clock });
     } finally {
       if (isComplete) this.#renew(before);
       else this.#notBeforeMs = this.#clock.monotonicMs() + RETRY_MS;

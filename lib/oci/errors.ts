@@ -1,5 +1,5 @@
-// A failed inspection as an error: thrown while an image is read, and turned into data by the inspector.
-import type { FailureReason, InspectionFailure } from "./types.ts";
+// What failed at a registry, as an error: thrown while it is read or written, and turned into data by the inspector.
+import type { FailureReason, RegistryFailure } from "./types.ts";
 
 /** What may pass; all other reasons are permanent. A wrong digest is mostly the work of a cache on the way, which may get it right. */
 const TRANSIENT: readonly FailureReason[] = [
@@ -14,24 +14,24 @@ const TRANSIENT: readonly FailureReason[] = [
 ];
 
 /** Whether Archway itself held the request or its answer back: the registry is not at fault, and says more the next time. */
-export function isHeldBack({ reason }: Pick<InspectionFailure, "reason">): boolean {
+export function isHeldBack({ reason }: Pick<RegistryFailure, "reason">): boolean {
   return reason === "CircuitOpen" || reason === "Busy";
 }
 
 /** A failure with its cause. The message is safe to show: no credential, no URL query. */
-export class InspectionError extends Error {
-  override readonly name = "InspectionError";
-  readonly failure: InspectionFailure;
+export class RegistryError extends Error {
+  override readonly name = "RegistryError";
+  readonly failure: RegistryFailure;
 
-  constructor(failure: InspectionFailure, options: { readonly cause?: unknown } = {}) {
+  constructor(failure: RegistryFailure, options: { readonly cause?: unknown } = {}) {
     super(failure.message, options);
     this.failure = failure;
   }
 }
 
-type FailureDetails = Pick<InspectionFailure, "registry" | "retryAfterMs">;
+type FailureDetails = Pick<RegistryFailure, "registry" | "retryAfterMs">;
 
-export function failureOf(reason: FailureReason, message: string, details: FailureDetails = {}): InspectionFailure {
+export function failureOf(reason: FailureReason, message: string, details: FailureDetails = {}): RegistryFailure {
   const { registry, retryAfterMs } = details;
   return {
     kind: TRANSIENT.includes(reason) ? "transient" : "permanent",
@@ -42,10 +42,10 @@ export function failureOf(reason: FailureReason, message: string, details: Failu
   };
 }
 
-export function inspectionError(
+export function registryError(
   reason: FailureReason,
   message: string,
   details: FailureDetails & { readonly cause?: unknown } = {},
-): InspectionError {
-  return new InspectionError(failureOf(reason, message, details), { cause: details.cause });
+): RegistryError {
+  return new RegistryError(failureOf(reason, message, details), { cause: details.cause });
 }

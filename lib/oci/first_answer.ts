@@ -1,25 +1,25 @@
 // Asks the endpoints of an image in their order: the first answer counts.
-import { failureOf, InspectionError } from "./errors.ts";
+import { failureOf, RegistryError } from "./errors.ts";
 import type { Endpoint } from "./pull_plan.ts";
-import type { InspectionFailure } from "./types.ts";
+import type { RegistryFailure } from "./types.ts";
 
 /** What `read` gave at the first endpoint where it succeeded, or why it did at none. `endpoint`: that one, or the last one asked. */
 type FirstAnswer<T> =
   | { readonly kind: "answered"; readonly value: T; readonly endpoint: Endpoint }
-  | { readonly kind: "failed"; readonly failure: InspectionFailure; readonly endpoint: Endpoint | undefined };
+  | { readonly kind: "failed"; readonly failure: RegistryFailure; readonly endpoint: Endpoint | undefined };
 
-/** Asks in turn. Rejects with what is no InspectionError, and once the signal has aborted. */
+/** Asks in turn. Rejects with what is no RegistryError, and once the signal has aborted. */
 export async function firstAnswer<T, E extends Endpoint>(
   { image, endpoints }: { readonly image: string; readonly endpoints: readonly E[] },
   signal: AbortSignal,
   read: (endpoint: E) => Promise<T>,
 ): Promise<FirstAnswer<T>> {
-  const failures: InspectionFailure[] = [];
+  const failures: RegistryFailure[] = [];
   for (const endpoint of endpoints) {
     try {
       return { kind: "answered", value: await read(endpoint), endpoint };
     } catch (error) {
-      if (signal.aborted || !(error instanceof InspectionError)) throw error;
+      if (signal.aborted || !(error instanceof RegistryError)) throw error;
       failures.push(error.failure);
     }
   }
@@ -27,7 +27,7 @@ export async function firstAnswer<T, E extends Endpoint>(
 }
 
 /** The last transient failure counts, as that endpoint may have the image; else the last that is no absence; else the last. */
-function joined(image: string, failures: readonly InspectionFailure[]): InspectionFailure {
+function joined(image: string, failures: readonly RegistryFailure[]): RegistryFailure {
   const counting = failures.findLast(({ kind }) => kind === "transient") ??
     failures.findLast(({ reason }) => reason !== "ManifestUnknown") ?? failures.at(-1);
   if (counting === undefined) {

@@ -1,7 +1,7 @@
 // Reads one image at one endpoint: the top manifest, and of its children and configs what is wanted.
 import type { Credential } from "./credential.ts";
-import { InspectionError, inspectionError } from "./errors.ts";
-import { type Descriptor, type Labels, type ManifestDocument, MAX_ENTRIES } from "./image/manifest.ts";
+import { RegistryError, registryError } from "./errors.ts";
+import { type Descriptor, type ImageLabels, type ManifestDocument, MAX_ENTRIES } from "./image/manifest.ts";
 import {
   distinctPlatforms,
   isBundle,
@@ -17,7 +17,7 @@ import type { Session } from "./session.ts";
 import type { FailureReason, Finding, Inspection, Platform } from "./types.ts";
 
 interface ImageVisit {
-  readonly request: Pick<PlannedRequest, "image" | "depth">;
+  readonly request: Pick<PlannedRequest, "depth">;
   readonly endpoint: Endpoint;
   readonly session: Pick<Session, "manifest" | "child" | "config">;
 }
@@ -33,7 +33,7 @@ type SingleManifest = Extract<ManifestDocument, { kind: "manifest" | "schema1" }
 
 interface Config {
   readonly platform: Platform;
-  readonly labels: Labels;
+  readonly labels: ImageLabels;
 }
 
 interface EntriesRead extends Pick<ImageRead, "isPartial"> {
@@ -65,7 +65,7 @@ export async function readImage(visit: ImageVisit): Promise<ImageRead> {
   const { platform, labels } = await readSingle(visit, manifest);
   const { mediaType } = manifest;
   const findings = manifest.kind === "schema1" ? [SCHEMA1] : [];
-  const inspection = judge(labels, { digest, mediaType, platforms: [platform], findings });
+  const inspection = inspectionBy(labels, { digest, mediaType, platforms: [platform], findings });
   return { inspection, credential, isPartial: false };
 }
 
@@ -83,16 +83,16 @@ async function readIndex(
   }
   const found = { digest, mediaType, platforms, findings };
   const [first] = entries.filter(isPlatformEntry);
-  const isDeep = visit.request.depth === "config" || looksLikeBundle(visit.request.image);
+  const isDeep = visit.request.depth === "config" || looksLikeBundle(visit.endpoint);
   if (first !== undefined && !isDeep) {
     return { inspection: { kind: "platforms", ...found, depth: "index" }, isPartial };
   }
   const labels = first === undefined ? configs[0]?.labels : (await readChild(visit, first)).labels;
-  return { inspection: judge(labels ?? {}, found), isPartial };
+  return { inspection: inspectionBy(labels ?? {}, found), isPartial };
 }
 
 /** What was found of an image, by the labels of its config. */
-function judge(labels: Labels, found: Omit<Extract<Inspection, { kind: "anywhere" }>, "kind">): Inspection {
+function inspectionBy(labels: ImageLabels, found: Omit<Extract<Inspection, { kind: "anywhere" }>, "kind">): Inspection {
   return isBundle(labels) ? { kind: "anywhere", ...found } : { kind: "platforms", ...found, depth: "config" };
 }
 
@@ -129,7 +129,7 @@ async function readEntriesWithoutPlatform(
     try {
       return [await readChild(visit, entry)];
     } catch (error) {
-      const reason = error instanceof InspectionError ? error.failure.reason : undefined;
+      const reason = error instanceof RegistryError ? error.failure.reason : undefined;
       if (reason === "NotAnImage") return [];
       if (reason !== "ManifestUnknown") throw error;
       isPartial = true;
@@ -166,11 +166,11 @@ async function readSingle(visit: ImageVisit, manifest: SingleManifest): Promise<
 }
 
 /** Operator bundles are mostly named so; reading their config right away spares the second look. */
-function looksLikeBundle(image: string): boolean {
-  return /bundle/i.test(image.slice(image.indexOf("/") + 1));
+function looksLikeBundle({ repository, identifier }: Endpoint): boolean {
+  return /bundle/i.test(`${repository}:${identifier}`);
 }
 
-function failed({ endpoint }: ImageVisit, reason: FailureReason, problem: string): InspectionError {
+function failed({ endpoint }: ImageVisit, reason: FailureReason, problem: string): RegistryError {
   const verb = reason === "NotAnImage" ? "run" : "read image";
-  return inspectionError(reason, `Cannot ${verb} "${nameAt(endpoint)}": ${problem}.`, { registry: endpoint.host });
+  return registryError(reason, `Cannot ${verb} "${nameAt(endpoint)}": ${problem}.`, { registry: endpoint.host });
 }

@@ -1,4 +1,4 @@
-// The request and the report of an inspection.
+// The request, the context and the report of an inspection.
 import type { Callers } from "./callers.ts";
 import type { Credential } from "./credential.ts";
 import type { PlannedEndpoint } from "./pull_plan.ts";
@@ -8,9 +8,9 @@ import type { Inspection, InspectionDepth } from "./types.ts";
 
 /**
  * The oldest look-up of a tag that may answer: within the life of the tag (`cached`), within the first half of it
- * (`renewed`), or by this process since then (epoch ms), for imagePullPolicy `Always`.
+ * (`young`), or by this process since then (monotonic ms), for imagePullPolicy `Always`.
  */
-export type Freshness = "cached" | "renewed" | { readonly sinceMs: number };
+export type Freshness = "cached" | "young" | { readonly askedSinceMs: number };
 
 /** What to inspect and with what. An inspector has no notion of pods. */
 export interface InspectionRequest {
@@ -20,7 +20,6 @@ export interface InspectionRequest {
   readonly credentials: readonly Credential[];
   readonly freshness: Freshness;
   readonly depth: InspectionDepth;
-  /** The namespaces that the work is done for, so that limits are shared fairly among them, and how urgent it is. */
   readonly callers: Callers;
 }
 
@@ -28,8 +27,14 @@ export interface InspectionRequest {
 export interface PlannedRequest extends InspectionRequest {
   readonly reference: ImageReference;
   readonly endpoints: readonly PlannedEndpoint[];
-  /** Where its exchanges with registries are counted. */
-  readonly log: RequestLog;
+  readonly requestLog: RequestLog;
+}
+
+/** What the requests of one inspection or push have in common. */
+export interface RequestContext {
+  readonly callers: Callers;
+  readonly signal: AbortSignal;
+  readonly requestLog: RequestLog;
 }
 
 export interface InspectionReport {
@@ -38,12 +43,10 @@ export interface InspectionReport {
   readonly isPartial?: boolean | undefined;
   /** Fully qualified reference that answered (or got the last request): `registry-1.docker.io/library/nginx:latest`. */
   readonly resolved: string;
-  /** When the request was sent to the registry (epoch ms): the age of a tag counts from here, in every cache. */
-  readonly verifiedAtMs: number;
   /** `cache`: no manifest was read for it, at most a HEAD was sent. */
   readonly source: "registry" | "cache";
   /** Whether the knowledge may be shared: `public` was read anonymously; `private` needed a credential. */
-  readonly access: "public" | "private";
+  readonly visibility: "public" | "private";
   /** With `private`: the number of the credentials' access scope, which means nothing outside of this process. */
   readonly scopeId?: number | undefined;
   /** `Credential.source` that worked; absent when anonymous. */
@@ -56,7 +59,7 @@ export interface InspectionReport {
 
 /** The report of what no request was sent for. */
 export function reportWithoutRequests(
-  found: Pick<InspectionReport, "inspection" | "resolved" | "verifiedAtMs" | "source">,
+  found: Pick<InspectionReport, "inspection" | "resolved" | "source">,
 ): InspectionReport {
-  return { ...found, access: "public", requests: NO_REQUESTS, trace: [] };
+  return { ...found, visibility: "public", requests: NO_REQUESTS, trace: [] };
 }

@@ -1,12 +1,12 @@
-// The way of an image through the registry client, and its first hop. A request goes down, and each hop waits for the one below.
-// Files beside this one are hops, and what passes between them; a folder has what its hop is made of.
+// The way of an image through the registry client, and its first step. A request goes down, and each step waits for the one below.
+// The folders have what a step is made of.
 //
 //   InspectionRequest                                                                        InspectionReport
 //        ▼                                                                                         ▲
 //   1  inspector              plans the pull, completes the credentials       config/, credentials/│
 //        ▼ PlannedRequest                                                                          │
 //   2  cache/cached_inspector what is known, from memory or the store; equal requests are one      │
-//      cache/tag_lookups      else a look-up: which requests share it, and how often               │
+//      cache/image_lookups    else a look-up: which requests share it, and how often               │
 //        ▼ PlannedRequest                                                                          │
 //   3  registry_inspector     its turn among inspections; first_answer: the endpoints in order     │
 //      image_reader           manifest, children and configs as far as they are needed             │ ImageRead
@@ -16,23 +16,27 @@
 //        ▼ EndpointRequest                                                                         │
 //   5  http/connections       its turn at account and host (limits/host_limiter), a way to connect │
 //      http/transport         address guard, TLS, redirects, time and size limits ─── fetch ───────┘ RegistryResponse
-import type { Clock } from "../clock.ts";
+//
+// How many requests a login costs: auth/login.ts.
+// What is kept of a host is in memory alone. Beyond these numbers, the host of least or oldest use is dropped.
+//   limits/request_limiter   circuits; of each account quota, pause and permits   1 000 hosts; open 2 s, quota and pause 60 s
+//   http/connections         the way to connect, where the first one fails        1 000 hosts; 10 min
+//   http/transport           that it has answered: then failures are described    1 000 hosts
+//   auth/learned_challenges  that it wants a login; the challenge of its /v2/     1 000 hosts; challenge 10 min, none read 30 s
+//   auth/token               tokens, of all hosts together                        8 Mi characters; until shortly before they end
+//   limits/host_state        that metrics and pages name it                       50 hosts, of one namespace 5; 1 h unused
+//   ../tls/pinned_hosts      that its own certificate is a trusted one            256 hosts; until it shows another one
 import type { CachedInspector } from "./cache/cached_inspector.ts";
-import { matchPullSecrets } from "./credentials/match.ts";
-import type { Credential, Keyring } from "./credential.ts";
-import { fingerprintWithScope } from "./fingerprint.ts";
+import { credentialsToTry, distinct, matchPullSecrets, MAX_TRIED } from "./credentials/match.ts";
+import type { Keyring } from "./credential.ts";
 import { type InspectionReport, type InspectionRequest, reportWithoutRequests } from "./inspection.ts";
 import { RequestLog } from "./request_log.ts";
 import type { PlannedEndpoint, PullPlanner } from "./pull_plan.ts";
-
-/** Credentials of the pod that are tried at one endpoint, and as many of the keyring: registries count wrong logins. */
-const MAX_TRIED = 8;
 
 interface InspectorDeps {
   readonly planner: PullPlanner;
   readonly keyring: Keyring;
   readonly cached: Pick<CachedInspector, "inspect">;
-  readonly clock: Clock;
 }
 
 /** Adds the pull plan and the credentials to a request before anything is keyed by it. What policy forbids is refused here. */
@@ -45,30 +49,26 @@ export class Inspector {
 
   /** Never rejects except when the signal aborts: a failure is an {@link Inspection}. */
   async inspect(request: InspectionRequest, signal: AbortSignal): Promise<InspectionReport> {
-    const { planner, keyring, cached, clock } = this.#deps;
+    const { planner, keyring, cached } = this.#deps;
     const { image, callers } = request;
     const plan = planner.plan(image);
     if (plan.kind === "refused") {
       const inspection = { kind: "failed", failure: plan.failure } as const;
-      return reportWithoutRequests({ inspection, resolved: image, verifiedAtMs: clock.nowMs(), source: "registry" });
+      return reportWithoutRequests({ inspection, resolved: image, source: "registry" });
     }
     let leftOut = 0;
     // What matches no endpoint is left out, so no cache is keyed by it.
     const endpoints = await Promise.all(plan.endpoints.map(async (endpoint): Promise<PlannedEndpoint> => {
-      const own = distinct(matchPullSecrets(request.credentials, endpoint));
-      const shared = distinct(await keyring.lookup({ ...endpoint, callers }, signal));
-      for (const { length } of [own, shared]) leftOut += Math.max(0, length - MAX_TRIED);
-      return { ...endpoint, credentials: distinct([...own.slice(0, MAX_TRIED), ...shared.slice(0, MAX_TRIED)]) };
+      const own = matchPullSecrets(request.credentials, endpoint);
+      const toTry = credentialsToTry(own, await keyring.lookup({ ...endpoint, callers }, signal));
+      leftOut += toTry.leftOut;
+      return { ...endpoint, credentials: toTry.credentials };
     }));
     const credentials = distinct(endpoints.flatMap((endpoint) => endpoint.credentials));
-    const planned = { ...request, reference: plan.reference, credentials, endpoints, log: new RequestLog() };
+    const planned = { ...request, reference: plan.reference, credentials, endpoints, requestLog: new RequestLog() };
     const report = await cached.inspect(planned, signal);
     return leftOut === 0 ? report : withLeftOut(report, leftOut);
   }
-}
-
-function distinct(credentials: readonly Credential[]): readonly Credential[] {
-  return [...new Map(credentials.map((one) => [fingerprintWithScope(one), one] as const)).values()];
 }
 
 /** Where no credential worked, one that was not tried might have. */

@@ -1,7 +1,7 @@
 // Where an image may be pulled from, and how each place is reached.
 import type { Credential } from "./credential.ts";
 import type { ImageReference } from "./reference.ts";
-import type { InspectionFailure } from "./types.ts";
+import type { RegistryFailure } from "./types.ts";
 
 /** One place to pull a reference from: the registry itself or a mirror of it. */
 export interface Endpoint {
@@ -15,7 +15,7 @@ export interface Endpoint {
   readonly mirrorOf?: string;
   /** Headers that the configuration sets for it. They may be secret: never log, never store. */
   readonly headers?: Readonly<Record<string, string>>;
-  readonly transport: EndpointTransport;
+  readonly connection: ConnectionSettings;
 }
 
 /** An endpoint with the credentials to try there, in their order: the pod's, then the keyring's. Secret: never log, never store. */
@@ -24,7 +24,7 @@ export interface PlannedEndpoint extends Endpoint {
 }
 
 /** Equal for endpoints that are the same place; what is pulled from there, and with what, does not matter. */
-export function keyOfEndpoint({ host, repository, pathPrefix, mirrorOf, transport: { scheme } }: Endpoint): string {
+export function keyOfEndpoint({ host, repository, pathPrefix, mirrorOf, connection: { scheme } }: Endpoint): string {
   return JSON.stringify([scheme, host, pathPrefix, repository, mirrorOf]);
 }
 
@@ -34,7 +34,7 @@ export interface ClientCertificate {
   readonly key: string;
 }
 
-export interface EndpointTransport {
+export interface ConnectionSettings {
   readonly scheme: "https" | "http" | "https-then-http";
   /** False only for a registry declared insecure. */
   readonly verifyTls: boolean;
@@ -45,8 +45,8 @@ export interface EndpointTransport {
   readonly declared: boolean;
 }
 
-/** The transport to another origin that `host[:port]` names: verified TLS, no client certificate; declared on the same host only, at any port. */
-export function transportElsewhere(own: EndpointTransport, host: string, { hostname }: URL): EndpointTransport {
+/** How to connect to another origin that `host[:port]` names: verified TLS, no client certificate; declared on the same host only, at any port. */
+export function connectionElsewhere(own: ConnectionSettings, host: string, { hostname }: URL): ConnectionSettings {
   const { clientCertificates: _own, ...others } = own;
   const declared = others.declared && hostname === new URL(`https://${host}`).hostname;
   return { ...others, verifyTls: true, declared };
@@ -59,7 +59,7 @@ export type PullPlan =
     readonly reference: ImageReference;
     readonly endpoints: readonly Endpoint[];
   }
-  | { readonly kind: "refused"; readonly failure: InspectionFailure };
+  | { readonly kind: "refused"; readonly failure: RegistryFailure };
 
 /** Turns references into pull plans from registries.conf, hosts.toml, policy.json, flags… Reads files, keeps the last good. */
 export interface PullPlanner {

@@ -1,22 +1,27 @@
 // Image references as users write them: Docker's normalisation, with the distribution project's grammar.
 import { canonicalHost, DOCKER_HUB, DOCKER_HUB_HOST, hostKey } from "./registry_host.ts";
 
+/** A text cut into its parts, none of which is checked. */
+interface ImageText {
+  /** As written, without tag and digest. */
+  readonly name: string;
+  /** Beside a digest it is for people: the digest decides. */
+  readonly tag: string | undefined;
+  /** `algorithm:hex`. */
+  readonly digest: string | undefined;
+}
+
 /** A reference taken apart. */
-export interface ImageReference {
+export interface ImageReference extends ImageText {
   /** The host in its canonical spelling (lower case, without the port of https), or `docker.io`. */
   readonly domain: string;
   /** The host to contact. */
-  readonly registry: string;
+  readonly host: string;
   /** Path without domain, `library/` included: `library/nginx`. */
   readonly repository: string;
-  readonly tag?: string;
-  /** `algorithm:hex`. With a digest there is no tag: the digest decides. */
-  readonly digest?: string;
   readonly identifier: string;
   /** Without domain in the text: subject to short-name resolution. */
   readonly isShort: boolean;
-  /** The tag that the text has beside its digest. */
-  readonly droppedTag?: string;
 }
 
 type ParsedReference =
@@ -24,7 +29,7 @@ type ParsedReference =
   | { readonly kind: "unparsable"; readonly message: string };
 
 const DOMAIN = /^(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9](?:[-A-Za-z0-9.]*[A-Za-z0-9])?)(?::\d{1,5})?$/;
-const PATH = /^[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*(?:\/[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*)*$/;
+export const PATH = /^[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*(?:\/[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*)*$/;
 const TAG = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$/;
 const DIGEST = /^[A-Za-z][A-Za-z0-9]{0,31}(?:[-_+.][A-Za-z][A-Za-z0-9]{0,31}){0,3}:[0-9A-Za-z]{3,128}$/;
 /** A digest as registries and their documents name content; a reference of a user may be wider. */
@@ -43,7 +48,8 @@ export function normaliseImageReference(image: string): { readonly text: string 
   if (at < 0) return { text: image };
   if (at === 0) return { problem: "invalid image name, image must not be empty" };
   if (image.indexOf("@sha", at + 1) >= 0) return { problem: "invalid image name, must only have one digest" };
-  return { text: withoutTag(image.slice(0, at)).name + image.slice(at) };
+  const { name, digest } = cutReference(image);
+  return { text: `${name}@${digest}` };
 }
 
 export function parseReference(image: string): ParsedReference {
@@ -53,49 +59,38 @@ export function parseReference(image: string): ParsedReference {
   }
   const normalised = normaliseImageReference(image);
   if ("problem" in normalised) return { kind: "unparsable", message: normalised.problem };
-  const [name = "", digest, ...more] = normalised.text.split("@");
-  if (more.length > 0) return invalid(image, "it has more than one @");
+  const { name, tag, digest } = cutReference(image);
+  if (digest?.includes("@") === true) return invalid(image, "it has more than one @");
   if (digest !== undefined && !DIGEST.test(digest)) return invalid(image, "its digest is not algorithm:hex");
-  const { name: path, tag } = withoutTag(name);
   if (tag !== undefined && !TAG.test(tag)) return invalid(image, "its tag has characters a tag cannot have");
-  const { domain, rest } = splitDomain(path);
+  const { domain, rest } = splitDomain(name);
   if (domain !== undefined && !isHost(domain)) return invalid(image, "its registry is not a host name");
   const host = canonicalHost(domain ?? DOCKER_HUB);
   const isHub = hostKey(host) === DOCKER_HUB;
   const repository = isHub && !rest.includes("/") ? `library/${rest}` : rest;
   if (!PATH.test(repository)) return invalid(image, "its repository is not lower-case words separated by /");
   if (host.length + repository.length > MAX_NAME_LENGTH) return invalid(image, "it is longer than 255 characters");
-  const droppedTag = digest === undefined ? undefined : withoutTag(image.slice(0, image.indexOf("@"))).tag;
-  if (droppedTag !== undefined && !TAG.test(droppedTag)) {
-    return invalid(image, "its tag has characters a tag cannot have");
-  }
   return {
     kind: "reference",
     reference: {
       domain: isHub ? DOCKER_HUB : host,
-      registry: isHub ? DOCKER_HUB_HOST : host,
+      host: isHub ? DOCKER_HUB_HOST : host,
       repository,
       identifier: digest ?? tag ?? "latest",
       isShort: domain === undefined,
-      ...(tag === undefined ? {} : { tag }),
-      ...(digest === undefined ? {} : { digest }),
-      ...(droppedTag === undefined ? {} : { droppedTag }),
+      name,
+      tag,
+      digest,
     },
   };
 }
 
-/** `registry/repository:tag` or `registry/repository@digest`: one spelling for each image. */
-export function canonicalReference(
-  place: { readonly registry: string; readonly repository: string; readonly identifier: string },
-): string {
-  return `${place.registry}/${place.repository}${isDigest(place.identifier) ? "@" : ":"}${place.identifier}`;
-}
-
+/** `host/repository:tag` or `host/repository@digest`: one spelling for each image. */
 export function nameAt(
-  place: { readonly host: string; readonly repository: string; readonly identifier: string },
+  { host, repository, ...place }: Pick<ImageReference, "host" | "repository" | "identifier">,
   identifier: string = place.identifier,
 ): string {
-  return canonicalReference({ registry: place.host, repository: place.repository, identifier });
+  return `${host}/${repository}${isDigest(identifier) ? "@" : ":"}${identifier}`;
 }
 
 /** Whether an identifier is a digest (and not a tag): tags have no colon. */
@@ -104,14 +99,21 @@ export function isDigest(identifier: string): boolean {
 }
 
 /** A colon after the last slash begins a tag; one before it begins a port. */
-function withoutTag(name: string): { readonly name: string; readonly tag?: string } {
-  const colon = name.lastIndexOf(":");
-  if (colon < 0 || colon < name.lastIndexOf("/")) return { name };
-  return { name: name.slice(0, colon), tag: name.slice(colon + 1) };
+export function cutReference(image: string): ImageText {
+  const at = image.indexOf("@");
+  const [tagged, digest] = at < 0 ? [image, undefined] : [image.slice(0, at), image.slice(at + 1)];
+  const colon = tagged.lastIndexOf(":");
+  if (colon <= tagged.lastIndexOf("/")) return { name: tagged, tag: undefined, digest };
+  return { name: tagged.slice(0, colon), tag: tagged.slice(colon + 1), digest };
+}
+
+/** Empty for a text without a digest. */
+export function digestOf(image: string | undefined): string {
+  return cutReference(image ?? "").digest ?? "";
 }
 
 /** The first component is a registry when it has a dot or a port, is `localhost`, or is not lower-case. */
-function splitDomain(path: string): { readonly domain?: string; readonly rest: string } {
+export function splitDomain(path: string): { readonly domain?: string; readonly rest: string } {
   const slash = path.indexOf("/");
   const first = path.slice(0, Math.max(0, slash));
   const isDomain = slash >= 0 && (/[.:]/.test(first) || first === "localhost" || first !== first.toLowerCase());

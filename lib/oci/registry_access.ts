@@ -7,9 +7,9 @@ import type { NamedPaths } from "./config/settings_files.ts";
 import type { Credential, Keyring } from "./credential.ts";
 import { type KeyringOptions, openKeyring } from "./credentials/keyring.ts";
 import { runCommand } from "./credentials/run_command.ts";
-import { DOCUMENT_TIMEOUTS, Transport, type TransportDeps } from "./http/transport.ts";
+import { Transport, type TransportDeps } from "./http/transport.ts";
 import type { HostState } from "./limits/host_state.ts";
-import { ImageLimits } from "./limits/image_limits.ts";
+import { WorkLimits } from "./limits/work_limits.ts";
 import { RequestLimiter } from "./limits/request_limiter.ts";
 import { makeClientDeps, type RepositoryClientDeps } from "./repository_client.ts";
 
@@ -42,7 +42,7 @@ export function openRegistryAccess(options: RegistryAccessOptions): RegistryAcce
   const { config, clock, log, clusterCredentials, userAgent, audience } = options;
   const { home, cacheHome, proxies } = config.registryEnvironment ?? NO_REGISTRY_ENVIRONMENT;
   const planner = openPullPlanner({ ...config, system: systemPaths({ home, cacheHome }), log, clock });
-  const limits = new ImageLimits();
+  const limits = new WorkLimits();
   const keyring = openKeyring({
     ...config,
     extra: () => [...clusterCredentials(), ...planner.credentials()],
@@ -59,7 +59,6 @@ export function openRegistryAccess(options: RegistryAccessOptions): RegistryAcce
     userAgent,
     proxies,
     audience,
-    timeouts: DOCUMENT_TIMEOUTS,
   });
   const limiter = new RequestLimiter({ clock, log, declared: [...config.registry, ...config.insecureRegistry] });
   return {

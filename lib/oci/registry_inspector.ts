@@ -9,18 +9,18 @@ import type { PlannedEndpoint } from "./pull_plan.ts";
 import { CONTENT_DIGEST, nameAt } from "./reference.ts";
 import { RepositoryClient, type RepositoryClientDeps } from "./repository_client.ts";
 import { type ReadManifest, Session } from "./session.ts";
-import type { InspectionFailure } from "./types.ts";
+import type { RegistryFailure } from "./types.ts";
 
 /** What a HEAD of a reference gave. `unknown`: the registry answers without a digest. */
 export type HeadAnswer =
   | {
     readonly kind: "digest";
     readonly digest: string;
-    readonly access: InspectionReport["access"];
+    readonly visibility: InspectionReport["visibility"];
     readonly credentialSource?: string | undefined;
   }
   | { readonly kind: "unknown" }
-  | { readonly kind: "failed"; readonly failure: InspectionFailure };
+  | { readonly kind: "failed"; readonly failure: RegistryFailure };
 
 /** Keeps no inspection: only login challenges and tokens outlive a request. Inspects some at a time, by the shares of callers. */
 export class RegistryInspector {
@@ -32,9 +32,8 @@ export class RegistryInspector {
 
   /** Never rejects except when the signal aborts. */
   async inspect(request: PlannedRequest, signal: AbortSignal): Promise<InspectionReport> {
-    const { image, callers, log } = request;
+    const { image, callers, requestLog } = request;
     using _ = await this.#deps.limits.inspections.acquire(callers, signal);
-    const verifiedAtMs = this.#deps.clock.nowMs();
     const first = await firstAnswer(
       request,
       signal,
@@ -48,11 +47,10 @@ export class RegistryInspector {
       inspection,
       isPartial,
       resolved: endpoint === undefined ? image : nameAt(endpoint),
-      verifiedAtMs,
       source: "registry",
-      access: accessBy(credential),
-      requests: log.counts,
-      trace: log.trace,
+      visibility: visibilityBy(credential),
+      requests: requestLog.counts,
+      trace: requestLog.trace,
       credentialSource: credential?.source,
       mirror: endpoint?.isMirror === true ? endpoint.host : undefined,
     };
@@ -69,21 +67,21 @@ export class RegistryInspector {
     if (first.kind === "failed") return { kind: "failed", failure: first.failure };
     const { digest, credential } = first.value;
     if (!CONTENT_DIGEST.test(digest)) return { kind: "unknown" };
-    return { kind: "digest", digest, access: accessBy(credential), credentialSource: credential?.source };
+    return { kind: "digest", digest, visibility: visibilityBy(credential), credentialSource: credential?.source };
   }
 
-  #session({ callers, log }: PlannedRequest, endpoint: PlannedEndpoint, signal: AbortSignal): Session {
-    const context = { callers, log, signal };
+  #session({ callers, requestLog }: PlannedRequest, endpoint: PlannedEndpoint, signal: AbortSignal): Session {
+    const context = { callers, requestLog, signal };
     const client = new RepositoryClient(this.#deps, { endpoint, context, rights: "pull" });
-    return new Session({ client, keep: keepParsed });
+    return new Session({ client, toRead: toReadManifest });
   }
 }
 
-function accessBy(credential: Credential | undefined): InspectionReport["access"] {
+function visibilityBy(credential: Credential | undefined): InspectionReport["visibility"] {
   return credential === undefined ? "public" : "private";
 }
 
 /** Many images are read at a time: the text of a manifest goes as soon as it is parsed. */
-function keepParsed({ text, contentType, digest, credential }: RegistryDocument): ReadManifest {
+function toReadManifest({ text, contentType, digest, credential }: RegistryDocument): ReadManifest {
   return { manifest: parseManifest(text, contentType), digest, credential };
 }

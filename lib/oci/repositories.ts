@@ -2,7 +2,8 @@
 import type { Clock } from "../clock.ts";
 import type { RegistryAccess } from "./registry_access.ts";
 import type { Rights } from "./auth/token_scopes.ts";
-import { InspectionError, inspectionError } from "./errors.ts";
+import { credentialsToTry } from "./credentials/match.ts";
+import { RegistryError, registryError } from "./errors.ts";
 import type { RegistryDocument } from "./image/document.ts";
 import { parseManifest } from "./image/manifest.ts";
 import { firstAnswer } from "./first_answer.ts";
@@ -17,6 +18,13 @@ import { RequestLog } from "./request_log.ts";
 /** A manifest as it came, to be written elsewhere byte by byte. */
 export type WholeManifest = ReadManifest & RegistryDocument;
 
+/** What a reference names at one endpoint, and the session for what that names. */
+export interface OpenImage {
+  readonly top: WholeManifest;
+  readonly session: Session<WholeManifest>;
+  readonly endpoint: Endpoint;
+}
+
 export interface RepositoriesDeps {
   readonly access: RegistryAccess;
   readonly clock: Clock;
@@ -25,73 +33,74 @@ export interface RepositoriesDeps {
 
 export class Repositories {
   readonly #deps: RepositoriesDeps;
-  readonly #log = new RequestLog();
-  readonly #readers = new Map<string, Promise<RepositoryClient>>();
+  readonly #requestLog = new RequestLog();
+  readonly #clients = new Map<string, Promise<RepositoryClient>>();
 
   constructor(deps: RepositoriesDeps) {
     this.#deps = deps;
   }
 
   get requests(): number {
-    return Object.values(this.#log.counts).reduce((sum, count) => sum + count, 0);
+    return Object.values(this.#requestLog.counts).reduce((sum, count) => sum + count, 0);
   }
 
-  /** The place that an image is pushed to: never a mirror. Throws InspectionError when there is none. */
+  /** The place that an image is pushed to: never a mirror. Throws RegistryError when there is none. */
   targetOf(image: string): Endpoint {
     const endpoint = this.endpointsOf(image).find(({ isMirror }) => !isMirror);
     if (endpoint !== undefined) return endpoint;
-    throw inspectionError("Misconfigured", `Cannot push "${image}": only mirrors are configured for it.`);
+    throw registryError("Misconfigured", `Cannot push "${image}": only mirrors are configured for it.`);
   }
 
   endpointsOf(image: string): readonly Endpoint[] {
     const plan = this.#deps.access.planner.plan(image);
-    if (plan.kind === "refused") throw new InspectionError(plan.failure);
+    if (plan.kind === "refused") throw new RegistryError(plan.failure);
     return plan.endpoints;
   }
 
-  /** What `read` gives at the first of `endpoints` where it succeeds. Throws InspectionError where it fails at every one. */
+  /** What `read` gives at the first of `endpoints` where it succeeds. Throws RegistryError where it fails at every one. */
   async read<T>(
     { image, retries, endpoints = this.endpointsOf(image) }: {
       readonly image: string;
       readonly retries: "bounded" | "none";
       readonly endpoints?: readonly Endpoint[];
     },
-    read: (session: Session<WholeManifest>, endpoint: Endpoint) => Promise<T>,
+    read: (image: OpenImage) => T | Promise<T>,
   ): Promise<T> {
     const { clock, signal } = this.#deps;
     const retrying = retries === "none" ? undefined : (
       <T>(work: () => Promise<T>): Promise<T> => withRetries(work, { clock, signal })
     );
     const first = await firstAnswer({ image, endpoints }, signal, async (endpoint) => {
-      const client = await this.#reader(endpoint);
-      return await read(new Session({ client, keep: keepWhole, retrying }), endpoint);
+      const client = await this.#pullClient(endpoint);
+      const session = new Session({ client, toRead: toWholeManifest, retrying });
+      return await read({ top: await session.manifest(endpoint.identifier), session, endpoint });
     });
-    if (first.kind === "failed") throw new InspectionError(first.failure);
+    if (first.kind === "failed") throw new RegistryError(first.failure);
     return first.value;
   }
 
-  #reader(endpoint: Endpoint): Promise<RepositoryClient> {
+  #pullClient(endpoint: Endpoint): Promise<RepositoryClient> {
     const key = keyOfEndpoint(endpoint);
-    const known = this.#readers.get(key) ?? this.#client(endpoint, "pull");
-    this.#readers.set(key, known);
+    const known = this.#clients.get(key) ?? this.#newClient(endpoint, "pull");
+    this.#clients.set(key, known);
     return known;
   }
 
   async target(endpoint: Endpoint): Promise<TargetRepository> {
-    return new TargetRepository(await this.#client(endpoint, "pull,push"));
+    return new TargetRepository(await this.#newClient(endpoint, "pull,push"));
   }
 
-  async #client(endpoint: Endpoint, rights: Rights): Promise<RepositoryClient> {
+  async #newClient(endpoint: Endpoint, rights: Rights): Promise<RepositoryClient> {
     const { access: { keyring, clientDeps }, signal } = this.#deps;
     const { host, repository } = endpoint;
     const callers = callersOf({ priority: "gated" });
-    const credentials = await keyring.lookup({ host, repository, callers }, signal);
-    const context = { callers, signal, log: this.#log };
+    const { credentials } = credentialsToTry(await keyring.lookup({ host, repository, callers }, signal));
+    const context = { callers, signal, requestLog: this.#requestLog };
     return new RepositoryClient(clientDeps, { endpoint: { ...endpoint, credentials }, context, rights });
   }
 }
 
-function keepWhole(document: RegistryDocument): WholeManifest {
+function toWholeManifest(document: RegistryDocument): WholeManifest {
   return { ...document, manifest: parseManifest(document.text, document.contentType) };
 }
 

@@ -11,13 +11,13 @@ import { type AfterRefusal, type Authorization, Login } from "./auth/login.ts";
 import { TokenSource } from "./auth/token.ts";
 import type { Rights } from "./auth/token_scopes.ts";
 import type { Credential } from "./credential.ts";
-import { InspectionError } from "./errors.ts";
+import { RegistryError } from "./errors.ts";
 import { fingerprintOf } from "./fingerprint.ts";
 import { Connections } from "./http/connections.ts";
 import type { RegistryRequest, RegistryResponse } from "./http/exchange.ts";
 import type { Transport } from "./http/transport.ts";
-import type { InspectionContext } from "./request_log.ts";
-import type { ImageLimits } from "./limits/image_limits.ts";
+import type { RequestContext } from "./inspection.ts";
+import type { WorkLimits } from "./limits/work_limits.ts";
 import { pauseOf } from "./limits/outcome.ts";
 import type { RequestLimiter } from "./limits/request_limiter.ts";
 import type { PlannedEndpoint } from "./pull_plan.ts";
@@ -27,7 +27,7 @@ export interface RepositoryClientDeps {
   readonly connections: Connections;
   readonly tokens: TokenSource;
   readonly challenges: LearnedChallenges;
-  readonly limits: ImageLimits;
+  readonly limits: WorkLimits;
   readonly clock: Clock;
 }
 
@@ -35,14 +35,14 @@ export function makeClientDeps({ transport, limiter, limits, clock }: Pick<Repos
   readonly transport: Transport;
   readonly limiter: RequestLimiter;
 }): RepositoryClientDeps {
-  const connections = new Connections(transport, limiter);
+  const connections = new Connections(transport, limiter, clock);
   const tokens = new TokenSource({ transport, limiter, clock });
-  return { connections, tokens, challenges: new LearnedChallenges(), limits, clock };
+  return { connections, tokens, challenges: new LearnedChallenges(clock), limits, clock };
 }
 
 interface RepositoryClientOptions {
   readonly endpoint: PlannedEndpoint;
-  readonly context: InspectionContext;
+  readonly context: RequestContext;
   readonly rights: Rights;
 }
 
@@ -79,34 +79,37 @@ const INCONCLUSIVE: Refusal = {
 
 export class RepositoryClient {
   readonly endpoint: PlannedEndpoint;
-  readonly context: InspectionContext;
+  readonly #context: RequestContext;
   readonly #deps: RepositoryClientDeps;
   readonly #login: Login;
+  /** The credential of the last answer, if it had one. */
+  #accepted: readonly Credential[] = [];
 
   constructor(deps: RepositoryClientDeps, { endpoint, context, rights }: RepositoryClientOptions) {
     this.#deps = deps;
     this.endpoint = endpoint;
-    this.context = context;
+    this.#context = context;
     this.#login = new Login({ ...deps, endpoint, context, rights });
   }
 
-  get limits(): ImageLimits {
-    return this.#deps.limits;
+  /** Calls `work`, which parses this answer, within the limit of parsing. */
+  parse<T>({ body }: RegistryResponse, work: () => T): Promise<T> {
+    return this.#deps.limits.parse(work, { ...this.#context, bytes: body.byteLength, registry: this.endpoint.host });
   }
 
   pauseOf(answer: RegistryResponse): number | undefined {
     return pauseOf(answer, this.#deps.clock.nowMs());
   }
 
-  /** Sends with one credential after the other, anonymous last, until an answer is final. */
-  async send(
-    request: RepositoryRequest,
-    credentials: readonly (Credential | undefined)[] = [...this.endpoint.credentials, undefined],
-  ): Promise<RepositoryAnswer> {
+  /** Sends with one credential after the other, the accepted one first and anonymous last, until an answer is final. */
+  async send(request: RepositoryRequest): Promise<RepositoryAnswer> {
+    const credentials = [...new Set([...this.#accepted, ...this.endpoint.credentials]), undefined];
     const first = await this.#tryEach(request, credentials);
     // The cached challenge was not that of the repository: try all credentials again with the right one.
     const wasWrongChallenge = first.kind === "refused" && first.wasWrongChallenge;
-    return wasWrongChallenge ? await this.#tryEach(request, credentials) : first;
+    const sent = wasWrongChallenge ? await this.#tryEach(request, credentials) : first;
+    if (sent.kind === "answered" && sent.credential !== undefined) this.#accepted = [sent.credential];
+    return sent;
   }
 
   async #tryEach(request: RepositoryRequest, credentials: readonly (Credential | undefined)[]): Promise<Attempt> {
@@ -134,7 +137,7 @@ export class RepositoryClient {
     const login = mayLogInInstead ? await this.#login.authorizeAtRoot(credential) : undefined;
     if (login?.kind === "denied") return INCONCLUSIVE;
     if (login?.kind === "header") return await this.#tryAgain(request, login, INCONCLUSIVE);
-    if (sent instanceof InspectionError) throw sent;
+    if (sent instanceof RegistryError) throw sent;
     if (request.isFinal(sent, isLoggedIn)) return answered(sent, first);
     const { mayReadRoot } = request;
     const { again, ...outlook } = await this.#login.authorizeAfterRefusal(first, { answer: sent, mayReadRoot });
@@ -148,18 +151,14 @@ export class RepositoryClient {
     return isFinal ? answered(answer, authorization) : { ...refusal, answer };
   }
 
-  async #send(
-    { message, urlBy, signal = this.context.signal }: RepositoryRequest,
-    authorization: Authorization,
-  ): Promise<RegistryResponse> {
-    const { endpoint, context } = this;
+  async #send({ message, urlBy, signal }: RepositoryRequest, authorization: Authorization): Promise<RegistryResponse> {
+    const { endpoint } = this;
     const header = authorization.kind === "header" ? authorization.header : undefined;
     return await this.#deps.connections.send({
       endpoint,
-      context,
-      message: { ...message, authorization: header, anonymous: this.#login.elsewhere },
+      context: signal === undefined ? this.#context : { ...this.#context, signal },
+      message: { ...message, authorization: header, elsewhere: this.#login.elsewhere },
       urlBy,
-      signal,
       account: fingerprintOf(usedBy(authorization)),
       repository: endpoint.repository,
     });
@@ -175,11 +174,11 @@ function usedBy({ kind, credential }: Authorization): Credential | undefined {
 }
 
 /** The error of an account whose requests are held back; throws any other. */
-function rateLimitOf(error: unknown): InspectionError {
-  if (error instanceof InspectionError && error.failure.reason === "RateLimited") return error;
+function rateLimitOf(error: unknown): RegistryError {
+  if (error instanceof RegistryError && error.failure.reason === "RateLimited") return error;
   throw error;
 }
 
-function isLimit(sent: RegistryResponse | InspectionError): boolean {
-  return sent instanceof InspectionError || sent.status === 429;
+function isLimit(sent: RegistryResponse | RegistryError): boolean {
+  return sent instanceof RegistryError || sent.status === 429;
 }

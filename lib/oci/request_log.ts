@@ -1,5 +1,4 @@
-// What the requests of one inspection have in common, and what they cost: by kind, and every exchange for `--trace`.
-import type { Callers } from "./callers.ts";
+// What the requests of one inspection cost: how many of each kind, and every exchange for `--trace`.
 
 export interface RequestCounts {
   readonly manifestGet: number;
@@ -46,11 +45,4 @@ export class RequestLog {
   note(entry: TraceEntry): void {
     if (this.#trace.length < MAX_TRACE) this.#trace.push(entry);
   }
-}
-
-export interface InspectionContext {
-  /** The namespaces whose shares its requests count in, and how urgent they are. Others may join. */
-  readonly callers: Callers;
-  readonly signal: AbortSignal;
-  readonly log: RequestLog;
 }

@@ -24,8 +24,8 @@ export interface ReadManifest extends Pick<RegistryDocument, "digest" | "credent
 
 interface SessionOptions<Read> {
   readonly client: RepositoryClient;
-  /** What is kept of a manifest: its bytes are needed only by who writes it elsewhere. */
-  readonly keep: (document: RegistryDocument) => Read;
+  /** What a read of a manifest gives: its bytes are needed only by who writes it elsewhere. */
+  readonly toRead: (document: RegistryDocument) => Read;
   readonly retrying?: (<T>(read: () => Promise<T>) => Promise<T>) | undefined;
 }
 
@@ -48,7 +48,7 @@ const MESSAGES: Readonly<Record<DocumentName["kind"], RepositoryMessage>> = {
   },
 };
 
-/** Sends nothing before the first read. Reads throw InspectionError where a document is missing, refused, or not what its digest says. */
+/** Sends nothing before the first read. Reads throw RegistryError where a document is missing, refused, or not what its digest says. */
 export class Session<Read = ReadManifest> {
   readonly #client: RepositoryClient;
   readonly #options: SessionOptions<Read>;
@@ -63,11 +63,11 @@ export class Session<Read = ReadManifest> {
   }
 
   manifest(identifier: string): Promise<Read> {
-    return this.#read({ kind: "manifest", identifier }, this.#options.keep);
+    return this.#read({ kind: "manifest", identifier }, this.#options.toRead);
   }
 
   child(identifier: string): Promise<Read> {
-    return this.#read({ kind: "child", identifier }, this.#options.keep);
+    return this.#read({ kind: "child", identifier }, this.#options.toRead);
   }
 
   /** The config of an image; one of schema 1 has it in its manifest. */
@@ -84,7 +84,7 @@ export class Session<Read = ReadManifest> {
     return this.#read({ kind: "head", identifier }, (document) => document);
   }
 
-  /** The bytes as they come, unchecked and without retries. The stream fails with InspectionError. */
+  /** The bytes as they come, unchecked and without retries. The stream fails with RegistryError. */
   async layer(digest: string): Promise<ReadableStream<Uint8Array>> {
     const name = { kind: "layer", identifier: digest } as const;
     const { answer: { status, stream } } = await this.#request(name);
@@ -92,14 +92,11 @@ export class Session<Read = ReadManifest> {
     throw unreadable(this.endpoint, { document: name, status });
   }
 
-  /** Parses within the limit of parsing. */
   #read<T>(name: DocumentName, parse: (document: RegistryDocument) => T): Promise<T> {
     const { retrying = (read) => read() } = this.#options;
     return retrying(async () => {
-      const { endpoint, context: { callers, signal }, limits } = this.#client;
-      const { answer, credential } = await this.#request(name);
-      const arrived = { bytes: answer.body.byteLength, callers, signal, registry: endpoint.host };
-      return await limits.parse(() => parse(toDocument(endpoint, { document: name, answer, credential })), arrived);
+      const sent = await this.#request(name);
+      return await this.#client.parse(sent.answer, () => parse(toDocument(this.endpoint, { document: name, ...sent })));
     });
   }
 

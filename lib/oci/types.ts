@@ -1,14 +1,18 @@
-// What was found of an image, or why nothing could be.
+// What was found of an image, or why nothing could be. What was found is stored, so it is a schema.
+import * as z from "zod";
+import { CONTENT_DIGEST } from "./reference.ts";
 
 /** One platform of an image, as its index or its config names it. Names are GOOS / GOARCH. */
-export interface Platform {
-  readonly os: string;
-  readonly architecture: string;
-  readonly variant?: string;
-  readonly osVersion?: string;
-}
+const Platform = z.object({
+  os: z.string(),
+  architecture: z.string(),
+  variant: z.string().exactOptional(),
+  osVersion: z.string().exactOptional(),
+}).readonly();
 
-/** Why an image could not be inspected. The closed set is also a metric label. */
+export type Platform = z.output<typeof Platform>;
+
+/** Why a registry could not be read or written. The closed set is also a metric label. */
 export const FAILURE_REASONS = [
   "InvalidReference",
   "ManifestUnknown",
@@ -33,7 +37,7 @@ export const FAILURE_REASONS = [
 export type FailureReason = typeof FAILURE_REASONS[number];
 
 /** `permanent`: asking again will not help soon. `message` is safe to show: no credential, no URL query. */
-export interface InspectionFailure {
+export interface RegistryFailure {
   readonly kind: "permanent" | "transient";
   readonly reason: FailureReason;
   readonly message: string;
@@ -42,34 +46,37 @@ export interface InspectionFailure {
   readonly retryAfterMs?: number | undefined;
 }
 
-export interface Finding {
-  readonly kind: "ChildDigestPin" | "TruncatedIndex" | "Schema1" | "FailedArchitecture";
-  readonly message: string;
-}
+const Finding = z.object({
+  kind: z.enum(["ChildDigestPin", "TruncatedIndex", "Schema1", "FailedArchitecture"]),
+  message: z.string(),
+}).readonly();
 
-export type Inspection =
-  | {
-    readonly kind: "platforms";
-    readonly digest: string;
-    readonly mediaType: string;
-    /** At least one; attestations and `unknown` are already gone. */
-    readonly platforms: readonly Platform[];
-    /** Whether a config blob was read (bundle labels are known) or the index alone. */
-    readonly depth: InspectionDepth;
-    readonly findings: readonly Finding[];
-  }
-  | {
-    /** An operator bundle: data that runs anywhere; it narrows nothing. */
-    readonly kind: "anywhere";
-    readonly digest: string;
-    readonly mediaType: string;
-    readonly platforms: readonly Platform[];
-    readonly findings: readonly Finding[];
-  }
-  | { readonly kind: "failed"; readonly failure: InspectionFailure };
+export type Finding = z.output<typeof Finding>;
 
 /** `index`: the top document suffices. `config`: the first platform's config is read too, to see bundle labels. */
-export type InspectionDepth = "index" | "config";
+const InspectionDepth = z.enum(["index", "config"]);
+
+export type InspectionDepth = z.output<typeof InspectionDepth>;
+
+const common = {
+  digest: z.string().regex(CONTENT_DIGEST),
+  mediaType: z.string().max(200),
+  /** Attestations and `unknown` are already gone. */
+  platforms: z.array(Platform).min(1).max(1_000).readonly(),
+  findings: z.array(Finding).max(100).readonly(),
+};
+
+/** What a digest identifies. It never changes. */
+export const DocumentRecord = z.discriminatedUnion("kind", [
+  /** `depth`: whether a config blob was read, so that bundle labels are known, or the index alone. */
+  z.object({ kind: z.literal("platforms"), depth: InspectionDepth, ...common }),
+  /** An operator bundle: data that runs anywhere; it narrows nothing. */
+  z.object({ kind: z.literal("anywhere"), ...common }),
+]).readonly();
+
+export type DocumentRecord = z.output<typeof DocumentRecord>;
+
+export type Inspection = DocumentRecord | { readonly kind: "failed"; readonly failure: RegistryFailure };
 
 export interface ImageUse {
   readonly image: string;

@@ -4,7 +4,7 @@ import { type GaugeTable, type MetricsOf, type MetricTable, openMetrics, WAIT_BU
 import type { HostState } from "../oci/limits/host_state.ts";
 import { FAILURE_REASONS, type FailureReason } from "../oci/types.ts";
 
-/** `passed`: left as it was; `dense`: admitted unread; `shed` and `unreadable`: the answer was an error. */
+/** `passed`: unchanged; `dense`: admitted unread; `shed` and `unreadable`: answered with an error. */
 const ADMISSION_OUTCOMES = [
   "gated",
   "placed",
@@ -18,7 +18,7 @@ const ADMISSION_OUTCOMES = [
 
 export type AdmissionOutcome = typeof ADMISSION_OUTCOMES[number];
 
-/** What was decided about a gated pod. `reduced`: the gate came off without all of it, or without a leader; `audited`: nothing was written. */
+/** Decisions about gated pods. `reduced`: released without all of it, or without a leader; `audited`: not written. */
 export const DECISION_LABELS = [
   "place",
   "retry",
@@ -91,7 +91,7 @@ export interface PlacementGauges {
   readonly isLeading: boolean;
   readonly isGating: boolean;
   readonly memory: { readonly rss: number; readonly heapUsed: number };
-  /** The source caps how many hosts there are: theirs is the one label here whose values are no closed set. */
+  /** The source caps the number of hosts. Only this label has no closed set of values. */
   readonly registries: readonly Pick<HostState, "host" | "circuit" | "remaining">[];
 }
 
@@ -125,7 +125,7 @@ export const PLACEMENT_GAUGES: GaugeTable<PlacementGauges> = {
   },
 };
 
-/** What is counted where it happens. Durations go in as milliseconds and are exposed in seconds. */
+/** Metrics counted at their events. Durations are passed in milliseconds and exposed in seconds. */
 export class PlacementMetrics {
   readonly #of: MetricsOf<typeof COUNTED>;
 
@@ -133,7 +133,7 @@ export class PlacementMetrics {
     this.#of = openMetrics(registry, COUNTED);
   }
 
-  /** Webhook: one admission request answered. `dryRun` counts nothing of pods. */
+  /** Webhook: one admission request answered. With `dryRun`, no pods are counted. */
   readonly admission = (
     outcome: AdmissionOutcome,
     { ms, dryRun }: { readonly ms: number; readonly dryRun: boolean },
@@ -145,7 +145,7 @@ export class PlacementMetrics {
     if (outcome === "gated") this.#of.mto_ppo_wh_pods_gated_total.inc();
   };
 
-  /** Controller: one reconcile of a gated pod ended. The MTO's times of all pods and of gated ones are the same here. */
+  /** Controller: one reconcile of a gated pod ended. Here the MTO's times of all pods and of gated ones are equal. */
   readonly podProcessed = (ms: number): void => {
     this.#of.mto_ppo_ctrl_time_to_process_pod_seconds.observe(ms / 1_000);
     this.#of.mto_ppo_ctrl_processed_pods_total.inc();
@@ -154,7 +154,7 @@ export class PlacementMetrics {
 
   readonly decision = (kind: DecisionLabel): void => this.#of.archway_decisions_total.inc({ kind });
 
-  /** Webhook: a pod's own constraint leaves no architecture of its images. */
+  /** Webhook: a pod's own constraint excludes all architectures of its images. */
   readonly pinContradicted = (): void => this.#of.archway_pins_contradicted_total.inc();
 
   readonly lateImages = (came: "ephemeral" | "exchanged"): void => this.#of.archway_late_images_total.inc({ came });

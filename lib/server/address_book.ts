@@ -1,54 +1,29 @@
-// The addresses that connections of a listener come from: how many of each are unproven, which addresses have proven
-// themselves, and whose handshake begins next. A handshake costs about a millisecond of the event loop, so each is paid
-// for with tokens. Those of a connection that proves itself are given back: what the API server opens is never limited,
-// only how many of its connections are unproven at a time.
+// The client addresses of a listener: their unproven connections, which addresses are proven, and whose handshake is
+// next. A handshake costs about a millisecond of the event loop, so each takes tokens. A connection that proves itself
+// gets them back: the API server's connections are not limited, only how many are unproven at a time.
 import ipaddr from "ipaddr.js";
+import { TokenBucket, type TokenRate } from "../token_bucket.ts";
 
-/** The path of the pod webhook that a client called and so proved to be an API server: the manifests', or the secret one. */
+/** How a client proved to be an API server: by calling the manifests' path of the pod webhook, or the secret one. */
 export type Proof = "plain" | "secret";
 
-/** An IPv4 address, or a /64 of IPv6, in which one host may choose any address. */
+/** An IPv4 address, or an IPv6 /64, where a host may choose any address. */
 export interface Address<C> {
   readonly unproven: Set<C>;
-  /** Unproven ones whose client waits for the handshake to go on, oldest first. */
+  /** Unproven connections whose client waits for the handshake, oldest first. */
   readonly waiting: Set<C>;
-  /** Until when it counts as proven by each path (monotonic ms). */
+  /** Until when each path's proof is valid (monotonic ms). */
   readonly provenUntilMs: Record<Proof, number>;
   beganAtMs: number;
   readonly handshakes: TokenBucket;
-  /** Handshakes that it may begin although unproven addresses have used up their common limit. */
+  /** Handshakes allowed beyond the common limit of unproven addresses. */
   readonly reserve: TokenBucket;
 }
 
-/** Limits of handshakes: of one address, of all unproven ones together, and of each of these beyond that (`reserve`). */
+/** Handshake limits: per address, for all unproven ones together, and per address beyond that (`reserve`). */
 export type HandshakeRates = Readonly<Record<"address" | "unproven" | "reserve", TokenRate>>;
 
-interface TokenRate {
-  readonly burst: number;
-  readonly perSecond: number;
-}
-
-export class TokenBucket {
-  readonly rate: TokenRate;
-  #left: number;
-  #sinceMs: number;
-
-  constructor(rate: TokenRate, nowMs: number) {
-    [this.rate, this.#left, this.#sinceMs] = [rate, rate.burst, nowMs];
-  }
-
-  left(nowMs: number): number {
-    this.add((nowMs - this.#sinceMs) * this.rate.perSecond / 1_000);
-    this.#sinceMs = nowMs;
-    return this.#left;
-  }
-
-  add(tokens: number): void {
-    this.#left = Math.min(this.rate.burst, this.#left + tokens);
-  }
-}
-
-/** How long an address counts as proven (ms). Anybody knows the plain path: only for as long as an idle connection is kept. */
+/** How long a proof is valid (ms). Anybody knows the plain path, so only as long as idle connections are kept. */
 const PROVEN_FOR_MS: Readonly<Record<Proof, number>> = { plain: 120_000, secret: 10 * 60_000 };
 
 export class AddressBook<C> {
@@ -59,7 +34,7 @@ export class AddressBook<C> {
   unproven = 0;
 
   constructor(rates: HandshakeRates, nowMs: () => number) {
-    [this.#nowMs, this.#rates, this.#ofUnproven] = [nowMs, rates, new TokenBucket(rates.unproven, nowMs())];
+    [this.#nowMs, this.#rates, this.#ofUnproven] = [nowMs, rates, new TokenBucket(rates.unproven)];
   }
 
   get hasWaiting(): boolean {
@@ -67,14 +42,13 @@ export class AddressBook<C> {
   }
 
   of(remoteAddress: string): Address<C> {
-    const nowMs = this.#nowMs();
     return this.#addresses.getOrInsertComputed(keyOfAddress(remoteAddress), () => ({
       unproven: new Set(),
       waiting: new Set(),
       provenUntilMs: { plain: -Infinity, secret: -Infinity },
       beganAtMs: -Infinity,
-      handshakes: new TokenBucket(this.#rates.address, nowMs),
-      reserve: new TokenBucket(this.#rates.reserve, nowMs),
+      handshakes: new TokenBucket(this.#rates.address),
+      reserve: new TokenBucket(this.#rates.reserve),
     }));
   }
 
@@ -96,23 +70,23 @@ export class AddressBook<C> {
     return this.#nowMs() < Math.max(plain, secret);
   }
 
-  /** Proofs by the manifests' path count no longer. */
+  /** Invalidates proofs by the manifests' path. */
   revokePlain(): void {
     for (const { provenUntilMs } of this.#addresses.values()) provenUntilMs.plain = -Infinity;
   }
 
-  /** The buckets of which a handshake of this address takes a token; undefined while it must wait. */
+  /** The buckets that a handshake of this address takes a token from; undefined while it must wait. */
   price(address: Address<C>): readonly TokenBucket[] | undefined {
     const nowMs = this.#nowMs();
     const { handshakes, reserve } = address;
     if (handshakes.left(nowMs) < 1) return undefined;
     if (this.isProven(address)) return [handshakes];
-    // Within the common limit a handshake takes from the reserve, too, which is for addresses that pause.
+    // Takes from the reserve even within the common limit: it is for addresses that pause.
     const paid = [this.#ofUnproven, reserve].filter((bucket) => bucket.left(nowMs) >= 1);
     return paid.length > 0 ? [handshakes, ...paid] : undefined;
   }
 
-  /** Takes the newest of the address whose last handshake is longest ago: the client of an older one may be gone. */
+  /** Takes the newest connection of the address with the oldest last handshake: an older one's client may be gone. */
   beginNext(): { readonly member: C; readonly paid: readonly TokenBucket[] } | undefined {
     const next = this.#best((address) =>
       address.waiting.size > 0 && this.price(address) !== undefined ? -address.beganAtMs : -Infinity
@@ -151,7 +125,7 @@ export class AddressBook<C> {
   }
 }
 
-/** An IPv4 address, also one that is written as IPv6; of IPv6 the first 64 bits. */
+/** An IPv4 address, even if written as IPv6; else the first 64 bits of IPv6. */
 export function keyOfAddress(remoteAddress: string): string {
   if (!remoteAddress.includes(":")) return remoteAddress;
   if (!ipaddr.isValid(remoteAddress)) return "";

@@ -1,4 +1,4 @@
-// Applies the connection table and the path check to the sockets and requests of a listener.
+// Applies connection table and path check to a listener's sockets and requests.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import {
@@ -12,12 +12,12 @@ import type { AcceptedPath, PathVerdict } from "./path_check.ts";
 
 export interface ListenerGuard {
   readonly limits: ConnectionLimits;
-  /** Judges the target of a request, once its head is complete. */
+  /** Judges a request's target once its head is complete. */
   readonly check: (url: string) => PathVerdict;
-  /** Whether a request by the manifests' path of the proving route proves its client, too. */
+  /** Whether the manifests' path of the proving route proves a client, too. */
   readonly plainProves: () => boolean;
   readonly dropped: (reason: DropReason) => void;
-  /** A request head with an accepted path arrived; `taken` is false when the limits left no place for its body. */
+  /** A request head with an accepted path arrived. `taken`: false when the limits leave no room for its body. */
   readonly began: (verdict: AcceptedPath, taken: boolean) => void;
 }
 
@@ -32,19 +32,19 @@ export const UNGUARDED: ListenerGuard = {
 
 const REFUSAL = { connection: "close", "content-length": "0" } as const;
 const SWEEP_MS = 1_000;
-/** How often handshakes are begun that had to wait: tokens for them come every 50 ms. */
+/** Interval for starting waiting handshakes (ms): tokens arrive every 50 ms. */
 const BEGIN_MS = 20;
-/** Most bytes before the handshake: a ClientHello has nearly 2 KiB at most. */
+/** Most bytes before the handshake: a ClientHello has less than 2 KiB. */
 const MAX_HELLO_BYTES = 16 * 1024;
-/** How long a secret path passes again on its connection (ms): the whole check, in constant time, costs as much as a pod. */
+/** How long a connection's accepted secret path is cached (ms): the constant-time check costs as much as a pod. */
 const ACCEPTED_FOR_MS = 1_000;
-/** A body without a declared size may be as large as the largest that is read. */
+/** Assumed size of a body without a declared one: the largest that is read. */
 const UNDECLARED_BYTES = 7 * 1024 * 1024;
 
 export class ConnectionGuard {
   readonly #guard: ListenerGuard;
   readonly #table: ConnectionTable;
-  /** By the client's address and port, which the TCP and the TLS socket of a connection share. */
+  /** By the client's address and port, which a connection's TCP and TLS sockets share. */
   readonly #bySocket = new Map<string, Connection>();
   readonly #accepted = new WeakMap<
     Connection,
@@ -64,23 +64,23 @@ export class ConnectionGuard {
     }, SWEEP_MS);
   }
 
-  /** Takes an accepted socket; `begin` is called when its handshake may go on. Otherwise it is closed. */
+  /** Admits or closes a new socket. Calls `begin` when its handshake may start. */
   accept(socket: Socket, begin: () => void): void {
     const key = keyOf(socket);
-    // A socket that is reset fails; what matters is that it closes.
+    // Reset sockets emit errors; only their close matters.
     socket.on("error", () => {});
     const connection = this.#table.admit(socket.remoteAddress ?? "", {
       bytesRead: () => socket.bytesRead,
-      // Its client may have gone a moment ago.
+      // Its client may have just left.
       begin: () => socket.destroyed || begin(),
-      // Before the first head nothing was sent that must arrive: a reset leaves nothing behind in the kernel.
+      // Before the first head nothing was sent that must arrive, and a reset leaves nothing in the kernel.
       close: () => void (isOpening() ? socket.resetAndDestroy() : socket.destroy()),
     });
     const isOpening = (): boolean => connection?.phase === "waiting" || connection?.phase === "handshake";
     if (connection === undefined) return void socket.resetAndDestroy();
     this.accepted++;
     this.#bySocket.set(key, connection);
-    // Before its first byte a connection costs next to nothing, and most that only take up room never send one.
+    // Before its first byte a connection costs almost nothing, and most useless ones never send any.
     socket.once("readable", () => {
       const { readableLength } = socket;
       if (readableLength === 0 || readableLength > MAX_HELLO_BYTES) return void socket.resetAndDestroy();
@@ -89,7 +89,7 @@ export class ConnectionGuard {
     });
     socket.once("close", () => {
       this.#table.closed(connection);
-      // The client's port may have been used again already.
+      // The client's port may have been reused already.
       if (this.#bySocket.get(key) === connection) this.#bySocket.delete(key);
     });
   }
@@ -105,11 +105,11 @@ export class ConnectionGuard {
     this.#table.enter(connection, "idle");
   }
 
-  /** Whether to handle a request. One by no accepted path gets a 404 after its head, and the connection ends. */
+  /** Whether to handle a request. Without an accepted path it gets a 404, and the connection closes. */
   begins(request: IncomingMessage, response: ServerResponse): boolean {
     const connection = this.#bySocket.get(keyOf(request.socket));
     if (connection === undefined) return !request.socket.destroy();
-    // An unproven client gets one answer at a time: requests in one packet would all be answered, even after a close.
+    // One answer at a time for unproven clients: pipelined requests would all be answered, even after a close.
     if (connection.proof === "none" && connection.phase !== "idle") {
       connection.socket.close();
       return false;
@@ -126,22 +126,22 @@ export class ConnectionGuard {
     const taken = this.#table.bodyBegins(connection, { kind: verdict.kind, proves, bytes });
     this.#guard.began(verdict, taken);
     if (taken) {
-      // A connection that proves nothing ends with its answer: it must not take up room.
+      // An unproven connection ends with its answer, to free its slot.
       if (!proves) response.setHeader("connection", "close");
       request.url = verdict.url;
       request.once("end", () => this.#table.enter(connection, "answer"));
-      // What is left of a body would be read as the next request.
+      // The rest of a body would be read as the next request.
       response.once("close", () => request.complete ? this.#table.enter(connection, "idle") : close());
       return true;
     }
-    // On a proven connection the body is read and dropped: an earlier close would reset it, and the answer would be lost.
+    // On a proven connection, read and drop the body: closing earlier would reset it and lose the answer.
     if (proves) request.once("end", () => this.#table.enter(connection, "idle")).resume();
     else response.once("finish", close);
     response.writeHead(503, proves ? { "content-length": "0" } : REFUSAL).end();
     return false;
   }
 
-  /** `idle`: those that are proven and idle since the call before. Others may be about to send a request. */
+  /** `idle`: proven connections idle since the previous call. Others may be about to send a request. */
   close(which: "idle" | "all"): void {
     for (const { phase, proof, sinceMs, socket } of this.#table.connections) {
       const isIdle = phase === "idle" && proof !== "none" && sinceMs < this.#lastCloseMs;

@@ -1,15 +1,16 @@
-// Which connections of the webhook port are kept. A connection is proven once a request came over it by the route of pods;
-// until then it has no priority over one of any client, whatever other paths it knows. Under pressure the unproven go first:
-// the oldest one of the address that has most, and those of unproven addresses before others.
+// Which connections of the webhook port are kept. A request by the route of pods proves a connection. Until then it has
+// no priority over any client, whatever other paths it knows. Under pressure, unproven ones are closed first: the
+// oldest of the address with most, and those of unproven addresses before others.
 //
 //   waiting ─▶ handshake ─▶ idle ─▶ body ─▶ answer ─▶ idle …      each phase has its time limit
-import { type Address, AddressBook, type HandshakeRates, type Proof, type TokenBucket } from "./address_book.ts";
+import type { TokenBucket } from "../token_bucket.ts";
+import { type Address, AddressBook, type HandshakeRates, type Proof } from "./address_book.ts";
 import { LARGE_BYTES } from "./load_limit.ts";
 
-/** `waiting`: until its client has begun the handshake and we go on with it; `idle`: between requests. */
+/** `waiting`: until the client begins its handshake and we continue it; `idle`: between requests. */
 type Phase = "waiting" | "handshake" | "idle" | "body" | "answer";
 
-/** Why a connection was closed by us: the label of a metric. */
+/** Why we closed a connection: a metric's label. */
 export const DROP_REASONS = ["rate", "address", "unproven", "total", "timeout", "path"] as const;
 export type DropReason = typeof DROP_REASONS[number];
 
@@ -18,13 +19,13 @@ export interface Connection {
   readonly socket: ConnectionSocket;
   phase: Phase;
   sinceMs: number;
-  /** Bytes received by the last check, and when these last grew (monotonic ms). */
+  /** Bytes received by the last check, and when they last grew (monotonic ms). */
   bytesSeen: number;
   grewMs: number;
   proof: Proof | "none";
-  /** The buckets of which its handshake has taken a token, until it proves itself. */
+  /** The buckets its handshake took a token from, until it is proven. */
   paid: readonly TokenBucket[];
-  /** Declared size of the large body that arrives; 0 for a small one, and in other phases. */
+  /** Declared size of the arriving large body; 0 for a small one and in other phases. */
   bodyBytes: number;
 }
 
@@ -39,18 +40,18 @@ export interface ConnectionLimits {
   readonly maxUnproven: number;
   readonly maxUnprovenPerAddress: number;
   readonly handshakes: HandshakeRates;
-  /** Bytes of large bodies that arrive at a time over proven connections, and over all others. */
+  /** Bytes of large bodies arriving at a time, on proven connections and on all others. */
   readonly maxArrivingBytes: number;
   readonly maxUnprovenArrivingBytes: number;
-  /** Longest time in each phase (ms); `unprovenIdle` until the first head is complete. */
+  /** Time limit of each phase (ms); `unprovenIdle`: until the first complete head. */
   readonly timeoutsMs: Readonly<Record<Phase | "unprovenIdle", number>>;
 }
 
 /**
- * Three API servers with 600 requests in flight each (the default) have a connection for each, because webhooks are called
- * over HTTP/1.1, and a new one is unproven for a moment: one address may have all of one API server's. A connection costs
- * about 43 KB once its handshake has begun. The idle time is more than the 90 s after which a Go client closes a connection:
- * if we closed first, a request could be under way already, and a POST is not sent again.
+ * Room for three API servers with 600 requests in flight each (the default). Webhooks use HTTP/1.1, so each request has
+ * its own connection. New ones are briefly unproven: one address may have all of an API server's. A connection costs
+ * about 43 KB once its handshake begins. Go clients close idle connections after 90 s. We wait longer: if we closed
+ * first, a request could be under way already, and a POST is not resent.
  */
 export const CONNECTION_LIMITS: ConnectionLimits = {
   maxConnections: 3_000,
@@ -62,7 +63,7 @@ export const CONNECTION_LIMITS: ConnectionLimits = {
     reserve: { burst: 2, perSecond: 0.2 },
   },
   maxArrivingBytes: 32 * 1024 * 1024,
-  // A review holds a config twice, each of 100 KiB at most, and its annotations.
+  // A review has two versions of a config, each up to 100 KiB, and its annotations.
   maxUnprovenArrivingBytes: 2 * 1024 * 1024,
   timeoutsMs: { waiting: 3_000, handshake: 5_000, unprovenIdle: 10_000, idle: 120_000, body: 10_000, answer: 40_000 },
 };
@@ -76,11 +77,11 @@ export const NO_LIMIT: ConnectionLimits = {
   maxArrivingBytes: Infinity,
   maxUnprovenArrivingBytes: Infinity,
   handshakes: { address: ANY_RATE, unproven: ANY_RATE, reserve: ANY_RATE },
-  // A watch is an answer without an end.
+  // A watch is an endless answer.
   timeoutsMs: { ...CONNECTION_LIMITS.timeoutsMs, body: Infinity, answer: Infinity },
 };
 
-/** A body that has not grown for this long (ms) gives way to others. */
+/** A body that has not grown for this long (ms) may be dropped for others. */
 const STALLED_MS = 1_000;
 
 export class ConnectionTable {
@@ -113,14 +114,14 @@ export class ConnectionTable {
     return connection;
   }
 
-  /** The client has begun its handshake, which goes on at once or when the limits allow it. */
+  /** The client has begun its handshake, which continues when the limits allow it. */
   becomesReady(connection: Connection): void {
     if (!this.connections.has(connection)) return;
     connection.address.waiting.add(connection);
     if (this.#addresses.price(connection.address) !== undefined) this.beginHandshakes();
   }
 
-  /** Begins the handshakes that the limits allow. Call it every few milliseconds while connections are waiting. */
+  /** Begins all allowed handshakes. Call it every few milliseconds while connections are waiting. */
   beginHandshakes(): void {
     for (let next = this.#addresses.beginNext(); next !== undefined; next = this.#addresses.beginNext()) {
       next.member.paid = next.paid;
@@ -134,14 +135,14 @@ export class ConnectionTable {
     Object.assign(connection, { phase, sinceMs, grewMs: sinceMs, bodyBytes: 0 });
   }
 
-  /** False when there is no room for the body beside those that arrive. Stalled ones are dropped first. */
+  /** False when there is no room for the body. Drops stalled ones first. */
   bodyBegins(connection: Connection, head: { readonly kind: Proof; readonly proves: boolean; bytes: number }): boolean {
     const { kind, proves, bytes } = head;
     if (proves) this.#prove(connection, kind);
-    // API servers call the other routes, too: connections for these must not use up their handshakes.
+    // API servers also call other routes, whose connections must not use up their handshakes.
     else if (kind === "secret" && this.#addresses.isProven(connection.address)) this.#giveBack(connection);
     this.enter(connection, "body");
-    // Small bodies are limited by the number of connections alone, so that large ones cannot keep them out.
+    // Only the number of connections limits small bodies, so that large ones cannot block them.
     if (bytes <= LARGE_BYTES) return true;
     const { maxArrivingBytes, maxUnprovenArrivingBytes } = this.#limits;
     const isProven = connection.proof !== "none";
@@ -163,20 +164,20 @@ export class ConnectionTable {
     if (this.connections.delete(connection)) this.#addresses.remove(connection, connection.address);
   }
 
-  /** Closes what is over its time, and sees which bodies go on. Call it every second or so. */
+  /** Closes overdue connections and updates the progress of bodies. Call it about every second. */
   sweep(): void {
     const [{ timeoutsMs }, nowMs] = [this.#limits, this.#nowMs()];
     for (const connection of this.connections) {
       const { address, phase, proof, sinceMs } = connection;
       if (phase === "body") this.#isStalled(connection);
       const limitMs = timeoutsMs[phase === "idle" && proof === "none" ? "unprovenIdle" : phase];
-      // A connection in `waiting` has waited for us, any other for its client.
+      // Connections in `waiting` wait for us, all others for their client.
       if (nowMs - sinceMs >= limitMs) this.#drop(connection, address.waiting.has(connection) ? "rate" : "timeout");
     }
     this.#addresses.sweep();
   }
 
-  /** Proofs by the manifests' path of pods count no longer. */
+  /** Invalidates proofs by the manifests' path. */
   revokePlain(): void {
     this.#addresses.revokePlain();
     for (const connection of this.connections) {
@@ -206,7 +207,7 @@ export class ConnectionTable {
     return nowMs - connection.grewMs >= STALLED_MS;
   }
 
-  /** Closes a connection of lower priority than a new one; false when there is none. */
+  /** Closes a connection with lower priority than a new one; false if there is none. */
   #makeRoom(): boolean {
     const victim = oldestOf(this.#addresses.withMostUnproven()) ??
       [...this.connections].find(({ proof, phase }) => proof === "plain" && phase === "idle");

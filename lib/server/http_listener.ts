@@ -1,4 +1,4 @@
-// A listener on node's own server: a guard sees each connection first, and closing drains. The plain one serves one request a connection.
+// A listener on node's server, with a guard for each connection and draining. The plain one serves one request each.
 import { createServer, type Server as HttpServer } from "node:http";
 import type { Server as HttpsServer } from "node:https";
 import { once } from "node:events";
@@ -8,9 +8,9 @@ import { ConnectionGuard, type ListenerGuard, UNGUARDED } from "./connection_gua
 import { CONNECTION_LIMITS, NO_LIMIT } from "./connection_table.ts";
 
 export interface HttpListener {
-  /** The port in use; differs from the wanted one when that was 0. */
+  /** The port in use; differs from a wanted port of 0. */
   readonly port: number;
-  /** Stops accepting. Requests under way and clients that have connected have `graceMs` until all is closed. */
+  /** Stops accepting. Running requests and connected clients have `graceMs` until all is closed. */
   close(graceMs: number): Promise<void>;
 }
 
@@ -30,7 +30,7 @@ interface HttpListenerOptions {
 
 const MAX_HEAD_BYTES = 8 * 1024;
 
-/** A new connection displaces the oldest of the address with most, so that a probe gets in beside 64 addresses. */
+/** A new connection displaces the oldest of the address with most, so that 64 addresses cannot block a probe. */
 const PLAIN_GUARD: ListenerGuard = {
   ...UNGUARDED,
   limits: {
@@ -57,12 +57,12 @@ export function openHttpListener({ handler, host, port }: HttpListenerOptions): 
   return listenGuarded({ server, guard }, { host, port });
 }
 
-/** Starts listening; the server's own listeners get a connection once the guard lets it begin. */
+/** Starts listening. The guard decides when a connection reaches the server's own listeners. */
 export async function listenGuarded(
   { server, guard }: GuardedServer,
   { host, port }: Pick<HttpListenerOptions, "host" | "port">,
 ): Promise<HttpListener> {
-  // The guard has time limits of its own, by what a connection has proven.
+  // The guard has its own time limits, which depend on proofs.
   Object.assign(server, { headersTimeout: 0, requestTimeout: 0, keepAliveTimeout: NO_LIMIT.timeoutsMs.idle });
   const begin = server.listeners("connection");
   server.removeAllListeners("connection");
@@ -81,21 +81,21 @@ export async function listenGuarded(
 }
 
 const SWEEP_MS = 50;
-/** Share of the grace in which new connections are still taken; requests under way need the rest. */
+/** Share of the grace for accepting new connections; running requests need the rest. */
 const BACKLOG_SHARE = 1 / 4;
 
 async function closeWithin({ server, guard }: GuardedServer, graceMs: number): Promise<void> {
   const startedMs = performance.now();
-  // Wait until no connection has come for a moment: the kernel resets those that it has taken and we have not.
+  // Wait until no more connections arrive: the kernel resets those that it accepted and we did not.
   for (let before = -1; before !== guard.accepted && performance.now() - startedMs < graceMs * BACKLOG_SHARE;) {
     before = guard.accepted;
     await new Promise((resolve) => setTimeout(resolve, SWEEP_MS));
   }
-  // The runtime would close idle connections here, also those whose next request has arrived unread.
+  // Otherwise the runtime closes idle connections, even with an unread next request.
   server.closeIdleConnections = () => {};
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   const timer = setTimeout(() => guard.close("all"), Math.max(0, startedMs + graceMs - performance.now()));
-  // Keep-alive connections become idle one by one as their last answer leaves.
+  // Keep-alive connections become idle one by one, after their last answer.
   const sweep = setInterval(() => guard.close("idle"), SWEEP_MS);
   await closed;
   clearTimeout(timer);

@@ -1,4 +1,4 @@
-// A TLS listener on node:https: Deno.serve delays answers of our size by 44 ms under TLS and cannot change its certificate.
+// A TLS listener on node:https: with TLS, Deno.serve delays such answers by 44 ms and cannot change its certificate.
 import { createServer } from "node:https";
 import { getRequestListener } from "@hono/node-server";
 import { ConnectionGuard, type ListenerGuard } from "./connection_guard.ts";
@@ -10,9 +10,9 @@ export interface KeyPair {
 }
 
 export interface HttpsListener extends HttpListener {
-  /** New connections get this certificate; open ones go on. Throws when the pair does not fit together. */
+  /** Sets the certificate of new connections. Throws when the pair does not match. */
   setCertificate(pair: KeyPair): void;
-  /** From now on every answer requests its client to close the connection, so that clients connect to other replicas before the end. */
+  /** From now on every answer closes its connection, so that clients move to other replicas in time. */
   beginDrain(): void;
 }
 
@@ -22,7 +22,7 @@ export interface HttpsListenerOptions {
   readonly certificate: KeyPair;
   readonly handler: (request: Request) => Response | Promise<Response>;
   readonly guard?: ListenerGuard | undefined;
-  /** PEM of the CAs whose client certificates are required and verified; without it none is requested. */
+  /** PEM of the CAs of required client certificates; undefined requests none. */
   readonly clientCa?: string | undefined;
 }
 
@@ -53,7 +53,7 @@ export async function openHttpsListener(options: HttpsListenerOptions): Promise<
     },
   );
   server.on("secureConnection", (socket) => guard.secured(socket));
-  // The client does not use TLS, or has disconnected: its socket is closed without a report.
+  // The client does not use TLS, or has disconnected: close without a report.
   server.on("tlsClientError", (_error, socket) => socket.destroy());
   return {
     ...await listenGuarded({ server, guard }, { host, port }),

@@ -1,16 +1,16 @@
-// How much work the webhooks take at a time: an answer that comes too late costs the API server its timeout.
+// Limits the concurrent work of webhooks: a late answer costs the API server its whole timeout.
 import type { Clock } from "../clock.ts";
 import type { Logger } from "../log.ts";
 
 interface Load {
-  /** Requests with a complete body and no answer yet. They are the queue of the one event loop. */
+  /** Unanswered requests with a complete body: the queue of the event loop. */
   readonly requests: number;
-  /** Bytes of large bodies among them. A byte in flight takes about 7 bytes of memory. */
+  /** Bytes of their large bodies. A byte in flight takes about 7 bytes of memory. */
   readonly largeBytes: number;
   readonly warning: string;
 }
 
-/** 2 000 answers take half a second; the bytes are ten of the largest pods of etcd. */
+/** 2 000 answers take half a second; the bytes are ten of etcd's largest pods. */
 export const POD_LOAD: Load = {
   requests: 2_000,
   largeBytes: 16 * 1024 * 1024,
@@ -24,13 +24,13 @@ export const OTHER_LOAD: Load = {
   warning: "too many reviews of configs at a time, refusing some",
 };
 
-/** Bodies up to this size (bytes) count as requests alone: clients that send large ones slowly cannot keep them out. */
+/** Bodies up to this size (bytes) only count as requests, so that slow large ones cannot block them. */
 export const LARGE_BYTES = 64 * 1024;
-/** An episode of overload is over when nothing was refused for this long (ms). */
+/** An overload ends after this long without refusals (ms). */
 const CALM_MS = 10_000;
 
 export interface LoadLimit {
-  /** Counts a request with a complete body. Returns what to call once it is answered, or undefined to refuse it. */
+  /** Counts a request with a complete body. Call the returned function after its answer; undefined: refuse it. */
   enter(bytes: number): (() => void) | undefined;
 }
 

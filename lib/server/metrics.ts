@@ -21,7 +21,7 @@ export const SERVER_METRICS = {
 
 export type ServerMetrics = MetricsOf<typeof SERVER_METRICS>;
 
-/** Between two measurements (ms): often enough that a pause of 50 ms is seldom missed, at a negligible cost. */
+/** Interval of measurements (ms): rarely misses a pause of 50 ms, at negligible cost. */
 const SAMPLE_EVERY_MS = 50;
 
 /** How late (ms) each timer fired. `monitorEventLoopDelay` of `node:perf_hooks` measures nothing in Deno 2.9.6. */

@@ -1,9 +1,9 @@
-// Whether a request came by an accepted path: decided by its request line, once the head is complete and before the body is read.
+// Whether a request has an accepted path, decided by its request line before the body is read.
 import { timingSafeEqual } from "node:crypto";
 
 export type PathVerdict = AcceptedPath | { readonly kind: "refused" };
 
-/** `url` is without the secret segment. `proves`: whoever calls it is an API server; users see other routes. */
+/** `url` has no secret segment. `proves`: only API servers know this route; users can see others. */
 export interface AcceptedPath {
   readonly kind: "secret" | "plain";
   readonly url: string;
@@ -13,12 +13,12 @@ export interface AcceptedPath {
 interface AcceptedPaths {
   readonly routes: readonly string[];
   readonly proving: string | undefined;
-  /** The accepted paths of a route: the secret ones, and the route itself while the manifests' paths are in use. */
+  /** A route's accepted paths: the secret ones, and the route itself while the manifests' paths are in use. */
   readonly pathsOf: (route: string) => readonly string[];
 }
 
 const REFUSED: PathVerdict = { kind: "refused" };
-/** Longer request targets are none of ours, and are not compared (secret segment, longest route, `?timeout=30s`). */
+/** Longer targets cannot be ours and are not compared (secret segment, longest route, `?timeout=30s`). */
 const MAX_URL_LENGTH = 256;
 
 export function makePathCheck({ routes, proving, pathsOf }: AcceptedPaths): (url: string) => PathVerdict {

@@ -1,43 +1,43 @@
-// The unguessable first segment of webhook paths, made of a shared secret, the route and the day. Every replica takes a new one
-// before it is used.
+// The unguessable first segment of webhook paths, derived from a shared secret, the route and the day. Every replica
+// accepts a new one before it is used.
 import { createHmac } from "node:crypto";
 import * as z from "zod";
 import type { Clock } from "../clock.ts";
 import { ApiError } from "../k8s/errors.ts";
-import { firstRead, keepReading, POLL_MS, type SecretRecord } from "../k8s/secret_record.ts";
+import { firstRead, keepReading, POLL_MS, type SecretStore } from "../k8s/secret_store.ts";
 import { errorText, type Logger } from "../log.ts";
 
 export interface PathSecret {
-  /** The secret path of a route; undefined while the Secret may not be kept: then the manifests' paths stay. */
+  /** A route's secret path; undefined without access to the Secret, when the manifests' paths stay. */
   pathOf(route: string): string | undefined;
   acceptedPaths(route: string): readonly string[];
   run(signal: AbortSignal): Promise<void>;
 }
 
 interface PathSecretDeps {
-  readonly record: SecretRecord;
+  readonly store: SecretStore;
   readonly clock: Clock;
   readonly log: Logger;
   readonly makeSecret: () => string;
 }
 
-/** Name of the Secret, in Archway's namespace. Apart from that of the certificates: those may be another controller's. */
+/** The Secret in Archway's namespace. Separate from the certificates', which another controller may own. */
 export const PATH_SECRET = "archway-webhook-path";
-/** A day, because the API server puts the URL of a webhook that it cannot reach into the error that its client reads. */
+/** A day, because the API server's errors show clients the URL of an unreachable webhook. */
 const LIFETIME_MS = 86_400_000;
-/** A path is accepted this long (ms) before its day and after it: clocks differ. */
+/** How long a path is accepted before and after its day (ms), since clocks differ. */
 export const OVERLAP_MS = 15 * 60_000;
-/** After this time every replica has read a changed Secret, and paths are made of it (ms). */
+/** After this time (ms) every replica has read a changed Secret, and paths use it. */
 export const READ_MS = 4 * POLL_MS;
 
 const texts = z.object({ current: z.string().min(32) });
 
-/** Hex, since the API server takes only DNS subdomains. Each route has its own: one that leaks opens no other. */
+/** Hex, since the API server accepts only DNS subdomains. One per route: a leaked path opens no other. */
 function secretPath(secret: string, route: string, day: number): string {
   return `/${createHmac("sha256", secret).update(`${day} ${route}`).digest("hex")}${route}`;
 }
 
-/** Waits for an API server that does not answer; goes on without a secret when it refuses (403, 404, 422). */
+/** Waits for the API server to answer; continues without a secret on refusal (403, 404, 422). */
 export async function openPathSecret(deps: PathSecretDeps, signal: AbortSignal): Promise<PathSecret> {
   const { clock, log } = deps;
   const followed = { clock, log, what: "secret of the webhook paths" };
@@ -46,11 +46,11 @@ export async function openPathSecret(deps: PathSecretDeps, signal: AbortSignal):
     log.warn("webhooks keep the paths of the manifests: their secret cannot be kept", { error: errorText(error) });
     return undefined;
   });
-  /** Cached paths: a hash takes longer than the rest of the check. */
+  /** Cached paths, because hashing takes longer than the rest of the check. */
   const made = new Map<string, readonly string[]>();
   let before: { readonly secret: string; readonly untilMs: number } | undefined;
 
-  /** The first is that of `pathOf`. */
+  /** The first is `pathOf`'s. */
   function acceptedPaths(route: string): readonly string[] {
     const nowMs = clock.nowMs();
     const days = [nowMs, nowMs - OVERLAP_MS, nowMs + OVERLAP_MS].map((atMs) => Math.floor(atMs / LIFETIME_MS));
@@ -78,14 +78,14 @@ export async function openPathSecret(deps: PathSecretDeps, signal: AbortSignal):
   };
 }
 
-/** The secret in the Secret; a fresh one where there is none, as after it was deleted to get another. */
+/** The stored secret, or a new one if missing, as after deleting the Secret to rotate it. */
 async function readOrMake(deps: PathSecretDeps, signal: AbortSignal): Promise<string> {
-  const stored = await deps.record.read(signal);
+  const stored = await deps.store.read(signal);
   const parsed = texts.safeParse(stored.texts);
   if (parsed.success) return parsed.data.current;
   const current = deps.makeSecret();
-  // Another replica was faster: all use its secret.
-  if (!await deps.record.swap(stored, { current }, signal)) return await readOrMake(deps, signal);
+  // Another replica was faster: use its secret.
+  if (!await deps.store.swap(stored, { current }, signal)) return await readOrMake(deps, signal);
   deps.log.info("secret of the webhook paths made");
   return current;
 }

@@ -6,10 +6,8 @@ export const TAINT_WRITES = ["tolerate", "taint", "untaint", "failOpen"] as cons
 
 const TAINT_NODE_STATES = ["tainted", "left", "optedOut", "disagreeing", "unknown"] as const;
 
-type TaintNodeState = typeof TAINT_NODE_STATES[number];
-
 export interface TaintGauges {
-  readonly nodes: Readonly<Record<TaintNodeState, number>>;
+  readonly nodes: Readonly<Record<typeof TAINT_NODE_STATES[number], number>>;
   readonly lackingPods: number;
 }
 

@@ -60,6 +60,10 @@ export function timeOf({ tag, bytes }: DerElement): number | undefined {
   return Date.UTC(full, month - 1, day, hour, minute, second);
 }
 
+export function certificateBlocks(pem: string): readonly string[] {
+  return pem.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? [];
+}
+
 export function derOf(pem: string): Uint8Array<ArrayBuffer> | undefined {
   try {
     return Uint8Array.fromBase64(pem.replaceAll(/-----[^-]+-----|\s/g, ""));

@@ -2,7 +2,7 @@
 // trusted; Go accepts it. Never more is accepted than by Go: the same bytes, and version, name, time and usage as Go checks them.
 import ipaddr from "ipaddr.js";
 import { type CertificateFields, readCertificate } from "./certificate.ts";
-import { derOf } from "./der.ts";
+import { certificateBlocks, derOf } from "./der.ts";
 import { renderDay } from "../vocabulary/time.ts";
 
 /** Whether a served certificate is good. `unlisted`: it is not among the trusted ones, so that its chain decides. */
@@ -60,10 +60,7 @@ function refused(why: string): PinVerdict {
 
 /** Byte for byte: a certificate of the same name and key is another one. */
 function isListed(certificate: Uint8Array, trusted: readonly string[]): boolean {
-  const blocks = trusted.flatMap((text) =>
-    text.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? []
-  );
-  return blocks.some((block) => {
+  return trusted.flatMap(certificateBlocks).some((block) => {
     const der = derOf(block);
     return der?.length === certificate.length && der.every((byte, at) => byte === certificate[at]);
   });

@@ -8,7 +8,7 @@ import type { LookupAddress } from "node:dns";
 import type { ClientRequest } from "node:http";
 import { Agent, type AgentOptions, request as httpsRequest, type RequestOptions } from "node:https";
 import { TLSSocket } from "node:tls";
-import { exchange } from "./exchange.ts";
+import { nodeResponse } from "./node_response.ts";
 
 type RequestContent = string | Uint8Array | ReadableStream<Uint8Array>;
 
@@ -32,7 +32,7 @@ export function fetchUnverified(url: URL, request: UnverifiedRequest): Promise<R
   const { method, headers, body, signal, judge } = request;
   if (body instanceof Uint8Array) headers.set("content-length", String(body.byteLength));
   const options = { method, headers: Object.fromEntries(headers), signal, ...connectionOptions(request) };
-  return exchange(method, (onAnswer) => {
+  return nodeResponse(method, (onAnswer) => {
     const sending = httpsRequest(url, options, onAnswer);
     if (judge === undefined) sendBody(sending, body);
     else sendOnceJudged(sending, { body, judge });

@@ -5,6 +5,7 @@ import { entryOf } from "../json.ts";
 import { type GaugeRow, type GaugeTable, openGauges, openMetrics } from "../metrics.ts";
 import { CONDITION_METRICS, Upgrades } from "./names.ts";
 import type { CollectedSample, UpgradeMetric } from "./decide/types/effects.ts";
+import type { ConfigReading } from "./decide/types/operator_config.ts";
 
 const NAME = "upgradeconfig_name";
 const VERSIONED = [NAME, "version"];
@@ -106,12 +107,12 @@ function sampled(metric: string, labels: readonly string[], help: string): reado
   return [metric, { help, labels, read }];
 }
 
-/** Whether the settings that were read last are missing or wrong; undefined while that is not known. */
-export const SETTINGS_GAUGES: GaugeTable<boolean | undefined> = {
+/** By how the settings were read last. */
+export const SETTINGS_GAUGES: GaugeTable<ConfigReading["kind"]> = {
   archway_upgrade_settings_invalid: {
     help: "1 while the settings of upgrades are missing or wrong: no upgrade begins or goes on.",
     labels: [NAME],
-    read: (areInvalid) => areInvalid === undefined ? [] : [[{ [NAME]: Upgrades.config }, Number(areInvalid)]],
+    read: (kind) => kind === "unknown" ? [] : [[{ [NAME]: Upgrades.config }, Number(kind === "unparsable")]],
   },
 };
 

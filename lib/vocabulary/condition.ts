@@ -44,15 +44,15 @@ export function withTime<C extends Pick<Condition, "type" | "status">>(
   return { ...condition, lastTransitionTime: since || renderTime(nowMs) };
 }
 
-/** Replaces the condition of its type; one of a new type goes to the `place`. */
+/** Replaces the condition of its type; one of a new type goes to the `position`. */
 export function replaceCondition<C extends Pick<Condition, "type">>(
   conditions: readonly C[],
   condition: C,
-  place: "end" | "front" = "end",
+  position: "end" | "front" = "end",
 ): readonly C[] {
   const before = findCondition(conditions, condition.type);
   if (before !== undefined) return conditions.map((one) => one === before ? condition : one);
-  return place === "end" ? [...conditions, condition] : [condition, ...conditions];
+  return position === "end" ? [...conditions, condition] : [condition, ...conditions];
 }
 
 export function setCondition(

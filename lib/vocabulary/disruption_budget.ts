@@ -1,29 +1,27 @@
 // A PodDisruptionBudget, parsed.
-import { memberOf, objectAt } from "../json.ts";
-import { type LabelSelector, parseSelector } from "./label_selector.ts";
+import * as z from "zod";
+import { memberOf } from "../json.ts";
+import { parseSelector } from "./label_selector.ts";
 import type { KubeObject } from "./meta.ts";
+import { kubeObject } from "./schema.ts";
 
-export interface DisruptionBudget {
-  readonly namespace: string;
-  readonly name: string;
-  /** A number or a percentage; undefined where it is not set. */
-  readonly maxUnavailable: number | string | undefined;
-  readonly minAvailable: number | string | undefined;
-  /** undefined without a selector, which selects no pod; an empty one selects every pod of the namespace. */
-  readonly selector: LabelSelector | undefined;
-}
-
-export function parseDisruptionBudget(object: KubeObject): DisruptionBudget {
-  const spec = objectAt(object, "spec");
-  const { namespace = "", name } = object.metadata;
+const DisruptionBudgetSchema = kubeObject.transform(({ metadata: { namespace = "", name }, spec }) => {
   const selector = memberOf(spec, "selector") ?? undefined;
   return {
     namespace,
     name,
+    /** A number or a percentage; undefined where it is not set. */
     maxUnavailable: amountOf(memberOf(spec, "maxUnavailable")),
     minAvailable: amountOf(memberOf(spec, "minAvailable")),
+    /** undefined without a selector, which selects no pod; an empty one selects every pod of the namespace. */
     selector: selector === undefined ? undefined : parseSelector(selector),
   };
+});
+
+export type DisruptionBudget = Readonly<z.output<typeof DisruptionBudgetSchema>>;
+
+export function parseDisruptionBudget(object: KubeObject): DisruptionBudget {
+  return DisruptionBudgetSchema.parse(object);
 }
 
 function amountOf(amount: unknown): number | string | undefined {

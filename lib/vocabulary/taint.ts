@@ -25,7 +25,8 @@ export interface Toleration {
   readonly isTemporary: boolean;
 }
 
-export interface TolerationPlan {
+/** A toleration that Archway adds. */
+export interface AddedToleration {
   readonly key: string;
   readonly operator: "Equal";
   readonly value: string;

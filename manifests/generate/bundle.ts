@@ -1,6 +1,7 @@
 // `deno task bundle`: writes Archway's OLM bundle, a file-based catalog, and a Containerfile for each. Needs kubectl.
 import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
+import { cutReference } from "../../lib/oci/reference.ts";
 import { print, readVersion, ROOT, runTask } from "../tool.ts";
 import { renderBundleFiles } from "./bundle_files.ts";
 import { imageOf, type ManifestObject, MANIFESTS, parseManifest, renderComposition } from "./kustomize.ts";
@@ -30,7 +31,7 @@ export async function renderBundle(options: BundleOptions = {}): Promise<Readonl
   const named = imageOf(rendered);
   const image = options.image ?? named;
   const objects: readonly ManifestObject[] = JSON.parse(JSON.stringify(rendered).replaceAll(named, image));
-  const bundleImage = options.bundleImage ?? `${image.replace(/(^|\/)([^/@:]*)[@:][^/]*$/, "$1$2")}-bundle:v${version}`;
+  const bundleImage = options.bundleImage ?? `${cutReference(image).name}-bundle:v${version}`;
   const read = (file: string): Promise<string> => Deno.readTextFile(join(MANIFESTS, "olm", file));
   const [csv] = parseManifest(await read("csv.yaml"));
   if (csv === undefined) throw new Error("csv.yaml of manifests/olm has no object.");

@@ -1,8 +1,7 @@
 // Archway's OLM bundle (registry+v1) and file-based catalog as files, path → text, beside those of manifests/olm. Pure.
-import { stringify } from "yaml";
 import * as z from "zod";
 import { NAMESPACE } from "./features.ts";
-import { type ManifestObject, ofKind, slugOf } from "./kustomize.ts";
+import { type ManifestObject, ofKind, slugOf, toYaml } from "./kustomize.ts";
 
 interface BundleSources {
   /** The base with the components for OLM, and with the image. */
@@ -193,8 +192,4 @@ function renderCatalog(sources: BundleSources): readonly unknown[] {
       relatedImages: [{ name: "bundle", image: bundleImage }, { name: "archway", image }],
     },
   ];
-}
-
-function toYaml(value: unknown): string {
-  return stringify(value, { sortMapEntries: true, lineWidth: 0, aliasDuplicateObjects: false });
 }

@@ -1,8 +1,7 @@
 // The Helm chart as data: templates of the objects that kustomize renders for the base and for every feature. Pure.
 import fastJsonPatch from "fast-json-patch";
-import { stringify } from "yaml";
 import { EXTRA_ARGUMENT, NAMESPACE, placeholderOf, SETTINGS } from "./features.ts";
-import { type ManifestObject, slugOf } from "./kustomize.ts";
+import { type ManifestObject, slugOf, toYaml } from "./kustomize.ts";
 import { anyOf, type ConditionalLines, mergeLines, negate, type Variant } from "./merge_lines.ts";
 
 /** What kustomize renders when a condition over the values holds. */
@@ -116,7 +115,7 @@ function linesOf(object: ManifestObject): readonly string[] {
   const kept = object.kind === "CustomResourceDefinition"
     ? { ...object, metadata: { ...metadata, annotations: { ...annotationsOf(metadata), [KEEP_ANNOTATION]: "keep" } } }
     : object;
-  return stringify(kept, { sortMapEntries: true, lineWidth: 0, aliasDuplicateObjects: false }).trimEnd().split("\n");
+  return toYaml(kept).trimEnd().split("\n");
 }
 
 function annotationsOf(metadata: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {

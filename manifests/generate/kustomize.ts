@@ -1,6 +1,6 @@
 // Renders kustomizations of manifests/ with kubectl, as objects.
 import { join, relative } from "node:path";
-import { parseAllDocuments } from "yaml";
+import { parseAllDocuments, stringify } from "yaml";
 import * as z from "zod";
 import { ROOT, runTool } from "../tool.ts";
 
@@ -26,6 +26,10 @@ export function parseManifest(text: string): readonly ManifestObject[] {
     const value: unknown = document.toJS();
     return value === null ? [] : [OBJECT.parse(value)];
   });
+}
+
+export function toYaml(value: unknown): string {
+  return stringify(value, { sortMapEntries: true, lineWidth: 0, aliasDuplicateObjects: false });
 }
 
 export function ofKind(objects: readonly ManifestObject[], kind: string): readonly ManifestObject[] {

@@ -1,7 +1,7 @@
 // `deno task tables`: writes the tables of the pages that are made from the code: flags, settings, steps of upgrades.
 import { renderDuration } from "../../lib/vocabulary/duration.ts";
 import { FILE_SETTINGS, FileSchema } from "../../lib/config/file.ts";
-import { environmentName, FLAGS, SHORT_FLAGS } from "../../lib/config/flags.ts";
+import { environmentName, FLAGS } from "../../lib/config/flags.ts";
 import { UPGRADERS } from "../../lib/upgrades/decide/steps/upgraders.ts";
 import type { Step } from "../../lib/upgrades/decide/types/steps.ts";
 
@@ -11,10 +11,9 @@ function cell(text: string): string {
 
 /** One row for each flag, in the order of `--help`. Not padded, as `deno fmt` would do, so that a diff shows what changed. */
 function renderFlagTable(): string {
-  const rows = FLAGS.map(({ name, commands, help, placeholder, default: defaultText, choices }) => {
+  const rows = FLAGS.map(({ name, commands, help, short, placeholder, default: defaultText, choices }) => {
     const values = choices === undefined ? placeholder : choices.join("|");
     const long = `\`--${name}${values === undefined ? "" : ` ${values}`}\``;
-    const short = SHORT_FLAGS[name];
     const shown = short === undefined ? long : `\`-${short}\`, ${long}`;
     const columns = [
       cell(shown),

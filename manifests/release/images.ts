@@ -1,5 +1,6 @@
 // The images of a release: built, pushed, and named by the digest that the registry has. And which programs are missing for one.
 import { join } from "node:path";
+import { cutReference } from "../../lib/oci/reference.ts";
 import type { Form, ImageArchitecture } from "../image/compile.ts";
 import { ROOT } from "../tool.ts";
 import { fillContext, type WantedForm } from "../image/context.ts";
@@ -27,24 +28,22 @@ export interface ReleasedImage {
 /** Builds a form for all architectures and pushes it; `suffix` goes behind the version in its tag. */
 export async function releaseImage(
   engine: Engine,
-  { version, registry, architectures, base, isPlain }: ReleaseOptions,
+  release: ReleaseOptions,
   { wanted, suffix = "" }: { readonly wanted: WantedForm; readonly suffix?: string },
 ): Promise<ReleasedImage> {
+  const { version, registry } = release;
   const name = `${wanted === "daemon" ? "archway-daemon" : "archway"}:${version}${suffix}`;
   const options: ImageOptions = {
+    ...release,
     name: `${registry}/${name}`,
-    base,
     form: "bundle",
-    architectures,
-    version,
     permissions: wanted === "daemon" ? "daemon" : "serve",
     context: join(ROOT, "dist", "image"),
     isPushed: true,
-    isPlain,
   };
   const form = await fillContext(options, wanted);
   if (await buildAndPush(engine, { ...options, form }) !== 0) throw new Error(`Cannot release "${name}".`);
-  return { name, pinned: `${registry}/${name.split(":")[0]}@${await readPushedDigest(options)}` };
+  return { name, pinned: `${registry}/${cutReference(name).name}@${await readPushedDigest(options)}` };
 }
 
 /** Which of these programs are missing, as a reason; undefined when none is. */

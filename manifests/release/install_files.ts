@@ -1,6 +1,7 @@
 // The files to install from: the manifests of each overlay in one file, and the chart as a package, with images by digest.
 import { join } from "node:path";
 import { stringify } from "yaml";
+import { cutReference } from "../../lib/oci/reference.ts";
 import { CHART } from "../generate/helm.ts";
 import { imageOf, type ManifestObject, renderFolder } from "../generate/kustomize.ts";
 import type { ImageArchitecture } from "../image/compile.ts";
@@ -34,7 +35,7 @@ export async function writeInstallFiles(
 
 /** Sets the image in a user's own kustomization, and keeps replicas on nodes that it has an architecture for. */
 function renderComponent(pinned: string, architectures: readonly ImageArchitecture[]): unknown {
-  const [newName, digest] = pinned.split("@");
+  const { name: newName, digest } = cutReference(pinned);
   const affinity = "/spec/template/spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution";
   const path = `${affinity}/nodeSelectorTerms/0/matchExpressions/0/values`;
   return {

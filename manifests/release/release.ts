@@ -98,7 +98,10 @@ async function main(): Promise<void> {
   if (values.help) return await print(USAGE);
   const { registry } = values;
   if (version === undefined || registry === undefined) {
-    throw new Error("Cannot release: it takes a VERSION and --registry HOST/PATH");
+    throw new Error("Cannot release: it takes a VERSION and --registry HOST/PATH. See deno task release --help");
+  }
+  if (registry.includes("://")) {
+    throw new Error(`Cannot release to "${registry}": a registry is HOST[:PORT]/PATH, without https://`);
   }
   await checkVersion(version);
   if (!values["install-only"] && !values.unrecorded) await checkRecord();

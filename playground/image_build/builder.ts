@@ -2,6 +2,7 @@
 import { ImageLabel } from "../../lib/builds/decide/names.ts";
 import { keyOf, type KubeObject, Resource } from "../../lib/k8s/types.ts";
 import { errorText, type Logger } from "../../lib/log.ts";
+import { cutReference } from "../../lib/oci/reference.ts";
 import type { Cluster } from "../cluster.ts";
 import { listAt, objectAt, textAt } from "../json_value.ts";
 import { kindNamed } from "../kinds.ts";
@@ -61,7 +62,7 @@ async function build(
   const node = textAt(pod, "spec", "nodeName") ?? "";
   const architecture = textAt(store.get(Resource.nodes, node), "status", "nodeInfo", "architecture") ?? "";
   const env = environmentOf(pod);
-  const [repository = "", tag = ""] = (env.get("TAG") ?? "").replace(`${registry.host}/`, "").split(":");
+  const { name: repository, tag = "" } = cutReference((env.get("TAG") ?? "").replace(`${registry.host}/`, ""));
   const buildKey = env.get("BUILD_KEY") ?? "";
   const digest = await registry.push({
     repository,

@@ -4,19 +4,19 @@ import { isKnownArchitecture } from "../../lib/arch.ts";
 import { renderDuration } from "../../lib/vocabulary/duration.ts";
 import { renderExactTime } from "../../lib/vocabulary/time.ts";
 import {
-  BOARD_KINDS,
-  type BoardEntry,
-  type BoardKind,
-  type BoardSnapshot,
-} from "../../lib/placement/decide/report/board.ts";
+  DECISION_KINDS,
+  type DecisionKind,
+  type DecisionsSnapshot,
+  type RecentDecision,
+} from "../../lib/placement/decide/report/recent_decisions.ts";
 import { historiesOf, latestOf, type PodHistory } from "../../lib/placement/decide/report/pod_histories.ts";
 import { EmptyPanel, Nothing, NoValue, Panel, PodName, podPath, renderCount } from "./elements.tsx";
 import { KIND_WORDS, wordsOf } from "./words.ts";
 
-/** Rows of the table of pods; the board keeps more. */
+/** Rows of the table of pods; more are kept. */
 const ROWS_SHOWN = 30;
 
-export function DecisionsPanel({ recent, nowMs }: { recent: readonly BoardEntry[]; nowMs: number }): JSX.Element {
+export function DecisionsPanel({ recent, nowMs }: { recent: readonly RecentDecision[]; nowMs: number }): JSX.Element {
   const shown = historiesOf(recent).slice(0, ROWS_SHOWN);
   if (shown.length === 0) {
     const says = "The first pod that passes the webhook appears here.";
@@ -75,7 +75,7 @@ function PodRow({ history, nowMs }: { history: PodHistory; nowMs: number }): JSX
 }
 
 function History({ history: { entries } }: { history: PodHistory }): JSX.Element {
-  const steps: { kind: BoardKind; times: number }[] = [];
+  const steps: { kind: DecisionKind; times: number }[] = [];
   for (const { kind } of entries) {
     const last = steps.at(-1);
     if (last?.kind === kind) last.times++;
@@ -117,9 +117,9 @@ export function Age({ atMs, nowMs }: { atMs: number; nowMs: number }): JSX.Eleme
 }
 
 /** How many decisions of which kind: a bar, and the same as a list for screen readers. */
-export function KindsPanel({ totals }: { totals: BoardSnapshot["totals"] }): JSX.Element {
-  const sum = BOARD_KINDS.reduce((total, kind) => total + totals[kind], 0);
-  const kinds = BOARD_KINDS.filter((kind) => totals[kind] > 0);
+export function KindsPanel({ totals }: { totals: DecisionsSnapshot["totals"] }): JSX.Element {
+  const sum = DECISION_KINDS.reduce((total, kind) => total + totals[kind], 0);
+  const kinds = DECISION_KINDS.filter((kind) => totals[kind] > 0);
   return (
     <Panel id="kinds" title="Decisions by kind" note="since start">
       {sum === 0 ? <Nothing title="None so far" says="Counted from the start of this process." /> : (
@@ -142,9 +142,9 @@ export function KindsPanel({ totals }: { totals: BoardSnapshot["totals"] }): JSX
   );
 }
 
-function KindsBar({ totals, sum }: { totals: BoardSnapshot["totals"]; sum: number }): JSX.Element {
+function KindsBar({ totals, sum }: { totals: DecisionsSnapshot["totals"]; sum: number }): JSX.Element {
   let x = 0;
-  const parts = BOARD_KINDS.filter((kind) => totals[kind] > 0).map((kind) => {
+  const parts = DECISION_KINDS.filter((kind) => totals[kind] > 0).map((kind) => {
     const part = { kind, x, width: (totals[kind] / sum) * 100 };
     x += part.width;
     return part;

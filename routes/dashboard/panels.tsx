@@ -3,7 +3,7 @@ import type { JSX } from "hono/jsx/jsx-runtime";
 import { renderDuration } from "../../lib/vocabulary/duration.ts";
 import { countOf, EmptyPanel, Nothing, NoValue, Panel, PodName, renderCount } from "./elements.tsx";
 import type { TaintProgress } from "../../lib/taints/decide/progress.ts";
-import type { BoardEntry } from "../../lib/placement/decide/report/board.ts";
+import type { RecentDecision } from "../../lib/placement/decide/report/recent_decisions.ts";
 import { Architectures } from "./decisions.tsx";
 import type { DashboardView, GatedView, RegistryView } from "./view.ts";
 import type { ReportedFailure } from "../../lib/exec_format/reported.ts";
@@ -41,7 +41,7 @@ function NothingGated({ count, leads }: { count: number; leads: boolean }): JSX.
 
 /** Nodes of each architecture, and how many of the pods that were placed lately may run there. */
 export function ArchitecturesPanel(
-  { nodes, recent }: { nodes: DashboardView["architectures"]; recent: readonly BoardEntry[] },
+  { nodes, recent }: { nodes: DashboardView["architectures"]; recent: readonly RecentDecision[] },
 ): JSX.Element {
   const placed = recent.filter(({ architectures }) => architectures.length > 0);
   const names = [...new Set([...(nodes?.keys() ?? []), ...placed.flatMap(({ architectures }) => architectures)])]

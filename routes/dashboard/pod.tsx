@@ -1,7 +1,7 @@
 // The page of a pod: its history, and what was known of each of its images.
 import type { JSX } from "hono/jsx/jsx-runtime";
 import { renderDuration } from "../../lib/vocabulary/duration.ts";
-import type { BoardEntry, BoardImage } from "../../lib/placement/decide/report/board.ts";
+import type { DecidedImage, RecentDecision } from "../../lib/placement/decide/report/recent_decisions.ts";
 import { historiesOf, latestOf, type PodHistory, UNNAMED } from "../../lib/placement/decide/report/pod_histories.ts";
 import { Age, Architectures } from "./decisions.tsx";
 import { EmptyPanel, Nothing, Panel, PodName } from "./elements.tsx";
@@ -9,9 +9,9 @@ import type { DashboardView } from "./view.ts";
 import { KIND_WORDS, wordsOf } from "./words.ts";
 
 export function PodPanels(
-  { view: { board, nowMs }, namespace, pod }: { view: DashboardView; namespace: string; pod: string },
+  { view: { decisions, nowMs }, namespace, pod }: { view: DashboardView; namespace: string; pod: string },
 ): JSX.Element {
-  const histories = historiesOf(board.recent).filter((history) => isOf(latestOf(history), namespace, pod));
+  const histories = historiesOf(decisions.recent).filter((history) => isOf(latestOf(history), namespace, pod));
   const [history] = histories;
   return (
     <>
@@ -37,7 +37,7 @@ export function PodPanels(
   );
 }
 
-function isOf(entry: BoardEntry, namespace: string, pod: string): boolean {
+function isOf(entry: RecentDecision, namespace: string, pod: string): boolean {
   return entry.namespace === namespace && entry.pod === pod;
 }
 
@@ -60,7 +60,7 @@ function Known({ history, nowMs }: { history: PodHistory; nowMs: number }): JSX.
   );
 }
 
-function Step({ entry, nowMs }: { entry: BoardEntry; nowMs: number }): JSX.Element {
+function Step({ entry, nowMs }: { entry: RecentDecision; nowMs: number }): JSX.Element {
   const { atMs, gatedMs, kind } = entry;
   const { label, tone } = KIND_WORDS[kind];
   return (
@@ -76,7 +76,7 @@ function Step({ entry, nowMs }: { entry: BoardEntry; nowMs: number }): JSX.Eleme
   );
 }
 
-function Image({ image: { architectures, failure, image } }: { image: BoardImage }): JSX.Element {
+function Image({ image: { architectures, failure, image } }: { image: DecidedImage }): JSX.Element {
   return (
     <li>
       <span class="host">

@@ -2,7 +2,7 @@
 import type { JSX } from "hono/jsx/jsx-runtime";
 import type { ConfigPresence, GatingStop } from "../../lib/operator/decide/gating_health.ts";
 import type { DashboardView } from "./view.ts";
-import { BOARD_KINDS, type BoardEntry } from "../../lib/placement/decide/report/board.ts";
+import { DECISION_KINDS, type RecentDecision } from "../../lib/placement/decide/report/recent_decisions.ts";
 import { renderDuration } from "../../lib/vocabulary/duration.ts";
 import { renderCount } from "./elements.tsx";
 
@@ -64,8 +64,8 @@ export function Status({ view }: { view: DashboardView }): JSX.Element {
 const BARS = 24;
 
 export function Tiles({ view }: { view: DashboardView }): JSX.Element {
-  const { gated, lease, queueDepth, cachedInspections, board } = view;
-  const decided = BOARD_KINDS.reduce((total, kind) => total + board.totals[kind], 0);
+  const { gated, lease, queueDepth, cachedInspections, decisions } = view;
+  const decided = DECISION_KINDS.reduce((total, kind) => total + decisions.totals[kind], 0);
   return (
     <section class="tiles" aria-label="Numbers">
       <Tile
@@ -80,7 +80,7 @@ export function Tiles({ view }: { view: DashboardView }): JSX.Element {
       />
       <Tile label="Images known" value={renderCount(cachedInspections)} note="inspections in the cache" />
       <Tile label="Decisions" value={renderCount(decided)} note="since start" />
-      <GateTimes recent={board.recent} />
+      <GateTimes recent={decisions.recent} />
     </section>
   );
 }
@@ -96,7 +96,7 @@ function Tile({ label, value, note }: { label: string; value: string; note: stri
 }
 
 /** How long pods were gated: the middle, the slow end, and a bar each, on a logarithmic scale from 1 ms to a minute. */
-function GateTimes({ recent }: { recent: readonly BoardEntry[] }): JSX.Element {
+function GateTimes({ recent }: { recent: readonly RecentDecision[] }): JSX.Element {
   const times = recent.filter(({ kind }) => kind !== "gate" && kind !== "retry")
     .flatMap(({ gatedMs }) => (gatedMs === undefined ? [] : [gatedMs]));
   if (times.length === 0) return <Tile label="Time gated" value="–" note="no pod was held yet" />;

@@ -1,7 +1,7 @@
 // What the dashboard shows, as data.
 import type { TaintProgress } from "../../lib/taints/decide/progress.ts";
 import type { ReportedFailure } from "../../lib/exec_format/reported.ts";
-import type { BoardSnapshot, GatedSince } from "../../lib/placement/decide/report/board.ts";
+import type { DecisionsSnapshot, GatedSince } from "../../lib/placement/decide/report/recent_decisions.ts";
 import type { HostState } from "../../lib/oci/limits/host_state.ts";
 import type { ConfigPresence, GatingHealth } from "../../lib/operator/decide/gating_health.ts";
 
@@ -20,7 +20,7 @@ export interface DashboardView {
   readonly taints?: TaintProgress | undefined;
   readonly cachedInspections: number;
   readonly registries: readonly RegistryView[];
-  readonly board: BoardSnapshot;
+  readonly decisions: DecisionsSnapshot;
   /** Containers that were to run a program of another architecture; undefined where they are not looked for. */
   readonly execFormat: readonly ReportedFailure[] | undefined;
 }

@@ -1,9 +1,9 @@
 // What decisions are called on the pages, and what they mean in words.
 import { entryOf } from "../../lib/json.ts";
-import type { BoardEntry, BoardKind } from "../../lib/placement/decide/report/board.ts";
+import type { DecisionKind, RecentDecision } from "../../lib/placement/decide/report/recent_decisions.ts";
 import type { DecisionReason, verdictReason } from "../../lib/placement/decide/report/reason.ts";
 
-export const KIND_WORDS: Readonly<Record<BoardKind, { readonly label: string; readonly tone: string }>> = {
+export const KIND_WORDS: Readonly<Record<DecisionKind, { readonly label: string; readonly tone: string }>> = {
   place: { label: "placed", tone: "good" },
   gate: { label: "gated", tone: "wait" },
   retry: { label: "retrying", tone: "warn" },
@@ -41,7 +41,7 @@ const REASON_WORDS: Readonly<Record<Reason, string>> = {
   NoLeader: "no replica led, so the gate alone was taken off",
 };
 
-export function wordsOf({ kind, reason }: Pick<BoardEntry, "kind" | "reason">): string {
+export function wordsOf({ kind, reason }: Pick<RecentDecision, "kind" | "reason">): string {
   if (kind === "reduced" && reason !== "NoLeader") return "the API server took only part of it";
   return entryOf(REASON_WORDS, reason) ?? reason;
 }

@@ -15,7 +15,7 @@ import { median } from "./statistics.ts";
 import { atMost, NO_TARGET, type Row, rowOf } from "./table.ts";
 
 /** A replica that has been ready for so long is idle (ms). */
-const IDLE_MS = 15_000;
+const IDLE_MS = 60_000;
 const MEGABYTE = 1_000_000;
 const KILLS = { count: 10, everyMs: 500, beforeMs: 2_000 } as const;
 

@@ -6,7 +6,7 @@ import { POD_PAGE, podPath } from "../../routes/dashboard/elements.tsx";
 import type { DashboardView } from "../../routes/dashboard/view.ts";
 import { upgradePage } from "../../routes/upgrade_page.tsx";
 import { makePoolBuild } from "../routes/builds_view.ts";
-import { boardOf, makeBusyView, makeEntry, makeView } from "../routes/dashboard_view.ts";
+import { decisionsOf, makeBusyView, makeEntry, makeView } from "../routes/dashboard_view.ts";
 import { makeUpgradeView } from "../routes/upgrade_view.ts";
 
 export const CHROMIUM = { executablePath: "/usr/bin/chromium", args: ["--no-sandbox"] };
@@ -17,7 +17,7 @@ const longView = (): DashboardView =>
     identity: LONG,
     lease: { holder: LONG, isLeader: false },
     registries: [{ host: LONG, circuit: "open", lastFailure: { reason: "TlsFailed" }, remaining: 123_456 }],
-    board: boardOf([makeEntry({ namespace: LONG, pod: LONG, architectures: Array(16).fill("mips64le") })]),
+    decisions: decisionsOf([makeEntry({ namespace: LONG, pod: LONG, architectures: Array(16).fill("mips64le") })]),
   });
 export const PAGES = {
   busy: dashboard(makeBusyView),

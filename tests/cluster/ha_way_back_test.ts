@@ -37,11 +37,6 @@ async function gatePods({ cluster, namespace }: Scene): Promise<void> {
   await waitForPods(cluster, namespace, { count: 11, until: (pod) => !names.has(pod.name) || !isReleased(pod) });
 }
 
-async function createLocal({ cluster, namespace }: Scene): Promise<void> {
-  await cluster.create(`${GROUP}/namespaces/${namespace}/podplacementconfigs`, localConfig());
-  await waitUntil("both finalizers", async () => (await finalizersOf(cluster, CONFIG)).length === 2);
-}
-
 /** As README has it: Archway's own objects go, those that both share are the other's by now. */
 async function removeOwnObjects(cluster: ClusterAccess): Promise<void> {
   for (const object of HELD_OBJECTS) {
@@ -70,7 +65,8 @@ Deno.test("ha: the way back: the MTO's objects apply over Archway's, and its pro
     {
       await using archway = await installation.start();
       await gatePods(scene);
-      await createLocal(scene);
+      await cluster.create(`${GROUP}/namespaces/${namespace}/podplacementconfigs`, localConfig());
+      await waitUntil("both finalizers", async () => (await finalizersOf(cluster, CONFIG)).length === 2);
       assert.equal((await archway.stop()).code, 0, "scaled to zero");
     }
     // Configs, finalizers and gated pods are as the MTO leaves them itself.
@@ -107,7 +103,7 @@ Deno.test("ha: the way back: the MTO's objects apply over Archway's, and its pro
   });
 });
 
-Deno.test("ha: when no Archway comes back, `archway release` frees every gated pod, and --dry-run none", async () => {
+Deno.test("ha: when no Archway comes back, `archway ungate` frees every gated pod, and --dry-run none", async () => {
   await withGatedPods(["--max-gate-age=600s"], async (scene) => {
     const { cluster, installation, namespace } = scene;
     {
@@ -120,7 +116,7 @@ Deno.test("ha: when no Archway comes back, `archway release` frees every gated p
       (await cluster.run(["get", "pods", "-A", "-l", GATED, "-o", "name"])).split("\n").filter(Boolean).length;
     const before = await count();
     assert.ok(before >= 10);
-    const dry = await installation.run(["release", "--dry-run", "-o", "json"]);
+    const dry = await installation.run(["ungate", "--dry-run", "-o", "json"]);
     assert.equal(dry.code, 0, dry.stdout);
     const planned: unknown = JSON.parse(dry.stdout);
     assert.equal(read(planned, "dryRun"), true);
@@ -131,11 +127,11 @@ Deno.test("ha: when no Archway comes back, `archway release` frees every gated p
     // A gate without its label is found as well.
     const bare = `/api/v1/namespaces/${namespace}/pods/pod-0`;
     await cluster.patch(bare, { metadata: { labels: { [SCHEDULING_GATE]: null } } });
-    const wet = await installation.run(["release"]);
+    const wet = await installation.run(["ungate"]);
     assert.equal(wet.code, 0, wet.stdout);
     assert.match(wet.stdout, new RegExp(`${before} released, 0 still gated`));
     await waitForPods(cluster, namespace, { count: before, until: isScheduled });
-    assert.match((await installation.run(["release"])).stdout, /No pod holds/);
+    assert.match((await installation.run(["ungate"])).stdout, /No pod holds/);
 
     // The rest, as the runbook of PodPlacementWebhookDown has it.
     await cluster.run(["delete", "mutatingwebhookconfiguration", WebhookName.configuration]);

@@ -1,5 +1,5 @@
 // The whole service, `archway serve` in front of a real API server, against 10 000 hostile reviews and many clients that
-// only occupy places: what they name reaches the image memory, the prefetch, pull secrets, the board and the metrics.
+// only occupy places: what they name reaches the image memory, the prefetch, pull secrets, the dashboard and the metrics.
 import assert from "node:assert/strict";
 import { installedEnv } from "../bench/as_installed.ts";
 import { readMemoryMb } from "../bench/process_usage.ts";

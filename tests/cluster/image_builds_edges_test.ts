@@ -13,12 +13,6 @@ async function statusOf(bed: BuildBed, type: string): Promise<string> {
   return String(read(conditionOf(await bed.config(), type), "status") ?? "absent");
 }
 
-/** The machine config operator's own builder, whose pod is not ready: no kubelet is there to say so. */
-async function startOtherBuilder({ cluster }: BuildBed): Promise<void> {
-  await cluster.create(BUILDER.replace(/\/[^/]*$/, ""), renderBuilder("builder.test/other:v1"));
-  await waitUntil("a replica", async () => read(await cluster.get(BUILDER), "status", "replicas") === 1);
-}
-
 /** When an index is pushed for the first time, the image of arm64 is gone. */
 function loseImage(bed: BuildBed): { readonly lost: readonly string[] } {
   const lost: string[] = [];
@@ -38,7 +32,9 @@ Deno.test(
   async (t) => {
     await using bed = await BuildBed.open({ settings: { jobDeadline: JOB_DEADLINE } });
     await t.step("the operator's own builder has a replica: AnotherBuilderActive, and nothing is made", async () => {
-      await startOtherBuilder(bed);
+      // Its pod is not ready: no kubelet is there to say so.
+      await bed.cluster.create(BUILDER.replace(/\/[^/]*$/, ""), renderBuilder("builder.test/other:v1"));
+      await waitUntil("a replica", async () => read(await bed.cluster.get(BUILDER), "status", "replicas") === 1);
       await bed.startArchway();
       await bed.createConfig(contents("first"));
       await waitUntil("the condition", async () => await statusOf(bed, "AnotherBuilderActive") === "True");

@@ -54,7 +54,12 @@ Deno.test(
     await bed.publish(content());
     await t.step(
       "a Containerfile that cannot be built: Failed, naming the architecture (P-062)",
-      () => fails(bed, { fate: { kind: "fail", exitCode: BAD_CONTAINERFILE }, message: /arm64/ }),
+      async () => {
+        await fails(bed, { fate: { kind: "fail", exitCode: BAD_CONTAINERFILE }, message: /arm64/ });
+        const from = bed.player.played.length;
+        await fails(bed, { fate: { kind: "fail" }, message: /arm64/ });
+        assert.equal(bed.player.played.slice(from).filter(({ arch }) => arch === "arm64").length, 4);
+      },
     );
     await t.step("mended: the other architecture is reused, one Job (P-064)", async () => {
       const [jobs, played] = [await bed.jobsCreated(), bed.player.played.length];

@@ -61,7 +61,7 @@ Deno.test("cluster: KubeApi creates, patches in three formats, refuses as classi
     );
     const apply = (a: string): Promise<KubeObject> => {
       const applied = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "applied", namespace }, data: { a } };
-      const body = { kind: "apply", document: applied, force: true } as const;
+      const body = { kind: "apply", document: applied } as const;
       return api.patch(configMaps, { namespace, name: "applied" }, { body, signal: never });
     };
     const { resourceVersion } = (await apply("1")).metadata;

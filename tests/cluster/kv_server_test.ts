@@ -24,7 +24,9 @@ function test(name: string, body: (server: KvServer) => Promise<void>): void {
     // Deno's client cannot be made to give up a call to a server that is gone; ours does not wait for it.
     sanitizeOps: false,
     fn: async () => {
+      using stack = new DisposableStack();
       Deno.env.set("DENO_KV_ACCESS_TOKEN", TOKEN);
+      stack.defer(() => Deno.env.delete("DENO_KV_ACCESS_TOKEN"));
       await using server = await KvServer.start({ token: TOKEN });
       await body(server);
     },
@@ -40,9 +42,9 @@ function countingRegistry(): { readonly registry: Registry; asked(): number } {
     registry: {
       inspect: ({ credentials }) => {
         asked += 1;
-        const [access, byte] = credentials.length === 0 ? ["public", "ab"] as const : ["private", "cd"] as const;
+        const [visibility, byte] = credentials.length === 0 ? ["public", "ab"] as const : ["private", "cd"] as const;
         const inspection = makePlatforms({ digest: `sha256:${byte.repeat(32)}` });
-        return Promise.resolve(makeReport(inspection, { verifiedAtMs: Date.now(), access }));
+        return Promise.resolve(makeReport(inspection, { visibility }));
       },
       head: () => Promise.resolve({ kind: "unknown" }),
     },

@@ -65,8 +65,11 @@ Deno.test("manifests on a real API server", async (t) => {
   await t.step("the replicas are on two nodes, also after roll-outs and when one was deleted", async () => {
     const names = async (): Promise<readonly unknown[]> => {
       await kubectl(["rollout", "status", "-n", "archway-system", "deployment/archway", "--timeout=60s"]);
-      const pods = await cluster.list("/api/v1/namespaces/archway-system/pods");
-      const staying = pods.filter((pod) => read(pod, "metadata", "deletionTimestamp") === undefined);
+      const staying = await waitUntil("two replicas to be bound", async () => {
+        const pods = await cluster.list("/api/v1/namespaces/archway-system/pods");
+        const staying = pods.filter((pod) => read(pod, "metadata", "deletionTimestamp") === undefined);
+        return staying.length === 2 && staying.every((pod) => read(pod, "spec", "nodeName") !== undefined) && staying;
+      });
       assert.deepEqual(staying.map((pod) => read(pod, "spec", "nodeName")).toSorted(), ["amd64-1", "arm64-1"]);
       return staying.map((pod) => read(pod, "metadata", "name"));
     };
@@ -98,11 +101,8 @@ Deno.test("manifests on a real API server", async (t) => {
     assert.ok(before.length > 0);
     await kubectl(["apply", "-k", `${MANIFESTS}/base`]);
     assert.deepEqual(await generations(), before);
-    const webhooks = listAt(await cluster.get(CHECKS), "webhooks");
-    assert.deepEqual(
-      webhooks.map((webhook) => read(webhook, "clientConfig", "caBundle")),
-      [btoa(cluster.caPem), btoa(cluster.caPem)],
-    );
+    const bundles = listAt(await cluster.get(CHECKS), "webhooks").map((one) => read(one, "clientConfig", "caBundle"));
+    assert.deepEqual(bundles, [btoa(cluster.caPem), btoa(cluster.caPem)]);
   });
 
   const account = { user: "system:serviceaccount:archway-system:archway" };

@@ -6,7 +6,7 @@ import type { JsonPatch } from "../../lib/k8s/patch.ts";
 import { SCHEDULING_GATE } from "../../lib/names.ts";
 import { admissionPatch } from "../../lib/placement/decide/patch/admission_patch.ts";
 import { decide } from "../../lib/placement/decide/decide.ts";
-import { judgeAdmission } from "../../lib/placement/decide/gate.ts";
+import { judgeAdmission } from "../../lib/placement/decide/admission.ts";
 import { bareReleasePatch, releasePatch } from "../../lib/placement/decide/patch/release_patch.ts";
 import { makeSettings } from "../support/placement_settings.ts";
 import type { PlacementFacts } from "../../lib/placement/decide/types.ts";
@@ -72,7 +72,7 @@ const pods: fc.Arbitrary<Json> = fc.record({
   spec: { ...spec, containers: images.map((name, index) => ({ ...container(name), name: `c${index}` })) },
 }));
 
-const SETTINGS = makeSettings({ archTaints: [{ key: ARCH, effect: "NoSchedule" }] });
+const SETTINGS = makeSettings({ toleratedTaints: [{ key: ARCH, effect: "NoSchedule" }] });
 const CONFIGS = configs(cluster({ platforms: [weigh("arm64", 50), weigh("s390x", 5)], fallback: "amd64" }));
 
 function factsOf(raw: unknown, changes: FactChanges): PlacementFacts {

@@ -3,14 +3,7 @@
 import assert from "node:assert/strict";
 import type { Credential } from "../../lib/oci/credential.ts";
 import { runArchway } from "../support/archway_program.ts";
-import {
-  failureIn,
-  flagsFor,
-  openImages,
-  platformsIn,
-  type TemporaryFiles,
-  writeTemporaryFiles,
-} from "./support/inspecting.ts";
+import { failureIn, flagsFor, openImages, platformsIn, writeTemporaryFiles } from "./support/inspecting.ts";
 import { startRegistry } from "./support/registry.ts";
 
 const PLATFORMS = [{ architecture: "amd64" }, { architecture: "arm64", variant: "v8" }];
@@ -18,10 +11,6 @@ const SAID = "linux/amd64,linux/arm64/v8";
 
 function secret(scope: string, password: string, source = "secret team/pull"): Credential {
   return { scope, source, secret: { kind: "basic", username: "puller", password } };
-}
-
-function dockerConfig(host: string, entry: Readonly<Record<string, string>>): Promise<TemporaryFiles> {
-  return writeTemporaryFiles({ "config.json": { auths: { [host]: entry } } });
 }
 
 for (const auth of ["htpasswd", "token"] as const) {
@@ -33,7 +22,7 @@ for (const auth of ["htpasswd", "token"] as const) {
 
     const right = await images.inspect(image, { credentials: [secret(registry.host, "secret")] });
     assert.equal(platformsIn(right), SAID);
-    assert.deepEqual([right.credentialSource, right.access], ["secret team/pull", "private"]);
+    assert.deepEqual([right.credentialSource, right.visibility], ["secret team/pull", "private"]);
 
     const wrong = failureIn(await images.inspect(image, { credentials: [secret(registry.host, "wr0ng-pa55")] }));
     assert.deepEqual([wrong.kind, wrong.reason], ["permanent", "Unauthorized"]);
@@ -59,7 +48,7 @@ Deno.test("registry auth token: a public repository needs no secret, and a usele
   assert.equal(failureIn(report).reason, "AddressDenied");
   const useless = await images.inspect(image, { credentials: [secret(registry.host, "wrong")] });
   assert.equal(platformsIn(useless), SAID);
-  assert.deepEqual([useless.credentialSource, useless.access], [undefined, "public"]);
+  assert.deepEqual([useless.credentialSource, useless.visibility], [undefined, "public"]);
 });
 
 Deno.test("registry auth token: a token is requested for pull on this repository alone, once for many images", async () => {
@@ -88,7 +77,8 @@ Deno.test("registry auth token: an identity token from config.json is traded by 
   await registry.push("team/app", "v1", { platforms: PLATFORMS });
   const image = `${registry.host}/team/app:v1`;
   const inspectWith = async (identitytoken: string): ReturnType<typeof runArchway> => {
-    await using files = await dockerConfig(registry.host, { auth: btoa("<token>:"), identitytoken });
+    const auths = { [registry.host]: { auth: btoa("<token>:"), identitytoken } };
+    await using files = await writeTemporaryFiles({ "config.json": { auths } });
     return await runArchway(["inspect", ...flagsFor(registry), files.flag, "--trace", image]);
   };
   const right = await inspectWith("identity-t0ken");

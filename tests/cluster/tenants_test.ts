@@ -82,7 +82,7 @@ class Releases {
     const sentMs = performance.now();
     const selector = encodeURIComponent(`${SCHEDULING_GATE}=gated`);
     const path = namespace === undefined ? "/api/v1/pods" : `/api/v1/namespaces/${namespace}/pods`;
-    const items = read(await cluster.get(`${path}?resourceVersion=0&labelSelector=${selector}`), "items");
+    const items = read(await cluster.get(`${path}?labelSelector=${selector}`), "items");
     if (!Array.isArray(items)) return false;
     const gated = new Set(items.map((pod) => `${read(pod, "metadata", "namespace")}/${read(pod, "metadata", "name")}`));
     let isDone = true;

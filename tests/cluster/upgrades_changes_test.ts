@@ -4,7 +4,8 @@ import { Resource } from "../../lib/k8s/types.ts";
 import { listAt, read } from "./support/cluster_access.ts";
 import { CLUSTER_VERSION, imageOf, POOLS, renderedOf } from "./support/simulated_openshift.ts";
 import { PLAN } from "./support/upgrade_plane.ts";
-import { NOTIFICATIONS, openHastyClock, openUpgradeBed, statesOf, type UpgradeBed } from "./support/upgrade_bed.ts";
+import { NOTIFICATIONS } from "../lib/upgrades/decide/make_plan.ts";
+import { openHastyClock, openUpgradeBed, statesOf, type UpgradeBed } from "./support/upgrade_bed.ts";
 import { waitUntil } from "./support/wait.ts";
 
 /** One upgrade of its own on a bed that others have used. */

@@ -4,7 +4,7 @@ import { parse } from "yaml";
 import {
   type HistoryEntry,
   parseDeliveries,
-  parseStatus,
+  parseUpgradeStatus,
   renderStatus,
   type UpgradeStatus,
 } from "../../lib/upgrades/decide/types/plan.ts";
@@ -100,7 +100,7 @@ Deno.test("the CRD of UpgradeConfig on a real API server", async (t) => {
     await cluster.patch(`${path}/status`, { status });
     const stored = read(await cluster.get(path), "status");
     assert.deepEqual(stored, status);
-    assert.deepEqual(parseStatus(stored), STATUS);
+    assert.deepEqual(parseUpgradeStatus(stored), STATUS);
     assert.deepEqual(parseDeliveries(stored), DELIVERIES);
   });
   await t.step("kubectl shows version, phase and the step that was started last", async () => {

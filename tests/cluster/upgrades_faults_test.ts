@@ -5,7 +5,8 @@ import { ApiError } from "../../lib/k8s/errors.ts";
 import { read } from "./support/cluster_access.ts";
 import { CLUSTER_VERSION, imageOf, TO } from "./support/simulated_openshift.ts";
 import { phaseOf, PLAN } from "./support/upgrade_plane.ts";
-import { NOTIFICATIONS, openUpgradeBed, statesOf, type UpgradeBed } from "./support/upgrade_bed.ts";
+import { NOTIFICATIONS } from "../lib/upgrades/decide/make_plan.ts";
+import { openUpgradeBed, statesOf, type UpgradeBed } from "./support/upgrade_bed.ts";
 import { waitUntil } from "./support/wait.ts";
 
 async function assertDoneOnce({ outside, openshift }: UpgradeBed): Promise<void> {

@@ -34,10 +34,6 @@ async function count(bed: UpgradeService, words: string, since = 0): Promise<num
 
 const isLasting = ({ resource, status }: AuditedRequest): boolean => resource !== "events" && status < 300;
 
-async function stepOf(bed: UpgradeService): Promise<string> {
-  return String(read(await bed.readPlan(), "status", "history", 0, "conditions", 0, "type"));
-}
-
 async function notificationsOf(bed: UpgradeService): Promise<readonly string[]> {
   const uid = read(await bed.readPlan(), "metadata", "uid");
   return (await bed.cluster.list(EVENTS)).filter((event) => read(event, "involvedObject", "uid") === uid)
@@ -86,8 +82,9 @@ async function killAgainAndAgain(bed: UpgradeService): Promise<readonly string[]
     }, { deadlineMs: 90_000, intervalMs: 50 });
     process.kill("SIGKILL");
     await process.ended;
-    steps.push(await stepOf(bed));
-    if (phaseOf(await bed.readPlan()) === "Upgraded") break;
+    const plan = await bed.readPlan();
+    steps.push(String(read(plan, "status", "history", 0, "conditions", 0, "type")));
+    if (phaseOf(plan) === "Upgraded") break;
   }
   return steps;
 }

@@ -59,7 +59,8 @@ Deno.test(`upgrades: no look at a migration of ${LARGE} reads more than ten time
   bed.openshift.letGo();
   await waitUntil("all pools to be updated", async () => {
     const pools = await bed.controlPlane.list(POOLS);
-    return pools.every((pool) => read(pool, "status", "configuration", "name") !== configBefore(pool));
+    const before = (pool: unknown): string => `rendered-${read(pool, "metadata", "name")}-1`;
+    return pools.every((pool) => read(pool, "status", "configuration", "name") !== before(pool));
   }, { deadlineMs: 240_000, intervalMs: 1_000 });
   // Nothing of any pool is known: all that a restart at the worst moment has to read again.
   many.restart();
@@ -69,7 +70,3 @@ Deno.test(`upgrades: no look at a migration of ${LARGE} reads more than ten time
   const configs = atTheEnd.flatMap(({ words }) => words.filter((word) => word.startsWith("machineconfigs/")));
   assert.deepEqual([configs.length, new Set(configs).size], [2 * SIZE.pools, 2 * SIZE.pools], "each once");
 });
-
-function configBefore(pool: unknown): string {
-  return `rendered-${read(pool, "metadata", "name")}-1`;
-}

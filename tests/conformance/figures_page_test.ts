@@ -69,7 +69,7 @@ Deno.test("renderFigures() judges each row by its own numbers, and reports what 
       "| B3 total, ms | 110 | 105 – 130 | floor 100 | 1.10 | ≤ 1.15 × | yes | control plane | – |",
       "| assemble an index, s | 0.21 | – | – | – | ≤ 0.2 | **no** | real registries | – |",
       "Not measured yet: `deno task bench:cluster --only B4`.",
-      "| pods=1 images=2 nodes=3 namespaces=4 | 1.50 | 2.00 | 90 | 92 | 1.00 | 3.00 | 7 | 2.0 | 5 |",
+      "| pods=1 images=2 nodes=3 namespaces=4 | 1.50 | yes | 2.00 | 90 | 92 | yes | 1.00 | 3.00 | 7 | 2.0 | 5 |",
       "| nowhere | 16 | 10 | 1.6 | 170 | 50 | 0 of 2000 |",
       `Measured on ${machine}, commit \`abc\`, 2026-01-02; and on ${machine}, commit \`def\`, 2026-01-02.`,
     ]

@@ -14,6 +14,7 @@ const FOREIGN: Readonly<Record<string, readonly string[]>> = {
     "from-file",
     "from-literal",
     "ignore-not-found",
+    "overrides",
     "overwrite",
     "replicas",
     "resource",
@@ -58,10 +59,8 @@ for (const page of PAGES) {
 
 /** The pages for users whole, of the code its comments. */
 function texts(): readonly (readonly [file: string, text: string])[] {
-  const pages = [
-    "README.md",
-    ...listNames("docs").filter((name) => name.endsWith(".md")).map((name) => `docs/${name}`),
-  ];
+  const docs = [...Deno.readDirSync(join(ROOT, "docs"))].map(({ name }) => `docs/${name}`);
+  const pages = ["README.md", ...docs.filter((name) => name.endsWith(".md"))];
   const code = listFiles(join(ROOT, "lib")).map((file) => file.slice(ROOT.length));
   const comments = (text: string): string => (text.match(/^\s*(?:\/\/|\/\*\*|\*).*$|\s\/\/ .*$/gm) ?? []).join("\n");
   const read = (file: string): string => Deno.readTextFileSync(join(ROOT, file));
@@ -69,10 +68,6 @@ function texts(): readonly (readonly [file: string, text: string])[] {
     ...pages.map((file) => [file, read(file)] as const),
     ...code.map((file) => [file, comments(read(file))] as const),
   ];
-}
-
-function listNames(folder: string): readonly string[] {
-  return [...Deno.readDirSync(join(ROOT, folder))].map(({ name }) => name);
 }
 
 Deno.test("README.md, docs and the comments of lib name only flags that exist", () => {

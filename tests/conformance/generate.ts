@@ -24,7 +24,7 @@ const ROOT = new URL("../..", import.meta.url).pathname;
 const USAGE = `Usage: deno task conformance [--from FOLDER | --render | --check]
 
 Writes tests/conformance/run.json, the record of a run, and tests/conformance.md, which is made of it.
-Without arguments the tests of deno task test run first; CONTRIBUTING.md says what the cluster tests need. With --from
+Without arguments the tests of deno task test run first; tests/README.md says what the cluster tests need. With --from
 FOLDER nothing is run: what a complete run left in FOLDER is read, that of
 
   ARCHWAY_JUNIT_DIR=FOLDER deno task test

@@ -1,7 +1,7 @@
 // What the tests of small controllers share: images that answer from a table, a recorder that keeps events, and a controller
 // that runs.
 import assert from "node:assert/strict";
-import type { PodImages, PodImagesRequest } from "../../lib/images/pods/pod_images.ts";
+import type { PodImages, PodImagesRequest } from "../../lib/placement/images/pod_images.ts";
 import type { EventInput } from "../../lib/k8s/event_input.ts";
 import type { EventRecorder } from "../../lib/k8s/event_recorder.ts";
 import { type KubeObject, Resource } from "../../lib/k8s/types.ts";
@@ -9,7 +9,7 @@ import { FakeClock } from "../support/fake_clock.ts";
 import { MemoryCluster } from "../support/memory_kube_api.ts";
 import { noAnswer } from "../support/until.ts";
 import { fact } from "../lib/placement/decide/make.ts";
-import { PodLimits } from "../../lib/images/pods/pod_limits.ts";
+import { WorkLimits } from "../../lib/oci/limits/work_limits.ts";
 
 /** What a controller runs on: API server, clock and images in memory. What it requests and records is kept. */
 export interface Scene {
@@ -37,9 +37,11 @@ export function openScene(...objects: readonly KubeObject[]): Scene {
     images: {
       inspect: (request) => {
         requests.push(request);
-        return Promise.resolve(request.images.map((use) => ({ ...use, inspection: fact(use.image).inspection })));
+        const read = request.imageConfigs ?? [];
+        const inspect = (image: string) => fact(image, read.includes(image) ? { depth: "config" } : {});
+        return Promise.resolve(request.images.map((use) => ({ ...use, ...inspect(use.image) })));
       },
-      permits: new PodLimits().images,
+      permits: new WorkLimits().images,
       prefetch: () => {},
       recall: () => undefined,
     },

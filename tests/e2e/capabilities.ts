@@ -131,7 +131,7 @@ async function dryPlan(deps: CheckDeps): Promise<Seen> {
       metadata: { name, namespace },
       spec,
     };
-    const body = { kind: "apply", document, force: true } as const;
+    const body = { kind: "apply", document } as const;
     return api.patch(Resource.upgradeConfigs, { namespace, name }, { body, signal, isDryRun: true });
   };
   try {

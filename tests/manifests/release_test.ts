@@ -48,7 +48,7 @@ Deno.test("deno task release refuses tests of rows that are not as they were rec
   await using folder = await temporaryFolder();
   const copy = join(folder.path, "copy");
   assert.equal((await run("git", ["clone", "--quiet", ROOT, copy])).code, 0);
-  const changed = "tests/lib/upgrades/decide/steps_test.ts";
+  const changed = "tests/lib/upgrades/decide/steps/steps_test.ts";
   await Deno.writeTextFile(join(copy, changed), "// Changed.\n", { append: true });
   const args = ["run", "-A", "--no-check", join(copy, "manifests", "release", "release.ts"), VERSION, "--registry=any"];
   const { code, said } = await run(Deno.execPath(), args, { cwd: copy });

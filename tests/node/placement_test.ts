@@ -160,15 +160,9 @@ Deno.test("node: every container of every kind of workload runs with Archway, an
       return found;
     }, { deadlineMs: 120_000, intervalMs: 2_000 });
     assert.deepEqual(fates.length, POD_COUNT);
-    const counts = `${POD_COUNT} pods of ${WORKLOADS.length} workloads`;
-    const told = {
-      "README.md": `${counts} run with it, at least ${FAIL_WITHOUT} fail without`,
-      "CONTRIBUTING.md": counts,
-    };
-    for (const [page, says] of Object.entries(told)) {
-      const text = await Deno.readTextFile(new URL(`../../${page}`, import.meta.url));
-      assert.ok(text.replaceAll(/\s+/g, " ").includes(says), page);
-    }
+    const page = (await Deno.readTextFile(new URL("../../CONTRIBUTING.md", import.meta.url))).replaceAll(/\s+/g, " ");
+    assert.ok(page.includes(`${POD_COUNT} pods of ${WORKLOADS.length} workloads`));
+    assert.ok(page.includes(`at least ${FAIL_WITHOUT} pods fail`));
   });
 
   const pods = await listPods(lab, namespace);

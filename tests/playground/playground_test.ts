@@ -26,11 +26,11 @@ function registerDeadWebhook(playground: Playground): Promise<unknown> {
 }
 
 Deno.test("openPlayground() writes the login of the registry's user for `index assemble`, readable by its owner alone", () =>
-  withPlayground(async ({ files, registry, registryHost, serveFlags }) => {
+  withPlayground(async ({ files, registry, registryHost }) => {
     const login = files.settings.replace("archway.yaml", "config.json");
     assert.equal(((await Deno.stat(login)).mode ?? 0) & 0o777, 0o600);
     const image = (name: string): string => `${registryHost}/demo/${name}:v1`;
-    const flags = serveFlags.filter((flag) => flag.startsWith("--registry"));
+    const flags = [`--registry=${registryHost}`, `--registry-ca=${files.authority}`];
     const words = ["index", "assemble", `--to=${image("joined")}`, image("legacy"), image("edge")];
     const assemble = async (...more: readonly string[]): Promise<number> => {
       const parsed = parseConfig([...words, ...flags, ...more], { env: {}, readFile: Deno.readTextFileSync });

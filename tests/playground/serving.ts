@@ -7,6 +7,18 @@ import type { Playground } from "../../playground/playground.ts";
 import { serve } from "../../serve/serve.ts";
 import { settingsOf } from "../serve/flag_effects/support.ts";
 
+/** The flags that point `serve` at a playground: kubeconfig, certificates and registry. */
+export function serveFlags({ files, registryHost }: Playground): readonly string[] {
+  return [
+    `--kubeconfig=${files.kubeconfig}`,
+    `--tls-cert=${files.certificate}`,
+    `--tls-key=${files.key}`,
+    `--tls-ca=${files.authority}`,
+    `--registry=${registryHost}`,
+    `--registry-ca=${files.authority}`,
+  ];
+}
+
 /** Serves until `use` has ended, and stops. */
 export async function whileServing<T>(
   playground: Playground,

@@ -20,7 +20,7 @@ import { serveConfig } from "../serve/flag_effects/support.ts";
 import { findFreePort } from "../cluster/support/ports.ts";
 import { settingsFlag } from "../support/settings_file.ts";
 import { temporaryFolder } from "../support/temporary_folder.ts";
-import { whileServing } from "./serving.ts";
+import { serveFlags, whileServing } from "./serving.ts";
 
 const PATIENCE_MS = 30_000;
 
@@ -88,7 +88,7 @@ async function serveWhile(
   await Deno.writeTextFile(registriesConf, renderRegistriesConf(walk));
   const port = findFreePort();
   const config = serveConfig(
-    ...walk.playground.serveFlags,
+    ...serveFlags(walk.playground),
     `--namespace=${OPERATOR_NAMESPACE}`,
     ...[walk.host, walk.untrustedHost, DEAD_HOST].map((host) => `--registry=${host}`),
     `--insecure-registry=${walk.insecureHost}`,

@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { Hono } from "hono";
 import { parseConfig } from "../../lib/config/parse.ts";
-import { BOARD_KINDS } from "../../lib/placement/decide/report/board.ts";
+import { DECISION_KINDS } from "../../lib/placement/decide/report/recent_decisions.ts";
 import { dashboard, podPage } from "../../routes/dashboard.tsx";
 import { POD_PAGE, podPath } from "../../routes/dashboard/elements.tsx";
 import type { DashboardView } from "../../routes/dashboard/view.ts";
-import { boardOf, makeBusyView, makeEntry, makeView, NOW_MS } from "./dashboard_view.ts";
+import { decisionsOf, makeBusyView, makeEntry, makeView, NOW_MS } from "./dashboard_view.ts";
 
 const request = async (view: DashboardView) => {
   const app = new Hono();
@@ -114,7 +114,9 @@ Deno.test("dashboard() escapes every text that comes from outside", async () => 
     lease: { holder: hostile, isLeader: false },
     gated: { count: 1, pods: [{ namespace: hostile, pod: hostile, sinceMs: NOW_MS }] },
     registries: [{ host: hostile, circuit: "open" }],
-    board: boardOf([makeEntry({ namespace: hostile, pod: hostile, reason: hostile, architectures: [hostile] })]),
+    decisions: decisionsOf([
+      makeEntry({ namespace: hostile, pod: hostile, reason: hostile, architectures: [hostile] }),
+    ]),
   });
   assert.doesNotMatch(page, /<script>alert|<img/i);
   const escaped = page.split("&lt;script&gt;").length - 1;
@@ -123,25 +125,25 @@ Deno.test("dashboard() escapes every text that comes from outside", async () => 
 
 Deno.test("dashboard() isolates names, so that their writing direction stays their own", async () => {
   const name = "\u202Egnirts";
-  const page = await render({ board: boardOf([makeEntry({ pod: name })]) });
+  const page = await render({ decisions: decisionsOf([makeEntry({ pod: name })]) });
   assert.ok(page.includes(`<bdi>${name}</bdi>`));
 });
 
 Deno.test("dashboard() shows ages from the view's moment, and now when a clock runs ahead", async () => {
   const times = [NOW_MS + 5_000, NOW_MS - 12_000, NOW_MS - 200_000];
-  const page = await render({ board: boardOf(times.map((atMs) => makeEntry({ atMs, pod: `web-${atMs}` }))) });
+  const page = await render({ decisions: decisionsOf(times.map((atMs) => makeEntry({ atMs, pod: `web-${atMs}` }))) });
   assert.deepEqual([...page.matchAll(/<time [^>]*>([^<]*)<\/time>/g)].map(([, age]) => age), ["now", "12s", "3m20s"]);
 });
 
 Deno.test("dashboard() has a row for each kind of decision, and an architecture or a dash in each", async () => {
-  const entries = BOARD_KINDS.map((kind) =>
+  const entries = DECISION_KINDS.map((kind) =>
     makeEntry({ kind, pod: kind, architectures: kind === "place" ? ["riscv64"] : [], gatedMs: undefined })
   );
-  const page = await render({ board: boardOf(entries) });
+  const page = await render({ decisions: decisionsOf(entries) });
   const rows = [...page.matchAll(/<span class="way"><span class="chip \w+">([^<]+)</g)];
-  assert.equal(new Set(rows.map(([, label]) => label)).size, BOARD_KINDS.length);
+  assert.equal(new Set(rows.map(([, label]) => label)).size, DECISION_KINDS.length);
   assert.match(page, /<span class="arch other">riscv64<\/span>/);
-  assert.equal(page.split("no requirement").length - 1, BOARD_KINDS.length - 1);
+  assert.equal(page.split("no requirement").length - 1, DECISION_KINDS.length - 1);
 });
 
 Deno.test("dashboard() stays small when there is very much to show", async () => {
@@ -150,7 +152,7 @@ Deno.test("dashboard() stays small when there is very much to show", async () =>
     lease: { holder: "me", isLeader: true },
     gated: { count: 5_000, pods: gatedPods },
     registries: Array.from({ length: 500 }, (_, n) => ({ host: `r${n}.example`, circuit: "closed" })),
-    board: boardOf(Array.from({ length: 500 }, () => makeEntry())),
+    decisions: decisionsOf(Array.from({ length: 500 }, () => makeEntry())),
   });
   assert.ok(page.length < 60_000, `${page.length} characters`);
   assert.match(wordsIn(page), /and 4992 more/);

@@ -1,5 +1,5 @@
 // Views of the dashboard for its tests: a day at work, and a replica that has only just started.
-import { type BoardEntry, openBoard } from "../../lib/placement/decide/report/board.ts";
+import { openRecentDecisions, type RecentDecision } from "../../lib/placement/decide/report/recent_decisions.ts";
 import type { DashboardView } from "../../routes/dashboard/view.ts";
 
 export const NOW_MS = Date.UTC(2026, 10, 21, 8, 30);
@@ -17,13 +17,13 @@ export function makeView(overrides: Partial<DashboardView> = {}): DashboardView 
     queueDepth: 0,
     cachedInspections: 0,
     registries: [],
-    board: openBoard({ capacity: 1 }).snapshot(),
+    decisions: openRecentDecisions({ capacity: 1 }).snapshot(),
     execFormat: undefined,
     ...overrides,
   };
 }
 
-export function makeEntry(overrides: Partial<BoardEntry> = {}): BoardEntry {
+export function makeEntry(overrides: Partial<RecentDecision> = {}): RecentDecision {
   return {
     atMs: NOW_MS - 12_000,
     namespace: "shop",
@@ -37,13 +37,19 @@ export function makeEntry(overrides: Partial<BoardEntry> = {}): BoardEntry {
   };
 }
 
-export function boardOf(entries: readonly BoardEntry[]): DashboardView["board"] {
-  const board = openBoard({ capacity: 200 });
-  for (const entry of entries) board.record(entry);
-  return board.snapshot();
+export function decisionsOf(entries: readonly RecentDecision[]): DashboardView["decisions"] {
+  const decisions = openRecentDecisions({ capacity: 200 });
+  for (const entry of entries) decisions.record(entry);
+  return decisions.snapshot();
 }
 
-type Row = readonly [pod: string, kind: BoardEntry["kind"], reason: string, architectures: string, gatedMs?: number];
+type Row = readonly [
+  pod: string,
+  kind: RecentDecision["kind"],
+  reason: string,
+  architectures: string,
+  gatedMs?: number,
+];
 
 const ROWS: readonly Row[] = [
   ["shop/checkout-6f7d9c5b8-4kqzt", "place", "Placed", "amd64 arm64", 84],
@@ -72,7 +78,7 @@ const ROWS: readonly Row[] = [
 
 /** A leader in the middle of its day: every kind of outcome, one registry that is failing. */
 export function makeBusyView(): DashboardView {
-  const rows = ROWS.map(([name, kind, reason, architectures, gatedMs], position): BoardEntry => {
+  const rows = ROWS.map(([name, kind, reason, architectures, gatedMs], position): RecentDecision => {
     const [namespace = "", pod = ""] = name.split("/");
     const atMs = NOW_MS - 700 - 3_100 * position ** 1.75;
     const names = architectures.split(" ").filter(Boolean);
@@ -80,9 +86,9 @@ export function makeBusyView(): DashboardView {
     const images = [{ image: `registry.example/${namespace}/${pod.split("-")[0]}:1.4`, architectures: names, failure }];
     return { atMs, namespace, pod, kind, reason, architectures: names, images, gatedMs };
   });
-  const board = boardOf(rows.toReversed());
+  const decisions = decisionsOf(rows.toReversed());
   const frequent = { place: 1_284, gate: 431, ignore: 212 };
-  const totals = { ...board.totals, ...frequent, retry: 38, nowhere: 9, fallback: 14, pass: 21 };
+  const totals = { ...decisions.totals, ...frequent, retry: 38, nowhere: 9, fallback: 14, pass: 21 };
   return makeView({
     lease: { holder: "archway-7c9f8d6b54-x2x9q", isLeader: true },
     gating: { kind: "gating" },
@@ -104,6 +110,6 @@ export function makeBusyView(): DashboardView {
       { host: "ghcr.io", circuit: "half-open", lastFailure: { reason: "RateLimited" }, remaining: 0 },
       { host: "registry.corp.example:5000", circuit: "open", lastFailure: { reason: "Timeout" } },
     ],
-    board: { recent: board.recent, totals },
+    decisions: { recent: decisions.recent, totals },
   });
 }

@@ -18,7 +18,7 @@ export function makeGateDeps(changes: Partial<GatePodDeps> = {}): GatePodDeps {
     mayGate: () => true,
     startup: () => undefined,
     notices: { late: () => {}, pinned: () => {} },
-    board: { record: () => {} },
+    decisions: { record: () => {} },
     liveArchitectures: () => undefined,
     observe: () => {},
     ...changes,

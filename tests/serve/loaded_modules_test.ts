@@ -5,6 +5,7 @@ import { systemClock } from "../../lib/clock.ts";
 import { silentLogger } from "../../lib/log.ts";
 import { openPlayground } from "../../playground/playground.ts";
 import { findFreePort } from "../cluster/support/ports.ts";
+import { serveFlags } from "../playground/serving.ts";
 import { runCommand } from "../support/commands.ts";
 import { temporaryFolder } from "../support/temporary_folder.ts";
 
@@ -58,10 +59,6 @@ async function readLoaded(): Promise<ReadonlyMap<string, number>> {
   return loaded;
 }
 
-function packageOf(specifier: string): string | undefined {
-  return /^npm:\/?(@[^/]+\/[^@/]+|[^@/]+)/.exec(specifier)?.[1];
-}
-
 Deno.test("serve loads neither playground nor commands nor the Kubernetes client, and no more code than its bounds", async () => {
   const loaded = await readLoaded();
   const own = [...loaded].filter(([specifier]) => specifier.startsWith(ROOT.href));
@@ -73,8 +70,8 @@ Deno.test("serve loads neither playground nor commands nor the Kubernetes client
   assert.deepEqual(commands, ["lib/cli/output.ts"], "only the streams and exit codes that main itself needs");
   assert.ok(files.length > 100 && files.length <= MAX_FILES, `${files.length} files`);
   assert.ok(bytes > 100_000 && bytes <= MAX_BYTES, `${bytes} bytes`);
-  const packages = new Set([...loaded.keys()].map(packageOf).filter((name) => name !== undefined));
-  assert.deepEqual([...packages].sort(), PACKAGES);
+  const named = loaded.keys().map((specifier) => /^npm:\/?(@[^/]+\/[^@/]+|[^@/]+)/.exec(specifier)?.[1]);
+  assert.deepEqual([...new Set(named.filter((name) => name !== undefined))].sort(), PACKAGES);
 });
 
 Deno.test("serve is ready soon after its process starts", async () => {
@@ -86,7 +83,7 @@ Deno.test("serve is ready soon after its process starts", async () => {
   const child = new Deno.Command(Deno.execPath(), {
     args: [
       ...["run", "-A", "--no-check", "--unstable-kv", "--quiet", new URL("main.ts", ROOT).href, "serve"],
-      ...playground.serveFlags,
+      ...serveFlags(playground),
       `--listen=127.0.0.1:${webhookPort}`,
       `--admin-listen=127.0.0.1:${adminPort}`,
       `--webhook-url=https://127.0.0.1:${webhookPort}`,

@@ -6,7 +6,7 @@ import { createAuthority } from "../cluster/support/pki.ts";
 import { silentLogger } from "../../lib/log.ts";
 import type { KeyPair } from "../../lib/server/https_listener.ts";
 import { PlanWebhook } from "../../lib/upgrades/names.ts";
-import { openPlanListener } from "../../serve/upgrades_webhook.ts";
+import { openPlanListener } from "../../serve/upgrades.ts";
 import { temporaryFolder } from "../support/temporary_folder.ts";
 import { FakeClock } from "../support/fake_clock.ts";
 
@@ -30,7 +30,7 @@ const openBed = async (webhookClientCa?: string) => {
   };
   const listener = await openPlanListener(
     { api, clock, log: silentLogger, signal: ending.signal },
-    { listen: { host: "127.0.0.1", port: 0 }, certificate: serving, webhookClientCa },
+    { certificate: serving, config: { listen: { host: "127.0.0.1", port: 0 }, webhookClientCa } },
   );
   const close = async (): Promise<void> => {
     ending.abort();

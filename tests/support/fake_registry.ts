@@ -4,15 +4,13 @@ import type { InspectionReport, PlannedRequest } from "../../lib/oci/inspection.
 import type { HeadAnswer, RegistryInspector } from "../../lib/oci/registry_inspector.ts";
 import { failureOf } from "../../lib/oci/errors.ts";
 import { parseReference } from "../../lib/oci/reference.ts";
-import type { InspectionFailure, Platform } from "../../lib/oci/types.ts";
+import type { Platform, RegistryFailure } from "../../lib/oci/types.ts";
 import type { FakeClock } from "./fake_clock.ts";
 import { makePlatforms, makeReport } from "./reports.ts";
 
 export interface FakeRead {
   readonly image: string;
   readonly method: "GET" | "HEAD";
-  /** When it was asked (epoch ms). */
-  readonly beganAtMs: number;
 }
 
 /** The part of an answer's time after which the tags are read. */
@@ -31,7 +29,7 @@ export class FakeRegistry implements Pick<RegistryInspector, "head" | "inspect">
   /** How long an answer takes. */
   delayMs = 0;
   /** What every request fails with. */
-  failure: InspectionFailure | undefined;
+  failure: RegistryFailure | undefined;
   readonly #clock: FakeClock;
 
   constructor(clock: FakeClock) {
@@ -59,29 +57,28 @@ export class FakeRegistry implements Pick<RegistryInspector, "head" | "inspect">
   }
 
   async inspect(request: PlannedRequest, signal: AbortSignal): Promise<InspectionReport> {
-    const verifiedAtMs = this.#clock.nowMs();
     const found = await this.#read(request, { method: "GET", signal });
-    const { image, depth, log } = request;
-    const access = this.private.has(image) ? "private" : "public";
+    const { image, depth, requestLog } = request;
+    const visibility = this.private.has(image) ? "private" : "public";
     const inspection = found.failure === undefined
       ? makePlatforms({ digest: found.digest, platforms: this.platforms(image), mediaType: this.mediaType, depth })
       : { kind: "failed", failure: found.failure } as const;
-    return makeReport(inspection, { resolved: image, verifiedAtMs, access, requests: log.counts });
+    return makeReport(inspection, { resolved: image, visibility, requests: requestLog.counts });
   }
 
   async head(request: PlannedRequest, signal: AbortSignal): Promise<HeadAnswer> {
     const { digest, failure } = await this.#read(request, { method: "HEAD", signal });
     if (failure !== undefined) return { kind: "failed", failure };
-    const access = this.private.has(request.image) ? "private" : "public";
-    return this.headAnswer ?? { kind: "digest", digest, access };
+    const visibility = this.private.has(request.image) ? "private" : "public";
+    return this.headAnswer ?? { kind: "digest", digest, visibility };
   }
 
   async #read(
-    { image, credentials, log }: PlannedRequest,
+    { image, credentials, requestLog }: PlannedRequest,
     { method, signal }: { readonly method: FakeRead["method"]; readonly signal: AbortSignal },
-  ): Promise<{ readonly digest: string; readonly failure: InspectionFailure | undefined }> {
-    this.reads.push({ image, method, beganAtMs: this.#clock.nowMs() });
-    log.count(method === "GET" ? "manifestGet" : "manifestHead");
+  ): Promise<{ readonly digest: string; readonly failure: RegistryFailure | undefined }> {
+    this.reads.push({ image, method });
+    requestLog.count(method === "GET" ? "manifestGet" : "manifestHead");
     await this.#clock.sleep(this.delayMs * READ_AT, signal);
     const digest = this.digestOf(image);
     await this.#clock.sleep(this.delayMs * (1 - READ_AT), signal);

@@ -1,8 +1,8 @@
-// Everything that remembers images, put together as lib/images does it, over a registry and a clock that tests own.
-import { KnownImages } from "../../lib/images/pods/known_images.ts";
-import { openPodImages, type PodImages, type PodImagesRequest } from "../../lib/images/pods/pod_images.ts";
+// Everything that remembers images, put together as lib/placement/images does it, over a registry and a clock that tests own.
+import { KnownImages } from "../../lib/placement/images/known_images.ts";
+import { openPodImages, type PodImages, type PodImagesRequest } from "../../lib/placement/images/pod_images.ts";
 import type { PullScope } from "../../lib/vocabulary/pull_scope.ts";
-import type { PullCredentials } from "../../lib/images/pods/pull_secrets.ts";
+import type { PullCredentials } from "../../lib/placement/images/pull_secrets.ts";
 import type { KeyValueStore } from "../../lib/kv/store.ts";
 import { silentLogger } from "../../lib/log.ts";
 import { CachedInspector } from "../../lib/oci/cache/cached_inspector.ts";
@@ -11,7 +11,7 @@ import type { ImageUse, InspectedImage } from "../../lib/oci/types.ts";
 import { FakeClock } from "./fake_clock.ts";
 import { FakeRegistry } from "./fake_registry.ts";
 import { DIRECT, makeCredential, NO_KEYRING } from "./inspectors.ts";
-import { PodLimits } from "../../lib/images/pods/pod_limits.ts";
+import { WorkLimits } from "../../lib/oci/limits/work_limits.ts";
 
 /** How long a tag is believed (ms). */
 export const TAG_TTL_MS = 300_000;
@@ -47,10 +47,10 @@ export function openImageBed(
     credentials: pullSecrets.length === 0 ? [] : [makeCredential("registry.example")],
   }));
   const images = openPodImages({
-    inspector: new Inspector({ cached, planner: DIRECT, keyring: NO_KEYRING, clock }),
+    inspector: new Inspector({ cached, planner: DIRECT, keyring: NO_KEYRING }),
     pullSecrets: { read: (scope) => Promise.resolve(pull(scope)) },
     known,
-    limits: new PodLimits(),
+    limits: new WorkLimits(),
     clock,
     log: silentLogger,
     signal: new AbortController().signal,

@@ -1,4 +1,4 @@
-// Inspectors for tests, put together as lib/images does it, over registries on loopback. The planner is a double: every image
+// Inspectors for tests, put together as lib/placement/images does it, over registries on loopback. The planner is a double: every image
 // is pulled from the host in its name, or from the endpoints that a test gives.
 import assert from "node:assert/strict";
 import type { Clock } from "../../lib/clock.ts";
@@ -9,44 +9,48 @@ import { RequestLimiter } from "../../lib/oci/limits/request_limiter.ts";
 import { CachedInspector } from "../../lib/oci/cache/cached_inspector.ts";
 import type { Credential, Keyring } from "../../lib/oci/credential.ts";
 import { matchCredentials } from "../../lib/oci/credentials/match.ts";
-import { failureOf, InspectionError } from "../../lib/oci/errors.ts";
+import { failureOf, RegistryError } from "../../lib/oci/errors.ts";
 import type { HostState } from "../../lib/oci/limits/host_state.ts";
 import { RegistryInspector } from "../../lib/oci/registry_inspector.ts";
-import type { InspectionReport, PlannedRequest } from "../../lib/oci/inspection.ts";
+import type { InspectionReport, PlannedRequest, RequestContext } from "../../lib/oci/inspection.ts";
 import { Inspector } from "../../lib/oci/inspector.ts";
 import { type Caller, callersOf } from "../../lib/oci/callers.ts";
 import type { RegistryRequest } from "../../lib/oci/http/exchange.ts";
 import { NO_PROXIES, type ProxySettings } from "../../lib/oci/http/proxy.ts";
-import type { Endpoint, EndpointTransport, PullPlan, PullPlanner } from "../../lib/oci/pull_plan.ts";
+import type { ConnectionSettings, Endpoint, PullPlan, PullPlanner } from "../../lib/oci/pull_plan.ts";
 import { RequestLog } from "../../lib/oci/request_log.ts";
 import { type ImageReference, parseReference } from "../../lib/oci/reference.ts";
 import { makeClientDeps } from "../../lib/oci/repository_client.ts";
-import { DOCUMENT_TIMEOUTS, Transport, type TransportDeps } from "../../lib/oci/http/transport.ts";
+import { Transport, type TransportDeps } from "../../lib/oci/http/transport.ts";
 import { type FakeRegistry, openFakeRegistry } from "./registry.ts";
-import { ImageLimits } from "../../lib/oci/limits/image_limits.ts";
-import type { Inspection, InspectionFailure } from "../../lib/oci/types.ts";
+import { WorkLimits } from "../../lib/oci/limits/work_limits.ts";
+import type { Inspection, RegistryFailure } from "../../lib/oci/types.ts";
 
 /** How to reach a registry on loopback. */
-export const PLAIN: EndpointTransport = { scheme: "http", verifyTls: true, caCertificates: [], declared: true };
+export const PLAIN: ConnectionSettings = { scheme: "http", verifyTls: true, caCertificates: [], declared: true };
 
 /** A transport that resolves no name. */
 export function openTransport(more: Partial<TransportDeps> = {}): Transport {
   return new Transport({
-    limits: new ImageLimits(),
+    limits: new WorkLimits(),
     clock: systemClock,
     resolve: () => Promise.resolve([]),
     userAgent: "archway/test",
     proxies: NO_PROXIES,
-    timeouts: DOCUMENT_TIMEOUTS,
     ...more,
   });
 }
 
-/** A GET without TLS, for a pod. */
+/** A GET without TLS. */
 export function makeExchange(url: string, more: Partial<RegistryRequest> = {}): RegistryRequest {
-  const common = { method: "GET", transport: PLAIN, maxBytes: 1_000, kind: "manifestGet" } as const;
+  const common = { method: "GET", connection: PLAIN, maxBytes: 1_000, kind: "manifestGet" } as const;
+  return { ...common, url: new URL(url), ...more };
+}
+
+/** That of a pod, which does not leave. */
+export function makeContext(more: Partial<RequestContext> = {}): RequestContext {
   const callers = callersOf({ namespace: "team", priority: "gated" });
-  return { ...common, requestLog: new RequestLog(), callers, url: new URL(url), ...more };
+  return { callers, signal: new AbortController().signal, requestLog: new RequestLog(), ...more };
 }
 
 /** An inspector with its parts open to a test. */
@@ -64,28 +68,22 @@ export function openTestInspector(
     readonly clock?: Clock;
     readonly kv?: KeyValueStore;
     readonly log?: Logger;
-    readonly transport?: Partial<EndpointTransport>;
+    readonly connection?: Partial<ConnectionSettings>;
     readonly plan?: PullPlanner["plan"];
     readonly keyring?: readonly Credential[] | Keyring;
     readonly resolve?: (hostname: string) => Promise<readonly string[]>;
     readonly proxies?: ProxySettings;
     readonly timeouts?: TransportDeps["timeouts"];
-    readonly limits?: ImageLimits;
+    readonly limits?: WorkLimits;
     readonly maxEntries?: number;
     readonly tagTtlMs?: number;
   } = {},
 ): TestInspector {
   const { clock = systemClock, maxEntries = 100, tagTtlMs = 300_000 } = options;
   const { kv, log = silentLogger } = options;
-  const planner = { plan: options.plan ?? ((image: string) => planDirect(image, { ...PLAIN, ...options.transport })) };
-  const { limits = new ImageLimits(), resolve, proxies, timeouts } = options;
-  const transport = openTransport({
-    limits,
-    clock,
-    ...(resolve === undefined ? {} : { resolve }),
-    ...(proxies === undefined ? {} : { proxies }),
-    ...(timeouts === undefined ? {} : { timeouts }),
-  });
+  const planner = { plan: options.plan ?? ((image: string) => planDirect(image, { ...PLAIN, ...options.connection })) };
+  const { limits = new WorkLimits(), resolve = () => Promise.resolve([]), proxies = NO_PROXIES, timeouts } = options;
+  const transport = openTransport({ limits, clock, resolve, proxies, timeouts });
   const limiter = new RequestLimiter({ clock, log });
   const registry = new RegistryInspector(makeClientDeps({ transport, limits, limiter, clock }));
   const cached = new CachedInspector({ registry, kv, clock, log, maxEntries, tagTtlMs });
@@ -93,7 +91,7 @@ export function openTestInspector(
   const keyring: Keyring = "lookup" in given ? given : {
     lookup: (endpoint) => Promise.resolve(matchCredentials(given, endpoint)),
   };
-  const inspector = new Inspector({ cached, planner, keyring, clock });
+  const inspector = new Inspector({ cached, planner, keyring });
   return {
     inspector,
     registry: {
@@ -108,7 +106,7 @@ export function openTestInspector(
 }
 
 /** That of a request which nothing known may answer. */
-export const LOOK_UP_AGAIN = { sinceMs: Infinity };
+export const LOOK_UP_AGAIN = { askedSinceMs: Infinity };
 
 /** What a request has beside its image, with its only caller in parts. */
 export type RequestParts = Partial<PlannedRequest & Caller>;
@@ -126,7 +124,7 @@ export function makeRequest(
     depth: "index",
     callers: callersOf({ namespace, priority }),
     endpoints: [],
-    log: new RequestLog(),
+    requestLog: new RequestLog(),
     ...more,
   };
 }
@@ -149,12 +147,12 @@ export function makeCredential(
 }
 
 /** One endpoint: the host in the name. */
-export function planDirect(image: string, transport: EndpointTransport): PullPlan {
+export function planDirect(image: string, connection: ConnectionSettings): PullPlan {
   const parsed = parseReference(image);
   if (parsed.kind === "unparsable") return { kind: "refused", failure: failureOf("InvalidReference", parsed.message) };
   const { reference } = parsed;
-  const { registry, repository, identifier } = reference;
-  const endpoint = makeEndpoint(registry, { repository, identifier: identifier, transport });
+  const { host, repository, identifier } = reference;
+  const endpoint = makeEndpoint(host, { repository, identifier, connection });
   return { kind: "endpoints", reference, endpoints: [endpoint] };
 }
 
@@ -173,7 +171,7 @@ export function outcomeOf({ inspection }: Pick<InspectionReport, "inspection">):
 }
 
 /** What an inspection failed with, which it must. */
-export function failureIn({ inspection }: Pick<InspectionReport, "inspection">): InspectionFailure {
+export function failureIn({ inspection }: Pick<InspectionReport, "inspection">): RegistryFailure {
   return inspection.kind === "failed" ? inspection.failure : assert.fail(inspection.kind);
 }
 
@@ -183,9 +181,9 @@ export function foundIn({ inspection }: Pick<InspectionReport, "inspection">): F
 }
 
 /** What a call fails with, which it must. */
-export async function errorOf(work: Promise<unknown>): Promise<InspectionError> {
+export async function errorOf(work: Promise<unknown>): Promise<RegistryError> {
   const error: unknown = await work.then(() => "no failure", (thrown) => thrown);
-  assert.ok(error instanceof InspectionError, String(error));
+  assert.ok(error instanceof RegistryError, String(error));
   return error;
 }
 
@@ -208,7 +206,7 @@ export function makeEndpoint(
   host: string,
   more: Partial<Endpoint> & Pick<Endpoint, "repository" | "identifier">,
 ): Endpoint {
-  return { host, isMirror: false, pathPrefix: "", transport: PLAIN, ...more };
+  return { host, isMirror: false, pathPrefix: "", connection: PLAIN, ...more };
 }
 
 /** A registry on loopback, and an inspector that asks it. */

@@ -7,7 +7,7 @@ export const DEFAULT_SETTINGS: PlacementSettings = {
   systemNamespaces: DEFAULT_SYSTEM_NAMESPACES,
   maxGateAgeMs: 60_000,
   warmAdmission: true,
-  archTaints: [],
+  toleratedTaints: [],
   ownTaints: [],
   variantLabels: [],
   runtimeClasses: {},

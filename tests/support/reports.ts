@@ -23,9 +23,8 @@ export function makeReport(inspection: Inspection, more: Partial<InspectionRepor
   return {
     inspection,
     resolved: "registry.example/team/app:v1",
-    verifiedAtMs: 0,
     source: "registry",
-    access: "public",
+    visibility: "public",
     requests: NO_REQUESTS,
     trace: [],
     ...more,

@@ -1,14 +1,12 @@
 // Answers a decision's questions to registries. No answer is kept: another client may push, move or delete in between.
 import pLimit from "p-limit";
-import { readJoinable, readJoinableConfig } from "../../images/assemble/read_child.ts";
+import { readJoinable, readJoinableConfig } from "../../publishing/assemble/read_child.ts";
 import type { Clock } from "../../clock.ts";
 import { questionKey, type RegistryAnswer, type RegistryQuestion } from "../decide/observed.ts";
-import { InspectionError } from "../../oci/errors.ts";
-import type { Endpoint } from "../../oci/pull_plan.ts";
+import { RegistryError } from "../../oci/errors.ts";
 import { PushError } from "../../oci/push/push_error.ts";
 import { withRetries } from "../../oci/push/retries.ts";
-import { Repositories, type RepositoriesDeps, type WholeManifest } from "../../oci/repositories.ts";
-import type { Session } from "../../oci/session.ts";
+import { type OpenImage, Repositories, type RepositoriesDeps } from "../../oci/repositories.ts";
 import type { KubeObject } from "../../k8s/types.ts";
 import type { Credential, Keyring } from "../../oci/credential.ts";
 import { parseDockerConfigSecret } from "../../oci/credentials/docker_config.ts";
@@ -56,10 +54,10 @@ export async function lookUpImage(
     // Asks the registry itself and none of its mirrors; each request is retried a few times.
     const own = { image, retries: "bounded", endpoints: [push.targetOf(image)] } as const;
     if (kind === "image") return await push.read(own, imageAt);
-    const { digest } = await push.read(own, (session, { identifier }) => session.manifest(identifier));
+    const { digest } = await push.read(own, ({ top }) => top);
     return { kind: "exists", digest };
   } catch (error) {
-    if (signal.aborted || !(error instanceof InspectionError)) throw error;
+    if (signal.aborted || !(error instanceof RegistryError)) throw error;
     const { reason, message } = error.failure;
     // The digest differed at each retry: the registry, or a proxy, has other content.
     return kind === "tag" && reason === "DigestMismatch" ? { kind: "unusable", message } : failedLookUp(error);
@@ -67,15 +65,14 @@ export async function lookUpImage(
 }
 
 /** Reads the image, or the only image of an index: some builders push an index of one image and its attestations. */
-async function imageAt(session: Session<WholeManifest>, { identifier }: Endpoint): Promise<RegistryAnswer> {
-  const read = await readJoinable(identifier, session, identifier);
+async function imageAt(opened: OpenImage): Promise<RegistryAnswer> {
+  const read = await readJoinable(opened.endpoint.identifier, opened);
   if (read.kind === "problem") return { kind: "unusable", message: read.state };
   const { digest, mediaType, size, platform, labels } = read;
   return { kind: "image", digest, mediaType, size, platform, labels };
 }
 
-async function platformsAt(session: Session<WholeManifest>, { identifier }: Endpoint): Promise<RegistryAnswer> {
-  const { manifest, digest } = await session.manifest(identifier);
+async function platformsAt({ top: { manifest, digest }, session }: OpenImage): Promise<RegistryAnswer> {
   if (manifest.kind !== "index") {
     const config = await readJoinableConfig(session, manifest);
     return config.kind === "problem"
@@ -88,7 +85,7 @@ async function platformsAt(session: Session<WholeManifest>, { identifier }: Endp
   return { kind: "platforms", architectures: linux.map(({ architecture }) => architecture), digest };
 }
 
-function failedLookUp({ failure: { kind, reason, message, retryAfterMs } }: InspectionError): RegistryAnswer {
+function failedLookUp({ failure: { kind, reason, message, retryAfterMs } }: RegistryError): RegistryAnswer {
   if (kind === "transient") return { kind: "unknown", message, retryAfterMs };
   if (reason === "ManifestUnknown") return { kind: "absent" };
   if (reason === "Unauthorized") return { kind: "denied", message };
@@ -108,7 +105,7 @@ async function answerPush(
     await target.sendToUpload(upload, { message: { method: "DELETE" } }).catch(() => undefined);
     return { kind: "granted" };
   } catch (error) {
-    if (signal.aborted || !(error instanceof PushError || error instanceof InspectionError)) throw error;
+    if (signal.aborted || !(error instanceof PushError || error instanceof RegistryError)) throw error;
     const { kind, message, retryAfterMs } = error.failure;
     return kind === "transient" ? { kind: "unknown", message, retryAfterMs } : { kind: "denied", message };
   }

@@ -1,6 +1,6 @@
 // Carries out an effect, guarded by the UID and resource version that the decision saw. A failure ends the reconcile.
 import type { V1ConfigMap } from "@kubernetes/client-node";
-import type { Effect, ObjectTarget, PublishOutcome } from "../decide/effects.ts";
+import type { BuildEffect, ObjectTarget, PublishOutcome } from "../decide/effects.ts";
 import { noteAssembled } from "../decide/status/assembled.ts";
 import { EMPTY_INDEX, parseStoredRecord, renderRecord } from "../decide/status/record.ts";
 import type { BuildFacts, StoredRecord } from "../decide/facts.ts";
@@ -12,9 +12,10 @@ import { unreachable } from "../../parsed.ts";
 import type { AnswerDeps } from "./answer_questions.ts";
 import { createJob, type CreateJobDeps, refreshCopy } from "./create_job.ts";
 import { deleteImages, type DeletionResult } from "./delete_images.ts";
-import { type AssembleDeps, assembleIndex } from "../../images/assemble/assemble_index.ts";
-import type { AssembleProblem } from "../../images/assemble/problem.ts";
-import { CHILD_PROBLEMS } from "../../images/index/child.ts";
+import { type AssembleDeps, assembleIndex } from "../../publishing/assemble/assemble_index.ts";
+import type { AssembleProblem } from "../../publishing/assemble/problem.ts";
+import { CHILD_PROBLEMS } from "../../publishing/index/child.ts";
+import { ARCHITECTURES_MAP } from "../decide/names.ts";
 import type { Arch } from "../decide/observed.ts";
 import { mismatchOf } from "../decide/reconcile/reuse.ts";
 import type { BuildFailureReason } from "../decide/types.ts";
@@ -38,8 +39,8 @@ const RESOURCES: Readonly<Record<ObjectTarget["resource"], ResourceType>> = {
   secrets: Resource.secrets,
 };
 
-export async function carryOut(effect: Effect, facts: BuildFacts, deps: CarryOutDeps): Promise<void> {
-  const { api, namespace, signal } = deps;
+export async function carryOut(effect: BuildEffect, facts: BuildFacts, deps: CarryOutDeps): Promise<void> {
+  const { api, signal } = deps;
   switch (effect.kind) {
     case "create build":
       // On a conflict, another client or an earlier try has created it: the next reconcile reads it.
@@ -58,7 +59,7 @@ export async function carryOut(effect: Effect, facts: BuildFacts, deps: CarryOut
     case "patch status":
       return await patch(effect.target, { status: effect.patch }, { subresource: "status" }, deps);
     case "write detection":
-      return await writeConfigMap({ namespace, name: effect.name }, effect.data, deps);
+      return await writeDetection(effect.data, deps);
     case "assemble":
       return await assemble(effect, facts, deps);
     case "collect":
@@ -90,7 +91,7 @@ async function patch(
 }
 
 async function deleteObject(
-  { target, propagation: propagationPolicy }: Extract<Effect, { kind: "delete" }>,
+  { target, propagation: propagationPolicy }: Extract<BuildEffect, { kind: "delete" }>,
   { api, namespace, signal }: CarryOutDeps,
 ): Promise<void> {
   const { resource, uid, resourceVersion } = target;
@@ -113,40 +114,34 @@ async function writeRecord(
   if (stored !== undefined) records.set(stored.build, stored);
 }
 
-async function writeConfigMap(
-  target: { readonly namespace: string; readonly name: string },
-  data: Readonly<Record<string, string | null>>,
-  { api, signal }: CarryOutDeps,
+async function writeDetection(
+  data: Readonly<Record<string, string>>,
+  { api, namespace, signal }: CarryOutDeps,
 ): Promise<void> {
+  const name = ARCHITECTURES_MAP;
   try {
-    await api.patch(Resource.configMaps, target, { body: { kind: "merge", document: { data } }, signal });
+    const body = { kind: "merge", document: { data } } as const;
+    await api.patch(Resource.configMaps, { namespace, name }, { body, signal });
   } catch (error) {
     if (!isNotFound(error)) throw error;
-    const present = Object.entries(data).flatMap(([key, value]) => value === null ? [] : [[key, value] as const]);
-    const object = {
-      apiVersion: "v1",
-      kind: "ConfigMap",
-      metadata: { name: target.name },
-      data: Object.fromEntries(present),
-    } satisfies Wire<V1ConfigMap>;
-    await api.create(Resource.configMaps, object, { namespace: target.namespace, signal });
+    const object = { apiVersion: "v1", kind: "ConfigMap", metadata: { name }, data } satisfies Wire<V1ConfigMap>;
+    await api.create(Resource.configMaps, object, { namespace, signal });
   }
 }
 
 async function assemble(
-  effect: Extract<Effect, { kind: "assemble" }>,
+  effect: Extract<BuildEffect, { kind: "assemble" }>,
   facts: BuildFacts,
   deps: CarryOutDeps,
 ): Promise<void> {
   const startedMs = deps.clock.monotonicMs();
   const outcome = await publishImages(effect, { ...deps, repositories: deps.registries.push });
   deps.onDone({ kind: "assembled", outcome, ms: deps.clock.monotonicMs() - startedMs });
-  const { name } = effect.build;
+  const { tag, build: name } = effect;
   const build = facts.builds.find(({ meta }) => meta.name === name);
   if (build === undefined) return;
   const stored = deps.records.get(name) ?? facts.records.find((one) => one.build === name);
   const isOwn = stored?.buildUid === build.meta.uid;
-  const tag = effect.to.slice(effect.to.lastIndexOf(":") + 1);
   const attempt = { tag, nowMs: deps.clock.nowMs(), pushVersion: facts.secretVersions.push };
   const record = noteAssembled(isOwn ? stored.record : { archs: [], index: EMPTY_INDEX }, outcome, attempt);
   const object = renderRecord(record, { build, namespace: deps.namespace });
@@ -155,7 +150,7 @@ async function assemble(
 
 /** Publishes an image or index; idempotent. Rejects with the signal's reason, or a fault that is not a registry's. */
 export async function publishImages(
-  { to, mode, children }: Pick<Extract<Effect, { kind: "assemble" }>, "to" | "mode" | "children">,
+  { to, mode, children }: Pick<Extract<BuildEffect, { kind: "assemble" }>, "to" | "mode" | "children">,
   deps: Omit<AssembleDeps, "onProgress">,
 ): Promise<PublishOutcome> {
   const childOf = (image: string | undefined) => children.find(({ reference }) => reference === image);
@@ -171,7 +166,7 @@ export async function publishImages(
     tagOf: (image) => childOf(image)?.tag,
   }, { ...deps, onProgress: () => {} });
   if (result.kind === "failed") {
-    const outcomes = result.problems.map((problem) => outcomeOf(problem, childOf(problem.image)?.arch));
+    const outcomes = result.problems.map((problem) => publishOutcomeOf(problem, childOf(problem.image)?.arch));
     // Lost images and transient problems go first: the next attempt meets a permanent problem again.
     return outcomes.find(({ kind }) => kind === "lost") ?? outcomes.find(({ kind }) => kind === "retry") ??
       outcomes[0] ?? { kind: "retry", message: "" };
@@ -196,7 +191,7 @@ const PERMANENT: Readonly<Record<string, BuildFailureReason>> = {
 };
 
 /** The outcome of an attempt that failed with this problem; `arch`: the architecture whose image it is about. */
-export function outcomeOf(
+export function publishOutcomeOf(
   { kind, reason, message, retryAfterMs }: AssembleProblem,
   arch: Arch | undefined,
 ): PublishOutcome {

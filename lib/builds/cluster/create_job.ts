@@ -1,6 +1,6 @@
 // Creates what a Job mounts, then the Job, and makes the Job an owner of what it mounts: that goes with the last Job.
 import { canonicaliseSecret, DOCKER_CONFIG_JSON } from "../decide/parse/secret.ts";
-import type { Effect, SecretCopy } from "../decide/effects.ts";
+import type { BuildEffect, SecretCopy } from "../decide/effects.ts";
 import { ignoring, type KubeApi } from "../../k8s/api.ts";
 import { isConflict, isNotFound } from "../../k8s/errors.ts";
 import { asParsed, type Parsed } from "../../parsed.ts";
@@ -14,7 +14,7 @@ export interface CreateJobDeps {
 
 /** Objects that exist are used as they are. Throws ApiError, and Error for a secret without registry credentials. */
 export async function createJob(
-  { job, configMaps, secrets }: Pick<Extract<Effect, { kind: "create job" }>, "job" | "configMaps" | "secrets">,
+  { job, configMaps, secrets }: Pick<Extract<BuildEffect, { kind: "create job" }>, "job" | "configMaps" | "secrets">,
   deps: CreateJobDeps,
 ): Promise<void> {
   const made: { readonly type: ResourceType; readonly object: KubeObject }[] = [];
@@ -51,7 +51,7 @@ async function ensureCopy({ object, from }: SecretCopy, deps: CreateJobDeps): Pr
 
 /** Leaves the copy as it is where the user's secret has no usable credentials any more. */
 export async function refreshCopy(
-  { target: { name, uid, resourceVersion }, copy }: Omit<Extract<Effect, { kind: "refresh secret" }>, "kind">,
+  { target: { name, uid, resourceVersion }, copy }: Omit<Extract<BuildEffect, { kind: "refresh secret" }>, "kind">,
   deps: CreateJobDeps,
 ): Promise<void> {
   const { api, namespace, signal } = deps;

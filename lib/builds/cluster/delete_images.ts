@@ -1,23 +1,18 @@
 // Deletes images by their tags, but leaves a tag alone that another client has moved since it was recorded.
-import { problemOf } from "../../images/assemble/problem.ts";
+import { problemOf } from "../../publishing/assemble/problem.ts";
 import type { Repositories } from "../../oci/repositories.ts";
 import { type DeleteBy, deleteBy, namesRegistryService } from "../decide/publish/delete_by.ts";
 import { ignoring, type KubeApi, type ReadApi, readOptional } from "../../k8s/api.ts";
 import { listAt, objectAt, textAt } from "../../json.ts";
 import { ApiError, isForbidden, isGoneOrReplaced, isNotFound } from "../../k8s/errors.ts";
 import { Resource } from "../../k8s/types.ts";
-import type { Clock } from "../../clock.ts";
+import type { RegistryDeletion } from "../decide/effects.ts";
 import { forgottenRecords } from "../decide/publish/collect.ts";
 import { BuildLabel } from "../decide/names.ts";
 import type { BuildRegistries, RegistrySecrets } from "./answer_questions.ts";
 import type { CreateJobDeps } from "./create_job.ts";
 import { digestsElsewhere } from "./read_facts.ts";
 import type { BuildWatches, WatchedMap } from "./watches.ts";
-
-export interface ImageDeletion {
-  readonly reference: string;
-  readonly digest: string;
-}
 
 /** `moved`: the tag names another image by now. `unsupported`, `denied`: the registry keeps the image. */
 export type DeletionResult =
@@ -31,24 +26,25 @@ interface DeleteImagesDeps {
   readonly onResult: (reference: string, result: DeletionResult) => void;
 }
 
-export async function deleteImages(deletions: readonly ImageDeletion[], deps: DeleteImagesDeps): Promise<void> {
-  const ways = await waysToDelete(deletions.map(({ reference }) => reference), deps);
-  for (const [at, by] of ways.entries()) {
-    const deletion = deletions[at];
-    if (deletion !== undefined) deps.onResult(deletion.reference, await deleteImage(deletion, by, deps));
+export async function deleteImages(deletions: readonly RegistryDeletion[], deps: DeleteImagesDeps): Promise<void> {
+  const isKnown = deletions.every(({ reference }) => namesRegistryService(reference));
+  const hosts = isKnown ? [] : await readRegistryHosts(deps.api, deps.signal);
+  for (const deletion of deletions) {
+    const by = deleteBy(deletion.reference, hosts);
+    deps.onResult(deletion.reference, await deleteImage(deletion, by, deps));
   }
 }
 
 async function deleteImage(
-  { reference, digest }: ImageDeletion,
+  { reference, digest }: RegistryDeletion,
   by: DeleteBy,
   { api, repositories, signal }: DeleteImagesDeps,
 ): Promise<DeletionResult> {
   if (by.kind === "nothing") return { kind: "unsupported" };
   try {
-    const place = repositories.targetOf(reference);
-    const target = await repositories.target(place);
-    const named = await target.digestOf(place.identifier);
+    const image = repositories.targetOf(reference);
+    const target = await repositories.target(image);
+    const named = await target.digestOf(image.identifier);
     if (named === undefined) return { kind: "absent" };
     if (named !== digest) return { kind: "moved" };
     return by.kind === "manifest"
@@ -66,15 +62,6 @@ type TagDeletion =
   | { readonly kind: "deleted" | "absent" }
   | { readonly kind: "forbidden"; readonly namespace: string }
   | { readonly kind: "unknown"; readonly message: string };
-
-async function waysToDelete(
-  references: readonly string[],
-  { api, signal }: { readonly api: ReadApi; readonly signal: AbortSignal },
-): Promise<readonly DeleteBy[]> {
-  const isKnown = references.every(namesRegistryService);
-  const hosts = isKnown ? [] : await readRegistryHosts(api, signal);
-  return references.map((reference) => deleteBy(reference, hosts));
-}
 
 /** Host names of OpenShift's own registry besides that of its Service; empty on other clusters. */
 async function readRegistryHosts(api: ReadApi, signal: AbortSignal): Promise<readonly string[]> {
@@ -105,7 +92,6 @@ async function deleteImageStreamTag(
 interface CleanUpConfigDeps extends CreateJobDeps {
   readonly watches: BuildWatches;
   readonly openRegistries: (secrets: RegistrySecrets) => BuildRegistries;
-  readonly clock: Clock;
   readonly onImage: (reference: string, result: DeletionResult) => void;
 }
 

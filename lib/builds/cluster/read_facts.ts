@@ -1,8 +1,8 @@
 // What one reconcile of a MachineOSConfig reads: what is watched from memory, a few objects by their name.
-import type { JobObservation, MachineOSConfig, RegistryAnswer, RenderedConfig } from "../decide/observed.ts";
+import type { JobObservation } from "../decide/parse/job.ts";
+import type { MachineOSConfig } from "../decide/parse/machine_os_config.ts";
+import { parseRenderedConfig, type RenderedConfig } from "../decide/parse/machine_config.ts";
 import { objectNameOf, OPTIONAL_INPUTS, type OptionalInput } from "../decide/optional_inputs.ts";
-import { withPod } from "../decide/parse/shared_objects.ts";
-import { parseRenderedConfig } from "../decide/parse/machine_config.ts";
 import { stateOfSecret } from "../decide/parse/secret.ts";
 import { digestsOf } from "../decide/publish/collect.ts";
 import type { BuildSettings } from "../../config/image_builds.ts";
@@ -28,8 +28,6 @@ interface FactsAndSecrets {
   /** Never to be logged. */
   readonly secrets: RegistrySecrets;
 }
-
-const NO_ANSWERS: ReadonlyMap<string, RegistryAnswer> = new Map();
 
 export async function readFacts(config: MachineOSConfig, deps: ReadFactsDeps): Promise<FactsAndSecrets> {
   const { watches, settings, nowMs, checksImages } = deps;
@@ -63,7 +61,7 @@ export async function readFacts(config: MachineOSConfig, deps: ReadFactsDeps): P
     checksImages,
     otherBuilder: [...watches.otherBuilder.values()].some((isRunning) => isRunning) ? "running" : "stopped",
     architecturesMap: textMapAt(architectures, "data") ?? {},
-    answers: NO_ANSWERS,
+    answers: new Map(),
     settings,
   };
   return { facts, secrets: { push, pull } };
@@ -78,7 +76,7 @@ function clusterOf({ payloadArchitectures, controllerConfigs }: BuildWatches): B
 function jobsOf(config: string, { jobs, waitingPods }: BuildWatches): readonly JobObservation[] {
   const pods = new Map([...waitingPods.values()].map((pod) => [pod.jobUid, pod.waits]));
   return [...jobs.values()].filter(({ meta }) => meta.labels[BuildLabel.config] === config)
-    .map((job) => withPod(job, pods.get(job.meta.uid)));
+    .map((job) => ({ ...job, ...pods.get(job.meta.uid) }));
 }
 
 function mapsOf(

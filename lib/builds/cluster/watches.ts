@@ -6,14 +6,16 @@ import type {
   ChildObject,
   ClusterSettings,
   DigestObservation,
-  JobObservation,
-  MachineOSBuild,
-  MachineOSConfig,
 } from "../decide/observed.ts";
+import { type JobObservation, parseBuildJob, parseChild, parseDigestMap } from "../decide/parse/job.ts";
+import {
+  type MachineOSBuild,
+  type MachineOSConfig,
+  parseMachineOSBuild,
+  parseMachineOSConfig,
+} from "../decide/parse/machine_os_config.ts";
 import type { MachineConfigPool } from "../../vocabulary/machines.ts";
 import type { Clock } from "../../clock.ts";
-import { parseBuildJob, parseChild, parseDigestMap } from "../decide/parse/job.ts";
-import { parseMachineOSBuild, parseMachineOSConfig } from "../decide/parse/machine_os_config.ts";
 import { parseStoredRecord } from "../decide/status/record.ts";
 import { BuildLabel } from "../decide/names.ts";
 import type { StoredRecord } from "../decide/facts.ts";

@@ -6,36 +6,39 @@
 //                                       └─ ended ────▶ set what nodes run, clean up, delete old builds
 //
 // Questions to registries come first: the same decision is made again with its answers.
-import type { PartialDecision, PoolBuildView, ReconcileDecision } from "./effects.ts";
+import { annotate, type PoolBuildView } from "./effects.ts";
 import { membersOf, type UncoveredNode, uncoveredNodes } from "./detect/detect.ts";
-import { type MachineOSBuild, questionKey, type RegistryQuestion } from "./observed.ts";
+import { questionKey, type RegistryQuestion } from "./observed.ts";
+import type { MachineOSBuild } from "./parse/machine_os_config.ts";
 import { blockingCondition, createBuild, decidePreBuilt, isPreBuilt } from "./reconcile/create_build.ts";
 import { checkImages, finishBuild, recoverRecord } from "./reconcile/finished.ts";
 import { decideRebuild, deleteSuperseded, retryDenied } from "./reconcile/rebuild.ts";
-import { annotate, ASK_AGAIN_MS, joinParts, part, type Scope } from "./reconcile/part.ts";
+import { ASK_AGAIN_MS, type BuildSubject, joinParts, part, type PartialDecision } from "./reconcile/part.ts";
 import {
   configConditions,
-  degradationEvents,
+  type ConfigProblem,
   detectionEvents,
   type FoundImages,
   poolCondition,
-  type Problem,
   viewOf,
 } from "./reconcile/report.ts";
 import { resolvePlan } from "./reconcile/resolve_plan.ts";
-import { advanceBuild, recordEffects, recordOf } from "./reconcile/running.ts";
+import { advanceBuild, buildRecordOf, recordEffects } from "./reconcile/running.ts";
 import { nextStateOf } from "./reconcile/build_status.ts";
 import { isDone, isTerminal, stateOfBuild } from "./status/aggregate.ts";
 import type { BuildPlan, BuildRecord, MachineOSBuildState } from "./types.ts";
 import { BUILDER_IMAGES_MAP, GLOBAL_PULL_SECRET_COPY, McoAnnotation } from "./names.ts";
 import type { BuildFacts } from "./facts.ts";
 
+export interface ReconcileDecision extends PartialDecision {
+  readonly reason: string;
+  readonly view: PoolBuildView;
+}
+
 export function decideBuild(facts: BuildFacts): ReconcileDecision {
-  if (facts.config.meta.isDeleting) return reconcileDecision("deleting", part(), noView(facts));
+  if (facts.config.meta.isDeleting) return reconcileDecision("deleting", part(), viewOf(facts, {}));
   if (facts.otherBuilder === "running") {
-    const unknown = { problem: undefined, detected: undefined, uncovered: [], isSeeded: false } as const;
-    const conditions = configConditions(facts, { ...unknown, isObserving: true, images: "not checked" });
-    return reconcileDecision("another builder is active", conditions, noView(facts));
+    return reconcileDecision("another builder is active", configConditions(facts, undefined), viewOf(facts, {}));
   }
   const { detected, set, plan, effects } = resolvePlan(facts);
   const events = detectionEvents(facts, { detected, set }, effects.length === 0);
@@ -46,42 +49,37 @@ export function decideBuild(facts: BuildFacts): ReconcileDecision {
   const next = plan.kind === "error" || problem !== undefined ? undefined : decidePlanned(facts, plan);
   const images = next?.images ?? "not checked";
   const impediment = problem ?? next?.problem;
-  const found = { isObserving: false, problem: impediment, detected, uncovered, isSeeded, images };
+  const found = { problem: impediment, detected, uncovered, isSeeded, images };
   const conditions = configConditions(facts, found);
   // Secrets and the ConfigMap of builder images are not watched, so they are read again after a while.
   const wakeAtMs = missing === undefined ? undefined : facts.nowMs + ASK_AGAIN_MS;
   const head = joinParts([conditions, part({ questions, effects, events, wakeAtMs })]);
   if (plan.kind === "error" || next === undefined) {
-    const view = viewOf(facts, { ...NOTHING, plan: plan.kind === "plan" ? plan : undefined, uncovered, set, problem });
+    const view = viewOf(facts, { plan: plan.kind === "plan" ? plan : undefined, uncovered, set, problem });
     return reconcileDecision("cannot plan", head, view);
   }
-  const view = viewOf(facts, { ...NOTHING, ...next, plan, uncovered, set });
-  const effectsOnPool = next.first ?? [];
-  const ofPool = degradationEvents(facts, { state: next.state, effects: effectsOnPool });
-  const first = part({ effects: effectsOnPool, events: ofPool });
-  return reconcileDecision(next.reason, joinParts([first, head, next.part]), view);
+  const view = viewOf(facts, { ...next, plan, uncovered, set });
+  return reconcileDecision(next.reason, joinParts([next.first ?? part(), head, next.part]), view);
 }
-
-const NOTHING = { build: undefined, state: "none", record: undefined, problem: undefined } as const;
 
 interface Planned {
   readonly reason: string;
   readonly part: PartialDecision;
   /** Writes that come before all others, since they are guarded by the resource version that was read. */
-  readonly first?: PartialDecision["effects"];
+  readonly first?: PartialDecision;
   readonly build?: MachineOSBuild;
   readonly state?: MachineOSBuildState;
   readonly record?: BuildRecord;
-  readonly problem?: Problem;
+  readonly problem?: ConfigProblem;
   readonly images?: FoundImages;
 }
 
 function decidePlanned(facts: BuildFacts, plan: BuildPlan): Planned {
   const build = facts.builds.find(({ meta }) => meta.name === plan.name);
-  const scope = { facts, plan, build };
-  const preBuilt = decidePreBuilt(scope);
+  const subject = { facts, plan, build };
+  const preBuilt = decidePreBuilt(subject);
   if (preBuilt?.kind === "taking over") return { reason: "taking a built image over", part: preBuilt.part };
-  const rebuild = decideRebuild(scope);
+  const rebuild = decideRebuild(subject);
   if (rebuild.kind === "replacing") return { reason: "replacing the build", part: rebuild.part };
   if (build === undefined) {
     const blocking = blockingCondition(facts);
@@ -89,7 +87,10 @@ function decidePlanned(facts: BuildFacts, plan: BuildPlan): Planned {
       const message = `Pool "${plan.pool}" has condition ${blocking}: no build starts until it is gone.`;
       return { reason: "pool is degraded", part: part(), problem: { reason: "PoolDegraded", message } };
     }
-    return { reason: "creating the build", part: createBuild(scope, rebuild.kind === "create" ? rebuild.forced : []) };
+    return {
+      reason: "creating the build",
+      part: createBuild(subject, rebuild.kind === "create" ? rebuild.forced : []),
+    };
   }
   if (build.meta.isDeleting) return { reason: "build is going", part: part(), build };
   const cleanedUp = rebuild.kind === "none" ? rebuild.part : part();
@@ -98,44 +99,37 @@ function decidePlanned(facts: BuildFacts, plan: BuildPlan): Planned {
   return { ...outcome, build, part: joinParts([preBuilt?.part ?? part(), cleanedUp, superseded, outcome.part]) };
 }
 
-function decideRunning(scope: Scope): Planned {
-  const { facts, plan, build } = scope;
+function decideRunning(subject: BuildSubject): Planned {
+  const { facts, plan, build } = subject;
   const { rendered, config: { meta } } = facts;
   if (rendered === undefined) return { reason: "not rendered", part: part() };
-  const { record, part: advanced } = advanceBuild(scope, rendered);
+  const { record, part: advanced } = advanceBuild(subject, rendered);
   const state = nextStateOf(build, record);
   const isCurrent = meta.annotations[McoAnnotation.currentBuild] === plan.name;
   const effects = isCurrent ? [] : [annotate("configs", meta, { [McoAnnotation.currentBuild]: plan.name })];
-  const first = advanced.questions.length > 0 ? [] : poolCondition(facts, { state, build, record });
+  const first = advanced.questions.length > 0 ? part() : poolCondition(facts, { state, build, record });
   return { reason: "build goes on", part: joinParts([part({ effects }), advanced]), first, state, record };
 }
 
-function decideEnded(scope: Scope): Planned {
-  const { facts, build } = scope;
+function decideEnded(subject: BuildSubject): Planned {
+  const { facts, build } = subject;
   const state = stateOfBuild(build);
   if (state !== "Succeeded") {
-    const record = recordOf(facts, build);
+    const record = buildRecordOf(facts, build);
     const first = poolCondition(facts, { state, build, record });
-    return { reason: `build ${state}`, part: retryDenied(scope, record), first, state, record };
+    return { reason: `build ${state}`, part: retryDenied(subject, record), first, state, record };
   }
-  const recovered = recoverRecord(scope);
-  switch (recovered.kind) {
-    case "ask":
-      return { reason: "recovering the record", part: part({ questions: recovered.questions }), state };
-    case "wait":
-      return { reason: "recovering the record", part: part({ wakeAtMs: facts.nowMs + ASK_AGAIN_MS }), state };
-    case "record": {
-      const { record } = recovered;
-      const kept = part({ effects: recordEffects(scope, record) });
-      const first = poolCondition(facts, { state, build, record });
-      const checked = checkImages(scope, record);
-      const done = joinParts([kept, finishBuild(scope, record, checked)]);
-      return { reason: "build succeeded", part: done, first, state, record, images: checked.found };
-    }
-  }
+  const recovered = recoverRecord(subject);
+  if (recovered.kind === "not yet") return { reason: "recovering the record", part: recovered.part, state };
+  const { record } = recovered;
+  const kept = part({ effects: recordEffects(subject, record) });
+  const first = poolCondition(facts, { state, build, record });
+  const checked = checkImages(subject, record);
+  const done = joinParts([kept, finishBuild(subject, record, checked)]);
+  return { reason: "build succeeded", part: done, first, state, record, images: checked.found };
 }
 
-function secretProblem({ config, secrets }: BuildFacts): Problem | undefined {
+function secretProblem({ config, secrets }: BuildFacts): ConfigProblem | undefined {
   const named = [
     ["renderedImagePushSecret", config.pushSecret, secrets.push],
     ["baseImagePullSecret", config.pullSecret ?? GLOBAL_PULL_SECRET_COPY, secrets.pull],
@@ -150,7 +144,7 @@ function secretProblem({ config, secrets }: BuildFacts): Problem | undefined {
   };
 }
 
-function builderProblem({ settings: { builderImage, namespace } }: BuildFacts): Problem | undefined {
+function builderProblem({ settings: { builderImage, namespace } }: BuildFacts): ConfigProblem | undefined {
   if (builderImage !== "") return undefined;
   return {
     reason: "BuilderImageUnknown",
@@ -182,10 +176,6 @@ function uncoveredOf({ config, builds, records, nodes, pools, answers }: BuildFa
   const answer = answers.get(questionKey(question));
   if (answer === undefined) return { uncovered: [], questions: [question] };
   return coverageBy(answer.kind === "image" ? [answer.platform.architecture] : []);
-}
-
-function noView(facts: BuildFacts): PoolBuildView {
-  return viewOf(facts, { ...NOTHING, plan: undefined, uncovered: [], set: [] });
 }
 
 /** A decision with questions has no effects yet, since the answers may change all of them. */

@@ -1,7 +1,7 @@
-// The effects of a decision, and its other results.
+// The effects and events of a decision, with constructors of those that are common, and the view of a pool's build.
 import type { JsonObject } from "../../json.ts";
 import type { KubeObject } from "../../k8s/types.ts";
-import type { Arch, RegistryQuestion } from "./observed.ts";
+import type { Arch } from "./observed.ts";
 import type { ArchBuild, BuildFailureReason, BuildMode, MachineOSBuildState } from "./types.ts";
 
 export interface ObjectTarget {
@@ -13,7 +13,7 @@ export interface ObjectTarget {
 }
 
 /** One write. Writes are carried out in order; the first failure ends the reconcile, which is then tried again. */
-export type Effect =
+export type BuildEffect =
   | { readonly kind: "create build"; readonly build: KubeObject }
   /** Creates ConfigMaps and Secrets, then the Job, then makes the Job an owner of them. What exists is used. */
   | {
@@ -28,15 +28,17 @@ export type Effect =
   | { readonly kind: "write record"; readonly object: KubeObject; readonly previousVersion?: string | undefined }
   /** JSON merge patch of the object or its status, refused where UID or version differ: it replaces whole lists. */
   | { readonly kind: "patch" | "patch status"; readonly target: ObjectTarget; readonly patch: JsonObject }
-  /** JSON merge patch of the `data` of the ConfigMap of architectures; null removes a pool. */
-  | { readonly kind: "write detection"; readonly name: string; readonly data: Readonly<Record<string, string | null>> }
+  /** JSON merge patch of the `data` of the ConfigMap of architectures. */
+  | { readonly kind: "write detection"; readonly data: Readonly<Record<string, string>> }
   /** Verifies the images, publishes their index or the only one, and records the outcome by `noteAssembled()`. */
   | {
     readonly kind: "assemble";
-    readonly build: ObjectTarget;
+    /** Name of the MachineOSBuild. */
+    readonly build: string;
     readonly mode: BuildMode;
     /** `registry/repository:tag`. */
     readonly to: string;
+    readonly tag: string;
     readonly children: readonly AssembleChild[];
   }
   /** Deletes from the registry, in this order. Images that are absent, and refusals, are tolerated. */
@@ -64,8 +66,8 @@ export type PublishOutcome =
 
 export interface AssembleChild {
   readonly arch: Arch;
+  /** `registry/repository@digest`. */
   readonly reference: string;
-  readonly digest: string;
   readonly buildKey: string;
   readonly isUnlabelled: boolean;
   /** Only of a staged image: its tag in the repository that is published to. */
@@ -79,7 +81,6 @@ export interface SecretCopy {
 }
 
 export interface RegistryDeletion {
-  readonly kind: "index" | "child";
   /** `registry/repository:tag`. */
   readonly reference: string;
   readonly digest: string;
@@ -114,16 +115,38 @@ export interface PoolBuildView {
   readonly problem?: { readonly reason: string; readonly message: string } | undefined;
 }
 
-export interface PartialDecision {
-  /** To be answered first, before the decision is made again. A ReconcileDecision with questions has no effects. */
-  readonly questions: readonly RegistryQuestion[];
-  readonly effects: readonly Effect[];
-  readonly events: readonly BuildEvent[];
-  /** When to decide again without a change; absent: only after a change. */
-  readonly wakeAtMs?: number | undefined;
+/** Deletes this object, but not a later one of the same name. */
+export function deletion(
+  resource: ObjectTarget["resource"],
+  { name, uid }: { readonly name: string; readonly uid: string },
+  propagation: "Foreground" | "Background",
+): BuildEffect {
+  return { kind: "delete", target: { resource, name, uid }, propagation };
 }
 
-export interface ReconcileDecision extends PartialDecision {
-  readonly reason: string;
-  readonly view: PoolBuildView;
+/** Null removes an annotation. */
+export function annotate(
+  resource: ObjectTarget["resource"],
+  { name, uid }: Omit<ObjectTarget, "resource">,
+  annotations: Readonly<Record<string, string | null>>,
+): BuildEffect {
+  return { kind: "patch", target: { resource, name, uid }, patch: { metadata: { annotations } } };
+}
+
+export function patchStatus(
+  resource: ObjectTarget["resource"],
+  target: Omit<ObjectTarget, "resource">,
+  patch: JsonObject,
+): BuildEffect {
+  return { kind: "patch status", target: { resource, ...target }, patch };
+}
+
+type Regarding = readonly [on: BuildEvent["on"], name: string];
+
+export function normal([on, name]: Regarding, reason: string, message: string): BuildEvent {
+  return { on, name, type: "Normal", reason, message };
+}
+
+export function warning([on, name]: Regarding, reason: string, message: string): BuildEvent {
+  return { on, name, type: "Warning", reason, message };
 }

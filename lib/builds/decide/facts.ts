@@ -6,13 +6,12 @@ import type {
   ChildObject,
   ClusterSettings,
   DigestObservation,
-  JobObservation,
-  MachineOSBuild,
-  MachineOSConfig,
   RegistryAnswer,
-  RenderedConfig,
   SecretState,
 } from "./observed.ts";
+import type { JobObservation } from "./parse/job.ts";
+import type { MachineOSBuild, MachineOSConfig } from "./parse/machine_os_config.ts";
+import type { RenderedConfig } from "./parse/machine_config.ts";
 import type { OptionalInput } from "./optional_inputs.ts";
 import type { BuildSettings } from "../../config/image_builds.ts";
 import type { BuildRecord } from "./types.ts";

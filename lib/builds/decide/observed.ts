@@ -3,8 +3,6 @@ import type { MachineSet } from "../../vocabulary/machines.ts";
 import type { Meta } from "../../vocabulary/meta.ts";
 import type { Node } from "../../vocabulary/node.ts";
 import type { KnownArchitecture } from "../../arch.ts";
-import type { Condition } from "../../vocabulary/condition.ts";
-import type { JsonObject } from "../../json.ts";
 import type { Platform } from "../../oci/types.ts";
 
 /** An architecture that node images are built for, as GOARCH names it. */
@@ -15,81 +13,16 @@ export interface ContainerFile {
   readonly content: string;
 }
 
-export interface MachineOSConfig {
-  readonly meta: Meta;
-  readonly pool: string;
-  /** Absent: the copy of the cluster's pull secret. */
-  readonly pullSecret: string | undefined;
-  readonly pushSecret: string;
-  readonly pushSpec: string;
-  readonly containerFiles: readonly ContainerFile[];
-  /** The whole spec: the machine config operator's name of a build is a hash over it. */
-  readonly spec: JsonObject;
-  readonly status: {
-    readonly conditions: readonly Condition[];
-    readonly observedGeneration: number;
-    /** `registry/repository@sha256:…`: what nodes run. */
-    readonly pullSpec: string | undefined;
-    readonly build: string | undefined;
-  };
-}
-
-export interface MachineOSBuild {
-  readonly meta: Meta;
-  readonly config: string;
-  readonly rendered: string;
-  readonly pushSpec: string;
-  readonly status: {
-    readonly conditions: readonly Condition[];
-    readonly job: string | undefined;
-    readonly relatedObjects: readonly string[];
-    readonly buildStart: string | undefined;
-    readonly buildEnd: string | undefined;
-    readonly digestedPushSpec: string | undefined;
-  };
-}
-
-export interface RenderedConfig {
-  readonly meta: Meta;
-  readonly osImageURL: string;
-  readonly extensionsImage: string;
-  readonly kernelType: string;
-  readonly kernelArguments: readonly string[];
-  readonly extensions: readonly string[];
-  /** `/etc/containers/policy.json` and `/etc/containers/registries.conf` of its Ignition files, decoded. */
-  readonly files: { readonly policy: string | undefined; readonly registries: string | undefined };
-  /** The whole object: it goes into the build. */
-  readonly whole: JsonObject;
-}
-
 /** What builds and their Jobs depend on of a Node: changes of anything else are ignored. */
-export interface BuildNode
-  extends Pick<Node, "name" | "labels" | "taints" | "reported" | "os" | "isSchedulable" | "isReady"> {
+export interface BuildNode extends Pick<Node, "name" | "labels" | "taints" | "reported" | "os" | "isSchedulable"> {
   /** Images that the node runs and is to run, by the machine config daemon's annotations; empty: none. */
   readonly currentImage: string;
   readonly desiredImage: string;
 }
 
-export interface BuildMachineSet extends Pick<MachineSet, "name" | "nodeLabels"> {
+export interface BuildMachineSet extends Pick<MachineSet, "nodeLabels"> {
   /** `kubernetes.io/arch` that it announces to the cluster autoscaler; empty where it announces none. */
   readonly arch: string;
-}
-
-export interface JobObservation {
-  readonly meta: Meta;
-  readonly buildUid: string;
-  readonly buildKey: string;
-  readonly active: number;
-  readonly succeeded: number;
-  readonly failed: number;
-  /** Pods that ended and are in neither `succeeded` nor `failed` yet. */
-  readonly uncounted: number;
-  readonly startedMs: number | undefined;
-  readonly conditions: readonly Condition[];
-  /** The scheduler's message about a pod of the Job that fits no node. */
-  readonly unschedulable?: string | undefined;
-  /** A pod of the Job that is on a node and may not be able to start. */
-  readonly starting?: StartingPod | undefined;
 }
 
 export interface StartingPod {

@@ -1,20 +1,20 @@
 // Writes ENoExecEvents, one after the other: the object, then its status, as the MTO's tools read it.
 import { backoffMs, type Clock, orAborted } from "../../clock.ts";
-import type { KubeApi } from "../../k8s/api.ts";
+import { ignoring, type KubeApi } from "../../k8s/api.ts";
 import { classifyWriteFailure, isConflict, isNotFound } from "../../k8s/errors.ts";
 import { Resource, type ResourceTarget } from "../../k8s/types.ts";
 import { errorText, type Logger } from "../../log.ts";
 import { ExecFormatMonitor } from "../../names.ts";
 import { buildEvent, type EventOwner, type ExecFailure } from "../decide/event.ts";
 
-export type WriteOutcome = "reported" | "repeated" | "overflow" | "refused";
+export type EventOutcome = "reported" | "repeated" | "overflow" | "refused";
 
 interface EventWriterDeps {
   readonly api: KubeApi;
   readonly clock: Clock;
   readonly log: Logger;
   readonly namespace: string;
-  readonly observe: (outcome: WriteOutcome) => void;
+  readonly observe: (outcome: EventOutcome) => void;
 }
 
 /** Most failures that wait to be written, a few hundred bytes each. */
@@ -65,7 +65,7 @@ export class EventWriter {
   }
 
   /** Undefined when the signal aborted before the outcome was known. */
-  async #write(failure: ExecFailure, signal: AbortSignal): Promise<WriteOutcome | undefined> {
+  async #write(failure: ExecFailure, signal: AbortSignal): Promise<EventOutcome | undefined> {
     const { clock, log } = this.#deps;
     for (let attempt = 1;; attempt++) {
       try {
@@ -88,20 +88,15 @@ export class EventWriter {
     }
   }
 
-  async #writeOnce(failure: ExecFailure, signal: AbortSignal): Promise<WriteOutcome> {
+  async #writeOnce(failure: ExecFailure, signal: AbortSignal): Promise<EventOutcome> {
     const { api, log, namespace } = this.#deps;
     this.#owner ??= await this.#readOwner(signal);
     const { object, status } = buildEvent(failure, this.#owner);
     const target = { namespace, name: object.metadata.name };
-    try {
-      await api.create(Resource.enoexecEvents, object, { ...target, signal });
-    } catch (error) {
-      // An earlier event of this container is not handled yet, perhaps because its status was not written.
-      if (!isConflict(error)) throw error;
-      await this.#writeStatus(target, { status, signal });
-      return "repeated";
-    }
+    const created = await ignoring(isConflict, api.create(Resource.enoexecEvents, object, { ...target, signal }));
     await this.#writeStatus(target, { status, signal });
+    // An earlier event of this container is not handled yet, perhaps because its status was not written.
+    if (created === undefined) return "repeated";
     const { podNamespace, podName, containerId, command } = failure;
     log.info("reported an exec format error", { pod: `${podNamespace}/${podName}`, containerId, command });
     return "reported";

@@ -1,14 +1,12 @@
 // Which failures are reported: a container once a minute, and in all no more than the API server is to bear.
+import { TokenBucket, type TokenRate } from "../../token_bucket.ts";
 
 type ReportVerdict = "report" | "repeated" | "limited";
 
-interface ReportLimits {
+interface ReportLimits extends TokenRate {
   readonly windowMs: number;
   /** Containers that are remembered; beyond that the oldest is forgotten, and may be reported again. */
   readonly maxContainers: number;
-  /** Reports a second over a long time; `burst`: reports at once after a quiet one. */
-  readonly perSecond: number;
-  readonly burst: number;
 }
 
 /** A node has a few hundred containers at most, and one that restarts without end does so every five minutes. */
@@ -19,33 +17,23 @@ export class ReportFilter {
   readonly #limits: ReportLimits;
   /** When each container was last reported, the oldest first. */
   readonly #reportedMs = new Map<string, number>();
-  #tokens: number;
-  #filledMs = -Infinity;
+  readonly #tokens: TokenBucket;
 
   constructor(limits: ReportLimits) {
     this.#limits = limits;
-    this.#tokens = limits.burst;
+    this.#tokens = new TokenBucket(limits);
   }
 
   judge(containerId: string, nowMs: number): ReportVerdict {
     const { windowMs, maxContainers } = this.#limits;
     const lastMs = this.#reportedMs.get(containerId);
     if (lastMs !== undefined && nowMs - lastMs < windowMs) return "repeated";
-    if (!this.#takeToken(nowMs)) return "limited";
+    if (this.#tokens.left(nowMs) < 1) return "limited";
+    this.#tokens.add(-1);
     this.#reportedMs.delete(containerId);
     this.#reportedMs.set(containerId, nowMs);
     const [oldest] = this.#reportedMs.keys();
     if (oldest !== undefined && this.#reportedMs.size > maxContainers) this.#reportedMs.delete(oldest);
     return "report";
-  }
-
-  #takeToken(nowMs: number): boolean {
-    const { perSecond, burst } = this.#limits;
-    const filled = this.#tokens + (nowMs - this.#filledMs) * perSecond / 1_000;
-    this.#tokens = Math.min(burst, filled);
-    this.#filledMs = nowMs;
-    if (this.#tokens < 1) return false;
-    this.#tokens--;
-    return true;
   }
 }

@@ -35,14 +35,12 @@ interface Group {
 
 /** Incomplete failures that are kept: one a CPU suffices, unless messages are lost. */
 const MAX_GROUPS = 1_024;
-/** More names than the script prints of a path: a bound for a broken stream. */
-const MAX_NAMES = 64;
 /** Names of runtimes, which a process has until it becomes the container's program. */
 const RUNTIME = /^(?:runc|crun)(?::|$)/;
 const MESSAGE = /^([bfdcpe]) (\d+ \d+) ([\s\S]*)$/;
 const ALIVE = /^h (\d+) (\d+)/;
 
-/** Reads the output of one run of bpftrace; its memory is bounded. */
+/** Reads the output of one run of bpftrace. */
 export class TraceReader {
   readonly #groups = new Map<string, Group>();
   #repeats = 0;
@@ -69,9 +67,7 @@ export class TraceReader {
     // The first message of this failure was lost, which has been reported already.
     if (group === undefined) return undefined;
     if (mark === "f") group.file = rest;
-    if ((mark === "c" || mark === "d" || mark === "p") && group.names[mark].length < MAX_NAMES) {
-      group.names[mark].push(rest);
-    }
+    if (mark === "c" || mark === "d" || mark === "p") group.names[mark].push(rest);
     if (mark !== "e") return undefined;
     this.#groups.delete(key);
     if (rest === "2") return { kind: "cut off" };

@@ -1,7 +1,6 @@
 // The containers of a stored pod as their status shows them: what they run, how they ended, and which one an ID names.
 import { parseTime } from "../../vocabulary/time.ts";
 import { isObject, type JsonObject, listAt, objectAt, textAt } from "../../json.ts";
-import { asParsed, type Parsed, unparsable } from "../../parsed.ts";
 import type { KubeObject } from "../../k8s/types.ts";
 
 interface ContainerEnd {
@@ -114,15 +113,8 @@ function isAlone(spec: JsonObject | undefined): boolean {
   return !hasNames && !hasShared && !hasProfileOfNode(spec);
 }
 
-const CONTAINER_ID = /^.+:\/\/[a-f0-9]{64}$/;
-
-/** The container that an ID names; its `end` is that of this ID. Unparsable if the ID is malformed or unknown. */
-export function findContainer(containers: readonly PodContainer[], containerId: string): Parsed<PodContainer> {
-  if (!CONTAINER_ID.test(containerId)) {
-    return unparsable(`Cannot find container "${containerId}": it is no RUNTIME://ID of 64 hexadecimal digits.`);
-  }
+/** The container that an ID names; its `end` is that of this ID. */
+export function findContainer(containers: readonly PodContainer[], containerId: string): PodContainer | undefined {
   const found = containers.find(({ ids }) => ids.includes(containerId));
-  return found === undefined
-    ? unparsable(`Cannot find container "${containerId}": the pod's status has no such container.`)
-    : asParsed({ ...found, end: found.ends.find(({ id }) => id === containerId) });
+  return found && { ...found, end: found.ends.find(({ id }) => id === containerId) };
 }

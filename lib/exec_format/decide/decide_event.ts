@@ -35,6 +35,7 @@ export type EventVerdict =
   | { readonly kind: "dismiss"; readonly error: EventError }
   | {
     readonly kind: "report";
+    readonly pod: KubeObject;
     readonly container: PodContainer | undefined;
     /** Of the node; empty when it does not say. */
     readonly architecture: string;
@@ -59,11 +60,10 @@ export function decideEvent({ event, pod, node, ageMs }: EventFacts): EventVerdi
   if (pod === undefined || isAnother(event, pod)) return { kind: "dismiss", error: "pod-not-found" };
   const isElsewhere = textAt(objectAt(pod, "spec"), "nodeName") !== event.nodeName;
   if (isElsewhere || node === undefined) return { kind: "dismiss", error: "node-not-found" };
-  const found = findContainer(podContainers(pod), event.containerID);
-  if (found.kind === "unparsable" && isYoung) return retryLater;
-  const container = found.kind === "parsed" ? found.value : undefined;
+  const container = findContainer(podContainers(pod), event.containerID);
+  if (container === undefined && isYoung) return retryLater;
   if (container !== undefined && container.end === undefined && ageMs < ENDED_MS) return retryLater;
-  return { kind: "report", container, architecture: architectureOf(node) };
+  return { kind: "report", pod, container, architecture: architectureOf(node) };
 }
 
 const retryLater: EventVerdict = { kind: "wait", afterMs: RETRY_MS };

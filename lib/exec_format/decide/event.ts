@@ -1,6 +1,8 @@
 // Builds and parses ENoExecEvents. Annotations hold what the MTO's status has no field for.
+import * as z from "zod";
+import { kubeObject } from "../../vocabulary/schema.ts";
 import { parseTime, renderExactTime } from "../../vocabulary/time.ts";
-import { listAt, objectAt, printable, textAt } from "../../json.ts";
+import { listAt, printable, textAt } from "../../json.ts";
 import { apiVersionOf, type KubeObject, Resource } from "../../k8s/types.ts";
 import { EnoexecAnnotation, EnoexecLabel } from "../../names.ts";
 import { isFailedImage } from "./failed_image.ts";
@@ -64,21 +66,7 @@ export function buildEvent(
 }
 
 /** An ENoExecEvent as the leader reads it. What is missing is empty. */
-export interface EventView extends EventStatus {
-  readonly name: string;
-  readonly podUid: string;
-  readonly command: string;
-  readonly isEntryPoint: boolean;
-  readonly createdAtMs: number;
-  readonly isDeleting: boolean;
-  /** It has finalizers, so that it stays after its deletion. */
-  readonly isHeld: boolean;
-  readonly error: string | undefined;
-}
-
-export function parseEvent(object: KubeObject): EventView {
-  const { metadata } = object;
-  const status = objectAt(object, "status");
+const EventSchema = kubeObject.transform(({ metadata, status }) => {
   const annotations = metadata.annotations ?? {};
   return {
     name: metadata.name,
@@ -91,9 +79,16 @@ export function parseEvent(object: KubeObject): EventView {
     isEntryPoint: textAt(annotations, EnoexecAnnotation.entryPoint) === "true",
     createdAtMs: parseTime(metadata.creationTimestamp) ?? 0,
     isDeleting: metadata.deletionTimestamp !== undefined,
+    /** It has finalizers, so that it stays after its deletion. */
     isHeld: (listAt(metadata, "finalizers") ?? []).length > 0,
     error: metadata.labels?.[EnoexecLabel.error],
   };
+});
+
+export type EventView = Readonly<z.output<typeof EventSchema>>;
+
+export function parseEvent(object: KubeObject): EventView {
+  return EventSchema.parse(object);
 }
 
 export interface EventState {

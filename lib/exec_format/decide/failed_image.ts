@@ -92,16 +92,13 @@ export function isWithinLimits(record: RecordSource, records: readonly RecordSou
   return records.length < MAX_FAILED_IMAGES && own.length < MAX_FAILED_IMAGES_OF_NAMESPACE;
 }
 
-function isFresh({ atMs }: FailedImage, nowMs: number): boolean {
-  return nowMs - atMs < FAILED_TTL_MS;
-}
-
 /** Sorted. What one namespace or node alone reports may be an attacker's, and does not count for other namespaces. */
 export function failedArchitectures(
   records: Iterable<FailedImage>,
   wanted: { readonly digest: string; readonly namespace: string; readonly nowMs: number },
 ): readonly string[] {
-  const fresh = [...records].filter((record) => record.digest === wanted.digest && isFresh(record, wanted.nowMs));
+  const sinceMs = wanted.nowMs - FAILED_TTL_MS;
+  const fresh = [...records].filter(({ digest, atMs }) => digest === wanted.digest && atMs > sinceMs);
   const counting = fresh.filter(({ architecture, namespace }) =>
     namespace === wanted.namespace || countsEverywhere(fresh.filter((other) => other.architecture === architecture))
   );

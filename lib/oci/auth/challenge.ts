@@ -1,4 +1,4 @@
-// `WWW-Authenticate` headers to challenges (RFC 9110, 11.6.1). Hostile input costs an empty list, never time.
+// Parses `WWW-Authenticate` headers (RFC 9110, 11.6.1). Hostile input gives an empty list, quickly.
 
 export type Challenge =
   | { readonly kind: "basic" }

@@ -1,25 +1,25 @@
-// Which challenges may be answered with a credential before a request: those that the repository gave to it, or the host's
-// own `/v2/`. Never another repository's: its owner could choose where the passwords of all users of the host are sent.
+// Which challenges a credential may answer before a request: the repository's own, or the host's `/v2/`. Never another
+// repository's: its owner could choose where every user's password for the host is sent.
 import { LRUCache } from "lru-cache";
-import { orAborted } from "../../clock.ts";
+import { type Clock, orAborted } from "../../clock.ts";
 import type { Credential } from "../credential.ts";
-import { InspectionError, isHeldBack } from "../errors.ts";
+import { isHeldBack, RegistryError } from "../errors.ts";
 import { fingerprintOf } from "../fingerprint.ts";
 import type { Endpoint } from "../pull_plan.ts";
 import type { Challenge } from "./challenge.ts";
 
 export interface RootReader {
-  /** Reads the challenge of the host's `/v2/`; undefined when it has none, or only behind a redirect. May throw InspectionError. */
+  /** Reads the challenge of the host's `/v2/`; undefined without one or behind a redirect. Throws RegistryError. */
   readonly probe: () => Promise<Challenge | undefined>;
-  /** That of one caller: a probe serves others as well, and goes on when this aborts. */
+  /** One caller's signal. The probe is shared and continues after it aborts. */
   readonly signal: AbortSignal;
 }
 
-/** Characters of all challenges kept for repositories: a header may be long. */
+/** Limit on all challenges kept for repositories, in characters: a header may be long. */
 const MAX_OWN_SIZE = 4_000_000;
 const MAX_HOSTS = 1_000;
 const ROOT_LIFE_MS = 600_000;
-/** How long a `/v2/` that cannot be read counts as one without challenge (ms). */
+/** How long an unreadable `/v2/` counts as having no challenge (ms). */
 const FAILED_ROOT_LIFE_MS = 30_000;
 
 export class LearnedChallenges {
@@ -27,15 +27,16 @@ export class LearnedChallenges {
     maxSize: MAX_OWN_SIZE,
     sizeCalculation: (challenge, key) => key.length + JSON.stringify(challenge).length,
   });
-  // With another ttlResolution the cache keeps a timer instead of reading the clock.
-  readonly #roots = new LRUCache<string, Promise<Challenge | undefined>>({
-    max: MAX_HOSTS,
-    ttl: ROOT_LIFE_MS,
-    ttlResolution: 0,
-  });
+  readonly #roots: LRUCache<string, Promise<Challenge | undefined>>;
   readonly #wantLogin = new LRUCache<string, true>({ max: MAX_HOSTS });
 
-  /** What the repository answered to this credential the last time. */
+  constructor(clock: Clock) {
+    const perf = { now: () => clock.monotonicMs() };
+    // With another ttlResolution the cache keeps a timer instead of reading the clock.
+    this.#roots = new LRUCache({ max: MAX_HOSTS, ttl: ROOT_LIFE_MS, ttlResolution: 0, perf });
+  }
+
+  /** The repository's last challenge to this credential. */
   own(endpoint: Endpoint, credential: Credential | undefined): Challenge | undefined {
     return this.#own.get(ownKey(endpoint, credential));
   }
@@ -48,13 +49,13 @@ export class LearnedChallenges {
     this.#wantLogin.set(rootKey(endpoint), true);
   }
 
-  /** The challenge of `/v2/` where it was read already, or has to be read: some repository of the host required a login. */
+  /** The challenge of `/v2/`, once it was read or some repository of the host required a login. */
   async root(endpoint: Endpoint, reader: RootReader): Promise<Challenge | undefined> {
     const key = rootKey(endpoint);
     return this.#roots.has(key) || this.#wantLogin.has(key) ? await this.readRoot(endpoint, reader) : undefined;
   }
 
-  /** Rejects with the signal's reason. Who began the probe waits for its end first: a namespace has no more than its permits. */
+  /** Rejects with the signal's reason. Whoever started the probe awaits its end first, because it holds a permit. */
   async readRoot(endpoint: Endpoint, { probe, signal }: RootReader): Promise<Challenge | undefined> {
     const known = this.#roots.get(rootKey(endpoint));
     const challenge = known === undefined
@@ -66,8 +67,8 @@ export class LearnedChallenges {
 
   #probe(key: string, probe: RootReader["probe"]): Promise<Challenge | undefined> {
     const asked = probe().catch((error) => {
-      if (!(error instanceof InspectionError)) throw error;
-      // The registry was not asked, or its answer not read: the next one may be.
+      if (!(error instanceof RegistryError)) throw error;
+      // The request was not sent, or its answer not read. The next one may succeed.
       if (isHeldBack(error.failure)) this.#roots.delete(key);
       else this.#roots.set(key, asked, { ttl: FAILED_ROOT_LIFE_MS });
       return undefined;

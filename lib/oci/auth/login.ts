@@ -1,18 +1,37 @@
-// Logging in to one repository: which challenge to answer, and with what. A password only where learned_challenges.ts
-// allows it, or where the repository has just given the challenge itself, without a redirect to another origin.
+// Logs in to one repository: which challenge to answer, and with what. A password is sent only as
+// learned_challenges.ts allows, or for a challenge just received without a redirect to another origin.
 //
 //                          answers the challenge of
-//   authorizeAhead         the repository, as learned before; else the root of the host, where it is known or has to be
+//   authorizeAhead         the repository, if learned before; else the root of the host, if known or required
 //   authorizeAfterRefusal  the refusal; else the root; else, anonymously, an origin that the registry redirects to
 //   authorizeAtRoot        the root
+//
+// What a document costs: requests of it (D), of the host's `/v2/` (R) and of tokens (T). Of each part one row applies.
+//
+//                                                     a password is wanted   a token is wanted
+//   known     nothing of the host                     D                      D
+//             another repository wanted a login       R, once in 10 minutes  R, once in 10 minutes
+//             the repository's challenge              –                      –
+//   refused   each credential, in match.ts's order    D                      T; T D with a token for other documents
+//   accepted  a credential                            D                      T D; D while its token is kept
+//             none: anonymous at last                 D                      T D
+//
+// The client of a repository begins with the credential of its last answer. What is rare costs, in addition or instead:
+//   no credential matches: the first D is anonymous   D alone                D T, and D with a token that is given
+//   429, or a GET refused without a challenge         R, once, and the rows of what it wants
+//   401 for a token: revoked, or without the right    T D again
+//   a proxy names the scope of its upstream           T, where its scope and ours are refused together
+//   a redirect to an origin that wants a token        T D
+//   another challenge than was known                  each credential again, once
+// request_limiter.ts sends again after pauses, connections.ts by each way to connect, transport.ts for each redirect.
 import { orAborted } from "../../clock.ts";
 import type { Credential } from "../credential.ts";
-import { InspectionError, inspectionError } from "../errors.ts";
+import { RegistryError, registryError } from "../errors.ts";
 import type { Connections } from "../http/connections.ts";
 import { type AnonymousAuthorization, isSendable, type RegistryResponse } from "../http/exchange.ts";
 import { rootUrl } from "../image/document.ts";
-import type { InspectionContext } from "../request_log.ts";
-import { type Endpoint, transportElsewhere } from "../pull_plan.ts";
+import type { RequestContext } from "../inspection.ts";
+import { connectionElsewhere, type Endpoint } from "../pull_plan.ts";
 import { type Challenge, isSameLogin, parseChallenges } from "./challenge.ts";
 import type { LearnedChallenges, RootReader } from "./learned_challenges.ts";
 import { basicAuthorization, type TokenRequest, type TokenSource } from "./token.ts";
@@ -22,21 +41,21 @@ type Header =
   | { readonly kind: "header"; readonly header: string }
   /** There is no challenge to answer, or no credential to answer it with. */
   | { readonly kind: "none" }
-  /** The token server has refused the credential, or it does not fit. */
+  /** The token server refused the credential, or it does not fit the challenge. */
   | { readonly kind: "denied" };
 
-/** A credential as it answers a challenge. */
+/** A credential's answer to a challenge. */
 export type Authorization = Header & {
   readonly credential: Credential | undefined;
   readonly challenge: Challenge | undefined;
 };
 
 export interface AfterRefusal {
-  /** What to send the request with once more; undefined: it would get the same answer. */
+  /** The authorization to retry with; undefined when a retry would get the same answer. */
   readonly again: Authorization | undefined;
   /** Whether another credential may get another answer. */
   readonly isNextCredentialUseful: boolean;
-  /** Whether the challenge that was expected turned out to be the wrong one. */
+  /** Whether the registry offered another challenge than the expected one. */
   readonly wasWrongChallenge: boolean;
 }
 
@@ -45,13 +64,13 @@ interface LoginDeps {
   readonly tokens: TokenSource;
   readonly challenges: LearnedChallenges;
   readonly endpoint: Endpoint;
-  readonly context: InspectionContext;
+  readonly context: RequestContext;
   readonly rights: Rights;
 }
 
 type BearerChallenge = Extract<Challenge, { readonly kind: "bearer" }>;
 
-/** An account of its own, so that the way to log in can be read while anonymous requests are limited. */
+/** A separate account: `/v2/` can be read while anonymous requests are rate limited. */
 const ROOT_ACCOUNT = "/v2/";
 const MAX_ROOT_BYTES = 1024 * 1024;
 
@@ -71,25 +90,25 @@ export class Login {
     return this.#elsewhere;
   }
 
-  /** Answers the challenge that is expected before the repository gives one. Throws as {@link authorizeAfterRefusal} does. */
+  /** Answers the expected challenge before the repository sends one. Throws like {@link authorizeAfterRefusal}. */
   async authorizeAhead(credential: Credential | undefined): Promise<Authorization> {
     const { challenges, endpoint } = this.#deps;
     const known = this.#offered ?? challenges.own(endpoint, credential);
     return await this.#authorize(credential, known ?? await challenges.root(endpoint, this.#rootReader));
   }
 
-  /** Answers the challenge of the host's root, while requests without a login are limited. Undefined: it cannot be done now. */
+  /** Answers the challenge of the host's root while anonymous requests are limited. Undefined when that fails. */
   async authorizeAtRoot(credential: Credential): Promise<Authorization | undefined> {
     const { challenges, endpoint } = this.#deps;
     try {
       return await this.#authorize(credential, await challenges.readRoot(endpoint, this.#rootReader));
     } catch (error) {
-      if (error instanceof InspectionError) return undefined;
+      if (error instanceof RegistryError) return undefined;
       throw error;
     }
   }
 
-  /** What a refusal leads to. Throws InspectionError where the token server fails, or a password would be sent in the clear. */
+  /** What to do after a refusal. Throws RegistryError if the token server fails or a password needs plain HTTP. */
   async authorizeAfterRefusal(
     tried: Authorization,
     { answer, mayReadRoot }: { readonly answer: RegistryResponse; readonly mayReadRoot: boolean },
@@ -97,7 +116,7 @@ export class Login {
     const { challenges, endpoint } = this.#deps;
     const { credential, challenge: expected } = tried;
     const isLoggedIn = tried.kind === "header";
-    // Open registries may answer 404 or 403 for what is private, without any challenge.
+    // Open registries may answer 404 or 403 without a challenge for private repositories.
     const mayRootSay = !isLoggedIn && credential !== undefined && mayReadRoot;
     const offered = this.#offeredBy(answer, tried) ??
       (mayRootSay ? await challenges.readRoot(endpoint, this.#rootReader) : undefined);
@@ -113,7 +132,7 @@ export class Login {
     return { again: again.kind === "header" ? again : undefined, isNextCredentialUseful: true, wasWrongChallenge };
   }
 
-  /** The repository's own challenge for the credential; undefined when the answer has none that counts. */
+  /** The repository's own challenge for the credential; undefined when the answer has no valid one. */
   #offeredBy(answer: RegistryResponse, { credential, kind }: Authorization): Challenge | undefined {
     const isRefused = answer.status === 401 || answer.status === 403 && kind !== "header";
     const challenge = isRefused && answer.redirect?.isSameOrigin !== false ? challengeOf(answer) : undefined;
@@ -127,7 +146,7 @@ export class Login {
     return { credential, challenge, ...await this.#headerFor(credential, challenge) };
   }
 
-  /** Throws Unauthorized rather than to send a password over plain HTTP to a registry that was not declared insecure. */
+  /** Throws Unauthorized instead of sending a password over plain HTTP to a registry that was not declared insecure. */
   async #headerFor(credential: Credential | undefined, challenge: Challenge | undefined): Promise<Header> {
     if (challenge === undefined) return { kind: "none" };
     if (credential !== undefined) assertSafe(this.#deps.endpoint);
@@ -137,7 +156,7 @@ export class Login {
     }
     if (challenge.kind === "bearer") return await this.#fetchToken(credential, challenge);
     if (secret === undefined) return { kind: "none" };
-    // A refresh token is no password: asking without it would be asking without a credential, which comes last.
+    // A refresh token is not a password. A request without it would be anonymous, which is tried last.
     return secret.kind === "identity" ? { kind: "denied" } : { kind: "header", header: basicAuthorization(secret) };
   }
 
@@ -145,7 +164,7 @@ export class Login {
     const { challenges, context, endpoint, tokens } = this.#deps;
     try {
       for (const request of this.#tokenRequests(credential, challenge)) {
-        // Others may wait for the same token: a caller that is cancelled leaves alone.
+        // Others may wait for the same token: cancelling one caller does not end the request.
         const answer = await orAborted(tokens.get(request), context.signal);
         if (answer.kind === "token") return { kind: "header", header: `Bearer ${answer.token}` };
       }
@@ -163,12 +182,12 @@ export class Login {
   #tokenRequests(credential: Credential | undefined, challenge: BearerChallenge): readonly TokenRequest[] {
     const { connections, context, endpoint, rights } = this.#deps;
     const { repository } = endpoint;
-    const own = { ...endpoint, transport: connections.transportTo(endpoint) };
+    const own = { ...endpoint, connection: connections.settingsFor(endpoint) };
     return scopeChoices(challenge.scope, { repository, rights })
       .map((scopes) => ({ endpoint: own, challenge, scopes, credential, context }));
   }
 
-  /** A registry may redirect to another one that gives even public images only to those with an anonymous token. */
+  /** A registry may redirect to another that requires an anonymous token even for public images. */
   async #anonymouslyElsewhere(answer: RegistryResponse): Promise<Authorization | undefined> {
     const { context, endpoint, rights, tokens } = this.#deps;
     const { redirect, status } = answer;
@@ -178,9 +197,9 @@ export class Login {
     }
     const { origin } = redirect;
     const target = new URL(origin);
-    const transport = transportElsewhere(endpoint.transport, endpoint.host, target);
+    const connection = connectionElsewhere(endpoint.connection, endpoint.host, target);
     const scope = challenge.scope || ownScope({ repository: endpoint.repository, rights });
-    const elsewhere = { ...endpoint, host: target.host, transport };
+    const elsewhere = { ...endpoint, host: target.host, connection };
     const asked = tokens.get({ endpoint: elsewhere, challenge, scopes: [scope], credential: undefined, context });
     const token = await orAborted(asked, context.signal);
     if (token.kind === "denied") return undefined;
@@ -188,21 +207,20 @@ export class Login {
     return { kind: "none", credential: undefined, challenge: undefined };
   }
 
-  /** Shared by several callers, so no caller's signal ends it. The scope of a root is no repository's. */
+  /** Shared by several callers, so no caller's signal ends it. Its scope is dropped: it belongs to no repository. */
   async #probeRoot(): Promise<Challenge | undefined> {
     const { connections, endpoint, context } = this.#deps;
     const answer = await connections.send({
       endpoint,
-      context,
+      context: { ...context, signal: new AbortController().signal },
       message: { kind: "other", method: "GET", maxBytes: MAX_ROOT_BYTES },
       urlBy: (scheme) => rootUrl(endpoint, scheme),
-      signal: new AbortController().signal,
       account: ROOT_ACCOUNT,
       repository: "",
     });
     const { status, redirect } = answer;
     const isBroken = status === 429 || status >= 500;
-    if (isBroken) throw inspectionError("ServerError", `Cannot read "${endpoint.host}/v2/": it answered ${status}.`);
+    if (isBroken) throw registryError("ServerError", `Cannot read "${endpoint.host}/v2/": it answered ${status}.`);
     const challenge = redirect === undefined ? challengeOf(answer) : undefined;
     return challenge?.kind === "bearer" ? { ...challenge, scope: "" } : challenge;
   }
@@ -215,8 +233,8 @@ function challengeOf(answer: RegistryResponse): Challenge | undefined {
 }
 
 function assertSafe(endpoint: Endpoint): void {
-  if (endpoint.transport.scheme !== "http" || endpoint.transport.declared) return;
+  if (endpoint.connection.scheme !== "http" || endpoint.connection.declared) return;
   const message =
     `Cannot log in to "${endpoint.host}": it is reached over plain HTTP. Declare it with --insecure-registry.`;
-  throw inspectionError("Unauthorized", message, { registry: endpoint.host });
+  throw registryError("Unauthorized", message, { registry: endpoint.host });
 }

@@ -5,12 +5,12 @@ import { parseBoundedObject } from "../../json.ts";
 import { SharedCalls } from "../shared_calls.ts";
 import { pauseOf } from "../limits/outcome.ts";
 import type { RequestLimiter } from "../limits/request_limiter.ts";
-import { inspectionError } from "../errors.ts";
+import { registryError } from "../errors.ts";
 import { isSendable, type RegistryRequest, type RegistryResponse } from "../http/exchange.ts";
 import { fingerprintOf } from "../fingerprint.ts";
 import type { Transport } from "../http/transport.ts";
-import { type Endpoint, transportElsewhere } from "../pull_plan.ts";
-import type { InspectionContext } from "../request_log.ts";
+import { connectionElsewhere, type Endpoint } from "../pull_plan.ts";
+import type { RequestContext } from "../inspection.ts";
 import type { Credential } from "../credential.ts";
 import type { Challenge } from "./challenge.ts";
 
@@ -19,19 +19,19 @@ export interface TokenRequest {
   readonly challenge: Extract<Challenge, { kind: "bearer" }>;
   readonly scopes: readonly string[];
   readonly credential: Credential | undefined;
-  readonly context: InspectionContext;
+  readonly context: RequestContext;
 }
 
 type TokenAnswer = { readonly kind: "token"; readonly token: string } | { readonly kind: "denied" };
 
-/** Members and elements of a token server's answer, which has about six: not more is parsed. */
+/** Most members and elements parsed of a token server's answer; a usual one has about six. */
 const MAX_TOKEN_STRUCTURE = 1_000;
 
 /** Minimum validity of a token by the protocol, and its validity without `expires_in`. */
 const MIN_LIFE_MS = 60_000;
 const SAFETY_MS = 10_000;
 
-/** Member by member: one that is null or of another type does not spoil the others. */
+/** A member that is null or of another type reads as absent. */
 const TokenBody = z.object({
   token: z.string().optional().catch(undefined),
   access_token: z.string().optional().catch(undefined),
@@ -63,13 +63,13 @@ export class TokenSource {
     });
   }
 
-  /** Callers at the same time share one request. Throws InspectionError when the realm cannot be reached or its answer cannot be parsed. */
+  /** Concurrent callers share one request. Throws RegistryError when the realm is unreachable or answers nonsense. */
   get(request: TokenRequest): Promise<TokenAnswer> {
-    const { callers, signal } = request.context;
+    const { context } = request;
     return this.#tokens.run(
       keyOf(request),
-      { callers, signal },
-      (all, shared) => this.#ask({ ...request, context: { ...request.context, callers: all, signal: shared } }),
+      context,
+      (callers, signal) => this.#ask({ ...request, context: { ...context, callers, signal } }),
     );
   }
 
@@ -79,16 +79,16 @@ export class TokenSource {
 
   async #ask(request: TokenRequest): Promise<DatedAnswer> {
     const { transport, limiter, clock } = this.#deps;
-    const { endpoint, credential, context: { callers, signal } } = request;
-    const exchange = tokenExchange(request);
-    const { host } = exchange.url;
+    const { endpoint, credential, context } = request;
+    const sent = registryRequestOf(request);
+    const { host } = sent.url;
     const isTokenServer = host !== endpoint.host;
-    // A token server of many registries may fail for one of them alone, and a registry's own for some repositories.
+    // A shared token server may fail for one registry only, and a registry's own for some repositories.
     const repository = isTokenServer ? endpoint.host : endpoint.repository;
-    // Any registry may name any token server: the requests of one must not use up the limit of others there.
+    // Any registry may name any token server. One registry must not use up the others' rate limit there.
     const account = isTokenServer ? `${endpoint.host} ${fingerprintOf(credential)}` : fingerprintOf(credential);
-    const limited = { host, repository, isTokenServer, account, callers, signal };
-    const answer = await limiter.run(limited, () => transport.send(exchange, signal));
+    const limited = { ...context, host, repository, isTokenServer, account };
+    const answer = await limiter.run(limited, () => transport.send(sent, context));
     if (answer.status === 400 || answer.status === 401 || answer.status === 403) return { kind: "denied", lifeMs: 0 };
     if (answer.status !== 200) throw realmFailed(request, answer, clock.nowMs());
     const body = TokenBody.safeParse(parseBoundedObject(new TextDecoder().decode(answer.body), MAX_TOKEN_STRUCTURE));
@@ -97,11 +97,11 @@ export class TokenSource {
       return { kind: "token", token, lifeMs: Math.max(MIN_LIFE_MS, (body.data?.expires_in ?? 0) * 1_000) };
     }
     const message = `Cannot log in to "${endpoint.host}": its token server answered without a token.`;
-    throw inspectionError("Malformed", message, { registry: endpoint.host });
+    throw registryError("Malformed", message, { registry: endpoint.host });
   }
 }
 
-/** A token is used at the host alone that wanted it, even where another one names the same realm. */
+/** A token is only used at the host that required it, even if others name the same realm. */
 function keyOf({ endpoint, challenge, scopes, credential }: TokenRequest): string {
   return JSON.stringify([endpoint.host, challenge.realm, challenge.service, scopes, fingerprintOf(credential)]);
 }
@@ -110,22 +110,21 @@ function realmFailed({ endpoint }: TokenRequest, answer: RegistryResponse, nowMs
   const { status } = answer;
   const reason = status === 429 ? "RateLimited" : "ServerError";
   const message = `Cannot log in to "${endpoint.host}": its token server answered ${status}.`;
-  return inspectionError(reason, message, { registry: endpoint.host, retryAfterMs: pauseOf(answer, nowMs) });
+  return registryError(reason, message, { registry: endpoint.host, retryAfterMs: pauseOf(answer, nowMs) });
 }
 
 /** GET with Basic (or nothing) for passwords, POST with the refresh token for identity tokens. */
-function tokenExchange({ endpoint, challenge, scopes, credential, context }: TokenRequest): RegistryRequest {
+function registryRequestOf({ endpoint, challenge, scopes, credential }: TokenRequest): RegistryRequest {
   const url = realmUrl(endpoint, challenge.realm);
   const isSameHost = url.host === endpoint.host;
-  const transport = isSameHost ? endpoint.transport : transportElsewhere(endpoint.transport, endpoint.host, url);
-  const { log: requestLog, callers } = context;
-  const common = { transport, maxBytes: MAX_TOKEN_BYTES, kind: "token", requestLog, callers } as const;
-  // An anonymous token is not requested there either, unless the registry is declared: image names come from tenants.
-  const isSafe = url.protocol === "https:" || endpoint.transport.scheme !== "https";
-  if (!isSafe && (credential !== undefined || !endpoint.transport.declared)) {
+  const connection = isSameHost ? endpoint.connection : connectionElsewhere(endpoint.connection, endpoint.host, url);
+  const common = { connection, maxBytes: MAX_TOKEN_BYTES, kind: "token" } as const;
+  // Image names come from tenants: without https, even an anonymous token needs a declared registry.
+  const isSafe = url.protocol === "https:" || endpoint.connection.scheme !== "https";
+  if (!isSafe && (credential !== undefined || !endpoint.connection.declared)) {
     const message =
       `Cannot log in to "${endpoint.host}": its token server is not reached over https, so nothing is sent there.`;
-    throw inspectionError("Unauthorized", message, { registry: endpoint.host });
+    throw registryError("Unauthorized", message, { registry: endpoint.host });
   }
   const secret = credential?.secret;
   if (secret?.kind === "identity") {
@@ -150,7 +149,7 @@ function realmUrl(endpoint: Endpoint, realm: string): URL {
   const url = URL.canParse(realm) ? new URL(realm) : undefined;
   if (url !== undefined && (url.protocol === "https:" || url.protocol === "http:")) return url;
   const message = `Cannot log in to "${endpoint.host}": its token server's address is not a web address.`;
-  throw inspectionError("Malformed", message, { registry: endpoint.host });
+  throw registryError("Malformed", message, { registry: endpoint.host });
 }
 
 export function basicAuthorization(secret: { readonly username: string; readonly password: string }): string {

@@ -2,24 +2,24 @@
 
 export type Rights = "pull" | "pull,push";
 
-interface Wanted {
+interface RepositoryRights {
   readonly repository: string;
   readonly rights: Rights;
 }
 
-export function ownScope({ repository, rights }: Wanted): string {
+export function ownScope({ repository, rights }: RepositoryRights): string {
   return `repository:${repository}:${rights}`;
 }
 
 /** The lists of scopes to request, in order, where a challenge names `scope`; empty: none. */
-export function scopeChoices(scope: string, wanted: Wanted): readonly (readonly string[])[] {
+export function scopeChoices(scope: string, wanted: RepositoryRights): readonly (readonly string[])[] {
   const own = ownScope(wanted);
   if (scope === "") return [[own]];
   const ofRepository = `repository:${wanted.repository}:`;
-  // A proxy of another registry requires the scope of the other name: with our own, else alone.
+  // A proxy requires the scope of its upstream's name: first together with our own, then alone.
   if (!scope.includes(ofRepository)) return [[scope, own], [scope]];
   if (wanted.rights === "pull") return [[scope]];
-  // One token for reading and writing. What else is wanted, as the source of a mount, the challenge itself names.
+  // One token for reading and writing. The challenge names other scopes, such as the source of a mount.
   const others = scope.split(" ").filter((one) => one !== "" && !one.startsWith(ofRepository));
   return [[own, ...others]];
 }

@@ -1,7 +1,7 @@
 // The caching inspector, around the registry's. It keeps the platforms of a digest for good, and the digest of a tag for a
 // while. After that a HEAD request confirms the digest.
 //
-//   inspect ─ equal one under way? ─ recent failure? ─ known and fresh enough? ─ TagLookups: share or begin a look-up
+//   inspect ─ equal one under way? ─ known and fresh enough? ─ recent failure? ─ ImageLookups: share or begin a look-up
 //                                                                                 ├ HEAD, where its document is known
 //                                                                                 └ GET otherwise
 import type { Clock } from "../../clock.ts";
@@ -16,14 +16,15 @@ import {
   type PlannedRequest,
   reportWithoutRequests,
 } from "../inspection.ts";
-import { canonicalReference, type ImageReference } from "../reference.ts";
+import { type ImageReference, nameAt } from "../reference.ts";
 import type { RegistryInspector } from "../registry_inspector.ts";
 import { SharedCalls } from "../shared_calls.ts";
+import type { DocumentRecord, Inspection } from "../types.ts";
 import { type AccessScope, openAccessScopes, PUBLIC_SCOPE } from "./access_scope.ts";
 import { FailureCache } from "./failure_cache.ts";
-import { InspectionStore, type KnownTag, MAX_STORED_BYTES } from "./inspection_store.ts";
-import { type DocumentRecord, isDeepEnough } from "./records.ts";
-import { TagLookups } from "./tag_lookups.ts";
+import { InspectionStore, type KnownTag } from "./inspection_store.ts";
+import { isDeepEnough } from "./records.ts";
+import { ImageLookups } from "./image_lookups.ts";
 
 export interface RecalledImage {
   readonly inspection: DocumentRecord;
@@ -42,10 +43,15 @@ interface CachedInspectorDeps {
   readonly tagTtlMs: number;
 }
 
-interface Question {
+interface ScopedRequest {
   readonly request: PlannedRequest;
   readonly scopes: readonly AccessScope[];
   readonly signal: AbortSignal;
+}
+
+interface BegunLookup extends ScopedRequest {
+  /** Monotonic ms. */
+  readonly askedAtMs: number;
 }
 
 interface Scoped<T> {
@@ -58,15 +64,15 @@ export class CachedInspector {
   readonly #deps: CachedInspectorDeps;
   readonly #store: InspectionStore;
   readonly #failures: FailureCache;
-  readonly #lookups: TagLookups;
+  readonly #lookups: ImageLookups;
   readonly #underWay: SharedCalls<InspectionReport>;
   readonly #scopeOf = openAccessScopes();
 
   constructor(deps: CachedInspectorDeps) {
     this.#deps = deps;
-    this.#store = new InspectionStore({ ...deps, maxStoredBytes: MAX_STORED_BYTES });
+    this.#store = new InspectionStore(deps);
     this.#failures = new FailureCache(deps);
-    this.#lookups = new TagLookups(deps);
+    this.#lookups = new ImageLookups(deps);
     this.#underWay = new SharedCalls({ clock: deps.clock });
   }
 
@@ -82,19 +88,19 @@ export class CachedInspector {
     const ids = [PUBLIC_SCOPE.id, ...scopeIds];
     const name = tagName(reference);
     const tag = reference.digest === undefined
-      ? this.#youngest(ids.flatMap((id) => this.#store.tagNow(id, name) ?? []), (one) => one)
+      ? youngest(ids.flatMap((id) => this.#store.tagNow(id, name) ?? []), (one) => one)
       : undefined;
     const digest = reference.digest ?? tag?.digest;
     if (digest === undefined || tag !== undefined && !this.#isFresh(tag, freshness)) return undefined;
     const document = ids.map((id) => this.#store.documentNow(id, digest)).find((one) => one !== undefined);
     if (document === undefined) return undefined;
-    const isAging = tag !== undefined && !this.#isFresh(tag, "renewed");
+    const isAging = tag !== undefined && !this.#isFresh(tag, "young");
     return { inspection: withPin(document, reference), isAging };
   }
 
-  /** Equal requests that overlap are one: the thousand replicas of a Deployment cost one. It ends when its last caller has left. */
+  /** Equal requests that overlap are one before the store is read: a thousand replicas read it once. It ends when its last caller has left. */
   async inspect(request: PlannedRequest, signal: AbortSignal): Promise<InspectionReport> {
-    // Requests with a sinceMs share only the look-up: their times differ.
+    // Requests with an askedSinceMs share only the look-up: their times differ.
     if (typeof request.freshness === "object") return await this.#inspectOnce(request, signal);
     return await this.#underWay.run(
       `${request.freshness} ${keyOf(request)}`,
@@ -104,99 +110,92 @@ export class CachedInspector {
   }
 
   async #inspectOnce(request: PlannedRequest, signal: AbortSignal): Promise<InspectionReport> {
-    const { clock } = this.#deps;
-    const { reference } = request;
-    const key = keyOf(request);
-    const failure = this.#failures.recall(key, request.freshness);
-    if (failure !== undefined) {
-      return toReport(reference, { inspection: { kind: "failed", failure }, verifiedAtMs: clock.nowMs() });
-    }
     const scopes = [...new Set([PUBLIC_SCOPE, this.#scopeOf(request.credentials)])];
-    const question = { request, scopes, signal };
-    const report = await this.#recallOrLookUp(question);
+    const report = await this.#recallOrLookUp({ request, scopes, signal });
     signal.throwIfAborted();
-    const { inspection, verifiedAtMs } = report;
-    if (inspection.kind === "failed") {
-      this.#failures.remember(key, { failure: inspection.failure, askedAtMs: verifiedAtMs });
-      return report;
-    }
-    this.#failures.forget(key);
-    return { ...report, inspection: withPin(inspection, reference) };
+    const { inspection } = report;
+    return inspection.kind === "failed" ? report : { ...report, inspection: withPin(inspection, request.reference) };
   }
 
   /** From what is known, where that is fresh enough; else by a look-up, whose request serves all that share it. */
-  async #recallOrLookUp(question: Question): Promise<InspectionReport> {
-    const { request, signal } = question;
+  async #recallOrLookUp(scoped: ScopedRequest): Promise<InspectionReport> {
+    const { request, signal } = scoped;
     const { reference, freshness, callers } = request;
-    const tag = reference.digest === undefined ? await this.#recallTag(question) : undefined;
+    const tag = reference.digest === undefined ? await this.#recallTag(scoped) : undefined;
     const digest = reference.digest ?? tag?.record.digest;
-    const document = digest === undefined ? undefined : await this.#recallDocument(question, digest);
+    const document = digest === undefined ? undefined : await this.#recallDocument(scoped, digest);
     if (document !== undefined && (tag === undefined || this.#isFresh(tag.record, freshness))) {
-      const verifiedAtMs = tag?.record.verifiedAtMs ?? this.#deps.clock.nowMs();
-      return cachedReport(question, { document, tagScope: tag?.scope, verifiedAtMs });
+      return cachedReport(scoped, { document, tagScope: tag?.scope });
     }
-    const sinceMs = this.#sinceMs(freshness);
-    return await this.#lookups.share(keyOf(request), { sinceMs, callers, signal }, (all, shared) => {
-      const asked = { ...question, request: { ...request, callers: all }, signal: shared };
-      return document === undefined ? this.#get(asked) : this.#head(asked);
+    const key = keyOf(request);
+    const askedSinceMs = this.#askedSinceMs(freshness);
+    const recent = this.#failures.recall(key, askedSinceMs);
+    if (recent !== undefined) return toReport(reference, { kind: "failed", failure: recent });
+    return await this.#lookups.share(key, { askedSinceMs, callers, signal }, async (all, shared) => {
+      const askedAtMs = this.#deps.clock.monotonicMs();
+      const lookup = { ...scoped, request: { ...request, callers: all }, signal: shared, askedAtMs };
+      const report = await (document === undefined ? this.#get(lookup) : this.#head(lookup));
+      const { inspection } = report;
+      if (inspection.kind === "failed") this.#failures.remember(key, { failure: inspection.failure, askedAtMs });
+      else this.#failures.forget(key);
+      return report;
     });
   }
 
   /** One HEAD: mostly the tag has not moved, or moved to what is known under another name. */
-  async #head(question: Question): Promise<InspectionReport> {
-    const { request, signal } = question;
-    const { reference, log } = request;
-    const verifiedAtMs = this.#deps.clock.nowMs();
+  async #head(lookup: BegunLookup): Promise<InspectionReport> {
+    const { request, signal, askedAtMs } = lookup;
+    const { reference, requestLog } = request;
     const head = await this.#deps.registry.head(request, signal);
-    const cost = { requests: log.counts, trace: log.trace };
+    const cost = { requests: requestLog.counts, trace: requestLog.trace };
     if (head.kind === "failed" && head.failure.kind === "transient") {
-      const report = toReport(reference, { inspection: { kind: "failed", failure: head.failure }, verifiedAtMs });
-      return { ...report, source: "registry", ...cost };
+      return { ...toReport(reference, { kind: "failed", failure: head.failure }), source: "registry", ...cost };
     }
     // Not every registry answers HEAD truthfully: only a GET decides that an image is gone.
-    const document = head.kind === "digest" ? await this.#recallDocument(question, head.digest) : undefined;
-    if (head.kind !== "digest" || document === undefined) return await this.#get(question);
-    const { access, digest, credentialSource } = head;
-    const tagScope = this.#scopeFor(request, access);
-    this.#store.putTag(tagScope, tagName(reference), { digest, verifiedAtMs });
-    return { ...cachedReport(question, { document, tagScope, verifiedAtMs }), ...cost, credentialSource };
+    const document = head.kind === "digest" ? await this.#recallDocument(lookup, head.digest) : undefined;
+    if (head.kind !== "digest" || document === undefined) return await this.#get(lookup);
+    const { visibility, digest, credentialSource } = head;
+    const tagScope = this.#scopeFor(request, visibility);
+    this.#store.putTag(tagScope, tagName(reference), { digest, askedAtMs });
+    return { ...cachedReport(lookup, { document, tagScope }), ...cost, credentialSource };
   }
 
-  async #get({ request, signal }: Question): Promise<InspectionReport> {
+  async #get({ request, signal, askedAtMs }: BegunLookup): Promise<InspectionReport> {
     const { reference } = request;
     const report = await this.#deps.registry.inspect(request, signal);
-    const { inspection, access, verifiedAtMs } = report;
+    const { inspection, visibility } = report;
     this.#deps.log.debug("asked the registry for an image", { image: request.image, outcome: inspection.kind });
     // A private answer without a credential has no scope: storing it would make it public.
-    const hasNoScope = access === "private" && request.credentials.length === 0;
+    const hasNoScope = visibility === "private" && request.credentials.length === 0;
     // What one registry lacks is no property of the digest, whose records answer for every registry.
     if (inspection.kind === "failed" || hasNoScope || report.isPartial === true) return report;
-    const scope = this.#scopeFor(request, access);
+    const scope = this.#scopeFor(request, visibility);
     this.#store.putDocument(scope, inspection);
     if (reference.digest === undefined) {
-      this.#store.putTag(scope, tagName(reference), { digest: inspection.digest, verifiedAtMs });
+      this.#store.putTag(scope, tagName(reference), { digest: inspection.digest, askedAtMs });
     }
     return { ...report, ...ownerOf([scope]) };
   }
 
-  #isFresh({ verifiedAtMs, isOwn }: KnownTag, freshness: Freshness): boolean {
-    // One in the future is by another replica's clock, or ours was set back: no reason to use it for longer.
-    if (verifiedAtMs > this.#deps.clock.nowMs() || verifiedAtMs < this.#sinceMs(freshness)) return false;
+  #isFresh({ askedAtMs, isOwn }: KnownTag, freshness: Freshness): boolean {
     // Times of another process may come from another clock: good enough for an expiry, not for an order.
-    return isOwn || typeof freshness === "string";
+    return askedAtMs >= this.#askedSinceMs(freshness) && (isOwn || typeof freshness === "string");
   }
 
-  #sinceMs(freshness: Freshness): number {
-    if (typeof freshness === "object") return freshness.sinceMs;
+  #askedSinceMs(freshness: Freshness): number {
+    if (typeof freshness === "object") return freshness.askedSinceMs;
     const { clock, tagTtlMs } = this.#deps;
-    return clock.nowMs() - (freshness === "renewed" ? tagTtlMs / 2 : tagTtlMs);
+    return clock.monotonicMs() - (freshness === "young" ? tagTtlMs / 2 : tagTtlMs);
   }
 
-  #scopeFor({ credentials }: InspectionRequest, access: InspectionReport["access"]): AccessScope {
-    return access === "public" ? PUBLIC_SCOPE : this.#scopeOf(credentials);
+  #scopeFor({ credentials }: InspectionRequest, visibility: InspectionReport["visibility"]): AccessScope {
+    return visibility === "public" ? PUBLIC_SCOPE : this.#scopeOf(credentials);
   }
 
-  async #recallDocument({ scopes, request }: Question, digest: string): Promise<Scoped<DocumentRecord> | undefined> {
+  async #recallDocument(
+    { scopes, request }: ScopedRequest,
+    digest: string,
+  ): Promise<Scoped<DocumentRecord> | undefined> {
     for (const scope of scopes) {
       const record = await this.#store.document(scope, digest);
       if (record !== undefined && isDeepEnough(record, request.depth)) return { record, scope };
@@ -205,67 +204,56 @@ export class CachedInspector {
   }
 
   /** The youngest: the same tag may have been looked up with and without credentials. */
-  async #recallTag({ scopes, request: { reference } }: Question): Promise<Scoped<KnownTag> | undefined> {
+  async #recallTag({ scopes, request: { reference } }: ScopedRequest): Promise<Scoped<KnownTag> | undefined> {
     const found: Scoped<KnownTag>[] = [];
     for (const scope of scopes) {
       const record = await this.#store.tag(scope, tagName(reference));
       if (record !== undefined) found.push({ record, scope });
     }
-    return this.#youngest(found, ({ record }) => record);
+    return youngest(found, ({ record }) => record);
   }
+}
 
-  /** The one verified last. A time in the future ranks below all others: it is by another clock. */
-  #youngest<T>(all: readonly T[], tagOf: (one: T) => KnownTag): T | undefined {
-    const nowMs = this.#deps.clock.nowMs();
-    const rank = (one: T): number => {
-      const { verifiedAtMs } = tagOf(one);
-      return verifiedAtMs <= nowMs ? verifiedAtMs : -Infinity;
-    };
-    return all.reduce<T | undefined>(
-      (best, one) => best === undefined || rank(one) > rank(best) ? one : best,
-      undefined,
-    );
-  }
+function youngest<T>(all: readonly T[], tagOf: (one: T) => KnownTag): T | undefined {
+  return all.reduce<T | undefined>(
+    (best, one) => best === undefined || tagOf(one).askedAtMs > tagOf(best).askedAtMs ? one : best,
+    undefined,
+  );
 }
 
 /** The report of a cached document. It is public only if the document is, and the tag that led to it. */
 function cachedReport(
-  { request: { reference } }: Question,
-  { document: { record, scope }, tagScope = scope, verifiedAtMs }: {
+  { request: { reference } }: ScopedRequest,
+  { document: { record, scope }, tagScope = scope }: {
     readonly document: Scoped<DocumentRecord>;
     readonly tagScope?: AccessScope | undefined;
-    readonly verifiedAtMs: number;
   },
 ): InspectionReport {
-  return { ...toReport(reference, { inspection: record, verifiedAtMs }), ...ownerOf([scope, tagScope]) };
+  return { ...toReport(reference, record), ...ownerOf([scope, tagScope]) };
 }
 
-function ownerOf(scopes: readonly AccessScope[]): Pick<InspectionReport, "access" | "scopeId"> {
+function ownerOf(scopes: readonly AccessScope[]): Pick<InspectionReport, "visibility" | "scopeId"> {
   const owner = scopes.find((scope) => scope !== PUBLIC_SCOPE);
-  return owner === undefined ? { access: "public" } : { access: "private", scopeId: owner.id };
+  return owner === undefined ? { visibility: "public" } : { visibility: "private", scopeId: owner.id };
 }
 
-function toReport(
-  reference: ImageReference,
-  { inspection, verifiedAtMs }: Pick<InspectionReport, "inspection" | "verifiedAtMs">,
-): InspectionReport {
-  const resolved = canonicalReference(reference);
-  return reportWithoutRequests({ inspection, resolved, verifiedAtMs, source: "cache" });
+function toReport(reference: ImageReference, inspection: Inspection): InspectionReport {
+  return reportWithoutRequests({ inspection, resolved: nameAt(reference), source: "cache" });
 }
 
 /** With a finding where the reference names one platform's manifest by its digest, instead of the index. */
-function withPin(record: DocumentRecord, { digest, droppedTag, registry, repository }: ImageReference): DocumentRecord {
+function withPin(record: DocumentRecord, { digest, tag, host, repository }: ImageReference): DocumentRecord {
   if (digest === undefined || isIndexType(record.mediaType)) return record;
-  const hint = droppedTag === undefined
+  const hint = tag === undefined
     ? ""
-    : ` To run on all of its platforms, pin the digest of ${registry}/${repository}:${droppedTag}.`;
+    : ` To run on all of its platforms, pin the digest of ${host}/${repository}:${tag}.`;
   const message = `The digest pins an image of a single platform.${hint}`;
   return { ...record, findings: [{ kind: "ChildDigestPin", message }, ...record.findings] };
 }
 
 /** One spelling for each tag. Short names are kept apart: the configuration may resolve them to another registry than Docker Hub. */
 function tagName(reference: ImageReference): string {
-  return `${reference.isShort ? "short " : ""}${canonicalReference(reference)}`;
+  return `${reference.isShort ? "short " : ""}${nameAt(reference)}`;
 }
 
 function keyOf({ image, depth, credentials }: InspectionRequest): string {

@@ -1,40 +1,26 @@
-// The cache of permanent failures: kept for half a second for bursts of pods, and for longer once a second look confirms them.
+// The cache of permanent failures: the pods of a burst share one for a moment. Each pod confirms it by a later look-up.
 import { LRUCache } from "lru-cache";
 import type { Clock } from "../../clock.ts";
-import type { Freshness } from "../inspection.ts";
-import type { FailureReason, InspectionFailure } from "../types.ts";
+import type { RegistryFailure } from "../types.ts";
 import { CACHE_SHARES, weightOfTexts } from "../weights.ts";
 
 interface AskedFailure {
-  readonly failure: InspectionFailure;
-  /** Epoch ms. */
+  readonly failure: RegistryFailure;
+  /** When its look-up began (monotonic ms). */
   readonly askedAtMs: number;
 }
 
-/** Below the second after which a permanent failure is confirmed (ms). */
-const FIRST_MS = 500;
-/** Short (ms): the image may be pushed or mended. Transient failures are left to the limits of the host. */
-const CONFIRMED_MS = 5_000;
-const CACHED_REASONS: readonly FailureReason[] = [
-  "ManifestUnknown",
-  "Unauthorized",
-  "NotAnImage",
-  "Malformed",
-  "TooLarge",
-  "AddressDenied",
-];
-/** Failures further apart than this are two first ones (ms). */
-const FORGOTTEN_MS = 120_000;
+/** Below the second after which a pod confirms a permanent failure (ms). The limits of the host bound transient ones. */
+const KEPT_MS = 500;
 
-interface Entry extends AskedFailure {
-  /** When it was kept (monotonic ms). */
+interface KeptFailure extends AskedFailure {
+  /** Monotonic ms. */
   readonly keptAtMs: number;
-  readonly lifeMs: number;
 }
 
 export class FailureCache {
   readonly #clock: Clock;
-  readonly #entries = new LRUCache<string, Entry>({
+  readonly #entries = new LRUCache<string, KeptFailure>({
     maxSize: CACHE_SHARES.failures,
     sizeCalculation: ({ failure }, key) => weightOfTexts(key, failure.message, failure.registry ?? ""),
   });
@@ -43,22 +29,18 @@ export class FailureCache {
     this.#clock = clock;
   }
 
-  /** The failure, where it is fresh enough; with `sinceMs` only while its first moment lasts. */
-  recall(key: string, freshness: Freshness): InspectionFailure | undefined {
+  /** The failure that was kept a moment ago, where its look-up did not begin before `askedSinceMs`. */
+  recall(key: string, askedSinceMs: number): RegistryFailure | undefined {
     const entry = this.#entries.get(key);
-    if (entry === undefined) return undefined;
-    const [sinceMs, lifeMs] = typeof freshness === "object" ? [freshness.sinceMs, FIRST_MS] : [-Infinity, entry.lifeMs];
-    const isFresh = entry.askedAtMs >= sinceMs && this.#clock.monotonicMs() - entry.keptAtMs < lifeMs;
-    return isFresh ? entry.failure : undefined;
+    if (entry === undefined || entry.askedAtMs < askedSinceMs) return undefined;
+    return this.#clock.monotonicMs() - entry.keptAtMs < KEPT_MS ? entry.failure : undefined;
   }
 
   remember(key: string, asked: AskedFailure): void {
-    if (!CACHED_REASONS.includes(asked.failure.reason)) return;
-    const keptAtMs = this.#clock.monotonicMs();
-    const before = this.#entries.get(key);
-    const isConfirmed = before !== undefined && before.failure.reason === asked.failure.reason &&
-      keptAtMs - before.keptAtMs < FORGOTTEN_MS;
-    this.#entries.set(key, { ...asked, keptAtMs, lifeMs: isConfirmed ? CONFIRMED_MS : FIRST_MS });
+    // Look-ups that overlap may end in another order than they began.
+    const isOlder = asked.askedAtMs < (this.#entries.peek(key)?.askedAtMs ?? -Infinity);
+    if (isOlder || asked.failure.kind === "transient") return;
+    this.#entries.set(key, { ...asked, keptAtMs: this.#clock.monotonicMs() });
   }
 
   forget(key: string): void {

@@ -9,18 +9,21 @@ import type { KeyValueStore } from "../../kv/store.ts";
 import type { AccessScope } from "./access_scope.ts";
 import {
   compactDocument,
-  type DocumentRecord,
-  DocumentSchema,
   isDeepEnough,
   RECORD_VERSION,
   type TagRecord,
   TagSchema,
   weightOfDocument,
 } from "./records.ts";
+import { DocumentRecord } from "../types.ts";
 import { atMostWeighed, CACHE_SHARES, weightOfTexts } from "../weights.ts";
 
-/** What a tag pointed to, and whether this process read it: then the time is compared with its own clock. */
-export interface KnownTag extends TagRecord {
+/** What a tag pointed to. */
+export interface KnownTag {
+  readonly digest: string;
+  /** When its look-up began (monotonic ms). The store has it as wall time, for other processes. */
+  readonly askedAtMs: number;
+  /** Whether this process asked. The age of such a tag does not count time in which the machine was suspended. */
   readonly isOwn: boolean;
 }
 
@@ -28,7 +31,7 @@ export interface KnownTag extends TagRecord {
 const TAG_KEPT_MS = 7 * 24 * 60 * 60 * 1_000;
 const STORE_FACTOR = 10;
 /** And at most this many bytes: even twice as many, when a damaged file is set aside, fit into the volume. */
-export const MAX_STORED_BYTES = 100 * 1024 * 1024;
+const MAX_STORED_BYTES = 100 * 1024 * 1024;
 
 interface RecordName {
   readonly scope: AccessScope;
@@ -43,11 +46,11 @@ export class InspectionStore {
   readonly #tags: LRUCache<string, KnownTag>;
 
   /** At most `maxEntries` documents and as many tags are in memory, fewer when they weigh too much. */
-  constructor({ kv, clock, maxEntries, maxStoredBytes }: {
+  constructor({ kv, clock, maxEntries, maxStoredBytes = MAX_STORED_BYTES }: {
     readonly kv: KeyValueStore | undefined;
     readonly clock: Clock;
     readonly maxEntries: number;
-    readonly maxStoredBytes: number;
+    readonly maxStoredBytes?: number;
   }) {
     this.#clock = clock;
     const limits = { maxEntries: maxEntries * STORE_FACTOR, maxBytes: maxStoredBytes, clock };
@@ -73,7 +76,7 @@ export class InspectionStore {
   async document(scope: AccessScope, digest: string): Promise<DocumentRecord | undefined> {
     const known = this.documentNow(scope.id, digest);
     if (known !== undefined) return known;
-    const stored = await this.#read({ scope, kind: "digest", name: digest }, DocumentSchema);
+    const stored = await this.#read({ scope, kind: "digest", name: digest }, DocumentRecord);
     // A newer record may have come while the store was read.
     if (stored !== undefined && this.documentNow(scope.id, digest) === undefined) {
       this.#documents.set(memoryKey(scope.id, digest), compactDocument(stored));
@@ -86,7 +89,10 @@ export class InspectionStore {
     if (known !== undefined) return known;
     const stored = await this.#read({ scope, kind: "tag", name }, TagSchema);
     if (stored !== undefined && this.tagNow(scope.id, name) === undefined) {
-      this.#tags.set(memoryKey(scope.id, name), { ...stored, isOwn: false });
+      const ageMs = this.#clock.nowMs() - stored.verifiedAtMs;
+      // One in the future is by another clock: of unknown age.
+      const askedAtMs = ageMs < 0 ? -Infinity : this.#clock.monotonicMs() - ageMs;
+      this.#tags.set(memoryKey(scope.id, name), { digest: stored.digest, askedAtMs, isOwn: false });
     }
     return this.tagNow(scope.id, name);
   }
@@ -102,16 +108,15 @@ export class InspectionStore {
   }
 
   /** Keeps where this process has seen a tag point, unless it has seen something later. */
-  putTag(scope: AccessScope, name: string, record: TagRecord): void {
+  putTag(scope: AccessScope, name: string, { digest, askedAtMs }: Omit<KnownTag, "isOwn">): void {
     const key = memoryKey(scope.id, name);
     const before = this.#tags.peek(key);
-    // Look-ups that overlap may end in another order than they began. What comes from the future counts for nothing.
-    const isLater = before !== undefined && before.isOwn && before.verifiedAtMs > record.verifiedAtMs &&
-      before.verifiedAtMs <= this.#clock.nowMs();
-    if (isLater) return;
-    this.#tags.set(key, { ...record, isOwn: true });
-    const expireAtMs = record.verifiedAtMs + TAG_KEPT_MS;
-    void this.#write({ scope, kind: "tag", name }, { value: record, expireAtMs });
+    // Look-ups that overlap may end in another order than they began.
+    if (before !== undefined && before.isOwn && before.askedAtMs > askedAtMs) return;
+    this.#tags.set(key, { digest, askedAtMs, isOwn: true });
+    const verifiedAtMs = Math.floor(this.#clock.nowMs() - (this.#clock.monotonicMs() - askedAtMs));
+    const value: TagRecord = { digest, verifiedAtMs };
+    void this.#write({ scope, kind: "tag", name }, { value, expireAtMs: verifiedAtMs + TAG_KEPT_MS });
   }
 
   async #read<T>({ kind, name, scope }: RecordName, schema: z.ZodType<T>): Promise<T | undefined> {

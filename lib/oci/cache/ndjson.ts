@@ -1,9 +1,11 @@
 // The cache as text for disconnected sites, one JSON object a line. It has only what was read without credentials.
 import * as z from "zod";
 import type { Clock } from "../../clock.ts";
-import { type DocumentRecord, DocumentSchema, RECORD_VERSION, type TagRecord, TagSchema } from "./records.ts";
+import { jsonOf } from "../../json.ts";
+import { RECORD_VERSION, type TagRecord, TagSchema } from "./records.ts";
+import { DocumentRecord } from "../types.ts";
 import { PUBLIC_NAME } from "./access_scope.ts";
-import { canonicalReference, parseReference } from "../reference.ts";
+import { nameAt, parseReference } from "../reference.ts";
 import { seal, unseal } from "../../kv/envelope.ts";
 import { entryKey, kindPrefix, type RecordKind } from "../../kv/keys.ts";
 import type { KeyValueStore } from "../../kv/store.ts";
@@ -18,7 +20,7 @@ interface Imported {
 }
 
 const Tag = TagSchema.and(z.object({ name: z.string().refine(isTagOfEverySite) }));
-const Line = z.object({ v: z.literal(RECORD_VERSION), image: DocumentSchema.optional(), tag: Tag.optional() });
+const Line = z.object({ v: z.literal(RECORD_VERSION), image: DocumentRecord.optional(), tag: Tag.optional() });
 const MAX_LINE = 32_000;
 const MAX_PARALLEL_WRITES = 16;
 
@@ -29,7 +31,7 @@ interface ExportOptions {
 
 /** The public entries of a store as lines, each with its newline. Ends early when the store fails: compare `faults()`. */
 export async function* exportEntries(store: KeyValueStore, options: ExportOptions): AsyncGenerator<string> {
-  const documents = { ...options, kind: "digest", schema: DocumentSchema } as const;
+  const documents = { ...options, kind: "digest", schema: DocumentRecord } as const;
   for await (const { value: image } of publicEntries(store, documents)) {
     yield `${JSON.stringify({ v: RECORD_VERSION, image })}\n`;
   }
@@ -54,7 +56,7 @@ async function* publicEntries<T>(
 function isTagOfEverySite(name: string): boolean {
   const parsed = parseReference(name);
   return parsed.kind !== "unparsable" && parsed.reference.digest === undefined && !parsed.reference.isShort &&
-    canonicalReference(parsed.reference) === name;
+    nameAt(parsed.reference) === name;
 }
 
 /** Puts lines into the store; a bad one is counted and left out. Tags keep the age they had where they were exported. */
@@ -106,10 +108,5 @@ async function putTag(
 }
 
 function parseLine(line: string): Omit<z.infer<typeof Line>, "v"> {
-  if (line.length > MAX_LINE) return {};
-  try {
-    return Line.safeParse(JSON.parse(line)).data ?? {};
-  } catch {
-    return {};
-  }
+  return line.length > MAX_LINE ? {} : Line.safeParse(jsonOf(line)).data ?? {};
 }

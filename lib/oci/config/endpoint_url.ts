@@ -1,6 +1,6 @@
-// URLs of mirrors as containerd and k3s write them, taken apart into what an Endpoint needs.
+// Parses URLs of mirrors, as containerd and k3s write them, into the parts of an Endpoint.
 
-/** Where a mirror listens, and what stands before and after the API root `/v2` in its paths. */
+/** A mirror's address, and the parts of its paths before and after the API root `/v2`. */
 export interface EndpointUrl {
   readonly scheme: "https" | "http";
   readonly host: string;

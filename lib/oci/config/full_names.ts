@@ -1,40 +1,33 @@
-// From an image as the user wrote it to the full names that it may mean: a short name such as `nginx` may have several.
+// Resolves an image as the user wrote it to full names. A short name such as `nginx` may have several.
 import { failureOf } from "../errors.ts";
 import { type ImageReference, parseReference } from "../reference.ts";
 import { DOCKER_HUB } from "../registry_host.ts";
-import type { FailureReason, InspectionFailure } from "../types.ts";
+import type { FailureReason, RegistryFailure } from "../types.ts";
 import type { FullName } from "./registry_rules.ts";
 import type { RegistriesConf } from "./registries_conf.ts";
 import type { PullSettings } from "./settings.ts";
 
 type FullNames =
   | { readonly kind: "names"; readonly reference: ImageReference; readonly names: readonly FullName[] }
-  | { readonly kind: "refused"; readonly failure: InspectionFailure };
+  | { readonly kind: "refused"; readonly failure: RegistryFailure };
 
 /** Parses and completes an image. A digest wins over a tag; without either it is `latest`. */
 export function resolveFullNames(image: string, settings: PullSettings): FullNames {
   const parsed = parseReference(image);
   if (parsed.kind === "unparsable") return refused("InvalidReference", parsed.message);
   const { reference } = parsed;
-  const { isShort, domain, repository, identifier, digest } = reference;
-  const suffix = `${digest === undefined ? ":" : "@"}${identifier}`;
-  if (!isShort) return { kind: "names", reference, names: [{ name: `${domain}/${repository}`, suffix }] };
-  const answer = resolveShortName(nameAlone(image), { conf: settings.registries, unsaid: settings.shortNames });
+  const { isShort, identifier, name } = reference;
+  const fullOf = ({ domain: host, repository }: ImageReference): FullName => ({ host, repository, identifier });
+  if (!isShort) return { kind: "names", reference, names: [fullOf(reference)] };
+  const answer = resolveShortName(name, { conf: settings.registries, unsaid: settings.shortNames });
   if (answer.kind === "none") return refused("Misconfigured", answer.message);
   const names = answer.names.flatMap((name): readonly FullName[] => {
     const candidate = parseReference(name);
-    if (candidate.kind === "unparsable" || candidate.reference.isShort) return [];
-    return [{ name: `${candidate.reference.domain}/${candidate.reference.repository}`, suffix }];
+    return candidate.kind === "unparsable" || candidate.reference.isShort ? [] : [fullOf(candidate.reference)];
   });
   if (names.length > 0) return { kind: "names", reference, names };
   const message = `Cannot resolve short name "${image}": registries.conf leads to nothing that is a full name.`;
   return refused("Misconfigured", message);
-}
-
-/** The name as written, without tag and digest: the key of aliases. */
-function nameAlone(image: string): string {
-  const [tagged = ""] = image.split("@");
-  return tagged.replace(/:[^/:]*$/, "");
 }
 
 function refused(reason: FailureReason, message: string): FullNames {
@@ -45,7 +38,7 @@ type ShortNameAnswer =
   | { readonly kind: "candidates"; readonly names: readonly string[] }
   | { readonly kind: "none"; readonly message: string };
 
-/** The alias alone, else each search registry, else what `unsaid` says (rows DV-111, DV-108, DV-109). */
+/** The alias, else each search registry, else the default by `unsaid` (rows DV-111, DV-108, DV-109). */
 function resolveShortName(
   name: string,
   options: { readonly conf: RegistriesConf | undefined; readonly unsaid: "usual" | "refuse" },

@@ -1,4 +1,4 @@
-// The TLS files of a host, read and checked: those that a configuration names, and those of a directory certs.d/<host[:port]>.
+// Reads and checks the TLS files of a host, named by a configuration or in a directory certs.d/<host[:port]>.
 import { asParsed, type Fault, type Parsed, unparsable } from "../../parsed.ts";
 import type { ProblemList } from "../files/last_good.ts";
 import type { FileReader } from "../files/read_files.ts";
@@ -11,7 +11,7 @@ export interface LoadContext {
   readonly nowMs: number;
 }
 
-/** TLS settings as they are written: paths, relative to the file. */
+/** TLS settings as written, with paths relative to the file. */
 export interface HostTls {
   readonly skipVerify: boolean;
   readonly caFiles: readonly string[];
@@ -25,7 +25,7 @@ interface NamedPair {
   readonly key: Parsed<string>;
 }
 
-/** Reads what TLS settings name. `folder`: where relative paths start. */
+/** Reads the files that TLS settings name. Relative paths start at `folder`. */
 export function readHostTls(tls: HostTls, folder: string, { files, nowMs }: LoadContext): Parsed<HostCertificates> {
   const read = (path: string): Parsed<string> => {
     const content = files.readText(path.startsWith("/") ? path : `${folder}/${path}`);
@@ -40,7 +40,7 @@ export function readHostTls(tls: HostTls, folder: string, { files, nowMs }: Load
   return parseHostFiles(authorities, pairs, nowMs);
 }
 
-/** `*.crt` are CAs, `X.cert` with `X.key` a client certificate. One alone makes the host unusable, as in the MTO. */
+/** `*.crt` are CAs; `X.cert` and `X.key` a client certificate. As in the MTO, half a pair makes the host unusable. */
 export function readHostDirectory(folder: string, { files, nowMs }: LoadContext): Parsed<HostCertificates> {
   const names = files.list(folder).filter((name) => /\.(crt|cert|key)$/.test(name) && !name.startsWith(".."));
   const texts = new Map(names.flatMap((name) => {

@@ -1,8 +1,8 @@
-// The configuration that is laid out by host: containerd's tree, certs.d trees, registries.yaml.
+// Configuration by host: containerd's tree, certs.d trees, registries.yaml.
 import { type HostTls, type LoadContext, readHostDirectory, readHostTls } from "./host_files.ts";
 import { type HostsFile, parseHostsToml } from "./hosts_toml.ts";
 import { type FileValue, LastGood, renderProblem } from "../files/last_good.ts";
-import type { HostAccess, HostCertificates } from "./pem.ts";
+import type { HostCertificates, LoadedTls } from "./pem.ts";
 import type { Parsed } from "../../parsed.ts";
 import { parseRancherRegistries, type RancherRegistries } from "./rancher_registries.ts";
 import type { FileReader } from "../files/read_files.ts";
@@ -15,14 +15,14 @@ export class HostTrees {
   readonly #tls = new LastGood<HostCertificates>();
   readonly #rancher = new LastGood<RancherRegistries>();
 
-  /** `<dir>/<host>/hosts.toml`; a host without that file may have certificates beside, as in certs.d. */
+  /** `<dir>/<host>/hosts.toml`. Without that file, the directory may hold certificates, as in certs.d. */
   loadHosts(dir: string | undefined, context: LoadContext): ReadonlyMap<string, HostsDirectory> {
     const hosts = new Map<string, HostsDirectory>();
     for (const name of dir === undefined ? [] : hostNames(dir, context.files)) {
       const folder = `${dir}/${name}`;
       const parse = (text: string): Parsed<HostsFile> =>
         parseHostsToml(text, (tls) => readHostTls(tls, folder, context));
-      const found = this.#hosts.read(`${folder}/hosts.toml`, { ...context, parse, place: "named" });
+      const found = this.#hosts.read(`${folder}/hosts.toml`, { ...context, parse, origin: "named" });
       const known = found.kind === "missing" ? this.#hostsOfCertificates(folder, context) : found;
       const host = canonicalHost(name);
       if (hosts.has(host) && host !== name) continue;
@@ -32,9 +32,9 @@ export class HostTrees {
     return hosts;
   }
 
-  /** `<dir>/<host>/*.crt` and client pairs. Of several trees the first that has the host counts, even when it is empty. */
-  loadCerts(dirs: readonly string[], context: LoadContext): ReadonlyMap<string, HostAccess> {
-    const access = new Map<string, HostAccess>();
+  /** `<dir>/<host>/*.crt` and client pairs. The first tree with the host counts, even if its directory is empty. */
+  loadCerts(dirs: readonly string[], context: LoadContext): ReadonlyMap<string, LoadedTls> {
+    const tls = new Map<string, LoadedTls>();
     const seen = new Set<string>();
     for (const dir of dirs) {
       const names = hostNames(dir, context.files).filter((name) => !seen.has(canonicalHost(name)));
@@ -42,24 +42,24 @@ export class HostTrees {
         const host = canonicalHost(name);
         seen.add(host);
         const found = this.#readCertificates(`${dir}/${name}`, context);
-        if (!isEmpty(found)) access.set(host, accessOf(found, false));
+        if (!isEmpty(found)) tls.set(host, loadedTls(found, false));
       }
     }
-    return access;
+    return tls;
   }
 
-  /** registries.yaml. When it was never readable, its mirrors are not used and the problem is logged. */
+  /** Loads registries.yaml. If it was never readable, the problem is logged and its mirrors are not used. */
   loadRancher(path: string | undefined, context: LoadContext): RancherSettings | undefined {
     if (path === undefined) return undefined;
-    const found = this.#rancher.read(path, { ...context, parse: parseRancherRegistries, place: "named" });
+    const found = this.#rancher.read(path, { ...context, parse: parseRancherRegistries, origin: "named" });
     if (found.kind === "missing") context.problems.add({ file: path, message: "is missing" });
     if (found.kind !== "value") return undefined;
     const { mirrors, tls, credentials } = found.value;
-    const access = [...tls].map(([host, entry]): readonly [string, HostAccess] => {
+    const loaded = [...tls].map(([host, entry]): readonly [string, LoadedTls] => {
       const parsed = readHostTls(entry, folderOf(path), context);
-      return [host, accessOf(this.#tls.settle(`${path} (${host})`, parsed, context.problems), entry.skipVerify)];
+      return [host, loadedTls(this.#tls.settle(`${path} (${host})`, parsed, context.problems), entry.skipVerify)];
     });
-    return { mirrors, access: new Map(access), credentials };
+    return { mirrors, tls: new Map(loaded), credentials };
   }
 
   #readCertificates(folder: string, context: LoadContext): FileValue<HostCertificates> {
@@ -76,7 +76,7 @@ export class HostTrees {
         kind: "parsed",
         mirrors: [],
         server: undefined,
-        serverAccess: accessOf(found, false),
+        serverTls: loadedTls(found, false),
         serverCapabilities: { resolves: true, pulls: true },
         serverHeaders: {},
       },
@@ -84,7 +84,7 @@ export class HostTrees {
   }
 }
 
-function accessOf(found: FileValue<HostCertificates>, skipVerify: HostTls["skipVerify"]): HostAccess {
+function loadedTls(found: FileValue<HostCertificates>, skipVerify: HostTls["skipVerify"]): LoadedTls {
   if (found.kind === "value") return { kind: "parsed", skipVerify, certificates: found.value };
   return {
     kind: "unparsable",

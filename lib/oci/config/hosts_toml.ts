@@ -5,25 +5,25 @@ import { findLine, parseAs, parseToml } from "../files/documents.ts";
 import { isSendable } from "../http/exchange.ts";
 import { type EndpointUrl, parseEndpointUrl } from "./endpoint_url.ts";
 import type { HostTls } from "./host_files.ts";
-import type { HostAccess, HostCertificates } from "./pem.ts";
+import type { HostCertificates, LoadedTls } from "./pem.ts";
 
 export interface HostCapabilities {
   readonly resolves: boolean;
   readonly pulls: boolean;
 }
 
-interface HostsPlace extends HostCapabilities {
+interface HostsMirror extends HostCapabilities {
   readonly url: EndpointUrl;
   readonly headers: Readonly<Record<string, string>>;
-  readonly access: HostAccess;
+  readonly tls: LoadedTls;
 }
 
 /** One directory of containerd's tree. `server` undefined: the host itself. */
 export interface HostsFile {
   readonly kind: "parsed";
-  readonly mirrors: readonly HostsPlace[];
+  readonly mirrors: readonly HostsMirror[];
   readonly server: EndpointUrl | undefined;
-  readonly serverAccess: HostAccess;
+  readonly serverTls: LoadedTls;
   readonly serverCapabilities: HostCapabilities;
   readonly serverHeaders: Readonly<Record<string, string>>;
 }
@@ -43,7 +43,7 @@ const Host = z.object({
 });
 const Document = Host.extend({ server: z.string().optional(), host: z.record(z.string(), Host).optional() });
 
-/** Mirrors keep their order. What cannot be requested is skipped with a warning; a bad certificate breaks the file. */
+/** Mirrors keep their order. An unusable URL is skipped with a warning; a bad certificate makes the file unparsable. */
 export function parseHostsToml(text: string, readTls: (tls: HostTls) => Parsed<HostCertificates>): Parsed<HostsFile> {
   const parsed = parseAs(Document, parseToml(text), text);
   if (parsed.kind === "unparsable") return parsed;
@@ -54,38 +54,38 @@ export function parseHostsToml(text: string, readTls: (tls: HostTls) => Parsed<H
   }
   const warnings: Fault[] = [];
   const warn = (message: string, needle: string): unknown => warnings.push({ message, line: findLine(text, needle) });
-  const readAccess = (host: z.infer<typeof Host>): Parsed<HostAccess> => {
+  const loadTls = (host: z.infer<typeof Host>): Parsed<LoadedTls> => {
     const tls = tlsOf(host);
     const certificates = readTls(tls);
     if (certificates.kind === "unparsable") return certificates;
     warnings.push(...certificates.warnings);
     return asParsed({ kind: "parsed", skipVerify: tls.skipVerify, certificates: certificates.value });
   };
-  const serverAccess = readAccess(root);
-  if (serverAccess.kind === "unparsable") return serverAccess;
-  const mirrors: HostsPlace[] = [];
+  const serverTls = loadTls(root);
+  if (serverTls.kind === "unparsable") return serverTls;
+  const mirrors: HostsMirror[] = [];
   for (const [name, host] of Object.entries(hosts)) {
     const url = parseEndpointUrl(name, { path: rootOrApi(host) });
     if (url === undefined) {
       warn("a host is passed over: its URL cannot be used", name);
       continue;
     }
-    const access = readAccess(host);
-    if (access.kind === "unparsable") return access;
-    mirrors.push({ url, ...readCapabilities(host), headers: readHeaders(host, warn), access: access.value });
+    const tls = loadTls(host);
+    if (tls.kind === "unparsable") return tls;
+    mirrors.push({ url, ...readCapabilities(host), headers: readHeaders(host, warn), tls: tls.value });
   }
   return asParsed({
     kind: "parsed",
     mirrors,
     server,
-    serverAccess: serverAccess.value,
-    // They are those of the server that is named, not of the host itself.
+    serverTls: serverTls.value,
+    // These belong to the named server, not to the host itself.
     serverCapabilities: readCapabilities(server === undefined ? {} : root),
     serverHeaders: readHeaders(root, warn),
   }, warnings);
 }
 
-/** Directory names that may hold a host's file, in containerd's order. The host is canonical: no port is that of https. */
+/** Directory names that may hold a host's file, in containerd's order. A canonical host without port means 443. */
 export function hostDirectories(host: string): readonly string[] {
   const [, name = host, port = "443"] = /^(.+):(\d+)$/.exec(host) ?? [];
   return [`${name}_${port}_`, host, "_default"];
@@ -108,11 +108,11 @@ function tlsOf({ ca = [], client = [], skip_verify: skipVerify = false }: z.infe
   return { skipVerify, caFiles: ca, clients };
 }
 
-/** The connection and the length of a message are not the configuration's to say. */
+/** Headers of the connection and the message length, which a configuration must not set. */
 const RESERVED_HEADER =
   /^(host|connection|content-.*|transfer-encoding|te|trailer|upgrade|proxy-.*|expect|keep-alive)$/i;
 
-/** Several values of one header become one. A warning names the header, never its value: it may be a password. */
+/** Joins several values of a header. A warning never shows a value: it may be a password. */
 function readHeaders(
   { header = {} }: z.infer<typeof Host>,
   warn: (message: string, needle: string) => unknown,
@@ -120,7 +120,7 @@ function readHeaders(
   const entries = Object.entries(header).map(([name, value]) => [name, [value].flat().join(", ")] as const);
   const usable = entries.filter(([name, value]) => {
     const isUsable = /^[\w!#$%&'*+.^`|~-]+$/.test(name) && !RESERVED_HEADER.test(name) && isSendable(value);
-    if (!isUsable) warn("a header is not sent: its name or value is none that may be", "header");
+    if (!isUsable) warn("a header is not sent: its name or value is not valid in HTTP", "header");
     return isUsable;
   });
   return Object.fromEntries(usable);

@@ -1,7 +1,7 @@
-// Certificates and keys in PEM: what can be used of a text, and words for the rest.
+// Parses certificates and keys in PEM, and describes those that cannot be used.
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readCertificate } from "../../tls/certificate.ts";
-import { childrenOf, derOf, readElements, Tag } from "../../tls/der.ts";
+import { certificateBlocks, childrenOf, derOf, readElements, Tag } from "../../tls/der.ts";
 import type { ClientCertificate } from "../pull_plan.ts";
 import { asParsed, type Fault, type Parsed, unparsable } from "../../parsed.ts";
 import { renderDay } from "../../vocabulary/time.ts";
@@ -11,20 +11,19 @@ export interface HostCertificates {
   readonly clientCertificates: readonly ClientCertificate[];
 }
 
-/** How a host is reached, where not by the defaults; or that its configuration cannot be used, so that it gets no request. */
-export type HostAccess =
+/** The TLS settings of a host that has its own, with what their files hold. `unparsable`: it gets no request. */
+export type LoadedTls =
   | { readonly kind: "parsed"; readonly skipVerify: boolean; readonly certificates: HostCertificates }
   | { readonly kind: "unparsable"; readonly message: string };
 
-const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;
 const PRIVATE_KEY = /-----BEGIN ([A-Z ]*)PRIVATE KEY-----([^-]*)-----END \1PRIVATE KEY-----/;
 
-/** RSA keys below this many bits are refused in the hand-shake, ours and the server's. */
+/** Shortest RSA key (bits) that handshakes accept, ours and the server's. */
 const MIN_RSA_BITS = 2_048;
 
-/** What cannot be read is left out with a warning, as by the nodes' runtimes; broken when nothing can be read. */
+/** Leaves out unreadable certificates with a warning, as the nodes' runtimes do. Unparsable when none can be read. */
 export function parseCertificates(text: string, nowMs: number): Parsed<readonly string[]> {
-  const blocks = [...text.matchAll(CERTIFICATE)].map(([block]) => `${block}\n`);
+  const blocks = certificateBlocks(text).map((block) => `${block}\n`);
   if (blocks.length === 0) return unparsable("no PEM certificate in it");
   const isUsable = usableAmong(blocks);
   const warnings = blocks.flatMap((block, at): readonly Fault[] => {
@@ -35,7 +34,7 @@ export function parseCertificates(text: string, nowMs: number): Parsed<readonly 
   return usable.length > 0 ? asParsed(usable, warnings) : unparsable("no certificate in it is readable");
 }
 
-/** Those that the TLS client takes. One that it does not take would cost all the others of its list. */
+/** Accepts what the TLS client accepts: it would reject a whole list for one bad certificate. */
 function usableAmong(blocks: readonly string[]): (block: string) => boolean {
   const all = new Set(blocks.filter((block) => isReadable(() => new X509Certificate(block))));
   if (isReadable(() => openClient({ caCerts: [...all] }))) return (block) => all.has(block);
@@ -51,9 +50,9 @@ function problemOfTime(block: string, nowMs: number): string | undefined {
   return nowMs < fields.notBeforeMs ? `is not valid before ${from}: nodes do not accept what it signed` : undefined;
 }
 
-/** A client certificate and its key. Broken, with the reason, when they cannot be shown to a server. */
+/** A client certificate and its key. Unparsable, with the reason, when they cannot be used. */
 export function parseClientPair(certificate: string, key: string): Parsed<ClientCertificate> {
-  const blocks = [...certificate.matchAll(CERTIFICATE)].map(([block]) => `${block}\n`);
+  const blocks = certificateBlocks(certificate).map((block) => `${block}\n`);
   const [first] = blocks;
   if (first === undefined) return unparsable("no PEM certificate in it");
   const unreadable = blocks.findIndex((block) => !isReadable(() => new X509Certificate(block)));
@@ -65,7 +64,7 @@ export function parseClientPair(certificate: string, key: string): Parsed<Client
   return problem === undefined ? asParsed(pair) : unparsable(problem);
 }
 
-/** The first private key of a text, under the label that fits its content: OpenSSL and Go accept a wrong one. */
+/** The first private key of a text, relabelled by its content: OpenSSL and Go accept a wrong label. */
 function readKey(text: string): Parsed<string> {
   const [, label, body = ""] = PRIVATE_KEY.exec(text) ?? [];
   if (label === "ENCRYPTED " || /^Proc-Type:.*ENCRYPTED/m.test(text)) {
@@ -80,7 +79,7 @@ function readKey(text: string): Parsed<string> {
   return asParsed(`-----BEGIN ${fitting}-----\n${body.trim()}\n-----END ${fitting}-----\n`);
 }
 
-/** PKCS #8 goes on with an algorithm after its version, PKCS #1 with a number, SEC 1 with the key. */
+/** After the version, PKCS #8 has an algorithm, PKCS #1 a number, and SEC 1 the key. */
 function labelOf(der: Uint8Array): string | undefined {
   switch (childrenOf(readElements(der)?.[0])[1]?.tag) {
     case Tag.sequence:
@@ -105,7 +104,7 @@ function problemOfPair(certificate: X509Certificate, key: string): string | unde
     : undefined;
 }
 
-/** What the TLS client does not take although it belongs together. */
+/** Why the TLS client would reject a certificate and key that match; undefined if it would not. */
 function problemOfUse(first: string, { certificate, key }: ClientCertificate): string | undefined {
   const version = readCertificate(derOf(first) ?? new Uint8Array())?.version;
   if (version !== 3) return "the client certificate is X.509 v1: reissue it with an extension file";

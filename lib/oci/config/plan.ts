@@ -1,26 +1,27 @@
 // From an image to its pull plan: short-name candidates × (mirrors, then the registry itself), judged by policy.
 import { failureOf } from "../errors.ts";
 import { type Endpoint, keyOfEndpoint, type PullPlan } from "../pull_plan.ts";
-import type { InspectionFailure } from "../types.ts";
+import type { RegistryFailure } from "../types.ts";
+import { nameAt, splitDomain } from "../reference.ts";
 import { canonicalHost, DOCKER_HUB, DOCKER_HUB_HOST, hostKey } from "../registry_host.ts";
 import { resolveFullNames } from "./full_names.ts";
 import { rejectingScope } from "./policy.ts";
-import { findRule, type FullName } from "./registry_rules.ts";
-import type { HostAccess } from "./pem.ts";
+import { findRule, type FullName, nameOf } from "./registry_rules.ts";
+import type { LoadedTls } from "./pem.ts";
 import type { PullSettings } from "./settings.ts";
-import { findSources, type Source, splitName } from "./sources.ts";
+import { findPullSources, type PullSource } from "./pull_sources.ts";
 
-type Refusal = { readonly kind: "refused"; readonly failure: InspectionFailure };
+type Refusal = { readonly kind: "refused"; readonly failure: RegistryFailure };
 type Step<T> = { readonly kind: "planned"; readonly value: T } | Refusal;
 
 /** Plans the pull of an image as the user wrote it. Refused when no endpoint is left, for the first reason found. */
 export function planPull(image: string, settings: PullSettings): PullPlan {
-  if (settings.refusal !== undefined) return misconfigured(image.slice(0, 300), settings.refusal);
+  if (settings.refusal !== undefined) return refused("Misconfigured", image.slice(0, 300), settings.refusal);
   const names = resolveFullNames(image, settings);
   if (names.kind === "refused") return names;
   const steps = names.names.flatMap((full) => planName(full, settings));
   const planned = steps.flatMap((step) => step.kind === "planned" ? [step.value] : []);
-  // Two configurations may name one endpoint; it gets one request.
+  // Two configurations may name the same endpoint, which gets one request.
   const keys = planned.map(keyOfEndpoint);
   const endpoints = planned.filter((endpoint, at) => keys.indexOf(keyOfEndpoint(endpoint)) === at);
   const refusal = steps.find((step) => step.kind === "refused");
@@ -32,33 +33,35 @@ function planName(full: FullName, settings: PullSettings): readonly Step<Endpoin
   const scope = settings.policy === undefined ? undefined : rejectingScope(settings.policy, full);
   if (scope !== undefined) {
     const says = `policy.json rejects it (scope "${scope}")`;
-    return [blocked(full.name, `${says}. Accept the scope in Archway's policy.json if it may be used`)];
+    return [refused("Blocked", nameOf(full), `${says}. Accept the scope in Archway's policy.json if it may be used`)];
   }
-  const found = findSources(full, settings);
-  if (found.kind === "unparsable") return [misconfigured(full.name + full.suffix, found.message)];
+  const found = findPullSources(full, settings);
+  if (found.kind === "unparsable") return [refused("Misconfigured", nameAt(full), found.message)];
   return found.sources.map((source) => planSource(source, full, settings));
 }
 
-function planSource(source: Source, full: FullName, settings: PullSettings): Step<Endpoint> {
-  const name = `${source.host}/${source.repository}`;
-  // The host to contact counts, not the one the image names: a blocked registry may have mirrors (row DV-100).
-  const rule = findRule(settings.registries?.rules ?? [], { name, suffix: "" });
-  if (rule?.blocked === true) return blocked(full.name, `registries.conf blocks "${rule.prefix}"`);
-  if (source.repository === "") return misconfigured(full.name, `the location "${source.host}" has no repository`);
-  const host = hostKey(source.host) === DOCKER_HUB ? DOCKER_HUB_HOST : canonicalHost(source.host);
-  const own = [...new Set([canonicalHost(source.host), host])].flatMap((name) => accessesOf(name, settings));
-  const known: (HostAccess & { kind: "parsed" })[] = [];
-  for (const access of [source.access, ...own, ...anyHostAccess(canonicalHost(source.host), settings)]) {
-    if (access?.kind === "unparsable") return misconfigured(full.name, access.message);
-    if (access !== undefined) known.push(access);
+function planSource(source: PullSource, full: FullName, settings: PullSettings): Step<Endpoint> {
+  const name = nameOf(full);
+  // Blocking applies to the contacted host, not the named one: a blocked registry may have mirrors (row DV-100).
+  const rule = findRule(settings.registries?.rules ?? [], nameOf(source));
+  if (rule?.blocked === true) return refused("Blocked", name, `registries.conf blocks "${rule.prefix}"`);
+  if (source.repository === "") {
+    return refused("Misconfigured", name, `the location "${source.host}" has no repository`);
   }
-  const transport = transportOf(source, { host, known, isDeclared: own.length > 0, settings });
-  return { kind: "planned", value: { ...endpointOf(source, host, full), transport } };
+  const host = hostKey(source.host) === DOCKER_HUB ? DOCKER_HUB_HOST : canonicalHost(source.host);
+  const own = [...new Set([canonicalHost(source.host), host])].flatMap((name) => tlsOfHost(name, settings));
+  const known: (LoadedTls & { kind: "parsed" })[] = [];
+  for (const tls of [source.tls, ...own, ...anyHostTls(canonicalHost(source.host), settings)]) {
+    if (tls?.kind === "unparsable") return refused("Misconfigured", name, tls.message);
+    if (tls !== undefined) known.push(tls);
+  }
+  const connection = connectionOf(source, { host, known, isDeclared: own.length > 0, settings });
+  return { kind: "planned", value: { ...endpointOf(source, host, full), connection } };
 }
 
-function endpointOf(source: Source, host: string, full: FullName): Omit<Endpoint, "transport"> {
+function endpointOf(source: PullSource, host: string, full: FullName): Omit<Endpoint, "connection"> {
   const { repository, isMirror, pathPrefix, mirrorOf, headers } = source;
-  const common = { host, repository, identifier: full.suffix.slice(1), isMirror, pathPrefix };
+  const common = { host, repository, identifier: full.identifier, isMirror, pathPrefix };
   return {
     ...common,
     ...mirrorOf === undefined ? {} : { mirrorOf },
@@ -66,18 +69,18 @@ function endpointOf(source: Source, host: string, full: FullName): Omit<Endpoint
   };
 }
 
-function transportOf(
-  source: Source,
+function connectionOf(
+  source: PullSource,
   options: {
     readonly host: string;
-    readonly known: readonly (HostAccess & { kind: "parsed" })[];
+    readonly known: readonly (LoadedTls & { kind: "parsed" })[];
     readonly isDeclared: boolean;
     readonly settings: PullSettings;
   },
-): Endpoint["transport"] {
+): Endpoint["connection"] {
   const { host, known, isDeclared, settings: { caCertificates, ...flags } } = options;
   const insecure = source.insecure || flags.insecure.has(hostKey(host));
-  const skipVerify = known.some((access) => access.skipVerify);
+  const skipVerify = known.some((tls) => tls.skipVerify);
   const clientCertificates = known.flatMap(({ certificates }) => certificates.clientCertificates);
   return {
     scheme: source.scheme === "http" ? "http" : insecure ? "https-then-http" : "https",
@@ -88,26 +91,18 @@ function transportOf(
   };
 }
 
-/** What certs.d and registries.yaml say of a host. A host that has certificates there was declared by the administrator. */
-function accessesOf(host: string, { certs, rancher }: PullSettings): readonly HostAccess[] {
-  return [certs.get(host), rancher?.access.get(host)].filter((access) => access !== undefined);
+/** A host's settings in certs.d and registries.yaml. An entry there means that an administrator declared the host. */
+function tlsOfHost(host: string, { certs, rancher }: PullSettings): readonly LoadedTls[] {
+  return [certs.get(host), rancher?.tls.get(host)].filter((tls) => tls !== undefined);
 }
 
-/** What registries.yaml says of `*`: how a host without an entry of its own is reached. It declares none of them. */
-function anyHostAccess(host: string, { rancher }: PullSettings): readonly HostAccess[] {
-  const access = rancher?.access.has(host) === true ? undefined : rancher?.access.get("*");
-  return access === undefined ? [] : [access];
+/** The `*` entry of registries.yaml, for hosts without an entry of their own. It does not declare them. */
+function anyHostTls(host: string, { rancher }: PullSettings): readonly LoadedTls[] {
+  const tls = rancher?.tls.has(host) === true ? undefined : rancher?.tls.get("*");
+  return tls === undefined ? [] : [tls];
 }
 
-function blocked(name: string, state: string): Refusal {
-  return { kind: "refused", failure: failureOf("Blocked", `Cannot pull "${name}": ${state}.`, registryOf(name)) };
-}
-
-function misconfigured(name: string, state: string): Refusal {
-  return { kind: "refused", failure: failureOf("Misconfigured", `Cannot pull "${name}": ${state}.`, registryOf(name)) };
-}
-
-function registryOf(name: string): { readonly registry?: string } {
-  const { host, repository } = splitName(name);
-  return repository === "" ? {} : { registry: host };
+function refused(reason: "Blocked" | "Misconfigured", name: string, state: string): Refusal {
+  const { domain: registry } = splitDomain(name);
+  return { kind: "refused", failure: failureOf(reason, `Cannot pull "${name}": ${state}.`, { registry }) };
 }

@@ -1,4 +1,4 @@
-// Configuration files and flags to pull plans, reloaded when a file changes; plans are kept until then.
+// Makes pull plans from configuration files and flags. Plans are kept until a use finds a file changed.
 import { LRUCache } from "lru-cache";
 import type { Clock } from "../../clock.ts";
 import type { Logger } from "../../log.ts";
@@ -7,20 +7,22 @@ import type { PullPlan, PullPlanner } from "../pull_plan.ts";
 import { MAX_REFERENCE_LENGTH } from "../reference.ts";
 import { atMost } from "../weights.ts";
 import { planPull } from "./plan.ts";
-import type { Problem } from "../files/last_good.ts";
+import type { FileProblem } from "../files/last_good.ts";
+import { haveChanged } from "../files/read_files.ts";
 import { type LoadedSettings, SettingsFiles, type SettingsPaths } from "./settings_files.ts";
-import { watchPaths } from "../files/watch_paths.ts";
 
 export interface PullPlannerHandle extends PullPlanner {
   credentials(): readonly Credential[];
   credentialHelpers(): readonly string[];
-  problems(): readonly Problem[];
-  watch(signal: AbortSignal): Promise<void>;
+  problems(): readonly FileProblem[];
 }
 
 const MAX_PLANS = 10_000;
 
-/** Never throws: what is broken is logged once, with its line; the last good content of a file stays in force. */
+/** The least time between two looks at the files (ms). A look at those of a node takes about 0.1 ms. */
+const LOOK_MS = 1_000;
+
+/** Never throws. A broken file is logged once, with the line, and its last good content stays in force. */
 export function openPullPlanner(
   options: SettingsPaths & { readonly log: Logger; readonly clock: Clock },
 ): PullPlannerHandle {
@@ -29,31 +31,32 @@ export function openPullPlanner(
   const plans = new LRUCache<string, PullPlan>(atMost(MAX_PLANS));
   const load = openLoader(files, { log, clock });
   let loaded = load();
+  let lookedMs = clock.monotonicMs();
+  const current = (): LoadedSettings => {
+    if (clock.monotonicMs() < lookedMs + LOOK_MS) return loaded;
+    lookedMs = clock.monotonicMs();
+    if (!haveChanged(loaded.paths)) return loaded;
+    loaded = load();
+    plans.clear();
+    log.info("reloaded the registry configuration", { problems: loaded.problems.length });
+    return loaded;
+  };
   return {
     plan: (image) => {
+      const { settings } = current();
       const known = plans.get(image);
       if (known !== undefined) return known;
-      const plan = planPull(image, loaded.settings);
+      const plan = planPull(image, settings);
       if (image.length <= MAX_REFERENCE_LENGTH) plans.set(image, plan);
       return plan;
     },
-    credentials: () => loaded.settings.rancher?.credentials ?? [],
-    credentialHelpers: () => loaded.settings.registries?.credentialHelpers ?? [],
-    problems: () => loaded.problems,
-    watch: (signal) =>
-      watchPaths({
-        paths: () => loaded.paths,
-        onChange: () => {
-          loaded = load();
-          plans.clear();
-          log.info("reloaded the registry configuration", { problems: loaded.problems.length });
-        },
-        clock,
-      }, signal),
+    credentials: () => current().settings.rancher?.credentials ?? [],
+    credentialHelpers: () => current().settings.registries?.credentialHelpers ?? [],
+    problems: () => current().problems,
   };
 }
 
-/** A load of the files; each call logs the problems that the call before did not find. */
+/** Loads the files. Each call logs the problems that the previous one did not find. */
 function openLoader(
   files: SettingsFiles,
   { log, clock }: { readonly log: Logger; readonly clock: Clock },

@@ -1,8 +1,10 @@
-// policy.json: which images may be used at all. Signatures are verified by the container runtime of the node.
+// policy.json: which images are rejected. The node's container runtime verifies signatures.
 import * as z from "zod";
+import { nameAt } from "../reference.ts";
 import { canonicalName } from "../registry_host.ts";
 import { parseAs, parseJson } from "../files/documents.ts";
 import { asParsed, type Parsed } from "../../parsed.ts";
+import type { FullName } from "./registry_rules.ts";
 
 export interface Policy {
   readonly byScope: ReadonlyMap<string, boolean>;
@@ -15,13 +17,13 @@ const Requirements = z.array(z.object({
 const Document = z.object({ default: Requirements, transports: z.record(z.string(), z.unknown()).default({}) });
 const Scopes = z.record(z.string(), Requirements);
 
-/** Parses policy.json. Anything that is not understood is a fault: a policy must not be weaker than it reads. */
+/** Parses policy.json. Anything unknown is a fault, since ignoring it could weaken the policy. */
 export function parsePolicy(text: string): Parsed<Policy> {
   const parsed = parseAs(Document, parseJson(text), text, unknownTo);
   if (parsed.kind === "unparsable") return parsed;
   const scopes = parseAs(Scopes, asParsed<unknown>(parsed.value.transports.docker ?? {}), text, unknownTo);
   if (scopes.kind === "unparsable") return scopes;
-  // An empty list is a rejection: nothing accepts.
+  // An empty list rejects: nothing accepts the image.
   const rejects = (list: z.infer<typeof Requirements>): boolean =>
     list.length === 0 || list.some(({ type }) => type === "reject");
   return asParsed({
@@ -30,23 +32,20 @@ export function parsePolicy(text: string): Parsed<Policy> {
   });
 }
 
-/** The scope that rejects an image: the most specific one decides (row DV-99). Undefined when the image is accepted. */
-export function rejectingScope(
-  { byScope, otherwise }: Policy,
-  full: { readonly name: string; readonly suffix: string },
-): string | undefined {
-  const scope = scopesOf(full.name, full.suffix).find((candidate) => byScope.has(candidate));
+/** The scope that rejects an image; the most specific one decides (row DV-99). Undefined: accepted. */
+export function rejectingScope({ byScope, otherwise }: Policy, full: FullName): string | undefined {
+  const scope = scopesOf(full).find((candidate) => byScope.has(candidate));
   const isRejected = scope === undefined ? otherwise : byScope.get(scope) === true;
   return isRejected ? scope ?? "default" : undefined;
 }
 
-/** Scopes from the whole reference up to `""`: each parent path, the host, then `*.` domains with the port gone. */
-function scopesOf(name: string, suffix: string): readonly string[] {
-  const segments = name.split("/");
+/** Scopes from the whole reference up to `""`: each parent path, the host, then `*.` domains without the port. */
+function scopesOf(full: FullName): readonly string[] {
+  const segments = [full.host, ...full.repository.split("/")];
   const paths = segments.map((_, at) => segments.slice(0, segments.length - at).join("/"));
-  const labels = (segments[0] ?? "").replace(/:\d+$/, "").split(".");
+  const labels = full.host.replace(/:\d+$/, "").split(".");
   const domains = labels.slice(1).map((_, at) => `*.${labels.slice(at + 1).join(".")}`);
-  return [name + suffix, ...paths, ...domains, ""];
+  return [nameAt(full), ...paths, ...domains, ""];
 }
 
 function unknownTo(path: string): string {

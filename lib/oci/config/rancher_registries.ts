@@ -16,7 +16,7 @@ export interface RancherMirrors {
   readonly rewrites: readonly Rewrite[];
 }
 
-/** The whole file. The host `*` stands for every host that has no mirrors, or no TLS settings, of its own. */
+/** The whole file. The host `*` applies to hosts without mirrors, or TLS settings, of their own. */
 export interface RancherRegistries {
   readonly mirrors: ReadonlyMap<string, RancherMirrors>;
   readonly tls: ReadonlyMap<string, HostTls>;
@@ -44,7 +44,7 @@ const Document = z.object({
 
 type Warn = (message: string, needle: string) => unknown;
 
-/** Parses the file. A URL or rewrite that cannot be used is passed over with a warning. */
+/** Parses the file. Skips unusable URLs and rewrites with a warning. */
 export function parseRancherRegistries(content: string): Parsed<RancherRegistries> {
   const parsed = parseAs(Document, parseYaml(content), content);
   if (parsed.kind === "unparsable") return parsed;

@@ -1,4 +1,4 @@
-// registries.conf and its drop-ins to rules: version 2, and in the main file also the tables of version 1.
+// Parses registries.conf and its drop-ins: version 2, and in the main file also version 1.
 import * as z from "zod";
 import { isHelperName } from "../credentials/credential_helpers.ts";
 import { findLine, parseAs, parseToml } from "../files/documents.ts";
@@ -11,9 +11,9 @@ export interface RegistriesConf {
   readonly rules: readonly RegistryRule[];
   readonly searchRegistries: readonly string[] | undefined;
   readonly shortNameMode: ShortNameMode | undefined;
-  /** Short name → full repository; empty: the alias is taken back. */
+  /** Short name → full repository; empty: removes the alias. */
   readonly aliases: ReadonlyMap<string, string>;
-  /** Programs to ask for the login of any host; the auth file, which is always read, is not among them. */
+  /** Programs that give the login of any host. Excludes the auth file, which is always read. */
   readonly credentialHelpers: readonly string[] | undefined;
 }
 
@@ -29,14 +29,14 @@ const Aliases = Version2.pick({ aliases: true });
 const AUTH_FILE = "containers-auth.json";
 
 /** Parses one file. `main` may be of version 1 instead; a drop-in may not. */
-export function parseRegistriesConf(text: string, place: "main" | "drop-in"): Parsed<RegistriesConf> {
+export function parseRegistriesConf(text: string, part: "main" | "drop-in"): Parsed<RegistriesConf> {
   const document = parseToml(text);
   if (document.kind === "unparsable") return document;
   const old = parseVersion1(document.value);
   const parsed = parseAs(Version2, document, text, wrongKind);
   if (parsed.kind === "unparsable") return parsed;
   if (old !== undefined) {
-    if (place === "drop-in") {
+    if (part === "drop-in") {
       return unparsable("[registries.…] tables of version 1 in a drop-in", findLine(text, "[registries"));
     }
     if (Object.values(parsed.value).some((value) => value !== undefined)) {
@@ -47,7 +47,7 @@ export function parseRegistriesConf(text: string, place: "main" | "drop-in"): Pa
   return readVersion2(parsed.value, text);
 }
 
-/** Lays the drop-ins over the main file, in order: rules of the same prefix, search list, mode and aliases are replaced. */
+/** Merges drop-ins over the main file in order. They replace rules of equal prefix, search list, mode and aliases. */
 export function mergeRegistriesConfs(files: readonly RegistriesConf[]): RegistriesConf {
   const rules = new Map<string, RegistryRule>();
   const aliases = new Map<string, string>();
@@ -72,7 +72,7 @@ const EMPTY: RegistriesConf = {
   credentialHelpers: undefined,
 };
 
-/** Parses the file in which tools keep the aliases that a user once chose; it has nothing else. */
+/** Parses the file where tools store the aliases that a user chose, and nothing else. */
 export function parseAliasCache(text: string): Parsed<RegistriesConf> {
   const parsed = parseAs(Aliases, parseToml(text), text, wrongKind);
   if (parsed.kind === "unparsable") return parsed;

@@ -1,4 +1,4 @@
-// The environment variables that concern registries: the home folder, the proxies, and where container tools keep logins.
+// The environment variables for registries: the home folder, proxies, and where container tools keep logins.
 import { NO_PROXIES, type ProxySettings, readProxySettings } from "../http/proxy.ts";
 
 export interface RegistryEnvironment {
@@ -10,9 +10,9 @@ export interface RegistryEnvironment {
 export interface SystemPaths {
   readonly registriesConf: string;
   readonly policy: string;
-  /** certs.d trees; for each host the first that has it counts. */
+  /** certs.d trees; the first tree with a host counts for it. */
   readonly certsDirs: readonly string[];
-  /** Where aliases of short names are kept; the first that is there counts. */
+  /** Files with short-name aliases; the first that exists counts. */
   readonly aliasCaches: readonly string[];
 }
 
@@ -46,7 +46,7 @@ export function readRegistryEnvironment(env: Readonly<Record<string, string | un
   return { home, cacheHome, proxies: readProxySettings(env) };
 }
 
-/** That of REGISTRY_AUTH_FILE, also when it is missing, else docker's, in DOCKER_CONFIG or the home. */
+/** REGISTRY_AUTH_FILE, even if that file is missing; else docker's file, in DOCKER_CONFIG or the home. */
 export function loginFile(
   env: Readonly<Record<string, string | undefined>>,
   exists: (path: string) => boolean,

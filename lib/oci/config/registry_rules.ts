@@ -1,13 +1,14 @@
-// The `[[registry]]` tables of registries.conf: which rule holds for a name, and which places it leads to.
+// The `[[registry]]` tables of registries.conf: the rule for a name, and the places it leads to.
 import * as z from "zod";
 import { findLine } from "../files/documents.ts";
 import { asParsed, type Parsed, unparsable } from "../../parsed.ts";
+import { type ImageReference, isDigest, nameAt } from "../reference.ts";
 import { canonicalName } from "../registry_host.ts";
 
 type MirrorUse = "all" | "digest-only" | "tag-only";
 
 interface RegistryMirror {
-  /** `host[:port][/path]`, put in the place of the rule's prefix. */
+  /** `host[:port][/path]`, replaces the rule's prefix. */
   readonly location: string;
   readonly insecure: boolean;
   readonly use: MirrorUse;
@@ -16,7 +17,7 @@ interface RegistryMirror {
 export interface RegistryRule {
   /** `host[:port][/path]`, a whole reference, or `*.domain`. */
   readonly prefix: string;
-  /** What replaces the prefix; empty: nothing is replaced (wildcard without location). */
+  /** Replaces the prefix; empty: no replacement (wildcard without location). */
   readonly location: string;
   readonly insecure: boolean;
   readonly blocked: boolean;
@@ -39,32 +40,35 @@ export const RegistryTable = z.object({
   mirror: z.array(Mirror).default([]),
 });
 
-interface TablePlace {
+interface TablePosition {
   readonly text: string;
   readonly line: number | undefined;
 }
 
 /** Reads a table. A fault names the line of the table. */
-export function readRule(registry: z.infer<typeof RegistryTable>, place: TablePlace): Parsed<RegistryRule> {
+export function readRule(registry: z.infer<typeof RegistryTable>, position: TablePosition): Parsed<RegistryRule> {
   const location = trimLocation(registry.location);
   const prefix = trimLocation(registry.prefix) || location;
   const isWildcard = prefix.startsWith("*.");
-  if (prefix === "") return unparsable("a registry without prefix and location", place.line);
+  if (prefix === "") return unparsable("a registry without prefix and location", position.line);
   if (isWildcard && !/^\*\.[^*/:@]+$/.test(prefix)) {
-    return unparsable(`the wildcard prefix "${prefix}" is not of the form *.example.com`, place.line);
+    return unparsable(`the wildcard prefix "${prefix}" is not of the form *.example.com`, position.line);
   }
-  if (location === "" && !isWildcard) return unparsable(`the registry "${prefix}" has no location`, place.line);
+  if (location === "" && !isWildcard) return unparsable(`the registry "${prefix}" has no location`, position.line);
   if ([prefix, location, ...registry.mirror.map((mirror) => mirror.location)].some((name) => name.includes("://"))) {
-    return unparsable("a location with a scheme; write host[:port][/path]", findLine(place.text, "://"));
+    return unparsable("a location with a scheme; write host[:port][/path]", findLine(position.text, "://"));
   }
-  if (registry["pull-from-mirror"]) return unparsable("pull-from-mirror outside of a mirror", place.line);
-  const mirrors = readMirrors(registry, place);
+  if (registry["pull-from-mirror"]) return unparsable("pull-from-mirror outside of a mirror", position.line);
+  const mirrors = readMirrors(registry, position);
   if (mirrors.kind === "unparsable") return mirrors;
   const { insecure, blocked } = registry;
   return asParsed({ prefix, location, insecure, blocked, mirrors: mirrors.value });
 }
 
-function readMirrors(registry: z.infer<typeof RegistryTable>, { line }: TablePlace): Parsed<readonly RegistryMirror[]> {
+function readMirrors(
+  registry: z.infer<typeof RegistryTable>,
+  { line }: TablePosition,
+): Parsed<readonly RegistryMirror[]> {
   const byDigestOnly = registry["mirror-by-digest-only"];
   const mirrors: RegistryMirror[] = [];
   for (const mirror of registry.mirror) {
@@ -79,24 +83,26 @@ function readMirrors(registry: z.infer<typeof RegistryTable>, { line }: TablePla
   return asParsed(mirrors);
 }
 
-/** The line of the `[[registry]]` with this number, from 0. Undefined when the array is written inline. */
+/** The line of the `[[registry]]` table with this index. Undefined when the array is written inline. */
 export function tableLine(text: string, number: number): number | undefined {
   const found = [...text.matchAll(/^[ \t]*\[\[[ \t]*registry[ \t]*\]\]/gm)][number];
   return found === undefined ? undefined : text.slice(0, found.index).split("\n").length;
 }
 
-/** A location without what people write around it, its host in canonical spelling. */
+/** A location without spaces and trailing slashes, its host in canonical spelling. */
 export function trimLocation(location: string): string {
   return canonicalName(location.trim().replace(/(?<!\/)\/+$/, ""));
 }
 
-export interface FullName {
-  readonly name: string;
-  readonly suffix: string;
+/** A reference with its registry. `host`: as configuration names it, so `docker.io`. */
+export type FullName = Pick<ImageReference, "host" | "repository" | "identifier">;
+
+export function nameOf({ host, repository }: Pick<FullName, "host" | "repository">): string {
+  return `${host}/${repository}`;
 }
 
-export function findRule(rules: readonly RegistryRule[], full: FullName): RegistryRule | undefined {
-  const fitting = rules.filter(({ prefix }) => matchedLength(prefix, full.name + full.suffix) !== undefined);
+export function findRule(rules: readonly RegistryRule[], name: string): RegistryRule | undefined {
+  const fitting = rules.filter(({ prefix }) => matchedLength(prefix, name) !== undefined);
   return fitting.reduce<RegistryRule | undefined>(
     (best, rule) => (best === undefined || rule.prefix.length > best.prefix.length ? rule : best),
     undefined,
@@ -108,17 +114,18 @@ export function pullSources(
   rule: RegistryRule,
   full: FullName,
 ): readonly { readonly name: string; readonly insecure: boolean; readonly isMirror: boolean }[] {
-  const length = Math.min(matchedLength(rule.prefix, full.name + full.suffix) ?? 0, full.name.length);
-  const place = (location: string): string => location === "" ? full.name : location + full.name.slice(length);
-  const wanted: MirrorUse = full.suffix.startsWith("@") ? "digest-only" : "tag-only";
+  const name = nameOf(full);
+  const length = Math.min(matchedLength(rule.prefix, nameAt(full)) ?? 0, name.length);
+  const relocated = (location: string): string => location === "" ? name : location + name.slice(length);
+  const wanted: MirrorUse = isDigest(full.identifier) ? "digest-only" : "tag-only";
   const mirrors = rule.mirrors.filter(({ use }) => use === "all" || use === wanted);
   return [
-    ...mirrors.map(({ location, insecure }) => ({ name: place(location), insecure, isMirror: true })),
-    { name: place(rule.location), insecure: rule.insecure, isMirror: false },
+    ...mirrors.map(({ location, insecure }) => ({ name: relocated(location), insecure, isMirror: true })),
+    { name: relocated(rule.location), insecure: rule.insecure, isMirror: false },
   ];
 }
 
-/** How many characters of the name a prefix takes; undefined when it does not fit. It ends at `/`, `:`, `@` or the end. */
+/** How many characters a prefix matches; undefined if it does not. The match ends at `/`, `:`, `@` or the end. */
 function matchedLength(prefix: string, name: string): number | undefined {
   if (!prefix.startsWith("*.")) {
     return endsAt(name, prefix.length) && name.startsWith(prefix) ? prefix.length : undefined;

@@ -8,7 +8,7 @@ export interface Rewrite {
 /** More unbounded repetitions than this make matching slow on long paths. */
 const MAX_REPETITIONS = 3;
 
-/** Compiles a rewrite. Undefined: not a pattern, or one whose matching could backtrack without end (Go's cannot, ours can). */
+/** Compiles a rewrite. Undefined for an invalid pattern, or one that could backtrack forever (unlike in Go). */
 export function parseRewrite(pattern: string, replacement: string): Rewrite | undefined {
   const plain = pattern.replace(/\\./g, "_").replace(/\[[^\]]*\]?/g, "_");
   const repetitions = plain.match(/[*+]|\{\d+,\}/g) ?? [];
@@ -25,7 +25,7 @@ export function rewriteRepository(rewrites: readonly Rewrite[], repository: stri
   for (const { pattern, replacement } of rewrites) {
     if (repository.search(pattern) < 0) continue;
     return repository.replace(pattern, (...found: unknown[]) => {
-      // The match and its groups come before the offset; a group that took no part is undefined.
+      // The match and its groups come before the offset. A group that did not match is undefined.
       const groups = found.slice(0, found.findIndex((value) => typeof value === "number"));
       return expand(replacement, groups.map((group) => typeof group === "string" ? group : ""));
     });

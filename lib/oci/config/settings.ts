@@ -1,7 +1,7 @@
-// All configuration of pulls as one value, from which a pull is planned.
+// The whole configuration of pulls as one value.
 import type { Credential } from "../credential.ts";
 import type { HostsFile } from "./hosts_toml.ts";
-import type { HostAccess } from "./pem.ts";
+import type { LoadedTls } from "./pem.ts";
 import type { Policy } from "./policy.ts";
 import type { RegistriesConf } from "./registries_conf.ts";
 import type { RancherMirrors } from "./rancher_registries.ts";
@@ -10,20 +10,20 @@ export type HostsDirectory = HostsFile | { readonly kind: "unparsable"; readonly
 
 export interface RancherSettings {
   readonly mirrors: ReadonlyMap<string, RancherMirrors>;
-  readonly access: ReadonlyMap<string, HostAccess>;
+  readonly tls: ReadonlyMap<string, LoadedTls>;
   readonly credentials: readonly Credential[];
 }
 
-/** What is in force. Maps are keyed by directory name or by canonical host. */
+/** The settings in force. Maps are keyed by directory name or canonical host. */
 export interface PullSettings {
-  /** Set: nothing may be pulled, for this reason; a file that must hold rules is missing or was never readable. */
+  /** Why nothing may be pulled: a required file is missing or was never readable. */
   readonly refusal: string | undefined;
   readonly registries: RegistriesConf | undefined;
-  /** What short names mean when no file says: the usual registry, or nothing. */
+  /** The default for short names: Docker Hub, or none. */
   readonly shortNames: "usual" | "refuse";
   readonly hosts: ReadonlyMap<string, HostsDirectory>;
   readonly rancher: RancherSettings | undefined;
-  readonly certs: ReadonlyMap<string, HostAccess>;
+  readonly certs: ReadonlyMap<string, LoadedTls>;
   readonly policy: Policy | undefined;
   /** Hosts of --registry and of --insecure-registry, each in the form of `hostKey`. */
   readonly declared: ReadonlySet<string>;

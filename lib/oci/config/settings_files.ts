@@ -1,7 +1,7 @@
-// Reads every configuration file of pulls into one value, all of them at each load.
+// Reads all configuration files of pulls into one value. Each load reads every file.
 import { HostTrees } from "./host_trees.ts";
 import type { LoadContext } from "./host_files.ts";
-import { type FileValue, LastGood, type Problem, renderProblem } from "../files/last_good.ts";
+import { type FileProblem, type FileValue, LastGood, renderProblem } from "../files/last_good.ts";
 import { parseCertificates } from "./pem.ts";
 import { parsePolicy, type Policy } from "./policy.ts";
 import { hostKey } from "../registry_host.ts";
@@ -11,7 +11,7 @@ import { mergeRegistriesConfs, parseAliasCache, parseRegistriesConf, type Regist
 import type { PullSettings } from "./settings.ts";
 import type { SystemPaths } from "./registry_environment.ts";
 
-/** Files and folders that the administrator named. All are optional; one that is named must be there (rows DV-97, DV-98). */
+/** Files and folders that the administrator named. All are optional; a named one must exist (rows DV-97, DV-98). */
 export interface NamedPaths {
   readonly registriesConf?: string | undefined;
   readonly registriesConfDir?: string | undefined;
@@ -19,7 +19,7 @@ export interface NamedPaths {
   readonly rancherRegistries?: string | undefined;
   readonly certsDir?: string | undefined;
   readonly policy?: string | undefined;
-  /** `HOST[:PORT]`, as those of `insecureRegistry`. */
+  /** `HOST[:PORT]`, like `insecureRegistry`. */
   readonly registry: readonly string[];
   readonly registryCa: readonly string[];
   readonly insecureRegistry: readonly string[];
@@ -31,7 +31,7 @@ export interface SettingsPaths extends NamedPaths {
 
 export interface LoadedSettings {
   readonly settings: PullSettings;
-  readonly problems: readonly Problem[];
+  readonly problems: readonly FileProblem[];
   readonly paths: ReadonlyMap<string, string>;
 }
 
@@ -51,7 +51,7 @@ export class SettingsFiles {
   }
 
   load(nowMs: number): LoadedSettings {
-    const problems: Problem[] = [];
+    const problems: FileProblem[] = [];
     const context: SettingsContext = {
       files: new FileReader(),
       problems: { add: (problem) => problems.push(problem) },
@@ -78,73 +78,73 @@ export class SettingsFiles {
   #loadRegistries(context: SettingsContext): RegistriesConf | undefined {
     const main = this.#paths.registriesConf ?? this.#paths.system.registriesConf;
     const folder = this.#paths.registriesConfDir ?? `${main}.d`;
-    const place = placeOf(this.#paths.registriesConf);
+    const origin = originOf(this.#paths.registriesConf);
     const first = this.#registries.read(main, {
       ...context,
-      place,
+      origin,
       parse: (text) => parseRegistriesConf(text, "main"),
     });
     const dropIns = context.files.list(folder).filter((name) => name.endsWith(".conf")).map((name) =>
       this.#registries.read(`${folder}/${name}`, {
         ...context,
-        place,
+        origin,
         parse: (text) => parseRegistriesConf(text, "drop-in"),
       })
     );
-    refuse(context, { value: first, path: main, place });
-    dropIns.forEach((value) => refuse(context, { value, path: folder, place: "system" }));
+    refuse(context, { value: first, path: main, origin });
+    dropIns.forEach((value) => refuse(context, { value, path: folder, origin: "system" }));
     const confs = [first, ...dropIns, this.#loadAliases(context)].flatMap((found) =>
       found.kind === "value" ? [found.value] : []
     );
     return confs.length === 0 ? undefined : mergeRegistriesConfs(confs);
   }
 
-  /** The first file that exists counts. A broken one costs its aliases, nothing else: the problem is logged. */
+  /** The first existing file counts. A broken one is logged and loses only its aliases. */
   #loadAliases(context: SettingsContext): FileValue<RegistriesConf> {
     const found = this.#paths.system.aliasCaches.map((path) =>
-      this.#registries.read(path, { ...context, place: "system", parse: parseAliasCache })
+      this.#registries.read(path, { ...context, origin: "system", parse: parseAliasCache })
     );
     return found.find(({ kind }) => kind !== "missing") ?? { kind: "missing" };
   }
 
   #loadPolicy(context: SettingsContext): Policy | undefined {
     const path = this.#paths.policy ?? this.#paths.system.policy;
-    const place = placeOf(this.#paths.policy);
-    const value = this.#policies.read(path, { ...context, place, parse: parsePolicy });
-    refuse(context, { value, path, place });
+    const origin = originOf(this.#paths.policy);
+    const value = this.#policies.read(path, { ...context, origin, parse: parsePolicy });
+    refuse(context, { value, path, origin });
     return value.kind === "value" ? value.value : undefined;
   }
 
-  /** A CA that cannot be read costs trust in what it signed, nothing else: the problem is logged. */
+  /** An unreadable CA is logged and only loses the trust in its certificates. */
   #loadCaCertificates(context: SettingsContext): readonly string[] {
     return this.#paths.registryCa.flatMap((path) => {
       const parse = (text: string): Parsed<readonly string[]> => parseCertificates(text, context.nowMs);
-      const value = this.#certificates.read(path, { ...context, place: "named", parse });
+      const value = this.#certificates.read(path, { ...context, origin: "named", parse });
       if (value.kind === "missing") context.problems.add({ file: path, message: "is missing" });
       return value.kind === "value" ? value.value : [];
     });
   }
 }
 
-/** Rules that were never readable may forbid anything; so may a named file that is missing (rows DV-97, DV-98). */
+/** Rules that were never readable, or a missing named file, could forbid anything (rows DV-97, DV-98). */
 function refuse(
   context: SettingsContext,
-  options: { readonly value: FileValue<unknown>; readonly path: string; readonly place: "named" | "system" },
+  options: { readonly value: FileValue<unknown>; readonly path: string; readonly origin: "named" | "system" },
 ): void {
-  const { value, path, place } = options;
+  const { value, path, origin } = options;
   if (value.kind === "unparsable") {
     context.refusals.push(`a configuration file is broken: ${renderProblem(value.problem)}`);
   }
-  if (value.kind !== "missing" || place === "system") return;
+  if (value.kind !== "missing" || origin === "system") return;
   context.problems.add({ file: path, message: "is missing" });
   context.refusals.push(`the configuration file ${path} is missing`);
 }
 
-/** A folder that a flag names must be there, though it may be empty. */
+/** A folder that a flag names must exist, but may be empty. */
 function reportMissing(folder: string | undefined, { files, problems }: LoadContext): void {
   if (folder !== undefined && !files.isFolder(folder)) problems.add({ file: folder, message: "is not a folder" });
 }
 
-function placeOf(named: string | undefined): "named" | "system" {
+function originOf(named: string | undefined): "named" | "system" {
   return named === undefined ? "system" : "named";
 }

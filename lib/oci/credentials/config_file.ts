@@ -1,4 +1,4 @@
-// A mounted docker `config.json`: its entries, and the helpers that it sends hosts to.
+// A mounted docker `config.json`: its entries and its credential helpers.
 import * as z from "zod";
 import type { Clock } from "../../clock.ts";
 import type { Logger } from "../../log.ts";
@@ -28,7 +28,7 @@ const Document = z.object({
   credsStore: z.string().optional().catch(undefined),
 });
 
-/** Opens the file. It is read again when it changes; a broken edit is logged once and the last good content stays. */
+/** Opens the file and rereads it when it changes. A broken edit is logged once, and the last good content stays. */
 export function openConfigFile(options: {
   readonly path: string;
   readonly log: Logger;
@@ -36,14 +36,14 @@ export function openConfigFile(options: {
   readonly run: CommandRunner;
 }): Keyring {
   const { path, log, clock, run } = options;
-  const caller = new CredentialHelpers(SOURCE, { log, clock, run });
+  const credentialHelpers = new CredentialHelpers(SOURCE, { log, clock, run });
   const refresh = followFile({
     path,
     parse: parseConfigFile,
     empty: EMPTY,
     name: "docker config",
     report: new ReportOnce(log),
-    onChange: () => caller.clear(),
+    onChange: () => credentialHelpers.clear(),
   });
   return {
     lookup: async (endpoint, signal) => {
@@ -52,7 +52,7 @@ export function openConfigFile(options: {
       const helper = helpers.get(host) ?? store;
       const fromHelper = helper === undefined
         ? undefined
-        : await caller.ask({ helper, host, callers: endpoint.callers }, signal);
+        : await credentialHelpers.ask({ helper, host, callers: endpoint.callers }, signal);
       return [...fromHelper === undefined ? [] : [fromHelper], ...matchCredentials(credentials, endpoint)];
     },
   };

@@ -17,7 +17,7 @@ interface HelperDeps {
 }
 
 const TIMEOUT_MS = 10_000;
-/** A helper's answer is good for this long: a burst of images runs it once, a rotation is noticed soon (ms). */
+/** How long an answer is kept (ms): a burst of images runs the helper once, and a rotation is noticed soon. */
 const FRESH_MS = 60_000;
 const MAX_ANSWERS = 1_000;
 
@@ -37,7 +37,7 @@ export class CredentialHelpers {
     this.#answers = new SharedCalls({ ...life, abandoned: "goes on" });
   }
 
-  /** What a helper has for a host, in the form of `hostKey`. Rejects only when the signal aborts; a failure is logged once. */
+  /** A helper's credential for a host (a `hostKey`). Rejects only when the signal aborts; a failure is logged once. */
   ask(
     { helper, host, callers }: { readonly helper: string } & Omit<KeyringEndpoint, "repository">,
     signal: AbortSignal,
@@ -59,7 +59,7 @@ export class CredentialHelpers {
     const program = `docker-credential-${helper}`;
     const report = this.#report;
     const source = `${this.#source} helper ${helper}`;
-    // Docker Hub has its own name in credential stores.
+    // Credential stores keep Docker Hub's login under this URL.
     const stdin = host === DOCKER_HUB ? "https://index.docker.io/v1/" : host;
     const outcome = await this.#run({ program, args: ["get"], env: {}, stdin, timeoutMs: TIMEOUT_MS, callers });
     if (outcome.kind === "failed") {
@@ -83,7 +83,7 @@ export class CredentialHelpers {
   }
 }
 
-/** A keyring of helpers for every host, such as those of registries.conf; run in parallel, their answers given in order. */
+/** A keyring of helpers for every host, such as those of registries.conf. They run in parallel; answers keep order. */
 export function openHelperKeyring(
   source: string,
   { names, ...parts }: HelperDeps & { readonly names: () => readonly string[] },
@@ -98,7 +98,7 @@ export function openHelperKeyring(
   };
 }
 
-/** A helper's name becomes part of a program's name; it must not lead elsewhere. */
+/** A helper's name becomes part of a program's name: it must not hold a path. */
 export function isHelperName(name: string): boolean {
   return /^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(name);
 }

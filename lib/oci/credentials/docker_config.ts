@@ -4,7 +4,7 @@ import { parseJson } from "../files/documents.ts";
 import { isDenseText } from "../../json.ts";
 import type { Credential } from "../credential.ts";
 
-/** What is in a docker config. `message` and `problems` say where something is wrong, and never quote it. */
+/** A parsed docker config. `message` and `problems` locate what is wrong and never quote it. */
 export type ParsedDockerConfig =
   | { readonly kind: "ok"; readonly credentials: readonly Credential[]; readonly problems: readonly string[] }
   | { readonly kind: "skipped" | "too large"; readonly message: string };
@@ -15,10 +15,10 @@ const SECRET_SHAPES: Readonly<Record<string, { readonly key: string; readonly wr
   "kubernetes.io/dockercfg": { key: ".dockercfg", wrapped: "bare" },
 };
 
-/** Entries beyond this are not read: files written by hand have fewer, and matching reads each. */
+/** Further entries are ignored: handwritten files have fewer, and matching visits each one. */
 const MAX_ENTRIES = 1_000;
 
-/** Members of a config: a thousand entries have 6 000. More than this is not parsed: 128 KiB may have 43 000 objects. */
+/** Most members of a config that is parsed. A thousand entries have 6 000; 128 KiB could hold 43 000 objects. */
 const MAX_STRUCTURE = 10_000;
 
 const Secret = z.object({ type: z.string().optional(), data: z.record(z.string(), z.unknown()).nullish() });
@@ -26,7 +26,7 @@ const JsonObject = z.record(z.string(), z.unknown());
 const text = z.string().optional().catch(undefined);
 const Entry = z.object({ auth: text, username: text, password: text, identitytoken: text, registrytoken: text });
 
-/** Skipped with a message: another type (row DV-55), no `auths` (row DV-57), no JSON. A broken entry costs only itself. */
+/** Skipped with a message: another type (row DV-55), no `auths` (row DV-57), no JSON. Broken entries are left out. */
 export function parseDockerConfigSecret(
   secret: unknown,
   source: string,
@@ -71,7 +71,7 @@ export function parseDockerAuths(auths: unknown, source: string): ParsedDockerCo
   return { kind: "ok", credentials, problems };
 }
 
-/** Every way an entry offers, strongest first. An empty entry (a credential store's marker) offers none. */
+/** All secrets of an entry, strongest first. An empty entry (a credential store's marker) has none. */
 function readEntry(entry: z.infer<typeof Entry>): readonly Credential["secret"][] | undefined {
   const basic = readBasic(entry);
   if (basic === undefined) return undefined;
@@ -81,12 +81,12 @@ function readEntry(entry: z.infer<typeof Entry>): readonly Credential["secret"][
   return [
     ...registry === "" ? [] : [{ kind: "registry", token: registry } as const],
     ...identity === "" ? [] : [{ kind: "identity", token: identity } as const],
-    // Beside an identity token the user is a placeholder with an empty password.
+    // With an identity token, a user with an empty password is a placeholder.
     ...basic.filter(({ password }) => identity === "" || password !== ""),
   ];
 }
 
-/** `auth` wins over `username` and `password`, as docker has it. Undefined: `auth` is there but is not user:password. */
+/** As in docker, `auth` wins over `username` and `password`. Undefined when `auth` is the only login and malformed. */
 function readBasic(
   entry: z.infer<typeof Entry>,
 ): readonly (Credential["secret"] & { readonly kind: "basic" })[] | undefined {
@@ -97,7 +97,7 @@ function readBasic(
   return username === "" ? undefined : [{ kind: "basic", username, password }];
 }
 
-/** Decodes base64 `user:password`; the password may hold colons. Undefined when it is not one. */
+/** Decodes base64 `user:password`; the password may hold colons. Undefined when malformed. */
 export function decodeUserPassword(auth: string): { readonly username: string; readonly password: string } | undefined {
   const pair = decodeBase64Text(auth);
   const colon = pair?.indexOf(":") ?? -1;
@@ -109,26 +109,26 @@ function skipped(source: string, state: string): ParsedDockerConfig {
   return { kind: "skipped", message: `Cannot use ${source}: ${state}.` };
 }
 
-/** A registry key as it may be shown: some tools write user info or odd bytes into it. */
+/** A registry key that is safe to show: some tools write user info or odd bytes into it. */
 function printable(scope: string): string {
   return scope.replace(/^.*@/s, "").replace(/[^\x20-\x7e]/g, "?").slice(0, 100);
 }
 
-/** In one pass: a regular expression would block the process for minutes on a million characters of a tenant. */
+/** In one pass: on a tenant's million characters a regular expression would block the process for minutes. */
 function withoutTrailing(text: string, sign: string): string {
   let end = text.length;
   while (text[end - 1] === sign) end--;
   return text.slice(0, end);
 }
 
-/** Decodes standard or URL-safe base64, padded or not, with stray white space; undefined when it is not base64 of UTF-8. */
+/** Decodes standard or URL-safe base64 of UTF-8, padded or not, ignoring white space; undefined when malformed. */
 function decodeBase64Text(encoded: string): string | undefined {
   const spaceless = encoded.replace(/\s+/g, "").replaceAll("-", "+").replaceAll("_", "/");
   const plain = withoutTrailing(spaceless, "=");
   if (!/^[A-Za-z0-9+/]*$/.test(plain) || plain.length % 4 === 1) return undefined;
   const binary = atob(plain);
   const bytes = new Uint8Array(binary.length);
-  // Five times as fast as Uint8Array.from with a function.
+  // Five times as fast as Uint8Array.from with a callback.
   for (let at = 0; at < binary.length; at++) bytes[at] = binary.charCodeAt(at);
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);

@@ -5,7 +5,7 @@ import type { Credential, Keyring } from "../credential.ts";
 import { openConfigFile } from "./config_file.ts";
 import { openHelperKeyring } from "./credential_helpers.ts";
 import { KubeletPlugins } from "./kubelet_plugins.ts";
-import type { ImageLimits } from "../limits/image_limits.ts";
+import type { WorkLimits } from "../limits/work_limits.ts";
 import { matchCredentials } from "./match.ts";
 import type { CommandRunner } from "./run_command.ts";
 
@@ -15,13 +15,13 @@ export interface KeyringOptions {
   readonly credentialProviderBinDir?: string | undefined;
   readonly extra: () => readonly Credential[];
   readonly helpers?: () => readonly string[];
-  readonly limits: Pick<ImageLimits, "programs">;
+  readonly limits: Pick<WorkLimits, "programs">;
   readonly log: Logger;
   readonly clock: Clock;
   readonly run: CommandRunner;
 }
 
-/** Opens the keyring. What is not configured is not called. Lookups never reject: a source that fails is logged once. */
+/** Opens the configured sources. Lookups reject only when the signal aborts; a failing source is logged once. */
 export function openKeyring(options: KeyringOptions): Keyring {
   const { dockerConfig, credentialProviderConfig, credentialProviderBinDir, helpers, log, clock } = options;
   const run = limitProcesses(options.run, options.limits);
@@ -39,8 +39,8 @@ export function openKeyring(options: KeyringOptions): Keyring {
   };
 }
 
-function limitProcesses(run: CommandRunner, { programs }: Pick<ImageLimits, "programs">): CommandRunner {
-  // An answer serves the next caller, so a program that waits is run even when all callers have gone.
+function limitProcesses(run: CommandRunner, { programs }: Pick<WorkLimits, "programs">): CommandRunner {
+  // The answer serves the next caller, so a queued program runs even when all callers have left.
   const { signal } = new AbortController();
   return async (command) => {
     using _ = await programs.acquire(command.callers, signal);

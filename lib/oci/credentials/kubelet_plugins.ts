@@ -18,7 +18,7 @@ import type { CommandRunner } from "./run_command.ts";
 import { hostKey } from "../registry_host.ts";
 import { SharedCalls } from "../shared_calls.ts";
 
-/** The kubelet waits a minute; a gated pod should not. */
+/** The kubelet waits a minute, which is too long for a gated pod. */
 const PLUGIN_TIMEOUT_MS = 20_000;
 
 const FAILURE_REST_MS = 10_000;
@@ -36,7 +36,7 @@ interface KubeletPluginsOptions {
   readonly run: CommandRunner;
 }
 
-/** The plugins. The configuration is read again when it changes; complaints are logged once. */
+/** Runs the plugins. Their configuration is reread when it changes; problems are logged once. */
 export class KubeletPlugins implements Keyring {
   readonly #options: KubeletPluginsOptions;
   readonly #report: ReportOnce;
@@ -66,7 +66,7 @@ export class KubeletPlugins implements Keyring {
     return lists.flatMap((credentials) => matchCredentials(credentials, endpoint));
   }
 
-  /** From the cache under any of its three keys, from a run under way, or from a run of its own. */
+  /** From the cache under any of its three keys, from a current run, or from a new one. */
   async #credentialsOf(
     provider: CredentialProvider,
     { endpoint, signal }: { readonly endpoint: Endpoint; readonly signal: AbortSignal },

@@ -1,8 +1,9 @@
 // Which credentials apply to a repository, best first: the kubelet's matching, with paths compared by segment. Pure.
 import type { Credential } from "../credential.ts";
+import { fingerprintWithScope } from "../fingerprint.ts";
 import { matchesGlob } from "../../vocabulary/glob.ts";
 import { hostKey } from "../registry_host.ts";
-import { canonicalPort, parseScope, type Scope } from "./scope.ts";
+import { canonicalPort, type CredentialScope, parseScope } from "./scope.ts";
 
 interface RepositoryTarget {
   readonly host: string;
@@ -11,37 +12,54 @@ interface RepositoryTarget {
 
 interface Ranked {
   readonly credential: Credential;
-  readonly scope: Scope;
+  readonly scope: CredentialScope;
 }
 
 /** Best first: longer path, then fewer wildcards in the host, then as listed. */
 export function matchCredentials(credentials: readonly Credential[], target: RepositoryTarget): readonly Credential[] {
-  const wanted = parseTarget(target);
-  if (wanted === undefined) return [];
+  const parts = parseTarget(target);
+  if (parts === undefined) return [];
   const covering = credentials.flatMap((credential): readonly Ranked[] => {
     const scope = scopeOf(credential);
-    return scope !== undefined && covers(scope, wanted) ? [{ credential, scope }] : [];
+    return scope !== undefined && covers(scope, parts) ? [{ credential, scope }] : [];
   });
   return covering.sort(compareRanked).map(({ credential }) => credential);
 }
 
-/** The same for the pull secrets of a pod: under one key, the secret listed last comes first (row DV-59). */
+/** Matches a pod's pull secrets: for equal keys, the secret listed last comes first (row DV-59). */
 export function matchPullSecrets(credentials: readonly Credential[], target: RepositoryTarget): readonly Credential[] {
   const bySource = Map.groupBy(credentials, ({ source }) => source);
   return matchCredentials([...bySource.values()].toReversed().flat(), target);
 }
 
+/** Credentials of one kind that are tried at an endpoint: registries count wrong logins. */
+export const MAX_TRIED = 8;
+
+/** What to try, in order, where `kinds` match: those of whoever asks, then the keyring's. Anonymous comes last. */
+export function credentialsToTry(...kinds: readonly (readonly Credential[])[]): {
+  readonly credentials: readonly Credential[];
+  readonly leftOut: number;
+} {
+  const all = kinds.map(distinct);
+  const credentials = distinct(all.flatMap((kind) => kind.slice(0, MAX_TRIED)));
+  return { credentials, leftOut: all.flatMap((kind) => kind.slice(MAX_TRIED)).length };
+}
+
+export function distinct(credentials: readonly Credential[]): readonly Credential[] {
+  return [...new Map(credentials.map((one) => [fingerprintWithScope(one), one] as const)).values()];
+}
+
 /** Whether a key such as `*.example.com/team` covers a repository, as in `matchImages` of a kubelet plugin. */
 export function scopeCovers(key: string, target: RepositoryTarget): boolean {
   const scope = parseScope(key);
-  const wanted = parseTarget(target);
-  return scope !== undefined && wanted !== undefined && covers(scope, wanted);
+  const parts = parseTarget(target);
+  return scope !== undefined && parts !== undefined && covers(scope, parts);
 }
 
-/** Each is parsed once: the credentials of a pod are matched with every one of its images. */
-const PARSED = new WeakMap<Credential, { readonly scope: Scope | undefined }>();
+/** Parsed once each: a pod's credentials are matched with every one of its images. */
+const PARSED = new WeakMap<Credential, { readonly scope: CredentialScope | undefined }>();
 
-function scopeOf(credential: Credential): Scope | undefined {
+function scopeOf(credential: Credential): CredentialScope | undefined {
   const known = PARSED.get(credential);
   if (known !== undefined) return known.scope;
   const scope = parseScope(credential.scope);
@@ -49,13 +67,13 @@ function scopeOf(credential: Credential): Scope | undefined {
   return scope;
 }
 
-interface Wanted {
+interface TargetParts {
   readonly labels: readonly string[];
   readonly port: string;
   readonly path: readonly string[];
 }
 
-function parseTarget({ host, repository }: RepositoryTarget): Wanted | undefined {
+function parseTarget({ host, repository }: RepositoryTarget): TargetParts | undefined {
   const parts = /^(\[[^\]]+\]|[^:/]+)(?::(\d{1,5}))?$/.exec(host);
   if (parts === null) return undefined;
   const [, name = "", port = ""] = parts;
@@ -66,13 +84,13 @@ function parseTarget({ host, repository }: RepositoryTarget): Wanted | undefined
 /** The longest label of a DNS name; longer ones are not compared with patterns. */
 const MAX_LABEL = 63;
 
-/** Equal ports, as many labels, each matching; the path starts the repository, in whole segments (row DV-125). */
-function covers(scope: Scope, wanted: Wanted): boolean {
-  return scope.port === wanted.port &&
-    scope.labels.length === wanted.labels.length &&
-    scope.path.every((segment, at) => segment === wanted.path[at]) &&
+/** Equal ports, equally many labels that all match, and a path of leading whole segments (row DV-125). */
+function covers(scope: CredentialScope, parts: TargetParts): boolean {
+  return scope.port === parts.port &&
+    scope.labels.length === parts.labels.length &&
+    scope.path.every((segment, at) => segment === parts.path[at]) &&
     scope.labels.every((pattern, at) => {
-      const label = wanted.labels[at] ?? "";
+      const label = parts.labels[at] ?? "";
       if (scope.globs === undefined) return pattern === label;
       const glob = scope.globs[at];
       return glob !== undefined && label.length <= MAX_LABEL && matchesGlob(glob, label);

@@ -1,4 +1,4 @@
-// The words that the kubelet and its credential provider plugins exchange.
+// The messages between the kubelet and its credential provider plugins.
 import * as z from "zod";
 import { parseDuration } from "../../vocabulary/duration.ts";
 import { parseYaml } from "../../vocabulary/yaml.ts";
@@ -13,7 +13,7 @@ export type CredentialProvider = z.infer<typeof Provider>;
 export interface PluginAnswer {
   readonly credentials: readonly Credential[];
   readonly keyType: CacheKeyType;
-  /** 0: not to be used again. */
+  /** 0: not cached. */
   readonly cacheMs: number;
 }
 

@@ -1,4 +1,4 @@
-// Runs a credential helper: a line in, a document out. Its output may hold secrets, so nothing of it is ever shown.
+// Runs a credential helper: a line in, a document out. Its output may hold secrets and is never shown.
 import type { Callers } from "../callers.ts";
 
 export interface HelperCommand {
@@ -7,11 +7,11 @@ export interface HelperCommand {
   readonly env: Readonly<Record<string, string>>;
   readonly stdin: string;
   readonly timeoutMs: number;
-  /** Whom its answer is for: namespaces take turns. */
+  /** Who waits for the answer: namespaces take turns. */
   readonly callers: Callers;
 }
 
-/** How it went. `failed`: it could not be started, took too long or said too much; `message` has no output in it. */
+/** `failed`: it could not be started, took too long or wrote too much. `message` contains no output. */
 type HelperOutcome =
   | { readonly kind: "exited"; readonly code: number; readonly stdout: string }
   | { readonly kind: "failed"; readonly message: string };
@@ -57,7 +57,7 @@ async function runUntil(command: HelperCommand, stop: AbortController): Promise<
   return { kind: "exited", code: status.code, stdout };
 }
 
-/** Helpers may exit without reading: a broken pipe is no fault. */
+/** Helpers may exit without reading, so a broken pipe is ignored. */
 async function writeLine(stdin: WritableStream<Uint8Array>, text: string): Promise<void> {
   const writer = stdin.getWriter();
   try {
@@ -83,7 +83,7 @@ function kill(child: Deno.ChildProcess): void {
   try {
     child.kill("SIGKILL");
   } catch {
-    // It has ended by itself.
+    // It has already exited.
   }
 }
 

@@ -1,19 +1,19 @@
-// The key of a credential (`quay.io/org`, `*.example.com:5000`, `https://index.docker.io/v1/`) as something to compare. Pure.
+// Parses a credential's key (`quay.io/org`, `*.example.com:5000`, `https://index.docker.io/v1/`) for matching. Pure.
 import { hostKey } from "../registry_host.ts";
 import { type Glob, parseGlob } from "../../vocabulary/glob.ts";
 
-/** The longest DNS name; keys of a longer host cover nothing. */
+/** The longest DNS name; a key with a longer host matches nothing. */
 const MAX_HOST = 253;
 
 /** A parsed key. Host labels may be glob patterns; the path never is. */
-export interface Scope {
-  /** Lower case, Docker Hub's names made one. */
+export interface CredentialScope {
+  /** Lower case; Docker Hub's names are unified. */
   readonly labels: readonly string[];
-  /** The labels as patterns, undefined for one that is malformed; undefined: all are literal. */
+  /** The labels as patterns, undefined for a malformed one. No list when all are literal. */
   readonly globs: readonly (Glob | undefined)[] | undefined;
   readonly port: string;
   readonly path: readonly string[];
-  /** Characters of the host that are patterns; 0: literal. */
+  /** Number of pattern characters in the host; 0: literal. */
   readonly wildcards: number;
 }
 
@@ -22,8 +22,8 @@ export function bareHost(key: string): string {
   return key.replace(/^https?:\/\//, "").split("/", 1)[0] ?? "";
 }
 
-/** Parses a key; undefined when no host can be read from it. As the MTO, with the kubelet's rules for `/v1/` and `/v2/`. */
-export function parseScope(key: string): Scope | undefined {
+/** Parses a key as the MTO does, with the kubelet's rules for `/v1/` and `/v2/`. Undefined without a valid host. */
+export function parseScope(key: string): CredentialScope | undefined {
   const address = key.trim().replace(/^https?:\/\//i, "");
   const slash = address.indexOf("/");
   const authority = (slash < 0 ? address : address.slice(0, slash)).replace(/^.*@/, "");
@@ -45,7 +45,7 @@ export function parseScope(key: string): Scope | undefined {
   };
 }
 
-/** A port as a plain number; empty for that of https, which a host without a port has. */
+/** A port as a plain number; empty for 443, the default. */
 export function canonicalPort(port: string): string {
   return port === "" || Number(port) === 443 ? "" : String(Number(port));
 }

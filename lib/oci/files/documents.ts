@@ -1,4 +1,4 @@
-// TOML and JSON texts to plain values. The message of a fault never quotes the text, which may hold passwords.
+// Parses TOML and JSON to plain values. A fault never quotes the text, which may hold passwords.
 import { parse as parseTomlText, TomlError } from "smol-toml";
 import type * as z from "zod";
 import { asParsed, type Parsed, unparsable } from "../../parsed.ts";
@@ -30,7 +30,7 @@ export function parseJson(text: string): Parsed<unknown> {
   });
 }
 
-/** The engine's words and line. A message with a quotation mark quotes the text, and has no line either. */
+/** The engine's message and line. One with a quotation mark quotes the text and has no line. */
 function describeJsonFault(message: string): Parsed<unknown> {
   if (message.includes('"')) return unparsable("not JSON: unexpected token");
   const [, words, line] = /^(.+?)(?: in JSON)? at position \d+ \(line (\d+) column \d+\)$/.exec(message) ?? [];
@@ -40,7 +40,7 @@ function describeJsonFault(message: string): Parsed<unknown> {
   return unparsable(`not JSON: ${words.toLowerCase()}`, Number(line));
 }
 
-/** A document as a schema has it. The first complaint becomes the fault, at the line of the key that it is about. */
+/** Parses a document by a schema. The first issue becomes the fault, at the line of its key. */
 export function parseAs<T>(
   schema: z.ZodType<T>,
   document: Parsed<unknown>,
@@ -56,7 +56,7 @@ export function parseAs<T>(
   return unparsable(says(path.join(".")), findLine(text, isJson && key !== "" ? `"${key}"` : key));
 }
 
-/** The first line that has this text, so that a fault found after parsing can still be pointed at. */
+/** The first line with this text, to locate a fault that was found after parsing. */
 export function findLine(text: string, needle: string): number | undefined {
   const at = needle === "" ? -1 : text.indexOf(needle);
   return at < 0 ? undefined : text.slice(0, at).split("\n").length;

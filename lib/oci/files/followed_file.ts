@@ -1,21 +1,21 @@
-// A source of credentials that is read again when it changes: a problem is logged once, and the last good content stays.
+// Rereads a source of credentials when it changes. A problem is logged once, and the last good content stays.
 import type { Logger } from "../../log.ts";
 import type { Parsed } from "../../parsed.ts";
-import { LastGood, type Problem, renderProblem } from "./last_good.ts";
+import { type FileProblem, LastGood, renderProblem } from "./last_good.ts";
 import { FileReader, haveChanged } from "./read_files.ts";
 
 interface FollowedFileOptions<T> {
   readonly path: string;
   readonly parse: (text: string) => Parsed<T>;
-  /** The content of a missing file, or of one that was never readable. */
+  /** Used for a missing file, or one that was never readable. */
   readonly empty: T;
   readonly name: string;
   readonly report: ReportOnce;
-  /** Called after each change of the content: what was derived from the old content no longer holds. */
+  /** Called after each change, to drop what was derived from the old content. */
   readonly onChange: () => void;
 }
 
-/** Follows a file; the answer gives its content as of now. Nothing is read before that is first called. */
+/** Follows a file. The returned function gives its current content; its first call reads the file. */
 export function followFile<T>(options: FollowedFileOptions<T>): () => T {
   const { path, parse, empty, name, report, onChange } = options;
   const content = new LastGood<T>();
@@ -31,9 +31,9 @@ export function followFile<T>(options: FollowedFileOptions<T>): () => T {
     const files = new FileReader();
     const before = text;
     text = undefined;
-    const problems: Problem[] = [];
-    const list = { add: (problem: Problem): unknown => problems.push(problem) };
-    const found = content.read(path, { files, problems: list, parse: keepText, place: "named" });
+    const problems: FileProblem[] = [];
+    const list = { add: (problem: FileProblem): unknown => problems.push(problem) };
+    const found = content.read(path, { files, problems: list, parse: keepText, origin: "named" });
     touched = files.touched;
     if (text !== undefined && text === before) return current;
     if (found.kind === "missing") problems.push({ file: path, message: "is missing" });
@@ -52,7 +52,7 @@ export class ReportOnce {
     this.#log = log;
   }
 
-  /** Logs a warning unless it is the last one of the source. `state` holds no secret. */
+  /** Logs a warning unless the source's last one was the same. `state` holds no secret. */
   warn(source: string, state: string): void {
     if (this.#last.get(source) === state) return;
     this.#last.set(source, state);

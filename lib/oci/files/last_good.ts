@@ -2,37 +2,37 @@
 import { type Fault, type Parsed, unparsable } from "../../parsed.ts";
 import type { FileReader } from "./read_files.ts";
 
-/** A fault in a file: said once, with the line where it is known. */
-export interface Problem extends Fault {
+/** A fault in a file, with the line where known. */
+export interface FileProblem extends Fault {
   readonly file: string;
 }
 
 export type FileValue<T> =
   | { readonly kind: "value"; readonly value: T }
   | { readonly kind: "missing" }
-  /** Unreadable, and it never was readable. */
-  | { readonly kind: "unparsable"; readonly problem: Problem };
+  /** It was never readable. */
+  | { readonly kind: "unparsable"; readonly problem: FileProblem };
 
 export interface ProblemList {
-  add(problem: Problem): void;
+  add(problem: FileProblem): void;
 }
 
 export class LastGood<T> {
   readonly #values = new Map<string, T>();
 
-  /** Reads and parses a file. When that fails, the last good value stays; the problem is reported either way. */
+  /** Reads and parses a file. A failure is reported, and the last good value stays. */
   read(
     path: string,
     options: {
       readonly files: FileReader;
       readonly problems: ProblemList;
       readonly parse: (text: string) => Parsed<T>;
-      /** `system`: a default path, so a file that may not be read counts as missing. */
-      readonly place: "named" | "system";
+      /** `system`: a default path, where a file without read permission counts as missing. */
+      readonly origin: "named" | "system";
     },
   ): FileValue<T> {
     const content = options.files.readText(path);
-    if (content.kind === "missing" || content.kind === "denied" && options.place === "system") {
+    if (content.kind === "missing" || content.kind === "denied" && options.origin === "system") {
       this.#values.delete(path);
       return { kind: "missing" };
     }
@@ -57,6 +57,6 @@ export class LastGood<T> {
   }
 }
 
-export function renderProblem({ file, line, message }: Problem): string {
+export function renderProblem({ file, line, message }: FileProblem): string {
   return `${file}${line === undefined ? "" : ` line ${line}`}: ${message}`;
 }

@@ -1,4 +1,4 @@
-// Reads configuration files and records every path tried. Synchronous: a reload puts all in force together.
+// Reads configuration files and records every path tried. Synchronous, so a reload applies all files together.
 import { systemClock } from "../../clock.ts";
 import { MAX_DOCUMENT_BYTES } from "./documents.ts";
 
@@ -33,7 +33,7 @@ export class FileReader {
     }
   }
 
-  /** Names in a directory, sorted; empty when there is none or it may not be read. */
+  /** Sorted names in a directory; empty when it is missing or unreadable. */
   list(path: string): readonly string[] {
     this.#touched.set(path, appearance(path));
     try {
@@ -49,8 +49,8 @@ export class FileReader {
   }
 }
 
-/** Whether there is a folder at the path; false where one may not look. */
-export function isFolder(path: string): boolean {
+/** Whether the path is a folder; false when access is denied. */
+function isFolder(path: string): boolean {
   try {
     return Deno.statSync(path).isDirectory;
   } catch {
@@ -62,14 +62,18 @@ function isOneOf(error: unknown, kinds: readonly (new () => Error)[]): boolean {
   return kinds.some((kind) => error instanceof kind);
 }
 
+export function appearancesOf(paths: readonly string[]): ReadonlyMap<string, string> {
+  return new Map(paths.map((path) => [path, appearance(path)]));
+}
+
 export function haveChanged(touched: ReadonlyMap<string, string>): boolean {
   return [...touched].some(([path, before]) => appearance(path) !== before);
 }
 
-/** A file system's clock may tick no more often (ms): a file may be written once more, at the same length, within one tick. */
+/** The coarsest file system clock (ms). Two writes of equal length within one tick look the same. */
 const TICK_MS = 20;
 
-/** A file that was changed within a tick looks another one once that is over, so that it is read again. */
+/** A file changed within the last tick looks different afterwards, so it is read again. */
 function appearance(path: string): string {
   try {
     const { ino, size, mtime, ctime } = Deno.statSync(path);

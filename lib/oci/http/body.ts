@@ -1,14 +1,14 @@
-// Reads the body of an answer into one buffer, bounded: its sender may be a registry of any user.
+// Reads an answer's body into one bounded buffer: any user may run the registry.
 
-/** Bytes that a body may have in memory beside the budget: most manifests and configs are smaller. */
+/** Bytes of a body that do not count against the memory budget: most manifests and configs are smaller. */
 export const FREE_BYTES = 64 * 1024;
 
 const FIRST_BUFFER_BYTES = 4 * 1024;
 
-/** Memory for a large body, until it is given back. Throws when there is no more of it now. */
+/** Reserves memory for a large body until disposed. Throws when none is left. */
 export type TakeMemory = (bytes: number) => Disposable;
 
-/** Undefined beyond `maxBytes`, which is never read. Pieces are copied at once: each is a view of a buffer of 64 KiB. */
+/** Undefined when larger than `maxBytes`. Copies pieces at once: each is a view of a 64 KiB buffer. */
 export async function collectBody(
   stream: ReadableStream<Uint8Array>,
   { maxBytes, take }: { readonly maxBytes: number; readonly take?: TakeMemory },
@@ -33,7 +33,7 @@ export async function collectBody(
     }
     return new Uint8Array(buffer.buffer.transfer(bytes));
   } finally {
-    // What is left of it; nothing where all was read.
+    // Drops the rest, if any.
     await reader.cancel();
   }
 }

@@ -1,22 +1,22 @@
-// Sends a request to an endpoint: when its turn at the host comes, in the way to connect that works there. The ways are each
-// client certificate, and plain HTTP after TLS; the one that worked is first.
+// Sends a request to an endpoint, in turn with others for the host. Tries each client certificate over TLS, then plain
+// HTTP where allowed, starting with the way that worked last.
 import { LRUCache } from "lru-cache";
-import { InspectionError } from "../errors.ts";
+import type { Clock } from "../../clock.ts";
+import { RegistryError } from "../errors.ts";
 import type { RequestLimiter } from "../limits/request_limiter.ts";
-import type { ClientCertificate, Endpoint, EndpointTransport } from "../pull_plan.ts";
-import type { InspectionContext } from "../request_log.ts";
+import type { ClientCertificate, ConnectionSettings, Endpoint } from "../pull_plan.ts";
+import type { RequestContext } from "../inspection.ts";
 import type { RegistryRequest, RegistryResponse } from "./exchange.ts";
 import type { Transport } from "./transport.ts";
 
 interface EndpointRequest {
   readonly endpoint: Endpoint;
-  readonly context: Pick<InspectionContext, "callers" | "log">;
-  readonly message: Omit<RegistryRequest, "url" | "transport" | "headers" | "callers" | "requestLog">;
+  readonly context: RequestContext;
+  readonly message: Omit<RegistryRequest, "url" | "connection" | "headers">;
   readonly urlBy: (scheme: ConnectionWay["scheme"]) => URL;
-  readonly signal: AbortSignal;
-  /** The registry counts the requests of one login, and of none, together. */
+  /** The login whose requests the registry counts together; anonymous requests are one account. */
   readonly account: string;
-  /** Empty: the registry itself. What is known of one repository must not stand in the way of others. */
+  /** Empty: the registry itself. Failures of one repository must not block others. */
   readonly repository: string;
 }
 
@@ -25,52 +25,53 @@ interface ConnectionWay {
   readonly certificate: ClientCertificate | undefined;
 }
 
-const MAX_HOSTS = 2_000;
-/** An insecure registry may get a certificate one day, and a strict one another authority (ms). */
+const MAX_HOSTS = 1_000;
+/** How long a way is remembered after it was found (ms): certificates and authorities change. */
 const LIFE_MS = 600_000;
 
-/** What servers answer to a certificate that they do not accept: nginx says 400 (or 495, 496), others 403. */
+/** Answers to a rejected client certificate: 400, 495 or 496 from nginx, 403 from others. */
 const CERTIFICATE_REFUSALS: readonly number[] = [400, 403, 495, 496];
 
 export class Connections {
   readonly #transport: Transport;
   readonly #limiter: RequestLimiter;
-  // With another ttlResolution the cache keeps a timer instead of reading the clock.
-  readonly #learned = new LRUCache<string, ConnectionWay>({ max: MAX_HOSTS, ttl: LIFE_MS, ttlResolution: 0 });
+  readonly #learned: LRUCache<string, ConnectionWay>;
 
-  constructor(transport: Transport, limiter: RequestLimiter) {
+  constructor(transport: Transport, limiter: RequestLimiter, clock: Clock) {
     this.#transport = transport;
     this.#limiter = limiter;
+    const perf = { now: () => clock.monotonicMs() };
+    // With another ttlResolution the cache keeps a timer instead of reading the clock.
+    this.#learned = new LRUCache({ max: MAX_HOSTS, ttl: LIFE_MS, ttlResolution: 0, perf });
   }
 
-  /** Waits for its turn, and waits out short pauses that the host requests. Throws InspectionError when no whole answer comes. */
+  /** Waits for its turn and for short pauses the host requests. Throws RegistryError without a complete answer. */
   async send(request: EndpointRequest): Promise<RegistryResponse> {
-    const { endpoint: { host }, context: { callers }, message: { method }, account, repository, signal } = request;
-    const limited = { host, repository, method, account, callers, signal };
+    const { endpoint: { host }, context, message: { method }, account, repository } = request;
+    const limited = { ...context, host, repository, method, account };
     return await this.#limiter.run(limited, () => this.#tryEachWay(request));
   }
 
-  /** The transport of the way to try first, for another request that belongs to the same host. */
-  transportTo(endpoint: Endpoint): EndpointTransport {
-    return transportOf(this.#inOrder(endpoint)[0], endpoint);
+  /** The settings to try first, for another request to the same host. */
+  settingsFor(endpoint: Endpoint): ConnectionSettings {
+    return settingsOf(this.#inOrder(endpoint)[0], endpoint);
   }
 
-  /** Sends in one way after the other until one works; the result of the last one counts. */
-  async #tryEachWay({ endpoint, context, message, urlBy, signal }: EndpointRequest): Promise<RegistryResponse> {
+  /** Tries the ways in order until one works; else gives the last result. */
+  async #tryEachWay({ endpoint, context, message, urlBy }: EndpointRequest): Promise<RegistryResponse> {
     const { host, headers } = endpoint;
-    const common = { ...message, headers, callers: context.callers, requestLog: context.log };
     const ways = this.#inOrder(endpoint);
     let failure: unknown;
     for (const [at, way] of ways.entries()) {
       try {
-        const exchange = { ...common, url: urlBy(way.scheme), transport: transportOf(way, endpoint) };
-        const answer = await this.#transport.send(exchange, signal);
+        const sent = { ...message, headers, url: urlBy(way.scheme), connection: settingsOf(way, endpoint) };
+        const answer = await this.#transport.send(sent, context);
         const isRefused = way.certificate !== undefined && CERTIFICATE_REFUSALS.includes(answer.status);
         if (isRefused && ways[at + 1]?.certificate !== undefined) continue;
-        if (ways.length > 1) this.#learned.set(host, way);
+        if (at > 0) this.#learned.set(host, way);
         return answer;
       } catch (error) {
-        const isWire = error instanceof InspectionError && ["Unreachable", "TlsFailed"].includes(error.failure.reason);
+        const isWire = error instanceof RegistryError && ["Unreachable", "TlsFailed"].includes(error.failure.reason);
         if (!isWire) throw error;
         failure = error;
       }
@@ -86,14 +87,14 @@ export class Connections {
   }
 }
 
-function transportOf({ certificate }: ConnectionWay, { transport }: Endpoint): EndpointTransport {
-  const { clientCertificates: _all, ...others } = transport;
+function settingsOf({ certificate }: ConnectionWay, { connection }: Endpoint): ConnectionSettings {
+  const { clientCertificates: _all, ...others } = connection;
   return certificate === undefined ? others : { ...others, clientCertificates: [certificate] };
 }
 
-/** Every way that the configuration allows: each certificate over TLS, then without TLS where that is allowed. */
+/** All configured ways: each certificate over TLS, then plain HTTP where allowed. */
 function waysOf(
-  { transport: { scheme, clientCertificates = [] } }: Endpoint,
+  { connection: { scheme, clientCertificates = [] } }: Endpoint,
 ): readonly [ConnectionWay, ...ConnectionWay[]] {
   const plain: ConnectionWay = { scheme: "http", certificate: undefined };
   if (scheme === "http") return [plain];

@@ -1,40 +1,37 @@
-// One HTTP exchange with a registry: its request, its answer, the hop that a redirect leads to, and its faults.
+// One HTTP exchange with a registry: request, answer, redirects and faults.
 import { errorText } from "../../log.ts";
-import type { Callers } from "../callers.ts";
-import { type InspectionError, inspectionError } from "../errors.ts";
-import type { RequestKind, RequestLog, TraceEntry } from "../request_log.ts";
-import { type EndpointTransport, transportElsewhere } from "../pull_plan.ts";
+import { type RegistryError, registryError } from "../errors.ts";
+import type { RequestKind, TraceEntry } from "../request_log.ts";
+import { connectionElsewhere, type ConnectionSettings } from "../pull_plan.ts";
 import type { FailureReason } from "../types.ts";
 import { describeWireFault } from "./wire_fault.ts";
 
 export interface ExchangeBody {
   readonly contentType: string;
-  /** A stream is sent as it comes, and opened once: the function throws InspectionError when it is called again. */
+  /** A stream can be opened once: a second call of the function throws RegistryError. */
   readonly content: Uint8Array<ArrayBuffer> | (() => ReadableStream<Uint8Array<ArrayBuffer>>);
   readonly range?: string | undefined;
 }
 
-/** A request. What of it is secret (`authorization`, `headers`, `form`) never crosses to another origin. */
+/** A request. Its secrets (`authorization`, `headers`, `form`) are never sent to another origin. */
 export interface RegistryRequest {
   /** GET and HEAD read; a POST with a form is a login; everything else writes. */
   readonly method: "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE";
   readonly url: URL;
-  readonly transport: EndpointTransport;
+  readonly connection: ConnectionSettings;
   readonly accept?: string | undefined;
   readonly authorization?: string | undefined;
-  /** The `Authorization` header for one other origin that redirects may lead to; nothing else is sent to other origins. */
-  readonly anonymous?: AnonymousAuthorization | undefined;
+  /** The `Authorization` header for one other origin after a redirect. Other origins get none. */
+  readonly elsewhere?: AnonymousAuthorization | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly form?: URLSearchParams;
   readonly body?: ExchangeBody | undefined;
-  /** Until the headers and until the body are there (ms); absent: those of the transport, which suit small documents. */
+  /** Until the headers, and until the body (ms). Default: the transport's, which suit small documents. */
   readonly timeouts?: { readonly headersMs: number; readonly totalMs: number } | undefined;
-  /** The body of a 200 answer is given as it comes: `maxBytes` and the total time do not hold for it. */
+  /** Streams the body of a 200 answer, without `maxBytes` and the total time limit. */
   readonly isStreamed?: boolean | undefined;
   readonly maxBytes: number;
   readonly kind: RequestKind;
-  readonly requestLog: RequestLog;
-  readonly callers: Callers;
 }
 
 export interface AnonymousAuthorization {
@@ -42,12 +39,12 @@ export interface AnonymousAuthorization {
   readonly authorization: string;
 }
 
-/** A request on its way. The path it was redirected to may be a secret, as that of a signed address is. */
+/** A request, maybe redirected. The path of a redirect may be secret, as in a signed URL. */
 export type Hop = RegistryRequest & { readonly hidesPath?: true; readonly redirect?: Redirect };
 
 interface Redirect {
   readonly origin: string;
-  /** Whether all redirects stayed on the origin of the request. The answer of another origin is not that of the first. */
+  /** Whether all redirects stayed on the request's origin. Another origin does not answer for it. */
   readonly isSameOrigin: boolean;
 }
 
@@ -55,20 +52,20 @@ export interface RegistryResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly body: Uint8Array<ArrayBuffer>;
-  /** The body of an exchange that is streamed: read it to its end or cancel it. Fails with InspectionError. */
+  /** The streamed body: read it to the end or cancel it. Fails with RegistryError. */
   readonly stream?: ReadableStream<Uint8Array> | undefined;
   readonly redirect: Redirect | undefined;
 }
 
-/** Whether a text can be the value of a header. The runtime would quote one that cannot in its error. */
+/** Whether a text can be a header's value. Otherwise the runtime's error would quote it. */
 export function isSendable(text: string): boolean {
   return /^[\x20-\x7e]*$/.test(text.trim());
 }
 
-/** The headers to send. Throws Unauthorized when the credential is none that a header can hold. */
-export function headersOf(exchange: RegistryRequest, userAgent: string): Headers {
-  const { accept, authorization, form, body } = exchange;
-  const headers = new Headers({ ...exchange.headers });
+/** The headers to send. Throws Unauthorized when a header cannot hold the credential. */
+export function headersOf(request: RegistryRequest, userAgent: string): Headers {
+  const { accept, authorization, form, body } = request;
+  const headers = new Headers({ ...request.headers });
   headers.set("user-agent", userAgent);
   headers.set("docker-distribution-api-version", "registry/2.0");
   if (accept !== undefined) headers.set("accept", accept);
@@ -77,18 +74,18 @@ export function headersOf(exchange: RegistryRequest, userAgent: string): Headers
   if (body?.range !== undefined) headers.set("content-range", body.range);
   if (authorization === undefined) return headers;
   if (!isSendable(authorization)) {
-    throw failed(exchange, "Unauthorized", "would need a credential with characters that no header can hold");
+    throw exchangeError(request, "Unauthorized", "would need a credential with characters that no header can hold");
   }
   headers.set("authorization", authorization);
   return headers;
 }
 
-/** The next hop: to another origin goes nothing secret, nor what the operator declared about the first one. */
+/** The next hop. Another origin gets neither secrets nor the first origin's declared settings. */
 export function redirected(hop: Hop, location: string): Hop {
   const url = URL.canParse(location, hop.url) ? new URL(location, hop.url) : undefined;
   const isWeb = url?.protocol === "https:" || url?.protocol === "http:";
   if (url === undefined || !isWeb || hop.url.protocol === "https:" && url.protocol === "http:") {
-    throw failed(hop, "ServerError", "redirected to an address that is not https");
+    throw exchangeError(hop, "ServerError", "redirected to an address that is not https");
   }
   const hidesPath = true;
   const { origin } = url;
@@ -96,35 +93,35 @@ export function redirected(hop: Hop, location: string): Hop {
   const redirect = { origin, isSameOrigin: isSameOrigin && hop.redirect?.isSameOrigin !== false };
   if (isSameOrigin) return { ...hop, url, hidesPath, redirect };
   const { authorization: _kept, headers: _configured, ...rest } = hop;
-  const authorization = hop.anonymous?.origin === origin ? hop.anonymous.authorization : undefined;
-  const transport = transportElsewhere(hop.transport, hop.url.host, url);
-  return { ...rest, authorization, url, hidesPath, redirect, transport };
+  const authorization = hop.elsewhere?.origin === origin ? hop.elsewhere.authorization : undefined;
+  const connection = connectionElsewhere(hop.connection, hop.url.host, url);
+  return { ...rest, authorization, url, hidesPath, redirect, connection };
 }
 
-/** Names what went wrong on the wire by what the runtime says of it. */
-export function classify(hop: Hop, error: unknown): InspectionError {
-  // Without the address: a host may be called `tls`, and the query may be secret.
+/** Classifies a connection fault by the runtime's message. */
+export function classify(hop: Hop, error: unknown): RegistryError {
+  // Removes the address: a host may be named `tls`, and the query may be secret.
   const text = errorText(error).replaceAll(/https?:\/\/\S+/g, "…").replaceAll(hop.url.host, "…");
   const { reason, what } = describeWireFault(text);
-  return failed(hop, reason, what, error);
+  return exchangeError(hop, reason, what, error);
 }
 
-/** For an undeclared host that never answered: a difference would show tenants a network that they cannot reach. */
-export function concealed(hop: Hop, cause: unknown): InspectionError {
+/** The same error for every undeclared host that never answered: a difference would reveal the network to tenants. */
+export function concealed(hop: Hop, cause: unknown): RegistryError {
   const { host } = hop.url;
   const what = `could not be reached. If it is meant to be used, declare it with --registry ${host}, ` +
     "without TLS with --insecure-registry";
-  return failed(hop, "Unreachable", what, cause);
+  return exchangeError(hop, "Unreachable", what, cause);
 }
 
-/** The error for an exchange that failed; `what` goes on after "the registry". */
-export function failed(hop: Hop, reason: FailureReason, what: string, cause?: unknown): InspectionError {
+/** The error for a failed exchange; `what` continues "the registry …". */
+export function exchangeError(hop: Hop, reason: FailureReason, what: string, cause?: unknown): RegistryError {
   const name = `${hop.url.host}${pathOf(hop)}`;
   const verb = isWrite(hop) ? "write to" : "read";
-  return inspectionError(reason, `Cannot ${verb} "${name}": the registry ${what}.`, { registry: hop.url.host, cause });
+  return registryError(reason, `Cannot ${verb} "${name}": the registry ${what}.`, { registry: hop.url.host, cause });
 }
 
-/** Whether an exchange changes what the registry has. It goes to the address it is for and is never redirected. */
+/** Whether a request changes the registry's content. Such a request is never redirected. */
 export function isWrite({ method, form }: RegistryRequest): boolean {
   return method !== "GET" && method !== "HEAD" && form === undefined;
 }
@@ -136,7 +133,7 @@ export function loginOf({ authorization, headers = {}, form }: RegistryRequest):
   return authorization.startsWith("Basic ") ? "Basic" : "Bearer";
 }
 
-/** Longer than the path of any document; that of a token server is the registry's to choose. */
+/** Longer than any document's path. The registry chooses its token server's path. */
 const MAX_SHOWN_PATH = 500;
 
 export function pathOf({ url: { pathname }, hidesPath }: Hop): string {

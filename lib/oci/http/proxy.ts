@@ -1,9 +1,9 @@
-// HTTP proxies for connections that `fetch` does not make, by the rules of golang.org/x/net/http/httpproxy.
+// HTTP proxies for connections without `fetch`, by the rules of golang.org/x/net/http/httpproxy.
 import ipaddr from "ipaddr.js";
 
-/** What the environment says of proxies. The address may hold a password: never log it. */
+/** The proxies of the environment. The address may hold a password: never log it. */
 export interface ProxySettings {
-  /** Where https requests go through: `http://user:password@host:port`; undefined: nowhere. */
+  /** The proxy for https requests: `http://user:password@host:port`; undefined: none. */
   readonly https: string | undefined;
   /** Hosts that are reached directly: names, `.suffixes`, addresses, ranges, each also with a port; `*` is all. */
   readonly except: readonly string[];
@@ -11,7 +11,7 @@ export interface ProxySettings {
 
 export const NO_PROXIES: ProxySettings = { https: undefined, except: [] };
 
-/** Reads `HTTPS_PROXY`, else `ALL_PROXY`, and `NO_PROXY`; each in capitals or not. What is not a web address is no proxy. */
+/** Reads `HTTPS_PROXY`, else `ALL_PROXY`, and `NO_PROXY`, in either case. Ignores a proxy that is not http or https. */
 export function readProxySettings(env: Readonly<Record<string, string | undefined>>): ProxySettings {
   const read = (name: string): string => (env[name] || env[name.toLowerCase()] || "").trim();
   const address = read("HTTPS_PROXY") || read("ALL_PROXY");
@@ -21,7 +21,7 @@ export function readProxySettings(env: Readonly<Record<string, string | undefine
   return { https: isWeb ? url : undefined, except };
 }
 
-/** The proxy for an https address; undefined: reach it directly. This machine itself is always reached directly. */
+/** The proxy for an https URL; undefined: connect directly, as always to this machine. */
 export function proxyFor({ https, except }: ProxySettings, url: URL): string | undefined {
   if (https === undefined) return undefined;
   const host = url.hostname.replace(/^\[|\]$/g, "").toLowerCase();

@@ -1,15 +1,15 @@
-// Sends exchanges safely: guarded address, verified TLS, time and size limits, redirects without credentials.
+// Sends requests safely: guarded address, verified TLS, time and size limits, redirects without credentials.
 import { STATUS_CODES } from "node:http";
 import { LRUCache } from "lru-cache";
-import { type Clock, untilAborted } from "../../clock.ts";
+import type { Clock } from "../../clock.ts";
 import { guardAddress, isPublicAddress, type Resolve } from "./address_guard.ts";
-import { InspectionError } from "../errors.ts";
-import type { ImageLimits } from "../limits/image_limits.ts";
+import { RegistryError } from "../errors.ts";
+import type { WorkLimits } from "../limits/work_limits.ts";
 import { collectBody, FREE_BYTES, type TakeMemory } from "./body.ts";
 import {
   classify,
   concealed,
-  failed,
+  exchangeError,
   headersOf,
   type Hop,
   isWrite,
@@ -19,39 +19,35 @@ import {
   type RegistryRequest,
   type RegistryResponse,
 } from "./exchange.ts";
+import type { RequestContext } from "../inspection.ts";
 import type { TraceEntry } from "../request_log.ts";
 import { proxyFor, type ProxySettings } from "./proxy.ts";
 import { PinnedHosts } from "../../tls/pinned_hosts.ts";
 import { fetchUnverified } from "../../tls/unverified_fetch.ts";
 
-/** Documents are small: a request to a registry that sends slowly is better repeated, and pods must not wait 10 s for a healthy one. */
-export const DOCUMENT_TIMEOUTS = { headersMs: 5_000, totalMs: 7_000 };
+/** Documents are small: repeating a slow request is better, and no pod should wait 10 s for a healthy registry. */
+const DOCUMENT_TIMEOUTS = { headersMs: 5_000, totalMs: 7_000 };
 const MAX_REDIRECTS = 5;
-/** Image names come from tenants: there may be any number of hosts. */
+/** Bounded: image names come from tenants and may name any number of hosts. */
 const MAX_ANSWERED = 1_000;
-/** Sets of certificates kept open: they change rarely, and hosts with their own are few. */
+/** Open clients, one per set of certificates: few hosts have their own. */
 const MAX_CLIENTS = 64;
 const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
 
 export interface TransportDeps {
-  readonly limits: ImageLimits;
+  readonly limits: WorkLimits;
   readonly clock: Clock;
   readonly resolve: Resolve;
   readonly userAgent: string;
-  /** The proxies of the environment. `fetch` applies them by itself; resolving names and connecting without `fetch` use these. */
+  /** The environment's proxies, for resolving names and for connecting without `fetch`, which applies its own. */
   readonly proxies: ProxySettings;
-  /** Who reads what failed: to `tenants` (default) messages show nothing of a network that they cannot reach. */
+  /** Who reads the errors: for `tenants` (default) they reveal nothing of networks beyond their reach. */
   readonly audience?: "tenants" | "caller" | undefined;
-  /** Of exchanges that bring none. */
-  readonly timeouts: NonNullable<RegistryRequest["timeouts"]>;
+  /** For requests without their own; default: those of documents. */
+  readonly timeouts?: RegistryRequest["timeouts"];
 }
 
-interface Deadline {
-  readonly within: AbortSignal;
-  readonly onHeaders: () => void;
-}
-
-/** A hop with the addresses that the guard has passed; undefined for a declared host, which it does not check. */
+/** A hop with its checked addresses; undefined for a declared host, which is not checked. */
 interface GuardedHop {
   readonly hop: Hop;
   readonly addresses: readonly string[] | undefined;
@@ -67,57 +63,64 @@ export class Transport implements Disposable {
     this.#deps = deps;
   }
 
-  /** Throws InspectionError when no whole answer comes; any HTTP status is an answer. */
-  async send(exchange: RegistryRequest, signal: AbortSignal): Promise<RegistryResponse> {
+  /** Any HTTP status is an answer. Throws RegistryError without a complete one. */
+  async send(request: RegistryRequest, context: RequestContext): Promise<RegistryResponse> {
+    const { signal } = context;
     const deadline = new AbortController();
-    const { headersMs, totalMs } = exchange.timeouts ?? this.#deps.timeouts;
+    const { headersMs, totalMs } = request.timeouts ?? this.#deps.timeouts ?? DOCUMENT_TIMEOUTS;
     const headersTimer = setTimeout(() => deadline.abort(), headersMs);
     const totalTimer = setTimeout(() => deadline.abort(), totalMs);
-    const within = AbortSignal.any([signal, deadline.signal]);
+    const within = { ...context, signal: AbortSignal.any([signal, deadline.signal]) };
     try {
-      return await this.#follow(exchange, { within, onHeaders: () => clearTimeout(headersTimer) });
+      return await this.#follow(request, within, () => clearTimeout(headersTimer));
     } catch (error) {
       if (signal.aborted) throw signal.reason;
-      // At a private address even the lack of an answer is no more than being out of reach.
-      const isUnreachable = error instanceof InspectionError && error.failure.reason === "Unreachable";
+      // A concealed error stays Unreachable, even after a timeout.
+      const isUnreachable = error instanceof RegistryError && error.failure.reason === "Unreachable";
       if (!deadline.signal.aborted || isUnreachable) throw error;
-      throw failed(exchange, "Timeout", "did not answer in time", error);
+      throw exchangeError(request, "Timeout", "did not answer in time", error);
     } finally {
       clearTimeout(headersTimer);
       clearTimeout(totalTimer);
     }
   }
 
-  async #follow(exchange: RegistryRequest, { within, onHeaders }: Deadline): Promise<RegistryResponse> {
-    let hop: Hop = exchange;
+  async #follow(first: Hop, context: RequestContext, onHeaders: () => void): Promise<RegistryResponse> {
+    let hop = first;
     for (let redirects = 0;; redirects++) {
-      const addresses = hop.transport.declared ? undefined : await this.#guard(hop, within);
-      const answer = await this.#sendHop({ hop, addresses }, { within, onHeaders });
+      const addresses = hop.connection.declared ? undefined : await this.#guard(hop, context);
+      const answer = await this.#sendHop({ hop, addresses }, context, onHeaders);
       const location = answer.headers.get("location");
       if (!REDIRECTS.includes(answer.status) || location === null) return answer;
-      // A form holds a refresh token: it goes to the address it is for and nowhere else.
-      if (hop.form !== undefined) throw failed(hop, "ServerError", "redirected a login");
-      if (isWrite(hop)) throw failed(hop, "ServerError", "redirected a write, which is not followed");
-      if (redirects === MAX_REDIRECTS) throw failed(hop, "ServerError", `redirected more than ${MAX_REDIRECTS} times`);
+      // A form holds a refresh token, which must not reach another address.
+      if (hop.form !== undefined) throw exchangeError(hop, "ServerError", "redirected a login");
+      if (isWrite(hop)) throw exchangeError(hop, "ServerError", "redirected a write, which is not followed");
+      if (redirects === MAX_REDIRECTS) {
+        throw exchangeError(hop, "ServerError", `redirected more than ${MAX_REDIRECTS} times`);
+      }
       hop = redirected(hop, location);
     }
   }
 
-  /** A proxy resolves names itself: resolving them here may fail or hang. */
-  #guard({ url, callers }: Hop, signal: AbortSignal): Promise<readonly string[]> {
+  /** Skips resolution behind a proxy, which resolves names itself: here it may fail or hang. */
+  #guard({ url }: Hop, { callers, signal }: RequestContext): Promise<readonly string[]> {
     const isProxied = url.protocol === "https:" && proxyFor(this.#deps.proxies, url) !== undefined;
     const resolve: Resolve = async (hostname) => {
       if (isProxied) return [];
-      // Held until the lookup itself ends: it goes on when nobody waits for it any more.
-      using _permit = await this.#deps.limits.lookups.acquire(callers, signal);
-      return await this.#deps.resolve(hostname, signal);
+      // Held until the lookup itself ends, which may be after its callers have left.
+      using _permit = await this.#deps.limits.nameLookups.acquire(callers, signal);
+      return await this.#deps.resolve(hostname);
     };
     return guardAddress(url.host, { resolve, signal });
   }
 
-  async #sendHop(guarded: GuardedHop, { within, onHeaders }: Deadline): Promise<RegistryResponse> {
+  async #sendHop(
+    guarded: GuardedHop,
+    { callers, requestLog, signal }: RequestContext,
+    onHeaders: () => void,
+  ): Promise<RegistryResponse> {
     const { hop } = guarded;
-    const { requestLog, url, method } = hop;
+    const { url, method } = hop;
     const startedMs = this.#deps.clock.monotonicMs();
     const login = loginOf(hop);
     const shown = {
@@ -129,61 +132,50 @@ export class Transport implements Disposable {
       requestLog.note({ ...shown, ...end, ms: this.#deps.clock.monotonicMs() - startedMs });
     requestLog.count(hop.kind);
     try {
-      const response = await this.#open(guarded, within);
+      const response = await this.#open(guarded, signal);
       onHeaders();
       const { status, headers } = response;
       const streamed = hop.isStreamed === true && status === 200 ? response.body : null;
       const stream = streamed === null ? undefined : describeFaults(streamed, hop);
-      const take: TakeMemory = (bytes) =>
-        this.#deps.limits.takeMemory(bytes, { callers: hop.callers, registry: url.host });
+      const take: TakeMemory = (bytes) => this.#deps.limits.takeMemory(bytes, { callers, registry: url.host });
       const body = stream === undefined ? await readBody(response, { hop, take }) : new Uint8Array();
       trace({ status, note: STATUS_CODES[status] ?? "" });
       if (status < 500) this.#answered.set(url.host, true);
       return { status, headers, body, redirect: hop.redirect, stream };
     } catch (error) {
       const fault = this.#mayDescribe(guarded) ? classify(hop, error) : concealed(hop, error);
-      const failure = error instanceof InspectionError ? error : fault;
-      // The time until the answer must not distinguish a closed port at a private address from a silent one either.
-      if (failure.failure.reason === "Unreachable" && this.#isHidden(guarded)) await untilAborted(within);
+      const failure = error instanceof RegistryError ? error : fault;
       trace({ status: "failed", note: failure.failure.reason });
       throw failure;
     }
   }
 
-  /** `fetch` may have met another address than the guard: only a host that has answered counts as a public one. */
+  /** `fetch` may have used another address than the guard, so only a host that has answered counts as public. */
   #mayDescribe({ hop, addresses }: GuardedHop): boolean {
     if (addresses === undefined || this.#deps.audience === "caller") return true;
     return addresses.every(isPublicAddress) && this.#answered.has(hop.url.host);
   }
 
-  /** Whether the time until a failure would reveal an address that tenants cannot reach. Exchanges with own time limits read no tenant's image. */
-  #isHidden({ hop, addresses = [] }: GuardedHop): boolean {
-    const isOwnTask = this.#deps.audience === "caller" || hop.timeouts !== undefined;
-    if (isOwnTask || this.#answered.has(hop.url.host)) return false;
-    return addresses.some((address) => !isPublicAddress(address));
-  }
-
   #open({ hop, addresses }: GuardedHop, signal: AbortSignal): Promise<Response> {
-    const { url, method, transport } = hop;
+    const { url, method, connection } = hop;
     const headers = headersOf(hop, this.#deps.userAgent);
     const body = contentOf(hop);
-    const request = { method, headers, signal, ...(body === undefined ? {} : { body }) };
-    const verified = (): Promise<Response> =>
-      fetch(url, { ...request, redirect: "manual", client: this.#clientFor(hop) });
+    const init = { method, headers, signal, ...(body === undefined ? {} : { body }) };
+    const verified = (): Promise<Response> => fetch(url, { ...init, redirect: "manual", client: this.#clientFor(hop) });
     if (url.protocol !== "https:") return verified();
-    const [clientCertificate] = transport.clientCertificates ?? [];
+    const [clientCertificate] = connection.clientCertificates ?? [];
     const proxyUrl = proxyFor(this.#deps.proxies, url);
     const unverified = (judge?: (certificate: Uint8Array) => void): Promise<Response> =>
-      fetchUnverified(url, { ...request, clientCertificate, addresses, proxyUrl, judge });
-    if (!transport.verifyTls) return unverified();
-    const trusted = transport.caCertificates;
+      fetchUnverified(url, { ...init, clientCertificate, addresses, proxyUrl, judge });
+    if (!connection.verifyTls) return unverified();
+    const trusted = connection.caCertificates;
     return this.#pinnedHosts.fetch(url, { trusted, nowMs: this.#deps.clock.nowMs(), verified, pinned: unverified });
   }
 
-  #clientFor(exchange: RegistryRequest): Deno.HttpClient {
-    const { caCertificates, clientCertificates = [] } = exchange.transport;
+  #clientFor(request: RegistryRequest): Deno.HttpClient {
+    const { caCertificates, clientCertificates = [] } = request.connection;
     const key = JSON.stringify([caCertificates, clientCertificates[0]]);
-    const client = this.#clients.get(key) ?? openClient(exchange);
+    const client = this.#clients.get(key) ?? openClient(request);
     this.#clients.set(key, client);
     return client;
   }
@@ -200,7 +192,7 @@ function contentOf(
   return typeof body?.content === "function" ? body.content() : body?.content;
 }
 
-/** The same bytes; what breaks them off is an InspectionError. */
+/** The same bytes; faults become RegistryErrors. */
 function describeFaults(stream: ReadableStream<Uint8Array>, hop: Hop): ReadableStream<Uint8Array> {
   const reader = stream.getReader();
   return new ReadableStream({
@@ -210,14 +202,14 @@ function describeFaults(stream: ReadableStream<Uint8Array>, hop: Hop): ReadableS
         if (part.done) controller.close();
         else controller.enqueue(part.value);
       } catch (error) {
-        controller.error(error instanceof InspectionError ? error : classify(hop, error));
+        controller.error(error instanceof RegistryError ? error : classify(hop, error));
       }
     },
     cancel: (reason) => reader.cancel(reason),
   }, { highWaterMark: 0 });
 }
 
-/** Throws TooLarge, and what `take` throws. A large refusal counts as empty. */
+/** Throws TooLarge, and what `take` throws. A large error body reads as empty. */
 async function readBody(response: Response, { hop, take }: {
   readonly hop: Hop;
   readonly take: TakeMemory;
@@ -225,17 +217,19 @@ async function readBody(response: Response, { hop, take }: {
   if (response.body === null) return new Uint8Array();
   const maxBytes = response.ok ? hop.maxBytes : Math.min(hop.maxBytes, FREE_BYTES);
   const bytes = await collectBody(response.body, { maxBytes, take });
-  if (bytes === undefined && response.ok) throw failed(hop, "TooLarge", `answered with more than ${maxBytes} bytes`);
+  if (bytes === undefined && response.ok) {
+    throw exchangeError(hop, "TooLarge", `answered with more than ${maxBytes} bytes`);
+  }
   return bytes ?? new Uint8Array();
 }
 
-/** HTTP/1.1: with HTTP/2 the runtime waits 40 ms on small answers. */
-function openClient(exchange: RegistryRequest): Deno.HttpClient {
-  const { caCertificates, clientCertificates: [own] = [] } = exchange.transport;
+/** HTTP/1.1: over HTTP/2 the runtime delays small answers by 40 ms. */
+function openClient(request: RegistryRequest): Deno.HttpClient {
+  const { caCertificates, clientCertificates: [own] = [] } = request.connection;
   const tls = own === undefined ? {} : { cert: own.certificate, key: own.key };
   try {
     return Deno.createHttpClient({ caCerts: [...caCertificates], http2: false, ...tls });
   } catch (error) {
-    throw failed(exchange, "Misconfigured", "is configured with certificates that cannot be read", error);
+    throw exchangeError(request, "Misconfigured", "is configured with certificates that cannot be read", error);
   }
 }

@@ -4,9 +4,8 @@ import * as z from "zod";
 import type { FailureReason } from "../types.ts";
 import TEXT from "./wire_faults.yaml" with { type: "text" };
 
-/** A fault of the connection. `what` continues "the registry …" and may end with what to do next, without the last stop. */
+/** A connection fault. `what` continues "the registry …", may end with advice, and has no final full stop. */
 interface WireFault {
-  /** Whether the cause is in the certificates, in the connection, or in the time it took. */
   readonly reason: Extract<FailureReason, "TlsFailed" | "Unreachable" | "Timeout">;
   readonly what: string;
 }
@@ -25,7 +24,7 @@ let rows: z.output<typeof ROWS> | undefined;
 
 const MAX_DETAIL = 200;
 
-/** Names a fault. `text` is the runtime's, without addresses: a host may be called `tls`. */
+/** Describes a fault by the runtime's text, without addresses: a host may be named `tls`. */
 export function describeWireFault(text: string): WireFault {
   rows ??= ROWS.parse(parse(TEXT));
   const { reason, says, next } = rows.find(({ sign }) => sign.test(text)) ?? OTHERWISE;

@@ -1,12 +1,12 @@
-// One document of a repository: its address, the check of what comes back, and the words for what went wrong. Pure.
+// One document of a repository: its address, the check of its content, and its errors. Pure.
 import { createHash } from "node:crypto";
 import type { Credential } from "../credential.ts";
-import { type InspectionError, inspectionError } from "../errors.ts";
+import { type RegistryError, registryError } from "../errors.ts";
 import type { Endpoint, PlannedEndpoint } from "../pull_plan.ts";
 import { HASHES, isDigest, nameAt } from "../reference.ts";
 import type { RegistryResponse } from "../http/exchange.ts";
 
-/** A `head` is that of a manifest, for its digest; a `child` is a manifest that an index lists. */
+/** `head`: a HEAD of a manifest, for its digest. `child`: a manifest that an index lists. */
 export interface DocumentName {
   readonly kind: "manifest" | "child" | "head" | "config" | "layer";
   readonly identifier: string;
@@ -16,15 +16,15 @@ export interface RegistryDocument {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly text: string;
   readonly contentType: string;
-  /** Computed from the bytes; of a HEAD what the registry says, empty when it does not. */
+  /** Computed from the bytes. For a HEAD, the registry's header; empty without one. */
   readonly digest: string;
   readonly credential: Credential | undefined;
 }
 
-/** In the media type of a signed schema 1 manifest: its digest leaves the signatures out. */
+/** Part of the media type of a signed schema 1 manifest, whose digest excludes its signatures. */
 const SIGNED = "prettyjws";
 
-/** The address of a document: `https://host/prefix/v2/repository/manifests/tag`, and the registry that is mirrored. */
+/** The address of a document, `https://host/prefix/v2/repository/manifests/tag`, with the mirrored registry as `ns`. */
 export function documentUrl(
   endpoint: Endpoint,
   { kind, identifier, scheme }: {
@@ -43,7 +43,7 @@ export function rootUrl({ host, pathPrefix }: Endpoint, scheme: "https" | "http"
   return new URL(`${scheme}://${host}${pathPrefix}/v2/`);
 }
 
-/** The document of an answer. Throws InspectionError for any status but 200 and for content that its digest denies. */
+/** The document of an answer. Throws RegistryError for a status other than 200, or a wrong digest. */
 export function toDocument(
   endpoint: Endpoint,
   { document, answer, credential }: {
@@ -63,22 +63,22 @@ export function toDocument(
   const [algorithm = "sha256"] = wanted.split(":");
   const isVerifiable = HASHES.includes(algorithm);
   if (isDigest(identifier) && !isVerifiable) {
-    throw inspectionError("Malformed", `Cannot verify ${name}: its digest is not sha256, sha384 or sha512.`, {
+    throw registryError("Malformed", `Cannot verify ${name}: its digest is not sha256, sha384 or sha512.`, {
       registry,
     });
   }
   const hash = isVerifiable ? algorithm : "sha256";
   const digest = `${hash}:${createHash(hash).update(answer.body).digest("hex")}`;
-  // A container runtime requests the stated digest and would refuse the same content.
+  // A container runtime would request the stated digest and refuse this content, too.
   if (isVerifiable && digest !== wanted && (isDigest(identifier) || !contentType.includes(SIGNED))) {
-    throw inspectionError("DigestMismatch", `Cannot trust ${name}: its content has the digest ${digest}.`, {
+    throw registryError("DigestMismatch", `Cannot trust ${name}: its content has the digest ${digest}.`, {
       registry,
     });
   }
   return { bytes: answer.body, text: new TextDecoder().decode(answer.body), contentType, digest, credential };
 }
 
-/** The registry answered something that is neither the document nor a refusal. */
+/** The error for an answer that is neither the document nor a refusal. */
 export function unreadable(
   endpoint: Endpoint,
   { document, status, retryAfterMs }: {
@@ -86,28 +86,28 @@ export function unreadable(
     readonly status: number;
     readonly retryAfterMs?: number | undefined;
   },
-): InspectionError {
+): RegistryError {
   const message = `Cannot read ${nameOf(endpoint, document)}: the registry answered ${status}.`;
   const reason = status === 429 ? "RateLimited" : status >= 500 ? "ServerError" : "Malformed";
-  return inspectionError(reason, message, { registry: endpoint.host, retryAfterMs });
+  return registryError(reason, message, { registry: endpoint.host, retryAfterMs });
 }
 
-/** The document is missing, or every credential was refused; names the sources that were tried, never their secrets. */
+/** The error for a missing document or refused credentials. It names the sources tried, never their secrets. */
 export function refused(
   endpoint: PlannedEndpoint,
   { document, status }: { readonly document: DocumentName; readonly status: number | undefined },
-): InspectionError {
+): RegistryError {
   const registry = endpoint.host;
   const name = nameOf(endpoint, document);
   if (status === 404) {
-    return inspectionError("ManifestUnknown", `Cannot find ${name}: the registry does not have it.`, { registry });
+    return registryError("ManifestUnknown", `Cannot find ${name}: the registry does not have it.`, { registry });
   }
   const tried = endpoint.credentials.map(({ source }) => source);
   const how = tried.length === 0
     ? "no pull secret matches it"
     : `refused: ${[...new Set(tried)].join(", ")}, anonymous`;
   const message = `Cannot read ${name}: the registry answered ${status ?? 401} (${how}).`;
-  return inspectionError("Unauthorized", message, { registry });
+  return registryError("Unauthorized", message, { registry });
 }
 
 function nameOf(endpoint: Endpoint, { kind, identifier }: DocumentName): string {

@@ -1,4 +1,4 @@
-// Indexes, manifests, schema 1 and configs to typed ones. Hostile input costs an answer, never a crash.
+// Parses indexes, manifests, schema 1 and configs. Hostile input never causes a crash.
 import { isObject, type JsonObject, listAt, numberAt, objectAt, parseBoundedObject, textAt } from "../../json.ts";
 import type { Platform } from "../types.ts";
 import { CONTENT_DIGEST } from "../reference.ts";
@@ -20,38 +20,38 @@ export interface Descriptor {
   readonly mediaType: string;
   /** `algorithm:hex`, checked for its form. */
   readonly digest: string;
-  /** Bytes, as the descriptor says; 0 when it does not. */
+  /** Bytes, by the descriptor; 0 when absent. */
   readonly size: number;
   readonly platform?: Platform | undefined;
   readonly annotations: Readonly<Record<string, unknown>>;
-  /** Whether the index itself says that it is something else than an image. */
+  /** Whether the index marks it as an artifact, not an image. */
   readonly isArtifact: boolean;
 }
 
 export type ManifestDocument =
   | { readonly kind: "index"; readonly mediaType: string; readonly entries: readonly Descriptor[] }
   | { readonly kind: "manifest"; readonly mediaType: string; readonly config: Descriptor; readonly isImage: boolean }
-  | { readonly kind: "schema1"; readonly mediaType: string; readonly platform: Platform; readonly labels: Labels }
+  | { readonly kind: "schema1"; readonly mediaType: string; readonly platform: Platform; readonly labels: ImageLabels }
   | { readonly kind: "unparsable"; readonly problem: string };
 
-export type Labels = JsonObject;
+export type ImageLabels = JsonObject;
 
 export type ConfigDocument =
   | {
     readonly kind: "config";
     readonly platform: Platform;
-    readonly labels: Labels;
+    readonly labels: ImageLabels;
     readonly osFeatures: readonly string[];
   }
   | { readonly kind: "unparsable"; readonly problem: string };
 
-/** More entries than any real image has, in its index and all indexes in that. */
+/** Most entries of an index and its nested indexes; no real image has as many. */
 export const MAX_ENTRIES = 1_000;
 const MAX_FEATURES = 16;
-/** Names of platforms end in node affinities: what cannot be the value of a label matches no node. */
+/** Platform names are used in node affinities: one that is not a valid label value matches no node. */
 const LABEL_VALUE = /^[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
 
-/** Reads a manifest body. The body's own `mediaType` or shape decides; the header only where they are silent. */
+/** Parses a manifest body by its own `mediaType`, else its shape, else the header. */
 export function parseManifest(body: string, contentType: string): ManifestDocument {
   const document = parseBoundedObject(body);
   if (document === undefined) return unparsable("it is not a JSON object of at most 40 000 members");
@@ -66,7 +66,7 @@ export function isIndexType(mediaType: string): boolean {
   return mediaType === OCI_INDEX || mediaType === DOCKER_LIST;
 }
 
-/** A media type for a message; what does not look like one is not repeated. */
+/** A media type for a message; `unknown` when malformed. */
 export function renderMediaType(mediaType: string): string {
   return /^[a-z]{1,20}\/[\w.+-]{1,100}$/i.test(mediaType) ? `"${mediaType}"` : "unknown";
 }
@@ -87,14 +87,14 @@ export function parseImageConfig(body: string): ConfigDocument {
   };
 }
 
-function mediaTypeOfShape(document: Labels, contentType: string): string {
+function mediaTypeOfShape(document: JsonObject, contentType: string): string {
   if (Array.isArray(document.manifests)) return OCI_INDEX;
   if (objectAt(document, "config") !== undefined) return OCI_MANIFEST;
   if (document.schemaVersion === 1) return SCHEMA1;
   return contentType.split(";")[0]?.trim().toLowerCase() ?? "";
 }
 
-function parseIndex(document: Labels, mediaType: string): ManifestDocument {
+function parseIndex(document: JsonObject, mediaType: string): ManifestDocument {
   const { manifests } = document;
   if (!Array.isArray(manifests)) return unparsable("its index has no manifests");
   if (manifests.length > MAX_ENTRIES) return unparsable(`its index has more than ${MAX_ENTRIES} manifests`);
@@ -104,7 +104,7 @@ function parseIndex(document: Labels, mediaType: string): ManifestDocument {
   return { kind: "index", mediaType, entries };
 }
 
-function parseSingle(document: Labels, mediaType: string): ManifestDocument {
+function parseSingle(document: JsonObject, mediaType: string): ManifestDocument {
   if (Object.hasOwn(document, "manifests")) return unparsable('it is ambiguous: a manifest with "manifests"');
   const config = parseDescriptor(objectAt(document, "config") ?? {});
   if (config === undefined) return unparsable("its manifest has no config");
@@ -114,7 +114,7 @@ function parseSingle(document: Labels, mediaType: string): ManifestDocument {
 }
 
 /** Schema 1 keeps each layer's config as JSON text; the first is the newest and describes the image. */
-function parseSchema1(document: Labels, mediaType: string): ManifestDocument {
+function parseSchema1(document: JsonObject, mediaType: string): ManifestDocument {
   const [newest] = Array.isArray(document.history) ? document.history : [];
   const config = parseBoundedObject(isObject(newest) ? textAt(newest, "v1Compatibility") : "") ?? {};
   const architecture = nameOf(config, "architecture") || nameOf(document, "architecture");
@@ -125,12 +125,12 @@ function parseSchema1(document: Labels, mediaType: string): ManifestDocument {
   return { kind: "schema1", mediaType, platform, labels: objectAt(objectAt(config, "config") ?? {}, "Labels") ?? {} };
 }
 
-function parseDescriptor(document: Labels): Descriptor | undefined {
+function parseDescriptor(document: JsonObject): Descriptor | undefined {
   const digest = textAt(document, "digest");
   if (!CONTENT_DIGEST.test(digest)) return undefined;
   const named = objectAt(document, "platform") ?? {};
   const platform = parsePlatform(named);
-  // It names a platform on which no node can be: not the same as naming none.
+  // It names a platform that no node can have, unlike an entry without a platform.
   if (platform === undefined && textAt(named, "architecture") !== "") return undefined;
   return {
     mediaType: textAt(document, "mediaType"),
@@ -142,7 +142,7 @@ function parseDescriptor(document: Labels): Descriptor | undefined {
   };
 }
 
-function parsePlatform(document: Labels): Platform | undefined {
+function parsePlatform(document: JsonObject): Platform | undefined {
   const architecture = nameOf(document, "architecture");
   const isForeign = textAt(document, "os") !== "" && nameOf(document, "os") === "";
   if (architecture === "" || isForeign) return undefined;
@@ -156,8 +156,8 @@ function parsePlatform(document: Labels): Platform | undefined {
   };
 }
 
-/** The name of a platform's part; empty when there is none, or one that no node can have. */
-function nameOf(document: Labels, key: string): string {
+/** A part of a platform's name; empty when absent, or when no node can have it. */
+function nameOf(document: JsonObject, key: string): string {
   const name = textAt(document, key);
   return LABEL_VALUE.test(name) ? name : "";
 }

@@ -1,11 +1,11 @@
-// From the entries of an index, or the config of a single image, to platforms.
+// Platforms from the entries of an index, or from the config of a single image.
 import type { Platform } from "../types.ts";
 import { type Descriptor, isIndexType } from "./manifest.ts";
 
-/** Annotations that mark an entry as being about another one (attestations, signatures), not an image to run. */
+/** Annotations of entries that describe another entry (attestations, signatures) and cannot run. */
 const NOT_AN_IMAGE = ["vnd.docker.reference.type", "vnd.docker.reference.digest"];
 
-/** Config labels of operator bundles: images that hold data and run nowhere, so they narrow nothing. */
+/** Config labels of operator bundles: data images that never run, so they narrow nothing. */
 const BUNDLE_LABELS = [
   "operators.operatorframework.io.metrics.builder",
   "operators.operatorframework.io.bundle.mediatype.v1",
@@ -16,14 +16,14 @@ const BUNDLE_LABELS = [
   "operators.operatorframework.io.bundle.channel.default.v1",
 ];
 
-/** Whether an index entry is an image that names its platform: no attestation, nothing missing or `unknown`. */
+/** Whether an index entry is an image with a known platform, and no attestation. */
 export function isPlatformEntry(entry: Descriptor): entry is Descriptor & { readonly platform: Platform } {
   if (NOT_AN_IMAGE.some((key) => Object.hasOwn(entry.annotations, key))) return false;
   const { platform } = entry;
   return platform !== undefined && platform.architecture !== "" && platform.architecture !== "unknown";
 }
 
-/** Runtimes read the platform from the config then. Entries about another one, artifacts and indexes are no images. */
+/** An image whose platform runtimes read from its config. Excludes attestations, artifacts and indexes. */
 export function isEntryWithoutPlatform({ annotations, platform, mediaType, isArtifact }: Descriptor): boolean {
   const isAbout = NOT_AN_IMAGE.some((key) => Object.hasOwn(annotations, key));
   return platform === undefined && !isAbout && !isArtifact && /manifest\.v[12]\+/.test(mediaType);
@@ -42,7 +42,7 @@ export function platformsOf(entries: readonly Descriptor[]): readonly Platform[]
   return distinctPlatforms(entries.filter(isPlatformEntry).map(({ platform }) => platform));
 }
 
-/** `linux/arm/v7`: one spelling a platform. */
+/** `linux/arm/v7`: one spelling for each platform. */
 export function renderPlatform({ os, architecture, variant }: Platform): string {
   return [os, architecture, variant].filter((part) => part !== undefined && part !== "").join("/");
 }

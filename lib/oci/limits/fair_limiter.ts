@@ -1,6 +1,7 @@
 // Permits that namespaces share, with a fair queue: one that wants many leaves some for the others.
 import { orAborted } from "../../clock.ts";
 import type { Callers } from "../callers.ts";
+import type { Circuit } from "./circuit.ts";
 import { FairQueue } from "./fair_queue.ts";
 
 export interface Permit extends Disposable {
@@ -11,17 +12,23 @@ interface FairLimiterOptions {
   readonly limit: number;
   /** One namespace may hold up to this many times the free permits: with 1 it stops at half of all, with 4 at four fifths. */
   readonly freeFactor: number;
-  /** Whether a permit may be given now; each true is followed by a permit that is given, or by {@link onUnused}. */
-  readonly mayGive?: (() => boolean) | undefined;
-  readonly onUnused?: (() => void) | undefined;
+  /** Must let each request pass that gets a permit, and hears when that is given back, used or not. */
+  readonly circuit?: Pick<Circuit, "tryPass" | "withdrew"> | undefined;
+}
+
+/** Permits within those of a limiter, of which each counts in both. */
+export interface NarrowerLimit {
+  readonly limit: number;
+  taken: number;
 }
 
 /** What one request takes of the permits. */
 interface PermitRequest {
   /** How many permits, 1 when absent; given when any is free, so that a heavy request is not passed over. */
   readonly weight?: number | undefined;
-  /** For a request that does not wait: less than the limiter's. */
+  /** Less than the limiter's. */
   readonly freeFactor?: number | undefined;
+  readonly within?: NarrowerLimit | undefined;
 }
 
 interface Waiter extends PermitRequest {
@@ -33,12 +40,10 @@ export class FairLimiter {
   readonly #options: FairLimiterOptions;
   readonly #queue = new FairQueue<Waiter>();
   readonly #held = new Map<string, number>();
-  #limit: number;
   #taken = 0;
 
   constructor(options: FairLimiterOptions) {
     this.#options = options;
-    this.#limit = options.limit;
   }
 
   get taken(): number {
@@ -49,23 +54,12 @@ export class FairLimiter {
     return this.#queue.size;
   }
 
-  get limit(): number {
-    return Math.floor(this.#limit);
-  }
-
-  /** Changes the number of permits, between 1 and the number that it was opened with; may be a fraction on the way. */
-  scale(change: (limit: number) => number): void {
-    this.#limit = Math.min(this.#options.limit, Math.max(1, change(this.#limit)));
-    this.#giveFree();
-  }
-
   /**
    * A permit at once; undefined when none is free for the namespace.
    * Overtakes no waiter that could have it: those that still wait have used up their namespace's share.
    */
-  tryAcquire(namespace: string, { weight = 1, freeFactor }: PermitRequest = {}): Permit | undefined {
-    if (this.#taken >= this.limit || !this.#mayHave(namespace, freeFactor)) return undefined;
-    return this.#options.mayGive?.() ?? true ? this.#take(namespace, weight) : undefined;
+  tryAcquire(namespace: string, request: PermitRequest = {}): Permit | undefined {
+    return this.#mayHave(namespace, request) ? this.#take(namespace, request) : undefined;
   }
 
   /** The same for the first of the callers that may have one: a caller whose share is used up does not hold up the others. */
@@ -78,12 +72,12 @@ export class FairLimiter {
   }
 
   /** Waits for a permit. Rejects with the signal's reason, or with that of {@link refuseAll}. */
-  async acquire(callers: Callers, signal: AbortSignal, { weight }: PermitRequest = {}): Promise<Permit> {
+  async acquire(callers: Callers, signal: AbortSignal, request: PermitRequest = {}): Promise<Permit> {
     signal.throwIfAborted();
-    const free = this.#queue.size === 0 ? this.tryAcquireAny(callers, { weight }) : undefined;
+    const free = this.#queue.size === 0 ? this.tryAcquireAny(callers, request) : undefined;
     if (free !== undefined) return free;
     const { promise, resolve, reject } = Promise.withResolvers<Permit>();
-    const entry = this.#queue.add({ give: resolve, refuse: reject, weight }, callers.members);
+    const entry = this.#queue.add({ ...request, give: resolve, refuse: reject }, callers.members);
     const unfollow = callers.onJoin((caller) => {
       this.#queue.join(entry, caller);
       this.#giveFree();
@@ -106,28 +100,35 @@ export class FairLimiter {
   }
 
   #giveFree(): void {
-    while (this.#taken < this.limit && this.#queue.size > 0 && (this.#options.mayGive?.() ?? true)) {
-      const next = this.#queue.next((namespace) => this.#mayHave(namespace));
-      if (next === undefined) return this.#options.onUnused?.();
-      next.item.give(this.#take(next.namespace, next.item.weight));
+    while (this.#taken < this.#options.limit && this.#queue.size > 0) {
+      const next = this.#queue.next((namespace, request) => this.#mayHave(namespace, request));
+      if (next === undefined) return;
+      next.item.give(this.#take(next.namespace, next.item));
     }
   }
 
-  #mayHave(namespace: string, freeFactor = this.#options.freeFactor): boolean {
-    return (this.#held.get(namespace) ?? 0) < freeFactor * (this.limit - this.#taken);
+  /** Only before {@link #take}: a half-open circuit takes whom it lets pass for its probe. */
+  #mayHave(namespace: string, { freeFactor = this.#options.freeFactor, within }: PermitRequest): boolean {
+    const free = this.#options.limit - this.#taken;
+    const freeWithin = within === undefined ? free : within.limit - within.taken;
+    const isWithinShare = (this.#held.get(namespace) ?? 0) < freeFactor * Math.min(free, freeWithin);
+    return isWithinShare && (this.#options.circuit?.tryPass() ?? true);
   }
 
-  #take(namespace: string, weight = 1): Permit {
+  #take(namespace: string, { weight = 1, within }: PermitRequest): Permit {
     this.#taken += weight;
+    if (within !== undefined) within.taken += weight;
     this.#held.set(namespace, (this.#held.get(namespace) ?? 0) + weight);
     let isHeld = true;
     const release = (): void => {
       if (!isHeld) return;
       isHeld = false;
       this.#taken -= weight;
+      if (within !== undefined) within.taken -= weight;
       const left = (this.#held.get(namespace) ?? weight) - weight;
       if (left === 0) this.#held.delete(namespace);
       else this.#held.set(namespace, left);
+      this.#options.circuit?.withdrew();
       this.#giveFree();
     };
     return { release, [Symbol.dispose]: release };

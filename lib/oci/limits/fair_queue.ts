@@ -39,9 +39,9 @@ export class FairQueue<T> {
   }
 
   /** Takes out the next entry whose namespace may have a permit, with that namespace. */
-  next(mayHave: (namespace: string) => boolean): { readonly item: T; readonly namespace: string } | undefined {
+  next(mayHave: (namespace: string, item: T) => boolean): { readonly item: T; readonly namespace: string } | undefined {
     for (const priority of PRIORITIES) {
-      const found = this.#levels[priority].take(mayHave);
+      const found = this.#levels[priority].take((namespace, { item }) => mayHave(namespace, item));
       if (found === undefined) continue;
       this.remove(found.value);
       return { item: found.value.item, namespace: found.queue };

@@ -1,4 +1,4 @@
-// Says in the log that a registry begins to fail, with the cause, and that it works again: each once.
+// Says in the log that a registry begins to fail, with the cause, and that it works again.
 import type { Clock } from "../../clock.ts";
 import type { Logger } from "../../log.ts";
 
@@ -8,18 +8,6 @@ export interface HealthSubject {
   readonly repositories?: string | undefined;
 }
 
-export class Health {
-  failures = 0;
-  isReported = false;
-}
-
-interface Subject {
-  readonly subject: HealthSubject;
-  readonly health: Health;
-}
-
-/** Failures in a row before anything is said: one alone is a blip. */
-const FAILURES = 3;
 /** Warnings within a while: users may name any number of registries. Declared ones are always reported. */
 const MAX_WARNINGS = 20;
 const WHILE_MS = 600_000;
@@ -37,16 +25,15 @@ export class HealthReporter {
     this.#declared = new Set(options.declared);
   }
 
-  failed({ subject, health }: Subject, cause: string): void {
-    health.failures += 1;
-    if (health.isReported || health.failures < FAILURES || !this.#mayWarn(subject)) return;
-    health.isReported = true;
-    this.#log.warn("registry fails", { ...subject, cause });
+  /** Whether there is a line about it. */
+  failed(subject: HealthSubject, cause: string): boolean {
+    const mayWarn = this.#mayWarn(subject);
+    if (mayWarn) this.#log.warn("registry fails", { ...subject, cause });
+    return mayWarn;
   }
 
-  worked({ subject, health }: Subject): void {
-    if (health.isReported) this.#log.info("registry works again", { ...subject });
-    [health.failures, health.isReported] = [0, false];
+  worked(subject: HealthSubject): void {
+    this.#log.info("registry works again", { ...subject });
   }
 
   #mayWarn({ registry }: HealthSubject): boolean {

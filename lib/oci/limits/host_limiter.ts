@@ -1,16 +1,19 @@
 // The requests to one registry host. A refusal counts against its cause alone: 429 against the account, 5xx and no answer against the
 // group of repositories. The host itself fails when it cannot be reached, or when several groups fail.
 //
-//   refused? ─ paused? ─ permit of the account ─ permit of the host ─ send ─ note the outcome
-//    └ CircuitOpen, RateLimited      └ both fair by namespace
+//   refused? ─ paused? ─ permit of the host, within those of the account ─ send ─ note the outcome
+//    └ CircuitOpen, RateLimited  └ fair by namespace
 import type { Clock } from "../../clock.ts";
-import { InspectionError } from "../errors.ts";
+import { RegistryError } from "../errors.ts";
 import { type Callers, mostUrgent } from "../callers.ts";
 import type { FailureReason } from "../types.ts";
+import { AccountLimit } from "./account_limit.ts";
+import { Circuit } from "./circuit.ts";
+import { FairLimiter, type NarrowerLimit, type Permit } from "./fair_limiter.ts";
 import type { HealthReporter } from "./health_reporter.ts";
 import type { HostState } from "./host_state.ts";
-import { type LimitedAnswer, type Outcome, outcomeOf, outcomeOfFailure } from "./outcome.ts";
-import { PERMITS, RegistryLimit } from "./registry_limit.ts";
+import { type LimitedAnswer, limitedOutcomeOf, type Outcome, outcomeOfFailure } from "./outcome.ts";
+import { HOST_REQUESTS } from "./work_limits.ts";
 
 /** What a request is for: repository and account, and the namespaces that requested it. */
 export interface LimitedRequest {
@@ -21,11 +24,11 @@ export interface LimitedRequest {
   readonly method?: string | undefined;
   /** Equal for requests that the registry counts together: the fingerprint of the credential. */
   readonly account: string;
-  /** Whose shares it counts in, and how urgent it is; both may grow while it waits. */
   readonly callers: Callers;
   readonly signal: AbortSignal;
 }
 
+/** So many failing groups of repositories, and the host itself counts as failing. */
 const GROUPS_OF_A_HOST = 3;
 /** Accounts and failing groups kept for a host: users may bring any number of passwords for it. */
 const MAX_LIMITS = 64;
@@ -34,25 +37,26 @@ export class HostLimiter {
   readonly #host: string;
   readonly #clock: Clock;
   readonly #reporter: HealthReporter;
-  readonly #hostLimit: RegistryLimit;
-  readonly #accounts = new Map<string, RegistryLimit>();
-  readonly #groups = new Map<string, RegistryLimit>();
+  readonly #circuit: Circuit;
+  readonly #permits: FairLimiter;
+  readonly #accounts = new Map<string, AccountLimit>();
+  readonly #groups = new Map<string, Circuit>();
   #lastSuccessAtMs: number | undefined;
   #lastAnswerMs = -Infinity;
   #lastFailure: HostState["lastFailure"];
   readonly users = new Set<string>();
 
-  constructor(
-    options: { readonly host: string; readonly clock: Clock; readonly reporter: HealthReporter },
-  ) {
-    this.#host = options.host;
-    this.#clock = options.clock;
-    this.#reporter = options.reporter;
-    this.#hostLimit = new RegistryLimit("host", { registry: options.host }, options.clock);
+  constructor(host: string, reporter: HealthReporter, clock: Clock) {
+    this.#host = host;
+    this.#reporter = reporter;
+    this.#clock = clock;
+    this.#circuit = new Circuit({ registry: host }, reporter, clock);
+    // After failures one request gets a permit, as a probe; the others wait for what it finds.
+    this.#permits = new FairLimiter({ ...HOST_REQUESTS, circuit: this.#circuit });
   }
 
   get isIdle(): boolean {
-    return this.#hostLimit.isUnused;
+    return this.#permits.taken + this.#permits.waiting === 0;
   }
 
   get hasAnswered(): boolean {
@@ -63,13 +67,13 @@ export class HostLimiter {
     const accounts = [...this.#accounts.values()];
     const pausedForMs = Math.max(0, ...accounts.map((account) => account.pausedForMs));
     const remaining = accounts.map((account) => account.remaining).filter((left) => left !== undefined);
-    const { taken, waiting } = this.#hostLimit.permits;
+    const { taken, waiting } = this.#permits;
     return {
       host: this.#host,
-      circuit: this.#circuit,
+      circuit: this.#circuitState,
       inFlight: taken,
-      limit: Math.min(PERMITS.limit, ...accounts.map(({ permits }) => permits.limit)),
-      waiting: accounts.reduce((sum, { permits }) => sum + permits.waiting, waiting),
+      limit: Math.min(HOST_REQUESTS.limit, ...accounts.map(({ limit }) => limit)),
+      waiting,
       ...(remaining.length === 0 ? {} : { remaining: Math.min(...remaining) }),
       ...(pausedForMs === 0 ? {} : { pausedForMs }),
       ...(this.#groups.size === 0 ? {} : { failingGroups: this.#groups.size }),
@@ -79,105 +83,96 @@ export class HostLimiter {
   }
 
   /** The circuit as others see it. A host that has not answered since a group began to fail shows the state of that group. */
-  get #circuit(): HostState["circuit"] {
-    const { circuit } = this.#hostLimit;
-    if (circuit !== "closed") return circuit;
-    const failing = [...this.#groups.values()].find(({ circuit, sinceMs }) =>
-      circuit !== "closed" && sinceMs > this.#lastAnswerMs
-    );
-    return failing?.circuit ?? "closed";
+  get #circuitState(): HostState["circuit"] {
+    const all = [this.#circuit, ...[...this.#groups.values()].filter(({ sinceMs }) => sinceMs > this.#lastAnswerMs)];
+    return all.map(({ state }) => state).find((state) => state !== "closed") ?? "closed";
   }
 
-  /** Sends one request. Throws InspectionError (CircuitOpen, RateLimited) when the wait would be long, or the signal's reason. */
+  /** Sends one request. Throws RegistryError (CircuitOpen, RateLimited) when the wait would be long, or the signal's reason. */
   async run<T extends LimitedAnswer>(request: LimitedRequest, send: () => Promise<T>): Promise<T> {
-    const permits = await this.#enter(request);
+    const permit = await this.#enter(request);
     let outcome: Outcome = { kind: "nothing" };
     try {
       const answer = await send();
-      outcome = outcomeOf(answer, { nowMs: this.#clock.nowMs(), method: request.method });
+      outcome = limitedOutcomeOf(answer, { nowMs: this.#clock.nowMs(), method: request.method });
       return answer;
     } catch (error) {
-      if (error instanceof InspectionError && !request.signal.aborted) outcome = outcomeOfFailure(error.failure);
+      if (error instanceof RegistryError && !request.signal.aborted) outcome = outcomeOfFailure(error.failure);
       throw error;
     } finally {
-      // Before permits are given back: whether others may have them depends on it.
+      // Before the permit is given back: whether others may have it depends on that.
       this.#note(request, request.isTokenServer === true ? ofRegistryAlone(outcome) : outcome);
-      permits[Symbol.dispose]();
-      this.#hostLimit.refuseWaiting();
-      this.#accounts.get(request.account)?.refuseWaiting();
+      this.#group(request)?.withdrew();
+      permit.release();
+      const refusal = this.#hostRefusal;
+      if (refusal !== undefined) this.#permits.refuseAll(refusal);
     }
   }
 
-  async #enter(request: LimitedRequest): Promise<Disposable> {
+  async #enter(request: LimitedRequest): Promise<Permit> {
     const { signal, callers } = request;
     for (;;) {
       signal.throwIfAborted();
-      // The account may have been forgotten while this request waited for a pause to end.
-      const account = this.#account(request.account);
-      const refusal = this.#refusal(request, account);
+      const refusal = this.#refusal(request);
       if (refusal !== undefined) throw refusal;
-      const paused = this.#paused(request, account);
-      if (paused !== undefined) {
-        await paused.waitPause(signal);
+      const pausedForMs = this.#pausedForMs(request);
+      if (pausedForMs > 0) {
+        await this.#clock.sleep(pausedForMs, signal);
         continue;
       }
-      using permits = new DisposableStack();
-      permits.use(await account.permits.acquire(callers, signal));
-      permits.use(await this.#hostLimit.permits.acquire(callers, signal));
-      // While the request waited, its account or repository may have been refused.
-      const isFree = this.#paused(request, account) === undefined && this.#refusal(request, account) === undefined;
-      if (isFree && (this.#group(request)?.tryPass() ?? true)) return permits.move();
-      this.#hostLimit.withdrew();
+      const permit = await this.#permits.acquire(callers, signal, { within: this.#account(request.account) });
+      // While the request waited, its account or repository may have been refused, or its account forgotten.
+      const isFree = this.#pausedForMs(request) === 0 && this.#refusal(request) === undefined;
+      if (isFree && (this.#group(request)?.tryPass() ?? true)) return permit;
+      permit.release();
     }
   }
 
-  #refusal(request: LimitedRequest, account: RegistryLimit): InspectionError | undefined {
-    const priority = mostUrgent(request.callers);
-    return this.#hostLimit.refusal(priority) ?? this.#group(request)?.refusal(priority) ?? account.refusal(priority);
+  #refusal(request: LimitedRequest): RegistryError | undefined {
+    return this.#hostRefusal ?? this.#group(request)?.refusal() ??
+      this.#account(request.account).refusal(mostUrgent(request.callers));
   }
 
-  #paused(request: LimitedRequest, account: RegistryLimit): RegistryLimit | undefined {
-    return [account, this.#group(request)].find((one) => one !== undefined && one.pausedForMs > 0);
+  /** Requests wait at a host until its probe has ended; a group has no permits to wait for. */
+  get #hostRefusal(): RegistryError | undefined {
+    return this.#circuit.state === "open" ? this.#circuit.refusal() : undefined;
+  }
+
+  #pausedForMs(request: LimitedRequest): number {
+    return Math.max(this.#account(request.account).pausedForMs, this.#group(request)?.pausedForMs ?? 0);
   }
 
   #note(request: LimitedRequest, outcome: Outcome): void {
-    const [host, account, group] = [this.#hostLimit, this.#account(request.account), this.#group(request)];
+    const [host, account, group] = [this.#circuit, this.#account(request.account), this.#group(request)];
     switch (outcome.kind) {
       case "nothing":
-        group?.withdrew();
-        return host.withdrew();
+        return;
       case "answered":
-        this.#worked();
+        this.#lastAnswerMs = this.#clock.monotonicMs();
+        host.worked();
         this.#groups.delete(keyOfGroup(request));
-        account.worked(outcome.remaining);
+        group?.worked();
         if (outcome.status < 400) this.#lastSuccessAtMs = this.#clock.nowMs();
-        if (group !== undefined) this.#reporter.worked(group);
-        return this.#reporter.worked(host);
+        return account.worked(outcome.remaining);
       case "rate-limited":
         // The host works, so its circuit stays closed; only this account is limited.
-        this.#worked();
-        group?.withdrew();
+        this.#lastAnswerMs = this.#clock.monotonicMs();
+        host.reached();
         this.#noteFailure("RateLimited");
-        return account.paused(outcome.pauseMs, outcome.message);
+        return account.paused(outcome.pauseMs);
       case "overloaded":
-        host.worked();
+        host.reached();
         this.#noteFailure("ServerError");
         return this.#failingGroup(request).paused(outcome.pauseMs, outcome.message);
       case "repository-failed":
         this.#noteFailure(outcome.reason);
-        this.#groupFailed(request, outcome.message);
-        return this.#isHostFailing(request) ? host.failed(outcome.message) : host.withdrew();
+        this.#failingGroup(request).failed(outcome.message);
+        if (this.#isHostFailing(request)) host.failed(outcome.message);
+        return;
       case "host-failed":
         this.#noteFailure(outcome.reason);
-        group?.withdrew();
-        this.#reporter.failed(host, outcome.message);
         return host.failed(outcome.message);
     }
-  }
-
-  #worked(): void {
-    this.#lastAnswerMs = this.#clock.monotonicMs();
-    this.#hostLimit.worked();
   }
 
   #noteFailure(reason: FailureReason): void {
@@ -187,31 +182,27 @@ export class HostLimiter {
   #isHostFailing({ isTokenServer = false }: LimitedRequest): boolean {
     if (isTokenServer) return false;
     const own = [...this.#groups.keys()].filter((key) => !key.startsWith(TOKEN_SERVER));
-    return this.#hostLimit.circuit !== "closed" || own.length >= GROUPS_OF_A_HOST;
+    return this.#circuit.state !== "closed" || own.length >= GROUPS_OF_A_HOST;
   }
 
-  #group(request: LimitedRequest): RegistryLimit | undefined {
+  #group(request: LimitedRequest): Circuit | undefined {
     return this.#groups.get(keyOfGroup(request));
   }
 
-  #groupFailed(request: LimitedRequest, message: string): void {
-    const group = this.#failingGroup(request);
-    group.failed(message);
-    this.#reporter.failed(group, message);
+  #failingGroup(request: LimitedRequest): Circuit {
+    const subject = { registry: this.#host, repositories: groupOf(request.repository) };
+    return touch(this.#groups, keyOfGroup(request), () => new Circuit(subject, this.#reporter, this.#clock));
   }
 
-  #failingGroup(request: LimitedRequest): RegistryLimit {
-    const repositories = groupOf(request.repository);
-    const make = (): RegistryLimit => new RegistryLimit("group", { registry: this.#host, repositories }, this.#clock);
-    return keep(this.#groups, keyOfGroup(request), make);
-  }
-
-  #account(name: string): RegistryLimit {
-    return keep(this.#accounts, name, () => new RegistryLimit("account", { registry: this.#host }, this.#clock));
+  #account(name: string): AccountLimit {
+    return touch(this.#accounts, name, () => new AccountLimit(this.#host, this.#clock));
   }
 }
 
-function keep(all: Map<string, RegistryLimit>, name: string, make: () => RegistryLimit): RegistryLimit {
+type Forgettable = Pick<AccountLimit, "isUnlimited" | "pausedForMs"> & Partial<NarrowerLimit>;
+
+/** The limit of this name, made where there is none, as the one of last use. Beyond MAX_LIMITS one is forgotten. */
+function touch<T extends Forgettable>(all: Map<string, T>, name: string, make: () => T): T {
   const limit = all.get(name) ?? make();
   all.delete(name);
   all.set(name, limit);
@@ -219,13 +210,12 @@ function keep(all: Map<string, RegistryLimit>, name: string, make: () => Registr
   return limit;
 }
 
-function forgetOne(all: Map<string, RegistryLimit>, current: RegistryLimit): void {
-  const unused = [...all].filter(([, one]) => one !== current && one.isUnused);
+/** The one of oldest use: rather one that holds back no request, else one without a pause. */
+function forgetOne<T extends Forgettable>(all: Map<string, T>, current: T): void {
+  const unused = [...all].filter(([, one]) => one !== current && (one.taken ?? 0) === 0);
   if (unused.length < MAX_LIMITS) return;
-  const [least = unused[0]] = [
-    ...unused.filter(([, one]) => one.isIdle),
-    ...unused.filter(([, one]) => one.pausedForMs === 0),
-  ];
+  const unlimited = unused.filter(([, one]) => one.isUnlimited);
+  const [least] = [...unlimited, ...unused.filter(([, one]) => one.pausedForMs === 0), ...unused];
   if (least !== undefined) all.delete(least[0]);
 }
 

@@ -13,7 +13,7 @@ export interface HostState {
   readonly remaining?: number;
   /** How long the registry still refuses requests of an account (ms). */
   readonly pausedForMs?: number;
-  /** Groups of repositories (see registry_limit.ts) that fail or pause. */
+  /** Groups of repositories (see circuit.ts) that fail or pause. */
   readonly failingGroups?: number;
   /** When it last answered a request with its content (epoch ms). */
   readonly lastSuccessAtMs?: number;

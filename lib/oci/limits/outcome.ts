@@ -1,6 +1,6 @@
 // What an exchange says of the registry's health and load: status, `Retry-After`, the rate limit headers. Pure.
 import { listAt, parseObject, textAt } from "../../json.ts";
-import type { InspectionFailure } from "../types.ts";
+import type { RegistryFailure } from "../types.ts";
 
 export interface LimitedAnswer {
   readonly status: number;
@@ -11,7 +11,7 @@ export interface LimitedAnswer {
 export type Outcome =
   | { readonly kind: "answered"; readonly status: number; readonly remaining: number | undefined }
   /** The account has used up what it may ask. */
-  | { readonly kind: "rate-limited"; readonly pauseMs: number; readonly message: string }
+  | { readonly kind: "rate-limited"; readonly pauseMs: number }
   /** The repository requests a pause. */
   | { readonly kind: "overloaded"; readonly pauseMs: number; readonly message: string }
   /** The repository cannot be read now: 5xx, or no answer in time. Others on the same host may work. */
@@ -29,18 +29,22 @@ export type Outcome =
 const PAUSE_MS = 1_000;
 /** The longest pause that a registry gets, whatever `Retry-After` says (ms). */
 const MAX_PAUSE_MS = 60_000;
+/** Pauses up to this long are waited out; for longer ones the refusal says when to come back (ms). */
+export const MAX_WAIT_MS = 2_000;
 
 const MAX_ERROR_BYTES = 8_192;
 
 /** The outcome of an answer to a request with this HTTP method; absent: one whose answer has a body. */
-export function outcomeOf(
+export function limitedOutcomeOf(
   answer: LimitedAnswer,
   { nowMs, method }: { readonly nowMs: number; readonly method?: string | undefined },
 ): Outcome {
   const { status } = answer;
   const message = `It answered ${status}.`;
   const pauseMs = pauseOf(answer, nowMs);
-  if (pauseMs !== undefined) return { kind: status === 429 ? "rate-limited" : "overloaded", pauseMs, message };
+  if (pauseMs !== undefined) {
+    return status === 429 ? { kind: "rate-limited", pauseMs } : { kind: "overloaded", pauseMs, message };
+  }
   if (mayBeAbsence({ status, method })) return { kind: "nothing" };
   if (status >= 500 && !isAbsence(answer)) return { kind: "repository-failed", reason: "ServerError", message };
   return { kind: "answered", status, remaining: parseRemaining(answer.headers) };
@@ -60,7 +64,7 @@ export function mayBeAbsence(
   return method === "HEAD" && status === 500;
 }
 
-export function outcomeOfFailure({ reason, message }: InspectionFailure): Outcome {
+export function outcomeOfFailure({ reason, message }: RegistryFailure): Outcome {
   if (reason === "Timeout") return { kind: "repository-failed", reason, message };
   return reason === "Unreachable" || reason === "TlsFailed"
     ? { kind: "host-failed", reason, message }

@@ -4,8 +4,7 @@ import type { Logger } from "../../log.ts";
 import { HealthReporter } from "./health_reporter.ts";
 import { HostLimiter, type LimitedRequest } from "./host_limiter.ts";
 import { foldStates, type HostState, NamedHosts } from "./host_state.ts";
-import { type LimitedAnswer, pauseOf } from "./outcome.ts";
-import { MAX_WAIT_MS } from "./registry_limit.ts";
+import { type LimitedAnswer, MAX_WAIT_MS, pauseOf } from "./outcome.ts";
 
 /** Hosts with a state: image names are user input, so there may be any number of them. */
 const MAX_HOSTS = 1_000;
@@ -31,7 +30,7 @@ export class RequestLimiter {
     this.#reporter = new HealthReporter({ clock, log, declared });
   }
 
-  /** Sends, again after short pauses. Throws InspectionError (CircuitOpen, RateLimited) where it would take longer. */
+  /** Sends, again after short pauses. Throws RegistryError (CircuitOpen, RateLimited) where it would take longer. */
   async run<T extends LimitedAnswer>(request: LimitedRequest, send: () => Promise<T>): Promise<T> {
     for (let attempt = 1;; attempt++) {
       const host = this.#host(request.host);
@@ -57,8 +56,7 @@ export class RequestLimiter {
   }
 
   #host(name: string): HostLimiter {
-    const host = this.#hosts.get(name) ??
-      new HostLimiter({ host: name, clock: this.#clock, reporter: this.#reporter });
+    const host = this.#hosts.get(name) ?? new HostLimiter(name, this.#reporter, this.#clock);
     this.#hosts.delete(name);
     this.#hosts.set(name, host);
     if (this.#hosts.size > MAX_HOSTS) this.#dropIdle(host);

@@ -1,7 +1,7 @@
-// Ends a request that has stopped moving, however long a moving one takes.
-import { inspectionError } from "../errors.ts";
+// Aborts a request that makes no progress, without limiting its total time.
+import { registryError } from "../errors.ts";
 
-/** How long nothing may move while bytes are sent, and how long the answer may take after the last one (ms). */
+/** Longest time without progress while bytes are sent, and from the last byte to the answer (ms). */
 export interface IdleLimits {
   readonly idleMs: number;
   readonly answerMs: number;
@@ -10,7 +10,7 @@ export interface IdleLimits {
 /** A registry may verify or move gigabytes before it answers. */
 export const IDLE_LIMITS: IdleLimits = { idleMs: 60_000, answerMs: 300_000 };
 
-/** For the limits of an exchange that this guards instead: as long as a timer can be set for (ms). */
+/** The largest timer (ms): replaces the time limits of an exchange that this class guards. */
 export const GUARDED_TIMEOUTS = { headersMs: 2 ** 31 - 1, totalMs: 2 ** 31 - 1 };
 
 export class IdleGuard implements Disposable {
@@ -26,7 +26,7 @@ export class IdleGuard implements Disposable {
     this.moved();
   }
 
-  /** Aborts when nothing has moved for too long; its reason is an InspectionError. */
+  /** Aborts after too long without progress; its reason is a RegistryError. */
   get signal(): AbortSignal {
     return this.#idle.signal;
   }
@@ -41,11 +41,11 @@ export class IdleGuard implements Disposable {
 
   #arm(ms: number): void {
     clearTimeout(this.#timer);
-    // What is left of a stream may still move when its request is over.
+    // The rest of a stream may still move after its request has ended.
     if (this.#isOver) return;
     this.#timer = setTimeout(() => {
       const message = `Cannot write to "${this.#registry}": nothing has moved for ${Math.round(ms / 1_000)} s.`;
-      this.#idle.abort(inspectionError("Timeout", message, { registry: this.#registry }));
+      this.#idle.abort(registryError("Timeout", message, { registry: this.#registry }));
     }, ms);
   }
 

@@ -1,4 +1,4 @@
-// The blobs that a manifest names, as what must be copied with it. Pure.
+// The blobs that must be copied with a manifest. Pure.
 import { isObject, listAt, objectAt, parseBoundedObject, textAt } from "../../json.ts";
 import type { BlobDescriptor } from "./verified_stream.ts";
 import { CONTENT_DIGEST } from "../reference.ts";
@@ -13,7 +13,7 @@ type ManifestBlobs =
   | { readonly kind: "unparsable"; readonly problem: string };
 
 const MAX_LAYERS = 1_000;
-/** In the media types of such layers: a layer of another type is pushed, also one that names addresses. */
+/** Matches media types of foreign layers. Any other layer is pushed, even if it names URLs. */
 const FOREIGN = /\.(?:foreign|nondistributable)\./;
 
 export function blobsOf(manifest: string): ManifestBlobs {

@@ -1,25 +1,25 @@
-// A write that a registry did not take, as an error with its class. What goes wrong on the wire is an InspectionError.
-import type { InspectionFailure } from "../types.ts";
+// The error for a write that a registry refused. Connection faults are RegistryErrors.
+import type { RegistryFailure } from "../types.ts";
 
 export type PushReason =
-  /** 401: no credential may push. */
+  /** 401: no credential was accepted. */
   | "Unauthorized"
-  /** 403: the login is good, its rights do not suffice. */
+  /** 403: the login is valid but lacks the right to push. */
   | "PushDenied"
-  /** The registry does not take manifests of this media type. */
+  /** The registry does not accept manifests of this media type. */
   | "MediaTypeRefused"
   /** The registry lacks something that the manifest names. */
   | "PartsMissing"
   | "DigestMismatch"
   | "TooLarge"
-  /** Anything else that asking again does not mend: a tag that must not move, a repository that is not there, a quota. */
+  /** Any other permanent refusal: an immutable tag, a missing repository, a quota. */
   | "Refused"
   | "RateLimited"
-  /** 5xx, or an answer that makes no sense. */
+  /** 5xx, or an unexpected answer. */
   | "ServerError";
 
 /** A failed write as data. The message is safe to show: no credential, no URL query. */
-type PushFailure = Omit<InspectionFailure, "reason"> & { readonly reason: PushReason };
+type PushFailure = Omit<RegistryFailure, "reason"> & { readonly reason: PushReason };
 
 export class PushError extends Error {
   override readonly name = "PushError";

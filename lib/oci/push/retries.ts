@@ -1,22 +1,22 @@
-// Bounded retries of work on a registry that may be done twice without harm: everything of a push is named by its digest.
+// Bounded retries of idempotent work on a registry: a push names all content by digest.
 import { backoffMs, type Clock } from "../../clock.ts";
-import { InspectionError } from "../errors.ts";
+import { RegistryError } from "../errors.ts";
 import { PushError } from "./push_error.ts";
 
 export const MAX_ATTEMPTS = 4;
 const BACKOFF = { baseMs: 500, capMs: 8_000 } as const;
-/** A registry that wants to be left alone for longer is not waited for. */
+/** If a registry asks for a longer pause, the call fails. */
 const MAX_WAIT_MS = 30_000;
 
-/** Not a bad certificate. Parts that it lacks may pass: storage that lags behind hides them for a moment. */
+/** Excludes bad certificates. Includes missing parts: lagging storage may hide them for a moment. */
 function transientOf(error: unknown): { readonly retryAfterMs: number | undefined } | undefined {
-  if (!(error instanceof InspectionError || error instanceof PushError)) return undefined;
+  if (!(error instanceof RegistryError || error instanceof PushError)) return undefined;
   const { kind, reason, retryAfterMs } = error.failure;
   const mayPass = kind === "transient" && reason !== "TlsFailed" || reason === "PartsMissing";
   return mayPass ? { retryAfterMs } : undefined;
 }
 
-/** The first result; throws what the last try threw, what is permanent at once, and the signal's reason. */
+/** The first result. Throws a permanent error at once, the last transient one, or the signal's reason. */
 export async function withRetries<T>(
   work: () => Promise<T>,
   { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },

@@ -1,5 +1,4 @@
-// A repository that is written to: manifests, blobs by mount, and the requests that uploads are made of.
-import type { Credential } from "../credential.ts";
+// A repository to push to: manifests, blob mounts, and the requests of uploads.
 import type { RegistryResponse } from "../http/exchange.ts";
 import { documentUrl, rootUrl } from "../image/document.ts";
 import { MANIFEST_MEDIA_TYPES } from "../image/manifest.ts";
@@ -18,25 +17,24 @@ export interface ManifestContent {
 
 type MountOutcome =
   | { readonly kind: "mounted" }
-  | { readonly kind: "upload"; readonly upload: UploadSession }
+  | { readonly kind: "upload"; readonly upload: UploadLocation }
   | { readonly kind: "refused" };
 
-export interface UploadSession {
-  /** Where the next request goes; with its query, which may be a secret. */
+export interface UploadLocation {
+  /** The URL of the next request, with its query, which may be secret. */
   readonly location: string;
-  /** What the registry wants a piece to have at least; 0 when it does not say. */
+  /** The registry's minimum size of a piece; 0 when not given. */
   readonly leastPieceBytes: number;
 }
 
 type Write = Pick<RepositoryRequest, "urlBy" | "signal"> & { readonly message: Omit<RepositoryMessage, "maxBytes"> };
 
 const MAX_ANSWER_BYTES = 64 * 1024;
-/** A registry may verify, or move to another storage, what it has got (ms). */
+/** Leaves time to verify content or move it to another storage (ms). */
 const WRITE_TIMEOUTS = { headersMs: 30_000, totalMs: 60_000 };
 
 export class TargetRepository {
   readonly #client: RepositoryClient;
-  #accepted: Credential | undefined;
 
   constructor(client: RepositoryClient) {
     this.#client = client;
@@ -56,7 +54,7 @@ export class TargetRepository {
     if (answer?.status !== 200) throw this.#refusal(answer, `look up ${this.#nameOf(reference)}`);
     const digest = answer.headers.get("docker-content-digest") ?? "";
     if (CONTENT_DIGEST.test(digest)) return digest;
-    return await new Session({ client: this.#client, keep: ({ digest }) => digest }).manifest(reference);
+    return await new Session({ client: this.#client, toRead: ({ digest }) => digest }).manifest(reference);
   }
 
   async hasBlob(digest: string): Promise<boolean> {
@@ -105,30 +103,30 @@ export class TargetRepository {
     throw this.#refusal(answer, `delete ${this.#nameOf(digest)}`);
   }
 
-  /** Takes a blob over from another repository of the same registry, without its bytes being sent. */
+  /** Mounts a blob from another repository of the same registry, without sending its bytes. */
   async mount(digest: string, from: string): Promise<MountOutcome> {
     const answer = await this.#send({
       message: { kind: "other", method: "POST", timeouts: WRITE_TIMEOUTS },
       urlBy: (scheme) => this.#uploadsUrl(scheme, { mount: digest, from }),
     });
     if (answer?.status === 201) return { kind: "mounted" };
-    if (answer?.status === 202) return { kind: "upload", upload: this.#sessionOf(answer) };
+    if (answer?.status === 202) return { kind: "upload", upload: this.#locationOf(answer) };
     if (answer === undefined || answer.status < 429) return { kind: "refused" };
     throw this.#refusal(answer, `mount ${this.#nameOf(digest)}`);
   }
 
-  async startUpload(): Promise<UploadSession> {
+  async startUpload(): Promise<UploadLocation> {
     const answer = await this.#send({
       message: { kind: "other", method: "POST", timeouts: WRITE_TIMEOUTS },
       urlBy: (scheme) => this.#uploadsUrl(scheme, {}),
     });
-    if (answer?.status === 202) return this.#sessionOf(answer);
+    if (answer?.status === 202) return this.#locationOf(answer);
     throw this.#refusal(answer, `push to "${this.name}"`);
   }
 
-  /** One request of an upload, whatever the registry answers; undefined when no credential is taken. */
+  /** Sends one request of an upload and gives any answer; undefined when no credential is accepted. */
   async sendToUpload(
-    { location }: UploadSession,
+    { location }: UploadLocation,
     { message, digest, signal }: {
       readonly message: Omit<RepositoryMessage, "maxBytes" | "kind">;
       readonly digest?: string | undefined;
@@ -142,9 +140,9 @@ export class TargetRepository {
     });
   }
 
-  /** The upload after an answer to one of its requests; as it was when the answer names no other place. */
-  next(upload: UploadSession, answer: RegistryResponse): UploadSession {
-    return answer.headers.has("location") ? { ...this.#sessionOf(answer), ...keptLeast(upload) } : upload;
+  /** The upload after an answer to one of its requests; unchanged when the answer has no `Location`. */
+  next(upload: UploadLocation, answer: RegistryResponse): UploadLocation {
+    return answer.headers.has("location") ? { ...this.#locationOf(answer), ...keptLeast(upload) } : upload;
   }
 
   uploadRefused(answer: RegistryResponse | undefined, digest: string): PushError {
@@ -159,20 +157,10 @@ export class TargetRepository {
     return `${this.endpoint.host}/${this.endpoint.repository}`;
   }
 
-  /** The answer; undefined when no credential is taken without any. The credential that worked comes first next time. */
-  async #send({ message, urlBy, signal }: Write): Promise<RegistryResponse | undefined> {
-    const all = this.endpoint.credentials;
-    const accepted = this.#accepted;
-    const order = accepted === undefined ? all : [accepted, ...all.filter((one) => one !== accepted)];
-    const sent = await this.#client.send({
-      message: { maxBytes: MAX_ANSWER_BYTES, ...message },
-      urlBy,
-      signal,
-      isFinal: isFinalWrite,
-      mayReadRoot: true,
-    }, [...order, undefined]);
-    if (sent.kind === "answered" && sent.credential !== undefined) this.#accepted = sent.credential;
-    return sent.answer;
+  /** Undefined when no credential is accepted and no answer came. */
+  async #send({ message, ...write }: Write): Promise<RegistryResponse | undefined> {
+    const request = { ...write, message: { maxBytes: MAX_ANSWER_BYTES, ...message }, isFinal: isFinalWrite };
+    return (await this.#client.send({ ...request, mayReadRoot: true })).answer;
   }
 
   #uploadsUrl(scheme: "https" | "http", query: Readonly<Record<string, string>>): URL {
@@ -181,15 +169,15 @@ export class TargetRepository {
     return url;
   }
 
-  #sessionOf({ headers }: RegistryResponse): UploadSession {
+  #locationOf({ headers }: RegistryResponse): UploadLocation {
     const location = headers.get("location") ?? "";
     const least = Number(headers.get("oci-chunk-min-length") ?? 0);
-    // Throws here rather than at the next request, where a stream may have begun.
+    // Throws now, not at the next request, which may already read a stream.
     this.#locationUrl(location, { scheme: "https" });
     return { location, leastPieceBytes: Number.isSafeInteger(least) && least > 0 ? least : 0 };
   }
 
-  /** Credentials and content go to the registry itself. Behind a proxy it may not see by which scheme it is reached. */
+  /** Credentials and content only go to the registry itself. Behind a proxy it may name the wrong scheme. */
   #locationUrl(
     location: string,
     { scheme, digest }: { readonly scheme: "https" | "http"; readonly digest?: string | undefined },
@@ -221,24 +209,24 @@ export class TargetRepository {
   }
 }
 
-/** Whether a URL is of this host and port, by either scheme where it names no port. */
+/** Whether a URL has this host and port. Without a port, either scheme matches. */
 function isSamePlace(named: URL, own: URL): boolean {
   const isWeb = named.protocol === "https:" || named.protocol === "http:";
   const isOwnPort = named.port === own.port || named.protocol !== own.protocol && named.port === "";
   return isWeb && named.hostname === own.hostname && isOwnPort;
 }
 
-/** Not "who are you"; nor "not there" to a client that is not logged in, which some registries say instead. */
+/** Not 401 or 403, nor a 404 without a login, which some registries send instead. */
 function isFinalWrite({ status }: RegistryResponse, isLoggedIn: boolean): boolean {
   return status !== 401 && status !== 403 && (status !== 404 || isLoggedIn);
 }
 
-/** A registry may say it once, when the upload begins. */
-function keptLeast({ leastPieceBytes }: UploadSession): { readonly leastPieceBytes?: number } {
+/** A registry may state the minimum only at the start. */
+function keptLeast({ leastPieceBytes }: UploadLocation): { readonly leastPieceBytes?: number } {
   return leastPieceBytes === 0 ? {} : { leastPieceBytes };
 }
 
-/** What to do next, where the registry's words do not say it. */
+/** What to do next, where the registry's message does not say. */
 function adviceFor(
   reason: PushReason,
   { tried, name, retryAfterMs }: {

@@ -1,8 +1,8 @@
-// Uploads one blob in the form that the registry takes. Lost pieces are sent again; what is not finished is cancelled.
-import { InspectionError, inspectionError } from "../errors.ts";
+// Uploads one blob in a form that the registry accepts. Lost pieces are resent; unfinished uploads are cancelled.
+import { RegistryError, registryError } from "../errors.ts";
 import type { ExchangeBody, RegistryResponse } from "../http/exchange.ts";
 import { GUARDED_TIMEOUTS, IdleGuard, type IdleLimits } from "./idle_guard.ts";
-import type { TargetRepository, UploadSession } from "./target_repository.ts";
+import type { TargetRepository, UploadLocation } from "./target_repository.ts";
 import { firstForm, nextForm, type UploadForm } from "./upload_form.ts";
 import type { BlobDescriptor, VerifiedStream } from "./verified_stream.ts";
 
@@ -13,7 +13,7 @@ interface BlobContent {
 
 interface UploadOptions {
   readonly target: TargetRepository;
-  readonly begun?: UploadSession | undefined;
+  readonly begun?: UploadLocation | undefined;
   readonly signal: AbortSignal;
   readonly limits: IdleLimits;
 }
@@ -21,44 +21,44 @@ interface UploadOptions {
 type UploadStep =
   | { readonly kind: "stored" }
   | { readonly kind: "refused"; readonly answer: RegistryResponse | undefined }
-  /** The connection was cut, as some proxies do when a body is too large for them. */
-  | { readonly kind: "broken"; readonly error: InspectionError };
+  /** The connection was cut, as by some proxies when a body is too large. */
+  | { readonly kind: "broken"; readonly error: RegistryError };
 
 const CANCEL_MS = 5_000;
 const MAX_ATTEMPTS = 4;
 const PIECE_TIMEOUTS = { headersMs: 120_000, totalMs: 120_000 };
 const OCTETS = "application/octet-stream";
 
-/** Uploads a blob. Throws PushError or InspectionError; then nothing is stored under its digest. */
+/** Uploads a blob. Throws PushError or RegistryError; then nothing is stored under its digest. */
 export async function uploadBlob({ blob, open }: BlobContent, options: UploadOptions): Promise<void> {
   const { target } = options;
-  let session = options.begun ?? await target.startUpload();
+  let location = options.begun ?? await target.startUpload();
   let form = firstForm(blob.size);
   for (;;) {
-    const step = await new BlobUpload(blob, session, options).run(form, open);
+    const step = await new BlobUpload(blob, location, options).run(form, open);
     if (step.kind === "stored") return;
-    const { leastPieceBytes } = session;
+    const { leastPieceBytes } = location;
     const status = step.kind === "broken" ? step.kind : step.answer?.status ?? 401;
     const next = nextForm(form, { status, size: blob.size, leastPieceBytes });
     if (next === undefined) throw step.kind === "broken" ? step.error : target.uploadRefused(step.answer, blob.digest);
     form = next;
-    session = await target.startUpload();
+    location = await target.startUpload();
   }
 }
 
 class BlobUpload {
   readonly #blob: BlobDescriptor;
   readonly #options: UploadOptions;
-  #session: UploadSession;
+  #location: UploadLocation;
 
-  constructor(blob: BlobDescriptor, session: UploadSession, options: UploadOptions) {
+  constructor(blob: BlobDescriptor, location: UploadLocation, options: UploadOptions) {
     this.#blob = blob;
-    this.#session = session;
+    this.#location = location;
     this.#options = options;
   }
 
   async run(form: UploadForm, open: BlobContent["open"]): Promise<UploadStep> {
-    const begun = this.#session;
+    const begun = this.#location;
     let step: UploadStep | undefined;
     try {
       step = await this.#sendAs(form, await open());
@@ -74,9 +74,9 @@ class BlobUpload {
       if (form.kind === "whole") return await this.#sendWhole(stream);
       return form.kind === "pieces" ? await this.#sendPieces(stream, form.bytes) : await this.#sendStream(stream, form);
     } catch (error) {
-      // When the source broke off, the failed request is not the target's fault.
+      // If the source broke off, the target is not at fault.
       const fault = source.fault() ?? error;
-      const isBroken = fault === error && error instanceof InspectionError && error.failure.reason === "Unreachable";
+      const isBroken = fault === error && error instanceof RegistryError && error.failure.reason === "Unreachable";
       if (isBroken) return { kind: "broken", error };
       throw fault;
     } finally {
@@ -84,7 +84,7 @@ class BlobUpload {
     }
   }
 
-  /** Collects the blob first, so that not a byte of a wrong one is sent. */
+  /** Collects the blob first, so that no byte of a wrong one is sent. */
   async #sendWhole(stream: VerifiedStream["stream"]): Promise<UploadStep> {
     const bytes = new Uint8Array(this.#blob.size);
     let at = 0;
@@ -100,14 +100,14 @@ class BlobUpload {
     const isAtOnce = kind === "stream at once";
     using guard = new IdleGuard(target.endpoint.host, limits);
     const body = { contentType: OCTETS, content: onceOnly(watched(stream, guard), target) };
-    const answer = await target.sendToUpload(this.#session, {
+    const answer = await target.sendToUpload(this.#location, {
       message: { method: isAtOnce ? "PUT" : "PATCH", body, timeouts: GUARDED_TIMEOUTS },
       digest: isAtOnce ? this.#blob.digest : undefined,
       signal: AbortSignal.any([signal, guard.signal]),
     });
     if (isAtOnce) return this.#ended(answer);
     if (answer?.status !== 202 && answer?.status !== 204) return { kind: "refused", answer };
-    this.#session = target.next(this.#session, answer);
+    this.#location = target.next(this.#location, answer);
     return await this.#finish();
   }
 
@@ -131,16 +131,16 @@ class BlobUpload {
         content: bytes.subarray(from - start),
         range: `${from}-${end - 1}`,
       });
-      if (!(sent instanceof InspectionError)) {
+      if (!(sent instanceof RegistryError)) {
         if (sent?.status === 202 || sent?.status === 204) {
-          this.#session = target.next(this.#session, sent);
+          this.#location = target.next(this.#location, sent);
           return undefined;
         }
         if (sent?.status !== 416 && (sent?.status ?? 0) < 500) return { kind: "refused", answer: sent };
       }
       const has = attempt === MAX_ATTEMPTS ? undefined : await this.#offset();
       if (has === undefined || has < from || has > end) {
-        if (sent instanceof InspectionError) throw sent;
+        if (sent instanceof RegistryError) throw sent;
         return { kind: "refused", answer: sent };
       }
       from = has;
@@ -148,30 +148,30 @@ class BlobUpload {
     }
   }
 
-  async #patch(body: ExchangeBody): Promise<RegistryResponse | InspectionError | undefined> {
+  async #patch(body: ExchangeBody): Promise<RegistryResponse | RegistryError | undefined> {
     const { target, signal } = this.#options;
     const message = { method: "PATCH", body, timeouts: PIECE_TIMEOUTS } as const;
     try {
-      return await target.sendToUpload(this.#session, { message, signal });
+      return await target.sendToUpload(this.#location, { message, signal });
     } catch (error) {
-      if (error instanceof InspectionError && error.failure.kind === "transient") return error;
+      if (error instanceof RegistryError && error.failure.kind === "transient") return error;
       throw error;
     }
   }
 
-  /** How much of the blob the registry has; undefined when it does not say. */
+  /** How many bytes the registry has; undefined when not given. */
   async #offset(): Promise<number | undefined> {
     const { target, signal } = this.#options;
-    const answer = await target.sendToUpload(this.#session, { message: { method: "GET" }, signal });
+    const answer = await target.sendToUpload(this.#location, { message: { method: "GET" }, signal });
     const range = /^(?:bytes=)?0-(\d{1,15})$/.exec(answer?.headers.get("range") ?? "");
     if (answer === undefined || range === null || answer.status !== 204 && answer.status !== 202) return undefined;
-    this.#session = target.next(this.#session, answer);
+    this.#location = target.next(this.#location, answer);
     return Number(range[1]) + 1;
   }
 
   async #finish(body?: ExchangeBody): Promise<UploadStep> {
     const { target, limits: { answerMs }, signal } = this.#options;
-    const answer = await target.sendToUpload(this.#session, {
+    const answer = await target.sendToUpload(this.#location, {
       message: { method: "PUT", timeouts: { headersMs: answerMs, totalMs: answerMs }, body },
       digest: this.#blob.digest,
       signal,
@@ -179,7 +179,7 @@ class BlobUpload {
     return this.#ended(answer);
   }
 
-  /** Throws when the registry says that it has stored something else. */
+  /** Throws when the registry states another digest. */
   #ended(answer: RegistryResponse | undefined): UploadStep {
     if (answer?.status !== 201 && answer?.status !== 204) return { kind: "refused", answer };
     const { target } = this.#options;
@@ -191,18 +191,18 @@ class BlobUpload {
     throw target.failure("DigestMismatch", message);
   }
 
-  /** Frees what the registry holds of it. Best effort: it ends abandoned uploads by itself. */
-  async #cancel(begun: UploadSession): Promise<void> {
+  /** Frees the registry's storage. Best effort, since registries expire abandoned uploads. */
+  async #cancel(begun: UploadLocation): Promise<void> {
     try {
       const signal = AbortSignal.timeout(CANCEL_MS);
       await this.#options.target.sendToUpload(begun, { message: { method: "DELETE" }, signal });
     } catch {
-      // The failure that led here is the one to report.
+      // The earlier failure is reported instead.
     }
   }
 }
 
-/** Each chunk counts as progress, and is freed when the next one is read: garbage would outgrow counted memory. */
+/** Each chunk counts as progress. It is freed at the next read: garbage would exceed the memory budget. */
 function watched(stream: VerifiedStream["stream"], guard: IdleGuard): VerifiedStream["stream"] {
   const reader = stream.getReader();
   let handedOver: ArrayBuffer | undefined;
@@ -224,18 +224,18 @@ function watched(stream: VerifiedStream["stream"], guard: IdleGuard): VerifiedSt
   }, { highWaterMark: 0 });
 }
 
-/** A request that is sent again, after a new token or a pause, needs bytes that are gone: then the whole blob starts anew. */
+/** A request repeated after a new token or a pause lacks the bytes already read, so the upload must restart. */
 function onceOnly<T>(stream: T, { name, endpoint: { host: registry } }: TargetRepository): () => T {
   let isGiven = false;
   return () => {
     const message = `Cannot push to "${name}": the registry wants the upload again.`;
-    if (isGiven) throw inspectionError("ServerError", message, { registry });
+    if (isGiven) throw registryError("ServerError", message, { registry });
     isGiven = true;
     return stream;
   };
 }
 
-/** The stream in pieces of `bytes`, the last one with the rest. Each has a buffer of its own. */
+/** The stream in pieces of `bytes`; the last has the rest. Each has its own buffer. */
 async function* piecesOf(stream: VerifiedStream["stream"], bytes: number): AsyncGenerator<Uint8Array<ArrayBuffer>> {
   let piece = new Uint8Array(bytes);
   let filled = 0;

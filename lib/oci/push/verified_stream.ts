@@ -1,6 +1,6 @@
-// A blob on its way: counted and hashed, and broken off before its end when it is not what its descriptor says.
+// Counts and hashes a blob as it streams. Fails before its end when it does not match its descriptor.
 import { createHash, type Hash } from "node:crypto";
-import { InspectionError, inspectionError } from "../errors.ts";
+import { RegistryError, registryError } from "../errors.ts";
 import { HASHES } from "../reference.ts";
 
 export interface BlobDescriptor {
@@ -9,9 +9,9 @@ export interface BlobDescriptor {
 }
 
 export interface VerifiedStream {
-  /** Fails with InspectionError. Read once. Each chunk has a buffer of its own, which its reader may free. */
+  /** Fails with RegistryError. Read it once. Each chunk has its own buffer, which the reader may free. */
   readonly stream: ReadableStream<Uint8Array<ArrayBuffer>>;
-  fault(): InspectionError | undefined;
+  fault(): RegistryError | undefined;
 }
 
 interface VerifyOptions {
@@ -20,11 +20,11 @@ interface VerifyOptions {
   readonly onBytes: (bytes: number) => void;
 }
 
-/** Wraps what a registry sends. Throws InspectionError for a digest that cannot be verified. */
+/** Wraps a registry's stream. Throws RegistryError for an unknown digest algorithm. */
 export function verifyStream(source: ReadableStream<Uint8Array>, options: VerifyOptions): VerifiedStream {
   const check = new BlobCheck(options);
   const reader = source.getReader();
-  let fault: InspectionError | undefined;
+  let fault: RegistryError | undefined;
   const stream = new ReadableStream<Uint8Array<ArrayBuffer>>({
     pull: async (controller) => {
       try {
@@ -37,7 +37,7 @@ export function verifyStream(source: ReadableStream<Uint8Array>, options: Verify
           controller.enqueue(owned(part.value));
         }
       } catch (error) {
-        if (error instanceof InspectionError) fault = error;
+        if (error instanceof RegistryError) fault = error;
         controller.error(error);
         await reader.cancel().catch(() => {});
       }
@@ -47,7 +47,7 @@ export function verifyStream(source: ReadableStream<Uint8Array>, options: Verify
   return { stream, fault: () => fault };
 }
 
-/** Throws InspectionError as soon as the bytes cannot be those of the descriptor. */
+/** Throws RegistryError as soon as the bytes cannot be those of the descriptor. */
 class BlobCheck {
   readonly #options: VerifyOptions;
   readonly #algorithm: string;
@@ -59,7 +59,7 @@ class BlobCheck {
     const [algorithm = ""] = digest.split(":");
     if (!HASHES.includes(algorithm)) {
       const message = `Cannot verify "${digest}": its digest is not sha256, sha384 or sha512.`;
-      throw inspectionError("Malformed", message, { registry });
+      throw registryError("Malformed", message, { registry });
     }
     this.#options = options;
     this.#algorithm = algorithm;
@@ -81,13 +81,13 @@ class BlobCheck {
     if (found !== digest) throw this.#wrong(`its content has the digest ${found}`);
   }
 
-  #wrong(state: string): InspectionError {
+  #wrong(state: string): RegistryError {
     const { blob: { digest }, registry } = this.#options;
-    return inspectionError("DigestMismatch", `Cannot copy "${digest}" from "${registry}": ${state}.`, { registry });
+    return registryError("DigestMismatch", `Cannot copy "${digest}" from "${registry}": ${state}.`, { registry });
   }
 }
 
-/** As bytes of an ArrayBuffer: what the wire gives always is one, which its type does not say. */
+/** The bytes typed as an ArrayBuffer's: from the network they always are. */
 function owned(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   return bytes.buffer instanceof ArrayBuffer
     ? new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength)

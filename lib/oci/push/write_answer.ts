@@ -1,4 +1,4 @@
-// What a registry's answer to a write means: by the status and by the error codes of the distribution specification. Pure.
+// Classifies a registry's answer to a write, by status and the error codes of the distribution specification. Pure.
 import { isObject, listAt, parseObject, textAt } from "../../json.ts";
 import type { PushReason } from "./push_error.ts";
 
@@ -21,7 +21,7 @@ const ROWS: readonly {
   readonly reason: PushReason;
 }[] = [
   { fits: (status) => status === 429, kind: "transient", reason: "RateLimited" },
-  // 501 is how some say that they have no such operation.
+  // Some registries answer 501 for an operation they lack.
   { fits: (status) => status === 501, kind: "permanent", reason: "MediaTypeRefused" },
   { fits: (status) => status >= 500 || status === 408, kind: "transient", reason: "ServerError" },
   { fits: (_, codes) => codes.includes("TOOMANYREQUESTS"), kind: "transient", reason: "RateLimited" },
@@ -29,7 +29,7 @@ const ROWS: readonly {
   { fits: (status) => status === 403, kind: "permanent", reason: "PushDenied" },
   { fits: (_, codes) => hasAny(codes, DENIED), kind: "permanent", reason: "PushDenied" },
   { fits: (status, codes) => status === 413 || codes.includes("SIZE_INVALID"), kind: "permanent", reason: "TooLarge" },
-  // Distribution adds DIGEST_INVALID to what a manifest lacks.
+  // Distribution adds DIGEST_INVALID to the errors for missing parts.
   { fits: (_, codes) => hasAny(codes, PARTS_MISSING), kind: "permanent", reason: "PartsMissing" },
   { fits: (_, codes) => codes.includes("DIGEST_INVALID"), kind: "permanent", reason: "DigestMismatch" },
   { fits: (status) => status === 415 || status === 406, kind: "permanent", reason: "MediaTypeRefused" },
@@ -57,7 +57,7 @@ function parseFaults(body: Uint8Array): readonly { readonly code: string; readon
   });
 }
 
-/** On one line, and without what could be the query of a signed address. */
+/** On one line, without anything like the query of a signed URL. */
 function shown(message: string): string {
   return message.replaceAll(/[\p{C}\s]+/gu, " ").replaceAll(/\?\S*/g, "?…").trim().slice(0, MAX_MESSAGE);
 }

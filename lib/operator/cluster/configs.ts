@@ -7,9 +7,14 @@ import { CLUSTER_CONFIG_NAME } from "../../names.ts";
 import { parseConditions } from "../../vocabulary/condition.ts";
 import { TAINT_CONDITION } from "../decide/conditions.ts";
 import type { ConfigPresence } from "../decide/gating_health.ts";
-import { parseClusterConfig, parseNamespaceConfig } from "../../placement/decide/config/config.ts";
+import {
+  type ClusterConfig,
+  type NamespaceConfig,
+  parseClusterConfig,
+  parseNamespaceConfig,
+} from "../../placement/decide/config/config.ts";
 import type { Parsed } from "../../parsed.ts";
-import type { ClusterConfig, NamespaceConfig, PlacementConfigs } from "../../placement/decide/config/types.ts";
+import type { PlacementConfigs } from "../../placement/decide/config/types.ts";
 
 export interface Configs {
   run(signal: AbortSignal): Promise<void>;

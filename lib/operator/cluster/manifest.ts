@@ -15,8 +15,8 @@ interface ManifestSettings {
 /** The object of a YAML text, owned by the config. */
 export function renderManifest(text: string, config: OperandConfig, settings?: ManifestSettings): KubeObject {
   const { metadata, ...object } = OBJECT.parse(JSON.parse(JSON.stringify(parse(text)), settings?.fill));
-  const place = settings === undefined ? {} : { namespace: settings.namespace };
-  return { ...object, metadata: { ...metadata, ...place, ownerReferences: [renderOwnerReference(config)] } };
+  const namespaced = settings === undefined ? {} : { namespace: settings.namespace };
+  return { ...object, metadata: { ...metadata, ...namespaced, ownerReferences: [renderOwnerReference(config)] } };
 }
 
 /** The owner reference to the cluster config: the garbage collector cleans up when finalizers were stripped by hand. */

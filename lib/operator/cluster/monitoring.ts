@@ -1,7 +1,7 @@
 // The objects for the Prometheus operator, where it is installed: what to scrape, and when to alert.
 import SERVICE_MONITOR from "../../../manifests/monitoring/service_monitor.yaml" with { type: "text" };
 import PROMETHEUS_RULE from "../../../manifests/monitoring/prometheus_rule.yaml" with { type: "text" };
-import { isObject, objectAt } from "../../json.ts";
+import { isObject, listAt, textAt } from "../../json.ts";
 import type { KubeObject } from "../../k8s/types.ts";
 import type { OperandConfig } from "../decide/config_view.ts";
 import { renderManifest } from "./manifest.ts";
@@ -34,7 +34,6 @@ function covers(live: unknown, wanted: unknown): boolean {
 }
 
 export function offersMonitoring(discovery: unknown): boolean {
-  const resources = isObject(discovery) ? discovery.resources : undefined;
-  const kinds = Array.isArray(resources) ? resources.map((resource) => objectAt({ resource }, "resource")?.kind) : [];
+  const kinds = (listAt(discovery, "resources") ?? []).map((resource) => textAt(resource, "kind"));
   return ["ServiceMonitor", "PrometheusRule"].every((kind) => kinds.includes(kind));
 }

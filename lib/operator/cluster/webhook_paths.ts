@@ -4,8 +4,7 @@ import { KEPT } from "../../k8s/kept.ts";
 import { Reflector, type ReflectorDeps } from "../../k8s/reflector.ts";
 import { Resource } from "../../k8s/types.ts";
 import { WebhookName, WebhookPath } from "../../names.ts";
-import { carriedPaths } from "../decide/webhook_clients.ts";
-import type { WebhookEndpoint } from "../decide/webhook_clients.ts";
+import { carriedPaths, type WebhookEndpoint } from "../decide/webhook_clients.ts";
 
 export interface WebhookPaths {
   run(signal: AbortSignal): Promise<void>;
@@ -26,26 +25,24 @@ const WATCHED = [
 ] as const;
 
 export function openWebhookPaths(
-  { api, clock, log, endpoint }: ReflectorDeps & { readonly endpoint: WebhookEndpoint },
+  { endpoint, ...deps }: ReflectorDeps & { readonly endpoint: WebhookEndpoint },
 ): WebhookPaths {
   const listeners: (() => void)[] = [];
   /** When each was replaced or deleted last (monotonic ms). */
   const replaced = new Map<string, number>();
   const reflectors = WATCHED.map(({ resource, name }) =>
     new Reflector<readonly string[]>({
-      api,
+      ...deps,
       resource,
       fieldSelector: `metadata.name=${name}`,
       parse: (object) => carriedPaths(object, endpoint),
       keep: KEPT.ownObjects,
       onChange: ({ value, ...change }) => {
         for (const path of "previous" in change ? change.previous ?? [] : value) {
-          replaced.set(path, clock.monotonicMs());
+          replaced.set(path, deps.clock.monotonicMs());
         }
         for (const listener of listeners) listener();
       },
-      clock,
-      log,
       name: `webhook paths of ${resource.plural}`,
     })
   );
@@ -54,7 +51,7 @@ export function openWebhookPaths(
       await Promise.all(reflectors.map((reflector) => reflector.run(signal)));
     },
     carried: () => {
-      for (const [path, atMs] of replaced) if (clock.monotonicMs() - atMs >= GRACE_MS) replaced.delete(path);
+      for (const [path, atMs] of replaced) if (deps.clock.monotonicMs() - atMs >= GRACE_MS) replaced.delete(path);
       const now = reflectors.flatMap((reflector) => [...reflector.values()].flat());
       return [...now, ...replaced.keys(), ...reflectors.every(isRead) ? [] : Object.values(WebhookPath)];
     },

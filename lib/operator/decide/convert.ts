@@ -6,7 +6,7 @@
 // | every other member of spec          | annotation archway.dev/v1beta1-spec, so that a write through v1alpha1 keeps it |
 import { isKnownArchitecture } from "../../arch.ts";
 import { API_GROUP, FALLBACK_ANNOTATION, STASH_ANNOTATION } from "../../names.ts";
-import { isObject, type JsonObject, memberOf, objectAt, textAt } from "../../json.ts";
+import { isObject, type JsonObject, memberOf, objectAt, parseObject, textAt } from "../../json.ts";
 
 export type Conversion =
   | { readonly kind: "ok"; readonly object: JsonObject }
@@ -83,14 +83,9 @@ function withAnnotations(object: JsonObject, annotations: JsonObject): JsonObjec
 
 /** A stash that was edited and cannot be parsed counts as empty. */
 function parseStash(text: unknown): Stash {
-  if (typeof text !== "string") return { spec: {} };
-  try {
-    const stash: unknown = JSON.parse(text);
-    const annotation = memberOf(stash, "annotation");
-    return { spec: objectAt(stash, "spec") ?? {}, ...(typeof annotation === "string" ? { annotation } : {}) };
-  } catch {
-    return { spec: {} };
-  }
+  const stash = typeof text === "string" ? parseObject(text) : undefined;
+  const annotation = memberOf(stash, "annotation");
+  return { spec: objectAt(stash, "spec") ?? {}, ...(typeof annotation === "string" ? { annotation } : {}) };
 }
 
 function isEmpty(stash: Stash): boolean {

@@ -117,7 +117,7 @@ const REMOVE_WEBHOOK_AND_GATES: readonly OperandRule[] = [
   },
 ];
 
-const wantsMonitor = ({ config }: OperandFacts): boolean => config?.enoexecEnabled === true;
+const wantsMonitor = ({ config }: OperandFacts): boolean => config?.monitorsExecFormat === true;
 
 const PRESENT: readonly OperandRule[] = [
   { name: "add the finalizer of pod placement", step: (facts) => addUnlessThere(facts, Finalizer.podPlacement) },

@@ -69,18 +69,14 @@ export type WaitReason =
 /** The answer. After `apply` or `remove` the facts are gathered again. */
 export type OperandStep =
   | { readonly kind: "apply"; readonly target: "webhook" }
-  | { readonly kind: "apply"; readonly target: "uninstallFinalizers" }
-  | { readonly kind: "apply"; readonly target: "finalizer"; readonly finalizer: OperandFinalizer }
   | { readonly kind: "remove"; readonly target: "webhook"; readonly reason: "NotWanted" | "NoReplicaServes" }
+  | { readonly kind: "apply" | "remove"; readonly target: "finalizer"; readonly finalizer: OperandFinalizer }
+  | { readonly kind: "apply" | "remove"; readonly target: "uninstallFinalizers" }
+  | { readonly kind: "apply" | "remove"; readonly target: "monitor" }
+  | { readonly kind: "apply" | "remove"; readonly target: "ownDeployment" }
   /** Lift all gates by force: these pods were not placed in time. */
   | { readonly kind: "remove"; readonly target: "gates" }
   | { readonly kind: "remove"; readonly target: "taints" }
-  | { readonly kind: "remove"; readonly target: "finalizer"; readonly finalizer: OperandFinalizer }
-  | { readonly kind: "remove"; readonly target: "uninstallFinalizers" }
-  | { readonly kind: "apply"; readonly target: "monitor" }
-  | { readonly kind: "remove"; readonly target: "monitor" }
-  | { readonly kind: "apply"; readonly target: "ownDeployment" }
-  | { readonly kind: "remove"; readonly target: "ownDeployment" }
   /** ENoExecEvents: those that need no more handling, or all. */
   | { readonly kind: "remove"; readonly target: "events"; readonly which: "settled" | "all" }
   | { readonly kind: "wait"; readonly reason: WaitReason; readonly retryMs: number }

@@ -63,7 +63,6 @@ export function validateNamespaceConfig(write: ConfigWrite, facts: NamespaceConf
   const isEnabled = memberOf(scoringOf(spec), "enabled") === true;
   const duplicate = duplicateProblem(spec, "nodeAffinityScoring.platforms");
   const broken = (isEnabled ? duplicate : undefined) ??
-    architectureProblem("spec.fallbackArchitecture", textAt(spec, "fallbackArchitecture")) ??
     selectorProblem("spec.labelSelector", memberOf(spec, "labelSelector"), SELECTOR_BOUNDS) ??
     priorityProblem(write, facts);
   if (broken !== undefined) return forbid(broken);

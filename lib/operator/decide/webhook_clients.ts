@@ -1,6 +1,7 @@
 // How the API server must call us: the CA and the secret paths, written into the validating webhooks and the CRD's
 // conversion, which the manifests install without a CA and with plain paths.
 import * as z from "zod";
+import { memberOf } from "../../json.ts";
 import { type JsonPatch, pointer } from "../../k8s/patch.ts";
 import type { KubeObject } from "../../k8s/types.ts";
 import { WebhookPath } from "../../names.ts";
@@ -45,18 +46,12 @@ const clientConfig = z.object({
   caBundle: z.string().optional().catch(undefined),
 });
 type ClientConfig = z.infer<typeof clientConfig>;
-const configuration = z.object({
-  webhooks: z.array(z.object({ name: z.string(), clientConfig })).catch([]),
-});
-const definition = z.object({
-  spec: z.object({
-    conversion: z.object({ strategy: z.string(), webhook: z.object({ clientConfig }) }),
-  }),
-});
+const webhooks = z.array(z.object({ name: z.string(), clientConfig })).catch([]);
+const conversion = z.object({ strategy: z.literal("Webhook"), webhook: z.object({ clientConfig }) });
 
 /** What to change in a webhook configuration; empty when every webhook that points at us is as it should be. */
 export function planWebhookClients(live: KubeObject, settings: ClientSettings): JsonPatch {
-  return webhooksOf(live).flatMap(({ name, clientConfig }, index) => {
+  return webhooks.parse(live.webhooks).flatMap(({ name, clientConfig }, index) => {
     const changes = planClient(clientConfig, { settings, at: ["webhooks", index, "clientConfig"] });
     return changes.length === 0
       ? []
@@ -74,22 +69,16 @@ export function planConversionClient(live: KubeObject, settings: ClientSettings)
 
 /** The paths by which the API server calls us, of a webhook configuration of either kind or a CustomResourceDefinition. */
 export function carriedPaths(live: KubeObject, endpoint: WebhookEndpoint): readonly string[] {
-  const conversion = conversionOf(live);
+  const converter = conversionOf(live);
   const clients = [
-    ...webhooksOf(live).map(({ clientConfig }) => clientConfig),
-    ...conversion === undefined ? [] : [conversion],
+    ...webhooks.parse(live.webhooks).map(({ clientConfig }) => clientConfig),
+    ...converter === undefined ? [] : [converter],
   ];
   return clients.map((client) => pathAtUs(client, endpoint)).filter((path) => path !== undefined);
 }
 
-function webhooksOf(live: KubeObject): z.infer<typeof configuration>["webhooks"] {
-  return configuration.parse({ webhooks: live.webhooks }).webhooks;
-}
-
 function conversionOf(live: KubeObject): ClientConfig | undefined {
-  const parsed = definition.safeParse({ spec: live.spec });
-  if (!parsed.success || parsed.data.spec.conversion.strategy !== "Webhook") return undefined;
-  return parsed.data.spec.conversion.webhook.clientConfig;
+  return conversion.safeParse(memberOf(live.spec, "conversion")).data?.webhook.clientConfig;
 }
 
 function planClient(

@@ -1,4 +1,4 @@
-// Which architectures the cluster has or can make: of its nodes, Karpenter NodePools and MachineSets.
+// Architectures that the cluster has or can create: by nodes, Karpenter NodePools and MachineSets.
 import type { ReadApi } from "../../k8s/api.ts";
 import { KEPT } from "../../k8s/kept.ts";
 import { Reflector, type ReflectorDeps } from "../../k8s/reflector.ts";
@@ -9,12 +9,12 @@ import { listAll } from "../../k8s/lists.ts";
 import { NODE_ARCH_LABEL } from "../../names.ts";
 import { offeredByMachineSet, offeredByNode, offeredByNodePool } from "../decide/offered_architectures.ts";
 
-export interface LiveArchitectures {
+export interface ClusterArchitectures {
   run(signal: AbortSignal): Promise<void>;
-  /** Sorted; undefined until the nodes are known, and pools known, missing or refused: until then nothing is narrowed. */
+  /** Sorted; undefined until nodes are known and pools known, missing or refused. Until then nothing is narrowed. */
   current(): readonly string[] | undefined;
   ofNode(name: string): string | undefined;
-  /** How many nodes have which; undefined until they are known. */
+  /** Number of nodes per architecture; undefined until nodes are known. */
   ofNodes(): ReadonlyMap<string, number> | undefined;
 }
 
@@ -26,7 +26,7 @@ const NODE_POOLS: ResourceType = {
   namespaced: false,
 };
 
-export function openLiveArchitectures(deps: ReflectorDeps): LiveArchitectures {
+export function openClusterArchitectures(deps: ReflectorDeps): ClusterArchitectures {
   let answer: readonly string[] | undefined;
   const forgetAnswer = (): void => {
     answer = undefined;
@@ -58,7 +58,7 @@ function countEach(names: readonly string[]): ReadonlyMap<string, number> {
   return counts;
 }
 
-/** The names of nodes without the label of the architecture: no placed pod goes there. None where nodes may not be read. */
+/** Names of nodes without the architecture label, which get no placed pods. Empty without read access to nodes. */
 export async function readUnlabelledNodes(api: ReadApi, signal: AbortSignal): Promise<readonly string[]> {
   const options = { labelSelector: `!${NODE_ARCH_LABEL}`, resourceVersion: "0", signal } as const;
   const names: string[] = [];

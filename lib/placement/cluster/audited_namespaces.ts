@@ -1,4 +1,4 @@
-// Namespaces with the label of the audit mode, in memory: the webhook needs them for each pod.
+// Namespaces labelled for audit mode, in memory because the webhook needs them for each pod.
 import { KEPT } from "../../k8s/kept.ts";
 import { Reflector, type ReflectorDeps } from "../../k8s/reflector.ts";
 import { Resource } from "../../k8s/types.ts";
@@ -6,11 +6,11 @@ import { AUDIT_NAMESPACE_LABEL } from "../../names.ts";
 
 export interface AuditedNamespaces {
   run(signal: AbortSignal): Promise<void>;
-  /** Whether the first list is in, or was refused: then no namespace is audited by its label, and the log says so. */
+  /** Whether the first list arrived, or was refused. Then no namespace is audited by its label, which is logged. */
   isSettled(): boolean;
   has(namespace: string): boolean;
   names(): Iterable<string>;
-  /** Calls back with each namespace that comes under audit. */
+  /** Calls back for each newly audited namespace. */
   onAdded(listener: (namespace: string) => void): void;
 }
 

@@ -1,5 +1,5 @@
-// Takes Archway's gate off pods without deciding anything: for leaving a cluster, and for pods that no leader releases.
-// A `test` pins the gate, so that of several replicas one succeeds.
+// Removes Archway's gate from pods without a decision: when leaving a cluster, and for pods that no leader releases.
+// A `test` pins the gate, so that only one of several replicas succeeds.
 import { type KubeApi, type ListOptions, type ReadApi, readOptional } from "../../k8s/api.ts";
 import { listAll } from "../../k8s/lists.ts";
 import { keyOf, Resource } from "../../k8s/types.ts";
@@ -19,7 +19,7 @@ export type PodRef = Pick<PodView, "namespace" | "name" | "uid">;
 export type GateLift =
   | { readonly kind: "lifted" }
   | { readonly kind: "gone" }
-  /** It was no longer to be lifted. Nothing was written. */
+  /** `shouldContinue` was false. Nothing was written. */
   | { readonly kind: "stopped" }
   | { readonly kind: "failed"; readonly why: string };
 
@@ -29,10 +29,10 @@ interface LiftOptions {
   readonly shouldContinue: () => boolean;
 }
 
-/** Writes of a pod that others change at the same time. */
+/** Writes of a pod that other clients keep changing. */
 const MAX_ATTEMPTS = 3;
 
-/** Takes the gate off a pod as it was read a moment ago, and reads it again when others have changed it. */
+/** Removes the gate from a pod that was just read, and rereads it when other clients have changed it. */
 async function lift(api: GateApi, pod: PodView, { signal, shouldContinue }: LiftOptions): Promise<GateLift> {
   const { namespace, name } = pod;
   let held: PodView | undefined = pod;
@@ -47,7 +47,7 @@ async function lift(api: GateApi, pod: PodView, { signal, shouldContinue }: Lift
       const failure = classifyWriteFailure(error);
       const isRefused = failure === "refused" || isForbidden(error);
       if (failure === "gone") held = undefined;
-      // Something refuses the change of labels: the gate alone may pass.
+      // The label may be the cause: try the gate alone.
       else if (isRefused && label !== undefined) label = undefined;
       else if (failure === "stale" && attempt++ < MAX_ATTEMPTS) held = await readGated(api, pod, signal);
       else throw error;
@@ -64,9 +64,9 @@ async function orFailed(work: () => Promise<GateLift>): Promise<GateLift> {
   }
 }
 
-/** A client that can only take the gate off. */
+/** A client that can only remove the gate. */
 export interface GateLifter {
-  /** Reads the pod in its turn, and takes the gate off. Never rejects. */
+  /** Waits for the rate limit, reads the pod and removes the gate. Never rejects. */
   lift(pod: PodRef, options: LiftOptions): Promise<GateLift>;
 }
 
@@ -86,22 +86,21 @@ async function readGated(
   { namespace, name, uid }: PodRef,
   signal: AbortSignal,
 ): Promise<PodView | undefined> {
-  const object = await readOptional(api, { type: Resource.pods, namespace, name, signal });
-  const pod = object === undefined ? undefined : parsePod(object);
+  const pod = parsePod(await readOptional(api, { type: Resource.pods, namespace, name, signal }));
   return pod !== undefined && pod.uid === uid && isGated(pod) && !pod.isDeleting ? pod : undefined;
 }
 
-/** What became of the gated pods, as `namespace/name`. */
+/** The results by pod, as `namespace/name`. */
 export interface LiftedGates {
-  /** Pods that are free now (in a dry run: would be). */
+  /** Pods released (in a dry run: that would be). */
   readonly released: readonly string[];
   readonly left: readonly { readonly pod: string; readonly reason: string }[];
 }
 
-/** Patches in flight: enough to empty a cluster fast, few enough for the API server's fair queues. */
+/** Parallel patches: enough to release a cluster fast, few enough for the API server's fair queues. */
 const PARALLEL_PATCHES = 16;
 
-/** By the gate's label, which is cheap, or all that are pending, for those whose label was removed. */
+/** By the gate's label, which is cheap, or all pending pods, to find those whose label was removed. */
 type GatedSelection = "labelled" | "pending";
 
 const SELECTIONS: Readonly<Record<GatedSelection, ListOptions>> = {
@@ -109,7 +108,7 @@ const SELECTIONS: Readonly<Record<GatedSelection, ListOptions>> = {
   pending: { fieldSelector: "status.phase=Pending" },
 };
 
-/** Every pod of these selections that holds our gate, once, page by page. Throws ApiError when a page cannot be read. */
+/** Every pod of these selections with our gate, once, page by page. Throws ApiError for an unreadable page. */
 export async function* listGatedPods(
   api: ReadApi,
   selections: readonly GatedSelection[],
@@ -127,7 +126,7 @@ export async function* listGatedPods(
   }
 }
 
-/** How many pods hold our gate. Where labelled ones do, only these are counted: a lower bound, zero only when true. */
+/** Number of pods with our gate. If any are labelled, only those are counted: a lower bound that is exact for zero. */
 export async function countGatedPods(api: ReadApi, signal: AbortSignal): Promise<number> {
   for (const selection of ["labelled", "pending"] as const) {
     let count = 0;
@@ -158,7 +157,7 @@ export async function liftAllGates(
     onReleased(pod);
   };
   for await (const pod of listGatedPods(api, ["labelled", "pending"], signal)) {
-    // The list waits for the writes: pods that wait would be kept, as large as their owners made them.
+    // Waits for the writes before listing on, because waiting pods would fill memory.
     if (dryRun) released.push(keyOf({ metadata: pod }));
     else await writes.start(() => release(pod));
   }

@@ -1,12 +1,12 @@
-// Checks what the webhook leaves unchanged: images added to bound pods, and pods that name architectures. Warns of mismatches.
+// Warns of mismatches where the webhook changes nothing: images added to bound pods, and pods that name architectures.
 import { createHash } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import type { Clock } from "../../clock.ts";
-import type { PodImages } from "../../images/pods/pod_images.ts";
+import type { PodImages } from "../images/pod_images.ts";
 import type { EventObject } from "../../k8s/event_input.ts";
 import type { EventRecorder } from "../../k8s/event_recorder.ts";
 import { errorText, type Logger } from "../../log.ts";
-import { BACKGROUND_FACTORS } from "../../images/pods/pod_limits.ts";
+import { BACKGROUND_FACTORS } from "../../oci/limits/work_limits.ts";
 import type { ImageUse } from "../../oci/types.ts";
 import type { PlacementSettings } from "../decide/config/types.ts";
 import { judgeImages, MAX_IMAGES, pinnedImages, reduceToImages } from "../decide/images.ts";
@@ -21,6 +21,7 @@ import {
   pinReport,
 } from "../decide/report/mismatches.ts";
 import type { ContainerView, PodView } from "../decide/types.ts";
+import { podImagesWithConfigs } from "./with_configs.ts";
 
 export interface NoticeDeps {
   readonly clock: Clock;
@@ -38,17 +39,17 @@ type LateImages = Pick<LateFacts, "came" | "containers">;
 
 export interface Notices {
   readonly late: (pod: PodView, images: LateImages) => void;
-  /** A new pod, which may name architectures itself. */
+  /** Checks a new pod, which may name architectures itself. */
   readonly pinned: (pod: PodView) => void;
 }
 
-/** A pod takes at least this many image permits, so that one namespace alone gets 16 pods checked at a time. */
+/** Image permits per pod, at least: limits one namespace to 16 pods at a time. */
 const MIN_WEIGHT = 16;
-/** Most that is kept of a pod while its images are inspected (characters): its owner, images and requirements of nodes. */
+/** Limit for what is kept of a pod during inspections (characters): its owner, images and node requirements. */
 const MAX_KEPT_CHARACTERS = 16_384;
 /** Longest name that the API server accepts. */
 const MAX_NAME = 253;
-/** Workloads whose pods were looked at; each again after an hour (ms), because a tag may have moved. */
+/** Checked workloads. Each is checked again after an hour (ms), because a tag may have moved. */
 const MAX_SEEN = 4_096;
 const SEEN_MS = 3_600_000;
 
@@ -85,7 +86,7 @@ export function openNotices(deps: NoticeDeps): Notices {
   };
 }
 
-/** What is kept of a pod, as text; undefined when it is larger than any real pod needs: its creator chooses the size. */
+/** What is kept of a pod, as text; undefined when larger than any real pod needs. */
 function keptText(pod: PodView, images: readonly { readonly image: string }[]): string | undefined {
   const owner = ownerOf(pod);
   const text = JSON.stringify([owner, images.map(({ image }) => image), pod.nodeSelector, keptTerms(pod)]);
@@ -127,11 +128,10 @@ async function lookAtLate(
 
 async function lookAtPinned(deps: NoticeDeps, pod: PodView, wanted: readonly ImageUse[]): Promise<void> {
   const { images, events, settingsOf, signal } = deps;
+  const settings = settingsOf(pod.namespace);
   const request = { scope: pullScopeOf(pod), images: wanted, priority: "prewarm" } as const;
-  const judge = async (imageConfigs: readonly string[]): Promise<ReturnType<typeof judgeImages>> =>
-    judgeImages(pod, settingsOf(pod.namespace), wanted, await images.inspect({ ...request, imageConfigs }, signal));
-  const first = await judge([]);
-  const report = pinReport(pod, first.imageConfigs.length === 0 ? first : await judge(first.imageConfigs));
+  const inspected = await podImagesWithConfigs(images, pod, settings).inspect(request, signal);
+  const report = pinReport(pod, judgeImages(pod, settings, wanted, inspected));
   if (report === undefined) return;
   deps.contradicted();
   const object = ownerOf(pod);
@@ -147,7 +147,7 @@ function ownerOf(pod: PodView): EventObject {
   return { apiVersion, kind, namespace, name, uid };
 }
 
-/** Each image once and never `always`: a warning can rest on a cached answer. */
+/** Each image once and never `always`: a cached answer is enough for a warning. */
 function distinctImages(containers: readonly Pick<ContainerView, "image">[]): readonly ImageUse[] {
   const names = new Set(containers.map(({ image }) => image).filter((image) => image !== ""));
   return [...names].map((image) => ({ image, always: false }));

@@ -1,18 +1,18 @@
-// The decision about a gated pod, made from its plan and from what the inspections of its images came to.
+// The decision about a gated pod, from its plan and the results of its image inspections.
 import type { IgnoreReason, PlacementDecision } from "./decision_types.ts";
 import { failingCount, nextAttemptAfterMs } from "./failures.ts";
 import { isGated } from "./pod/constraints.ts";
 import { giveUp, placeByImages } from "./place.ts";
 import type { PlacementFacts } from "./types.ts";
 
-/** Why nothing is decided about a stored pod, whatever its images are; the first that holds. */
+/** Why a stored pod is left alone, regardless of its images. The first match applies. */
 const LEFT_ALONE: readonly { readonly reason: IgnoreReason; readonly holds: (facts: PlacementFacts) => boolean }[] = [
   { reason: "NotGated", holds: ({ pod }) => !isGated(pod) },
   { reason: "Deleting", holds: ({ pod }) => pod.isDeleting },
   { reason: "AuditMode", holds: ({ settings }) => settings.audit },
 ];
 
-/** Decides about a pod that the API server has stored. Deciding twice from the same facts gives the same. */
+/** Decides about a stored pod. The same facts always give the same decision. */
 export function decide(facts: PlacementFacts): PlacementDecision {
   const found = LEFT_ALONE.find(({ holds }) => holds(facts));
   return found === undefined ? decideIgnoringGate(facts) : { kind: "ignore", reason: found.reason };

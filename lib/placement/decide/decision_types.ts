@@ -1,7 +1,7 @@
-// What is decided about a pod: the webhook's verdict, the controller's decision, and the record of it on the pod.
-import type { InspectionFailure } from "../../oci/types.ts";
+// Decisions about a pod: the webhook's verdict, the controller's decision, and its record on the pod.
+import type { ImageUse, RegistryFailure } from "../../oci/types.ts";
 import type { LabelRequirement } from "../../vocabulary/label_selector.ts";
-import type { TolerationPlan } from "../../vocabulary/taint.ts";
+import type { AddedToleration } from "../../vocabulary/taint.ts";
 
 export interface PreferredTerm {
   readonly weight: number;
@@ -15,23 +15,23 @@ export interface PreferenceOutcome {
   readonly skipped: readonly string[];
 }
 
-export interface PreferencePlan {
+export interface Preferences {
   readonly terms: readonly PreferredTerm[];
-  /** The complete new value of the audit annotation; undefined when the plan has nothing to audit. */
+  /** The complete new value of the audit annotation; undefined when there is none. */
   readonly audit: string | undefined;
   readonly outcomes: readonly PreferenceOutcome[];
-  /** A config asks for preferences on this pod. */
+  /** A config requests preferences for this pod. */
   readonly wanted: boolean;
-  /** The user stated an architecture preference (in preferred terms of its own): nothing is added. */
+  /** The user's own preferred terms name an architecture, so nothing is added. */
   readonly userStated: boolean;
-  /** The pod has terms of ours, new ones or earlier ones. */
+  /** The pod has our terms, new or earlier. */
   readonly present: boolean;
 }
 
 export interface ArchitectureRequirement {
   readonly kind: "in";
   readonly architectures: readonly string[];
-  /** Further expressions for single architectures; usually empty. */
+  /** Additional expressions for single architectures; usually empty. */
   readonly variants: readonly VariantRequirement[];
 }
 
@@ -53,28 +53,33 @@ export type IgnoreReason =
   | "NotGated"
   | "Deleting";
 
-export type AdmissionVerdict =
-  & {
-    readonly nodeAffinityScoring: boolean;
-    /** Where a pod is decided without its images: those whose config must be read before its tolerations are final. */
-    readonly imageConfigs: readonly string[];
+/** How a new pod is admitted. */
+export type Admission =
+  | WithTolerations & { readonly kind: "ignore"; readonly reason: IgnoreReason }
+  | { readonly kind: "gate" }
+  | {
+    readonly kind: "place";
+    readonly decision: PlaceDecision | NowhereDecision;
+    /** An earlier call of the same admission already applied the decision. */
+    readonly repeated: boolean;
   }
-  & (
-    | WithTolerations & { readonly kind: "ignore"; readonly reason: IgnoreReason }
-    | { readonly kind: "gate" }
-    | {
-      readonly kind: "place";
-      readonly decision: PlaceDecision | NowhereDecision;
-      /** An earlier call of the same admission already carried the decision out. */
-      readonly repeated: boolean;
-    }
-    /** Without gate or affinity. `GatingStopped`: nothing is gated now, and not all images are known. */
-    | WithTolerations & { readonly kind: "pass"; readonly reason: "AuditMode" | "GatingStopped" }
-  );
+  /** Without gate or affinity. `GatingStopped`: gating is stopped and not all images are known. */
+  | WithTolerations & { readonly kind: "pass"; readonly reason: "AuditMode" | "GatingStopped" };
+
+/** How a new pod is admitted, and what follows from it. */
+export type AdmissionVerdict = Admission & {
+  readonly nodeAffinityScoring: boolean;
+  /** The images to inspect in the background. */
+  readonly prefetch: readonly ImageUse[];
+  /** For pods decided without images: those whose config must be read before the tolerations are final. */
+  readonly imageConfigs: readonly string[];
+  /** Whether the architectures that the pod itself names are compared with its images. */
+  readonly isNoticed: boolean;
+};
 
 interface WithTolerations {
-  /** Of taints that Archway puts on nodes. */
-  readonly tolerations: readonly TolerationPlan[];
+  /** Tolerations of Archway's own taints. */
+  readonly tolerations: readonly AddedToleration[];
 }
 
 export interface ImageOutcome {
@@ -91,9 +96,9 @@ export interface PlaceDecision {
   /** `user-constrained`: the pod's own constraint holds, nothing is added. */
   readonly required: ArchitectureRequirement | { readonly kind: "user-constrained" };
   readonly images: readonly ImageOutcome[];
-  readonly preferences: PreferencePlan;
-  readonly tolerations: readonly TolerationPlan[];
-  /** No node of the cluster has any of the architectures (known only with live architectures). */
+  readonly preferences: Preferences;
+  readonly tolerations: readonly AddedToleration[];
+  /** No node has any of the architectures (known only with live architectures). */
   readonly noMatchingNodes: boolean;
   readonly findings: readonly string[];
 }
@@ -101,31 +106,31 @@ export interface PlaceDecision {
 export interface NowhereDecision {
   readonly kind: "nowhere";
   readonly images: readonly ImageOutcome[];
-  readonly preferences: PreferencePlan;
+  readonly preferences: Preferences;
 }
 
 export interface ImageFailure {
   readonly image: string;
-  readonly failure: InspectionFailure;
+  readonly failure: RegistryFailure;
 }
 
 export type ImageJudgement = {
   readonly outcomes: readonly ImageOutcome[];
-  /** The images whose config must be read before this is final; empty when it is. */
+  /** Images whose config must be read first; empty when the judgement is final. */
   readonly imageConfigs: readonly string[];
 } & (SharedImages | { readonly kind: "failed"; readonly failed: ImageFailure });
 
 export interface SharedImages {
   readonly kind: "shared";
-  /** Sorted; empty when the images share none. */
+  /** Sorted; empty when the images have none in common. */
   readonly architectures: readonly string[];
-  /** The instruction set level that the images need on an architecture (`v3`); absent = any. */
+  /** The required instruction set level by architecture (`v3`); absent = any. */
   readonly levels: ReadonlyMap<string, string>;
-  /** What the inspections found besides the platforms, each with its image. */
+  /** Other findings of the inspections, each with its image. */
   readonly findings: readonly string[];
 }
 
-/** An image that could not be inspected in `attempt` rounds of inspections; 0 when none was made. */
+/** An image that could not be inspected in `attempt` rounds; 0 when no round was made. */
 export interface GivenUp {
   readonly failed: ImageFailure;
   readonly attempt: number;
@@ -135,34 +140,34 @@ export interface GivenUp {
 export interface FallbackDecision extends GivenUp {
   readonly kind: "fallback";
   readonly architecture: string;
-  readonly preferences: PreferencePlan;
-  readonly tolerations: readonly TolerationPlan[];
+  readonly preferences: Preferences;
+  readonly tolerations: readonly AddedToleration[];
 }
 
 export interface ReleaseDecision extends GivenUp, WithTolerations {
   readonly kind: "release";
-  readonly preferences: PreferencePlan;
-  /** What an earlier decision of Archway requires of nodes, which stays on the pod; undefined when it requires nothing. */
+  readonly preferences: Preferences;
+  /** The architectures that an earlier decision requires, which stay on the pod; undefined when none. */
   readonly kept: readonly string[] | undefined;
 }
 
 export type PlacementDecision =
-  /** Takes the gate off and changes nothing that the pod requires or prefers. */
+  /** Removes the gate and keeps the pod's requirements and preferences. */
   | Partial<WithTolerations> & { readonly kind: "ignore"; readonly reason: IgnoreReason }
   | PlaceDecision
   | NowhereDecision
-  /** Inspects again after a pause; the gate stays. `count` is the label's value, 1–4. */
+  /** Inspects again after a pause, with the gate kept. `count` is the label's value, 1–4. */
   | {
     readonly kind: "retry";
     readonly afterMs: number;
     readonly failed: ImageFailure;
     readonly count: number;
-    readonly preferences: PreferencePlan;
+    readonly preferences: Preferences;
   }
   | FallbackDecision
   | ReleaseDecision;
 
-/** The decision as it is kept on the pod (annotation `archway.dev/decision`). */
+/** The decision as stored on the pod (annotation `archway.dev/decision`). */
 export interface DecisionRecord {
   readonly version: 1;
   readonly decision: "place" | "user-constrained" | "nowhere" | "fallback" | "release";

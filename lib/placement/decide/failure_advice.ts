@@ -1,10 +1,10 @@
-// What the user can do about an image that could not be inspected: a sentence for each reason of a failure.
+// What the user can do about an image that could not be inspected: one sentence per failure reason.
 import { FAILURE_REASONS, type FailureReason } from "../../oci/types.ts";
 import type { ImageFailure } from "./decision_types.ts";
 import { clip, failureText } from "./failures.ts";
 
 interface AdviceSubject {
-  /** `host[:port]`; undefined when no request was sent, or it is not known any more. */
+  /** `host[:port]`; undefined when no request was sent, or no longer known. */
   readonly registry?: string | undefined;
   readonly pullSecrets: readonly string[];
 }
@@ -46,7 +46,7 @@ export function adviceFor(reason: string, subject: AdviceSubject): string | unde
   return known === undefined ? undefined : ADVICE[known](subject);
 }
 
-/** The failure as the pod's annotation has it: its reason and, in one line, what happened. */
+/** The failure for the pod's annotation: its reason and a one-line message. */
 export function annotationText(failed: ImageFailure): string {
   return clip(`${failed.failure.reason}: ${failureText(failed)}`, MAX_ANNOTATION_LENGTH);
 }

@@ -7,13 +7,13 @@ import type { PlacementFacts, PodView } from "./types.ts";
 /** A permanent failure is confirmed once, after this long. */
 const CONFIRM_AFTER_MS = 1_000;
 
-/** First and longest wait between attempts on a transient failure: a registry that is back serves all within 10 s. */
+/** First and longest wait between attempts after a transient failure: pods follow a recovered registry within 10 s. */
 const BACKOFF_MS = { first: 500, longest: 4_000 } as const;
 
-/** When the deadline is nearer than the next turn, one last attempt is made this long before it. */
+/** If the next attempt would be too late, a last one is made this long before the deadline (ms). */
 const LAST_CHANCE_MS = 1_500;
 
-/** The wait in milliseconds before the next attempt; undefined when it is time to give up. */
+/** The wait before the next attempt (ms); undefined to give up. */
 export function nextAttemptAfterMs(
   { failure }: Pick<ImageFailure, "failure">,
   facts: Pick<PlacementFacts, "settings" | "gateAgeMs" | "failedAttempts" | "permanentFailures" | "jitter">,
@@ -30,7 +30,7 @@ export function nextAttemptAfterMs(
   return lastMs >= BACKOFF_MS.first ? lastMs : undefined;
 }
 
-/** The count label of a pod that keeps waiting: one more than before, but never the value that means "given up". */
+/** The count label of a waiting pod: one more than before, but below the value for "given up". */
 export function failingCount(pod: PodView, failedAttempts: number): number {
   const label = entryOf(pod.labels, PodLabel.inspectErrorCount) ?? "";
   const before = /^\d{1,9}$/.test(label) ? Number(label) : 0;
@@ -45,7 +45,7 @@ export function failureText({ image, failure }: ImageFailure): string {
   return clip(text, 256);
 }
 
-/** The text, cut to at most `maxCodePoints`; an ellipsis stands for the rest. */
+/** Cuts a text to `maxCodePoints`, the last of which is then an ellipsis. */
 export function clip(text: string, maxCodePoints: number): string {
   if (text.length <= maxCodePoints) return text;
   const points = Array.from(text);

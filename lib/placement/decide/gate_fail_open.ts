@@ -1,12 +1,12 @@
-// When a replica that does not lead removes gates: certainly no replica leads, and a leader would have released the pod by now.
+// When a non-leader removes a gate: no replica leads, and a leader would have released the pod by now.
 
-/** `silenceMs`: the duration of a Lease without renewal; `proofMs`: twice the time that it takes to take an expired one. */
+/** `silenceMs`: the duration of a Lease; `proofMs`: twice the time to acquire an expired one. */
 export const GATE_ABSENCE_LIMITS = { silenceMs: 6_000, proofMs: 15_000 } as const;
 
-/** How much longer than a leader this replica waits (ms): there may be a leader that this replica alone cannot see. */
+/** How much longer than a leader this replica waits (ms), in case only it cannot see the leader. */
 const MARGIN_MS = 2_000;
 
-/** How long until a pod of this age is overdue (ms); zero or less when it is. */
+/** Time until a pod of this age is overdue (ms); zero or less when it is. */
 export function overdueInMs(
   { ageMs, maxGateAgeMs }: { readonly ageMs: number; readonly maxGateAgeMs: number },
 ): number {
@@ -19,7 +19,7 @@ interface LeaderlessRelease {
   readonly lease: string;
   readonly ageMs: number;
   readonly silentForMs: number;
-  /** Why this replica could not take the Lease, in the API server's words; undefined when it had no answer. */
+  /** The API server's reason for refusing this replica the Lease; undefined without an answer. */
   readonly refusal: string | undefined;
 }
 

@@ -20,10 +20,7 @@ const IGNORE_RULES: readonly (readonly [reason: IgnoreReason, holds: Holds])[] =
       plan.own === undefined && hasRequiredArchitecture(pod) &&
       (!plan.scoring || hasPreferredArchitecture(pod) && !isOwnWork(pod, plan)),
   ],
-  [
-    "RuntimeClassSkipped",
-    (pod, settings) => entryOf(settings.runtimeClasses, pod.runtimeClassName)?.kind === "skip",
-  ],
+  ["RuntimeClassSkipped", hasSkippedRuntimeClass],
 ];
 
 export function ignoreReason(pod: PodView, settings: PlacementSettings, plan: PodPlan): IgnoreReason | undefined {
@@ -38,6 +35,10 @@ export function isSystemNamespace(
   return systemNamespaces.some((pattern) =>
     pattern.endsWith("*") ? namespace.startsWith(pattern.slice(0, -1)) : namespace === pattern
   );
+}
+
+export function hasSkippedRuntimeClass(pod: PodView, { runtimeClasses }: PlacementSettings): boolean {
+  return entryOf(runtimeClasses, pod.runtimeClassName)?.kind === "skip";
 }
 
 /** Whether its preferred terms are of an earlier call of this admission, by the record and the audit annotation. */

@@ -1,10 +1,11 @@
 // From the inspections of a pod's images to the architectures they share, or the failure that they come to.
 import { intersectArchitectures, isUsableArchitecture, KNOWN_ARCHITECTURES } from "../../arch.ts";
 import { NODE_OS_LABEL } from "../../names.ts";
-import type { ImageUse, InspectedImage, Inspection, InspectionFailure, Platform } from "../../oci/types.ts";
+import type { ImageUse, InspectedImage, Inspection, Platform, RegistryFailure } from "../../oci/types.ts";
 import { isIndexType } from "../../oci/image/manifest.ts";
 import { unreachable } from "../../parsed.ts";
 import type { ImageVolumes, PlacementSettings } from "./config/types.ts";
+import { hasSkippedRuntimeClass } from "./ignore.ts";
 import { allowedArchitectures, expressionsOf } from "./pod/constraints.ts";
 import { withoutOwnRequirement } from "./pod/own_terms.ts";
 import type { ImageFailure, ImageJudgement, ImageOutcome } from "./decision_types.ts";
@@ -30,12 +31,16 @@ export function imagesToInspect(pod: PodView, settings: PlacementSettings): read
   return wanted;
 }
 
-/** The images by which a pod's own constraint is judged; none without one, with too many, or where a RuntimeClass is skipped. */
-export function pinnedImages(pod: PodView, settings: PlacementSettings): readonly ImageUse[] {
-  const isSkipped = entryOf(settings.runtimeClasses, pod.runtimeClassName)?.kind === "skip";
-  const isPinned = !isSkipped && allowedArchitectures(withoutOwnRequirement(pod), []) !== undefined;
-  const images = isPinned ? imagesToInspect(pod, settings) : [];
+/** The images of a pod that is decided without them; none with too many, or where its RuntimeClass is skipped. */
+export function imagesOfDecided(pod: PodView, settings: PlacementSettings): readonly ImageUse[] {
+  const images = hasSkippedRuntimeClass(pod, settings) ? [] : imagesToInspect(pod, settings);
   return images.length > MAX_IMAGES ? [] : images;
+}
+
+/** Those by which a pod's own constraint is judged; none without one. */
+export function pinnedImages(pod: PodView, settings: PlacementSettings): readonly ImageUse[] {
+  const isPinned = allowedArchitectures(withoutOwnRequirement(pod), []) !== undefined;
+  return isPinned ? imagesOfDecided(pod, settings) : [];
 }
 
 /** Any failure fails the whole: the first permanent one, else the first transient one with the longest pause. */
@@ -156,7 +161,7 @@ type ImageVerdict =
     readonly levels: Levels;
   }
   | { readonly kind: "anywhere" }
-  | { readonly kind: "failed"; readonly failure: InspectionFailure };
+  | { readonly kind: "failed"; readonly failure: RegistryFailure };
 
 /** What each image is judged by, from the pod and the settings; computed once for a pod. */
 interface ImageRules extends PodImageFacts {
@@ -261,7 +266,7 @@ function worstFailure(failures: readonly ImageFailure[]): ImageFailure | undefin
 }
 
 export function notInspected({ image }: Pick<ImageUse, "image">): InspectedImage {
-  const failure: InspectionFailure = {
+  const failure: RegistryFailure = {
     kind: "transient",
     reason: "Timeout",
     message: "its registry has not answered yet",

@@ -1,4 +1,4 @@
-// What nodes, Karpenter NodePools and OpenShift MachineSets offer: architectures, read from the objects as they are. Pure.
+// The architectures that nodes, Karpenter NodePools and OpenShift MachineSets offer. Pure.
 import { intersectArchitectures, isUsableArchitecture, KNOWN_ARCHITECTURES } from "../../arch.ts";
 import { NODE_ARCH_LABEL } from "../../names.ts";
 import { parseMachineSet } from "../../vocabulary/machines.ts";
@@ -10,7 +10,7 @@ export function offeredByNode(node: KubeObject): readonly string[] {
   return usable([parseNode(node).architecture]);
 }
 
-/** The architectures a NodePool may make: what its requirements on the arch label leave of all known ones. */
+/** The architectures that a NodePool's requirements on the arch label allow. */
 export function offeredByNodePool(pool: unknown): readonly string[] {
   const template = objectAt(objectAt(pool, "spec"), "template");
   const requirements = (listAt(objectAt(template, "spec"), "requirements") ?? [])
@@ -24,7 +24,7 @@ export function offeredByNodePool(pool: unknown): readonly string[] {
   return usable(offered).filter((name) => !excluded.has(name));
 }
 
-/** The architecture a MachineSet makes: what its scale-from-zero annotation or its node labels say. */
+/** A MachineSet's architectures, from its scale-from-zero annotation and its node labels. */
 export function offeredByMachineSet(set: KubeObject): readonly string[] {
   const { announced, nodeLabels } = parseMachineSet(set);
   return usable([announced, nodeLabels].map((labels) => entryOf(labels, NODE_ARCH_LABEL) ?? ""));

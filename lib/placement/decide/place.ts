@@ -1,4 +1,4 @@
-// The decision to place a pod, by the architectures of its images or without them; warm admission makes the same.
+// The decision to place a pod, by its images' architectures or without them. Warm admission decides the same way.
 import { intersectArchitectures } from "../../arch.ts";
 import type { PlacementSettings } from "./config/types.ts";
 import type {
@@ -8,7 +8,7 @@ import type {
   NowhereDecision,
   PlaceDecision,
   PlacementDecision,
-  PreferencePlan,
+  Preferences,
   ReleaseDecision,
   SharedImages,
 } from "./decision_types.ts";
@@ -22,7 +22,7 @@ export function placeByImages(
   { pod, settings, liveArchitectures: live }: Pick<PlacementFacts, "pod" | "settings" | "liveArchitectures">,
 ): PlaceDecision | NowhereDecision {
   const { outcomes: images, levels, findings } = judgement;
-  // A requirement of ours that stands on the pod is only narrowed, even when the images meanwhile support more.
+  // Our own requirement on the pod is only narrowed, even if the images now support more.
   const shared = own === undefined
     ? judgement.architectures
     : intersectArchitectures([judgement.architectures, own.record.architectures]);
@@ -31,40 +31,40 @@ export function placeByImages(
   const noMatchingNodes = offered.length === 0;
   const required = requirementOf(pod, settings, { architectures: noMatchingNodes ? shared : offered, levels });
   const { architectures } = required;
-  const tolerations = planTolerations(pod, architectures, settings.archTaints);
+  const tolerations = planTolerations(pod, architectures, settings.toleratedTaints);
   return { kind: "place", required, images, preferences, tolerations, noMatchingNodes, findings };
 }
 
-/** The architectures that a decision requires of nodes; undefined where it requires none. */
+/** The architectures that a decision requires; undefined without a requirement. */
 export function requiredArchitectures(decision: PlacementDecision): readonly string[] | undefined {
   if (decision.kind === "fallback") return [decision.architecture];
   return decision.kind === "place" && decision.required.kind === "in" ? decision.required.architectures : undefined;
 }
 
-/** The user has constrained the architecture: only preferences, and tolerations of our own taints, are added. */
+/** For an architecture constrained by the user: adds only preferences and tolerations of our own taints. */
 export function placeUserConstrained(
   pod: PodView,
   { ownTaints }: PlacementSettings,
-  preferences: PreferencePlan,
+  preferences: Preferences,
 ): PlaceDecision {
   const tolerations = planUndecidedTolerations(pod, ownTaints);
   const nothing = { images: [], findings: [], noMatchingNodes: false } as const;
   return { kind: "place", required: { kind: "user-constrained" }, preferences, tolerations, ...nothing };
 }
 
-/** The fallback, else no requirement. One that Archway wrote before is narrowed or kept: two that contradict fit no node. */
+/** The fallback, else no requirement. An earlier requirement is narrowed or kept: contradicting ones match no node. */
 export function giveUp(
-  { pod, settings: { archTaints, ownTaints }, plan }: PlannedPod<PodPlan>,
+  { pod, settings: { toleratedTaints, ownTaints }, plan }: PlannedPod<PodPlan>,
   given: GivenUp,
 ): FallbackDecision | ReleaseDecision {
   const { fallback: architecture, preferences, own } = plan;
   const kept = own?.record.architectures;
   if (architecture !== undefined && kept?.includes(architecture) !== false) {
-    const tolerations = planTolerations(pod, [architecture], archTaints);
+    const tolerations = planTolerations(pod, [architecture], toleratedTaints);
     return { kind: "fallback", architecture, ...given, preferences, tolerations };
   }
   const tolerations = kept === undefined
     ? planUndecidedTolerations(pod, ownTaints)
-    : planTolerations(pod, kept, archTaints);
+    : planTolerations(pod, kept, toleratedTaints);
   return { kind: "release", ...given, preferences, kept, tolerations };
 }

@@ -1,4 +1,4 @@
-// The first phase of every decision: what is decided without images, or the images that must be inspected.
+// The first phase of every decision: a decision without images, or the images to inspect.
 import type { ImageUse } from "../../oci/types.ts";
 import { type OwnTerms, planPreferences } from "./preferences.ts";
 import { fallbackArchitecture, scoringSources, scoringWanted, selectConfigs } from "./config/selection.ts";
@@ -12,7 +12,7 @@ import { planUndecidedTolerations } from "./patch/tolerations.ts";
 import { giveUp, placeUserConstrained } from "./place.ts";
 import type { InspectionPlan, PlannedPod, PodPlan, PodView } from "./types.ts";
 
-/** Plans the decision about a pod. `ownTerms`: which preferred terms on it count as Archway's; `audited` for a stored pod. */
+/** Plans the decision about a pod. `ownTerms`: which preferred terms are Archway's; `audited` for a stored pod. */
 export function planInspection(
   pod: PodView,
   configs: PlacementConfigs,
@@ -40,13 +40,13 @@ export function planInspection(
   return { ...plan, kind: "decided", decision: refuseToInspect({ pod, settings, plan }, images) };
 }
 
-/** The plan about a template that is queued. One that names architectures itself is judged by its images as well. */
+/** The plan for a queued template. If it names architectures itself, its images are judged as well. */
 export function planQueued(template: PodView, configs: PlacementConfigs, settings: PlacementSettings): InspectionPlan {
   const plan = planInspection(template, configs, settings);
   if (plan.kind === "inspect" || !isUsersOwn(plan.decision)) return plan;
   const images = pinnedImages(template, settings);
   const { scoring, preferences, own } = plan;
-  // Where its images cannot be read, what the template names itself is all that counts.
+  // If its images cannot be read, only the template's own constraint counts.
   return images.length === 0 ? plan : { kind: "inspect", images, scoring, preferences, own, fallback: undefined };
 }
 

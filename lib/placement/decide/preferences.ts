@@ -1,16 +1,16 @@
-// The nodeAffinityScoring plugin: which preferred terms a pod gets, from which config, and the audit of it.
+// The nodeAffinityScoring plugin: a pod's preferred terms, the configs they come from, and their audit.
 import { PodAnnotation } from "../../names.ts";
 import { preferredArchitectures, prefersArchitecture } from "./pod/constraints.ts";
 import { splitPreferredTerms } from "./pod/own_terms.ts";
-import type { PreferenceOutcome, PreferencePlan, PreferredTerm } from "./decision_types.ts";
+import type { PreferenceOutcome, Preferences, PreferredTerm } from "./decision_types.ts";
 import { entryOf } from "../../json.ts";
 import type { ScoringSource } from "./config/selection.ts";
 import type { PodView } from "./types.ts";
 
-/** `none`: all are the user's; `audited`: the audit annotation has ours; `reinvocation`: likewise, and it is written anew. */
+/** `none`: all are the user's; `audited`: the audit annotation lists ours; `reinvocation`: it is also rewritten. */
 export type OwnTerms = "none" | "audited" | "reinvocation";
 
-const NO_PREFERENCES: PreferencePlan = {
+const NO_PREFERENCES: Preferences = {
   terms: [],
   audit: undefined,
   outcomes: [],
@@ -20,7 +20,7 @@ const NO_PREFERENCES: PreferencePlan = {
 };
 
 /** A user's own preference overrides every config; the first config to name an architecture wins. */
-export function planPreferences(pod: PodView, sources: readonly ScoringSource[], ownTerms: OwnTerms): PreferencePlan {
+export function planPreferences(pod: PodView, sources: readonly ScoringSource[], ownTerms: OwnTerms): Preferences {
   if (sources.length === 0) return NO_PREFERENCES;
   const { own, users } = ownTerms === "none" ? { own: [], users: pod.preferredTerms ?? [] } : splitPreferredTerms(pod);
   const userStated = users.some(prefersArchitecture);

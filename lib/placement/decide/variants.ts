@@ -1,4 +1,4 @@
-// Instruction set levels (arm/v6, amd64/v2 …): the least that an image needs, and node labels for it by `variantLabels`.
+// Instruction set levels (arm/v6, amd64/v2 …): an image's minimum, and its node labels by `variantLabels`.
 import type { Platform } from "../../oci/types.ts";
 import type { LabelRequirement } from "../../vocabulary/label_selector.ts";
 import type { PlacementSettings, VariantLabel } from "./config/types.ts";
@@ -6,10 +6,10 @@ import { requiredAddition } from "./patch/affinity.ts";
 import type { ArchitectureRequirement, VariantRequirement } from "./decision_types.ts";
 import type { PodView } from "./types.ts";
 
-/** Architecture → the level that every image of a pod needs there (`v3`); absent = any node of it will do. */
+/** Architecture → the level a pod's images need there (`v3`); absent = any node. */
 export type Levels = ReadonlyMap<string, string>;
 
-/** The least level among an image's platforms per architecture; a platform without variant runs on every node. */
+/** The lowest level of an image's platforms per architecture. A platform without variant runs on every node. */
 export function levelsOf(platforms: readonly Platform[]): Levels {
   const least = new Map<string, number>();
   for (const { architecture, variant } of platforms) {
@@ -18,7 +18,7 @@ export function levelsOf(platforms: readonly Platform[]): Levels {
   return new Map([...least].filter(([, rank]) => rank > 0).map(([architecture, rank]) => [architecture, `v${rank}`]));
 }
 
-/** What all images together need: the highest of their levels per architecture. */
+/** The level for all images: the highest per architecture. */
 export function joinLevels(all: readonly Levels[]): Levels {
   const joined = new Map<string, string>();
   for (const [architecture, level] of all.flatMap((levels) => [...levels])) {
@@ -27,7 +27,7 @@ export function joinLevels(all: readonly Levels[]): Levels {
   return joined;
 }
 
-/** What is required of a pod's nodes: the architectures, and the labels that single ones of them need besides. */
+/** The requirement for a pod's nodes: architectures, and the labels of their variants. */
 export function requirementOf(
   pod: PodView,
   { variantLabels }: PlacementSettings,
@@ -42,13 +42,13 @@ export function requirementOf(
   return variants.length === 0 || hasOpenTerms(pod, all) ? all : narrowToOneTerm(all);
 }
 
-/** Whether the pod has no required terms yet, or just those that an earlier call made of the same requirement. */
+/** Whether the pod has no required terms, or only those of an earlier call for the same requirement. */
 function hasOpenTerms({ requiredTerms = [] }: PodView, requirement: ArchitectureRequirement): boolean {
   return requiredTerms.length === 0 ||
     JSON.stringify(requiredTerms) === JSON.stringify(requiredAddition(requirement).newTerms);
 }
 
-/** The number of terms is fixed: architectures that need no label stay, else the first one with its label. */
+/** For a fixed number of terms: keeps the architectures without a label, else the first one with its label. */
 function narrowToOneTerm({ architectures, variants }: ArchitectureRequirement): ArchitectureRequirement {
   const plain = architectures.filter((architecture) => variants.every((one) => one.architecture !== architecture));
   if (plain.length > 0) return { kind: "in", architectures: plain, variants: [] };
@@ -60,7 +60,7 @@ function labelRequirement({ key, values }: VariantLabel): LabelRequirement {
   return { key, operator: values.length === 0 ? "Exists" : "In", values };
 }
 
-/** `v7` → 7. No variant, and one that is not a level, is 0: nothing further is needed. */
+/** `v7` → 7. A missing or unknown variant is 0: no requirement. */
 function rankOf(variant: string | undefined): number {
   const [, digits] = /^v(\d{1,3})$/.exec(variant ?? "") ?? [];
   return digits === undefined ? 0 : Number(digits);

@@ -1,5 +1,5 @@
-// Kueue's Workloads. Kueue chooses a flavor by the affinity in pod templates, so these are narrowed before quota is reserved.
-// Archway's admission check holds a Workload until its images are known, and sends one back whose flavor is wrong.
+// Kueue's Workloads. Kueue chooses a flavor by the affinity of pod templates, so Archway narrows these before quota is
+// reserved. Its admission check holds a Workload until the images are known, and requeues one with a wrong flavor.
 import { findCondition, isTrue, parseConditions } from "../../vocabulary/condition.ts";
 import { parseTime, renderTime } from "../../vocabulary/time.ts";
 import { entryOf, isObject, type JsonObject, listAt, memberOf, objectAt, textAt, textMapAt } from "../../json.ts";
@@ -22,27 +22,27 @@ interface PodSet {
   readonly name: string;
   readonly index: number;
   readonly template: PodView;
-  /** Flavors that it is assigned; empty without quota. */
+  /** Its assigned flavors; empty without quota. */
   readonly flavors: readonly string[];
 }
 
-/** A Workload about which something is to be decided. */
+/** A Workload that needs a decision. */
 export interface KueueWorkload {
   readonly namespace: string;
   readonly name: string;
   readonly resourceVersion: string;
-  /** The batch/v1 Job that it is for, which keeps the affinity for later Workloads. */
+  /** Its batch/v1 Job, which keeps the affinity for later Workloads. */
   readonly job: string | undefined;
   readonly podSets: readonly PodSet[];
-  /** Since when it waits for its images: with quota, since it has it. */
+  /** Since when it waits for its images; with quota, since the reservation. */
   readonly sinceMs: number;
-  /** With quota its templates cannot be changed, and the check can be answered. */
+  /** With quota its templates are immutable, and the check can be answered. */
   readonly hasQuota: boolean;
   /** The check, while it waits for an answer. */
   readonly check: { readonly index: number } | undefined;
 }
 
-/** A Workload from its object; undefined where there is nothing to decide: admitted, ended, given up, or not asking. */
+/** Parses a Workload; undefined when there is nothing to decide: admitted, finished, given up, or not waiting. */
 export function parseWorkload(object: KubeObject): KueueWorkload | undefined {
   const { metadata, spec, status } = object;
   const { namespace = "", name, deletionTimestamp, resourceVersion = "", ownerReferences = [] } = metadata;
@@ -51,7 +51,7 @@ export function parseWorkload(object: KubeObject): KueueWorkload | undefined {
   if (isOver || deletionTimestamp !== undefined || memberOf(spec, "active") === false) return undefined;
   const hasQuota = isTrue(conditions, "QuotaReserved");
   const check = parseCheck(status);
-  // One that is being sent back keeps its quota for a moment; an answer now would count for its next flavor.
+  // An evicted Workload keeps its quota briefly. An answer now would count for its next flavor.
   if (hasQuota && (check === undefined || isTrue(conditions, "Evicted"))) return undefined;
   const flavorsOf = parseFlavors(status);
   const podSets = (listAt(spec, "podSets") ?? []).flatMap((raw, index): readonly PodSet[] => {
@@ -86,37 +86,37 @@ function templateOf(podSet: unknown, namespace: string): PodView | undefined {
   return template && parsePod({ metadata: template.metadata, spec: template.spec }, { namespace });
 }
 
-/** Labels that a flavor gives to the pods, from its ResourceFlavor. */
+/** The node labels of a flavor, from its ResourceFlavor. */
 export function flavorLabels(flavor: KubeObject | undefined): Readonly<Record<string, string>> {
   return textMapAt(flavor?.spec, "nodeLabels") ?? {};
 }
 
 interface WorkloadFacts {
   readonly workload: KueueWorkload;
-  /** One of each pod set, in order. */
+  /** One per pod set, in order. */
   readonly decisions: readonly PlacementDecision[];
   /** Node labels by flavor. */
   readonly flavors: ReadonlyMap<string, Readonly<Record<string, string>>>;
 }
 
 export type WorkloadStep =
-  /** An image could not be read, and is to be tried again. */
+  /** An image could not be read; retry later. */
   | { readonly kind: "wait"; readonly afterMs: number }
   | {
     readonly kind: "act";
-    /** What is still to be required in templates: of the Workload while it has no quota, and of its Job. */
+    /** The narrowing still missing in templates: of the Workload without quota, and of its Job. */
     readonly narrowing: JsonPatch;
     readonly answer: CheckAnswer | undefined;
   };
 
-/** `Retry` takes the quota back; the Workload is queued again after this time. */
+/** `Retry` releases the quota and requeues the Workload after this time. */
 type CheckAnswer =
   | { readonly state: "Ready"; readonly message: string }
   | { readonly state: "Retry"; readonly afterSeconds: number; readonly message: string };
 
-/** How long a Workload waits that no flavor fits: images may be pushed again (s). */
+/** The wait when no flavor fits (s): images may be pushed again. */
 const NOWHERE_SECONDS = 60;
-/** How long a Workload sent back to another flavor waits; meanwhile its templates are narrowed (s). */
+/** The wait before another flavor (s), during which the templates are narrowed. */
 const OTHER_FLAVOR_SECONDS = 1;
 
 export function decideWorkload({ workload, decisions, flavors }: WorkloadFacts): WorkloadStep {
@@ -142,9 +142,9 @@ export function decideWorkload({ workload, decisions, flavors }: WorkloadFacts):
   return { kind: "act", narrowing, answer: { state: "Retry", afterSeconds: OTHER_FLAVOR_SECONDS, message } };
 }
 
-/** What a template names itself is narrowed where its images have a part of that: Kueue would try the same flavor again. */
+/** Narrows a template's own architectures to those of its images, so that Kueue does not retry the same flavor. */
 export function narrowTemplate(template: PodView, decision: PlacementDecision | undefined, at: string): JsonPatch {
-  // A Workload that no flavor fits is held by the check.
+  // If no flavor fits, the check holds the Workload.
   if (decision === undefined || decision.kind === "nowhere" || isContradicted(template, decision)) return [];
   const { required } = changesOf(decision);
   const needed = requiredArchitectures(decision) ?? [];
@@ -156,13 +156,13 @@ export function narrowTemplate(template: PodView, decision: PlacementDecision | 
   return operations.map((operation) => ({ ...operation, path: at + operation.path }));
 }
 
-/** Whether the template excludes all that its images have. */
+/** Whether the template excludes all architectures of its images. */
 function isContradicted(template: PodView, decision: PlacementDecision | undefined): boolean {
   const needed = decision === undefined ? undefined : requiredArchitectures(decision);
   return needed !== undefined && allowedArchitectures(template, needed)?.length === 0;
 }
 
-/** Whether pods with the labels of a flavor could run on no node. */
+/** Whether no node with the flavor's labels can run the pods. */
 function contradicts(
   template: PodView,
   decision: PlacementDecision | undefined,
@@ -182,7 +182,7 @@ function wordsOf(decision: PlacementDecision | undefined): string {
   return requiredArchitectures(decision)?.join(", ") ?? decisionReason(decision);
 }
 
-/** The patch of the status that answers the check. Another answer, or another list of checks, makes it fail. */
+/** The status patch that answers the check. It fails if the answer or the list of checks has changed. */
 export function answerPatch({ check }: KueueWorkload, answer: CheckAnswer, nowMs: number): JsonPatch {
   if (check === undefined) return [];
   const at = pointer("status", "admissionChecks", check.index);

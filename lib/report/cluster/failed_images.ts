@@ -17,10 +17,10 @@ export interface ReadFailures {
 
 /** Reads the records; there are none where the cluster does not have the kind. */
 export async function readFailedImages(api: ReadApi, signal: AbortSignal): Promise<ReadFailures> {
-  for (const scope of [{}, { namespace: USUAL_NAMESPACE }]) {
+  for (const within of [{}, { namespace: USUAL_NAMESPACE }]) {
     try {
       const failed: FailedImage[] = [];
-      const wanted = { ...scope, labelSelector: EnoexecLabel.failedArchitecture, signal };
+      const wanted = { ...within, labelSelector: EnoexecLabel.failedArchitecture, signal };
       for await (const object of listAll(api, Resource.enoexecEvents, wanted)) {
         const image = parseFailedImage(object);
         if (image !== undefined) failed.push(image);

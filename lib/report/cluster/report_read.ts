@@ -1,6 +1,6 @@
 // What `archway report` reads: the workloads of the cluster and the inspections of their images.
 import type { Clock } from "../../clock.ts";
-import type { PodImages } from "../../images/pods/pod_images.ts";
+import type { PodImages } from "../../placement/images/pod_images.ts";
 import { type KubeApi, type ReadApi, serverNowMs } from "../../k8s/api.ts";
 import { listAll } from "../../k8s/lists.ts";
 import { type KubeObject, Resource, type ResourceType } from "../../k8s/types.ts";
@@ -32,8 +32,8 @@ const TEMPLATES: readonly ResourceType[] = [
   Resource.jobs,
 ];
 
-interface ReadWorkloads {
-  readonly workloads: readonly Workload[];
+interface Found<W> {
+  readonly workloads: readonly W[];
   readonly unread: readonly string[];
   /** False when the cluster has more than a report holds. */
   readonly isComplete: boolean;
@@ -43,13 +43,12 @@ interface ReadWorkloads {
 async function readWorkloads(
   api: ReadApi,
   { namespace, signal, limits, candidates }: Pick<SupportOptions, "namespace" | "signal" | "limits" | "candidates">,
-): Promise<ReadWorkloads> {
+): Promise<Found<Workload>> {
   const inventory = new Inventory(limits, candidates);
   const unread: string[] = [];
-  const scope = namespace === undefined ? {} : { namespace };
   const read = async (type: ResourceType, add: (object: KubeObject) => void, selection = {}): Promise<void> => {
     try {
-      for await (const object of listAll(api, type, { ...scope, ...selection, signal })) add(object);
+      for await (const object of listAll(api, type, { namespace, ...selection, signal })) add(object);
     } catch (error) {
       if (!isForbidden(error)) throw error;
       unread.push(type.plural);
@@ -71,7 +70,7 @@ interface InspectDeps {
 
 type Inspections = (workload: Workload, image: string) => InspectedImage | undefined;
 
-interface Scoped {
+interface SharedScope {
   readonly workload: Workload;
   readonly found: Map<string, InspectedImage | undefined>;
 }
@@ -79,8 +78,8 @@ interface Scoped {
 /** Inspects all images, each once for each set of pull secrets. Rejects only when the signal aborts. */
 async function inspectWorkloads(workloads: readonly Workload[], deps: InspectDeps): Promise<Inspections> {
   // One map for each scope: names of pull secrets may be long, and are not repeated for each image.
-  const byScope = new Map<string, Scoped>();
-  const byWorkload = new Map<Workload, Scoped["found"]>();
+  const byScope = new Map<string, SharedScope>();
+  const byWorkload = new Map<Workload, SharedScope["found"]>();
   for (const workload of workloads) {
     const scope = JSON.stringify(workload.scope);
     const { found } = byScope.getOrInsertComputed(scope, () => ({ workload, found: new Map() }));
@@ -136,12 +135,8 @@ export interface SupportOptions extends InspectDeps {
   readonly settings: PlacementSettings;
 }
 
-interface SupportFound extends Omit<ReadWorkloads, "workloads"> {
-  readonly workloads: readonly WorkloadSupport[];
-}
-
 /** Reads the workloads and inspects their images. Throws the API server's error, unless it forbids one of the kinds. */
-export async function readSupport(options: SupportOptions): Promise<SupportFound> {
+export async function readSupport(options: SupportOptions): Promise<Found<WorkloadSupport>> {
   const { api, clock, signal, namespace, limits, candidates = KNOWN_ARCHITECTURES } = options;
   const { workloads, unread, isComplete } = await readWorkloads(api, { namespace, signal, limits, candidates });
   const failed = await options.readFailures?.(signal);

@@ -1,5 +1,5 @@
 // Advice on the workloads after a migration. It reads within bounds, since a small process does it during an upgrade.
-import type { PodImages } from "../../images/pods/pod_images.ts";
+import type { PodImages } from "../../placement/images/pod_images.ts";
 import { adviseAfterMigration } from "../decide/migration_advice.ts";
 import { readSupport, type SupportOptions } from "./report_read.ts";
 

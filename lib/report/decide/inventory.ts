@@ -5,7 +5,7 @@ import type { KubeObject } from "../../k8s/types.ts";
 import { parsePod, podTemplateOf } from "../../placement/decide/pod/pod_view.ts";
 import type { PodView } from "../../placement/decide/types.ts";
 import { isTrue, parseConditions } from "../../vocabulary/condition.ts";
-import type { TemplateFacts, Workload, WorkloadName } from "./types.ts";
+import { nameOf, type TemplateFacts, type Workload, type WorkloadName } from "./types.ts";
 import { operatingSystemOf } from "../../placement/decide/images.ts";
 import { pinnedArchitectures } from "../../placement/decide/pod/constraints.ts";
 import { withoutOwnRequirement } from "../../placement/decide/pod/own_terms.ts";
@@ -61,8 +61,8 @@ export class Inventory {
     if (pod === undefined || hasEnded(object)) return;
     const own = { kind, namespace, name };
     const cronJob = kind === "Job" ? cronJobOf(object, namespace) : undefined;
-    if (cronJob === undefined || !this.#workloads.has(keyOf(cronJob))) this.#add(own, pod);
-    else if (this.#takes(sizeOf([own, cronJob]))) this.#cronJobOfJob.set(keyOf(own), cronJob);
+    if (cronJob === undefined || !this.#workloads.has(nameOf(cronJob))) this.#add(own, pod);
+    else if (this.#takes(sizeOf([own, cronJob]))) this.#cronJobOfJob.set(nameOf(own), cronJob);
   }
 
   addPod(object: KubeObject): void {
@@ -71,7 +71,7 @@ export class Inventory {
   }
 
   #add(name: WorkloadName, pod: PodView): void {
-    const key = keyOf(name);
+    const key = nameOf(name);
     const known = this.#workloads.get(key);
     const images = new Set(known?.images);
     for (const { image } of [...pod.containers, ...pod.imageVolumes]) if (image !== "") images.add(image);
@@ -116,14 +116,10 @@ export class Inventory {
     const hash = entryOf(pod.labels, "pod-template-hash");
     if (kind === "ReplicaSet" && hash !== undefined && name.endsWith(`-${hash}`)) {
       const deployment = { kind: "Deployment", namespace, name: name.slice(0, -hash.length - 1) };
-      if (this.#workloads.has(keyOf(deployment))) return deployment;
+      if (this.#workloads.has(nameOf(deployment))) return deployment;
     }
-    return this.#cronJobOfJob.get(keyOf({ kind, namespace, name })) ?? { kind, namespace, name };
+    return this.#cronJobOfJob.get(nameOf({ kind, namespace, name })) ?? { kind, namespace, name };
   }
-}
-
-function keyOf({ kind, namespace, name }: WorkloadName): string {
-  return `${kind} ${namespace}/${name}`;
 }
 
 function isTooLong({ kind, name }: Pick<WorkloadName, "kind" | "name">): boolean {

@@ -1,6 +1,7 @@
 // What a migrated cluster reports: the workloads that run on one architecture only, and cannot use nodes of another.
+import { nameSome } from "../../vocabulary/condition.ts";
 import { singleArchitectureWorkloads } from "./support.ts";
-import type { WorkloadSupport } from "./types.ts";
+import { nameOf, type WorkloadSupport } from "./types.ts";
 
 /** Most names in a sentence: it is part of a condition. */
 const NAMES_SHOWN = 5;
@@ -35,17 +36,10 @@ function adviseOnKnown(workloads: readonly WorkloadSupport[]): readonly string[]
   return [...known, `${count(unknown.length, "has", "have")} images that could not be inspected: ${shorten(unknown)}.`];
 }
 
-function nameOf({ kind, namespace, name }: WorkloadSupport): string {
-  return `${kind} ${namespace}/${name}`;
-}
-
 function count(number: number, one: string, several: string): string {
   return number === 1 ? `1 workload ${one}` : `${number} workloads ${several}`;
 }
 
 function shorten(names: readonly string[]): string {
-  const sorted = names.toSorted();
-  const rest = sorted.length - NAMES_SHOWN;
-  const shown = sorted.slice(0, NAMES_SHOWN).join(", ");
-  return rest > 0 ? `${shown} and ${rest} more` : shown;
+  return nameSome(names.toSorted(), NAMES_SHOWN);
 }

@@ -1,12 +1,16 @@
 // The types of a report about a cluster: workloads, the architectures that their images support, and what blocks one.
-import type { InspectionFailure } from "../../oci/types.ts";
+import type { RegistryFailure } from "../../oci/types.ts";
 import type { PullScope } from "../../vocabulary/pull_scope.ts";
 
-/** A workload as its users name it: `Deployment shop/web`. */
 export interface WorkloadName {
   readonly kind: string;
   readonly namespace: string;
   readonly name: string;
+}
+
+/** As users name a workload: `Deployment shop/web`. */
+export function nameOf({ kind, namespace, name }: WorkloadName): string {
+  return `${kind} ${namespace}/${name}`;
 }
 
 /** What is kept of a template's pod; the rest may be more than a megabyte. */
@@ -33,7 +37,7 @@ export interface ImageSupport {
   readonly architectures: readonly string[];
   /** Those on which its program was seen to fail although the image names them. */
   readonly failedOn: readonly string[];
-  readonly failure?: Pick<InspectionFailure, "kind" | "reason" | "message"> | undefined;
+  readonly failure?: Pick<RegistryFailure, "kind" | "reason" | "message"> | undefined;
 }
 
 export interface WorkloadSupport extends WorkloadName, Pick<TemplateFacts, "constrainedTo"> {

@@ -1,5 +1,5 @@
-// What the self-managed authority holds, and when its parts are renewed. A new CA is trusted before it signs and the old one
-// stays trusted afterwards, so that no API server ever meets a certificate that it does not trust.
+// The self-managed authority, and when its parts are renewed. API servers never see an untrusted certificate: a new CA
+// is trusted before it signs, and the old one stays trusted afterwards.
 //
 //   serving   ──── renewed at two thirds of its life by the same CA; the bundle stays as it is
 //   authority ──── at two thirds of its life a successor is staged (its certificate joins the bundle);
@@ -9,7 +9,7 @@ import { isIP } from "node:net";
 import { CLOCK_SKEW_MS, issueAuthority, type IssuedPair, issueServing } from "../../tls/issue.ts";
 import { findPairProblem } from "./serving_certificate.ts";
 
-/** The whole state of the authority, kept in a Secret and nowhere else. `predecessor`: PEM of the previous CA, or empty. */
+/** The authority's whole state, stored only in a Secret. `predecessor`: PEM of the previous CA, or empty. */
 export interface Authority {
   readonly signer: IssuedPair;
   readonly serving: IssuedPair;
@@ -55,7 +55,7 @@ export async function changeAuthority(
   },
 ): Promise<Authority> {
   const { change, terms, nowMs } = options;
-  // Names of the present certificate stay: two replicas with different names must not take turns replacing it.
+  // Keep the current names: replicas with different names must not replace the certificate in turn.
   const names = [...new Set([...terms.names, ...namesOf(authority)])];
   const serve = (signer: IssuedPair): Promise<IssuedPair> =>
     issueServing(signer, { names, nowMs, lifetimeMs: terms.servingMs });
@@ -74,7 +74,7 @@ export async function changeAuthority(
   return { ...authority, serving: await serve(authority.signer) };
 }
 
-/** What API servers must trust: the signer, its successor, its predecessor. PEM. */
+/** The PEM bundle for API servers: the signer, its successor, its predecessor. */
 export function bundleOf({ signer, successor, predecessor }: Authority): string {
   return [signer.cert, successor?.pair.cert ?? "", predecessor]
     .filter((pem) => pem !== "")
@@ -88,7 +88,7 @@ function isBroken({ signer, serving, successor }: Authority): boolean {
     !new X509Certificate(serving.cert).checkIssued(new X509Certificate(signer.cert));
 }
 
-/** Two thirds of the lifetime are over; the back-dating of the start does not count. */
+/** Whether two thirds of the lifetime are over, without the back-dating of its start. */
 function isDue(cert: string, nowMs: number): boolean {
   const start = Date.parse(new X509Certificate(cert).validFrom) + CLOCK_SKEW_MS;
   return nowMs >= start + (endOf(cert) - start) * 2 / 3;
@@ -98,7 +98,7 @@ function endOf(cert: string): number {
   return Date.parse(new X509Certificate(cert).validTo);
 }
 
-/** The names of the serving certificate; none when there is none or it cannot be read. */
+/** The names of the serving certificate; empty when missing or unreadable. */
 function namesOf(authority: Authority | undefined): readonly string[] {
   if (authority === undefined || findPairProblem(authority.serving.cert, authority.serving.key) !== undefined) {
     return [];

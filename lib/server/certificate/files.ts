@@ -1,6 +1,8 @@
-// A serving certificate in files, read again when they change. The last good pair stays.
+// A serving certificate from files, reread when they change. The last good pair stays.
 import type { Clock } from "../../clock.ts";
+import { certificateBlocks } from "../../tls/der.ts";
 import { errorText, type Logger } from "../../log.ts";
+import { appearancesOf, haveChanged } from "../../oci/files/read_files.ts";
 import { type CertificateInForce, findPairProblem, ServingCertificate } from "./serving_certificate.ts";
 import { X509Certificate } from "node:crypto";
 
@@ -12,29 +14,30 @@ interface CertificateFiles {
 
 const POLL_MS = 2_000;
 
-/** Reads the files. Rejects with an Error that names the file when they cannot be read or do not fit together. */
+/** Reads the files. Rejects with an Error naming the file when unreadable or mismatched. */
 export async function openCertificateFiles(
   files: CertificateFiles,
   deps: { readonly clock: Clock; readonly log: Logger },
 ): Promise<ServingCertificate> {
   const { clock, log } = deps;
-  let lastSignature = await signatureOf(files);
+  const paths = [files.certPath, files.keyPath, files.caPath].filter((path) => path !== undefined);
+  let known = appearancesOf(paths);
   const first = await readPair(files);
   warnOfForeignCa(files, first, log);
   return new ServingCertificate(first, async (put, signal) => {
     while (!signal.aborted) {
       await clock.sleep(POLL_MS, signal);
       if (signal.aborted) return;
-      const signature = await signatureOf(files);
-      if (signature === lastSignature) continue;
+      if (!haveChanged(known)) continue;
+      const current = appearancesOf(paths);
       try {
-        // Certificate and key arrive one after the other: until they match, each poll tries again.
+        // Certificate and key may change one after the other: retry until they match.
         const pair = await readPair(files);
         if (put(pair)) {
           log.info("serving certificate reloaded", { file: files.certPath });
           warnOfForeignCa(files, pair, log);
         }
-        lastSignature = signature;
+        known = current;
       } catch (error) {
         log.warn("serving certificate not reloaded, the last good one stays", { error: errorText(error) });
       }
@@ -55,7 +58,7 @@ async function readPair(files: CertificateFiles): Promise<CertificateInForce> {
   return { cert, key, caBundle };
 }
 
-/** Only warns: the right files may still arrive, and serving nothing would be no better than calls that fail. */
+/** Only warns: the right files may still arrive, and not serving is no better than failing calls. */
 function warnOfForeignCa(files: CertificateFiles, { cert, caBundle }: CertificateInForce, log: Logger): void {
   if (caBundle === undefined || isIssuedBy(cert, caBundle) !== false) return;
   log.warn("the CA of the webhooks did not issue the serving certificate", {
@@ -73,22 +76,7 @@ async function readText(path: string): Promise<string> {
   }
 }
 
-async function signatureOf({ certPath, keyPath, caPath }: CertificateFiles): Promise<string> {
-  const paths = caPath === undefined ? [certPath, keyPath] : [certPath, keyPath, caPath];
-  const marks = await Promise.all(paths.map(async (path) => {
-    try {
-      const { dev, ino, size, mtime } = await Deno.stat(path);
-      return `${dev}:${ino}:${size}:${mtime?.getTime()}`;
-    } catch {
-      return "missing";
-    }
-  }));
-  return marks.join(" ");
-}
-
-const BLOCK = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
-
-/** Whether an API server with this CA bundle trusts the chain, serving certificate first; undefined when either is unreadable. */
+/** Whether an API server with this CA bundle trusts the chain; undefined when either is unreadable. */
 function isIssuedBy(chainPem: string, bundlePem: string): boolean | undefined {
   try {
     const [chain, bundle] = [chainPem, bundlePem].map(parseAll);
@@ -105,5 +93,5 @@ function isIssuedBy(chainPem: string, bundlePem: string): boolean | undefined {
 }
 
 function parseAll(pem: string): readonly X509Certificate[] {
-  return [...pem.matchAll(BLOCK)].map(([block]) => new X509Certificate(block));
+  return certificateBlocks(pem).map((block) => new X509Certificate(block));
 }

@@ -1,24 +1,18 @@
-// The serving certificate by configuration, from files or issued by Archway's own authority; and the CA of client certificates.
+// Opens the configured serving certificate, from files or Archway's own authority; and the CA of client certificates.
 import { X509Certificate } from "node:crypto";
 import type { Clock } from "../../clock.ts";
+import type { Config } from "../../config/parse.ts";
 import type { KubeApi } from "../../k8s/api.ts";
 import { errorText, type Logger } from "../../log.ts";
 import { DEFAULT_TERMS } from "./authority.ts";
 import { openCertificateFiles } from "./files.ts";
-import { AuthorityStore } from "./secret_store.ts";
+import { AuthorityStore } from "./authority_store.ts";
 import { openSelfManagedCertificate } from "./self_managed.ts";
 import type { ServingCertificate } from "./serving_certificate.ts";
 
-interface CertificateConfig {
-  readonly tlsCert?: string | undefined;
-  readonly tlsKey?: string | undefined;
-  readonly tlsCa?: string | undefined;
-  readonly namespace: string;
-  readonly webhookService: string;
-  readonly webhookUrl?: string | undefined;
-}
+type CertificateConfig = Pick<Config, "tlsCert" | "tlsKey" | "tlsCa" | "namespace" | "webhookService" | "webhookUrl">;
 
-/** Rejects with an Error that names the file that is not usable, or with the ApiError of the API server's refusal. */
+/** Rejects with an Error naming the unusable file, or the ApiError of a refusal. */
 export async function openServingCertificate(
   deps: { readonly config: CertificateConfig; readonly api: KubeApi; readonly clock: Clock; readonly log: Logger },
   signal: AbortSignal,
@@ -35,7 +29,7 @@ export async function openServingCertificate(
   );
 }
 
-/** Read once: a new file needs a restart. Rejects with an Error that names the file when it holds no CA. */
+/** Read once: a new file needs a restart. Rejects with an Error naming the file when it has no CA. */
 export async function readClientCa(path: string | undefined): Promise<string | undefined> {
   if (path === undefined) return undefined;
   try {

@@ -1,9 +1,9 @@
-// The serving certificate of Archway's own authority: made when there is none, renewed in time, shared through a Secret.
+// The serving certificate of Archway's own authority: created if missing, renewed in time, shared in a Secret.
 import type { Clock } from "../../clock.ts";
-import { firstRead, keepReading } from "../../k8s/secret_record.ts";
+import { firstRead, keepReading } from "../../k8s/secret_store.ts";
 import type { Logger } from "../../log.ts";
 import { type Authority, type AuthorityTerms, bundleOf, changeAuthority, decideAuthorityChange } from "./authority.ts";
-import type { AuthorityStore } from "./secret_store.ts";
+import type { AuthorityStore } from "./authority_store.ts";
 import { type CertificateInForce, ServingCertificate } from "./serving_certificate.ts";
 
 interface SelfManagedDeps {
@@ -15,7 +15,7 @@ interface SelfManagedDeps {
 
 const MAX_RACES = 10;
 
-/** Waits for an API server that does not answer; rejects with its ApiError when it refuses (403, 404, 422). */
+/** Waits for the API server to answer; rejects with its ApiError on refusal (403, 404, 422). */
 export async function openSelfManagedCertificate(
   deps: SelfManagedDeps,
   signal: AbortSignal,
@@ -34,7 +34,7 @@ export async function openSelfManagedCertificate(
   });
 }
 
-/** The authority as it is now, changed first where a change is due. Replicas race; the loser takes the winner's. */
+/** The current authority, after any due change. Replicas race; the loser adopts the winner's. */
 async function renew({ store, terms, clock, log }: SelfManagedDeps, signal: AbortSignal): Promise<Authority> {
   for (let race = 0; race < MAX_RACES; race++) {
     const stored = await store.read(signal);

@@ -1,13 +1,13 @@
-// The certificate that the webhooks are served with, wherever it comes from: files, or Archway's own authority.
+// The serving certificate of the webhooks, from files or Archway's own authority.
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import type { IssuedPair } from "../../tls/issue.ts";
 
 export interface CertificateInForce extends IssuedPair {
-  /** What API servers must trust; undefined when another controller of the cluster writes it where they read it. */
+  /** What API servers must trust; undefined when another controller injects it. */
   readonly caBundle: string | undefined;
 }
 
-/** Why a certificate and a key cannot be served with, or undefined when they can. */
+/** Why a certificate and key cannot be used, or undefined. */
 export function findPairProblem(cert: string, key: string): string | undefined {
   try {
     return new X509Certificate(cert).checkPrivateKey(createPrivateKey(key))
@@ -18,7 +18,7 @@ export function findPairProblem(cert: string, key: string): string | undefined {
   }
 }
 
-/** Makes a certificate the current one. True when it differs from the last; only then are listeners called. */
+/** Sets the current certificate. Returns true and calls listeners only if it changed. */
 type PutInForce = (next: CertificateInForce) => boolean;
 
 export class ServingCertificate {

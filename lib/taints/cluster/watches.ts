@@ -91,12 +91,12 @@ function parseLacking(
 ): TaintPod | undefined {
   const pod = parseTaintPod(object, rule);
   if (pod === undefined) return undefined;
-  const node = pod.scope.kind === "node" ? nodes.get(pod.scope.node) : undefined;
+  const node = pod.runsOn.kind === "node" ? nodes.get(pod.runsOn.node) : undefined;
   const architectures = dependsOnNodes(pod) ? architecturesOf(nodes) : [];
   const kept = (): TaintPod =>
     lean(pod, { rule, architectures: [...architectures, ...node === undefined ? [] : [node.node.reported]] });
   // A node that is left alone now may get its taint later.
-  if (pod.scope.kind === "node" && (node === undefined || !isManaged(node))) return kept();
+  if (pod.runsOn.kind === "node" && (node === undefined || !isManaged(node))) return kept();
   const architectureOf = (name: string): string | undefined => nodes.get(name)?.node.reported;
   const need = needOf(pod, { rule, architectures, architectureOf });
   return need === undefined ? undefined : kept();
@@ -115,8 +115,8 @@ function lean(
 }
 
 /** Whether a pod needs the architectures of all nodes. Collecting them is costly, and most pods name known ones. */
-function dependsOnNodes({ scope }: TaintPod): boolean {
-  return scope.kind === "any" || scope.kind === "decided" && !scope.architectures.every(isKnownArchitecture);
+function dependsOnNodes({ runsOn }: TaintPod): boolean {
+  return runsOn.kind === "any" || runsOn.kind === "decided" && !runsOn.architectures.every(isKnownArchitecture);
 }
 
 function architecturesOf(nodes: Reflector<JudgedNode>): readonly string[] {

@@ -19,19 +19,19 @@ export type WriteOutcome =
   | { readonly kind: "stale" }
   | { readonly kind: "failed"; readonly why: string };
 
-export interface Writing {
+interface TaintWriting {
   readonly api: Pick<KubeApi, "patch">;
   readonly signal: AbortSignal;
 }
 
 export function patchNode(
-  { api, signal }: Writing,
+  { api, signal }: TaintWriting,
   { name, operations }: { readonly name: string; readonly operations: JsonPatch },
 ): Promise<WriteOutcome> {
   return outcomeOf(api.patch(Resource.nodes, { name }, { body: { kind: "json", operations }, signal }), signal);
 }
 
-export function tolerate({ api, signal }: Writing, need: PodNeed): Promise<WriteOutcome> {
+export function tolerate({ api, signal }: TaintWriting, need: PodNeed): Promise<WriteOutcome> {
   const body = { kind: "json", operations: toleratePatch(need) } as const;
   return outcomeOf(api.patch(Resource.pods, splitKey(need.pod.key), { body, signal }), signal);
 }
@@ -80,7 +80,7 @@ async function tryOne(api: TryDeps["api"], need: PodNeed, signal: AbortSignal): 
   const body = { kind: "json", operations: toleratePatch(need) } as const;
   try {
     await api.patch(Resource.pods, splitKey(need.pod.key), { body, signal, isDryRun: true });
-    return { kind: "accepted" };
+    return { accepts: "yes", reason: "" };
   } catch (error) {
     signal.throwIfAborted();
     return judgeTrial(error, errorText(error));

@@ -1,7 +1,6 @@
 // Which taint a node is to have, and the one patch for it. Every taint with our key is ours, whoever wrote it.
 import type { V1Taint } from "@kubernetes/client-node";
 import type { Wire } from "../../k8s/types.ts";
-import { isDeepStrictEqual } from "node:util";
 import { isUsableArchitecture } from "../../arch.ts";
 import { entryOf, type JsonObject, textAt } from "../../json.ts";
 import { type JsonPatch, type PatchOperation, pointer } from "../../k8s/patch.ts";
@@ -32,7 +31,7 @@ export function judgeNode(node: TaintNode, rule: ArchTaint): NodeVerdict {
   const labelled = entryOf(node.labels, NODE_ARCH_LABEL) ?? reported;
   if (labelled !== reported) return { kind: "disagreement", reported, labelled };
   const own = ownTaints(node, rule.key);
-  const right = own.find(({ taint }) => isRight(taint, { rule, reported }));
+  const right = own.find(({ taint }) => textAt(taint, "value") === reported && textAt(taint, "effect") === rule.effect);
   if (right !== undefined && own.length === 1) return { kind: "keep" };
   return {
     kind: "patch",
@@ -65,17 +64,13 @@ interface OwnTaint {
   readonly index: number;
 }
 
-interface Wanted {
+interface WantedTaint {
   readonly rule: ArchTaint;
   readonly reported: string;
 }
 
 function ownTaints({ taints }: TaintNode, key: string): readonly OwnTaint[] {
   return (taints ?? []).map((taint, index) => ({ taint, index })).filter(({ taint }) => textAt(taint, "key") === key);
-}
-
-function isRight(taint: JsonObject, { rule, reported }: Wanted): boolean {
-  return textAt(taint, "value") === reported && textAt(taint, "effect") === rule.effect;
 }
 
 function repairOf(own: readonly JsonObject[], reported: string): TaintRepair {
@@ -89,7 +84,7 @@ function repairOf(own: readonly JsonObject[], reported: string): TaintRepair {
 function changes(
   node: TaintNode,
   { own, right }: { readonly own: readonly OwnTaint[]; readonly right: OwnTaint | undefined },
-  wanted: Wanted,
+  wanted: WantedTaint,
 ): JsonPatch {
   const value: Wire<V1Taint> = { key: wanted.rule.key, value: wanted.reported, effect: wanted.rule.effect };
   if (node.taints === undefined) return [{ op: "add", path: TAINTS, value: [value] }];
@@ -97,7 +92,7 @@ function changes(
   if (kept === undefined) return [{ op: "add", path: `${TAINTS}/-`, value }];
   const removals = own.filter(({ index }) => index !== kept.index).toReversed()
     .map(({ index }): PatchOperation => ({ op: "remove", path: pointer("spec", "taints", index) }));
-  const replaced: JsonPatch = isDeepStrictEqual(kept, right)
+  const replaced: JsonPatch = kept === right
     ? []
     : [{ op: "replace", path: pointer("spec", "taints", kept.index), value }];
   // Removals go from the end, so that the indices of the others stay valid.

@@ -23,15 +23,19 @@ interface PlannedNode {
   readonly reason: string;
 }
 
-export interface PodAcceptance {
+/** Whether the API server accepts the tolerations from the user of the command, in a dry run. */
+export interface Trial {
+  /** `no`: it, or a policy or webhook of the cluster, refuses them; `unknown`: not tried, or the answer does not say. */
+  readonly accepts: "yes" | "no" | "unknown";
+  readonly reason: string;
+}
+
+export interface PodAcceptance extends Trial {
   readonly pod: string;
   /** Empty while it is pending. */
   readonly node: string;
   /** The taints whose toleration it lacks: `supported-arch=arm64:NoSchedule`. */
   readonly lacks: readonly string[];
-  /** Whether the API server accepts these tolerations from the user of the command, in a dry run. */
-  readonly accepts: "yes" | "no" | "unknown";
-  readonly reason: string;
 }
 
 interface PlannedDaemonSet {
@@ -49,9 +53,9 @@ export function planOf(survey: TaintSurvey, trials: ReadonlyMap<string, Trial>):
   }));
   const pods = survey.needs.map(({ pod, missing }): PodAcceptance => ({
     pod: pod.key,
-    node: pod.scope.kind === "node" ? pod.scope.node : "",
+    node: pod.runsOn.kind === "node" ? pod.runsOn.node : "",
     lacks: missing.map(({ value }) => renderTaint(rule, value)),
-    ...acceptanceOf(trials.get(pod.key) ?? NOT_TRIED),
+    ...trials.get(pod.key) ?? NOT_TRIED,
   }));
   return {
     taint: rule,
@@ -59,12 +63,6 @@ export function planOf(survey: TaintSurvey, trials: ReadonlyMap<string, Trial>):
     pods: pods.toSorted((a, b) => compare(a.pod, b.pod)),
     daemonSets: daemonSetsOf(survey),
   };
-}
-
-const ACCEPTS = { accepted: "yes", refused: "no", unknown: "unknown" } as const;
-
-function acceptanceOf(trial: Trial): Pick<PodAcceptance, "accepts" | "reason"> {
-  return { accepts: ACCEPTS[trial.kind], reason: trial.kind === "accepted" ? "" : trial.why };
 }
 
 function daemonSetsOf(survey: TaintSurvey): readonly PlannedDaemonSet[] {
@@ -105,17 +103,10 @@ function compare(a: string, b: string): number {
 /** The API server's answer where a policy or a webhook denies a request, whatever status it chose. */
 const DENIED = /denied (?:the )?request/;
 
-export type Trial =
-  | { readonly kind: "accepted" }
-  /** The API server, or a policy or webhook of the cluster, refuses the toleration. */
-  | { readonly kind: "refused"; readonly why: string }
-  /** It was not tried, or the answer does not say. */
-  | { readonly kind: "unknown"; readonly why: string };
-
 const MAX_TRIED = 100;
 
 /** Of a pod that was left out because of {@link MAX_TRIED}, or of the time that trying may take. */
-const NOT_TRIED: Trial = { kind: "unknown", why: "not tried: too many pods" };
+const NOT_TRIED: Trial = { accepts: "unknown", reason: "not tried: too many pods" };
 
 /** The RBAC authorizer's answer, which is about the user and not about the pod. */
 const LACKS_RIGHT = /is forbidden: User .* cannot patch resource "pods"/;
@@ -137,11 +128,11 @@ export function choosePods(needs: readonly PodNeed[], max: number = MAX_TRIED): 
 
 export function judgeTrial(error: unknown, text: string): Trial {
   // First, since the message of a policy or webhook can contain any text of the pod.
-  if (isDenial(text)) return { kind: "refused", why: text };
+  if (isDenial(text)) return { accepts: "no", reason: text };
   const status = error instanceof ApiError ? error.status : 0;
-  if (status === 403 && LACKS_RIGHT.test(text)) return { kind: "unknown", why: `you may not patch it: ${text}` };
-  if (status === 400 && NO_DRY_RUN.test(text)) return { kind: "unknown", why: text };
+  if (status === 403 && LACKS_RIGHT.test(text)) return { accepts: "unknown", reason: `you may not patch it: ${text}` };
+  if (status === 400 && NO_DRY_RUN.test(text)) return { accepts: "unknown", reason: text };
   const failure = classifyWriteFailure(error);
-  if (failure === "gone" || failure === "stale") return { kind: "unknown", why: "it changed meanwhile" };
-  return { kind: failure === "refused" || status === 403 ? "refused" : "unknown", why: text };
+  if (failure === "gone" || failure === "stale") return { accepts: "unknown", reason: "it changed meanwhile" };
+  return { accepts: failure === "refused" || status === 403 ? "no" : "unknown", reason: text };
 }

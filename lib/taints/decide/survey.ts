@@ -53,13 +53,13 @@ export function surveyOf(
   const [bound, pending]: [PodNeed[], PodNeed[]] = [[], []];
   for (const pod of pods) {
     const need = needOf(pod, { rule, architectureOf, architectures });
-    if (need !== undefined) (pod.scope.kind === "node" ? bound : pending).push(need);
+    if (need !== undefined) (pod.runsOn.kind === "node" ? bound : pending).push(need);
   }
   return {
     rule,
     nodes: judged,
     needs: [...pending.toSorted((a, b) => Number(b.pod.isShutOut) - Number(a.pod.isShutOut)), ...bound],
-    needsByNode: Map.groupBy(bound, ({ pod }) => pod.scope.kind === "node" ? pod.scope.node : ""),
+    needsByNode: Map.groupBy(bound, ({ pod }) => pod.runsOn.kind === "node" ? pod.runsOn.node : ""),
     ...chooseDaemonSets([...daemonSets], Math.floor(MAX_CHECKS / Math.max(1, judged.length))),
   };
 }

@@ -1,5 +1,5 @@
 // Whether a pod tolerates a taint, by the rules of the scheduler, and the patch for the tolerations that it lacks.
-import { type ArchTaint, tolerates, type Toleration, type TolerationPlan } from "../../vocabulary/taint.ts";
+import { type AddedToleration, type ArchTaint, tolerates, type Toleration } from "../../vocabulary/taint.ts";
 import type { PodNeed, TaintPod } from "./types.ts";
 import { isKnownArchitecture, KNOWN_ARCHITECTURES } from "../../arch.ts";
 import { unreachable } from "../../parsed.ts";
@@ -30,7 +30,7 @@ interface TolerationContext {
 
 /** Undefined when it lacks none. An undecided pod that tolerates only chosen architectures lacks none. */
 export function needOf(pod: TaintPod, { rule, architectureOf, architectures }: TolerationContext): PodNeed | undefined {
-  const missingOf = (wanted: readonly string[]): readonly TolerationPlan[] =>
+  const missingOf = (wanted: readonly string[]): readonly AddedToleration[] =>
     wanted.filter((architecture) => !isCovered(pod.tolerations, { rule, architecture }))
       .map((value) => ({ key: rule.key, operator: "Equal", value, effect: rule.effect }));
   const missing = missingOf(wantedBy(pod, { rule, architectureOf, architectures }));
@@ -38,14 +38,14 @@ export function needOf(pod: TaintPod, { rule, architectureOf, architectures }: T
 }
 
 function wantedBy(pod: TaintPod, { rule, architectureOf, architectures }: TolerationContext): readonly string[] {
-  switch (pod.scope.kind) {
+  switch (pod.runsOn.kind) {
     case "node": {
-      const architecture = architectureOf(pod.scope.node);
+      const architecture = architectureOf(pod.runsOn.node);
       return architecture === undefined ? [] : [architecture];
     }
     case "decided":
       // The pod's owner can write the decision, with hundreds of architectures, and change it every second.
-      return pod.scope.architectures.filter((name) => isKnownArchitecture(name) || architectures.includes(name));
+      return pod.runsOn.architectures.filter((name) => isKnownArchitecture(name) || architectures.includes(name));
     case "any": {
       const all = [...new Set([...KNOWN_ARCHITECTURES, ...architectures])].sort();
       const covered = new Set(all.filter((architecture) => isCovered(pod.tolerations, { rule, architecture })));
@@ -53,7 +53,7 @@ function wantedBy(pod: TaintPod, { rule, architectureOf, architectures }: Tolera
       return isChosen ? [] : all;
     }
     default:
-      return unreachable(pod.scope);
+      return unreachable(pod.runsOn);
   }
 }
 

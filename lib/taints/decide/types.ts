@@ -1,6 +1,6 @@
 // What decisions about architecture taints are made from: nodes, pods and DaemonSets, reduced to what counts.
 import type { Node } from "../../vocabulary/node.ts";
-import type { Toleration, TolerationPlan } from "../../vocabulary/taint.ts";
+import type { AddedToleration, Toleration } from "../../vocabulary/taint.ts";
 import type { JsonObject } from "../../json.ts";
 import type { IndexedRequirement } from "../../vocabulary/label_selector.ts";
 
@@ -10,7 +10,7 @@ export interface TaintNode
   readonly taints: readonly JsonObject[] | undefined;
 }
 
-export type PodScope =
+export type RunsOn =
   /** Bound: it needs the toleration of its node. */
   | { readonly kind: "node"; readonly node: string }
   /** Pending, and Archway has decided where its images run: it needs the tolerations of these architectures. */
@@ -22,7 +22,7 @@ export interface TaintPod {
   readonly key: string;
   readonly uid: string;
   readonly resourceVersion: string;
-  readonly scope: PodScope;
+  readonly runsOn: RunsOn;
   readonly tolerations: readonly Toleration[] | undefined;
   /** Whether the scheduler finds no node for it because of a taint. */
   readonly isShutOut: boolean;
@@ -30,7 +30,7 @@ export interface TaintPod {
 
 export interface PodNeed {
   readonly pod: TaintPod;
-  readonly missing: readonly TolerationPlan[];
+  readonly missing: readonly AddedToleration[];
 }
 
 /** A DaemonSet whose template does not tolerate every architecture: it gets no pods on tainted nodes of the others. */

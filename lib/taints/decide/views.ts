@@ -8,7 +8,7 @@ import { keyOf, type KubeObject } from "../../k8s/types.ts";
 import { PodAnnotation, SCHEDULING_GATE } from "../../names.ts";
 import { parseRecord } from "../../placement/decide/pod/record.ts";
 import { covers } from "./tolerations.ts";
-import type { PodScope, TaintDaemonSet, TaintNode, TaintPod } from "./types.ts";
+import type { RunsOn, TaintDaemonSet, TaintNode, TaintPod } from "./types.ts";
 
 /** Characters of a DaemonSet's tolerations, selector and affinity: 1 500 names of nodes. Users can write 1.4 MB. */
 const MAX_PLACING_LENGTH = 64 * 1024;
@@ -41,7 +41,7 @@ export function parseTaintPod(object: KubeObject, { key }: Pick<ArchTaint, "key"
     key: keyOf(object),
     uid: metadata.uid ?? "",
     resourceVersion: metadata.resourceVersion ?? "",
-    scope: scopeOf(object, textAt(spec, "nodeName")),
+    runsOn: parseRunsOn(object, textAt(spec, "nodeName")),
     tolerations,
     isShutOut: (listAt(status, "conditions") ?? []).some(isShutOut),
   };
@@ -80,7 +80,7 @@ function requirementsOf(term: JsonObject): readonly IndexedRequirement[] {
 
 const DECIDED: readonly string[] = ["place", "fallback", "nowhere"];
 
-function scopeOf({ metadata }: KubeObject, node: string): PodScope {
+function parseRunsOn({ metadata }: KubeObject, node: string): RunsOn {
   if (node !== "") return { kind: "node", node };
   const record = parseRecord(entryOf(metadata.annotations, PodAnnotation.decision));
   if (record === undefined || !DECIDED.includes(record.decision)) return { kind: "any" };

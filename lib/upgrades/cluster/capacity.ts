@@ -17,31 +17,31 @@ import { isConflict, isGoneOrReplaced } from "../../k8s/errors.ts";
 import { type KubeObject, Resource } from "../../k8s/types.ts";
 import { MachineName } from "../names.ts";
 
-export interface CapacityScope {
+export interface CapacityContext {
   readonly reader: ClusterReader;
   readonly base: Pick<Base, "plan" | "config"> | undefined;
   readonly nowMs: number;
   readonly signal: AbortSignal;
 }
 
-export async function readCapacity(scope: CapacityScope): Promise<CapacityState> {
-  const plan = planReserve(await readFacts(scope), policyOf(scope.base));
+export async function readCapacity(context: CapacityContext): Promise<CapacityState> {
+  const plan = planReserve(await readFacts(context), policyOf(context.base));
   if (plan.kind === "nothingToClone") throw new Error(`Cannot get any MachineSets to scale: ${plan.message}.`);
   return plan.state;
 }
 
-export async function reserveCapacity(api: KubeApi, scope: CapacityScope): Promise<void> {
-  const plan = planReserve(await readFacts(scope), policyOf(scope.base));
-  if (plan.kind === "state") await createMachineSets(api, plan.create, scope.signal);
+export async function reserveCapacity(api: KubeApi, context: CapacityContext): Promise<void> {
+  const plan = planReserve(await readFacts(context), policyOf(context.base));
+  if (plan.kind === "state") await createMachineSets(api, plan.create, context.signal);
 }
 
-export async function readCapacityLeft(scope: CapacityScope): Promise<CapacityLeft> {
-  const plan = await planLeft(scope.reader);
+export async function readCapacityLeft(context: CapacityContext): Promise<CapacityLeft> {
+  const plan = await planLeft(context.reader);
   if (plan.kind === "done") return { kind: "none" };
   if (plan.kind === "delete") {
     return { kind: "present", message: `to be deleted: ${plan.sets.map(({ name }) => name).join(", ")}` };
   }
-  for (const advice of await adviseOn(plan.nodes, scope)) {
+  for (const advice of await adviseOn(plan.nodes, context)) {
     if (advice.kind === "draining" && advice.hasFailed) {
       return { kind: "drainTimedOut", node: advice.node, message: plan.message };
     }
@@ -52,14 +52,14 @@ export async function readCapacityLeft(scope: CapacityScope): Promise<CapacityLe
 /** Deletes the clones; with `help` also helps their nodes to drain, as far as the plan allows. */
 export async function releaseCapacity(
   api: KubeApi,
-  { drain, scope }: { readonly drain: "help" | "none"; readonly scope: CapacityScope },
+  { drain, context }: { readonly drain: "help" | "none"; readonly context: CapacityContext },
 ): Promise<void> {
-  const plan = await planLeft(scope.reader);
-  if (plan.kind === "delete") await deleteMachineSets(api, plan.sets, scope.signal);
+  const plan = await planLeft(context.reader);
+  if (plan.kind === "delete") await deleteMachineSets(api, plan.sets, context.signal);
   if (plan.kind !== "wait" || drain === "none") return;
-  const advice = await adviseOn(plan.nodes, scope);
+  const advice = await adviseOn(plan.nodes, context);
   const actions = advice.flatMap((one) => one.kind === "draining" ? one.actions : []);
-  const [refused] = await carryOutDrains(api, actions, scope.signal);
+  const [refused] = await carryOutDrains(api, actions, context.signal);
   if (refused !== undefined) throw refused.error;
 }
 
@@ -68,7 +68,7 @@ async function planLeft(reader: ClusterReader): Promise<ReleasePlan> {
   return planRelease({ machineSets, machines });
 }
 
-async function readFacts({ reader, nowMs }: CapacityScope): Promise<CapacityFacts> {
+async function readFacts({ reader, nowMs }: CapacityContext): Promise<CapacityFacts> {
   const [machineSets, nodes] = await Promise.all([reader.machineSets(), reader.nodes()]);
   // Only machines of clones count, and without a clone there are none.
   const machines = machineSets.some(({ isTemporary }) => isTemporary) ? await reader.temporaryMachines() : [];
@@ -76,7 +76,7 @@ async function readFacts({ reader, nowMs }: CapacityScope): Promise<CapacityFact
   return { machineSets, machines, readyNodes, nowMs };
 }
 
-function policyOf(base: CapacityScope["base"]): CapacityPolicy {
+function policyOf(base: CapacityContext["base"]): CapacityPolicy {
   if (base === undefined) throw new Error("Cannot plan capacity: there is no UpgradeConfig.");
   const { plan: { spec: { capacity } }, config: { scale } } = base;
   return {
@@ -88,7 +88,7 @@ function policyOf(base: CapacityScope["base"]): CapacityPolicy {
 /** Advises whoever cordoned these nodes: their machines are being deleted, and their pods with them. */
 async function adviseOn(
   names: readonly string[],
-  { base, nowMs, reader }: CapacityScope,
+  { base, nowMs, reader }: CapacityContext,
 ): ReturnType<typeof adviseDrains> {
   if (base === undefined) return [];
   const nodes = (await reader.nodes()).filter(({ name }) => names.includes(name));

@@ -42,12 +42,15 @@ export function openClusterReader(api: ReadApi, signal: AbortSignal): ClusterRea
   // Each object is parsed as it arrives, since users can make objects large.
   const list = async <T>(
     type: ResourceType,
-    parse: (object: KubeObject) => T,
+    parse: (object: KubeObject) => T | undefined,
     options: Omit<ListAllOptions, "signal"> = {},
   ): Promise<readonly T[]> => {
-    const parsed: T[] = [];
-    for await (const object of listAll(api, type, { ...options, signal })) parsed.push(parse(object));
-    return parsed;
+    const kept: T[] = [];
+    for await (const object of listAll(api, type, { ...options, signal })) {
+      const parsed = parse(object);
+      if (parsed !== undefined) kept.push(parsed);
+    }
+    return kept;
   };
   const machinesWith = (label: string) => async (): Promise<readonly Machine[]> => {
     const options = { namespace: MachineName.namespace, labelSelector: `${label}=true` };
@@ -55,6 +58,10 @@ export function openClusterReader(api: ReadApi, signal: AbortSignal): ClusterRea
   };
   const budgets = once(() => readBudgets(api, signal));
   const podsOfNode = new Map<string, Promise<readonly DrainPod[]>>();
+  const readDrainPods = async (node: string, ignoredNamespaces: readonly RegExp[]): Promise<readonly DrainPod[]> => {
+    const context = { node, budgets: (await budgets()).drain, ignoredNamespaces };
+    return await list(Resource.pods, (pod) => parseDrainPod(pod, context), { fieldSelector: `spec.nodeName=${node}` });
+  };
   return {
     nodes: once(() => list(Resource.nodes, parseNode)),
     operators: once(() => list(Resource.clusterOperators, parseClusterOperator)),
@@ -65,30 +72,11 @@ export function openClusterReader(api: ReadApi, signal: AbortSignal): ClusterRea
     smokeMachines: once(machinesWith(MachineName.smokeLabel)),
     budgets,
     drainPods: (node, { ignoredNamespaces }) => {
-      const reading = podsOfNode.get(node) ?? readDrainPods(api, { node, budgets, ignoredNamespaces, signal });
+      const reading = podsOfNode.get(node) ?? readDrainPods(node, ignoredNamespaces);
       podsOfNode.set(node, reading);
       return reading;
     },
   };
-}
-
-async function readDrainPods(
-  api: ReadApi,
-  { node, budgets, ignoredNamespaces, signal }: {
-    readonly node: string;
-    readonly budgets: () => Promise<Budgets>;
-    readonly ignoredNamespaces: readonly RegExp[];
-    readonly signal: AbortSignal;
-  },
-): Promise<readonly DrainPod[]> {
-  const context = { node, budgets: (await budgets()).drain, ignoredNamespaces };
-  const pods: DrainPod[] = [];
-  // Each pod is parsed as it arrives, since users can make pods large.
-  for await (const object of listAll(api, Resource.pods, { fieldSelector: `spec.nodeName=${node}`, signal })) {
-    const pod = parseDrainPod(object, context);
-    if (pod !== undefined) pods.push(pod);
-  }
-  return pods;
 }
 
 async function readBudgets(api: ReadApi, signal: AbortSignal): Promise<Budgets> {

@@ -1,5 +1,5 @@
 // Drain help on the cluster: reads the pods of cordoned nodes, and carries out what was advised.
-import { cordonOf, isMaster } from "../decide/pools.ts";
+import { cordonOf } from "../decide/pools.ts";
 import type { Node } from "../../vocabulary/node.ts";
 import type { KubeApi } from "../../k8s/api.ts";
 import { isGoneOrReplaced } from "../../k8s/errors.ts";
@@ -35,11 +35,7 @@ export async function adviseDrains(
     readonly readMs?: Map<string, number>;
   },
 ): Promise<readonly DrainAdvice[]> {
-  const cordoned = nodes.filter((node) => !node.isSchedulable && !isMaster(node));
-  const { late = [], inTime = [] } = Object.groupBy(
-    cordoned,
-    (node) => needsPods(node, policy, nowMs) ? "late" : "inTime",
-  );
+  const { late = [], inTime = [] } = Object.groupBy(nodes, (one) => needsPods(one, policy, nowMs) ? "late" : "inTime");
   const turnMs = ({ name }: Node): number => readMs.get(name) ?? 0;
   late.sort((one, other) => turnMs(one) - turnMs(other) || cordonedAtMs(one) - cordonedAtMs(other));
   const advice = inTime.map((node) => adviseDrain(node, policy, { pods: [], nowMs }));

@@ -4,18 +4,16 @@ import { Resource } from "../../k8s/types.ts";
 import { entryOf, textMapAt } from "../../json.ts";
 import { errorText } from "../../log.ts";
 import { CLUSTER_VERSION_NAME, Upgrades } from "../names.ts";
-import { parseClusterVersion } from "../decide/types/cluster.ts";
+import { type ClusterVersion, parseClusterVersion } from "../decide/types/cluster.ts";
 import { type ConfigReading, parseOperatorConfig } from "../decide/types/operator_config.ts";
 import { parsePlan, type UpgradeConfig } from "../decide/types/plan.ts";
 import { type ReconcileInput, withTargetUnderWay } from "../decide/reconcile.ts";
 import type { Base, Observation } from "../decide/types/observed.ts";
 
-export interface UpgradeInput extends ReadInput {
+export interface UpgradeInput extends Omit<ReconcileInput, "isDrainForbidden"> {
   readonly known: UpgradeConfig | undefined;
   readonly base: Base | undefined;
 }
-
-type ReadInput = Omit<ReconcileInput, "isDrainForbidden">;
 
 interface InputDeps {
   readonly readApi: ReadApi;
@@ -28,50 +26,38 @@ export async function readInput(
   { nowMs, signal }: { readonly nowMs: number; readonly signal: AbortSignal },
 ): Promise<UpgradeInput> {
   const { readApi: api, namespace } = deps;
-  const [plan, config, clusterVersion] = await Promise.all([
+  const [object, config, clusterVersion] = await Promise.all([
     observe(
       () => readOptional(api, { type: Resource.upgradeConfigs, namespace, name: Upgrades.config, signal }),
       signal,
     ),
     readConfig(deps, signal),
-    observe(() => api.get(Resource.clusterVersions, { name: CLUSTER_VERSION_NAME }, signal), signal),
+    observe(() => readClusterVersion(api, signal), signal),
   ]);
-  const version: ReconcileInput["clusterVersion"] = clusterVersion.kind === "unknown"
-    ? clusterVersion
-    : { kind: "observed", value: parseClusterVersion(clusterVersion.value) };
-  const read: ReadInput = {
-    plan: plan.kind === "unknown"
-      ? plan
-      : plan.value === undefined
-      ? { kind: "absent" }
-      : { kind: "observed", value: followed(parsePlan(plan.value), version) },
-    clusterVersion: version,
-    config,
-    nowMs,
-  };
-  return { ...read, known: read.plan.kind === "observed" ? read.plan.value : undefined, base: baseOf(read) };
+  const read = { clusterVersion, config, nowMs };
+  if (object.kind === "unknown") return { ...read, plan: object, known: undefined, base: undefined };
+  if (object.value === undefined) return { ...read, plan: { kind: "absent" }, known: undefined, base: undefined };
+  const written = parsePlan(object.value);
+  const isVersionKnown = clusterVersion.kind === "observed";
+  const known = isVersionKnown ? withTargetUnderWay(written, clusterVersion.value) : written;
+  const base = isVersionKnown && config.kind === "parsed"
+    ? { plan: known, clusterVersion: clusterVersion.value, config: config.config }
+    : undefined;
+  return { ...read, plan: { kind: "observed", value: known }, known, base };
 }
 
-function followed(plan: UpgradeConfig, clusterVersion: ReconcileInput["clusterVersion"]): UpgradeConfig {
-  return clusterVersion.kind === "unknown" ? plan : withTargetUnderWay(plan, clusterVersion.value);
-}
-
-function baseOf({ plan, clusterVersion, config }: ReadInput): Base | undefined {
-  if (plan.kind !== "observed" || clusterVersion.kind !== "observed" || config.kind !== "parsed") return undefined;
-  return { plan: plan.value, clusterVersion: clusterVersion.value, config: config.config };
+export async function readClusterVersion(api: Pick<ReadApi, "get">, signal: AbortSignal): Promise<ClusterVersion> {
+  return parseClusterVersion(await api.get(Resource.clusterVersions, { name: CLUSTER_VERSION_NAME }, signal));
 }
 
 /** A read that fails is part of the answer; rejects only when the signal aborts. */
 export async function readConfig({ readApi, namespace }: InputDeps, signal: AbortSignal): Promise<ConfigReading> {
   const { settings: name, settingsKey } = Upgrades;
-  try {
-    const map = await readOptional(readApi, { type: Resource.configMaps, namespace, name, signal });
-    if (map === undefined) return { kind: "unparsable", problems: [`the ConfigMap ${name} does not exist`] };
-    return parseOperatorConfig(entryOf(textMapAt(map, "data"), settingsKey) ?? "");
-  } catch (error) {
-    signal.throwIfAborted();
-    return { kind: "unknown", why: errorText(error) };
-  }
+  const read = () => readOptional(readApi, { type: Resource.configMaps, namespace, name, signal });
+  const map = await observe(read, signal);
+  if (map.kind === "unknown") return map;
+  if (map.value === undefined) return { kind: "unparsable", problems: [`the ConfigMap ${name} does not exist`] };
+  return parseOperatorConfig(entryOf(textMapAt(map.value, "data"), settingsKey) ?? "");
 }
 
 /** What was read, or why it is not known. Rejects only when the signal aborts. */

@@ -5,7 +5,8 @@ import { historyEntryOf } from "./status_changes.ts";
 import { currentVersionOf } from "./release/target.ts";
 import type { ClusterVersion } from "./types/cluster.ts";
 import type { CollectedSample } from "./types/effects.ts";
-import type { HistoryEntry, NotificationState, StepCondition, UpgradeConfig } from "./types/plan.ts";
+import { type HistoryEntry, isNotificationState, type NotificationState, type UpgradeConfig } from "./types/plan.ts";
+import type { Labels } from "../../vocabulary/label_selector.ts";
 import { parseTime } from "../../vocabulary/time.ts";
 
 export function collect(plan: UpgradeConfig, clusterVersion: ClusterVersion): readonly CollectedSample[] {
@@ -15,11 +16,17 @@ export function collect(plan: UpgradeConfig, clusterVersion: ClusterVersion): re
   // The version that the upgrade leads away from, also once the control plane has the new one.
   const version = current === desired.version ? entry?.precedingVersion ?? current : current;
   const labels = { version, desired_version: desired.version };
-  const spec = specSamples(plan, { ...labels, phase: entry?.phase ?? "New" });
+  const ofPhase = { ...labels, phase: entry?.phase ?? "New" };
+  const { upgradeAt, pdbForceDrainTimeoutMinutes: value } = plan.spec;
+  const spec = [
+    ...timed("managed_upgrade_upgrade_scheduled", ofPhase, upgradeAt),
+    { name: "managed_upgrade_upgrade_pdb_timeout_minutes", labels, value },
+  ];
   if (entry === undefined) return spec;
   return [
     ...spec,
-    ...statusSamples(entry, { ...labels, phase: entry.phase }),
+    ...timed("managed_upgrade_upgrade_start_timestamp", ofPhase, entry.startTime),
+    ...timed("managed_upgrade_upgrade_complete_timestamp", ofPhase, entry.completeTime),
     ...conditionSamples(entry, { ...labels, upgradeconfig_name: plan.name }),
     ...stageSamples(entry, {
       _id: clusterVersion.clusterId,
@@ -30,39 +37,17 @@ export function collect(plan: UpgradeConfig, clusterVersion: ClusterVersion): re
   ];
 }
 
-type Labels = Readonly<Record<string, string>>;
-
-function specSamples({ spec }: UpgradeConfig, labels: Labels): readonly CollectedSample[] {
-  const { phase: _phase, ...versions } = labels;
-  const timeout = spec.pdbForceDrainTimeoutMinutes;
-  return [
-    ...timed("managed_upgrade_upgrade_scheduled", labels, spec.upgradeAt),
-    { name: "managed_upgrade_upgrade_pdb_timeout_minutes", labels: versions, value: timeout },
-  ];
-}
-
-function statusSamples({ startTime, completeTime }: HistoryEntry, labels: Labels): readonly CollectedSample[] {
-  return [
-    ...timed("managed_upgrade_upgrade_start_timestamp", labels, startTime),
-    ...timed("managed_upgrade_upgrade_complete_timestamp", labels, completeTime),
-  ];
-}
-
 function conditionSamples({ conditions }: HistoryEntry, labels: Labels): readonly CollectedSample[] {
   return conditions.filter(({ type }) => Object.hasOwn(CONDITION_METRICS, type)).flatMap((condition) =>
     timed(
       `managed_upgrade_condition_${CONDITION_METRICS[condition.type]}`,
       { ...labels, condition: condition.status },
-      timeOf(condition),
+      condition.status === "True" ? condition.completeTime : condition.startTime,
     )
   );
 }
 
-function timeOf({ status, startTime, completeTime }: StepCondition): string | undefined {
-  return status === "True" ? completeTime : startTime;
-}
-
-/** The notification that marks each stage, which is sent once, and the step whose end counts without it. */
+/** The notification that marks each stage and is sent once, else the step whose end counts: both outlast a restart. */
 const STAGES: Readonly<Record<string, readonly [NotificationState, string]>> = {
   upgrade_started: ["StateStarted", "StartedNotificationSent"],
   upgrade_completed: ["StateCompleted", "CompletedNotificationSent"],
@@ -72,25 +57,19 @@ const STAGES: Readonly<Record<string, readonly [NotificationState, string]>> = {
   workernode_upgrade_completed: ["StateWorkerPlaneFinishedSL", "WorkerNodesUpgraded"],
 };
 
-/** When each stage was reached (RFC 3339), by the status, so that a restart changes nothing; undefined: not yet. */
-function stageTimesOf(entry: HistoryEntry): Readonly<Record<string, string | undefined>> {
-  const times = Object.entries(STAGES).map(([stage, [state, type]]) => {
-    const sent = entry.notifications.find((one) => one.state === state);
-    return [stage, sent?.sentTime ?? findCondition(entry.conditions, type)?.completeTime] as const;
-  });
-  return Object.fromEntries(times);
-}
-
 /** A failed upgrade has no start any more, so that it is not taken for one that still runs. */
-function stageSamples(entry: HistoryEntry, labels: Labels): readonly CollectedSample[] {
-  const stages = Object.entries(stageTimesOf(entry));
-  return stages.filter(([stage]) => stage !== "upgrade_started" || entry.phase !== "Failed")
-    .flatMap(([stage, time]) => timed(`upgradeoperator_${stage}_timestamp`, labels, time));
+function stageSamples({ conditions, notifications, phase }: HistoryEntry, labels: Labels): readonly CollectedSample[] {
+  return Object.entries(STAGES).flatMap(([stage, [state, type]]) => {
+    if (stage === "upgrade_started" && phase === "Failed") return [];
+    const sent = notifications.find((one) => one.state === state);
+    const time = sent?.sentTime ?? findCondition(conditions, type)?.completeTime;
+    return timed(`upgradeoperator_${stage}_timestamp`, labels, time);
+  });
 }
 
 function notificationSamples(entry: HistoryEntry, { name: config, spec }: UpgradeConfig): readonly CollectedSample[] {
   if (entry.phase === "Failed") return [];
-  return entry.notifications.map(({ state }) => ({
+  return entry.notifications.filter(({ state }) => isNotificationState(state)).map(({ state }) => ({
     name: "upgradeoperator_upgrade_notification",
     labels: { upgradeconfig_name: config, event: state, version: spec.desired.version },
     value: 1,

@@ -4,34 +4,29 @@ import { currentVersionOf } from "./release/target.ts";
 import type { Effect } from "./types/effects.ts";
 import type { Base, HealthCheckId, HealthResult } from "./types/observed.ts";
 import type { HistoryEntry } from "./types/plan.ts";
+import type { StepResult } from "./types/steps.ts";
 
 export interface HealthContext extends Base {
   readonly entry: HistoryEntry;
   readonly results: readonly HealthResult[];
 }
 
-interface HealthDecision {
-  readonly isBlocked: boolean;
-  readonly message: string;
-  readonly effects: readonly Effect[];
-}
-
-/** The checks that may stop an upgrade. The others find what may delay a node, which is no reason to keep an old release. */
-const BLOCKING: readonly HealthCheckId[] = ["CriticalAlerts", "ClusterOperators"];
+/** The checks that may stop an upgrade, and those after it. The others find what may delay a node, which is no reason to keep an old release. */
+export const BLOCKING_CHECKS: readonly HealthCheckId[] = ["CriticalAlerts", "ClusterOperators"];
 
 export function checksOf({ plan, config }: Base): readonly HealthCheckId[] {
-  if (!config.featureGates.has("PreHealthCheck")) return BLOCKING;
+  if (!config.featureGates.has("PreHealthCheck")) return BLOCKING_CHECKS;
   const capacity: readonly HealthCheckId[] = plan.spec.capacity.enabled ? ["CapacityReservation"] : [];
-  return [...BLOCKING, ...capacity, "NodeUnschedulable", "NodeUnschedulableTaint", "PDB"];
+  return [...BLOCKING_CHECKS, ...capacity, "NodeUnschedulable", "NodeUnschedulableTaint", "PDB"];
 }
 
-export function decideHealthBefore(context: HealthContext): HealthDecision {
+export function decideHealthBefore(context: HealthContext): StepResult {
   const { config, entry } = context;
   const found = problemsOf(context);
   const effects = metricsOf(context);
-  if (found.length === 0) return { isBlocked: false, message: "", effects };
-  const message = found.map((result) => result.message).join("; ");
-  if (!config.featureGates.has("PreHealthCheck")) return { isBlocked: true, message, effects };
+  if (found.length === 0) return { kind: "done", effects };
+  const message = messageOf(found);
+  if (!config.featureGates.has("PreHealthCheck")) return { kind: "wait", message, effects };
   const findings = found.map(({ token }) => token).join(",");
   const isEarly = entry.phase === "New";
   const state = isEarly ? "StatePreHealthCheckSL" : "StateHealthCheckSL";
@@ -39,20 +34,21 @@ export function decideHealthBefore(context: HealthContext): HealthDecision {
   // No step waits for the early notification, so it is not tried again.
   const onFailure = isEarly ? "log" : "stop";
   const notices = isUpgrading || isEarly ? notify(state, context, { findings, onFailure }) : [];
-  const isBlocked = !isUpgrading || found.some(({ check }) => BLOCKING.includes(check));
-  return { isBlocked, message, effects: [...effects, ...notices] };
+  const isBlocked = !isUpgrading || found.some(({ check }) => BLOCKING_CHECKS.includes(check));
+  const all = [...effects, ...notices];
+  return isBlocked ? { kind: "wait", message, effects: all } : { kind: "done", effects: all };
 }
 
-export function decideHealthAfter(context: HealthContext): HealthDecision {
+export function decideHealthAfter(context: HealthContext): StepResult {
   const found = problemsOf(context);
-  const cleared: readonly Effect[] = found.length > 0
-    ? []
-    : [{ kind: "clearMetric", metric: "upgradeoperator_node_drain_timeout" }];
-  return {
-    isBlocked: found.length > 0,
-    message: found.map((result) => result.message).join("; "),
-    effects: [...metricsOf(context), ...cleared],
-  };
+  const effects = metricsOf(context);
+  if (found.length > 0) return { kind: "wait", message: messageOf(found), effects };
+  const cleared: Effect = { kind: "clearMetric", metric: "upgradeoperator_node_drain_timeout" };
+  return { kind: "done", effects: [...effects, cleared] };
+}
+
+function messageOf(found: ReturnType<typeof problemsOf>): string {
+  return found.map(({ message }) => message).join("; ");
 }
 
 function problemsOf({ results }: HealthContext): readonly Extract<HealthResult, { kind: "failed" }>[] {

@@ -99,11 +99,6 @@ export function pressuresOf(node: Node): readonly string[] {
   return ["memory", "disk", "pid"].filter((what) => keys.includes(`node.kubernetes.io/${what}-pressure`));
 }
 
-/** Whether it is cordoned while the machine config operator does not work on it. */
-export function isManuallyCordoned(node: Node): boolean {
-  return !node.isSchedulable && !isWorkedOn(node);
-}
-
 export function isWorkedOn({ annotations }: Node): boolean {
   return annotations[NodeKey.configState] === "Working";
 }

@@ -46,11 +46,11 @@ function progressOfStep(
   { spec, condition }: { readonly spec: UpgradeSpec; readonly condition: StepCondition | undefined },
 ): StepProgress {
   const [startMs, completeMs] = [condition?.startTime, condition?.completeTime].map(parseTime);
-  const state = condition === undefined ? { state: "open", message: "" } as const : stateOf(condition, spec);
+  const state = condition === undefined ? { state: "open", message: "" } as const : stepStateOf(condition, spec);
   return { id, stage, title, ...state, startMs, completeMs };
 }
 
-export function stateOf(
+export function stepStateOf(
   { type, status, message }: Pick<StepCondition, "type" | "status" | "message">,
   spec: UpgradeSpec,
 ): { readonly state: "done" | "skipped" | "waiting"; readonly message: string } {

@@ -11,9 +11,8 @@ import { isDeepStrictEqual } from "node:util";
 import { drainModeCondition } from "./drain/advise.ts";
 import { historyEntryOf, isStepDone, withHistoryEntry, withPlanCondition } from "./status_changes.ts";
 import { isCommenced, isMigration, isReleaseOf, lostRequest, precedingVersionOf } from "./release/target.ts";
-import { validatePlan, validationReads } from "./release/validate.ts";
 import { asFailed, cleanUp, removals } from "./phases/give_up.ts";
-import { adopt, reconcileNew, reconcilePending, validationMetric, withValidation } from "./phases/pending.ts";
+import { reconcileNew, reconcilePending } from "./phases/pending.ts";
 import { apply, failed, PACE_MS, type PlanState, save, settled, withStatus } from "./phases/plan_state.ts";
 import { reconcileUpgraded, reconcileUpgrading } from "./phases/upgrading.ts";
 import { COMMENCE_STEP, hasCommenced } from "./steps/results.ts";
@@ -60,7 +59,8 @@ function* reconcilePlan({ base, status, nowMs }: Omit<PlanState, "entry">): Coro
   const entry = known ?? newEntry(base, nowMs);
   const state: PlanState = { base, entry, status: withHistoryEntry(status, entry), nowMs };
   const isBegun = hasCommenced({ ...base, entry });
-  if (base.plan.spec.suspend && !isBegun && isOpen(entry)) return yield* reconcileSuspended(state);
+  const isOpen = ["New", "Pending", "Upgrading"].includes(entry.phase);
+  if (base.plan.spec.suspend && !isBegun && isOpen) return yield* reconcileSuspended(state);
   const resumed = withStatus(state, {
     ...state.status,
     conditions: state.status.conditions.filter(({ type }) => type !== "Suspended"),
@@ -112,13 +112,7 @@ function newEntry({ plan, clusterVersion }: Base, nowMs: number): HistoryEntry {
 /** A plan that names only an image gets its version from it; one that names nothing is invalid. */
 function* reconcileWithoutVersion({ base, status, nowMs }: Omit<PlanState, "entry">): Coroutine<ReconcileEnd> {
   const state: PlanState = { base, status, entry: newEntry(base, nowMs), nowMs };
-  if (base.plan.spec.suspend) return yield* reconcileSuspended(state);
-  const validation = validatePlan({ ...base, read: yield* requestReadings(validationReads(base)) });
-  if (validation.kind === "adoptVersion") return yield* adopt(validation.version);
-  const failure = yield* apply([validationMetric(validation)]);
-  if (failure !== undefined) return failed(failure);
-  yield* save(withValidation(state, validation));
-  return validation.kind === "invalid" ? failed(validation.message) : settled();
+  return yield* base.plan.spec.suspend ? reconcileSuspended(state) : reconcilePending(state);
 }
 
 /** A suspended plan does nothing and takes nothing back, so that it can go on where it stopped. */
@@ -162,20 +156,14 @@ function* reconcileAbsent(): Coroutine<ReconcileEnd> {
   return unremoved === undefined ? settled(left.length > 0 ? PACE_MS : undefined) : failed(unremoved, PACE_MS);
 }
 
-interface ConfigContext {
-  readonly config: Exclude<ConfigReading, { kind: "unknown" }>;
-  readonly nowMs: number;
-}
-
-function withConfigValid(plan: UpgradeConfig, { config, nowMs }: ConfigContext): UpgradeStatus {
+function withConfigValid(
+  plan: UpgradeConfig,
+  { config, nowMs }: { readonly config: Exclude<ConfigReading, { kind: "unknown" }>; readonly nowMs: number },
+): UpgradeStatus {
   const change = config.kind === "parsed"
     ? { status: "True", reason: "Valid", message: config.warnings.join("; ") || "The configuration is valid." } as const
     : { status: "False", reason: "Invalid", message: config.problems.join("; ") } as const;
   return withPlanCondition(plan.status, { type: "ConfigValid", ...change }, { generation: plan.generation, nowMs });
-}
-
-function isOpen({ phase }: HistoryEntry): boolean {
-  return phase === "New" || phase === "Pending" || phase === "Upgrading";
 }
 
 /** Whether an update of the plan needs a reconcile: one that changes the status was written by a reconcile. */

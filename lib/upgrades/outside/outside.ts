@@ -7,7 +7,7 @@ import type { Logger } from "../../log.ts";
 import type { ProxySettings } from "../../oci/http/proxy.ts";
 import type { UpgradeMetrics } from "../metrics.ts";
 import type { Notification, SilenceSpec } from "../decide/types/effects.ts";
-import type { UpgradeConfig } from "../decide/types/plan.ts";
+import type { OperatorConfig } from "../decide/types/operator_config.ts";
 import {
   type EndpointSource,
   fixedEndpoint,
@@ -16,7 +16,10 @@ import {
   type UpstreamLimits,
 } from "./http/upstream.ts";
 import { openDeploymentFindings } from "./health/read_health.ts";
-import { OcmClients, openOutsideSettings, type OutsideSettings } from "./settings.ts";
+import { readClusterVersion, readConfig } from "../cluster/plan_input.ts";
+import { Upgrades } from "../names.ts";
+import { CachedValue } from "./cached_value.ts";
+import { type OcmClientOptions, OcmClients } from "./ocm/ocm_client.ts";
 import type { TrustedBundles } from "./http/trusted_bundles.ts";
 import {
   type MonitoringService,
@@ -28,14 +31,15 @@ import { LOCAL_POLICY_SOURCE, openOcmPolicySource, type PolicySource, PolicySync
 import { ClusterPayloads, type ClusterPayloadsOptions } from "./releases/cluster_payloads.ts";
 import {
   type NotificationSink,
-  Notifier,
-  type NotifyOptions,
+  type Notify,
   openEventSink,
   openLogSink,
+  openNotifier,
   openWebhookSink,
+  type SendOptions,
 } from "./sinks/sink.ts";
 import { openOcmStateSink, openServiceLogSink } from "./sinks/ocm_sinks.ts";
-import { type OutsideReaders, outsideReaders, type OutsideScope } from "./outside_readers.ts";
+import { type OutsideContext, type OutsideReaders, outsideReaders } from "./outside_readers.ts";
 
 interface OutsideOptions {
   readonly api: KubeApi;
@@ -53,11 +57,10 @@ interface OutsideOptions {
 }
 
 export interface Outside {
-  readonly readers: (scope: OutsideScope) => OutsideReaders;
+  readonly readers: (context: OutsideContext) => OutsideReaders;
   readonly createSilence: (silence: SilenceSpec, signal: AbortSignal) => Promise<void>;
   readonly endSilence: (id: string, signal: AbortSignal) => Promise<void>;
-  /** Sends to every sink that does not have it yet. Rejects when one of them fails. */
-  readonly notify: (notification: Notification, options: NotifyOptions) => Promise<void>;
+  readonly notify: Notify;
 }
 
 export interface OpenOutside extends Outside, Disposable {
@@ -65,6 +68,8 @@ export interface OpenOutside extends Outside, Disposable {
   readonly policy: PolicySync;
 }
 
+/** How long the id of the cluster is kept (ms): it never changes. */
+const ID_KEEP_MS = 10 * 60_000;
 const LIMITS: UpstreamLimits = { timeoutMs: 30_000, maxBytes: 4 * 1024 * 1024 };
 /** A cluster keeps some thousands of silences for days. */
 const SILENCES_LIMITS: UpstreamLimits = { ...LIMITS, maxBytes: 16 * 1024 * 1024 };
@@ -84,23 +89,21 @@ export function openOutside(options: OutsideOptions): OpenOutside {
       showsReason: true,
     }),
   );
-  const settings = openOutsideSettings(options);
-  const ocm = undo.use(new OcmClients({ ...options, clusterId: settings.clusterId }));
-  const policy = openPolicy(options, settings, ocm);
+  const clusterVersion = new CachedValue({ clock, keepMs: ID_KEEP_MS }, (signal) => readClusterVersion(api, signal));
+  const clusterId = async (signal: AbortSignal): Promise<string> => (await clusterVersion.get(signal)).clusterId;
+  const ocm = undo.use(new OcmClients({ ...options, clusterId }));
+  const policy = openPolicy(options, ocm);
   const findings = openDeploymentFindings({ ...common, api });
   const payloads = undo.use(new ClusterPayloads(options));
   const services = { ...options, policy, prometheus, alertmanager, findings, payloads };
   const opened = undo.move();
   return {
-    readers: (scope) => {
-      if (scope.base !== undefined) settings.noteConfig(scope.base.config);
-      return outsideReaders(services, scope);
-    },
+    readers: (context) => outsideReaders(services, context),
     // Its end follows the API server's clock, so its start must as well.
     createSilence: (silence, signal) =>
       createSilence(alertmanager, { ...silence, nowMs: serverNowMs(clock, api) }, signal),
     endSilence: (id, signal) => endSilence(alertmanager, id, signal),
-    notify: openNotifications(options, settings, ocm),
+    notify: openNotifications(options, { ocm, clusterId }),
     policy,
     [Symbol.dispose]: () => opened.dispose(),
   };
@@ -112,59 +115,49 @@ function monitoringSources({ monitoring, api, clock }: OutsideOptions): (service
   return (service) => openMonitoringEndpoint({ service, by: monitoring, api, token, clock });
 }
 
-function openPolicy(
-  { api, namespace, clock, log, metrics }: OutsideOptions,
-  settings: OutsideSettings,
-  ocm: OcmClients,
-): PolicySync {
+function openPolicy(options: OutsideOptions, ocm: OcmClients): PolicySync {
+  const { metrics } = options;
   let watchIntervalMinutes = 60;
-  const source = async (signal: AbortSignal): Promise<PolicySource> => {
-    const { configManager, upgradeType } = await settings.config(signal);
+  const source = async (signal: AbortSignal, known?: OperatorConfig): Promise<PolicySource> => {
+    const { configManager, upgradeType: type } = known ?? await requireConfig(options, signal);
     watchIntervalMinutes = configManager.watchIntervalMinutes;
     if (configManager.source === "LOCAL") return LOCAL_POLICY_SOURCE;
-    const { source, ocmBaseUrl } = configManager;
-    if (source === "OCM" && ocmBaseUrl !== undefined) {
-      return openOcmPolicySource({ client: ocm.clientAt(ocmBaseUrl), type: upgradeType });
-    }
+    const client = ocm.clientOf(configManager);
+    if (client !== undefined) return openOcmPolicySource({ client, type });
     return { onNone: "keep", fetch: () => Promise.resolve({ kind: "notConfigured" }) };
   };
   const onSynced = (nowMs: number): void => {
     metrics.set("upgradeoperator_upgradeconfig_sync_timestamp", {}, Math.floor(nowMs / 1_000));
     metrics.set("archway_upgrade_policy_interval_seconds", {}, watchIntervalMinutes * 60);
   };
-  return new PolicySync({
-    api,
-    namespace,
-    clock,
-    log,
-    source,
-    onSynced,
-    watchIntervalMinutes: () => watchIntervalMinutes,
-  });
+  return new PolicySync({ ...options, source, onSynced, watchIntervalMinutes: () => watchIntervalMinutes });
+}
+
+async function requireConfig({ api, namespace }: OutsideOptions, signal: AbortSignal): Promise<OperatorConfig> {
+  const reading = await readConfig({ readApi: api, namespace }, signal);
+  if (reading.kind === "parsed") return reading.config;
+  const problems = reading.kind === "unparsable" ? reading.problems.join("; ") : reading.why;
+  throw new Error(`Cannot use ConfigMap "${namespace}/${Upgrades.settings}": ${problems}`);
 }
 
 function openNotifications(
   { api, clock, log, metrics, bundles, userAgent }: OutsideOptions,
-  settings: OutsideSettings,
-  ocm: OcmClients,
-): Outside["notify"] {
-  const { clusterId } = settings;
-  const sinks = async (plan: UpgradeConfig, signal: AbortSignal): Promise<readonly NotificationSink[]> => {
-    const { configManager, featureGates, notifications: { webhookUrl: url } } = await settings.config(signal);
+  { ocm, clusterId }: Pick<OcmClientOptions, "clusterId"> & { readonly ocm: OcmClients },
+): Notify {
+  const sinks = async ({ plan, config, signal }: SendOptions): Promise<readonly NotificationSink[]> => {
+    const { configManager, featureGates, notifications: { webhookUrl: url } } = config;
     const hook = url === undefined
       ? []
       : [openWebhookSink({ url, caCerts: await bundles(signal), clusterId, userAgent, clock })];
     const { namespace, name, uid } = plan;
     const subject = eventObjectOf(Resource.upgradeConfigs, { namespace, name, uid });
     const always = [openEventSink({ api, subject, clock }), ...hook];
-    const { source, ocmBaseUrl } = configManager;
-    if (source !== "OCM" || ocmBaseUrl === undefined) return [...always, openLogSink(log)];
-    const client = ocm.clientAt(ocmBaseUrl);
+    const client = ocm.clientOf(configManager);
+    if (client === undefined) return [...always, openLogSink(log)];
     const logged = featureGates.has("ServiceLogNotification") ? [openServiceLogSink({ client, clusterId, clock })] : [];
     return [...always, ...logged, openOcmStateSink({ client })];
   };
   const observe = ({ state }: Notification, result: "sent" | "failed"): void =>
     metrics.set("upgrade_notification_failed", { event: state }, Number(result === "failed"));
-  const notifier = new Notifier({ sinks, observe });
-  return (notification, options) => notifier.send(notification, options);
+  return openNotifier({ sinks, observe });
 }

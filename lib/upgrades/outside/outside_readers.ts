@@ -1,6 +1,6 @@
 // The readings of an upgrade that come from beside the API server.
 import { isMaster } from "../decide/pools.ts";
-import { checksOf } from "../decide/health_decision.ts";
+import { BLOCKING_CHECKS, checksOf } from "../decide/health_decision.ts";
 import { historyEntryOf } from "../decide/status_changes.ts";
 import { graphQueryOf, type GraphReleases } from "../decide/release/graph.ts";
 import type { PolicyRefresh } from "../decide/types/cluster.ts";
@@ -21,7 +21,7 @@ export type OutsideReaders = Pick<
   "silences" | "health" | "healthAfter" | "dependencies" | "graph" | "payload" | "policy" | "alertsDuring"
 >;
 
-export interface OutsideScope {
+export interface OutsideContext {
   /** Undefined without a plan, or where a part could not be read: then only what an upgrade may have left is read. */
   readonly base: Base | undefined;
   readonly reader: ClusterReader;
@@ -38,93 +38,90 @@ interface OutsideServices extends DependencyDeps {
   readonly policy: Pick<PolicySync, "refresh">;
 }
 
-const CHECKS_AFTER: readonly HealthCheckId[] = ["CriticalAlerts", "ClusterOperators"];
-
-export function outsideReaders(services: OutsideServices, scope: OutsideScope): OutsideReaders {
-  const { signal } = scope;
+export function outsideReaders(services: OutsideServices, context: OutsideContext): OutsideReaders {
+  const { signal } = context;
   return {
     silences: () => listSilences(services.alertmanager, signal),
-    health: async () => await readChecks(services, scope, checksOf(baseOf(scope))),
-    healthAfter: async () => await readChecks(services, scope, CHECKS_AFTER),
-    dependencies: async () => await checkDependencies(services, baseOf(scope).config.dependencies, signal),
-    graph: async () => (await askGraph(services, scope)).offered,
-    payload: async () => await readPayload(services, scope),
-    policy: () => refreshPolicy(services, scope),
-    alertsDuring: async () => await readAlertsDuring(services, scope),
+    health: async () => await readChecks(services, context, checksOf(baseOf(context))),
+    healthAfter: async () => await readChecks(services, context, BLOCKING_CHECKS),
+    dependencies: async () => await checkDependencies(services, baseOf(context).config.dependencies, signal),
+    graph: async () => (await askGraph(services, context)).offered,
+    payload: async () => await readPayload(services, context),
+    policy: () => refreshPolicy(services, context),
+    alertsDuring: async () => await readAlertsDuring(services, context),
   };
 }
 
 /** With source LOCAL the plan is the policy itself, and its resourceVersion guards what is written. */
-async function refreshPolicy({ policy }: OutsideServices, { base, signal }: OutsideScope): Promise<PolicyRefresh> {
-  return base?.config.configManager.source === "LOCAL" ? { kind: "unchanged" } : await policy.refresh(signal);
+async function refreshPolicy({ policy }: OutsideServices, context: OutsideContext): Promise<PolicyRefresh> {
+  const { config } = baseOf(context);
+  return config.configManager.source === "LOCAL" ? { kind: "unchanged" } : await policy.refresh(context.signal, config);
 }
 
-function baseOf({ base }: OutsideScope): Base {
+function baseOf({ base }: OutsideContext): Base {
   if (base === undefined) throw new Error("Cannot read this: there is no UpgradeConfig, or it could not be read.");
   return base;
 }
 
 async function readChecks(
   { prometheus, findings }: OutsideServices,
-  scope: OutsideScope,
+  context: OutsideContext,
   checks: readonly HealthCheckId[],
 ): Promise<readonly HealthResult[]> {
-  const { config: { healthCheck }, plan } = baseOf(scope);
-  const { reader, signal } = scope;
+  const { config: { healthCheck }, plan } = baseOf(context);
+  const { reader, signal } = context;
   const alerts = (): Promise<readonly string[]> => firingCriticals(prometheus, healthCheck, signal);
   // Managed clusters of Azure do not have the Deployment Validation Operator.
   const readFindings = plan.spec.type === "ARO" ? undefined : findings;
   return await readHealth({ alerts, reader, readFindings }, checks, signal);
 }
 
-interface GraphAnswer extends GraphReleases {
-  readonly architecture: string | undefined;
-}
-
-async function askGraph({ bundles, userAgent, clock }: OutsideServices, scope: OutsideScope): Promise<GraphAnswer> {
-  const { plan: { spec: { desired } }, clusterVersion } = baseOf(scope);
-  const architecture = await controlPlaneArchitecture(scope);
-  const query = graphQueryOf(clusterVersion, { desired, controlPlane: architecture ?? "" });
+async function askGraph(
+  { bundles, userAgent, clock }: OutsideServices,
+  context: OutsideContext,
+): Promise<GraphReleases> {
+  const { plan: { spec: { desired } }, clusterVersion } = baseOf(context);
+  const query = graphQueryOf(clusterVersion, { desired, controlPlane: await controlPlaneArchitecture(context) ?? "" });
   if (query.architecture === "") {
     throw new Error("Cannot ask the update graph: no node of the control plane says which architecture it has.");
   }
-  const { signal } = scope;
+  const { signal } = context;
   // The bundles may have changed by now.
-  const options = { caCerts: await bundles(signal), userAgent, clock };
-  return { ...await readReleases(query, options, signal), architecture };
+  return await readReleases(query, { caCerts: await bundles(signal), userAgent, clock }, signal);
 }
 
 /** That of the control plane's nodes, which are all alike; with a hosted control plane that of all nodes, if alike. */
-async function controlPlaneArchitecture({ reader }: OutsideScope): Promise<string | undefined> {
+async function controlPlaneArchitecture({ reader }: OutsideContext): Promise<string | undefined> {
   const nodes = (await reader.nodes()).filter(({ architecture }) => architecture !== "");
   const masters = nodes.filter(isMaster);
   const distinct = new Set((masters.length > 0 ? masters : nodes).map(({ architecture }) => architecture));
   return masters.length > 0 || distinct.size === 1 ? [...distinct].toSorted()[0] : undefined;
 }
 
-async function readPayload(services: OutsideServices, scope: OutsideScope): Promise<Readings["payload"]> {
-  const { desired } = baseOf(scope).plan.spec;
-  const { signal } = scope;
-  if (desired.image !== "") {
-    const architecture = await controlPlaneArchitecture(scope);
-    return await services.payloads.read(desired.image, { architecture, signal });
-  }
-  const { own, offered, architecture } = await askGraph(services, scope);
-  const found = [...own === undefined ? [] : [own], ...offered].find(({ version }) => version === desired.version);
-  if (found !== undefined) return await services.payloads.read(found.image, { architecture, signal });
+async function readPayload(services: OutsideServices, context: OutsideContext): Promise<Readings["payload"]> {
+  const { desired } = baseOf(context).plan.spec;
+  const image = desired.image === "" ? await imageOf(desired.version, services, context) : desired.image;
+  const architecture = await controlPlaneArchitecture(context);
+  return await services.payloads.read(image, { architecture, signal: context.signal });
+}
+
+async function imageOf(version: string, services: OutsideServices, context: OutsideContext): Promise<string> {
+  const { own, offered } = await askGraph(services, context);
+  const found = [own, ...offered].find((release) => release?.version === version);
+  if (found !== undefined) return found.image;
   throw new Error(
-    `Cannot find the payload of version ${desired.version}: the update graph has none for this architecture in the channel.`,
+    `Cannot find the payload of version ${version}: the update graph has none for this architecture in the channel.`,
   );
 }
 
 async function readAlertsDuring(
   { prometheus, clock }: OutsideServices,
-  scope: OutsideScope,
+  context: OutsideContext,
 ): Promise<readonly string[]> {
-  const { plan } = baseOf(scope);
+  const { plan } = baseOf(context);
   const entry = historyEntryOf(plan.status, plan.spec.desired);
   const startMs = parseTime(entry?.startTime);
   if (startMs === undefined) return [];
-  const interval = { startMs, endMs: parseTime(entry?.completeTime) ?? scope.nowMs };
-  return await pagingBetween(prometheus, { ...interval, nowMs: clock.nowMs() }, scope.signal);
+  const interval = { startMs, endMs: parseTime(entry?.completeTime) ?? context.nowMs };
+  return await pagingBetween(prometheus, { ...interval, nowMs: clock.nowMs() }, context.signal);
 }

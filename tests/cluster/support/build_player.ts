@@ -173,10 +173,14 @@ export class BuildPlayer implements AsyncDisposable {
       restartCount: 0,
       state: { terminated },
     });
+    // The Job controller makes the next pod some time after this.
+    const ended = { type: "Ready", status: "False", lastTransitionTime: new Date(0).toISOString() };
     await this.#setStatus(pod, {
       phase,
       initContainerStatuses: listAt(pod, "spec", "initContainers").map(statusOf),
-      ...(phase === "Succeeded" ? { containerStatuses: listAt(pod, "spec", "containers").map(statusOf) } : {}),
+      ...(phase === "Failed"
+        ? { conditions: [ended] }
+        : { containerStatuses: listAt(pod, "spec", "containers").map(statusOf) }),
     });
   }
 

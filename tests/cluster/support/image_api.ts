@@ -1,7 +1,7 @@
 // OpenShift's API of images behind the aggregation layer of a real API server: ImageStreamTags, as GET and DELETE of
 // `NAMESPACE/STREAM:TAG`, whose streams are repositories of a real registry. It takes requests from the API server alone, which
 // has judged the user's rights, and refuses whatever else OpenShift's would refuse of them.
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingMessage } from "node:http";
 import { createServer } from "node:https";
 import { text } from "node:stream/consumers";
 import { type ClusterAccess, isTrue, read } from "./cluster_access.ts";
@@ -58,7 +58,9 @@ export async function openImageApi(
   const server = createServer(options, (message, response) => {
     void answerTo(message, { registry, note: (request) => void requests.push(request) })
       .catch((error: unknown): Answer => failure(500, "InternalError", String(error)))
-      .then((answer) => send(response, answer));
+      .then(({ status, body }) => {
+        response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
+      });
   });
   const port = findFreePort();
   await using undo = new AsyncDisposableStack();
@@ -150,9 +152,4 @@ function notFound(name: string): Answer {
 function failure(code: number, reason: string, message: string): Answer {
   const status = { kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", message, reason, code };
   return { status: code, body: status };
-}
-
-function send(response: ServerResponse, { status, body }: Answer): void {
-  response.writeHead(status, { "content-type": "application/json" });
-  response.end(JSON.stringify(body));
 }

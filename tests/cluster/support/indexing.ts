@@ -68,7 +68,7 @@ export function startPushRelay(registry: Pick<RealRegistry, "url" | "caPem">): P
   const client = Deno.createHttpClient({ caCerts: [registry.caPem], http2: false });
   const requests: PassedRequest[] = [];
   const server = Deno.serve(
-    { hostname: "127.0.0.1", port: 0, onListen: () => {}, onError: badGateway },
+    { hostname: "127.0.0.1", port: 0, onListen: () => {}, onError: () => new Response(null, { status: 502 }) },
     async (request) => {
       const { pathname, search } = new URL(request.url);
       const passed = { method: request.method, path: pathname + search, headers: request.headers };
@@ -104,10 +104,6 @@ export function startPushRelay(registry: Pick<RealRegistry, "url" | "caPem">): P
 
 export function isIndexPush({ method, headers }: Pick<PassedRequest, "method" | "headers">): boolean {
   return method === "PUT" && /index|list/.test(headers.get("content-type") ?? "");
-}
-
-function badGateway(): Response {
-  return new Response(null, { status: 502 });
 }
 
 export function registryError(status: number, code: string, headers: Readonly<Record<string, string>> = {}): Response {

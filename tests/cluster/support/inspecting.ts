@@ -1,13 +1,13 @@
 // Archway's image inspection as its users have it: the whole service put together from flags.
 import { systemClock } from "../../../lib/clock.ts";
 import { parseConfig } from "../../../lib/config/parse.ts";
-import { type ImageService, openImageService } from "../../../lib/images/pods/image_service.ts";
+import { type ImageService, openImageService } from "../../../lib/placement/images/image_service.ts";
 import { silentLogger } from "../../../lib/log.ts";
 import type { HostState } from "../../../lib/oci/limits/host_state.ts";
 import type { InspectionReport, InspectionRequest } from "../../../lib/oci/inspection.ts";
 import { callersOf } from "../../../lib/oci/callers.ts";
 import { LOOK_UP_AGAIN } from "../../support/inspectors.ts";
-import type { Inspection, InspectionFailure } from "../../../lib/oci/types.ts";
+import type { Inspection, RegistryFailure } from "../../../lib/oci/types.ts";
 import { settingsFlag } from "../../support/settings_file.ts";
 
 export interface TestImages extends AsyncDisposable {
@@ -49,7 +49,7 @@ export function platformsIn({ inspection }: InspectionReport): string {
   ).join(",");
 }
 
-export function failureIn({ inspection }: { readonly inspection: Inspection }): InspectionFailure {
+export function failureIn({ inspection }: { readonly inspection: Inspection }): RegistryFailure {
   if (inspection.kind === "failed") return inspection.failure;
   throw new Error(`no failure, but ${inspection.digest}`);
 }

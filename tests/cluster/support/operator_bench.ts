@@ -11,7 +11,7 @@ import type { KubeObject, ResourceTarget, ResourceType } from "../../../lib/k8s/
 import { silentLogger } from "../../../lib/log.ts";
 import { GateLabel, SCHEDULING_GATE, WebhookPath } from "../../../lib/names.ts";
 import { type AuthorityTerms, DEFAULT_TERMS } from "../../../lib/server/certificate/authority.ts";
-import { AuthorityStore } from "../../../lib/server/certificate/secret_store.ts";
+import { AuthorityStore } from "../../../lib/server/certificate/authority_store.ts";
 import { openSelfManagedCertificate } from "../../../lib/server/certificate/self_managed.ts";
 import type { ServingCertificate } from "../../../lib/server/certificate/serving_certificate.ts";
 import { allowedReview } from "../../../routes/admission.ts";

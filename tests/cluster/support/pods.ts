@@ -124,7 +124,7 @@ export async function createPullSecret(
 }
 
 export async function listPods(cluster: ClusterAccess, namespace: string): Promise<readonly PodOutcome[]> {
-  const answer = await cluster.request("GET", `/api/v1/namespaces/${namespace}/pods?resourceVersion=0`);
+  const answer = await cluster.request("GET", `/api/v1/namespaces/${namespace}/pods`);
   expectStatus(`list pods of "${namespace}"`, answer, [200]);
   return listAt(answer.body, "items").map(parseOutcome).sort((a, b) => a.name < b.name ? -1 : 1);
 }

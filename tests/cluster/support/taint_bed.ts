@@ -51,7 +51,7 @@ export async function taintsByNode(
   key = "supported-arch",
 ): Promise<Readonly<Record<string, string>>> {
   return Object.fromEntries(
-    listAt(await cluster.get("/api/v1/nodes?resourceVersion=0"), "items").map((node) => [
+    listAt(await cluster.get("/api/v1/nodes"), "items").map((node) => [
       String(read(node, "metadata", "name")),
       listAt(node, "spec", "taints").filter((taint) => read(taint, "key") === key)
         .map((taint) => `${read(taint, "value")}:${read(taint, "effect")}`).join(" "),
@@ -77,7 +77,7 @@ export async function toleratedByPod(
   cluster: ClusterAccess,
   namespace: string,
 ): Promise<Readonly<Record<string, string>>> {
-  const body = await cluster.get(`/api/v1/namespaces/${namespace}/pods?resourceVersion=0`);
+  const body = await cluster.get(`/api/v1/namespaces/${namespace}/pods`);
   return Object.fromEntries(
     listAt(body, "items").map((pod) => {
       const own = listAt(pod, "spec", "tolerations").filter((one) => read(one, "key") === "supported-arch");

@@ -31,14 +31,6 @@ export interface OutsideDouble extends Outside {
   fault: (call: string) => string | undefined;
 }
 
-export const NOTIFICATIONS: readonly NotificationState[] = [
-  "StateStarted",
-  "StateControlPlaneStartedSL",
-  "StateControlPlaneFinishedSL",
-  "StateWorkerPlaneFinishedSL",
-  "StateCompleted",
-];
-
 /** The steps of OSD, in their order. */
 export const OSD_STEPS: readonly string[] = [...new Set(UPGRADERS.OSD.steps.map(({ id }) => id))];
 

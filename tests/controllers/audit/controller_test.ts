@@ -4,7 +4,7 @@ import { Resource } from "../../../lib/k8s/types.ts";
 import { type Logger, silentLogger } from "../../../lib/log.ts";
 import { openPlacementMetrics } from "../../support/process_metrics.ts";
 import { makeSettings } from "../../support/placement_settings.ts";
-import { NO_CONFIGS } from "../../lib/placement/decide/make.ts";
+import { BUNDLED, NO_CONFIGS } from "../../lib/placement/decide/make.ts";
 import { answering, furnish, makePod, openScene, runFor, type Scene, whileRunning, withMetadata } from "../make.ts";
 
 /** Namespaces under audit, that a test adds to. */
@@ -45,13 +45,14 @@ function reportedPods({ recorded }: Scene): readonly string[] {
 Deno.test("openAudit() reports once for each pending pod what would be done, and reads nothing else", async () => {
   const scene = openScene(makePod("before", { image: "single-arm64" }));
   await whileRunning(scene, openAudit(depsOf(scene, auditedOf(ALL_NAMESPACES))), async () => {
-    scene.cluster.put(Resource.pods, makePod("during"));
+    scene.cluster.put(Resource.pods, { ...makePod("during"), spec: BUNDLED });
     await scene.clock.advance(0);
     scene.cluster.put(Resource.pods, makePod("during", { labels: { changed: "yes" } }));
     scene.cluster.put(Resource.pods, makePod("during", { phase: "Running" }));
     await scene.clock.advance(5_000);
     assert.deepEqual(reportedPods(scene), ["before", "during"]);
     assert.match(scene.recorded[0]?.message ?? "", /nothing was changed: Archway would set .*\{arm64\}/);
+    assert.match(scene.recorded[1]?.message ?? "", /\{amd64, arm64\}/);
     assert.ok(scene.recorded.every(({ slot }) => slot === 1));
     assert.ok(scene.requests.every(({ priority }) => priority === "admission"));
   });

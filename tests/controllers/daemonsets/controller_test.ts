@@ -3,7 +3,7 @@ import { openDaemonSetWatch } from "../../../controllers/daemonsets/controller.t
 import { Resource } from "../../../lib/k8s/types.ts";
 import { silentLogger } from "../../../lib/log.ts";
 import { makeSettings } from "../../support/placement_settings.ts";
-import { fact } from "../../lib/placement/decide/make.ts";
+import { BUNDLED, fact } from "../../lib/placement/decide/make.ts";
 import {
   answering,
   answeringWhile,
@@ -27,7 +27,8 @@ function watchOf(
 }
 
 Deno.test("openDaemonSetWatch() reports the nodes that cannot run the images, and of no others", async () => {
-  const scene = openScene(NARROW, makeWorkload("DaemonSet", "wide", "multi"));
+  const bundled = { ...makeWorkload("DaemonSet", "bundled", ""), spec: { template: { spec: BUNDLED } } };
+  const scene = openScene(NARROW, makeWorkload("DaemonSet", "wide", "multi"), bundled);
   await runFor(scene, watchOf(scene, () => ["amd64", "arm64"]), 0);
   assert.deepEqual(scene.recorded.map(({ object }) => object), [
     { apiVersion: "apps/v1", kind: "DaemonSet", namespace: "shop", name: "narrow", uid: "uid-narrow" },

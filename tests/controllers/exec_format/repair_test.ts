@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { ApiError } from "../../../lib/k8s/errors.ts";
+import { BUNDLED } from "../../lib/placement/decide/make.ts";
 import { failPod, openRepairScene, REPAIRING, strayPod } from "./make.ts";
 
 Deno.test("a pod that its owner makes again, and Archway would place elsewhere, is evicted once, and an event reports why", async () => {
@@ -13,11 +14,12 @@ Deno.test("a pod that its owner makes again, and Archway would place elsewhere, 
   });
 });
 
-Deno.test("nothing is evicted without the switch, and no bare pod", async () => {
-  for (const [repairs, owner] of [[false, "web"], [true, ""]] as const) {
+Deno.test("nothing is evicted without the switch, no bare pod, and none that might be placed here again", async () => {
+  const bundled = { ...strayPod("web-1"), spec: { nodeName: "node-1", ...BUNDLED } };
+  for (const [repairs, pod] of [[false, strayPod("web-1")], [true, strayPod("web-1", "")], [true, bundled]] as const) {
     const repaired = openRepairScene({ settings: { ...REPAIRING, repairs } });
     await repaired.scene.run(async () => {
-      await failPod(repaired, strayPod("web-1", owner));
+      await failPod(repaired, pod);
       await repaired.scene.clock.advance(60_000);
       assert.deepEqual(repaired.evictions, []);
     });

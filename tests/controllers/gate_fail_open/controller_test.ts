@@ -20,7 +20,7 @@ const openBed = (scene: Scene = openScene(OLD)) => {
     ...deps,
     lifter: openGateLifter({ api: deps.api, limiter: openRateLimiter(scene.clock, 50) }),
     metrics: { ...openPlacementMetrics(), decision: (kind) => void counted.push(kind) },
-    board: { record: () => {} },
+    decisions: { record: () => {} },
     maxGateAgeMs: MAX_GATE_AGE_MS,
   });
   return Object.assign(follower, { controller, counted });

@@ -36,6 +36,16 @@ Deno.test("leaderAbility() is unable while gated pods may not be listed, and abl
   });
 });
 
+Deno.test("leaderAbility() is unproven between terms, however able the last one was", async () => {
+  const scene = openScene();
+  const controller = controllerOf(scene);
+  await whileRunning(scene, controller, async () => {
+    await scene.clock.advance(60_000);
+    assert.deepEqual(controller.leaderAbility(), { kind: "able" });
+  });
+  assert.deepEqual(controller.leaderAbility(), { kind: "unproven" });
+});
+
 Deno.test("leaderAbility() is unable after ten seconds without a list", async () => {
   const scene = openScene();
   scene.cluster.api.list = () => Promise.reject(new ApiError("away", { status: 0 }));

@@ -27,7 +27,7 @@ export function controllerOf(scene: Scene, config: PlacementConfigs = NO_CONFIGS
     images: scene.images,
     events: scene.events,
     metrics: openPlacementMetrics(),
-    board: { record: () => {} },
+    decisions: { record: () => {} },
     clock: scene.clock,
     log: silentLogger,
     settingsOf: () => settings,

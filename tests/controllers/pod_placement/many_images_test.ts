@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { PodImages } from "../../../lib/images/pods/pod_images.ts";
+import type { PodImages } from "../../../lib/placement/images/pod_images.ts";
 import { ApiError } from "../../../lib/k8s/errors.ts";
 import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
 import { MAX_IMAGES } from "../../../lib/placement/decide/images.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { UpgradesDeps } from "../../../controllers/upgrades/deps.ts";
-import { applyEffects, type ApplyScope } from "../../../controllers/upgrades/effects.ts";
+import { type ApplyContext, applyEffects } from "../../../controllers/upgrades/effects.ts";
 import { openClusterReader } from "../../../lib/upgrades/cluster/cluster_reader.ts";
 import { OsImages } from "../../../lib/upgrades/cluster/os_images.ts";
 import { readInput } from "../../../lib/upgrades/cluster/plan_input.ts";
@@ -40,8 +40,12 @@ Deno.test("a notification that is given up is not waited for: its gauge is 0; on
   const sent = async (onFailure: "stop" | "log"): Promise<unknown> => {
     gauges.clear();
     const notification = { id: "n", state: "StateScaleSkipped", version: "v", upgradeAt: "", description: "" } as const;
-    const scope = await applyScopeOf(deps);
-    const { failure } = await applyEffects([{ kind: "notify", notification, onFailure }], { ...deps, outside }, scope);
+    const context = await applyContextOf(deps);
+    const { failure } = await applyEffects(
+      [{ kind: "notify", notification, onFailure }],
+      { ...deps, outside },
+      context,
+    );
     return [failure, gauges.get('upgrade_notification_failed{"event":"StateScaleSkipped"}')];
   };
   assert.deepEqual(await sent("log"), [undefined, 0]);
@@ -51,19 +55,19 @@ Deno.test("a notification that is given up is not waited for: its gauge is 0; on
 Deno.test("once the update is requested, no notification from before is waited for; a request that fails changes nothing", async () => {
   const scene = openUpgradeScene();
   const { deps, gauges } = scene;
-  const scope = await applyScopeOf(deps);
+  const context = await applyContextOf(deps);
   const gauge = 'upgrade_notification_failed{"event":"StateSkipped"}';
   const request = { kind: "patchClusterVersion", patch: { spec: { channel: "c" } }, resourceVersion: "" } as const;
   gauges.set(gauge, 1);
   scene.fault = refusing(503, ({ verb }) => verb === "patch");
-  assert.deepEqual([(await applyEffects([request], deps, scope)).failure, gauges.get(gauge)], ["away", 1]);
+  assert.deepEqual([(await applyEffects([request], deps, context)).failure, gauges.get(gauge)], ["away", 1]);
   scene.fault = () => {};
-  const resourceVersion = scope.base?.clusterVersion.resourceVersion ?? "";
-  const { failure } = await applyEffects([{ ...request, resourceVersion }], deps, scope);
+  const resourceVersion = context.base?.clusterVersion.resourceVersion ?? "";
+  const { failure } = await applyEffects([{ ...request, resourceVersion }], deps, context);
   assert.deepEqual([failure, gauges.get(gauge)], [undefined, undefined]);
 });
 
-async function applyScopeOf({ clock, readApi }: UpgradesDeps): Promise<ApplyScope> {
+async function applyContextOf({ clock, readApi }: UpgradesDeps): Promise<ApplyContext> {
   const { signal } = new AbortController();
   const { base } = await readInput({ readApi, namespace: NAMESPACE }, { nowMs: clock.nowMs(), signal });
   return {

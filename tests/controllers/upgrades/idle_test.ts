@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { openUpgrades } from "../../../controllers/upgrades/controller.ts";
 import { Resource } from "../../../lib/k8s/types.ts";
-import { parseStatus } from "../../../lib/upgrades/decide/types/plan.ts";
+import { parseUpgradeStatus } from "../../../lib/upgrades/decide/types/plan.ts";
 import { rawNode } from "../../lib/upgrades/decide/make.ts";
 import { noAnswer } from "../../support/until.ts";
 import { whileRunning } from "../make.ts";
@@ -32,7 +32,7 @@ Deno.test("what was written is seen at once, so that metrics follow it, and not 
     await scene.clock.advance(1_000);
     const { status } = controller.seen()?.known ?? assert.fail("nothing was read");
     const stored = scene.cluster.find("upgradeconfigs", `${NAMESPACE}/managed-upgrade-config`);
-    assert.deepEqual(status, parseStatus(stored?.["status"]));
+    assert.deepEqual(status, parseUpgradeStatus(stored?.["status"]));
     assert.ok(status.conditions.some(({ type }) => type === "Valid"));
   });
 });

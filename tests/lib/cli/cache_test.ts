@@ -23,7 +23,7 @@ async function run(
   more: { readonly cachePath: string; readonly input?: string },
 ): Promise<Ran> {
   const { terminal, said } = recordingTerminal();
-  const code = await runCache({ positionals, cachePath: more.cachePath }, {
+  const code = await runCache({ positionals, cachePath: more.cachePath, kvUrl: undefined }, {
     terminal,
     clock: systemClock,
     signal: new AbortController().signal,

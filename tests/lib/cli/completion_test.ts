@@ -17,7 +17,7 @@ const CASES: readonly (readonly [line: string, offered: readonly string[]])[] = 
   ["archway up", ["upgrade"]],
   ["archway in", ["inspect", "index"]],
   ["archway upgrade s", ["status", "suspend"]],
-  ["archway release --d", ["--dry-run"]],
+  ["archway ungate --d", ["--dry-run"]],
   ["archway dev --scenario ta", ["taints"]],
   ["archway serve --scen", []],
 ];

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { renderDocument } from "../../../lib/cli/output.ts";
 import { parse as parseYaml } from "yaml";
-import type { AssembleResult, JoinedImage } from "../../../lib/images/assemble/assemble_index.ts";
-import type { ChildCopy } from "../../../lib/images/assemble/copy_children.ts";
-import type { InspectedIndex } from "../../../lib/images/assemble/inspect_index.ts";
+import type { AssembleResult, JoinedImage } from "../../../lib/publishing/assemble/assemble_index.ts";
+import type { ChildCopy } from "../../../lib/publishing/assemble/copy_children.ts";
+import type { InspectedIndex } from "../../../lib/publishing/assemble/inspect_index.ts";
 import {
   lossesOf,
   renderAssembled,
@@ -33,7 +33,6 @@ const MADE: Exclude<AssembleResult, { kind: "failed" }> = {
   kind: "published",
   index: { form: "oci", mediaType: "application/vnd.oci.image.index.v1+json", text: "{}", digest: DIGEST },
   repository: "quay.io/team/app",
-  tag: "v1",
   replaced: OLD,
   images: [
     joined("amd64", NONE),

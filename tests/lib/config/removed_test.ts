@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { COMMANDS, environmentName, FLAGS } from "../../../lib/config/flags.ts";
 import { FILE_SETTINGS } from "../../../lib/config/file.ts";
 import { parseConfig } from "../../../lib/config/parse.ts";
-import { REMOVED_FLAGS } from "../../../lib/config/environment.ts";
+import { REMOVED_COMMANDS, REMOVED_FLAGS } from "../../../lib/config/environment.ts";
 
 function problemsOf(args: readonly string[], env: Readonly<Record<string, string>> = {}): readonly string[] {
   const parsed = parseConfig(args, { env, readFile: () => "" });
@@ -20,6 +20,14 @@ for (const [name, advice] of Object.entries(REMOVED_FLAGS)) {
     assert.deepEqual(problemsOf(["serve"], { [variable]: "a" }), [`Cannot use ${variable}: it was removed. ${advice}`]);
     assert.deepEqual(problemsOf(["serve"], { [variable]: "" }), []);
     assert.match(advice, /^[A-Z][^\n]+\.$/);
+  });
+}
+
+for (const [name, advice] of Object.entries(REMOVED_COMMANDS)) {
+  Deno.test(`the command ${name} is refused in one line that says what replaces it`, () => {
+    for (const args of [[name, "--dry-run"], [name, "--help"], ["help", name]]) {
+      assert.deepEqual(problemsOf(args), [`Cannot run "${name}": it was removed. ${advice}`]);
+    }
   });
 }
 

@@ -184,14 +184,14 @@ Deno.test("record() takes AlreadyExists for success: an earlier try had arrived"
   });
 });
 
-Deno.test("flush() ends when its signal aborts, and close() ends what is under way", async () => {
+Deno.test("flush() ends when its signal aborts, and the disposal ends what is under way", async () => {
   await withRecorder({ before: ({ signal }) => noAnswer(signal) }, async ({ recorder, send, lost }) => {
     await send(makeEvent());
     const stop = new AbortController();
     const flushing = recorder.flush(stop.signal);
     stop.abort();
     await flushing;
-    await recorder.close();
+    await recorder[Symbol.asyncDispose]();
     recorder.record(makeEvent({ pod: "too-late" }));
     assert.deepEqual(lost, ["dropped", "dropped"]);
   });

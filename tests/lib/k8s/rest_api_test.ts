@@ -35,7 +35,7 @@ Deno.test("patch() sends each format with its content type, field manager, force
     const document = { metadata: { labels: { a: "b" } } };
     await api.patch(Resource.pods, TARGET, { body: { kind: "json", operations }, signal: never });
     await api.patch(Resource.pods, TARGET, { body: { kind: "merge", document }, signal: never });
-    const applied = { kind: "apply", document, force: true } as const;
+    const applied = { kind: "apply", document } as const;
     await api.patch(Resource.pods, { ...TARGET, subresource: "status" }, { body: applied, signal: never });
     await api.patch(Resource.pods, TARGET, { body: { kind: "merge", document }, signal: never, isDryRun: true });
     const lines = stub.requests.map(({ method, path, headers, query }) =>

@@ -58,8 +58,7 @@ Deno.test("inspect() parses dense indexes that end together in as many rounds of
   const dense = Object.fromEntries(Array.from({ length: 39_000 }, (_, at) => [`k${at}`, 0]));
   const { manifest } = makeImage();
   const entry = makeEntry(manifest, { platform: { os: "linux", architecture: "arm64" } });
-  const textOf = (name: string): string => makeIndex([entry], { body: { name, dense } }).text;
-  const texts = new Map(names.map((name) => [name, textOf(name)]));
+  const texts = new Map(names.map((name) => [name, makeIndex([entry], { body: { name, dense } }).text]));
   await using registry = await openFakeRegistry();
   const all = Promise.withResolvers<void>();
   let waiting = 0;

@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { systemClock } from "../../../lib/clock.ts";
 import type { Credential, Keyring } from "../../../lib/oci/credential.ts";
 import type { PlannedRequest } from "../../../lib/oci/inspection.ts";
 import { Inspector } from "../../../lib/oci/inspector.ts";
@@ -35,7 +34,7 @@ const ask = async (
   };
   const lookup: Keyring["lookup"] = (endpoint) => Promise.resolve(matchCredentials(keyring, endpoint));
   const planner = { plan: planAt(...ENDPOINTS) };
-  const inspector = new Inspector({ cached, planner, keyring: { lookup }, clock: systemClock });
+  const inspector = new Inspector({ cached, planner, keyring: { lookup } });
   const asked = images.map((image) => inspector.inspect(makeRequest(image, { credentials: pods }), signal));
   return { requests: seen, reports: await Promise.all(asked) };
 };
@@ -120,7 +119,7 @@ Deno.test("Inspector.inspect() sends no request for an image that policy refuses
   const cached = { inspect: () => assert.fail("asked") };
   const keyring = { lookup: () => assert.fail("looked up") };
   const planner: PullPlanner = { plan: () => ({ kind: "refused", failure }) };
-  const inspector = new Inspector({ cached, planner, keyring, clock: systemClock });
+  const inspector = new Inspector({ cached, planner, keyring });
   const report = await inspector.inspect(makeRequest("quay.io/a"), signal);
   assert.deepEqual([report.inspection, report.requests], [{ kind: "failed", failure }, NO_REQUESTS]);
 });

@@ -48,8 +48,8 @@ for (const verifyTls of [true, false]) {
   Deno.test(`inspect() tries every client certificate of a host, and the right one first from then on (verified: ${verifyTls})`, async () => {
     const pairs = [await makePair(), await makePair(), await makePair()];
     await using registry = await openStrictRegistry(pairs[1] ?? assert.fail());
-    const transport = { scheme: "https", verifyTls, caCertificates: [authority], clientCertificates: pairs } as const;
-    using inspector = openTestInspector({ transport });
+    const connection = { scheme: "https", verifyTls, caCertificates: [authority], clientCertificates: pairs } as const;
+    using inspector = openTestInspector({ connection });
     const first = await inspector.inspect(`${registry.host}/org/app:v1`);
     assert.deepEqual([first.inspection.kind, first.requests.manifestGet], ["platforms", 2]);
     const second = await inspector.inspect(`${registry.host}/org/app:v2`);
@@ -60,8 +60,8 @@ for (const verifyTls of [true, false]) {
 Deno.test("inspect() fails as the last certificate fails when a host takes none of them", async () => {
   const pairs = [await makePair(), await makePair()];
   await using registry = await openStrictRegistry(await makePair());
-  const transport = { scheme: "https", caCertificates: [authority], clientCertificates: pairs } as const;
-  using inspector = openTestInspector({ transport });
+  const connection = { scheme: "https", caCertificates: [authority], clientCertificates: pairs } as const;
+  using inspector = openTestInspector({ connection });
   const report = await inspector.inspect(`${registry.host}/org/app:v1`);
   assert.deepEqual([report.inspection.kind, report.requests.manifestGet], ["failed", 2]);
 });
@@ -105,7 +105,7 @@ for (const addresses of [["203.0.113.7"], []]) {
     await using registry = await openFakeRegistry({ certificate: serving });
     registry.put("org/app", index, "v1");
     using inspector = openTestInspector({
-      transport: { scheme: "https", verifyTls: false, declared: false },
+      connection: { scheme: "https", verifyTls: false, declared: false },
       resolve: () => Promise.resolve(addresses),
       timeouts: { headersMs: 200, totalMs: 7_000 },
     });
@@ -121,7 +121,7 @@ Deno.test("inspect() asks no token server without TLS for a host that nobody dec
   const realm = `http://${thief.host.replace("127.0.0.1", "localhost")}/x`;
   await using registry = await openFakeRegistry({ login: { ...ANYBODY, realm }, certificate: serving });
   using inspector = openTestInspector({
-    transport: { ...PLAIN, scheme: "https", caCertificates: [authority], declared: false },
+    connection: { ...PLAIN, scheme: "https", caCertificates: [authority], declared: false },
     resolve: () => Promise.resolve(["93.184.216.34"]),
   });
   const report = await inspector.inspect(`localhost:${registry.host.split(":")[1]}/org/app:v1`);

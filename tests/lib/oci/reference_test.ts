@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { canonicalReference, normaliseImageReference, parseReference } from "../../../lib/oci/reference.ts";
+import { cutReference, nameAt, normaliseImageReference, parseReference } from "../../../lib/oci/reference.ts";
 import { referenceOf as parse } from "../../support/inspectors.ts";
 
 const HEX = "a".repeat(64);
@@ -71,28 +71,36 @@ for (const [id, input, problem] of REFUSED) {
   });
 }
 
+Deno.test("cutReference() takes neither a port for a tag nor a tag for a part of the name", () => {
+  const cut = (image: string) => [cutReference(image).name, cutReference(image).tag, cutReference(image).digest];
+  assert.deepEqual(cut("r.io:5000/a/b"), ["r.io:5000/a/b", undefined, undefined]);
+  assert.deepEqual(cut("r.io:5000/a/b:v1@sha256:abc"), ["r.io:5000/a/b", "v1", "sha256:abc"]);
+  assert.deepEqual(cut("b@one@two"), ["b", undefined, "one@two"]);
+  assert.deepEqual(cut(""), ["", undefined, undefined]);
+});
+
 Deno.test("DV-112 parseReference() sends nginx to Docker Hub's library, tag latest", () => {
   const reference = parse("nginx");
   assert.deepEqual([reference.domain, reference.isShort], ["docker.io", true]);
-  assert.equal(canonicalReference(reference), "registry-1.docker.io/library/nginx:latest");
+  assert.equal(nameAt(reference), "registry-1.docker.io/library/nginx:latest");
 });
 
 Deno.test("parseReference() contacts registry-1.docker.io for every name of Docker Hub", () => {
   for (const image of ["docker.io/nginx", "index.docker.io/nginx", "registry-1.docker.io/library/nginx:latest"]) {
-    assert.equal(canonicalReference(parse(image)), "registry-1.docker.io/library/nginx:latest");
+    assert.equal(nameAt(parse(image)), "registry-1.docker.io/library/nginx:latest");
   }
-  assert.equal(canonicalReference(parse("grafana/loki:3")), "registry-1.docker.io/grafana/loki:3");
+  assert.equal(nameAt(parse("grafana/loki:3")), "registry-1.docker.io/grafana/loki:3");
 });
 
 Deno.test("parseReference() asks for the digest and keeps the dropped tag for people", () => {
   const reference = parse(`quay.io:443/org/app:v1@sha256:${HEX}`);
-  assert.deepEqual([reference.registry, reference.identifier], ["quay.io", `sha256:${HEX}`]);
-  assert.deepEqual([reference.droppedTag, reference.tag], ["v1", undefined]);
-  assert.equal(canonicalReference(reference), `quay.io/org/app@sha256:${HEX}`);
+  assert.deepEqual([reference.host, reference.identifier], ["quay.io", `sha256:${HEX}`]);
+  assert.deepEqual([reference.tag, reference.digest], ["v1", `sha256:${HEX}`]);
+  assert.equal(nameAt(reference), `quay.io/org/app@sha256:${HEX}`);
 });
 
 Deno.test("parseReference() reads IPv6 registries", () => {
-  assert.equal(parse("[fd00::1]:5000/app:v1").registry, "[fd00::1]:5000");
+  assert.equal(parse("[fd00::1]:5000/app:v1").host, "[fd00::1]:5000");
 });
 
 const HOSTILE = [
@@ -129,8 +137,8 @@ Deno.test("parseReference() never throws, and what it accepts is a safe URL path
     fc.property(text, (image) => {
       const parsed = parseReference(image);
       if (parsed.kind === "unparsable") return assert.ok(parsed.message.length < 600);
-      const { registry, repository, identifier } = parsed.reference;
-      const url = new URL(`https://${registry}/v2/${repository}/manifests/${identifier}`);
+      const { host, repository, identifier } = parsed.reference;
+      const url = new URL(`https://${host}/v2/${repository}/manifests/${identifier}`);
       assert.equal(url.pathname, `/v2/${repository}/manifests/${identifier}`);
       assert.equal(url.username + url.password + url.search + url.hash, "");
     }),
@@ -142,18 +150,18 @@ Deno.test("parseReference() is stable: the canonical spelling means itself", () 
   const segment = fc.stringMatching(/^[a-z0-9]{1,6}$/);
   fc.assert(
     fc.property(segment, segment, fc.stringMatching(/^[A-Za-z0-9_][A-Za-z0-9._-]{0,8}$/), (host, name, tag) => {
-      const once = canonicalReference(parse(`${host}.io/${name}/app:${tag}`));
-      assert.equal(canonicalReference(parse(once)), once);
+      const once = nameAt(parse(`${host}.io/${name}/app:${tag}`));
+      assert.equal(nameAt(parse(once)), once);
     }),
   );
 });
 
 Deno.test("parseReference() gives one host for all spellings of it", () => {
   const spellings = ["quay.io", "QUAY.io", "quay.io:443", "Quay.io:0443", "quay.io:00443"];
-  assert.deepEqual([...new Set(spellings.map((host) => parse(`${host}/org/app:v1`).registry))], ["quay.io"]);
-  assert.equal(parse("Reg.example:05000/app").registry, "reg.example:5000");
-  assert.equal(parse("[::0001]:5000/app").registry, "[::1]:5000");
-  assert.equal(parse("INDEX.docker.io:443/nginx").registry, "registry-1.docker.io");
+  assert.deepEqual([...new Set(spellings.map((host) => parse(`${host}/org/app:v1`).host))], ["quay.io"]);
+  assert.equal(parse("Reg.example:05000/app").host, "reg.example:5000");
+  assert.equal(parse("[::0001]:5000/app").host, "[::1]:5000");
+  assert.equal(parse("INDEX.docker.io:443/nginx").host, "registry-1.docker.io");
 });
 
 Deno.test("parseReference() looks at no reference of more than 1 000 characters, and does not repeat it", () => {

@@ -49,7 +49,7 @@ for (const [id, mediaType] of [["DV-80", MediaType.dockerList], ["DV-81", MediaT
     assert.deepEqual(report.requests, { manifestGet: 1, manifestHead: 0, blobGet: 0, token: 0, other: 0 });
     const found = foundIn(report);
     assert.deepEqual([found.digest, found.depth], [digest, "index"]);
-    assert.deepEqual([report.access, report.source], ["public", "registry"]);
+    assert.deepEqual([report.visibility, report.source], ["public", "registry"]);
     assert.equal(report.resolved, `${bed.registry.host}/org/app:v1`);
   });
 }
@@ -134,10 +134,7 @@ Deno.test("inspect() reads the platforms of entries without one from their confi
   await using bed = await openRegistryBed();
   const images = ["arm64", "s390x"].map((architecture) => makeImage({ architecture }));
   const chart = makeImage({ configType: "application/vnd.cncf.helm.config.v1+json" });
-  for (const { manifest, config } of [...images, chart]) {
-    bed.registry.put("app", manifest);
-    bed.registry.putBlob("app", config);
-  }
+  for (const image of [...images, chart]) putSingle(bed.registry, image);
   const unnamed = [...images, chart].map(({ manifest }) => makeEntry(manifest));
   bed.registry.put("app", makeIndex(unnamed), "v1");
   const report = await bed.inspect("app:v1");
@@ -153,10 +150,9 @@ Deno.test("inspect() reads the platforms of entries without one from their confi
 
 Deno.test("inspect() reads few of many entries without a platform, and reports it", async () => {
   await using bed = await openRegistryBed();
-  const { manifest, config } = makeImage({ architecture: "arm64" });
-  bed.registry.put("app", manifest);
-  bed.registry.putBlob("app", config);
-  bed.registry.put("app", makeIndex(Array(50).fill(makeEntry(manifest))), "v1");
+  const image = makeImage({ architecture: "arm64" });
+  putSingle(bed.registry, image);
+  bed.registry.put("app", makeIndex(Array(50).fill(makeEntry(image.manifest))), "v1");
   const report = await bed.inspect("app:v1");
   assert.deepEqual([report.requests.manifestGet, report.requests.blobGet], [9, 8]);
   assert.match(foundIn(report).findings[0]?.message ?? "", /50 manifests without a platform; 8 of them were read/);
@@ -180,10 +176,7 @@ Deno.test("DV-89 inspect() reads the config at once when the name says bundle", 
 Deno.test("DV-90 inspect() looks at the first valid child only", async () => {
   await using bed = await openRegistryBed();
   const [plain, bundle] = [makeImage(), makeImage({ architecture: "arm64", labels: { [BUNDLE]: "" } })];
-  for (const { config, manifest } of [plain, bundle]) {
-    bed.registry.putBlob("app", config);
-    bed.registry.put("app", manifest);
-  }
+  for (const image of [plain, bundle]) putSingle(bed.registry, image);
   const second = makeEntry(bundle.manifest, { platform: { os: "linux", architecture: "arm64" } });
   bed.registry.put("app", makeIndex([makeEntry(plain.manifest, { platform: LINUX }), second]), "v1");
   assert.equal(outcomeOf(await bed.inspect("app:v1", { depth: "config" })), "platforms");
@@ -251,13 +244,16 @@ Deno.test("DV-96 P-119 inspect() stops reading a manifest beyond 4 MiB", async (
 });
 
 Deno.test("DV-107 inspect() tries HTTP after HTTPS for an insecure registry, and remembers it", async () => {
-  const transport = { scheme: "https-then-http", verifyTls: false } as const;
-  await using bed = await openRegistryBed({ inspector: { transport } });
-  for (const repository of ["first", "second"]) putMultiArch(bed.registry, repository, makeMultiArch(["amd64"]));
-  const first = await bed.inspect("first:v1");
-  assert.deepEqual(seenIn(first), ["amd64"]);
-  assert.equal(first.requests.manifestGet, 2);
-  assert.equal((await bed.inspect("second:v1")).requests.manifestGet, 1);
+  const connection = { scheme: "https-then-http", verifyTls: false } as const;
+  const clock = new FakeClock();
+  await using bed = await openRegistryBed({ inspector: { connection, clock } });
+  // Ten minutes after the way was found HTTPS is tried again, however often the registry was asked.
+  for (const [repository, gets] of [["first", 2], ["second", 1], ["third", 2]] as const) {
+    putMultiArch(bed.registry, repository, makeMultiArch(["amd64"]));
+    await clock.advance(400_000);
+    const report = await bed.inspect(`${repository}:v1`);
+    assert.deepEqual([seenIn(report), report.requests.manifestGet], [["amd64"], gets]);
+  }
 });
 
 function mirrorAt(host: string, repository: string): Endpoint {
@@ -313,7 +309,7 @@ Deno.test("head() gives the digest, or that the registry does not state it", asy
   const request = makeRequest(`${bed.registry.host}/app:v1`);
   const { signal } = new AbortController();
   const answer = await bed.inspector.registry.head(request, signal);
-  assert.ok(answer.kind === "digest" && answer.digest === digest && request.log.counts.manifestHead === 1);
+  assert.ok(answer.kind === "digest" && answer.digest === digest && request.requestLog.counts.manifestHead === 1);
   bed.registry.intercept = () => new Response(null);
   assert.equal((await bed.inspector.registry.head(request, signal)).kind, "unknown");
 });

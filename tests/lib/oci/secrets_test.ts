@@ -90,7 +90,7 @@ const LOGINS: readonly (readonly [kind: Credential["secret"]["kind"], secret: st
 for (const [kind, secret, login] of LOGINS) {
   Deno.test(`inspect() stores private answers under a name that reveals nothing (${kind})`, async () => {
     const run = await runOnce({ login, kind, fault: "none", canaries: [USER, secret] });
-    assert.equal(run.report.access, "private");
+    assert.equal(run.report.visibility, "private");
     assert.match(run.stored, /private-[0-9a-f]{32}/);
     assert.equal(JSON.parse(run.stored).length, 2 * 3, "keys and values of the salt, the document and the tag");
     const [own] = run.credentials;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { ApiError } from "../../../lib/k8s/errors.ts";
-import { SecretRecord } from "../../../lib/k8s/secret_record.ts";
+import { SecretStore } from "../../../lib/k8s/secret_store.ts";
 import { Resource } from "../../../lib/k8s/types.ts";
 import { openPathSecret, OVERLAP_MS, PATH_SECRET, type PathSecret, READ_MS } from "../../../lib/server/path_secret.ts";
 import { FakeClock } from "../../support/fake_clock.ts";
@@ -25,7 +25,7 @@ const openBench = (refuse: () => void = () => {}) => {
     open: async (skewMs = 0): Promise<PathSecret> => {
       const identity = { namespace: NAMESPACE, name: PATH_SECRET, type: "Opaque" };
       const replica = await openPathSecret({
-        record: new SecretRecord(cluster.client(refuse), identity),
+        store: new SecretStore(cluster.client(refuse), identity),
         clock: {
           nowMs: () => clock.nowMs() + skewMs,
           monotonicMs: () => clock.monotonicMs(),

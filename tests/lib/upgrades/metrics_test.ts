@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { Registry } from "prom-client";
 import { openGauges } from "../../../lib/metrics.ts";
+import type { ConfigReading } from "../../../lib/upgrades/decide/types/operator_config.ts";
 import { openUpgradeMetrics, SETTINGS_GAUGES } from "../../../lib/upgrades/metrics.ts";
 
 const NAME = "upgradeconfig_name";
@@ -65,14 +66,17 @@ const open = () => {
 Deno.test("SETTINGS_GAUGES shows whether the settings are wrong, as they were read last", async () => {
   const registry = new Registry();
   const show = openGauges(registry, SETTINGS_GAUGES);
-  const shown = async (areInvalid: boolean | undefined): Promise<string | undefined> => {
-    show(areInvalid);
+  const shown = async (kind: ConfigReading["kind"]): Promise<string | undefined> => {
+    show(kind);
     return (await registry.metrics()).match(/^archway_upgrade_settings_invalid.*$/m)?.[0];
   };
-  assert.equal(await shown(undefined), undefined);
-  assert.equal(await shown(true), 'archway_upgrade_settings_invalid{upgradeconfig_name="managed-upgrade-config"} 1');
-  assert.match(await shown(false) ?? "", / 0$/);
-  assert.equal(await shown(undefined), undefined);
+  assert.equal(await shown("unknown"), undefined);
+  assert.equal(
+    await shown("unparsable"),
+    'archway_upgrade_settings_invalid{upgradeconfig_name="managed-upgrade-config"} 1',
+  );
+  assert.match(await shown("parsed") ?? "", / 0$/);
+  assert.equal(await shown("unknown"), undefined);
 });
 
 Deno.test("N-032 openUpgradeMetrics() registers every metric of the MUO with its labels, and two of its own", async () => {

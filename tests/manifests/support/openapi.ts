@@ -1,6 +1,7 @@
 // The part of structural schemas that our CRDs use: what the API server accepts, and what it fills in. Held against the real
 // API server by tests/cluster/crd_test.ts.
 import * as z from "zod";
+import { isObject } from "../../../lib/json.ts";
 import { type ManifestObject, parseManifest } from "../../../manifests/generate/kustomize.ts";
 
 const CRDS = new URL("../../../manifests/base/crds/", import.meta.url);
@@ -81,15 +82,11 @@ export function withDefaults(schema: Schema, value: unknown): unknown {
   if (Array.isArray(value)) {
     return value.map((item) => schema.items === undefined ? item : withDefaults(schema.items, item));
   }
-  if (!isRecord(value)) return value;
+  if (!isObject(value)) return value;
   const filled: Record<string, unknown> = { ...value };
   for (const [name, child] of Object.entries(schema.properties ?? {})) {
     filled[name] ??= child.default;
     if (filled[name] !== undefined) filled[name] = withDefaults(child, filled[name]);
   }
   return filled;
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -3,7 +3,7 @@
 import { connect } from "node:tls";
 import { WebhookName } from "../../../lib/names.ts";
 import { issueAuthority } from "../../../lib/tls/issue.ts";
-import { AUTHORITY_SECRET } from "../../../lib/server/certificate/secret_store.ts";
+import { AUTHORITY_SECRET } from "../../../lib/server/certificate/authority_store.ts";
 import { kubectl, NAMESPACE } from "./install.ts";
 import type { OpenLab } from "./open_lab.ts";
 

@@ -12,7 +12,7 @@ import { makeFailedImage } from "../../lib/exec_format/decide/make.ts";
 import { Simulator } from "../../lib/builds/decide/simulator.ts";
 import { servedOnly } from "./served.ts";
 import { type Checks, fileConfig, serveConfig } from "./support.ts";
-import { PodLimits } from "../../../lib/images/pods/pod_limits.ts";
+import { WorkLimits } from "../../../lib/oci/limits/work_limits.ts";
 
 /** What becomes of a pod that fails on its node, by these flags. */
 async function counted(...flags: readonly string[]): Promise<readonly string[]> {
@@ -32,7 +32,7 @@ async function placedOn(...flags: readonly string[]): Promise<readonly string[]>
   const inspection = { kind: "platforms", digest, mediaType: "", platforms, depth: "index", findings: [] } as const;
   const claimedImages = {
     inspect: () => Promise.resolve([{ image: "app", inspection }]),
-    permits: new PodLimits().images,
+    permits: new WorkLimits().images,
     prefetch: () => {},
     recall: () => undefined,
   };

@@ -1,11 +1,11 @@
 // Flags of placement, shown by the pure decisions that take the settings.
 import assert from "node:assert/strict";
 import { decide } from "../../../lib/placement/decide/decide.ts";
-import { judgeAdmission } from "../../../lib/placement/decide/gate.ts";
+import { judgeAdmission } from "../../../lib/placement/decide/admission.ts";
 import { imagesToInspect } from "../../../lib/placement/decide/images.ts";
 import { releasePatch } from "../../../lib/placement/decide/patch/release_patch.ts";
 import type { PlacementSettings } from "../../../lib/placement/decide/config/types.ts";
-import { followsNodes, liveArchitecturesOf } from "../../../serve/components.ts";
+import { followsNodes, liveArchitecturesOf } from "../../../serve/placement_components.ts";
 import {
   admissionFacts,
   fact,

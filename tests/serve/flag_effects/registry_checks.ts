@@ -2,11 +2,11 @@
 // loopback.
 import assert from "node:assert/strict";
 import type { Config } from "../../../lib/config/parse.ts";
-import { openGlobalPullSecret } from "../../../lib/images/pods/global_pull_secret.ts";
-import { PullSecrets } from "../../../lib/images/pods/pull_secrets.ts";
+import { openGlobalPullSecret } from "../../../lib/placement/images/global_pull_secret.ts";
+import { PullSecrets } from "../../../lib/placement/images/pull_secrets.ts";
 import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
 import { type LogFields, type Logger, silentLogger } from "../../../lib/log.ts";
-import { PodLimits } from "../../../lib/images/pods/pod_limits.ts";
+import { WorkLimits } from "../../../lib/oci/limits/work_limits.ts";
 import { issueLoopbackCertificates } from "../../../playground/listen.ts";
 import { whileRunning } from "../../controllers/make.ts";
 import { makeFolder, type TestFolder } from "../../lib/oci/config/planner_support.ts";
@@ -108,7 +108,7 @@ export const REGISTRY_FLAGS: Checks = {
       const options = { api: cluster.api, clock, log: silentLogger, onChange: () => {} };
       const secret = openGlobalPullSecret({ ...options, ...globalPullSecret });
       let count = 0;
-      await whileRunning({ clock }, secret, () => Promise.resolve(void (count = secret.credentials().length)));
+      await whileRunning({ clock }, secret, () => Promise.resolve(void (count = [...secret.values()].flat().length)));
       return count;
     };
     assert.equal(await credentialsBy(serveConfig()), 0);
@@ -118,7 +118,7 @@ export const REGISTRY_FLAGS: Checks = {
     const [cluster, clock] = [new MemoryCluster(), new FakeClock()];
     cluster.put(Resource.secrets, pullSecret("own"));
     const credentialsBy = async ({ pullSecrets, namespace }: Config): Promise<number> => {
-      const limits = new PodLimits();
+      const limits = new WorkLimits();
       const deps = { api: cluster.api, mode: pullSecrets, ownNamespace: namespace, limits, clock, log: silentLogger };
       const scope = { namespace: "team", serviceAccount: "", pullSecrets: ["own"] };
       return (await new PullSecrets(deps).read(scope, new AbortController().signal)).credentials.length;

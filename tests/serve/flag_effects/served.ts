@@ -5,7 +5,8 @@ import { Resource } from "../../../lib/k8s/types.ts";
 import { silentLogger } from "../../../lib/log.ts";
 import { listAt, textAt } from "../../../playground/json_value.ts";
 import { openPlayground, type Playground } from "../../../playground/playground.ts";
-import { whileServing } from "../../playground/serving.ts";
+import { findFreePort } from "../../cluster/support/ports.ts";
+import { serveFlags, whileServing } from "../../playground/serving.ts";
 import { settingsFlag } from "../../support/settings_file.ts";
 import { until } from "../../support/until.ts";
 import { serveConfig } from "./support.ts";
@@ -25,7 +26,7 @@ async function observing<T>(
   await using workDir = await temporaryFolder();
   const options = { clock: systemClock, log: silentLogger, workDir: workDir.path, namespaces: [namespace] };
   await using playground = await openPlayground(options);
-  const config = serveConfig(...playground.serveFlags, ...flags);
+  const config = serveConfig(...serveFlags(playground), ...flags);
   const { store } = playground.cluster;
   return await whileServing(playground, { config, identity: IDENTITY }, (adminPort) => look(store, adminPort));
 }
@@ -49,7 +50,7 @@ export function served(): Promise<Served> {
 
 async function observe(): Promise<Served> {
   await using folder = await temporaryFolder();
-  const port = freePort(WEBHOOK_HOST);
+  const port = findFreePort();
   const flags = [
     `--namespace=${NAMESPACE}`,
     `--listen=${WEBHOOK_HOST}:${port}`,
@@ -105,9 +106,4 @@ async function answersAt(hostname: string, port: number): Promise<string> {
     assert.ok(error instanceof Deno.errors.ConnectionRefused, String(error));
     return "";
   }
-}
-
-function freePort(hostname: string): number {
-  using listener = Deno.listen({ hostname, port: 0 });
-  return listener.addr.port;
 }

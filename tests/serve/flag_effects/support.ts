@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { systemClock } from "../../../lib/clock.ts";
 import { type Config, parseConfig } from "../../../lib/config/parse.ts";
-import { type ImageService, openImageService } from "../../../lib/images/pods/image_service.ts";
+import { type ImageService, openImageService } from "../../../lib/placement/images/image_service.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import { type Logger, silentLogger } from "../../../lib/log.ts";
 import type { InspectionReport } from "../../../lib/oci/inspection.ts";

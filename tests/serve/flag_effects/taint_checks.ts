@@ -24,7 +24,7 @@ export const TAINT_SETTINGS: Checks = {
   },
   tolerateArchTaints: () => {
     const keysOf = (archTaints: Config["archTaints"], text: string): readonly string[] =>
-      settingsOf({ ...fileConfig(text), archTaints }).archTaints.map(({ key }) => key);
+      settingsOf({ ...fileConfig(text), archTaints }).toleratedTaints.map(({ key }) => key);
     const listed = "tolerateArchTaints: [example.com/cpu=arch]";
     assert.deepEqual([keysOf("tolerate", ""), keysOf("manage", "")], [["kubernetes.io/arch"], ["supported-arch"]]);
     assert.deepEqual(keysOf("tolerate", listed), ["example.com/cpu"]);

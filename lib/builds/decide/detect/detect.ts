@@ -1,10 +1,10 @@
 // The architectures of a pool: a user's word, else its nodes and machine sets, else the pools that nodes come from.
-import * as z from "zod";
 import type { MachineConfigPool } from "../../../vocabulary/machines.ts";
 import { isKnownArchitecture } from "../../../arch.ts";
-import { entryOf, memberOf, parseObject } from "../../../json.ts";
+import { entryOf, parseObject, textMapAt } from "../../../json.ts";
+import { asParsed, type Parsed, unparsable } from "../../../parsed.ts";
 import { NODE_ARCH_LABEL, NODE_OS_LABEL } from "../../../names.ts";
-import type { Arch, BuildMachineSet, BuildNode } from "../observed.ts";
+import type { BuildMachineSet, BuildNode } from "../observed.ts";
 import type { ArchSet, DetectedSet, DetectionFinding } from "../types.ts";
 import { CONTAINERFILE_ARCHITECTURES } from "../names.ts";
 import { type Labels, matchesSelector } from "../../../vocabulary/label_selector.ts";
@@ -31,8 +31,10 @@ export function detectArchitectures(input: DetectInput): DetectedSet {
   const findings = members.flatMap(findingsOf);
   const nodeCounts = countArchitectures(members);
   const override = input.override === undefined ? undefined : parseOverride(input.override);
-  if (override?.kind === "set") return { set: override.set, source: "override", nodeCounts, findings };
-  const all = override === undefined ? findings : [override.finding, ...findings];
+  if (override?.kind === "parsed") return { set: override.value, source: "override", nodeCounts, findings };
+  const all: readonly DetectionFinding[] = override === undefined
+    ? findings
+    : [{ kind: "InvalidOverride", message: override.fault.message }, ...findings];
   const set = setOf([...Object.keys(nodeCounts), ...expectedOf(input)]);
   if (set.length > 0) return { set, source: "nodes", nodeCounts, findings: all };
   for (const [pool, source] of FALLBACKS) {
@@ -54,16 +56,11 @@ export function membersOf(
   );
 }
 
-/** What a node's kubelet reports; undefined while it reports nothing, and for one that no image is built for. */
-function buildArchOf({ reported }: Pick<BuildNode, "reported">): Arch | undefined {
-  return isKnownArchitecture(reported) ? reported : undefined;
-}
-
+/** Nodes by what their kubelets report, without those that report nothing or what no image is built for. */
 function countArchitectures(nodes: readonly BuildNode[]): Readonly<Record<string, number>> {
   const counts: Record<string, number> = {};
-  for (const node of nodes) {
-    const arch = buildArchOf(node);
-    if (arch !== undefined) counts[arch] = (counts[arch] ?? 0) + 1;
+  for (const { reported } of nodes) {
+    if (isKnownArchitecture(reported)) counts[reported] = (counts[reported] ?? 0) + 1;
   }
   return Object.fromEntries(Object.entries(counts).toSorted(([left], [right]) => left < right ? -1 : 1));
 }
@@ -94,24 +91,19 @@ function findingsOf(node: BuildNode): readonly DetectionFinding[] {
   return found;
 }
 
-type Override = { readonly kind: "set"; readonly set: ArchSet } | {
-  readonly kind: "invalid";
-  readonly finding: DetectionFinding;
-};
-
 const MAX_SHOWN = 40;
 
 /** Parses a list such as `ARM64, amd64`. One unknown word makes the whole override invalid. */
-function parseOverride(text: string): Override {
+function parseOverride(text: string): Parsed<ArchSet> {
   const words = text.split(",").map((word) => word.trim()).filter((word) => word !== "");
   const names = words.map((word) => CONTAINERFILE_ARCHITECTURES[word.toUpperCase()]);
   const known = names.filter((name) => name !== undefined);
-  if (known.length === words.length && words.length > 0) return { kind: "set", set: setOf(known) };
+  if (known.length === words.length && words.length > 0) return asParsed(setOf(known));
   const wrong = words.find((_, at) => names[at] === undefined)?.slice(0, MAX_SHOWN) ?? "";
-  const message =
+  return unparsable(
     `Cannot take the architectures from the annotation: "${wrong}" is none of amd64, arm64, ppc64le and ` +
-    "s390x. Those of the nodes are used.";
-  return { kind: "invalid", finding: { kind: "InvalidOverride", message } };
+      "s390x. Those of the nodes are used.",
+  );
 }
 
 /** The pool that the machine config operator puts a node in; undefined for none, and for several custom ones. */
@@ -159,34 +151,26 @@ export function uncoveredMessage(nodes: readonly UncoveredNode[]): string {
     "them out of it, until an image for their architecture is published.";
 }
 
-const StoredSet = z.object({
-  set: z.array(z.unknown()).catch([]).transform((names) => setOf(names.filter((name) => typeof name === "string"))),
-  /** Since when an architecture of the set has no node, RFC 3339. */
-  goneSince: z.record(z.string(), z.unknown()).catch({}).transform((gone): Readonly<Record<string, string>> =>
-    Object.fromEntries(
-      Object.entries(gone).flatMap(([arch, since]) => parseTime(since) === undefined ? [] : [[arch, String(since)]]),
-    )
-  ),
-});
+/** Since when each architecture of the stored set that has no node any more has none, RFC 3339. */
+export type GoneSince = Readonly<Record<string, string>>;
 
-export type StoredSet = Readonly<z.output<typeof StoredSet>>;
-
-export function parseStoredSet(text = ""): StoredSet | undefined {
-  return StoredSet.safeParse(parseObject(text)).data;
+export function parseGoneSince(text = ""): GoneSince {
+  const gone = textMapAt(parseObject(text), "goneSince") ?? {};
+  return Object.fromEntries(Object.entries(gone).filter(([, since]) => parseTime(since) !== undefined));
 }
 
 /** The text to store for a pool. Only its `observedAt` changes while the nodes stay the same. */
 export function renderStoredSet(
-  { set, detected, stored, nowMs }: {
+  { set, detected, goneSince: before, nowMs }: {
     readonly set: ArchSet;
     readonly detected: DetectedSet;
-    readonly stored: StoredSet | undefined;
+    readonly goneSince: GoneSince;
     readonly nowMs: number;
   },
 ): string {
   const gone = set.filter((arch) => !detected.set.includes(arch));
   const now = renderExactTime(nowMs);
-  const goneSince = Object.fromEntries(gone.map((arch) => [arch, stored?.goneSince[arch] ?? now]));
+  const goneSince = Object.fromEntries(gone.map((arch) => [arch, before[arch] ?? now]));
   const { source, nodeCounts } = detected;
   const lasting = { set, source, nodeCounts, ...(gone.length === 0 ? {} : { goneSince }) };
   return JSON.stringify({ ...lasting, observedAt: now });
@@ -206,18 +190,18 @@ function withoutTime(text: string): string | undefined {
 interface EffectiveSetInput {
   readonly detected: ArchSet;
   readonly built: ArchSet;
-  readonly stored: StoredSet | undefined;
+  readonly goneSince: GoneSince;
   readonly nowMs: number;
   readonly retainMs: number;
   readonly isPublished: (set: ArchSet) => boolean;
 }
 
 /** The set to plan for. An architecture without nodes stays for `retainMs`, and longer until another change needs a build. */
-export function effectiveSet({ detected, built, stored, nowMs, retainMs, isPublished }: EffectiveSetInput): ArchSet {
+export function effectiveSet({ detected, built, goneSince, nowMs, retainMs, isPublished }: EffectiveSetInput): ArchSet {
   const all = setOf([...detected, ...built]);
   if (all.length === detected.length || isPublished(all)) return all;
   const isGone = (arch: string): boolean => {
-    const since = parseTime(memberOf(stored?.goneSince ?? {}, arch));
+    const since = parseTime(goneSince[arch]);
     return since !== undefined && nowMs - since >= retainMs;
   };
   return all.filter((arch) => detected.includes(arch) || !isGone(arch));

@@ -3,7 +3,7 @@ import { gzipSync } from "node:zlib";
 import type { V1ConfigMap, V1Job, V1JobSpec, V1PodSpec, V1Secret } from "@kubernetes/client-node";
 import type { KubeObject, Wire } from "../../../k8s/types.ts";
 import { NODE_ARCH_LABEL, NODE_OS_LABEL } from "../../../names.ts";
-import type { Effect, SecretCopy } from "../effects.ts";
+import type { BuildEffect, SecretCopy } from "../effects.ts";
 import { renderContainerfile } from "../plan/containerfile.ts";
 import { DOCKER_CONFIG_JSON } from "../parse/secret.ts";
 import { BAD_CONTAINERFILE_EXIT_CODE, MAX_FAILED_PODS } from "../status/aggregate.ts";
@@ -11,7 +11,7 @@ import type { ArchPlan } from "../types.ts";
 import { BuildLabel, GLOBAL_PULL_SECRET_COPY } from "../names.ts";
 import { childMeta, type JobInput, ownedBy, renderPod } from "./pod.ts";
 
-export function renderJob(input: JobInput): Extract<Effect, { kind: "create job" }> {
+export function renderJob(input: JobInput): Extract<BuildEffect, { kind: "create job" }> {
   const { arch } = input;
   return {
     kind: "create job",
@@ -25,7 +25,7 @@ export function renderJob(input: JobInput): Extract<Effect, { kind: "create job"
 function jobObject(input: JobInput): KubeObject {
   const { plan, arch, build, facts, tolerations } = input;
   const isBound = plan.mode === "index" || new Set(facts.nodes.map(({ reported }) => reported)).size > 1;
-  const place: Partial<Wire<V1PodSpec>> = {
+  const nodeSelection: Partial<Wire<V1PodSpec>> = {
     nodeSelector: { [NODE_ARCH_LABEL]: arch.arch, [NODE_OS_LABEL]: "linux" },
     ...(tolerations.length === 0 ? {} : { tolerations }),
   };
@@ -37,7 +37,7 @@ function jobObject(input: JobInput): KubeObject {
       backoffLimit: MAX_FAILED_PODS,
       completions: 1,
       ...(plan.mode === "single" ? {} : limitsOf(facts.settings.jobDeadline / 1_000)),
-      template: { spec: { ...renderPod(input), ...(isBound ? place : {}) } },
+      template: { spec: { ...renderPod(input), ...(isBound ? nodeSelection : {}) } },
     },
   } satisfies Wire<V1Job>;
 }

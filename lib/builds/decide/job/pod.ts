@@ -1,9 +1,10 @@
 // The pod of a build: an init container builds and pushes the image, then a container stores its digest in a ConfigMap.
 import type { V1Container, V1EnvVar, V1PodSpec, V1Volume, V1VolumeMount } from "@kubernetes/client-node";
-import type { TolerationPlan } from "../../../vocabulary/taint.ts";
+import type { AddedToleration } from "../../../vocabulary/taint.ts";
 import type { ObjectMeta, OwnerReference, Wire } from "../../../k8s/types.ts";
 import type { BuildFacts } from "../facts.ts";
-import type { MachineOSBuild, RenderedConfig } from "../observed.ts";
+import type { MachineOSBuild } from "../parse/machine_os_config.ts";
+import type { RenderedConfig } from "../parse/machine_config.ts";
 import { objectNameOf } from "../optional_inputs.ts";
 import type { ArchPlan, BuildPlan } from "../types.ts";
 import BUILD_SCRIPT from "./build.sh" with { type: "text" };
@@ -18,7 +19,7 @@ export interface JobInput {
   readonly build: MachineOSBuild;
   readonly rendered: RenderedConfig;
   readonly facts: Pick<BuildFacts, "config" | "settings" | "cluster" | "optional" | "nodes" | "secretVersions">;
-  readonly tolerations: readonly TolerationPlan[];
+  readonly tolerations: readonly AddedToleration[];
   readonly tag: string;
 }
 

@@ -1,6 +1,5 @@
 // What can be known before any Job runs: inputs that cannot be built, images and rights that are missing.
 import { canonicalKernel, checkContainerfile, KERNEL_64K, unknownExtensions } from "../plan/containerfile.ts";
-import { isRecordable } from "../plan/repository.ts";
 import {
   type Arch,
   type BuildNode,
@@ -8,10 +7,10 @@ import {
   type RegistryAnswer,
   type RegistryQuestion,
   type RegistryWait,
-  type RenderedConfig,
 } from "../observed.ts";
+import type { RenderedConfig } from "../parse/machine_config.ts";
 import type { BuildFailureReason, BuildPlan } from "../types.ts";
-import type { Taint, TolerationPlan } from "../../../vocabulary/taint.ts";
+import type { AddedToleration, Taint } from "../../../vocabulary/taint.ts";
 
 interface PreflightFailure {
   readonly arch: Arch;
@@ -60,6 +59,13 @@ function baseImagesOf({ osImageURL, extensionsImage, extensions, kernelType }: R
   return extensionsImage === "" || !isUsed ? [osImageURL] : [osImageURL, extensionsImage];
 }
 
+const RECORDABLE = /^([a-zA-Z0-9-]+\.)+[a-zA-Z0-9-]+(:[0-9]{2,5})?\/([a-zA-Z0-9-_]{0,61}\/)?[a-zA-Z0-9-_.]*?$/;
+
+/** Whether a MachineOSConfig can say `repository@digest`: its definition allows one namespace before the name. */
+export function isRecordable(repository: string): boolean {
+  return RECORDABLE.test(repository);
+}
+
 function staticFailures({ plan, rendered, archs }: PreflightInput): readonly PreflightFailure[] {
   const forAll = (reason: BuildFailureReason, message: string): readonly PreflightFailure[] =>
     archs.map((arch) => ({ arch, reason, message }));
@@ -78,7 +84,7 @@ function staticFailures({ plan, rendered, archs }: PreflightInput): readonly Pre
     return problem === undefined ? [] : [{
       arch,
       reason: "InvalidContainerfile" as const,
-      message: `The Containerfile for ${arch} cannot be built: ${problem.message}.`,
+      message: `The Containerfile for ${arch} cannot be built: ${problem}.`,
     }];
   });
   if (texts.length > 0) return texts;
@@ -97,12 +103,12 @@ function registryFailures(
     if (answer.kind !== "denied") return [];
     return archs.map((arch) => ({ arch, reason: "PushDenied", message: answer.message }));
   }
-  const image = question.kind === "platforms" ? question.reference : "";
+  const { reference } = question;
   const lacks = (arch: Arch, state: string): PreflightFailure => ({
     arch,
     reason: "BaseImageLacksArchitecture",
     message:
-      `"${image}" ${state}. A payload of one architecture has images of that one only: the cluster must be moved ` +
+      `"${reference}" ${state}. A payload of one architecture has images of that one only: the cluster must be moved ` +
       "to a multi-architecture payload first.",
   });
   if (answer.kind === "absent") return archs.map((arch) => lacks(arch, "does not exist"));
@@ -113,7 +119,7 @@ function registryFailures(
 }
 
 type NodesFor =
-  | { readonly kind: "some"; readonly tolerations: readonly TolerationPlan[] }
+  | { readonly kind: "some"; readonly tolerations: readonly AddedToleration[] }
   | { readonly kind: "none"; readonly message: string };
 
 const REPELLING_EFFECTS: readonly string[] = ["NoSchedule", "NoExecute"];
@@ -165,6 +171,6 @@ function isSame(left: Taint, right: Taint): boolean {
   return left.key === right.key && left.value === right.value && left.effect === right.effect;
 }
 
-function asToleration({ key, value, effect }: Taint): TolerationPlan {
+function asToleration({ key, value, effect }: Taint): AddedToleration {
   return { key, operator: "Equal", value, effect };
 }

@@ -1,8 +1,10 @@
 // Parses MachineConfigPools, rendered MachineConfigs, MachineSets and Nodes.
+import * as z from "zod";
 import { parseMeta } from "../../../vocabulary/meta.ts";
-import type { BuildMachineSet, BuildNode, RenderedConfig } from "../observed.ts";
+import type { BuildMachineSet, BuildNode } from "../observed.ts";
 import { type MachineConfigPool, parseMachineConfigPool, parseMachineSet } from "../../../vocabulary/machines.ts";
-import { entryOf, listAt, objectAt, textAt } from "../../../json.ts";
+import { entryOf, type JsonObject, listAt, objectAt, textAt } from "../../../json.ts";
+import { kubeObject } from "../../../vocabulary/schema.ts";
 import type { KubeObject } from "../../../k8s/types.ts";
 import { NODE_ARCH_LABEL } from "../../../names.ts";
 import { asParsed, type Parsed, unparsable } from "../../../parsed.ts";
@@ -17,28 +19,34 @@ export function parseBuildPool(object: KubeObject): Parsed<MachineConfigPool> {
     : asParsed(pool);
 }
 
-export function parseRenderedConfig(object: KubeObject): RenderedConfig {
-  const spec = objectAt(object, "spec");
+const RenderedConfigSchema = kubeObject.transform(({ metadata, spec }) => {
   const textsAt = (name: string): readonly string[] =>
     (listAt(spec, name) ?? []).filter((one) => typeof one === "string");
-  const files = filesOf(object);
+  const files = filesOf(spec);
   return {
-    meta: parseMeta(object),
+    meta: parseMeta({ metadata }),
     osImageURL: textAt(spec, "osImageURL"),
     extensionsImage: textAt(spec, "baseOSExtensionsContainerImage"),
     kernelType: textAt(spec, "kernelType"),
     kernelArguments: textsAt("kernelArguments"),
     extensions: textsAt("extensions"),
+    /** Two of its Ignition files, decoded. */
     files: {
       policy: files.get("/etc/containers/policy.json"),
       registries: files.get("/etc/containers/registries.conf"),
     },
-    whole: object,
   };
+});
+
+/** `whole` is the object itself, which goes into the build. */
+export type RenderedConfig = Readonly<z.output<typeof RenderedConfigSchema>> & { readonly whole: JsonObject };
+
+export function parseRenderedConfig(object: KubeObject): RenderedConfig {
+  return { ...RenderedConfigSchema.parse(object), whole: object };
 }
 
-function filesOf(object: KubeObject): ReadonlyMap<string, string> {
-  const storage = objectAt(objectAt(objectAt(object, "spec"), "config"), "storage");
+function filesOf(spec: JsonObject): ReadonlyMap<string, string> {
+  const storage = objectAt(objectAt(spec, "config"), "storage");
   const found = new Map<string, string>();
   for (const file of listAt(storage, "files") ?? []) {
     const path = textAt(file, "path");
@@ -62,12 +70,12 @@ export function decodeDataUrl(url: string): string | undefined {
 }
 
 export function parseBuildMachineSet(object: KubeObject): BuildMachineSet | undefined {
-  const { name, makesMachines, nodeLabels, announced } = parseMachineSet(object);
-  return makesMachines ? { name, nodeLabels, arch: entryOf(announced, NODE_ARCH_LABEL) ?? "" } : undefined;
+  const { makesMachines, nodeLabels, announced } = parseMachineSet(object);
+  return makesMachines ? { nodeLabels, arch: entryOf(announced, NODE_ARCH_LABEL) ?? "" } : undefined;
 }
 
 export function parseBuildNode(object: KubeObject): BuildNode {
-  const { name, labels, taints, reported, os, isSchedulable, isReady, annotations } = parseNode(object);
+  const { name, labels, taints, reported, os, isSchedulable, annotations } = parseNode(object);
   return {
     name,
     labels,
@@ -75,7 +83,6 @@ export function parseBuildNode(object: KubeObject): BuildNode {
     reported,
     os,
     isSchedulable,
-    isReady,
     currentImage: entryOf(annotations, McoAnnotation.nodeCurrentImage) ?? "",
     desiredImage: entryOf(annotations, McoAnnotation.nodeDesiredImage) ?? "",
   };

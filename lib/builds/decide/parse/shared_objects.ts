@@ -1,5 +1,6 @@
 // The parts of other objects that builds read: shared settings, the payload, the other builder, pods that wait.
-import type { ClusterSettings, JobObservation, StartingPod } from "../observed.ts";
+import type { ClusterSettings } from "../observed.ts";
+import type { JobObservation } from "./job.ts";
 import { listAt, memberOf, numberAt, objectAt, textAt } from "../../../json.ts";
 import type { KubeObject } from "../../../k8s/types.ts";
 import { isTrue, parseConditions } from "../../../vocabulary/condition.ts";
@@ -50,9 +51,7 @@ export function isRunningDeployment({ status }: KubeObject): boolean {
   return numberAt(status, "replicas") > 0;
 }
 
-export type PodWait =
-  | { readonly kind: "unschedulable"; readonly message: string }
-  | { readonly kind: "starting"; readonly pod: StartingPod };
+export type PodWait = Pick<JobObservation, "starting" | "unschedulable">;
 
 /** Reasons for which every container waits at first. */
 const USUAL: readonly string[] = ["", "PodInitializing", "ContainerCreating"];
@@ -66,7 +65,7 @@ export function parsePodWait(pod: KubeObject): PodWait | undefined {
   const unschedulable = conditions.find(({ type, reason, status }) =>
     type === "PodScheduled" && status === "False" && reason === "Unschedulable"
   );
-  if (unschedulable !== undefined) return { kind: "unschedulable", message: unschedulable.message };
+  if (unschedulable !== undefined) return { unschedulable: unschedulable.message };
   if (textAt(spec, "nodeName") === "") return undefined;
   const complaints = ["initContainerStatuses", "containerStatuses"].flatMap((list) =>
     (listAt(status, list) ?? []).flatMap(complaintOf)
@@ -74,12 +73,7 @@ export function parsePodWait(pod: KubeObject): PodWait | undefined {
   // Containers start after every volume is mounted.
   const volumes = isTrue(conditions, "PodReadyToStartContainers") ? [] : optionalVolumes(spec);
   if (complaints.length === 0 && volumes.length === 0) return undefined;
-  return { kind: "starting", pod: { complaints, volumes } };
-}
-
-export function withPod(job: JobObservation, wait: PodWait | undefined): JobObservation {
-  if (wait === undefined) return job;
-  return wait.kind === "unschedulable" ? { ...job, unschedulable: wait.message } : { ...job, starting: wait.pod };
+  return { starting: { complaints, volumes } };
 }
 
 function complaintOf(container: unknown): readonly string[] {

@@ -1,7 +1,9 @@
 // Keys of what is built: equal keys mean the same image. Names of secrets, the tag and the order of files are not in them.
 // The pool's UID is, so that clusters with the same repository neither reuse nor delete each other's images.
 import type { MachineConfigPool } from "../../../vocabulary/machines.ts";
-import type { Arch, MachineOSConfig, RenderedConfig } from "../observed.ts";
+import type { Arch } from "../observed.ts";
+import type { MachineOSConfig } from "../parse/machine_os_config.ts";
+import type { RenderedConfig } from "../parse/machine_config.ts";
 import { canonicalKernel, resolveContainerfile, TEMPLATE_VERSION } from "./containerfile.ts";
 import { createHash } from "node:crypto";
 import { isObject } from "../../../json.ts";

@@ -4,7 +4,8 @@
 import { createHash } from "node:crypto";
 import type { MachineConfigPool } from "../../../vocabulary/machines.ts";
 import { isObject, type JsonObject, memberOf, objectAt, textAt } from "../../../json.ts";
-import type { MachineOSConfig, RenderedConfig } from "../observed.ts";
+import type { MachineOSConfig } from "../parse/machine_os_config.ts";
+import type { RenderedConfig } from "../parse/machine_config.ts";
 import { McoAnnotation } from "../names.ts";
 
 /** The machine config operator's salt, in hex; the same in every cluster. */

@@ -1,5 +1,6 @@
 // The Containerfile of one architecture: stages with configuration, extensions, kernel and CA bundle, then the user's text.
-import type { Arch, ContainerFile, RenderedConfig } from "../observed.ts";
+import type { Arch, ContainerFile } from "../observed.ts";
+import type { RenderedConfig } from "../parse/machine_config.ts";
 import { isAtLeast423 } from "./release.ts";
 
 /** Raised when a change of the template below changes images; part of every build key. */
@@ -143,35 +144,25 @@ const INSTRUCTIONS: readonly string[] = [
 const PAIRS: readonly string[] = ["ENV", "LABEL"];
 const HEREDOC = /<<-?\s*(["']?)([A-Za-z_][A-Za-z0-9_]*)\1/g;
 
-/** The first mistake that shows without a build; `line` counts from 1. */
-export function checkContainerfile(text: string): { readonly line: number; readonly message: string } | undefined {
+/** The first mistake that shows without a build. */
+export function checkContainerfile(text: string): string | undefined {
   const instructions = instructionsOf(text);
   if (instructions.length === 0) return undefined;
-  for (const { line, words } of instructions) {
-    const [name = "", ...rest] = words;
+  for (const [name = "", ...rest] of instructions) {
     const keyword = name.toUpperCase();
-    if (!INSTRUCTIONS.includes(keyword)) return { line, message: `"${name.slice(0, 40)}" is no instruction` };
-    if (rest.length === 0) return { line, message: `${keyword} has no argument` };
-    if (PAIRS.includes(keyword) && !rest.some((word) => word.includes("="))) {
-      return { line, message: `${keyword} needs key=value` };
-    }
+    if (!INSTRUCTIONS.includes(keyword)) return `"${name.slice(0, 40)}" is no instruction`;
+    if (rest.length === 0) return `${keyword} has no argument`;
+    if (PAIRS.includes(keyword) && !rest.some((word) => word.includes("="))) return `${keyword} needs key=value`;
   }
-  return instructions.some(({ words }) => words[0]?.toUpperCase() === "FROM")
-    ? undefined
-    : { line: 1, message: "it has no FROM" };
+  return instructions.some(([name]) => name?.toUpperCase() === "FROM") ? undefined : "it has no FROM";
 }
 
-interface Instruction {
-  readonly line: number;
-  readonly words: readonly string[];
-}
-
-function instructionsOf(text: string): readonly Instruction[] {
+/** The words of each instruction. */
+function instructionsOf(text: string): readonly (readonly string[])[] {
   const lines = text.split("\n");
-  const found: Instruction[] = [];
+  const found: (readonly string[])[] = [];
   let at = 0;
   while (at < lines.length) {
-    const start = at;
     let joined = "";
     let isContinued = true;
     while (isContinued && at < lines.length) {
@@ -186,7 +177,7 @@ function instructionsOf(text: string): readonly Instruction[] {
       joined += ` ${isContinued ? line.slice(0, -1) : line}`;
     }
     const words = joined.trim().split(/\s+/).filter((word) => word !== "");
-    if (words.length > 0) found.push({ line: start + 1, words });
+    if (words.length > 0) found.push(words);
     if (/^(?:RUN|COPY|ADD)$/i.test(words[0] ?? "")) at = afterHeredocs(joined, lines, at);
   }
   return found;

@@ -1,12 +1,14 @@
 // Plans what is to be built from a pool's configuration and architectures, whatever the order of these inputs.
 import type { MachineConfigPool } from "../../../vocabulary/machines.ts";
-import type { Arch, MachineOSBuild, MachineOSConfig, RenderedConfig } from "../observed.ts";
+import type { Arch } from "../observed.ts";
+import type { MachineOSBuild, MachineOSConfig } from "../parse/machine_os_config.ts";
+import type { RenderedConfig } from "../parse/machine_config.ts";
 import type { ArchPlan, ArchSet, BuildMode, BuildPlan, PlanError } from "../types.ts";
 import { ArchwayAnnotation, McoAnnotation } from "../names.ts";
 import { buildInputs, buildKeyOf, nameKeyOf, setKeyOf, SHORT_KEY_LENGTH } from "./build_keys.ts";
 import { classicName } from "./classic_name.ts";
 import { renderContainerfile, resolveContainerfile } from "./containerfile.ts";
-import { repositoryOf } from "./repository.ts";
+import { cutReference } from "../../../oci/reference.ts";
 
 export interface PlanInput {
   readonly config: MachineOSConfig;
@@ -44,15 +46,15 @@ export function planBuild(input: PlanInput): BuildPlan | PlanError {
   return planOf({ ...input, pool, rendered, mode });
 }
 
-function planOf(
-  input: PlanInput & {
-    readonly pool: MachineConfigPool;
-    readonly rendered: RenderedConfig;
-    readonly mode: BuildMode;
-  },
-): BuildPlan {
+interface CheckedInput extends PlanInput {
+  readonly pool: MachineConfigPool;
+  readonly rendered: RenderedConfig;
+  readonly mode: BuildMode;
+}
+
+function planOf(input: CheckedInput): BuildPlan {
   const { config, pool, rendered, set, mode, staging = "" } = input;
-  const repository = repositoryOf(config.pushSpec);
+  const repository = cutReference(config.pushSpec).name;
   const keys = set.map((arch): readonly [Arch, string] => [arch, buildKeyOf(buildInputs(arch, input))]);
   const name = mode === "single"
     ? singleName(input)
@@ -91,7 +93,9 @@ function unusedFiles({ config, set }: Pick<PlanInput, "config" | "set">): readon
   );
 }
 
-function classicNames(build: string): Pick<ArchPlan, "job" | "digestMap" | "containerfileMap" | "tag"> {
+type ObjectNames = Pick<ArchPlan, "job" | "digestMap" | "containerfileMap" | "tag">;
+
+function classicNames(build: string): ObjectNames {
   return {
     job: `build-${build}`,
     digestMap: `digest-${build}`,
@@ -100,11 +104,7 @@ function classicNames(build: string): Pick<ArchPlan, "job" | "digestMap" | "cont
   };
 }
 
-function indexNames(
-  config: string,
-  arch: Arch,
-  buildKey: string,
-): Pick<ArchPlan, "job" | "digestMap" | "containerfileMap" | "tag"> {
+function indexNames(config: string, arch: Arch, buildKey: string): ObjectNames {
   const key = `${nameKeyOf(config, buildKey)}-${arch}`;
   return {
     job: `ocl-${key}`,
@@ -115,17 +115,12 @@ function indexNames(
 }
 
 /** The name of the build in use while nothing has changed; else the one that the machine config operator would give. */
-function singleName(
-  { config, pool, rendered, builds }: PlanInput & {
-    readonly pool: MachineConfigPool;
-    readonly rendered: RenderedConfig;
-  },
-): string {
+function singleName({ config, pool, rendered, builds }: CheckedInput): string {
   const used = config.meta.annotations[McoAnnotation.currentBuild];
   const isUnchanged = config.status.observedGeneration > 0 &&
     config.status.observedGeneration === config.meta.generation;
   const current = builds.find(({ meta, rendered, pushSpec }) =>
-    meta.name === used && rendered === pool.rendered && pushSpec === `${repositoryOf(pushSpec)}:${used}` &&
+    meta.name === used && rendered === pool.rendered && pushSpec === `${cutReference(pushSpec).name}:${used}` &&
     !meta.isDeleting
   );
   const isOfOneArch = current !== undefined && !Object.hasOwn(current.meta.annotations, ArchwayAnnotation.indexOf);

@@ -1,5 +1,5 @@
 // The OpenShift version that a rendered configuration is of.
-import type { RenderedConfig } from "../observed.ts";
+import type { RenderedConfig } from "../parse/machine_config.ts";
 import { McoAnnotation } from "../names.ts";
 
 export function isAtLeast423({ annotations }: RenderedConfig["meta"]): boolean {

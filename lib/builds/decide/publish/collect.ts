@@ -1,10 +1,11 @@
 // What can be deleted: surplus builds, and those of their images that no node, no pool and no other build uses.
-import type { Effect, RegistryDeletion } from "../effects.ts";
+import type { BuildEffect, RegistryDeletion } from "../effects.ts";
 import type { BuildFacts, StoredRecord } from "../facts.ts";
-import type { BuildNode, MachineOSBuild, MachineOSConfig } from "../observed.ts";
+import type { BuildNode } from "../observed.ts";
+import type { MachineOSBuild, MachineOSConfig } from "../parse/machine_os_config.ts";
 import { BuildLabel, recordName } from "../names.ts";
 import { SHORT_KEY_LENGTH } from "../plan/build_keys.ts";
-import { digestOfReference, repositoryOf } from "../plan/repository.ts";
+import { cutReference, digestOf } from "../../../oci/reference.ts";
 import type { ArchBuild, BuildRecord } from "../types.ts";
 import { stateOfBuild } from "../status/aggregate.ts";
 
@@ -44,11 +45,11 @@ function liveDigests(
   const staying = builds.filter(({ meta }) => meta.uid !== deleted.meta.uid);
   const recorded = records.filter(({ buildUid }) => buildUid !== deleted.meta.uid).flatMap(digestsOf);
   return new Set([
-    ...staying.map(({ status }) => digestOfReference(status.digestedPushSpec ?? "")),
+    ...staying.map(({ status }) => digestOf(status.digestedPushSpec)),
     ...recorded,
     ...elsewhere,
     ...runningDigests(nodes),
-    digestOfReference(config.status.pullSpec ?? ""),
+    digestOf(config.status.pullSpec),
   ].filter((digest) => digest !== ""));
 }
 
@@ -56,14 +57,12 @@ function liveDigests(
 export function digestsOf({ record: { archs, index } }: Pick<StoredRecord, "record">): readonly string[] {
   return [
     ...archs.map(({ digest = "" }) => digest),
-    ...(index.kind === "published" ? [digestOfReference(index.reference), ...index.children] : []),
+    ...(index.kind === "published" ? [digestOf(index.reference), ...index.children] : []),
   ];
 }
 
 function runningDigests(nodes: readonly BuildNode[]): ReadonlySet<string> {
-  const digests = nodes.flatMap(({ currentImage, desiredImage }) =>
-    [currentImage, desiredImage].map(digestOfReference)
-  );
+  const digests = nodes.flatMap(({ currentImage, desiredImage }) => [currentImage, desiredImage].map(digestOf));
   return new Set(digests.filter((digest) => digest !== ""));
 }
 
@@ -77,20 +76,18 @@ export function imageDeletions(
   input: Omit<CollectInput, "retain" | "current">,
 ): readonly RegistryDeletion[] {
   const record = input.records.find(({ buildUid }) => buildUid === deleted.meta.uid)?.record;
-  const repository = repositoryOf(deleted.pushSpec);
-  const whole = digestOfReference(deleted.status.digestedPushSpec ?? "");
+  const repository = cutReference(deleted.pushSpec).name;
+  const whole = digestOf(deleted.status.digestedPushSpec);
   // An index in use keeps all its images: a node may run one of them, and it is of no use without one.
   const live = liveDigests(input, deleted);
   if (live.has(whole)) return [];
   const tag = record?.index.kind === "published" ? record.index.tag : deleted.meta.name;
-  const index: readonly RegistryDeletion[] = whole === ""
-    ? []
-    : [{ kind: "index", reference: `${repository}:${tag}`, digest: whole }];
+  const index = whole === "" ? [] : [{ reference: `${repository}:${tag}`, digest: whole }];
   const children = (record?.archs ?? []).flatMap(
     (one): readonly RegistryDeletion[] => {
       const { digest = "", from, isStaged } = one;
       if (digest === "" || digest === whole || live.has(digest) || from !== undefined && isStaged !== true) return [];
-      return [{ kind: "child", reference: `${from ?? repository}:${archTag(input.config.meta.name, one)}`, digest }];
+      return [{ reference: `${from ?? repository}:${archTag(input.config.meta.name, one)}`, digest }];
     },
   );
   return [...index, ...children];
@@ -108,12 +105,12 @@ export function stagedDeletions(
   return archs.flatMap((one): readonly RegistryDeletion[] => {
     const { isStaged, digest = "", from = "" } = one;
     if (isStaged !== true || elsewhere.includes(digest)) return [];
-    return [{ kind: "child", reference: `${from}:${archTag(config, one)}`, digest }];
+    return [{ reference: `${from}:${archTag(config, one)}`, digest }];
   });
 }
 
 /** Deletes a surplus build, or the record of a deleted one, its images first. Only one, as builds may share images. */
-export function collectEffects(input: CollectInput): readonly Effect[] {
+export function collectEffects(input: CollectInput): readonly BuildEffect[] {
   const [oldest] = surplusBuilds(input);
   if (oldest !== undefined) {
     const { name, uid } = oldest.meta;
@@ -132,7 +129,7 @@ export function collectEffects(input: CollectInput): readonly Effect[] {
   return [...imageEffects(deletedBuildOf(orphan), input), { kind: "delete", target, propagation: "Background" }];
 }
 
-function imageEffects(deleted: DeletedBuild, input: CollectInput): readonly Effect[] {
+function imageEffects(deleted: DeletedBuild, input: CollectInput): readonly BuildEffect[] {
   const deletions = imageDeletions(deleted, input);
   return deletions.length === 0 ? [] : [{ kind: "collect", deletions }];
 }

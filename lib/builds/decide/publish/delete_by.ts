@@ -1,4 +1,5 @@
 // How to delete an image. In OpenShift's registry it is by ImageStreamTag: who may push there may not delete manifests.
+import { parseReference } from "../../../oci/reference.ts";
 import { canonicalHost } from "../../../oci/registry_host.ts";
 
 export type DeleteBy =
@@ -12,24 +13,18 @@ const SERVICE = "image-registry.openshift-image-registry.svc";
 const SERVICE_NAMES = [SERVICE, `${SERVICE}.cluster.local`];
 const SERVICE_HOSTS: readonly string[] = SERVICE_NAMES.flatMap((name) => [name, `${name}:5000`]);
 
-/** `NAMESPACE/STREAM:TAG`, as a repository of OpenShift's registry is named. */
-const STREAM_TAG = /^([^/:@]+)\/([^/:@]+:[^/:@]+)$/;
-
 /** Whether `registry/repository:tag` names OpenShift's own registry by its Service, which every such cluster has. */
 export function namesRegistryService(reference: string): boolean {
-  return SERVICE_HOSTS.includes(hostOf(reference));
+  return deleteBy(reference, []).kind !== "manifest";
 }
 
-export function deleteBy(reference: string, hosts: readonly string[]): DeleteBy {
-  const host = hostOf(reference);
-  const isKnownHost = host !== "" && hosts.some((one) => canonicalHost(one) === host);
-  if (!isKnownHost && !namesRegistryService(reference)) return { kind: "manifest" };
-  const [, namespace, name] = STREAM_TAG.exec(reference.slice(reference.indexOf("/") + 1)) ?? [];
-  return namespace === undefined || name === undefined
+export function deleteBy(image: string, hosts: readonly string[]): DeleteBy {
+  const parsed = parseReference(image);
+  if (parsed.kind === "unparsable") return { kind: "manifest" };
+  const { host, repository, tag, digest } = parsed.reference;
+  if (![...SERVICE_HOSTS, ...hosts.map(canonicalHost)].includes(host)) return { kind: "manifest" };
+  const [namespace = "", stream, ...more] = repository.split("/");
+  return stream === undefined || more.length > 0 || tag === undefined || digest !== undefined
     ? { kind: "nothing" }
-    : { kind: "image stream tag", namespace, name };
-}
-
-function hostOf(reference: string): string {
-  return canonicalHost(reference.slice(0, Math.max(0, reference.indexOf("/"))));
+    : { kind: "image stream tag", namespace, name: `${stream}:${tag}` };
 }

@@ -1,15 +1,16 @@
 // The status of a MachineOSBuild that follows from its record, and the one patch that writes it.
 import { parseTime, renderTime } from "../../../vocabulary/time.ts";
 import type { JsonObject } from "../../../json.ts";
-import type { BuildEvent, Effect } from "../effects.ts";
-import type { MachineOSBuild } from "../observed.ts";
+import { digestOf } from "../../../oci/reference.ts";
+import { annotate, type BuildEffect, type BuildEvent, normal, patchStatus, warning } from "../effects.ts";
+import type { MachineOSBuild } from "../parse/machine_os_config.ts";
 import { canonical } from "../plan/build_keys.ts";
 import { aggregate, isHeldUp, isTerminal, isTransition, renderConditions, stateOfBuild } from "../status/aggregate.ts";
 import { renderArchStatus } from "../status/record.ts";
 import type { ArchBuild, ArchState, BuildRecord, MachineOSBuildState } from "../types.ts";
 import { ArchwayAnnotation, McoAnnotation } from "../names.ts";
 import type { BuildFacts } from "../facts.ts";
-import { annotate, normal, patchStatus, type Scope, warning } from "./part.ts";
+import type { BuildSubject } from "./part.ts";
 
 /** The state that a build is in once the writes below are done. */
 export function nextStateOf(build: MachineOSBuild, { archs, index }: BuildRecord): MachineOSBuildState {
@@ -18,7 +19,7 @@ export function nextStateOf(build: MachineOSBuild, { archs, index }: BuildRecord
   return isTransition(before, after) ? after : before;
 }
 
-export function buildStatusEffects({ build, plan, facts }: Scope, record: BuildRecord): readonly Effect[] {
+export function buildStatusEffects({ build, plan, facts }: BuildSubject, record: BuildRecord): readonly BuildEffect[] {
   const { name, uid, annotations: current } = build.meta;
   if (isTerminal(stateOfBuild(build))) return [];
   const patch = statusPatch(build, record, facts);
@@ -141,7 +142,7 @@ function waitEvents(name: string, { archs }: BuildRecord, before: BuildRecord): 
 
 /** None for a single image, which is published as it is. */
 function assembledEvents(name: string, { archs, index }: BuildRecord): readonly BuildEvent[] {
-  if (index.kind !== "published" || index.reference.endsWith(`@${index.children[0] ?? ""}`)) return [];
+  if (index.kind !== "published" || digestOf(index.reference) === index.children[0]) return [];
   const message = `The index of ${archs.map(({ arch }) => arch).join(", ")}: ${index.reference}.`;
   return [normal(["build", name], "IndexAssembled", message)];
 }

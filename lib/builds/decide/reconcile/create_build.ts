@@ -1,10 +1,10 @@
 // The MachineOSBuild of a plan, and that of an image that was built beforehand.
 import { type Condition, isTrue } from "../../../vocabulary/condition.ts";
-import type { BuildEvent, Effect, PartialDecision } from "../effects.ts";
+import { annotate, type BuildEffect, type BuildEvent, normal, patchStatus } from "../effects.ts";
 import { setOf } from "../detect/detect.ts";
 import type { OwnerReference } from "../../../k8s/types.ts";
 import { buildLabels } from "../job/pod.ts";
-import type { MachineOSBuild, MachineOSConfig } from "../observed.ts";
+import type { MachineOSBuild, MachineOSConfig } from "../parse/machine_os_config.ts";
 import type { ArchSet, BuildPlan } from "../types.ts";
 import {
   ArchwayAnnotation,
@@ -15,10 +15,9 @@ import {
   McoAnnotation,
 } from "../names.ts";
 import type { BuildFacts } from "../facts.ts";
-import { annotate, normal, part, patchStatus, type Scope } from "./part.ts";
+import { type BuildSubject, part, type PartialDecision } from "./part.ts";
 import { renderTime } from "../../../vocabulary/time.ts";
-import { digestOfReference } from "../plan/repository.ts";
-import { SHA256_DIGEST } from "../../../oci/reference.ts";
+import { digestOf, SHA256_DIGEST } from "../../../oci/reference.ts";
 import { stateOfBuild, STATES } from "../status/aggregate.ts";
 
 export function blockingCondition({ pool }: Pick<BuildFacts, "pool">): string | undefined {
@@ -27,12 +26,12 @@ export function blockingCondition({ pool }: Pick<BuildFacts, "pool">): string | 
 
 /** `forced`: architectures that are built anew. `labels`: added to those of every build. */
 export function createBuild(
-  { facts, plan }: Pick<Scope, "facts" | "plan">,
+  { facts, plan }: Pick<BuildSubject, "facts" | "plan">,
   forced: ArchSet,
   labels: Readonly<Record<string, string>> = {},
 ): PartialDecision {
   const { config } = facts;
-  const effect: Effect = {
+  const effect: BuildEffect = {
     kind: "create build",
     build: {
       apiVersion: MCO_API_VERSION,
@@ -84,12 +83,12 @@ export function isPreBuilt({ meta }: Pick<MachineOSBuild, "meta">): boolean {
 
 export function preBuiltImage({ meta }: Pick<MachineOSConfig, "meta">): string | undefined {
   const reference = meta.annotations[McoAnnotation.preBuiltImage];
-  return reference !== undefined && SHA256_DIGEST.test(digestOfReference(reference)) ? reference : undefined;
+  return SHA256_DIGEST.test(digestOf(reference)) ? reference : undefined;
 }
 
 /** How far the pre-built image is taken over; undefined without one, and where the pool has a build already. */
 export function decidePreBuilt(
-  { facts, plan, build }: Scope<MachineOSBuild | undefined>,
+  { facts, plan, build }: BuildSubject<MachineOSBuild | undefined>,
 ): { readonly kind: "taking over" | "taken over"; readonly part: PartialDecision } | undefined {
   const { config, nowMs } = facts;
   const reference = preBuiltImage(config);
@@ -111,7 +110,7 @@ export function decidePreBuilt(
   return { kind: "taking over", part: createBuild({ facts, plan }, [], { [BuildLabel.preBuilt]: "true" }) };
 }
 
-function markSucceeded({ meta }: MachineOSBuild, reference: string, nowMs: number): Effect {
+function markSucceeded({ meta }: MachineOSBuild, reference: string, nowMs: number): BuildEffect {
   const message = "The image was built beforehand.";
   const conditions = STATES.map((type): Condition => ({
     type,

@@ -1,23 +1,27 @@
 // A build that succeeded: its images are checked and published to the pool; Job objects and surplus builds are deleted.
-import type { Effect, PartialDecision } from "../effects.ts";
+import { annotate, type BuildEffect, deletion, normal, patchStatus, warning } from "../effects.ts";
 import { isTrue } from "../../../vocabulary/condition.ts";
 import { BuildLabel, ConfigCondition, MCO_GROUP, McoAnnotation } from "../names.ts";
-import { digestOfReference } from "../plan/repository.ts";
+import { cutReference, digestOf } from "../../../oci/reference.ts";
 import { collectEffects, stagedDeletions } from "../publish/collect.ts";
 import { questionKey, type RegistryAnswer, type RegistryQuestion } from "../observed.ts";
 import { isDone } from "../status/aggregate.ts";
 import type { ArchBuild, BuildRecord } from "../types.ts";
 import { digestDeletions } from "./rebuild.ts";
-import { annotate, ASK_AGAIN_MS, deletion, joinParts, normal, part, patchStatus, type Scope, warning } from "./part.ts";
+import { ASK_AGAIN_MS, type BuildSubject, joinParts, part, type PartialDecision } from "./part.ts";
 import { isPreBuilt } from "./create_build.ts";
 import { assembly, recordEffects, storedRecord } from "./running.ts";
 import type { FoundImages } from "./report.ts";
 import { mismatchOf } from "./reuse.ts";
 
-export function finishBuild(scope: Scope, record: BuildRecord, { part: checked }: CheckedImages): PartialDecision {
+export function finishBuild(
+  subject: BuildSubject,
+  record: BuildRecord,
+  { part: checked }: CheckedImages,
+): PartialDecision {
   if (checked.questions.length > 0 || checked.effects.length > 0) return checked;
-  const effects = [...cleanUpEffects(scope, record), ...unstageEffects(scope, record), ...surplusEffects(scope)];
-  return joinParts([checked, publishToPool(scope), part({ effects })]);
+  const effects = [...cleanUpEffects(subject, record), ...unstageEffects(subject, record), ...surplusEffects(subject)];
+  return joinParts([checked, publishToPool(subject), part({ effects })]);
 }
 
 interface CheckedImages {
@@ -26,20 +30,22 @@ interface CheckedImages {
 }
 
 /** Checks that published images still exist. A missing index or tag is published again, a missing image built again. */
-export function checkImages(scope: Scope, record: BuildRecord): CheckedImages {
-  const { facts, build } = scope;
+export function checkImages(subject: BuildSubject, record: BuildRecord): CheckedImages {
+  const { facts, build } = subject;
   // After a problem they are checked at each reconcile, until it is solved.
   const isDue = facts.checksImages || isTrue(facts.config.status.conditions, ConfigCondition.imageChanged);
   if (!isDue) return { found: "not checked", part: part() };
   const reference = build.status.digestedPushSpec ?? "";
-  const repository = reference.slice(0, Math.max(0, reference.indexOf("@")));
+  const { name: repository } = cutReference(reference);
   const tag = record.index.kind === "published" ? record.index.tag : build.meta.name;
-  const digests = scope.plan.mode === "single" ? [] : record.archs.filter(isDone).flatMap(({ digest }) => digest ?? []);
+  const digests = subject.plan.mode === "single"
+    ? []
+    : record.archs.filter(isDone).flatMap(({ digest }) => digest ?? []);
   const children = digests.map((digest) => `${repository}@${digest}`);
   const asked = { reference, tag: `${repository}:${tag}`, children };
-  const answers = answersAbout(asked, scope);
+  const answers = answersAbout(asked, subject);
   if ("questions" in answers) return { found: "not checked", part: answers };
-  return { found: foundOf(answers, asked), part: repairOf(answers, asked, { scope, record, tag }) };
+  return { found: foundOf(answers, asked), part: repairOf(answers, asked, { subject, record, tag }) };
 }
 
 interface PublishedReferences {
@@ -53,7 +59,7 @@ type Answers = ReadonlyMap<string, RegistryAnswer>;
 /** The answers by reference, or what must come first. The digest is asked for only if the tag does not name it. */
 function answersAbout(
   { reference, tag, children }: PublishedReferences,
-  { facts, build }: Scope,
+  { facts, build }: BuildSubject,
 ): Answers | PartialDecision {
   const answerTo = (image: string): RegistryAnswer | undefined =>
     facts.answers.get(questionKey({ kind: "tag", reference: image }));
@@ -71,7 +77,7 @@ function answersAbout(
 }
 
 function hasDigestOf(reference: string, answer: RegistryAnswer | undefined): boolean {
-  return answer?.kind === "exists" && answer.digest === digestOfReference(reference);
+  return answer?.kind === "exists" && answer.digest === digestOf(reference);
 }
 
 function foundOf(answers: Answers, { tag, reference }: PublishedReferences): FoundImages {
@@ -89,9 +95,9 @@ function foundOf(answers: Answers, { tag, reference }: PublishedReferences): Fou
 function repairOf(
   answers: Answers,
   { reference, tag: named, children }: PublishedReferences,
-  { scope, record, tag }: { readonly scope: Scope; readonly record: BuildRecord; readonly tag: string },
+  { subject, record, tag }: { readonly subject: BuildSubject; readonly record: BuildRecord; readonly tag: string },
 ): PartialDecision {
-  const { facts, plan, build } = scope;
+  const { facts, plan, build } = subject;
   const isGone = (image: string): boolean => answers.get(image)?.kind === "absent";
   if (children.some(isGone) || children.length === 0 && isGone(reference)) {
     const message = `An image of build "${build.meta.name}" is no longer in the registry: it is built again.`;
@@ -100,11 +106,11 @@ function repairOf(
       events: [warning(["config", plan.config], "BuildDeleted", message)],
     });
   }
-  return isGone(named) || isGone(reference) ? part({ effects: [assembly(scope, record, tag)] }) : part();
+  return isGone(named) || isGone(reference) ? part({ effects: [assembly(subject, record, tag)] }) : part();
 }
 
 /** Sets the image that nodes run. It covers every architecture of the plan, and is not set where it is set already. */
-function publishToPool({ facts: { config: { meta, status } }, plan, build }: Scope): PartialDecision {
+function publishToPool({ facts: { config: { meta, status } }, plan, build }: BuildSubject): PartialDecision {
   const reference = build.status.digestedPushSpec;
   if (reference === undefined) return part();
   const { name, uid, generation } = meta;
@@ -132,7 +138,7 @@ function publishToPool({ facts: { config: { meta, status } }, plan, build }: Sco
 }
 
 /** Deletes Jobs and their objects, but neither the record nor the ConfigMaps with digests. */
-function cleanUpEffects({ facts, build }: Scope, record: BuildRecord): readonly Effect[] {
+function cleanUpEffects({ facts, build }: BuildSubject, record: BuildRecord): readonly BuildEffect[] {
   const jobs = facts.jobs.filter((job) => job.buildUid === build.meta.uid && !job.meta.isDeleting);
   const jobUids = record.archs.flatMap(({ job }) => job?.uid ?? []);
   const children = facts.children.filter(({ name, owners, labels }) =>
@@ -145,7 +151,7 @@ function cleanUpEffects({ facts, build }: Scope, record: BuildRecord): readonly 
   ];
 }
 
-function unstageEffects({ facts, plan, build }: Scope, record: BuildRecord): readonly Effect[] {
+function unstageEffects({ facts, plan, build }: BuildSubject, record: BuildRecord): readonly BuildEffect[] {
   if (!record.archs.some(({ isStaged }) => isStaged)) return [];
   const archs = record.archs.map(({ from, isStaged, ...one }) =>
     isStaged === true || from === undefined ? one : { ...one, from }
@@ -155,26 +161,24 @@ function unstageEffects({ facts, plan, build }: Scope, record: BuildRecord): rea
 }
 
 /** Deletes nothing before the build in use is published. The images of that build stay in any case. */
-function surplusEffects({ facts, plan, build }: Scope): readonly Effect[] {
+function surplusEffects({ facts, plan, build }: BuildSubject): readonly BuildEffect[] {
   const { config, builds, records, nodes, elsewhere, settings } = facts;
-  if (digestOfReference(config.status.pullSpec ?? "") !== digestOfReference(build.status.digestedPushSpec ?? "")) {
-    return [];
-  }
+  if (digestOf(config.status.pullSpec) !== digestOf(build.status.digestedPushSpec)) return [];
   const retain = settings.retainImages;
   return collectEffects({ config, builds, records, nodes, elsewhere, retain, current: plan.name });
 }
 
-export type Recovered =
+/** `part`: what must come first. */
+type Recovered =
   | { readonly kind: "record"; readonly record: BuildRecord }
-  | { readonly kind: "ask"; readonly questions: readonly RegistryQuestion[] }
-  | { readonly kind: "wait" };
+  | { readonly kind: "not yet"; readonly part: PartialDecision };
 
 /** The stored record; without one, a record by the build's status and the registry's answers. */
-export function recoverRecord({ facts, plan, build }: Scope): Recovered {
+export function recoverRecord({ facts, plan, build }: BuildSubject): Recovered {
   const stored = storedRecord(facts, build);
   if (stored !== undefined) return { kind: "record", record: stored.record };
   const reference = build.status.digestedPushSpec ?? "";
-  const digest = digestOfReference(reference);
+  const digest = digestOf(reference);
   if (plan.mode === "index") return recoverIndex({ facts, plan, build }, reference);
   const archs = plan.builds.map(({ arch, buildKey }): ArchBuild => ({
     arch,
@@ -184,21 +188,21 @@ export function recoverRecord({ facts, plan, build }: Scope): Recovered {
     digest,
     isUnlabelled: true,
   }));
-  return {
-    kind: "record",
-    record: { archs, index: { kind: "published", reference, tag: build.meta.name, children: [digest] } },
-  };
+  const index = { kind: "published", reference, tag: build.meta.name, children: [digest] } as const;
+  return { kind: "record", record: { archs, index } };
 }
 
-function recoverIndex({ facts, plan, build }: Scope, published: string): Recovered {
+function recoverIndex({ facts, plan, build }: BuildSubject, published: string): Recovered {
   const asked = plan.builds.map((arch) => {
     const reference = `${plan.repository}:${arch.tag}`;
     const question: RegistryQuestion = { kind: "image", reference };
     return { arch, reference, question, answer: facts.answers.get(questionKey(question)) };
   });
   const open = asked.filter(({ answer }) => answer === undefined).map(({ question }) => question);
-  if (open.length > 0) return { kind: "ask", questions: open };
-  if (asked.some(({ answer }) => answer?.kind === "unknown")) return { kind: "wait" };
+  if (open.length > 0) return { kind: "not yet", part: part({ questions: open }) };
+  if (asked.some(({ answer }) => answer?.kind === "unknown")) {
+    return { kind: "not yet", part: part({ wakeAtMs: facts.nowMs + ASK_AGAIN_MS }) };
+  }
   const archs = asked.flatMap(({ arch, reference, answer }): readonly ArchBuild[] => {
     if (answer?.kind !== "image" || mismatchOf(answer, arch, { reference, isUnlabelled: false }) !== undefined) {
       return [];

@@ -3,15 +3,17 @@
 //
 //   annotation ─▶ 1 note which build is replaced, and which architectures ─▶ 2 delete it ─▶ 3 create it anew, marked with the
 //   architectures ─▶ 4 remove both annotations
-import type { Arch, JobObservation, MachineOSBuild } from "../observed.ts";
+import type { Arch } from "../observed.ts";
+import type { JobObservation } from "../parse/job.ts";
+import type { MachineOSBuild } from "../parse/machine_os_config.ts";
 import { isDone, jobStateOf, stateOfBuild } from "../status/aggregate.ts";
 import { setOf } from "../detect/detect.ts";
 import type { ArchSet, BuildPlan, BuildRecord } from "../types.ts";
 import { ArchwayAnnotation, BuildLabel, McoAnnotation } from "../names.ts";
 import type { BuildFacts } from "../facts.ts";
-import { annotate, ASK_AGAIN_MS, deletion, normal, part, type Scope, warning } from "./part.ts";
-import { recordOf } from "./running.ts";
-import type { Effect, PartialDecision } from "../effects.ts";
+import { ASK_AGAIN_MS, type BuildSubject, part, type PartialDecision } from "./part.ts";
+import { buildRecordOf } from "./running.ts";
+import { annotate, type BuildEffect, deletion, normal, warning } from "../effects.ts";
 import { ownedBy } from "../job/pod.ts";
 import { forcedOf } from "./create_build.ts";
 
@@ -22,10 +24,10 @@ type Rebuild =
   /** The build is gone: it is to be created with these architectures marked. */
   | { readonly kind: "create"; readonly forced: ArchSet };
 
-type RebuildScope = Scope<MachineOSBuild | undefined>;
+type RebuildSubject = BuildSubject<MachineOSBuild | undefined>;
 
-export function decideRebuild(scope: RebuildScope): Rebuild {
-  const { facts, build } = scope;
+export function decideRebuild(subject: RebuildSubject): Rebuild {
+  const { facts, build } = subject;
   const { annotations, name } = facts.config.meta;
   const asked = annotations[McoAnnotation.rebuild];
   const noted = annotations[ArchwayAnnotation.rebuilding];
@@ -40,20 +42,20 @@ export function decideRebuild(scope: RebuildScope): Rebuild {
   if (asked === undefined || annotations[McoAnnotation.currentBuild] === undefined) {
     return { kind: "none", part: part() };
   }
-  return noteRequest(asked, scope);
+  return noteRequest(asked, subject);
 }
 
 /** Write 1. A request that names no architecture of the pool is removed instead. */
-function noteRequest(asked: string, scope: RebuildScope): Rebuild {
-  const { name } = scope.facts.config.meta;
-  const { forced, unknown } = selection(asked, scope);
+function noteRequest(asked: string, subject: RebuildSubject): Rebuild {
+  const { name } = subject.facts.config.meta;
+  const { forced, unknown } = selection(asked, subject);
   const wrong = `Cannot rebuild "${unknown.join(", ").slice(0, 100)}": no architecture of the pool is called that.`;
   const warnings = unknown.length === 0 ? [] : [warning(["config", name], "RebuildRequested", wrong)];
   if (forced.length === 0 && unknown.length > 0) {
     const effects = [annotate("configs", { name }, { [McoAnnotation.rebuild]: null })];
     return { kind: "none", part: part({ effects, events: warnings }) };
   }
-  const note = `${scope.build?.meta.uid ?? ""}:${forced.join(",")}`;
+  const note = `${subject.build?.meta.uid ?? ""}:${forced.join(",")}`;
   const what = forced.length === 0 ? "is published again" : `for ${forced.join(", ")} is built again`;
   const message = `The image ${what}, because a user asked for it.`;
   const effects = [annotate("configs", { name }, { [ArchwayAnnotation.rebuilding]: note })];
@@ -62,7 +64,7 @@ function noteRequest(asked: string, scope: RebuildScope): Rebuild {
 }
 
 /** Replaces a build that failed only for lack of push rights, once the push secret has changed; images are reused. */
-export function retryDenied({ facts, build }: Scope, { archs, index }: BuildRecord): PartialDecision {
+export function retryDenied({ facts, build }: BuildSubject, { archs, index }: BuildRecord): PartialDecision {
   const { config: { meta: { name }, pushSecret }, secretVersions, nowMs } = facts;
   const failed = archs.filter(({ state }) => state === "Failed" || state === "Interrupted");
   const denied = [...failed, ...(index.kind === "failed" ? [index] : [])].map(({ deniedVersion }) => deniedVersion);
@@ -83,7 +85,7 @@ function replace(facts: BuildFacts, build: MachineOSBuild): PartialDecision {
 /** What to build anew: `all`, or the named ones. Else all of a build that succeeded, or those that are not done. */
 function selection(
   asked: string,
-  { facts, plan, build }: RebuildScope,
+  { facts, plan, build }: RebuildSubject,
 ): { readonly forced: ArchSet; readonly unknown: readonly string[] } {
   const words = asked.split(",").map((word) => word.trim().toLowerCase()).filter((word) => word !== "");
   if (words.includes("all")) return { forced: plan.set, unknown: [] };
@@ -92,11 +94,11 @@ function selection(
     return { forced: setOf(words.filter(isOwn)), unknown: words.filter((word) => !isOwn(word)) };
   }
   if (build === undefined || stateOfBuild(build) === "Succeeded") return { forced: plan.set, unknown: [] };
-  const done = recordOf(facts, build).archs.filter(isDone).map(({ arch }) => arch);
+  const done = buildRecordOf(facts, build).archs.filter(isDone).map(({ arch }) => arch);
   return { forced: plan.set.filter((arch) => !done.includes(arch)), unknown: [] };
 }
 
-export function deleteSuperseded({ facts, plan, build }: Scope): PartialDecision {
+export function deleteSuperseded({ facts, plan, build }: BuildSubject): PartialDecision {
   const others = facts.builds.filter((other) =>
     other.meta.name !== plan.name && !other.meta.isDeleting && stateOfBuild(other) !== "Succeeded"
   );
@@ -126,14 +128,13 @@ function isAdoptable(job: JobObservation, plan: BuildPlan, build: MachineOSBuild
   return wanted && !job.meta.isDeleting && state !== "Failed" && state !== "Interrupted";
 }
 
-function adoption({ meta }: JobObservation, build: MachineOSBuild): Effect {
+function adoption({ meta }: JobObservation, build: MachineOSBuild): BuildEffect {
   const { name, uid, resourceVersion } = meta;
   return {
     kind: "patch",
     target: { resource: "jobs", name, uid, resourceVersion },
     patch: {
       metadata: {
-        resourceVersion,
         ownerReferences: [ownedBy(build)],
         labels: { [BuildLabel.build]: build.meta.name },
         annotations: { [ArchwayAnnotation.build]: build.meta.name },
@@ -147,7 +148,7 @@ export function digestDeletions(
   facts: BuildFacts,
   { meta }: Pick<MachineOSBuild, "meta">,
   kept: readonly string[] = [],
-): readonly Effect[] {
+): readonly BuildEffect[] {
   return facts.digests.filter((digest) =>
     digest.meta.labels[BuildLabel.build] === meta.name && !kept.includes(digest.meta.name)
   ).map((digest) => deletion("configMaps", digest.meta, "Background"));

@@ -1,59 +1,43 @@
 // What people and other controllers read: conditions of the MachineOSConfig and of the pool, and the view of a dashboard.
 import { type Condition, isTrue, setCondition } from "../../../vocabulary/condition.ts";
-import type { BuildEvent, Effect, PartialDecision, PoolBuildView } from "../effects.ts";
+import { type BuildEvent, normal, patchStatus, type PoolBuildView, warning } from "../effects.ts";
 import { entryOf } from "../../../json.ts";
-import type { MachineOSBuild } from "../observed.ts";
+import type { MachineOSBuild } from "../parse/machine_os_config.ts";
 import { membersOf, uncoveredMessage, type UncoveredNode } from "../detect/detect.ts";
 import type { BuildPlan, BuildRecord, DetectedSet, IndexState, MachineOSBuildState } from "../types.ts";
 import { ArchwayAnnotation, ConfigCondition, IMAGE_BUILD_DEGRADED } from "../names.ts";
 import type { BuildFacts } from "../facts.ts";
 import { messageOf } from "./build_status.ts";
-import { normal, part, patchStatus, warning } from "./part.ts";
+import { part, type PartialDecision } from "./part.ts";
 import { SEEDED_REASON } from "./create_build.ts";
 import { renderTime } from "../../../vocabulary/time.ts";
 
-export interface Problem {
+export interface ConfigProblem {
   readonly reason: string;
   readonly message: string;
 }
 
 interface ConfigFacts {
-  readonly isObserving: boolean;
-  readonly problem: Problem | undefined;
-  readonly detected: DetectedSet | undefined;
+  readonly problem: ConfigProblem | undefined;
+  readonly detected: DetectedSet;
   readonly uncovered: readonly UncoveredNode[];
   readonly isSeeded: boolean;
   readonly images: FoundImages;
 }
 
-export type FoundImages = "not checked" | "as published" | Problem;
+export type FoundImages = "not checked" | "as published" | ConfigProblem;
 
 type ConditionRow = readonly [type: string, holds: boolean, reason: string, message: string];
 
-export function configConditions({ config, nowMs }: BuildFacts, facts: ConfigFacts): PartialDecision {
-  const { images } = facts;
-  const changed = typeof images === "string" ? { reason: "", message: "" } : images;
-  const override = facts.detected?.findings.find(({ kind }) => kind === "InvalidOverride");
-  const another =
-    "The machine config operator's own builder is running: its builds are watched, and none is started. " +
-    "Stop that one first, as docs/image-builds.md says.";
-  const all: readonly ConditionRow[] = [
-    [ConfigCondition.anotherBuilder, facts.isObserving, "MachineOSBuilderRunning", another],
-    [
-      ConfigCondition.cannotPlan,
-      facts.problem !== undefined,
-      facts.problem?.reason ?? "",
-      facts.problem?.message ?? "",
-    ],
-    [ConfigCondition.override, override !== undefined, "InvalidAnnotation", override?.message ?? ""],
-    [ConfigCondition.seeded, facts.isSeeded, SEEDED_REASON, "What is published was built beforehand."],
-    [ConfigCondition.notCovered, facts.uncovered.length > 0, "NodesNotCovered", uncoveredMessage(facts.uncovered)],
-    ...images === "not checked"
-      ? []
-      : [[ConfigCondition.imageChanged, images !== "as published", changed.reason, changed.message] as const],
+const ANOTHER = "The machine config operator's own builder is running: its builds are watched, and none is started. " +
+  "Stop that one first, as docs/image-builds.md says.";
+
+/** `facts`: undefined while another builder runs, since nothing else was checked. */
+export function configConditions({ config, nowMs }: BuildFacts, facts: ConfigFacts | undefined): PartialDecision {
+  const rows: readonly ConditionRow[] = [
+    [ConfigCondition.anotherBuilder, facts === undefined, "MachineOSBuilderRunning", ANOTHER],
+    ...facts === undefined ? [] : rowsOf(facts),
   ];
-  // While another builder runs nothing else was checked.
-  const rows = facts.isObserving ? all.slice(0, 1) : all;
   const before = config.status.conditions;
   const after = rows.reduce((conditions, row) => withRow(conditions, row, nowMs), before);
   if (after === before) return part();
@@ -63,6 +47,20 @@ export function configConditions({ config, nowMs }: BuildFacts, facts: ConfigFac
     return (type === ConfigCondition.seeded ? normal : warning)(["config", name], reason, message);
   });
   return part({ effects: [patchStatus("configs", { name, uid, resourceVersion }, { conditions: after })], events });
+}
+
+function rowsOf({ problem, detected, uncovered, isSeeded, images }: ConfigFacts): readonly ConditionRow[] {
+  const override = detected.findings.find(({ kind }) => kind === "InvalidOverride");
+  const changed = typeof images === "string" ? { reason: "", message: "" } : images;
+  return [
+    [ConfigCondition.cannotPlan, problem !== undefined, problem?.reason ?? "", problem?.message ?? ""],
+    [ConfigCondition.override, override !== undefined, "InvalidAnnotation", override?.message ?? ""],
+    [ConfigCondition.seeded, isSeeded, SEEDED_REASON, "What is published was built beforehand."],
+    [ConfigCondition.notCovered, uncovered.length > 0, "NodesNotCovered", uncoveredMessage(uncovered)],
+    ...images === "not checked"
+      ? []
+      : [[ConfigCondition.imageChanged, images !== "as published", changed.reason, changed.message] as const],
+  ];
 }
 
 function withRow(
@@ -82,10 +80,10 @@ export function poolCondition(
     readonly build: MachineOSBuild;
     readonly record: BuildRecord;
   },
-): readonly Effect[] {
+): PartialDecision {
   // A failure without a record is another builder's, whose reason is not known here.
   const isOthers = state === "Failed" && record.archs.length === 0;
-  if (pool === undefined || state === "Interrupted" || isOthers) return [];
+  if (pool === undefined || state === "Interrupted" || isOthers) return part();
   const { name, resourceVersion } = pool;
   const mosb = build.meta.name;
   const failed = `Failed to build OS image for pool ${name} (MachineOSBuild: ${mosb}): ${messageOf(state, record)}`;
@@ -96,25 +94,17 @@ export function poolCondition(
     : { status: "False", reason: "Building", message: `MachineOSBuild ${mosb} is in progress` } as const;
   const before = pool.conditions.find(({ type }) => type === IMAGE_BUILD_DEGRADED);
   // Another client's message about the same success stays.
-  if (state === "Succeeded" && before?.status === condition.status && before.reason === condition.reason) return [];
+  if (state === "Succeeded" && before?.status === condition.status && before.reason === condition.reason) return part();
   const after = setCondition(pool.conditions, { type: IMAGE_BUILD_DEGRADED, ...condition }, nowMs);
-  if (after === pool.conditions) return [];
-  return [patchStatus("pools", { name, resourceVersion }, { conditions: after })];
-}
-
-export function degradationEvents(
-  { pool }: Pick<BuildFacts, "pool">,
-  { state, effects }: { readonly state: MachineOSBuildState | undefined; readonly effects: readonly Effect[] },
-): readonly BuildEvent[] {
-  if (pool === undefined || effects.length === 0) return [];
-  const wasDegraded = isTrue(pool.conditions, IMAGE_BUILD_DEGRADED);
-  if (wasDegraded === (state === "Failed")) return [];
-  const { name } = pool;
-  return [
-    wasDegraded
-      ? normal(["pool", name], "BuildRecovered", `The image of pool "${name}" is built again.`)
-      : warning(["pool", name], "BuildDegraded", `The image of pool "${name}" cannot be built: its nodes keep theirs.`),
-  ];
+  if (after === pool.conditions) return part();
+  const wasDegraded = before?.status === "True";
+  const event = wasDegraded
+    ? normal(["pool", name], "BuildRecovered", `The image of pool "${name}" is built again.`)
+    : warning(["pool", name], "BuildDegraded", `The image of pool "${name}" cannot be built: its nodes keep theirs.`);
+  return part({
+    effects: [patchStatus("pools", { name, resourceVersion }, { conditions: after })],
+    events: wasDegraded === (state === "Failed") ? [] : [event],
+  });
 }
 
 export function detectionEvents(
@@ -136,18 +126,18 @@ export function detectionEvents(
 }
 
 interface ViewInput {
-  readonly plan: BuildPlan | undefined;
-  readonly build: MachineOSBuild | undefined;
-  readonly state: MachineOSBuildState | "none";
-  readonly record: BuildRecord | undefined;
-  readonly uncovered: readonly UncoveredNode[];
-  readonly set: readonly string[];
-  readonly problem: Problem | undefined;
+  readonly plan?: BuildPlan | undefined;
+  readonly build?: MachineOSBuild;
+  readonly state?: PoolBuildView["state"];
+  readonly record?: BuildRecord;
+  readonly uncovered?: readonly UncoveredNode[];
+  readonly set?: readonly string[];
+  readonly problem?: ConfigProblem | undefined;
 }
 
 export function viewOf(
   facts: BuildFacts,
-  { plan, build, state, record, uncovered, set, problem }: ViewInput,
+  { plan, build, state = "none", record, uncovered = [], set = [], problem }: ViewInput,
 ): PoolBuildView {
   const { config, pool } = facts;
   return {

@@ -2,24 +2,23 @@
 import {
   detectArchitectures,
   effectiveSet,
-  parseStoredSet,
+  type GoneSince,
+  parseGoneSince,
   renderStoredSet,
   saysTheSame,
-  type StoredSet,
 } from "../detect/detect.ts";
-import type { Effect } from "../effects.ts";
+import { annotate, type BuildEffect } from "../effects.ts";
 import { planBuild } from "../plan/plan.ts";
 import { isDone, stateOfBuild } from "../status/aggregate.ts";
 import type { ArchSet, BuildPlan, DetectedSet, PlanError } from "../types.ts";
-import { ARCHITECTURES_MAP, ArchwayAnnotation } from "../names.ts";
+import { ArchwayAnnotation } from "../names.ts";
 import type { BuildFacts } from "../facts.ts";
-import { annotate } from "./part.ts";
 
 export interface Resolved {
   readonly detected: DetectedSet;
   readonly set: ArchSet;
   readonly plan: BuildPlan | PlanError;
-  readonly effects: readonly Effect[];
+  readonly effects: readonly BuildEffect[];
 }
 
 export function resolvePlan(facts: BuildFacts): Resolved {
@@ -33,7 +32,7 @@ export function resolvePlan(facts: BuildFacts): Resolved {
     override: config.meta.annotations[ArchwayAnnotation.architectures],
   });
   const text = facts.architecturesMap[config.pool];
-  const stored = parseStoredSet(text);
+  const goneSince = parseGoneSince(text);
   const planFor = (set: ArchSet): BuildPlan | PlanError => {
     const { pool, rendered, builds } = facts;
     const { alwaysIndex, stagingRepository: staging } = settings;
@@ -43,7 +42,7 @@ export function resolvePlan(facts: BuildFacts): Resolved {
   const set = detected.source === "override" ? detected.set : effectiveSet({
     detected: detected.set,
     built: built.set,
-    stored,
+    goneSince,
     nowMs,
     retainMs: settings.retainArchitectures,
     isPublished: (all) => {
@@ -51,7 +50,7 @@ export function resolvePlan(facts: BuildFacts): Resolved {
       return plan.kind === "plan" && plan.name === built.name;
     },
   });
-  return { detected, set, plan: planFor(set), effects: storeEffects(facts, { detected, set, stored, text }) };
+  return { detected, set, plan: planFor(set), effects: storeEffects(facts, { detected, set, goneSince, text }) };
 }
 
 /** The published build and its architectures; none where no record names them. */
@@ -65,21 +64,19 @@ function builtSet({ config, builds, records }: BuildFacts): { readonly name: str
 
 function storeEffects(
   { pool, nowMs, config }: BuildFacts,
-  { detected, set, stored, text }: {
+  { detected, set, goneSince, text }: {
     readonly detected: DetectedSet;
     readonly set: ArchSet;
-    readonly stored: StoredSet | undefined;
+    readonly goneSince: GoneSince;
     readonly text: string | undefined;
   },
-): readonly Effect[] {
+): readonly BuildEffect[] {
   if (pool === undefined || set.length === 0) return [];
   const annotations = { [ArchwayAnnotation.architectures]: set.join(",") };
-  const rendered = renderStoredSet({ set, detected, stored, nowMs });
+  const rendered = renderStoredSet({ set, detected, goneSince, nowMs });
   const isCurrent = pool.annotations[ArchwayAnnotation.architectures] === set.join(",");
   return [
     ...(isCurrent ? [] : [annotate("pools", { name: config.pool }, annotations)]),
-    ...(saysTheSame(text, rendered)
-      ? []
-      : [{ kind: "write detection", name: ARCHITECTURES_MAP, data: { [config.pool]: rendered } } as const]),
+    ...(saysTheSame(text, rendered) ? [] : [{ kind: "write detection", data: { [config.pool]: rendered } } as const]),
   ];
 }

@@ -1,12 +1,12 @@
 // Whether an architecture's image exists already, by any name. Only a clear yes means reuse, only a clear no a build.
 import { classicName } from "../plan/classic_name.ts";
-import { digestOfReference, repositoryOf } from "../plan/repository.ts";
+import { cutReference } from "../../../oci/reference.ts";
 import { questionKey, type RegistryAnswer, type RegistryQuestion, type RegistryWait } from "../observed.ts";
 import { isDone, stateOfBuild } from "../status/aggregate.ts";
 import type { ArchPlan } from "../types.ts";
 import { ImageLabel } from "../names.ts";
 import type { BuildFacts } from "../facts.ts";
-import type { Scope } from "./part.ts";
+import type { BuildSubject } from "./part.ts";
 
 type Reuse =
   | { readonly kind: "ask"; readonly question: RegistryQuestion }
@@ -24,7 +24,7 @@ type Reuse =
   /** `refused`: why existing images cannot be reused. */
   | { readonly kind: "build"; readonly refused: readonly string[] };
 
-type Planned = Pick<Scope, "plan" | "facts">;
+type PlanAndFacts = Pick<BuildSubject, "plan" | "facts">;
 type OneImage = Extract<RegistryAnswer, { kind: "image" }>;
 
 interface Candidate {
@@ -35,7 +35,7 @@ interface Candidate {
   readonly base?: string | undefined;
 }
 
-export function decideReuse(arch: ArchPlan, { plan, facts }: Planned): Reuse {
+export function decideReuse(arch: ArchPlan, { plan, facts }: PlanAndFacts): Reuse {
   const refused: string[] = [];
   for (const candidate of candidatesOf(arch, { plan, facts })) {
     const question: RegistryQuestion = { kind: "image", reference: candidate.reference };
@@ -75,7 +75,7 @@ export function mismatchOf(
 const MAX_RECORDED = 3;
 
 /** Recorded images, then what tags name; those that need no copy from another repository before all others. */
-function candidatesOf(arch: ArchPlan, { plan, facts }: Planned): readonly Candidate[] {
+function candidatesOf(arch: ArchPlan, { plan, facts }: PlanAndFacts): readonly Candidate[] {
   const tagged = [plan.repository, plan.jobRepository].map((repository): Candidate => ({
     repository,
     reference: `${repository}:${arch.tag}`,
@@ -92,7 +92,7 @@ function recorded({ arch, buildKey }: ArchPlan, { builds, records }: BuildFacts)
   return records.flatMap(({ build, record }) =>
     record.archs.filter((one) => one.arch === arch && one.buildKey === buildKey && isDone(one)).flatMap((one) => {
       const owner = builds.find(({ meta }) => meta.name === build);
-      const repository = one.from ?? (owner === undefined ? undefined : repositoryOf(owner.pushSpec));
+      const repository = one.from ?? (owner === undefined ? undefined : cutReference(owner.pushSpec).name);
       if (repository === undefined || one.digest === undefined) return [];
       const reference = `${repository}@${one.digest}`;
       return [{ repository, reference, isUnlabelled: one.isUnlabelled === true, base: one.base }];
@@ -102,16 +102,15 @@ function recorded({ arch, buildKey }: ArchPlan, { builds, records }: BuildFacts)
 
 /** Succeeded builds without a record whose name, a hash over their inputs, shows that these are the same. */
 function classicBuilds(
-  { plan, facts: { builds, records, config, pool, rendered } }: Planned,
+  { plan, facts: { builds, records, config, pool, rendered } }: PlanAndFacts,
 ): readonly Candidate[] {
   if (pool === undefined || rendered === undefined) return [];
   const name = classicName({ config, pool, rendered });
   return builds.filter((build) =>
     build.meta.name === name && build.meta.name !== plan.name && stateOfBuild(build) === "Succeeded" &&
     !records.some(({ build: recordedName }) => recordedName === name)
-  ).flatMap(({ status: { digestedPushSpec = "" } }) => {
-    const digest = digestOfReference(digestedPushSpec);
-    const repository = digestedPushSpec.slice(0, digestedPushSpec.indexOf("@"));
-    return digest === "" ? [] : [{ repository, reference: digestedPushSpec, isUnlabelled: true }];
+  ).flatMap(({ status: { digestedPushSpec: reference = "" } }) => {
+    const { name: repository, digest } = cutReference(reference);
+    return digest === undefined ? [] : [{ repository, reference, isUnlabelled: true }];
   });
 }

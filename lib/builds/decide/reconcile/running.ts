@@ -1,9 +1,10 @@
 // A build that has not ended: every architecture one step on, Jobs for some, and the whole published when all are done.
-import type { AssembleChild, Effect, PartialDecision } from "../effects.ts";
+import { type AssembleChild, type BuildEffect, deletion } from "../effects.ts";
 import type { BuildFacts, StoredRecord } from "../facts.ts";
 import { renderJob, renderSecrets } from "../job/job_object.ts";
 import { BuildLabel, McoAnnotation, recordName } from "../names.ts";
-import type { MachineOSBuild, RenderedConfig } from "../observed.ts";
+import type { MachineOSBuild } from "../parse/machine_os_config.ts";
+import type { RenderedConfig } from "../parse/machine_config.ts";
 import { startJobs, withBase } from "./start_jobs.ts";
 import { canonical } from "../plan/build_keys.ts";
 import { isDone, isRunning } from "../status/aggregate.ts";
@@ -11,7 +12,7 @@ import { EMPTY_INDEX, renderRecord } from "../status/record.ts";
 import type { ArchBuild, BuildRecord } from "../types.ts";
 import { buildEvents, buildStatusEffects } from "./build_status.ts";
 import { forcedOf } from "./create_build.ts";
-import { deletion, joinParts, part, type Scope } from "./part.ts";
+import { type BuildSubject, joinParts, part, type PartialDecision } from "./part.ts";
 import { stepArch } from "./step_arch.ts";
 import { archTag } from "../publish/collect.ts";
 
@@ -19,42 +20,42 @@ export function storedRecord({ records }: BuildFacts, { meta }: MachineOSBuild):
   return records.find(({ name, buildUid }) => name === recordName(meta.name) && buildUid === meta.uid);
 }
 
-export function recordOf(facts: BuildFacts, build: MachineOSBuild): BuildRecord {
+export function buildRecordOf(facts: BuildFacts, build: MachineOSBuild): BuildRecord {
   return storedRecord(facts, build)?.record ?? { archs: [], index: EMPTY_INDEX };
 }
 
 export function advanceBuild(
-  scope: Scope,
+  subject: BuildSubject,
   rendered: RenderedConfig,
 ): { readonly record: BuildRecord; readonly part: PartialDecision } {
-  const { facts, plan, build } = scope;
-  const before = recordOf(facts, build);
+  const { facts, plan, build } = subject;
+  const before = buildRecordOf(facts, build);
   const forced = forcedOf(build);
   const steps = plan.builds.map((arch) => {
     const isForced = forced.includes(arch.arch);
-    return stepArch(arch, before.archs.find((one) => one.arch === arch.arch), { ...scope, isForced });
+    return stepArch(arch, before.archs.find((one) => one.arch === arch.arch), { ...subject, isForced });
   });
   const stepped = joinParts(steps.map((step) => step.part));
   if (stepped.questions.length > 0) return { record: before, part: stepped };
-  const started = startJobs(scope, rendered, steps);
+  const started = startJobs(subject, rendered, steps);
   if (started.part.questions.length > 0) return { record: before, part: started.part };
   const record: BuildRecord = { archs: started.archs, index: before.index };
-  const publishing = record.archs.every(isDone) ? assembleEffect(scope, record) : part();
+  const publishing = record.archs.every(isDone) ? assembleEffect(subject, record) : part();
   const effects = [
     ...cancelEffects(started.archs, facts),
-    ...ownerEffects(scope, rendered, record),
-    ...recordEffects(scope, record),
-    ...buildStatusEffects(scope, record),
-    ...staleSecrets(scope, record),
+    ...ownerEffects(subject, rendered, record),
+    ...recordEffects(subject, record),
+    ...buildStatusEffects(subject, record),
+    ...staleSecrets(subject, record),
   ];
   const own = part({ effects, events: buildEvents(build, record, before) });
   return { record, part: joinParts([stepped, started.part, own, publishing]) };
 }
 
 export function recordEffects(
-  { facts, build }: Pick<Scope, "facts" | "build">,
+  { facts, build }: Pick<BuildSubject, "facts" | "build">,
   record: BuildRecord,
-): readonly Effect[] {
+): readonly BuildEffect[] {
   const name = recordName(build.meta.name);
   const stored = facts.records.find((one) => one.name === name);
   const isSame = stored?.buildUid === build.meta.uid && canonical(stored.record) === canonical(record);
@@ -63,18 +64,18 @@ export function recordEffects(
   return [{ kind: "write record", object, previousVersion: stored?.resourceVersion }];
 }
 
-function cancelEffects(archs: readonly ArchBuild[], { settings, jobs }: BuildFacts): readonly Effect[] {
+function cancelEffects(archs: readonly ArchBuild[], { settings, jobs }: BuildFacts): readonly BuildEffect[] {
   if (!settings.cancelSiblings || !archs.some(({ state }) => state === "Failed")) return [];
-  return archs.filter(isRunning).flatMap(({ job }): readonly Effect[] => {
+  return archs.filter(isRunning).flatMap(({ job }): readonly BuildEffect[] => {
     const existing = jobs.find(({ meta }) => meta.uid === job?.uid && !meta.isDeleting);
     return existing === undefined ? [] : [deletion("jobs", existing.meta, "Foreground")];
   });
 }
 
 /** Refreshes copies of secrets that have changed while Jobs run, since a Job's next pod mounts them. */
-function staleSecrets({ facts, plan }: Scope, { archs }: BuildRecord): readonly Effect[] {
+function staleSecrets({ facts, plan }: BuildSubject, { archs }: BuildRecord): readonly BuildEffect[] {
   if (!archs.some(isRunning)) return [];
-  return renderSecrets({ plan, facts }).flatMap((copy): readonly Effect[] => {
+  return renderSecrets({ plan, facts }).flatMap((copy): readonly BuildEffect[] => {
     const { name, labels = {} } = copy.object.metadata;
     const existing = facts.children.find((one) => one.resource === "secrets" && one.name === name);
     const key = BuildLabel.secretVersion;
@@ -86,11 +87,11 @@ function staleSecrets({ facts, plan }: Scope, { archs }: BuildRecord): readonly 
 
 /** Completes the creation of Jobs that do not own all their objects yet, because the controller ended in between. */
 function ownerEffects(
-  { facts, plan, build }: Scope,
+  { facts, plan, build }: BuildSubject,
   rendered: RenderedConfig,
   { archs }: BuildRecord,
-): readonly Effect[] {
-  return archs.filter(isRunning).flatMap(({ job, arch: name, tag }): readonly Effect[] => {
+): readonly BuildEffect[] {
+  return archs.filter(isRunning).flatMap(({ job, arch: name, tag }): readonly BuildEffect[] => {
     const arch = plan.builds.find((one) => one.arch === name);
     const existing = facts.jobs.find(({ meta, buildUid }) => meta.uid === job?.uid && buildUid === build.meta.uid);
     if (arch === undefined || existing === undefined || existing.meta.isDeleting) return [];
@@ -116,29 +117,29 @@ function ownerEffects(
 }
 
 /** Publishes the whole, now or at the time of the next attempt; nothing after a success or a permanent failure. */
-function assembleEffect(scope: Scope, record: BuildRecord): PartialDecision {
+function assembleEffect(subject: BuildSubject, record: BuildRecord): PartialDecision {
   const { index } = record;
   if (index.kind === "published" || index.kind === "failed") return part();
-  if (index.kind === "retry" && scope.facts.nowMs < index.retryAtMs) return part({ wakeAtMs: index.retryAtMs });
-  const tag = index.kind === "retry" && index.tag !== undefined ? index.tag : scope.plan.name;
-  return part({ effects: [assembly(scope, record, tag)] });
+  if (index.kind === "retry" && subject.facts.nowMs < index.retryAtMs) return part({ wakeAtMs: index.retryAtMs });
+  const tag = index.kind === "retry" && index.tag !== undefined ? index.tag : subject.plan.name;
+  return part({ effects: [assembly(subject, record, tag)] });
 }
 
-export function assembly({ plan, build }: Scope, { archs }: BuildRecord, tag: string): Effect {
-  const { name, uid } = build.meta;
+export function assembly({ plan, build }: BuildSubject, { archs }: BuildRecord, tag: string): BuildEffect {
   // Where the index gets another tag because its own is immutable, its images get other tags as well.
   const suffix = tag.slice(plan.name.length);
   return {
     kind: "assemble",
-    build: { resource: "builds", name, uid },
+    build: build.meta.name,
     mode: plan.mode,
     to: `${plan.repository}:${tag}`,
+    tag,
     children: archs.flatMap(({ isUnlabelled = false, ...one }): readonly AssembleChild[] => {
       const { arch, digest, from, buildKey, isStaged } = one;
       if (digest === undefined) return [];
       const reference = `${from ?? plan.repository}@${digest}`;
       const own = isStaged === true ? { tag: `${archTag(plan.config, one)}${suffix}` } : {};
-      return [{ arch, reference, digest, buildKey, isUnlabelled, ...own }];
+      return [{ arch, reference, buildKey, isUnlabelled, ...own }];
     }),
   };
 }

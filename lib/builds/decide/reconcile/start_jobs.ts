@@ -2,13 +2,14 @@
 import type { BuildFacts } from "../facts.ts";
 import { renderJob } from "../job/job_object.ts";
 import { nodesFor, preflight } from "../job/preflight.ts";
-import { questionKey, type RegistryAnswer, type RenderedConfig } from "../observed.ts";
+import { questionKey, type RegistryAnswer } from "../observed.ts";
+import type { RenderedConfig } from "../parse/machine_config.ts";
 import { isRunning } from "../status/aggregate.ts";
 import type { ArchBuild, ArchPlan } from "../types.ts";
-import { ASK_AGAIN_MS, joinParts, normal, part, type Scope } from "./part.ts";
+import { ASK_AGAIN_MS, type BuildSubject, joinParts, part, type PartialDecision } from "./part.ts";
 import { type ArchStep, failedArch, waitForNode, waitForRegistry, withoutRegistryWait } from "./step_arch.ts";
-import { digestOfReference, repositoryOf } from "../plan/repository.ts";
-import type { PartialDecision } from "../effects.ts";
+import { cutReference } from "../../../oci/reference.ts";
+import { normal } from "../effects.ts";
 
 export interface Started {
   readonly archs: readonly ArchBuild[];
@@ -18,8 +19,8 @@ export interface Started {
 type Outcome = Pick<ArchStep, "next" | "part">;
 
 /** `steps`: one for each architecture of the plan, in its order. */
-export function startJobs(scope: Scope, configured: RenderedConfig, steps: readonly ArchStep[]): Started {
-  const { plan, facts } = scope;
+export function startJobs(subject: BuildSubject, configured: RenderedConfig, steps: readonly ArchStep[]): Started {
+  const { plan, facts } = subject;
   const archs = steps.map(({ next }) => next);
   const rendered = withBase(configured, archs);
   const wanted = steps.filter(({ wantsJob }) => wantsJob).map(({ next }) => next.arch);
@@ -44,7 +45,7 @@ export function startJobs(scope: Scope, configured: RenderedConfig, steps: reado
     case "ready": {
       const base = archs.find((one) => one.base !== undefined)?.base ?? resolveBase(configured, facts.answers);
       const isRecorded = steps.every(({ next, wantsJob }) => !wantsJob || next.base === base);
-      return isRecorded ? startOnNodes(scope, rendered, steps) : recordBase(steps, base, facts);
+      return isRecorded ? startOnNodes(subject, rendered, steps) : recordBase(steps, base, facts);
     }
   }
 }
@@ -55,28 +56,28 @@ function recordBase(steps: readonly ArchStep[], base: string | undefined, { nowM
   return { archs, part: part({ wakeAtMs: nowMs + ASK_AGAIN_MS }) };
 }
 
-function startOnNodes(scope: Scope, rendered: RenderedConfig, steps: readonly ArchStep[]): Started {
-  const { maxParallel } = scope.facts.settings;
+function startOnNodes(subject: BuildSubject, rendered: RenderedConfig, steps: readonly ArchStep[]): Started {
+  const { maxParallel } = subject.facts.settings;
   let free = (maxParallel === 0 ? Infinity : maxParallel) - steps.filter(({ next }) => isRunning(next)).length;
   const outcomes = steps.map(({ next: waited, wantsJob }): Outcome => {
     const next = wantsJob ? withoutRegistryWait(waited) : waited;
-    const arch = scope.plan.builds.find((build) => build.arch === next.arch);
+    const arch = subject.plan.builds.find((build) => build.arch === next.arch);
     if (!wantsJob || arch === undefined || free <= 0) return { next, part: part() };
-    const outcome = startOne(arch, next, scope, rendered);
+    const outcome = startOne(arch, next, subject, rendered);
     if (outcome.part.effects.length > 0) free--;
     return outcome;
   });
   return { archs: outcomes.map(({ next }) => next), part: joinParts(outcomes.map((outcome) => outcome.part)) };
 }
 
-function startOne(arch: ArchPlan, before: ArchBuild, scope: Scope, rendered: RenderedConfig): Outcome {
-  const { facts, plan, build } = scope;
+function startOne(arch: ArchPlan, before: ArchBuild, subject: BuildSubject, rendered: RenderedConfig): Outcome {
+  const { facts, plan, build } = subject;
   const { nodes, settings, nowMs } = facts;
-  const place = nodesFor(arch.arch, { nodes, toleratesDedicated: settings.tolerateDedicated });
-  if (place.kind === "none") return waitForNode({ ...before, message: place.message }, facts);
+  const suitable = nodesFor(arch.arch, { nodes, toleratesDedicated: settings.tolerateDedicated });
+  if (suitable.kind === "none") return waitForNode({ ...before, message: suitable.message }, facts);
   const { waitingSince: _waited, ...next } = before;
   const tag = next.tag ?? arch.tag;
-  const effect = renderJob({ plan, arch, build, rendered, facts, tolerations: place.tolerations, tag });
+  const effect = renderJob({ plan, arch, build, rendered, facts, tolerations: suitable.tolerations, tag });
   const message = `Job "${arch.job}" builds the image for ${arch.arch}.`;
   const events = ["ArchBuildStarted", "JobCreated"].map((reason) =>
     normal(["build", build.meta.name], reason, message)
@@ -94,7 +95,8 @@ function resolveBase(
   { osImageURL }: Pick<RenderedConfig, "osImageURL">,
   answers: ReadonlyMap<string, RegistryAnswer>,
 ): string | undefined {
-  if (digestOfReference(osImageURL) !== "") return undefined;
+  const { name, digest } = cutReference(osImageURL);
+  if (digest !== undefined) return undefined;
   const answer = answers.get(questionKey({ kind: "platforms", reference: osImageURL }));
-  return answer?.kind === "platforms" ? `${repositoryOf(osImageURL)}@${answer.digest}` : undefined;
+  return answer?.kind === "platforms" ? `${name}@${answer.digest}` : undefined;
 }

@@ -4,19 +4,20 @@
 //      └─▶ Reused: the image is there
 import { parseTime, renderTime } from "../../../vocabulary/time.ts";
 import type { BuildFacts } from "../facts.ts";
-import { type JobObservation, questionKey, type RegistryWait, type StartingPod } from "../observed.ts";
+import { questionKey, type RegistryWait, type StartingPod } from "../observed.ts";
+import type { JobObservation } from "../parse/job.ts";
 import { missingInputs } from "../optional_inputs.ts";
 import { jobStateOf } from "../status/aggregate.ts";
 import type { ArchBuild, ArchPlan, BuildFailureReason } from "../types.ts";
-import { ASK_AGAIN_MS, deletion, normal, part, type Scope, warning } from "./part.ts";
+import { ASK_AGAIN_MS, type BuildSubject, part, type PartialDecision } from "./part.ts";
 import { decideReuse, mismatchOf } from "./reuse.ts";
-import type { PartialDecision } from "../effects.ts";
+import { deletion, normal, warning } from "../effects.ts";
 
-interface StepContext extends Scope {
+interface StepContext extends BuildSubject {
   readonly isForced: boolean;
 }
 
-interface JobContext extends Scope {
+interface JobContext extends BuildSubject {
   readonly job: JobObservation;
   readonly unanswered?: Pick<ArchBuild, "message" | "unansweredSince">;
 }

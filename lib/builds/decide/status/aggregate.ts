@@ -1,7 +1,8 @@
 // From the states of the architectures to the state of the whole build.
 import type { ArchBuild, ArchState, BuildFailureReason, IndexState, MachineOSBuildState } from "../types.ts";
 import { type Condition, isTrue, type NewCondition, withTime } from "../../../vocabulary/condition.ts";
-import type { JobObservation, MachineOSBuild } from "../observed.ts";
+import type { JobObservation } from "../parse/job.ts";
+import type { MachineOSBuild } from "../parse/machine_os_config.ts";
 import { BuildCondition } from "../names.ts";
 
 const RUNNING: readonly ArchState[] = ["Preparing", "Building"];

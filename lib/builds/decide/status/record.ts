@@ -4,7 +4,7 @@ import { parseMeta } from "../../../vocabulary/meta.ts";
 import { KNOWN_ARCHITECTURES } from "../../../arch.ts";
 import { entryOf, parseObject, textMapAt } from "../../../json.ts";
 import type { KubeObject, Wire } from "../../../k8s/types.ts";
-import type { MachineOSBuild } from "../observed.ts";
+import type { MachineOSBuild } from "../parse/machine_os_config.ts";
 import { ArchBuild, type BuildRecord, IndexState } from "../types.ts";
 import { ArchwayAnnotation, BuildLabel, McoAnnotation, recordName } from "../names.ts";
 import type { StoredRecord } from "../facts.ts";

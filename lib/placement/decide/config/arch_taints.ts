@@ -1,9 +1,9 @@
-// The taints by which a cluster separates architectures, as flags and settings name them.
+// Parses the taints that separate a cluster's architectures, from flags and settings.
 import { NODE_ARCH_LABEL } from "../../../names.ts";
 import { asParsed, type Parsed, unparsable } from "../../../parsed.ts";
 import type { ArchTaint } from "../../../vocabulary/taint.ts";
 
-/** The key that clouds taint nodes with by themselves: that of the label. */
+/** The taint key that clouds set themselves, equal to the label's. */
 const CLOUD_KEY = NODE_ARCH_LABEL;
 
 const TAINT_PRESETS: Readonly<Record<string, ArchTaint>> = {
@@ -31,7 +31,7 @@ export function parseArchTaint(text: string): Parsed<ArchTaint> {
 /** The taint of `--arch-taints=manage`. */
 interface ManagedTaint {
   readonly taint: ArchTaint;
-  /** `cloud`: it is put on nodes by the cloud (GKE, ACK), never by Archway; pods tolerate it. */
+  /** `cloud`: set by the cloud (GKE, ACK), never by Archway. Pods tolerate it. */
   readonly owner: "archway" | "cloud";
 }
 

@@ -1,111 +1,98 @@
-// The two configs of placement, parsed once when they arrive: ClusterPodPlacementConfig and PodPlacementConfig, v1beta1.
+// Parses the two configs of placement on arrival: ClusterPodPlacementConfig and PodPlacementConfig, v1beta1.
 import * as z from "zod";
 import { parseTime } from "../../../vocabulary/time.ts";
 import { asParsed, type Parsed, unparsable } from "../../../parsed.ts";
 import { memberOf } from "../../../json.ts";
 import { CLUSTER_SELECTOR_BOUNDS, parseSelector } from "../../../vocabulary/label_selector.ts";
-import type { ClusterConfig, NamespaceConfig, NodeAffinityScoring } from "./types.ts";
 
-/** As many as the schemas of both kinds allow. A config that is switched off may name an architecture more than once. */
+/** The maximum of both schemas. A disabled config may name an architecture more than once. */
 const MAX_PLATFORMS = 16;
 
-const PLATFORM = z.looseObject({ architecture: z.string().min(1), weight: z.int().min(1).max(100) });
-
-const SCORING = z.looseObject({
+const SCORING = z.object({
   enabled: z.boolean().default(false),
-  platforms: z.array(PLATFORM).max(MAX_PLATFORMS).nullish(),
+  platforms: z.array(z.object({ architecture: z.string().min(1), weight: z.int().min(1).max(100) }))
+    .max(MAX_PLATFORMS).nullish().transform((platforms) => platforms ?? []),
 });
 
-const PLUGINS = z.looseObject({
+const PLUGINS = z.object({
   nodeAffinityScoring: SCORING.nullish(),
-  execFormatErrorMonitor: z.looseObject({ enabled: z.boolean().catch(false) }).nullish().catch(undefined),
+  execFormatErrorMonitor: z.object({ enabled: z.boolean().catch(false) }).nullish().catch(undefined),
+}).nullish().transform((plugins) => ({
+  scoring: plugins?.nodeAffinityScoring ?? { enabled: false, platforms: [] },
+  monitorsExecFormat: plugins?.execFormatErrorMonitor?.enabled ?? false,
+}));
+
+const METADATA = z.object({
+  name: z.string(),
+  uid: z.string().default(""),
+  generation: z.int().default(0),
+  creationTimestamp: z.string().nullish(),
+  managedFields: z.array(z.object({ time: z.string().nullish(), fieldsV1: z.unknown() })).nullish().catch(undefined),
+  deletionTimestamp: z.string().nullish(),
+  finalizers: z.array(z.string()).nullish(),
 });
 
-const MANAGED_FIELDS = z.looseObject({ time: z.string().nullish(), fieldsV1: z.unknown() });
-
-const CLUSTER_CONFIG = z.looseObject({
-  metadata: z.looseObject({
-    name: z.string(),
-    uid: z.string().default(""),
-    generation: z.int().default(0),
-    creationTimestamp: z.string().nullish(),
-    managedFields: z.array(MANAGED_FIELDS).nullish().catch(undefined),
-    deletionTimestamp: z.string().nullish(),
-    finalizers: z.array(z.string()).nullish(),
-  }),
-  spec: z.looseObject({
+const ClusterConfigSchema = z.object({
+  metadata: METADATA,
+  spec: z.object({
     logVerbosity: z.string().default("Normal"),
-    namespaceSelector: z.record(z.string(), z.unknown()).nullish(),
+    namespaceSelector: z.record(z.string(), z.unknown()).nullish()
+      .transform((selector) => parseSelector(selector, CLUSTER_SELECTOR_BOUNDS)),
     fallbackArchitecture: z.string().nullish(),
-    plugins: PLUGINS.nullish(),
-  }).default({ logVerbosity: "Normal" }),
-});
+    plugins: PLUGINS,
+  }).prefault({}),
+}).transform(({ metadata, spec: { plugins, ...spec } }) => ({
+  uid: metadata.uid,
+  generation: metadata.generation,
+  isDeleting: typeof metadata.deletionTimestamp === "string",
+  finalizers: metadata.finalizers ?? [],
+  selectedSinceMs: selectedSinceMs(metadata),
+  ...spec,
+  ...plugins,
+  fallbackArchitecture: spec.fallbackArchitecture || undefined,
+}));
 
-const NAMESPACE_CONFIG = z.looseObject({
-  metadata: z.looseObject({
-    name: z.string(),
-    namespace: z.string(),
-    creationTimestamp: z.string().nullish(),
-  }),
-  spec: z.looseObject({
+const NamespaceConfigSchema = z.object({
+  metadata: z.object({ name: z.string(), namespace: z.string(), creationTimestamp: z.string().nullish() }),
+  spec: z.object({
     priority: z.int().min(0).max(255).default(0),
-    labelSelector: z.unknown().optional(),
+    /** An invalid selector is kept as `unparsable`: it selects nothing and says why. */
+    labelSelector: z.unknown().optional().transform((selector) => parseSelector(selector)),
+    /** Not a field of the MTO; wins over the cluster's. */
     fallbackArchitecture: z.string().nullish(),
-    plugins: PLUGINS.nullish(),
+    plugins: PLUGINS,
   }),
-});
+}).transform(({ metadata: { namespace, name, creationTimestamp }, spec: { plugins: { scoring }, ...spec } }) => ({
+  namespace,
+  name,
+  createdMs: parseTime(creationTimestamp) ?? 0,
+  ...spec,
+  scoring,
+  fallbackArchitecture: spec.fallbackArchitecture || undefined,
+}));
+
+export type ClusterConfig = Readonly<z.output<typeof ClusterConfigSchema>>;
+export type NamespaceConfig = Readonly<z.output<typeof NamespaceConfigSchema>>;
 
 export function parseClusterConfig(object: unknown): Parsed<ClusterConfig> {
-  const result = CLUSTER_CONFIG.safeParse(object);
-  if (!result.success) return problemsOf("ClusterPodPlacementConfig", result.error);
-  const { metadata, spec } = result.data;
-  const value: ClusterConfig = {
-    uid: metadata.uid,
-    generation: metadata.generation,
-    isDeleting: typeof metadata.deletionTimestamp === "string",
-    finalizers: metadata.finalizers ?? [],
-    selectedSinceMs: selectedSinceMs(metadata),
-    logVerbosity: spec.logVerbosity,
-    namespaceSelector: parseSelector(spec.namespaceSelector, CLUSTER_SELECTOR_BOUNDS),
-    fallbackArchitecture: spec.fallbackArchitecture || undefined,
-    scoring: scoringOf(spec.plugins?.nodeAffinityScoring),
-    monitorsExecFormat: spec.plugins?.execFormatErrorMonitor?.enabled ?? false,
-  };
-  return asParsed(value);
+  return parsedBy(ClusterConfigSchema, "ClusterPodPlacementConfig", object);
 }
 
-/** Parses a PodPlacementConfig. A faulty label selector is kept as `unparsable`: it selects nothing and says why. */
 export function parseNamespaceConfig(object: unknown): Parsed<NamespaceConfig> {
-  const result = NAMESPACE_CONFIG.safeParse(object);
-  if (!result.success) return problemsOf("PodPlacementConfig", result.error);
-  const { metadata, spec } = result.data;
-  const value: NamespaceConfig = {
-    namespace: metadata.namespace,
-    name: metadata.name,
-    createdMs: parseTime(metadata.creationTimestamp) ?? 0,
-    priority: spec.priority,
-    labelSelector: parseSelector(spec.labelSelector),
-    fallbackArchitecture: spec.fallbackArchitecture || undefined,
-    scoring: scoringOf(spec.plugins?.nodeAffinityScoring),
-  };
-  return asParsed(value);
+  return parsedBy(NamespaceConfigSchema, "PodPlacementConfig", object);
 }
 
-function selectedSinceMs(
-  { creationTimestamp, managedFields }: z.infer<typeof CLUSTER_CONFIG>["metadata"],
-): number {
+/** Epoch ms of the creation, or of the last change by a manager of the namespace selector; 0 when unknown. */
+function selectedSinceMs({ creationTimestamp, managedFields }: z.output<typeof METADATA>): number {
   const changes = (managedFields ?? [])
     .filter(({ fieldsV1 }) => memberOf(memberOf(fieldsV1, "f:spec"), "f:namespaceSelector") !== undefined)
     .map(({ time }) => time);
   return Math.max(0, ...[creationTimestamp, ...changes].map((time) => parseTime(time) ?? 0));
 }
 
-function scoringOf(plugin: z.infer<typeof SCORING> | null | undefined): NodeAffinityScoring {
-  const platforms = (plugin?.platforms ?? []).map(({ architecture, weight }) => ({ architecture, weight }));
-  return { enabled: plugin?.enabled ?? false, platforms };
-}
-
-function problemsOf<T>(kind: string, error: z.ZodError): Parsed<T> {
+function parsedBy<T>(schema: z.ZodType<T>, kind: string, object: unknown): Parsed<T> {
+  const { success, data, error } = schema.safeParse(object);
+  if (success) return asParsed(data);
   const problems = error.issues.slice(0, 5).map((issue) => `${issue.path.join(".") || "object"}: ${issue.message}`);
   return unparsable(`Cannot read the ${kind}: ${problems.join("; ")}. It is ignored until corrected.`);
 }

@@ -1,16 +1,16 @@
-// The flags of placement → settings, or every problem of them at once.
+// Placement flags → settings, or all their problems at once.
 import { asParsed, type Parsed, unparsable } from "../../../parsed.ts";
 import { parseArchTaint, parseManagedTaint } from "./arch_taints.ts";
 import type { ImageVolumes, PlacementSettings, RuntimeClassRule, VariantLabel } from "./types.ts";
 
-/** The flags' texts and values, as lib/config gives them. Durations in ms. */
+/** The flags' texts and values from lib/config. Durations in ms. */
 interface PlacementOptions {
   readonly namespace: string;
   readonly systemNamespaces: readonly string[];
   readonly maxGateAge: number;
   readonly warmAdmission: boolean;
   readonly archTaints: "off" | "tolerate" | "manage";
-  /** Taints that pods tolerate besides the managed one; undefined: with `tolerate` those of clouds. */
+  /** Tolerated taints besides the managed one; undefined: with `tolerate`, those of clouds. */
   readonly tolerateArchTaints?: readonly string[] | undefined;
   readonly archTaint: string;
   readonly variantLabels: readonly string[];
@@ -41,7 +41,7 @@ export function parsePlacementOptions(options: PlacementOptions): ParsedOptions 
     systemNamespaces: options.systemNamespaces.flatMap((text) => keep(parseNamespacePattern(text))),
     maxGateAgeMs: options.maxGateAge,
     warmAdmission: options.warmAdmission,
-    archTaints: [
+    toleratedTaints: [
       ...managed.map(({ taint }) => taint),
       ...tolerateArchTaints.flatMap((text) => keep(parseArchTaint(text))),
     ],
@@ -61,7 +61,7 @@ export function placementProblems(options: PlacementOptions): readonly string[] 
   return parsed.kind === "unparsable" ? parsed.problems : [];
 }
 
-/** Parses `NAME`, or a beginning with a `*` behind it. */
+/** Parses `NAME` or `PREFIX*`. */
 function parseNamespacePattern(text: string): Parsed<string> {
   if (/^[a-z0-9][-a-z0-9]{0,62}\*?$/.test(text)) return asParsed(text);
   return unparsable(`Cannot read system namespace "${text}": it is neither NAME nor BEGINNING*.`);

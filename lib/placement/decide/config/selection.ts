@@ -1,14 +1,15 @@
-// Which configs apply to a pod, in which order, and what they ask for.
+// Which configs apply to a pod, in which order, and what they request.
 import { type Labels, matchesSelector } from "../../../vocabulary/label_selector.ts";
-import type { NamespaceConfig, NodeAffinityScoring, PlacementConfigs } from "./types.ts";
+import type { NamespaceConfig } from "./config.ts";
+import type { PlacementConfigs } from "./types.ts";
 
-/** A scoring plugin that is switched on, under the name the audit annotation gives it. */
+/** An enabled scoring plugin, with its name in the audit annotation. */
 export interface ScoringSource {
   readonly source: string;
-  readonly scoring: NodeAffinityScoring;
+  readonly scoring: NamespaceConfig["scoring"];
 }
 
-/** Selects by the labels the pod has now, Archway's own ones included. */
+/** Selects by the pod's current labels, including Archway's own. */
 export function selectConfigs(
   pod: { readonly namespace: string; readonly labels: Labels | undefined },
   configs: PlacementConfigs,
@@ -20,7 +21,7 @@ export function selectConfigs(
   return { cluster: configs.cluster, namespace: matching.sort(byPrecedence) };
 }
 
-/** The enabled scoring plugins in the order in which they are applied: namespace configs, then the cluster's. */
+/** The enabled scoring plugins in order: namespace configs, then the cluster's. */
 export function scoringSources(selected: PlacementConfigs): readonly ScoringSource[] {
   const sources = selected.namespace.map(({ name, scoring }) => ({ source: `PodPlacementConfig-${name}`, scoring }));
   const { cluster } = selected;
@@ -32,7 +33,7 @@ export function scoringWanted(selected: PlacementConfigs): boolean {
   return selected.cluster?.scoring.enabled === true || selected.namespace.some(({ scoring }) => scoring.enabled);
 }
 
-/** The architecture to fall back to: of the first namespace config that names one, else the cluster's. */
+/** The fallback architecture: from the first namespace config with one, else the cluster's. */
 export function fallbackArchitecture(selected: PlacementConfigs): string | undefined {
   return selected.namespace.find((config) => config.fallbackArchitecture !== undefined)?.fallbackArchitecture ??
     selected.cluster?.fallbackArchitecture;

@@ -1,4 +1,4 @@
-// Pod → its state and the reasons for it, as sentences; the marks of a stored pod are trusted.
+// Explains a pod's state in sentences. Trusts a stored pod's labels and annotations.
 import { isKnownArchitecture } from "../../../arch.ts";
 import { DEFAULT_SYSTEM_NAMESPACES, GateLabel, PodAnnotation, PodLabel, SCHEDULING_GATE } from "../../../names.ts";
 import { hasRequiredArchitecture, isGated } from "../pod/constraints.ts";
@@ -89,7 +89,7 @@ function omittedLine({ omitted }: DecisionRecord): readonly string[] {
   return omitted === 0 ? [] : [`The record has no room for ${omitted} more of its images.`];
 }
 
-/** Which taints of architectures it tolerates by name, whoever gave it the tolerations. */
+/** The architecture taints that a pod tolerates by name, whoever added the tolerations. */
 function toleranceLine({ tolerations }: PodView): readonly string[] {
   const named = (tolerations ?? []).filter(({ operator, value }) =>
     operator !== "Exists" && isKnownArchitecture(value)
@@ -98,9 +98,9 @@ function toleranceLine({ tolerations }: PodView): readonly string[] {
   return [...keys].map(([key, of]) => `It tolerates the taint ${key} of ${of.map(({ value }) => value).join(", ")}.`);
 }
 
-/** Only what a stored pod still shows; the other rules read what has changed since, or the flags of `serve`. */
+/** Exemptions still visible on a stored pod. Others depend on changed state, or on flags of `serve`. */
 function exemption(pod: PodView): string {
-  // By the default names: the flags of `serve` are not known here.
+  // Uses the default names, because the flags of `serve` are unknown here.
   if (isSystemNamespace(pod.namespace, { systemNamespaces: DEFAULT_SYSTEM_NAMESPACES })) {
     return `${DEFAULT_SYSTEM_NAMESPACES.join(", ")} namespaces are exempt unless --system-namespaces says otherwise.`;
   }
@@ -128,7 +128,7 @@ function failureLines(pod: PodView): readonly string[] {
   return [text === undefined ? `${lead}.` : `${lead}: ${text}`];
 }
 
-/** Only where stopped gating may be the reason: for pods that were neither gated nor placed, and those that wait. */
+/** For pods that stopped gating may affect: waiting ones, and those neither gated nor placed. */
 function gatingLines(pod: PodView, { gatingStopped }: ExplainContext): readonly string[] {
   const isDone = entryOf(pod.labels, SCHEDULING_GATE) === GateLabel.removed;
   return gatingStopped === undefined || isDone ? [] : [`Gating is stopped: ${gatingStopped}`];

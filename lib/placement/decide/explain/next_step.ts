@@ -1,4 +1,4 @@
-// What the user can do about a pod: the steps of the first rule that holds.
+// What the user can do about a pod: the steps of the first matching rule.
 import { GateLabel, NODE_ARCH_LABEL, PodAnnotation, PodLabel, SCHEDULING_GATE } from "../../../names.ts";
 import type { DecisionRecord } from "../decision_types.ts";
 import { entryOf } from "../../../json.ts";
@@ -6,7 +6,7 @@ import { adviceFor, reasonIn } from "../failure_advice.ts";
 import type { ExplainFacts } from "./pod_explanation.ts";
 import type { PodView } from "../types.ts";
 
-/** A gate is lifted within the maximum gate age, 60 s unless configured; a pod held for longer needs attention (ms). */
+/** A pod held longer needs attention (ms): the maximum gate age is 60 s by default. */
 const LONG_HELD_MS = 120_000;
 
 const RECREATE = "Then recreate the pod: a pod that has been released is not decided again.";
@@ -21,7 +21,7 @@ interface Rule {
 interface NextFacts extends ExplainFacts {
   readonly pod: PodView;
   readonly inspectionFails: boolean;
-  /** What to do about the failure that the pod's annotation names. */
+  /** How to fix the failure in the pod's annotation. */
   readonly correction: string;
 }
 
@@ -40,7 +40,7 @@ const RULES: readonly Rule[] = [
     holds: ({ state, around }) => state === "gated" && (around.ageMs ?? 0) >= LONG_HELD_MS,
     steps: () => [
       LOOK,
-      "To free all pods by hand: archway release --dry-run, then archway release",
+      "To free all pods by hand: archway ungate --dry-run, then archway ungate",
     ],
   },
   {

@@ -1,33 +1,33 @@
-// The parts of an explanation and what it is made from; among that, the container that keeps a scheduled pod from running.
+// The inputs and parts of an explanation, and the container that keeps a scheduled pod from running.
 import type { DecisionRecord } from "../decision_types.ts";
 import { listAt, memberOf, objectAt, textAt } from "../../../json.ts";
 
-/** How far a pod has come. `held`: by gates of others; `failing`: it has a node, and one of its containers does not run. */
+/** `held`: by other gates; `failing`: it has a node, but a container does not run. */
 export type PodStage = "gated" | "held" | "unschedulable" | "pending" | "scheduled" | "failing";
 
-/** `off`: there is no cluster config; `audited`: nothing is changed there; `unread`: it could not be read. */
+/** `off`: no cluster config; `audited`: the namespace is in audit mode; `unread`: unreadable. */
 export type Participation = "selected" | "not-selected" | "audited" | "off" | "unread";
 
 export interface ExplainContext {
-  /** By the clock of the API server; undefined when the pod has no time of creation. */
+  /** By the API server's clock; undefined without a creation time. */
   readonly ageMs: number | undefined;
-  /** The message of the scheduler when it found no node; undefined when there is none. */
+  /** The scheduler's message when it found no node; undefined otherwise. */
   readonly schedulerSays: string | undefined;
-  /** The container that does not run though it should; undefined when there is none. */
+  /** The container that should run but does not; undefined when there is none. */
   readonly failing?: FailingContainer | undefined;
   readonly participation: Participation;
-  /** The condition GatingStopped of the cluster config, while it holds: its reason and message. */
+  /** Reason and message of the cluster config's condition GatingStopped, while true. */
   readonly gatingStopped?: string | undefined;
-  /** Programs of another architecture in the pod: the messages of its events, and what is recorded of its images. */
+  /** Exec format errors in the pod: messages of its events, and records of its images. */
   readonly execFormatErrors?: readonly string[] | undefined;
-  /** What the Warnings say of images that lack what the pod pins, or the architecture of its node. */
+  /** Warnings about images that lack the pod's pinned architectures, or its node's. */
   readonly mismatches?: readonly string[] | undefined;
 }
 
 export interface PodExplanation {
   readonly state: PodStage;
   readonly standing: string;
-  /** One sentence each, the most important first. */
+  /** One sentence each, most important first. */
   readonly why: readonly string[];
   readonly next: readonly string[];
   /** Undefined when nothing is recorded. */
@@ -44,16 +44,16 @@ interface FailingContainer {
   readonly name: string;
   /** As `kubectl get pods` shows it: `CrashLoopBackOff`, `ImagePullBackOff`, `Error`. */
   readonly reason: string;
-  /** What the kubelet says; may be empty. */
+  /** The kubelet's message; may be empty. */
   readonly message: string;
-  /** Whether it has run, so that there is output of it. */
+  /** Whether it has run and may have logs. */
   readonly hasRun: boolean;
 }
 
-/** Reasons to wait that every pod has for a moment. */
+/** Waiting reasons that every pod has briefly. */
 const STARTING: readonly string[] = ["", "PodInitializing", "ContainerCreating"];
 
-/** The first of a pod's init containers and containers that waits or has ended because of a failure. */
+/** A pod's first container, init containers included, that waits or ended because of a failure. */
 export function failingContainer(pod: unknown): FailingContainer | undefined {
   const status = objectAt(pod, "status");
   if (textAt(status, "phase") === "Succeeded") return undefined;

@@ -1,4 +1,4 @@
-// Verdict of the webhook → minimal RFC 6902 patch of the new pod. Nothing is patched that is already so.
+// Webhook verdict → minimal RFC 6902 patch of the new pod.
 import { utf8Length } from "../../../json.ts";
 import { type JsonPatch, renderJsonBody } from "../../../k8s/patch.ts";
 import { AffinityLabel, GateLabel, PodLabel } from "../../../names.ts";
@@ -10,10 +10,10 @@ import { isGated } from "../pod/constraints.ts";
 import { ownRequirement } from "../pod/own_terms.ts";
 import { renderChanges } from "./pod_patch.ts";
 
-/** The largest object that etcd stores by default, less what its encoding may add (bytes). */
+/** The largest object that etcd stores by default, minus its encoding overhead (bytes). */
 const MAX_OBJECT_BYTES = 1_500_000;
 
-/** Empty where nothing changes; undefined when the pod may be too large to be stored with it: it may fit without. */
+/** Empty without changes; undefined when the patched pod may be too large to store. Unpatched it may still fit. */
 export function renderStorable(patch: JsonPatch, reviewBytes: number): string | undefined {
   if (patch.length === 0) return "";
   const text = renderJsonBody(patch);
@@ -47,9 +47,9 @@ function verdictChanges(pod: PodView, verdict: AdmissionVerdict): PodChanges {
   }
 }
 
-/** A pod that brings the gate itself is labelled gated whatever the verdict, so that the controller releases it. */
+/** A pod created with the gate is always labelled gated, so that the controller releases it. */
 function undecided(pod: PodView, { kind, nodeAffinityScoring }: AdmissionVerdict): PodChanges {
-  // The record of our own earlier call stays on a pod that we now gate: it shows the controller which terms are Archway's.
+  // When gating, keep an earlier call's record: it shows the controller which terms are Archway's.
   const keepsRecord = kind === "gate" && ownRequirement(pod) !== undefined;
   return {
     ...NO_CHANGES,

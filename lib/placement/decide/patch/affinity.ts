@@ -1,4 +1,4 @@
-// JSON Patch operations that narrow a pod's node affinity: they append expressions and terms, and change none.
+// JSON Patch operations that narrow a pod's node affinity. They only append expressions and terms.
 import type {
   V1NodeAffinity,
   V1NodeSelectorRequirement,
@@ -23,7 +23,7 @@ export const REQUIRED_TERMS_POINTER: string = pointer(...NODE_AFFINITY, REQUIRED
 
 export const PREFERRED_TERMS_POINTER: string = pointer(...NODE_AFFINITY, PREFERRED);
 
-/** What no node satisfies: the images share no architecture. */
+/** Matches no node, for images without a common architecture. */
 export const NOWHERE_REQUIREMENT: LabelRequirement = { key: NO_SUPPORTED_ARCH, operator: "Exists", values: [] };
 
 /** `kubernetes.io/arch In […]`. */
@@ -31,19 +31,19 @@ export function architectureRequirement(architectures: readonly string[]): Label
   return { key: NODE_ARCH_LABEL, operator: "In", values: architectures };
 }
 
-/** Expressions for terms that exist, and the terms to make where there are none. */
+/** Expressions for existing terms, and new terms if there are none. */
 export interface RequiredAddition {
-  /** Appended together to each term that says nothing on the first one's key, or may be narrowed. Never empty. */
+  /** Appended together to each term without the first one's key, or that may be narrowed. Never empty. */
   readonly expressions: readonly [LabelRequirement, ...LabelRequirement[]];
   readonly newTerms: readonly Wire<V1NodeSelectorTerm>[];
 }
 
-/** The addition for a set of architectures, with the labels that single ones of them need besides (variants). */
+/** The addition for a set of architectures, with the labels for their variants. */
 export function requiredAddition({ architectures, variants }: ArchitectureRequirement): RequiredAddition {
   const main = architectureRequirement(architectures);
   const [variant] = variants;
   if (variant === undefined) return plainAddition(main);
-  // Terms that exist cannot be split per architecture: for them there is one architecture, or none with a label.
+  // Existing terms cannot be split by architecture: they get one architecture, or only ones without a label.
   const expressions = architectures.length === 1 ? [main, variant.requirement] as const : [main] as const;
   const plain = architectures.filter((architecture) => variants.every((one) => one.architecture !== architecture));
   const newTerms = variants.map((one) => termOf(architectureRequirement([one.architecture]), one.requirement));
@@ -60,7 +60,7 @@ export function plainAddition(requirement: LabelRequirement): RequiredAddition {
 interface AffinityChanges {
   readonly required?: RequiredAddition | undefined;
   readonly preferred: readonly PreferredTerm[];
-  /** The architectures from which a term may be narrowed; absent: those that an earlier decision wrote. */
+  /** The architectures that a term may be narrowed from. Default: those of an earlier decision. */
   readonly architecturesOf?: OwnRequirement["architecturesOf"] | undefined;
 }
 
@@ -116,7 +116,7 @@ function termOperations(term: JsonObject, index: number, addition: RequiredAddit
   return expressions.map((value): PatchOperation => ({ op: "add", path: `${path}/-`, value }));
 }
 
-/** A term that has the key is the user's and stays; unless it may be narrowed and is too wide. */
+/** A term with the key is the user's and stays, unless it is too wide and may be narrowed. */
 function isSettled(
   term: JsonObject,
   { expressions }: RequiredAddition,

@@ -1,4 +1,4 @@
-// What a decision changes of a pod: its labels and annotations, what it requires, prefers and tolerates of nodes, its gate.
+// A decision's changes to a pod: labels, annotations, node requirements, preferences, tolerations and gate.
 import { KNOWN_ARCHITECTURES } from "../../../arch.ts";
 import {
   AffinityLabel,
@@ -9,7 +9,7 @@ import {
   PodLabel,
 } from "../../../names.ts";
 import { unreachable } from "../../../parsed.ts";
-import type { PlacementDecision, PreferencePlan, PreferredTerm } from "../decision_types.ts";
+import type { PlacementDecision, Preferences, PreferredTerm } from "../decision_types.ts";
 import { annotationText } from "../failure_advice.ts";
 import {
   architectureRequirement,
@@ -18,10 +18,10 @@ import {
   type RequiredAddition,
   requiredAddition,
 } from "./affinity.ts";
-import { recordOf, renderRecord } from "../pod/record.ts";
-import type { TolerationPlan } from "../../../vocabulary/taint.ts";
+import { decisionRecordOf, renderRecord } from "../pod/record.ts";
+import type { AddedToleration } from "../../../vocabulary/taint.ts";
 
-/** Key → wanted value; undefined = the key must be absent. Keys not in the map are left alone. */
+/** Key → wanted value; undefined = the key must be absent. Other keys stay. */
 export type Changes = ReadonlyMap<string, string | undefined>;
 
 export interface PodChanges {
@@ -29,11 +29,11 @@ export interface PodChanges {
   readonly annotations: Changes;
   readonly required?: RequiredAddition | undefined;
   readonly preferred: readonly PreferredTerm[];
-  readonly tolerations: readonly TolerationPlan[];
+  readonly tolerations: readonly AddedToleration[];
   readonly gate: "added" | "removed" | "kept";
 }
 
-type Entry = readonly [string, string | undefined];
+type ChangeEntry = readonly [string, string | undefined];
 type NotIgnored = Exclude<PlacementDecision, { kind: "ignore" }>;
 
 export const NO_CHANGES: PodChanges = {
@@ -52,11 +52,11 @@ const ARCHITECTURE_LABELS: readonly string[] = [
   ...KNOWN_ARCHITECTURES.map(architectureLabel),
 ];
 
-const UNGATED: Entry = [PodLabel.gate, GateLabel.removed];
-const SET: Entry = [PodLabel.nodeAffinity, AffinityLabel.set];
-const NOT_SET: Entry = [PodLabel.nodeAffinity, AffinityLabel.notSet];
+const UNGATED: ChangeEntry = [PodLabel.gate, GateLabel.removed];
+const SET: ChangeEntry = [PodLabel.nodeAffinity, AffinityLabel.set];
+const NOT_SET: ChangeEntry = [PodLabel.nodeAffinity, AffinityLabel.notSet];
 
-/** Labels and annotations that only a decision makes: on a new pod they prove nothing and are taken off. */
+/** Labels and annotations that only decisions may set. On a new pod they are untrusted and removed. */
 export const STRIPPED: Pick<PodChanges, "labels" | "annotations"> = {
   labels: absent(
     ...ARCHITECTURE_LABELS,
@@ -102,9 +102,9 @@ export function changesOf(decision: PlacementDecision): PodChanges {
 }
 
 interface PlacementChanges {
-  readonly labels: readonly Entry[];
+  readonly labels: readonly ChangeEntry[];
   readonly required?: RequiredAddition;
-  readonly tolerations: readonly TolerationPlan[];
+  readonly tolerations: readonly AddedToleration[];
 }
 
 function placementChangesOf(decision: NotIgnored): PlacementChanges {
@@ -127,7 +127,7 @@ function placementChangesOf(decision: NotIgnored): PlacementChanges {
       return { labels: [SET, [PodLabel.fallbackArch, architecture]], required, tolerations };
     }
     case "release":
-      // A requirement of an earlier decision may stay on the pod.
+      // An earlier decision's requirement may stay on the pod.
       return { labels: [decision.kept === undefined ? NOT_SET : SET], tolerations: decision.tolerations };
     case "retry":
       return { labels: [], tolerations: [] };
@@ -136,7 +136,9 @@ function placementChangesOf(decision: NotIgnored): PlacementChanges {
   }
 }
 
-function failureOf(decision: NotIgnored): readonly [labels: readonly Entry[], annotations: readonly Entry[]] {
+function failureOf(
+  decision: NotIgnored,
+): readonly [labels: readonly ChangeEntry[], annotations: readonly ChangeEntry[]] {
   if (!("failed" in decision)) return [[[PodLabel.inspectError, undefined]], []];
   const count = decision.kind === "retry" ? decision.count : INSPECT_RETRY_LIMIT;
   return [
@@ -152,13 +154,13 @@ export function architectureLabels(architectures: readonly string[]): Changes {
   return new Map([count, ...known.map(architectureLabel)].map((key) => [key, ""]));
 }
 
-/** `set` with a term of ours, `not-set` when a config wanted one, else no label. */
-function preferredLabel({ present, wanted }: PreferencePlan): Entry {
+/** `set` with our term, `not-set` if a config wanted one, else no label. */
+function preferredLabel({ present, wanted }: Preferences): ChangeEntry {
   if (present) return [PodLabel.preferredNodeAffinity, AffinityLabel.set];
   return [PodLabel.preferredNodeAffinity, wanted ? AffinityLabel.notSet : undefined];
 }
 
-function recordEntry(decision: PlacementDecision): Entry {
-  const record = recordOf(decision);
+function recordEntry(decision: PlacementDecision): ChangeEntry {
+  const record = decisionRecordOf(decision);
   return [PodAnnotation.decision, record === undefined ? undefined : renderRecord(record)];
 }

@@ -1,5 +1,5 @@
-// What follows when the API server does not take a release: a pod that runs unconstrained beats one that never runs, so at
-// its deadline each way to release it that fails is followed by one that asks for less.
+// What follows when a release fails. A pod that runs unconstrained is better than one that never runs. So at its
+// deadline, each failed step is followed by a smaller one.
 //
 // | step          | what is written                          | gets past                                        |
 // |---------------|------------------------------------------|--------------------------------------------------|
@@ -20,13 +20,13 @@ export type ReleaseStep = "full" | "unannotated" | "bare" | "gate-and-label" | "
 export type ReleaseFailure =
   /** Another client changed the pod in between. */
   | "changed"
-  /** The server found fault with the change itself (400, 413, 422 with causes): the same change will never pass. */
+  /** The server rejected the change itself (400, 413, 422 with causes): it will never pass. */
   | "refused"
-  /** The server forbids it (403), or says that the pod has changed, which it has not: a policy, a webhook, a right. */
+  /** Forbidden (403), or a conflict although the pod is unchanged: a policy, a webhook, a missing right. */
   | "denied"
-  /** The server reads the pod but does not answer the write (timeouts, 5xx, 429). */
+  /** The server answers reads of the pod but not the write (timeouts, 5xx, 429). */
   | "unanswered"
-  /** No answer: it is unknown whether the write was carried out. */
+  /** No answer: the write may have succeeded. */
   | "unreachable";
 
 export interface FailedRelease {
@@ -44,10 +44,10 @@ export type AfterFailure =
   | { readonly kind: "decideAgain" }
   | { readonly kind: "wait" };
 
-/** How often a pod that others keep changing is read again in one reconcile. */
+/** Rereads per reconcile of a pod that other clients keep changing. */
 export const MAX_REREADS = 3;
 
-/** An unanswered write may be a blip of the server: only the second one of a pod counts against the change. */
+/** The first unanswered write may be a blip. From the second one, the change is to blame. */
 const UNANSWERED_WRITES = 2;
 
 export function decideAfterFailure(failed: FailedRelease): AfterFailure {

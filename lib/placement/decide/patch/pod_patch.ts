@@ -1,4 +1,4 @@
-// Changes of a pod, new or stored → the operations that carry them out. Nothing is patched that is already so.
+// Changes of a new or stored pod → the minimal operations.
 import type { V1PodSchedulingGate, V1Toleration } from "@kubernetes/client-node";
 import { type JsonPatch, type PatchOperation, pointer } from "../../../k8s/patch.ts";
 import type { Wire } from "../../../k8s/types.ts";
@@ -8,16 +8,16 @@ import type { PodView } from "../types.ts";
 import { affinityOperations } from "./affinity.ts";
 import type { Changes, PodChanges } from "./changes.ts";
 import { isGated } from "../pod/constraints.ts";
-import type { TolerationPlan } from "../../../vocabulary/taint.ts";
+import type { AddedToleration } from "../../../vocabulary/taint.ts";
 
 export const LABELS = "/metadata/labels";
 
 export const ANNOTATIONS = "/metadata/annotations";
 
-/** Most bytes of a pod's annotations after a patch. The API server takes 262 144; the rest is left to webhooks called later. */
+/** Limit of a pod's annotations after a patch (bytes). The API server's is 262 144; the rest is for later webhooks. */
 export const MAX_ANNOTATION_BYTES = 262_144 - 16_384;
 
-/** Annotations that are left out, in this order, when all of them together would exceed the limit. */
+/** Annotations to omit, in this order, until the rest fits the limit. */
 const OPTIONAL_ANNOTATIONS = [PodAnnotation.decision, PodAnnotation.preferredSources, PodAnnotation.inspectError];
 
 export function renderChanges(pod: PodView, changes: PodChanges): JsonPatch {
@@ -31,7 +31,7 @@ export function renderChanges(pod: PodView, changes: PodChanges): JsonPatch {
   ];
 }
 
-/** The gate after those of others; none when the pod has it. */
+/** Appends the gate; empty when the pod has it. */
 function addGate(pod: PodView): JsonPatch {
   if (isGated(pod)) return [];
   const gate: Wire<V1PodSchedulingGate> = { name: SCHEDULING_GATE };
@@ -39,7 +39,7 @@ function addGate(pod: PodView): JsonPatch {
   return [{ op: "add", path: "/spec/schedulingGates/-", value: gate }];
 }
 
-/** The operations that take Archway's gate out; others keep their order. Each is pinned by its name. */
+/** Removes Archway's gate. A `test` pins it by name; other gates keep their order. */
 export function removeGate(pod: PodView): JsonPatch {
   const indices = (pod.gates ?? []).flatMap((gate, index) => gate === SCHEDULING_GATE ? [index] : []).reverse();
   return indices.flatMap((index): JsonPatch => [
@@ -48,14 +48,14 @@ export function removeGate(pod: PodView): JsonPatch {
   ]);
 }
 
-function tolerationOperations(pod: PodView, plans: readonly TolerationPlan[]): JsonPatch {
-  if (plans.length === 0) return [];
-  const tolerations: readonly Wire<V1Toleration>[] = plans;
+function tolerationOperations(pod: PodView, added: readonly AddedToleration[]): JsonPatch {
+  if (added.length === 0) return [];
+  const tolerations: readonly Wire<V1Toleration>[] = added;
   if (pod.tolerations === undefined) return [{ op: "add", path: "/spec/tolerations", value: tolerations }];
   return tolerations.map((value): PatchOperation => ({ op: "add", path: "/spec/tolerations/-", value }));
 }
 
-/** The operations that bring the map at `path` (`/metadata/labels`) from what it holds to what is wanted. */
+/** The operations that change the map at `path` (`/metadata/labels`) from `held` to the wanted values. */
 export function mapOperations(
   path: string,
   held: Readonly<Record<string, string>> | undefined,
@@ -76,7 +76,7 @@ export function mapOperations(
   return operations;
 }
 
-/** The changes without the optional annotations for which the limit leaves no room. */
+/** The changes without optional annotations that exceed the limit. */
 function fitAnnotations(pod: PodView, changes: Changes): Changes {
   const fitting = new Map(changes);
   for (const key of OPTIONAL_ANNOTATIONS) {

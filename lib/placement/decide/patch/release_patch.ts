@@ -1,4 +1,4 @@
-// From a decision to the JSON Patch that carries it out. `test` operations pin what the decision read.
+// Decision → JSON Patch. Its `test` operations pin what the decision read.
 import { entryOf } from "../../../json.ts";
 import { type JsonPatch, type PatchOperation, pointer } from "../../../k8s/patch.ts";
 import { GateLabel, NODE_ARCH_LABEL, PodAnnotation, PodLabel } from "../../../names.ts";
@@ -23,7 +23,7 @@ export function bareReleasePatch(pod: PodView, reason: string): JsonPatch {
   return reducedPatch(pod, new Map([[PodLabel.gate, GateLabel.removed]]), annotations);
 }
 
-/** Takes the gate off, with the label that says so where one is given; empty when the pod has no gate of ours. */
+/** Removes the gate, and sets its label if given. Empty when the pod lacks our gate. */
 export function gatePatch(pod: PodView, label: string | undefined): JsonPatch {
   const hasLabel = label !== undefined && pod.labels !== undefined;
   return reducedPatch(pod, new Map(hasLabel ? [[PodLabel.gate, label]] : []), NO_CHANGES.annotations);
@@ -37,7 +37,7 @@ function reducedPatch(pod: PodView, labels: Changes, annotations: Changes): Json
 
 function guards(pod: PodView, { kind }: PlacementDecision): JsonPatch {
   if (kind === "ignore") return [];
-  // A retry leaves the gate on: its labels must not reach a pod that was released by another client in between.
+  // A retry keeps the gate: its labels must not reach a pod that another client has released.
   const read: PatchOperation[] = kind === "retry" ? removeGate(pod).filter(({ op }) => op === "test") : [];
   const selected = entryOf(pod.nodeSelector, NODE_ARCH_LABEL);
   if (selected !== undefined) read.push(test(pointer("spec", "nodeSelector", NODE_ARCH_LABEL), selected));
@@ -49,7 +49,7 @@ function guards(pod: PodView, { kind }: PlacementDecision): JsonPatch {
   return read;
 }
 
-/** Pins the pod that was read. A missing parent cannot be tested: where one is added, the resourceVersion is tested. */
+/** Pins the pod that was read. A missing parent cannot be tested, so adding one tests the resourceVersion. */
 function identityGuards(pod: PodView, changes: JsonPatch): JsonPatch {
   const makesParent = changes.some(({ op, path }) =>
     op === "add" && (path === LABELS || path === ANNOTATIONS || path.startsWith("/spec/") && !isAppended(path))

@@ -1,46 +1,46 @@
-// Tolerations for taints that separate architectures (GKE, ACK, archaware, …), for exactly those decided.
-import type { ArchTaint, Toleration, TolerationPlan } from "../../../vocabulary/taint.ts";
+// Tolerations of architecture taints (GKE, ACK, archaware, …), for exactly the decided architectures.
+import type { AddedToleration, ArchTaint, Toleration } from "../../../vocabulary/taint.ts";
 import { KNOWN_ARCHITECTURES } from "../../../arch.ts";
 import type { PodView } from "../types.ts";
 
-/** For the shared architectures, or all. A pod that tolerates only some architectures was given these on purpose. */
+/** For the shared architectures, or all. A pod that already tolerates some was given these on purpose. */
 export function planUndecidedTolerations(
   pod: PodView,
   taints: readonly ArchTaint[],
   shared: readonly string[] = KNOWN_ARCHITECTURES,
-): readonly TolerationPlan[] {
+): readonly AddedToleration[] {
   return taints.flatMap((taint) => {
     const isChosen = planTolerations(pod, KNOWN_ARCHITECTURES, [taint]).length < KNOWN_ARCHITECTURES.length;
     return isChosen ? [] : planTolerations(pod, shared, [taint]);
   });
 }
 
-/** The tolerations that a pod lacks for these architectures. One that it has, a blanket one included, is not repeated. */
+/** The tolerations that a pod lacks for these architectures. Existing ones, even blanket ones, are not repeated. */
 export function planTolerations(
   pod: PodView,
   wanted: readonly string[],
   taints: readonly ArchTaint[],
-): readonly TolerationPlan[] {
+): readonly AddedToleration[] {
   if (taints.length === 0) return [];
   const tolerated = new Set((pod.tolerations ?? []).map(coverageOf));
-  const plans: TolerationPlan[] = [];
+  const added: AddedToleration[] = [];
   for (const { key, effect } of taints) {
     for (const value of wanted) {
-      const plan: TolerationPlan = { key, operator: "Equal", value, effect };
-      if (coveragesOf(plan).some((coverage) => tolerated.has(coverage))) continue;
-      tolerated.add(coverageOf(plan));
-      plans.push(plan);
+      const toleration: AddedToleration = { key, operator: "Equal", value, effect };
+      if (coveragesOf(toleration).some((coverage) => tolerated.has(coverage))) continue;
+      tolerated.add(coverageOf(toleration));
+      added.push(toleration);
     }
   }
-  return plans;
+  return added;
 }
 
-/** What a toleration covers, as one text: tenants decide how many are compared. An empty effect stands for every effect. */
+/** A toleration's coverage as a text, because tenants may list many. An empty effect means every effect. */
 function coverageOf({ key, operator, value, effect }: Omit<Toleration, "isTemporary">): string {
   return JSON.stringify(operator === "Exists" ? [key, effect] : [key, effect, value]);
 }
 
 /** All coverages that include a taint: every key or its own, every effect or its own, every value or its own. */
-function coveragesOf({ key, value, effect }: TolerationPlan): readonly string[] {
+function coveragesOf({ key, value, effect }: AddedToleration): readonly string[] {
   return ["", effect].flatMap((one) => [["", one], [key, one], [key, one, value]]).map((all) => JSON.stringify(all));
 }

@@ -1,4 +1,4 @@
-// What a pod requires of architectures already: in its nodeSelector and in the terms of its node affinity, Archway's included.
+// The architectures a pod already requires in its nodeSelector and node affinity, including Archway's terms.
 import { KNOWN_ARCHITECTURES } from "../../../arch.ts";
 import { NODE_ARCH_LABEL, SCHEDULING_GATE } from "../../../names.ts";
 import { meetsRequirement, parseRequirement } from "../../../vocabulary/label_selector.ts";
@@ -28,7 +28,7 @@ export function hasExpression(term: JsonObject, key: string): boolean {
   return expressionsOf(term).some((expression) => textAt(expression, "key") === key);
 }
 
-/** Whether a required term is empty: it matches no node, and the API server refuses to fill it. */
+/** Whether a required term is empty. It matches no node, and the API server refuses additions. */
 export function isEmptyTerm(term: JsonObject): boolean {
   return expressionsOf(term).length === 0 && (listAt(term, "matchFields") ?? []).length === 0;
 }
@@ -46,13 +46,13 @@ export function preferredArchitectures(terms: readonly JsonObject[]): readonly s
     .filter((value) => typeof value === "string");
 }
 
-/** `value` is undefined for a node without the label. Gt and Lt, which label selectors do not have, count as holding. */
+/** `value`: undefined for a node without the label. Gt and Lt, which label selectors lack, count as true. */
 function holdsForLabel(expression: unknown, value: string | undefined): boolean {
   const requirement = parseRequirement(expression);
   return requirement === undefined || meetsRequirement(value, requirement);
 }
 
-/** The candidates that nodeSelector and required affinity leave; undefined when these name no architecture. */
+/** The candidates that nodeSelector and required affinity allow; undefined when they name no architecture. */
 export function allowedArchitectures(pod: PodView, candidates: readonly string[]): readonly string[] | undefined {
   const terms = pod.requiredTerms ?? [];
   const isSelected = ARCH_LABELS.some((label) => entryOf(pod.nodeSelector, label) !== undefined);
@@ -63,10 +63,10 @@ export function allowedArchitectures(pod: PodView, candidates: readonly string[]
   );
 }
 
-/** More architectures than any cluster has: whoever creates a pod says how many it names. */
+/** More architectures than any cluster has. Bounds what a pod's creator may name. */
 const MAX_NAMED = 16;
 
-/** {@link allowedArchitectures} of the candidates and of those that the pod names itself. */
+/** {@link allowedArchitectures} of the candidates and the architectures that the pod names. */
 export function pinnedArchitectures(
   pod: PodView,
   candidates: readonly string[] = KNOWN_ARCHITECTURES,
@@ -78,7 +78,7 @@ export function pinnedArchitectures(
   return allowedArchitectures(pod, [...new Set([...candidates, ...named])].sort());
 }
 
-/** Terms are alternatives; the expressions of one hold together. Expressions about other labels exclude no architecture. */
+/** Terms are ORed, the expressions of a term ANDed. Expressions about other labels exclude no architecture. */
 export function allows(term: JsonObject, architecture: string): boolean {
   return expressionsOf(term).filter(isAboutArchitecture).every((expression) => holdsForLabel(expression, architecture));
 }

@@ -1,12 +1,12 @@
-// Which terms of a pod's node affinity an earlier decision wrote, and may narrow; all others are the user's. A term
-// that a record names counts only when it is exactly as Archway writes it: annotations can be copied to another pod.
+// Which terms of a pod's node affinity an earlier decision wrote and may narrow; all others are the user's. A recorded
+// term must be exactly what Archway writes, because annotations can be copied to other pods.
 import { NO_SUPPORTED_ARCH, NODE_ARCH_LABEL, PodAnnotation } from "../../../names.ts";
 import type { DecisionRecord, PreferredTerm } from "../decision_types.ts";
 import { entryOf, type JsonObject, listAt, memberOf, objectAt, textAt } from "../../../json.ts";
 import type { OwnRequirement, PodView } from "../types.ts";
 import { expressionsOf, preferredArchitectures } from "./constraints.ts";
 
-/** Found where one term carries the recorded requirement, or all divide its architectures, and no nodeSelector names one. */
+/** Found if a term has the recorded requirement, or all terms divide it. A nodeSelector for it must be absent. */
 export function ownRequirement(pod: PodView): OwnRequirement | undefined {
   const { record, requiredTerms: terms = [] } = pod;
   if (record === undefined || terms.length === 0 || entryOf(pod.nodeSelector, NODE_ARCH_LABEL) !== undefined) return;
@@ -21,7 +21,7 @@ export function ownRequirement(pod: PodView): OwnRequirement | undefined {
   return isShared ? { record, architecturesOf: (term) => parts.get(term) } : undefined;
 }
 
-/** The pod without what an earlier decision of Archway requires of its architecture, whatever a queue has put beside it. */
+/** The pod without an earlier decision's architecture requirement, ignoring a queue's node selector. */
 export function withoutOwnRequirement(pod: PodView): PodView {
   if (ownRequirement({ ...pod, nodeSelector: undefined }) === undefined) return pod;
   const requiredTerms = pod.requiredTerms?.map((term) => ({
@@ -30,7 +30,7 @@ export function withoutOwnRequirement(pod: PodView): PodView {
   return { ...pod, record: undefined, requiredTerms };
 }
 
-/** The pod's preferred terms: those that Archway added, by the audit annotation and their form, and the user's. */
+/** Splits the preferred terms into Archway's, by the audit annotation and their form, and the user's. */
 export function splitPreferredTerms(
   pod: PodView,
 ): { readonly own: readonly PreferredTerm[]; readonly users: readonly JsonObject[] } {
@@ -59,7 +59,7 @@ function carries(term: JsonObject, { decision, architectures }: DecisionRecord):
   });
 }
 
-/** The values of a term's first expression on the architecture, when all are recorded ones. */
+/** The values of a term's first architecture expression, if all are recorded. */
 function partOf(term: JsonObject, recorded: ReadonlySet<string>): readonly string[] | undefined {
   const first = expressionsOf(term).find((one) => textAt(one, "key") === NODE_ARCH_LABEL);
   if (first === undefined || textAt(first, "operator") !== "In") return undefined;

@@ -1,4 +1,4 @@
-// JSON of a pod → PodView. No schema, because it runs thousands of times a second. What is odd reads as absent.
+// Pod JSON → PodView. No schema, because it runs thousands of times a second. Malformed members read as absent.
 import { parseTolerations } from "../../../vocabulary/taint.ts";
 import { parseTime } from "../../../vocabulary/time.ts";
 import { pointer } from "../../../k8s/patch.ts";
@@ -23,7 +23,7 @@ const NOTHING: readonly never[] = [];
 const CONTAINER_LISTS = ["initContainers", "containers"] as const;
 const OWN_ANNOTATIONS: ReadonlySet<string> = new Set(Object.values(PodAnnotation));
 
-/** Undefined for what is no pod; never throws. `context.namespace`, of the admission request, wins. */
+/** Undefined if it is not a pod; never throws. The admission request's `context.namespace` wins. */
 export function parsePod(object: unknown, context: { readonly namespace?: string } = {}): PodView | undefined {
   const kind = memberOf(object, "kind");
   const spec = objectAt(object, "spec");
@@ -110,13 +110,13 @@ function parseAffinity(spec: JsonObject): AffinityView {
   };
 }
 
-/** Whether the pod runs a virtual machine of KubeVirt on whatever node runs guests of its architecture (VEP 172). */
+/** Whether the pod runs a KubeVirt virtual machine on any node that supports the guest's architecture (VEP 172). */
 function isForAnyGuest(spec: JsonObject, metadata: JsonObject | undefined): boolean {
   return textAt(objectAt(metadata, "labels"), KubeVirt.label) === KubeVirt.launcher &&
     Object.keys(objectAt(spec, "nodeSelector") ?? {}).some((key) => key.startsWith(KubeVirt.guestLabel));
 }
 
-/** Whether a container of such a pod holds a disk: its program is mounted from the launcher's image, and its own is data. */
+/** Whether such a container holds a disk: its program comes from the launcher's image, and its own image is data. */
 function holdsDisk(container: unknown): boolean {
   return listAt(container, "command")?.[0] === KubeVirt.diskProgram;
 }
@@ -162,19 +162,19 @@ function parseOwner(owner: JsonObject): OwnerView {
   };
 }
 
-/** Keeps the positions of a list even where an entry is malformed: patches name terms by index. */
+/** Keeps list positions despite malformed entries, because patches name terms by index. */
 function rawOrEmpty(value: unknown): JsonObject {
   return isObject(value) ? value : {};
 }
 
-/** Bytes of the heap that a view may take which is kept in memory. A usual one takes 3 000 to 12 000. */
+/** Most heap bytes of a view that is kept in memory. A usual one takes 3 000 to 12 000. */
 export const KEPT_VIEW_BYTES = 48 * 1024;
 
 export function bytesOfView(pod: PodView): number {
   return heapBytesOf(JSON.stringify(pod));
 }
 
-/** Too large to be kept: labels, terms and containers are as large as their owner makes them, up to 1.5 MB. */
+/** Whether it is too large to keep: owners can make labels, terms and containers up to 1.5 MB. */
 export function isLarge(pod: PodView): boolean {
   return bytesOfView(pod) > KEPT_VIEW_BYTES;
 }

@@ -1,16 +1,16 @@
-// The decision record: one compact annotation with what was decided and from what. It shows which terms are Archway's.
+// The decision record: a compact annotation with the decision and its inputs. It shows which terms are Archway's.
 import type { DecisionRecord, ImageOutcome, PlacementDecision } from "../decision_types.ts";
 import { listAt, memberOf, numberAt, parseObject, utf8Length } from "../../../json.ts";
 import { unreachable } from "../../../parsed.ts";
 
-/** A record never takes more than this many bytes. */
+/** The largest record (bytes). */
 export const MAX_RECORD_BYTES = 2048;
 
 const DECISIONS = ["place", "user-constrained", "nowhere", "fallback", "release"] as const;
 const SOURCES = ["registry", "bundle", "failed"] as const;
 
-/** The record of a decision that ends a pod's wait; undefined for one that does not, or that leaves the pod alone. */
-export function recordOf(decision: PlacementDecision): DecisionRecord | undefined {
+/** The record of a final decision; undefined for a retry, or for a pod left alone. */
+export function decisionRecordOf(decision: PlacementDecision): DecisionRecord | undefined {
   switch (decision.kind) {
     case "ignore":
     case "retry":
@@ -30,7 +30,7 @@ export function recordOf(decision: PlacementDecision): DecisionRecord | undefine
   }
 }
 
-/** Images that do not fit are left out and counted. So many architectures as only a hostile index names are left out. */
+/** Omits and counts images that do not fit. Omits architectures when too many, as only in a hostile index. */
 export function renderRecord(record: DecisionRecord): string {
   let kept = record.images;
   let text = renderWith(record, kept);
@@ -41,7 +41,7 @@ export function renderRecord(record: DecisionRecord): string {
   return fits(text) ? text : renderWith({ ...record, architectures: [] }, []);
 }
 
-/** Reads a record back; undefined for anything that is none. Never throws. */
+/** Parses a record; undefined for anything else. Never throws. */
 export function parseRecord(text: string | undefined): DecisionRecord | undefined {
   if (text === undefined || text === "" || text.length > 2 * MAX_RECORD_BYTES) return undefined;
   const raw = parseObject(text);

@@ -1,4 +1,4 @@
-// Audit mode: nothing is changed, an event on the pod says what would be done.
+// Audit mode: changes nothing, and reports in an event on the pod what Archway would do.
 import { EventReason } from "../../../names.ts";
 import { unreachable } from "../../../parsed.ts";
 import { decideIgnoringGate } from "../decide.ts";
@@ -9,13 +9,13 @@ import type { PlacementFacts } from "../types.ts";
 
 type AuditFacts = Pick<PlacementFacts, "pod" | "settings" | "evidence" | "liveArchitectures">;
 
-/** What would be decided if Archway were allowed to act. A failing inspection counts as given up. */
+/** The decision without audit mode. A failed inspection counts as given up. */
 export function auditDecision(facts: AuditFacts): PlacementDecision {
   const rounds = { failedAttempts: 0, permanentFailures: 0, jitter: 0, gateAgeMs: facts.settings.maxGateAgeMs };
   return decideIgnoringGate({ ...facts, ...rounds });
 }
 
-/** The one event of an audited pod; none for a pod that would be left alone. */
+/** The event of an audited pod; none when it would be left alone. */
 export function auditReports(decision: PlacementDecision): readonly PodReport[] {
   const would = wouldDo(decision);
   if (would === undefined) return [];

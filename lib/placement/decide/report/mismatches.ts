@@ -1,4 +1,4 @@
-// Warnings about images that start on a node whose architecture they lack: of DaemonSets, pinned and running pods.
+// Warnings about images on nodes whose architecture they lack: of DaemonSets, pinned and running pods.
 import { KNOWN_ARCHITECTURES } from "../../../arch.ts";
 import { entryOf } from "../../../json.ts";
 import type { InspectedImage } from "../../../oci/types.ts";
@@ -12,7 +12,7 @@ import { withoutOwnRequirement } from "../pod/own_terms.ts";
 import type { ContainerView, PodView } from "../types.ts";
 import { MAX_MESSAGE_LENGTH, type PodReport, type SlottedReport } from "./report_slots.ts";
 
-/** Undefined when its images run on every architecture that its template does not exclude, or cannot be inspected. */
+/** Undefined if its images run on every architecture that its template allows, or cannot be inspected. */
 export function daemonSetReport(
   template: PodView,
   judgement: ImageJudgement,
@@ -30,7 +30,7 @@ export function daemonSetReport(
   return { type: "Warning", reason: EventReason.noSupportedArchitectures, message: clip(message, MAX_MESSAGE_LENGTH) };
 }
 
-/** Undefined when the images have one of the architectures that the pod's user names, or cannot be inspected. */
+/** Undefined if the images support an architecture that the pod's user names, or cannot be inspected. */
 export function pinReport(pod: PodView, judgement: ImageJudgement): PodReport | undefined {
   if (judgement.kind === "failed") return undefined;
   const candidates = [...KNOWN_ARCHITECTURES, ...judgement.architectures];
@@ -47,16 +47,16 @@ export function pinReport(pod: PodView, judgement: ImageJudgement): PodReport | 
   return { type: "Warning", reason: EventReason.pinContradicted, message: clip(message, MAX_MESSAGE_LENGTH) };
 }
 
-/** How an image came to a pod that has its node already. */
+/** How an image was added to a bound pod. */
 export type LateImage = "ephemeral" | "exchanged";
 
-/** The containers whose image an update exchanged. Nothing else of a container can be changed, nor their order. */
+/** The containers with a new image after an update, which can change neither their order nor anything else. */
 export function exchangedContainers(before: PodView, pod: PodView): readonly ContainerView[] {
   const imageAt = new Map(before.containers.map(({ imagePointer, image }) => [imagePointer, image]));
   return pod.containers.filter(({ imagePointer, image }) => (imageAt.get(imagePointer) ?? image) !== image);
 }
 
-/** What must be known to judge these: a RuntimeClass that emulates runs no native image beside Wasm. */
+/** The containers needed to judge these: an emulating RuntimeClass runs no native image beside Wasm. */
 export function containersToKnow(
   pod: PodView,
   containers: readonly ContainerView[],
@@ -71,13 +71,13 @@ export interface LateFacts {
   readonly came: LateImage;
   readonly containers: readonly ContainerView[];
   readonly settings: PlacementSettings;
-  /** Of the pod's node; undefined while nodes are not followed: then what the pod requires of nodes must tell. */
+  /** The node's architecture; undefined while nodes are not followed. Then the pod's node requirements count. */
   readonly nodeArchitecture: string | undefined;
-  /** Of all that {@link containersToKnow} gives. */
+  /** For all containers of {@link containersToKnow}. */
   readonly images: readonly InspectedImage[];
 }
 
-/** Undefined when all these containers can run on its node, or that is not known. */
+/** Undefined when all these containers can run on the pod's node, or when unknown. */
 export function lateReport(
   pod: PodView,
   { came, containers, settings, nodeArchitecture, images }: LateFacts,
@@ -100,6 +100,6 @@ export function lateReport(
   });
   if (mismatches.length === 0) return undefined;
   const message = clip(mismatches.join(" "), MAX_MESSAGE_LENGTH);
-  // The event of the gate is the least important one by now.
+  // By now, the event of the gate is the least important.
   return { type: "Warning", reason: EventReason.noSupportedArchitectures, message, slot: 1, critical: false };
 }

@@ -1,18 +1,18 @@
-// The decisions about each pod in their order, from the webhook's verdict to its release.
-import type { BoardEntry } from "./board.ts";
+// Each pod's decisions in order, from the webhook's verdict to its release.
+import type { RecentDecision } from "./recent_decisions.ts";
 
 export interface PodHistory {
   /** Oldest first; never empty. The last one has the pod's name. */
-  readonly entries: readonly [BoardEntry, ...BoardEntry[]];
+  readonly entries: readonly [RecentDecision, ...RecentDecision[]];
 }
 
-/** What the webhook calls a pod that has no name yet ends with this. */
+/** The end of the webhook's name for a pod without one. */
 export const UNNAMED = "…";
 
-/** Newest decision first. A pod that had no name at the webhook begins with the oldest gate of its `generateName`. */
-export function historiesOf(recent: readonly BoardEntry[]): readonly PodHistory[] {
-  const histories = new Map<string, [BoardEntry, ...BoardEntry[]]>();
-  const unnamed: BoardEntry[] = [];
+/** Newest decision first. A pod unnamed at the webhook begins with the oldest gate of its `generateName`. */
+export function historiesOf(recent: readonly RecentDecision[]): readonly PodHistory[] {
+  const histories = new Map<string, [RecentDecision, ...RecentDecision[]]>();
+  const unnamed: RecentDecision[] = [];
   const done: PodHistory[] = [];
   for (const entry of recent.toReversed()) {
     if (entry.kind === "gate" && entry.pod.endsWith(UNNAMED)) {
@@ -25,7 +25,7 @@ export function historiesOf(recent: readonly BoardEntry[]): readonly PodHistory[
       history.push(entry);
       continue;
     }
-    // A pod that was not held begins anew: another one of this name.
+    // A pod that was not held starts a new history: it is another one of this name.
     if (history !== undefined) done.push({ entries: history });
     const gate = entry.gatedMs === undefined ? -1 : unnamed.findIndex((candidate) => isGateOf(candidate, entry));
     const [first] = gate < 0 ? [] : unnamed.splice(gate, 1);
@@ -38,10 +38,10 @@ export function historiesOf(recent: readonly BoardEntry[]): readonly PodHistory[
   return all.toSorted((a, b) => latestOf(b).atMs - latestOf(a).atMs);
 }
 
-export function latestOf({ entries }: PodHistory): BoardEntry {
+export function latestOf({ entries }: PodHistory): RecentDecision {
   return entries.at(-1) ?? entries[0];
 }
 
-function isGateOf(gate: BoardEntry, entry: BoardEntry): boolean {
+function isGateOf(gate: RecentDecision, entry: RecentDecision): boolean {
   return gate.namespace === entry.namespace && entry.pod.startsWith(gate.pod.slice(0, -UNNAMED.length));
 }

@@ -1,7 +1,7 @@
-// Which of a pod's three event slots a report takes, replacing what was there: the last ones are those of its outcome.
+// Which of a pod's three event slots a report takes, replacing the earlier event. The outcome is written last.
 import { EventReason } from "../../../names.ts";
 
-/** The longest message that the events API takes, in characters. */
+/** The longest message in the events API, in characters. */
 export const MAX_MESSAGE_LENGTH = 1024;
 
 export interface PodReport {
@@ -10,16 +10,16 @@ export interface PodReport {
   readonly reason: string;
   /** One or two sentences, at most {@link MAX_MESSAGE_LENGTH} characters. */
   readonly message: string;
-  /** Only reports that a gate was set or lifted. */
+  /** Only reports that a gate was added or removed. */
   readonly passing?: boolean;
 }
 
-/** The slots that a pod has for events of placement: one holds one event at a time, so there are never more than three. */
+/** A pod's slots for placement events. Each holds one event, so there are at most three. */
 type EventSlot = 1 | 2 | 3;
 
 export interface SlottedReport extends PodReport {
   readonly slot: EventSlot;
-  /** Reports that the pod could not be placed as it should: dropped last. */
+  /** Reports that the pod was not placed as intended: dropped last. */
   readonly critical: boolean;
 }
 
@@ -42,10 +42,10 @@ const SLOTS: ReadonlyMap<string, EventSlot> = new Map([
   [EventReason.gateRemovalFailed, 3],
 ]);
 
-/** The slot for a report whose own slot is taken: the report that the gate was added is the least useful later. */
+/** Alternatives when a report's own slot is taken. Later, "gate added" is the least useful event. */
 const SPARE: readonly EventSlot[] = [2, 3, 1];
 
-/** The most important first; what finds no slot is dropped. `failedBefore`: slot 2 is replaced by a warning only. */
+/** Most important first; reports without a slot are dropped. `failedBefore`: only a warning may replace slot 2. */
 export function assignSlots(
   reports: readonly PodReport[],
   { failedBefore, critical }: { readonly failedBefore: boolean; readonly critical: boolean },

@@ -1,4 +1,4 @@
-// Decision → the events of the pod. The reasons are the MTO's, because automation keys on them.
+// Decision → the pod's events. The reasons are the MTO's, because automation keys on them.
 import { EventReason, PodLabel, SCHEDULING_GATE } from "../../../names.ts";
 import { unreachable } from "../../../parsed.ts";
 import type {
@@ -7,7 +7,7 @@ import type {
   PlaceDecision,
   PlacementDecision,
   PreferenceOutcome,
-  PreferencePlan,
+  Preferences,
 } from "../decision_types.ts";
 import { adviceFor } from "../failure_advice.ts";
 import { clip } from "../failures.ts";
@@ -15,12 +15,12 @@ import type { ReleaseStep } from "../patch/escalation.ts";
 import { assignSlots, MAX_MESSAGE_LENGTH, type PodReport, type SlottedReport } from "./report_slots.ts";
 import type { PodView } from "../types.ts";
 
-/** The longest text of a failure itself, so that what to do about it still fits behind it. */
+/** The longest failure message, which leaves room for advice. */
 const MAX_FAILURE_LENGTH = 384;
 
 const RECREATE = "Recreate the pod to have it placed by its images.";
 
-/** The outcome of a decision: it was carried out in full, the server took only a part of it, or nothing at all. */
+/** Whether the server accepted all of a decision, a part, or nothing. */
 export type PodOutcome =
   | { readonly kind: "applied"; readonly decision: PlacementDecision }
   | {
@@ -45,7 +45,7 @@ export function gateAddedReport(): SlottedReport {
   return { ...normal(EventReason.gateAdded, said), slot: 1, critical: false, passing: true };
 }
 
-/** The events of an outcome, at most three, the most important first. Posted after the write, so that they are true. */
+/** At most three events of an outcome, most important first. Post them after the write, when they are true. */
 export function reportsOf(pod: PodView, outcome: PodOutcome): readonly SlottedReport[] {
   const failedBefore = pod.labels?.[PodLabel.inspectErrorCount] !== undefined;
   const isOver = outcome.kind !== "applied" || outcome.decision.kind !== "retry";
@@ -143,13 +143,13 @@ function nowhereReport(images: readonly ImageOutcome[]): PodReport {
   return warning(EventReason.noSupportedArchitectures, said);
 }
 
-/** The event of preferences where no other event names them. */
-function preferenceReports(preferences: PreferencePlan): readonly PodReport[] {
+/** The event about preferences, if no other event names them. */
+function preferenceReports(preferences: Preferences): readonly PodReport[] {
   const said = preferenceText(preferences);
   return said === undefined ? [] : [normal(EventReason.predicateSet, said)];
 }
 
-function duplicatesReports(preferences: PreferencePlan): readonly PodReport[] {
+function duplicatesReports(preferences: Preferences): readonly PodReport[] {
   const said = duplicatesText(preferences);
   return said === undefined ? [] : [normal(EventReason.preferredDuplicates, said)];
 }
@@ -179,8 +179,8 @@ function warning(reason: string, message: string): PodReport {
   return { type: "Warning", reason, message: clip(message, MAX_MESSAGE_LENGTH) };
 }
 
-/** A sentence on what was preferred, or why nothing was; undefined when there is nothing to say. */
-function preferenceText({ outcomes, wanted, userStated }: PreferencePlan): string | undefined {
+/** A sentence about the preferences, or why there are none; undefined when irrelevant. */
+function preferenceText({ outcomes, wanted, userStated }: Preferences): string | undefined {
   if (!wanted) return undefined;
   if (userStated) return "Set no preferences: the pod states its own preferred architectures.";
   const applied = outcomes.filter((outcome) => outcome.applied.length > 0);
@@ -188,8 +188,8 @@ function preferenceText({ outcomes, wanted, userStated }: PreferencePlan): strin
   return outcomes.some(isDuplicate) ? undefined : "Set no preferences: the configs name no architecture.";
 }
 
-/** A sentence on the configs of which nothing was taken, which have an event of their own; undefined when there is none. */
-function duplicatesText({ outcomes, userStated }: PreferencePlan): string | undefined {
+/** A sentence about configs that added nothing, for their own event; undefined without any. */
+function duplicatesText({ outcomes, userStated }: Preferences): string | undefined {
   const duplicates = userStated ? [] : outcomes.filter(isDuplicate);
   if (duplicates.length === 0) return undefined;
   const sources = duplicates.map(({ source, skipped }) => `source: ${source}, architectures: ${skipped.join(", ")}`);

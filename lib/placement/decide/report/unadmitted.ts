@@ -1,33 +1,33 @@
-// Pods that the API server admitted without the webhook (`failurePolicy: Ignore`). They are reported, never changed.
+// Pods admitted without the webhook (`failurePolicy: Ignore`). They are reported, never changed.
 import { EventReason, PodAnnotation, PodLabel } from "../../../names.ts";
 import type { PlacementConfigs, PlacementSettings } from "../config/types.ts";
 import { isGated } from "../pod/constraints.ts";
 import { clip } from "../failures.ts";
-import { judgeAdmission, planAdmission } from "../gate.ts";
+import { judgeAdmission, planAdmission } from "../admission.ts";
 import { entryOf } from "../../../json.ts";
 import { MAX_MESSAGE_LENGTH, type PodReport } from "./report_slots.ts";
 import { matchesSelector } from "../../../vocabulary/label_selector.ts";
 import type { PodView } from "../types.ts";
 
-/** A pod that was found: no more of it is kept, because there may be many and large ones. */
+/** The kept part of a pod, since there may be many large ones. */
 export type UnadmittedPod = Pick<PodView, "namespace" | "name" | "uid">;
 
-/** Until the webhook is registered for a selected namespace, pods are admitted without it: for at most this long (ms). */
+/** Longest time that registering the webhook for a namespace takes (ms). Meanwhile pods are admitted without it. */
 const REGISTRATION_MS = 30_000;
 
-/** Whether the webhook missed a pending pod: one without its label, younger than config and selector. It may have a node already. */
+/** Whether the webhook missed a pending pod, bound or not: one without its label, younger than config and selector. */
 export function isUnadmitted(pod: PodView, configs: PlacementConfigs, settings: PlacementSettings): boolean {
   const { cluster } = configs;
   if (cluster === undefined || cluster.isDeleting || pod.isDeleting || isLabelled(pod) || isMirror(pod)) return false;
   const createdMs = pod.createdMs ?? Infinity;
   if (createdMs < cluster.selectedSinceMs + REGISTRATION_MS) return false;
   const unbound = { ...pod, nodeName: "" };
-  const plan = planAdmission(unbound, configs, settings);
-  const { kind } = judgeAdmission({ pod: unbound, settings, plan, known: undefined, mayGate: true });
+  const planned = planAdmission(unbound, configs, settings);
+  const { kind } = judgeAdmission({ ...planned, known: undefined, mayGate: true });
   return kind === "gate" || kind === "place";
 }
 
-/** Those whose namespace the webhook is called for. A namespace whose labels are missing reads as one without labels. */
+/** The pods in namespaces that the webhook selects. Missing labels of a namespace read as none. */
 export function inSelectedNamespaces(
   pods: readonly UnadmittedPod[],
   configs: PlacementConfigs,
@@ -56,7 +56,7 @@ function isLabelled(pod: PodView): boolean {
     entryOf(pod.annotations, PodAnnotation.decision) !== undefined;
 }
 
-/** A static pod as the API shows it: its kubelet runs it whatever the API server says. */
+/** A static pod's mirror: the kubelet runs the pod regardless of the API server. */
 function isMirror({ owners }: PodView): boolean {
   return owners.some(({ kind }) => kind === "Node");
 }

@@ -3,7 +3,7 @@ import { parseGlob } from "../../../vocabulary/glob.ts";
 import { isDeepStrictEqual } from "node:util";
 import { memberOf, objectAt, textAt } from "../../../json.ts";
 import { Upgrades } from "../../names.ts";
-import { parseSpec, parseStatus, type UpgradeSpec } from "../types/plan.ts";
+import { parseSpec, parseUpgradeStatus, type UpgradeSpec } from "../types/plan.ts";
 import { historyEntryOf, isStepDone } from "../status_changes.ts";
 import { releaseImageProblem } from "../release/validate.ts";
 import { currentVersionOf, isAlreadyThere, isCommenced, isMigration } from "../release/target.ts";
@@ -23,12 +23,8 @@ export type PlanVerdict =
   | { readonly kind: "allow"; readonly warnings: readonly string[] }
   | { readonly kind: "deny"; readonly message: string };
 
-export function validatePlanWrite(
-  write: PlanWrite,
-  { clusterVersion }: { readonly clusterVersion: ClusterVersion | undefined },
-): PlanVerdict {
+export function validatePlanWrite(write: PlanWrite, clusterVersion: ClusterVersion | undefined): PlanVerdict {
   const { operation, object, oldObject } = write;
-  if (operation === "CONNECT") return allow([]);
   if (operation === "DELETE") return allow(begunWarnings(oldObject, "deleted"));
   // Finalizers and labels of a plan that was valid once can always be changed.
   if (isDeepStrictEqual(memberOf(object, "spec"), memberOf(oldObject, "spec"))) return allow([]);
@@ -37,7 +33,7 @@ export function validatePlanWrite(
   if (problem !== undefined) return { kind: "deny", message: problem };
   return allow([
     ...nameWarnings(object),
-    ...WARNINGS.flatMap((warn) => warn(spec, clusterVersion)),
+    ...WARNINGS.map((warn) => warn(spec, clusterVersion)).filter((said) => said !== undefined),
     ...changedWarnings(write),
   ]);
 }
@@ -83,26 +79,22 @@ function orderProblem({ desired }: UpgradeSpec, cv: ClusterVersion | undefined):
   return undefined;
 }
 
-type Warning = (spec: UpgradeSpec, cv: ClusterVersion | undefined) => readonly string[];
-
-const WARNINGS: readonly Warning[] = [
+const WARNINGS: readonly Rule[] = [
   ({ desired }, cv) =>
-    cv !== undefined && isAlreadyThere(desired, cv) ? ["the cluster is there already: nothing will be done"] : [],
+    cv !== undefined && isAlreadyThere(desired, cv) ? "the cluster is there already: nothing will be done" : undefined,
   ({ desired }, cv) =>
     cv !== undefined && isMigration(desired, cv)
-      ? ["once it has begun, a migration to several architectures cannot be cancelled or taken back"]
-      : [],
+      ? "once it has begun, a migration to several architectures cannot be cancelled or taken back"
+      : undefined,
   ({ drainMode }) =>
     drainMode === undefined
-      ? [
-        "spec.drain.mode is absent: unless nodeDrain.mode of the settings says otherwise, pods that keep a node from being " +
-        "drained are only reported; DeleteAndStripFinalizers does what the Managed Upgrade Operator does",
-      ]
-      : [],
+      ? "spec.drain.mode is absent: unless nodeDrain.mode of the settings says otherwise, pods that keep a node from being " +
+        "drained are only reported; DeleteAndStripFinalizers does what the Managed Upgrade Operator does"
+      : undefined,
   ({ suspend, desired }, cv) =>
     suspend && cv !== undefined && isCommenced(desired, cv) && !isAlreadyThere(desired, cv)
-      ? ["spec.suspend has no effect: the update was requested, and goes on"]
-      : [],
+      ? "spec.suspend has no effect: the update was requested, and goes on"
+      : undefined,
 ];
 
 function nameWarnings(object: unknown): readonly string[] {
@@ -119,7 +111,7 @@ function changedWarnings({ operation, object, oldObject }: PlanWrite): readonly 
 
 function begunWarnings(oldObject: unknown, what: "changed" | "deleted"): readonly string[] {
   const { desired } = parseSpec(memberOf(oldObject, "spec"));
-  const entry = historyEntryOf(parseStatus(memberOf(oldObject, "status")), desired);
+  const entry = historyEntryOf(parseUpgradeStatus(memberOf(oldObject, "status")), desired);
   if (entry?.phase !== "Upgrading" || !isStepDone(entry, COMMENCE_STEP)) return [];
   return what === "deleted"
     ? [`the upgrade to ${entry.version} has begun and goes on by itself, although its plan is deleted`]

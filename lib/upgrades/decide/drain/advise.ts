@@ -12,8 +12,7 @@ import type { OperatorConfig } from "../types/operator_config.ts";
 export function needsPods(node: Node, policy: DrainPolicy, nowMs: number): boolean {
   const cordon = cordonOf(node);
   if (isMaster(node) || cordon.kind !== "since") return false;
-  const soonestMs = Math.min(policy.timeoutMs, ...allStrategies(policy).map(({ dueAfterMs }) => dueAfterMs));
-  return nowMs - cordon.sinceMs >= soonestMs;
+  return allStrategies(policy).some(({ dueAfterMs }) => nowMs - cordon.sinceMs >= dueAfterMs);
 }
 
 export function adviseDrain(
@@ -37,12 +36,12 @@ export function adviseDrain(
   };
 }
 
-/** What the strategies that are due do now, soonest due first. A pod gets at most one delete and one strip. */
+/** What the strategies that are due do now, in their order. A pod gets at most one delete and one strip. */
 export function actionsOf(
   strategies: readonly Strategy[],
   { pods, elapsedMs }: { readonly pods: readonly DrainPod[]; readonly elapsedMs: number },
 ): readonly DrainAction[] {
-  const due = byDueTime(strategies).filter(({ dueAfterMs }) => elapsedMs >= dueAfterMs);
+  const due = strategies.filter(({ dueAfterMs }) => elapsedMs >= dueAfterMs);
   return due.flatMap(({ name, action, isTarget, actsOn }) =>
     pods.filter((pod) => isTarget(pod) && actsOn(pod)).map((pod) => ({ kind: action, strategy: name, pod }))
   );

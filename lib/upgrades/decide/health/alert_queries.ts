@@ -1,9 +1,5 @@
 // Queries for alerts in PromQL. Names come from a ConfigMap, so each is quoted.
-
-export interface IgnoredAlerts {
-  readonly ignoredCriticals: readonly string[];
-  readonly ignoredNamespaces: readonly string[];
-}
+import type { OperatorConfig } from "../types/operator_config.ts";
 
 export interface Interval {
   readonly startMs: number;
@@ -32,7 +28,7 @@ export function withoutOwnAlerts(names: readonly string[]): readonly string[] {
 
 const PLATFORM = "^openshift.*|^kube-.*|^default$";
 
-export function criticalAlertsQuery({ ignoredCriticals, ignoredNamespaces }: IgnoredAlerts): string {
+export function criticalAlertsQuery({ ignoredCriticals, ignoredNamespaces }: OperatorConfig["healthCheck"]): string {
   const clauses = [
     'alertstate="firing"',
     'severity="critical"',

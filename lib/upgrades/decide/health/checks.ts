@@ -11,7 +11,7 @@
 import { nameSome } from "../../../vocabulary/condition.ts";
 import type { DisruptionBudget } from "../../../vocabulary/disruption_budget.ts";
 import type { Node } from "../../../vocabulary/node.ts";
-import { isManuallyCordoned, isPlainWorker, pressuresOf } from "../pools.ts";
+import { isPlainWorker, isWorkedOn, pressuresOf } from "../pools.ts";
 import type { ClusterOperator } from "../types/cluster.ts";
 import type { HealthCheckId, HealthReason, HealthResult, Observation } from "../types/observed.ts";
 
@@ -54,7 +54,7 @@ export function checkCapacity(canReserve: Observation<boolean>): HealthResult {
 export function checkCordons(nodes: Observation<readonly Node[]>): HealthResult {
   const decides = ["cluster_node_query_failed", "cluster_node_manually_cordoned"] as const;
   if (nodes.kind === "unknown") return failed("NodeUnschedulable", decides, { reason: decides[0], message: nodes.why });
-  const found = nodes.value.filter((node) => isPlainWorker(node) && isManuallyCordoned(node));
+  const found = nodes.value.filter((node) => isPlainWorker(node) && !node.isSchedulable && !isWorkedOn(node));
   if (found.length === 0) return passed("NodeUnschedulable", decides);
   const cordoned = found.map(({ name }) => name);
   const message = `Workers were cordoned by hand: ${nameSome(cordoned, MAX_SHOWN)}. Uncordon or remove them.`;

@@ -33,7 +33,7 @@ export function notify(
 
 /** The same for the same state of the same target of the same plan, from any replica. */
 function notificationId(
-  state: NotificationState,
+  state: string,
   { plan, entry: { version, architecture } }: {
     readonly plan: Pick<UpgradeConfig, "uid">;
     readonly entry: Pick<HistoryEntry, "version" | "architecture">;
@@ -131,14 +131,12 @@ const WHY: Readonly<Record<string, string>> = {
   ExternalDependenciesAvailable: "a service that the upgrade depends on does not answer",
   ComputeCapacityReserved: "temporary workers are not ready",
 };
-const DEFAULT_WHY = "a step before it has not been completed";
 
 function delayedBecause(entry: HistoryEntry): string {
-  return WHY[openStep(entry)?.type ?? ""] ?? DEFAULT_WHY;
+  return WHY[openStep(entry)?.type ?? ""] ?? "a step before it has not been completed";
 }
 
 function failedBecause(entry: HistoryEntry): string {
   const open = openStep(entry);
-  if (open?.type === "IsClusterUpgradable") return open.message;
-  return WHY[open?.type ?? ""] ?? DEFAULT_WHY;
+  return open?.type === "IsClusterUpgradable" ? open.message : delayedBecause(entry);
 }

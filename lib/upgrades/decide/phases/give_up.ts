@@ -1,7 +1,7 @@
 // Ends an upgrade that did not begin, or that another client has taken over. What was prepared for it is removed first.
 import { notify, withNotified } from "../notifications/notify.ts";
 import { openStep, withStepCondition } from "../status_changes.ts";
-import { carryOut, requestReadings } from "../steps/run.ts";
+import { requestEffects, requestReadings } from "../steps/run.ts";
 import { closeWindows } from "../windows.ts";
 import type { Effect } from "../types/effects.ts";
 import type { Observed } from "../types/observed.ts";
@@ -18,7 +18,7 @@ export function* giveUp(state: PlanState, lost?: string): Coroutine<ReconcileEnd
   const { base: { plan }, entry, nowMs } = state;
   const open = yield* cleanUp([entry]);
   if (open !== undefined) return open;
-  const { done, failure } = yield* carryOut([
+  const { done, failure } = yield* requestEffects([
     ...notify("StateFailed", { plan, entry }, { findings: lost }),
     ...(lost === undefined ? [BREACHED] : []),
     { kind: "clearMetrics", group: "failure" },

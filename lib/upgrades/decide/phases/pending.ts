@@ -18,9 +18,9 @@ import { unreachable } from "../../../parsed.ts";
 import type { Effect } from "../types/effects.ts";
 import type { Coroutine, ReconcileEnd } from "../types/steps.ts";
 import { giveUp } from "./give_up.ts";
-import { carryOut, requestReadings } from "../steps/run.ts";
+import { requestEffects, requestReadings } from "../steps/run.ts";
 import { reconcileUpgrading } from "./upgrading.ts";
-import { checksOf, decideHealthBefore } from "../health_decision.ts";
+import { decideHealthBefore } from "../health_decision.ts";
 import { withNotified } from "../notifications/notify.ts";
 
 /** A plan that is due within this time is reconciled exactly then, any other at the regular interval. */
@@ -47,12 +47,12 @@ export function* reconcilePending(state: PlanState): Coroutine<ReconcileEnd> {
 }
 
 /** Writes the version of its image into the plan, which triggers the next reconcile. */
-export function* adopt(version: string): Coroutine<ReconcileEnd> {
+function* adopt(version: string): Coroutine<ReconcileEnd> {
   const failure = yield* apply([{ kind: "setDesiredVersion", version }]);
   return failure === undefined ? settled() : failed(failure);
 }
 
-export function withValidation(state: PlanState, validation: Exclude<Validation, { kind: "adoptVersion" }>): PlanState {
+function withValidation(state: PlanState, validation: Exclude<Validation, { kind: "adoptVersion" }>): PlanState {
   const options = { generation: state.base.plan.generation, nowMs: state.nowMs };
   const change = validation.kind === "valid"
     ? { status: "True", reason: "Valid", message: "The plan can be carried out." } as const
@@ -62,7 +62,7 @@ export function withValidation(state: PlanState, validation: Exclude<Validation,
   return withStatus(state, withPlanCondition(state.status, { type: "Valid", ...change }, options));
 }
 
-export function validationMetric({ kind }: Validation): Effect {
+function validationMetric({ kind }: Validation): Effect {
   const metric = "upgradeoperator_upgradeconfig_validation_failed";
   return { kind: "setMetric", metric, labels: {}, value: kind === "invalid" ? 1 : 0 };
 }
@@ -98,7 +98,7 @@ const EARLY_MS = 120 * MINUTE_MS;
 export function* reconcileNew(state: PlanState): Coroutine<ReconcileEnd> {
   const { plan, config } = state.base;
   const { untilMs } = decideSchedule(plan.spec.upgradeAt, { nowMs: state.nowMs, windowMs: 0 });
-  const isChecked = untilMs > EARLY_MS && config.featureGates.has("PreHealthCheck") && checksOf(state.base).length > 0;
+  const isChecked = untilMs > EARLY_MS && config.featureGates.has("PreHealthCheck");
   const checked = isChecked ? yield* checkEarly(state) : state;
   yield* save(withEntry(checked, { phase: "Pending" }));
   return settled(PACE_MS);
@@ -108,6 +108,6 @@ function* checkEarly(state: PlanState): Coroutine<PlanState> {
   const { health } = yield* requestReadings(["health"]);
   if (health?.kind !== "observed") return state;
   const context = { ...state.base, entry: state.entry, results: health.value };
-  const { done } = yield* carryOut(decideHealthBefore(context).effects);
+  const { done } = yield* requestEffects(decideHealthBefore(context).effects);
   return withEntry(state, withNotified(state.entry, done, state.nowMs));
 }

@@ -1,6 +1,6 @@
 // What the phases share. A phase is a generator: it yields what to read, do or write, and the controller resumes it.
 import { historyEntryOf, withHistoryEntry } from "../status_changes.ts";
-import { carryOut } from "../steps/run.ts";
+import { requestEffects } from "../steps/run.ts";
 import type { Effect } from "../types/effects.ts";
 import type { Base } from "../types/observed.ts";
 import type { HistoryEntry, UpgradeStatus } from "../types/plan.ts";
@@ -26,7 +26,7 @@ export function failed(message: string, requeueAfterMs?: number): ReconcileEnd {
 }
 
 export function* apply(effects: readonly Effect[]): Coroutine<string | undefined> {
-  const { failure } = yield* carryOut(effects);
+  const { failure } = yield* requestEffects(effects);
   return failure;
 }
 

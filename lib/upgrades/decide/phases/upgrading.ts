@@ -17,13 +17,12 @@ import { COMMENCE_STEP, hasCommenced } from "../steps/results.ts";
 import { requestReadings, runSteps } from "../steps/run.ts";
 import { upgraderFor } from "../steps/upgraders.ts";
 import { MINUTE_MS, renderTime } from "../../../vocabulary/time.ts";
-import { unreachable } from "../../../parsed.ts";
 import type { Coroutine, ReconcileEnd, Upgrader } from "../types/steps.ts";
 import { giveUp } from "./give_up.ts";
 import type { Effect } from "../types/effects.ts";
 
 export function* reconcileUpgrading(state: PlanState): Coroutine<ReconcileEnd> {
-  const { base, entry, status, nowMs } = state;
+  const { base, entry, nowMs } = state;
   const upgrader = upgraderFor(entry.profile, base.plan.spec.type);
   const { isReady, isBreached } = scheduleOf(state, upgrader);
   if (isBreached) return yield* giveUp(state);
@@ -33,21 +32,14 @@ export function* reconcileUpgrading(state: PlanState): Coroutine<ReconcileEnd> {
   }
   const lost = isStepDone(entry, COMMENCE_STEP) ? lostRequest(base.plan.spec.desired, base.clusterVersion) : undefined;
   if (lost !== undefined) return yield* giveUp(state, lost);
-  const end = yield* runSteps(upgrader.steps, { base, target: entry, status, nowMs });
-  const ended = withStatus(state, end.status);
-  switch (end.kind) {
-    case "complete":
-      yield* save(withEntry(ended, { phase: "Upgraded", completeTime: entry.completeTime ?? renderTime(nowMs) }));
-      return settled(PACE_MS);
-    case "waiting":
-      yield* save(ended);
-      return settled(end.requeueAfterMs ?? PACE_MS);
-    case "failed":
-      yield* save(ended);
-      return failed(end.message, PACE_MS);
-    default:
-      return unreachable(end);
+  const { status, ...end } = yield* runSteps(upgrader.steps, state);
+  const ended = withStatus(state, status);
+  if (end.kind === "complete") {
+    yield* save(withEntry(ended, { phase: "Upgraded", completeTime: entry.completeTime ?? renderTime(nowMs) }));
+    return settled(PACE_MS);
   }
+  yield* save(ended);
+  return { ...end, requeueAfterMs: end.requeueAfterMs ?? PACE_MS };
 }
 
 /** The window begins at `upgradeAt`, so that after an outage of Archway no upgrade begins in the middle of the day. */

@@ -16,27 +16,20 @@ export type PolicyResult =
 export type RefreshPlan =
   | { readonly kind: "nothing" }
   | { readonly kind: "remove" }
-  | { readonly kind: "create"; readonly spec: JsonObject }
-  | { readonly kind: "replace"; readonly spec: JsonObject };
+  | { readonly kind: "create" | "replace"; readonly spec: JsonObject };
 
 /** `current`: the spec of the UpgradeConfig as it was read; undefined when there is none. */
-export function planRefresh(current: JsonObject | undefined, result: PolicyResult): RefreshPlan {
-  switch (result.kind) {
-    case "notConfigured":
-      return { kind: "nothing" };
-    case "none":
-      return current === undefined ? { kind: "nothing" } : { kind: "remove" };
-    case "desired":
-      if (current === undefined) return { kind: "create", spec: result.spec };
-      if (hasAll(current, result.spec)) return { kind: "nothing" };
-      // What people set beside the policy (`suspend`, `drain`…) stays.
-      return { kind: "replace", spec: { ...current, ...result.spec } };
-  }
-}
-
-/** Whether the current spec has everything that the policy states; members that only users set do not count. */
-function hasAll(current: JsonObject, spec: JsonObject): boolean {
-  return Object.keys(spec).every((member) => isSame(memberOf(current, member), spec[member]));
+export function planRefresh(
+  current: JsonObject | undefined,
+  result: Exclude<PolicyResult, { readonly kind: "notConfigured" }>,
+): RefreshPlan {
+  if (result.kind !== "desired") return current === undefined ? { kind: "nothing" } : { kind: "remove" };
+  if (current === undefined) return { kind: "create", spec: result.spec };
+  // Members that only users set do not count.
+  const isThere = Object.entries(result.spec).every(([member, value]) => isSame(memberOf(current, member), value));
+  if (isThere) return { kind: "nothing" };
+  // What people set beside the policy (`suspend`, `drain`…) stays.
+  return { kind: "replace", spec: { ...current, ...result.spec } };
 }
 
 /** Deep equality of JSON, where an empty text equals an absent member. */
@@ -88,14 +81,6 @@ export interface UpgradePolicy {
   readonly nextRun: string;
 }
 
-interface PolicySpec extends JsonObject {
-  readonly desired: { readonly version: string; readonly channel: string };
-  readonly upgradeAt: string;
-  readonly PDBForceDrainTimeout: number;
-  readonly capacityReservation: boolean;
-  readonly type: "OSD" | "ARO";
-}
-
 const IDLE_STATES = ["pending", "completed", "cancelled"];
 
 export function isActionable(state: string): boolean {
@@ -124,7 +109,7 @@ export function inferChannel(version: string, channelGroup: string): string | un
 export function specOfPolicy(
   { version, nextRun }: UpgradePolicy,
   { cluster, type }: { readonly cluster: ManagedCluster; readonly type: "OSD" | "ARO" },
-): PolicySpec | undefined {
+): JsonObject | undefined {
   const channel = inferChannel(version, cluster.channelGroup);
   const nextRunMs = parseTime(nextRun);
   if (channel === undefined || nextRunMs === undefined) return undefined;

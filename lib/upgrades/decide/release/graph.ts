@@ -1,14 +1,19 @@
 // The update graph: the query for it, and the releases that it offers for one version.
+import * as z from "zod";
 import type { ClusterVersion, OfferedRelease } from "../types/cluster.ts";
 import type { DesiredRelease } from "../types/plan.ts";
 import { currentVersionOf } from "./target.ts";
 
+const NodeAt = z.int().min(0);
+
 /** The graph of a channel, as the server sends it. Edges hold indices of nodes. */
-export interface ReleaseGraph {
-  readonly nodes: readonly { readonly version: string; readonly payload: string }[];
-  readonly edges: readonly (readonly [number, number])[];
-  readonly conditionalEdges: readonly { readonly edges: readonly { readonly from: string; readonly to: string }[] }[];
-}
+export const ReleaseGraph = z.object({
+  nodes: z.array(z.object({ version: z.string(), payload: z.string() })).readonly(),
+  edges: z.array(z.tuple([NodeAt, NodeAt]).readonly()).readonly(),
+  conditionalEdges: z.array(z.object({ edges: z.array(z.object({ from: z.string(), to: z.string() })) })).default([]),
+});
+
+export type ReleaseGraph = z.output<typeof ReleaseGraph>;
 
 export interface GraphReleases {
   /** Updates, conditional ones included: the cluster itself judges whether their risks apply. */
@@ -19,22 +24,13 @@ export interface GraphReleases {
 
 /** The releases for one version. A node that an edge names and the graph lacks is left out. */
 export function releasesFrom({ nodes, edges, conditionalEdges }: ReleaseGraph, version: string): GraphReleases {
-  const byVersion = new Map(nodes.map((node) => [node.version, node]));
-  const plain = edges.filter(([from]) => nodes[from]?.version === version).map(([, to]) => nodes[to]);
+  const releases = nodes.map(({ version, payload: image }): OfferedRelease => ({ version, image }));
+  const byVersion = new Map(releases.map((release) => [release.version, release]));
+  const plain = edges.filter(([from]) => releases[from]?.version === version).map(([, to]) => releases[to]);
   const conditional = conditionalEdges.flatMap((group) => group.edges).filter(({ from }) => from === version)
     .map(({ to }) => byVersion.get(to));
-  const offered = new Map(
-    [...plain, ...conditional].flatMap((node) => node === undefined ? [] : [[node.version, node]]),
-  );
-  const own = byVersion.get(version);
-  return {
-    offered: [...offered.values()].map(toRelease),
-    own: own === undefined ? undefined : toRelease(own),
-  };
-}
-
-function toRelease({ version, payload }: ReleaseGraph["nodes"][number]): OfferedRelease {
-  return { version, image: payload };
+  const offered = [...plain, ...conditional].flatMap((one) => one === undefined ? [] : [[one.version, one] as const]);
+  return { offered: [...new Map(offered).values()], own: byVersion.get(version) };
 }
 
 const DEFAULT_GRAPH = "https://api.openshift.com/api/upgrades_info/v1/graph";

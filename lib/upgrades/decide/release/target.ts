@@ -33,18 +33,16 @@ export function isReleaseOf(
 /** Whether the ClusterVersion reports that it has completed this target. For a migration there is more to prove. */
 export function isCompleted({ version, image, architecture }: DesiredRelease, cv: ClusterVersion): boolean {
   if (image !== "") return cv.history.some((entry) => entry.image === image && entry.state === "Completed");
-  if (architecture === "Multi") return isAtMulti(version, cv);
+  const [latest] = cv.history;
+  if (architecture === "Multi") {
+    return cv.desired.architecture === "Multi" && latest?.version === version && latest.state === "Completed";
+  }
   return cv.history.some((entry) => entry.version === version && entry.state === "Completed");
 }
 
 export function isAlreadyThere(desired: DesiredRelease, cv: ClusterVersion): boolean {
   if (desired.image !== "") return cv.desired.image === desired.image && isCompleted(desired, cv);
   return cv.desired.version === desired.version && isCompleted(desired, cv);
-}
-
-function isAtMulti(version: string, { desired, history }: ClusterVersion): boolean {
-  const [latest] = history;
-  return desired.architecture === "Multi" && latest?.version === version && latest.state === "Completed";
 }
 
 export function isMigration({ architecture }: DesiredRelease, cv: ClusterVersion): boolean {

@@ -1,5 +1,6 @@
 // Whether a plan can be carried out on the cluster as it is.
 import { unreachable } from "../../../parsed.ts";
+import { CONTENT_DIGEST, cutReference, PATH, splitDomain } from "../../../oci/reference.ts";
 import { parseTime } from "../../../vocabulary/time.ts";
 import type { ClusterVersion } from "../types/cluster.ts";
 import type { Base, Observed, Reading } from "../types/observed.ts";
@@ -116,17 +117,18 @@ function invalid(message: string, retry: "backoff" | "resync" = "backoff"): Vali
   return { kind: "invalid", message, retry };
 }
 
-const DIGEST = /^[a-z0-9]+(?:[.+_-][a-z0-9]+)*:[0-9a-fA-F]{32,}$/;
-
 /** What is wrong with the pull spec of a release image, as the end of a sentence; undefined when nothing is. */
 export function releaseImageProblem(image: string): string | undefined {
-  const [name = "", digest, ...more] = image.split("@");
-  if (digest === undefined) return "has no digest: write it as registry/namespace/name@sha256:…";
-  if (more.length > 0 || !DIGEST.test(digest)) {
-    return "has a malformed digest: write it as registry/namespace/name@sha256:…";
-  }
-  const [registry = "", ...path] = name.split("/");
-  if (!/[.:]|^localhost$/.test(registry)) return "names no registry: write it as registry/namespace/name@sha256:…";
-  const isComplete = path.length >= 2 && path.every((part) => /^[a-z0-9]+(?:(?:\.|_{1,2}|-+)[a-z0-9]+)*$/.test(part));
-  return isComplete ? undefined : "lacks a namespace or a name: write it as registry/namespace/name@sha256:…";
+  const { name, tag, digest } = cutReference(image);
+  const { domain, rest } = splitDomain(name);
+  const problem = digest === undefined
+    ? "has no digest"
+    : !CONTENT_DIGEST.test(digest)
+    ? "has a malformed digest"
+    : domain === undefined
+    ? "names no registry"
+    : tag !== undefined || !rest.includes("/") || !PATH.test(rest)
+    ? "lacks a namespace or a name"
+    : undefined;
+  return problem && `${problem}: write it as registry/namespace/name@sha256:…`;
 }

@@ -2,7 +2,7 @@
 import { decideHealthAfter } from "../health_decision.ts";
 import { notify } from "../notifications/notify.ts";
 import type { Step, StepWords } from "../types/steps.ts";
-import { done, once, wait, withReading } from "./results.ts";
+import { done, once, withReading } from "./results.ts";
 
 export const CHECK_HEALTH_AFTER: Step = once({
   id: "ClusterHealthyAfterUpgrade",
@@ -11,11 +11,7 @@ export const CHECK_HEALTH_AFTER: Step = once({
   waitsFor: "as before the upgrade",
   remedy: "as there",
   reads: () => ["healthAfter"],
-  decide: (observed) =>
-    withReading(observed, "healthAfter", (results) => {
-      const { isBlocked, message, effects } = decideHealthAfter({ ...observed, results });
-      return isBlocked ? wait(message, effects) : done(effects);
-    }),
+  decide: (observed) => withReading(observed, "healthAfter", (results) => decideHealthAfter({ ...observed, results })),
 });
 
 /** In FedRAMP environments, makes the file integrity operator initialise its database of files again. */
@@ -26,12 +22,7 @@ export const POST_UPGRADE: Step = once({
   waitsFor: "with `environment.fedramp`: the FileIntegrity is annotated",
   remedy: "the rights, the API server",
   reads: () => [],
-  decide: ({ config }) =>
-    done(
-      config.environment.fedramp
-        ? [{ kind: "annotateFileIntegrity", annotations: { "file-integrity.openshift.io/re-init": "" } }]
-        : [],
-    ),
+  decide: ({ config }) => done(config.environment.fedramp ? [{ kind: "annotateFileIntegrity" }] : []),
 });
 
 export const COMPLETED: StepWords = {

@@ -75,11 +75,7 @@ export const CHECK_UPGRADEABLE: Step = untilCommenced({
 export const CHECK_HEALTH: Step = untilCommenced({
   ...HEALTHY_BEFORE,
   reads: () => ["health"],
-  decide: (observed) =>
-    withReading(observed, "health", (results) => {
-      const { isBlocked, message, effects } = decideHealthBefore({ ...observed, results });
-      return isBlocked ? wait(message, effects) : done(effects);
-    }),
+  decide: (observed) => withReading(observed, "health", (results) => decideHealthBefore({ ...observed, results })),
 });
 
 export const CHECK_DEPENDENCIES: Step = untilCommenced({
@@ -88,14 +84,13 @@ export const CHECK_DEPENDENCIES: Step = untilCommenced({
   title: "Reach what it depends on",
   waitsFor: "the addresses in the settings answer",
   remedy: "a proxy or firewall, or an address that is out of date",
-  reads: ({ config }) => config.dependencies.urls.length === 0 ? [] : ["dependencies"],
-  decide: (observed) => {
-    if (observed.config.dependencies.urls.length === 0) return done();
-    return withReading(observed, "dependencies", (dependencies) => {
-      const missing = dependencies.flatMap((each) => each.kind === "unavailable" ? [`${each.url} (${each.why})`] : []);
-      return missing.length === 0 ? done() : fail(`Not available: ${missing.join(", ")}`);
-    });
-  },
+  reads: () => ["dependencies"],
+  decide: (observed) =>
+    withReading(
+      observed,
+      "dependencies",
+      (missing) => missing.length === 0 ? done() : fail(`Not available: ${missing.join(", ")}`),
+    ),
 });
 
 export const RESERVE_CAPACITY: Step = untilCommenced({

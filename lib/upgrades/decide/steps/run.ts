@@ -1,58 +1,46 @@
 // Runs steps up to the first incomplete one. What lasts is saved before the next begins, so that a crash repeats at most one.
 import { withNotified } from "../notifications/notify.ts";
-import { historyEntryOf, withHistoryEntry, withPlanCondition, withStepCondition } from "../status_changes.ts";
+import { withHistoryEntry, withPlanCondition, withStepCondition } from "../status_changes.ts";
 import type { Effect } from "../types/effects.ts";
 import type { Base, Observed, Reading } from "../types/observed.ts";
-import type { DesiredRelease, HistoryEntry, UpgradeStatus } from "../types/plan.ts";
-import type { Answer, Coroutine, Step, StepRecord, StepResult } from "../types/steps.ts";
+import type { HistoryEntry, UpgradeStatus } from "../types/plan.ts";
+import type { Answer, Coroutine, ReconcileEnd, Step, StepRecord, StepResult } from "../types/steps.ts";
 import { findCondition } from "../../../vocabulary/condition.ts";
 import { renderTime } from "../../../vocabulary/time.ts";
 
 interface RunInput {
   readonly base: Base;
-  readonly target: Pick<DesiredRelease, "version" | "architecture">;
+  readonly entry: HistoryEntry;
+  /** With that entry in its history. */
   readonly status: UpgradeStatus;
   readonly nowMs: number;
 }
 
-export type RunEnd =
-  & { readonly status: UpgradeStatus }
-  & (
-    | { readonly kind: "complete" }
-    | { readonly kind: "waiting"; readonly requeueAfterMs?: number | undefined }
-    | { readonly kind: "failed"; readonly message: string }
-  );
+export type RunEnd = { readonly status: UpgradeStatus } & ({ readonly kind: "complete" } | ReconcileEnd);
 
 /** What the MUO writes in a condition's message between the name of the step and what the step waits for. */
 export const IN_PROGRESS = " still in progress: ";
 
 export function* runSteps(steps: readonly Step[], input: RunInput): Coroutine<RunEnd> {
-  const { base, nowMs, target } = input;
-  let { status } = input;
+  const { base, nowMs } = input;
+  let { status, entry } = input;
   let known: Observed["read"] = {};
   for (const step of steps) {
-    const started = withStart(targetEntry(status, target), step.id, nowMs);
+    const started = withStart(entry, step.id, nowMs);
     const wanted = step.reads({ ...base, entry: started, read: known }).filter((name) => known[name] === undefined);
     const found = { ...known, ...yield* requestReadings(wanted) };
     const decided = step.decide({ ...base, entry: started, read: found }, nowMs);
-    const { done, failure } = yield* carryOut(decided.effects);
+    const { done, failure } = yield* requestEffects(decided.effects);
     const result: StepResult = failure === undefined ? decided : { kind: "fail", message: failure, effects: [] };
     const recorded = withRecord(withNotified(started, done, nowMs), result.record, nowMs);
-    const ended = withResult(recorded, { id: step.id, result, nowMs });
-    status = withHistoryEntry(withFinding(status, result.record, input), ended);
+    entry = withResult(recorded, { id: step.id, result, nowMs });
+    status = withHistoryEntry(withFinding(status, result.record, input), entry);
     if (hasLasting(done) || decided.record !== undefined) yield { kind: "save", status };
-    if (result.kind === "wait") return { kind: "waiting", requeueAfterMs: result.requeueAfterMs, status };
+    if (result.kind === "wait") return { kind: "settled", requeueAfterMs: result.requeueAfterMs, status };
     if (result.kind === "fail") return { kind: "failed", message: result.message, status };
     known = withoutStale(found, done);
   }
   return { kind: "complete", status };
-}
-
-/** The entry of the target. Throws without one, which the caller must have created. */
-function targetEntry(status: UpgradeStatus, target: RunInput["target"]): HistoryEntry {
-  const entry = historyEntryOf(status, target);
-  if (entry === undefined) throw new Error(`Cannot run the steps of "${target.version}": it has no history entry.`);
-  return entry;
 }
 
 export function* requestReadings(readings: readonly Reading[]): Coroutine<Observed["read"]> {
@@ -62,7 +50,9 @@ export function* requestReadings(readings: readonly Reading[]): Coroutine<Observ
   return answer.read;
 }
 
-export function* carryOut(effects: readonly Effect[]): Coroutine<Omit<Extract<Answer, { kind: "applied" }>, "kind">> {
+export function* requestEffects(
+  effects: readonly Effect[],
+): Coroutine<Omit<Extract<Answer, { kind: "applied" }>, "kind">> {
   if (effects.length === 0) return { done: [], failure: undefined };
   const answer = yield { kind: "apply", effects };
   if (answer.kind !== "applied") throw new Error(`Cannot go on with "${answer.kind}": effects were asked for.`);

@@ -6,7 +6,7 @@ import { MINUTE_MS, parseTime } from "../../../vocabulary/time.ts";
 import type { Effect } from "../types/effects.ts";
 import type { Observed } from "../types/observed.ts";
 import type { NewPlanCondition } from "../types/plan.ts";
-import type { Step, StepRecord, StepResult, StepWords } from "../types/steps.ts";
+import type { Step, StepResult, StepWords } from "../types/steps.ts";
 import { unreachable } from "../../../parsed.ts";
 import { describeTrouble, summarizePools } from "../pools.ts";
 import { closeWindows, isAnyActive, openWorkerWindow } from "../windows.ts";
@@ -29,7 +29,8 @@ export const OPEN_WORKER_WINDOW: Step = skipWhen(({ entry }) => isStepDone(entry
   reads: () => ["pools", "silences"],
   decide: (observed, nowMs) =>
     withReading(observed, "pools", (pools) => {
-      const remaining = remainingNodes(pools);
+      const { machines, updatedMachines } = summarizePools(pools);
+      const remaining = machines - updatedMachines;
       if (remaining < 1) return done();
       return withReading(observed, "silences", (silences) => {
         const endsAtMs = nowMs + remaining * minutesANode(observed) * MINUTE_MS;
@@ -45,8 +46,8 @@ export const AWAIT_WORKERS: Step = once({
   reads: () => ["pools", "silences", "notReadyNodes"],
   decide: (observed) =>
     withReading(observed, "pools", (pools) => {
-      const { updating, isDone } = summarizePools(pools);
-      const remaining = remainingNodes(pools);
+      const { updating, isDone, machines, updatedMachines } = summarizePools(pools);
+      const remaining = machines - updatedMachines;
       const names = updating.map(({ name }) => name).join(", ");
       const message = remaining > 0 ? `${remaining} nodes are left` : `not Updated: MachineConfigPools ${names}`;
       return isDone ? nodesFinished(observed, pools) : waitForNodes(observed, { message, pools });
@@ -98,10 +99,8 @@ export function waitForNodes(
   const words = [message, ...describeTrouble(pools, notReady)].join("; ");
   return withReading(observed, "silences", (silences) => {
     const value = isAnyActive(silences) ? 0 : 1;
-    const record: StepRecord | undefined = observed.entry.workerStartTime === undefined
-      ? { workers: "started" }
-      : undefined;
-    return wait(words, [workerTimeout(observed, value)], record);
+    const isFirst = observed.entry.workerStartTime === undefined;
+    return wait(words, [workerTimeout(observed, value)], isFirst ? { workers: "started" } : undefined);
   });
 }
 
@@ -111,13 +110,8 @@ export function nodesFinished(observed: Observed, pools: readonly MachineConfigP
   return done(effects, { workers: "finished", finding: pausedFinding(observed, pools) });
 }
 
-function remainingNodes(pools: readonly MachineConfigPool[]): number {
-  return pools.filter(({ isPaused }) => !isPaused)
-    .reduce((sum, pool) => sum + Math.max(0, pool.machineCount - pool.updatedMachineCount), 0);
-}
-
 function pausedFinding({ plan }: Observed, pools: readonly MachineConfigPool[]): NewPlanCondition | undefined {
-  const paused = pools.filter(({ isPaused }) => isPaused).map(({ name }) => name);
+  const { paused } = summarizePools(pools);
   const wasFound = plan.status.conditions.some(({ type }) => type === "PoolsPaused");
   if (paused.length === 0 && !wasFound) return undefined;
   return paused.length === 0

@@ -3,7 +3,7 @@ import * as z from "zod";
 import { findCondition, isTrue, parseConditions } from "../../../vocabulary/condition.ts";
 import { parseTime } from "../../../vocabulary/time.ts";
 import type { KubeObject } from "../../../k8s/types.ts";
-import { type Known, listOf, section, text } from "./schema.ts";
+import { type Known, listOf, section, text } from "../../../vocabulary/schema.ts";
 
 const conditions = z.unknown().transform((conditions) => parseConditions({ conditions })).prefault([]);
 
@@ -35,7 +35,10 @@ const ClusterVersionSchema = z.object({
     conditions,
   })),
 }).transform(({ metadata, spec: { clusterID: clusterId, ...spec }, status }) => ({
-  ...{ ...metadata, ...spec, ...status, clusterId },
+  ...metadata,
+  ...spec,
+  ...status,
+  clusterId,
   conditionalUpdates: status.conditionalUpdates.map(({ release }) => release),
   history: status.history.map(({ startedTime: startedMs, completionTime: completedMs, ...entry }) => {
     return { ...entry, startedMs, completedMs };
@@ -93,10 +96,6 @@ export interface Payload {
   readonly isIndex: boolean;
   readonly architectures: readonly string[];
 }
-
-export type Dependency =
-  | { readonly kind: "available"; readonly url: string }
-  | { readonly kind: "unavailable"; readonly url: string; readonly why: string };
 
 export type CapacityState =
   /** There is no MachineSet of workers, and no extra pools are configured. */

@@ -58,8 +58,8 @@ export type Effect =
   | { readonly kind: "releaseCapacity"; readonly drain: "help" | "none" }
   | { readonly kind: "createSmokeMachine"; readonly template: string }
   | { readonly kind: "deleteSmokeMachine" }
-  /** Sets annotations of `openshift-file-integrity/osd-fileintegrity`; others stay. An absent object is an error. */
-  | { readonly kind: "annotateFileIntegrity"; readonly annotations: Readonly<Record<string, string>> }
+  /** Has `openshift-file-integrity/osd-fileintegrity` initialised again. An absent object is an error. */
+  | { readonly kind: "annotateFileIntegrity" }
   | { readonly kind: "setDesiredVersion"; readonly version: string }
   | {
     readonly kind: "setMetric";

@@ -6,7 +6,6 @@ import type {
   CapacityState,
   ClusterOperator,
   ClusterVersion,
-  Dependency,
   NotReadyNode,
   OfferedRelease,
   OsImageState,
@@ -39,7 +38,8 @@ export interface Readings {
   readonly capacityLeft: CapacityLeft;
   readonly health: readonly HealthResult[];
   readonly healthAfter: readonly HealthResult[];
-  readonly dependencies: readonly Dependency[];
+  /** Those that do not answer, each with the reason. */
+  readonly dependencies: readonly string[];
   /** The payload that the target leads to: `desired.image`, or that of the update graph for version and architecture. */
   readonly payload: Payload;
   readonly graph: readonly OfferedRelease[];

@@ -36,14 +36,9 @@ const manager = z.object({
   ocmBaseUrl: z.string(NO_TEXT).nullish(),
   localConfigName: z.string(NO_TEXT).nullish(),
   watchInterval: above(60),
-}, NO_MAP).transform(({ source: named, ocmBaseUrl, localConfigName, watchInterval: watchIntervalMinutes }) => {
+}, NO_MAP).transform(({ source: named, ocmBaseUrl, watchInterval: watchIntervalMinutes }) => {
   const source = SOURCES.find((one) => one === named?.toUpperCase()) ?? "none";
-  return {
-    source,
-    ocmBaseUrl: source === "OCM" ? ocmBaseUrl ?? undefined : undefined,
-    localConfigName: localConfigName ?? Upgrades.config,
-    watchIntervalMinutes,
-  };
+  return { source, ocmBaseUrl: source === "OCM" ? ocmBaseUrl ?? undefined : undefined, watchIntervalMinutes };
 });
 
 const maintenance = z.object({

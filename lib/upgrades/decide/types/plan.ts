@@ -5,7 +5,7 @@ import { type Meta, parseMeta } from "../../../vocabulary/meta.ts";
 import { parseTime, renderTime } from "../../../vocabulary/time.ts";
 import { entryOf, isObject, type JsonObject } from "../../../json.ts";
 import type { KubeObject } from "../../../k8s/types.ts";
-import { type Known, listOf, minutes, section, text, textMap, texts } from "./schema.ts";
+import { type Known, listOf, minutes, section, text, textMap, texts } from "../../../vocabulary/schema.ts";
 
 /** What may be done to a pod that keeps a node from being drained in time. */
 export const DRAIN_MODES = ["Observe", "Delete", "DeleteAndStripFinalizers"] as const;
@@ -80,18 +80,12 @@ const STEP_CONDITION = {
   completeTime: time,
 };
 
-const PlanConditionType = z.enum([
-  "ConfigValid",
-  "DrainMode",
-  "MultiArchCapable",
-  "PoolsPaused",
-  "Suspended",
-  "Valid",
-]);
+type PlanConditionType = "ConfigValid" | "DrainMode" | "MultiArchCapable" | "PoolsPaused" | "Suspended" | "Valid";
 
 const PLAN_CONDITION = {
-  type: PlanConditionType,
-  status: z.enum(["True", "False"]).catch("False"),
+  /** A {@link PlanConditionType}, or one of a later version. */
+  type: z.string(),
+  status: z.enum(["True", "False", "Unknown"]).catch("False"),
   reason: text,
   message: text,
   lastTransitionTime: certainTime,
@@ -142,14 +136,14 @@ const HISTORY_ENTRY = {
   workerCompleteTime: time,
   /** Which steps it takes, chosen once: those of `spec.type`, or those of a migration. */
   profile: z.enum(["type", "multiarch-migration"]).catch(IMPLIED.profile),
-  /** Those that were sent: none is sent again for the same entry. */
-  notifications: listOf({ state: State, sentTime: certainTime }, ({ state }) => State.safeParse(state).success),
+  /** Those that were sent, also by a later version: none is sent again for the same entry. */
+  notifications: listOf({ state: z.string(), sentTime: certainTime }),
   baseline: z.looseObject(BASELINE).optional().catch(undefined),
 };
 
 const Status = z.object({
   history: listOf(HISTORY_ENTRY),
-  conditions: listOf(PLAN_CONDITION, ({ type }) => PlanConditionType.safeParse(type).success),
+  conditions: listOf(PLAN_CONDITION),
 });
 
 const DELIVERY = {
@@ -164,7 +158,9 @@ const Deliveries = z.object({ deliveries: listOf(DELIVERY) });
 export type StepCondition = Known<typeof STEP_CONDITION>;
 type PlanCondition = Known<typeof PLAN_CONDITION>;
 export type NewStepCondition = Omit<StepCondition, "lastProbeTime" | "lastTransitionTime">;
-export type NewPlanCondition = Omit<PlanCondition, "lastTransitionTime" | "observedGeneration">;
+export type NewPlanCondition = Pick<PlanCondition, "status" | "reason" | "message"> & {
+  readonly type: PlanConditionType;
+};
 export type NotificationState = z.output<typeof State>;
 export type Baseline = Known<typeof BASELINE>;
 export type HistoryEntry = Known<typeof HISTORY_ENTRY>;
@@ -172,7 +168,11 @@ export type Phase = HistoryEntry["phase"];
 export type UpgradeStatus = Readonly<z.output<typeof Status>>;
 export type Delivery = Known<typeof DELIVERY>;
 
-export function parseStatus(status: unknown): UpgradeStatus {
+export function isNotificationState(state: string): state is NotificationState {
+  return State.safeParse(state).success;
+}
+
+export function parseUpgradeStatus(status: unknown): UpgradeStatus {
   return Status.parse(isObject(status) ? status : {});
 }
 
@@ -202,9 +202,13 @@ export function parsePlan(object: KubeObject): UpgradeConfig {
   const { metadata: { namespace = "" }, spec, status } = object;
   const { name, uid, resourceVersion, generation } = parseMeta(object);
   return {
-    ...{ namespace, name, uid, resourceVersion, generation },
+    namespace,
+    name,
+    uid,
+    resourceVersion,
+    generation,
     spec: parseSpec(spec),
-    status: parseStatus(status),
+    status: parseUpgradeStatus(status),
     deliveries: parseDeliveries(status),
   };
 }

@@ -1,7 +1,6 @@
 // External services that must answer before an upgrade begins: all are called at the same time, each three times at most.
 import { type Clock, jitter } from "../../../clock.ts";
 import { openDeadline } from "../../../k8s/deadline.ts";
-import type { Dependency } from "../../decide/types/cluster.ts";
 import type { OperatorConfig } from "../../decide/types/operator_config.ts";
 
 export interface DependencyDeps {
@@ -12,12 +11,14 @@ export interface DependencyDeps {
 const MAX_ATTEMPTS = 3;
 const FIRST_PAUSE_MS = 1_000;
 
+/** Those that do not answer: `https://a.example.com/ (it answers with status 503)`. */
 export async function checkDependencies(
   deps: DependencyDeps,
   { urls, timeoutSeconds }: OperatorConfig["dependencies"],
   signal: AbortSignal,
-): Promise<readonly Dependency[]> {
-  return await Promise.all(urls.map((url) => check(deps, { url, timeoutMs: timeoutSeconds * 1_000, signal })));
+): Promise<readonly string[]> {
+  const timeoutMs = timeoutSeconds * 1_000;
+  return (await Promise.all(urls.map((url) => check(deps, { url, timeoutMs, signal })))).flat();
 }
 
 interface Check {
@@ -27,17 +28,17 @@ interface Check {
 }
 
 /** 5xx and no answer are tried again, 4xx is final, everything else is an answer. */
-async function check(deps: DependencyDeps, { url, timeoutMs, signal }: Check): Promise<Dependency> {
+async function check(deps: DependencyDeps, { url, timeoutMs, signal }: Check): Promise<readonly string[]> {
   let why = "";
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     if (attempt > 0) await deps.clock.sleep(jitter(FIRST_PAUSE_MS * 2 ** (attempt - 1), 1, 1.5), signal);
     signal.throwIfAborted();
     const status = await ask(deps, { url, timeoutMs, signal });
-    if (status !== undefined && status < 400) return { kind: "available", url: shownUrl(url) };
+    if (status !== undefined && status < 400) return [];
     why = status === undefined ? `it did not answer within ${timeoutMs / 1_000} s` : `it answers with status ${status}`;
     if (status !== undefined && status < 500) break;
   }
-  return { kind: "unavailable", url: shownUrl(url), why };
+  return [`${shownUrl(url)} (${why})`];
 }
 
 async function ask(

@@ -1,5 +1,4 @@
 // Reads what the health checks need and judges it. A failed read fails only its own check.
-import * as z from "zod";
 import type { Node } from "../../../vocabulary/node.ts";
 import { canScale } from "../../decide/capacity/plan.ts";
 import {
@@ -15,12 +14,12 @@ import {
 import type { HealthCheckId, HealthResult, Observation } from "../../decide/types/observed.ts";
 import type { ClusterReader } from "../../cluster/cluster_reader.ts";
 import { observe } from "../../cluster/plan_input.ts";
-import { type ReadApi, readOptional } from "../../../k8s/api.ts";
+import type { ReadApi } from "../../../k8s/api.ts";
 import { isForbidden } from "../../../k8s/errors.ts";
-import { Resource } from "../../../k8s/types.ts";
 import { errorText } from "../../../log.ts";
 import { fixedEndpoint, Upstream, type UpstreamOptions } from "../http/upstream.ts";
-import { KeptValue } from "../kept_value.ts";
+import { CachedValue } from "../cached_value.ts";
+import { readServicePort } from "../monitoring/monitoring_endpoint.ts";
 
 export interface HealthDeps {
   readonly alerts: () => Promise<readonly string[]>;
@@ -62,26 +61,23 @@ type FindingsDeps = Omit<UpstreamOptions, "server" | "source"> & {
   readonly urlOf?: ((port: number) => string) | undefined;
 };
 
-const NAMESPACE = "openshift-deployment-validation-operator";
-const NAME = "deployment-validation-operator-metrics";
-const PORT_NAME = "http-metrics";
+const SERVICE = {
+  namespace: "openshift-deployment-validation-operator",
+  name: "deployment-validation-operator-metrics",
+  portName: "http-metrics",
+} as const;
 const KEEP_MS = 10 * 60_000;
-const Service = z.object({
-  spec: z.object({ ports: z.array(z.object({ name: z.string().optional(), port: z.int() })) }),
-});
 
 /** Undefined where the right to read the operator's objects is missing. Rejects only with the signal's reason. */
 export type ReadFindings = (signal: AbortSignal) => Promise<DeploymentFindings | undefined>;
 
 export function openDeploymentFindings(deps: FindingsDeps): ReadFindings {
-  const { urlOf = (port) => `http://${NAME}.${NAMESPACE}.svc:${port}`, ...options } = deps;
-  const keptPort = new KeptValue(deps.clock, async (signal) => {
-    const port = await readPort(deps.api, signal);
-    return { value: port, keepMs: port === undefined ? 0 : KEEP_MS };
-  });
+  const { urlOf = (port) => `http://${SERVICE.name}.${SERVICE.namespace}.svc:${port}`, ...options } = deps;
+  const keepMs = (port: number | undefined): number => port === undefined ? 0 : KEEP_MS;
+  const cachedPort = new CachedValue({ ...deps, keepMs }, (signal) => readServicePort(deps.api, SERVICE, signal));
   return async (signal) => {
     try {
-      const port = await keptPort.get(signal);
+      const port = await cachedPort.get(signal);
       if (port === undefined) return { kind: "absent" };
       const source = fixedEndpoint({ baseUrl: urlOf(port), caCerts: [] });
       using upstream = new Upstream({ ...options, server: "the Deployment Validation Operator", source });
@@ -93,14 +89,8 @@ export function openDeploymentFindings(deps: FindingsDeps): ReadFindings {
     } catch (error) {
       signal.throwIfAborted();
       if (isForbidden(error)) return undefined;
-      keptPort.discard();
+      cachedPort.discard();
       return { kind: "unknown", why: errorText(error) };
     }
   };
-}
-
-async function readPort(api: ReadApi, signal: AbortSignal): Promise<number | undefined> {
-  const target = { type: Resource.services, namespace: NAMESPACE, name: NAME, signal };
-  const service = Service.safeParse(await readOptional(api, target));
-  return service.data?.spec.ports.find(({ name }) => name === PORT_NAME)?.port;
 }

@@ -2,7 +2,7 @@
 import type { Clock } from "../../../clock.ts";
 import { errorText, type Logger } from "../../../log.ts";
 import { parseCertificates } from "../../../oci/config/pem.ts";
-import { KeptValue } from "../kept_value.ts";
+import { CachedValue } from "../cached_value.ts";
 
 export type TrustedBundles = (signal: AbortSignal) => Promise<readonly string[]>;
 
@@ -13,9 +13,9 @@ export function openTrustedBundles(
   paths: readonly string[],
   { clock, log }: { readonly clock: Pick<Clock, "monotonicMs" | "nowMs">; readonly log: Logger },
 ): TrustedBundles {
-  const bundles = new KeptValue(clock, async () => {
+  const bundles = new CachedValue({ clock, keepMs: KEEP_MS }, async () => {
     const read = await Promise.all(paths.map((path) => readBundle(path, { nowMs: clock.nowMs(), log })));
-    return { value: read.flat(), keepMs: KEEP_MS };
+    return read.flat();
   });
   return (signal) => bundles.get(signal);
 }

@@ -7,13 +7,13 @@ import type * as z from "zod";
 import { type Clock, jitter } from "../../../clock.ts";
 import { PinnedHosts } from "../../../tls/pinned_hosts.ts";
 import { fetchUnverified } from "../../../tls/unverified_fetch.ts";
-import { hasDenseStructure, type JsonObject } from "../../../json.ts";
+import { hasDenseStructure, type JsonObject, jsonOf } from "../../../json.ts";
 import { openDeadline } from "../../../k8s/deadline.ts";
 import { collectBody } from "../../../oci/http/body.ts";
 import { isSendable } from "../../../oci/http/exchange.ts";
 import { type RequestName, statusError, UpstreamError, upstreamError, wireError } from "./upstream_error.ts";
 import { request as httpRequest } from "node:http";
-import { exchange } from "../../../tls/exchange.ts";
+import { nodeResponse } from "../../../tls/node_response.ts";
 
 export interface UpstreamEndpoint {
   /** `https://host:port`, or with a path that every request begins with; no slash at the end. */
@@ -60,7 +60,6 @@ interface UpstreamRequest {
 }
 
 interface UpstreamAnswer {
-  readonly status: number;
   readonly text: string;
   readonly name: RequestName;
 }
@@ -81,13 +80,13 @@ export class Upstream implements Disposable {
 
   /** Sends it and parses the JSON answer. Another shape is an UpstreamError (`malformed`) that names the place. */
   async json<T>(request: UpstreamRequest, schema: z.ZodType<T>, signal: AbortSignal): Promise<T> {
-    const { text, name, status } = await this.send(request, signal);
+    const { text, name } = await this.send(request, signal);
     const parsed = schema.safeParse(jsonOf(text));
     if (parsed.success) return parsed.data;
-    const place = parsed.error.issues[0]?.path.map(String).join(".").slice(0, 80) ?? "";
-    const other = `its answer is not what it must be${place === "" ? "" : ` (at ${place})`}`;
+    const path = parsed.error.issues[0]?.path.map(String).join(".").slice(0, 80) ?? "";
+    const other = `its answer is not what it must be${path === "" ? "" : ` (at ${path})`}`;
     const state = jsonOf(text) === undefined ? "its answer is no JSON" : other;
-    throw upstreamError(name, { fault: "malformed", status, state });
+    throw upstreamError(name, { fault: "malformed", state });
   }
 
   async send(request: UpstreamRequest, signal: AbortSignal): Promise<UpstreamAnswer> {
@@ -142,7 +141,7 @@ export class Upstream implements Disposable {
     const { status, body } = response;
     const { maxBytes } = this.#options.limits;
     if (!response.ok) throw statusError(name, response, await this.#reasonIn(response));
-    if (body === null) return { status, text: "", name };
+    if (body === null) return { text: "", name };
     const collected = await collectBody(body, { maxBytes });
     if (collected === undefined) {
       throw upstreamError(name, { fault: "tooLarge", status, state: `its answer has more than ${maxBytes} bytes` });
@@ -150,7 +149,7 @@ export class Upstream implements Disposable {
     if (hasDenseStructure(collected)) {
       throw upstreamError(name, { fault: "tooLarge", status, state: "its answer has too many members" });
     }
-    return { status, text: new TextDecoder().decode(collected), name };
+    return { text: new TextDecoder().decode(collected), name };
   }
 
   async #reasonIn({ status, body }: Response): Promise<string> {
@@ -206,14 +205,6 @@ export class Upstream implements Disposable {
   }
 }
 
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
 function urlOf({ baseUrl }: UpstreamEndpoint, { path, query = {} }: UpstreamRequest): URL {
   const url = new URL(baseUrl + path);
   for (const [key, value] of Object.entries(query)) url.searchParams.set(key, value);
@@ -237,7 +228,7 @@ async function fetchDirect(url: URL, { method, headers, body, signal }: DirectRe
   headers.set("accept-encoding", "identity");
   const options = { method, headers: Object.fromEntries(headers), signal, agent: false };
   try {
-    return await exchange(method, (onAnswer) => httpRequest(url, options, onAnswer).end(body));
+    return await nodeResponse(method, (onAnswer) => httpRequest(url, options, onAnswer).end(body));
   } catch (error) {
     throw signal.aborted ? signal.reason : error;
   }

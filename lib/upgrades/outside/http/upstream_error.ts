@@ -24,6 +24,12 @@ type UpstreamFault =
 const REFUSALS: readonly UpstreamFault[] = ["tls", "unauthorized", "refused", "misconfigured"];
 const NOT_DONE: readonly number[] = [429, 503];
 
+interface FaultDetails {
+  readonly fault: UpstreamFault;
+  readonly status?: number;
+  readonly wasNotSent?: boolean;
+}
+
 export class UpstreamError extends Error {
   override readonly name = "UpstreamError";
   readonly fault: UpstreamFault;
@@ -31,15 +37,11 @@ export class UpstreamError extends Error {
   /** Whether the server may have carried out the request, as after an answer that was lost. */
   readonly mayHaveArrived: boolean;
 
-  constructor(
-    message: string,
-    details: { readonly fault: UpstreamFault; readonly status?: number; readonly wasNotSent?: boolean },
-  ) {
+  constructor(message: string, { fault, status = 0, wasNotSent = false }: FaultDetails) {
     super(message);
-    this.fault = details.fault;
-    this.status = details.status ?? 0;
-    this.mayHaveArrived = details.wasNotSent !== true && !REFUSALS.includes(this.fault) &&
-      !NOT_DONE.includes(this.status);
+    this.fault = fault;
+    this.status = status;
+    this.mayHaveArrived = !wasNotSent && !REFUSALS.includes(fault) && !NOT_DONE.includes(status);
   }
 
   get isTransient(): boolean {
@@ -58,15 +60,10 @@ const VERB: Readonly<Record<string, string>> = { GET: "read from", DELETE: "dele
 
 export function upstreamError(
   { server, method, url }: RequestName,
-  { state, fault, status, wasNotSent = false }: {
-    readonly state: string;
-    readonly fault: UpstreamFault;
-    readonly status?: number;
-    readonly wasNotSent?: boolean;
-  },
+  { state, ...details }: FaultDetails & { readonly state: string },
 ): UpstreamError {
   const message = `Cannot ${VERB[method] ?? "write to"} ${server} "${url.host}${url.pathname}": ${state}.`;
-  return new UpstreamError(message, { fault, wasNotSent, ...(status === undefined ? {} : { status }) });
+  return new UpstreamError(message, details);
 }
 
 const WIRE_FAULT = { TlsFailed: "tls", Unreachable: "unreachable", Timeout: "timeout" } as const;

@@ -2,7 +2,6 @@
 import * as z from "zod";
 import {
   criticalAlertsQuery,
-  type IgnoredAlerts,
   type Interval,
   pagingAlertsQuery,
   withoutOwnAlerts,
@@ -11,6 +10,7 @@ import { parseTime, renderExactTime } from "../../../vocabulary/time.ts";
 import type { Upstream } from "../http/upstream.ts";
 import type { Silence } from "../../decide/types/cluster.ts";
 import type { SilenceSpec } from "../../decide/types/effects.ts";
+import type { OperatorConfig } from "../../decide/types/operator_config.ts";
 import { SILENCE_AUTHOR } from "../../decide/windows.ts";
 import { UpstreamError } from "../http/upstream_error.ts";
 
@@ -27,7 +27,7 @@ const Answer = z.object({
 
 export async function firingCriticals(
   prometheus: Upstream,
-  ignored: IgnoredAlerts,
+  ignored: OperatorConfig["healthCheck"],
   signal: AbortSignal,
 ): Promise<readonly string[]> {
   return withoutOwnAlerts(await alertNames(prometheus, criticalAlertsQuery(ignored), signal));

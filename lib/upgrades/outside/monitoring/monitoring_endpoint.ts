@@ -4,7 +4,7 @@ import type { Clock } from "../../../clock.ts";
 import { MINUTE_MS, parseTime } from "../../../vocabulary/time.ts";
 import { ignoring, type KubeApi, type ReadApi, readOptional } from "../../../k8s/api.ts";
 import { Resource, type ResourceType, type Wire } from "../../../k8s/types.ts";
-import { type Keepable, KeptValue } from "../kept_value.ts";
+import { CachedValue } from "../cached_value.ts";
 import type { EndpointSource, UpstreamEndpoint } from "../http/upstream.ts";
 import { UpstreamError } from "../http/upstream_error.ts";
 import type { AuthenticationV1TokenRequest, V1TokenRequestSpec } from "@kubernetes/client-node";
@@ -17,7 +17,7 @@ interface MonitoringEndpointOptions {
   /** `route`: for a process outside of the cluster. */
   readonly by: "service" | "route";
   readonly api: ReadApi;
-  readonly token: KeptValue<string>;
+  readonly token: CachedValue<MonitoringToken>;
   readonly clock: Clock;
 }
 
@@ -44,14 +44,12 @@ const Bundle = z.object({ data: z.object({ [CA_KEY]: z.string().min(1) }) });
 
 export function openMonitoringEndpoint(options: MonitoringEndpointOptions): EndpointSource {
   const { by, token, clock } = options;
-  const address = new KeptValue(
-    clock,
-    (signal) => by === "service" ? readService(options, signal) : readRoute(options, signal),
-  );
+  const readAddress = by === "service" ? readService : readRoute;
+  const address = new CachedValue({ clock, keepMs: KEEP_MS }, (signal) => readAddress(options, signal));
   return {
     endpoint: async (signal) => ({
       ...await address.get(signal),
-      authorization: `Bearer ${(await token.get(signal)).trim()}`,
+      authorization: `Bearer ${(await token.get(signal)).token.trim()}`,
     }),
     discard: () => {
       address.discard();
@@ -60,12 +58,11 @@ export function openMonitoringEndpoint(options: MonitoringEndpointOptions): Endp
   };
 }
 
-type KeptAddress = Keepable<Omit<UpstreamEndpoint, "authorization">>;
+type Address = Omit<UpstreamEndpoint, "authorization">;
 
-async function readService({ api, service }: MonitoringEndpointOptions, signal: AbortSignal): Promise<KeptAddress> {
+async function readService({ api, service }: MonitoringEndpointOptions, signal: AbortSignal): Promise<Address> {
   const target = { namespace: MONITORING_NAMESPACE, name: service };
-  const found = Service.safeParse(await readOptional(api, { type: Resource.services, ...target, signal }));
-  const port = found.data?.spec.ports.find(({ name }) => name === PORT_NAME)?.port;
+  const port = await readServicePort(api, { ...target, portName: PORT_NAME }, signal);
   if (port === undefined) {
     throw missing(`Service "${MONITORING_NAMESPACE}/${service}"`, `it has no port "${PORT_NAME}"`);
   }
@@ -74,14 +71,24 @@ async function readService({ api, service }: MonitoringEndpointOptions, signal: 
     throw missing(`ConfigMap "${MONITORING_NAMESPACE}/${CA_CONFIG_MAP.name}"`, `it has no "${CA_KEY}"`);
   }
   const baseUrl = `https://${service}.${MONITORING_NAMESPACE}.svc:${port}`;
-  return { value: { baseUrl, caCerts: [bundle.data.data[CA_KEY]] }, keepMs: KEEP_MS };
+  return { baseUrl, caCerts: [bundle.data.data[CA_KEY]] };
 }
 
-async function readRoute({ api, service }: MonitoringEndpointOptions, signal: AbortSignal): Promise<KeptAddress> {
+/** Undefined where the Service or its port is missing. */
+export async function readServicePort(
+  api: ReadApi,
+  { portName, ...target }: Readonly<Record<"namespace" | "name" | "portName", string>>,
+  signal: AbortSignal,
+): Promise<number | undefined> {
+  const service = Service.safeParse(await readOptional(api, { type: Resource.services, ...target, signal }));
+  return service.data?.spec.ports.find(({ name }) => name === portName)?.port;
+}
+
+async function readRoute({ api, service }: MonitoringEndpointOptions, signal: AbortSignal): Promise<Address> {
   const target = { namespace: MONITORING_NAMESPACE, name: service };
   const found = Route.safeParse(await readOptional(api, { type: ROUTES, ...target, signal }));
   if (!found.success) throw missing(`Route "${MONITORING_NAMESPACE}/${service}"`, "it has no host");
-  return { value: { baseUrl: `https://${found.data.spec.host}`, caCerts: [] }, keepMs: KEEP_MS };
+  return { baseUrl: `https://${found.data.spec.host}`, caCerts: [] };
 }
 
 function missing(what: string, state: string): UpstreamError {
@@ -106,35 +113,37 @@ const TokenAnswer = z.object({
   status: z.object({ token: z.string().min(1), expirationTimestamp: z.string().optional() }),
 });
 
+interface MonitoringToken {
+  readonly token: string;
+  readonly keepMs: number;
+}
+
 export function openMonitoringToken(
   { api, clock }: { readonly api: Pick<KubeApi, "list" | "create">; readonly clock: Clock },
-): KeptValue<string> {
-  return new KeptValue(
-    clock,
-    async (signal) => {
-      try {
-        return await requestToken({ api, clock, signal });
-      } catch (error) {
-        if (!isForbidden(error)) throw error;
-        const found = await readSecretToken(api, signal);
-        if (found === undefined) throw error;
-        return found;
-      }
-    },
-  );
+): CachedValue<MonitoringToken> {
+  return new CachedValue({ clock, keepMs: ({ keepMs }) => keepMs }, async (signal) => {
+    try {
+      return await requestToken({ api, clock, signal });
+    } catch (error) {
+      if (!isForbidden(error)) throw error;
+      const found = await readSecretToken(api, signal);
+      if (found === undefined) throw error;
+      return found;
+    }
+  });
 }
 
 /** Undefined where there is none, or where Secrets may not be read: that right reaches much farther than this token. */
 async function readSecretToken(
   api: Pick<KubeApi, "list">,
   signal: AbortSignal,
-): Promise<Keepable<string> | undefined> {
+): Promise<MonitoringToken | undefined> {
   const fieldSelector = "type=kubernetes.io/service-account-token";
   const target = { namespace: MONITORING_NAMESPACE, fieldSelector };
   const found = await ignoring(isForbidden, api.list(Resource.secrets, target, signal));
   const parsed = TokenSecret.safeParse(found?.items.find(({ metadata }) => metadata.name.includes(SECRET_NAME)));
   if (!parsed.success) return undefined;
-  return { value: new TextDecoder().decode(Uint8Array.fromBase64(parsed.data.data.token)), keepMs: SECRET_KEEP_MS };
+  return { token: new TextDecoder().decode(Uint8Array.fromBase64(parsed.data.data.token)), keepMs: SECRET_KEEP_MS };
 }
 
 async function requestToken(
@@ -143,7 +152,7 @@ async function requestToken(
     readonly clock: Clock;
     readonly signal: AbortSignal;
   },
-): Promise<Keepable<string>> {
+): Promise<MonitoringToken> {
   const body = {
     apiVersion: "authentication.k8s.io/v1",
     kind: "TokenRequest",
@@ -161,5 +170,5 @@ async function requestToken(
   }
   const { token, expirationTimestamp } = parsed.data.status;
   const leftMs = (parseTime(expirationTimestamp) ?? 0) - clock.nowMs();
-  return { value: token, keepMs: leftMs > 0 ? leftMs * USED_SHARE : MINUTE_MS };
+  return { token, keepMs: leftMs > 0 ? leftMs * USED_SHARE : MINUTE_MS };
 }

@@ -3,21 +3,23 @@ import * as z from "zod";
 import ipaddr from "ipaddr.js";
 import { type JsonObject, memberOf, objectAt, parseObject, textAt } from "../../../json.ts";
 import type { ManagedCluster, UpgradePolicy } from "../../decide/policy/refresh_plan.ts";
+import type { OperatorConfig } from "../../decide/types/operator_config.ts";
 import type { StoredState } from "../../decide/notifications/ocm_states.ts";
-import type { EndpointSource, Upstream, UpstreamLimits } from "../http/upstream.ts";
+import { type EndpointSource, Upstream, type UpstreamLimits } from "../http/upstream.ts";
 import { UpstreamError } from "../http/upstream_error.ts";
 import type { Clock } from "../../../clock.ts";
 import { type ReadApi, readOptional } from "../../../k8s/api.ts";
 import { Resource } from "../../../k8s/types.ts";
-import { KeptValue } from "../kept_value.ts";
+import { CachedValue } from "../cached_value.ts";
 import type { TrustedBundles } from "../http/trusted_bundles.ts";
+import { proxyFor, type ProxySettings } from "../../../oci/http/proxy.ts";
 
 interface PolicyTarget {
   readonly clusterId: string;
   readonly policyId: string;
 }
 
-interface OcmClientOptions {
+export interface OcmClientOptions {
   readonly upstream: Upstream;
   readonly mode: OcmMode;
   /** `spec.clusterID` of the ClusterVersion: the manager calls it the external id. */
@@ -115,6 +117,43 @@ export class OcmClient {
   }
 }
 
+interface OcmClientsOptions extends Omit<OcmEndpointOptions, "baseUrl" | "proxyUrl"> {
+  readonly proxies: ProxySettings;
+  readonly userAgent: string;
+}
+
+export class OcmClients implements Disposable {
+  readonly #options: OcmClientsOptions;
+  #open: { readonly baseUrl: string; readonly upstream: Upstream; readonly client: OcmClient } | undefined;
+
+  constructor(options: OcmClientsOptions) {
+    this.#options = options;
+  }
+
+  /** The client that the settings ask for; undefined: for none. One for another address is closed. Throws UpstreamError. */
+  clientOf({ ocmBaseUrl }: OperatorConfig["configManager"]): OcmClient | undefined {
+    if (ocmBaseUrl === undefined) return undefined;
+    const baseUrl = checkedBaseUrl(ocmBaseUrl);
+    if (this.#open?.baseUrl === baseUrl) return this.#open.client;
+    this[Symbol.dispose]();
+    const { userAgent, proxies, ...options } = this.#options;
+    const mode = ocmModeOf(baseUrl);
+    // A Service of the cluster is never behind a proxy.
+    const proxyUrl = mode === "agent" ? undefined : proxyFor(proxies, new URL(baseUrl));
+    const source = openOcmEndpoint({ ...options, baseUrl, proxyUrl });
+    const server = "the cluster manager";
+    const upstream = new Upstream({ server, source, limits: OCM_LIMITS, userAgent, clock: options.clock });
+    const client = new OcmClient({ upstream, mode, clusterId: options.clusterId });
+    this.#open = { baseUrl, upstream, client };
+    return client;
+  }
+
+  [Symbol.dispose](): void {
+    this.#open?.upstream[Symbol.dispose]();
+    this.#open = undefined;
+  }
+}
+
 function clusterPath(id: string): string {
   return `${CLUSTERS}/${checkedId(id)}`;
 }
@@ -133,7 +172,7 @@ function checkedId(id: string): string {
 /** `agent`: the agent of the cluster, which represents this cluster alone. */
 type OcmMode = "api" | "agent";
 
-export interface OcmEndpointOptions {
+interface OcmEndpointOptions {
   readonly baseUrl: string;
   readonly api: ReadApi;
   readonly clusterId: (signal: AbortSignal) => Promise<string>;
@@ -173,10 +212,10 @@ function isLoopback(hostname: string): boolean {
 
 export function openOcmEndpoint(options: OcmEndpointOptions): EndpointSource {
   const { baseUrl, bundles, proxyUrl, clock } = options;
-  const token = new KeptValue(clock, async (signal) => ({ value: await readToken(options, signal), keepMs: KEEP_MS }));
+  const token = new CachedValue({ clock, keepMs: KEEP_MS }, (signal) => readToken(options, signal));
   return {
     endpoint: async (signal) => ({
-      baseUrl: checkedBaseUrl(baseUrl),
+      baseUrl,
       caCerts: await bundles(signal),
       proxyUrl,
       authorization: `AccessToken ${await token.get(signal)}`,

@@ -1,6 +1,6 @@
 // Keeps the UpgradeConfig as a policy source states it: at intervals, and once more right before an upgrade begins.
 import { type Clock, jitter } from "../../../clock.ts";
-import { objectAt } from "../../../json.ts";
+import { type JsonObject, objectAt } from "../../../json.ts";
 import { ignoring, type KubeApi, readOptional } from "../../../k8s/api.ts";
 import { isNotFound } from "../../../k8s/errors.ts";
 import { apiVersionOf, type KubeObject, Resource } from "../../../k8s/types.ts";
@@ -17,6 +17,7 @@ import {
   specOfPolicy,
 } from "../../decide/policy/refresh_plan.ts";
 import type { PolicyRefresh } from "../../decide/types/cluster.ts";
+import type { OperatorConfig } from "../../decide/types/operator_config.ts";
 import { Upgrades } from "../../names.ts";
 import { UpstreamError } from "../http/upstream_error.ts";
 import type { OcmClient } from "../ocm/ocm_client.ts";
@@ -31,7 +32,8 @@ export interface PolicySource {
 interface PolicySyncDeps {
   readonly api: KubeApi;
   readonly namespace: string;
-  readonly source: (signal: AbortSignal) => Promise<PolicySource>;
+  /** By these settings, or as they are now. */
+  readonly source: (signal: AbortSignal, config?: OperatorConfig) => Promise<PolicySource>;
   readonly watchIntervalMinutes: () => number;
   readonly clock: Clock;
   readonly log: Logger;
@@ -50,10 +52,10 @@ export class PolicySync {
   }
 
   /** Reads the source and brings the UpgradeConfig in line. Rejects when the source or API server does not answer. */
-  async refresh(signal: AbortSignal): Promise<PolicyRefresh> {
+  async refresh(signal: AbortSignal, config?: OperatorConfig): Promise<PolicyRefresh> {
     const { clock, onSynced, source } = this.#deps;
     const current = await this.#read(signal);
-    const asked = await source(signal);
+    const asked = await source(signal, config);
     const result = await asked.fetch(signal, current);
     if (result.kind === "notConfigured") return { kind: "notConfigured" };
     const spec = current === undefined ? undefined : objectAt(current, "spec") ?? {};
@@ -95,7 +97,7 @@ export class PolicySync {
     const { log } = this.#deps;
     if (plan.kind === "nothing") return;
     if (current !== undefined) await this.#remove(current, signal);
-    if (plan.kind !== "remove") await this.#create(plan, signal);
+    if (plan.kind !== "remove") await this.#create(plan.spec, signal);
     log.info("changed the plan as the policy source says", { change: plan.kind, name: Upgrades.config });
   }
 
@@ -123,11 +125,11 @@ export class PolicySync {
     }
   }
 
-  async #create(plan: Extract<RefreshPlan, { kind: "create" | "replace" }>, signal: AbortSignal): Promise<void> {
+  async #create(spec: JsonObject, signal: AbortSignal): Promise<void> {
     const { api, namespace } = this.#deps;
     const type = Resource.upgradeConfigs;
     const metadata = { name: Upgrades.config, namespace };
-    const object = { apiVersion: apiVersionOf(type), kind: type.kind, metadata, spec: plan.spec };
+    const object = { apiVersion: apiVersionOf(type), kind: type.kind, metadata, spec };
     await api.create(type, object, { namespace, signal });
   }
 }

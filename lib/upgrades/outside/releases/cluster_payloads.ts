@@ -12,13 +12,12 @@ import type { Credential } from "../../../oci/credential.ts";
 import { parseDockerConfigSecret } from "../../../oci/credentials/docker_config.ts";
 import { SharedCalls } from "../../../oci/shared_calls.ts";
 import type { Payload } from "../../decide/types/cluster.ts";
-import { Repositories, type RepositoriesDeps } from "../../../oci/repositories.ts";
+import { type OpenImage, Repositories, type RepositoriesDeps } from "../../../oci/repositories.ts";
 import { textAt } from "../../../json.ts";
-import { type InspectionError, inspectionError } from "../../../oci/errors.ts";
+import { type RegistryError, registryError } from "../../../oci/errors.ts";
 import type { ManifestDocument } from "../../../oci/image/manifest.ts";
 import { isPlatformEntry, platformsOf } from "../../../oci/image/platforms.ts";
-import { SHA256_DIGEST } from "../../../oci/reference.ts";
-import type { Session } from "../../../oci/session.ts";
+import { digestOf, SHA256_DIGEST } from "../../../oci/reference.ts";
 
 export interface ClusterPayloadsOptions {
   readonly api: ReadApi;
@@ -83,7 +82,7 @@ export async function readCredentials(
   const read = readOptional(api, { type: Resource.secrets, namespace, name, signal });
   const secret = await ignoring(isForbidden, read);
   if (secret === undefined) return NO_CREDENTIALS;
-  const parsed = parseDockerConfigSecret(secret, `pull secret ${namespace}/${name}`);
+  const parsed = parseDockerConfigSecret(secret, `global pull secret ${namespace}/${name}`);
   if (parsed.kind === "ok") return { credentials: parsed.credentials };
   log.warn("cannot use the pull secret", { namespace, secret: name, reason: parsed.message });
   return { credentials: [], problem: parsed.message };
@@ -96,26 +95,20 @@ interface PayloadOptions extends RepositoriesDeps {
   readonly architecture: string | undefined;
 }
 
-/** Rejects with InspectionError, whose message is safe to show, or with the signal's reason. */
+/** Rejects with RegistryError, whose message is safe to show, or with the signal's reason. */
 export async function readPayload(image: string, { architecture, ...options }: PayloadOptions): Promise<Payload> {
-  requireDigest(image);
-  return await new Repositories(options).read(
-    { image, retries: "bounded" },
-    (session, { identifier }) => readFrom(session, { image, identifier, architecture }),
-  );
-}
-
-/** A tag may name another payload by the time the cluster pulls it. */
-function requireDigest(image: string): void {
-  if (SHA256_DIGEST.test(image.slice(image.lastIndexOf("@") + 1))) return;
-  throw inspectionError("InvalidReference", `Cannot use the payload "${image}": it names no sha256 digest.`);
+  // A tag may name another payload by the time the cluster pulls it.
+  if (!SHA256_DIGEST.test(digestOf(image))) {
+    throw registryError("InvalidReference", `Cannot use the payload "${image}": it names no sha256 digest.`);
+  }
+  const request = { image, retries: "bounded" } as const;
+  return await new Repositories(options).read(request, (opened) => readFrom(opened, { image, architecture }));
 }
 
 async function readFrom(
-  session: Session,
-  { image, identifier, architecture }: Pick<PayloadOptions, "architecture"> & Record<"image" | "identifier", string>,
+  { top: { manifest: top }, session }: OpenImage,
+  { image, architecture }: Pick<PayloadOptions, "architecture"> & { readonly image: string },
 ): Promise<Payload> {
-  const { manifest: top } = await session.manifest(identifier);
   if (top.kind !== "index") {
     const { version, architecture: own } = await readRelease(session, { image, manifest: top });
     return { image, version, isIndex: false, architectures: [own] };
@@ -132,7 +125,7 @@ async function readFrom(
 }
 
 async function readRelease(
-  session: Session,
+  session: OpenImage["session"],
   { image, manifest }: { readonly image: string; readonly manifest: ManifestDocument },
 ): Promise<{ readonly version: string; readonly architecture: string }> {
   if (manifest.kind !== "manifest") throw unusable(image, "it is no image");
@@ -143,6 +136,6 @@ async function readRelease(
   return { version, architecture: config.platform.architecture };
 }
 
-function unusable(image: string, state: string): InspectionError {
-  return inspectionError("NotAnImage", `Cannot use the payload "${image}": ${state}.`);
+function unusable(image: string, state: string): RegistryError {
+  return registryError("NotAnImage", `Cannot use the payload "${image}": ${state}.`);
 }

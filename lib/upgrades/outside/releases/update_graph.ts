@@ -1,6 +1,5 @@
 // Reads from the update graph (Cincinnati) to which releases of a channel one version may be updated.
-import * as z from "zod";
-import { type GraphQuery, type GraphReleases, releasesFrom } from "../../decide/release/graph.ts";
+import { type GraphQuery, type GraphReleases, ReleaseGraph, releasesFrom } from "../../decide/release/graph.ts";
 import { fixedEndpoint, Upstream, type UpstreamLimits, type UpstreamOptions } from "../http/upstream.ts";
 import { UpstreamError } from "../http/upstream_error.ts";
 
@@ -11,13 +10,6 @@ type UpdateGraphOptions = Pick<UpstreamOptions, "userAgent" | "clock"> & {
 /** The graph of a channel with all releases has some 3 MB. */
 const LIMITS: UpstreamLimits = { timeoutMs: 20_000, maxBytes: 16 * 1024 * 1024 };
 
-const NodeAt = z.int().min(0);
-const Graph = z.object({
-  nodes: z.array(z.object({ version: z.string(), payload: z.string() })),
-  edges: z.array(z.tuple([NodeAt, NodeAt])),
-  conditionalEdges: z.array(z.object({ edges: z.array(z.object({ from: z.string(), to: z.string() })) })).default([]),
-});
-
 export async function readReleases(
   { upstream, channel, version, clusterId, architecture }: GraphQuery,
   { caCerts, ...options }: UpdateGraphOptions,
@@ -26,7 +18,7 @@ export async function readReleases(
   const source = fixedEndpoint({ baseUrl: baseOf(upstream), caCerts });
   using server = new Upstream({ ...options, limits: LIMITS, source, server: "the update graph" });
   const query = { channel, version, arch: architecture, ...(clusterId === "" ? {} : { id: clusterId }) };
-  return releasesFrom(await server.json({ method: "GET", path: "", query }, Graph, signal), version);
+  return releasesFrom(await server.json({ method: "GET", path: "", query }, ReleaseGraph, signal), version);
 }
 
 function baseOf(upstream: string): string {

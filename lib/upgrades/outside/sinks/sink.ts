@@ -10,7 +10,8 @@ import { isConflict } from "../../../k8s/errors.ts";
 import { type EventObject, queuedEventOf, renderUpdate } from "../../../k8s/event_input.ts";
 import { Resource, type Wire } from "../../../k8s/types.ts";
 import { Upgrades } from "../../names.ts";
-import type { NotificationState, UpgradeConfig } from "../../decide/types/plan.ts";
+import type { Base } from "../../decide/types/observed.ts";
+import type { NotificationState } from "../../decide/types/plan.ts";
 import { LRUCache } from "lru-cache";
 
 export interface NotificationSink {
@@ -105,7 +106,7 @@ export function openEventSink(
 }
 
 interface NotifierDeps {
-  readonly sinks: (plan: UpgradeConfig, signal: AbortSignal) => Promise<readonly NotificationSink[]>;
+  readonly sinks: (options: SendOptions) => Promise<readonly NotificationSink[]>;
   readonly observe: (notification: Notification, result: "sent" | "failed") => void;
 }
 
@@ -115,8 +116,7 @@ export interface DeliveryRecord {
   write(id: string, sinks: readonly string[]): Promise<void>;
 }
 
-export interface NotifyOptions {
-  readonly plan: UpgradeConfig;
+export interface SendOptions extends Pick<Base, "plan" | "config"> {
   readonly record: DeliveryRecord;
   readonly signal: AbortSignal;
 }
@@ -124,25 +124,22 @@ export interface NotifyOptions {
 /** Notifications whose sinks memory holds too, in case the record cannot be written. An upgrade has about ten. */
 const MAX_NOTIFICATIONS = 100;
 
-export class Notifier {
-  readonly #deps: NotifierDeps;
-  readonly #sent = new LRUCache<string, Set<string>>({ max: MAX_NOTIFICATIONS });
+export type Notify = (notification: Notification, options: SendOptions) => Promise<void>;
 
-  constructor(deps: NotifierDeps) {
-    this.#deps = deps;
-  }
-
-  async send(notification: Notification, options: NotifyOptions): Promise<void> {
-    const { plan, record, signal } = options;
+/** Sends to every sink that does not have it yet. Rejects when one of them fails. */
+export function openNotifier({ sinks, observe }: NotifierDeps): Notify {
+  const sent = new LRUCache<string, Set<string>>({ max: MAX_NOTIFICATIONS });
+  return async (notification, options) => {
+    const { record, signal } = options;
     const { id, state } = notification;
-    const delivered = new Set([...record.sinksOf(id), ...this.#sent.get(id) ?? []]);
-    this.#sent.set(id, delivered);
+    const delivered = new Set([...record.sinksOf(id), ...sent.get(id) ?? []]);
+    sent.set(id, delivered);
     const failures: string[] = [];
     const attempt = async (what: string, act: () => Promise<void>): Promise<void> => {
       await act().catch((error: unknown) => void failures.push(what + errorText(error)));
     };
     await attempt("", async () => {
-      const due = (await this.#deps.sinks(plan, signal)).filter(({ name }) => !delivered.has(name));
+      const due = (await sinks(options)).filter(({ name }) => !delivered.has(name));
       await Promise.all(
         due.map((sink) => attempt(`${sink.name}: `, () => sendTo(sink, { notification, delivered, options }))),
       );
@@ -150,9 +147,9 @@ export class Notifier {
     signal.throwIfAborted();
     const isRecorded = delivered.size === record.sinksOf(id).length;
     if (failures.length > 0 && !isRecorded) await attempt("", () => record.write(id, [...delivered]));
-    this.#deps.observe(notification, failures.length === 0 ? "sent" : "failed");
+    observe(notification, failures.length === 0 ? "sent" : "failed");
     if (failures.length > 0) throw new Error(`Cannot send notification ${state}: ${failures.join("; ")}`);
-  }
+  };
 }
 
 async function sendTo(
@@ -160,7 +157,7 @@ async function sendTo(
   { notification, delivered, options: { record, signal } }: {
     readonly notification: Notification;
     readonly delivered: Set<string>;
-    readonly options: NotifyOptions;
+    readonly options: SendOptions;
   },
 ): Promise<void> {
   const { name } = sink;

@@ -1,6 +1,7 @@
 // Deleting images: a registry's answers keep their class, and what it keeps is no failure.
 import assert from "node:assert/strict";
-import { deleteImages, type DeletionResult, type ImageDeletion } from "../../../../lib/builds/cluster/delete_images.ts";
+import { deleteImages, type DeletionResult } from "../../../../lib/builds/cluster/delete_images.ts";
+import type { RegistryDeletion } from "../../../../lib/builds/decide/effects.ts";
 import { lookUpImage } from "../../../../lib/builds/cluster/answer_questions.ts";
 import { ApiError } from "../../../../lib/k8s/errors.ts";
 import { Resource } from "../../../../lib/k8s/types.ts";
@@ -20,7 +21,7 @@ const openBed = async () => {
 type Bed = Awaited<ReturnType<typeof openBed>>;
 
 async function resultsOf(
-  deletions: readonly ImageDeletion[],
+  deletions: readonly RegistryDeletion[],
   { repositories }: Pick<Bed, "repositories">,
   api = new MemoryCluster().api,
 ): Promise<readonly DeletionResult[]> {

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { systemClock } from "../../../../lib/clock.ts";
-import { outcomeOf, publishImages } from "../../../../lib/builds/cluster/carry_out.ts";
+import { publishImages, publishOutcomeOf } from "../../../../lib/builds/cluster/carry_out.ts";
 import type { PublishOutcome } from "../../../../lib/builds/decide/effects.ts";
-import type { AssembleProblem } from "../../../../lib/images/assemble/problem.ts";
+import type { AssembleProblem } from "../../../../lib/publishing/assemble/problem.ts";
 import { noteAssembled } from "../../../../lib/builds/decide/status/assembled.ts";
 import { EMPTY_INDEX } from "../../../../lib/builds/decide/status/record.ts";
 import type { BuildRecord } from "../../../../lib/builds/decide/types.ts";
@@ -38,9 +38,8 @@ const openBed = async ({ built = REPOSITORY } = {}) => {
       const tag = record.index.kind === "retry" ? record.index.tag ?? TAG : TAG;
       const repository = `${registry.host}/${REPOSITORY}`;
       const children = ARCHS.map((arch) => {
-        const digest = digests.get(arch) ?? "";
-        const reference = `${registry.host}/${built}@${digest}`;
-        return { arch, digest, reference, buildKey: `key of ${arch}`, isUnlabelled: false };
+        const reference = `${registry.host}/${built}@${digests.get(arch) ?? ""}`;
+        return { arch, reference, buildKey: `key of ${arch}`, isUnlabelled: false };
       });
       const request = { to: `${repository}:${tag}`, children, mode: "index" } as const;
       const outcome = await publishImages(request, { repositories, clock, signal: stop });
@@ -159,16 +158,16 @@ const ROWS: readonly (readonly [reason: string, given: Partial<AssembleProblem>,
   ["Unauthorized", { image: "arm64" }, "failed PushDenied"],
 ];
 
-Deno.test("outcomeOf() reports what each problem of publishing means", () => {
+Deno.test("publishOutcomeOf() reports what each problem of publishing means", () => {
   for (const [reason, given, expected] of ROWS) {
     const problem: AssembleProblem = { kind: "permanent", reason, message: "the registry answered.", ...given };
-    const outcome: PublishOutcome = outcomeOf(problem, given.image === undefined ? undefined : "arm64");
+    const outcome: PublishOutcome = publishOutcomeOf(problem, given.image === undefined ? undefined : "arm64");
     const words = [outcome.kind, "reason" in outcome ? outcome.reason : "", "arch" in outcome ? outcome.arch : ""];
     assert.equal(words.filter(Boolean).join(" "), expected, reason);
   }
 });
 
-Deno.test("outcomeOf() passes on the pause that a registry requests", () => {
-  const outcome = outcomeOf({ kind: "transient", reason: "", message: "busy", retryAfterMs: 7_000 }, undefined);
+Deno.test("publishOutcomeOf() passes on the pause that a registry requests", () => {
+  const outcome = publishOutcomeOf({ kind: "transient", reason: "", message: "busy", retryAfterMs: 7_000 }, undefined);
   assert.deepEqual(outcome, { kind: "retry", message: "busy", retryAfterMs: 7_000 });
 });

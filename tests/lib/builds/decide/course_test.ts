@@ -679,7 +679,7 @@ Deno.test("P-165 an architecture that joins changes the index once", () => {
 Deno.test("P-166 an architecture that machine sets will make is covered before it joins: joining builds nothing", () => {
   const bed = new Simulator(["amd64"]);
   bed.addNode({ name: "build-arm64", reported: "arm64", roles: ["builder"] });
-  bed.machineSets = [{ name: "arm", nodeLabels: { "node-role.kubernetes.io/worker": "" }, arch: "arm64" }];
+  bed.machineSets = [{ nodeLabels: { "node-role.kubernetes.io/worker": "" }, arch: "arm64" }];
   bed.settle();
   assert.deepEqual(bed.made, ["amd64", "arm64"]);
   bed.reset();

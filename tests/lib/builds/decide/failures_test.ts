@@ -23,11 +23,6 @@ function tagOf(job: KubeObject): string {
   return envOf(job).get("TAG") ?? "";
 }
 
-function arm64(bed: Simulator): string {
-  const one = bed.recorded("arm64");
-  return [textAt(one, "state"), textAt(one, "reason")].join(" ").trim();
-}
-
 function wait(bed: Simulator, ms = 10_000): void {
   bed.settle({ run: false });
   bed.nowMs += ms;
@@ -88,7 +83,8 @@ for (const [name, becomes, make, waitMs] of ROWS) {
     const bed = halfway();
     make(bed, bed.jobOf("arm64"));
     wait(bed, waitMs);
-    assert.equal(arm64(bed), becomes);
+    const one = bed.recorded("arm64");
+    assert.equal([textAt(one, "state"), textAt(one, "reason")].join(" ").trim(), becomes);
     assert.equal(bed.published.length, becomes === "Succeeded" ? 1 : 0);
     if (becomes.startsWith("Failed")) assert.equal(bed.condition(bed.build(), "Failed")?.status, "True");
   });

@@ -5,9 +5,10 @@ import {
   parseBuildNode,
   parseBuildPool,
   parseRenderedConfig,
+  type RenderedConfig,
 } from "../../../../lib/builds/decide/parse/machine_config.ts";
-import { parseMachineOSConfig } from "../../../../lib/builds/decide/parse/machine_os_config.ts";
-import type { BuildNode, MachineOSConfig, RenderedConfig } from "../../../../lib/builds/decide/observed.ts";
+import { type MachineOSConfig, parseMachineOSConfig } from "../../../../lib/builds/decide/parse/machine_os_config.ts";
+import type { BuildNode } from "../../../../lib/builds/decide/observed.ts";
 import { classicName } from "../../../../lib/builds/decide/plan/classic_name.ts";
 import { planBuild, type PlanInput } from "../../../../lib/builds/decide/plan/plan.ts";
 import type { BuildPlan } from "../../../../lib/builds/decide/types.ts";

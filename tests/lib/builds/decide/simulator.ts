@@ -6,8 +6,8 @@ import {
   parseBuildPool,
   parseRenderedConfig,
 } from "../../../../lib/builds/decide/parse/machine_config.ts";
-import { decideBuild } from "../../../../lib/builds/decide/decide.ts";
-import type { BuildEvent, Effect, PublishOutcome, ReconcileDecision } from "../../../../lib/builds/decide/effects.ts";
+import { decideBuild, type ReconcileDecision } from "../../../../lib/builds/decide/decide.ts";
+import type { BuildEffect, BuildEvent, PublishOutcome } from "../../../../lib/builds/decide/effects.ts";
 import { parseBuildJob, parseChild, parseDigestMap } from "../../../../lib/builds/decide/parse/job.ts";
 import {
   questionKey,
@@ -273,7 +273,7 @@ export class Simulator {
     return { kind: "image", digest, mediaType: "m", size: 1, platform: { os: "linux", architecture }, labels };
   }
 
-  #apply(effect: Effect): void {
+  #apply(effect: BuildEffect): void {
     this.writes++;
     switch (effect.kind) {
       case "create build":
@@ -318,7 +318,7 @@ export class Simulator {
     into.set(name, { ...object, metadata: { ...object.metadata, ...set } });
   }
 
-  #createJob({ job, configMaps, secrets }: Extract<Effect, { kind: "create job" }>): void {
+  #createJob({ job, configMaps, secrets }: Extract<BuildEffect, { kind: "create job" }>): void {
     const children = [...configMaps, ...secrets.map(({ object }) => object)];
     for (const child of children) this.#create(this.objects, child);
     if (!this.jobs.has(job.metadata.name)) this.made.push(archOf(job));
@@ -332,7 +332,7 @@ export class Simulator {
     }
   }
 
-  #delete({ target }: Extract<Effect, { kind: "delete" }>): void {
+  #delete({ target }: Extract<BuildEffect, { kind: "delete" }>): void {
     const from = target.resource === "builds" ? this.builds : target.resource === "jobs" ? this.jobs : this.objects;
     const isThat = target.uid === undefined || from.get(target.name)?.metadata.uid === target.uid;
     if (isThat) from.delete(target.name);
@@ -367,29 +367,28 @@ export class Simulator {
     assert.deepEqual(ended, [], `changes the status of "${build.metadata.name}", which has ended`);
   }
 
-  #assemble(effect: Extract<Effect, { kind: "assemble" }>): void {
+  #assemble(effect: Extract<BuildEffect, { kind: "assemble" }>): void {
+    const build = parseMachineOSBuild(this.builds.get(effect.build) ?? assert.fail("no build"));
     const stored = [...this.objects.values()].flatMap((map) => parseStoredRecord(map) ?? [])
-      .find(({ buildUid }) => buildUid === effect.build.uid) ?? assert.fail("assembles without a record");
-    const build = parseMachineOSBuild(this.builds.get(effect.build.name) ?? assert.fail("no build"));
+      .find(({ buildUid }) => buildUid === build.meta.uid) ?? assert.fail("assembles without a record");
     const outcome = this.outcomes.shift() ?? this.#publish(effect);
     // An image that is gone is gone under its tag as well.
     const gone = outcome.kind === "lost" ? `-${outcome.arch}` : undefined;
     for (const tag of [...this.tags.keys()]) if (gone !== undefined && tag.endsWith(gone)) this.tags.delete(tag);
-    const tag = effect.to.slice(effect.to.lastIndexOf(":") + 1);
-    const attempt = { tag, nowMs: this.nowMs, pushVersion: this.secretVersions.push };
+    const attempt = { tag: effect.tag, nowMs: this.nowMs, pushVersion: this.secretVersions.push };
     const record = noteAssembled(stored.record, outcome, attempt);
     this.#store(renderRecord(record, { build, namespace: this.settings.namespace }));
   }
 
-  #publish({ to, children, mode }: Extract<Effect, { kind: "assemble" }>): PublishOutcome {
+  #publish({ to, children, mode }: Extract<BuildEffect, { kind: "assemble" }>): PublishOutcome {
     const repository = repositoryIn(to);
-    for (const { reference, digest, arch, tag } of children) {
-      const image = this.images.get(reference);
+    for (const { reference, arch, tag } of children) {
+      const [image, [, digest = ""]] = [this.images.get(reference), reference.split("@")];
       if (image === undefined) return { kind: "lost", arch, message: `${reference} is not there` };
       this.images.set(`${repository}@${digest}`, image);
       if (tag !== undefined) this.tags.set(`${repository}:${tag}`, digest);
     }
-    const digests = children.map(({ digest }) => digest);
+    const digests = children.map(({ reference }) => reference.split("@")[1] ?? "");
     const digest = mode === "single" ? digests[0] ?? "" : digestOf(digests.toSorted().join());
     const isNew = this.tags.get(to) !== digest || !this.images.has(`${repository}@${digest}`);
     if (mode === "index") {

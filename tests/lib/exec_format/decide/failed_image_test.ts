@@ -41,10 +41,6 @@ Deno.test("parseFailedImage() takes a report for none", () => {
   assert.equal(parseFailedImage({ metadata: { name: "x" } }), undefined);
 });
 
-function failedIn(records: readonly FailedImage[], namespace: string): readonly string[] {
-  return failedArchitectures(records, { digest: DIGEST, namespace, nowMs: NOW_MS });
-}
-
 const WITNESSES: readonly (readonly [title: string, records: readonly Partial<FailedImage>[], counts: boolean])[] = [
   ["two namespaces on two nodes", [{ nodes: ["n1"] }, { namespace: "other", nodes: ["n2"] }], true],
   ["one namespace on two nodes", [{ nodes: ["n1", "n2"] }], false],
@@ -57,7 +53,8 @@ const WITNESSES: readonly (readonly [title: string, records: readonly Partial<Fa
 ];
 for (const [title, records, counts] of WITNESSES) {
   Deno.test(`failedArchitectures() of a third namespace ${counts ? "takes" : "does not take"} the word of ${title}`, () => {
-    const found = failedIn(records.map((record) => ({ ...FAILED, ...record })), "third");
+    const all = records.map((record) => ({ ...FAILED, ...record }));
+    const found = failedArchitectures(all, { digest: DIGEST, namespace: "third", nowMs: NOW_MS });
     assert.equal(found.includes("arm64"), counts);
   });
 }

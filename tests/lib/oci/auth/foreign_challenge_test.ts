@@ -4,9 +4,11 @@ import assert from "node:assert/strict";
 import type { Challenge } from "../../../../lib/oci/auth/challenge.ts";
 import { LearnedChallenges } from "../../../../lib/oci/auth/learned_challenges.ts";
 import type { Credential } from "../../../../lib/oci/credential.ts";
+import { registryError } from "../../../../lib/oci/errors.ts";
 import { makeMultiArch } from "../../../support/documents.ts";
 import type { Endpoint } from "../../../../lib/oci/pull_plan.ts";
 import { makeCredential, makeEndpoint, openTestInspector, outcomeOf } from "../../../support/inspectors.ts";
+import { FakeClock } from "../../../support/fake_clock.ts";
 import { type FakeRegistry, type Login, openFakeRegistry, type SeenRequest } from "../../../support/registry.ts";
 
 const LOGIN: Login = { kind: "token", users: { victim: "s3cret" }, anonymous: false };
@@ -108,7 +110,7 @@ Deno.test("inspect() sends no credential to the realm of a root that is redirect
 });
 
 Deno.test("LearnedChallenges gives no challenge of one repository to another, whatever it has dropped", async () => {
-  const challenges = new LearnedChallenges();
+  const challenges = new LearnedChallenges(new FakeClock());
   const at = (host: string, repository: string): Endpoint => makeEndpoint(host, { repository, identifier: "v1" });
   const of = (realm: string): Challenge => ({ kind: "bearer", realm, service: "s", scope: "" });
   const credential = makeCredential("a.example");
@@ -123,19 +125,37 @@ Deno.test("LearnedChallenges gives no challenge of one repository to another, wh
     return challenge?.kind === "bearer" ? challenge.realm : undefined;
   };
   assert.deepEqual([await learnt(credential), await learnt(undefined)], Array(2).fill("https://a.example/token"));
-  for (let count = 0; count < 20_000; count++) {
-    challenges.learnOwn(at(`h${count}.evil.example`, "evil/x"), evil);
-  }
+  for (let count = 0; count < 20_000; count++) challenges.learnOwn(at(`h${count}.evil.example`, "evil/x"), evil);
   challenges.learnOwn(at("a.example", "evil/x"), evil);
   assert.deepEqual([await learnt(credential), await learnt(undefined)], Array(2).fill("https://a.example/token"));
 });
 
 Deno.test("LearnedChallenges gives what one credential received to no other one", () => {
-  const challenges = new LearnedChallenges();
+  const challenges = new LearnedChallenges(new FakeClock());
   const endpoint = makeEndpoint("a.example", { repository: "shared/app", identifier: "v1" });
   challenges.learnOwn(endpoint, { credential: makeCredential("a.example"), challenge: { kind: "basic" } });
   assert.equal(challenges.own(endpoint, makeCredential("a.example", { password: "other" })), undefined);
   assert.equal(challenges.own(endpoint, undefined), undefined);
+});
+
+Deno.test("LearnedChallenges reads a root again after ten minutes, and one that failed after thirty seconds", async () => {
+  const clock = new FakeClock();
+  const challenges = new LearnedChallenges(clock);
+  const { signal } = new AbortController();
+  let probes = 0;
+  const probe = (): Promise<Challenge> => {
+    probes++;
+    return probes < 3 ? Promise.resolve({ kind: "basic" }) : Promise.reject(registryError("Timeout", "no answer"));
+  };
+  const probesAfter = async (seconds: number, host: string): Promise<number> => {
+    await clock.advance(1_000 * seconds);
+    await challenges.readRoot(makeEndpoint(host, { repository: "a", identifier: "v1" }), { probe, signal });
+    return probes;
+  };
+  assert.deepEqual([await probesAfter(1, "a.example"), await probesAfter(599, "a.example")], [1, 1]);
+  assert.equal(await probesAfter(2, "a.example"), 2);
+  assert.deepEqual([await probesAfter(0, "b.example"), await probesAfter(29, "b.example")], [3, 3]);
+  assert.equal(await probesAfter(2, "b.example"), 4);
 });
 
 Deno.test("inspect() requests the root of a host once for how to log in, and each repository directly where that shows nothing", async () => {
@@ -174,7 +194,7 @@ for (const [what, isRedirected] of ANONYMOUS) {
         : undefined;
     using inspector = openTestInspector();
     const report = await inspector.inspect(`${vanity.host}/team/app:v1`);
-    assert.deepEqual([outcomeOf(report), report.access], ["platforms", "public"]);
+    assert.deepEqual([outcomeOf(report), report.visibility], ["platforms", "public"]);
     assert.equal(await outcomeFor(vanity, "team/app:v1"), "platforms");
     const isSent = ({ headers }: SeenRequest): boolean => headers.get("authorization")?.startsWith("Basic ") === true;
     assert.equal(upstream.requests.some(isSent), !isRedirected, "only a realm that the registry names itself gets it");

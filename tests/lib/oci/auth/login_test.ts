@@ -16,6 +16,7 @@ import {
 import { type Login, openFakeRegistry } from "../../../support/registry.ts";
 
 const USERS = { user: "password" };
+const BASIC: Login = { kind: "basic", users: USERS };
 const TOKEN: Login = { kind: "token", users: USERS, anonymous: false };
 
 async function openBed(login: Login): Promise<RegistryBed> {
@@ -45,7 +46,7 @@ Deno.test("DV-114 inspect() asks for a token of the repository's pull scope, wit
   const token = bed.registry.requests.find(({ path }) => path.startsWith("/token"));
   const query = new URLSearchParams(token?.path.split("?")[1]);
   assert.deepEqual(Object.fromEntries(query), { service: "fake", scope: "repository:org/app:pull", account: "user" });
-  assert.deepEqual([report.access, report.credentialSource], ["private", "secret team-a/pull"]);
+  assert.deepEqual([report.visibility, report.credentialSource], ["private", "secret team-a/pull"]);
 });
 
 Deno.test("inspect() gets a new token when the registry no longer takes the old one", async () => {
@@ -72,7 +73,7 @@ Deno.test("P-106 inspect() trades an identity token for a token by POST, never i
   assert.ok(bed.registry.requests.every(({ path }) => !path.includes("refresh-me")));
 });
 
-for (const login of [TOKEN, { kind: "basic", users: USERS } as const]) {
+for (const login of [TOKEN, BASIC]) {
   Deno.test(`inspect() reports which sources were refused, and none of their secrets (${login.kind})`, async () => {
     await using bed = await openBed(login);
     const revoked = { username: "revoked", password: "hunter2", source: "secret a/old" };
@@ -97,7 +98,7 @@ Deno.test("inspect() copes with repositories of one host that log in differently
 });
 
 Deno.test("inspect() gives no credential to a host that it is not for", async () => {
-  await using bed = await openBed({ kind: "basic", users: USERS });
+  await using bed = await openBed(BASIC);
   const credentials = [makeCredential("quay.io"), makeCredential(`${bed.registry.host}/elsewhere`)];
   assert.equal(sees(await bed.inspect("org/app:v1", { credentials })), "Unauthorized");
   assert.ok(bed.registry.requests.every(({ headers }) => headers.get("authorization") === null));
@@ -125,7 +126,7 @@ Deno.test("inspect() does not send a password to a token server without TLS for 
   const { authority, serving } = await issueLoopbackCertificates(Date.now());
   const login = { ...TOKEN, realm: `${thief.origin}/token` };
   await using registry = await openFakeRegistry({ login, certificate: serving });
-  using inspector = openTestInspector({ transport: { scheme: "https", caCertificates: [authority] } });
+  using inspector = openTestInspector({ connection: { scheme: "https", caCertificates: [authority] } });
   const credentials = [makeCredential(registry.host)];
   const report = await inspector.inspect(`${registry.host}/org/app:v1`, { credentials });
   assert.match(failureIn(report).message, /not reached over https/);
@@ -135,7 +136,7 @@ Deno.test("inspect() does not send a password to a token server without TLS for 
 Deno.test("inspect() contacts no token server on a forbidden address of an undeclared registry", async () => {
   await using thief = await openFakeRegistry({ login: TOKEN });
   const resolve = (): Promise<readonly string[]> => Promise.resolve(["93.184.216.34"]);
-  using inspector = openTestInspector({ transport: { declared: false }, resolve });
+  using inspector = openTestInspector({ connection: { declared: false }, resolve });
   await using registry = await openFakeRegistry({ login: { ...TOKEN, realm: `${thief.origin}/token` } });
   assert.equal(sees(await inspector.inspect(`${registry.host}/org/app:v1`)), "AddressDenied");
   assert.deepEqual([thief.requests, registry.requests], [[], []]);
@@ -224,7 +225,7 @@ for (const isFirst of [true, false]) {
     assert.equal(sees(await bed.inspector.inspect(image, { credentials: eve })), "RateLimited");
     for (const freshness of ["cached", LOOK_UP_AGAIN, LOOK_UP_AGAIN] as const) {
       const report = await bed.inspector.inspect(image, { credentials, freshness });
-      assert.deepEqual([sees(report), report.access], [BOTH, "private"]);
+      assert.deepEqual([sees(report), report.visibility], [BOTH, "private"]);
     }
   });
 }
@@ -255,7 +256,7 @@ Deno.test("inspect() takes the limit for what it is when there is no way to log 
 });
 
 Deno.test("inspect() passes over a refresh token where a password is wanted, and goes on to the password", async () => {
-  await using bed = await openBed({ kind: "basic", users: USERS });
+  await using bed = await openBed(BASIC);
   bed.registry.intercept = ({ headers }) =>
     headers.get("authorization") === null
       ? new Response("hidden", { status: 404, headers: { "www-authenticate": 'Basic realm="x"' } })
@@ -306,14 +307,23 @@ Deno.test("inspect() is transient when the token server fails", async () => {
   assert.deepEqual([kind, reason], ["transient", "ServerError"]);
 });
 
-Deno.test("inspect() sends the credential for the config of a private single image too", async () => {
-  await using bed = await openBed(TOKEN);
-  const { config, manifest } = makeImage({ architecture: "arm64" });
-  bed.registry.putBlob("org/app", config);
-  bed.registry.put("org/app", manifest, "single");
-  const report = await bed.inspect("org/app:single");
-  assert.deepEqual([sees(report), report.requests.token], [["arm64"], 1]);
-});
+for (const [login, wanted] of [[BASIC, ["DDD", "RDD", "DDD"]], [TOKEN, ["DTTD", "RTTD", "TDD"]]] as const) {
+  Deno.test(`inspect() sends the requests that login.ts counts, after a wrong password (${login.kind})`, async () => {
+    await using bed = await openBed(login);
+    const { config, manifest } = makeImage({ architecture: "arm64" });
+    bed.registry.putBlob("org/app", config);
+    bed.registry.put("org/app", manifest, "single");
+    const credentials = ["wrong", "password"].map((password) => makeCredential(bed.registry.host, { password }));
+    for (const [at, name] of ["org/app:v1", "org/other:v1", "org/app:single"].entries()) {
+      const before = bed.registry.requests.length;
+      assert.deepEqual(sees(await bed.inspect(name, { credentials })), at === 2 ? ["arm64"] : BOTH);
+      const sent = bed.registry.requests.slice(before).map(({ path }) =>
+        path === "/v2/" ? "R" : /^.token/.test(path) ? "T" : "D"
+      );
+      assert.equal(sent.join(""), wanted[at]);
+    }
+  });
+}
 
 Deno.test("inspect() gets tokens of a server that has refused another registry's requests as too many", async () => {
   await using tokens = await openFakeRegistry({ login: { kind: "token", users: {}, anonymous: true } });

@@ -1,22 +1,19 @@
 import assert from "node:assert/strict";
 import { TokenSource } from "../../../../lib/oci/auth/token.ts";
-import { callersOf } from "../../../../lib/oci/callers.ts";
 import { RequestLimiter } from "../../../../lib/oci/limits/request_limiter.ts";
-import { RequestLog } from "../../../../lib/oci/request_log.ts";
 import type { Transport } from "../../../../lib/oci/http/transport.ts";
 import { silentLogger } from "../../../../lib/log.ts";
 import { FakeClock } from "../../../support/fake_clock.ts";
-import { makeEndpoint } from "../../../support/inspectors.ts";
+import { makeContext, makeEndpoint } from "../../../support/inspectors.ts";
 import { noAnswer } from "../../../support/until.ts";
 
 Deno.test("TokenSource.get() leaves no request behind at a token server that does not answer", async () => {
   const clock = new FakeClock();
   const limiter = new RequestLimiter({ clock, log: silentLogger });
-  const transport: Pick<Transport, "send"> = { send: (_, signal) => noAnswer(signal) };
+  const transport: Pick<Transport, "send"> = { send: (_, { signal }) => noAnswer(signal) };
   const tokens = new TokenSource({ transport, limiter, clock });
   const leaving = new AbortController();
-  const callers = callersOf({ namespace: "team", priority: "gated" });
-  const context = { credentials: [], callers, signal: leaving.signal, log: new RequestLog() };
+  const context = makeContext({ signal: leaving.signal });
   const challenge = { kind: "bearer", realm: "https://tok.example/", service: "", scope: "" } as const;
   const asked = Array.from({ length: 100 }, (_, at) => {
     const endpoint = makeEndpoint("reg.example", { repository: `r/${at}`, identifier: "v1" });

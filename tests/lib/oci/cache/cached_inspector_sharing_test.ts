@@ -3,30 +3,27 @@ import { LOOK_UP_AGAIN, makeCredential, makeRequest, type RequestParts } from ".
 import type { KeyValueStore } from "../../../../lib/kv/store.ts";
 import { silentLogger } from "../../../../lib/log.ts";
 import { CachedInspector } from "../../../../lib/oci/cache/cached_inspector.ts";
-import { type InspectionReport, type PlannedRequest, reportWithoutRequests } from "../../../../lib/oci/inspection.ts";
+import { failureOf } from "../../../../lib/oci/errors.ts";
+import type { InspectionReport, PlannedRequest } from "../../../../lib/oci/inspection.ts";
 import { type InspectionPriority, mostUrgent } from "../../../../lib/oci/callers.ts";
 import { FakeClock } from "../../../support/fake_clock.ts";
 import { openMemoryStore } from "../../../support/memory_store.ts";
-import { makePlatforms } from "../../../support/reports.ts";
+import { makePlatforms, makeReport } from "../../../support/reports.ts";
 import { turn } from "../../../support/until.ts";
 
-const REPORT = reportWithoutRequests({
-  inspection: makePlatforms(),
-  resolved: "registry.example/app:v1",
-  verifiedAtMs: 0,
-  source: "registry",
-});
+const REPORT = makeReport(makePlatforms());
 
 const open = (kv?: KeyValueStore) => {
   /** What the registry was asked, to be answered by the test. */
   const calls: { readonly request: PlannedRequest; readonly finish: (report: InspectionReport) => void }[] = [];
+  const clock = new FakeClock();
   const cached = new CachedInspector({
     registry: {
       inspect: (request) => new Promise((finish) => calls.push({ request, finish })),
       head: () => Promise.reject(new Error("no HEAD is expected")),
     },
     kv,
-    clock: new FakeClock(),
+    clock,
     log: silentLogger,
     maxEntries: 100,
     tagTtlMs: 300_000,
@@ -36,7 +33,7 @@ const open = (kv?: KeyValueStore) => {
       makeRequest("registry.example/app:v1", { priority: "admission", ...more }),
       new AbortController().signal,
     );
-  return { inspect, calls };
+  return { inspect, calls, clock };
 };
 
 Deno.test("CachedInspector.inspect() reads the store and asks the registry once for 1 000 equal requests at the same time", async () => {
@@ -103,4 +100,25 @@ Deno.test("CachedInspector.inspect() joins nothing under way for a request that 
   assert.equal(calls.length, 2);
   for (const call of calls) call.finish(REPORT);
   await Promise.all(reports);
+});
+
+Deno.test("CachedInspector.inspect() repeats the failure of the look-up that began last, until one succeeds", async () => {
+  const { inspect, calls, clock } = open();
+  const failed = (message: string) => makeReport({ kind: "failed", failure: failureOf("ManifestUnknown", message) });
+  const early = inspect();
+  await clock.advance(1);
+  const late = inspect({ freshness: LOOK_UP_AGAIN });
+  await clock.advance(0);
+  calls[1]?.finish(failed("late"));
+  await late;
+  calls[0]?.finish(failed("early"));
+  await early;
+  assert.deepEqual((await inspect()).inspection, failed("late").inspection);
+  const again = inspect({ freshness: LOOK_UP_AGAIN });
+  await clock.advance(250);
+  calls[2]?.finish({ ...REPORT, isPartial: true });
+  await again;
+  void inspect();
+  await clock.advance(250);
+  assert.equal(calls.length, 4, "also by one that is not stored");
 });

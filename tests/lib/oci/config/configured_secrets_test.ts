@@ -12,7 +12,7 @@ import { makeMultiArch } from "../../../support/documents.ts";
 import { LOOK_UP_AGAIN, openTestInspector } from "../../../support/inspectors.ts";
 import { type FakeRegistry, openFakeRegistry } from "../../../support/registry.ts";
 import { makePrograms } from "../credentials/helper_support.ts";
-import { ImageLimits } from "../../../../lib/oci/limits/image_limits.ts";
+import { WorkLimits } from "../../../../lib/oci/limits/work_limits.ts";
 
 const KINDS = [
   "auth",
@@ -145,7 +145,7 @@ async function runOnce({ fault, damaged, at, put }: Plan): Promise<{ readonly sa
     credentialProviderBinDir: path,
     extra: planner.credentials,
     helpers: planner.credentialHelpers,
-    ...{ limits: new ImageLimits(), log, clock, run: programs.run },
+    ...{ limits: new WorkLimits(), log, clock, run: programs.run },
   });
   const kv = openMemoryStore();
   using inspector = openTestInspector({ plan: planner.plan, keyring, kv, log });

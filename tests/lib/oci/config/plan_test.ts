@@ -16,7 +16,7 @@ Deno.test("planPull() asks the registry itself when nothing is configured", () =
     identifier: "v1",
     isMirror: false,
     pathPrefix: "",
-    transport: { scheme: "https", verifyTls: true, caCertificates: [], declared: false },
+    connection: { scheme: "https", verifyTls: true, caCertificates: [], declared: false },
   }]);
 });
 
@@ -165,7 +165,7 @@ Deno.test("DV-107 planPull() tries HTTPS and then HTTP for an insecure registry,
     [[registry.mirror]]
     location = "10.0.0.1:5000"
     insecure = true`;
-  assert.deepEqual(endpointsOf("quay.io/a/b", settingsFrom({ conf })).map(({ transport }) => transport), [
+  assert.deepEqual(endpointsOf("quay.io/a/b", settingsFrom({ conf })).map(({ connection }) => connection), [
     { scheme: "https-then-http", verifyTls: false, caCertificates: [], declared: true },
     { scheme: "https", verifyTls: true, caCertificates: [], declared: true },
   ]);
@@ -218,7 +218,7 @@ Deno.test("planPull() reads registries.conf of version 1", () => {
     [registries.block]
     registries = ["c.io"]`;
   const settings = settingsFrom({ conf });
-  assert.deepEqual(endpointsOf("x", settings).map(({ host, transport }) => [host, transport.scheme]), [
+  assert.deepEqual(endpointsOf("x", settings).map(({ host, connection }) => [host, connection.scheme]), [
     ["a.io", "https"],
     ["b.io", "https-then-http"],
   ]);
@@ -227,14 +227,14 @@ Deno.test("planPull() reads registries.conf of version 1", () => {
 
 Deno.test("planPull() declares hosts of flags, ignores their https port and leaves other ports alone", () => {
   const settings = settingsFrom({ declared: ["Reg.local", "10.0.0.1:5000"], insecure: ["plain.local:80"] });
-  const transport = (image: string): readonly unknown[] => {
-    const { declared, scheme, verifyTls } = endpointsOf(image, settings)[0]?.transport ?? {};
+  const connection = (image: string): readonly unknown[] => {
+    const { declared, scheme, verifyTls } = endpointsOf(image, settings)[0]?.connection ?? {};
     return [declared, scheme, verifyTls];
   };
-  assert.deepEqual(transport("reg.local:443/x/y"), [true, "https", true]);
-  assert.deepEqual(transport("reg.local:444/x/y"), [false, "https", true]);
-  assert.deepEqual(transport("10.0.0.1:5000/x/y"), [true, "https", true]);
-  assert.deepEqual(transport("plain.local:80/x/y"), [true, "https-then-http", false]);
+  assert.deepEqual(connection("reg.local:443/x/y"), [true, "https", true]);
+  assert.deepEqual(connection("reg.local:444/x/y"), [false, "https", true]);
+  assert.deepEqual(connection("10.0.0.1:5000/x/y"), [true, "https", true]);
+  assert.deepEqual(connection("plain.local:80/x/y"), [true, "https-then-http", false]);
 });
 
 Deno.test("planPull() refuses a host whose certificates are broken, and no other", () => {
@@ -253,12 +253,12 @@ Deno.test("planPull() finds what is configured for a host in whatever spelling a
   const rancher = valueOf(parseRancherRegistries('configs: {"REG.example:443": {tls: {insecure_skip_verify: true}}}'));
   assert.deepEqual([...rancher.tls.keys()], ["reg.example"]);
   const certificates = { caCertificates: [], clientCertificates: [] };
-  const access = { kind: "parsed", skipVerify: true, certificates } as const;
-  const known = settingsFrom({ certs: new Map([["reg.example", access]]) });
+  const tls = { kind: "parsed", skipVerify: true, certificates } as const;
+  const known = settingsFrom({ certs: new Map([["reg.example", tls]]) });
   for (const image of images) {
     for (const settings of [blocked, rejected]) assert.equal(refusalOf(image, settings).reason, "Blocked", image);
     const [endpoint] = endpointsOf(image, known);
-    assert.deepEqual([endpoint?.host, endpoint?.transport.verifyTls], ["reg.example", false], image);
+    assert.deepEqual([endpoint?.host, endpoint?.connection.verifyTls], ["reg.example", false], image);
   }
 });
 

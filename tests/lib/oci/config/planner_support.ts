@@ -1,7 +1,7 @@
 // A planner on a temporary directory.
 import { systemClock } from "../../../../lib/clock.ts";
 import { silentLogger } from "../../../../lib/log.ts";
-import type { EndpointTransport } from "../../../../lib/oci/pull_plan.ts";
+import type { ConnectionSettings } from "../../../../lib/oci/pull_plan.ts";
 import { openPullPlanner, type PullPlannerHandle } from "../../../../lib/oci/config/planner.ts";
 
 export interface TestFolder extends Disposable {
@@ -40,9 +40,9 @@ export function openPlanner(given: Partial<Given>): PullPlannerHandle {
 }
 
 /** How the first endpoint of an image is reached. */
-export function transportOf(planner: PullPlannerHandle, image: string): EndpointTransport | undefined {
+export function connectionOf(planner: PullPlannerHandle, image: string): ConnectionSettings | undefined {
   const plan = planner.plan(image);
-  return plan.kind === "endpoints" ? plan.endpoints[0]?.transport : undefined;
+  return plan.kind === "endpoints" ? plan.endpoints[0]?.connection : undefined;
 }
 
 export function planned(planner: PullPlannerHandle, image: string): readonly string[] | string {

@@ -7,7 +7,7 @@ import {
 } from "../../../../lib/oci/config/registry_environment.ts";
 import { issueAuthority, issueServing } from "../../../../lib/tls/issue.ts";
 import { keepLog } from "../../../support/logs.ts";
-import { makeFolder, openPlanner, planned, systemWith, transportOf } from "./planner_support.ts";
+import { connectionOf, makeFolder, openPlanner, planned, systemWith } from "./planner_support.ts";
 
 const MOVE = (location: string): string => `[[registry]]\nprefix = "quay.io"\nlocation = "${location}"\n`;
 const VALIDITY = { nowMs: Date.now(), lifetimeMs: 3_600_000 };
@@ -72,7 +72,7 @@ Deno.test("openPullPlanner() looks into the home before the system's folders, an
   assert.deepEqual(planned(planner, "nginx:1"), ["quay.io/chosen/nginx"]);
   // An empty alias takes the configured one back.
   assert.deepEqual(planned(planner, "busybox"), ["m.io/busybox"]);
-  assert.equal(transportOf(planner, "reg.local/a")?.caCertificates.length, 1);
+  assert.equal(connectionOf(planner, "reg.local/a")?.caCertificates.length, 1);
   assert.deepEqual(planner.problems(), []);
 });
 
@@ -138,11 +138,11 @@ Deno.test("openPullPlanner() reads certs.d: CAs and a client certificate, the fi
   });
   const certsDirs = [`${folder.path}/one`, `${folder.path}/two`, `${folder.path}/three`];
   const planner = openPlanner({ system: systemWith({ certsDirs }) });
-  const transport = transportOf(planner, "reg.local:5000/a/b");
-  assert.equal(transport?.caCertificates.length, 1);
-  assert.equal(transport?.clientCertificates?.[0]?.key.trim(), client.key.trim());
-  assert.equal(transport?.declared, true);
-  assert.equal(transportOf(planner, "nginx")?.caCertificates.length, 1);
+  const connection = connectionOf(planner, "reg.local:5000/a/b");
+  assert.equal(connection?.caCertificates.length, 1);
+  assert.equal(connection?.clientCertificates?.[0]?.key.trim(), client.key.trim());
+  assert.equal(connection?.declared, true);
+  assert.equal(connectionOf(planner, "nginx")?.caCertificates.length, 1);
 });
 
 Deno.test("openPullPlanner() refuses a host with an unpaired or foreign key in certs.d, and reports which file", async () => {
@@ -167,7 +167,7 @@ Deno.test("openPullPlanner() trusts CA files for every registry, and reports a b
   using folder = makeFolder({ "ca.pem": authority.cert, "bad.pem": "junk" });
   const registryCa = [`${folder.path}/ca.pem`, `${folder.path}/bad.pem`, `${folder.path}/none.pem`];
   const planner = openPlanner({ registryCa });
-  assert.equal(transportOf(planner, "quay.io/a/b")?.caCertificates.length, 1);
+  assert.equal(connectionOf(planner, "quay.io/a/b")?.caCertificates.length, 1);
   assert.deepEqual(planner.problems().map(({ message }) => message), ["no PEM certificate in it", "is missing"]);
 });
 

@@ -4,7 +4,7 @@ import { parseRewrite, rewriteRepository } from "../../../../lib/oci/config/rewr
 import { issueAuthority } from "../../../../lib/tls/issue.ts";
 import { makeCredential } from "../../../support/inspectors.ts";
 import { keepLog } from "../../../support/logs.ts";
-import { makeFolder, openPlanner, planned, transportOf } from "./planner_support.ts";
+import { connectionOf, makeFolder, openPlanner, planned } from "./planner_support.ts";
 
 const FILE = `
 mirrors:
@@ -32,7 +32,7 @@ Deno.test("registries.yaml: endpoints with rewritten paths, then the registry wi
   const plan = openPlanner({ rancherRegistries: `${folder.path}/registries.yaml` }).plan("nginx:1");
   assert.ok(plan.kind === "endpoints");
   const rows = plan.endpoints.map((
-    { host, pathPrefix, repository, isMirror, transport: { scheme, verifyTls } },
+    { host, pathPrefix, repository, isMirror, connection: { scheme, verifyTls } },
   ) => [`${scheme}://${host}${pathPrefix}`, repository, isMirror, verifyTls]);
   assert.deepEqual(rows, [
     ["https://mirror.example.com:5000", "proxied/nginx", true, false],
@@ -59,8 +59,8 @@ Deno.test("registries.yaml: the TLS settings of * are those of hosts without the
   using folder = makeFolder({ "registries.yaml": file });
   const planner = openPlanner({ rancherRegistries: `${folder.path}/registries.yaml` });
   const reach = (image: string): readonly boolean[] => {
-    const transport = transportOf(planner, image);
-    return transport === undefined ? [] : [transport.verifyTls, transport.declared];
+    const connection = connectionOf(planner, image);
+    return connection === undefined ? [] : [connection.verifyTls, connection.declared];
   };
   assert.deepEqual(reach("gcr.io/a"), [false, false]);
   assert.deepEqual(reach("quay.io/a"), [true, true]);
@@ -85,7 +85,7 @@ Deno.test("registries.yaml: ca_file is read; without it the host is refused", as
     'configs:\n  "reg.local:5000":\n    tls:\n      ca_file: ca.pem\n  bad.local:\n    tls: {ca_file: no.pem}\n';
   using folder = makeFolder({ "registries.yaml": file, "ca.pem": authority.cert });
   const planner = openPlanner({ rancherRegistries: `${folder.path}/registries.yaml` });
-  assert.equal(transportOf(planner, "reg.local:5000/a")?.caCertificates.length, 1);
+  assert.equal(connectionOf(planner, "reg.local:5000/a")?.caCertificates.length, 1);
   assert.match(String(planned(planner, "bad.local/a")), /^Misconfigured: .*no.pem is missing/);
 });
 

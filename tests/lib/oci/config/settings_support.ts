@@ -7,7 +7,7 @@ import { mergeRegistriesConfs, parseRegistriesConf } from "../../../../lib/oci/c
 import type { PullSettings } from "../../../../lib/oci/config/settings.ts";
 import { planPull } from "../../../../lib/oci/config/plan.ts";
 import type { Endpoint } from "../../../../lib/oci/pull_plan.ts";
-import type { InspectionFailure } from "../../../../lib/oci/types.ts";
+import type { RegistryFailure } from "../../../../lib/oci/types.ts";
 
 export function valueOf<T>(parsed: Parsed<T>): T {
   if (parsed.kind === "parsed") return parsed.value;
@@ -52,7 +52,7 @@ export function placesOf(image: string, settings: PullSettings): readonly string
   return endpointsOf(image, settings).map(({ host, repository }) => `${host}/${repository}`);
 }
 
-export function refusalOf(image: string, settings: PullSettings): InspectionFailure {
+export function refusalOf(image: string, settings: PullSettings): RegistryFailure {
   const plan = planPull(image, settings);
   if (plan.kind === "refused") return plan.failure;
   throw new Error(`not refused: ${JSON.stringify(plan.endpoints)}`);

@@ -7,7 +7,7 @@ import { makeCredential } from "../../../support/inspectors.ts";
 import { keepLog } from "../../../support/logs.ts";
 import { makePrograms, type ProgramFolder } from "./helper_support.ts";
 import { callersOf } from "../../../../lib/oci/callers.ts";
-import { ImageLimits } from "../../../../lib/oci/limits/image_limits.ts";
+import { WorkLimits } from "../../../../lib/oci/limits/work_limits.ts";
 
 const CANARY = "c4nary-word";
 const NEVER = new AbortController().signal;
@@ -20,7 +20,7 @@ const nobody: CommandRunner = () => Promise.reject(new Error("no command is expe
 
 function open(options: Partial<Parameters<typeof openKeyring>[0]> = {}): ReturnType<typeof openKeyring> {
   return openKeyring({
-    ...{ extra: () => [], limits: new ImageLimits(), log: keepLog(), clock: new FakeClock(), run: nobody },
+    ...{ extra: () => [], limits: new WorkLimits(), log: keepLog(), clock: new FakeClock(), run: nobody },
     ...options,
   });
 }

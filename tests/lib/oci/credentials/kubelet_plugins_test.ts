@@ -6,7 +6,7 @@ import { FakeClock } from "../../../support/fake_clock.ts";
 import { keepLog } from "../../../support/logs.ts";
 import { makePrograms } from "./helper_support.ts";
 import { callersOf } from "../../../../lib/oci/callers.ts";
-import { ImageLimits } from "../../../../lib/oci/limits/image_limits.ts";
+import { WorkLimits } from "../../../../lib/oci/limits/work_limits.ts";
 
 const CANARY = "c4nary-word";
 const NEVER = new AbortController().signal;
@@ -47,7 +47,7 @@ const open = (script: string, config = configFor("ecr")) => {
     credentialProviderConfig: programs.write("providers.yaml", config),
     credentialProviderBinDir: programs.path,
     extra: () => [],
-    limits: new ImageLimits(),
+    limits: new WorkLimits(),
     log,
     clock,
     run: programs.run,

@@ -130,8 +130,8 @@ Deno.test("inspect() reports on whatever bytes come instead of HTTP", async () =
   await fc.assert(
     fc.asyncProperty(texts, fc.boolean(), async (sent, isInsecure) => {
       text = sent;
-      const transport = isInsecure ? { scheme: "https-then-http", verifyTls: false } as const : {};
-      using inspector = openTestInspector({ transport });
+      const connection = isInsecure ? { scheme: "https-then-http", verifyTls: false } as const : {};
+      using inspector = openTestInspector({ connection });
       assertReadable(await inspector.inspect(image));
     }),
     { numRuns: 60 },

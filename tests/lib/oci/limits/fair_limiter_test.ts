@@ -4,10 +4,6 @@ import { FairLimiter, type Permit } from "../../../../lib/oci/limits/fair_limite
 
 const NEVER = new AbortController().signal;
 
-function callers(namespace: string): ReturnType<typeof callersOf> {
-  return callersOf({ namespace, priority: "gated" });
-}
-
 function held(permit: Permit | undefined): Permit {
   return permit ?? assert.fail("no permit");
 }
@@ -42,7 +38,8 @@ Deno.test("FairLimiter.acquire() gives permits by weight to what waits, namespac
   const order: string[] = [];
   const permits: Permit[] = [];
   const waiting = ["a1", "a2", "b1"].map(async (name) => {
-    permits.push(await limiter.acquire(callers(name.slice(0, 1)), NEVER, { weight: 5 }));
+    const callers = callersOf({ namespace: name.slice(0, 1), priority: "gated" });
+    permits.push(await limiter.acquire(callers, NEVER, { weight: 5 }));
     order.push(name);
   });
   first.release();

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { outcomeOf, parseRemaining, parseRetryAfter } from "../../../../lib/oci/limits/outcome.ts";
+import { limitedOutcomeOf, parseRemaining, parseRetryAfter } from "../../../../lib/oci/limits/outcome.ts";
 
 const NOW_MS = Date.parse("2026-11-21T12:00:00Z");
 
@@ -39,8 +39,8 @@ const ANSWERS: readonly (readonly [status: number, message: string, method: stri
 ];
 
 for (const [status, message, method, kind] of ANSWERS) {
-  Deno.test(`outcomeOf() takes ${status} "${message}" to a ${method} for "${kind}"`, () => {
+  Deno.test(`limitedOutcomeOf() takes ${status} "${message}" to a ${method} for "${kind}"`, () => {
     const body = new TextEncoder().encode(JSON.stringify({ errors: message === "" ? [] : [{ message }] }));
-    assert.equal(outcomeOf({ status, headers: new Headers(), body }, { nowMs: NOW_MS, method }).kind, kind);
+    assert.equal(limitedOutcomeOf({ status, headers: new Headers(), body }, { nowMs: NOW_MS, method }).kind, kind);
   });
 }

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { inspectionError } from "../../../../lib/oci/errors.ts";
+import { registryError } from "../../../../lib/oci/errors.ts";
 import { PushError } from "../../../../lib/oci/push/push_error.ts";
 import { MAX_ATTEMPTS, withRetries } from "../../../../lib/oci/push/retries.ts";
 import { systemClock } from "../../../../lib/clock.ts";
@@ -21,7 +21,7 @@ async function failing(error: unknown, failures = Infinity): Promise<{ tries: nu
 }
 
 Deno.test("withRetries() tries what may pass a few times, with growing pauses (P-117)", async () => {
-  for (const error of [busy(), inspectionError("Unreachable", "x"), inspectionError("ServerError", "x")]) {
+  for (const error of [busy(), registryError("Unreachable", "x"), registryError("ServerError", "x")]) {
     const { tries, waitsMs } = await failing(error);
     assert.equal(tries, MAX_ATTEMPTS);
     assert.equal(waitsMs.length, MAX_ATTEMPTS - 1);
@@ -43,7 +43,7 @@ Deno.test("withRetries() waits as long as the registry asks, up to half a minute
 
 Deno.test("withRetries() tries nothing twice that does not pass", async () => {
   const denied = new PushError({ kind: "permanent", reason: "PushDenied", message: "no", registry: "a" });
-  const read = (["ManifestUnknown", "TlsFailed"] as const).map((reason) => inspectionError(reason, "x"));
+  const read = (["ManifestUnknown", "TlsFailed"] as const).map((reason) => registryError(reason, "x"));
   for (const error of [denied, ...read, new Error("a fault of our own")]) {
     assert.equal((await failing(error)).tries, 1, error.message);
   }

@@ -2,15 +2,13 @@
 // a hook for what registries do otherwise.
 import { systemClock } from "../../../../lib/clock.ts";
 import { silentLogger } from "../../../../lib/log.ts";
-import { callersOf } from "../../../../lib/oci/callers.ts";
 import { RequestLimiter } from "../../../../lib/oci/limits/request_limiter.ts";
 import { TargetRepository } from "../../../../lib/oci/push/target_repository.ts";
 import { makeClientDeps, RepositoryClient } from "../../../../lib/oci/repository_client.ts";
-import { RequestLog } from "../../../../lib/oci/request_log.ts";
 import { digestOf } from "../../../support/documents.ts";
-import { makeCredential, makeEndpoint, openTransport } from "../../../support/inspectors.ts";
+import { makeContext, makeCredential, makeEndpoint, openTransport } from "../../../support/inspectors.ts";
 import { type FakeRegistry, openFakeRegistry, type SeenRequest } from "../../../support/registry.ts";
-import { ImageLimits } from "../../../../lib/oci/limits/image_limits.ts";
+import { WorkLimits } from "../../../../lib/oci/limits/work_limits.ts";
 
 /** A registry with one repository, `team/app`, and what pushes to it. */
 export interface PushBed extends AsyncDisposable {
@@ -23,22 +21,23 @@ export interface PushBed extends AsyncDisposable {
 }
 
 export async function openPushBed(
-  { logsIn = false, location = (id: string) => `/v2/team/app/blobs/uploads/${id}?state=s3cret` }: {
+  { logsIn = false, leastPieceBytes = 0, location = (id) => `/v2/team/app/blobs/uploads/${id}?state=s3cret` }: {
     readonly logsIn?: boolean;
+    readonly leastPieceBytes?: number;
     readonly location?: (id: string) => string;
   } = {},
 ): Promise<PushBed> {
   const registry = await openFakeRegistry();
   const blobs = new Map<string, string>();
   const uploads = new Map<string, string>();
-  registry.intercept = (request) => bed.before(request) ?? answer(request, { blobs, uploads, location });
+  registry.intercept = (request) =>
+    bed.before(request) ?? answer(request, { blobs, uploads, location, leastPieceBytes });
   const clock = systemClock;
-  const limits = new ImageLimits();
+  const limits = new WorkLimits();
   const transport = openTransport({ limits, clock });
   const deps = makeClientDeps({ transport, limits, limiter: new RequestLimiter({ clock, log: silentLogger }), clock });
-  const { signal } = new AbortController();
   const credentials = logsIn ? [makeCredential(registry.host)] : [];
-  const context = { callers: callersOf({ priority: "gated" }), signal, log: new RequestLog() };
+  const context = makeContext();
   const targetOf = (repository: string): TargetRepository => {
     const endpoint = { ...makeEndpoint(registry.host, { repository, identifier: "v1" }), credentials };
     return new TargetRepository(new RepositoryClient(deps, { endpoint, context, rights: "pull,push" }));
@@ -62,6 +61,7 @@ interface Shelf {
   readonly blobs: Map<string, string>;
   readonly uploads: Map<string, string>;
   readonly location: (id: string) => string;
+  readonly leastPieceBytes: number;
 }
 
 const UPLOAD = /^\/v2\/team\/app\/blobs\/uploads\/([^?]*)\??(.*)$/;
@@ -69,14 +69,18 @@ const UPLOAD = /^\/v2\/team\/app\/blobs\/uploads\/([^?]*)\??(.*)$/;
 /** What the distribution specification has a registry answer. */
 function answer(
   { method, path, headers, body }: SeenRequest,
-  { blobs, uploads, location }: Shelf,
+  { blobs, uploads, location, leastPieceBytes }: Shelf,
 ): Response | undefined {
   const [, id = "", query = ""] = UPLOAD.exec(path) ?? [];
   if (!UPLOAD.test(path)) return undefined;
   const at = (status: number, has: string, key: string): Response =>
     new Response(null, {
       status,
-      headers: { location: location(key), ...has === "" ? {} : { range: `0-${has.length - 1}` } },
+      headers: {
+        location: location(key),
+        ...leastPieceBytes > 0 && { "oci-chunk-min-length": `${leastPieceBytes}` },
+        ...has !== "" && { range: `0-${has.length - 1}` },
+      },
     });
   if (method === "POST") {
     const key = String(uploads.size + 1);

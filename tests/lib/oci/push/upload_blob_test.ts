@@ -1,7 +1,7 @@
 // Uploads against a strict registry: every form, every place that an upload may have, what is lost on the way, and who gets
 // to see a credential.
 import assert from "node:assert/strict";
-import { inspectionError } from "../../../../lib/oci/errors.ts";
+import { registryError } from "../../../../lib/oci/errors.ts";
 import { IDLE_LIMITS } from "../../../../lib/oci/push/idle_guard.ts";
 import { PushError } from "../../../../lib/oci/push/push_error.ts";
 import { uploadBlob } from "../../../../lib/oci/push/upload_blob.ts";
@@ -94,17 +94,13 @@ Deno.test("mount() takes 201 for done and a refusal for no (P-108)", async () =>
   }
 });
 
-function once(matches: (request: SeenRequest) => boolean, ...answers: readonly (() => Response)[]): PushBed["before"] {
-  const left = [...answers];
-  return (request) => matches(request) ? left.shift()?.() : undefined;
-}
-
 const isPatch = ({ method }: SeenRequest): boolean => method === "PATCH";
 const tooLarge = (): Response => new Response(null, { status: 413 });
 
 Deno.test("uploadBlob() goes on with pieces where a stream is too much, and reads the source again (P-111)", async () => {
   await using bed = await openPushBed();
-  bed.before = once(isPatch, tooLarge);
+  const answers = [tooLarge];
+  bed.before = (request) => isPatch(request) ? answers.shift()?.() : undefined;
   const sent = given(LARGE);
   await upload(bed, LARGE, sent);
   assert.equal(sent.opened(), 2);
@@ -119,22 +115,25 @@ Deno.test("uploadBlob() goes on with pieces where a stream is too much, and read
 });
 
 Deno.test("uploadBlob() sends a piece again from where the registry has it: after 416, after 5xx (P-111)", async () => {
-  await using bed = await openPushBed();
-  const lost = 5_000;
-  let isLost = false;
-  bed.before = (request) => {
-    if (!isPatch(request)) return undefined;
-    if (request.headers.get("content-range") === null) return tooLarge();
-    if (isLost) return undefined;
-    isLost = true;
-    // It keeps the beginning of the piece and fails.
-    const [path = ""] = request.path.split("?");
-    const kept = { method: "PATCH", body: request.body.slice(0, lost), headers: { "content-range": `0-${lost - 1}` } };
-    return answerWith(fetch(`${bed.registry.origin}${path}`, kept), 503);
-  };
-  await upload(bed, LARGE);
-  const ranges = bed.registry.requests.filter(isPatch).map(({ headers }) => headers.get("content-range"));
-  assert.ok(ranges.includes(`${lost}-${LARGE.length - 1}`), ranges.join());
+  const [lost, piece] = [5_000, 3 * 1_024 * 1_024];
+  for (const status of [416, 503]) {
+    await using bed = await openPushBed({ leastPieceBytes: piece });
+    let isLost = false;
+    bed.before = (request) => {
+      if (!isPatch(request)) return undefined;
+      if (request.headers.get("content-range") === null || request.body.length > piece) return tooLarge();
+      if (isLost) return undefined;
+      isLost = true;
+      // It keeps the beginning of the piece and fails.
+      const [path = ""] = request.path.split("?");
+      const headers = { "content-range": `0-${lost - 1}` };
+      const kept = { method: "PATCH", body: request.body.slice(0, lost), headers };
+      return answerWith(fetch(`${bed.registry.origin}${path}`, kept), status);
+    };
+    await upload(bed, LARGE);
+    const ranges = bed.registry.requests.filter(isPatch).map(({ headers }) => headers.get("content-range"));
+    assert.deepEqual(ranges.slice(-2), [`${lost}-${piece - 1}`, `${piece}-${LARGE.length - 1}`]);
+  }
 });
 
 /** The status, once the other request is over. */
@@ -170,7 +169,7 @@ Deno.test("uploadBlob() takes the registry's word that the digest is wrong for g
 
 Deno.test("uploadBlob() names the source when that is what breaks off", async () => {
   await using bed = await openPushBed();
-  const gone = inspectionError("Unreachable", 'Cannot read "source.test": it is gone.');
+  const gone = registryError("Unreachable", 'Cannot read "source.test": it is gone.');
   const broken = given(LARGE, () => new ReadableStream({ pull: (controller) => controller.error(gone) }));
   await assert.rejects(upload(bed, LARGE, broken), /Cannot read "source\.test"/);
 });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { InspectionError } from "../../../../lib/oci/errors.ts";
+import { RegistryError } from "../../../../lib/oci/errors.ts";
 import { blobsOf } from "../../../../lib/oci/push/manifest_blobs.ts";
 import { type BlobDescriptor, type VerifiedStream, verifyStream } from "../../../../lib/oci/push/verified_stream.ts";
 import { digestOf } from "../../../support/documents.ts";
@@ -43,7 +43,7 @@ const WRONG: readonly (readonly [name: string, blob: BlobDescriptor, says: RegEx
 for (const [name, blob, says] of WRONG) {
   Deno.test(`verifyStream() breaks off ${name}, and says from where (P-115)`, async () => {
     const verified = verify(blob, streamOf("01234", "56789"));
-    await assert.rejects(new Response(verified.stream).text(), InspectionError);
+    await assert.rejects(new Response(verified.stream).text(), RegistryError);
     const fault = verified.fault();
     assert.equal(fault?.failure.reason, "DigestMismatch");
     assert.match(fault?.message ?? "", says);

@@ -49,8 +49,8 @@ function leavingMonitored(monitor: Partial<MonitorFacts>, webhook: OperandFacts[
 }
 
 /** The plugin is on. */
-function on(monitor: Partial<MonitorFacts>, finalizers = WITH_MONITOR, enoexecEnabled = true): OperandFacts {
-  const config = makeOperandConfig({ enoexecEnabled, finalizers });
+function on(monitor: Partial<MonitorFacts>, finalizers = WITH_MONITOR, monitorsExecFormat = true): OperandFacts {
+  const config = makeOperandConfig({ monitorsExecFormat, finalizers });
   return makeFacts({ config, monitor: makeMonitor({ hasImage: true, ...monitor }) });
 }
 
@@ -237,7 +237,7 @@ const anyFacts: fc.Arbitrary<OperandFacts> = fc.record({
     fc.record({
       finalizers: fc.uniqueArray(fc.oneof(finalizer, fc.constant("other/x"))),
       deletingSinceMs: fc.option(fc.constant(1), { nil: undefined }),
-      enoexecEnabled: fc.boolean(),
+      monitorsExecFormat: fc.boolean(),
     }).map(makeOperandConfig),
     { nil: undefined },
   ),
@@ -357,8 +357,8 @@ Deno.test("property: a config that stays ends with its webhook while a replica s
     assert.equal(decideOperandStep(facts).step.kind, "done");
     assert.equal(facts.webhook, "current");
     assert.ok(facts.config?.finalizers.includes(podPlacement));
-    assert.equal(facts.config?.finalizers.includes(enoexecEvents), start.config.enoexecEnabled);
-    assert.ok(["foreign", start.config.enoexecEnabled ? "held" : "free"].includes(facts.monitor.ownDeployment));
+    assert.equal(facts.config?.finalizers.includes(enoexecEvents), start.config.monitorsExecFormat);
+    assert.ok(["foreign", start.config.monitorsExecFormat ? "held" : "free"].includes(facts.monitor.ownDeployment));
     assert.equal(facts.config?.finalizers.includes(noPodPlacementConfig), facts.hasNamespaceConfigs);
   }));
 });

@@ -13,7 +13,7 @@ export function makeOperandConfig(overrides: Partial<OperandConfig> = {}): Opera
     deletingSinceMs: undefined,
     finalizers: [Finalizer.podPlacement],
     namespaceSelector: undefined,
-    enoexecEnabled: false,
+    monitorsExecFormat: false,
     conditions: [],
     ...overrides,
   };

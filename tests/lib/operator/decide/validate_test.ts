@@ -85,7 +85,6 @@ const NAMESPACE_ROWS: readonly (readonly [string, ConfigWrite, Partial<Namespace
     {},
     /^403 Cannot use spec\.labelSelector: .*"bad key" is not a label key/,
   ],
-  ["refuses a fallback nobody knows", makeWrite(ARM32), {}, /^403 Cannot use "arm32" as spec\.fallbackArchitecture/],
 ];
 for (const [title, write, facts, expected] of NAMESPACE_ROWS) {
   Deno.test(`${title.replace(/^((?:(?:DV|PC|EP)-\d+|B\d+|\d+) )*/, "$&validateNamespaceConfig() ")}`, () => {

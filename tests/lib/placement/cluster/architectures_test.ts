@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
-import { type LiveArchitectures, openLiveArchitectures } from "../../../../lib/placement/cluster/architectures.ts";
+import { openClusterArchitectures } from "../../../../lib/placement/cluster/architectures.ts";
 import { type KubeObject, Resource } from "../../../../lib/k8s/types.ts";
 import { silentLogger } from "../../../../lib/log.ts";
 import { makeNode, openScene, type Scene, whileRunning } from "../../../controllers/make.ts";
 
 const NODE_POOLS = { group: "karpenter.sh", version: "v1", plural: "nodepools", kind: "NodePool", namespaced: false };
 
-function liveOf({ cluster, clock }: Scene): LiveArchitectures {
-  return openLiveArchitectures({ api: cluster.api, clock, log: silentLogger });
+function architecturesOf({ cluster, clock }: Scene): ReturnType<typeof openClusterArchitectures> {
+  return openClusterArchitectures({ api: cluster.api, clock, log: silentLogger });
 }
 
 function nodePool(...architectures: readonly string[]): KubeObject {
@@ -20,39 +20,43 @@ function nodePool(...architectures: readonly string[]): KubeObject {
   };
 }
 
-Deno.test("openLiveArchitectures() gives nothing before the nodes are listed, then follows them", async () => {
+Deno.test("openClusterArchitectures() gives nothing before the nodes are listed, then follows them", async () => {
   const scene = openScene();
-  const live = liveOf(scene);
+  const found = architecturesOf(scene);
   scene.cluster.put(Resource.nodes, makeNode("n1", "arm64"));
-  assert.equal(live.current(), undefined);
-  await whileRunning(scene, live, async () => {
-    assert.deepEqual(live.current(), ["arm64"]);
-    assert.equal(live.current(), live.current(), "the same object until something changes");
+  assert.equal(found.current(), undefined);
+  await whileRunning(scene, found, async () => {
+    assert.deepEqual(found.current(), ["arm64"]);
+    assert.equal(found.current(), found.current(), "the same object until something changes");
     scene.cluster.put(Resource.nodes, makeNode("n2", "amd64"));
     await scene.clock.advance(0);
-    assert.deepEqual([live.current(), live.ofNode("n2"), live.ofNode("n3")], [["amd64", "arm64"], "amd64", undefined]);
+    assert.deepEqual([found.current(), found.ofNode("n2"), found.ofNode("n3")], [
+      ["amd64", "arm64"],
+      "amd64",
+      undefined,
+    ]);
     scene.cluster.drop(Resource.nodes, "n1");
     await scene.clock.advance(0);
-    assert.deepEqual(live.current(), ["amd64"]);
+    assert.deepEqual(found.current(), ["amd64"]);
   });
 });
 
-Deno.test("openLiveArchitectures() adds what pools can make, also when their API comes later", async () => {
+Deno.test("openClusterArchitectures() adds what pools can make, also when their API comes later", async () => {
   const scene = openScene();
   scene.cluster.missing.add("nodepools");
   scene.cluster.missing.add("machinesets");
   scene.cluster.put(Resource.nodes, makeNode("n1", "amd64"));
-  const live = liveOf(scene);
-  await whileRunning(scene, live, async () => {
-    assert.deepEqual(live.current(), ["amd64"]);
+  const found = architecturesOf(scene);
+  await whileRunning(scene, found, async () => {
+    assert.deepEqual(found.current(), ["amd64"]);
     scene.cluster.put(NODE_POOLS, nodePool("s390x"));
     scene.cluster.missing.delete("nodepools");
     await scene.clock.advance(10 * 60_000);
-    assert.deepEqual(live.current(), ["amd64", "s390x"]);
+    assert.deepEqual(found.current(), ["amd64", "s390x"]);
   });
 });
 
-Deno.test("openLiveArchitectures() leaves out nothing while pools are still being listed", async () => {
+Deno.test("openClusterArchitectures() leaves out nothing while pools are still being listed", async () => {
   const scene = openScene();
   const listed = Promise.withResolvers<void>();
   const api = scene.cluster.client(async ({ verb, plural }) => {
@@ -60,11 +64,11 @@ Deno.test("openLiveArchitectures() leaves out nothing while pools are still bein
   });
   scene.cluster.put(Resource.nodes, makeNode("n1", "amd64"));
   scene.cluster.put(NODE_POOLS, nodePool("arm64"));
-  const live = openLiveArchitectures({ api, clock: scene.clock, log: silentLogger });
-  await whileRunning(scene, live, async () => {
-    assert.equal(live.current(), undefined);
+  const found = openClusterArchitectures({ api, clock: scene.clock, log: silentLogger });
+  await whileRunning(scene, found, async () => {
+    assert.equal(found.current(), undefined);
     listed.resolve();
     await scene.clock.advance(0);
-    assert.deepEqual(live.current(), ["amd64", "arm64"]);
+    assert.deepEqual(found.current(), ["amd64", "arm64"]);
   });
 });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { type NoticeDeps, type Notices, openNotices } from "../../../../lib/placement/cluster/noticed_pods.ts";
-import type { PodImages } from "../../../../lib/images/pods/pod_images.ts";
+import type { PodImages } from "../../../../lib/placement/images/pod_images.ts";
 import type { JsonObject } from "../../../../lib/json.ts";
 import { silentLogger } from "../../../../lib/log.ts";
 import { makeSettings } from "../../../support/placement_settings.ts";

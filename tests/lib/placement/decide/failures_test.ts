@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { makeSettings } from "../../../support/placement_settings.ts";
 import { clip, failureText, nextAttemptAfterMs } from "../../../../lib/placement/decide/failures.ts";
-import type { InspectionFailure } from "../../../../lib/oci/types.ts";
+import type { RegistryFailure } from "../../../../lib/oci/types.ts";
 
-const TRANSIENT: InspectionFailure = { kind: "transient", reason: "ServerError", message: "500" };
-const PERMANENT: InspectionFailure = { kind: "permanent", reason: "Unauthorized", message: "401" };
+const TRANSIENT: RegistryFailure = { kind: "transient", reason: "ServerError", message: "500" };
+const PERMANENT: RegistryFailure = { kind: "permanent", reason: "Unauthorized", message: "401" };
 
 function after(
-  failure: InspectionFailure,
+  failure: RegistryFailure,
   tries: Partial<Parameters<typeof nextAttemptAfterMs>[1]> = {},
 ): number | undefined {
   const settings = makeSettings({ maxGateAgeMs: 60_000 });

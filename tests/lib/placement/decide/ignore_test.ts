@@ -18,11 +18,6 @@ interface Given {
   readonly configs?: PlacementConfigs;
 }
 
-function reasonFor(given: Given): string | undefined {
-  const pod = make.view(make.pod(given.spec, given.metadata));
-  return reasonOf(pod, SETTINGS, given.configs ?? PLAIN_CLUSTER);
-}
-
 function reasonOf(pod: PodView, settings: PlacementSettings, configs = NO_CONFIGS): string | undefined {
   const plan = planInspection(pod, configs, settings);
   const isIgnored = plan.kind === "decided" && plan.decision.kind === "ignore";
@@ -33,7 +28,8 @@ function reasonOf(pod: PodView, settings: PlacementSettings, configs = NO_CONFIG
 
 function ignores(id: string, given: Given, expected: string | undefined): Row {
   return [id, `ignoreReason() is ${expected ?? "none"} for ${JSON.stringify({ ...given, configs: undefined })}`, () => {
-    assert.equal(reasonFor(given), expected);
+    const pod = make.view(make.pod(given.spec, given.metadata));
+    assert.equal(reasonOf(pod, SETTINGS, given.configs ?? PLAIN_CLUSTER), expected);
   }];
 }
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { InspectedImage } from "../../../../lib/oci/types.ts";
 import { decide } from "../../../../lib/placement/decide/decide.ts";
-import { judgeAdmission } from "../../../../lib/placement/decide/gate.ts";
+import { judgeAdmission } from "../../../../lib/placement/decide/admission.ts";
 import { imagesToInspect, judgeImages } from "../../../../lib/placement/decide/images.ts";
 import { admissionPatch } from "../../../../lib/placement/decide/patch/admission_patch.ts";
 import { releasePatch } from "../../../../lib/placement/decide/patch/release_patch.ts";
@@ -28,7 +28,7 @@ function growsWithInput<T>(inputOf: (count: number) => T, work: (input: T) => vo
 const settings = make.settings({
   operatorNamespace: "archway",
   imageVolumes: "require",
-  archTaints: [{ key: ARCH, effect: "NoSchedule" }],
+  toleratedTaints: [{ key: ARCH, effect: "NoSchedule" }],
 });
 const SCORING = make.configs(make.clusterConfig({ platforms: [make.platform(ARM64, 50)], fallback: ARM64 }));
 
@@ -144,7 +144,7 @@ Deno.test("planTolerations() takes steps in proportion to architectures and to t
     pod: make.view(make.pod({ tolerations: list(count, (i) => ({ key: `k${i}`, operator: "Exists" })) })),
     architectures: list(count, (i) => `a${i}`),
   }), ({ pod, architectures }) => {
-    planTolerations(pod, architectures, settings.archTaints);
+    planTolerations(pod, architectures, settings.toleratedTaints);
   });
 });
 

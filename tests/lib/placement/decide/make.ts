@@ -7,19 +7,20 @@ import type {
   InspectedImage,
   Inspection,
   InspectionDepth,
-  InspectionFailure,
   Platform,
+  RegistryFailure,
 } from "../../../../lib/oci/types.ts";
-import { parseClusterConfig, parseNamespaceConfig } from "../../../../lib/placement/decide/config/config.ts";
+import {
+  type ClusterConfig,
+  type NamespaceConfig,
+  parseClusterConfig,
+  parseNamespaceConfig,
+} from "../../../../lib/placement/decide/config/config.ts";
 import { parsePod } from "../../../../lib/placement/decide/pod/pod_view.ts";
-import type {
-  ClusterConfig,
-  NamespaceConfig,
-  PlacementConfigs,
-} from "../../../../lib/placement/decide/config/types.ts";
+import type { PlacementConfigs } from "../../../../lib/placement/decide/config/types.ts";
 import { makeSettings } from "../../../support/placement_settings.ts";
 import type { PlacementFacts, PodView } from "../../../../lib/placement/decide/types.ts";
-import { type AdmissionFacts, judgeAdmission, planAdmission } from "../../../../lib/placement/decide/gate.ts";
+import { type AdmissionFacts, judgeAdmission, planAdmission } from "../../../../lib/placement/decide/admission.ts";
 import { decide } from "../../../../lib/placement/decide/decide.ts";
 import type { AdmissionVerdict, PlacementDecision } from "../../../../lib/placement/decide/decision_types.ts";
 import { admissionPatch } from "../../../../lib/placement/decide/patch/admission_patch.ts";
@@ -200,10 +201,15 @@ const IMAGES: Readonly<Record<string, readonly string[]>> = {
   multi: [AMD64, ARM64],
   multi2: [AMD64, ARM64, PPC64LE, S390X],
   exotic: [AMD64, "riscv64"],
+  "operator-bundle": [AMD64],
 };
+
+/** The spec of a pod that runs on amd64 and arm64: its operator bundle has amd64 alone, but narrows nothing. */
+export const BUNDLED = { containers: [{ name: "c", image: "operator-bundle" }, { name: "d", image: "multi" }] };
 
 /** The inspection of one of the sample images; any other name is an image that cannot be inspected. */
 export function fact(image: string, options: { readonly depth?: InspectionDepth } = {}): InspectedImage {
+  if (image === "operator-bundle" && options.depth === "config") return bundleFact(image);
   const architectures = IMAGES[image];
   if (architectures === undefined) return failedFact(image, { kind: "transient", reason: "ServerError" });
   return platformsFact(image, architectures.map((architecture) => ({ os: "linux", architecture })), options);
@@ -233,7 +239,7 @@ export function bundleFact(image: string): InspectedImage {
 
 export function failedFact(
   image: string,
-  failure: Pick<InspectionFailure, "kind" | "reason"> & Partial<InspectionFailure>,
+  failure: Pick<RegistryFailure, "kind" | "reason"> & Partial<RegistryFailure>,
 ): InspectedImage {
   const inspection = { kind: "failed", failure: { message: "the registry answered 500", ...failure } } as const;
   return { image, inspection };
@@ -275,20 +281,17 @@ export function released(
 }
 
 /** What facts of an admission may be changed in, and what they are gathered from. */
-export type AdmissionChanges = Partial<Omit<AdmissionFacts, "pod" | "plan">> & { readonly configs?: PlacementConfigs };
+export type AdmissionChanges = Partial<Pick<AdmissionFacts, "settings" | "mayGate" | "liveArchitectures">> & {
+  readonly configs?: PlacementConfigs;
+  readonly known?: readonly InspectedImage[] | undefined;
+  readonly isAging?: boolean;
+};
 
 /** The facts of a pod that is being created; its images are not known unless given. */
 export function admissionFacts(pod: PodView, changes: AdmissionChanges = {}): AdmissionFacts {
-  const { configs: all = NO_CONFIGS, ...given } = changes;
+  const { configs: all = NO_CONFIGS, known: images, isAging = false, ...given } = changes;
   const settings = given.settings ?? makeSettings({ operatorNamespace: "archway" });
-  return {
-    pod,
-    plan: planAdmission(pod, all, settings),
-    settings,
-    known: undefined,
-    mayGate: true,
-    ...given,
-  };
+  return { ...planAdmission(pod, all, settings), known: images && { images, isAging }, mayGate: true, ...given };
 }
 
 export function admitted(

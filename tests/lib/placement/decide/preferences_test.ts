@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { PreferencePlan } from "../../../../lib/placement/decide/decision_types.ts";
+import type { Preferences } from "../../../../lib/placement/decide/decision_types.ts";
 import { planPreferences } from "../../../../lib/placement/decide/preferences.ts";
 import { affinityOperations } from "../../../../lib/placement/decide/patch/affinity.ts";
 import { scoringSources, selectConfigs } from "../../../../lib/placement/decide/config/selection.ts";
@@ -16,14 +16,14 @@ function rawOf({ users, labels }: Given): Json {
   return make.pod(users && { affinity: make.nodeAffinity(undefined, users) }, labels && { labels });
 }
 
-function planOf(given: Given): PreferencePlan {
+function preferencesOf(given: Given): Preferences {
   const pod = make.view(rawOf(given));
   return planPreferences(pod, scoringSources(selectConfigs(pod, given.configs)), "audited");
 }
 
 function preferredAfter(given: Given): unknown {
   const raw = rawOf(given);
-  return endOf(applied(raw, affinityOperations(make.view(raw), { preferred: planOf(given).terms }))).preferred;
+  return endOf(applied(raw, affinityOperations(make.view(raw), { preferred: preferencesOf(given).terms }))).preferred;
 }
 
 function prefers(id: string, given: Given, expected: readonly Json[]): Row {
@@ -33,7 +33,7 @@ function prefers(id: string, given: Given, expected: readonly Json[]): Row {
 }
 
 function audits(id: string, given: Given, expected: string): Row {
-  return [id, `planPreferences() audits ${expected}`, () => assert.equal(planOf(given).audit, expected)];
+  return [id, `planPreferences() audits ${expected}`, () => assert.equal(preferencesOf(given).audit, expected)];
 }
 
 type Weights = Readonly<Record<string, number>>;
@@ -133,7 +133,7 @@ Deno.test("PM-112 planPreferences() does not repeat an identical audit entry", (
 });
 
 Deno.test("PM-114 planPreferences() stays under 500 bytes for six calls over four architectures", () => {
-  const { audit = "" } = planOf({ configs: PR_24 });
+  const { audit = "" } = preferencesOf({ configs: PR_24 });
   assert.equal(audit.split(",").length, 6);
   assert.equal(audit.split(",").filter((entry) => entry.endsWith(":skipped")).length, 3);
   assert.ok(audit.length < 500);

@@ -7,7 +7,7 @@ import fc from "fast-check";
 import { SCHEDULING_GATE } from "../../../../lib/names.ts";
 import { admissionPatch } from "../../../../lib/placement/decide/patch/admission_patch.ts";
 import { isEmptyTerm } from "../../../../lib/placement/decide/pod/constraints.ts";
-import { judgeAdmission } from "../../../../lib/placement/decide/gate.ts";
+import { judgeAdmission } from "../../../../lib/placement/decide/admission.ts";
 import { parsePod } from "../../../../lib/placement/decide/pod/pod_view.ts";
 import { MAX_RECORD_BYTES } from "../../../../lib/placement/decide/pod/record.ts";
 import { reportsOf } from "../../../../lib/placement/decide/report/reports.ts";
@@ -107,7 +107,7 @@ const someConfigs: fc.Arbitrary<PlacementConfigs> = fc.record({
 );
 const TAINTS = [{ key: ARCH, effect: "NoSchedule" as const }];
 const someSettings: fc.Arbitrary<PlacementSettings> = fc.constantFrom([], TAINTS)
-  .map((archTaints) => make.settings({ operatorNamespace: "archway", archTaints }));
+  .map((toleratedTaints) => make.settings({ operatorNamespace: "archway", toleratedTaints }));
 
 /** A pod, with one inspection for each of its images. */
 const scenes = fc.record({ raw: pods, configs: someConfigs, settings: someSettings }).chain((scene) => {

@@ -3,7 +3,7 @@ import { ApiError } from "../../../../lib/k8s/errors.ts";
 import { Resource } from "../../../../lib/k8s/types.ts";
 import { silentLogger } from "../../../../lib/log.ts";
 import { DEFAULT_TERMS } from "../../../../lib/server/certificate/authority.ts";
-import { AUTHORITY_SECRET, AuthorityStore } from "../../../../lib/server/certificate/secret_store.ts";
+import { AUTHORITY_SECRET, AuthorityStore } from "../../../../lib/server/certificate/authority_store.ts";
 import { openSelfManagedCertificate } from "../../../../lib/server/certificate/self_managed.ts";
 import { findPairProblem } from "../../../../lib/server/certificate/serving_certificate.ts";
 import { FakeClock } from "../../../support/fake_clock.ts";

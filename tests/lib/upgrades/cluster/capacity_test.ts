@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { Resource } from "../../../../lib/k8s/types.ts";
-import { type CapacityScope, readCapacityLeft, releaseCapacity } from "../../../../lib/upgrades/cluster/capacity.ts";
+import { type CapacityContext, readCapacityLeft, releaseCapacity } from "../../../../lib/upgrades/cluster/capacity.ts";
 import { openClusterReader } from "../../../../lib/upgrades/cluster/cluster_reader.ts";
 import { NODES_A_ROUND } from "../../../../lib/upgrades/cluster/drains.ts";
 import type { DrainMode } from "../../../../lib/upgrades/decide/types/plan.ts";
@@ -28,10 +28,10 @@ async function reconcile(cluster: MemoryCluster, drainMode: DrainMode): Promise<
   const calls: MemoryCall[] = [];
   const api = cluster.client((call) => void calls.push(call));
   const { signal } = new AbortController();
-  const base: CapacityScope["base"] = { plan: makePlan({ drainMode }), config: makeConfig() };
-  const scope = { reader: openClusterReader(api, signal), base, nowMs: NOW_MS, signal };
-  assert.equal((await readCapacityLeft(scope)).kind, "drainTimedOut");
-  await releaseCapacity(api, { drain: "help", scope });
+  const base: CapacityContext["base"] = { plan: makePlan({ drainMode }), config: makeConfig() };
+  const context = { reader: openClusterReader(api, signal), base, nowMs: NOW_MS, signal };
+  assert.equal((await readCapacityLeft(context)).kind, "drainTimedOut");
+  await releaseCapacity(api, { drain: "help", context });
   return calls;
 }
 

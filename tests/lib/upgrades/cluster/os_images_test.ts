@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { Resource } from "../../../../lib/k8s/types.ts";
-import type { ImageComparison } from "../../../../lib/upgrades/decide/release/convergence.ts";
 import type { OsImageState } from "../../../../lib/upgrades/decide/types/cluster.ts";
 import { CONFIGS_A_RECONCILE, OsImages } from "../../../../lib/upgrades/cluster/os_images.ts";
 import { type MemoryCall, MemoryCluster } from "../../../support/memory_kube_api.ts";
@@ -20,15 +19,12 @@ const openBed = (configs: Readonly<Record<string, string>>, before: (call: Memor
   return { cluster, read, images: new OsImages(api) };
 };
 
-function compared(pool: string): ImageComparison {
-  return { pool, config: `rendered-${pool}-2`, before: `rendered-${pool}-1` };
-}
-
 async function compare(
   { images }: ReturnType<typeof openBed>,
   pools: readonly string[],
 ): Promise<Readonly<Record<string, OsImageState>>> {
-  return Object.fromEntries(await images.compare(pools.map(compared), signal));
+  const compared = pools.map((pool) => ({ pool, config: `rendered-${pool}-2`, before: `rendered-${pool}-1` }));
+  return Object.fromEntries(await images.compare(compared, signal));
 }
 
 Deno.test("images that are not known are read for the next look, each once", async () => {

@@ -54,7 +54,7 @@ Deno.test("collect() stamps each stage once, by what was sent, else by the end o
   const notifications = [{ state: "StateStarted", sentTime: renderTime(NOW_MS) }, {
     state: "StateControlPlaneFinishedSL",
     sentTime: renderTime(NOW_MS + 60_000),
-  }] as const;
+  }, { state: "StateLater", sentTime: renderTime(NOW_MS) }] as const;
   const conditions = ["ControlPlaneUpgraded", "WorkerNodesUpgraded"].map((type) =>
     makeStep(type, { completeTime: renderTime(NOW_MS + 90_000) })
   );

@@ -37,8 +37,8 @@ function contextOf({ results, phase = "Upgrading", gate = true, overrides = {} }
 
 /** `blocked: healthcheck_failed=1 StateHealthCheckSL` */
 function wordOf(given: Given): string {
-  const { isBlocked, effects } = decideHealthBefore(contextOf(given));
-  return [isBlocked ? "blocked" : "free", ...wordsOf(effects)].join(" ");
+  const { kind, effects } = decideHealthBefore(contextOf(given));
+  return [kind === "wait" ? "blocked" : "free", ...wordsOf(effects)].join(" ");
 }
 
 const NOTICE = "StateHealthCheckSL";
@@ -89,10 +89,10 @@ Deno.test("M-370 the tokens of all checks that failed are in the notification, j
 
 Deno.test("M-243 a version that cannot be read does not block: its label is unknown", () => {
   const labels = (history: ReturnType<typeof makeCluster>["history"]): unknown => {
-    const { isBlocked, effects } = decideHealthBefore(
+    const { kind, effects } = decideHealthBefore(
       contextOf({ gate: false, results: [QUIET], overrides: { clusterVersion: makeCluster({ history }) } }),
     );
-    assert.equal(isBlocked, false);
+    assert.equal(kind, "done");
     return effects.map((effect) => effect.kind === "setMetric" ? effect.labels : undefined);
   };
   const reason = "critical_alerts_firing";

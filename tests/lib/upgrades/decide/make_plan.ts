@@ -18,6 +18,7 @@ import type {
 } from "../../../../lib/upgrades/decide/types/observed.ts";
 import type {
   HistoryEntry,
+  NotificationState,
   StepCondition,
   UpgradeConfig,
   UpgradeSpec,
@@ -36,6 +37,15 @@ export const TO = "4.17.2";
 export const IMAGE_FROM = `quay.io/openshift-release-dev/ocp-release@sha256:${"1".repeat(64)}`;
 export const IMAGE_TO = `quay.io/openshift-release-dev/ocp-release@sha256:${"2".repeat(64)}`;
 export const IMAGE_MULTI = `quay.io/openshift-release-dev/ocp-release@sha256:${"3".repeat(64)}`;
+
+/** Of an upgrade that nothing delays, in their order. */
+export const NOTIFICATIONS: readonly NotificationState[] = [
+  "StateStarted",
+  "StateControlPlaneStartedSL",
+  "StateControlPlaneFinishedSL",
+  "StateWorkerPlaneFinishedSL",
+  "StateCompleted",
+];
 
 export function makeConfig(tree: unknown = {}): OperatorConfig {
   const reading = decodeOperatorConfig(tree);

@@ -88,16 +88,13 @@ function settle(
   return { words, status };
 }
 
-function migrationIn({ history }: UpgradeStatus): HistoryEntry {
-  return history.find(({ architecture }) => architecture === "Multi") ?? assert.fail("the migration is in no history");
-}
-
 for (const [state, clusterVersion] of BEGUN) {
   for (const [change, spec] of CHANGES) {
     Deno.test(`a migration that ${state} is not taken back when its plan is changed to ${change}`, () => {
       const { words, status } = settle(spec, clusterVersion);
       assert.equal(words.includes("patchClusterVersion"), false, words.join());
-      const { phase, conditions } = migrationIn(status);
+      const migration = status.history.find(({ architecture }) => architecture === "Multi");
+      const { phase, conditions } = migration ?? assert.fail("the migration is in no history");
       if (spec.suspend === true) return assert.notEqual(phase, "Failed");
       assert.equal(phase, "Failed");
       assert.match(conditions[0]?.message ?? "", /The plan names another target, 4\.17\.\d, since/);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { renderTime } from "../../../../lib/vocabulary/time.ts";
-import { progressOf, stateOf } from "../../../../lib/upgrades/decide/progress.ts";
+import { progressOf, stepStateOf } from "../../../../lib/upgrades/decide/progress.ts";
 import { UPGRADERS } from "../../../../lib/upgrades/decide/steps/upgraders.ts";
 import { CAPACITY, makeHistory, makePlan, makeSpec, NOW_MS } from "./make_plan.ts";
 
@@ -26,15 +26,15 @@ Deno.test("progressOf() lists the steps of the upgrader in their order, with wha
   assert.equal(states.get("ComputeCapacityReserved"), "skipped");
 });
 
-Deno.test("stateOf() reports what a step waits for without its name, and skipped steps from those that were done", () => {
+Deno.test("stepStateOf() reports what a step waits for without its name, and skipped steps from those that were done", () => {
   const type = "WorkerNodesUpgraded";
   const waiting = { type, status: "False", message: `${type} still in progress: 2 nodes are left` } as const;
-  assert.deepEqual(stateOf(waiting, makeSpec()), { state: "waiting", message: "2 nodes are left" });
+  assert.deepEqual(stepStateOf(waiting, makeSpec()), { state: "waiting", message: "2 nodes are left" });
   const proven = { type: "SecondaryArchitectureProven", status: "True", message: "is completed" } as const;
-  assert.deepEqual(stateOf(proven, makeSpec()), { state: "skipped", message: "" });
+  assert.deepEqual(stepStateOf(proven, makeSpec()), { state: "skipped", message: "" });
   const smoke = { machineSetTemplate: "arm", timeoutMinutes: 15 };
-  assert.deepEqual(stateOf(proven, makeSpec({ smoke })), { state: "done", message: "" });
+  assert.deepEqual(stepStateOf(proven, makeSpec({ smoke })), { state: "done", message: "" });
   const reserved = { ...proven, type: "ComputeCapacityReserved" };
-  assert.equal(stateOf(reserved, makeSpec()).state, "skipped");
-  assert.equal(stateOf(reserved, makeSpec({ capacity: CAPACITY })).state, "done");
+  assert.equal(stepStateOf(reserved, makeSpec()).state, "skipped");
+  assert.equal(stepStateOf(reserved, makeSpec({ capacity: CAPACITY })).state, "done");
 });

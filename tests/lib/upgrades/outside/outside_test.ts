@@ -25,6 +25,8 @@ function put(cluster: MemoryCluster, config: string): void {
   cluster.put(Resource.clusterVersions, { metadata: { name: "version" }, spec: { clusterID: EXTERNAL_ID } });
 }
 
+const record = { sinksOf: () => [], write: () => Promise.resolve() };
+
 const openBed = (
   monitoring: string,
   { config = "{}", base, bundle = [] }: {
@@ -51,7 +53,8 @@ const openBed = (
   return {
     cluster,
     outside,
-    scope: { base: whole, reader: openClusterReader(cluster.api, SIGNAL), nowMs: NOW_MS, signal: SIGNAL },
+    options: { ...whole, record, signal: SIGNAL },
+    context: { base: whole, reader: openClusterReader(cluster.api, SIGNAL), nowMs: NOW_MS, signal: SIGNAL },
     series: async () => (await registry.metrics()).split("\n").filter((line) => !line.startsWith("#")).join("\n"),
     [Symbol.dispose]: () => outside[Symbol.dispose](),
   };
@@ -71,7 +74,7 @@ Deno.test("openOutside() reads silences, health, dependencies and alerts of an u
     history: [makeHistory({ startTime: renderTime(NOW_MS - 60_000), completeTime: renderTime(NOW_MS) })],
   });
   using bed = openBed(monitoring.origin, { base: { plan } });
-  const readers = bed.outside.readers(bed.scope);
+  const readers = bed.outside.readers(bed.context);
   assert.deepEqual((await readers.silences()).map(({ id }) => id), ["a1"]);
   assert.deepEqual((await readers.health()).map(({ check, kind }) => [check, kind]), [
     ["CriticalAlerts", "passed"],
@@ -109,10 +112,10 @@ Deno.test("openOutside() asks the graph of the ClusterVersion for the architectu
   });
   const clusterVersion = makeCluster({ upstream: graph.origin });
   using bed = openBed(graph.origin, { base: { clusterVersion } });
-  const readers = bed.outside.readers(bed.scope);
+  const readers = bed.outside.readers(bed.context);
   await assert.rejects(readers.graph(), /no node of the control plane says which architecture it has/);
   bed.cluster.put(Resource.nodes, CONTROL_PLANE_NODE);
-  const again = bed.outside.readers({ ...bed.scope, reader: openClusterReader(bed.cluster.api, SIGNAL) });
+  const again = bed.outside.readers({ ...bed.context, reader: openClusterReader(bed.cluster.api, SIGNAL) });
   assert.deepEqual(await again.graph(), [{ version: "4.99.0", image: "b" }]);
   assert.deepEqual(asked, ["arm64"]);
   await assert.rejects(again.payload(), /Cannot find the payload of version 4\.17\.2/);
@@ -131,7 +134,7 @@ Deno.test("openOutside() trusts what the files of --registry-ca sign: the update
   for (const bundle of [[], [authority.certificatePem]]) {
     using bed = openBed(server.origin, { config, base, bundle });
     bed.cluster.put(Resource.nodes, CONTROL_PLANE_NODE);
-    const readers = bed.outside.readers(bed.scope);
+    const readers = bed.outside.readers(bed.context);
     const results = await Promise.allSettled([readers.graph(), bed.outside.policy.refresh(SIGNAL)]);
     const reasons = results.map((result) => String(result.status === "rejected" ? result.reason : ""));
     const isHandshake = reasons.map((reason) => /the TLS hand-shake failed/.test(reason));
@@ -145,8 +148,8 @@ for (const [fault, handler] of Object.entries(FAULTS).filter(([fault]) => fault 
   Deno.test(`while Prometheus and Alertmanager are broken (${fault}), each reading fails for itself, without a secret`, async () => {
     await using server = openFaulty(handler);
     using bed = openBed(server.origin);
-    const { outside, scope } = bed;
-    const readers = outside.readers(scope);
+    const { outside, context } = bed;
+    const readers = outside.readers(context);
     const silence = { comment: "c", matchers: [], endsAtMs: NOW_MS };
     const calls = [readers.silences(), outside.createSilence(silence, SIGNAL), outside.endSilence("a1", SIGNAL)];
     for (const result of await Promise.allSettled(calls.slice(0, 2))) {
@@ -161,11 +164,6 @@ for (const [fault, handler] of Object.entries(FAULTS).filter(([fault]) => fault 
   });
 }
 
-const OPTIONS = {
-  plan: makePlan(),
-  record: { sinksOf: () => [], write: () => Promise.resolve() },
-  signal: SIGNAL,
-};
 const NOTICE = noticeOf("StateStarted", "It starts.", "4.17.2");
 
 function eventsOf({ cluster }: ReturnType<typeof openBed>): readonly KubeObject[] {
@@ -179,24 +177,27 @@ Deno.test("notify() sends to events and the cluster manager; while that is away 
   using bed = openBed("http://127.0.0.1:1", { config });
   double.intercept = () => new Response(null, { status: 503 });
   const refused = /Cannot send notification StateStarted: cluster manager: /;
-  await assert.rejects(bed.outside.notify(NOTICE, OPTIONS), refused);
+  await assert.rejects(bed.outside.notify(NOTICE, bed.options), refused);
   assert.match(await bed.series(), /upgrade_notification_failed\{.*event="StateStarted".*\} 1/);
   assert.equal(eventsOf(bed).length, 1);
   double.intercept = () => undefined;
-  await bed.outside.notify(NOTICE, OPTIONS);
+  await bed.outside.notify(NOTICE, bed.options);
   assert.equal(eventsOf(bed).length, 1);
   assert.deepEqual(double.policies[0]?.state, { value: "started", description: "It starts." });
   assert.match(await bed.series(), /upgrade_notification_failed\{.*event="StateStarted".*\} 0/);
 });
 
-Deno.test("notify() sends to events and the log where no cluster manager is configured, and to none while the settings are invalid", async () => {
+Deno.test("notify() sends to events and the log where no cluster manager is configured", async () => {
   using bed = openBed("http://127.0.0.1:1");
-  await bed.outside.notify(NOTICE, OPTIONS);
+  await bed.outside.notify(NOTICE, bed.options);
   assert.equal(eventsOf(bed).length, 1);
+});
+
+Deno.test("no policy source is asked while the settings are invalid", async () => {
+  using bed = openBed("http://127.0.0.1:1");
+  assert.deepEqual(await bed.outside.policy.refresh(SIGNAL), { kind: "notConfigured" });
   put(bed.cluster, "{configManager: {watchInterval: -1}}");
-  const other = { ...NOTICE, id: "other" };
-  const unknown = /Cannot send notification StateStarted: Cannot use ConfigMap .*watchInterval/;
-  await assert.rejects(bed.outside.notify(other, OPTIONS), unknown);
+  await assert.rejects(bed.outside.policy.refresh(SIGNAL), /Cannot use ConfigMap .*watchInterval/);
 });
 
 Deno.test("notify() posts to the webhook that the settings name", async () => {
@@ -206,15 +207,15 @@ Deno.test("notify() posts to the webhook that the settings name", async () => {
     return new Response(null, { status: 204 });
   });
   using bed = openBed("http://127.0.0.1:1", { config: `{notifications: {webhook: {url: "${hook.origin}"}}}` });
-  await bed.outside.notify(NOTICE, OPTIONS);
-  await bed.outside.notify(NOTICE, OPTIONS);
+  await bed.outside.notify(NOTICE, bed.options);
+  await bed.outside.notify(NOTICE, bed.options);
   assert.deepEqual(posted, [{ ...NOTICE, clusterId: EXTERNAL_ID }]);
 });
 
 Deno.test("with the source LOCAL nothing is requested before an upgrade begins: the plan that was read is the policy", async () => {
   using bed = openBed("http://127.0.0.1:1", { config: "{configManager: {source: LOCAL}}" });
   Object.assign(bed.cluster.api, { get: () => Promise.reject(new Error("requested")) });
-  assert.deepEqual(await bed.outside.readers(bed.scope).policy(), { kind: "unchanged" });
+  assert.deepEqual(await bed.outside.readers(bed.context).policy(), { kind: "unchanged" });
   await assert.rejects(bed.outside.policy.refresh(SIGNAL), /requested/);
 });
 
@@ -230,7 +231,7 @@ Deno.test("the policy of the cluster manager becomes the plan; while the manager
   assert.equal(found(), undefined);
   assert.doesNotMatch(await bed.series(), /sync_timestamp|policy_interval/);
   double.intercept = () => undefined;
-  assert.deepEqual(await bed.outside.readers(bed.scope).policy(), { kind: "changed" });
+  assert.deepEqual(await bed.outside.readers(bed.context).policy(), { kind: "changed" });
   assert.deepEqual(found()?.spec, {
     desired: { version: "4.17.2", channel: "stable-4.17" },
     upgradeAt: "2026-03-20T00:00:00Z",
@@ -246,7 +247,7 @@ Deno.test("the policy of the cluster manager becomes the plan; while the manager
 Deno.test("readings that need a plan report it where there is none; silences are read all the same", async () => {
   await using monitoring = openQuietMonitoring();
   using bed = openBed(monitoring.origin);
-  const readers = bed.outside.readers({ ...bed.scope, base: undefined });
+  const readers = bed.outside.readers({ ...bed.context, base: undefined });
   for (const name of ["health", "healthAfter", "dependencies", "graph", "payload", "alertsDuring"] as const) {
     await assert.rejects(readers[name](), /there is no UpgradeConfig/, name);
   }

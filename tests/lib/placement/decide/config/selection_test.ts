@@ -4,7 +4,7 @@ import {
   scoringWanted,
   selectConfigs,
 } from "../../../../../lib/placement/decide/config/selection.ts";
-import type { NamespaceConfig } from "../../../../../lib/placement/decide/config/types.ts";
+import type { NamespaceConfig } from "../../../../../lib/placement/decide/config/config.ts";
 import { AMD64, ARM64, make, ppc, type Row, rows } from "../make.ts";
 
 type Labels = Readonly<Record<string, string>> | undefined;

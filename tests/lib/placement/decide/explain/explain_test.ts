@@ -96,10 +96,10 @@ Deno.test("explainPod() reports that gating is stopped, of pods that were passed
   assert.doesNotMatch(told(decided(make.gatedPod(), {}, around)), /Gating is stopped/);
 });
 
-Deno.test("explainPod() sends to `archway release` when a pod is held for longer than any gate may last", () => {
+Deno.test("explainPod() sends to `archway ungate` when a pod is held for longer than any gate may last", () => {
   const story = explainPod(make.view(make.gatedPod()), { ...AROUND, ageMs: 600_000 });
   assert.match(told(story), /for 10m/);
-  assert.match(told(story), /> .*archway release --dry-run/);
+  assert.match(told(story), /> .*archway ungate --dry-run/);
 });
 
 Deno.test("explainPod() reports which image lacks what when no architecture is shared", () => {

@@ -76,7 +76,7 @@ Deno.test("releasePatch() makes labels where somebody removed them all", () => {
 
 Deno.test("releasePatch() adds tolerations for exactly the architectures decided", () => {
   const taint = { key: ARCH, effect: "NoSchedule" } as const;
-  const settings = make.settings({ archTaints: [taint] });
+  const settings = make.settings({ toleratedTaints: [taint] });
   const tolerated = { key: ARCH, operator: "Equal", value: AMD64, effect: "NoSchedule" };
   const [own, arm] = [{ key: "x", operator: "Exists" }, { ...tolerated, value: ARM64 }];
   const tolerationsOf = (raw: Json): unknown => at(settle(raw, { settings }).after, "spec", "tolerations");

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import type { DecisionRecord, ImageOutcome } from "../../../../../lib/placement/decide/decision_types.ts";
 import {
+  decisionRecordOf,
   MAX_RECORD_BYTES,
   parseRecord,
-  recordOf,
   renderRecord,
 } from "../../../../../lib/placement/decide/pod/record.ts";
 import { AMD64, ARM64, make, settle } from "../make.ts";
@@ -72,8 +72,8 @@ Deno.test("parseRecord() takes nothing that is no record", () => {
   );
 });
 
-Deno.test("recordOf() records decisions that end a pod's wait", () => {
-  const kept = recordOf(settle(make.gatedPod()).decision);
+Deno.test("decisionRecordOf() records decisions that end a pod's wait", () => {
+  const kept = decisionRecordOf(settle(make.gatedPod()).decision);
   assert.deepEqual([kept?.decision, kept?.architectures], ["place", [AMD64, ARM64]]);
-  assert.equal(recordOf({ kind: "ignore", reason: "DaemonSet" }), undefined);
+  assert.equal(decisionRecordOf({ kind: "ignore", reason: "DaemonSet" }), undefined);
 });

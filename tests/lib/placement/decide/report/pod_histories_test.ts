@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import type { BoardEntry } from "../../../../../lib/placement/decide/report/board.ts";
+import type { RecentDecision } from "../../../../../lib/placement/decide/report/recent_decisions.ts";
 import { historiesOf } from "../../../../../lib/placement/decide/report/pod_histories.ts";
 
-type Given = readonly [pod: string, kind: BoardEntry["kind"], gatedMs?: number];
+type Given = readonly [pod: string, kind: RecentDecision["kind"], gatedMs?: number];
 
 const CASES: readonly (readonly [what: string, given: readonly Given[], histories: readonly string[]])[] = [
   ["a pod that was placed at once", [["web-1", "place"]], ["web-1: place"]],
@@ -26,7 +26,7 @@ const CASES: readonly (readonly [what: string, given: readonly Given[], historie
 
 for (const [what, given, expected] of CASES) {
   Deno.test(`historiesOf: ${what}`, () => {
-    const recent = given.map(([pod, kind, gatedMs], atMs): BoardEntry => ({
+    const recent = given.map(([pod, kind, gatedMs], atMs): RecentDecision => ({
       ...{ atMs, namespace: "team", pod, kind, reason: "", architectures: [], images: [], gatedMs },
     })).toReversed();
     const histories = historiesOf(recent).map(({ entries }) =>
@@ -38,7 +38,7 @@ for (const [what, given, expected] of CASES) {
 
 Deno.test("historiesOf keeps namespaces apart", () => {
   const entry = { atMs: 0, kind: "gate", reason: "", architectures: [], images: [] } as const;
-  const recent: BoardEntry[] = [
+  const recent: RecentDecision[] = [
     { ...entry, namespace: "b", pod: "web-1", kind: "place", gatedMs: 5 },
     { ...entry, namespace: "a", pod: "web-…", gatedMs: undefined },
   ];

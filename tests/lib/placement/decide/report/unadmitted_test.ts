@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { parseClusterConfig } from "../../../../../lib/placement/decide/config/config.ts";
-import type { ClusterConfig } from "../../../../../lib/placement/decide/config/types.ts";
+import type { ClusterConfig } from "../../../../../lib/placement/decide/config/config.ts";
 import {
   inSelectedNamespaces,
   isUnadmitted,

@@ -147,9 +147,10 @@ Deno.test("M-175 M-176 checkDependencies() asks three times at most, believes a 
   const pauses: number[] = [];
   const deps = { clock: hastyClock(pauses), userAgent: "archway-test" };
   const found = await checkDependencies(deps, { urls, timeoutSeconds: 30 }, SIGNAL);
-  const [up, down] = ["available", "unavailable"];
-  assert.deepEqual(found.map(({ kind }) => kind), [up, up, up, down, down]);
-  assert.doesNotMatch(JSON.stringify(found), /s3cret/);
+  assert.deepEqual(found.map((one) => one.replace(server.origin, "")), [
+    "/gone (it answers with status 404)",
+    "/down (it answers with status 500)",
+  ]);
   const times = (path: string): number => asked.filter((one) => one === path).length;
   assert.deepEqual([times("/up"), times("/flaky"), times("/gone"), times("/down")], [1, 3, 1, 3]);
   assert.equal(pauses.length, 4);
@@ -160,5 +161,5 @@ Deno.test("checkDependencies() gives up a service that never answers after its t
   await using server = openFaulty(null);
   const deps = { clock: hastyClock(), userAgent: "archway-test" };
   const [found] = await checkDependencies(deps, { urls: [server.origin], timeoutSeconds: 0.2 }, SIGNAL);
-  assert.ok(found?.kind === "unavailable" && /did not answer within 0\.2 s/.test(found.why));
+  assert.match(found ?? "", /did not answer within 0\.2 s/);
 });

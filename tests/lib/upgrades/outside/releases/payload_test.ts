@@ -3,12 +3,14 @@ import { systemClock } from "../../../../../lib/clock.ts";
 import { openRegistryAccess } from "../../../../../lib/oci/registry_access.ts";
 import { Resource } from "../../../../../lib/k8s/types.ts";
 import { silentLogger } from "../../../../../lib/log.ts";
-import { InspectionError } from "../../../../../lib/oci/errors.ts";
+import { RegistryError } from "../../../../../lib/oci/errors.ts";
 import { ClusterPayloads, readPayload } from "../../../../../lib/upgrades/outside/releases/cluster_payloads.ts";
 import { type Document, makeDocument, makeEntry, makeImage, makeIndex } from "../../../../support/documents.ts";
 import { makeCredential } from "../../../../support/inspectors.ts";
 import { MemoryCluster } from "../../../../support/memory_kube_api.ts";
+import { FakeClock } from "../../../../support/fake_clock.ts";
 import { type Login, openFakeRegistry } from "../../../../support/registry.ts";
+import { makeFolder } from "../../../oci/config/planner_support.ts";
 import { SIGNAL } from "../support.ts";
 
 const REPOSITORY = "openshift-release-dev/ocp-release";
@@ -99,7 +101,7 @@ Deno.test("M-123 read() refuses what names no digest, no payload or no image, wi
   ];
   for (const [image, words] of table) {
     await assert.rejects(bed.reader.read(image, { architecture: "amd64", signal: SIGNAL }), (error) => {
-      assert.ok(error instanceof InspectionError, String(error));
+      assert.ok(error instanceof RegistryError, String(error));
       assert.match(error.message, words);
       assert.doesNotMatch(error.message, /s3cret/);
       return true;
@@ -127,7 +129,7 @@ Deno.test("ClusterPayloads reads a payload with the pull secret of the cluster, 
   const common = { clock: systemClock, log: silentLogger, userAgent: "archway-test" };
   using payloads = new ClusterPayloads({ ...common, api: cluster.api, registries, pullSecret });
   const read = () => payloads.read(image, { architecture: "amd64", signal: SIGNAL });
-  await assert.rejects(read(), InspectionError);
+  await assert.rejects(read(), RegistryError);
   const auths = { auths: { [host]: { auth: btoa("puller:s3cret") } } };
   const data = { ".dockerconfigjson": btoa(JSON.stringify(auths)) };
   cluster.put(Resource.secrets, { metadata: pullSecret, type: "Opaque", data });
@@ -138,4 +140,21 @@ Deno.test("ClusterPayloads reads a payload with the pull secret of the cluster, 
   cluster.drop(Resource.secrets, "openshift-config/pull-secret");
   assert.equal((await read()).version, VERSION);
   assert.equal(bed.registry.requests.length, asked, "a digest names one payload for good");
+});
+
+Deno.test("ClusterPayloads follows an edited registries.conf", async () => {
+  await using bed = await openBed();
+  const { host } = bed.registry;
+  using folder = makeFolder({ "registries.conf": `[[registry]]\nlocation = "${host}"\nblocked = true\n` });
+  const registriesConf = `${folder.path}/registries.conf`;
+  const registries = { registry: [host], registryCa: [], insecureRegistry: [host], registriesConf };
+  const clock = new FakeClock();
+  const common = { clock, log: silentLogger, userAgent: "archway-test", pullSecret: undefined };
+  using payloads = new ClusterPayloads({ ...common, api: new MemoryCluster().api, registries });
+  const image = bed.put(imageOf(bed, "amd64"));
+  const read = () => payloads.read(image, { architecture: "amd64", signal: SIGNAL });
+  await assert.rejects(read(), /registries\.conf blocks/);
+  folder.write("registries.conf", "");
+  await clock.advance(1_000);
+  assert.equal((await read()).version, VERSION);
 });

@@ -6,15 +6,16 @@ import type { Notification } from "../../../../../lib/upgrades/decide/types/effe
 import { UpstreamError } from "../../../../../lib/upgrades/outside/http/upstream_error.ts";
 import {
   type NotificationSink,
-  Notifier,
+  type Notify,
   openEventSink,
   openLogSink,
+  openNotifier,
   openWebhookSink,
 } from "../../../../../lib/upgrades/outside/sinks/sink.ts";
 import { openOcmStateSink, openServiceLogSink } from "../../../../../lib/upgrades/outside/sinks/ocm_sinks.ts";
 import { keepLog } from "../../../../support/logs.ts";
 import { MemoryCluster, refusing } from "../../../../support/memory_kube_api.ts";
-import { makePlan } from "../../decide/make_plan.ts";
+import { makeConfig, makePlan } from "../../decide/make_plan.ts";
 import { addPolicy, clusterId, EXTERNAL_ID, startOcm } from "../ocm_double.ts";
 import { hastyClock, noticeOf, openUpstream, SIGNAL } from "../support.ts";
 
@@ -40,13 +41,13 @@ const openRecord = () => {
   return record;
 };
 
-const OPTIONS = { plan: PLAN, record: openRecord(), signal: SIGNAL };
+const OPTIONS = { plan: PLAN, config: makeConfig(), record: openRecord(), signal: SIGNAL };
 const nothing = (): Promise<void> => Promise.resolve();
 const SENDING = { attempt: { begin: nothing, withdraw: nothing }, signal: SIGNAL };
 const STARTED = noticeOf("StateStarted");
 
-function notifierOf(...sinks: readonly NotificationSink[]): Notifier {
-  return new Notifier({ sinks: () => Promise.resolve(sinks), observe: () => {} });
+function notifierOf(...sinks: readonly NotificationSink[]): Notify {
+  return openNotifier({ sinks: () => Promise.resolve(sinks), observe: () => {} });
 }
 
 function flaky(name: string, failures: number): NotificationSink & { readonly sent: string[] } {
@@ -67,14 +68,14 @@ Deno.test("M-365 M-366 M-367 send() sends to every sink once, again only those t
   const [good, bad] = [flaky("good", 0), flaky("bad", 2)];
   const results: string[] = [];
   const observe = (_: Notification, result: string): void => void results.push(result);
-  const notifier = new Notifier({ sinks: () => Promise.resolve([good, bad]), observe });
-  await assert.rejects(notifier.send(STARTED, OPTIONS), /Cannot send notification StateStarted: bad: bad is away/);
-  await assert.rejects(notifier.send(STARTED, OPTIONS));
-  await notifier.send(STARTED, OPTIONS);
-  await notifier.send(STARTED, OPTIONS);
+  const notify = openNotifier({ sinks: () => Promise.resolve([good, bad]), observe });
+  await assert.rejects(notify(STARTED, OPTIONS), /Cannot send notification StateStarted: bad: bad is away/);
+  await assert.rejects(notify(STARTED, OPTIONS));
+  await notify(STARTED, OPTIONS);
+  await notify(STARTED, OPTIONS);
   assert.deepEqual([good.sent.length, bad.sent.length], [1, 1]);
   assert.deepEqual(results, ["failed", "failed", "sent", "sent"]);
-  await notifier.send(noticeOf("StateCompleted"), OPTIONS);
+  await notify(noticeOf("StateCompleted"), OPTIONS);
   assert.equal(good.sent.length, 2);
 });
 
@@ -172,18 +173,18 @@ Deno.test("M-370 the service log gets one entry for a state, also when the first
 Deno.test("send() keeps what some sinks have in the record, so that the next leader sends to the others alone", async () => {
   const [good, bad] = [flaky("good", 0), flaky("bad", 1)];
   const options = { ...OPTIONS, record: openRecord() };
-  await assert.rejects(notifierOf(good, bad).send(STARTED, options), /bad: bad is away$/);
+  await assert.rejects(notifierOf(good, bad)(STARTED, options), /bad: bad is away$/);
   assert.deepEqual([...options.record.kept], [[STARTED.id, ["good"]]]);
-  await notifierOf(good, bad).send(STARTED, options);
+  await notifierOf(good, bad)(STARTED, options);
   assert.deepEqual([good.sent.length, bad.sent.length], [1, 1]);
 });
 
 Deno.test("send() writes nothing where every sink has it at once, and reports it when the record cannot be written", async () => {
   const options = { ...OPTIONS, record: openRecord() };
-  await notifierOf(flaky("one", 0), flaky("two", 0)).send(STARTED, options);
+  await notifierOf(flaky("one", 0), flaky("two", 0))(STARTED, options);
   assert.equal(options.record.kept.size, 0);
   options.record.refused = true;
-  const sending = notifierOf(flaky("one", 0), flaky("two", 1)).send(STARTED, options);
+  const sending = notifierOf(flaky("one", 0), flaky("two", 1))(STARTED, options);
   await assert.rejects(sending, /two is away; no API server$/);
 });
 
@@ -196,7 +197,7 @@ const openUnreadable = () => {
   const bed = {
     ...{ double, record },
     post: (_log: () => void): Response | undefined => undefined,
-    send: () => notifierOf(sink).send(FINISHED, { ...OPTIONS, record }),
+    send: () => notifierOf(sink)(FINISHED, { ...OPTIONS, record }),
     [Symbol.asyncDispose]: () => double[Symbol.asyncDispose](),
   };
   double.intercept = ({ method, url }) => {
@@ -250,8 +251,8 @@ Deno.test("where the service log cannot be read, an agent that takes no connecti
       await upstream.send({ method: "POST", path: "/", body: {} }, SIGNAL);
     },
   };
-  const notifier = notifierOf(openServiceLogSink({ client, clusterId, clock: systemClock }));
-  await assert.rejects(notifier.send(FINISHED, { ...OPTIONS, record: bed.record }), /cannot be reached/);
+  const notify = notifierOf(openServiceLogSink({ client, clusterId, clock: systemClock }));
+  await assert.rejects(notify(FINISHED, { ...OPTIONS, record: bed.record }), /cannot be reached/);
   assert.deepEqual(bed.record.sinksOf(FINISHED.id), []);
 });
 

@@ -1,0 +1,119 @@
+// The connections to the API server: trusted certificates, verified name and proxy.
+import { PinnedHosts } from "../tls/pinned_hosts.ts";
+import { fetchUnverified } from "../tls/unverified_fetch.ts";
+import type { ClusterAccess, TlsClientConfig } from "./cluster_access.ts";
+import { ConnectionPool, type HttpRequest } from "./connection_pool.ts";
+import { openServerTunnel, type ServerTunnel } from "./server_tunnel.ts";
+import type { HttpResponse } from "./http_response.ts";
+
+interface ServerRequest extends HttpRequest {
+  readonly answer: "whole" | "stream";
+}
+
+export type ServerAnswer = Response | HttpResponse;
+
+/** Keeps connections until the credentials' TLS part changes. Without TLS verification no body is held back. */
+export class ServerConnections implements AsyncDisposable {
+  readonly #access: ClusterAccess;
+  readonly #poolSize: number;
+  readonly #pinnedHosts = new PinnedHosts();
+  readonly #pool: ConnectionPool;
+  #client: { readonly tls: TlsClientConfig; readonly http: Deno.HttpClient } | undefined;
+  #tunnel: ServerTunnel | undefined;
+
+  constructor(access: ClusterAccess, poolSize: number) {
+    this.#access = access;
+    this.#poolSize = poolSize;
+    this.#pool = new ConnectionPool(poolSize);
+  }
+
+  /** Like `fetch` with `redirect: "manual"`; `path` with its query. */
+  async fetch(
+    path: string,
+    request: ServerRequest,
+    { tls, nowMs }: { tls: TlsClientConfig; nowMs: number },
+  ): Promise<ServerAnswer> {
+    const url = new URL(this.#access.baseUrl + path);
+    const { skipsTlsVerify, serverName, proxyUrl } = this.#access;
+    const named = serverName === undefined ? url : withHostname(url, serverName);
+    const own = tls.client === undefined ? undefined : { certificate: tls.client.cert, key: tls.client.key };
+    // One connection per request: only test clusters have pinned or unverified servers.
+    const unverified = (judge?: (certificate: Uint8Array) => void): Promise<Response> =>
+      fetchUnverified(url, {
+        ...request,
+        headers: new Headers(request.headers),
+        clientCertificate: own,
+        proxyUrl,
+        serverName,
+        judge,
+      });
+    if (url.protocol === "https:" && skipsTlsVerify === true) return await unverified();
+    const isPooled = this.#access.isDirect === true && tls.client === undefined && request.answer === "whole";
+    const verified = (): Promise<ServerAnswer> =>
+      isPooled ? this.#pool.send(url, request, tls) : this.#fetchVerified(named, { ...request, host: url.host, tls });
+    return await this.#pinnedHosts.fetch(named, { trusted: tls.caCerts, nowMs, verified, pinned: unverified });
+  }
+
+  #fetchVerified(
+    url: URL,
+    options: ServerRequest & { readonly host: string; readonly tls: TlsClientConfig },
+  ): Promise<Response> {
+    const { host, tls, method, headers, body, holdBack, signal } = options;
+    return fetch(url, {
+      method,
+      headers: this.#access.serverName === undefined ? headers : { ...headers, host },
+      body: body === undefined ? null : holdBack === undefined ? body : streamAfter(holdBack, body),
+      signal,
+      redirect: "manual",
+      client: this.#httpClient(tls),
+    });
+  }
+
+  /** A rotated CA or client certificate gets a new client. Running requests keep their connections. */
+  #httpClient(tls: TlsClientConfig): Deno.HttpClient {
+    if (this.#client?.tls === tls) return this.#client.http;
+    const proxyUrl = this.#access.serverName === undefined ? this.#access.proxyUrl : this.#openTunnel().origin;
+    const http = Deno.createHttpClient({
+      http2: false,
+      allowHost: true,
+      caCerts: [...tls.caCerts],
+      poolMaxIdlePerHost: this.#poolSize,
+      ...(tls.client === undefined ? {} : tls.client),
+      ...(proxyUrl === undefined ? {} : { proxy: { url: proxyUrl } }),
+    });
+    this.#client?.http.close();
+    this.#client = { tls, http };
+    return http;
+  }
+
+  #openTunnel(): ServerTunnel {
+    const { hostname, port } = new URL(this.#access.baseUrl);
+    this.#tunnel ??= openServerTunnel({ hostname: hostname.replace(/^\[|\]$/g, ""), port: Number(port || "443") });
+    return this.#tunnel;
+  }
+
+  /** Closes idle connections. Open streams end by themselves, except a tunnel's, which end now. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#pool[Symbol.dispose]();
+    this.#client?.http.close();
+    this.#client = undefined;
+    await this.#tunnel?.[Symbol.asyncDispose]();
+    this.#tunnel = undefined;
+  }
+}
+
+function withHostname(url: URL, name: string): URL {
+  const named = new URL(url);
+  named.hostname = name;
+  return named;
+}
+
+function streamAfter(ready: Promise<void>, text: string): ReadableStream<Uint8Array<ArrayBuffer>> {
+  return new ReadableStream({
+    pull: async (controller) => {
+      await ready;
+      controller.enqueue(new TextEncoder().encode(text));
+      controller.close();
+    },
+  });
+}

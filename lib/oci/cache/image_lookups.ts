@@ -1,0 +1,101 @@
+// When an image is looked up, and which requests share the answer. A request that wants no look-up older than itself
+// shares the next one instead of one under way. Look-ups of an image keep to a rate, however many pods pull it with `Always`.
+import { LRUCache } from "lru-cache";
+import type { Clock } from "../../clock.ts";
+import { SharedCalls } from "../shared_calls.ts";
+import type { Callers } from "../callers.ts";
+import type { InspectionReport } from "../inspection.ts";
+import { atMost } from "../weights.ts";
+
+interface LookupRequest {
+  /** When a look-up may have begun at the earliest (monotonic ms). */
+  readonly askedSinceMs: number;
+  readonly callers: Callers;
+  readonly signal: AbortSignal;
+}
+
+type Lookup = (callers: Callers, signal: AbortSignal) => Promise<InspectionReport>;
+
+export const LOOKUPS_PER_SECOND = 4;
+/** Of those, how many may begin at once; the others begin at this interval (ms). */
+const BURST = 2;
+const INTERVAL_MS = 1_000 / LOOKUPS_PER_SECOND;
+/** Images whose look-ups are counted: pods may name any number of them. */
+const MAX_COUNTED = 5_000;
+
+interface LookupState {
+  running: { readonly number: number; readonly beganAtMs: number } | undefined;
+  /** The number of the look-up that has not begun; undefined: there is none to join. */
+  planned: number | undefined;
+  last: number;
+  /** When the look-ups of the last second began (monotonic ms), oldest first. */
+  beginnings: readonly number[];
+}
+
+export class ImageLookups {
+  readonly #clock: Clock;
+  readonly #calls: SharedCalls<InspectionReport>;
+  readonly #images = new LRUCache<string, LookupState>(atMost(MAX_COUNTED));
+
+  constructor(options: { readonly clock: Clock }) {
+    this.#clock = options.clock;
+    this.#calls = new SharedCalls({ clock: options.clock });
+  }
+
+  /** The answer of a look-up that satisfies the request; rejects as it does, or with the signal's reason. */
+  share(key: string, { askedSinceMs, callers, signal }: LookupRequest, lookUp: Lookup): Promise<InspectionReport> {
+    const image = this.#image(key);
+    const { running } = image;
+    const mayJoin = running !== undefined && running.beganAtMs >= askedSinceMs;
+    const number = mayJoin ? running.number : image.planned ?? this.#plan(image);
+    return this.#calls.run(JSON.stringify([key, number]), { callers, signal }, async (all, shared) => {
+      await this.#awaitTurn(image, shared);
+      // A look-up whose callers all left before it began stays planned: the next caller gets it instead of a later one.
+      if (image.planned === number) image.planned = undefined;
+      const began = { number, beganAtMs: this.#clock.monotonicMs() };
+      image.running = began;
+      try {
+        return await lookUp(all, shared);
+      } finally {
+        if (image.running === began) image.running = undefined;
+      }
+    });
+  }
+
+  #image(key: string): LookupState {
+    const known = this.#images.get(key);
+    if (known !== undefined) return known;
+    const image: LookupState = { running: undefined, planned: undefined, last: 0, beginnings: [] };
+    this.#images.set(key, image);
+    return image;
+  }
+
+  #plan(image: LookupState): number {
+    image.last += 1;
+    image.planned = image.last;
+    return image.last;
+  }
+
+  /** Waits until one may begin, and counts it. An aborted wait is not counted and delays no other look-up. */
+  async #awaitTurn(image: LookupState, signal: AbortSignal): Promise<void> {
+    for (;;) {
+      signal.throwIfAborted();
+      const nowMs = this.#clock.monotonicMs();
+      const beginMs = nextBeginning(image.beginnings, nowMs);
+      if (beginMs <= nowMs) {
+        image.beginnings = [...image.beginnings.filter((atMs) => atMs > nowMs - 1_000), nowMs];
+        return;
+      }
+      await this.#clock.sleep(beginMs - nowMs, signal);
+    }
+  }
+}
+
+/** When the next look-up may begin, after those at `beginnings` (ms, oldest first): within half a second of now. */
+export function nextBeginning(beginnings: readonly number[], nowMs: number): number {
+  const recent = beginnings.filter((atMs) => atMs > nowMs - 1_000);
+  const last = recent.at(-1);
+  if (last === undefined || recent.length < BURST) return nowMs;
+  const full = recent.at(-LOOKUPS_PER_SECOND);
+  return Math.max(nowMs, last + INTERVAL_MS, full === undefined ? 0 : full + 1_000);
+}

@@ -1,0 +1,107 @@
+// Where a full name may be pulled from: by registries.conf, hosts.toml, registries.yaml, or the host itself.
+import { isDigest, nameAt } from "../reference.ts";
+import { hostKey } from "../registry_host.ts";
+import type { EndpointUrl } from "./endpoint_url.ts";
+import { findRule, type FullName, pullSources } from "./registry_rules.ts";
+import { type HostCapabilities, hostDirectories, type HostsFile } from "./hosts_toml.ts";
+import { rewriteRepository } from "./rewrite.ts";
+import type { LoadedTls } from "./pem.ts";
+import type { PullSettings } from "./settings.ts";
+
+export interface PullSource {
+  /** As written: `docker.io` is not replaced. */
+  readonly host: string;
+  readonly repository: string;
+  readonly isMirror: boolean;
+  readonly pathPrefix: string;
+  /** The mirrored registry, sent to the mirror as containerd does; undefined: not sent. */
+  readonly mirrorOf: string | undefined;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly scheme: "https" | "http";
+  readonly insecure: boolean;
+  readonly declared: boolean;
+  readonly tls: LoadedTls | undefined;
+}
+
+type PullSources =
+  | { readonly kind: "sources"; readonly sources: readonly PullSource[] }
+  | { readonly kind: "unparsable"; readonly message: string };
+
+export function findPullSources(full: FullName, settings: PullSettings): PullSources {
+  const { identifier: _, ...place } = full;
+  const upstream: PullSource = { ...PLAIN, ...place };
+  return fromRegistriesConf(full, settings) ??
+    fromHostsTree(full, upstream, settings) ??
+    fromRancher(upstream, settings) ??
+    { kind: "sources", sources: [upstream] };
+}
+
+function splitName(name: string): { readonly host: string; readonly repository: string } {
+  const slash = name.indexOf("/");
+  return slash < 0 ? { host: name, repository: "" } : { host: name.slice(0, slash), repository: name.slice(slash + 1) };
+}
+
+const PLAIN = {
+  isMirror: false,
+  pathPrefix: "",
+  mirrorOf: undefined,
+  headers: {},
+  scheme: "https",
+  insecure: false,
+  declared: false,
+  tls: undefined,
+} as const;
+
+function fromRegistriesConf(full: FullName, { registries }: PullSettings): PullSources | undefined {
+  const rule = findRule(registries?.rules ?? [], nameAt(full));
+  if (rule === undefined) return undefined;
+  const isWildcard = rule.prefix.startsWith("*.");
+  const sources = pullSources(rule, full).map(({ name, insecure, isMirror }): PullSource => ({
+    ...PLAIN,
+    ...splitName(name),
+    insecure,
+    isMirror,
+    declared: isMirror || insecure || !isWildcard || rule.location !== "",
+  }));
+  return { kind: "sources", sources };
+}
+
+function fromHostsTree(full: FullName, upstream: PullSource, { hosts }: PullSettings): PullSources | undefined {
+  const directory = hostDirectories(upstream.host).find((name) => hosts.has(name));
+  const found = directory === undefined ? undefined : hosts.get(directory);
+  if (found === undefined) return undefined;
+  if (found.kind === "unparsable") return found;
+  const isCapable = ({ resolves, pulls }: HostCapabilities): boolean => isDigest(full.identifier) ? pulls : resolves;
+  const mirrors = found.mirrors.filter(isCapable)
+    .map(({ url, tls, headers }): PullSource => ({ ...atUrl(url, upstream), declared: true, tls, headers }));
+  const servers = isCapable(found.serverCapabilities) ? [serverSource(found, upstream, directory ?? "")] : [];
+  return { kind: "sources", sources: [...mirrors, ...servers] };
+}
+
+function serverSource(found: HostsFile, upstream: PullSource, directory: string): PullSource {
+  const { server, serverTls: tls, serverHeaders: headers } = found;
+  // _default applies to any host that an image names, so its headers would be sent anywhere.
+  if (server === undefined && directory === "_default") return { ...upstream, tls };
+  return { ...(server === undefined ? upstream : atUrl(server, upstream)), declared: true, tls, headers };
+}
+
+function fromRancher(upstream: PullSource, { rancher }: PullSettings): PullSources | undefined {
+  const found = rancher?.mirrors.get(upstream.host) ?? rancher?.mirrors.get("*");
+  if (found === undefined) return undefined;
+  const rewritten = { ...upstream, repository: rewriteRepository(found.rewrites, upstream.repository) };
+  const mirrors = found.endpoints.map((url): PullSource => ({ ...atUrl(url, rewritten), declared: true }));
+  return { kind: "sources", sources: [...mirrors, upstream] };
+}
+
+function atUrl(url: EndpointUrl, upstream: PullSource): PullSource {
+  const isMirror = hostKey(url.host) !== hostKey(upstream.host);
+  return {
+    ...upstream,
+    host: url.host,
+    repository: url.repositoryPrefix + upstream.repository,
+    scheme: url.scheme,
+    pathPrefix: url.pathPrefix,
+    isMirror,
+    mirrorOf: isMirror ? upstream.host : undefined,
+  };
+}

@@ -1,0 +1,90 @@
+// Stops requests to what keeps failing: a host, or a group of its repositories that share their first path segment
+// (a project, an organisation, a pull-through cache). Groups often fail together, and without the rest of their host.
+import { Breaker, type CircuitState } from "../../breaker.ts";
+import type { Clock } from "../../clock.ts";
+import { type RegistryError, registryError } from "../errors.ts";
+import type { HealthReporter, HealthSubject } from "./health_reporter.ts";
+import { MAX_WAIT_MS } from "./outcome.ts";
+
+const BREAKER = { threshold: 5, baseMs: 500, capMs: 2_000 } as const;
+/** Requests that are refused while a probe is under way may come back after this (ms). */
+const PROBE_MS = 500;
+
+export class Circuit {
+  /** When it was made (monotonic ms): a group begins with a failure. */
+  readonly sinceMs: number;
+  readonly #subject: HealthSubject;
+  readonly #reporter: HealthReporter;
+  readonly #clock: Clock;
+  readonly #breaker: Breaker;
+  #lastError = "";
+  #isReported = false;
+  #pausedUntilMs = 0;
+
+  constructor(subject: HealthSubject, reporter: HealthReporter, clock: Clock) {
+    this.#subject = subject;
+    this.#reporter = reporter;
+    this.#clock = clock;
+    this.sinceMs = clock.monotonicMs();
+    this.#breaker = new Breaker({ clock, ...BREAKER });
+  }
+
+  get state(): CircuitState {
+    return this.#breaker.state;
+  }
+
+  get pausedForMs(): number {
+    return Math.max(0, this.#pausedUntilMs - this.#clock.monotonicMs());
+  }
+
+  /** Whether nothing is known that holds back a request. */
+  get isUnlimited(): boolean {
+    return this.state === "closed" && this.pausedForMs === 0;
+  }
+
+  /** Why nothing is to be sent now; undefined when a request may go, or may soon. */
+  refusal(): RegistryError | undefined {
+    const { state, isProbing, openForMs } = this.#breaker;
+    const isOpen = state === "open" || isProbing;
+    const retryAfterMs = isOpen ? openForMs || PROBE_MS : this.pausedForMs;
+    if (!isOpen && retryAfterMs <= MAX_WAIT_MS) return undefined;
+    const { registry, repositories } = this.#subject;
+    const scope = repositories === undefined ? "" : ` for repositories of "${repositories}"`;
+    const failing = `it keeps failing and is left alone for a moment. Last error: ${this.#lastError}`;
+    const message = `Cannot ask registry "${registry}"${scope}: ${failing}`;
+    return registryError("CircuitOpen", message, { registry, retryAfterMs: Math.ceil(retryAfterMs) });
+  }
+
+  /** Whether a request may go now; then what became of it follows, by one of the methods below. */
+  tryPass(): boolean {
+    return this.#breaker.tryPass();
+  }
+
+  /** It answers, if only that it has too much to do. */
+  reached(): void {
+    this.#breaker.succeeded();
+  }
+
+  worked(): void {
+    this.reached();
+    if (this.#isReported) this.#reporter.worked(this.#subject);
+    this.#isReported = false;
+  }
+
+  failed(message: string): void {
+    this.#lastError = message;
+    this.#breaker.failed();
+    if (this.state !== "closed" && !this.#isReported) this.#isReported = this.#reporter.failed(this.#subject, message);
+  }
+
+  /** The registry requests a pause. */
+  paused(ms: number, message: string): void {
+    this.#lastError = message;
+    this.#pausedUntilMs = Math.max(this.#pausedUntilMs, this.#clock.monotonicMs() + ms);
+  }
+
+  /** Changes nothing where its end is known. */
+  withdrew(): void {
+    this.#breaker.withdrew();
+  }
+}

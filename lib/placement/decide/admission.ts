@@ -1,0 +1,133 @@
+// What the webhook does with a new pod: leave it alone, hold it by the gate, or place it when all of its images are known. Labels
+// and records that the pod brings count only for an earlier call of this admission, and where they agree with today's decision.
+import { PodAnnotation } from "../../names.ts";
+import type { ImageUse, InspectedImage } from "../../oci/types.ts";
+import type { AddedToleration } from "../../vocabulary/taint.ts";
+import type { PlacementConfigs, PlacementSettings } from "./config/types.ts";
+import type { Admission, AdmissionVerdict, ImageJudgement, NowhereDecision, PlaceDecision } from "./decision_types.ts";
+import { imagesOfDecided, judgeImages } from "./images.ts";
+import { decisionRecordOf, renderRecord } from "./pod/record.ts";
+import { planUndecidedTolerations } from "./patch/tolerations.ts";
+import { placeByImages } from "./place.ts";
+import { planInspection } from "./plan_inspection.ts";
+import { entryOf } from "../../json.ts";
+import type { PlacementFacts, PlannedPod, PodView } from "./types.ts";
+
+type Reason = Extract<Admission, { readonly reason: string }>["reason"];
+
+/** Reasons for which a pod's architecture pins are not reported. */
+const NOT_NOTICED: readonly Reason[] = ["OperatorNamespace", "KubeNamespace", "NodeNameSet", "AuditMode"];
+
+/** What is settled about a new pod, or the template of a queued Job, before memory is asked about its images. */
+export interface PlannedAdmission extends PlannedPod {
+  readonly subject: "pod" | "job";
+  /** Those that decide where it may run, or else which of Archway's own taints it tolerates. */
+  readonly images: readonly ImageUse[];
+  /** Whether what memory has of them counts. */
+  readonly mayRecall: boolean;
+}
+
+export interface AdmissionFacts extends PlannedAdmission, Pick<PlacementFacts, "liveArchitectures"> {
+  /** Undefined where any image is unknown. */
+  readonly known: { readonly images: readonly InspectedImage[]; readonly isAging: boolean } | undefined;
+  /** False when no leader would remove a gate. Warm admission does not need one. */
+  readonly mayGate: boolean;
+}
+
+/** The template of a Job gets no tolerations: its images count only where they decide where its pods may run. */
+export function planAdmission(
+  pod: PodView,
+  configs: PlacementConfigs,
+  settings: PlacementSettings,
+  subject: PlannedAdmission["subject"] = "pod",
+): PlannedAdmission {
+  const plan = planInspection(pod, configs, settings, pod.record === undefined ? "none" : "reinvocation");
+  const isDecided = plan.kind === "decided";
+  const images = !isDecided ? plan.images : subject === "job" ? [] : imagesForTolerations(pod, settings);
+  const mayRecall = images.length > 0 && (settings.warmAdmission || isDecided || subject === "job");
+  return { subject, pod, settings, plan, images, mayRecall };
+}
+
+function imagesForTolerations(pod: PodView, settings: PlacementSettings): readonly ImageUse[] {
+  const isTainted = settings.ownTaints.length > 0 && pod.nodeName === "" && !settings.audit;
+  return isTainted ? imagesOfDecided(pod, settings) : [];
+}
+
+/** The verdict on a pod that is being created, or on the template of a Job. Never fails. */
+export function judgeAdmission(facts: AdmissionFacts): AdmissionVerdict {
+  const { subject, pod, plan, settings, images, known } = facts;
+  const isJudged = plan.kind === "decided" && known !== undefined && images.length > 0;
+  const judgement = isJudged ? judgeImages(pod, settings, images, known.images) : undefined;
+  const imageConfigs = judgement?.imageConfigs ?? [];
+  const admission = decideAdmission(facts, judgement);
+  return {
+    ...admission,
+    nodeAffinityScoring: plan.scoring,
+    prefetch: isWorthPrefetching(facts, admission, imageConfigs) ? images : [],
+    imageConfigs,
+    isNoticed: subject === "pod" && !("reason" in admission && NOT_NOTICED.includes(admission.reason)),
+  };
+}
+
+/** The first that applies. `decided`: what is known of the images of a pod that is decided without them. */
+function decideAdmission(facts: AdmissionFacts, decided: ImageJudgement | undefined): Admission {
+  const { settings, plan } = facts;
+  const mayGate = facts.mayGate && facts.subject === "pod";
+  if (settings.audit) return pass(facts, "AuditMode");
+  if (plan.kind === "decided" && plan.decision.kind === "ignore") {
+    return { kind: "ignore", reason: plan.decision.reason, tolerations: tolerationsOfDecided(facts, decided) };
+  }
+  const decision = settings.warmAdmission ? decideWarm(facts, decided) : undefined;
+  // No node can run this pod now. Gate it all the same: the event that explains why needs the uid of a stored pod.
+  const needsEvent = decision?.kind === "nowhere" || decision?.noMatchingNodes === true;
+  if (decision !== undefined && !(needsEvent && mayGate)) {
+    return { kind: "place", decision, repeated: isRepeated(facts, decision) };
+  }
+  return mayGate ? { kind: "gate" } : pass(facts, "GatingStopped");
+}
+
+function pass({ pod, settings }: AdmissionFacts, reason: "AuditMode" | "GatingStopped"): Admission {
+  return { kind: "pass", reason, tolerations: planUndecidedTolerations(pod, settings.ownTaints) };
+}
+
+function isWorthPrefetching(facts: AdmissionFacts, { kind }: Admission, imageConfigs: readonly string[]): boolean {
+  const { subject, plan, known } = facts;
+  if (subject === "job") return known === undefined;
+  if (plan.kind === "decided") return known === undefined || known.isAging || imageConfigs.length > 0;
+  return kind === "gate" || kind === "place" && known?.isAging === true;
+}
+
+function tolerationsOfDecided(
+  { pod, settings }: AdmissionFacts,
+  judgement: ImageJudgement | undefined,
+): readonly AddedToleration[] {
+  // Where its images share no architecture, no node is better than another.
+  const isFinal = judgement?.kind === "shared" && judgement.imageConfigs.length === 0;
+  const isKnown = isFinal && judgement.architectures.length > 0;
+  return planUndecidedTolerations(pod, settings.ownTaints, isKnown ? judgement.architectures : undefined);
+}
+
+/** The decision where it can be made without asking a registry; undefined where it cannot. */
+function decideWarm(
+  facts: AdmissionFacts,
+  decided: ImageJudgement | undefined,
+): PlaceDecision | NowhereDecision | undefined {
+  const { pod, settings, plan, known } = facts;
+  if (plan.kind === "decided") {
+    if (plan.decision.kind !== "place") return undefined;
+    return { ...plan.decision, tolerations: tolerationsOfDecided(facts, decided) };
+  }
+  if (known === undefined) return undefined;
+  const judgement = judgeImages(pod, settings, plan.images, known.images);
+  const isSettled = judgement.kind === "shared" && judgement.imageConfigs.length === 0;
+  return isSettled ? placeByImages(judgement, plan, facts) : undefined;
+}
+
+/** Whether an earlier call of the same admission carried this decision out: its record is there, and nothing is missing. */
+function isRepeated({ pod, plan }: AdmissionFacts, decision: PlaceDecision | NowhereDecision): boolean {
+  const record = decisionRecordOf(decision);
+  const isComplete = decision.preferences.terms.length === 0 &&
+    (decision.kind === "nowhere" || decision.tolerations.length === 0);
+  return isComplete && (plan.own !== undefined || plan.preferences.present) && record !== undefined &&
+    entryOf(pod.annotations, PodAnnotation.decision) === renderRecord(record);
+}

@@ -1,0 +1,65 @@
+// The cache policy of warm admission: which known images may place pods without a request.
+import { LRUCache } from "lru-cache";
+import type { CachedInspector, RecalledImage } from "../../oci/cache/cached_inspector.ts";
+import { CACHE_SHARES, weightOfTexts } from "../../oci/weights.ts";
+import type { PullPlanner } from "../../oci/pull_plan.ts";
+import type { Freshness, InspectionReport } from "../../oci/inspection.ts";
+import type { ImageUse, InspectedImage } from "../../oci/types.ts";
+import type { PullScope } from "../../vocabulary/pull_scope.ts";
+
+export interface KnownPodImages {
+  readonly images: readonly InspectedImage[];
+  /** Whether a tag is past half of its TTL and should be looked up in the background. */
+  readonly isAging: boolean;
+}
+
+interface KnownImagesDeps {
+  readonly memory: Pick<CachedInspector, "recall">;
+  readonly planner: PullPlanner;
+}
+
+export class KnownImages {
+  readonly #deps: KnownImagesDeps;
+  readonly #grants = new LRUCache<string, number>({
+    maxSize: CACHE_SHARES.grants,
+    sizeCalculation: (_, key) => weightOfTexts(key),
+  });
+
+  constructor(deps: KnownImagesDeps) {
+    this.#deps = deps;
+  }
+
+  /** Undefined if any image is unknown or too old. `always` tags must be newer than `askedSinceMs` (monotonic). */
+  recall(images: readonly ImageUse[], scope: PullScope, askedSinceMs = Infinity): KnownPodImages | undefined {
+    const known: InspectedImage[] = [];
+    let isAging = false;
+    for (const use of images) {
+      const found = this.#find(use.image, scope, use.always ? { askedSinceMs } : "cached");
+      if (found === undefined) return undefined;
+      known.push({ ...use, inspection: found.inspection });
+      isAging ||= found.isAging;
+    }
+    return { images: known, isAging };
+  }
+
+  remember(image: string, { scopeId }: InspectionReport, scope: PullScope): void {
+    if (scopeId !== undefined) this.#grants.set(grantKey(image, scope), scopeId);
+  }
+
+  /** Forgets which scopes read what with credentials, after a cluster-wide pull secret changed. */
+  forgetPrivate(): void {
+    this.#grants.clear();
+  }
+
+  #find(image: string, scope: PullScope, freshness: Freshness): RecalledImage | undefined {
+    const { memory, planner } = this.#deps;
+    const plan = planner.plan(image);
+    if (plan.kind === "refused") return undefined;
+    const granted = this.#grants.get(grantKey(image, scope));
+    return memory.recall(plan.reference, { scopeIds: granted === undefined ? [] : [granted], freshness });
+  }
+}
+
+function grantKey(image: string, { namespace, serviceAccount, pullSecrets }: PullScope): string {
+  return JSON.stringify([namespace, serviceAccount, [...pullSecrets].sort(), image]);
+}

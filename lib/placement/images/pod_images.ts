@@ -1,0 +1,122 @@
+// Inspects a pod's images together: from memory, else with its pull secrets, all images in parallel.
+//
+//   inspect ─ KnownImages: are all known? ─ PullSecrets of the pod ─ Inspector (oci/), for each image ─ KnownImages
+import type { Clock } from "../../clock.ts";
+import type { PullScope } from "../../vocabulary/pull_scope.ts";
+import { errorText, type Logger } from "../../log.ts";
+import type { FairLimiter } from "../../oci/limits/fair_limiter.ts";
+import type { InspectionReport, InspectionRequest } from "../../oci/inspection.ts";
+import type { Inspector } from "../../oci/inspector.ts";
+import { callersOf, type InspectionPriority } from "../../oci/callers.ts";
+import type { ImageUse, InspectedImage } from "../../oci/types.ts";
+import type { KnownImages, KnownPodImages } from "./known_images.ts";
+import { BACKGROUND_FACTORS, type WorkLimits } from "../../oci/limits/work_limits.ts";
+import type { PullCredentials, PullSecrets } from "./pull_secrets.ts";
+
+export interface PodImagesRequest {
+  readonly scope: PullScope;
+  readonly images: readonly ImageUse[];
+  /** Images whose config must be read, too, to see whether they are bundles. */
+  readonly imageConfigs?: readonly string[];
+  readonly priority: InspectionPriority;
+  /** With `always`, only look-ups begun since then may answer (monotonic ms). Default: from now on. */
+  readonly askedSinceMs?: number | undefined;
+  /** Refresh tags past half of their TTL, which are still used. */
+  readonly renew?: boolean | undefined;
+}
+
+export interface PodImages {
+  /** One per image of gated, prefetched or noticed pods, whose number is unlimited. */
+  readonly permits: FairLimiter;
+  /** One answer per image, in order; failures are answers. Rejects only when the signal aborts. */
+  inspect(request: PodImagesRequest, signal: AbortSignal): Promise<readonly InspectedImage[]>;
+  /** The same from memory only; undefined when any request or read is needed. */
+  recall(request: Omit<PodImagesRequest, "priority" | "renew">): KnownPodImages | undefined;
+  /** In the background. Skips what every pod looks up itself. Dropped when too many images are being inspected. */
+  prefetch(request: PodImagesRequest): void;
+}
+
+const MAX_NAMED = 3;
+
+interface PodImagesDeps {
+  readonly inspector: Pick<Inspector, "inspect">;
+  readonly pullSecrets: Pick<PullSecrets, "read">;
+  readonly known: KnownImages;
+  readonly limits: Pick<WorkLimits, "images">;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly signal: AbortSignal;
+  readonly observe?: (image: { readonly ms: number; readonly report: InspectionReport }) => void;
+}
+
+export function openPodImages(deps: PodImagesDeps): PodImages {
+  const { limits: { images: permits }, log } = deps;
+  const inspect: PodImages["inspect"] = (request, signal) => inspectImages(deps, request, signal);
+  const prefetched = new Set<string>();
+
+  function prefetch(request: PodImagesRequest): void {
+    const images = request.images.filter(({ always }) => !always);
+    const key = JSON.stringify([request.scope, images]);
+    if (images.length === 0 || deps.signal.aborted || prefetched.has(key)) return;
+    const size = { weight: images.length, freeFactor: BACKGROUND_FACTORS.prefetched };
+    const permit = permits.tryAcquire(request.scope.namespace, size);
+    if (permit === undefined) return;
+    prefetched.add(key);
+    inspect({ ...request, images }, deps.signal)
+      .catch((error: unknown) => log.debug("prefetch ended early", { reason: errorText(error) }))
+      .finally(() => {
+        prefetched.delete(key);
+        permit.release();
+      });
+  }
+
+  return { permits, inspect, recall: (request) => recallImages(deps, request), prefetch };
+}
+
+/** From memory if it has them all, else each by the inspector. */
+async function inspectImages(
+  deps: PodImagesDeps,
+  request: PodImagesRequest,
+  signal: AbortSignal,
+): Promise<readonly InspectedImage[]> {
+  const { inspector, pullSecrets, known, clock, observe } = deps;
+  const { scope, images, imageConfigs = [], priority, renew = false, askedSinceMs = clock.monotonicMs() } = request;
+  const remembered = recallImages(deps, { ...request, askedSinceMs });
+  if (remembered !== undefined && !(renew && remembered.isAging)) return remembered.images;
+  const callers = callersOf({ namespace: scope.namespace, priority });
+  const usual = renew ? "young" : "cached";
+  const pull = await pullSecrets.read(scope, signal);
+  return await Promise.all(images.map(async (use): Promise<InspectedImage> => {
+    const startedMs = clock.monotonicMs();
+    const asked: InspectionRequest = {
+      image: use.image,
+      credentials: pull.credentials,
+      freshness: use.always ? { askedSinceMs } : usual,
+      depth: imageConfigs.includes(use.image) ? "config" : "index",
+      callers,
+    };
+    const report = withPullProblems(await inspector.inspect(asked, signal), pull);
+    observe?.({ ms: clock.monotonicMs() - startedMs, report });
+    known.remember(use.image, report, scope);
+    return { ...use, inspection: report.inspection };
+  }));
+}
+
+function recallImages(
+  { known }: PodImagesDeps,
+  { scope, images, imageConfigs = [], askedSinceMs }: Parameters<PodImages["recall"]>[0],
+): KnownPodImages | undefined {
+  return imageConfigs.length === 0 ? known.recall(images, scope, askedSinceMs) : undefined;
+}
+
+/** If credentials are missing, a failure to read an image proves nothing. Otherwise names unusable ones. */
+function withPullProblems(report: InspectionReport, { problem, unusable = [] }: PullCredentials): InspectionReport {
+  const { inspection } = report;
+  if (inspection.kind !== "failed" || inspection.failure.kind === "transient") return report;
+  const { failure } = inspection;
+  if (problem !== undefined) return { ...report, inspection: { kind: "failed", failure: problem } };
+  if (failure.reason !== "Unauthorized" || unusable.length === 0) return report;
+  const named = unusable.slice(0, MAX_NAMED).join(", ");
+  const message = `${failure.message} Pull secrets of no use: ${named}${unusable.length > MAX_NAMED ? ", …" : ""}.`;
+  return { ...report, inspection: { kind: "failed", failure: { ...failure, message } } };
+}

@@ -1,0 +1,123 @@
+// What placement is made of: registries, metrics, serving certificate, and separate connections to the API server.
+import { openRecentDecisions, type RecentDecisions } from "../lib/placement/decide/report/recent_decisions.ts";
+import { openGlobalPullSecret } from "../lib/placement/images/global_pull_secret.ts";
+import { type ImageService, openImageService } from "../lib/placement/images/image_service.ts";
+import { openPodImages, type PodImages } from "../lib/placement/images/pod_images.ts";
+import { PullSecrets } from "../lib/placement/images/pull_secrets.ts";
+import type { FailedImages } from "../lib/exec_format/cluster/failed_images.ts";
+import { openPlacedImages } from "./exec_format.ts";
+import type { ReadApi } from "../lib/k8s/api.ts";
+import type { Reflector } from "../lib/k8s/reflector.ts";
+import type { Credential } from "../lib/oci/credential.ts";
+import { RestApi } from "../lib/k8s/rest_api.ts";
+import { EXEC_FORMAT_COUNTERS, type ExecFormatMetrics } from "../lib/exec_format/metrics.ts";
+import { openMetrics } from "../lib/metrics.ts";
+import { PlacementMetrics } from "../lib/placement/metrics.ts";
+import { SERVER_METRICS, type ServerMetrics } from "../lib/server/metrics.ts";
+import { TAINT_COUNTERS, type TaintMetrics } from "../lib/taints/metrics.ts";
+import type { ServeDeps, SharedResources } from "./capability.ts";
+import { SecretStore } from "../lib/k8s/secret_store.ts";
+import { openPathSecret, PATH_SECRET, type PathSecret } from "../lib/server/path_secret.ts";
+import { openServingCertificate } from "../lib/server/certificate/open_certificate.ts";
+import type { ServingCertificate } from "../lib/server/certificate/serving_certificate.ts";
+
+export interface PlacementResources {
+  readonly shared: SharedResources;
+  readonly metrics: ServeMetrics;
+  readonly decisions: RecentDecisions;
+  readonly certificate: ServingCertificate;
+  /** Reads for the validating webhooks, on separate connections because an API server waits for the answer. */
+  readonly checkApi: ReadApi;
+  /** The secret of the webhook paths; undefined with `webhookPath: plain`. */
+  readonly pathSecret: PathSecret | undefined;
+  readonly imageService: ImageService;
+  readonly images: PodImages;
+  /** What registries say about images, without exec format errors. */
+  readonly claimedImages: PodImages;
+  /** Images that lack an architecture they claim; undefined when that is ignored. */
+  readonly failedImages: FailedImages | undefined;
+  readonly globalPullSecret: Reflector<readonly Credential[]> | undefined;
+}
+
+interface ServeMetrics {
+  readonly placement: PlacementMetrics;
+  readonly server: ServerMetrics;
+  readonly execFormat: ExecFormatMetrics;
+  readonly taints: TaintMetrics;
+}
+
+const MAX_RECENT_DECISIONS = 200;
+
+/** Rejects when the certificate's files are wrong, or the API server refuses its Secret. */
+export async function openPlacementResources(deps: ServeDeps, shared: SharedResources): Promise<PlacementResources> {
+  const { config, access, clock, log, userAgent } = deps;
+  const { pullSecrets, globalPullSecret: { namespace, name } } = config;
+  const { clientMetrics, readApi: api, registry, replicaApi, stack, stop } = shared;
+  const metrics: ServeMetrics = {
+    placement: new PlacementMetrics(registry),
+    server: openMetrics(registry, SERVER_METRICS),
+    execFormat: openMetrics(registry, EXEC_FORMAT_COUNTERS),
+    taints: openMetrics(registry, TAINT_COUNTERS),
+  };
+  const onChange = (): void => imageService.known.forgetPrivate();
+  const globalPullSecret = pullSecrets === "none"
+    ? undefined
+    : openGlobalPullSecret({ api, namespace, name, clock, log, onChange });
+  const imageService: ImageService = stack.use(
+    await openImageService({
+      config,
+      clock,
+      log,
+      userAgent,
+      clusterCredentials: () => [...globalPullSecret?.values() ?? []].flat(),
+    }),
+  );
+  const claimedImages = openImages(deps, shared, { metrics: metrics.placement, imageService });
+  const { images, failedImages } = await openPlacedImages(deps, { api, claimedImages });
+  return {
+    shared,
+    metrics,
+    images,
+    failedImages,
+    decisions: openRecentDecisions({ capacity: MAX_RECENT_DECISIONS }),
+    certificate: await openServingCertificate({ config, api: replicaApi, clock, log }, stop),
+    checkApi: stack.use(new RestApi(access, { clock, log, userAgent, observe: clientMetrics.apiCall })),
+    pathSecret: await pathSecretOf(deps, shared),
+    imageService,
+    claimedImages,
+    globalPullSecret,
+  };
+}
+
+async function pathSecretOf(
+  { config, clock, log }: ServeDeps,
+  { replicaApi, stop }: SharedResources,
+): Promise<PathSecret | undefined> {
+  if (config.webhookPath === "plain") return undefined;
+  const store = new SecretStore(replicaApi, { namespace: config.namespace, name: PATH_SECRET, type: "Opaque" });
+  const makeSecret = (): string => crypto.getRandomValues(new Uint8Array(32)).toHex();
+  return await openPathSecret({ store, clock, log, makeSecret }, stop);
+}
+
+function openImages(
+  { config, clock, log }: ServeDeps,
+  { readApi: api, background: signal }: SharedResources,
+  { metrics, imageService }: { readonly metrics: PlacementMetrics; readonly imageService: ImageService },
+): PodImages {
+  const { inspector, known, limits } = imageService;
+  return openPodImages({
+    inspector,
+    pullSecrets: new PullSecrets({ api, mode: config.pullSecrets, ownNamespace: config.namespace, limits, clock, log }),
+    known,
+    limits,
+    clock,
+    log,
+    signal,
+    observe: ({ ms, report: { source, inspection } }) =>
+      metrics.imageInspected({
+        ms,
+        source,
+        failure: inspection.kind === "failed" ? inspection.failure.reason : undefined,
+      }),
+  });
+}
