@@ -50,8 +50,7 @@ export class Circuit {
     if (!isOpen && retryAfterMs <= MAX_WAIT_MS) return undefined;
     const { registry, repositories } = this.#subject;
     const scope = repositories === undefined ? "" : ` for repositories of "${repositories}"`;
-    const failing = `it keeps failing and is left alone for a moment. Last error: ${this.#lastError}`;
-    const message = `Cannot ask registry "${registry}"${scope}: ${failing}`;
+    const message = `${this.#lastError}. Registry "${registry}"${scope} keeps failing and is left alone for a moment`;
     return registryError("CircuitOpen", message, { registry, retryAfterMs: Math.ceil(retryAfterMs) });
   }
 
