@@ -37,13 +37,17 @@ export class Breaker {
     return Math.max(0, (this.#openUntilMs ?? 0) - this.#options.clock.monotonicMs());
   }
 
-  /** Whether a call may begin now. When half-open, the first one is the probe. */
-  tryPass(): boolean {
+  /** Whether a call may begin now. */
+  get letsPass(): boolean {
     const { state } = this;
-    if (state === "closed") return true;
-    if (state === "open" || this.#isProbing) return false;
-    this.#isProbing = true;
-    return true;
+    return state === "closed" || state === "half-open" && !this.#isProbing;
+  }
+
+  /** Begins a call, if one may begin now. When half-open, the first one is the probe. */
+  tryPass(): boolean {
+    const { letsPass } = this;
+    if (letsPass) this.#isProbing = this.state === "half-open";
+    return letsPass;
   }
 
   succeeded(): void {

@@ -50,11 +50,15 @@ export class Circuit {
     if (!isOpen && retryAfterMs <= MAX_WAIT_MS) return undefined;
     const { registry, repositories } = this.#subject;
     const scope = repositories === undefined ? "" : ` for repositories of "${repositories}"`;
-    const message = `${this.#lastError}. Registry "${registry}"${scope} keeps failing and is left alone for a moment`;
+    const message = `Registry "${registry}"${scope} keeps failing and is left alone for a moment: ${this.#lastError}`;
     return registryError("CircuitOpen", message, { registry, retryAfterMs: Math.ceil(retryAfterMs) });
   }
 
-  /** Whether a request may go now; then what became of it follows, by one of the methods below. */
+  get letsPass(): boolean {
+    return this.#breaker.letsPass;
+  }
+
+  /** Begins a request, if one may go now; what became of it follows, by one of the methods below. */
   tryPass(): boolean {
     return this.#breaker.tryPass();
   }

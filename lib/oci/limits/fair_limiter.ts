@@ -12,8 +12,8 @@ interface FairLimiterOptions {
   readonly limit: number;
   /** One namespace may hold up to this many times the free permits: with 1 it stops at half of all, with 4 at four fifths. */
   readonly freeFactor: number;
-  /** Must let each request pass that gets a permit, and hears when that is given back, used or not. */
-  readonly circuit?: Pick<Circuit, "tryPass" | "withdrew"> | undefined;
+  /** Permits are given while it lets requests pass; it hears of each, and when that is given back, used or not. */
+  readonly circuit?: Pick<Circuit, "letsPass" | "tryPass" | "withdrew"> | undefined;
 }
 
 /** Permits within those of a limiter, of which each counts in both. */
@@ -107,15 +107,15 @@ export class FairLimiter {
     }
   }
 
-  /** Only before {@link #take}: a half-open circuit takes whom it lets pass for its probe. */
   #mayHave(namespace: string, { freeFactor = this.#options.freeFactor, within }: PermitRequest): boolean {
     const free = this.#options.limit - this.#taken;
     const freeWithin = within === undefined ? free : within.limit - within.taken;
     const isWithinShare = (this.#held.get(namespace) ?? 0) < freeFactor * Math.min(free, freeWithin);
-    return isWithinShare && (this.#options.circuit?.tryPass() ?? true);
+    return isWithinShare && (this.#options.circuit?.letsPass ?? true);
   }
 
   #take(namespace: string, { weight = 1, within }: PermitRequest): Permit {
+    this.#options.circuit?.tryPass();
     this.#taken += weight;
     if (within !== undefined) within.taken += weight;
     this.#held.set(namespace, (this.#held.get(namespace) ?? 0) + weight);
