@@ -82,8 +82,6 @@ export class RepositoryClient {
   readonly #context: RequestContext;
   readonly #deps: RepositoryClientDeps;
   readonly #login: Login;
-  /** The credential of the last answer, if it had one. */
-  #accepted: readonly Credential[] = [];
 
   constructor(deps: RepositoryClientDeps, { endpoint, context, rights }: RepositoryClientOptions) {
     this.#deps = deps;
@@ -101,20 +99,19 @@ export class RepositoryClient {
     return pauseOf(answer, this.#deps.clock.nowMs());
   }
 
-  /** Sends with one credential after the other, the accepted one first and anonymous last, until an answer is final. */
+  /** Sends with one credential after the other until an answer is final. */
   async send(request: RepositoryRequest): Promise<RepositoryAnswer> {
-    const credentials = [...new Set([...this.#accepted, ...this.endpoint.credentials]), undefined];
-    const first = await this.#tryEach(request, credentials);
+    const first = await this.#tryEach(request);
     // The cached challenge was not that of the repository: try all credentials again with the right one.
     const wasWrongChallenge = first.kind === "refused" && first.wasWrongChallenge;
-    const sent = wasWrongChallenge ? await this.#tryEach(request, credentials) : first;
-    if (sent.kind === "answered" && sent.credential !== undefined) this.#accepted = [sent.credential];
+    const sent = wasWrongChallenge ? await this.#tryEach(request) : first;
+    if (sent.kind === "answered" && sent.credential !== undefined) this.#login.accepted(sent.credential);
     return sent;
   }
 
-  async #tryEach(request: RepositoryRequest, credentials: readonly (Credential | undefined)[]): Promise<Attempt> {
+  async #tryEach(request: RepositoryRequest): Promise<Attempt> {
     let refusal = INCONCLUSIVE;
-    for (const credential of credentials) {
+    for (const credential of this.#login.credentials) {
       const attempt = await this.#tryOne(request, credential);
       if (attempt.kind === "answered") return attempt;
       // Some registries answer 404 where access is missing: a missing manifest weighs more than a refusal.

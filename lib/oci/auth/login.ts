@@ -31,7 +31,7 @@ import type { Connections } from "../http/connections.ts";
 import { type AnonymousAuthorization, isSendable, type RegistryResponse } from "../http/exchange.ts";
 import { rootUrl } from "../image/document.ts";
 import type { RequestContext } from "../inspection.ts";
-import { connectionElsewhere, type Endpoint } from "../pull_plan.ts";
+import { connectionElsewhere, type Endpoint, type PlannedEndpoint } from "../pull_plan.ts";
 import { type Challenge, isSameLogin, parseChallenges } from "./challenge.ts";
 import type { LearnedChallenges, RootReader } from "./learned_challenges.ts";
 import { basicAuthorization, type TokenRequest, type TokenSource } from "./token.ts";
@@ -63,7 +63,7 @@ interface LoginDeps {
   readonly connections: Connections;
   readonly tokens: TokenSource;
   readonly challenges: LearnedChallenges;
-  readonly endpoint: Endpoint;
+  readonly endpoint: PlannedEndpoint;
   readonly context: RequestContext;
   readonly rights: Rights;
 }
@@ -78,11 +78,22 @@ export class Login {
   readonly #deps: LoginDeps;
   readonly #rootReader: RootReader;
   #offered: Challenge | undefined;
+  #accepted: readonly Credential[] = [];
   #elsewhere: AnonymousAuthorization | undefined;
 
   constructor(deps: LoginDeps) {
     this.#deps = deps;
     this.#rootReader = { probe: () => this.#probeRoot(), signal: deps.context.signal };
+  }
+
+  /** In the order in which to try them: that of the last answer first, and anonymous last. */
+  get credentials(): readonly (Credential | undefined)[] {
+    return [...new Set([...this.#accepted, ...this.#deps.endpoint.credentials]), undefined];
+  }
+
+  /** The registry answered a request that was logged in with it. */
+  accepted(credential: Credential): void {
+    this.#accepted = [credential];
   }
 
   /** The anonymous token for another origin that the registry redirects to, once that origin has required one. */
