@@ -28,7 +28,7 @@ import { openImageService } from "../lib/placement/images/image_service.ts";
 import { openPodImages } from "../lib/placement/images/pod_images.ts";
 import { PullSecrets } from "../lib/placement/images/pull_secrets.ts";
 import { type Logger, silentLogger } from "../lib/log.ts";
-import { readCredentials } from "../lib/upgrades/outside/releases/cluster_payloads.ts";
+import { readGlobalPullSecret } from "../lib/placement/images/global_pull_secret.ts";
 import type { UpgradesDeps } from "../controllers/upgrades/deps.ts";
 
 export const UPGRADES: Capability = {
@@ -126,7 +126,7 @@ export async function readWorkloadAdvice(
   signal: AbortSignal,
 ): Promise<readonly string[]> {
   const pullSecret = config.pullSecrets === "none" ? undefined : config.globalPullSecret;
-  const { credentials } = await readCredentials({ api, pullSecret, log }, signal);
+  const { credentials } = await readGlobalPullSecret({ api, pullSecret, log }, signal);
   const options = { config, clock, log, userAgent, clusterCredentials: () => credentials };
   await using service = await openImageService(options);
   // This account may not read pull secrets of namespaces: images that need one are reported as not inspected.

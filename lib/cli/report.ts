@@ -15,7 +15,7 @@ import { readUnlabelledNodes } from "../placement/cluster/architectures.ts";
 import { renderBlocked, renderReport, renderUnlabelledNodes, undeclaredRegistries } from "./report_text.ts";
 import { readSupport } from "../report/cluster/report_read.ts";
 import { isForbidden } from "../k8s/errors.ts";
-import { readCredentials } from "../upgrades/outside/releases/cluster_payloads.ts";
+import { readGlobalPullSecret } from "../placement/images/global_pull_secret.ts";
 
 export interface ReportOptions {
   /** The only namespace that is read; absent: all. */
@@ -54,7 +54,7 @@ export async function openCallerImages(
 ): Promise<CallerImages> {
   const { api, clock, signal, terminal } = deps;
   const pullSecret = config.globalPullSecret;
-  const { credentials } = await readCredentials({ api, pullSecret, log: silentLogger }, signal);
+  const { credentials } = await readGlobalPullSecret({ api, pullSecret, log: silentLogger }, signal);
   const options = { config, ...deps, log: terminalLogger(terminal), audience: "caller" } as const;
   const service = await openImageService({ ...options, clusterCredentials: () => credentials });
   // Secrets that cannot be read are named in the failures of the images that need them.

@@ -1,9 +1,12 @@
-// The pull secret for all pods (OpenShift's `openshift-config/pull-secret`): watched, optional.
+// The pull secret for all pods (OpenShift's `openshift-config/pull-secret`): watched, or read once; optional.
+import { ignoring, type ReadApi, readOptional } from "../../k8s/api.ts";
+import { isForbidden } from "../../k8s/errors.ts";
 import { KEPT } from "../../k8s/kept.ts";
 import { Reflector, type ReflectorDeps } from "../../k8s/reflector.ts";
 import { Resource } from "../../k8s/types.ts";
 import { parseDockerConfigSecret } from "../../oci/credentials/docker_config.ts";
 import type { Credential } from "../../oci/credential.ts";
+import type { Logger } from "../../log.ts";
 
 export function openGlobalPullSecret(
   { namespace, name, log, ...deps }: ReflectorDeps & {
@@ -27,4 +30,34 @@ export function openGlobalPullSecret(
     },
     name: "global pull secret",
   });
+}
+
+interface GlobalPullSecretDeps {
+  readonly api: ReadApi;
+  /** Undefined: images are read without. */
+  readonly pullSecret: { readonly namespace: string; readonly name: string } | undefined;
+  readonly log: Logger;
+}
+
+export interface GlobalCredentials {
+  readonly credentials: readonly Credential[];
+  readonly problem?: string;
+}
+
+export const NO_CREDENTIALS: GlobalCredentials = { credentials: [] };
+
+/** None where the secret is absent, forbidden or malformed, since the image may be public. */
+export async function readGlobalPullSecret(
+  { api, pullSecret, log }: GlobalPullSecretDeps,
+  signal: AbortSignal,
+): Promise<GlobalCredentials> {
+  if (pullSecret === undefined) return NO_CREDENTIALS;
+  const { namespace, name } = pullSecret;
+  const read = readOptional(api, { type: Resource.secrets, namespace, name, signal });
+  const secret = await ignoring(isForbidden, read);
+  if (secret === undefined) return NO_CREDENTIALS;
+  const parsed = parseDockerConfigSecret(secret, `global pull secret ${namespace}/${name}`);
+  if (parsed.kind === "ok") return { credentials: parsed.credentials };
+  log.warn("cannot use the pull secret", { namespace, secret: name, reason: parsed.message });
+  return { credentials: [], problem: parsed.message };
 }

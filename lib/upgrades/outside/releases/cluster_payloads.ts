@@ -4,16 +4,17 @@
 //                                              └ one image ─────────────────────────────────┘
 import type { Clock } from "../../../clock.ts";
 import { openRegistryAccess, type RegistryConfig } from "../../../oci/registry_access.ts";
-import { ignoring, type ReadApi, readOptional } from "../../../k8s/api.ts";
-import { isForbidden } from "../../../k8s/errors.ts";
-import { Resource } from "../../../k8s/types.ts";
+import type { ReadApi } from "../../../k8s/api.ts";
 import { errorText, type Logger } from "../../../log.ts";
-import type { Credential } from "../../../oci/credential.ts";
-import { parseDockerConfigSecret } from "../../../oci/credentials/docker_config.ts";
 import { SharedCalls } from "../../../oci/shared_calls.ts";
 import type { Payload } from "../../decide/types/cluster.ts";
 import { type OpenImage, Repositories, type RepositoriesDeps } from "../../../oci/repositories.ts";
 import { textAt } from "../../../json.ts";
+import {
+  type GlobalCredentials,
+  NO_CREDENTIALS,
+  readGlobalPullSecret,
+} from "../../../placement/images/global_pull_secret.ts";
 import { type RegistryError, registryError } from "../../../oci/errors.ts";
 import type { ManifestDocument } from "../../../oci/image/manifest.ts";
 import { isPlatformEntry, platformsOf } from "../../../oci/image/platforms.ts";
@@ -37,7 +38,7 @@ export class ClusterPayloads implements Disposable {
   readonly #options: ClusterPayloadsOptions;
   readonly #access: ReturnType<typeof openRegistryAccess>;
   readonly #reads: SharedCalls<Payload>;
-  #pulled: PayloadCredentials = NO_CREDENTIALS;
+  #pulled: GlobalCredentials = NO_CREDENTIALS;
 
   constructor(options: ClusterPayloadsOptions) {
     const { registries: config, clock } = options;
@@ -48,7 +49,7 @@ export class ClusterPayloads implements Disposable {
 
   read(image: string, { architecture, signal }: Pick<PayloadOptions, "architecture" | "signal">): Promise<Payload> {
     return this.#reads.run(`${image} ${architecture}`, { signal }, async (_callers, shared) => {
-      this.#pulled = await readCredentials(this.#options, shared);
+      this.#pulled = await readGlobalPullSecret(this.#options, shared);
       const options = { access: this.#access, clock: this.#options.clock, architecture, signal: shared };
       try {
         return await readPayload(image, options);
@@ -63,29 +64,6 @@ export class ClusterPayloads implements Disposable {
   [Symbol.dispose](): void {
     this.#access[Symbol.dispose]();
   }
-}
-
-interface PayloadCredentials {
-  readonly credentials: readonly Credential[];
-  readonly problem?: string;
-}
-
-const NO_CREDENTIALS: PayloadCredentials = { credentials: [] };
-
-/** None where the secret is absent, forbidden or malformed, since the image may be public. */
-export async function readCredentials(
-  { api, pullSecret, log }: Pick<ClusterPayloadsOptions, "api" | "pullSecret" | "log">,
-  signal: AbortSignal,
-): Promise<PayloadCredentials> {
-  if (pullSecret === undefined) return NO_CREDENTIALS;
-  const { namespace, name } = pullSecret;
-  const read = readOptional(api, { type: Resource.secrets, namespace, name, signal });
-  const secret = await ignoring(isForbidden, read);
-  if (secret === undefined) return NO_CREDENTIALS;
-  const parsed = parseDockerConfigSecret(secret, `global pull secret ${namespace}/${name}`);
-  if (parsed.kind === "ok") return { credentials: parsed.credentials };
-  log.warn("cannot use the pull secret", { namespace, secret: name, reason: parsed.message });
-  return { credentials: [], problem: parsed.message };
 }
 
 const VERSION_LABEL = "io.openshift.release";
