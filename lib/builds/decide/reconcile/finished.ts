@@ -43,8 +43,9 @@ export function checkImages(subject: BuildSubject, record: BuildRecord): Checked
     : record.archs.filter(isDone).flatMap(({ digest }) => digest ?? []);
   const children = digests.map((digest) => `${repository}@${digest}`);
   const asked = { reference, tag: `${repository}:${tag}`, children };
-  const answers = answersAbout(asked, subject);
-  if ("questions" in answers) return { found: "not checked", part: answers };
+  const asking = answersAbout(asked, subject);
+  if (asking.kind === "open") return { found: "not checked", part: asking.part };
+  const { answers } = asking;
   return { found: foundOf(answers, asked), part: repairOf(answers, asked, { subject, record, tag }) };
 }
 
@@ -56,11 +57,16 @@ interface PublishedReferences {
 
 type Answers = ReadonlyMap<string, RegistryAnswer>;
 
+type Asking = { readonly kind: "answered"; readonly answers: Answers } | {
+  readonly kind: "open";
+  readonly part: PartialDecision;
+};
+
 /** The answers by reference, or what must come first. The digest is asked for only if the tag does not name it. */
 function answersAbout(
   { reference, tag, children }: PublishedReferences,
   { facts, build }: BuildSubject,
-): Answers | PartialDecision {
+): Asking {
   const answerTo = (image: string): RegistryAnswer | undefined =>
     facts.answers.get(questionKey({ kind: "tag", reference: image }));
   // The tag of a pre-built image is not known.
@@ -71,9 +77,13 @@ function answersAbout(
     return answer === undefined ? [] : [[image, answer] as const];
   }));
   const open = asked.filter((image) => !answers.has(image));
-  if (open.length > 0) return part({ questions: open.map((image) => ({ kind: "tag", reference: image })) });
+  if (open.length > 0) {
+    return { kind: "open", part: part({ questions: open.map((image) => ({ kind: "tag", reference: image })) }) };
+  }
   const unknown = answers.values().find((answer) => answer.kind === "unknown");
-  return unknown === undefined ? answers : part({ wakeAtMs: facts.nowMs + (unknown.retryAfterMs ?? ASK_AGAIN_MS) });
+  return unknown === undefined
+    ? { kind: "answered", answers }
+    : { kind: "open", part: part({ wakeAtMs: facts.nowMs + (unknown.retryAfterMs ?? ASK_AGAIN_MS) }) };
 }
 
 function hasDigestOf(reference: string, answer: RegistryAnswer | undefined): boolean {
