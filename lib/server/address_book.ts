@@ -2,7 +2,7 @@
 // next. A handshake costs about a millisecond of the event loop, so each takes tokens. A connection that proves itself
 // gets them back: the API server's connections are not limited, only how many are unproven at a time.
 import ipaddr from "ipaddr.js";
-import { TokenBucket, type TokenRate } from "../token_bucket.ts";
+import { TokenBucket, type TokenRate } from "./token_bucket.ts";
 
 /** How a client proved to be an API server: by calling the manifests' path of the pod webhook, or the secret one. */
 export type Proof = "plain" | "secret";

@@ -3,7 +3,7 @@
 // oldest of the address with most, and those of unproven addresses before others.
 //
 //   waiting ─▶ handshake ─▶ idle ─▶ body ─▶ answer ─▶ idle …      each phase has its time limit
-import type { TokenBucket } from "../token_bucket.ts";
+import type { TokenBucket } from "./token_bucket.ts";
 import { type Address, AddressBook, type HandshakeRates, type Proof } from "./address_book.ts";
 import { LARGE_BYTES } from "./load_limit.ts";
 

@@ -1,7 +1,7 @@
 // Which failures are reported: a container once a minute, and in all no more than the API server is to bear.
-import { TokenBucket, type TokenRate } from "../../token_bucket.ts";
+import { TokenBucket, type TokenRate } from "../../server/token_bucket.ts";
 
-type ReportVerdict = "report" | "repeated" | "limited";
+type FilterResult = "report" | "repeated" | "limited";
 
 interface ReportLimits extends TokenRate {
   readonly windowMs: number;
@@ -24,7 +24,7 @@ export class ReportFilter {
     this.#tokens = new TokenBucket(limits);
   }
 
-  judge(containerId: string, nowMs: number): ReportVerdict {
+  judge(containerId: string, nowMs: number): FilterResult {
     const { windowMs, maxContainers } = this.#limits;
     const lastMs = this.#reportedMs.get(containerId);
     if (lastMs !== undefined && nowMs - lastMs < windowMs) return "repeated";
