@@ -10,7 +10,7 @@ import { errorText, openLogger, silentLogger } from "./lib/log.ts";
 import { loginFile } from "./lib/oci/config/registry_environment.ts";
 import { parsePlacementOptions, placementProblems } from "./lib/placement/decide/config/options.ts";
 import type { PlacementSettings } from "./lib/placement/decide/config/types.ts";
-import { unreachable } from "./lib/parsed.ts";
+import { assertNever } from "./lib/parsed.ts";
 import type { ServeRun } from "./serve/dev.ts";
 
 const VERSION = "0.2.0";
@@ -69,7 +69,7 @@ async function main(terminal: Terminal): Promise<number> {
     case "run":
       return await run(parsed.config, terminal);
     default:
-      return unreachable(parsed);
+      return assertNever(parsed);
   }
 }
 

@@ -91,12 +91,12 @@ export async function withinMs<T>(
   work: Promise<T>,
   { limitMs, clock }: { readonly limitMs: number; readonly clock: Clock },
 ): Promise<T | typeof LATE> {
-  const settled = new AbortController();
+  const ended = new AbortController();
   work.catch(() => {});
-  const timer = clock.sleep(limitMs, settled.signal).then((): typeof LATE => LATE);
+  const timer = clock.sleep(limitMs, ended.signal).then((): typeof LATE => LATE);
   try {
     return await Promise.race([work, timer]);
   } finally {
-    settled.abort();
+    ended.abort();
   }
 }

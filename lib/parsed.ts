@@ -1,4 +1,4 @@
-// The result of parsing a text or a value from outside: the value, or one fault. And `unreachable`, for switches.
+// The result of parsing a text or a value from outside: the value, or one fault. And `assertNever`, for switches.
 
 /** What is wrong, in words that are safe to log: never a value that could be a secret. */
 export interface Fault {
@@ -29,6 +29,6 @@ export function unparsable(message: string, line?: number): Unparsable {
 }
 
 /** Marks code that the types say cannot be reached. Throws when a value from outside does not have its type. */
-export function unreachable(value: never): never {
+export function assertNever(value: never): never {
   throw new Error(`Cannot handle "${JSON.stringify(value)}": no case covers it. This is a bug in Archway; report it.`);
 }

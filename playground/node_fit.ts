@@ -6,7 +6,7 @@ import type { KubeObject } from "../lib/k8s/types.ts";
 import { listAt, numberAt, textsAt, valueAt } from "./json_value.ts";
 
 /** The node of a pod, or why it has none, as kube-scheduler reports it. */
-type SchedulingVerdict =
+type SchedulingResult =
   | { readonly kind: "bind"; readonly nodeName: string }
   | { readonly kind: "unschedulable"; readonly message: string };
 
@@ -18,7 +18,7 @@ export function chooseNode(
   pod: KubeObject,
   nodes: readonly KubeObject[],
   podCounts: ReadonlyMap<string, number>,
-): SchedulingVerdict {
+): SchedulingResult {
   const reasons = new Map<string, number>();
   const fitting: KubeObject[] = [];
   for (const node of nodes) {

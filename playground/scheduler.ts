@@ -28,9 +28,9 @@ function schedulePod(cluster: Cluster, pod: KubeObject, log: Logger): void {
   const isWaiting = !isBound(pod) && pod.metadata.deletionTimestamp === undefined &&
     listAt(pod, "spec", "schedulingGates").length === 0 && textAt(pod, "spec", "schedulerName") === component;
   if (!isWaiting) return;
-  const verdict = chooseNode(pod, store.list(Resource.nodes), podCounts(cluster));
-  if (verdict.kind === "bind") {
-    const { nodeName } = verdict;
+  const result = chooseNode(pod, store.list(Resource.nodes), podCounts(cluster));
+  if (result.kind === "bind") {
+    const { nodeName } = result;
     const spec = { ...objectAt(pod, "spec"), nodeName };
     const status = withCondition(pod.status, { type: "PodScheduled", status: "True" }, clock.nowMs());
     store.put(Resource.pods, { ...pod, spec, status });
@@ -39,7 +39,7 @@ function schedulePod(cluster: Cluster, pod: KubeObject, log: Logger): void {
     log.debug("playground bound a pod", { pod: keyOf(pod), node: nodeName });
     return;
   }
-  const { message } = verdict;
+  const { message } = result;
   const condition = { type: "PodScheduled", status: "False", reason: "Unschedulable", message } as const;
   const status = withCondition(pod.status, condition, clock.nowMs());
   if (isDeepStrictEqual(status, pod.status)) return;

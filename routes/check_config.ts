@@ -8,7 +8,7 @@ import { errorText } from "../lib/log.ts";
 import { CLUSTER_CONFIG_NAME } from "../lib/names.ts";
 import {
   type ConfigName,
-  type ConfigVerdict,
+  type ConfigValidation,
   type ConfigWrite,
   type NamespaceConfigFacts,
   setsPriority,
@@ -38,12 +38,12 @@ export function reviewNamespaceConfig(body: unknown, deps: CheckDeps): ReviewAns
   return review(body, async (write) => validateNamespaceConfig(write, await readFacts(write, deps)));
 }
 
-async function review(body: unknown, judge: (write: ConfigWrite) => Promise<ConfigVerdict>): ReviewAnswer {
+async function review(body: unknown, judge: (write: ConfigWrite) => Promise<ConfigValidation>): ReviewAnswer {
   const read = parseWrite(body);
   if (read === undefined) return undefined;
   const { uid, write } = read;
   try {
-    return renderAnswer({ uid, ...renderVerdict(await judge(write)) });
+    return renderAnswer({ uid, ...renderValidation(await judge(write)) });
   } catch (error) {
     // A list or read that failed: its own status where it has one, as the MTO answers.
     const code = error instanceof ApiError && error.status >= 400 ? error.status : 500;
@@ -80,11 +80,11 @@ async function listNamespaceConfigs({ api, signal }: CheckDeps): Promise<readonl
   return found;
 }
 
-function renderVerdict(verdict: ConfigVerdict): Readonly<Record<string, unknown>> {
-  if (verdict.kind === "deny") {
-    const { code, reason, message } = verdict;
+function renderValidation(validation: ConfigValidation): Readonly<Record<string, unknown>> {
+  if (validation.kind === "deny") {
+    const { code, reason, message } = validation;
     return { allowed: false, status: { code, reason, message } };
   }
-  const { message, warnings } = verdict;
+  const { message, warnings } = validation;
   return { allowed: true, status: { code: 200, message }, ...(warnings.length === 0 ? {} : { warnings }) };
 }

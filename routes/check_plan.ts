@@ -4,7 +4,7 @@ import type { Clock } from "../lib/clock.ts";
 import type { ReadApi } from "../lib/k8s/api.ts";
 import type { LoadLimit } from "../lib/server/load_limit.ts";
 import { PlanWebhook } from "../lib/upgrades/names.ts";
-import { type PlanVerdict, validatePlanWrite } from "../lib/upgrades/decide/admission/validate_write.ts";
+import { type PlanValidation, validatePlanWrite } from "../lib/upgrades/decide/admission/validate_write.ts";
 import { readClusterVersion } from "../lib/upgrades/cluster/plan_input.ts";
 import type { ClusterVersion } from "../lib/upgrades/decide/types/cluster.ts";
 import { CachedValue } from "../lib/upgrades/outside/cached_value.ts";
@@ -40,9 +40,9 @@ async function reviewPlan(
   return renderAnswer({ uid, ...render(validatePlanWrite(write, await clusterVersion())) });
 }
 
-function render(verdict: PlanVerdict): Readonly<Record<string, unknown>> {
-  if (verdict.kind === "allow") {
-    return { allowed: true, ...verdict.warnings.length === 0 ? {} : { warnings: verdict.warnings } };
+function render(validation: PlanValidation): Readonly<Record<string, unknown>> {
+  if (validation.kind === "allow") {
+    return { allowed: true, ...validation.warnings.length === 0 ? {} : { warnings: validation.warnings } };
   }
-  return { allowed: false, status: { code: 422, reason: "Invalid", message: verdict.message } };
+  return { allowed: false, status: { code: 422, reason: "Invalid", message: validation.message } };
 }

@@ -63,8 +63,8 @@ export interface OpenCapability {
   readonly isBusy?: () => boolean;
   /** Whether the leader can do its work, for its Lease. */
   readonly leaderAbility?: () => LeaderAbility;
-  /** Whether the inputs of decisions are known. A new leader waits for them, up to SETTLE_MS. */
-  readonly isSettled?: () => boolean;
+  /** Whether the inputs of decisions are known. A new leader waits for them, up to SYNC_MS. */
+  readonly hasSynced?: () => boolean;
 }
 
 export interface Capability {
@@ -75,7 +75,7 @@ export interface Capability {
 }
 
 /** How long a new leader waits for the inputs of its decisions (ms): gated pods must not wait longer. */
-const SETTLE_MS = 5_000;
+const SYNC_MS = 5_000;
 /** How long running requests, and then the last events, may take at shutdown (ms). */
 const DRAIN_MS = 3_000;
 const FLUSH_MS = 1_500;
@@ -109,12 +109,12 @@ interface Running {
 
 async function runAndDrain({ clock, lingerMs, log }: ServeDeps, running: Running): Promise<void> {
   const { shared: { election, events, stop }, opened, background } = running;
-  const { everywhere, leading, webhooks, leaderAbility = () => ({ kind: "able" }), isSettled = () => true } = opened;
+  const { everywhere, leading, webhooks, leaderAbility = () => ({ kind: "able" }), hasSynced = () => true } = opened;
   stop.addEventListener("abort", () => webhooks?.beginDrain(), { once: true });
   const run = (runnables: readonly Runnable[], signal: AbortSignal): Promise<unknown> =>
     Promise.all(runnables.map((runnable) => runnable.run(signal)));
   const lead = async (term: AbortSignal): Promise<void> => {
-    const isKnown = await holdsWithin(isSettled, { clock, limitMs: SETTLE_MS, signal: term });
+    const isKnown = await holdsWithin(hasSynced, { clock, limitMs: SYNC_MS, signal: term });
     if (!isKnown && !term.aborted) log.warn("leading before all configs are known");
     await run(leading, term);
   };

@@ -12,7 +12,7 @@ import { POD_PAGE } from "../routes/dashboard/elements.tsx";
 import type { DashboardView } from "../routes/dashboard/view.ts";
 import type { Capability, OpenCapability, ServeDeps, SharedResources } from "./capability.ts";
 import { openPlacementResources, type PlacementResources } from "./placement_resources.ts";
-import { isSettled, openPlacementComponents, type PlacementComponents } from "./placement_components.ts";
+import { hasSynced, openPlacementComponents, type PlacementComponents } from "./placement_components.ts";
 import { everywhere, leading } from "./controllers.ts";
 import { openWebhooks } from "./webhooks.ts";
 
@@ -31,7 +31,7 @@ async function openPlacement(deps: ServeDeps, shared: SharedResources): Promise<
     leading: leading(deps, placement, components),
     ready: {
       "configs known": () => configs.hasSynced(),
-      "audited namespaces known": () => audited.isSettled(),
+      "audited namespaces known": () => audited.hasSynced(),
       "gated pods known": () => !shared.election.view().isLeader || podPlacement.hasSynced(),
     },
     beforeScrape: () => {
@@ -46,7 +46,7 @@ async function openPlacement(deps: ServeDeps, shared: SharedResources): Promise<
     },
     isBusy: () => podPlacement.isBusy(),
     leaderAbility: () => podPlacement.leaderAbility(),
-    isSettled: () => isSettled(components, placement),
+    hasSynced: () => hasSynced(components, placement),
   };
 }
 

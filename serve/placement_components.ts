@@ -177,7 +177,7 @@ function makeOperator(
     canReconcile: () => podPlacement.hasSynced(),
     secretPaths: pathSecret === undefined ? undefined : {
       pathOf: pathSecret.pathOf,
-      isKnown: webhookPaths.isSettled,
+      isKnown: webhookPaths.hasSynced,
       isInUse: () =>
         webhookPaths.carried().some((path) =>
           Object.values(WebhookPath).some((route) => pathSecret.acceptedPaths(route).includes(path))
@@ -228,9 +228,9 @@ export function followsNodes({ config }: Pick<ServeDeps, "config">): boolean {
 }
 
 /** Whether all inputs of decisions are known: configs, audited namespaces, the cluster's pull secret. */
-export function isSettled(
+export function hasSynced(
   { configs, audited }: PlacementComponents,
   { globalPullSecret }: PlacementResources,
 ): boolean {
-  return configs.hasSynced() && audited.isSettled() && globalPullSecret?.state() !== "starting";
+  return configs.hasSynced() && audited.hasSynced() && globalPullSecret?.state() !== "starting";
 }

@@ -68,9 +68,9 @@ function guardOf({ placement: { pathSecret, metrics }, components: { webhookPath
     }),
     plainProves: () => carried().includes(WebhookPath.gatePod),
     dropped: (reason) => metrics.server.archway_webhook_connections_dropped_total.inc({ reason }),
-    began: (verdict, taken) => {
-      metrics.server.archway_webhook_requests_total.inc({ path: verdict.kind, outcome: taken ? "taken" : "shed" });
-      if (taken || !verdict.url.startsWith(WebhookPath.gatePod)) return;
+    began: (accepted, taken) => {
+      metrics.server.archway_webhook_requests_total.inc({ path: accepted.kind, outcome: taken ? "taken" : "shed" });
+      if (taken || !accepted.url.startsWith(WebhookPath.gatePod)) return;
       metrics.placement.admission("shed", { ms: 0, dryRun: false });
     },
   };
@@ -115,7 +115,7 @@ function startupOf(
   { placement: { shared: { background: signal, election } }, components: { configs, audited } }: WebhooksDeps,
 ): () => Promise<void> | undefined {
   const hasStarted = (): boolean =>
-    configs.hasSynced() && audited.isSettled() && election.view().lastRenewObservedMs !== undefined;
+    configs.hasSynced() && audited.hasSynced() && election.view().lastRenewObservedMs !== undefined;
   let startup: Promise<void> | undefined = holdsWithin(hasStarted, { clock, limitMs: STARTUP_MS, signal }).then(() => {
     startup = undefined;
   });

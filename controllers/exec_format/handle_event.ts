@@ -1,6 +1,6 @@
 // One ENoExecEvent: reads pod and node, decides, applies. Handled events are deleted; none stays forever.
 import { ignoring, readOptional, serverNowMs } from "../../lib/k8s/api.ts";
-import { decideEvent, type EventError, type EventVerdict } from "../../lib/exec_format/decide/decide_event.ts";
+import { decideEvent, type EventDecision, type EventError } from "../../lib/exec_format/decide/decide_event.ts";
 import { type EventView, parseEvent } from "../../lib/exec_format/decide/event.ts";
 import { FAILED_TTL_MS, isFailedImage, parseFailedImage } from "../../lib/exec_format/decide/failed_image.ts";
 import { isNotFound } from "../../lib/k8s/errors.ts";
@@ -8,7 +8,7 @@ import { type KubeObject, Resource } from "../../lib/k8s/types.ts";
 import type { ReconcileResult } from "../../lib/k8s/work_queue.ts";
 import { errorText } from "../../lib/log.ts";
 import { EnoexecLabel } from "../../lib/names.ts";
-import { unreachable } from "../../lib/parsed.ts";
+import { assertNever } from "../../lib/parsed.ts";
 import { DONE, requeueAfter } from "../controller.ts";
 import type { ExecFormatRun } from "./deps.ts";
 import { reportFailure } from "./report.ts";
@@ -49,29 +49,29 @@ async function readSubjects(
   ]);
 }
 
-async function carryOut(run: ExecFormatRun, event: EventView, verdict: EventVerdict): Promise<ReconcileResult> {
-  switch (verdict.kind) {
+async function carryOut(run: ExecFormatRun, event: EventView, decision: EventDecision): Promise<ReconcileResult> {
+  switch (decision.kind) {
     case "leave":
       return DONE;
     case "wait":
-      return requeueAfter(verdict.afterMs);
+      return requeueAfter(decision.afterMs);
     case "keep":
-      await mark(run, event, verdict.error);
-      return requeueAfter(verdict.afterMs);
+      await mark(run, event, decision.error);
+      return requeueAfter(decision.afterMs);
     case "expire":
       await remove(run, event.name);
       return DONE;
     case "dismiss":
-      return await finish(run, event, verdict.error);
+      return await finish(run, event, decision.error);
     case "report": {
-      const { pod, container, architecture } = verdict;
+      const { pod, container, architecture } = decision;
       const { command, isEntryPoint } = event;
       const seen = { pod, container, architecture, refused: "start", command, source: "kernel", isEntryPoint } as const;
       const outcome = await reportFailure(run, { ...seen, isCertain: true, wasReported: false });
       return await finish(run, event, outcome === "gone" ? "pod-not-found" : undefined);
     }
     default:
-      return unreachable(verdict);
+      return assertNever(decision);
   }
 }
 

@@ -11,7 +11,7 @@ import { CLUSTER_CONFIG_NAME, EventReason, SCHEDULING_GATE, WebhookName } from "
 import type { OperandConfig } from "../../lib/operator/decide/config_view.ts";
 import type { OperandStep } from "../../lib/operator/decide/operand_step.ts";
 import { podRef } from "../../lib/placement/decide/pod/pod_refs.ts";
-import { unreachable } from "../../lib/parsed.ts";
+import { assertNever } from "../../lib/parsed.ts";
 import type { OperatorFacts, OperatorRun } from "./deps.ts";
 import { applyMonitor, removeEvents, removeMonitor } from "./exec_format_monitor.ts";
 import { recordConfigEvent } from "./report.ts";
@@ -43,7 +43,7 @@ export async function applyStep(run: OperatorRun, step: OperandChange, facts: Op
     case "events":
       return await removeEvents(run, step.which);
     default:
-      return unreachable(step);
+      return assertNever(step);
   }
 }
 

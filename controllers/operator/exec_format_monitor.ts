@@ -29,7 +29,7 @@ const UNREAD: MonitorFacts = {
   daemonSet: "unread",
   ownDeployment: "foreign",
   hasImage: false,
-  settledEvents: 0,
+  handledEvents: 0,
   pendingEvents: 0,
   leavingForMs: 0,
   isForced: false,
@@ -69,11 +69,11 @@ async function readDaemonSetAndEvents(
   const nowMs = run.clock.monotonicMs();
   memory.monitorLeavingSinceMs ??= nowMs;
   const all = await listEvents(run);
-  const settledEvents = all.filter(({ isSettled }) => isSettled).length;
-  const pendingEvents = all.length - settledEvents;
+  const handledEvents = all.filter(({ isHandled }) => isHandled).length;
+  const pendingEvents = all.length - handledEvents;
   const facts: MonitorFacts = {
     ...UNREAD,
-    settledEvents,
+    handledEvents,
     pendingEvents,
     daemonSet: live === undefined ? "absent" : isLeaving(live) ? "leaving" : "current",
     leavingForMs: nowMs - memory.monitorLeavingSinceMs,
@@ -162,9 +162,9 @@ export async function removeMonitor(
   log.info("exec format error monitor removed");
 }
 
-export async function removeEvents(run: OperatorRun, which: "settled" | "all"): Promise<void> {
+export async function removeEvents(run: OperatorRun, which: "handled" | "all"): Promise<void> {
   const { api, settings: { namespace }, log, memory, signal } = run;
-  const events = (await listEvents(run)).filter(({ isSettled }) => which === "all" || isSettled);
+  const events = (await listEvents(run)).filter(({ isHandled }) => which === "all" || isHandled);
   for (const { name } of events) {
     await ignoring(isMissingOrForbidden, api.delete(Resource.enoexecEvents, { namespace, name }, { signal }));
   }

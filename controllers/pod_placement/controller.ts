@@ -8,14 +8,14 @@
 //   none ────────────────────▶ pending ──────▶ permitted ───────────▶ running
 //    ├──────────────────────────────────────────────────────────────────▲ │ answered
 //    │      a permit is free                                              ▼
-//    └────────────────────────────────────────────────────────────────▶ settled
+//    └────────────────────────────────────────────────────────────────▶ judged
 //           all images are known
 //
-// When settled, and at the pod's deadline in any state, it decides and writes. What follows:
+// When judged, and at the pod's deadline in any state, it decides and writes. What follows:
 //
 //   the gate is removed   released, until the watch shows the pod without its gate
 //   an inspection failed  none, until its retry is due
-//   the write failed      settled, until the write is retried
+//   the write failed      judged, until the write is retried
 //
 // From its deadline on, a key is urgent: it goes first and may use reserved workers. Namespaces take turns.
 import { backoffMs, jitter } from "../../lib/clock.ts";
@@ -30,7 +30,7 @@ import { isHeldBack } from "../../lib/oci/errors.ts";
 import type { ImageUse } from "../../lib/oci/types.ts";
 import type { PlacementDecision } from "../../lib/placement/decide/decision_types.ts";
 import type { PodView } from "../../lib/placement/decide/types.ts";
-import { unreachable } from "../../lib/parsed.ts";
+import { assertNever } from "../../lib/parsed.ts";
 import type { GatedSince } from "../../lib/placement/decide/report/recent_decisions.ts";
 import { DONE, openController, type QueuedController } from "../controller.ts";
 import { applyDecision, type ApplyOutcome } from "./apply.ts";
@@ -257,7 +257,7 @@ export class PodPlacement {
         return this.#requeueUntilDeadline(pod, state, pauseMs);
       }
       default:
-        return unreachable(applied);
+        return assertNever(applied);
     }
   }
 

@@ -21,10 +21,10 @@ export function gatherFacts(
   const plan = planInspection(pod, deps.configsOf(pod.namespace), settings);
   const forMs = leftMs(deps, pod, state);
   if (plan.kind === "inspect" && forMs > 0) {
-    const pauseMs = isSettled(state) ? 0 : state.notBeforeMs - deps.clock.monotonicMs();
+    const pauseMs = isJudged(state) ? 0 : state.notBeforeMs - deps.clock.monotonicMs();
     if (pauseMs > 0) return { kind: "waiting", forMs: Math.min(pauseMs, forMs) };
-    if (!isSettled(state) && state.inspection.kind !== "running") inspect(plan.images);
-    if (!isSettled(state)) return { kind: "waiting", forMs };
+    if (!isJudged(state) && state.inspection.kind !== "running") inspect(plan.images);
+    if (!isJudged(state)) return { kind: "waiting", forMs };
   }
   const facts = {
     pod,
@@ -39,13 +39,13 @@ export function gatherFacts(
   return { kind: "facts", facts };
 }
 
-function isSettled({ inspection }: PodState): boolean {
-  return inspection.kind === "settled";
+function isJudged({ inspection }: PodState): boolean {
+  return inspection.kind === "judged";
 }
 
 /** Images without an answer by now count as failed. */
 function evidenceNow({ pod, settings, plan }: PlannedPod, state: PodState): Evidence {
-  if (plan.kind === "inspect" && state.inspection.kind === "settled") {
+  if (plan.kind === "inspect" && state.inspection.kind === "judged") {
     return { kind: "judged", plan, judgement: state.inspection.judgement };
   }
   // Otherwise it would continue if the decision cannot be written, and hold permits that other pods need.

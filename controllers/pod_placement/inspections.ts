@@ -39,7 +39,7 @@ export class Inspections {
     const judgement = this.#judgeKnown(pod, images);
     if (judgement !== undefined) {
       stopInspection(state);
-      state.inspection = { kind: "settled", judgement };
+      state.inspection = { kind: "judged", judgement };
       return;
     }
     const { namespace } = pod;
@@ -51,7 +51,7 @@ export class Inspections {
     this.#follow(
       this.#inspect(reduceToImages(pod, images), images, running.stop.signal).then((judgement) => {
         if (state.inspection !== running) return;
-        state.inspection = { kind: "settled", judgement };
+        state.inspection = { kind: "judged", judgement };
         this.#wake(key);
       }).finally(() => permit.release()),
     );

@@ -11,7 +11,7 @@ type InspectionState =
   | { readonly kind: "pending"; readonly stop: AbortController }
   | { readonly kind: "permitted"; readonly permit: Permit }
   | { readonly kind: "running"; readonly stop: AbortController }
-  | { readonly kind: "settled"; readonly judgement: ImageJudgement };
+  | { readonly kind: "judged"; readonly judgement: ImageJudgement };
 
 /** A pod that a leader first sees near or after its deadline still gets this long (ms). */
 const MIN_LEFT_MS = 5_000;

@@ -73,7 +73,7 @@ export function openTaints(deps: TaintsDeps): TaintsController {
     reports.begin();
     wake();
     await controller.run(signal);
-    await writes.settled();
+    await writes.finished();
     progress = undefined;
   };
   const carried = (): number | undefined => watches.survey()?.nodes.filter(({ isTainted }) => isTainted).length;

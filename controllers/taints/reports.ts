@@ -69,12 +69,12 @@ export async function writeTaintCondition(
 
 function reportDisagreement(
   events: ReportsDeps["events"],
-  { node, verdict }: JudgedNode,
+  { node, judgement }: JudgedNode,
   reported: Map<string, string>,
 ): void {
-  if (verdict.kind !== "disagreement") return void reported.delete(node.name);
+  if (judgement.kind !== "disagreement") return void reported.delete(node.name);
   const message =
-    `The kubelet reports ${verdict.reported} and the label kubernetes.io/arch says ${verdict.labelled}: ` +
+    `The kubelet reports ${judgement.reported} and the label kubernetes.io/arch says ${judgement.labelled}: ` +
     "no architecture taint is written before they agree.";
   if (reported.get(node.name) === message) return;
   reported.set(node.name, message);

@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { isConflict } from "../../lib/k8s/errors.ts";
 import { Resource } from "../../lib/k8s/types.ts";
-import { unreachable } from "../../lib/parsed.ts";
+import { assertNever } from "../../lib/parsed.ts";
 import { openClusterReader } from "../../lib/upgrades/cluster/cluster_reader.ts";
 import { sinksOf, withDelivery } from "../../lib/upgrades/decide/notifications/notify.ts";
 import { STALE_AFTER } from "../../lib/upgrades/decide/steps/run.ts";
@@ -61,7 +61,7 @@ class Driver {
         await this.#save(request.status);
         return { kind: "saved" };
       default:
-        return unreachable(request);
+        return assertNever(request);
     }
   }
 

@@ -2,7 +2,7 @@
 import type { KubeApi } from "../../lib/k8s/api.ts";
 import { Resource } from "../../lib/k8s/types.ts";
 import { errorText } from "../../lib/log.ts";
-import { unreachable } from "../../lib/parsed.ts";
+import { assertNever } from "../../lib/parsed.ts";
 import { CLUSTER_VERSION_NAME } from "../../lib/upgrades/names.ts";
 import {
   createSmokeMachineSet,
@@ -78,7 +78,7 @@ async function applyEffect(effect: Effect, deps: UpgradesDeps, context: ApplyCon
     case "clearMetrics":
       return gauges.clearGroup(effect.group);
     default:
-      return unreachable(effect);
+      return assertNever(effect);
   }
 }
 

@@ -3,7 +3,7 @@ import { isKnownArchitecture } from "../arch.ts";
 import { NODE_ARCH_LABEL } from "../names.ts";
 import type { ArchitectureTotals, ClusterReport, ReportedImage } from "../report/decide/cluster_report.ts";
 import { type Blocker, nameOf, type WorkloadSupport } from "../report/decide/types.ts";
-import { unreachable } from "../parsed.ts";
+import { assertNever } from "../parsed.ts";
 import { renderTable } from "./output.ts";
 
 export function renderReport({ totals, images, workloads }: ClusterReport, width?: number): string {
@@ -69,7 +69,7 @@ function describeBlocker(blocker: Blocker, architecture: string): string {
     case "unknown":
       return `${blocker.image} could not be inspected (${blocker.reason})`;
     default:
-      return unreachable(blocker);
+      return assertNever(blocker);
   }
 }
 

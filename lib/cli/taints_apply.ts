@@ -32,7 +32,7 @@ export async function applyTaints(deps: TaintsApplyDeps, rule: ArchTaint, signal
   try {
     return await followSteps(deps, { watches, holds: openHolds(clock), writes, signal });
   } finally {
-    await writes.settled();
+    await writes.finished();
     stop.abort();
     await watching;
   }

@@ -28,7 +28,7 @@ export function openRateLimiter(clock: Clock, writesASecond: number = WRITES_A_S
 export interface PendingWrites {
   /** Starts a write once fewer than the maximum run. Ignores its errors: it must report them itself. */
   start(write: () => Promise<void>): Promise<void>;
-  settled(): Promise<void>;
+  finished(): Promise<void>;
 }
 
 export function openPendingWrites(max = 4): PendingWrites {
@@ -39,7 +39,7 @@ export function openPendingWrites(max = 4): PendingWrites {
       const pending: Promise<void> = write().catch(() => undefined).finally(() => underWay.delete(pending));
       underWay.add(pending);
     },
-    settled: async () => {
+    finished: async () => {
       await Promise.all(underWay);
     },
   };

@@ -106,10 +106,10 @@ class Guard {
       return LATE;
     }
     const sinceMs = this.#options.clock.monotonicMs();
-    const settled = this.#within(work(database), limitMs);
-    this.#underWay.add(settled);
+    const call = this.#within(work(database), limitMs);
+    this.#underWay.add(call);
     try {
-      const answer = await settled;
+      const answer = await call;
       if (answer === LATE) this.#failed(`no answer within ${limitMs} ms`, { operation, sinceMs });
       else this.#succeeded(operation);
       return answer;
@@ -117,7 +117,7 @@ class Guard {
       this.#failed(errorText(error), { operation, sinceMs });
       return LATE;
     } finally {
-      this.#underWay.delete(settled);
+      this.#underWay.delete(call);
     }
   }
 

@@ -8,17 +8,17 @@ import {
   type DropReason,
   NO_LIMIT,
 } from "./connection_table.ts";
-import type { AcceptedPath, PathVerdict } from "./path_check.ts";
+import type { AcceptedPath, CheckedPath } from "./path_check.ts";
 
 export interface ListenerGuard {
   readonly limits: ConnectionLimits;
   /** Judges a request's target once its head is complete. */
-  readonly check: (url: string) => PathVerdict;
+  readonly check: (url: string) => CheckedPath;
   /** Whether the manifests' path of the proving route proves a client, too. */
   readonly plainProves: () => boolean;
   readonly dropped: (reason: DropReason) => void;
   /** A request head with an accepted path arrived. `taken`: false when the limits leave no room for its body. */
-  readonly began: (verdict: AcceptedPath, taken: boolean) => void;
+  readonly began: (path: AcceptedPath, taken: boolean) => void;
 }
 
 /** Accepts everything, without limits. */
@@ -48,7 +48,7 @@ export class ConnectionGuard {
   readonly #bySocket = new Map<string, Connection>();
   readonly #accepted = new WeakMap<
     Connection,
-    { readonly target: string; readonly verdict: AcceptedPath; readonly untilMs: number }
+    { readonly target: string; readonly path: AcceptedPath; readonly untilMs: number }
   >();
   readonly #sweep: ReturnType<typeof setInterval>;
   #begin: ReturnType<typeof setTimeout> | undefined;
@@ -114,21 +114,21 @@ export class ConnectionGuard {
       connection.socket.close();
       return false;
     }
-    const verdict = this.#verdictOf(connection, request.url ?? "");
+    const path = this.#checkedPath(connection, request.url ?? "");
     const close = (): void => connection.socket.close();
-    if (verdict.kind === "refused") {
+    if (path.kind === "refused") {
       this.#guard.dropped("path");
       response.once("finish", close).writeHead(404, REFUSAL).end();
       return false;
     }
     const bytes = Number(request.headers["content-length"] ?? UNDECLARED_BYTES);
-    const proves = verdict.proves && (verdict.kind === "secret" || this.#guard.plainProves());
-    const taken = this.#table.bodyBegins(connection, { kind: verdict.kind, proves, bytes });
-    this.#guard.began(verdict, taken);
+    const proves = path.proves && (path.kind === "secret" || this.#guard.plainProves());
+    const taken = this.#table.bodyBegins(connection, { kind: path.kind, proves, bytes });
+    this.#guard.began(path, taken);
     if (taken) {
       // An unproven connection ends with its answer, to free its slot.
       if (!proves) response.setHeader("connection", "close");
-      request.url = verdict.url;
+      request.url = path.url;
       request.once("end", () => this.#table.enter(connection, "answer"));
       // The rest of a body would be read as the next request.
       response.once("close", () => request.complete ? this.#table.enter(connection, "idle") : close());
@@ -155,15 +155,15 @@ export class ConnectionGuard {
     clearTimeout(this.#begin);
   }
 
-  #verdictOf(connection: Connection, target: string): PathVerdict {
+  #checkedPath(connection: Connection, target: string): CheckedPath {
     const nowMs = performance.now();
     const before = this.#accepted.get(connection);
-    if (before !== undefined && before.target === target && nowMs < before.untilMs) return before.verdict;
-    const verdict = this.#guard.check(target);
-    if (verdict.kind === "secret") {
-      this.#accepted.set(connection, { target, verdict, untilMs: nowMs + ACCEPTED_FOR_MS });
+    if (before !== undefined && before.target === target && nowMs < before.untilMs) return before.path;
+    const path = this.#guard.check(target);
+    if (path.kind === "secret") {
+      this.#accepted.set(connection, { target, path, untilMs: nowMs + ACCEPTED_FOR_MS });
     }
-    return verdict;
+    return path;
   }
 
   #beginSoon(): void {

@@ -1,7 +1,7 @@
 // Whether a request has an accepted path, decided by its request line before the body is read.
 import { timingSafeEqual } from "node:crypto";
 
-export type PathVerdict = AcceptedPath | { readonly kind: "refused" };
+export type CheckedPath = AcceptedPath | { readonly kind: "refused" };
 
 /** `url` has no secret segment. `proves`: only API servers know this route; users can see others. */
 export interface AcceptedPath {
@@ -17,11 +17,11 @@ interface AcceptedPaths {
   readonly pathsOf: (route: string) => readonly string[];
 }
 
-const REFUSED: PathVerdict = { kind: "refused" };
+const REFUSED: CheckedPath = { kind: "refused" };
 /** Longer targets cannot be ours and are not compared (secret segment, longest route, `?timeout=30s`). */
 const MAX_URL_LENGTH = 256;
 
-export function makePathCheck({ routes, proving, pathsOf }: AcceptedPaths): (url: string) => PathVerdict {
+export function makePathCheck({ routes, proving, pathsOf }: AcceptedPaths): (url: string) => CheckedPath {
   const encoder = new TextEncoder();
   return (url) => {
     const path = url.split("?", 1)[0] ?? "";

@@ -6,7 +6,7 @@ import { certificateBlocks, derOf } from "./der.ts";
 import { renderDay } from "../vocabulary/time.ts";
 
 /** Whether a served certificate is good. `unlisted`: it is not among the trusted ones, so that its chain decides. */
-export type PinVerdict =
+export type PinCheck =
   | { readonly kind: "accepted" }
   | { readonly kind: "unlisted" }
   /** It is trusted by itself, but must not be shown by this server now; `why` is for users. */
@@ -19,7 +19,7 @@ const HANDLED: readonly string[] = [15, 17, 19, 30, 32, 33, 36, 37, 54].map((arc
 export function judgePin(
   certificate: Uint8Array,
   { host, trusted, nowMs }: { readonly host: string; readonly trusted: readonly string[]; readonly nowMs: number },
-): PinVerdict {
+): PinCheck {
   if (!isListed(certificate, trusted)) return { kind: "unlisted" };
   const fields = readCertificate(certificate);
   if (fields === undefined) return refused("certificate cannot be read");
@@ -54,7 +54,7 @@ const CHECKS: readonly Check[] = [
       : "certificate does not allow extended key usage for server authentication",
 ];
 
-function refused(why: string): PinVerdict {
+function refused(why: string): PinCheck {
   return { kind: "refused", why };
 }
 

@@ -50,9 +50,9 @@ export class PinnedHosts {
 
   #pinned<Answer>(url: URL, { trusted, nowMs, pinned }: PinnableRequest<Answer>): Promise<Answer> {
     return pinned((certificate) => {
-      const verdict = judgePin(certificate, { host: url.hostname, trusted, nowMs });
-      if (verdict.kind === "unlisted") throw new Unlisted("certificate is not trusted itself");
-      if (verdict.kind === "refused") throw new PinRefused(verdict.why);
+      const checked = judgePin(certificate, { host: url.hostname, trusted, nowMs });
+      if (checked.kind === "unlisted") throw new Unlisted("certificate is not trusted itself");
+      if (checked.kind === "refused") throw new PinRefused(checked.why);
       this.#trusted.set(url.host, trusted);
     });
   }

@@ -1,6 +1,6 @@
 // Label selectors and the expressions that they share with node selectors: parsed once, matched against many objects.
 import { entryOf, isObject, listAt, memberOf } from "../json.ts";
-import { unreachable } from "../parsed.ts";
+import { assertNever } from "../parsed.ts";
 
 export type Labels = Readonly<Record<string, string>>;
 
@@ -105,7 +105,7 @@ export function meetsRequirement(
     case "DoesNotExist":
       return value === undefined;
     default:
-      return unreachable(operator);
+      return assertNever(operator);
   }
 }
 

@@ -1,6 +1,6 @@
 // The rows of `deno task bench:cluster`: a measure, what it is compared with, its target, and whether that was met. Pure.
 import { renderTable } from "../../lib/cli/output.ts";
-import { unreachable } from "../../lib/parsed.ts";
+import { assertNever } from "../../lib/parsed.ts";
 import { median } from "./statistics.ts";
 
 /** What a measure should be. Source: the targets B1–B8 of the benchmark protocol. */
@@ -50,7 +50,7 @@ export function isMet({ archway, baseline, target }: Row): boolean | undefined {
     case "none":
       return undefined;
     default:
-      return unreachable(target);
+      return assertNever(target);
   }
 }
 
@@ -102,7 +102,7 @@ export function describeTarget(target: Target): string {
     case "none":
       return "-";
     default:
-      return unreachable(target);
+      return assertNever(target);
   }
 }
 

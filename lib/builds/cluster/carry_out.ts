@@ -8,7 +8,7 @@ import { type JsonObject, objectAt } from "../../json.ts";
 import { ignoring } from "../../k8s/api.ts";
 import { isConflict, isNotFound } from "../../k8s/errors.ts";
 import { type KubeObject, Resource, type ResourceTarget, type ResourceType, type Wire } from "../../k8s/types.ts";
-import { unreachable } from "../../parsed.ts";
+import { assertNever } from "../../parsed.ts";
 import type { AnswerDeps } from "./answer_questions.ts";
 import { createJob, type CreateJobDeps, refreshCopy } from "./create_job.ts";
 import { deleteImages, type DeletionResult } from "./delete_images.ts";
@@ -70,7 +70,7 @@ export async function carryOut(effect: BuildEffect, facts: BuildFacts, deps: Car
         onResult: (reference, result) => deps.onDone({ kind: "deletion of an image", reference, result }),
       });
     default:
-      return unreachable(effect);
+      return assertNever(effect);
   }
 }
 

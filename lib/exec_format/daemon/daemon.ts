@@ -5,7 +5,7 @@
 import type { Clock } from "../../clock.ts";
 import type { KubeApi } from "../../k8s/api.ts";
 import type { Logger } from "../../log.ts";
-import { unreachable } from "../../parsed.ts";
+import { assertNever } from "../../parsed.ts";
 import { Trace, type TraceDeps } from "./bpftrace.ts";
 import { type CgroupContainer, containersOn } from "./cgroup_names.ts";
 import { EventWriter } from "./event_writer.ts";
@@ -88,7 +88,7 @@ export class Daemon {
         this.#count("repeated", message.repeats);
         return this.#count("text", message.texts);
       default:
-        return unreachable(message);
+        return assertNever(message);
     }
   }
 
@@ -109,8 +109,8 @@ export class Daemon {
     const containerId = `${runtime ?? this.#pods.runtime ?? DEFAULT_RUNTIME}://${id}`;
     const isEntryPoint = traced.isEntryPoint && isInnermost && !parents.includes(id);
     const { clock, nodeName } = this.#deps;
-    const verdict = this.#filter.judge(containerId, clock.monotonicMs());
-    if (verdict !== "report") return this.#count(verdict);
+    const filtered = this.#filter.judge(containerId, clock.monotonicMs());
+    if (filtered !== "report") return this.#count(filtered);
     const { namespace: podNamespace, name: podName, uid: podUid } = pod;
     this.#writer.add({ nodeName, podNamespace, podName, podUid, containerId, command, isEntryPoint, atMs });
   }

@@ -1,6 +1,6 @@
 // What is to become of an ENoExecEvent, from the pod and the node that it names. The first rule that holds decides.
 //
-// | what holds                                        | verdict                                        |
+// | what holds                                        | decision                                       |
 // |---------------------------------------------------|------------------------------------------------|
 // | it is being deleted                               | nothing: a finalizer holds it                  |
 // | it is too old                                     | delete it                                      |
@@ -27,7 +27,7 @@ export interface EventFacts {
   readonly ageMs: number;
 }
 
-export type EventVerdict =
+export type EventDecision =
   | { readonly kind: "leave" }
   | { readonly kind: "wait"; readonly afterMs: number }
   | { readonly kind: "keep"; readonly error: EventError; readonly afterMs: number }
@@ -50,7 +50,7 @@ const RETRY_MS = 500;
 /** No event stays longer, whatever became of it (ms). */
 export const EVENT_TTL_MS = 3_600_000;
 
-export function decideEvent({ event, pod, node, ageMs }: EventFacts): EventVerdict {
+export function decideEvent({ event, pod, node, ageMs }: EventFacts): EventDecision {
   const isYoung = ageMs < GRACE_MS;
   if (event.isDeleting) return { kind: "leave" };
   if (ageMs >= EVENT_TTL_MS) return { kind: "expire" };
@@ -66,7 +66,7 @@ export function decideEvent({ event, pod, node, ageMs }: EventFacts): EventVerdi
   return { kind: "report", pod, container, architecture: architectureOf(node) };
 }
 
-const retryLater: EventVerdict = { kind: "wait", afterMs: RETRY_MS };
+const retryLater: EventDecision = { kind: "wait", afterMs: RETRY_MS };
 
 /** Whether the pod is a later one of the same name. Events of the MTO's daemon have no pod UID. */
 function isAnother({ podUid }: EventView, pod: KubeObject): boolean {

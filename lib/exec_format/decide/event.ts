@@ -94,11 +94,11 @@ export function parseEvent(object: KubeObject): EventView {
 export interface EventState {
   readonly name: string;
   /** Nothing is left to do: it is marked with an error, or records a failed image. */
-  readonly isSettled: boolean;
+  readonly isHandled: boolean;
 }
 
 export function parseEventState(object: KubeObject): EventState {
   const { metadata } = object;
   const isMarked = metadata.labels?.[EnoexecLabel.error] !== undefined || isFailedImage(object);
-  return { name: metadata.name, isSettled: isMarked && metadata.deletionTimestamp === undefined };
+  return { name: metadata.name, isHandled: isMarked && metadata.deletionTimestamp === undefined };
 }

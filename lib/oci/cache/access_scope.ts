@@ -58,8 +58,8 @@ async function readSalt(kv: KeyValueStore): Promise<Uint8Array<ArrayBuffer>> {
   const made = crypto.getRandomValues(new Uint8Array(16)).toHex();
   const stored = await kv.get(SALT_KEY);
   if (stored === undefined && await kv.create(SALT_KEY, made)) return Uint8Array.fromHex(made);
-  const settled = stored ?? await kv.get(SALT_KEY);
-  return Uint8Array.fromHex(typeof settled === "string" && SALT.test(settled) ? settled : made);
+  const kept = stored ?? await kv.get(SALT_KEY);
+  return Uint8Array.fromHex(typeof kept === "string" && SALT.test(kept) ? kept : made);
 }
 
 async function deriveName(fingerprint: string, salt: Promise<Uint8Array<ArrayBuffer>>): Promise<string> {

@@ -11,7 +11,7 @@ export interface WebhookPaths {
   /** The paths that a configuration carries, or carried until a minute ago; also the manifests' while not all were read. */
   carried(): readonly string[];
   /** Whether each configuration has been read, or it is known that it cannot be. */
-  isSettled(): boolean;
+  hasSynced(): boolean;
   onChange(listener: () => void): void;
 }
 
@@ -55,7 +55,7 @@ export function openWebhookPaths(
       const now = reflectors.flatMap((reflector) => [...reflector.values()].flat());
       return [...now, ...replaced.keys(), ...reflectors.every(isRead) ? [] : Object.values(WebhookPath)];
     },
-    isSettled: () => reflectors.every((reflector) => reflector.state() !== "starting"),
+    hasSynced: () => reflectors.every((reflector) => reflector.state() !== "starting"),
     onChange: (listener) => void listeners.push(listener),
   };
 }

@@ -1,7 +1,7 @@
 // The conditions of a ClusterPodPlacementConfig from what was observed: the MTO's seven, and our own.
 import { type Condition, nameSome, type NewCondition, setCondition, withTime } from "../../vocabulary/condition.ts";
 import { NODE_ARCH_LABEL, SCHEDULING_GATE } from "../../names.ts";
-import { unreachable } from "../../parsed.ts";
+import { assertNever } from "../../parsed.ts";
 import type { WaitReason } from "./operand_step.ts";
 
 /** One process does the work of the MTO's two Deployments: the leader's controllers, and every replica's webhook. */
@@ -208,7 +208,7 @@ function monitorRow(monitor: MonitorState): Row {
       return [MONITOR_TYPE, true, "Leaving", message];
     }
     default:
-      return unreachable(monitor);
+      return assertNever(monitor);
   }
 }
 

@@ -87,8 +87,8 @@ const DRAIN_MONITOR: readonly OperandRule[] = [
   },
   {
     name: "delete events of which nothing comes",
-    step: ({ monitor: { settledEvents, isForced } }) =>
-      settledEvents > 0 && !isForced ? { kind: "remove", target: "events", which: "settled" } : undefined,
+    step: ({ monitor: { handledEvents, isForced } }) =>
+      handledEvents > 0 && !isForced ? { kind: "remove", target: "events", which: "handled" } : undefined,
   },
   {
     name: "wait until events are handled",

@@ -31,7 +31,7 @@ export interface MonitorFacts {
   readonly daemonSet: "absent" | "current" | "drifted" | "leaving" | "refused" | "unread";
   readonly hasImage: boolean;
   /** Events that carry the error label, and records of images: these need no more handling. */
-  readonly settledEvents: number;
+  readonly handledEvents: number;
   readonly pendingEvents: number;
   readonly ownDeployment: OwnDeploymentState;
   readonly leavingForMs: number;
@@ -78,6 +78,6 @@ export type OperandStep =
   | { readonly kind: "remove"; readonly target: "gates" }
   | { readonly kind: "remove"; readonly target: "taints" }
   /** ENoExecEvents: those that need no more handling, or all. */
-  | { readonly kind: "remove"; readonly target: "events"; readonly which: "settled" | "all" }
+  | { readonly kind: "remove"; readonly target: "events"; readonly which: "handled" | "all" }
   | { readonly kind: "wait"; readonly reason: WaitReason; readonly retryMs: number }
   | { readonly kind: "done" };

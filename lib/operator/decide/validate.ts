@@ -24,7 +24,7 @@ export interface ConfigWrite extends ConfigName {
 }
 
 /** The answer. `code` is an HTTP status with its Kubernetes reason. */
-export type ConfigVerdict =
+export type ConfigValidation =
   | { readonly kind: "allow"; readonly message: string; readonly warnings: readonly string[] }
   | {
     readonly kind: "deny";
@@ -42,7 +42,7 @@ export interface NamespaceConfigFacts {
 const NAMES_SHOWN = 5;
 
 /** Judges a ClusterPodPlacementConfig. `namespaceConfigs` matters for DELETE only. */
-export function validateClusterConfig(write: ConfigWrite, namespaceConfigs: readonly ConfigName[]): ConfigVerdict {
+export function validateClusterConfig(write: ConfigWrite, namespaceConfigs: readonly ConfigName[]): ConfigValidation {
   if (write.operation === "DELETE") return judgeClusterDeletion(namespaceConfigs);
   if (write.operation === "CONNECT" || keepsMeaning(write)) return allow("valid ClusterPodPlacementConfig");
   const spec = objectAt(write.object, "spec");
@@ -55,7 +55,7 @@ export function validateClusterConfig(write: ConfigWrite, namespaceConfigs: read
   return broken === undefined ? allow("valid ClusterPodPlacementConfig") : forbid(broken);
 }
 
-export function validateNamespaceConfig(write: ConfigWrite, facts: NamespaceConfigFacts): ConfigVerdict {
+export function validateNamespaceConfig(write: ConfigWrite, facts: NamespaceConfigFacts): ConfigValidation {
   if (write.operation !== "CREATE" && write.operation !== "UPDATE") return allow("operation not explicitly handled");
   if (keepsMeaning(write)) return allow("valid PodPlacementConfig");
   if (facts.clusterConfig !== "present") return refuseWithoutClusterConfig(facts.clusterConfig);
@@ -80,7 +80,7 @@ function keepsMeaning({ operation, object, oldObject }: ConfigWrite): boolean {
     annotation(object) === annotation(oldObject);
 }
 
-function judgeClusterDeletion(namespaceConfigs: readonly ConfigName[]): ConfigVerdict {
+function judgeClusterDeletion(namespaceConfigs: readonly ConfigName[]): ConfigValidation {
   if (namespaceConfigs.length === 0) return allow("no PodPlacementConfig exists");
   const names = namespaceConfigs.slice(0, NAMES_SHOWN).map(({ namespace, name }) => `${namespace}/${name}`).join(", ");
   const more = namespaceConfigs.length > NAMES_SHOWN ? ", …" : "";
@@ -90,7 +90,7 @@ function judgeClusterDeletion(namespaceConfigs: readonly ConfigName[]): ConfigVe
   );
 }
 
-function refuseWithoutClusterConfig(state: "absent" | "deleting"): ConfigVerdict {
+function refuseWithoutClusterConfig(state: "absent" | "deleting"): ConfigValidation {
   const message = state === "absent"
     ? "ClusterPodPlacementConfig does not exist: create it first"
     : "ClusterPodPlacementConfig is being deleted: create it again first";
@@ -153,10 +153,10 @@ export function priorityOf(config: unknown): number {
   return numberAt(objectAt(config, "spec"), "priority");
 }
 
-function allow(message: string, warnings: readonly string[] = []): ConfigVerdict {
+function allow(message: string, warnings: readonly string[] = []): ConfigValidation {
   return { kind: "allow", message, warnings };
 }
 
-function forbid(message: string): ConfigVerdict {
+function forbid(message: string): ConfigValidation {
   return { kind: "deny", code: 403, reason: "Forbidden", message };
 }

@@ -7,7 +7,7 @@ import { AUDIT_NAMESPACE_LABEL } from "../../names.ts";
 export interface AuditedNamespaces {
   run(signal: AbortSignal): Promise<void>;
   /** Whether the first list arrived, or was refused. Then no namespace is audited by its label, which is logged. */
-  isSettled(): boolean;
+  hasSynced(): boolean;
   has(namespace: string): boolean;
   names(): Iterable<string>;
   /** Calls back for each newly audited namespace. */
@@ -29,7 +29,7 @@ export function openAuditedNamespaces(deps: ReflectorDeps): AuditedNamespaces {
   });
   return {
     run: (signal) => labelled.run(signal),
-    isSettled: () => labelled.state() !== "starting",
+    hasSynced: () => labelled.state() !== "starting",
     has: (namespace) => labelled.get(namespace) !== undefined,
     onAdded: (listener) => void listeners.push(listener),
     names: () => labelled.values(),

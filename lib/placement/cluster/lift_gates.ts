@@ -161,6 +161,6 @@ export async function liftAllGates(
     if (dryRun) released.push(keyOf({ metadata: pod }));
     else await writes.start(() => release(pod));
   }
-  await writes.settled();
+  await writes.finished();
   return { released, left };
 }

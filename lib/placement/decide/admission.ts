@@ -18,7 +18,7 @@ type Reason = Extract<Admission, { readonly reason: string }>["reason"];
 /** Reasons for which a pod's architecture pins are not reported. */
 const NOT_NOTICED: readonly Reason[] = ["OperatorNamespace", "KubeNamespace", "NodeNameSet", "AuditMode"];
 
-/** What is settled about a new pod, or the template of a queued Job, before memory is asked about its images. */
+/** What is decided about a new pod, or the template of a queued Job, before memory is asked about its images. */
 export interface PlannedAdmission extends PlannedPod {
   readonly subject: "pod" | "job";
   /** Those that decide where it may run, or else which of Archway's own taints it tolerates. */
@@ -119,8 +119,8 @@ function decideWarm(
   }
   if (known === undefined) return undefined;
   const judgement = judgeImages(pod, settings, plan.images, known.images);
-  const isSettled = judgement.kind === "shared" && judgement.imageConfigs.length === 0;
-  return isSettled ? placeByImages(judgement, plan, facts) : undefined;
+  const isComplete = judgement.kind === "shared" && judgement.imageConfigs.length === 0;
+  return isComplete ? placeByImages(judgement, plan, facts) : undefined;
 }
 
 /** Whether an earlier call of the same admission carried this decision out: its record is there, and nothing is missing. */

@@ -3,7 +3,7 @@ import { intersectArchitectures, isUsableArchitecture, KNOWN_ARCHITECTURES } fro
 import { NODE_OS_LABEL } from "../../names.ts";
 import type { ImageUse, InspectedImage, Inspection, Platform, RegistryFailure } from "../../oci/types.ts";
 import { isIndexType } from "../../oci/image/manifest.ts";
-import { unreachable } from "../../parsed.ts";
+import { assertNever } from "../../parsed.ts";
 import type { ImageVolumes, PlacementSettings } from "./config/types.ts";
 import { hasSkippedRuntimeClass } from "./ignore.ts";
 import { allowedArchitectures, expressionsOf } from "./pod/constraints.ts";
@@ -55,12 +55,12 @@ export function judgeImages(
   const judged = judgeEach(imageFactsOf(pod), settings, [...images, ...missing]);
   const outcomes = firstOfEachImage(judged.map(outcomeOf));
   const imageConfigs = imagesWhoseConfigMatters(judged);
-  const failures = judged.flatMap(({ inspected: { image }, verdict }) =>
-    verdict.kind === "failed" ? [{ image, failure: verdict.failure }] : []
+  const failures = judged.flatMap(({ inspected: { image }, support }) =>
+    support.kind === "failed" ? [{ image, failure: support.failure }] : []
   );
   const failed = worstFailure(failures);
   if (failed !== undefined) return { kind: "failed", failed, outcomes, imageConfigs };
-  const sets = judged.flatMap(({ verdict }) => verdict.kind === "some" ? [verdict] : []);
+  const sets = judged.flatMap(({ support }) => support.kind === "some" ? [support] : []);
   const architectures = sets.length === 0
     ? [...KNOWN_ARCHITECTURES].sort()
     : intersectArchitectures(sets.map(({ architectures, emulated }) => [...architectures, ...emulated]));
@@ -71,10 +71,10 @@ export function judgeImages(
 
 /** Images that exclude an architecture of another, by their index alone. An operator bundle narrows nothing (row PR-11). */
 function imagesWhoseConfigMatters(judged: readonly Judged[]): readonly string[] {
-  const sets = judged.flatMap(({ inspected, verdict }) => verdict.kind === "some" ? [{ inspected, verdict }] : []);
-  const all = new Set(sets.flatMap(({ verdict }) => verdict.architectures));
-  const worth = sets.filter(({ inspected: { inspection }, verdict }) =>
-    inspection.kind === "platforms" && inspection.depth === "index" && verdict.architectures.length < all.size
+  const sets = judged.flatMap(({ inspected, support }) => support.kind === "some" ? [{ inspected, support }] : []);
+  const all = new Set(sets.flatMap(({ support }) => support.architectures));
+  const worth = sets.filter(({ inspected: { inspection }, support }) =>
+    inspection.kind === "platforms" && inspection.depth === "index" && support.architectures.length < all.size
   );
   return [...new Set(worth.map(({ inspected }) => inspected.image))];
 }
@@ -144,15 +144,15 @@ export function judgeEach(
   images: readonly InspectedImage[],
 ): readonly Judged[] {
   const rules = rulesOf(pod, settings, images);
-  return images.map((inspected) => ({ inspected, verdict: judgeImage(inspected, rules) }));
+  return images.map((inspected) => ({ inspected, support: judgeImage(inspected, rules) }));
 }
 
 interface Judged {
   readonly inspected: InspectedImage;
-  readonly verdict: ImageVerdict;
+  readonly support: ImageSupport;
 }
 
-type ImageVerdict =
+type ImageSupport =
   | {
     readonly kind: "some";
     readonly architectures: readonly string[];
@@ -185,7 +185,7 @@ function rulesOf(pod: PodImageFacts, settings: PlacementSettings, images: readon
   };
 }
 
-function judgeImage({ image, inspection }: InspectedImage, rules: ImageRules): ImageVerdict {
+function judgeImage({ image, inspection }: InspectedImage, rules: ImageRules): ImageSupport {
   const isVolume = !rules.containerImages.has(image);
   if (inspection.kind === "anywhere" || isVolume && isData(inspection, rules.imageVolumes)) return { kind: "anywhere" };
   if (inspection.kind === "failed") return { kind: "failed", failure: inspection.failure };
@@ -237,11 +237,11 @@ function hasWasm(platforms: readonly Platform[]): boolean {
   return platforms.some(({ architecture }) => architecture === "wasm");
 }
 
-function outcomeOf({ inspected: { image, inspection }, verdict }: Judged): ImageOutcome {
+function outcomeOf({ inspected: { image, inspection }, support }: Judged): ImageOutcome {
   const digest = inspection.kind === "failed" ? "" : inspection.digest;
-  switch (verdict.kind) {
+  switch (support.kind) {
     case "some": {
-      const { architectures: own, emulated } = verdict;
+      const { architectures: own, emulated } = support;
       return { image, digest, architectures: own.length === 0 ? emulated : own, source: "registry" };
     }
     case "anywhere":
@@ -249,7 +249,7 @@ function outcomeOf({ inspected: { image, inspection }, verdict }: Judged): Image
     case "failed":
       return { image, digest, architectures: [], source: "failed" };
     default:
-      return unreachable(verdict);
+      return assertNever(support);
   }
 }
 

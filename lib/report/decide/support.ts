@@ -68,17 +68,17 @@ function blockerOfImage(
 }
 
 function supportOfImage(
-  { inspected: { image, inspection }, verdict }: ReturnType<typeof judgeEach>[number],
+  { inspected: { image, inspection }, support }: ReturnType<typeof judgeEach>[number],
   { failedOn, candidates, constrainedTo = [] }: SupportFacts & Pick<Workload, "constrainedTo">,
 ): ImageSupport {
-  if (inspection.kind === "failed" && verdict.kind === "failed") {
+  if (inspection.kind === "failed" && support.kind === "failed") {
     const { kind, reason, message } = inspection.failure;
     return { image, digest: "", architectures: [], failedOn: [], failure: { kind, reason, message } };
   }
   const digest = inspection.kind === "failed" ? "" : inspection.digest;
   const anywhere = [...KNOWN_ARCHITECTURES, ...candidates, ...constrainedTo];
-  const named = verdict.kind === "some" ? [...verdict.architectures, ...verdict.emulated] : [];
-  const architectures = intersectArchitectures([verdict.kind === "anywhere" ? anywhere : named]);
+  const named = support.kind === "some" ? [...support.architectures, ...support.emulated] : [];
+  const architectures = intersectArchitectures([support.kind === "anywhere" ? anywhere : named]);
   const failing = failedOn(digest).filter((architecture) => architectures.includes(architecture));
   return { image, digest, architectures, failedOn: failing };
 }

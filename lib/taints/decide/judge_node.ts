@@ -10,7 +10,7 @@ import type { ArchTaint } from "../../vocabulary/taint.ts";
 
 type TaintRepair = "missing" | "value" | "effect" | "several";
 
-export type NodeVerdict =
+export type NodeJudgement =
   | { readonly kind: "keep" }
   | { readonly kind: "patch"; readonly repair: TaintRepair; readonly operations: JsonPatch }
   /** A label exempts the node: taints of ours are removed. */
@@ -22,8 +22,8 @@ export type NodeVerdict =
 
 const TAINTS = "/spec/taints";
 
-/** Once its patch is applied, the verdict on the node is `keep`. */
-export function judgeNode(node: TaintNode, rule: ArchTaint): NodeVerdict {
+/** Once its patch is applied, the judgement on the node is `keep`. */
+export function judgeNode(node: TaintNode, rule: ArchTaint): NodeJudgement {
   if (node.isDeleting) return { kind: "unknown" };
   if (isOptedOut(node)) return { kind: "optedOut", operations: untaintPatch(node, rule.key) };
   const { reported } = node;

@@ -71,12 +71,12 @@ function nextLift({ nodes, needs, rule }: TaintSurvey, { isHeld }: StepOptions):
 
 function nextTaint(survey: TaintSurvey, { isHeld }: StepOptions): TaintStep {
   const { nodes, needs } = survey;
-  const optedOut = nodes.find(({ node, verdict }) =>
-    verdict.kind === "optedOut" && verdict.operations.length > 0 &&
+  const optedOut = nodes.find(({ node, judgement }) =>
+    judgement.kind === "optedOut" && judgement.operations.length > 0 &&
     !isHeld(nodeKey(node.name), node.resourceVersion)
   );
-  if (optedOut?.verdict.kind === "optedOut") {
-    return { kind: "untaint", ...writeOf(optedOut.node, optedOut.verdict.operations) };
+  if (optedOut?.judgement.kind === "optedOut") {
+    return { kind: "untaint", ...writeOf(optedOut.node, optedOut.judgement.operations) };
   }
   const writable = needs.filter(({ pod }) => !isHeld(pod.key)).slice(0, PODS_A_STEP);
   if (writable.length > 0) return { kind: "tolerate", needs: writable };
@@ -92,13 +92,13 @@ function taintOne(survey: TaintSurvey, isHeld: StepOptions["isHeld"]): TaintStep
   const pods: PodNeed[] = [];
   const daemonSets = new Set<string>();
   let hasUntainted = false;
-  for (const { node, verdict } of survey.nodes) {
-    if (verdict.kind !== "patch") continue;
+  for (const { node, judgement } of survey.nodes) {
+    if (judgement.kind !== "patch") continue;
     hasUntainted = true;
     const lacking = survey.needsByNode.get(node.name) ?? [];
     const shutOut = shutOutDaemonSets(survey, node);
     if (lacking.length === 0 && shutOut.length === 0 && !isHeld(nodeKey(node.name), node.resourceVersion)) {
-      return { kind: "taint", ...writeOf(node, verdict.operations) };
+      return { kind: "taint", ...writeOf(node, judgement.operations) };
     }
     pods.push(...lacking);
     for (const { key } of shutOut) daemonSets.add(key);
@@ -111,8 +111,8 @@ function writeOf({ name, resourceVersion }: TaintNode, operations: JsonPatch): N
 }
 
 export function countNodes(nodes: readonly JudgedNode[]): NodeCounts {
-  const count = (kind: JudgedNode["verdict"]["kind"]): number =>
-    nodes.filter(({ verdict }) => verdict.kind === kind).length;
+  const count = (kind: JudgedNode["judgement"]["kind"]): number =>
+    nodes.filter(({ judgement }) => judgement.kind === kind).length;
   return {
     tainted: count("keep"),
     left: count("patch"),

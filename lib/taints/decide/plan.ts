@@ -1,6 +1,6 @@
 // What `archway taints plan` says of a cluster: what becomes of each node, and what the taints would shut out.
 import { shutOutDaemonSets, type TaintSurvey } from "./survey.ts";
-import type { NodeVerdict } from "./judge_node.ts";
+import type { NodeJudgement } from "./judge_node.ts";
 import type { PodNeed } from "./types.ts";
 import type { ArchTaint } from "../../vocabulary/taint.ts";
 import { renderTaint } from "./progress.ts";
@@ -46,10 +46,10 @@ interface PlannedDaemonSet {
 
 export function planOf(survey: TaintSurvey, trials: ReadonlyMap<string, Trial>): TaintPlan {
   const { rule } = survey;
-  const nodes = survey.nodes.map(({ node, verdict }): PlannedNode => ({
+  const nodes = survey.nodes.map(({ node, judgement }): PlannedNode => ({
     node: node.name,
     architecture: node.reported,
-    ...actionOf(verdict),
+    ...actionOf(judgement),
   }));
   const pods = survey.needs.map(({ pod, missing }): PodAcceptance => ({
     pod: pod.key,
@@ -66,7 +66,7 @@ export function planOf(survey: TaintSurvey, trials: ReadonlyMap<string, Trial>):
 }
 
 function daemonSetsOf(survey: TaintSurvey): readonly PlannedDaemonSet[] {
-  const found = survey.nodes.filter(({ verdict }) => verdict.kind === "patch" || verdict.kind === "keep")
+  const found = survey.nodes.filter(({ judgement }) => judgement.kind === "patch" || judgement.kind === "keep")
     .flatMap(({ node }) => shutOutDaemonSets(survey, node).map(({ key }) => ({ key, node })));
   return [...Map.groupBy(found, ({ key }) => key)].map(([daemonSet, rows]) => ({
     daemonSet,
@@ -75,20 +75,20 @@ function daemonSetsOf(survey: TaintSurvey): readonly PlannedDaemonSet[] {
   })).toSorted((a, b) => compare(a.daemonSet, b.daemonSet));
 }
 
-function actionOf(verdict: NodeVerdict): Pick<PlannedNode, "action" | "reason"> {
-  switch (verdict.kind) {
+function actionOf(judgement: NodeJudgement): Pick<PlannedNode, "action" | "reason"> {
+  switch (judgement.kind) {
     case "keep":
       return { action: "keep", reason: "has its taint" };
     case "patch":
-      return verdict.repair === "missing"
+      return judgement.repair === "missing"
         ? { action: "add", reason: "has no taint yet" }
-        : { action: "repair", reason: REPAIRS[verdict.repair] };
+        : { action: "repair", reason: REPAIRS[judgement.repair] };
     case "optedOut":
-      return verdict.operations.length === 0
+      return judgement.operations.length === 0
         ? { action: "none", reason: "opted out" }
         : { action: "remove", reason: "opted out" };
     case "disagreement":
-      return { action: "none", reason: `kubelet says ${verdict.reported}, label says ${verdict.labelled}` };
+      return { action: "none", reason: `kubelet says ${judgement.reported}, label says ${judgement.labelled}` };
     case "unknown":
       return { action: "none", reason: "has not reported its architecture, or is going" };
   }

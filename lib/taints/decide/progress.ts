@@ -66,7 +66,7 @@ function waitReason(step: TaintStep, refusals: ReadonlyMap<string, string>): str
 
 function remarks(survey: TaintSurvey): readonly string[] {
   const starved = starvedDaemonSets(survey);
-  const disagreeing = survey.nodes.filter(({ verdict }) => verdict.kind === "disagreement").map(({ node }) =>
+  const disagreeing = survey.nodes.filter(({ judgement }) => judgement.kind === "disagreement").map(({ node }) =>
     node.name
   );
   return [

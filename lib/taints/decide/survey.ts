@@ -1,5 +1,5 @@
 // The cluster compared with the taint rule: what each node is to become, and which pods lack tolerations.
-import { isTainted, judgeNode, type NodeVerdict } from "./judge_node.ts";
+import { isTainted, judgeNode, type NodeJudgement } from "./judge_node.ts";
 import { needOf } from "./tolerations.ts";
 import type { JudgedDaemonSet, PodNeed, TaintDaemonSet, TaintNode, TaintPod } from "./types.ts";
 import type { ArchTaint } from "../../vocabulary/taint.ts";
@@ -12,7 +12,7 @@ const MAX_CHECKS = 4_000_000;
 
 export interface JudgedNode {
   readonly node: TaintNode;
-  readonly verdict: NodeVerdict;
+  readonly judgement: NodeJudgement;
   /** Whether it has any taint with our key, also a wrong one. */
   readonly isTainted: boolean;
 }
@@ -28,12 +28,12 @@ export interface TaintSurvey {
 }
 
 export function judge(node: TaintNode, rule: ArchTaint): JudgedNode {
-  return { node, verdict: judgeNode(node, rule), isTainted: isTainted(node, rule.key) };
+  return { node, judgement: judgeNode(node, rule), isTainted: isTainted(node, rule.key) };
 }
 
 /** Whether the taint belongs on the node: then its pods must tolerate it. */
-export function isManaged({ verdict }: JudgedNode): boolean {
-  return verdict.kind === "keep" || verdict.kind === "patch";
+export function isManaged({ judgement }: JudgedNode): boolean {
+  return judgement.kind === "keep" || judgement.kind === "patch";
 }
 
 export function surveyOf(
@@ -90,7 +90,7 @@ function weightOf(daemonSets: readonly JudgedDaemonSet[]): number {
 }
 
 export function starvedDaemonSets({ nodes, daemonSets, rule }: TaintSurvey): readonly string[] {
-  const tainted = nodes.filter(({ verdict }) => verdict.kind === "keep").map(({ node }) => node);
+  const tainted = nodes.filter(({ judgement }) => judgement.kind === "keep").map(({ node }) => node);
   return daemonSets.filter((daemonSet) => tainted.some((node) => isShutOutDaemonSet(daemonSet, { node, rule })))
     .map(({ key }) => key).sort();
 }

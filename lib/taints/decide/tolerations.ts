@@ -2,7 +2,7 @@
 import { type AddedToleration, type ArchTaint, tolerates, type Toleration } from "../../vocabulary/taint.ts";
 import type { PodNeed, TaintPod } from "./types.ts";
 import { isKnownArchitecture, KNOWN_ARCHITECTURES } from "../../arch.ts";
-import { unreachable } from "../../parsed.ts";
+import { assertNever } from "../../parsed.ts";
 import type { V1Toleration } from "@kubernetes/client-node";
 import type { JsonPatch } from "../../k8s/patch.ts";
 import type { Wire } from "../../k8s/types.ts";
@@ -53,7 +53,7 @@ function wantedBy(pod: TaintPod, { rule, architectureOf, architectures }: Tolera
       return isChosen ? [] : all;
     }
     default:
-      return unreachable(pod.runsOn);
+      return assertNever(pod.runsOn);
   }
 }
 

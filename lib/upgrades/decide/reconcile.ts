@@ -13,11 +13,11 @@ import { historyEntryOf, isStepDone, withHistoryEntry, withPlanCondition } from 
 import { isCommenced, isMigration, isReleaseOf, lostRequest, precedingVersionOf } from "./release/target.ts";
 import { asFailed, cleanUp, removals } from "./phases/give_up.ts";
 import { reconcileNew, reconcilePending } from "./phases/pending.ts";
-import { apply, failed, PACE_MS, type PlanState, save, settled, withStatus } from "./phases/plan_state.ts";
+import { apply, failed, finished, PACE_MS, type PlanState, save, withStatus } from "./phases/plan_state.ts";
 import { reconcileUpgraded, reconcileUpgrading } from "./phases/upgrading.ts";
 import { COMMENCE_STEP, hasCommenced } from "./steps/results.ts";
 import { requestReadings } from "./steps/run.ts";
-import { unreachable } from "../../parsed.ts";
+import { assertNever } from "../../parsed.ts";
 import type { ClusterVersion } from "./types/cluster.ts";
 import type { Base, Observation } from "./types/observed.ts";
 import type { ConfigReading } from "./types/operator_config.ts";
@@ -85,9 +85,9 @@ function* reconcilePhase(state: PlanState): Coroutine<ReconcileEnd> {
       return yield* reconcileUpgraded(state);
     case "Failed":
     case "Unknown":
-      return settled();
+      return finished();
     default:
-      return unreachable(phase);
+      return assertNever(phase);
   }
 }
 
@@ -127,7 +127,7 @@ function* reconcileSuspended(state: PlanState): Coroutine<ReconcileEnd> {
       message: "Nothing is done while spec.suspend is true.",
     }, { generation: plan.generation, nowMs: state.nowMs }),
   ));
-  return settled();
+  return finished();
 }
 
 /** Ends upgrades to targets that the plan no longer names: removes what was prepared for them, and marks them Failed. */
@@ -153,7 +153,7 @@ function* reconcileAbsent(): Coroutine<ReconcileEnd> {
   const found = yield* requestReadings(["silences", "capacityLeft", "smoke"]);
   const left = removals(found);
   const unremoved = yield* apply(left);
-  return unremoved === undefined ? settled(left.length > 0 ? PACE_MS : undefined) : failed(unremoved, PACE_MS);
+  return unremoved === undefined ? finished(left.length > 0 ? PACE_MS : undefined) : failed(unremoved, PACE_MS);
 }
 
 function withConfigValid(

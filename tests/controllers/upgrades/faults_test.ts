@@ -39,7 +39,7 @@ Deno.test("N-015 upgrades: the API server goes away at every request of a look; 
 
 function* saving(statuses: readonly UpgradeStatus[]): Reconcile {
   for (const status of statuses) yield { kind: "save", status };
-  return { kind: "settled" };
+  return { kind: "finished" };
 }
 
 function statusOf(phase: HistoryEntry["phase"], step: Partial<StepCondition>): UpgradeStatus {

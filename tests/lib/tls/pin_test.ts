@@ -3,14 +3,14 @@ import assert from "node:assert/strict";
 import { Extension } from "@peculiar/x509";
 import fc from "fast-check";
 import { readCertificate } from "../../../lib/tls/certificate.ts";
-import { judgePin, type PinVerdict } from "../../../lib/tls/pin.ts";
+import { judgePin, type PinCheck } from "../../../lib/tls/pin.ts";
 import { issueSelfSigned, type SelfSigned, type SelfSignedRequest } from "./self_signed.ts";
 
 const nowMs = Date.now();
 const usual = await issueSelfSigned();
 const other = await issueSelfSigned();
 
-function judge({ pem, der }: SelfSigned, host = "localhost", atMs = nowMs): PinVerdict {
+function judge({ pem, der }: SelfSigned, host = "localhost", atMs = nowMs): PinCheck {
   return judgePin(der, { host, trusted: [other.pem, pem], nowMs: atMs });
 }
 
@@ -46,9 +46,9 @@ const NAMES: readonly (readonly [request: SelfSignedRequest, host: string, fits:
 for (const [request, host, fits] of NAMES) {
   const names = request.names?.map(({ value }) => value).join() || "no name";
   Deno.test(`judgePin() ${fits ? "accepts" : "refuses"} ${names} for ${host}, as Go does`, async () => {
-    const verdict = judge(await issueSelfSigned(request), host);
-    assert.equal(verdict.kind, fits ? "accepted" : "refused");
-    if (verdict.kind === "refused") assert.match(verdict.why, /not valid for this name/);
+    const checked = judge(await issueSelfSigned(request), host);
+    assert.equal(checked.kind, fits ? "accepted" : "refused");
+    if (checked.kind === "refused") assert.match(checked.why, /not valid for this name/);
   });
 }
 
@@ -63,9 +63,9 @@ const REFUSED: readonly (readonly [what: string, request: SelfSignedRequest, why
 
 for (const [what, request, why] of REFUSED) {
   Deno.test(`judgePin() refuses a trusted certificate that is ${what}`, async () => {
-    const verdict = judge(await issueSelfSigned(request));
-    assert.equal(verdict.kind, "refused");
-    assert.match(verdict.kind === "refused" ? verdict.why : "", why);
+    const checked = judge(await issueSelfSigned(request));
+    assert.equal(checked.kind, "refused");
+    assert.match(checked.kind === "refused" ? checked.why : "", why);
   });
 }
 
@@ -85,8 +85,8 @@ function asVersion(certificate: SelfSigned, version: number): SelfSigned {
 
 for (const version of [1, 2, 4]) {
   Deno.test(`judgePin() refuses X.509 v${version}: the runtime does not prove its key`, () => {
-    const verdict = judge(asVersion(usual, version));
-    assert.deepEqual(verdict, { kind: "refused", why: `certificate is X.509 v${version}` });
+    const checked = judge(asVersion(usual, version));
+    assert.deepEqual(checked, { kind: "refused", why: `certificate is X.509 v${version}` });
   });
 }
 

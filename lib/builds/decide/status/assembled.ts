@@ -1,6 +1,6 @@
 // What an attempt to publish means for the record: published, another attempt later, an architecture anew, or the end.
 import type { Arch } from "../observed.ts";
-import { unreachable } from "../../../parsed.ts";
+import { assertNever } from "../../../parsed.ts";
 import type { PublishOutcome } from "../effects.ts";
 import type { ArchBuild, BuildRecord, IndexState } from "../types.ts";
 
@@ -32,7 +32,7 @@ export function noteAssembled(
       return withArch(record, arch, (one) => ({ ...one, state: "Failed", reason, message }));
     }
     default:
-      return unreachable(outcome);
+      return assertNever(outcome);
   }
 }
 

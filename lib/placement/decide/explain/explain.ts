@@ -7,7 +7,7 @@ import { hasControlPlaneSelector, isSystemNamespace } from "../ignore.ts";
 import { nextSteps } from "./next_step.ts";
 import { entryOf } from "../../../json.ts";
 import { renderDuration } from "../../../vocabulary/duration.ts";
-import { unreachable } from "../../../parsed.ts";
+import { assertNever } from "../../../parsed.ts";
 import type { ExplainContext, ExplainFacts, Participation, PodExplanation, PodStage } from "./pod_explanation.ts";
 import type { PodView } from "../types.ts";
 
@@ -56,7 +56,7 @@ function standing(pod: PodView, state: PodStage, { ageMs, failing }: ExplainCont
     case "scheduled":
       return `${pod.phase === "Pending" || pod.phase === "" ? "Scheduled" : pod.phase} on ${pod.nodeName}.`;
     default:
-      return unreachable(state);
+      return assertNever(state);
   }
 }
 

@@ -2,7 +2,7 @@
 import { utf8Length } from "../../../json.ts";
 import { type JsonPatch, renderJsonBody } from "../../../k8s/patch.ts";
 import { AffinityLabel, GateLabel, PodLabel } from "../../../names.ts";
-import { unreachable } from "../../../parsed.ts";
+import { assertNever } from "../../../parsed.ts";
 import type { AdmissionVerdict } from "../decision_types.ts";
 import type { PodView } from "../types.ts";
 import { changesOf, NO_CHANGES, type PodChanges, STRIPPED } from "./changes.ts";
@@ -43,7 +43,7 @@ function verdictChanges(pod: PodView, verdict: AdmissionVerdict): PodChanges {
       return { ...isLabelled ? undecided(pod, verdict) : NO_CHANGES, tolerations: verdict.tolerations };
     }
     default:
-      return unreachable(verdict);
+      return assertNever(verdict);
   }
 }
 

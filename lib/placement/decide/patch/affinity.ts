@@ -105,7 +105,7 @@ function requiredOperations(
   if (terms.length === 0) return [{ op: "add", path: REQUIRED_TERMS_POINTER, value: nodeSelectorTerms }];
   if (JSON.stringify(terms) === JSON.stringify(nodeSelectorTerms)) return [];
   return terms.flatMap((term, index) =>
-    isEmptyTerm(term) || isSettled(term, addition, architecturesOf?.(term)) ? [] : termOperations(term, index, addition)
+    isEmptyTerm(term) || staysAsIs(term, addition, architecturesOf?.(term)) ? [] : termOperations(term, index, addition)
   );
 }
 
@@ -117,7 +117,7 @@ function termOperations(term: JsonObject, index: number, addition: RequiredAddit
 }
 
 /** A term with the key is the user's and stays, unless it is too wide and may be narrowed. */
-function isSettled(
+function staysAsIs(
   term: JsonObject,
   { expressions }: RequiredAddition,
   architectures: readonly string[] | undefined,

@@ -8,7 +8,7 @@ import {
   PodAnnotation,
   PodLabel,
 } from "../../../names.ts";
-import { unreachable } from "../../../parsed.ts";
+import { assertNever } from "../../../parsed.ts";
 import type { PlacementDecision, Preferences, PreferredTerm } from "../decision_types.ts";
 import { annotationText } from "../failure_advice.ts";
 import {
@@ -132,7 +132,7 @@ function placementChangesOf(decision: NotIgnored): PlacementChanges {
     case "retry":
       return { labels: [], tolerations: [] };
     default:
-      return unreachable(decision);
+      return assertNever(decision);
   }
 }
 

@@ -10,7 +10,7 @@
 // | gate          | the gate alone                           | policies about labels                            |
 import type { JsonPatch } from "../../../k8s/patch.ts";
 import { GateLabel } from "../../../names.ts";
-import { unreachable } from "../../../parsed.ts";
+import { assertNever } from "../../../parsed.ts";
 import type { PlacementDecision } from "../decision_types.ts";
 import type { PodView } from "../types.ts";
 import { bareReleasePatch, gatePatch, releasePatch } from "./release_patch.ts";
@@ -66,7 +66,7 @@ export function decideAfterFailure(failed: FailedRelease): AfterFailure {
     case "unreachable":
       return wait;
     default:
-      return unreachable(failure);
+      return assertNever(failure);
   }
 }
 
@@ -87,7 +87,7 @@ export function stepPatch(
     case "gate":
       return gatePatch(pod, undefined);
     default:
-      return unreachable(step);
+      return assertNever(step);
   }
 }
 

@@ -1,7 +1,7 @@
 // The decision record: a compact annotation with the decision and its inputs. It shows which terms are Archway's.
 import type { DecisionRecord, ImageOutcome, PlacementDecision } from "../decision_types.ts";
 import { listAt, memberOf, numberAt, parseObject, utf8Length } from "../../../json.ts";
-import { unreachable } from "../../../parsed.ts";
+import { assertNever } from "../../../parsed.ts";
 
 /** The largest record (bytes). */
 export const MAX_RECORD_BYTES = 2048;
@@ -26,7 +26,7 @@ export function decisionRecordOf(decision: PlacementDecision): DecisionRecord | 
     case "fallback":
       return makeRecord("fallback", { architectures: [decision.architecture], images: decision.images });
     default:
-      return unreachable(decision);
+      return assertNever(decision);
   }
 }
 

@@ -1,6 +1,6 @@
 // Audit mode: changes nothing, and reports in an event on the pod what Archway would do.
 import { EventReason } from "../../../names.ts";
-import { unreachable } from "../../../parsed.ts";
+import { assertNever } from "../../../parsed.ts";
 import { decideIgnoringGate } from "../decide.ts";
 import type { PlacementDecision } from "../decision_types.ts";
 import { clip, failureText } from "../failures.ts";
@@ -44,6 +44,6 @@ function wouldDo(decision: PlacementDecision): string | undefined {
     case "release":
       return `release the pod without a further requirement (${failureText(decision.failed)})`;
     default:
-      return unreachable(decision);
+      return assertNever(decision);
   }
 }

@@ -1,5 +1,5 @@
 // One word per decision, from a closed set: the reason in log lines and on the dashboard.
-import { unreachable } from "../../../parsed.ts";
+import { assertNever } from "../../../parsed.ts";
 import type { AdmissionVerdict, IgnoreReason, PlacementDecision } from "../decision_types.ts";
 
 export type DecisionReason =
@@ -28,7 +28,7 @@ export function decisionReason(decision: PlacementDecision): DecisionReason {
     case "release":
       return "GaveUp";
     default:
-      return unreachable(decision);
+      return assertNever(decision);
   }
 }
 
@@ -42,6 +42,6 @@ export function verdictReason(verdict: AdmissionVerdict): DecisionReason | "Gati
     case "place":
       return verdict.repeated ? "OwnPatch" : decisionReason(verdict.decision);
     default:
-      return unreachable(verdict);
+      return assertNever(verdict);
   }
 }

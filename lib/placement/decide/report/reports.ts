@@ -1,6 +1,6 @@
 // Decision → the pod's events. The reasons are the MTO's, because automation keys on them.
 import { EventReason, PodLabel, SCHEDULING_GATE } from "../../../names.ts";
-import { unreachable } from "../../../parsed.ts";
+import { assertNever } from "../../../parsed.ts";
 import type {
   ImageFailure,
   ImageOutcome,
@@ -61,7 +61,7 @@ function outcomeReports(pod: PodView, outcome: PodOutcome): readonly PodReport[]
     case "refused":
       return [warning(EventReason.gateRemovalFailed, `Cannot remove the gate ${SCHEDULING_GATE}: ${outcome.why}`)];
     default:
-      return unreachable(outcome);
+      return assertNever(outcome);
   }
 }
 
@@ -97,7 +97,7 @@ function appliedReports(pod: PodView, decision: PlacementDecision): readonly Pod
       ];
     }
     default:
-      return unreachable(decision);
+      return assertNever(decision);
   }
 }
 

@@ -19,11 +19,11 @@ export interface PlanWrite {
   readonly oldObject: unknown;
 }
 
-export type PlanVerdict =
+export type PlanValidation =
   | { readonly kind: "allow"; readonly warnings: readonly string[] }
   | { readonly kind: "deny"; readonly message: string };
 
-export function validatePlanWrite(write: PlanWrite, clusterVersion: ClusterVersion | undefined): PlanVerdict {
+export function validatePlanWrite(write: PlanWrite, clusterVersion: ClusterVersion | undefined): PlanValidation {
   const { operation, object, oldObject } = write;
   if (operation === "DELETE") return allow(begunWarnings(oldObject, "deleted"));
   // Finalizers and labels of a plan that was valid once can always be changed.
@@ -120,6 +120,6 @@ function begunWarnings(oldObject: unknown, what: "changed" | "deleted"): readonl
     ];
 }
 
-function allow(warnings: readonly string[]): PlanVerdict {
+function allow(warnings: readonly string[]): PlanValidation {
   return { kind: "allow", warnings };
 }

@@ -4,7 +4,7 @@
 import { cordonOf, isMaster } from "../pools.ts";
 import type { Node } from "../../../vocabulary/node.ts";
 import type { DrainAction, DrainAdvice, DrainPod, DrainPolicy, Strategy } from "./types.ts";
-import { unreachable } from "../../../parsed.ts";
+import { assertNever } from "../../../parsed.ts";
 import type { DrainMode, NewPlanCondition, UpgradeSpec } from "../types/plan.ts";
 import type { OperatorConfig } from "../types/operator_config.ts";
 
@@ -119,7 +119,7 @@ function allowedBy(mode: DrainMode, strategies: readonly Strategy[]): readonly S
     case "DeleteAndStripFinalizers":
       return strategies;
     default:
-      return unreachable(mode);
+      return assertNever(mode);
   }
 }
 

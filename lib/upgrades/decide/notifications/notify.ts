@@ -3,7 +3,7 @@ import type { Effect } from "../types/effects.ts";
 import type { Delivery, HistoryEntry, NotificationState, UpgradeConfig, UpgradeStatus } from "../types/plan.ts";
 import { renderTime } from "../../../vocabulary/time.ts";
 import { openStep } from "../status_changes.ts";
-import { unreachable } from "../../../parsed.ts";
+import { assertNever } from "../../../parsed.ts";
 
 export interface NotifyOptions {
   readonly findings?: string | undefined;
@@ -116,7 +116,7 @@ export function describeState(state: NotificationState, { entry, upgradeAt, find
       return `The migration to the multi-architecture payload of ${version} does not proceed: ${findings}. ` +
         "It is not reverted by itself.";
     default:
-      return unreachable(state);
+      return assertNever(state);
   }
 }
 

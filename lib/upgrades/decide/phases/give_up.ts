@@ -7,7 +7,7 @@ import type { Effect } from "../types/effects.ts";
 import type { Observed } from "../types/observed.ts";
 import type { HistoryEntry } from "../types/plan.ts";
 import type { Coroutine, ReconcileEnd } from "../types/steps.ts";
-import { apply, failed, PACE_MS, type PlanState, save, settled, withEntry } from "./plan_state.ts";
+import { apply, failed, finished, PACE_MS, type PlanState, save, withEntry } from "./plan_state.ts";
 import { findCondition } from "../../../vocabulary/condition.ts";
 import { renderTime } from "../../../vocabulary/time.ts";
 
@@ -26,7 +26,7 @@ export function* giveUp(state: PlanState, lost?: string): Coroutine<ReconcileEnd
   if (failure !== undefined) return failed(failure, PACE_MS);
   const message = lost === undefined ? lateMessage(entry) : `Another has taken over: ${lost}.`;
   yield* save(withEntry(state, asFailed(withNotified(entry, done, nowMs), { message, nowMs })));
-  return settled();
+  return finished();
 }
 
 const BREACHED: Effect = {
@@ -65,7 +65,7 @@ export function* cleanUp(entries: readonly HistoryEntry[]): Coroutine<ReconcileE
   const failure = yield* apply(removals(answer));
   if (failure !== undefined) return failed(failure, PACE_MS);
   const isPending = answer.capacityLeft?.kind === "observed" && answer.capacityLeft.value.kind !== "none";
-  return isPending ? settled(PACE_MS) : undefined;
+  return isPending ? finished(PACE_MS) : undefined;
 }
 
 export function removals({ silences, capacityLeft, smoke }: Observed["read"]): readonly Effect[] {

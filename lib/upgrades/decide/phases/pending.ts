@@ -5,16 +5,16 @@ import {
   apply,
   decideSchedule,
   failed,
+  finished,
   PACE_MS,
   type PlanState,
   save,
-  settled,
   withEntry,
   withStatus,
 } from "./plan_state.ts";
 import { upgraderFor } from "../steps/upgraders.ts";
 import { MINUTE_MS, renderTime } from "../../../vocabulary/time.ts";
-import { unreachable } from "../../../parsed.ts";
+import { assertNever } from "../../../parsed.ts";
 import type { Effect } from "../types/effects.ts";
 import type { Coroutine, ReconcileEnd } from "../types/steps.ts";
 import { giveUp } from "./give_up.ts";
@@ -35,21 +35,21 @@ export function* reconcilePending(state: PlanState): Coroutine<ReconcileEnd> {
   switch (validation.kind) {
     case "invalid":
       yield* save(judged);
-      return validation.retry === "backoff" ? failed(validation.message) : settled(SOON_MS);
+      return validation.retry === "backoff" ? failed(validation.message) : finished(SOON_MS);
     case "nothingToDo":
       yield* save(judged);
-      return settled();
+      return finished();
     case "valid":
       return yield* reconcileValid(judged);
     default:
-      return unreachable(validation);
+      return assertNever(validation);
   }
 }
 
 /** Writes the version of its image into the plan, which triggers the next reconcile. */
 function* adopt(version: string): Coroutine<ReconcileEnd> {
   const failure = yield* apply([{ kind: "setDesiredVersion", version }]);
-  return failure === undefined ? settled() : failed(failure);
+  return failure === undefined ? finished() : failed(failure);
 }
 
 function withValidation(state: PlanState, validation: Exclude<Validation, { kind: "adoptVersion" }>): PlanState {
@@ -73,7 +73,7 @@ function* reconcileValid(state: PlanState): Coroutine<ReconcileEnd> {
   const schedule = decideSchedule(plan.spec.upgradeAt, { nowMs: state.nowMs, windowMs });
   if (!schedule.isReady) {
     yield* save(state);
-    return settled(schedule.untilMs > 0 && schedule.untilMs < SOON_MS ? schedule.untilMs : undefined);
+    return finished(schedule.untilMs > 0 && schedule.untilMs < SOON_MS ? schedule.untilMs : undefined);
   }
   const { hasWindow } = upgraderFor(state.entry.profile, plan.spec.type);
   if (hasWindow && schedule.isBreached) return yield* giveUp(state);
@@ -85,7 +85,7 @@ function* begin(state: PlanState): Coroutine<ReconcileEnd> {
   if (policy?.kind !== "observed") return failed(`Cannot ask the policy source: ${policy?.why ?? "no answer"}`);
   if (policy.value.kind === "changed") {
     yield* save(withEntry(state, { phase: "New" }));
-    return settled();
+    return finished();
   }
   const begun = withEntry(state, { phase: "Upgrading", startTime: renderTime(state.nowMs) });
   yield* save(begun);
@@ -101,7 +101,7 @@ export function* reconcileNew(state: PlanState): Coroutine<ReconcileEnd> {
   const isChecked = untilMs > EARLY_MS && config.featureGates.has("PreHealthCheck");
   const checked = isChecked ? yield* checkEarly(state) : state;
   yield* save(withEntry(checked, { phase: "Pending" }));
-  return settled(PACE_MS);
+  return finished(PACE_MS);
 }
 
 function* checkEarly(state: PlanState): Coroutine<PlanState> {

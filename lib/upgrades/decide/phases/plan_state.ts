@@ -17,8 +17,8 @@ export interface PlanState {
 /** How soon a running upgrade is reconciled again (ms). */
 export const PACE_MS = 60_000;
 
-export function settled(requeueAfterMs?: number): ReconcileEnd {
-  return { kind: "settled", requeueAfterMs };
+export function finished(requeueAfterMs?: number): ReconcileEnd {
+  return { kind: "finished", requeueAfterMs };
 }
 
 export function failed(message: string, requeueAfterMs?: number): ReconcileEnd {

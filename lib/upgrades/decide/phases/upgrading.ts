@@ -5,11 +5,11 @@ import {
   apply,
   decideSchedule,
   failed,
+  finished,
   PACE_MS,
   type PlanState,
   save,
   type Schedule,
-  settled,
   withEntry,
   withStatus,
 } from "./plan_state.ts";
@@ -28,7 +28,7 @@ export function* reconcileUpgrading(state: PlanState): Coroutine<ReconcileEnd> {
   if (isBreached) return yield* giveUp(state);
   if (!isReady) {
     yield* save(withEntry(state, { phase: "Pending", startTime: undefined }));
-    return settled(PACE_MS);
+    return finished(PACE_MS);
   }
   const lost = isStepDone(entry, COMMENCE_STEP) ? lostRequest(base.plan.spec.desired, base.clusterVersion) : undefined;
   if (lost !== undefined) return yield* giveUp(state, lost);
@@ -36,7 +36,7 @@ export function* reconcileUpgrading(state: PlanState): Coroutine<ReconcileEnd> {
   const ended = withStatus(state, status);
   if (end.kind === "complete") {
     yield* save(withEntry(ended, { phase: "Upgraded", completeTime: entry.completeTime ?? renderTime(nowMs) }));
-    return settled(PACE_MS);
+    return finished(PACE_MS);
   }
   yield* save(ended);
   return { ...end, requeueAfterMs: end.requeueAfterMs ?? PACE_MS };
@@ -70,7 +70,7 @@ export function* reconcileUpgraded({ entry }: PlanState): Coroutine<ReconcileEnd
     },
     value: alertsDuring.value.length === 0 ? 1 : 0,
   }, CLEAR_NOTIFICATION_FAILED]);
-  return failure === undefined ? settled() : failed(failure);
+  return failure === undefined ? finished() : failed(failure);
 }
 
 /** `y` when the minor version changed, `z` when it did not; the major one is not compared. */

@@ -1,5 +1,5 @@
 // Whether a plan can be carried out on the cluster as it is.
-import { unreachable } from "../../../parsed.ts";
+import { assertNever } from "../../../parsed.ts";
 import { CONTENT_DIGEST, cutReference, PATH, splitDomain } from "../../../oci/reference.ts";
 import { parseTime } from "../../../vocabulary/time.ts";
 import type { ClusterVersion } from "../types/cluster.ts";
@@ -65,7 +65,7 @@ function validateOrder(observed: Base & Pick<Observed, "read">, order: VersionOr
       }
       return validateUpgrade(observed);
     default:
-      return unreachable(order);
+      return assertNever(order);
   }
 }
 

@@ -8,7 +8,7 @@ import type { Effect } from "../types/effects.ts";
 import type { Observed } from "../types/observed.ts";
 import type { CapacityState } from "../types/cluster.ts";
 import type { Step, StepResult, StepWords } from "../types/steps.ts";
-import { unreachable } from "../../../parsed.ts";
+import { assertNever } from "../../../parsed.ts";
 import { done, fail, untilCommenced, wait, withReading } from "./results.ts";
 
 const STARTED: StepWords = {
@@ -124,7 +124,7 @@ function decideCapacity(capacity: CapacityState, observed: Observed): StepResult
       return done([scalingFailed(1), ...notify("StateSkipped", observed)]);
     }
     default:
-      return unreachable(capacity);
+      return assertNever(capacity);
   }
 }
 

@@ -7,7 +7,7 @@ import type { Effect } from "../types/effects.ts";
 import type { Observed } from "../types/observed.ts";
 import type { Step, StepWords } from "../types/steps.ts";
 import type { JsonObject } from "../../../json.ts";
-import { unreachable } from "../../../parsed.ts";
+import { assertNever } from "../../../parsed.ts";
 import { describeControlPlane } from "../pools.ts";
 import { closeWindows, openControlPlaneWindow } from "../windows.ts";
 import {
@@ -79,7 +79,7 @@ export const COMMENCE: Step = untilCommenced({
       case "notOffered":
         return wait(request.message);
       default:
-        return unreachable(request);
+        return assertNever(request);
     }
   },
 });

@@ -8,7 +8,7 @@ import type { Effect } from "../types/effects.ts";
 import type { Observed } from "../types/observed.ts";
 import type { NewPlanCondition } from "../types/plan.ts";
 import type { Step, StepResult } from "../types/steps.ts";
-import { unreachable } from "../../../parsed.ts";
+import { assertNever } from "../../../parsed.ts";
 import { COMPLETED } from "./after.ts";
 import {
   CONTROL_PLANE,
@@ -181,7 +181,7 @@ function decideSmoke(
             : done([remove]),
       );
     default:
-      return unreachable(smoke);
+      return assertNever(smoke);
   }
 }
 

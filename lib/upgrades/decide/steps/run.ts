@@ -36,7 +36,7 @@ export function* runSteps(steps: readonly Step[], input: RunInput): Coroutine<Ru
     entry = withResult(recorded, { id: step.id, result, nowMs });
     status = withHistoryEntry(withFinding(status, result.record, input), entry);
     if (hasLasting(done) || decided.record !== undefined) yield { kind: "save", status };
-    if (result.kind === "wait") return { kind: "settled", requeueAfterMs: result.requeueAfterMs, status };
+    if (result.kind === "wait") return { kind: "finished", requeueAfterMs: result.requeueAfterMs, status };
     if (result.kind === "fail") return { kind: "failed", message: result.message, status };
     known = withoutStale(found, done);
   }

@@ -7,7 +7,7 @@ import type { Effect } from "../types/effects.ts";
 import type { Observed } from "../types/observed.ts";
 import type { NewPlanCondition } from "../types/plan.ts";
 import type { Step, StepResult, StepWords } from "../types/steps.ts";
-import { unreachable } from "../../../parsed.ts";
+import { assertNever } from "../../../parsed.ts";
 import { describeTrouble, summarizePools } from "../pools.ts";
 import { closeWindows, isAnyActive, openWorkerWindow } from "../windows.ts";
 import { done, fail, OF_SILENCES, once, skipWhen, versionLabel, wait, withReading } from "./results.ts";
@@ -75,7 +75,7 @@ export const RELEASE_CAPACITY: Step = once({
         case "drainTimedOut":
           return fail(left.message, [drainTimeout(left.node), release]);
         default:
-          return unreachable(left);
+          return assertNever(left);
       }
     });
   },

@@ -66,7 +66,7 @@ export type Answer =
   | { readonly kind: "saved" };
 
 export type ReconcileEnd =
-  | { readonly kind: "settled"; readonly requeueAfterMs?: number | undefined }
+  | { readonly kind: "finished"; readonly requeueAfterMs?: number | undefined }
   /** To be tried again with backoff, at the latest after `requeueAfterMs` where it is given. */
   | { readonly kind: "failed"; readonly message: string; readonly requeueAfterMs?: number | undefined };
 

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import {
   decideEvent,
   EVENT_TTL_MS,
+  type EventDecision,
   type EventFacts,
-  type EventVerdict,
 } from "../../../../lib/exec_format/decide/decide_event.ts";
 import { ended, idOf, makeArchNode, makeEventView, makeFailedPod } from "./make.ts";
 
@@ -16,9 +16,11 @@ function facts(overrides: Partial<EventFacts> = {}): EventFacts {
   return { event: makeEventView(), pod, node: makeArchNode("ppc64le"), ageMs: 5_000, ...overrides };
 }
 
-function wordOf(verdict: EventVerdict): string {
-  if (verdict.kind === "report") return `report ${verdict.container?.name ?? "unknown"} ${verdict.architecture}`.trim();
-  return "error" in verdict ? `${verdict.kind} ${verdict.error}` : verdict.kind;
+function wordOf(decision: EventDecision): string {
+  if (decision.kind === "report") {
+    return `report ${decision.container?.name ?? "unknown"} ${decision.architecture}`.trim();
+  }
+  return "error" in decision ? `${decision.kind} ${decision.error}` : decision.kind;
 }
 
 const running = makeFailedPod();

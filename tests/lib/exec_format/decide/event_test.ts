@@ -61,8 +61,8 @@ const STATES: readonly (readonly [string, Readonly<Record<string, unknown>>, boo
   ],
 ];
 
-for (const [name, metadata, isSettled] of STATES) {
-  Deno.test(`parseEventState() reads ${name} as ${isSettled ? "settled" : "pending"}`, () => {
-    assert.deepEqual(parseEventState({ metadata: { name: "e", ...metadata } }), { name: "e", isSettled });
+for (const [name, metadata, isHandled] of STATES) {
+  Deno.test(`parseEventState() reads ${name} as ${isHandled ? "handled" : "pending"}`, () => {
+    assert.deepEqual(parseEventState({ metadata: { name: "e", ...metadata } }), { name: "e", isHandled });
   });
 }

@@ -35,9 +35,9 @@ Deno.test("openWebhookPaths() has the manifests' paths until all is read, and ea
   const bench = openBench(mutating(pathOf(WebhookPath.gatePod)), definition(WebhookPath.convert));
   const carries = (path: string): boolean => bench.paths.carried().includes(path);
   assert.equal(carries(WebhookPath.gatePod), true, "nothing is read yet");
-  assert.equal(bench.paths.isSettled(), false);
+  assert.equal(bench.paths.hasSynced(), false);
   await whileRunning(bench, bench.paths, async () => {
-    assert.equal(bench.paths.isSettled(), true);
+    assert.equal(bench.paths.hasSynced(), true);
     assert.equal(carries(WebhookPath.gatePod), false);
     assert.deepEqual([carries(pathOf(WebhookPath.gatePod)), carries(WebhookPath.convert)], [true, true]);
     await bench.clock.advance(5 * 60_000);

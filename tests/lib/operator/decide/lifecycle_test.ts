@@ -110,7 +110,7 @@ const TABLE: Readonly<Record<string, readonly (readonly [title: string, facts: O
     ["drops the enoexec finalizer of the MTO from a leaving config", leavingMonitored({})],
   ],
   "remove events": [
-    ["118 121 removes errored events and waits for no handler", off({ settledEvents: 2, pendingEvents: 1 })],
+    ["118 121 removes errored events and waits for no handler", off({ handledEvents: 2, pendingEvents: 1 })],
     ["removes events that nobody works off", off({ pendingEvents: 1, leavingForMs: MONITOR_DRAIN_MS })],
   ],
   "remove gates": [
@@ -188,7 +188,7 @@ const TABLE: Readonly<Record<string, readonly (readonly [title: string, facts: O
     ["takes the webhook away first when it is uninstalled", uninstalling({ webhook: "current", gatedPods: 2 })],
   ],
   "wait DaemonSetLeaving": [
-    ["203 waits for the daemons before it looks at events", off({ daemonSet: "leaving", settledEvents: 1 })],
+    ["203 waits for the daemons before it looks at events", off({ daemonSet: "leaving", handledEvents: 1 })],
     ["waits as long as it may", off({ daemonSet: "leaving", leavingForMs: MONITOR_DRAIN_MS - 1 })],
   ],
   "wait EventsPending": [
@@ -254,7 +254,7 @@ const anyFacts: fc.Arbitrary<OperandFacts> = fc.record({
     daemonSet: fc.constantFrom("absent", "current", "drifted", "leaving", "refused", "unread"),
     ownDeployment: fc.constantFrom("foreign", "free", "held", "leaving"),
     hasImage: fc.boolean(),
-    settledEvents: fc.nat(2),
+    handledEvents: fc.nat(2),
     pendingEvents: fc.nat(2),
     leavingForMs: fc.nat(90_000),
     isForced: fc.boolean(),
@@ -324,7 +324,7 @@ function followMonitor(
   step: Extract<OperandStep, { readonly target: "monitor" | "events" }>,
 ): OperandFacts["monitor"] {
   if (step.target === "events") {
-    return step.which === "all" ? { ...monitor, isForced: true } : { ...monitor, settledEvents: 0 };
+    return step.which === "all" ? { ...monitor, isForced: true } : { ...monitor, handledEvents: 0 };
   }
   if (step.kind === "apply") return { ...monitor, daemonSet: "current" };
   return { ...monitor, daemonSet: installation === "uninstalling" ? "absent" : "leaving" };

@@ -24,7 +24,7 @@ export function makeMonitor(overrides: Partial<MonitorFacts> = {}): MonitorFacts
     daemonSet: "unread",
     ownDeployment: "foreign",
     hasImage: false,
-    settledEvents: 0,
+    handledEvents: 0,
     pendingEvents: 0,
     leavingForMs: 0,
     isForced: false,

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import {
-  type ConfigVerdict,
+  type ConfigValidation,
   type ConfigWrite,
   type NamespaceConfigFacts,
   validateClusterConfig,
@@ -25,8 +25,8 @@ function makeWrite(spec: Readonly<Record<string, unknown>>, overrides: Partial<C
   };
 }
 
-function wordOf(verdict: ConfigVerdict): string {
-  return verdict.kind === "allow" ? "allow" : `${verdict.code} ${verdict.message}`;
+function wordOf(validation: ConfigValidation): string {
+  return validation.kind === "allow" ? "allow" : `${validation.code} ${validation.message}`;
 }
 
 function update(before: Readonly<Record<string, unknown>>, after: Readonly<Record<string, unknown>>): ConfigWrite {
@@ -93,8 +93,8 @@ for (const [title, write, facts, expected] of NAMESPACE_ROWS) {
 }
 
 Deno.test("validateNamespaceConfig() warns about doubles while scoring is off", () => {
-  const verdict = validateNamespaceConfig(scoring(false, "arm64", "arm64"), FACTS);
-  assert.equal(verdict.kind === "allow" && verdict.warnings.length, 1);
+  const validation = validateNamespaceConfig(scoring(false, "arm64", "arm64"), FACTS);
+  assert.equal(validation.kind === "allow" && validation.warnings.length, 1);
 });
 
 const CLUSTER_ROWS: readonly (readonly [string, ConfigWrite, RegExp])[] = [
@@ -138,9 +138,9 @@ for (const [title, write, expected] of CLUSTER_ROWS) {
 
 Deno.test("125 206 validateClusterConfig() refuses deletion while namespace configs exist and names some", () => {
   const left = ["a", "b", "c", "d", "e", "f"].map((name) => ({ namespace: "team", name }));
-  const verdict = wordOf(validateClusterConfig(DELETION, left));
+  const validation = wordOf(validateClusterConfig(DELETION, left));
   assert.match(
-    verdict,
+    validation,
     /^403 .*local PodPlacementConfigs still exist \(team\/a, team\/b, team\/c, team\/d, team\/e, …\)/,
   );
 });
@@ -149,8 +149,8 @@ Deno.test("validateNamespaceConfig() looks once at each platform, however many t
   const platforms = Array.from({ length: 200_000 }, (_, index) => ({ architecture: `arch-${index}`, weight: 1 }));
   const nodeAffinityScoring = { enabled: true, platforms: [...platforms, { architecture: "arch-7", weight: 1 }] };
   const startedMs = performance.now();
-  const verdict = validateNamespaceConfig(makeWrite({ plugins: { nodeAffinityScoring } }), FACTS);
-  assert.match(wordOf(verdict), /duplicate architecture "arch-7"/);
+  const validation = validateNamespaceConfig(makeWrite({ plugins: { nodeAffinityScoring } }), FACTS);
+  assert.match(wordOf(validation), /duplicate architecture "arch-7"/);
   // Comparing each with each would take minutes.
   assert.ok(performance.now() - startedMs < 20_000);
 });

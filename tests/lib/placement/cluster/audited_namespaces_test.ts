@@ -15,7 +15,7 @@ function openAudited({ cluster, clock }: Scene): AuditedNamespaces {
 Deno.test("openAuditedNamespaces() is settled once the labelled namespaces are listed, and follows them as they come and go", async () => {
   const scene = openScene(namespace("shop", "audit"), namespace("plain", "other"));
   const audited = openAudited(scene);
-  const state = (): unknown => [audited.isSettled(), [...audited.names()], audited.has("shop"), audited.has("plain")];
+  const state = (): unknown => [audited.hasSynced(), [...audited.names()], audited.has("shop"), audited.has("plain")];
   assert.deepEqual(state(), [false, [], false, false]);
   await whileRunning(scene, audited, async () => {
     assert.deepEqual(state(), [true, ["shop"], true, false]);
@@ -26,9 +26,9 @@ Deno.test("openAuditedNamespaces() is settled once the labelled namespaces are l
   });
 });
 
-Deno.test("isSettled() is true when namespaces cannot be listed: readiness must not hang on a missing right", async () => {
+Deno.test("hasSynced() is true when namespaces cannot be listed: readiness must not hang on a missing right", async () => {
   const scene = openScene();
   scene.cluster.missing.add(Resource.namespaces.plural);
   const audited = openAudited(scene);
-  await whileRunning(scene, audited, () => assert.deepEqual([audited.isSettled(), audited.has("shop")], [true, false]));
+  await whileRunning(scene, audited, () => assert.deepEqual([audited.hasSynced(), audited.has("shop")], [true, false]));
 });

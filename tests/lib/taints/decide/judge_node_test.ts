@@ -9,8 +9,8 @@ const FOREIGN: RawTaint = { key: "dedicated", value: "gpu", effect: "NoSchedule"
 const OURS = ours("amd64");
 const CLOUD: RawTaint = { key: "node.cloud/x", effect: "NoExecute" };
 
-/** What the verdict is called, and the taints that its patch leads to. */
-type End = readonly [verdict: string, taints: readonly RawTaint[]];
+/** What the judgement is called, and the taints that its patch leads to. */
+type End = readonly [judgement: string, taints: readonly RawTaint[]];
 
 /** Of the table "Reimplementing it as a mode": key and value, which field, node writes, opt-out. */
 const ROWS: readonly (readonly [name: string, node: NodeSpec, ends: End])[] = [
@@ -39,9 +39,9 @@ const ROWS: readonly (readonly [name: string, node: NodeSpec, ends: End])[] = [
 
 function judged(spec: NodeSpec): End {
   const raw = rawNode(spec);
-  const verdict = judgeNode(parseTaintNode(raw), RULE);
-  const operations = "operations" in verdict ? verdict.operations : [];
-  return [verdict.kind === "patch" ? verdict.repair : verdict.kind, taintsOf(applied(raw, operations))];
+  const judgement = judgeNode(parseTaintNode(raw), RULE);
+  const operations = "operations" in judgement ? judgement.operations : [];
+  return [judgement.kind === "patch" ? judgement.repair : judgement.kind, taintsOf(applied(raw, operations))];
 }
 
 for (const [name, node, ends] of ROWS) {
@@ -50,11 +50,11 @@ for (const [name, node, ends] of ROWS) {
 
 Deno.test("judgeNode(): the patch does not apply to a node whose taints another has changed meanwhile", () => {
   for (const taints of [undefined, [FOREIGN], [ours("arm64"), FOREIGN]]) {
-    const verdict = judgeNode(parseTaintNode(rawNode({ taints })), RULE);
-    assert.equal(verdict.kind, "patch");
+    const judgement = judgeNode(parseTaintNode(rawNode({ taints })), RULE);
+    assert.equal(judgement.kind, "patch");
     const changed = rawNode({ taints: [CLOUD, ...taints ?? []] });
     const meanwhile = { ...changed, metadata: { ...changed.metadata, resourceVersion: "6" } };
-    assert.throws(() => applied(meanwhile, verdict.kind === "patch" ? verdict.operations : []), /[Tt]est/);
+    assert.throws(() => applied(meanwhile, judgement.kind === "patch" ? judgement.operations : []), /[Tt]est/);
   }
 });
 
@@ -73,15 +73,15 @@ const node: fc.Arbitrary<NodeSpec> = fc.record({
 Deno.test("judgeNode(): whatever the taints, foreign ones and their order stay, and one patch is enough", () => {
   fc.assert(fc.property(node, (spec) => {
     const raw = rawNode(spec);
-    const verdict = judgeNode(parseTaintNode(raw), RULE);
-    const after = applied(raw, "operations" in verdict ? verdict.operations : []);
+    const judgement = judgeNode(parseTaintNode(raw), RULE);
+    const after = applied(raw, "operations" in judgement ? judgement.operations : []);
     const isForeign = ({ key }: RawTaint): boolean => key !== RULE.key;
     assert.deepEqual(taintsOf(after).filter(isForeign), taintsOf(raw).filter(isForeign));
     const again = judgeNode(parseTaintNode(after), RULE);
-    if (verdict.kind === "patch") {
+    if (judgement.kind === "patch") {
       assert.equal(again.kind, "keep");
       assert.deepEqual(taintsOf(after).filter((one) => !isForeign(one)), [ours(spec.reported ?? "")]);
-    } else assert.equal(again.kind, verdict.kind);
+    } else assert.equal(again.kind, judgement.kind);
     assert.ok(again.kind !== "optedOut" || again.operations.length === 0);
   }));
 });

@@ -70,7 +70,7 @@ for (const [name, before, after, wanted] of EVENTS) {
 Deno.test("M-005 reconcile() resets the ephemeral metrics when there is no plan, and removes what an upgrade left", () => {
   const clean = reconcileAbsent();
   assert.deepEqual(wordsOf(clean.effects), ["clear ephemeral"]);
-  assert.deepEqual(clean.end, { kind: "settled", requeueAfterMs: undefined });
+  assert.deepEqual(clean.end, { kind: "finished", requeueAfterMs: undefined });
   const observed: Partial<Observations> = {
     silences: seen([makeSilence("Silence for OSD worker node upgrade to version 4.17.2 with remaining 3 nodes")]),
     capacityLeft: seen({ kind: "present", message: "" }),
@@ -78,8 +78,8 @@ Deno.test("M-005 reconcile() resets the ephemeral metrics when there is no plan,
   };
   const left = reconcileAbsent(observed);
   assert.deepEqual(wordsOf(left.effects), ["clear ephemeral", "endSilence", "releaseCapacity", "deleteSmokeMachine"]);
-  assert.deepEqual(left.end, { kind: "settled", requeueAfterMs: MINUTE });
-  assert.equal(reconcileAbsent({ silences: unseen() }).end.kind, "settled");
+  assert.deepEqual(left.end, { kind: "finished", requeueAfterMs: MINUTE });
+  assert.equal(reconcileAbsent({ silences: unseen() }).end.kind, "finished");
 });
 
 const UNREADABLE: readonly (readonly [string, Partial<ReconcileInput>, RegExp])[] = [
@@ -100,7 +100,7 @@ for (const [name, overrides, message] of UNREADABLE) {
 }
 
 Deno.test("M-007 reconcile() goes on with a configuration that is there", () => {
-  assert.equal(reconcileOnce({ plan: planIn("New") }).end.kind, "settled");
+  assert.equal(reconcileOnce({ plan: planIn("New") }).end.kind, "finished");
 });
 
 Deno.test("M-017 M-020 M-034 reconcile() fails with an invalid configuration, tells all its problems and keeps the phase", () => {
@@ -180,7 +180,7 @@ const NEW: readonly (readonly [string, number, ReturnType<typeof makeConfig>, bo
 for (const [name, aheadMs, config, isChecked] of NEW) {
   Deno.test(`${name}; the phase becomes Pending, and it is looked at again in a minute`, () => {
     const run = reconcileOnce({ plan: planIn("New"), config, nowMs: START_MS - aheadMs }, { observed: HEALTH_FAILS });
-    assert.deepEqual(run.end, { kind: "settled", requeueAfterMs: MINUTE });
+    assert.deepEqual(run.end, { kind: "finished", requeueAfterMs: MINUTE });
     assert.equal(phaseOf(run), "Pending");
     assert.equal(run.reads.includes("health"), isChecked);
     assert.equal(wordsOf(run.effects).includes("StatePreHealthCheckSL"), isChecked);
@@ -191,7 +191,7 @@ Deno.test("M-013 New goes on to Pending when the health cannot be read, or nobod
   const options = { plan: planIn("New"), config: GATED, nowMs: START_MS - 5 * HOUR };
   const blind = reconcileOnce(options, { observed: { health: unseen() } });
   const mute = reconcileOnce(options, { observed: HEALTH_FAILS, ...MUTE });
-  for (const run of [blind, mute]) assert.deepEqual([run.end.kind, phaseOf(run)], ["settled", "Pending"]);
+  for (const run of [blind, mute]) assert.deepEqual([run.end.kind, phaseOf(run)], ["finished", "Pending"]);
   assert.deepEqual(mute.saved.at(-1)?.history[0]?.notifications, []);
 });
 
@@ -211,7 +211,7 @@ Deno.test("M-022 Pending on a cluster that is there already attempts nothing, wi
   const history = [makeHistory({ version: FROM, phase: "Pending" })];
   const plan = makePlan({ desired: { version: FROM } }, { history });
   const run = reconcileOnce({ plan });
-  assert.equal(run.end.kind, "settled");
+  assert.equal(run.end.kind, "finished");
   assert.deepEqual(wordsOf(run.effects), ["upgradeconfig_validation_failed=0"]);
   assert.equal(run.saved.at(-1)?.conditions.find(({ type }) => type === "Valid")?.reason, "NothingToDo");
 });
@@ -231,7 +231,7 @@ Deno.test("M-024 Pending that is ready becomes Upgrading, and its steps are run 
 
 Deno.test("M-025 N-029 Pending goes back to New when the policy source has another plan or none, and begins nothing", () => {
   const run = reconcileOnce({ plan: planIn("Pending") }, { observed: { policy: seen({ kind: "changed" }) } });
-  assert.deepEqual([run.end.kind, phaseOf(run)], ["settled", "New"]);
+  assert.deepEqual([run.end.kind, phaseOf(run)], ["finished", "New"]);
   assert.deepEqual(wordsOf(run.effects), ["upgradeconfig_validation_failed=0"]);
 });
 
@@ -248,17 +248,21 @@ Deno.test("M-030 Pending that begins and cannot go on says so and stays Upgradin
 
 Deno.test("M-031 Pending before its time stays Pending and reads nothing", () => {
   const run = reconcileOnce({ plan: planIn("Pending"), nowMs: START_MS - HOUR });
-  assert.deepEqual([run.end, phaseOf(run), run.reads], [{ kind: "settled", requeueAfterMs: undefined }, "Pending", []]);
+  assert.deepEqual([run.end, phaseOf(run), run.reads], [
+    { kind: "finished", requeueAfterMs: undefined },
+    "Pending",
+    [],
+  ]);
 });
 
 Deno.test("M-033 Pending with three minutes to go is looked at again exactly then", () => {
   const run = reconcileOnce({ plan: planIn("Pending"), nowMs: START_MS - 3 * MINUTE });
-  assert.deepEqual(run.end, { kind: "settled", requeueAfterMs: 3 * MINUTE });
+  assert.deepEqual(run.end, { kind: "finished", requeueAfterMs: 3 * MINUTE });
 });
 
 Deno.test("M-035 Upgrading runs the steps and is looked at again in a minute", () => {
   const run = reconcileOnce({ plan: planIn("Upgrading", { startTime: renderTime(NOW_MS) }) });
-  assert.deepEqual(run.end, { kind: "settled", requeueAfterMs: MINUTE });
+  assert.deepEqual(run.end, { kind: "finished", requeueAfterMs: MINUTE });
   assert.ok(wordsOf(run.effects).includes("StateStarted"));
 });
 
@@ -310,7 +314,7 @@ Deno.test("Upgraded waits for no notification any more, also while the alerts ca
 for (const [row, phase] of [["M-040", "Failed"], ["M-041", "Unknown"]] as const) {
   Deno.test(`${row} ${phase} does nothing`, () => {
     const run = reconcileOnce({ plan: planIn(phase) });
-    assert.deepEqual([run.end.kind, run.requests], ["settled", []]);
+    assert.deepEqual([run.end.kind, run.requests], ["finished", []]);
   });
 }
 
@@ -438,7 +442,7 @@ Deno.test("a plan that names only an image gets its version from it, unless it i
   const observed: Partial<Observations> = { payload };
   const adopted = reconcileOnce({ plan: makePlan({ desired }) }, { observed });
   assert.deepEqual(adopted.effects, [{ kind: "setDesiredVersion", version: TO }]);
-  assert.deepEqual([adopted.end.kind, adopted.saved], ["settled", []]);
+  assert.deepEqual([adopted.end.kind, adopted.saved], ["finished", []]);
   const suspended = reconcileOnce({ plan: makePlan({ desired, suspend: true }) }, { observed });
   assert.deepEqual([suspended.effects, suspended.reads, suspended.saved.at(-1)?.history], [[], [], []]);
   const broken = reconcileOnce({ plan: makePlan({ desired }) }, { observed: { payload: unseen("401") } });

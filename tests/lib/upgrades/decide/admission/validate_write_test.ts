@@ -14,8 +14,8 @@ function object(spec: Json, status: Json = {}): Json {
 /** What is said of a write; it makes a plan unless it is another one. */
 function judge(write: Partial<PlanWrite>, clusterVersion: ClusterVersion | undefined): string {
   const whole = { operation: "CREATE", object: undefined, oldObject: undefined, ...write } as const;
-  const verdict = validatePlanWrite(whole, clusterVersion);
-  return verdict.kind === "deny" ? `deny: ${verdict.message}` : ["allow", ...verdict.warnings].join("; ");
+  const validation = validatePlanWrite(whole, clusterVersion);
+  return validation.kind === "deny" ? `deny: ${validation.message}` : ["allow", ...validation.warnings].join("; ");
 }
 
 const ROWS: readonly (readonly [string, Json, RegExp])[] = [

@@ -235,7 +235,7 @@ Deno.test("N-013 a payload that is not accepted is waited for with its words, an
     conditions: [condition("ReleaseAccepted", "False", "no signature"), condition("Progressing", "False")],
   };
   const early = migrate({ entry: BEGUN, cluster });
-  assert.equal(early.end.kind, "settled");
+  assert.equal(early.end.kind, "finished");
   assert.match(stepOf(early)[1] ?? "", /the payload was not accepted: no signature/);
   assert.ok(wordsOf(early.effects).includes("archway_upgrade_migration_stuck=0"));
   const late = migrate({ status: early.saved.at(-1), cluster, nowMs: LATE_MS });
@@ -271,16 +271,16 @@ const WAITING: readonly (readonly [string, Given, string, RegExp])[] = [
 for (const [name, given, step, message] of WAITING) {
   Deno.test(`a migration waits for ${name}`, () => {
     const run = migrate({ entry: BEGUN, ...given });
-    assert.deepEqual([run.end.kind, stepOf(run)[0]], ["settled", step]);
+    assert.deepEqual([run.end.kind, stepOf(run)[0]], ["finished", step]);
     assert.match(stepOf(run)[1] ?? "", message);
   });
 }
 
 Deno.test("a migration goes on soon while images of pools are still to be read", () => {
   const unread = migrate(theirs("unread"));
-  assert.deepEqual(unread.end, { kind: "settled", requeueAfterMs: 1_000 });
+  assert.deepEqual(unread.end, { kind: "finished", requeueAfterMs: 1_000 });
   assert.match(stepOf(unread)[1] ?? "", /worker \(operating system image not read yet\)/);
-  assert.deepEqual(migrate(theirs("asBefore")).end, { kind: "settled", requeueAfterMs: MINUTE });
+  assert.deepEqual(migrate(theirs("asBefore")).end, { kind: "finished", requeueAfterMs: MINUTE });
 });
 
 Deno.test("N-011 a migration that has converged is announced, and the plan is MultiArchCapable with what is worth knowing", () => {
@@ -332,7 +332,7 @@ Deno.test("N-014 a machine of another architecture that does not become ready is
   assert.match(run.end.kind === "failed" ? run.end.message : "", /within 15 minutes: no node yet/);
   assert.equal(run.saved.at(-1)?.history[0]?.phase, "Upgrading");
   const early = migrate({ ...given, nowMs: NOW_MS - 60 * MINUTE });
-  assert.equal(early.end.kind, "settled", "N-030: a clock that was set back");
+  assert.equal(early.end.kind, "finished", "N-030: a clock that was set back");
 });
 
 Deno.test("a machine of the control plane's own architecture proves nothing", () => {

@@ -40,7 +40,7 @@ Deno.test("M-150 all steps done: the run is complete, each condition True with t
 
 Deno.test("M-151 the second step waits: the first is True, the second False, the third absent", () => {
   const result = run([step("A", done()), step("B", wait("nodes")), step("C", done())]);
-  assert.equal(result.end.kind, "settled");
+  assert.equal(result.end.kind, "finished");
   assert.deepEqual(conditionsOf(result), ["B False: B still in progress: nodes", "A True: A is completed"]);
 });
 
