@@ -16,6 +16,7 @@ import { requiredArchitectures } from "../lib/placement/decide/place.ts";
 import { parsePod, podTemplateOf } from "../lib/placement/decide/pod/pod_view.ts";
 import { narrowTemplate } from "../lib/placement/decide/workload.ts";
 import { listAt, MAX_STRUCTURE, objectAt } from "../lib/json.ts";
+import type { JsonPatch } from "../lib/k8s/patch.ts";
 import { exchangedContainers } from "../lib/placement/decide/report/mismatches.ts";
 import { verdictReason } from "../lib/placement/decide/report/reason.ts";
 import type { PodView } from "../lib/placement/decide/types.ts";
@@ -87,6 +88,7 @@ async function review(
   }
   const { uid, dryRun, object } = parsed.request;
   if (countContainers(object) > MAX_CONTAINERS) {
+    log.warn("pod admitted unread: it has too many containers", { uid, max: MAX_CONTAINERS });
     observe("dense", { ms: elapsedMs(), dryRun });
     return context.json(uncheckedReview(uid, uncheckedWarning(`${MAX_CONTAINERS} containers`)));
   }
@@ -130,14 +132,20 @@ function answer(deps: GatePodDeps, request: AdmissionRequest): Answer {
   }
   const planned = planAdmission(pod, deps.configsOf(pod.namespace), deps.settingsOf(pod.namespace));
   const verdict = judge(deps, planned);
-  const patch = renderStorable(admissionPatch(pod, verdict), request.reviewBytes);
-  if (patch === undefined) {
-    deps.log.warn("pod admitted as it is: it may be too large to be stored with a patch", { uid: request.uid });
-    return UNTOUCHED;
-  }
+  const patch = renderPatch(deps, request, admissionPatch(pod, verdict));
+  if (patch === undefined) return UNTOUCHED;
   if (!request.dryRun) followUp(deps, pod, verdict);
   report(deps, planned, { verdict, dryRun: request.dryRun });
   return { outcome: outcomeOf(verdict), patch };
+}
+
+function renderPatch({ log }: GatePodDeps, request: AdmissionRequest, operations: JsonPatch): string | undefined {
+  const { uid, resource, reviewBytes } = request;
+  const patch = renderStorable(operations, reviewBytes);
+  if (patch === undefined) {
+    log.warn("admitted as it is: it may be too large to be stored with a patch", { uid, resource });
+  }
+  return patch;
 }
 
 function judge(deps: GatePodDeps, planned: PlannedAdmission): AdmissionVerdict {
@@ -158,13 +166,14 @@ function noticeLate(notices: Notices, pod: PodView, before: PodView | undefined)
 }
 
 /** A Job that is queued by Kueue: its pods' affinity is in its template at once where the images are known. */
-function answerJob(deps: GatePodDeps, { object, namespace, dryRun, reviewBytes }: AdmissionRequest): Answer {
+function answerJob(deps: GatePodDeps, request: AdmissionRequest): Answer {
+  const { object, namespace, dryRun } = request;
   const template = podTemplateOf({ metadata: { namespace }, spec: objectAt(object, "spec") });
   if (template === undefined) return UNTOUCHED;
   const verdict = judge(deps, planAdmission(template, deps.configsOf(namespace), deps.settingsOf(namespace), "job"));
   if (!dryRun) followUp(deps, template, verdict);
   const operations = verdict.kind === "place" ? narrowTemplate(template, verdict.decision, "/spec/template") : [];
-  const patch = renderStorable(operations, reviewBytes);
+  const patch = renderPatch(deps, request, operations);
   return patch === undefined ? UNTOUCHED : { outcome: "passed", patch };
 }
 
