@@ -20,10 +20,10 @@ export function gatherFacts(
   const settings = deps.settingsOf(pod.namespace);
   const plan = planInspection(pod, deps.configsOf(pod.namespace), settings);
   const forMs = leftMs(deps, pod, state);
-  if (plan.kind === "inspect" && forMs > 0) {
-    const pauseMs = isJudged(state) ? 0 : state.notBeforeMs - deps.clock.monotonicMs();
+  if (plan.kind === "inspect" && forMs > 0 && !isJudged(state)) {
+    const pauseMs = state.notBeforeMs - deps.clock.monotonicMs();
     if (pauseMs > 0) return { kind: "waiting", forMs: Math.min(pauseMs, forMs) };
-    if (!isJudged(state) && state.inspection.kind !== "running") inspect(plan.images);
+    if (state.inspection.kind !== "running") inspect(plan.images);
     if (!isJudged(state)) return { kind: "waiting", forMs };
   }
   const facts = {
