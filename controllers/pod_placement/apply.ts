@@ -93,9 +93,13 @@ async function release(deps: PodPlacementDeps, pod: PodView, decided: DecidedPod
   }
   const outcome = step === "full"
     ? { kind: "applied", decision } as const
-    : { kind: "reduced", step, decision, why: [...new Set(refusals)].join(" Then: ") } as const;
+    : { kind: "reduced", step, decision, why: textOf(refusals) } as const;
   reportOutcome(deps, pod, { outcome, state });
   return { kind: "written" };
+}
+
+function textOf(refusals: readonly string[]): string {
+  return [...new Set(refusals)].join(" Then: ");
 }
 
 function failed(
@@ -103,7 +107,7 @@ function failed(
   pod: PodView,
   { state, refusals }: { readonly state: PodState; readonly refusals: readonly string[] },
 ): ApplyOutcome {
-  const why = [...new Set(refusals)].join(" Then: ");
+  const why = textOf(refusals);
   if (refusals.length > 1 && state.reportedRefusal !== why) {
     state.reportedRefusal = why;
     reportOutcome(deps, pod, { outcome: { kind: "refused", why }, state });
