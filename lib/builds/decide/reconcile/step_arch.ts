@@ -45,7 +45,8 @@ export function stepArch(arch: ArchPlan, previous: ArchBuild | undefined, contex
       return facts.settings.autoResume && job === undefined ? { ...stay(fresh), wantsJob: true } : stay(before);
     case "Pending":
       return job === undefined ? withoutJob(arch, before, context) : pendingWithJob(arch, before, { ...context, job });
-    default: {
+    case "Preparing":
+    case "Building": {
       const isTheSame = job !== undefined && job.meta.uid === before.job?.uid && job.buildUid === build.meta.uid;
       return isTheSame ? withJob(arch, before, { ...context, job }) : interrupted(before, facts);
     }
@@ -135,7 +136,8 @@ function withJob(arch: ArchPlan, before: ArchBuild, context: JobContext): ArchSt
       return interrupted(known, facts);
     case "Succeeded":
       return readDigest(arch, { ...known, state: "Building" }, { ...context, unanswered });
-    default: {
+    case "Prepared":
+    case "Building": {
       const isBuilding = before.state === "Building" || state.kind === "Building";
       const next: ArchBuild = { ...known, state: isBuilding ? "Building" : "Preparing" };
       if (job.unschedulable !== undefined) {
@@ -240,7 +242,10 @@ function judgePushed(
       return failed("ArchMismatch", answer.message);
     case "unknown":
       return waitForRegistry({ ...known, ...context.unanswered }, answer, facts);
-    default:
+    case "absent":
+    case "exists":
+    case "granted":
+    case "platforms":
       if (!isLate) return stay(known, { wakeAtMs: facts.nowMs + DIGEST_WAIT_MS });
       return failed("DigestMissing", `Job "${job.meta.name}" is complete, and "${reference}" does not exist.`);
   }
