@@ -50,7 +50,9 @@ export class Circuit {
     if (!isOpen && retryAfterMs <= MAX_WAIT_MS) return undefined;
     const { registry, repositories } = this.#subject;
     const scope = repositories === undefined ? "" : ` for repositories of "${repositories}"`;
-    const message = `Registry "${registry}"${scope} keeps failing and is left alone for a moment: ${this.#lastError}`;
+    // The cause comes first: annotations hold the beginning of it.
+    const cause = this.#lastError.replace(/\.$/, "");
+    const message = `${cause}; registry "${registry}"${scope} keeps failing and is left alone for a moment`;
     return registryError("CircuitOpen", message, { registry, retryAfterMs: Math.ceil(retryAfterMs) });
   }
 
