@@ -16,7 +16,7 @@
 //   accepted  a credential                            D                      T D; D while its token is kept
 //             none: anonymous at last                 D                      T D
 //
-// The client of a repository begins with the credential of its last answer. What is rare costs, in addition or instead:
+// The login to a repository begins with the credential of its last answer. What is rare costs, in addition or instead:
 //   no credential matches: the first D is anonymous   D alone                D T, and D with a token that is given
 //   429, or a GET refused without a challenge         R, once, and the rows of what it wants
 //   401 for a token: revoked, or without the right    T D again
