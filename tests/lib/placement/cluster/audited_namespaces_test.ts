@@ -12,7 +12,7 @@ function openAudited({ cluster, clock }: Scene): AuditedNamespaces {
   return openAuditedNamespaces({ api: cluster.api, clock, log: silentLogger });
 }
 
-Deno.test("openAuditedNamespaces() is settled once the labelled namespaces are listed, and follows them as they come and go", async () => {
+Deno.test("openAuditedNamespaces() has synced once the labelled namespaces are listed, and follows them as they come and go", async () => {
   const scene = openScene(namespace("shop", "audit"), namespace("plain", "other"));
   const audited = openAudited(scene);
   const state = (): unknown => [audited.hasSynced(), [...audited.names()], audited.has("shop"), audited.has("plain")];
