@@ -128,9 +128,7 @@ async function podMistakes({ bed, privateHost, awayHost }: Places): Promise<read
         /could not be reached\. If it is meant to be used, declare it with --registry .*not of the nodes: check the DNS/,
       ],
       explained: [UNREACHABLE, /not of the nodes: check the DNS/],
-      log: [
-        /INFO pod released .*"image":"registry\.only-on-nodes\.invalid\/team\/web:v1","failure":"(?:Unreachable|CircuitOpen)"/,
-      ],
+      log: [/INFO pod released .*only-on-nodes\.invalid\/team\/web:v1","failure":"(?:Unreachable|CircuitOpen)"/],
     },
     {
       name: "an image without platform",
