@@ -29,10 +29,6 @@ export class Breaker {
     return this.#options.clock.monotonicMs() < this.#openUntilMs ? "open" : "half-open";
   }
 
-  get isProbing(): boolean {
-    return this.#isProbing;
-  }
-
   get openForMs(): number {
     return Math.max(0, (this.#openUntilMs ?? 0) - this.#options.clock.monotonicMs());
   }

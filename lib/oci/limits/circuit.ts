@@ -44,10 +44,9 @@ export class Circuit {
 
   /** Why nothing is to be sent now; undefined when a request may go, or may soon. */
   refusal(): RegistryError | undefined {
-    const { state, isProbing, openForMs } = this.#breaker;
-    const isOpen = state === "open" || isProbing;
-    const retryAfterMs = isOpen ? openForMs || PROBE_MS : this.pausedForMs;
-    if (!isOpen && retryAfterMs <= MAX_WAIT_MS) return undefined;
+    const { letsPass, openForMs } = this.#breaker;
+    const retryAfterMs = letsPass ? this.pausedForMs : openForMs || PROBE_MS;
+    if (letsPass && retryAfterMs <= MAX_WAIT_MS) return undefined;
     const { registry, repositories } = this.#subject;
     const scope = repositories === undefined ? "" : ` for repositories of "${repositories}"`;
     // The cause comes first: annotations hold the beginning of it.
