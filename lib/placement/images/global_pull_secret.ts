@@ -3,7 +3,7 @@ import { ignoring, type ReadApi, readOptional } from "../../k8s/api.ts";
 import { isForbidden } from "../../k8s/errors.ts";
 import { KEPT } from "../../k8s/kept.ts";
 import { Reflector, type ReflectorDeps } from "../../k8s/reflector.ts";
-import { Resource } from "../../k8s/types.ts";
+import { type KubeObject, Resource } from "../../k8s/types.ts";
 import { parseDockerConfigSecret } from "../../oci/credentials/docker_config.ts";
 import type { Credential } from "../../oci/credential.ts";
 import type { Logger } from "../../log.ts";
@@ -23,10 +23,8 @@ export function openGlobalPullSecret(
     fieldSelector: `metadata.name=${name}`,
     keep: KEPT.globalPullSecret,
     parse: (secret) => {
-      const parsed = parseDockerConfigSecret(secret, `global pull secret ${namespace}/${name}`);
-      if (parsed.kind === "ok") return parsed.credentials;
-      log.warn("cannot use the global pull secret", { namespace, secret: name, reason: parsed.message });
-      return undefined;
+      const { credentials, problem } = credentialsIn(secret, { namespace, name, log });
+      return problem === undefined ? credentials : undefined;
     },
     name: "global pull secret",
   });
@@ -55,9 +53,15 @@ export async function readGlobalPullSecret(
   const { namespace, name } = pullSecret;
   const read = readOptional(api, { type: Resource.secrets, namespace, name, signal });
   const secret = await ignoring(isForbidden, read);
-  if (secret === undefined) return NO_CREDENTIALS;
+  return secret === undefined ? NO_CREDENTIALS : credentialsIn(secret, { namespace, name, log });
+}
+
+function credentialsIn(
+  secret: KubeObject,
+  { namespace, name, log }: { readonly namespace: string; readonly name: string; readonly log: Logger },
+): GlobalCredentials {
   const parsed = parseDockerConfigSecret(secret, `global pull secret ${namespace}/${name}`);
   if (parsed.kind === "ok") return { credentials: parsed.credentials };
-  log.warn("cannot use the pull secret", { namespace, secret: name, reason: parsed.message });
+  log.warn("cannot use the global pull secret", { namespace, secret: name, reason: parsed.message });
   return { credentials: [], problem: parsed.message };
 }
