@@ -1,10 +1,12 @@
 // B2, B3 and B7: bursts of pods of a cold and of a warm image beside their floors, in alternating order.
 import { SCHEDULING_GATE } from "../../lib/names.ts";
+import { renderJsonBody } from "../../lib/k8s/patch.ts";
+import { admit, platformsFact, rawPod } from "../lib/placement/decide/make.ts";
 import { index } from "../cluster/support/walk_bed.ts";
 import type { Bench, BenchRound } from "./bench.ts";
 import { type Burst, runBurst } from "./burst.ts";
+import { startConstantWebhook } from "./constant_webhook.ts";
 import { startArchwayContender, type StartContender } from "./contender.ts";
-import { startNoPatchWebhook } from "./no_patch_webhook.ts";
 import { startPatcher } from "./patcher.ts";
 import { readCpuMs } from "./process_usage.ts";
 import { Samples } from "./statistics.ts";
@@ -12,16 +14,23 @@ import { atMost, NEVER, NO_TARGET, type Row, rowOf } from "./table.ts";
 
 /** Gates every pod, as where no image is known yet: without it only the first pods of a cold burst are gated. */
 const GATE_ALWAYS = "--warm-admission=false";
-/** A patcher with as many workers as Archway has. */
-const EQUAL_PATCHER = "patcher of 64 workers";
+const ARCHITECTURES = ["amd64", "arm64", "ppc64le", "s390x"];
+/** The patcher's pods. */
+const labels = { "bench/gated": "yes" };
+
+/** The least that gates, or places, at admission: Archway's answers for one pod. They learn and report nothing. */
+const [GATER, PLACER] = ["constant gate and patcher", "constant patch"];
+const GATE = renderJsonBody(admit(rawPod({}, { labels })).patch);
+const PLATFORMS = ARCHITECTURES.map((architecture) => ({ os: "linux", architecture }));
+const PLACE = renderJsonBody(admit(rawPod(), { known: [platformsFact("multi", PLATFORMS)] }).patch);
 
 export async function benchBursts(bench: BenchRound): Promise<readonly Row[]> {
   const { reference, round } = bench;
   const samples = new Samples();
   const steps: readonly ((run: BurstRun) => Promise<void>)[] = [
     (run) => run.webhookFloors(),
-    (run) => run.patcher("patcher", 16),
-    (run) => run.patcher(EQUAL_PATCHER, 64),
+    (run) => run.patcher(),
+    (run) => run.gater(),
     (run) => run.archway(round),
     (run) => run.archwayGatingAlways(round),
     ...(reference === undefined ? [] : [(run: BurstRun) => run.reference(reference, round)]),
@@ -44,18 +53,26 @@ class BurstRun {
     this.#samples = samples;
   }
 
-  /** The second of two bursts is the floor of a warm image, as the second of Archway's is warm. */
+  /** The later bursts are the floors of a warm image, as the second of Archway's is warm. */
   async webhookFloors(): Promise<void> {
     const image = this.#neverPushed();
     await this.#burst("no webhook", { image });
-    await using _webhook = await startNoPatchWebhook(this.#bench.bed.controlPlane);
-    await this.#burst("no-patch webhook", { image });
+    for (const [name, patch] of [["no patch", ""], [PLACER, PLACE]] as const) {
+      await using _webhook = await startConstantWebhook(this.#bench.bed.controlPlane, patch);
+      await this.#burst(name, { image });
+    }
   }
 
-  async patcher(name: string, workers: number): Promise<void> {
-    await using _patcher = await startPatcher(this.#bench.bed.controlPlane, workers);
-    const pod = { gates: [SCHEDULING_GATE], labels: { "bench/gated": "yes" } };
-    await this.#burst(name, { image: this.#neverPushed(), pod });
+  async patcher(): Promise<void> {
+    await using _patcher = await startPatcher(this.#bench.bed.controlPlane, 16);
+    await this.#burst("patcher", { image: this.#neverPushed(), pod: { gates: [SCHEDULING_GATE], labels } });
+  }
+
+  async gater(): Promise<void> {
+    const { controlPlane } = this.#bench.bed;
+    await using _webhook = await startConstantWebhook(controlPlane, GATE);
+    await using _patcher = await startPatcher(controlPlane, 16);
+    await this.#burst(GATER, { image: this.#neverPushed(), pod: { labels } });
   }
 
   /** As it is installed: the image is learnt during the first burst and known in the second. */
@@ -91,7 +108,7 @@ class BurstRun {
   }
 
   #pushImage(name: string): Promise<string> {
-    return this.#bench.bed.push(`bench/${name}`, index("amd64", "arm64", "ppc64le", "s390x"));
+    return this.#bench.bed.push(`bench/${name}`, index(...ARCHITECTURES));
   }
 
   async #burst(name: string, plan: Pick<Parameters<typeof runBurst>[1], "image" | "pod">): Promise<void> {
@@ -109,26 +126,26 @@ function rowsOf(
   { pods, hasReference }: { readonly pods: number; readonly hasReference: boolean },
 ): readonly Row[] {
   const of = (name: string): number => samples.median(name);
-  const beside = (name: string, key: string): Required<Pick<Row, "baseline">> => (
-    { baseline: { name, value: of(`${name} ${key}`) } }
-  );
   const times = (factor: number): Row["target"] => ({ kind: "atMostTimesBaseline", factor });
-  const gatedBurst = `B2 burst of a cold image, every pod gated (${GATE_ALWAYS}), ms`;
-  const asInstalled = "B2 the same as installed: only the first pods are gated, ms";
-  const [warm, noPatch] = ["B3 burst of a warm image, ms", beside("no-patch webhook", "totalMs")];
   const reference = (name: string): Pick<Row, "reference"> =>
     hasReference ? { reference: of(`reference ${name}`) } : {};
+  const beside = (measure: string, [burst, key, floor]: readonly [string, string, string], target = NO_TARGET): Row => (
+    { ...rowOf(measure, of(`${burst} ${key}`), target), baseline: { name: floor, value: of(`${floor} ${key}`) } }
+  );
+  const gated = `B2 burst of a cold image, every pod gated (${GATE_ALWAYS}), ms`;
+  const asInstalled = "B2 the same as installed: only the first pods are gated, ms";
   return [
-    { ...rowOf(gatedBurst, of("gated totalMs"), times(1.2)), ...beside("patcher", "totalMs") },
-    { ...rowOf("B2 its gate p50, ms", of("gated gateP50Ms"), times(0.25)), ...beside("patcher", "gateP50Ms") },
-    { ...rowOf("B2 the same p50, ms", of("gated gateP50Ms"), NO_TARGET), ...beside(EQUAL_PATCHER, "gateP50Ms") },
-    {
-      ...rowOf(asInstalled, of("cold totalMs"), NO_TARGET),
-      ...beside("patcher", "totalMs"),
-      ...reference("cold totalMs"),
-    },
+    beside(gated, ["gated", "totalMs", "patcher"], times(1.2)),
+    beside("B2 its gate p50, ms", ["gated", "gateP50Ms", "patcher"], times(0.25)),
+    beside("B2 the same burst, ms", ["gated", "totalMs", GATER]),
+    beside("B2 the same p50, ms", ["gated", "gateP50Ms", GATER]),
+    { ...beside(asInstalled, ["cold", "totalMs", "patcher"]), ...reference("cold totalMs") },
     rowOf("B2 pods gated of it", of("cold gated"), NO_TARGET),
-    { ...rowOf(warm, of("warm totalMs"), times(1.15)), ...noPatch, ...reference("warm totalMs") },
+    {
+      ...beside("B3 burst of a warm image, ms", ["warm", "totalMs", "no patch"], times(1.15)),
+      ...reference("warm totalMs"),
+    },
+    beside("B3 the same burst, ms", ["warm", "totalMs", PLACER]),
     { ...rowOf("B3 pods gated of a warm image", of("warm gated"), NEVER), ...reference("warm gated") },
     rowOf("B3 CPU a warm pod, until its burst has gone, ms", of("warm cpuMs") / pods, atMost(0.9)),
     rowOf("B7 start to ready, ms", of("start ms"), atMost(700)),

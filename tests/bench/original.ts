@@ -7,7 +7,7 @@ import { waitUntil } from "../cluster/support/wait.ts";
 import { runCommand } from "../support/commands.ts";
 import { temporaryFolder } from "../support/temporary_folder.ts";
 import type { Contender, StartContender } from "./contender.ts";
-import { registerPodWebhook } from "./no_patch_webhook.ts";
+import { registerPodWebhook } from "./constant_webhook.ts";
 
 /** Its port is fixed. */
 const PORT = 9443;

@@ -1,19 +1,18 @@
-// A server under test in a process of its own: `server.ts echo|gate CERT KEY [ANSWER_BYTES]`. Prints its port. `echo` is the
-// floor: Hono on the same listener, which parses the review and answers "allowed". `gate` is Archway's own route, with no image known.
+// A server under test in a process of its own: `server.ts echo|gate CERT KEY [PATCH]`. Prints its port. `echo` is the floor: Hono on
+// the same listener, which parses the review and answers "allowed", with the patch. `gate` is Archway's own route, with no image known.
 import { Hono } from "hono";
 import { openHttpsListener } from "../../lib/server/https_listener.ts";
 import { allowedReview } from "../../routes/admission.ts";
 import { gatePod } from "../../routes/gate_pod.ts";
 import { makeGateDeps } from "../routes/gate_deps.ts";
 
-const [kind = "echo", certFile = "", keyFile = "", answerBytes = "0"] = Deno.args;
+const [kind = "echo", certFile = "", keyFile = "", patch = ""] = Deno.args;
 
 function echo(): Hono {
-  const padding = "p".repeat(Number(answerBytes));
   const app = new Hono();
   app.post("/add-pod-scheduling-gate", async (context) => {
     const review = await context.req.json();
-    return context.json({ ...allowedReview(review.request.uid, ""), ...(padding === "" ? {} : { padding }) });
+    return context.json(allowedReview(review.request.uid, patch));
   });
   return app;
 }

@@ -13,14 +13,14 @@ export interface BenchServer extends AsyncDisposable {
   rss(): number;
 }
 
-export async function startServer(kind: "echo" | "gate", answerBytes = 0): Promise<BenchServer> {
+export async function startServer(kind: "echo" | "gate", patch = ""): Promise<BenchServer> {
   await using undo = new AsyncDisposableStack();
   const { path: directory } = undo.use(await temporaryFolder());
   const { serving, authority } = await issueLoopbackCertificates(Date.now());
   const files = [`${directory}/tls.crt`, `${directory}/tls.key`] as const;
   await Deno.writeTextFile(files[0], serving.cert);
   await Deno.writeTextFile(files[1], serving.key);
-  const child = undo.use(startScript("server.ts", [kind, ...files, String(answerBytes)], await installedEnv()));
+  const child = undo.use(startScript("server.ts", [kind, ...files, patch], await installedEnv()));
   const port = Number(await child.readLine());
   const opened = undo.move();
   return {

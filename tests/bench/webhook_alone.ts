@@ -41,7 +41,7 @@ async function measureArchway(bench: Bench, { body, samples }: Measured): Promis
   const { bed, options: { loadMs, idleConnections } } = bench;
   await using undo = new AsyncDisposableStack();
   const { archway } = undo.use(await startArchwayContender(bed));
-  const [echo, padded] = [undo.use(await startServer("echo")), undo.use(await startServer("echo", 2_000))];
+  const [echo, padded] = [undo.use(await startServer("echo")), undo.use(await startServer("echo", "p".repeat(1_500)))];
   const image = await bed.push("webhook/known", index("amd64", "arm64"));
   const webhook = { port: archway.webhookPort, path: await readSecretPath(bed.controlPlane), caPem: archway.caPem };
   const targets: Targets = {

@@ -45,20 +45,18 @@ export async function exportKeyPem(key: CryptoKey): Promise<string> {
   return `-----BEGIN ${label}-----\n${lines.join("\n")}\n-----END ${label}-----\n`;
 }
 
+async function selfSign(name: string, keys: CryptoKeyPair, own: x509.Extension): Promise<x509.X509Certificate> {
+  const authority = new x509.BasicConstraintsExtension(true, undefined, true);
+  const extensions = [authority, await x509.SubjectKeyIdentifierExtension.create(keys.publicKey), own];
+  const more = { keys, signingAlgorithm: EC, extensions };
+  return await x509.X509CertificateGenerator.createSelfSigned({ name: `CN=${name}`, ...validity(), ...more });
+}
+
 /** Makes an authority of its own; two calls trust each other in nothing. */
 export async function createAuthority(commonName: string): Promise<CertificateAuthority> {
   const keys = await crypto.subtle.generateKey(EC, true, ["sign", "verify"]);
-  const authority = await x509.X509CertificateGenerator.createSelfSigned({
-    name: `CN=${commonName}`,
-    keys,
-    signingAlgorithm: EC,
-    ...validity(),
-    extensions: [
-      new x509.BasicConstraintsExtension(true, undefined, true),
-      new x509.KeyUsagesExtension(x509.KeyUsageFlags.keyCertSign | x509.KeyUsageFlags.cRLSign, true),
-      await x509.SubjectKeyIdentifierExtension.create(keys.publicKey),
-    ],
-  });
+  const usage = new x509.KeyUsagesExtension(x509.KeyUsageFlags.keyCertSign | x509.KeyUsageFlags.cRLSign, true);
+  const authority = await selfSign(commonName, keys, usage);
   return {
     certificatePem: pemOf(authority),
     issue: (request) =>
@@ -71,17 +69,7 @@ export async function createSelfSigned(
   names: readonly string[],
 ): Promise<Omit<IssuedCertificate, "certificateBase64">> {
   const keys = await crypto.subtle.generateKey(EC, true, ["sign", "verify"]);
-  const certificate = await x509.X509CertificateGenerator.createSelfSigned({
-    name: "CN=registry",
-    keys,
-    signingAlgorithm: EC,
-    ...validity(),
-    extensions: [
-      new x509.BasicConstraintsExtension(true, undefined, true),
-      await x509.SubjectKeyIdentifierExtension.create(keys.publicKey),
-      namesExtension(names),
-    ],
-  });
+  const certificate = await selfSign("registry", keys, namesExtension(names));
   return { certificatePem: pemOf(certificate), keyPem: await exportKeyPem(keys.privateKey), keys };
 }
 

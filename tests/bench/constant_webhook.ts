@@ -1,14 +1,14 @@
-// The floor of B3: a mutating webhook that answers "allowed, no patch", on the same listener as Archway's and in a process of
-// its own; and how webhooks of pods beside Archway's are registered.
+// The floors of B2 and B3: a mutating webhook that gives every pod the same answer, on the same listener as Archway's and in a
+// process of its own; and how webhooks of pods beside Archway's are registered.
 import type { ClusterAccess } from "../cluster/support/cluster_access.ts";
 import { WEBHOOKS } from "../cluster/support/objects.ts";
 import { startServer, WEBHOOK_PATH } from "./start_server.ts";
 
-export async function startNoPatchWebhook(cluster: ClusterAccess): Promise<AsyncDisposable> {
+export async function startConstantWebhook(cluster: ClusterAccess, patch: string): Promise<AsyncDisposable> {
   await using undo = new AsyncDisposableStack();
-  const { port, caPem } = undo.use(await startServer("echo"));
+  const { port, caPem } = undo.use(await startServer("echo", patch));
   const url = `https://127.0.0.1:${port}${WEBHOOK_PATH}`;
-  undo.use(await registerPodWebhook(cluster, { name: "no-patch", url, caPem, failurePolicy: "Fail" }));
+  undo.use(await registerPodWebhook(cluster, { name: "constant", url, caPem, failurePolicy: "Fail" }));
   return undo.move();
 }
 
