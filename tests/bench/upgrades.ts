@@ -32,8 +32,10 @@ export async function benchUpgrades({ options, tell, keep }: Bench): Promise<rea
   await bed.configure(SETTINGS);
   const { process: { pid } } = await bed.startReplica("one");
   await bed.untilPlansAreChecked();
-  const idle = await measureIdle(bed, { idleMs, pid });
+  const idle = await measureIdle(bed, idleMs, pid);
   tell(`a plan waits: ${idle.requestsAMinute} requests a minute, ${idle.memoryMb.toFixed(0)} MB`);
+  // Before, the first lists of watches lie between a reconcile's own.
+  const begin = (await requestsOf(bed)).length;
   await bed.cluster.patch(PLAN, { spec: { upgradeAt: renderTime(Date.now() - MINUTE_MS) } });
   await bed.untilPhase("Upgraded", PATIENCE);
   const afterUpgrade = (await requestsOf(bed)).length;
@@ -41,11 +43,11 @@ export async function benchUpgrades({ options, tell, keep }: Bench): Promise<rea
   await bed.storePlan({ desired: { version: TO, architecture: "Multi" }, capacityReservation: true });
   await bed.untilPhase("Upgraded", PATIENCE);
   const requests = await requestsOf(bed);
-  const upgrade = cutReconciles(requests.slice(0, afterUpgrade));
+  const upgrade = cutReconciles(requests.slice(begin, afterUpgrade));
   const migration = cutReconciles(requests.slice(afterUpgrade));
   keep("upgrades", { idle, upgrade, migration });
-  const looked = (await readAuditLog(bed.cluster.auditLogFile ?? ""))
-    .filter((request) => request.user === UPGRADE_ACCOUNT && isOfWorkloads(request)).length;
+  const all = await readAuditLog(bed.cluster.auditLogFile ?? "");
+  const looked = all.filter((request) => request.user === UPGRADE_ACCOUNT && isOfWorkloads(request)).length;
   return [
     ...idleRows(idle),
     memoryRow("most memory of its process, MB", await readMemoryMb(pid, "VmHWM")),
@@ -55,10 +57,7 @@ export async function benchUpgrades({ options, tell, keep }: Bench): Promise<rea
   ];
 }
 
-async function measureIdle(
-  bed: UpgradeService,
-  { idleMs, pid }: { readonly idleMs: number; readonly pid: number },
-): Promise<Idle> {
+async function measureIdle(bed: UpgradeService, idleMs: number, pid: number): Promise<Idle> {
   await bed.storePlan({ upgradeAt: renderTime(Date.now() + 12 * 60 * MINUTE_MS), capacityReservation: true });
   await bed.untilPhase("Pending");
   await pause(Math.min(SETTLING_MS, idleMs));
