@@ -59,9 +59,8 @@ Made by \`deno task figures\` from \`tests/bench/results\`; do not edit. What is
 machine, each round and each contender of a burst on a control plane of its own; medians of the rounds are shown, with the least and
 the most. Absolute numbers move with the machine, ratios less so. Archway, the floors and the load generators are processes of
 their own, and Archway runs as the manifests run it: mounted account, bounded heap, cache file, TLS.
-The floors: a Hono echo that parses the review on the same listener; a patcher of 16 workers that takes the gate off pods that were
-created gated, or behind a webhook that gates every pod; webhooks that answer "no patch", or every pod with the same patch as
-Archway. "Met" compares with the target and nothing else. The MTO is measured
+The floors: a Hono echo that parses the review on the same listener; a patcher that takes the gate off pods, of 16 workers unless
+its name says otherwise; webhooks that give every pod the same answer. "Met" compares with the target and nothing else. The MTO is measured
 in the same go where \`--mto\` names a copy of it, at failing registries in the first round.`;
 
 const HIDDEN = `## What the numbers hide
