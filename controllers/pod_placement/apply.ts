@@ -16,7 +16,7 @@ import { parsePod } from "../../lib/placement/decide/pod/pod_view.ts";
 import { isGated } from "../../lib/placement/decide/pod/constraints.ts";
 import type { PodView } from "../../lib/placement/decide/types.ts";
 import type { PodPlacementDeps } from "./deps.ts";
-import { leftMs, type PodState } from "./pod_states.ts";
+import type { PodState } from "./pod_states.ts";
 import { reportOutcome } from "./report.ts";
 
 export type ApplyOutcome =
@@ -74,16 +74,16 @@ async function release(deps: PodPlacementDeps, pod: PodView, decided: DecidedPod
     const examined = await examine(writing, current, error);
     if (examined === undefined) return { kind: "gone" };
     const { failure } = examined;
-    if (failure === "unanswered") state.unansweredWrites++;
+    if (failure === "unanswered") state.retries.unansweredWrites++;
     current = examined.pod;
     const why = errorText(error);
     const next = decideAfterFailure({
       step,
       failure,
       rereads,
-      unanswered: state.unansweredWrites,
+      unanswered: state.retries.unansweredWrites,
       isAboutAnnotations: why.includes("metadata.annotations"),
-      isOverdue: leftMs(deps, pod, state) <= 0,
+      isOverdue: state.leftMs() <= 0,
     });
     if (next.kind === "decideAgain") return { kind: "changed", pod: current };
     if (next.kind === "wait") return failed(deps, pod, { state, refusals: [...refusals, why] });

@@ -35,18 +35,10 @@ import type { GatedSince } from "../../lib/placement/decide/report/recent_decisi
 import { DONE, openController, type QueuedController } from "../controller.ts";
 import { applyDecision, type ApplyOutcome } from "./apply.ts";
 import type { PodPlacementDeps } from "./deps.ts";
-import {
-  type GatedPod,
-  type GatedPodRef,
-  hashOfImages,
-  KEPT_PODS,
-  keptPod,
-  parseKeptPod,
-  PodReader,
-} from "./gated_pod.ts";
+import { type GatedPod, hashOfImages, KEPT_PODS, keptPod, parseKeptPod, PodReader } from "./gated_pod.ts";
 import { gatherFacts } from "./gather.ts";
 import { Inspections } from "./inspections.ts";
-import { leftMs, type PodState, PodStates, stopInspection } from "./pod_states.ts";
+import { type PodState, PodStates } from "./pod_states.ts";
 import { reportGated } from "./report.ts";
 import { sweepRepeatedly, Unadmitted } from "./sweep.ts";
 import { WriteHealth } from "./write_health.ts";
@@ -63,12 +55,13 @@ const READ_BUSY_RETRY_MS = 250;
 /** Backoff after a failed write. The pod's deadline ends the wait. */
 const WRITE_BACKOFF = { baseMs: 50, capMs: 5_000 } as const;
 
+/** Most pods that longestGated() names. */
 const MAX_SHOWN = 12;
 
 export class PodPlacement {
   readonly #deps: PodPlacementDeps;
   readonly #writes: WriteHealth;
-  readonly #states = new PodStates();
+  readonly #states: PodStates;
   readonly #inspections: Inspections;
   readonly #unadmitted: Unadmitted;
   readonly #reader = new PodReader();
@@ -79,6 +72,7 @@ export class PodPlacement {
   constructor(deps: PodPlacementDeps) {
     this.#writes = new WriteHealth(deps.clock);
     this.#deps = { ...deps, api: this.#writes.watch(deps.api) };
+    this.#states = new PodStates(this.#deps);
     this.#inspections = new Inspections(deps, (key) => this.#controller.enqueue(key));
     this.#unadmitted = new Unadmitted(deps);
     this.#gated = new Reflector<GatedPod>({
@@ -178,18 +172,17 @@ export class PodPlacement {
   }
 
   #enqueue(key: string, pod: GatedPod): void {
-    const state = this.#stateOf(pod);
-    this.#controller.enqueue(key, { urgentAfterMs: leftMs(this.#deps, pod, state) });
+    this.#controller.enqueue(key, { urgentAfterMs: this.#states.open(pod, pod.imagesHash).leftMs() });
   }
 
-  #stateOf(pod: Pick<GatedPod, "uid" | "imagesHash">): PodState {
-    return this.#states.open(pod, this.#deps.clock.monotonicMs());
+  #podOf(key: string): GatedPod | undefined {
+    return this.#gated.get(key) ?? this.#unlabelled.get(key);
   }
 
   async #reconcile(key: string, signal: AbortSignal): Promise<ReconcileResult> {
-    const pod = this.#gated.get(key) ?? this.#unlabelled.get(key);
+    const pod = this.#podOf(key);
     if (pod === undefined) return DONE;
-    const state = this.#stateOf(pod);
+    const state = this.#states.open(pod, pod.imagesHash);
     if (state.released) return DONE;
     if (!state.reported) reportGated(this.#deps, pod);
     state.reported = true;
@@ -197,7 +190,7 @@ export class PodPlacement {
     const place = (whole: PodView): Promise<ReconcileResult> => this.#decideAndApply(key, whole, signal);
     const used = await this.#reader.use(pod, { api: this.#deps.api, signal }, place);
     if (used.kind === "used") return used.result;
-    if (used.kind === "busy") return this.#requeueUntilDeadline(pod, state, jitter(READ_BUSY_RETRY_MS));
+    if (used.kind === "busy") return requeueUntilDeadline(state, jitter(READ_BUSY_RETRY_MS));
     this.#forgetUnlabelled(key);
     return DONE;
   }
@@ -207,17 +200,17 @@ export class PodPlacement {
     let pod = seen;
     for (let rereads = 0;; rereads++) {
       // A deleted pod gets no state, because nothing would remove it.
-      if ((this.#gated.get(key) ?? this.#unlabelled.get(key))?.uid !== pod.uid) return DONE;
-      const state = this.#stateOf({ uid: pod.uid, imagesHash: hashOfImages(pod) });
+      if (this.#podOf(key)?.uid !== pod.uid) return DONE;
+      const state = this.#states.open(pod, hashOfImages(pod));
       const inspect = (images: readonly ImageUse[]): void => this.#inspections.start(key, pod, { state, images });
       const gathered = gatherFacts(this.#deps, pod, { state, inspect });
-      if (state.inspection.kind !== "none") state.roundBeganMs ??= this.#deps.clock.monotonicMs();
-      if (gathered.kind === "waiting") return this.#requeueUntilDeadline(pod, state, gathered.forMs);
-      const beganMs = state.roundBeganMs ?? this.#deps.clock.monotonicMs();
+      if (state.inspection.kind !== "none") state.retries.roundBeganMs ??= this.#deps.clock.monotonicMs();
+      if (gathered.kind === "waiting") return requeueUntilDeadline(state, gathered.forMs);
+      const beganMs = state.retries.roundBeganMs ?? this.#deps.clock.monotonicMs();
       const decision = decide(gathered.facts);
       const applied = await applyDecision(this.#deps, pod, { decision, state, rereads, signal });
       this.#deps.metrics.podProcessed(this.#deps.clock.monotonicMs() - beganMs);
-      state.roundBeganMs = undefined;
+      state.retries.roundBeganMs = undefined;
       if (applied.kind !== "changed") return this.#settle(key, pod, { applied, decision, state });
       pod = applied.pod;
     }
@@ -233,28 +226,29 @@ export class PodPlacement {
     },
   ): ReconcileResult {
     const { clock, log } = this.#deps;
+    const { retries } = state;
     switch (applied.kind) {
       case "gone":
         this.#forgetUnlabelled(key);
         return DONE;
       case "written":
-        stopInspection(state);
+        state.stopInspection();
         if (decision.kind !== "retry") {
           state.released = true;
           this.#forgetUnlabelled(key);
           return DONE;
         }
-        state.failedAttempts++;
-        if (decision.failed.failure.kind === "permanent") state.permanentFailures++;
-        if (!isHeldBack(decision.failed.failure)) state.lastFailure = failureText(decision.failed);
-        state.notBeforeMs = clock.monotonicMs() + decision.afterMs;
-        return this.#requeueUntilDeadline(pod, state, decision.afterMs);
+        retries.failedAttempts++;
+        if (decision.failed.failure.kind === "permanent") retries.permanentFailures++;
+        if (!isHeldBack(decision.failed.failure)) retries.lastFailure = failureText(decision.failed);
+        retries.notBeforeMs = clock.monotonicMs() + decision.afterMs;
+        return requeueUntilDeadline(state, decision.afterMs);
       case "failed": {
-        const pauseMs = backoffMs(++state.failedWrites, WRITE_BACKOFF);
+        const pauseMs = backoffMs(++retries.failedWrites, WRITE_BACKOFF);
         const { namespace, name } = pod;
-        const fields = { namespace, pod: name, failures: state.failedWrites, retryMs: Math.round(pauseMs) };
+        const fields = { namespace, pod: name, failures: retries.failedWrites, retryMs: Math.round(pauseMs) };
         log.warn("cannot release a pod, will try again", { ...fields, reason: applied.why });
-        return this.#requeueUntilDeadline(pod, state, pauseMs);
+        return requeueUntilDeadline(state, pauseMs);
       }
       default:
         return assertNever(applied);
@@ -267,9 +261,9 @@ export class PodPlacement {
     if (pod !== undefined && pod.uid !== uid) this.#states.close(pod.uid);
     this.#unlabelled.delete(key);
   }
+}
 
-  #requeueUntilDeadline(pod: GatedPodRef, state: PodState, afterMs: number): ReconcileResult {
-    const urgentAfterMs = leftMs(this.#deps, pod, state);
-    return { kind: "requeue", afterMs: urgentAfterMs > 0 ? Math.min(afterMs, urgentAfterMs) : afterMs, urgentAfterMs };
-  }
+function requeueUntilDeadline(state: PodState, afterMs: number): ReconcileResult {
+  const urgentAfterMs = state.leftMs();
+  return { kind: "requeue", afterMs: urgentAfterMs > 0 ? Math.min(afterMs, urgentAfterMs) : afterMs, urgentAfterMs };
 }

@@ -5,7 +5,7 @@ import { planInspection } from "../../lib/placement/decide/plan_inspection.ts";
 import type { Evidence, PlacementFacts, PlannedPod, PodView } from "../../lib/placement/decide/types.ts";
 import type { PodPlacementDeps } from "./deps.ts";
 import { judgeUnanswered } from "./inspections.ts";
-import { countedAgeMs, leftMs, type PodState, stopInspection } from "./pod_states.ts";
+import type { PodState } from "./pod_states.ts";
 
 type Gathered =
   | { readonly kind: "facts"; readonly facts: PlacementFacts }
@@ -19,9 +19,9 @@ export function gatherFacts(
 ): Gathered {
   const settings = deps.settingsOf(pod.namespace);
   const plan = planInspection(pod, deps.configsOf(pod.namespace), settings);
-  const forMs = leftMs(deps, pod, state);
+  const forMs = state.leftMs();
   if (plan.kind === "inspect" && forMs > 0 && !isJudged(state)) {
-    const pauseMs = state.notBeforeMs - deps.clock.monotonicMs();
+    const pauseMs = state.retries.notBeforeMs - deps.clock.monotonicMs();
     if (pauseMs > 0) return { kind: "waiting", forMs: Math.min(pauseMs, forMs) };
     if (state.inspection.kind !== "running") inspect(plan.images);
     if (!isJudged(state)) return { kind: "waiting", forMs };
@@ -30,9 +30,9 @@ export function gatherFacts(
     pod,
     settings,
     evidence: evidenceNow({ pod, settings, plan }, state),
-    gateAgeMs: countedAgeMs(deps, pod, state),
-    failedAttempts: state.failedAttempts,
-    permanentFailures: state.permanentFailures,
+    gateAgeMs: state.countedAgeMs(),
+    failedAttempts: state.retries.failedAttempts,
+    permanentFailures: state.retries.permanentFailures,
     jitter: deps.random(),
     liveArchitectures: deps.liveArchitectures(),
   };
@@ -49,10 +49,11 @@ function evidenceNow({ pod, settings, plan }: PlannedPod, state: PodState): Evid
     return { kind: "judged", plan, judgement: state.inspection.judgement };
   }
   // Otherwise it would continue if the decision cannot be written, and hold permits that other pods need.
-  stopInspection(state);
+  state.stopInspection();
   if (plan.kind === "decided") return plan;
   const message = `no answer within --max-gate-age (${renderDuration(settings.maxGateAgeMs)})`;
-  const before = state.lastFailure === undefined ? "" : `; before: ${state.lastFailure}`;
+  const { lastFailure } = state.retries;
+  const before = lastFailure === undefined ? "" : `; before: ${lastFailure}`;
   const unanswered = { wanted: plan.images, message: message + before };
   return { kind: "judged", plan, judgement: judgeUnanswered(pod, settings, unanswered) };
 }

@@ -12,7 +12,7 @@ import { judgeImages, reduceToImages } from "../../lib/placement/decide/images.t
 import { pullScopeOf } from "../../lib/placement/decide/pod/pod_refs.ts";
 import type { PodView } from "../../lib/placement/decide/types.ts";
 import type { PodPlacementDeps } from "./deps.ts";
-import { type PodState, stopInspection } from "./pod_states.ts";
+import type { PodState } from "./pod_states.ts";
 
 type InspectionDeps = Pick<PodPlacementDeps, "clock" | "images" | "log" | "metrics" | "settingsOf">;
 
@@ -38,7 +38,7 @@ export class Inspections {
     if (inspection.kind === "pending") return;
     const judgement = this.#judgeKnown(pod, images);
     if (judgement !== undefined) {
-      stopInspection(state);
+      state.stopInspection();
       state.inspection = { kind: "judged", judgement };
       return;
     }

@@ -1,9 +1,9 @@
 // The state of a gated pod between reconciles. In memory only, lost at a restart.
-import { serverNowMs } from "../../lib/k8s/api.ts";
+import { type ReadApi, serverNowMs } from "../../lib/k8s/api.ts";
 import type { Permit } from "../../lib/oci/limits/fair_limiter.ts";
 import type { ImageJudgement } from "../../lib/placement/decide/decision_types.ts";
 import type { PodPlacementDeps } from "./deps.ts";
-import type { GatedPod, GatedPodRef } from "./gated_pod.ts";
+import type { GatedPodRef } from "./gated_pod.ts";
 
 type InspectionState =
   | { readonly kind: "none" }
@@ -16,11 +16,10 @@ type InspectionState =
 /** A pod that a leader first sees near or after its deadline still gets this long (ms). */
 const MIN_LEFT_MS = 5_000;
 
-type AgeDeps = Pick<PodPlacementDeps, "api" | "clock" | "settingsOf">;
+type AgeDeps = Pick<PodPlacementDeps, "clock" | "settingsOf"> & { readonly api: Pick<ReadApi, "serverClockOffsetMs"> };
 
-/** The progress of a pod with its present images. Times are monotonic ms. */
-class RoundState {
-  inspection: InspectionState = { kind: "none" };
+/** What was tried with the pod's present images. Times are monotonic ms. */
+class RetryState {
   /** When the current inspection round began, which ends with a decision; undefined between rounds. */
   roundBeganMs: number | undefined;
   failedAttempts = 0;
@@ -33,69 +32,88 @@ class RoundState {
   unansweredWrites = 0;
 }
 
-export interface PodState extends RoundState {
+export class PodState {
+  readonly #deps: AgeDeps;
+  readonly #pod: Pick<GatedPodRef, "namespace" | "createdMs">;
   /** When this process first observed the pod gated (monotonic ms). */
-  readonly firstSeenMs: number;
-  imagesHash: string;
+  readonly #firstSeenMs: number;
+  #imagesHash: string;
+  inspection: InspectionState = { kind: "none" };
+  retries = new RetryState();
   /** The last reported reason why the API server refused every release step. */
   reportedRefusal: string | undefined;
-  reported: boolean;
+  /** The event that its gate was added is recorded. */
+  reported = false;
   /** Our patch removed the gate, but the watch does not show it yet. */
-  released: boolean;
+  released = false;
+
+  constructor(deps: AgeDeps, { namespace, createdMs }: GatedPodRef, imagesHash: string) {
+    this.#deps = deps;
+    this.#pod = { namespace, createdMs };
+    this.#firstSeenMs = deps.clock.monotonicMs();
+    this.#imagesHash = imagesHash;
+  }
+
+  /** Starts over when the images have changed. */
+  useImages(imagesHash: string): void {
+    if (this.#imagesHash === imagesHash) return;
+    this.stopInspection();
+    this.#imagesHash = imagesHash;
+    this.retries = new RetryState();
+  }
+
+  stopInspection(): void {
+    const { inspection } = this;
+    this.inspection = { kind: "none" };
+    if (inspection.kind === "permitted") inspection.permit.release();
+    else if (inspection.kind === "pending" || inspection.kind === "running") inspection.stop.abort();
+  }
+
+  /** Age by the API server's clock or, if longer, since this process first saw it (ms): clocks may jump. */
+  gateAgeMs(): number {
+    const { api, clock } = this.#deps;
+    const nowMs = serverNowMs(clock, api);
+    return Math.max(0, nowMs - (this.#pod.createdMs ?? nowMs), this.#seenForMs());
+  }
+
+  /** The gate age (ms), capped so that a newly seen pod has at least MIN_LEFT_MS left. */
+  countedAgeMs(): number {
+    const { maxGateAgeMs } = this.#deps.settingsOf(this.#pod.namespace);
+    return Math.min(this.gateAgeMs(), Math.max(0, maxGateAgeMs - MIN_LEFT_MS) + this.#seenForMs());
+  }
+
+  /** Time until the pod's deadline (ms); zero or less afterwards. */
+  leftMs(): number {
+    return this.#deps.settingsOf(this.#pod.namespace).maxGateAgeMs - this.countedAgeMs();
+  }
+
+  #seenForMs(): number {
+    return this.#deps.clock.monotonicMs() - this.#firstSeenMs;
+  }
 }
 
 export class PodStates {
+  readonly #deps: AgeDeps;
   readonly #states = new Map<string, PodState>();
 
-  /** The state of a pod, created if missing. Changed images reset its progress. */
-  open({ uid, imagesHash }: Pick<GatedPod, "uid" | "imagesHash">, nowMs: number): PodState {
-    const known = this.#states.get(uid);
-    if (known === undefined) {
-      const fresh = { imagesHash, reportedRefusal: undefined, reported: false, released: false };
-      const state = { firstSeenMs: nowMs, ...fresh, ...new RoundState() };
-      this.#states.set(uid, state);
-      return state;
-    }
-    if (known.imagesHash !== imagesHash) {
-      stopInspection(known);
-      Object.assign(known, { imagesHash }, new RoundState());
-    }
-    return known;
+  constructor(deps: AgeDeps) {
+    this.#deps = deps;
+  }
+
+  /** The state of a pod with these images, created if missing. */
+  open(pod: GatedPodRef, imagesHash: string): PodState {
+    const state = this.#states.get(pod.uid) ?? new PodState(this.#deps, pod, imagesHash);
+    state.useImages(imagesHash);
+    this.#states.set(pod.uid, state);
+    return state;
   }
 
   close(uid: string): void {
-    const state = this.#states.get(uid);
-    if (state !== undefined) stopInspection(state);
+    this.#states.get(uid)?.stopInspection();
     this.#states.delete(uid);
   }
 
   stopInspections(): void {
-    for (const state of this.#states.values()) stopInspection(state);
+    for (const state of this.#states.values()) state.stopInspection();
   }
-}
-
-export function stopInspection(state: PodState): void {
-  const { inspection } = state;
-  state.inspection = { kind: "none" };
-  if (inspection.kind === "permitted") inspection.permit.release();
-  else if (inspection.kind === "pending" || inspection.kind === "running") inspection.stop.abort();
-}
-
-/** Age by the API server's clock or, if longer, since this process first saw it (ms): clocks may jump. */
-export function gateAgeMs({ api, clock }: AgeDeps, pod: GatedPodRef, { firstSeenMs }: PodState): number {
-  const nowMs = serverNowMs(clock, api);
-  const byCreation = pod.createdMs === undefined ? 0 : nowMs - pod.createdMs;
-  return Math.max(0, byCreation, clock.monotonicMs() - firstSeenMs);
-}
-
-/** The gate age (ms), capped so that a newly seen pod has at least MIN_LEFT_MS left. */
-export function countedAgeMs(deps: AgeDeps, pod: GatedPodRef, state: PodState): number {
-  const { maxGateAgeMs } = deps.settingsOf(pod.namespace);
-  const seenForMs = deps.clock.monotonicMs() - state.firstSeenMs;
-  return Math.min(gateAgeMs(deps, pod, state), Math.max(0, maxGateAgeMs - MIN_LEFT_MS) + seenForMs);
-}
-
-/** Time until a pod's deadline (ms); zero or less afterwards. */
-export function leftMs(deps: AgeDeps, pod: GatedPodRef, state: PodState): number {
-  return deps.settingsOf(pod.namespace).maxGateAgeMs - countedAgeMs(deps, pod, state);
 }

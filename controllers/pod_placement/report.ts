@@ -9,7 +9,7 @@ import { podRef } from "../../lib/placement/decide/pod/pod_refs.ts";
 import type { PodView } from "../../lib/placement/decide/types.ts";
 import type { PodPlacementDeps } from "./deps.ts";
 import type { GatedPodRef } from "./gated_pod.ts";
-import { gateAgeMs, type PodState } from "./pod_states.ts";
+import type { PodState } from "./pod_states.ts";
 
 export function reportGated(deps: PodPlacementDeps, pod: GatedPodRef): void {
   postEvents(deps, pod, [gateAddedReport()]);
@@ -28,7 +28,7 @@ export function reportOutcome(
   const reason = decisionReason(decision);
   const architectures = isReduced && outcome.step !== "unannotated" ? [] : requiredArchitectures(decision) ?? [];
   const { metrics, decisions, log, clock } = deps;
-  const gatedMs = gateAgeMs(deps, pod, state);
+  const gatedMs = state.gateAgeMs();
   const name = { namespace: pod.namespace, pod: pod.name };
   metrics.decision(kind);
   const images = decidedImages(decision);

@@ -1,7 +1,7 @@
 // Run as a process of its own: inspects as many pods as the argument says, each of as many images as are inspected of one, at
 // registries that never answer, and prints how many of them were started and what the heap holds then.
 import { Inspections } from "../../../../controllers/pod_placement/inspections.ts";
-import { PodStates, stopInspection } from "../../../../controllers/pod_placement/pod_states.ts";
+import { PodStates } from "../../../../controllers/pod_placement/pod_states.ts";
 import { KnownImages } from "../../../../lib/placement/images/known_images.ts";
 import { openPodImages } from "../../../../lib/placement/images/pod_images.ts";
 import { silentLogger } from "../../../../lib/log.ts";
@@ -53,20 +53,18 @@ const images = openPodImages({
 const settings = makeSettings({ operatorNamespace: "archway", maxGateAgeMs: 60_000 });
 const deps = { clock, images, log: silentLogger, metrics: openPlacementMetrics(), settingsOf: () => settings };
 const inspections = new Inspections(deps, () => {});
-const states = new PodStates();
+const states = new PodStates({ ...deps, api: { serverClockOffsetMs: () => 0 } });
 for (let count = 0; count < Number(Deno.args[0]); count++) {
   const names = Array.from({ length: MAX_IMAGES }, (_, at) => `p${count}.evil.example/tenant/image-${at}:v1`);
   const raw = rawPod({ containers: names.map((image) => container(image)) });
   const pod = { ...podOf(raw), namespace: `evil-${count % 10}`, uid: `${count}` };
-  const state = states.open({ uid: pod.uid, imagesHash: "" }, 0);
+  const state = states.open(pod, "");
   inspections.start(`${pod.namespace}/${count}`, pod, { state, images: names.map((image) => makeUse(image)) });
   if (count % 50 === 0) await clock.advance(0);
 }
 await clock.advance(0);
 Reflect.get(globalThis, "gc")?.();
 const heapMb = Math.round(Deno.memoryUsage().heapUsed / 1e6);
-for (let count = 0; count < Number(Deno.args[0]); count++) {
-  stopInspection(states.open({ uid: `${count}`, imagesHash: "" }, 0));
-}
+states.stopInspections();
 Deno.stdout.writeSync(new TextEncoder().encode(JSON.stringify({ heapMb, asked })));
 Deno.exit(0);
