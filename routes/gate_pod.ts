@@ -3,7 +3,8 @@
 import type { KnownPodImages } from "../lib/placement/images/known_images.ts";
 import type { ImageUse } from "../lib/oci/types.ts";
 import type { Context } from "hono";
-import { decidedImages, type RecentDecisions, unknownImages } from "../lib/placement/decide/report/recent_decisions.ts";
+import { decidedImages, unknownImages } from "../lib/placement/decide/report/recent_decisions.ts";
+import type { DecisionRing } from "../lib/placement/cluster/decision_ring.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { LoadLimit } from "../lib/server/load_limit.ts";
 import { errorText, type Logger } from "../lib/log.ts";
@@ -39,7 +40,7 @@ export interface GatePodDeps {
   readonly startup: () => Promise<void> | undefined;
   readonly notices: Notices;
   readonly liveArchitectures: () => readonly string[] | undefined;
-  readonly decisions: Pick<RecentDecisions, "record">;
+  readonly decisions: Pick<DecisionRing, "record">;
   readonly observe: (outcome: AdmissionOutcome, options: { readonly ms: number; readonly dryRun: boolean }) => void;
 }
 

@@ -1,5 +1,5 @@
 // What placement is made of: registries, metrics, serving certificate, and separate connections to the API server.
-import { openRecentDecisions, type RecentDecisions } from "../lib/placement/decide/report/recent_decisions.ts";
+import { DecisionRing } from "../lib/placement/cluster/decision_ring.ts";
 import { openGlobalPullSecret } from "../lib/placement/images/global_pull_secret.ts";
 import { type ImageService, openImageService } from "../lib/placement/images/image_service.ts";
 import { openPodImages, type PodImages } from "../lib/placement/images/pod_images.ts";
@@ -24,7 +24,7 @@ import type { ServingCertificate } from "../lib/server/certificate/serving_certi
 export interface PlacementResources {
   readonly shared: SharedResources;
   readonly metrics: ServeMetrics;
-  readonly decisions: RecentDecisions;
+  readonly decisions: DecisionRing;
   readonly certificate: ServingCertificate;
   /** Reads for the validating webhooks, on separate connections because an API server waits for the answer. */
   readonly checkApi: ReadApi;
@@ -79,7 +79,7 @@ export async function openPlacementResources(deps: ServeDeps, shared: SharedReso
     metrics,
     images,
     failedImages,
-    decisions: openRecentDecisions({ capacity: MAX_RECENT_DECISIONS }),
+    decisions: new DecisionRing({ capacity: MAX_RECENT_DECISIONS }),
     certificate: await openServingCertificate({ config, api: replicaApi, clock, log }, stop),
     checkApi: stack.use(new RestApi(access, { clock, log, userAgent, observe: clientMetrics.apiCall })),
     pathSecret: await pathSecretOf(deps, shared),

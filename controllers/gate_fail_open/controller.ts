@@ -3,6 +3,7 @@
 //
 //   Lease silent, and read again without a renewal ─▶ list of gated pods ─▶ key ─▶ overdue? ─▶ gate off ─▶ report
 import { jitter } from "../../lib/clock.ts";
+import type { DecisionRing } from "../../lib/placement/cluster/decision_ring.ts";
 import { type GateLifter, listGatedPods, type PodRef } from "../../lib/placement/cluster/lift_gates.ts";
 import { serverNowMs } from "../../lib/k8s/api.ts";
 import type { EventRecorder } from "../../lib/k8s/event_recorder.ts";
@@ -18,7 +19,6 @@ import {
   renderLeaderlessRelease,
 } from "../../lib/placement/decide/gate_fail_open.ts";
 import { podRef } from "../../lib/placement/decide/pod/pod_refs.ts";
-import type { RecentDecisions } from "../../lib/placement/decide/report/recent_decisions.ts";
 import { type Controller, type ControllerDeps, DONE, openController, requeueAfter } from "../controller.ts";
 
 /** `api` has its own connections, so it works even if the rest of the process hangs. */
@@ -26,7 +26,7 @@ interface GateFailOpenDeps extends LeaderAbsenceDeps, ControllerDeps {
   readonly lifter: GateLifter;
   readonly events: EventRecorder;
   readonly metrics: Pick<PlacementMetrics, "decision" | "gateReleased">;
-  readonly decisions: Pick<RecentDecisions, "record">;
+  readonly decisions: Pick<DecisionRing, "record">;
   readonly maxGateAgeMs: number;
 }
 

@@ -1,5 +1,5 @@
 // The dependencies of the pod controller.
-import type { RecentDecisions } from "../../lib/placement/decide/report/recent_decisions.ts";
+import type { DecisionRing } from "../../lib/placement/cluster/decision_ring.ts";
 import type { KubeApi } from "../../lib/k8s/api.ts";
 import type { EventRecorder } from "../../lib/k8s/event_recorder.ts";
 import type { PlacementMetrics } from "../../lib/placement/metrics.ts";
@@ -9,7 +9,7 @@ export interface PodPlacementDeps extends PlacingDeps {
   readonly api: KubeApi;
   readonly events: EventRecorder;
   readonly metrics: PlacementMetrics;
-  readonly decisions: Pick<RecentDecisions, "record">;
+  readonly decisions: Pick<DecisionRing, "record">;
   /** A number in 0..1, new at each call. */
   readonly random: () => number;
   readonly workers: number;

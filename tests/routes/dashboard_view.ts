@@ -1,5 +1,6 @@
 // Views of the dashboard for its tests: a day at work, and a replica that has only just started.
-import { openRecentDecisions, type RecentDecision } from "../../lib/placement/decide/report/recent_decisions.ts";
+import { DecisionRing } from "../../lib/placement/cluster/decision_ring.ts";
+import type { RecentDecision } from "../../lib/placement/decide/report/recent_decisions.ts";
 import type { DashboardView } from "../../routes/dashboard/view.ts";
 
 export const NOW_MS = Date.UTC(2026, 10, 21, 8, 30);
@@ -17,7 +18,7 @@ export function makeView(overrides: Partial<DashboardView> = {}): DashboardView 
     queueDepth: 0,
     cachedInspections: 0,
     registries: [],
-    decisions: openRecentDecisions({ capacity: 1 }).snapshot(),
+    decisions: new DecisionRing({ capacity: 1 }).snapshot(),
     execFormat: undefined,
     ...overrides,
   };
@@ -38,7 +39,7 @@ export function makeEntry(overrides: Partial<RecentDecision> = {}): RecentDecisi
 }
 
 export function decisionsOf(entries: readonly RecentDecision[]): DashboardView["decisions"] {
-  const decisions = openRecentDecisions({ capacity: 200 });
+  const decisions = new DecisionRing({ capacity: 200 });
   for (const entry of entries) decisions.record(entry);
   return decisions.snapshot();
 }

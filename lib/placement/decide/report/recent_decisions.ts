@@ -1,4 +1,4 @@
-// Recent decisions in memory, for people to view: a bounded ring and a counter per kind.
+// The recent decisions that people view, as data.
 import type { ImageUse } from "../../../oci/types.ts";
 import type { PlacementDecision } from "../decision_types.ts";
 
@@ -53,75 +53,6 @@ export interface GatedSince {
   readonly namespace: string;
   readonly pod: string;
   readonly sinceMs: number;
-}
-
-export interface RecentDecisions {
-  /** Takes constant time; a full ring drops its oldest entry. */
-  record(entry: RecentDecision): void;
-  /** A copy that later records do not change. */
-  snapshot(): DecisionsSnapshot;
-}
-
-/** The longest name in Kubernetes. A webhook gets names before they are validated. */
-const MAX_NAME_LENGTH = 253;
-/** More than everyday images have; a hostile index may list thousands. */
-const MAX_ARCHITECTURES = 16;
-const MAX_SHOWN_IMAGES = 8;
-const MAX_TEXT_LENGTH = 512;
-
-/** Opens an empty ring. Its capacity is a whole number above zero. */
-export function openRecentDecisions({ capacity }: { readonly capacity: number }): RecentDecisions {
-  const ring: RecentDecision[] = [];
-  const totals = zeroes();
-  let next = 0;
-  return {
-    record: (entry) => {
-      ring[next] = bounded(entry);
-      next = (next + 1) % capacity;
-      totals[entry.kind]++;
-    },
-    snapshot: () => ({
-      recent: [...ring.slice(next), ...ring.slice(0, next)].reverse(),
-      totals: { ...totals },
-    }),
-  };
-}
-
-function zeroes(): Record<DecisionKind, number> {
-  return { place: 0, gate: 0, retry: 0, nowhere: 0, fallback: 0, release: 0, reduced: 0, ignore: 0, pass: 0 };
-}
-
-/** Copies each member, so that the ring retains none of its caller's objects. */
-function bounded(
-  { atMs, namespace, pod, kind, reason, architectures, images, gatedMs }: RecentDecision,
-): RecentDecision {
-  return {
-    atMs,
-    namespace: boundedName(namespace),
-    pod: boundedName(pod),
-    kind,
-    reason,
-    architectures: boundedNames(architectures),
-    images: images.slice(0, MAX_SHOWN_IMAGES).map((image) => ({
-      image: boundedText(image.image),
-      architectures: boundedNames(image.architectures),
-      failure: boundedText(image.failure),
-    })),
-    gatedMs,
-  };
-}
-
-function boundedNames(names: readonly string[]): readonly string[] {
-  return names.slice(0, MAX_ARCHITECTURES).map(boundedName);
-}
-
-/** Replaces a long name: a slice may keep the whole text in memory. */
-function boundedName(name: string): string {
-  return name.length <= MAX_NAME_LENGTH ? name : "(name too long)";
-}
-
-function boundedText(text: string): string {
-  return text.length <= MAX_TEXT_LENGTH ? text : "(text too long)";
 }
 
 export function decidedImages(decision: PlacementDecision): readonly DecidedImage[] {

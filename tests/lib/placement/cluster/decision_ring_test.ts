@@ -1,12 +1,13 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { DECISION_KINDS, openRecentDecisions } from "../../../../../lib/placement/decide/report/recent_decisions.ts";
-import { makeEntry } from "../../../../routes/dashboard_view.ts";
+import { DecisionRing } from "../../../../lib/placement/cluster/decision_ring.ts";
+import { DECISION_KINDS } from "../../../../lib/placement/decide/report/recent_decisions.ts";
+import { makeEntry } from "../../../routes/dashboard_view.ts";
 
 Deno.test("record() keeps the newest entries, newest first, and counts all of them", () => {
   const kinds = fc.array(fc.constantFrom(...DECISION_KINDS), { maxLength: 40 });
   fc.assert(fc.property(fc.integer({ min: 1, max: 12 }), kinds, (capacity, recorded) => {
-    const decisions = openRecentDecisions({ capacity });
+    const decisions = new DecisionRing({ capacity });
     recorded.forEach((kind, atMs) => decisions.record(makeEntry({ kind, atMs })));
     const { recent, totals } = decisions.snapshot();
     const newestFirst = recorded.map((_, atMs) => atMs).reverse().slice(0, capacity);
@@ -16,7 +17,7 @@ Deno.test("record() keeps the newest entries, newest first, and counts all of th
 });
 
 Deno.test("record() does not follow later changes of the architectures it was given", () => {
-  const decisions = openRecentDecisions({ capacity: 1 });
+  const decisions = new DecisionRing({ capacity: 1 });
   const architectures = ["amd64"];
   decisions.record(makeEntry({ architectures }));
   architectures.push("arm64");
@@ -24,7 +25,7 @@ Deno.test("record() does not follow later changes of the architectures it was gi
 });
 
 Deno.test("record() keeps no name and no list that is longer than a cluster could hold", () => {
-  const decisions = openRecentDecisions({ capacity: 1 });
+  const decisions = new DecisionRing({ capacity: 1 });
   const long = "x".repeat(1_000_000);
   const architectures = Array.from({ length: 5_000 }, (_, n) => `cpu${n}`);
   decisions.record(makeEntry({ pod: long, namespace: long, architectures: [long, ...architectures] }));
