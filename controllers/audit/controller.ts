@@ -15,7 +15,7 @@ import type { PlacementMetrics } from "../../lib/placement/metrics.ts";
 import { evidenceOf } from "../../lib/placement/decide/images.ts";
 import { decisionRecordOf } from "../../lib/placement/decide/pod/record.ts";
 import { planInspection } from "../../lib/placement/decide/plan_inspection.ts";
-import { podRef, pullScopeOf } from "../../lib/placement/decide/pod/pod_refs.ts";
+import { podObject, pullScopeOf } from "../../lib/placement/decide/pod/pod_refs.ts";
 import { bytesOfView, isLarge, parsePod, unlessLarge } from "../../lib/placement/decide/pod/pod_view.ts";
 import { auditDecision, auditReports } from "../../lib/placement/decide/report/audit.ts";
 import { decisionReason } from "../../lib/placement/decide/report/reason.ts";
@@ -179,7 +179,7 @@ async function audit(
   const images = inspected ?? wanted.map((use) => ({ ...use, inspection: NOT_READ }));
   const evidence = evidenceOf({ pod, settings, plan }, images);
   const decision = auditDecision({ pod, settings, evidence, liveArchitectures: deps.liveArchitectures() });
-  for (const report of auditReports(decision)) deps.events.record({ object: podRef(pod), slot: 1, ...report });
+  for (const report of auditReports(decision)) deps.events.record({ object: podObject(pod), slot: 1, ...report });
   deps.metrics.decision("audited");
   const { namespace, name } = pod;
   const fields = { namespace, pod: name, reason: decisionReason(decision), record: decisionRecordOf(decision) };

@@ -11,7 +11,7 @@ import { errorText } from "../../lib/log.ts";
 import { EventReason } from "../../lib/names.ts";
 import { judgeImages } from "../../lib/placement/decide/images.ts";
 import { planInspection } from "../../lib/placement/decide/plan_inspection.ts";
-import { podRef, pullScopeOf } from "../../lib/placement/decide/pod/pod_refs.ts";
+import { podObject, pullScopeOf } from "../../lib/placement/decide/pod/pod_refs.ts";
 import { parsePod } from "../../lib/placement/decide/pod/pod_view.ts";
 import type { PodView } from "../../lib/placement/decide/types.ts";
 import { inspectInBackground } from "../../lib/placement/images/background.ts";
@@ -114,7 +114,7 @@ export class Repairs {
     log.info("pod evicted: the next one is placed by its images", { namespace, pod: name });
     const message = `Evicted, because it runs a program of another architecture than ${wanted.architecture}: ` +
       "its owner makes another one, which Archway places by its images.";
-    events.record({ object: podRef(pod), type: "Normal", reason: EventReason.execFormatRepaired, message, slot: 9 });
+    events.record({ object: podObject(pod), type: "Normal", reason: EventReason.execFormatRepaired, message, slot: 9 });
     return DONE;
   }
 

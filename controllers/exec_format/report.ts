@@ -20,7 +20,7 @@ import { inspectInBackground } from "../../lib/placement/images/background.ts";
 import { EnoexecLabel, EventReason, PodLabel } from "../../lib/names.ts";
 import { emulatedFor, imagesToInspect, operatingSystemOf, usablePlatforms } from "../../lib/placement/decide/images.ts";
 import { LABELS, mapOperations } from "../../lib/placement/decide/patch/pod_patch.ts";
-import { podRef, pullScopeOf } from "../../lib/placement/decide/pod/pod_refs.ts";
+import { podObject, pullScopeOf } from "../../lib/placement/decide/pod/pod_refs.ts";
 import { parsePod } from "../../lib/placement/decide/pod/pod_view.ts";
 import type { PodView } from "../../lib/placement/decide/types.ts";
 import type { ExecFormatRun } from "./deps.ts";
@@ -119,7 +119,7 @@ function postEvent(
   const { container } = seen;
   const position = podContainers(seen.pod).findIndex(({ name }) => name === container?.name);
   events.record({
-    object: podRef(view),
+    object: podObject(view),
     type: "Warning",
     reason: EventReason.execFormatError,
     message: describeFailure({ ...seen, pod: view, imageArchitectures: image?.architectures }),

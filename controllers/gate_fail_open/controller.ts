@@ -4,7 +4,7 @@
 //   Lease silent, and read again without a renewal ─▶ list of gated pods ─▶ key ─▶ overdue? ─▶ gate off ─▶ report
 import { jitter } from "../../lib/clock.ts";
 import type { DecisionRing } from "../../lib/placement/cluster/decision_ring.ts";
-import { type GateLifter, listGatedPods, type PodRef } from "../../lib/placement/cluster/lift_gates.ts";
+import { type GateLifter, listGatedPods } from "../../lib/placement/cluster/lift_gates.ts";
 import { serverNowMs } from "../../lib/k8s/api.ts";
 import type { EventRecorder } from "../../lib/k8s/event_recorder.ts";
 import { LeaderAbsence, type LeaderAbsenceDeps } from "../../lib/k8s/leader_absence.ts";
@@ -18,7 +18,7 @@ import {
   overdueInMs,
   renderLeaderlessRelease,
 } from "../../lib/placement/decide/gate_fail_open.ts";
-import { podRef } from "../../lib/placement/decide/pod/pod_refs.ts";
+import { podObject, type PodRef } from "../../lib/placement/decide/pod/pod_refs.ts";
 import { type Controller, type ControllerDeps, DONE, openController, requeueAfter } from "../controller.ts";
 
 /** `api` has its own connections, so it works even if the rest of the process hangs. */
@@ -143,7 +143,7 @@ function report(
   const { refusal } = view();
   const leaseKey = `${lease.namespace}/${lease.name}`;
   events.record({
-    object: podRef(pod),
+    object: podObject(pod),
     type: "Warning",
     reason: EventReason.gateLifted,
     // Shares the slot of "gate is stuck" and placement: a pod has at most three events.

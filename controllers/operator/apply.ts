@@ -10,7 +10,7 @@ import { errorText } from "../../lib/log.ts";
 import { CLUSTER_CONFIG_NAME, EventReason, SCHEDULING_GATE, WebhookName } from "../../lib/names.ts";
 import type { OperandConfig } from "../../lib/operator/decide/config_view.ts";
 import type { OperandStep } from "../../lib/operator/decide/operand_step.ts";
-import { podRef } from "../../lib/placement/decide/pod/pod_refs.ts";
+import { podObject } from "../../lib/placement/decide/pod/pod_refs.ts";
 import { assertNever } from "../../lib/parsed.ts";
 import type { OperatorFacts, OperatorRun } from "./deps.ts";
 import { applyMonitor, removeEvents, removeMonitor } from "./exec_format_monitor.ts";
@@ -110,7 +110,7 @@ async function liftGates(run: OperatorRun, { config }: OperatorFacts): Promise<v
     signal,
     onReleased: (pod) =>
       events.record({
-        object: podRef(pod),
+        object: podObject(pod),
         type: "Warning",
         reason: EventReason.gateLifted,
         // Shares the slot of "gate is stuck" and placement: a pod has at most three events.

@@ -5,13 +5,12 @@ import { decidedImages } from "../../lib/placement/decide/report/recent_decision
 import { decisionReason } from "../../lib/placement/decide/report/reason.ts";
 import { gateAddedReport, type PodOutcome, reportsOf } from "../../lib/placement/decide/report/reports.ts";
 import { requiredArchitectures } from "../../lib/placement/decide/place.ts";
-import { podRef } from "../../lib/placement/decide/pod/pod_refs.ts";
+import { podObject, type PodRef } from "../../lib/placement/decide/pod/pod_refs.ts";
 import type { PodView } from "../../lib/placement/decide/types.ts";
 import type { PodPlacementDeps } from "./deps.ts";
-import type { GatedPodRef } from "./gated_pod.ts";
 import type { PodState } from "./pod_states.ts";
 
-export function reportGated(deps: PodPlacementDeps, pod: GatedPodRef): void {
+export function reportGated(deps: PodPlacementDeps, pod: PodRef): void {
   postEvents(deps, pod, [gateAddedReport()]);
 }
 
@@ -39,8 +38,8 @@ export function reportOutcome(
   log.info("pod released", fields);
 }
 
-function postEvents(deps: PodPlacementDeps, pod: GatedPodRef, reports: readonly SlottedReport[]): void {
-  const object = podRef(pod);
+function postEvents(deps: PodPlacementDeps, pod: PodRef, reports: readonly SlottedReport[]): void {
+  const object = podObject(pod);
   for (const report of reports) deps.events.record({ object, ...report });
 }
 

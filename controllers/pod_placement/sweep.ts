@@ -4,12 +4,8 @@ import { listAll } from "../../lib/k8s/lists.ts";
 import { keyOf, type KubeObject, Resource, splitKey } from "../../lib/k8s/types.ts";
 import { readOptional } from "../../lib/k8s/api.ts";
 import { errorText } from "../../lib/log.ts";
-import {
-  inSelectedNamespaces,
-  isUnadmitted,
-  type UnadmittedPod,
-  unadmittedReport,
-} from "../../lib/placement/decide/report/unadmitted.ts";
+import { inSelectedNamespaces, isUnadmitted, unadmittedReport } from "../../lib/placement/decide/report/unadmitted.ts";
+import type { PodRef } from "../../lib/placement/decide/pod/pod_refs.ts";
 import type { PodView } from "../../lib/placement/decide/types.ts";
 import type { PodPlacementDeps } from "./deps.ts";
 import { parseGatedPod } from "./gated_pod.ts";
@@ -46,7 +42,7 @@ async function sweep(
   { unadmitted, isWatched, onUnlabelled }: SweepOptions,
   signal: AbortSignal,
 ): Promise<void> {
-  const candidates: UnadmittedPod[] = [];
+  const candidates: PodRef[] = [];
   for await (const object of listAll(api, Resource.pods, { fieldSelector: "status.phase=Pending", signal })) {
     const candidate = unadmitted.candidateOf(object);
     if (candidate !== undefined) candidates.push(candidate);
@@ -75,7 +71,7 @@ export class Unadmitted {
   }
 
   /** A possibly unadmitted pending pod; its namespace's labels are checked later. */
-  candidateOf(object: KubeObject): UnadmittedPod | undefined {
+  candidateOf(object: KubeObject): PodRef | undefined {
     const { configsOf, settingsOf } = this.#deps;
     const pod = object.metadata.labels?.[PodLabel.gate] === undefined ? parsePod(object) : undefined;
     if (pod === undefined) return undefined;
@@ -84,7 +80,7 @@ export class Unadmitted {
   }
 
   /** Call after a sweep has seen all pods. Reports its candidates, unless the last sweep found all of them. */
-  async conclude(candidates: readonly UnadmittedPod[], signal: AbortSignal): Promise<void> {
+  async conclude(candidates: readonly PodRef[], signal: AbortSignal): Promise<void> {
     const pods = await readSelected(this.#deps, candidates, signal);
     const uids = new Set(pods.map(({ uid }) => uid));
     const isNews = !uids.isSubsetOf(this.#found);
@@ -95,9 +91,9 @@ export class Unadmitted {
 
 async function readSelected(
   { api, configsOf }: UnadmittedDeps,
-  pods: readonly UnadmittedPod[],
+  pods: readonly PodRef[],
   signal: AbortSignal,
-): Promise<readonly UnadmittedPod[]> {
+): Promise<readonly PodRef[]> {
   const configs = configsOf("");
   // Most sweeps find none, and most configs select every namespace: skip the read.
   if (pods.length === 0 || configs.cluster?.namespaceSelector.kind === "everything") return pods;
@@ -108,7 +104,7 @@ async function readSelected(
   return inSelectedNamespaces(pods, configs, (namespace) => labels.get(namespace));
 }
 
-function report({ events, log, settingsOf }: UnadmittedDeps, pods: readonly UnadmittedPod[]): void {
+function report({ events, log, settingsOf }: UnadmittedDeps, pods: readonly PodRef[]): void {
   const { type, reason, message } = unadmittedReport(pods);
   const namespace = settingsOf("").operatorNamespace;
   const object = eventObjectOf(Resource.clusterConfigs, { name: CLUSTER_CONFIG_NAME, namespace });

@@ -5,6 +5,7 @@ import { listAll } from "../../k8s/lists.ts";
 import { keyOf, Resource } from "../../k8s/types.ts";
 import { GateLabel, PodLabel } from "../../names.ts";
 import { isGated } from "../decide/pod/constraints.ts";
+import type { PodRef } from "../decide/pod/pod_refs.ts";
 import { parsePod } from "../decide/pod/pod_view.ts";
 import type { PodView } from "../decide/types.ts";
 import { openPendingWrites, type RateLimiter } from "../../k8s/rate_limiter.ts";
@@ -13,8 +14,6 @@ import { errorText } from "../../log.ts";
 import { gatePatch } from "../decide/patch/release_patch.ts";
 
 type GateApi = ReadApi & Pick<KubeApi, "patch">;
-
-export type PodRef = Pick<PodView, "namespace" | "name" | "uid">;
 
 export type GateLift =
   | { readonly kind: "lifted" }

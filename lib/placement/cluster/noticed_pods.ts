@@ -12,7 +12,7 @@ import type { PlacementSettings } from "../decide/config/types.ts";
 import { judgeImages, MAX_IMAGES, pinnedImages, reduceToImages } from "../decide/images.ts";
 import { expressionsOf } from "../decide/pod/constraints.ts";
 import { withoutOwnRequirement } from "../decide/pod/own_terms.ts";
-import { podRef, pullScopeOf } from "../decide/pod/pod_refs.ts";
+import { podObject, pullScopeOf } from "../decide/pod/pod_refs.ts";
 import {
   containersToKnow,
   type LateFacts,
@@ -123,7 +123,7 @@ async function lookAtLate(
   });
   if (report === undefined) return;
   mismatched(came);
-  events.record({ ...report, object: podRef(pod) });
+  events.record({ ...report, object: podObject(pod) });
 }
 
 async function lookAtPinned(deps: NoticeDeps, pod: PodView, wanted: readonly ImageUse[]): Promise<void> {

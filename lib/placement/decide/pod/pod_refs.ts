@@ -1,16 +1,13 @@
-// References to a pod: as the object of an event, and as the scope of the pull secrets for its images.
+// References to a pod: by name and uid, as the object of an event, and as the scope of the pull secrets for its images.
 import type { PullScope } from "../../../vocabulary/pull_scope.ts";
 import type { PodView } from "../types.ts";
 
-interface PodReference {
-  readonly apiVersion: "v1";
-  readonly kind: "Pod";
-  readonly namespace: string;
-  readonly name: string;
-  readonly uid: string;
-}
+/** All that is kept of a pod where there may be many large ones. */
+export type PodRef = Pick<PodView, "namespace" | "name" | "uid">;
 
-export function podRef({ namespace, name, uid }: Pick<PodView, "namespace" | "name" | "uid">): PodReference {
+export function podObject(
+  { namespace, name, uid }: PodRef,
+): PodRef & { readonly apiVersion: "v1"; readonly kind: "Pod" } {
   return { apiVersion: "v1", kind: "Pod", namespace, name, uid };
 }
 

@@ -2,15 +2,13 @@
 import { EventReason, PodAnnotation, PodLabel } from "../../../names.ts";
 import type { PlacementConfigs, PlacementSettings } from "../config/types.ts";
 import { isGated } from "../pod/constraints.ts";
+import type { PodRef } from "../pod/pod_refs.ts";
 import { clip } from "../failures.ts";
 import { judgeAdmission, planAdmission } from "../admission.ts";
 import { entryOf } from "../../../json.ts";
 import { MAX_MESSAGE_LENGTH, type PodReport } from "./report_slots.ts";
 import { matchesSelector } from "../../../vocabulary/label_selector.ts";
 import type { PodView } from "../types.ts";
-
-/** The kept part of a pod, since there may be many large ones. */
-export type UnadmittedPod = Pick<PodView, "namespace" | "name" | "uid">;
 
 /** Longest time that registering the webhook for a namespace takes (ms). Meanwhile pods are admitted without it. */
 const REGISTRATION_MS = 30_000;
@@ -29,16 +27,16 @@ export function isUnadmitted(pod: PodView, configs: PlacementConfigs, settings: 
 
 /** The pods in namespaces that the webhook selects. Missing labels of a namespace read as none. */
 export function inSelectedNamespaces(
-  pods: readonly UnadmittedPod[],
+  pods: readonly PodRef[],
   configs: PlacementConfigs,
   labelsOf: (namespace: string) => Readonly<Record<string, string>> | undefined,
-): readonly UnadmittedPod[] {
+): readonly PodRef[] {
   const { cluster } = configs;
   if (cluster === undefined) return [];
   return pods.filter(({ namespace }) => matchesSelector(cluster.namespaceSelector, labelsOf(namespace)));
 }
 
-export function unadmittedReport(pods: readonly UnadmittedPod[]): PodReport {
+export function unadmittedReport(pods: readonly PodRef[]): PodReport {
   const names = pods.map(({ namespace, name }) => `${namespace}/${name}`).sort();
   const message =
     `Pods admitted without Archway: ${names.length}. The API server could not call it, or had no answer in ` +
