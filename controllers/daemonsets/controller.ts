@@ -1,5 +1,5 @@
 // `--daemonsets=warn`: one event on a DaemonSet whose images lack an architecture of the nodes.
-import { BackgroundRetries, inspectInBackground, mayPass } from "../../lib/placement/images/background.ts";
+import { BackgroundRetries, inspectInBackground, isTransientFailure } from "../../lib/placement/images/background.ts";
 import { podImagesWithConfigs } from "../../lib/placement/cluster/with_configs.ts";
 import type { ReadApi } from "../../lib/k8s/api.ts";
 import { eventObjectOf } from "../../lib/k8s/event_input.ts";
@@ -107,6 +107,6 @@ async function judge(
   const request = { scope: pullScopeOf(template), images: wanted, priority: "prewarm" } as const;
   const inspecting = podImagesWithConfigs(images, template, settings);
   const inspected = await inspectInBackground(inspecting, request, { signal, clock });
-  if (inspected === undefined || inspected.some(mayPass)) return "unfinished";
+  if (inspected === undefined || inspected.some(isTransientFailure)) return "unfinished";
   return daemonSetReport(template, judgeImages(template, settings, wanted, inspected), live);
 }

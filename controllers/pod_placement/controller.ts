@@ -40,7 +40,7 @@ import { gatherFacts } from "./gather.ts";
 import { Inspections } from "./inspections.ts";
 import { type PodState, PodStates } from "./pod_states.ts";
 import { reportGated } from "./report.ts";
-import { sweepRepeatedly, Unadmitted } from "./sweep.ts";
+import { sweepRepeatedly, UnadmittedPods } from "./sweep.ts";
 import { WriteHealth } from "./write_health.ts";
 
 /** Additional workers for pods at their deadline. */
@@ -63,7 +63,7 @@ export class PodPlacement {
   readonly #writes: WriteHealth;
   readonly #states: PodStates;
   readonly #inspections: Inspections;
-  readonly #unadmitted: Unadmitted;
+  readonly #unadmitted: UnadmittedPods;
   readonly #reader = new PodReader();
   readonly #unlabelled = new Map<string, GatedPod>();
   readonly #controller: QueuedController;
@@ -74,7 +74,7 @@ export class PodPlacement {
     this.#deps = { ...deps, api: this.#writes.watch(deps.api) };
     this.#states = new PodStates(this.#deps);
     this.#inspections = new Inspections(deps, (key) => this.#controller.enqueue(key));
-    this.#unadmitted = new Unadmitted(deps);
+    this.#unadmitted = new UnadmittedPods(deps);
     this.#gated = new Reflector<GatedPod>({
       ...deps,
       resource: Resource.pods,

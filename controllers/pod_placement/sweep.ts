@@ -17,7 +17,7 @@ import { parsePod } from "../../lib/placement/decide/pod/pod_view.ts";
 const SWEEP_EVERY_MS = 5 * 60_000;
 
 interface SweepOptions {
-  readonly unadmitted: Pick<Unadmitted, "candidateOf" | "conclude">;
+  readonly unadmitted: Pick<UnadmittedPods, "candidateOf" | "conclude">;
   readonly isWatched: (key: string, pod: PodView) => boolean;
   readonly onUnlabelled: (key: string, pod: PodView) => void;
 }
@@ -58,7 +58,7 @@ async function sweep(
 
 type UnadmittedDeps = Pick<PodPlacementDeps, "api" | "events" | "log" | "configsOf" | "settingsOf">;
 
-export class Unadmitted {
+export class UnadmittedPods {
   readonly #deps: UnadmittedDeps;
   #found: ReadonlySet<string> = new Set();
 

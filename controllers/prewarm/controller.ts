@@ -1,6 +1,6 @@
 // Inspects the images of workload templates on every replica, so that their new pods are not gated.
 import { jitter } from "../../lib/clock.ts";
-import { BackgroundRetries, inspectInBackground, mayPass } from "../../lib/placement/images/background.ts";
+import { BackgroundRetries, inspectInBackground, isTransientFailure } from "../../lib/placement/images/background.ts";
 import type { PodImages, PodImagesRequest } from "../../lib/placement/images/pod_images.ts";
 import { heapBytesOf } from "../../lib/json.ts";
 import type { ReadApi } from "../../lib/k8s/api.ts";
@@ -73,7 +73,7 @@ export function openPrewarm(deps: PrewarmDeps): Controller {
       }
       const request = { ...template.request, priority: "prewarm", renew: true } as const;
       const inspected = await inspectInBackground(images, request, { signal, clock });
-      if (inspected === undefined || inspected.some(mayPass)) return requeueAfter(retries.afterMs(key));
+      if (inspected === undefined || inspected.some(isTransientFailure)) return requeueAfter(retries.afterMs(key));
       retries.clear(key);
       // Inspections of digests never age.
       if (template.request.images.every(({ image }) => image.includes("@"))) return DONE;

@@ -9,7 +9,7 @@ import type { PlacementSettings } from "../placement/decide/config/types.ts";
 import { judgeImages, MAX_IMAGES, pinnedImages } from "../placement/decide/images.ts";
 import { offeredByNode } from "../placement/decide/offered_architectures.ts";
 import { pullScopeOf } from "../placement/decide/pod/pod_refs.ts";
-import { containersToKnow, type LateFacts, lateReport, pinReport } from "../placement/decide/report/mismatches.ts";
+import { containersToKnow, type LateImages, lateReport, pinReport } from "../placement/decide/report/mismatches.ts";
 import type { PodImages } from "../placement/images/pod_images.ts";
 import { explainPod } from "../placement/decide/explain/explain.ts";
 import {
@@ -121,7 +121,7 @@ async function readMismatches(
 function lateContainers(
   pod: PodView,
   failing: ExplainContext["failing"],
-): readonly Pick<LateFacts, "came" | "containers">[] {
+): readonly LateImages[] {
   const { nodeName, record, ephemeralContainers, containers } = pod;
   if (nodeName === "") return [];
   const decided = record?.decision === "place" && record.omitted === 0 ? record.images : undefined;

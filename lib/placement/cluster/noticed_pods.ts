@@ -13,13 +13,7 @@ import { judgeImages, MAX_IMAGES, pinnedImages, reduceToImages } from "../decide
 import { expressionsOf } from "../decide/pod/constraints.ts";
 import { withoutOwnRequirement } from "../decide/pod/own_terms.ts";
 import { podObject, pullScopeOf } from "../decide/pod/pod_refs.ts";
-import {
-  containersToKnow,
-  type LateFacts,
-  type LateImage,
-  lateReport,
-  pinReport,
-} from "../decide/report/mismatches.ts";
+import { containersToKnow, type LateImages, lateReport, pinReport } from "../decide/report/mismatches.ts";
 import type { ContainerView, PodView } from "../decide/types.ts";
 import { podImagesWithConfigs } from "./with_configs.ts";
 
@@ -31,11 +25,9 @@ export interface NoticeDeps {
   readonly architectureOf: (node: string) => string | undefined;
   readonly settingsOf: (namespace: string) => PlacementSettings;
   readonly contradicted: () => void;
-  readonly mismatched: (came: LateImage) => void;
+  readonly mismatched: (came: LateImages["came"]) => void;
   readonly signal: AbortSignal;
 }
-
-type LateImages = Pick<LateFacts, "came" | "containers">;
 
 export interface Notices {
   readonly late: (pod: PodView, images: LateImages) => void;

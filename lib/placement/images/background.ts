@@ -46,6 +46,6 @@ export async function inspectInBackground(
   }
 }
 
-export function mayPass({ inspection }: InspectedImage): boolean {
+export function isTransientFailure({ inspection }: InspectedImage): boolean {
   return inspection.kind === "failed" && inspection.failure.kind === "transient";
 }

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { Unadmitted } from "../../../controllers/pod_placement/sweep.ts";
+import { UnadmittedPods } from "../../../controllers/pod_placement/sweep.ts";
 import type { EventInput } from "../../../lib/k8s/event_input.ts";
 import { silentLogger } from "../../../lib/log.ts";
 import { makeSettings } from "../../support/placement_settings.ts";
@@ -15,10 +15,10 @@ function pod(name: string, labels: Readonly<Record<string, string>> = {}): Recor
   return { metadata, spec: { containers: [{ name: "main", image: "example.com/web:v1" }] } };
 }
 
-Deno.test("Unadmitted counts the pods of each sweep and reports only new ones", async () => {
+Deno.test("UnadmittedPods counts the pods of each sweep and reports only new ones", async () => {
   const events: EventInput[] = [];
   const settings = makeSettings();
-  const unadmitted = new Unadmitted({
+  const unadmitted = new UnadmittedPods({
     api: new MemoryCluster().client(),
     events: { record: (event) => void events.push(event) },
     log: silentLogger,

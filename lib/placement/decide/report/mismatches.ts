@@ -47,8 +47,11 @@ export function pinReport(pod: PodView, judgement: ImageJudgement): PodReport | 
   return { type: "Warning", reason: EventReason.pinContradicted, message: clip(message, MAX_MESSAGE_LENGTH) };
 }
 
-/** How an image was added to a bound pod. */
-export type LateImage = "ephemeral" | "exchanged";
+/** The containers of a bound pod with an image that was added later, and how it came. */
+export interface LateImages {
+  readonly came: "ephemeral" | "exchanged";
+  readonly containers: readonly ContainerView[];
+}
 
 /** The containers with a new image after an update, which can change neither their order nor anything else. */
 export function exchangedContainers(before: PodView, pod: PodView): readonly ContainerView[] {
@@ -67,9 +70,7 @@ export function containersToKnow(
     : containers;
 }
 
-export interface LateFacts {
-  readonly came: LateImage;
-  readonly containers: readonly ContainerView[];
+interface LateFacts extends LateImages {
   readonly settings: PlacementSettings;
   /** The node's architecture; undefined while nodes are not followed. Then the pod's node requirements count. */
   readonly nodeArchitecture: string | undefined;
