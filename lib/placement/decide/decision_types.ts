@@ -120,12 +120,14 @@ export type ImageJudgement = {
   readonly imageConfigs: readonly string[];
 } & (SharedImages | { readonly kind: "failed"; readonly failed: ImageFailure });
 
+/** Architecture → the instruction set level that images need there (`v3`); absent = any node. */
+export type Levels = ReadonlyMap<string, string>;
+
 export interface SharedImages {
   readonly kind: "shared";
   /** Sorted; empty when the images have none in common. */
   readonly architectures: readonly string[];
-  /** The required instruction set level by architecture (`v3`); absent = any. */
-  readonly levels: ReadonlyMap<string, string>;
+  readonly levels: Levels;
   /** Other findings of the inspections, each with its image. */
   readonly findings: readonly string[];
 }

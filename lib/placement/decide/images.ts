@@ -8,10 +8,10 @@ import type { ImageVolumes, PlacementSettings } from "./config/types.ts";
 import { hasSkippedRuntimeClass } from "./ignore.ts";
 import { allowedArchitectures, expressionsOf } from "./pod/constraints.ts";
 import { withoutOwnRequirement } from "./pod/own_terms.ts";
-import type { ImageFailure, ImageJudgement, ImageOutcome } from "./decision_types.ts";
+import type { ImageFailure, ImageJudgement, ImageOutcome, Levels } from "./decision_types.ts";
 import { entryOf, type JsonObject, listAt, memberOf, textAt } from "../../json.ts";
 import type { Evidence, PlannedPod, PodView } from "./types.ts";
-import { joinLevels, type Levels, levelsOf } from "./variants.ts";
+import { joinLevels, levelsOf } from "./variants.ts";
 
 /** The most images of one pod that are inspected. A pod that names more is released, or falls back, without inspection. */
 export const MAX_IMAGES = 200;

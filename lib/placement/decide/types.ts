@@ -22,20 +22,13 @@ export interface OwnerView {
   readonly controller: boolean;
 }
 
-/** Missing, null or malformed members read as absent (undefined, or empty for a text). */
-export interface PodView {
+export interface MetadataView {
   readonly uid: string;
-  readonly namespace: string;
   readonly name: string;
   readonly generateName: string;
   readonly resourceVersion: string;
   readonly createdMs: number | undefined;
   readonly isDeleting: boolean;
-  readonly phase: string;
-  readonly nodeName: string;
-  readonly nodeSelector: Readonly<Record<string, string>> | undefined;
-  /** Names of the scheduling gates in order; undefined without a list. */
-  readonly gates: readonly string[] | undefined;
   readonly labels: Readonly<Record<string, string>> | undefined;
   /** Only Archway's annotations; undefined when the pod has no annotations object. */
   readonly annotations: Readonly<Record<string, string>> | undefined;
@@ -43,6 +36,9 @@ export interface PodView {
   readonly record: DecisionRecord | undefined;
   /** Total UTF-8 bytes of all annotation keys and values. */
   readonly annotationBytes: number;
+}
+
+export interface AffinityView {
   readonly hasAffinity: boolean;
   readonly hasNodeAffinity: boolean;
   /** Raw required terms; undefined without `required…`, empty when it has no list. */
@@ -51,6 +47,16 @@ export interface PodView {
   readonly hasRequiredTermsList: boolean;
   /** Raw preferred terms; undefined when the list is absent. */
   readonly preferredTerms: readonly JsonObject[] | undefined;
+}
+
+/** Missing, null or malformed members read as absent (undefined, or empty for a text). */
+export interface PodView extends MetadataView, AffinityView {
+  readonly namespace: string;
+  readonly phase: string;
+  readonly nodeName: string;
+  readonly nodeSelector: Readonly<Record<string, string>> | undefined;
+  /** Names of the scheduling gates in order; undefined without a list. */
+  readonly gates: readonly string[] | undefined;
   /** Init containers (including sidecars), then main containers, each in order. */
   readonly containers: readonly ContainerView[];
   readonly ephemeralContainers: readonly ContainerView[];

@@ -3,11 +3,8 @@ import type { Platform } from "../../oci/types.ts";
 import type { LabelRequirement } from "../../vocabulary/label_selector.ts";
 import type { PlacementSettings, VariantLabel } from "./config/types.ts";
 import { requiredAddition } from "./patch/affinity.ts";
-import type { ArchitectureRequirement, VariantRequirement } from "./decision_types.ts";
+import type { ArchitectureRequirement, Levels, VariantRequirement } from "./decision_types.ts";
 import type { PodView } from "./types.ts";
-
-/** Architecture → the level a pod's images need there (`v3`); absent = any node. */
-export type Levels = ReadonlyMap<string, string>;
 
 /** The lowest level of an image's platforms per architecture. A platform without variant runs on every node. */
 export function levelsOf(platforms: readonly Platform[]): Levels {

@@ -15,7 +15,9 @@ import type { PlacementDecision } from "../decision_types.ts";
 import type { PodView } from "../types.ts";
 import { bareReleasePatch, gatePatch, releasePatch } from "./release_patch.ts";
 
-export type ReleaseStep = "full" | "unannotated" | "bare" | "gate-and-label" | "gate";
+const STEPS = ["full", "unannotated", "bare", "gate-and-label", "gate"] as const;
+
+export type ReleaseStep = typeof STEPS[number];
 
 export type ReleaseFailure =
   /** Another client changed the pod in between. */
@@ -90,8 +92,6 @@ export function stepPatch(
       return assertNever(step);
   }
 }
-
-const STEPS: readonly ReleaseStep[] = ["full", "unannotated", "bare", "gate-and-label", "gate"];
 
 function escalate({ step, isAboutAnnotations }: FailedRelease): AfterFailure {
   const later = STEPS.slice(STEPS.indexOf(step) + 1);

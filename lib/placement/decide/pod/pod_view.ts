@@ -17,7 +17,7 @@ import {
   utf8Length,
 } from "../../../json.ts";
 import { parseRecord } from "./record.ts";
-import type { ContainerView, OwnerView, PodView } from "../types.ts";
+import type { AffinityView, ContainerView, MetadataView, OwnerView, PodView } from "../types.ts";
 
 const NOTHING: readonly never[] = [];
 const CONTAINER_LISTS = ["initContainers", "containers"] as const;
@@ -55,20 +55,6 @@ export function parsePod(object: unknown, context: { readonly namespace?: string
   };
 }
 
-type MetadataView = Pick<
-  PodView,
-  | "uid"
-  | "name"
-  | "generateName"
-  | "resourceVersion"
-  | "createdMs"
-  | "isDeleting"
-  | "labels"
-  | "annotations"
-  | "record"
-  | "annotationBytes"
->;
-
 function parseMetadata(metadata: JsonObject | undefined): MetadataView {
   const annotations = objectAt(metadata, "annotations");
   return {
@@ -90,11 +76,6 @@ function bytesOf(map: JsonObject): number {
   for (const key of Object.keys(map)) bytes += utf8Length(key) + utf8Length(textAt(map, key));
   return bytes;
 }
-
-type AffinityView = Pick<
-  PodView,
-  "hasAffinity" | "hasNodeAffinity" | "requiredTerms" | "hasRequiredTermsList" | "preferredTerms"
->;
 
 function parseAffinity(spec: JsonObject): AffinityView {
   const affinity = objectAt(spec, "affinity");
