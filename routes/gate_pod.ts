@@ -18,7 +18,7 @@ import { parsePod, podTemplateOf } from "../lib/placement/decide/pod/pod_view.ts
 import { narrowTemplate } from "../lib/placement/decide/workload.ts";
 import { listAt, MAX_STRUCTURE, objectAt } from "../lib/json.ts";
 import type { JsonPatch } from "../lib/k8s/patch.ts";
-import { exchangedContainers } from "../lib/placement/decide/report/mismatches.ts";
+import { exchangedContainers, type LateImages } from "../lib/placement/decide/report/mismatches.ts";
 import { verdictReason } from "../lib/placement/decide/report/reason.ts";
 import type { PodView } from "../lib/placement/decide/types.ts";
 import { type AdmissionRequest, allowedReview, parseReview, uncheckedReview } from "./admission.ts";
@@ -101,9 +101,9 @@ async function review(
 }
 
 function countContainers(object: unknown): number {
-  const own = objectAt(object, "spec");
-  const spec = objectAt(objectAt(own, "template"), "spec") ?? own;
-  return (listAt(spec, "containers")?.length ?? 0) + (listAt(spec, "initContainers")?.length ?? 0);
+  const spec = objectAt(object, "spec");
+  const podSpec = objectAt(objectAt(spec, "template"), "spec") ?? spec;
+  return (listAt(podSpec, "containers")?.length ?? 0) + (listAt(podSpec, "initContainers")?.length ?? 0);
 }
 
 function answerSafely(deps: GatePodDeps, request: AdmissionRequest): Answer {
@@ -117,20 +117,30 @@ function answerSafely(deps: GatePodDeps, request: AdmissionRequest): Answer {
 
 function answer(deps: GatePodDeps, request: AdmissionRequest): Answer {
   if (request.resource === "batch/jobs") return answerJob(deps, request);
-  const isNewPod = request.subresource === "" && request.operation === "CREATE";
-  const hasEphemeral = request.subresource === "ephemeralcontainers";
-  const isUpdate = request.subresource === "" && request.operation === "UPDATE";
-  if (request.resource !== "pods" || !isNewPod && !hasEphemeral && !isUpdate) return UNTOUCHED;
+  const change = podChangeOf(request);
+  if (change === undefined) return UNTOUCHED;
   // A new pod may leave its namespace out; the request never does.
   const pod = parsePod(request.object, { namespace: request.namespace });
   if (pod === undefined) {
     deps.log.warn("admission request without a pod", { uid: request.uid, namespace: request.namespace });
     return UNTOUCHED;
   }
-  if (!isNewPod) {
-    if (!request.dryRun) noticeLate(deps.notices, pod, hasEphemeral ? undefined : parsePod(request.oldObject));
-    return UNTOUCHED;
-  }
+  if (change === "created") return answerNewPod(deps, request, pod);
+  if (!request.dryRun) noticeLate(deps.notices, pod, change === "ephemeral" ? undefined : parsePod(request.oldObject));
+  return UNTOUCHED;
+}
+
+/** Undefined for a request that concerns no pod, or nothing of it that is looked at. */
+function podChangeOf(
+  { resource, subresource, operation }: AdmissionRequest,
+): "created" | LateImages["came"] | undefined {
+  if (resource !== "pods") return undefined;
+  if (subresource === "ephemeralcontainers") return "ephemeral";
+  if (subresource !== "") return undefined;
+  return operation === "CREATE" ? "created" : operation === "UPDATE" ? "exchanged" : undefined;
+}
+
+function answerNewPod(deps: GatePodDeps, request: AdmissionRequest, pod: PodView): Answer {
   const planned = planAdmission(pod, deps.configsOf(pod.namespace), deps.settingsOf(pod.namespace));
   const verdict = judge(deps, planned);
   const patch = renderPatch(deps, request, admissionPatch(pod, verdict));
@@ -138,6 +148,24 @@ function answer(deps: GatePodDeps, request: AdmissionRequest): Answer {
   if (!request.dryRun) followUp(deps, pod, verdict);
   report(deps, planned, { verdict, dryRun: request.dryRun });
   return { outcome: outcomeOf(verdict), patch };
+}
+
+/** `before`: the pod before the update; undefined where it gets ephemeral containers. */
+function noticeLate(notices: Notices, pod: PodView, before: PodView | undefined): void {
+  if (before === undefined) notices.late(pod, { came: "ephemeral", containers: pod.ephemeralContainers });
+  else notices.late(pod, { came: "exchanged", containers: exchangedContainers(before, pod) });
+}
+
+/** A Job that is queued by Kueue: its pods' affinity is in its template at once where the images are known. */
+function answerJob(deps: GatePodDeps, request: AdmissionRequest): Answer {
+  const { object, namespace, dryRun } = request;
+  const template = podTemplateOf({ metadata: { namespace }, spec: objectAt(object, "spec") });
+  if (template === undefined) return UNTOUCHED;
+  const verdict = judge(deps, planAdmission(template, deps.configsOf(namespace), deps.settingsOf(namespace), "job"));
+  if (!dryRun) followUp(deps, template, verdict);
+  const operations = verdict.kind === "place" ? narrowTemplate(template, verdict.decision, "/spec/template") : [];
+  // Counted as passed even with a patch: other outcomes count pods, and those of the Job are reviewed when they come.
+  return { outcome: "passed", patch: renderPatch(deps, request, operations) ?? "" };
 }
 
 function renderPatch({ log }: GatePodDeps, request: AdmissionRequest, operations: JsonPatch): string | undefined {
@@ -158,24 +186,6 @@ function judge(deps: GatePodDeps, planned: PlannedAdmission): AdmissionVerdict {
 function followUp(deps: GatePodDeps, pod: PodView, { prefetch, imageConfigs, isNoticed }: AdmissionVerdict): void {
   if (prefetch.length > 0) deps.prefetch(pod, prefetch, imageConfigs);
   if (isNoticed) deps.notices.pinned(pod);
-}
-
-/** `before`: the pod before the update; undefined where it gets ephemeral containers. */
-function noticeLate(notices: Notices, pod: PodView, before: PodView | undefined): void {
-  if (before === undefined) notices.late(pod, { came: "ephemeral", containers: pod.ephemeralContainers });
-  else notices.late(pod, { came: "exchanged", containers: exchangedContainers(before, pod) });
-}
-
-/** A Job that is queued by Kueue: its pods' affinity is in its template at once where the images are known. */
-function answerJob(deps: GatePodDeps, request: AdmissionRequest): Answer {
-  const { object, namespace, dryRun } = request;
-  const template = podTemplateOf({ metadata: { namespace }, spec: objectAt(object, "spec") });
-  if (template === undefined) return UNTOUCHED;
-  const verdict = judge(deps, planAdmission(template, deps.configsOf(namespace), deps.settingsOf(namespace), "job"));
-  if (!dryRun) followUp(deps, template, verdict);
-  const operations = verdict.kind === "place" ? narrowTemplate(template, verdict.decision, "/spec/template") : [];
-  const patch = renderPatch(deps, request, operations);
-  return patch === undefined ? UNTOUCHED : { outcome: "passed", patch };
 }
 
 function report(
