@@ -1,7 +1,7 @@
 // Reads what a step requests: once per reconcile, and again after an effect that changes it.
 import { isMaster } from "../../lib/upgrades/decide/pools.ts";
 import { readCapacity, readCapacityLeft } from "../../lib/upgrades/cluster/capacity.ts";
-import { smokeStateOf } from "../../lib/upgrades/decide/capacity/plan.ts";
+import { smokeStateOf } from "../../lib/upgrades/decide/capacity/smoke.ts";
 import { historyEntryOf } from "../../lib/upgrades/decide/status_changes.ts";
 import { imageComparisons } from "../../lib/upgrades/decide/release/convergence.ts";
 import type { Base, Observation, Readers, Reading, Readings } from "../../lib/upgrades/decide/types/observed.ts";

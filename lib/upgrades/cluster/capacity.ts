@@ -3,11 +3,11 @@ import { ignoring, type KubeApi } from "../../k8s/api.ts";
 import {
   type CapacityFacts,
   type CapacityPolicy,
-  cloneForSmoke,
   planRelease,
   planReserve,
   type ReleasePlan,
 } from "../decide/capacity/plan.ts";
+import { cloneForSmoke } from "../decide/capacity/clones.ts";
 import { MINUTE_MS } from "../../vocabulary/time.ts";
 import type { CapacityLeft, CapacityState } from "../decide/types/cluster.ts";
 import type { Base } from "../decide/types/observed.ts";

@@ -15,7 +15,7 @@ import { listAll, type ListAllOptions } from "../../k8s/lists.ts";
 import { type KubeObject, Resource, type ResourceType } from "../../k8s/types.ts";
 import { BUILD_POOL_LABEL } from "../../names.ts";
 import { MachineName } from "../names.ts";
-import { type MachineSetView, parseMachineSetView } from "../decide/capacity/plan.ts";
+import { type MachineSetView, parseMachineSetView } from "../decide/capacity/machine_set_view.ts";
 import { BudgetGatherer, parseDrainPod } from "../decide/drain/parse.ts";
 import type { DrainBudgets, DrainPod, DrainPolicy } from "../decide/drain/types.ts";
 import { type ClusterOperator, parseClusterOperator } from "../decide/types/cluster.ts";

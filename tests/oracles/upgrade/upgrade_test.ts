@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { Registry } from "prom-client";
 import { z } from "zod";
-import { cloneForCapacity } from "../../../lib/upgrades/decide/capacity/plan.ts";
+import { cloneForCapacity } from "../../../lib/upgrades/decide/capacity/clones.ts";
 import { SERVICE_LOG, valueOf } from "../../../lib/upgrades/decide/notifications/ocm_states.ts";
 import { upgraderFor } from "../../../lib/upgrades/decide/steps/upgraders.ts";
 import type { Effect } from "../../../lib/upgrades/decide/types/effects.ts";

@@ -1,11 +1,11 @@
 // Spare capacity during an upgrade: which MachineSets to clone, when the clones are ready, what to delete afterwards.
 import { matchesGlob, parseGlob } from "../../../vocabulary/glob.ts";
-import { apiVersionOf, type KubeObject, Resource } from "../../../k8s/types.ts";
+import type { KubeObject } from "../../../k8s/types.ts";
 import { MachineName } from "../../names.ts";
-import type { CapacityState, SmokeState } from "../types/cluster.ts";
-import { type Machine, MACHINE_SET_LABEL, type MachineSet, parseMachineSet } from "../../../vocabulary/machines.ts";
-import { entryOf, type JsonObject, objectAt } from "../../../json.ts";
-import type { Node } from "../../../vocabulary/node.ts";
+import type { CapacityState } from "../types/cluster.ts";
+import type { Machine } from "../../../vocabulary/machines.ts";
+import { cloneForCapacity, cloneName } from "./clones.ts";
+import type { MachineSetView } from "./machine_set_view.ts";
 
 export function canScale({ machineSets }: Pick<CapacityFacts, "machineSets">): boolean {
   return machineSets.some(({ isTemporary, pool }) => !isTemporary && pool === MachineName.workerPool);
@@ -81,77 +81,6 @@ function whyNotReady(set: MachineSetView, { machines, readyNodes }: CapacityFact
   if (own.length === 0) return "has no machine yet";
   const unready = own.filter(({ nodeName }) => nodeName === undefined || !readyNodes.has(nodeName));
   return unready.length === 0 ? "" : `nodes not ready for ${unready.map(({ name }) => name).join(", ")}`;
-}
-
-/** The MUO's name of a clone, on which other automation relies. */
-function cloneName(source: string): string {
-  return `${source}-upgrade`;
-}
-
-export function cloneForCapacity(source: KubeObject): KubeObject {
-  return clone(source, { name: cloneName(source.metadata.name), label: MachineName.upgradeLabel });
-}
-
-export function cloneForSmoke(template: KubeObject): KubeObject {
-  return clone(template, { name: `${template.metadata.name}-smoke`, label: MachineName.smokeLabel });
-}
-
-/** It selects by its own name, or the source would count its machines; it lacks the label by which Hive removes it. */
-function clone(source: KubeObject, { name, label }: { readonly name: string; readonly label: string }): KubeObject {
-  const own = { [MACHINE_SET_LABEL]: name, [label]: "true" };
-  const spec = objectAt(source, "spec") ?? {};
-  const [selector, template] = [objectAt(spec, "selector") ?? {}, objectAt(spec, "template") ?? {}];
-  const metadata = objectAt(template, "metadata") ?? {};
-  const labelled = (labels: JsonObject | undefined): JsonObject => ({ ...labels, ...own });
-  return {
-    apiVersion: apiVersionOf(Resource.machineSets),
-    kind: Resource.machineSets.kind,
-    metadata: { name, namespace: MachineName.namespace, labels: { [label]: "true" } },
-    spec: {
-      ...spec,
-      replicas: 1,
-      selector: { ...selector, matchLabels: labelled(objectAt(selector, "matchLabels")) },
-      template: { ...template, metadata: { ...metadata, labels: labelled(objectAt(metadata, "labels")) } },
-    },
-  };
-}
-
-export function parseMachineSetView(object: KubeObject): MachineSetView {
-  const set = parseMachineSet(object);
-  return {
-    ...set,
-    pool: entryOf(set.labels, MachineName.poolLabel) ?? "",
-    isTemporary: entryOf(set.labels, MachineName.upgradeLabel) === "true",
-    isSmoke: entryOf(set.labels, MachineName.smokeLabel) === "true",
-    object,
-  };
-}
-
-export function smokeStateOf(
-  { machineSets, machines, nodes }: {
-    readonly machineSets: readonly MachineSetView[];
-    readonly machines: readonly Machine[];
-    readonly nodes: readonly Node[];
-  },
-): SmokeState {
-  const set = machineSets.find(({ isSmoke, isDeleting }) => isSmoke && !isDeleting);
-  if (set === undefined) return { kind: "absent" };
-  const own = machines.find(({ machineSet }) => machineSet === set.name);
-  const node = nodes.find(({ name }) => name === own?.nodeName);
-  if (node?.isReady === true) return { kind: "ready", node: node.name, architecture: node.architecture };
-  const message = own === undefined
-    ? `${set.name} has no machine yet`
-    : node === undefined
-    ? `${own.name} has no node yet`
-    : `${node.name} is not ready`;
-  return { kind: "waiting", sinceMs: set.createdMs, message };
-}
-
-export interface MachineSetView extends MachineSet {
-  readonly pool: string;
-  readonly isTemporary: boolean;
-  readonly isSmoke: boolean;
-  readonly object: KubeObject;
 }
 
 export interface CapacityFacts {

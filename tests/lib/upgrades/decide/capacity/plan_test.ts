@@ -2,17 +2,16 @@
 // tests/controllers/upgrades.
 import assert from "node:assert/strict";
 import { parseMachine } from "../../../../../lib/vocabulary/machines.ts";
+import { cloneForCapacity, cloneForSmoke } from "../../../../../lib/upgrades/decide/capacity/clones.ts";
+import { parseMachineSetView } from "../../../../../lib/upgrades/decide/capacity/machine_set_view.ts";
 import {
   canScale,
   type CapacityFacts,
-  cloneForCapacity,
-  cloneForSmoke,
-  parseMachineSetView,
   planRelease,
   planReserve,
   type ReservePlan,
-  smokeStateOf,
 } from "../../../../../lib/upgrades/decide/capacity/plan.ts";
+import { smokeStateOf } from "../../../../../lib/upgrades/decide/capacity/smoke.ts";
 import type { KubeObject } from "../../../../../lib/k8s/types.ts";
 import { machine, machineSet, minutes, node, NOW_MS } from "../make.ts";
 
