@@ -3,8 +3,8 @@ import { EventReason } from "../../../names.ts";
 import { assertNever } from "../../../parsed.ts";
 import { decideIgnoringGate } from "../decide.ts";
 import type { PlacementDecision } from "../decision_types.ts";
-import { clip, failureText } from "../failures.ts";
-import { MAX_MESSAGE_LENGTH, type PodReport } from "./report_slots.ts";
+import { failureText } from "../failures.ts";
+import { normal, type PodReport, warning } from "./report_slots.ts";
 import type { PlacementFacts } from "../types.ts";
 
 type AuditFacts = Pick<PlacementFacts, "pod" | "settings" | "evidence" | "liveArchitectures">;
@@ -19,13 +19,10 @@ export function auditDecision(facts: AuditFacts): PlacementDecision {
 export function auditReports(decision: PlacementDecision): readonly PodReport[] {
   const would = wouldDo(decision);
   if (would === undefined) return [];
-  const message = clip(`Audit mode, nothing was changed: Archway would ${would}.`, MAX_MESSAGE_LENGTH);
-  const type = decision.kind === "place" ? "Normal" : "Warning";
-  return [{ type, reason: decision.kind === "place" ? EventReason.predicateSet : reasonOf(decision), message }];
-}
-
-function reasonOf(decision: PlacementDecision): string {
-  return decision.kind === "nowhere" ? EventReason.noSupportedArchitectures : EventReason.inspectionError;
+  const message = `Audit mode, nothing was changed: Archway would ${would}.`;
+  if (decision.kind === "place") return [normal(EventReason.predicateSet, message)];
+  const isNowhere = decision.kind === "nowhere";
+  return [warning(isNowhere ? EventReason.noSupportedArchitectures : EventReason.inspectionError, message)];
 }
 
 function wouldDo(decision: PlacementDecision): string | undefined {

@@ -4,13 +4,12 @@ import { entryOf } from "../../../json.ts";
 import type { InspectedImage } from "../../../oci/types.ts";
 import { EventReason } from "../../../names.ts";
 import type { ImageJudgement } from "../decision_types.ts";
-import { clip } from "../failures.ts";
 import type { PlacementSettings } from "../config/types.ts";
 import { emulatedFor, operatingSystemOf, usablePlatforms } from "../images.ts";
 import { allowedArchitectures, pinnedArchitectures } from "../pod/constraints.ts";
 import { withoutOwnRequirement } from "../pod/own_terms.ts";
 import type { ContainerView, PodView } from "../types.ts";
-import { MAX_MESSAGE_LENGTH, type PodReport, type SlottedReport } from "./report_slots.ts";
+import { type PodReport, type SlottedReport, warning } from "./report_slots.ts";
 
 /** Undefined if its images run on every architecture that its template allows, or cannot be inspected. */
 export function daemonSetReport(
@@ -27,7 +26,7 @@ export function daemonSetReport(
     .map(({ image, architectures }) => `${image} (${architectures.join(", ") || "none"})`);
   const message = `Nodes of {${missing.join(", ")}} cannot run this DaemonSet. Images: ${images.join("; ")}. ` +
     `Use images that support them, or keep the DaemonSet off those nodes by a kubernetes.io/arch node affinity.`;
-  return { type: "Warning", reason: EventReason.noSupportedArchitectures, message: clip(message, MAX_MESSAGE_LENGTH) };
+  return warning(EventReason.noSupportedArchitectures, message);
 }
 
 /** Undefined if the images support an architecture that the pod's user names, or cannot be inspected. */
@@ -44,7 +43,7 @@ export function pinReport(pod: PodView, judgement: ImageJudgement): PodReport | 
   const cause = images.length === 0 ? `the images share {${judgement.architectures.join(", ")}}` : images.join("; ");
   const message = `A pod requires nodes of {${pinned.join(", ")}} by its own nodeSelector or affinity, and ${cause}. ` +
     "Take the constraint off, or use images for it.";
-  return { type: "Warning", reason: EventReason.pinContradicted, message: clip(message, MAX_MESSAGE_LENGTH) };
+  return warning(EventReason.pinContradicted, message);
 }
 
 /** The containers of a bound pod with an image that was added later, and how it came. */
@@ -100,7 +99,6 @@ export function lateReport(
     ];
   });
   if (mismatches.length === 0) return undefined;
-  const message = clip(mismatches.join(" "), MAX_MESSAGE_LENGTH);
   // By now, the event of the gate is the least important.
-  return { type: "Warning", reason: EventReason.noSupportedArchitectures, message, slot: 1, critical: false };
+  return { ...warning(EventReason.noSupportedArchitectures, mismatches.join(" ")), slot: 1, critical: false };
 }

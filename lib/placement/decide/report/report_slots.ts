@@ -1,8 +1,9 @@
 // Which of a pod's three event slots a report takes, replacing the earlier event. The outcome is written last.
 import { EventReason } from "../../../names.ts";
+import { clip } from "../failures.ts";
 
 /** The longest message in the events API, in characters. */
-export const MAX_MESSAGE_LENGTH = 1024;
+const MAX_MESSAGE_LENGTH = 1024;
 
 export interface PodReport {
   readonly type: "Normal" | "Warning";
@@ -12,6 +13,14 @@ export interface PodReport {
   readonly message: string;
   /** Only reports that a gate was added or removed. */
   readonly passing?: boolean;
+}
+
+export function normal(reason: string, message: string): PodReport {
+  return { type: "Normal", reason, message: clip(message, MAX_MESSAGE_LENGTH) };
+}
+
+export function warning(reason: string, message: string): PodReport {
+  return { type: "Warning", reason, message: clip(message, MAX_MESSAGE_LENGTH) };
 }
 
 /** A pod's slots for placement events. Each holds one event, so there are at most three. */

@@ -12,7 +12,7 @@ import type {
 import { adviceFor } from "../failure_advice.ts";
 import { clip } from "../failures.ts";
 import type { ReleaseStep } from "../patch/escalation.ts";
-import { assignSlots, MAX_MESSAGE_LENGTH, type PodReport, type SlottedReport } from "./report_slots.ts";
+import { assignSlots, normal, type PodReport, type SlottedReport, warning } from "./report_slots.ts";
 import type { PodView } from "../types.ts";
 
 /** The longest failure message, which leaves room for advice. */
@@ -169,14 +169,6 @@ function gateRemoved(pod: PodView): PodReport {
   const rest = others.length === 0 ? "" : ` Still held by ${others.join(", ")}.`;
   const said = `Removed the scheduling gate ${SCHEDULING_GATE}.${rest}`;
   return { ...normal(EventReason.gateRemoved, said), passing: rest === "" };
-}
-
-function normal(reason: string, message: string): PodReport {
-  return { type: "Normal", reason, message: clip(message, MAX_MESSAGE_LENGTH) };
-}
-
-function warning(reason: string, message: string): PodReport {
-  return { type: "Warning", reason, message: clip(message, MAX_MESSAGE_LENGTH) };
 }
 
 /** A sentence about the preferences, or why there are none; undefined when irrelevant. */

@@ -3,10 +3,9 @@ import { EventReason, PodAnnotation, PodLabel } from "../../../names.ts";
 import type { PlacementConfigs, PlacementSettings } from "../config/types.ts";
 import { isGated } from "../pod/constraints.ts";
 import type { PodRef } from "../pod/pod_refs.ts";
-import { clip } from "../failures.ts";
 import { judgeAdmission, planAdmission } from "../admission.ts";
 import { entryOf } from "../../../json.ts";
-import { MAX_MESSAGE_LENGTH, type PodReport } from "./report_slots.ts";
+import { type PodReport, warning } from "./report_slots.ts";
 import { matchesSelector } from "../../../vocabulary/label_selector.ts";
 import type { PodView } from "../types.ts";
 
@@ -42,11 +41,7 @@ export function unadmittedReport(pods: readonly PodRef[]): PodReport {
     `Pods admitted without Archway: ${names.length}. The API server could not call it, or had no answer in ` +
     "time; the log of the API server names the cause (x509: its caBundle). The pods may be on nodes that their images do " +
     "not support; recreate them to have them placed: ";
-  return {
-    type: "Warning",
-    reason: EventReason.admissionMissed,
-    message: clip(message + names.join(", "), MAX_MESSAGE_LENGTH),
-  };
+  return warning(EventReason.admissionMissed, message + names.join(", "));
 }
 
 function isLabelled(pod: PodView): boolean {
