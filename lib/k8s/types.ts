@@ -40,6 +40,7 @@ export const Resource = {
   pods: namespaced("v1", "Pod"),
   secrets: namespaced("v1", "Secret"),
   nodes: clusterWide("v1", "Node"),
+  nodePools: clusterWide("karpenter.sh/v1", "NodePool"),
   namespaces: clusterWide("v1", "Namespace"),
   serviceAccounts: namespaced("v1", "ServiceAccount"),
   services: namespaced("v1", "Service"),

@@ -18,14 +18,6 @@ export interface ClusterArchitectures {
   ofNodes(): ReadonlyMap<string, number> | undefined;
 }
 
-const NODE_POOLS: ResourceType = {
-  group: "karpenter.sh",
-  version: "v1",
-  plural: "nodepools",
-  kind: "NodePool",
-  namespaced: false,
-};
-
 export function openClusterArchitectures(deps: ReflectorDeps): ClusterArchitectures {
   let answer: readonly string[] | undefined;
   const forgetAnswer = (): void => {
@@ -37,7 +29,7 @@ export function openClusterArchitectures(deps: ReflectorDeps): ClusterArchitectu
   ): Reflector<readonly string[]> =>
     new Reflector({ ...deps, resource, parse, keep: KEPT.nodes, onChange: forgetAnswer, name: resource.plural });
   const nodes = follow(Resource.nodes, offeredByNode);
-  const makers = [follow(NODE_POOLS, offeredByNodePool), follow(Resource.machineSets, offeredByMachineSet)];
+  const makers = [follow(Resource.nodePools, offeredByNodePool), follow(Resource.machineSets, offeredByMachineSet)];
   return {
     run: async (signal) => {
       await Promise.all([nodes, ...makers].map((reflector) => reflector.run(signal)));
