@@ -1,5 +1,4 @@
 // The due keys of a work queue: urgent ones first, then groups in turn, each group's oldest first.
-import type { Logger } from "../log.ts";
 import { RoundRobin } from "./round_robin.ts";
 
 export class ReadyKeys {
@@ -19,42 +18,5 @@ export class ReadyKeys {
 
   take(which: "urgent" | "any"): string | undefined {
     return (this.#urgent.take() ?? (which === "any" ? this.#normal.take() : undefined))?.value;
-  }
-}
-
-interface GroupCountsOptions {
-  readonly maxOfGroup?: ((group: string) => number) | undefined;
-  readonly name: string;
-  readonly log: Logger;
-}
-
-export class GroupCounts {
-  readonly #counts = new Map<string, number>();
-  /** Groups that have lost keys since they were last empty. */
-  readonly #cut = new Set<string>();
-  readonly #options: GroupCountsOptions;
-
-  constructor(options: GroupCountsOptions) {
-    this.#options = options;
-  }
-
-  /** Counts a group's new key; false when it has too many. Logs the first refusal. */
-  enter(group: string): boolean {
-    const { maxOfGroup, name, log } = this.#options;
-    const count = this.#counts.get(group) ?? 0;
-    if (count < (maxOfGroup?.(group) ?? Infinity)) {
-      this.#counts.set(group, count + 1);
-      return true;
-    }
-    if (!this.#cut.has(group)) log.warn("too many keys of one group: more are left out", { queue: name, group });
-    this.#cut.add(group);
-    return false;
-  }
-
-  leave(group: string): void {
-    const count = (this.#counts.get(group) ?? 0) - 1;
-    if (count > 0) return void this.#counts.set(group, count);
-    this.#counts.delete(group);
-    this.#cut.delete(group);
   }
 }

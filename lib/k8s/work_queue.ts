@@ -2,7 +2,8 @@
 import { backoffMs, type Clock, untilAborted } from "../clock.ts";
 import { errorText, type Logger } from "../log.ts";
 import { DueHeap, type DueKey } from "./due_heap.ts";
-import { GroupCounts, ReadyKeys } from "./ready_keys.ts";
+import { GroupCounts } from "./group_counts.ts";
+import { ReadyKeys } from "./ready_keys.ts";
 
 export type ReconcileResult =
   | { readonly kind: "done" }
