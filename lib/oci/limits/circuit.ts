@@ -1,6 +1,6 @@
 // Stops requests to what keeps failing: a host, or a group of its repositories that share their first path segment
 // (a project, an organisation, a pull-through cache). Groups often fail together, and without the rest of their host.
-import { Breaker, type CircuitState } from "../../breaker.ts";
+import { Breaker } from "../../breaker.ts";
 import type { Clock } from "../../clock.ts";
 import { type RegistryError, registryError } from "../errors.ts";
 import type { HealthReporter, HealthSubject } from "./health_reporter.ts";
@@ -13,10 +13,10 @@ const PROBE_MS = 500;
 export class Circuit {
   /** When it was made (monotonic ms): a group begins with a failure. */
   readonly sinceMs: number;
+  readonly breaker: Breaker;
   readonly #subject: HealthSubject;
   readonly #reporter: HealthReporter;
   readonly #clock: Clock;
-  readonly #breaker: Breaker;
   #lastError = "";
   #isReported = false;
   #pausedUntilMs = 0;
@@ -26,11 +26,7 @@ export class Circuit {
     this.#reporter = reporter;
     this.#clock = clock;
     this.sinceMs = clock.monotonicMs();
-    this.#breaker = new Breaker({ clock, ...BREAKER });
-  }
-
-  get state(): CircuitState {
-    return this.#breaker.state;
+    this.breaker = new Breaker({ clock, ...BREAKER });
   }
 
   get pausedForMs(): number {
@@ -39,12 +35,12 @@ export class Circuit {
 
   /** Whether nothing is known that holds back a request. */
   get isUnlimited(): boolean {
-    return this.state === "closed" && this.pausedForMs === 0;
+    return this.breaker.state === "closed" && this.pausedForMs === 0;
   }
 
   /** Why nothing is to be sent now; undefined when a request may go, or may soon. */
   refusal(): RegistryError | undefined {
-    const { letsPass, openForMs } = this.#breaker;
+    const { letsPass, openForMs } = this.breaker;
     const retryAfterMs = letsPass ? this.pausedForMs : openForMs || PROBE_MS;
     if (letsPass && retryAfterMs <= MAX_WAIT_MS) return undefined;
     const { registry, repositories } = this.#subject;
@@ -55,40 +51,22 @@ export class Circuit {
     return registryError("CircuitOpen", message, { registry, retryAfterMs: Math.ceil(retryAfterMs) });
   }
 
-  get letsPass(): boolean {
-    return this.#breaker.letsPass;
-  }
-
-  /** Begins a request, if one may go now; what became of it follows, by one of the methods below. */
-  tryPass(): boolean {
-    return this.#breaker.tryPass();
-  }
-
-  /** It answers, if only that it has too much to do. */
-  reached(): void {
-    this.#breaker.succeeded();
-  }
-
   worked(): void {
-    this.reached();
+    this.breaker.succeeded();
     if (this.#isReported) this.#reporter.worked(this.#subject);
     this.#isReported = false;
   }
 
   failed(message: string): void {
     this.#lastError = message;
-    this.#breaker.failed();
-    if (this.state !== "closed" && !this.#isReported) this.#isReported = this.#reporter.failed(this.#subject, message);
+    this.breaker.failed();
+    if (this.breaker.state === "closed" || this.#isReported) return;
+    this.#isReported = this.#reporter.failed(this.#subject, message);
   }
 
   /** The registry requests a pause. */
   paused(ms: number, message: string): void {
     this.#lastError = message;
     this.#pausedUntilMs = Math.max(this.#pausedUntilMs, this.#clock.monotonicMs() + ms);
-  }
-
-  /** Changes nothing where its end is known. */
-  withdrew(): void {
-    this.#breaker.withdrew();
   }
 }

@@ -1,7 +1,7 @@
 // Permits that namespaces share, with a fair queue: one that wants many leaves some for the others.
+import type { Breaker } from "../../breaker.ts";
 import { orAborted } from "../../clock.ts";
 import type { Callers } from "../callers.ts";
-import type { Circuit } from "./circuit.ts";
 import { FairQueue } from "./fair_queue.ts";
 
 export interface Permit extends Disposable {
@@ -12,8 +12,8 @@ interface FairLimiterOptions {
   readonly limit: number;
   /** One namespace may hold up to this many times the free permits: with 1 it stops at half of all, with 4 at four fifths. */
   readonly freeFactor: number;
-  /** Permits are given while it lets requests pass; it hears of each, and when that is given back, used or not. */
-  readonly circuit?: Pick<Circuit, "letsPass" | "tryPass" | "withdrew"> | undefined;
+  /** A permit is a call of it, where it lets one pass. One that is given back without a report has withdrawn. */
+  readonly breaker?: Breaker | undefined;
 }
 
 /** Permits within those of a limiter, of which each counts in both. */
@@ -111,11 +111,11 @@ export class FairLimiter {
     const free = this.#options.limit - this.#taken;
     const freeWithin = within === undefined ? free : within.limit - within.taken;
     const isWithinShare = (this.#held.get(namespace) ?? 0) < freeFactor * Math.min(free, freeWithin);
-    return isWithinShare && (this.#options.circuit?.letsPass ?? true);
+    return isWithinShare && (this.#options.breaker?.letsPass ?? true);
   }
 
   #take(namespace: string, { weight = 1, within }: PermitRequest): Permit {
-    this.#options.circuit?.tryPass();
+    this.#options.breaker?.tryPass();
     this.#taken += weight;
     if (within !== undefined) within.taken += weight;
     this.#held.set(namespace, (this.#held.get(namespace) ?? 0) + weight);
@@ -128,7 +128,7 @@ export class FairLimiter {
       const left = (this.#held.get(namespace) ?? weight) - weight;
       if (left === 0) this.#held.delete(namespace);
       else this.#held.set(namespace, left);
-      this.#options.circuit?.withdrew();
+      this.#options.breaker?.withdrew();
       this.#giveFree();
     };
     return { release, [Symbol.dispose]: release };

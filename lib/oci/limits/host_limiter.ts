@@ -52,7 +52,7 @@ export class HostLimiter {
     this.#clock = clock;
     this.#circuit = new Circuit({ registry: host }, reporter, clock);
     // After failures one request gets a permit, as a probe; the others wait for what it finds.
-    this.#permits = new FairLimiter({ ...HOST_REQUESTS, circuit: this.#circuit });
+    this.#permits = new FairLimiter({ ...HOST_REQUESTS, breaker: this.#circuit.breaker });
   }
 
   get isIdle(): boolean {
@@ -85,7 +85,7 @@ export class HostLimiter {
   /** The circuit as others see it. A host that has not answered since a group began to fail shows the state of that group. */
   get #circuitState(): HostState["circuit"] {
     const all = [this.#circuit, ...[...this.#groups.values()].filter(({ sinceMs }) => sinceMs > this.#lastAnswerMs)];
-    return all.map(({ state }) => state).find((state) => state !== "closed") ?? "closed";
+    return all.map(({ breaker }) => breaker.state).find((state) => state !== "closed") ?? "closed";
   }
 
   /** Sends one request. Throws RegistryError (CircuitOpen, RateLimited) when the wait would be long, or the signal's reason. */
@@ -102,7 +102,7 @@ export class HostLimiter {
     } finally {
       // Before the permit is given back: whether others may have it depends on that.
       this.#note(request, request.isTokenServer === true ? ofRegistryAlone(outcome) : outcome);
-      this.#group(request)?.withdrew();
+      this.#group(request)?.breaker.withdrew();
       permit.release();
       const refusal = this.#hostRefusal;
       if (refusal !== undefined) this.#permits.refuseAll(refusal);
@@ -123,7 +123,7 @@ export class HostLimiter {
       const permit = await this.#permits.acquire(callers, signal, { within: this.#account(request.account) });
       // While the request waited, its account or repository may have been refused, or its account forgotten.
       const isFree = this.#pausedForMs(request) === 0 && this.#refusal(request) === undefined;
-      if (isFree && (this.#group(request)?.tryPass() ?? true)) return permit;
+      if (isFree && (this.#group(request)?.breaker.tryPass() ?? true)) return permit;
       permit.release();
     }
   }
@@ -135,7 +135,7 @@ export class HostLimiter {
 
   /** Requests wait at a host until its probe has ended; a group has no permits to wait for. */
   get #hostRefusal(): RegistryError | undefined {
-    return this.#circuit.state === "open" ? this.#circuit.refusal() : undefined;
+    return this.#circuit.breaker.state === "open" ? this.#circuit.refusal() : undefined;
   }
 
   #pausedForMs(request: LimitedRequest): number {
@@ -155,13 +155,13 @@ export class HostLimiter {
         if (outcome.status < 400) this.#lastSuccessAtMs = this.#clock.nowMs();
         return account.worked(outcome.remaining);
       case "rate-limited":
-        // The host works, so its circuit stays closed; only this account is limited.
+        // The host answers, so its circuit closes; only this account is limited.
         this.#lastAnswerMs = this.#clock.monotonicMs();
-        host.reached();
+        host.breaker.succeeded();
         this.#noteFailure("RateLimited");
         return account.paused(outcome.pauseMs);
       case "overloaded":
-        host.reached();
+        host.breaker.succeeded();
         this.#noteFailure("ServerError");
         return this.#failingGroup(request).paused(outcome.pauseMs, outcome.message);
       case "repository-failed":
@@ -182,7 +182,7 @@ export class HostLimiter {
   #isHostFailing({ isTokenServer = false }: LimitedRequest): boolean {
     if (isTokenServer) return false;
     const own = [...this.#groups.keys()].filter((key) => !key.startsWith(TOKEN_SERVER));
-    return this.#circuit.state !== "closed" || own.length >= GROUPS_OF_A_HOST;
+    return this.#circuit.breaker.state !== "closed" || own.length >= GROUPS_OF_A_HOST;
   }
 
   #group(request: LimitedRequest): Circuit | undefined {
