@@ -44,7 +44,8 @@ export class HostLimiter {
   #lastSuccessAtMs: number | undefined;
   #lastAnswerMs = -Infinity;
   #lastFailure: HostState["lastFailure"];
-  readonly users = new Set<string>();
+  /** Namespaces that it has answered with its content: two are enough to be shared. */
+  readonly #users = new Set<string>();
 
   constructor(host: string, reporter: HealthReporter, clock: Clock) {
     this.#host = host;
@@ -61,6 +62,15 @@ export class HostLimiter {
 
   get hasAnswered(): boolean {
     return this.#lastAnswerMs > -Infinity;
+  }
+
+  get isShared(): boolean {
+    return this.#users.size > 1;
+  }
+
+  /** The only namespace that it has answered with its content. */
+  get onlyUser(): string | undefined {
+    return this.isShared ? undefined : [...this.#users][0];
   }
 
   get state(): HostState {
@@ -152,7 +162,7 @@ export class HostLimiter {
         host.worked();
         this.#groups.delete(keyOfGroup(request));
         group?.worked();
-        if (outcome.status < 400) this.#lastSuccessAtMs = this.#clock.nowMs();
+        if (outcome.status < 400) this.#noteUse(request);
         return account.worked(outcome.remaining);
       case "rate-limited":
         // The host answers, so its circuit closes; only this account is limited.
@@ -173,6 +183,11 @@ export class HostLimiter {
         this.#noteFailure(outcome.reason);
         return host.failed(outcome.message);
     }
+  }
+
+  #noteUse({ callers }: LimitedRequest): void {
+    this.#lastSuccessAtMs = this.#clock.nowMs();
+    for (const { namespace } of callers.members) if (namespace !== "" && !this.isShared) this.#users.add(namespace);
   }
 
   #noteFailure(reason: FailureReason): void {

@@ -57,10 +57,9 @@ export class NamedHosts {
     return this.#declared.has(host) || this.#useful.has(host);
   }
 
-  /** A host has answered a request with its content; `users`: the namespaces that it has done so for. */
-  note(host: string, { atMs, users }: { readonly atMs: number; readonly users: ReadonlySet<string> }): void {
+  /** A host has answered a request with its content; `namespace`: the only one that it has done so for. */
+  note(host: string, namespace: string | undefined, atMs: number): void {
     if (this.#declared.has(host)) return;
-    const [namespace] = users.size === 1 ? users : [];
     if (!this.#useful.has(host) && !this.#makeRoom(namespace, atMs)) return;
     this.#useful.delete(host);
     this.#useful.set(host, { atMs, namespace });

@@ -35,7 +35,7 @@ export class RequestLimiter {
     for (let attempt = 1;; attempt++) {
       const host = this.#host(request.host);
       const answer = await host.run(request, send);
-      if (answer.status < 400) this.#noteUse(host, request);
+      if (answer.status < 400) this.#named.note(request.host, host.onlyUser, this.#clock.monotonicMs());
       const pauseMs = pauseOf(answer, this.#clock.nowMs());
       if (pauseMs === undefined || pauseMs > MAX_WAIT_MS || attempt === MAX_ATTEMPTS) return answer;
     }
@@ -50,11 +50,6 @@ export class RequestLimiter {
     return foldStates(this.hostStates(), (host) => this.#named.has(host));
   }
 
-  #noteUse(host: HostLimiter, { host: name, callers }: LimitedRequest): void {
-    for (const { namespace } of callers.members) if (namespace !== "" && !isShared(host)) host.users.add(namespace);
-    this.#named.note(name, { atMs: this.#clock.monotonicMs(), users: host.users });
-  }
-
   #host(name: string): HostLimiter {
     const host = this.#hosts.get(name) ?? new HostLimiter(name, this.#reporter, this.#clock);
     this.#hosts.delete(name);
@@ -66,13 +61,9 @@ export class RequestLimiter {
   /** Drops the least useful idle host: names in pods must not displace what is known of registries in use. */
   #dropIdle(current: HostLimiter): void {
     const idle = [...this.#hosts].filter(([, host]) => host !== current && host.isIdle);
-    const ofOne = idle.filter(([, host]) => !isShared(host));
+    const ofOne = idle.filter(([, host]) => !host.isShared);
     const unproven = ofOne.filter(([name]) => !this.#named.has(name));
     const [least] = [...unproven.filter(([, host]) => !host.hasAnswered), ...unproven, ...ofOne, ...idle];
     if (least !== undefined) this.#hosts.delete(least[0]);
   }
-}
-
-function isShared({ users }: HostLimiter): boolean {
-  return users.size > 1;
 }
