@@ -17,7 +17,7 @@
 //   5  http/connections       its turn at account and host (limits/host_limiter), a way to connect │
 //      http/transport         address guard, TLS, redirects, time and size limits ─── fetch ───────┘ RegistryResponse
 //
-// How many requests a login costs: auth/login.ts.
+// How many requests a login costs: auth/login.ts. Which one follows a refusal: auth/next_login.ts.
 // What is kept of a host is in memory alone. Beyond these numbers, the host of least or oldest use is dropped.
 //   limits/request_limiter   circuits; of each account quota, pause and permits   1 000 hosts; open 2 s, quota and pause 60 s
 //   http/connections         the way to connect, where the first one fails        1 000 hosts; 10 min

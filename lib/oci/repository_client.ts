@@ -65,17 +65,12 @@ export type RepositoryAnswer =
   | { readonly kind: "answered"; readonly answer: RegistryResponse; readonly credential: Credential | undefined }
   | { readonly kind: "refused"; readonly answer: RegistryResponse | undefined };
 
-type Refusal = Extract<RepositoryAnswer, { kind: "refused" }> & Omit<AfterRefusal, "again">;
+type Refusal = Extract<RepositoryAnswer, { kind: "refused" }> & Pick<AfterRefusal, "next">;
 
 type Attempt = Extract<RepositoryAnswer, { kind: "answered" }> | Refusal;
 
 /** Nothing is known yet of the repository's answer: the next credential is tried. */
-const INCONCLUSIVE: Refusal = {
-  kind: "refused",
-  answer: undefined,
-  isNextCredentialUseful: true,
-  wasWrongChallenge: false,
-};
+const INCONCLUSIVE: Refusal = { kind: "refused", answer: undefined, next: "other credential" };
 
 export class RepositoryClient {
   readonly endpoint: PlannedEndpoint;
@@ -102,9 +97,9 @@ export class RepositoryClient {
   /** Sends with one credential after the other until an answer is final. */
   async send(request: RepositoryRequest): Promise<RepositoryAnswer> {
     const first = await this.#tryEach(request);
-    // The cached challenge was not that of the repository: try all credentials again with the right one.
-    const wasWrongChallenge = first.kind === "refused" && first.wasWrongChallenge;
-    const sent = wasWrongChallenge ? await this.#tryEach(request) : first;
+    // The remembered challenge was not that of the repository: all credentials are tried again with the right one.
+    const wasWrong = first.kind === "refused" && first.next === "all as offered";
+    const sent = wasWrong ? await this.#tryEach(request) : first;
     if (sent.kind === "answered" && sent.credential !== undefined) this.#login.accepted(sent.credential);
     return sent;
   }
@@ -116,8 +111,8 @@ export class RepositoryClient {
       if (attempt.kind === "answered") return attempt;
       // Some registries answer 404 where access is missing: a missing manifest weighs more than a refusal.
       const answer = refusal.answer?.status === 404 ? refusal.answer : attempt.answer ?? refusal.answer;
-      refusal = { ...attempt, answer, wasWrongChallenge: refusal.wasWrongChallenge || attempt.wasWrongChallenge };
-      if (!attempt.isNextCredentialUseful) break;
+      refusal = { kind: "refused", answer, next: refusal.next === "all as offered" ? refusal.next : attempt.next };
+      if (attempt.next === "none") break;
     }
     return refusal;
   }
@@ -137,8 +132,8 @@ export class RepositoryClient {
     if (sent instanceof RegistryError) throw sent;
     if (request.isFinal(sent, isLoggedIn)) return answered(sent, first);
     const { mayReadRoot } = request;
-    const { again, ...outlook } = await this.#login.authorizeAfterRefusal(first, { answer: sent, mayReadRoot });
-    const refusal = { kind: "refused", answer: sent, ...outlook } as const;
+    const { again, next } = await this.#login.authorizeAfterRefusal(first, { answer: sent, mayReadRoot });
+    const refusal = { kind: "refused", answer: sent, next } as const;
     return again === undefined ? refusal : await this.#tryAgain(request, again, refusal);
   }
 

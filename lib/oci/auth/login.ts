@@ -32,8 +32,9 @@ import { type AnonymousAuthorization, isSendable, type RegistryResponse } from "
 import { rootUrl } from "../image/document.ts";
 import type { RequestContext } from "../inspection.ts";
 import { connectionElsewhere, type Endpoint, type PlannedEndpoint } from "../pull_plan.ts";
-import { type Challenge, isSameLogin, parseChallenges } from "./challenge.ts";
+import { type Challenge, parseChallenges } from "./challenge.ts";
 import type { LearnedChallenges, RootReader } from "./learned_challenges.ts";
+import { type NextLogin, nextLogin } from "./next_login.ts";
 import { basicAuthorization, type TokenRequest, type TokenSource } from "./token.ts";
 import { ownScope, type Rights, scopeChoices } from "./token_scopes.ts";
 
@@ -53,10 +54,7 @@ export type Authorization = Header & {
 export interface AfterRefusal {
   /** The authorization to retry with; undefined when a retry would get the same answer. */
   readonly again: Authorization | undefined;
-  /** Whether another credential may get another answer. */
-  readonly isNextCredentialUseful: boolean;
-  /** Whether the registry offered another challenge than the expected one. */
-  readonly wasWrongChallenge: boolean;
+  readonly next: NextLogin;
 }
 
 interface LoginDeps {
@@ -125,22 +123,20 @@ export class Login {
     { answer, mayReadRoot }: { readonly answer: RegistryResponse; readonly mayReadRoot: boolean },
   ): Promise<AfterRefusal> {
     const { challenges, endpoint } = this.#deps;
-    const { credential, challenge: expected } = tried;
+    const { credential } = tried;
     const isLoggedIn = tried.kind === "header";
     // Open registries may answer 404 or 403 without a challenge for private repositories.
     const mayRootSay = !isLoggedIn && credential !== undefined && mayReadRoot;
     const offered = this.#offeredBy(answer, tried) ??
       (mayRootSay ? await challenges.readRoot(endpoint, this.#rootReader) : undefined);
+    const next = nextLogin(tried, offered);
     if (offered === undefined) {
-      const again = isLoggedIn ? undefined : await this.#anonymouslyElsewhere(answer);
-      return { again, isNextCredentialUseful: isLoggedIn || expected !== undefined, wasWrongChallenge: false };
+      return { next, again: isLoggedIn ? undefined : await this.#anonymouslyElsewhere(answer) };
     }
-    const wasWrongChallenge = expected !== undefined && !isSameLogin(expected, offered);
-    const isFutile = tried.kind === "denied" || isLoggedIn && offered.kind === "basic";
-    if (isFutile && !wasWrongChallenge) return { again: undefined, isNextCredentialUseful: true, wasWrongChallenge };
+    if (next === "other credential") return { next, again: undefined };
     if (isLoggedIn && offered.kind === "bearer") this.#discardTokens(credential, offered);
     const again = await this.#authorize(credential, offered);
-    return { again: again.kind === "header" ? again : undefined, isNextCredentialUseful: true, wasWrongChallenge };
+    return { next, again: again.kind === "header" ? again : undefined };
   }
 
   /** The repository's own challenge for the credential; undefined when the answer has no valid one. */
