@@ -9,13 +9,7 @@ import type { KeyValueStore } from "../../kv/store.ts";
 import type { Logger } from "../../log.ts";
 import { fingerprintOfAll } from "../fingerprint.ts";
 import { isIndexType } from "../image/manifest.ts";
-import {
-  type Freshness,
-  type InspectionReport,
-  type InspectionRequest,
-  type PlannedRequest,
-  reportWithoutRequests,
-} from "../inspection.ts";
+import { type Freshness, type InspectionReport, type PlannedRequest, reportWithoutRequests } from "../inspection.ts";
 import { type ImageReference, nameAt } from "../reference.ts";
 import type { RegistryInspector } from "../registry_inspector.ts";
 import { SharedCalls } from "../shared_calls.ts";
@@ -43,19 +37,12 @@ interface CachedInspectorDeps {
   readonly tagTtlMs: number;
 }
 
-interface ScopedRequest {
-  readonly request: PlannedRequest;
-  readonly scopes: readonly AccessScope[];
-  readonly signal: AbortSignal;
+interface ScopedTag extends KnownTag {
+  readonly scope: AccessScope;
 }
 
-interface BegunLookup extends ScopedRequest {
-  /** Monotonic ms. */
-  readonly askedAtMs: number;
-}
-
-interface Scoped<T> {
-  readonly record: T;
+interface ScopedDocument {
+  readonly record: DocumentRecord;
   readonly scope: AccessScope;
 }
 
@@ -88,14 +75,13 @@ export class CachedInspector {
     const ids = [PUBLIC_SCOPE.id, ...scopeIds];
     const name = tagName(reference);
     const tag = reference.digest === undefined
-      ? youngest(ids.flatMap((id) => this.#store.tagNow(id, name) ?? []), (one) => one)
+      ? youngest(ids.flatMap((id) => this.#store.tagNow(id, name) ?? []))
       : undefined;
     const digest = reference.digest ?? tag?.digest;
-    if (digest === undefined || tag !== undefined && !this.#isFresh(tag, freshness)) return undefined;
+    if (digest === undefined || !this.#isFresh(tag, freshness)) return undefined;
     const document = ids.map((id) => this.#store.documentNow(id, digest)).find((one) => one !== undefined);
     if (document === undefined) return undefined;
-    const isAging = tag !== undefined && !this.#isFresh(tag, "young");
-    return { inspection: withPin(document, reference), isAging };
+    return { inspection: withPin(document, reference), isAging: !this.#isFresh(tag, "young") };
   }
 
   /** Equal requests that overlap are one before the store is read: a thousand replicas read it once. It ends when its last caller has left. */
@@ -110,31 +96,31 @@ export class CachedInspector {
   }
 
   async #inspectOnce(request: PlannedRequest, signal: AbortSignal): Promise<InspectionReport> {
-    const scopes = [...new Set([PUBLIC_SCOPE, this.#scopeOf(request.credentials)])];
-    const report = await this.#recallOrLookUp({ request, scopes, signal });
+    const report = await this.#recallOrLookUp(request, signal);
     signal.throwIfAborted();
     const { inspection } = report;
     return inspection.kind === "failed" ? report : { ...report, inspection: withPin(inspection, request.reference) };
   }
 
   /** From what is known, where that is fresh enough; else by a look-up, whose request serves all that share it. */
-  async #recallOrLookUp(scoped: ScopedRequest): Promise<InspectionReport> {
-    const { request, signal } = scoped;
+  async #recallOrLookUp(request: PlannedRequest, signal: AbortSignal): Promise<InspectionReport> {
     const { reference, freshness, callers } = request;
-    const tag = reference.digest === undefined ? await this.#recallTag(scoped) : undefined;
-    const digest = reference.digest ?? tag?.record.digest;
-    const document = digest === undefined ? undefined : await this.#recallDocument(scoped, digest);
-    if (document !== undefined && (tag === undefined || this.#isFresh(tag.record, freshness))) {
-      return cachedReport(scoped, { document, tagScope: tag?.scope });
+    const tag = reference.digest === undefined ? await this.#recallTag(request) : undefined;
+    const digest = reference.digest ?? tag?.digest;
+    const document = digest === undefined ? undefined : await this.#recallDocument(request, digest);
+    if (document !== undefined && this.#isFresh(tag, freshness)) {
+      return { ...cachedReport(reference, document.record), ...ownerOf(document.scope, tag?.scope) };
     }
     const key = keyOf(request);
     const askedSinceMs = this.#askedSinceMs(freshness);
     const recent = this.#failures.recall(key, askedSinceMs);
-    if (recent !== undefined) return toReport(reference, { kind: "failed", failure: recent });
+    if (recent !== undefined) return cachedReport(reference, { kind: "failed", failure: recent });
     return await this.#lookups.share(key, { askedSinceMs, callers, signal }, async (all, shared) => {
       const askedAtMs = this.#deps.clock.monotonicMs();
-      const lookup = { ...scoped, request: { ...request, callers: all }, signal: shared, askedAtMs };
-      const report = await (document === undefined ? this.#get(lookup) : this.#head(lookup));
+      const lookup = { ...request, callers: all };
+      const report = document === undefined
+        ? await this.#get(lookup, shared, askedAtMs)
+        : await this.#head(lookup, shared, askedAtMs);
       const { inspection } = report;
       if (inspection.kind === "failed") this.#failures.remember(key, { failure: inspection.failure, askedAtMs });
       else this.#failures.forget(key);
@@ -143,24 +129,24 @@ export class CachedInspector {
   }
 
   /** One HEAD: mostly the tag has not moved, or moved to what is known under another name. */
-  async #head(lookup: BegunLookup): Promise<InspectionReport> {
-    const { request, signal, askedAtMs } = lookup;
+  async #head(request: PlannedRequest, signal: AbortSignal, askedAtMs: number): Promise<InspectionReport> {
     const { reference, requestLog } = request;
     const head = await this.#deps.registry.head(request, signal);
     const cost = { requests: requestLog.counts, trace: requestLog.trace };
     if (head.kind === "failed" && head.failure.kind === "transient") {
-      return { ...toReport(reference, { kind: "failed", failure: head.failure }), source: "registry", ...cost };
+      return { ...cachedReport(reference, { kind: "failed", failure: head.failure }), source: "registry", ...cost };
     }
     // Not every registry answers HEAD truthfully: only a GET decides that an image is gone.
-    const document = head.kind === "digest" ? await this.#recallDocument(lookup, head.digest) : undefined;
-    if (head.kind !== "digest" || document === undefined) return await this.#get(lookup);
+    const document = head.kind === "digest" ? await this.#recallDocument(request, head.digest) : undefined;
+    if (head.kind !== "digest" || document === undefined) return await this.#get(request, signal, askedAtMs);
     const { visibility, digest, credentialSource } = head;
     const tagScope = this.#scopeFor(request, visibility);
     this.#store.putTag(tagScope, tagName(reference), { digest, askedAtMs });
-    return { ...cachedReport(lookup, { document, tagScope }), ...cost, credentialSource };
+    const report = { ...cachedReport(reference, document.record), ...ownerOf(document.scope, tagScope) };
+    return { ...report, ...cost, credentialSource };
   }
 
-  async #get({ request, signal, askedAtMs }: BegunLookup): Promise<InspectionReport> {
+  async #get(request: PlannedRequest, signal: AbortSignal, askedAtMs: number): Promise<InspectionReport> {
     const { reference } = request;
     const report = await this.#deps.registry.inspect(request, signal);
     const { inspection, visibility } = report;
@@ -174,10 +160,13 @@ export class CachedInspector {
     if (reference.digest === undefined) {
       this.#store.putTag(scope, tagName(reference), { digest: inspection.digest, askedAtMs });
     }
-    return { ...report, ...ownerOf([scope]) };
+    return { ...report, ...ownerOf(scope) };
   }
 
-  #isFresh({ askedAtMs, isOwn }: KnownTag, freshness: Freshness): boolean {
+  /** Without a tag the reference has a digest, which means the same for ever. */
+  #isFresh(tag: KnownTag | undefined, freshness: Freshness): boolean {
+    if (tag === undefined) return true;
+    const { askedAtMs, isOwn } = tag;
     // Times of another process may come from another clock: good enough for an expiry, not for an order.
     return askedAtMs >= this.#askedSinceMs(freshness) && (isOwn || typeof freshness === "string");
   }
@@ -188,15 +177,17 @@ export class CachedInspector {
     return clock.monotonicMs() - (freshness === "young" ? tagTtlMs / 2 : tagTtlMs);
   }
 
-  #scopeFor({ credentials }: InspectionRequest, visibility: InspectionReport["visibility"]): AccessScope {
+  #scopeFor({ credentials }: PlannedRequest, visibility: InspectionReport["visibility"]): AccessScope {
     return visibility === "public" ? PUBLIC_SCOPE : this.#scopeOf(credentials);
   }
 
-  async #recallDocument(
-    { scopes, request }: ScopedRequest,
-    digest: string,
-  ): Promise<Scoped<DocumentRecord> | undefined> {
-    for (const scope of scopes) {
+  /** Where to look for what is known: what was read anonymously serves all. */
+  #scopesOf({ credentials }: PlannedRequest): readonly AccessScope[] {
+    return [...new Set([PUBLIC_SCOPE, this.#scopeOf(credentials)])];
+  }
+
+  async #recallDocument(request: PlannedRequest, digest: string): Promise<ScopedDocument | undefined> {
+    for (const scope of this.#scopesOf(request)) {
       const record = await this.#store.document(scope, digest);
       if (record !== undefined && isDeepEnough(record, request.depth)) return { record, scope };
     }
@@ -204,40 +195,33 @@ export class CachedInspector {
   }
 
   /** The youngest: the same tag may have been looked up with and without credentials. */
-  async #recallTag({ scopes, request: { reference } }: ScopedRequest): Promise<Scoped<KnownTag> | undefined> {
-    const found: Scoped<KnownTag>[] = [];
-    for (const scope of scopes) {
-      const record = await this.#store.tag(scope, tagName(reference));
-      if (record !== undefined) found.push({ record, scope });
+  async #recallTag(request: PlannedRequest): Promise<ScopedTag | undefined> {
+    const found: ScopedTag[] = [];
+    for (const scope of this.#scopesOf(request)) {
+      const tag = await this.#store.tag(scope, tagName(request.reference));
+      if (tag !== undefined) found.push({ ...tag, scope });
     }
-    return youngest(found, ({ record }) => record);
+    return youngest(found);
   }
 }
 
-function youngest<T>(all: readonly T[], tagOf: (one: T) => KnownTag): T | undefined {
-  return all.reduce<T | undefined>(
-    (best, one) => best === undefined || tagOf(one).askedAtMs > tagOf(best).askedAtMs ? one : best,
+function youngest<T extends KnownTag>(tags: readonly T[]): T | undefined {
+  return tags.reduce<T | undefined>(
+    (best, tag) => best === undefined || tag.askedAtMs > best.askedAtMs ? tag : best,
     undefined,
   );
 }
 
-/** The report of a cached document. It is public only if the document is, and the tag that led to it. */
-function cachedReport(
-  { request: { reference } }: ScopedRequest,
-  { document: { record, scope }, tagScope = scope }: {
-    readonly document: Scoped<DocumentRecord>;
-    readonly tagScope?: AccessScope | undefined;
-  },
-): InspectionReport {
-  return { ...toReport(reference, record), ...ownerOf([scope, tagScope]) };
+/** Public only if the document is, and the tag that led to it, where one did. */
+function ownerOf(
+  document: AccessScope,
+  tag: AccessScope = document,
+): Pick<InspectionReport, "visibility" | "scopeId"> {
+  const owner = document === PUBLIC_SCOPE ? tag : document;
+  return owner === PUBLIC_SCOPE ? { visibility: "public" } : { visibility: "private", scopeId: owner.id };
 }
 
-function ownerOf(scopes: readonly AccessScope[]): Pick<InspectionReport, "visibility" | "scopeId"> {
-  const owner = scopes.find((scope) => scope !== PUBLIC_SCOPE);
-  return owner === undefined ? { visibility: "public" } : { visibility: "private", scopeId: owner.id };
-}
-
-function toReport(reference: ImageReference, inspection: Inspection): InspectionReport {
+function cachedReport(reference: ImageReference, inspection: Inspection): InspectionReport {
   return reportWithoutRequests({ inspection, resolved: nameAt(reference), source: "cache" });
 }
 
@@ -256,6 +240,6 @@ function tagName(reference: ImageReference): string {
   return `${reference.isShort ? "short " : ""}${nameAt(reference)}`;
 }
 
-function keyOf({ image, depth, credentials }: InspectionRequest): string {
+function keyOf({ image, depth, credentials }: PlannedRequest): string {
   return JSON.stringify([image, depth, fingerprintOfAll(credentials)]);
 }
