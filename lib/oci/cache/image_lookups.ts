@@ -27,7 +27,6 @@ interface LookupState {
   running: { readonly number: number; readonly beganAtMs: number } | undefined;
   /** The number of the look-up that has not begun; undefined: there is none to join. */
   planned: number | undefined;
-  last: number;
   /** When the look-ups of the last second began (monotonic ms), oldest first. */
   beginnings: readonly number[];
 }
@@ -36,6 +35,8 @@ export class ImageLookups {
   readonly #clock: Clock;
   readonly #calls: SharedCalls<InspectionReport>;
   readonly #images = new LRUCache<string, LookupState>(atMost(MAX_COUNTED));
+  /** The number of the last look-up of all images. */
+  #last = 0;
 
   constructor(options: { readonly clock: Clock }) {
     this.#clock = options.clock;
@@ -44,11 +45,12 @@ export class ImageLookups {
 
   /** The answer of a look-up that satisfies the request; rejects as it does, or with the signal's reason. */
   share(key: string, { askedSinceMs, callers, signal }: LookupRequest, lookUp: Lookup): Promise<InspectionReport> {
-    const image = this.#image(key);
+    const image: LookupState = this.#images.get(key) ?? { running: undefined, planned: undefined, beginnings: [] };
+    this.#images.set(key, image);
     const { running } = image;
     const mayJoin = running !== undefined && running.beganAtMs >= askedSinceMs;
-    const number = mayJoin ? running.number : image.planned ?? this.#plan(image);
-    return this.#calls.run(JSON.stringify([key, number]), { callers, signal }, async (all, shared) => {
+    const number = mayJoin ? running.number : image.planned ??= ++this.#last;
+    return this.#calls.run(String(number), { callers, signal }, async (all, shared) => {
       await this.#awaitTurn(image, shared);
       // A look-up whose callers all left before it began stays planned: the next caller gets it instead of a later one.
       if (image.planned === number) image.planned = undefined;
@@ -60,20 +62,6 @@ export class ImageLookups {
         if (image.running === began) image.running = undefined;
       }
     });
-  }
-
-  #image(key: string): LookupState {
-    const known = this.#images.get(key);
-    if (known !== undefined) return known;
-    const image: LookupState = { running: undefined, planned: undefined, last: 0, beginnings: [] };
-    this.#images.set(key, image);
-    return image;
-  }
-
-  #plan(image: LookupState): number {
-    image.last += 1;
-    image.planned = image.last;
-    return image.last;
   }
 
   /** Waits until one may begin, and counts it. An aborted wait is not counted and delays no other look-up. */
