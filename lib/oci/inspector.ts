@@ -31,7 +31,7 @@ import { credentialsToTry, distinct, matchPullSecrets, MAX_TRIED } from "./crede
 import type { Keyring } from "./credential.ts";
 import { type InspectionReport, type InspectionRequest, reportWithoutRequests } from "./inspection.ts";
 import { RequestLog } from "./request_log.ts";
-import type { PlannedEndpoint, PullPlanner } from "./pull_plan.ts";
+import type { PullPlanner } from "./pull_plan.ts";
 
 interface InspectorDeps {
   readonly planner: PullPlanner;
@@ -56,14 +56,12 @@ export class Inspector {
       const inspection = { kind: "failed", failure: plan.failure } as const;
       return reportWithoutRequests({ inspection, resolved: image, source: "registry" });
     }
-    let leftOut = 0;
-    // What matches no endpoint is left out, so no cache is keyed by it.
-    const endpoints = await Promise.all(plan.endpoints.map(async (endpoint): Promise<PlannedEndpoint> => {
+    // What matches no endpoint is dropped, so no cache is keyed by it.
+    const endpoints = await Promise.all(plan.endpoints.map(async (endpoint) => {
       const own = matchPullSecrets(request.credentials, endpoint);
-      const toTry = credentialsToTry(own, await keyring.lookup({ ...endpoint, callers }, signal));
-      leftOut += toTry.leftOut;
-      return { ...endpoint, credentials: toTry.credentials };
+      return { ...endpoint, ...credentialsToTry(own, await keyring.lookup({ ...endpoint, callers }, signal)) };
     }));
+    const leftOut = endpoints.reduce((sum, endpoint) => sum + endpoint.leftOut, 0);
     const credentials = distinct(endpoints.flatMap((endpoint) => endpoint.credentials));
     const planned = { ...request, reference: plan.reference, credentials, endpoints, requestLog: new RequestLog() };
     const report = await cached.inspect(planned, signal);
