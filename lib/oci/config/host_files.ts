@@ -1,13 +1,13 @@
 // Reads and checks the TLS files of a host, named by a configuration or in a directory certs.d/<host[:port]>.
 import { asParsed, type Fault, type Parsed, unparsable } from "../../parsed.ts";
-import type { ProblemList } from "../files/last_good.ts";
+import type { FileProblem } from "../files/last_good.ts";
 import type { FileReader } from "../files/read_files.ts";
 import type { ClientCertificate } from "../pull_plan.ts";
 import { type HostCertificates, parseCertificates, parseClientPair } from "./pem.ts";
 
 export interface LoadContext {
   readonly files: FileReader;
-  readonly problems: ProblemList;
+  readonly problems: FileProblem[];
   readonly nowMs: number;
 }
 

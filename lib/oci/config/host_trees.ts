@@ -52,7 +52,7 @@ export class HostTrees {
   loadRancher(path: string | undefined, context: LoadContext): RancherSettings | undefined {
     if (path === undefined) return undefined;
     const found = this.#rancher.read(path, { ...context, parse: parseRancherRegistries, origin: "named" });
-    if (found.kind === "missing") context.problems.add({ file: path, message: "is missing" });
+    if (found.kind === "missing") context.problems.push({ file: path, message: "is missing" });
     if (found.kind !== "value") return undefined;
     const { mirrors, tls, credentials } = found.value;
     const loaded = [...tls].map(([host, entry]): readonly [string, LoadedTls] => {

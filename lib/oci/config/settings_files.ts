@@ -51,13 +51,7 @@ export class SettingsFiles {
   }
 
   load(nowMs: number): LoadedSettings {
-    const problems: FileProblem[] = [];
-    const context: SettingsContext = {
-      files: new FileReader(),
-      problems: { add: (problem) => problems.push(problem) },
-      nowMs,
-      refusals: [],
-    };
+    const context: SettingsContext = { files: new FileReader(), problems: [], nowMs, refusals: [] };
     const { hostsDir, rancherRegistries, certsDir, registriesConfDir, system, registry, insecureRegistry } =
       this.#paths;
     for (const folder of [hostsDir, certsDir, registriesConfDir]) reportMissing(folder, context);
@@ -72,7 +66,8 @@ export class SettingsFiles {
       declared: new Set(registry.map(hostKey)),
       insecure: new Set(insecureRegistry.map(hostKey)),
     } as const;
-    return { settings: { ...loaded, refusal: context.refusals[0] }, problems, paths: context.files.touched };
+    const { problems, refusals, files } = context;
+    return { settings: { ...loaded, refusal: refusals[0] }, problems, paths: files.touched };
   }
 
   #loadRegistries(context: SettingsContext): RegistriesConf | undefined {
@@ -120,7 +115,7 @@ export class SettingsFiles {
     return this.#paths.registryCa.flatMap((path) => {
       const parse = (text: string): Parsed<readonly string[]> => parseCertificates(text, context.nowMs);
       const value = this.#certificates.read(path, { ...context, origin: "named", parse });
-      if (value.kind === "missing") context.problems.add({ file: path, message: "is missing" });
+      if (value.kind === "missing") context.problems.push({ file: path, message: "is missing" });
       return value.kind === "value" ? value.value : [];
     });
   }
@@ -136,13 +131,13 @@ function refuse(
     context.refusals.push(`a configuration file is broken: ${renderProblem(value.problem)}`);
   }
   if (value.kind !== "missing" || origin === "system") return;
-  context.problems.add({ file: path, message: "is missing" });
+  context.problems.push({ file: path, message: "is missing" });
   context.refusals.push(`the configuration file ${path} is missing`);
 }
 
 /** A folder that a flag names must exist, but may be empty. */
 function reportMissing(folder: string | undefined, { files, problems }: LoadContext): void {
-  if (folder !== undefined && !files.isFolder(folder)) problems.add({ file: folder, message: "is not a folder" });
+  if (folder !== undefined && !files.isFolder(folder)) problems.push({ file: folder, message: "is not a folder" });
 }
 
 function originOf(named: string | undefined): "named" | "system" {

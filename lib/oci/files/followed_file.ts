@@ -32,8 +32,7 @@ export function followFile<T>(options: FollowedFileOptions<T>): () => T {
     const before = text;
     text = undefined;
     const problems: FileProblem[] = [];
-    const list = { add: (problem: FileProblem): unknown => problems.push(problem) };
-    const found = content.read(path, { files, problems: list, parse: keepText, origin: "named" });
+    const found = content.read(path, { files, problems, parse: keepText, origin: "named" });
     touched = files.touched;
     if (text !== undefined && text === before) return current;
     if (found.kind === "missing") problems.push({ file: path, message: "is missing" });

@@ -13,19 +13,15 @@ export type FileValue<T> =
   /** It was never readable. */
   | { readonly kind: "unparsable"; readonly problem: FileProblem };
 
-export interface ProblemList {
-  add(problem: FileProblem): void;
-}
-
 export class LastGood<T> {
   readonly #values = new Map<string, T>();
 
-  /** Reads and parses a file. A failure is reported, and the last good value stays. */
+  /** Reads and parses a file. A failure is added to `problems`, and the last good value stays. */
   read(
     path: string,
     options: {
       readonly files: FileReader;
-      readonly problems: ProblemList;
+      readonly problems: FileProblem[];
       readonly parse: (text: string) => Parsed<T>;
       /** `system`: a default path, where a file without read permission counts as missing. */
       readonly origin: "named" | "system";
@@ -42,18 +38,17 @@ export class LastGood<T> {
     return this.settle(path, parsed, options.problems);
   }
 
-  settle(path: string, parsed: Parsed<T>, problems: ProblemList): FileValue<T> {
-    const report = (fault: Fault): void => problems.add({ file: path, ...fault });
+  settle(path: string, parsed: Parsed<T>, problems: FileProblem[]): FileValue<T> {
+    const problemOf = (fault: Fault): FileProblem => ({ file: path, ...fault });
     if (parsed.kind === "parsed") {
-      parsed.warnings.forEach(report);
+      problems.push(...parsed.warnings.map(problemOf));
       this.#values.set(path, parsed.value);
       return { kind: "value", value: parsed.value };
     }
-    report(parsed.fault);
+    const problem = problemOf(parsed.fault);
+    problems.push(problem);
     const last = this.#values.get(path);
-    return last === undefined
-      ? { kind: "unparsable", problem: { file: path, ...parsed.fault } }
-      : { kind: "value", value: last };
+    return last === undefined ? { kind: "unparsable", problem } : { kind: "value", value: last };
   }
 }
 
