@@ -62,10 +62,6 @@ function isOneOf(error: unknown, kinds: readonly (new () => Error)[]): boolean {
   return kinds.some((kind) => error instanceof kind);
 }
 
-export function appearancesOf(paths: readonly string[]): ReadonlyMap<string, string> {
-  return new Map(paths.map((path) => [path, appearance(path)]));
-}
-
 export function haveChanged(touched: ReadonlyMap<string, string>): boolean {
   return [...touched].some(([path, before]) => appearance(path) !== before);
 }

@@ -1,8 +1,7 @@
-// A serving certificate from files, reread when they change. The last good pair stays.
+// A serving certificate from files, reread every two seconds. The last good pair stays.
 import type { Clock } from "../../clock.ts";
 import { certificateBlocks } from "../../tls/der.ts";
 import { errorText, type Logger } from "../../log.ts";
-import { appearancesOf, haveChanged } from "../../oci/files/read_files.ts";
 import { type CertificateInForce, findPairProblem, ServingCertificate } from "./serving_certificate.ts";
 import { X509Certificate } from "node:crypto";
 
@@ -20,24 +19,18 @@ export async function openCertificateFiles(
   deps: { readonly clock: Clock; readonly log: Logger },
 ): Promise<ServingCertificate> {
   const { clock, log } = deps;
-  const paths = [files.certPath, files.keyPath, files.caPath].filter((path) => path !== undefined);
-  let known = appearancesOf(paths);
   const first = await readPair(files);
   warnOfForeignCa(files, first, log);
   return new ServingCertificate(first, async (put, signal) => {
     while (!signal.aborted) {
       await clock.sleep(POLL_MS, signal);
       if (signal.aborted) return;
-      if (!haveChanged(known)) continue;
-      const current = appearancesOf(paths);
       try {
         // Certificate and key may change one after the other: retry until they match.
         const pair = await readPair(files);
-        if (put(pair)) {
-          log.info("serving certificate reloaded", { file: files.certPath });
-          warnOfForeignCa(files, pair, log);
-        }
-        known = current;
+        if (!put(pair)) continue;
+        log.info("serving certificate reloaded", { file: files.certPath });
+        warnOfForeignCa(files, pair, log);
       } catch (error) {
         log.warn("serving certificate not reloaded, the last good one stays", { error: errorText(error) });
       }
