@@ -14,7 +14,7 @@ import type { Credential } from "./credential.ts";
 import { RegistryError } from "./errors.ts";
 import { fingerprintOf } from "./fingerprint.ts";
 import { Connections } from "./http/connections.ts";
-import type { RegistryRequest, RegistryResponse } from "./http/exchange.ts";
+import type { RegistryMessage, RegistryResponse } from "./http/exchange.ts";
 import type { Transport } from "./http/transport.ts";
 import type { RequestContext } from "./inspection.ts";
 import type { WorkLimits } from "./limits/work_limits.ts";
@@ -46,13 +46,8 @@ interface RepositoryClientOptions {
   readonly rights: Rights;
 }
 
-export type RepositoryMessage = Pick<
-  RegistryRequest,
-  "kind" | "method" | "maxBytes" | "accept" | "body" | "timeouts" | "isStreamed"
->;
-
 export interface RepositoryRequest {
-  readonly message: RepositoryMessage;
+  readonly message: RegistryMessage;
   readonly urlBy: (scheme: "https" | "http") => URL;
   readonly signal?: AbortSignal | undefined;
   /** Whether the answer ends the search for a credential. */

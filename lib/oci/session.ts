@@ -1,4 +1,5 @@
 // The documents of one repository at one host: requested, checked by their digests and parsed. All readers of images read through it.
+import type { RegistryMessage } from "./http/exchange.ts";
 import {
   type DocumentName,
   documentUrl,
@@ -16,7 +17,7 @@ import {
 } from "./image/manifest.ts";
 import { isAbsence, mayBeAbsence } from "./limits/outcome.ts";
 import type { PlannedEndpoint } from "./pull_plan.ts";
-import type { RepositoryAnswer, RepositoryClient, RepositoryMessage } from "./repository_client.ts";
+import type { RepositoryAnswer, RepositoryClient } from "./repository_client.ts";
 
 export interface ReadManifest extends Pick<RegistryDocument, "digest" | "credential"> {
   readonly manifest: ManifestDocument;
@@ -33,7 +34,7 @@ const MIB = 1024 * 1024;
 const ACCEPT = MANIFEST_MEDIA_TYPES.join(", ");
 
 /** Registries need not accept manifests beyond 4 MiB. Those that an index names, of which there may be many, are far below 1 MiB. */
-const MESSAGES: Readonly<Record<DocumentName["kind"], RepositoryMessage>> = {
+const MESSAGES: Readonly<Record<DocumentName["kind"], RegistryMessage>> = {
   manifest: { kind: "manifestGet", method: "GET", accept: ACCEPT, maxBytes: 4 * MIB },
   child: { kind: "manifestGet", method: "GET", accept: ACCEPT, maxBytes: MIB },
   head: { kind: "manifestHead", method: "HEAD", accept: ACCEPT, maxBytes: 4 * MIB },

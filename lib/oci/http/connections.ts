@@ -6,13 +6,13 @@ import { RegistryError } from "../errors.ts";
 import type { RequestLimiter } from "../limits/request_limiter.ts";
 import type { ClientCertificate, ConnectionSettings, Endpoint } from "../pull_plan.ts";
 import type { RequestContext } from "../inspection.ts";
-import type { RegistryRequest, RegistryResponse } from "./exchange.ts";
+import type { RegistryMessage, RegistryRequest, RegistryResponse } from "./exchange.ts";
 import type { Transport } from "./transport.ts";
 
 interface EndpointRequest {
   readonly endpoint: Endpoint;
   readonly context: RequestContext;
-  readonly message: Omit<RegistryRequest, "url" | "connection" | "headers">;
+  readonly message: RegistryMessage & Pick<RegistryRequest, "authorization" | "elsewhere">;
   readonly urlBy: (scheme: ConnectionWay["scheme"]) => URL;
   /** The login whose requests the registry counts together; anonymous requests are one account. */
   readonly account: string;

@@ -13,25 +13,29 @@ export interface ExchangeBody {
   readonly range?: string | undefined;
 }
 
-/** A request. Its secrets (`authorization`, `headers`, `form`) are never sent to another origin. */
-export interface RegistryRequest {
+/** What is asked, whichever address and login it takes. */
+export interface RegistryMessage {
+  readonly kind: RequestKind;
   /** GET and HEAD read; a POST with a form is a login; everything else writes. */
   readonly method: "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE";
+  readonly accept?: string | undefined;
+  readonly body?: ExchangeBody | undefined;
+  readonly maxBytes: number;
+  /** Until the headers, and until the body (ms). Default: the transport's, which suit small documents. */
+  readonly timeouts?: { readonly headersMs: number; readonly totalMs: number } | undefined;
+  /** Streams the body of a 200 answer, without `maxBytes` and the total time limit. */
+  readonly isStreamed?: boolean | undefined;
+}
+
+/** A message with its address and login. Its secrets (`authorization`, `headers`, `form`) are never sent to another origin. */
+export interface RegistryRequest extends RegistryMessage {
   readonly url: URL;
   readonly connection: ConnectionSettings;
-  readonly accept?: string | undefined;
   readonly authorization?: string | undefined;
   /** The `Authorization` header for one other origin after a redirect. Other origins get none. */
   readonly elsewhere?: AnonymousAuthorization | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly form?: URLSearchParams;
-  readonly body?: ExchangeBody | undefined;
-  /** Until the headers, and until the body (ms). Default: the transport's, which suit small documents. */
-  readonly timeouts?: { readonly headersMs: number; readonly totalMs: number } | undefined;
-  /** Streams the body of a 200 answer, without `maxBytes` and the total time limit. */
-  readonly isStreamed?: boolean | undefined;
-  readonly maxBytes: number;
-  readonly kind: RequestKind;
 }
 
 export interface AnonymousAuthorization {

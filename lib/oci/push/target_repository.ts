@@ -1,10 +1,10 @@
 // A repository to push to: manifests, blob mounts, and the requests of uploads.
-import type { RegistryResponse } from "../http/exchange.ts";
+import type { RegistryMessage, RegistryResponse } from "../http/exchange.ts";
 import { documentUrl, rootUrl } from "../image/document.ts";
 import { MANIFEST_MEDIA_TYPES } from "../image/manifest.ts";
 import type { PlannedEndpoint } from "../pull_plan.ts";
 import { CONTENT_DIGEST, nameAt } from "../reference.ts";
-import type { RepositoryClient, RepositoryMessage, RepositoryRequest } from "../repository_client.ts";
+import type { RepositoryClient, RepositoryRequest } from "../repository_client.ts";
 import { Session } from "../session.ts";
 import { PushError, type PushReason } from "./push_error.ts";
 import { judgeRefusal } from "./write_answer.ts";
@@ -27,7 +27,7 @@ export interface UploadLocation {
   readonly leastPieceBytes: number;
 }
 
-type Write = Pick<RepositoryRequest, "urlBy" | "signal"> & { readonly message: Omit<RepositoryMessage, "maxBytes"> };
+type Write = Pick<RepositoryRequest, "urlBy" | "signal"> & { readonly message: Omit<RegistryMessage, "maxBytes"> };
 
 const MAX_ANSWER_BYTES = 64 * 1024;
 /** Leaves time to verify content or move it to another storage (ms). */
@@ -128,7 +128,7 @@ export class TargetRepository {
   async sendToUpload(
     { location }: UploadLocation,
     { message, digest, signal }: {
-      readonly message: Omit<RepositoryMessage, "maxBytes" | "kind">;
+      readonly message: Omit<RegistryMessage, "maxBytes" | "kind">;
       readonly digest?: string | undefined;
       readonly signal?: AbortSignal | undefined;
     },
