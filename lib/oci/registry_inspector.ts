@@ -1,14 +1,12 @@
 // The inspector that sends requests to registries: the endpoints of an image in order, one session each, until one gives the image.
 import type { Credential } from "./credential.ts";
 import { firstAnswer } from "./first_answer.ts";
-import type { RegistryDocument } from "./image/document.ts";
-import { parseManifest } from "./image/manifest.ts";
 import { type ImageRead, readImage } from "./image_reader.ts";
 import type { InspectionReport, PlannedRequest } from "./inspection.ts";
 import type { PlannedEndpoint } from "./pull_plan.ts";
 import { CONTENT_DIGEST, nameAt } from "./reference.ts";
 import { RepositoryClient, type RepositoryClientDeps } from "./repository_client.ts";
-import { type ReadManifest, Session } from "./session.ts";
+import { Session } from "./session.ts";
 import type { RegistryFailure } from "./types.ts";
 
 /** What a HEAD of a reference gave. `unknown`: the registry answers without a digest. */
@@ -73,15 +71,10 @@ export class RegistryInspector {
   #session({ callers, requestLog }: PlannedRequest, endpoint: PlannedEndpoint, signal: AbortSignal): Session {
     const context = { callers, requestLog, signal };
     const client = new RepositoryClient(this.#deps, { endpoint, context, rights: "pull" });
-    return new Session({ client, toRead: toReadManifest });
+    return new Session({ client });
   }
 }
 
 function visibilityBy(credential: Credential | undefined): InspectionReport["visibility"] {
   return credential === undefined ? "public" : "private";
-}
-
-/** Many images are read at a time: the text of a manifest goes as soon as it is parsed. */
-function toReadManifest({ text, contentType, digest, credential }: RegistryDocument): ReadManifest {
-  return { manifest: parseManifest(text, contentType), digest, credential };
 }

@@ -4,24 +4,19 @@ import type { RegistryAccess } from "./registry_access.ts";
 import type { Rights } from "./auth/token_scopes.ts";
 import { credentialsToTry } from "./credentials/match.ts";
 import { RegistryError, registryError } from "./errors.ts";
-import type { RegistryDocument } from "./image/document.ts";
-import { parseManifest } from "./image/manifest.ts";
 import { firstAnswer } from "./first_answer.ts";
 import { callersOf } from "./callers.ts";
 import { TargetRepository } from "./push/target_repository.ts";
 import { type Endpoint, keyOfEndpoint } from "./pull_plan.ts";
 import { RepositoryClient } from "./repository_client.ts";
 import { withRetries } from "./push/retries.ts";
-import { type ReadManifest, Session } from "./session.ts";
+import { Session, type WholeManifest } from "./session.ts";
 import { RequestLog } from "./request_log.ts";
-
-/** A manifest as it came, to be written elsewhere byte by byte. */
-export type WholeManifest = ReadManifest & RegistryDocument;
 
 /** What a reference names at one endpoint, and the session for what that names. */
 export interface OpenImage {
   readonly top: WholeManifest;
-  readonly session: Session<WholeManifest>;
+  readonly session: Session;
   readonly endpoint: Endpoint;
 }
 
@@ -72,8 +67,8 @@ export class Repositories {
     );
     const first = await firstAnswer({ image, endpoints }, signal, async (endpoint) => {
       const client = await this.#pullClient(endpoint);
-      const session = new Session({ client, toRead: toWholeManifest, retrying });
-      return await read({ top: await session.manifest(endpoint.identifier), session, endpoint });
+      const session = new Session({ client, retrying });
+      return await read({ top: await session.whole("manifest", endpoint.identifier), session, endpoint });
     });
     if (first.kind === "failed") throw new RegistryError(first.failure);
     return first.value;
@@ -98,10 +93,6 @@ export class Repositories {
     const context = { callers, signal, requestLog: this.#requestLog };
     return new RepositoryClient(clientDeps, { endpoint: { ...endpoint, credentials }, context, rights });
   }
-}
-
-function toWholeManifest(document: RegistryDocument): WholeManifest {
-  return { ...document, manifest: parseManifest(document.text, document.contentType) };
 }
 
 export function isSameRepository(left: Endpoint, right: Endpoint): boolean {

@@ -13,20 +13,23 @@ import {
   MANIFEST_MEDIA_TYPES,
   type ManifestDocument,
   parseImageConfig,
+  parseManifest,
   renderMediaType,
 } from "./image/manifest.ts";
 import { isAbsence, mayBeAbsence } from "./limits/outcome.ts";
 import type { PlannedEndpoint } from "./pull_plan.ts";
 import type { RepositoryAnswer, RepositoryClient } from "./repository_client.ts";
 
+/** A manifest without its text: many images are read at a time. */
 export interface ReadManifest extends Pick<RegistryDocument, "digest" | "credential"> {
   readonly manifest: ManifestDocument;
 }
 
-interface SessionOptions<Read> {
+/** A manifest as it came, to be written elsewhere byte by byte. */
+export type WholeManifest = ReadManifest & RegistryDocument;
+
+interface SessionOptions {
   readonly client: RepositoryClient;
-  /** What a read of a manifest gives: its bytes are needed only by who writes it elsewhere. */
-  readonly toRead: (document: RegistryDocument) => Read;
   readonly retrying?: (<T>(read: () => Promise<T>) => Promise<T>) | undefined;
 }
 
@@ -50,11 +53,11 @@ const MESSAGES: Readonly<Record<DocumentName["kind"], RegistryMessage>> = {
 };
 
 /** Sends nothing before the first read. Reads throw RegistryError where a document is missing, refused, or not what its digest says. */
-export class Session<Read = ReadManifest> {
+export class Session {
   readonly #client: RepositoryClient;
-  readonly #options: SessionOptions<Read>;
+  readonly #options: SessionOptions;
 
-  constructor(options: SessionOptions<Read>) {
+  constructor(options: SessionOptions) {
     this.#client = options.client;
     this.#options = options;
   }
@@ -63,12 +66,16 @@ export class Session<Read = ReadManifest> {
     return this.#client.endpoint;
   }
 
-  manifest(identifier: string): Promise<Read> {
-    return this.#read({ kind: "manifest", identifier }, this.#options.toRead);
+  manifest(identifier: string): Promise<ReadManifest> {
+    return this.#read({ kind: "manifest", identifier }, toReadManifest);
   }
 
-  child(identifier: string): Promise<Read> {
-    return this.#read({ kind: "child", identifier }, this.#options.toRead);
+  child(identifier: string): Promise<ReadManifest> {
+    return this.#read({ kind: "child", identifier }, toReadManifest);
+  }
+
+  whole(kind: "manifest" | "child", identifier: string): Promise<WholeManifest> {
+    return this.#read({ kind, identifier }, toWholeManifest);
   }
 
   /** The config of an image; one of schema 1 has it in its manifest. */
@@ -119,4 +126,12 @@ export class Session<Read = ReadManifest> {
     if (isGone) throw refused(endpoint, { document, status: 404 });
     throw unreadable(endpoint, { document, status, retryAfterMs: this.#client.pauseOf(sent.answer) });
   }
+}
+
+function toReadManifest({ text, contentType, digest, credential }: RegistryDocument): ReadManifest {
+  return { manifest: parseManifest(text, contentType), digest, credential };
+}
+
+function toWholeManifest(document: RegistryDocument): WholeManifest {
+  return { ...document, manifest: parseManifest(document.text, document.contentType) };
 }

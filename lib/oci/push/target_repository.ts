@@ -54,7 +54,7 @@ export class TargetRepository {
     if (answer?.status !== 200) throw this.#refusal(answer, `look up ${this.#nameOf(reference)}`);
     const digest = answer.headers.get("docker-content-digest") ?? "";
     if (CONTENT_DIGEST.test(digest)) return digest;
-    return await new Session({ client: this.#client, toRead: ({ digest }) => digest }).manifest(reference);
+    return (await new Session({ client: this.#client }).manifest(reference)).digest;
   }
 
   async hasBlob(digest: string): Promise<boolean> {

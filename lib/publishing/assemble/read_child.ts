@@ -3,7 +3,7 @@ import pLimit from "p-limit";
 import { registryError } from "../../oci/errors.ts";
 import type { ManifestDocument } from "../../oci/image/manifest.ts";
 import type { Endpoint } from "../../oci/pull_plan.ts";
-import { isSameRepository, type OpenImage, type Repositories, type WholeManifest } from "../../oci/repositories.ts";
+import { isSameRepository, type OpenImage, type Repositories } from "../../oci/repositories.ts";
 import type { Session } from "../../oci/session.ts";
 import {
   checkEntry,
@@ -38,7 +38,7 @@ export interface LeftOut {
 export interface ReadChild {
   readonly kind: "child";
   readonly child: ReadImage;
-  readonly source: Session<WholeManifest>;
+  readonly source: Session;
   /** The image at its own registry, even if it was read from a mirror. */
   readonly home: Endpoint;
 }
@@ -89,7 +89,7 @@ async function readChild(image: string, target: Endpoint, { repositories }: Read
 export async function readJoinable(image: string, { top, session }: OpenImage): Promise<ReadImage | ChildProblem> {
   const judged = judgeDocument(top.manifest);
   if (judged.kind === "problem") return judged;
-  const whole = judged.kind === "inner" ? await session.child(judged.digest) : top;
+  const whole = judged.kind === "inner" ? await session.whole("child", judged.digest) : top;
   const { digest, bytes, text } = whole;
   const own = await readJoinableConfig(session, whole.manifest);
   if (own.kind === "problem") return own;
@@ -110,7 +110,7 @@ function leftOutBeside(image: string, document: ManifestDocument): readonly Left
 }
 
 export async function readJoinableConfig(
-  session: Session<WholeManifest>,
+  session: Session,
   manifest: ManifestDocument,
 ): Promise<ChildConfig & Pick<ChildImage, "form" | "mediaType"> | ChildProblem> {
   const judged = judgeManifest(manifest);
