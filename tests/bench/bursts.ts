@@ -18,7 +18,7 @@ const ARCHITECTURES = ["amd64", "arm64", "ppc64le", "s390x"];
 /** The patcher's pods. */
 const labels = { "bench/gated": "yes" };
 
-/** The least that gates, or places, at admission: Archway's answers for one pod. They learn and report nothing. */
+/** What gates, or places, at admission and does nothing else: Archway's answers for one pod, and the patcher. */
 const [GATER, PLACER] = ["constant gate and patcher", "constant patch"];
 const GATE = renderJsonBody(admit(rawPod({}, { labels })).patch);
 const PLATFORMS = ARCHITECTURES.map((architecture) => ({ os: "linux", architecture }));
@@ -53,7 +53,7 @@ class BurstRun {
     this.#samples = samples;
   }
 
-  /** The later bursts are the floors of a warm image, as the second of Archway's is warm. */
+  /** The floors of a warm image come after another burst, as Archway's warm one does. */
   async webhookFloors(): Promise<void> {
     const image = this.#neverPushed();
     await this.#burst("no webhook", { image });
@@ -72,7 +72,8 @@ class BurstRun {
     const { controlPlane } = this.#bench.bed;
     await using _webhook = await startConstantWebhook(controlPlane, GATE);
     await using _patcher = await startPatcher(controlPlane, 16);
-    await this.#burst(GATER, { image: this.#neverPushed(), pod: { labels } });
+    const { gated } = await this.#burst(GATER, { image: this.#neverPushed(), pod: { labels } });
+    if (gated < this.#bench.options.pods) throw new Error(`Cannot measure: its webhook gated ${gated} pods only.`);
   }
 
   /** As it is installed: the image is learnt during the first burst and known in the second. */
@@ -111,13 +112,14 @@ class BurstRun {
     return this.#bench.bed.push(`bench/${name}`, index(...ARCHITECTURES));
   }
 
-  async #burst(name: string, plan: Pick<Parameters<typeof runBurst>[1], "image" | "pod">): Promise<void> {
+  async #burst(name: string, plan: Pick<Parameters<typeof runBurst>[1], "image" | "pod">): Promise<Burst> {
     const { bed, options, tell } = this.#bench;
-    const burst: Burst = await runBurst(bed.controlPlane, { ...plan, count: options.pods });
+    const burst = await runBurst(bed.controlPlane, { ...plan, count: options.pods });
     for (const [key, value] of Object.entries(burst)) this.#samples.add(`${name} ${key}`, value);
     const { totalMs, gated, gateP50Ms, gateP99Ms } = burst;
     const gates = `${gated} gated, gate p50 ${gateP50Ms.toFixed(0)} ms, p99 ${gateP99Ms.toFixed(0)} ms`;
     tell(`${name}: ${totalMs.toFixed(0)} ms, ${gates}`);
+    return burst;
   }
 }
 

@@ -1,11 +1,12 @@
 // Which login may get another answer than a refused one: the first row that fits. Pure.
 //
-//   tried                   challenge expected   offered now   next
-//   no login                none                 none          none: no login is wanted
-//   any                     any                  none          other credential
-//   any                     one                  another       all as offered: each credential, and again those before it
-//   a password, or denied   one                  the same      other credential
-//   a token, or no login    any                  one           as offered: the same credential, then the others
+//   tried            challenge expected   offered now   next
+//   no login         none                 none          none: no login is wanted
+//   any              any                  none          other credential
+//   any              one                  another       all as offered: each credential, and again those before it
+//   denied           any                  any           other credential
+//   with a header    any                  Basic         other credential
+//   else             any                  any           as offered: the same credential, then the others
 import { type Challenge, isSameLogin } from "./challenge.ts";
 
 export type NextLogin = "none" | "other credential" | "all as offered" | "as offered";
