@@ -21,13 +21,13 @@ export async function openCertificateFiles(
   const { clock, log } = deps;
   const first = await readPair(files);
   warnOfForeignCa(files, first, log);
-  return new ServingCertificate(first, async (put, signal) => {
+  const serving = new ServingCertificate(first, async (put, signal) => {
     while (!signal.aborted) {
       await clock.sleep(POLL_MS, signal);
       if (signal.aborted) return;
       try {
         // Certificate and key may change one after the other: retry until they match.
-        const pair = await readPair(files);
+        const pair = await readPair(files, serving.current());
         if (!put(pair)) continue;
         log.info("serving certificate reloaded", { file: files.certPath });
         warnOfForeignCa(files, pair, log);
@@ -36,15 +36,18 @@ export async function openCertificateFiles(
       }
     }
   });
+  return serving;
 }
 
-async function readPair(files: CertificateFiles): Promise<CertificateInForce> {
+/** Throws when the pair cannot be used. One that is in force has been checked. */
+async function readPair(files: CertificateFiles, inForce?: CertificateInForce): Promise<CertificateInForce> {
   const [cert, key, caBundle] = await Promise.all([
     readText(files.certPath),
     readText(files.keyPath),
     files.caPath === undefined ? undefined : readText(files.caPath),
   ]);
-  const problem = findPairProblem(cert, key);
+  const isInForce = cert === inForce?.cert && key === inForce.key;
+  const problem = isInForce ? undefined : findPairProblem(cert, key);
   if (problem !== undefined) {
     throw new Error(`Cannot serve with "${files.certPath}": ${problem}. Check it and "${files.keyPath}".`);
   }
