@@ -56,11 +56,12 @@ const LONG: readonly Section[] = [
 const INTRO = `# Figures
 
 Made by \`deno task figures\` from \`tests/bench/results\`; do not edit. What is compared ran alternately in one go, on one
-machine, each round and each contender of a burst on a control plane of its own; medians of the rounds are shown, with the least and
-the most. Absolute numbers move with the machine, ratios less so. Archway, the floors and the load generators are processes of
+machine, each round and each contender of a burst on a control plane of its own; medians of the rounds are shown and judged, with the least and
+the most beside them. Absolute numbers move with the machine, ratios less so. Archway, the floors and the load generators are processes of
 their own, and Archway runs as the manifests run it: mounted account, bounded heap, cache file, TLS.
 The floors: a Hono echo that parses the review on the same listener; a patcher that takes the gate off pods, of 16 workers unless
-its name says otherwise; webhooks that give every pod the same answer. "Met" compares with the target and nothing else. The MTO is measured
+its name says otherwise; webhooks that give every pod the same answer. A burst lasts from its first pod's creation until every pod is seen without Archway's gate; its gate p50 is the
+median wait of the gated ones; a cold image is new to Archway, a warm one known. The Multiarch Tuning Operator (MTO) is measured
 in the same go where \`--mto\` names a copy of it, at failing registries in the first round.`;
 
 const HIDDEN = `## What the numbers hide
