@@ -1,10 +1,20 @@
-// Stops requests to what keeps failing: a host, or a group of its repositories that share their first path segment
-// (a project, an organisation, a pull-through cache). Groups often fail together, and without the rest of their host.
-import { Breaker } from "../../breaker.ts";
+// Stops requests to what keeps failing: a host, or a group of its repositories.
+import { Breaker, type CircuitState } from "../../breaker.ts";
 import type { Clock } from "../../clock.ts";
+import type { Logger } from "../../log.ts";
 import { type RegistryError, registryError } from "../errors.ts";
-import type { HealthReporter, HealthSubject } from "./health_reporter.ts";
 import { MAX_WAIT_MS } from "./outcome.ts";
+
+interface CircuitDeps {
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+interface Subject {
+  readonly registry: string;
+  /** The name of the group (see failing_groups.ts); absent: the whole host. */
+  readonly repositories?: string | undefined;
+}
 
 const BREAKER = { threshold: 5, baseMs: 500, capMs: 2_000 } as const;
 /** Requests that are refused while a probe is under way may come back after this (ms). */
@@ -13,34 +23,31 @@ const PROBE_MS = 500;
 export class Circuit {
   /** When it was made (monotonic ms): a group begins with a failure. */
   readonly sinceMs: number;
-  readonly breaker: Breaker;
-  readonly #subject: HealthSubject;
-  readonly #reporter: HealthReporter;
-  readonly #clock: Clock;
+  readonly #deps: CircuitDeps;
+  readonly #subject: Subject;
+  readonly #breaker: Breaker;
   #lastError = "";
   #isReported = false;
   #pausedUntilMs = 0;
 
-  constructor(subject: HealthSubject, reporter: HealthReporter, clock: Clock) {
+  constructor(subject: Subject, deps: CircuitDeps) {
+    this.#deps = deps;
     this.#subject = subject;
-    this.#reporter = reporter;
-    this.#clock = clock;
-    this.sinceMs = clock.monotonicMs();
-    this.breaker = new Breaker({ clock, ...BREAKER });
+    this.sinceMs = deps.clock.monotonicMs();
+    this.#breaker = new Breaker({ clock: deps.clock, ...BREAKER });
+  }
+
+  get state(): CircuitState {
+    return this.#breaker.state;
   }
 
   get pausedForMs(): number {
-    return Math.max(0, this.#pausedUntilMs - this.#clock.monotonicMs());
-  }
-
-  /** Whether nothing is known that holds back a request. */
-  get isUnlimited(): boolean {
-    return this.breaker.state === "closed" && this.pausedForMs === 0;
+    return Math.max(0, this.#pausedUntilMs - this.#deps.clock.monotonicMs());
   }
 
   /** Why nothing is to be sent now; undefined when a request may go, or may soon. */
   refusal(): RegistryError | undefined {
-    const { letsPass, openForMs } = this.breaker;
+    const { letsPass, openForMs } = this.#breaker;
     const retryAfterMs = letsPass ? this.pausedForMs : openForMs || PROBE_MS;
     if (letsPass && retryAfterMs <= MAX_WAIT_MS) return undefined;
     const { registry, repositories } = this.#subject;
@@ -51,22 +58,38 @@ export class Circuit {
     return registryError("CircuitOpen", message, { registry, retryAfterMs: Math.ceil(retryAfterMs) });
   }
 
+  /** A request is sent. After failures the first one is a probe. It must be ended with {@link withdrew}. */
+  begins(): void {
+    this.#breaker.tryPass();
+  }
+
+  /** The request has ended, whether its outcome was reported or not. */
+  withdrew(): void {
+    this.#breaker.withdrew();
+  }
+
+  /** It answers, though perhaps not with its content. */
+  answered(): void {
+    this.#breaker.succeeded();
+  }
+
   worked(): void {
-    this.breaker.succeeded();
-    if (this.#isReported) this.#reporter.worked(this.#subject);
+    this.answered();
+    if (this.#isReported) this.#deps.log.info("registry works again", { ...this.#subject });
     this.#isReported = false;
   }
 
   failed(message: string): void {
     this.#lastError = message;
-    this.breaker.failed();
-    if (this.breaker.state === "closed" || this.#isReported) return;
-    this.#isReported = this.#reporter.failed(this.#subject, message);
+    this.#breaker.failed();
+    if (this.state === "closed" || this.#isReported) return;
+    this.#deps.log.warn("registry fails", { ...this.#subject, cause: message });
+    this.#isReported = true;
   }
 
   /** The registry requests a pause. */
   paused(ms: number, message: string): void {
     this.#lastError = message;
-    this.#pausedUntilMs = Math.max(this.#pausedUntilMs, this.#clock.monotonicMs() + ms);
+    this.#pausedUntilMs = Math.max(this.#pausedUntilMs, this.#deps.clock.monotonicMs() + ms);
   }
 }

@@ -1,5 +1,4 @@
 // Permits that namespaces share, with a fair queue: one that wants many leaves some for the others.
-import type { Breaker } from "../../breaker.ts";
 import { orAborted } from "../../clock.ts";
 import type { Callers } from "../callers.ts";
 import { FairQueue } from "./fair_queue.ts";
@@ -12,14 +11,6 @@ interface FairLimiterOptions {
   readonly limit: number;
   /** One namespace may hold up to this many times the free permits: with 1 it stops at half of all, with 4 at four fifths. */
   readonly freeFactor: number;
-  /** A permit is a call of it, where it lets one pass. One that is given back without a report has withdrawn. */
-  readonly breaker?: Breaker | undefined;
-}
-
-/** Permits within those of a limiter, of which each counts in both. */
-export interface NarrowerLimit {
-  readonly limit: number;
-  taken: number;
 }
 
 /** What one request takes of the permits. */
@@ -28,12 +19,10 @@ interface PermitRequest {
   readonly weight?: number | undefined;
   /** Less than the limiter's. */
   readonly freeFactor?: number | undefined;
-  readonly within?: NarrowerLimit | undefined;
 }
 
 interface Waiter extends PermitRequest {
   readonly give: (permit: Permit) => void;
-  readonly refuse: (reason: unknown) => void;
 }
 
 export class FairLimiter {
@@ -71,13 +60,13 @@ export class FairLimiter {
     return undefined;
   }
 
-  /** Waits for a permit. Rejects with the signal's reason, or with that of {@link refuseAll}. */
+  /** Waits for a permit. Rejects with the signal's reason. */
   async acquire(callers: Callers, signal: AbortSignal, request: PermitRequest = {}): Promise<Permit> {
     signal.throwIfAborted();
     const free = this.#queue.size === 0 ? this.tryAcquireAny(callers, request) : undefined;
     if (free !== undefined) return free;
-    const { promise, resolve, reject } = Promise.withResolvers<Permit>();
-    const entry = this.#queue.add({ ...request, give: resolve, refuse: reject }, callers.members);
+    const { promise, resolve } = Promise.withResolvers<Permit>();
+    const entry = this.#queue.add({ ...request, give: resolve }, callers.members);
     const unfollow = callers.onJoin((caller) => {
       this.#queue.join(entry, caller);
       this.#giveFree();
@@ -87,16 +76,12 @@ export class FairLimiter {
       return await orAborted(promise, signal);
     } catch (error) {
       // A permit may have been given in the same moment.
-      if (!this.#queue.remove(entry)) promise.then(({ release }) => release(), () => {});
+      if (!this.#queue.remove(entry)) promise.then(({ release }) => release());
       this.#giveFree();
       throw error;
     } finally {
       unfollow();
     }
-  }
-
-  refuseAll(reason: Error): void {
-    for (const { refuse } of this.#queue.drain()) refuse(reason);
   }
 
   #giveFree(): void {
@@ -107,28 +92,22 @@ export class FairLimiter {
     }
   }
 
-  #mayHave(namespace: string, { freeFactor = this.#options.freeFactor, within }: PermitRequest): boolean {
+  #mayHave(namespace: string, { freeFactor = this.#options.freeFactor }: PermitRequest): boolean {
     const free = this.#options.limit - this.#taken;
-    const freeWithin = within === undefined ? free : within.limit - within.taken;
-    const isWithinShare = (this.#held.get(namespace) ?? 0) < freeFactor * Math.min(free, freeWithin);
-    return isWithinShare && (this.#options.breaker?.letsPass ?? true);
+    return (this.#held.get(namespace) ?? 0) < freeFactor * free;
   }
 
-  #take(namespace: string, { weight = 1, within }: PermitRequest): Permit {
-    this.#options.breaker?.tryPass();
+  #take(namespace: string, { weight = 1 }: PermitRequest): Permit {
     this.#taken += weight;
-    if (within !== undefined) within.taken += weight;
     this.#held.set(namespace, (this.#held.get(namespace) ?? 0) + weight);
     let isHeld = true;
     const release = (): void => {
       if (!isHeld) return;
       isHeld = false;
       this.#taken -= weight;
-      if (within !== undefined) within.taken -= weight;
       const left = (this.#held.get(namespace) ?? weight) - weight;
       if (left === 0) this.#held.delete(namespace);
       else this.#held.set(namespace, left);
-      this.#options.breaker?.withdrew();
       this.#giveFree();
     };
     return { release, [Symbol.dispose]: release };

@@ -48,10 +48,4 @@ export class FairQueue<T> {
     }
     return undefined;
   }
-
-  drain(): readonly T[] {
-    const entries = [...this.#callersOf.keys()];
-    for (const entry of entries) this.remove(entry);
-    return entries.map(({ item }) => item);
-  }
 }

@@ -1,16 +1,18 @@
 // The requests to one registry host. A refusal counts against its cause alone: 429 against the account, 5xx and no answer against the
 // group of repositories. The host itself fails when it cannot be reached, or when several groups fail.
 //
-//   refused? ─ paused? ─ permit of the host, within those of the account ─ send ─ note the outcome
-//    └ CircuitOpen, RateLimited  └ fair by namespace
+//   refused? ─ paused? ─ permit of the host, fair by namespace ─ refused or paused meanwhile? ─ send ─ note the outcome
+//    └ CircuitOpen, RateLimited                                     └ again from the beginning
+import { LRUCache } from "lru-cache";
 import type { Clock } from "../../clock.ts";
+import type { Logger } from "../../log.ts";
 import { RegistryError } from "../errors.ts";
 import { type Callers, mostUrgent } from "../callers.ts";
-import type { FailureReason } from "../types.ts";
-import { AccountLimit } from "./account_limit.ts";
+import { atMost } from "../weights.ts";
+import { Account } from "./account.ts";
 import { Circuit } from "./circuit.ts";
-import { FairLimiter, type NarrowerLimit, type Permit } from "./fair_limiter.ts";
-import type { HealthReporter } from "./health_reporter.ts";
+import { FailingGroups } from "./failing_groups.ts";
+import { FairLimiter, type Permit } from "./fair_limiter.ts";
 import type { HostState } from "./host_state.ts";
 import { type LimitedAnswer, limitedOutcomeOf, type Outcome, outcomeOfFailure } from "./outcome.ts";
 import { HOST_REQUESTS } from "./work_limits.ts";
@@ -19,7 +21,7 @@ import { HOST_REQUESTS } from "./work_limits.ts";
 export interface LimitedRequest {
   readonly host: string;
   readonly repository: string;
-  /** Another registry names this host as its token server. What fails may be that registry's fault, and never stops the host. */
+  /** Another registry, here `repository`, names this host as its token server. Its failures never stop the host. */
   readonly isTokenServer?: boolean | undefined;
   readonly method?: string | undefined;
   /** Equal for requests that the registry counts together: the fingerprint of the credential. */
@@ -28,65 +30,40 @@ export interface LimitedRequest {
   readonly signal: AbortSignal;
 }
 
-/** So many failing groups of repositories, and the host itself counts as failing. */
-const GROUPS_OF_A_HOST = 3;
-/** Accounts and failing groups kept for a host: users may bring any number of passwords for it. */
-const MAX_LIMITS = 64;
+/** Accounts kept for a host: users may bring any number of passwords for it. */
+const MAX_ACCOUNTS = 64;
 
 export class HostLimiter {
   readonly #host: string;
   readonly #clock: Clock;
-  readonly #reporter: HealthReporter;
   readonly #circuit: Circuit;
-  readonly #permits: FairLimiter;
-  readonly #accounts = new Map<string, AccountLimit>();
-  readonly #groups = new Map<string, Circuit>();
+  readonly #groups: FailingGroups;
+  readonly #accounts = new LRUCache<string, Account>(atMost(MAX_ACCOUNTS));
+  readonly #permits = new FairLimiter(HOST_REQUESTS);
   #lastSuccessAtMs: number | undefined;
   #lastAnswerMs = -Infinity;
   #lastFailure: HostState["lastFailure"];
-  /** Namespaces that it has answered with its content: two are enough to be shared. */
-  readonly #users = new Set<string>();
 
-  constructor(host: string, reporter: HealthReporter, clock: Clock) {
+  constructor(host: string, deps: { readonly clock: Clock; readonly log: Logger }) {
     this.#host = host;
-    this.#reporter = reporter;
-    this.#clock = clock;
-    this.#circuit = new Circuit({ registry: host }, reporter, clock);
-    // After failures one request gets a permit, as a probe; the others wait for what it finds.
-    this.#permits = new FairLimiter({ ...HOST_REQUESTS, breaker: this.#circuit.breaker });
-  }
-
-  get isIdle(): boolean {
-    return this.#permits.taken + this.#permits.waiting === 0;
-  }
-
-  get hasAnswered(): boolean {
-    return this.#lastAnswerMs > -Infinity;
-  }
-
-  get isShared(): boolean {
-    return this.#users.size > 1;
-  }
-
-  /** The only namespace that it has answered with its content. */
-  get onlyUser(): string | undefined {
-    return this.isShared ? undefined : [...this.#users][0];
+    this.#clock = deps.clock;
+    this.#circuit = new Circuit({ registry: host }, deps);
+    this.#groups = new FailingGroups((repositories) => new Circuit({ registry: host, repositories }, deps));
   }
 
   get state(): HostState {
     const accounts = [...this.#accounts.values()];
     const pausedForMs = Math.max(0, ...accounts.map((account) => account.pausedForMs));
     const remaining = accounts.map((account) => account.remaining).filter((left) => left !== undefined);
-    const { taken, waiting } = this.#permits;
+    const failingGroups = this.#groups.circuits.length;
     return {
       host: this.#host,
       circuit: this.#circuitState,
-      inFlight: taken,
-      limit: Math.min(HOST_REQUESTS.limit, ...accounts.map(({ limit }) => limit)),
-      waiting,
+      inFlight: this.#permits.taken,
+      waiting: this.#permits.waiting,
       ...(remaining.length === 0 ? {} : { remaining: Math.min(...remaining) }),
       ...(pausedForMs === 0 ? {} : { pausedForMs }),
-      ...(this.#groups.size === 0 ? {} : { failingGroups: this.#groups.size }),
+      ...(failingGroups === 0 ? {} : { failingGroups }),
       ...(this.#lastSuccessAtMs === undefined ? {} : { lastSuccessAtMs: this.#lastSuccessAtMs }),
       ...(this.#lastFailure === undefined ? {} : { lastFailure: this.#lastFailure }),
     };
@@ -94,13 +71,13 @@ export class HostLimiter {
 
   /** The circuit as others see it. A host that has not answered since a group began to fail shows the state of that group. */
   get #circuitState(): HostState["circuit"] {
-    const all = [this.#circuit, ...[...this.#groups.values()].filter(({ sinceMs }) => sinceMs > this.#lastAnswerMs)];
-    return all.map(({ breaker }) => breaker.state).find((state) => state !== "closed") ?? "closed";
+    const all = [this.#circuit, ...this.#groups.circuits.filter(({ sinceMs }) => sinceMs > this.#lastAnswerMs)];
+    return all.map(({ state }) => state).find((state) => state !== "closed") ?? "closed";
   }
 
   /** Sends one request. Throws RegistryError (CircuitOpen, RateLimited) when the wait would be long, or the signal's reason. */
   async run<T extends LimitedAnswer>(request: LimitedRequest, send: () => Promise<T>): Promise<T> {
-    const permit = await this.#enter(request);
+    using _permit = await this.#enter(request);
     let outcome: Outcome = { kind: "nothing" };
     try {
       const answer = await send();
@@ -110,17 +87,15 @@ export class HostLimiter {
       if (error instanceof RegistryError && !request.signal.aborted) outcome = outcomeOfFailure(error.failure);
       throw error;
     } finally {
-      // Before the permit is given back: whether others may have it depends on that.
-      this.#note(request, request.isTokenServer === true ? ofRegistryAlone(outcome) : outcome);
-      this.#group(request)?.breaker.withdrew();
-      permit.release();
-      const refusal = this.#hostRefusal;
-      if (refusal !== undefined) this.#permits.refuseAll(refusal);
+      // Before the permit is given back: whether the next request is sent depends on that.
+      this.#note(request, outcome);
+      for (const circuit of this.#circuitsOf(request)) circuit.withdrew();
     }
   }
 
+  /** The permit to send the request, which begins for its circuits. */
   async #enter(request: LimitedRequest): Promise<Permit> {
-    const { signal, callers } = request;
+    const { callers, signal } = request;
     for (;;) {
       signal.throwIfAborted();
       const refusal = this.#refusal(request);
@@ -130,122 +105,68 @@ export class HostLimiter {
         await this.#clock.sleep(pausedForMs, signal);
         continue;
       }
-      const permit = await this.#permits.acquire(callers, signal, { within: this.#account(request.account) });
-      // While the request waited, its account or repository may have been refused, or its account forgotten.
-      const isFree = this.#pausedForMs(request) === 0 && this.#refusal(request) === undefined;
-      if (isFree && (this.#group(request)?.breaker.tryPass() ?? true)) return permit;
+      const permit = await this.#permits.acquire(callers, signal);
+      // While it waited, its account or repository may have been refused.
+      if (this.#pausedForMs(request) === 0 && this.#refusal(request) === undefined) {
+        for (const circuit of this.#circuitsOf(request)) circuit.begins();
+        return permit;
+      }
       permit.release();
     }
   }
 
   #refusal(request: LimitedRequest): RegistryError | undefined {
-    return this.#hostRefusal ?? this.#group(request)?.refusal() ??
-      this.#account(request.account).refusal(mostUrgent(request.callers));
-  }
-
-  /** Requests wait at a host until its probe has ended; a group has no permits to wait for. */
-  get #hostRefusal(): RegistryError | undefined {
-    return this.#circuit.breaker.state === "open" ? this.#circuit.refusal() : undefined;
+    const [first, second] = this.#circuitsOf(request).map((circuit) => circuit.refusal());
+    return first ?? second ?? this.#account(request).refusal(mostUrgent(request.callers));
   }
 
   #pausedForMs(request: LimitedRequest): number {
-    return Math.max(this.#account(request.account).pausedForMs, this.#group(request)?.pausedForMs ?? 0);
+    return Math.max(this.#account(request).pausedForMs, this.#groups.of(request)?.pausedForMs ?? 0);
   }
 
   #note(request: LimitedRequest, outcome: Outcome): void {
-    const [host, account, group] = [this.#circuit, this.#account(request.account), this.#group(request)];
+    const host = this.#circuit;
+    if ("reason" in outcome) this.#lastFailure = { reason: outcome.reason, atMs: this.#clock.nowMs() };
     switch (outcome.kind) {
       case "nothing":
         return;
       case "answered":
         this.#lastAnswerMs = this.#clock.monotonicMs();
+        if (outcome.status < 400) this.#lastSuccessAtMs = this.#clock.nowMs();
         host.worked();
-        this.#groups.delete(keyOfGroup(request));
-        group?.worked();
-        if (outcome.status < 400) this.#noteUse(request);
-        return account.worked(outcome.remaining);
+        this.#groups.worked(request);
+        return this.#account(request).answered(outcome.remaining);
       case "rate-limited":
         // The host answers, so its circuit closes; only this account is limited.
         this.#lastAnswerMs = this.#clock.monotonicMs();
-        host.breaker.succeeded();
-        this.#noteFailure("RateLimited");
-        return account.paused(outcome.pauseMs);
+        host.answered();
+        return this.#account(request).paused(outcome.pauseMs);
       case "overloaded":
-        host.breaker.succeeded();
-        this.#noteFailure("ServerError");
-        return this.#failingGroup(request).paused(outcome.pauseMs, outcome.message);
+        host.answered();
+        return this.#groups.failing(request).paused(outcome.pauseMs, outcome.message);
       case "repository-failed":
-        this.#noteFailure(outcome.reason);
-        this.#failingGroup(request).failed(outcome.message);
-        if (this.#isHostFailing(request)) host.failed(outcome.message);
-        return;
+        return this.#repositoryFailed(request, outcome.message);
       case "host-failed":
-        this.#noteFailure(outcome.reason);
+        // What a request for another registry cannot reach may be that registry's address: one too long, for example.
+        if (request.isTokenServer === true) return this.#repositoryFailed(request, outcome.message);
         return host.failed(outcome.message);
     }
   }
 
-  #noteUse({ callers }: LimitedRequest): void {
-    this.#lastSuccessAtMs = this.#clock.nowMs();
-    for (const { namespace } of callers.members) if (namespace !== "" && !this.isShared) this.#users.add(namespace);
+  #repositoryFailed(request: LimitedRequest, message: string): void {
+    this.#groups.failing(request).failed(message);
+    const isHostFailing = this.#circuit.state !== "closed" || this.#groups.areMany;
+    if (isHostFailing && request.isTokenServer !== true) this.#circuit.failed(message);
   }
 
-  #noteFailure(reason: FailureReason): void {
-    this.#lastFailure = { reason, atMs: this.#clock.nowMs() };
+  #circuitsOf(request: LimitedRequest): readonly Circuit[] {
+    const group = this.#groups.of(request);
+    return group === undefined ? [this.#circuit] : [this.#circuit, group];
   }
 
-  #isHostFailing({ isTokenServer = false }: LimitedRequest): boolean {
-    if (isTokenServer) return false;
-    const own = [...this.#groups.keys()].filter((key) => !key.startsWith(TOKEN_SERVER));
-    return this.#circuit.breaker.state !== "closed" || own.length >= GROUPS_OF_A_HOST;
+  #account({ account: name }: LimitedRequest): Account {
+    const account = this.#accounts.get(name) ?? new Account(this.#host, this.#clock);
+    this.#accounts.set(name, account);
+    return account;
   }
-
-  #group(request: LimitedRequest): Circuit | undefined {
-    return this.#groups.get(keyOfGroup(request));
-  }
-
-  #failingGroup(request: LimitedRequest): Circuit {
-    const subject = { registry: this.#host, repositories: groupOf(request.repository) };
-    return touch(this.#groups, keyOfGroup(request), () => new Circuit(subject, this.#reporter, this.#clock));
-  }
-
-  #account(name: string): AccountLimit {
-    return touch(this.#accounts, name, () => new AccountLimit(this.#host, this.#clock));
-  }
-}
-
-type Forgettable = Pick<AccountLimit, "isUnlimited" | "pausedForMs"> & Partial<NarrowerLimit>;
-
-/** The limit of this name, made where there is none, as the one of last use. Beyond MAX_LIMITS one is forgotten. */
-function touch<T extends Forgettable>(all: Map<string, T>, name: string, make: () => T): T {
-  const limit = all.get(name) ?? make();
-  all.delete(name);
-  all.set(name, limit);
-  if (all.size > MAX_LIMITS) forgetOne(all, limit);
-  return limit;
-}
-
-/** The one of oldest use: rather one that holds back no request, else one without a pause. */
-function forgetOne<T extends Forgettable>(all: Map<string, T>, current: T): void {
-  const unused = [...all].filter(([, one]) => one !== current && (one.taken ?? 0) === 0);
-  if (unused.length < MAX_LIMITS) return;
-  const unlimited = unused.filter(([, one]) => one.isUnlimited);
-  const [least] = [...unlimited, ...unused.filter(([, one]) => one.pausedForMs === 0), ...unused];
-  if (least !== undefined) all.delete(least[0]);
-}
-
-function groupOf(repository: string): string {
-  const slash = repository.indexOf("/");
-  return slash < 0 ? repository : repository.slice(0, slash);
-}
-
-const TOKEN_SERVER = "@";
-
-function keyOfGroup({ repository, isTokenServer = false }: LimitedRequest): string {
-  return isTokenServer ? TOKEN_SERVER + repository : groupOf(repository);
-}
-
-/** A request made for another registry may fail by its own address, such as one too long: only that registry is held back. */
-function ofRegistryAlone(outcome: Outcome): Outcome {
-  return outcome.kind === "host-failed" ? { ...outcome, kind: "repository-failed" } : outcome;
 }

@@ -11,9 +11,14 @@ export interface LimitedAnswer {
 export type Outcome =
   | { readonly kind: "answered"; readonly status: number; readonly remaining: number | undefined }
   /** The account has used up what it may ask. */
-  | { readonly kind: "rate-limited"; readonly pauseMs: number }
+  | { readonly kind: "rate-limited"; readonly reason: "RateLimited"; readonly pauseMs: number }
   /** The repository requests a pause. */
-  | { readonly kind: "overloaded"; readonly pauseMs: number; readonly message: string }
+  | {
+    readonly kind: "overloaded";
+    readonly reason: "ServerError";
+    readonly pauseMs: number;
+    readonly message: string;
+  }
   /** The repository cannot be read now: 5xx, or no answer in time. Others on the same host may work. */
   | {
     readonly kind: "repository-failed";
@@ -43,7 +48,9 @@ export function limitedOutcomeOf(
   const message = `It answered ${status}.`;
   const pauseMs = pauseOf(answer, nowMs);
   if (pauseMs !== undefined) {
-    return status === 429 ? { kind: "rate-limited", pauseMs } : { kind: "overloaded", pauseMs, message };
+    return status === 429
+      ? { kind: "rate-limited", reason: "RateLimited", pauseMs }
+      : { kind: "overloaded", reason: "ServerError", pauseMs, message };
   }
   if (mayBeAbsence({ status, method })) return { kind: "nothing" };
   if (status >= 500 && !isAbsence(answer)) return { kind: "repository-failed", reason: "ServerError", message };

@@ -1,33 +1,23 @@
-// Limits the requests of one login at a host. Registries count requests by login, and anonymous ones by address.
+// What a registry grants one login. Registries count requests by login, and anonymous ones by address.
 import type { Clock } from "../../clock.ts";
 import { type RegistryError, registryError } from "../errors.ts";
 import type { InspectionPriority } from "../callers.ts";
-import type { NarrowerLimit } from "./fair_limiter.ts";
 import { MAX_WAIT_MS } from "./outcome.ts";
-import { HOST_REQUESTS } from "./work_limits.ts";
 
 /** How many requests must be left in the registry's window before this priority sends one. Gated pods always may. */
 const MIN_REMAINING: Readonly<Record<InspectionPriority, number>> = { gated: 0, admission: 3, prewarm: 20 };
 /** A reported quota counts for this long (ms); then the next request reads it again. */
 const QUOTA_LIFE_MS = 60_000;
 
-export class AccountLimit implements NarrowerLimit {
-  taken = 0;
+export class Account {
   readonly #registry: string;
   readonly #clock: Clock;
-  /** May be a fraction. */
-  #limit: number = HOST_REQUESTS.limit;
-  #refusals = 0;
   #pausedUntilMs = 0;
   #quota: { readonly remaining: number; readonly untilMs: number } | undefined;
 
   constructor(registry: string, clock: Clock) {
     this.#registry = registry;
     this.#clock = clock;
-  }
-
-  get limit(): number {
-    return Math.floor(this.#limit);
   }
 
   get pausedForMs(): number {
@@ -40,11 +30,6 @@ export class AccountLimit implements NarrowerLimit {
     return quota !== undefined && this.#clock.monotonicMs() < quota.untilMs ? quota.remaining : undefined;
   }
 
-  /** Whether nothing is known that holds back a request. */
-  get isUnlimited(): boolean {
-    return this.limit === HOST_REQUESTS.limit && this.pausedForMs === 0 && this.remaining === undefined;
-  }
-
   /** Why a request of this priority is not to be sent; undefined when it may be, or may soon. */
   refusal(priority: InspectionPriority): RegistryError | undefined {
     const { pausedForMs, remaining } = this;
@@ -53,22 +38,18 @@ export class AccountLimit implements NarrowerLimit {
     return this.#refused(`ahead of time: ${remaining} requests of its quota are left.`, QUOTA_LIFE_MS);
   }
 
+  answered(remaining: number | undefined): void {
+    if (remaining !== undefined) this.#quota = { remaining, untilMs: this.#clock.monotonicMs() + QUOTA_LIFE_MS };
+  }
+
+  /** The registry requests a pause. */
+  paused(ms: number): void {
+    this.#pausedUntilMs = Math.max(this.#pausedUntilMs, this.#clock.monotonicMs() + ms);
+  }
+
   #refused(why: string, retryAfterMs: number): RegistryError {
     const registry = this.#registry;
     const message = `Cannot ask registry "${registry}" ${why}`;
     return registryError("RateLimited", message, { registry, retryAfterMs: Math.ceil(retryAfterMs) });
-  }
-
-  worked(remaining: number | undefined): void {
-    this.#refusals = 0;
-    this.#limit = Math.min(this.#limit + 1, HOST_REQUESTS.limit);
-    if (remaining !== undefined) this.#quota = { remaining, untilMs: this.#clock.monotonicMs() + QUOTA_LIFE_MS };
-  }
-
-  /** The registry requests a pause. Consecutive ones halve the permits, and by that the refusals of a burst. */
-  paused(ms: number): void {
-    this.#pausedUntilMs = Math.max(this.#pausedUntilMs, this.#clock.monotonicMs() + ms);
-    this.#refusals += 1;
-    if (this.#refusals > 1) this.#limit = Math.max(this.#limit / 2, 1);
   }
 }
