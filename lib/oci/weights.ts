@@ -6,8 +6,7 @@ export const MAX_CACHE_BYTES = 48 * 1024 * 1024;
 export const CACHE_SHARES = {
   documents: MAX_CACHE_BYTES / 2,
   tags: MAX_CACHE_BYTES / 4,
-  grants: MAX_CACHE_BYTES / 8,
-  failures: MAX_CACHE_BYTES / 8,
+  grants: MAX_CACHE_BYTES / 4,
 } as const;
 
 const OBJECT_BYTES = 120;

@@ -1,9 +1,9 @@
 // The caching inspector, around the registry's. It keeps the platforms of a digest for good, and the digest of a tag for a
 // while. After that a HEAD request confirms the digest.
 //
-//   inspect ─ equal one under way? ─ known and fresh enough? ─ recent failure? ─ ImageLookups: share or begin a look-up
-//                                                                                 ├ HEAD, where its document is known
-//                                                                                 └ GET otherwise
+//   inspect ─ equal one under way? ─ known and fresh enough? ─ ImageLookups: share or begin a look-up
+//                                                               ├ HEAD, where its document is known
+//                                                               └ GET otherwise
 import type { Clock } from "../../clock.ts";
 import type { KeyValueStore } from "../../kv/store.ts";
 import type { Logger } from "../../log.ts";
@@ -15,7 +15,6 @@ import type { RegistryInspector } from "../registry_inspector.ts";
 import { SharedCalls } from "../shared_calls.ts";
 import type { DocumentRecord, Inspection } from "../types.ts";
 import { type AccessScope, openAccessScopes, PUBLIC_SCOPE } from "./access_scope.ts";
-import { FailureCache } from "./failure_cache.ts";
 import { InspectionStore, type KnownTag } from "./inspection_store.ts";
 import { isDeepEnough } from "./records.ts";
 import { ImageLookups } from "./image_lookups.ts";
@@ -50,7 +49,6 @@ interface ScopedDocument {
 export class CachedInspector {
   readonly #deps: CachedInspectorDeps;
   readonly #store: InspectionStore;
-  readonly #failures: FailureCache;
   readonly #lookups: ImageLookups;
   readonly #underWay: SharedCalls<InspectionReport>;
   readonly #scopeOf = openAccessScopes();
@@ -58,7 +56,6 @@ export class CachedInspector {
   constructor(deps: CachedInspectorDeps) {
     this.#deps = deps;
     this.#store = new InspectionStore(deps);
-    this.#failures = new FailureCache(deps);
     this.#lookups = new ImageLookups(deps);
     this.#underWay = new SharedCalls({ clock: deps.clock });
   }
@@ -111,20 +108,13 @@ export class CachedInspector {
     if (document !== undefined && this.#isFresh(tag, freshness)) {
       return { ...cachedReport(reference, document.record), ...ownerOf(document.scope, tag?.scope) };
     }
-    const key = keyOf(request);
     const askedSinceMs = this.#askedSinceMs(freshness);
-    const recent = this.#failures.recall(key, askedSinceMs);
-    if (recent !== undefined) return cachedReport(reference, { kind: "failed", failure: recent });
-    return await this.#lookups.share(key, { askedSinceMs, callers, signal }, async (all, shared) => {
+    return await this.#lookups.share(keyOf(request), { askedSinceMs, callers, signal }, async (all, shared) => {
       const askedAtMs = this.#deps.clock.monotonicMs();
       const lookup = { ...request, callers: all };
-      const report = document === undefined
+      return document === undefined
         ? await this.#get(lookup, shared, askedAtMs)
         : await this.#head(lookup, shared, askedAtMs);
-      const { inspection } = report;
-      if (inspection.kind === "failed") this.#failures.remember(key, { failure: inspection.failure, askedAtMs });
-      else this.#failures.forget(key);
-      return report;
     });
   }
 

@@ -3,7 +3,6 @@ import { LOOK_UP_AGAIN, makeCredential, makeRequest, type RequestParts } from ".
 import type { KeyValueStore } from "../../../../lib/kv/store.ts";
 import { silentLogger } from "../../../../lib/log.ts";
 import { CachedInspector } from "../../../../lib/oci/cache/cached_inspector.ts";
-import { failureOf } from "../../../../lib/oci/errors.ts";
 import type { InspectionReport, PlannedRequest } from "../../../../lib/oci/inspection.ts";
 import { type InspectionPriority, mostUrgent } from "../../../../lib/oci/callers.ts";
 import { FakeClock } from "../../../support/fake_clock.ts";
@@ -100,25 +99,4 @@ Deno.test("CachedInspector.inspect() joins nothing under way for a request that 
   assert.equal(calls.length, 2);
   for (const call of calls) call.finish(REPORT);
   await Promise.all(reports);
-});
-
-Deno.test("CachedInspector.inspect() repeats the failure of the look-up that began last, until one succeeds", async () => {
-  const { inspect, calls, clock } = open();
-  const failed = (message: string) => makeReport({ kind: "failed", failure: failureOf("ManifestUnknown", message) });
-  const early = inspect();
-  await clock.advance(1);
-  const late = inspect({ freshness: LOOK_UP_AGAIN });
-  await clock.advance(0);
-  calls[1]?.finish(failed("late"));
-  await late;
-  calls[0]?.finish(failed("early"));
-  await early;
-  assert.deepEqual((await inspect()).inspection, failed("late").inspection);
-  const again = inspect({ freshness: LOOK_UP_AGAIN });
-  await clock.advance(250);
-  calls[2]?.finish({ ...REPORT, isPartial: true });
-  await again;
-  void inspect();
-  await clock.advance(250);
-  assert.equal(calls.length, 4, "also by one that is not stored");
 });
