@@ -15,7 +15,13 @@ import {
   type UpgradeConfig,
   type UpgradeStatus,
 } from "../../lib/upgrades/decide/types/plan.ts";
-import type { Answer, Reconcile, ReconcileEnd, Request } from "../../lib/upgrades/decide/types/steps.ts";
+import {
+  type Answer,
+  NOTHING,
+  type Reconcile,
+  type ReconcileEnd,
+  type Request,
+} from "../../lib/upgrades/decide/types/steps.ts";
 import type { ReadContext, UpgradesDeps } from "./deps.ts";
 import { applyEffects } from "./effects.ts";
 import { readAll } from "./readings.ts";
@@ -54,12 +60,12 @@ class Driver {
   async answer(request: Request): Promise<Answer> {
     switch (request.kind) {
       case "read":
-        return { kind: "read", read: await readAll(request.readings, this.#deps, this.#context()) };
+        return { ...NOTHING, read: await readAll(request.readings, this.#deps, this.#context()) };
       case "apply":
         return await this.#apply(request);
       case "save":
         await this.#save(request.status);
-        return { kind: "saved" };
+        return NOTHING;
       default:
         return assertNever(request);
     }

@@ -11,11 +11,9 @@ import {
   reserveCapacity,
 } from "../../lib/upgrades/cluster/capacity.ts";
 import type { Effect } from "../../lib/upgrades/decide/types/effects.ts";
-import type { Answer } from "../../lib/upgrades/decide/types/steps.ts";
+import { type Answer, NOTHING } from "../../lib/upgrades/decide/types/steps.ts";
 import type { DeliveryRecord } from "../../lib/upgrades/outside/sinks/sink.ts";
 import type { ReadContext, UpgradesDeps } from "./deps.ts";
-
-export type AppliedAnswer = Extract<Answer, { readonly kind: "applied" }>;
 
 export interface ApplyContext extends ReadContext {
   readonly setDesiredVersion: (version: string) => Promise<void>;
@@ -26,7 +24,7 @@ export async function applyEffects(
   effects: readonly Effect[],
   deps: UpgradesDeps,
   context: ApplyContext,
-): Promise<AppliedAnswer> {
+): Promise<Answer> {
   const done: Effect[] = [];
   for (const effect of effects) {
     try {
@@ -36,12 +34,12 @@ export async function applyEffects(
       context.signal.throwIfAborted();
       const failure = errorText(error);
       deps.log.warn("an effect failed", { effect: effect.kind, error: failure });
-      if (effect.kind !== "notify" || effect.onFailure === "stop") return { kind: "applied", done, failure };
+      if (effect.kind !== "notify" || effect.onFailure === "stop") return { ...NOTHING, done, failure };
       // Nothing depends on this notification, so the log is enough.
       deps.gauges.set("upgrade_notification_failed", { event: effect.notification.state }, 0);
     }
   }
-  return { kind: "applied", done, failure: undefined };
+  return { ...NOTHING, done };
 }
 
 async function applyEffect(effect: Effect, deps: UpgradesDeps, context: ApplyContext): Promise<void> {

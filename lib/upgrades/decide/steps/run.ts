@@ -4,7 +4,15 @@ import { withHistoryEntry, withPlanCondition, withStepCondition } from "../statu
 import type { Effect } from "../types/effects.ts";
 import type { Base, Observed, Reading } from "../types/observed.ts";
 import type { HistoryEntry, UpgradeStatus } from "../types/plan.ts";
-import type { Answer, Coroutine, ReconcileEnd, Step, StepRecord, StepResult } from "../types/steps.ts";
+import {
+  type Answer,
+  type Coroutine,
+  NOTHING,
+  type ReconcileEnd,
+  type Step,
+  type StepRecord,
+  type StepResult,
+} from "../types/steps.ts";
 import { findCondition } from "../../../vocabulary/condition.ts";
 import { renderTime } from "../../../vocabulary/time.ts";
 
@@ -45,18 +53,11 @@ export function* runSteps(steps: readonly Step[], input: RunInput): Coroutine<Ru
 
 export function* requestReadings(readings: readonly Reading[]): Coroutine<Observed["read"]> {
   if (readings.length === 0) return {};
-  const answer = yield { kind: "read", readings };
-  if (answer.kind !== "read") throw new Error(`Cannot go on with "${answer.kind}": readings were asked for.`);
-  return answer.read;
+  return (yield { kind: "read", readings }).read;
 }
 
-export function* requestEffects(
-  effects: readonly Effect[],
-): Coroutine<Omit<Extract<Answer, { kind: "applied" }>, "kind">> {
-  if (effects.length === 0) return { done: [], failure: undefined };
-  const answer = yield { kind: "apply", effects };
-  if (answer.kind !== "applied") throw new Error(`Cannot go on with "${answer.kind}": effects were asked for.`);
-  return answer;
+export function* requestEffects(effects: readonly Effect[]): Coroutine<Answer> {
+  return effects.length === 0 ? NOTHING : yield { kind: "apply", effects };
 }
 
 function withStart(entry: HistoryEntry, type: string, nowMs: number): HistoryEntry {

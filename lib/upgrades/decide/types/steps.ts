@@ -51,19 +51,19 @@ export interface Upgrader {
 
 export type Request =
   | { readonly kind: "read"; readonly readings: readonly Reading[] }
-  /** Do these in order and stop at the first that fails, unless it says otherwise; answer `applied`. */
+  /** Do these in order and stop at the first that fails, unless it says otherwise. */
   | { readonly kind: "apply"; readonly effects: readonly Effect[] }
-  /** Write the status if it has changed, guarded by the last resourceVersion; answer `saved`. A conflict ends the reconcile. */
+  /** Write the status if it has changed, guarded by the last resourceVersion. A conflict ends the reconcile. */
   | { readonly kind: "save"; readonly status: UpgradeStatus };
 
-export type Answer =
-  | { readonly kind: "read"; readonly read: Observed["read"] }
-  | {
-    readonly kind: "applied";
-    readonly done: readonly Effect[];
-    readonly failure: string | undefined;
-  }
-  | { readonly kind: "saved" };
+/** What came of a request; what it did not ask for is empty. */
+export interface Answer {
+  readonly read: Observed["read"];
+  readonly done: readonly Effect[];
+  readonly failure: string | undefined;
+}
+
+export const NOTHING: Answer = { read: {}, done: [], failure: undefined };
 
 export type ReconcileEnd =
   | { readonly kind: "finished"; readonly requeueAfterMs?: number | undefined }

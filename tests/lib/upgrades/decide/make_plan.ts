@@ -24,7 +24,14 @@ import type {
   UpgradeSpec,
   UpgradeStatus,
 } from "../../../../lib/upgrades/decide/types/plan.ts";
-import type { Answer, ReconcileEnd, Request, Step, StepResult } from "../../../../lib/upgrades/decide/types/steps.ts";
+import {
+  type Answer,
+  NOTHING,
+  type ReconcileEnd,
+  type Request,
+  type Step,
+  type StepResult,
+} from "../../../../lib/upgrades/decide/types/steps.ts";
 
 export const START = "2026-03-01T20:00:00Z";
 export const START_MS = parseTime(START) ?? NaN;
@@ -246,7 +253,7 @@ export function drive<End>(
   while (!next.done) {
     requests.push(next.value);
     const answer = answerTo(next.value, answers);
-    if (answer.kind === "applied") effects.push(...answer.done);
+    effects.push(...answer.done);
     next = run.next(answer);
   }
   const saved = requests.flatMap((request) => request.kind === "save" ? [request.status] : []);
@@ -260,18 +267,18 @@ export function answerTo(
 ): Answer {
   switch (request.kind) {
     case "read":
-      return { kind: "read", read: Object.fromEntries(request.readings.map((name) => [name, observed[name]])) };
+      return { ...NOTHING, read: Object.fromEntries(request.readings.map((name) => [name, observed[name]])) };
     case "save":
-      return { kind: "saved" };
+      return NOTHING;
     case "apply": {
       const done: Effect[] = [];
       for (const effect of request.effects) {
         const failure = failing(effect);
         const isLogged = effect.kind === "notify" && effect.onFailure === "log";
-        if (failure !== undefined && !isLogged) return { kind: "applied", done, failure };
+        if (failure !== undefined && !isLogged) return { ...NOTHING, done, failure };
         if (failure === undefined) done.push(effect);
       }
-      return { kind: "applied", done, failure: undefined };
+      return { ...NOTHING, done };
     }
   }
 }

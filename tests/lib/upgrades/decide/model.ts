@@ -92,7 +92,7 @@ export class Model {
         observed: this.#observed(fault),
         failing: ({ kind }) => kind === fault.failing ? "the effect failed" : undefined,
       });
-      this.#carryOut(next.value, answer.kind === "applied" ? answer.done : []);
+      this.#carryOut(next.value, answer.done);
       if (fault.cutBehind === count) return "cut off";
       next = run.next(answer);
     }
