@@ -140,9 +140,6 @@ export const LOCAL_POLICY_SOURCE: PolicySource = {
   fetch: (_signal, current) => Promise.resolve(localPolicyOf(current)),
 };
 
-/** Policies whose state is read, a request each. Those that are done are few. */
-const MAX_STATES = 20;
-
 export function openOcmPolicySource(
   { client, type }: {
     readonly client: Pick<OcmClient, "cluster" | "policies" | "policyState">;
@@ -154,7 +151,7 @@ export function openOcmPolicySource(
     fetch: async (signal): Promise<PolicyResult> => {
       const cluster = await client.cluster(signal);
       const policies = orderPolicies(await client.policies(cluster.id, signal));
-      for (const policy of policies.slice(0, MAX_STATES)) {
+      for (const policy of policies) {
         const { value } = await client.policyState({ clusterId: cluster.id, policyId: policy.id }, signal);
         if (!isActionable(value)) continue;
         const spec = specOfPolicy(policy, { cluster, type });
