@@ -18,7 +18,6 @@ import {
 import { openDeploymentFindings } from "./health/read_health.ts";
 import { readClusterVersion, readConfig } from "../cluster/plan_input.ts";
 import { Upgrades } from "../names.ts";
-import { CachedValue } from "./cached_value.ts";
 import { type OcmClientOptions, OcmClients } from "./ocm/ocm_client.ts";
 import type { TrustedBundles } from "./http/trusted_bundles.ts";
 import {
@@ -68,8 +67,6 @@ export interface OpenOutside extends Outside, Disposable {
   readonly policy: PolicySync;
 }
 
-/** How long the id of the cluster is kept (ms): it never changes. */
-const ID_KEEP_MS = 10 * 60_000;
 const LIMITS: UpstreamLimits = { timeoutMs: 30_000, maxBytes: 4 * 1024 * 1024 };
 /** A cluster keeps some thousands of silences for days. */
 const SILENCES_LIMITS: UpstreamLimits = { ...LIMITS, maxBytes: 16 * 1024 * 1024 };
@@ -89,8 +86,7 @@ export function openOutside(options: OutsideOptions): OpenOutside {
       showsReason: true,
     }),
   );
-  const clusterVersion = new CachedValue({ clock, keepMs: ID_KEEP_MS }, (signal) => readClusterVersion(api, signal));
-  const clusterId = async (signal: AbortSignal): Promise<string> => (await clusterVersion.get(signal)).clusterId;
+  const clusterId = async (signal: AbortSignal): Promise<string> => (await readClusterVersion(api, signal)).clusterId;
   const ocm = undo.use(new OcmClients({ ...options, clusterId }));
   const policy = openPolicy(options, ocm);
   const findings = openDeploymentFindings({ ...common, api });
@@ -144,11 +140,11 @@ function openNotifications(
   { api, clock, log, metrics, bundles, userAgent }: OutsideOptions,
   { ocm, clusterId }: Pick<OcmClientOptions, "clusterId"> & { readonly ocm: OcmClients },
 ): Notify {
-  const sinks = async ({ plan, config, signal }: SendOptions): Promise<readonly NotificationSink[]> => {
+  const sinks = async ({ plan, config }: SendOptions): Promise<readonly NotificationSink[]> => {
     const { configManager, featureGates, notifications: { webhookUrl: url } } = config;
     const hook = url === undefined
       ? []
-      : [openWebhookSink({ url, caCerts: await bundles(signal), clusterId, userAgent, clock })];
+      : [openWebhookSink({ url, caCerts: await bundles(), clusterId, userAgent, clock })];
     const { namespace, name, uid } = plan;
     const subject = eventObjectOf(Resource.upgradeConfigs, { namespace, name, uid });
     const always = [openEventSink({ api, subject, clock }), ...hook];

@@ -85,9 +85,7 @@ async function askGraph(
   if (query.architecture === "") {
     throw new Error("Cannot ask the update graph: no node of the control plane says which architecture it has.");
   }
-  const { signal } = context;
-  // The bundles may have changed by now.
-  return await readReleases(query, { caCerts: await bundles(signal), userAgent, clock }, signal);
+  return await readReleases(query, { caCerts: await bundles(), userAgent, clock }, context.signal);
 }
 
 /** That of the control plane's nodes, which are all alike; with a hosted control plane that of all nodes, if alike. */

@@ -18,7 +18,6 @@ import type { ReadApi } from "../../../k8s/api.ts";
 import { isForbidden } from "../../../k8s/errors.ts";
 import { errorText } from "../../../log.ts";
 import { fixedEndpoint, Upstream, type UpstreamOptions } from "../http/upstream.ts";
-import { CachedValue } from "../cached_value.ts";
 import { readServicePort } from "../monitoring/monitoring_endpoint.ts";
 
 export interface HealthDeps {
@@ -66,18 +65,15 @@ const SERVICE = {
   name: "deployment-validation-operator-metrics",
   portName: "http-metrics",
 } as const;
-const KEEP_MS = 10 * 60_000;
 
 /** Undefined where the right to read the operator's objects is missing. Rejects only with the signal's reason. */
 export type ReadFindings = (signal: AbortSignal) => Promise<DeploymentFindings | undefined>;
 
 export function openDeploymentFindings(deps: FindingsDeps): ReadFindings {
   const { urlOf = (port) => `http://${SERVICE.name}.${SERVICE.namespace}.svc:${port}`, ...options } = deps;
-  const keepMs = (port: number | undefined): number => port === undefined ? 0 : KEEP_MS;
-  const cachedPort = new CachedValue({ ...deps, keepMs }, (signal) => readServicePort(deps.api, SERVICE, signal));
   return async (signal) => {
     try {
-      const port = await cachedPort.get(signal);
+      const port = await readServicePort(deps.api, SERVICE, signal);
       if (port === undefined) return { kind: "absent" };
       const source = fixedEndpoint({ baseUrl: urlOf(port), caCerts: [] });
       using upstream = new Upstream({ ...options, server: "the Deployment Validation Operator", source });
@@ -89,7 +85,6 @@ export function openDeploymentFindings(deps: FindingsDeps): ReadFindings {
     } catch (error) {
       signal.throwIfAborted();
       if (isForbidden(error)) return undefined;
-      cachedPort.discard();
       return { kind: "unknown", why: errorText(error) };
     }
   };

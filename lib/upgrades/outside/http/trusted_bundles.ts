@@ -2,22 +2,15 @@
 import type { Clock } from "../../../clock.ts";
 import { errorText, type Logger } from "../../../log.ts";
 import { parseCertificates } from "../../../oci/config/pem.ts";
-import { CachedValue } from "../cached_value.ts";
 
-export type TrustedBundles = (signal: AbortSignal) => Promise<readonly string[]>;
-
-const KEEP_MS = 60_000;
+export type TrustedBundles = () => Promise<readonly string[]>;
 
 /** Reads nothing yet. A file that cannot be read is logged, and its certificate authorities are not trusted. */
 export function openTrustedBundles(
   paths: readonly string[],
-  { clock, log }: { readonly clock: Pick<Clock, "monotonicMs" | "nowMs">; readonly log: Logger },
+  { clock, log }: { readonly clock: Pick<Clock, "nowMs">; readonly log: Logger },
 ): TrustedBundles {
-  const bundles = new CachedValue({ clock, keepMs: KEEP_MS }, async () => {
-    const read = await Promise.all(paths.map((path) => readBundle(path, { nowMs: clock.nowMs(), log })));
-    return read.flat();
-  });
-  return (signal) => bundles.get(signal);
+  return async () => (await Promise.all(paths.map((path) => readBundle(path, { nowMs: clock.nowMs(), log })))).flat();
 }
 
 async function readBundle(

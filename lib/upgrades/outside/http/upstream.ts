@@ -1,7 +1,7 @@
 // One server that upgrades depend on beside the API server: where it is, how to log in, and bounds for each request. Nothing
 // is followed anywhere else: a redirect is a failure, so that a token reaches no other host.
 //
-//   send ─▶ endpoint (address, CA, token, kept by its source) ─▶ fetch ─▶ body within bounds ─▶ answer, or UpstreamError
+//   send ─▶ endpoint (address, CA, token, as its source has them) ─▶ fetch ─▶ body within bounds ─▶ answer, or UpstreamError
 //             ▲ 401: discarded and read once more
 import type * as z from "zod";
 import { type Clock, jitter } from "../../../clock.ts";
@@ -26,10 +26,10 @@ export interface UpstreamEndpoint {
 }
 
 export interface EndpointSource {
-  /** The known endpoint, or one read now. Throws where a part of it is missing, with a message that is safe to show. */
+  /** Throws where a part of it is missing, with a message that is safe to show. */
   endpoint(signal: AbortSignal): Promise<UpstreamEndpoint>;
-  /** To be called when the server refused the endpoint's token: the next call of `endpoint` reads it again. */
-  discard(): void;
+  /** Of a source that keeps its token: to be called when the server has refused it. */
+  readonly discard?: () => void;
 }
 
 export interface UpstreamLimits {
@@ -108,13 +108,13 @@ export class Upstream implements Disposable {
     this.#client = undefined;
   }
 
-  /** Sends it once more after a 401, since the token may have been replaced. */
+  /** Sends it once more after a 401, since a token that is kept may have been replaced. */
   async #sendLoggedIn(request: UpstreamRequest, signal: AbortSignal): Promise<UpstreamAnswer> {
     const { source } = this.#options;
     try {
       return await this.#sendOnce(request, signal);
     } catch (error) {
-      if (!(error instanceof UpstreamError) || error.status !== 401) throw error;
+      if (!(error instanceof UpstreamError) || error.status !== 401 || source.discard === undefined) throw error;
       source.discard();
       return await this.#sendOnce(request, signal);
     }
@@ -209,7 +209,7 @@ function urlOf({ baseUrl }: UpstreamEndpoint, { path, query = {} }: UpstreamRequ
 }
 
 export function fixedEndpoint(endpoint: UpstreamEndpoint): EndpointSource {
-  return { endpoint: () => Promise.resolve(endpoint), discard: () => {} };
+  return { endpoint: () => Promise.resolve(endpoint) };
 }
 
 interface DirectRequest {

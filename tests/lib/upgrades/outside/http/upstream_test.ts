@@ -1,7 +1,11 @@
 import assert from "node:assert/strict";
 import { systemClock } from "../../../../../lib/clock.ts";
 import { listenPlain, listenTls } from "../../../../../playground/listen.ts";
-import type { EndpointSource, Upstream } from "../../../../../lib/upgrades/outside/http/upstream.ts";
+import {
+  type EndpointSource,
+  fixedEndpoint,
+  type Upstream,
+} from "../../../../../lib/upgrades/outside/http/upstream.ts";
 import { UpstreamError } from "../../../../../lib/upgrades/outside/http/upstream_error.ts";
 import { createAuthority } from "../../../../cluster/support/pki.ts";
 import { openTunnelProxy } from "../../../../support/tunnel_proxy.ts";
@@ -111,7 +115,7 @@ Deno.test("Upstream.send() sends no token that a header cannot hold, and does no
   await using server = listenPlain(() => new Response("[]"));
   const endpoint = { baseUrl: server.origin, caCerts: [], authorization: "Bearer s3cret\ntoken\u0000" };
   using upstream = openUpstream(server.origin, {
-    source: { endpoint: () => Promise.resolve(endpoint), discard: () => {} },
+    source: fixedEndpoint(endpoint),
   });
   await assert.rejects(upstream.send(GET, SIGNAL), (error) => {
     assert.ok(error instanceof UpstreamError && error.fault === "misconfigured");
@@ -135,11 +139,11 @@ Deno.test("M-098 Upstream.send() goes through the proxy to a server of https, an
   await using server = await listenTls(() => new Response("[]"), { certificate: { cert, key } });
   await using proxy = openTunnelProxy(server.host);
   const endpoint = { baseUrl: "https://localhost:4443", caCerts: [authority.certificatePem], proxyUrl: proxy.origin };
-  const source = { endpoint: () => Promise.resolve(endpoint), discard: () => {} };
+  const source = fixedEndpoint(endpoint);
   using upstream = openUpstream("", { source, clock: systemClock });
   assert.equal((await upstream.send(GET, SIGNAL)).text, "[]");
   assert.match(proxy.heads[0] ?? "", /^CONNECT localhost:4443 /);
-  const untrusting = { endpoint: () => Promise.resolve({ ...endpoint, caCerts: [] }), discard: () => {} };
+  const untrusting = fixedEndpoint({ ...endpoint, caCerts: [] });
   using stranger = openUpstream("", { source: untrusting });
   await assert.rejects(stranger.send(GET, SIGNAL), /the TLS hand-shake failed/);
 });

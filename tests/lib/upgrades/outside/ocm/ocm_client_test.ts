@@ -117,7 +117,7 @@ Deno.test("M-096 nothing is sent while the ClusterVersion cannot be read", async
   await assert.rejects(endpointOf({ clusterId }).endpoint(SIGNAL), /no ClusterVersion/);
 });
 
-Deno.test("a pull secret that was replaced is read again after a 401", async () => {
+Deno.test("a pull secret that was replaced counts from the next request on", async () => {
   const cluster = withPullSecret(secretOf({ auths: { "cloud.openshift.com": { auth: "b2xk" } } }));
   await using double = startOcm("api", cluster);
   await assert.rejects(double.client.cluster(SIGNAL), /status 401/);
