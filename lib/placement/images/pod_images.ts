@@ -85,7 +85,7 @@ async function inspectImages(
   if (remembered !== undefined && !(renew && remembered.isAging)) return remembered.images;
   const callers = callersOf({ namespace: scope.namespace, priority });
   const usual = renew ? "young" : "cached";
-  const pull = await pullSecrets.read(scope, signal);
+  const pull = await pullSecrets.read(scope, { callers, signal });
   return await Promise.all(images.map(async (use): Promise<InspectedImage> => {
     const startedMs = clock.monotonicMs();
     const asked: InspectionRequest = {

@@ -8,7 +8,7 @@ import { errorText, type Logger } from "../../log.ts";
 import { weightOfTexts } from "../../oci/weights.ts";
 import type { Credential } from "../../oci/credential.ts";
 import { parseDockerConfigSecret } from "../../oci/credentials/docker_config.ts";
-import { callersOf } from "../../oci/callers.ts";
+import type { RequestContext } from "../../oci/inspection.ts";
 import type { WorkLimits } from "../../oci/limits/work_limits.ts";
 import type { RegistryFailure } from "../../oci/types.ts";
 import { type PullScope, pullSecretNames } from "../../vocabulary/pull_scope.ts";
@@ -67,6 +67,14 @@ type SecretContent =
   }
   | { readonly kind: "unusable"; readonly why: string };
 
+/** Who waits for the read: they set its turn. */
+type Readers = Pick<RequestContext, "callers" | "signal">;
+
+interface NamedObject {
+  readonly namespace: string;
+  readonly name: string;
+}
+
 type Found = { readonly kind: "found"; readonly object: KubeObject } | {
   readonly kind: "absent";
   readonly why: string;
@@ -91,13 +99,15 @@ export class PullSecrets {
   }
 
   /** Rejects only when the signal aborts. */
-  async read(scope: PullScope, signal: AbortSignal): Promise<PullCredentials> {
+  async read(scope: PullScope, readers: Readers): Promise<PullCredentials> {
+    const { signal } = readers;
     const { mode, ownNamespace } = this.#deps;
     const { namespace, serviceAccount, pullSecrets } = scope;
     if (mode === "none" || mode === "own-namespace" && namespace !== ownNamespace) return { credentials: [] };
-    const names = pullSecrets.length > 0
-      ? { kind: "read", value: pullSecrets } as const
-      : await this.#attempt(signal, () => this.#secretsOf(namespace, serviceAccount || DEFAULT_ACCOUNT, signal));
+    const names = pullSecrets.length > 0 ? { kind: "read", value: pullSecrets } as const : await this.#attempt(
+      signal,
+      () => this.#secretsOf({ namespace, name: serviceAccount || DEFAULT_ACCOUNT }, readers),
+    );
     if (names.kind === "problem") return { credentials: [], problem: names.problem };
     const share = new PodShare();
     let problem: RegistryFailure | undefined;
@@ -107,7 +117,7 @@ export class PullSecrets {
         share.leaveOut(some);
         continue;
       }
-      const read = some.map((name) => this.#attempt(signal, () => this.#contentOf(namespace, name, signal)));
+      const read = some.map((name) => this.#attempt(signal, () => this.#contentOf({ namespace, name }, readers)));
       for (const [of, found] of (await Promise.all(read)).entries()) {
         if (found.kind === "read") share.add(some[of] ?? "", found.value);
         else problem ??= found.problem;
@@ -116,9 +126,9 @@ export class PullSecrets {
     return { credentials: share.credentials, unusable: share.unusable, problem };
   }
 
-  #contentOf(namespace: string, name: string, signal: AbortSignal): Promise<SecretContent> {
-    return this.#secrets.run(JSON.stringify([namespace, name]), { signal }, async (_, shared) => {
-      const secret = await this.#get(Resource.secrets, { namespace, name }, shared);
+  #contentOf({ namespace, name }: NamedObject, readers: Readers): Promise<SecretContent> {
+    return this.#secrets.run(JSON.stringify([namespace, name]), readers, async (callers, signal) => {
+      const secret = await this.#get(Resource.secrets, { namespace, name }, { callers, signal });
       if (secret.kind === "absent") return { kind: "unusable", why: secret.why };
       const source = `secret ${namespace}/${name}`;
       const parsed = parseDockerConfigSecret(secret.object, source, { maxBytes: MAX_CONFIG_BYTES });
@@ -128,9 +138,9 @@ export class PullSecrets {
     });
   }
 
-  #secretsOf(namespace: string, name: string, signal: AbortSignal): Promise<readonly string[]> {
-    return this.#accounts.run(JSON.stringify([namespace, name]), { signal }, async (_, shared) => {
-      const account = await this.#get(Resource.serviceAccounts, { namespace, name }, shared);
+  #secretsOf({ namespace, name }: NamedObject, readers: Readers): Promise<readonly string[]> {
+    return this.#accounts.run(JSON.stringify([namespace, name]), readers, async (callers, signal) => {
+      const account = await this.#get(Resource.serviceAccounts, { namespace, name }, { callers, signal });
       return account.kind === "absent" ? [] : pullSecretNames(listAt(account.object, "imagePullSecrets"));
     });
   }
@@ -138,11 +148,10 @@ export class PullSecrets {
   /** The object, unless it is missing or forbidden. Throws on transient failures. */
   async #get(
     resource: ResourceType,
-    target: { readonly namespace: string; readonly name: string },
-    signal: AbortSignal,
+    target: NamedObject,
+    { callers, signal }: Readers,
   ): Promise<Found> {
     try {
-      const callers = callersOf({ namespace: target.namespace, priority: "gated" });
       using _ = await this.#deps.limits.secrets.acquire(callers, signal);
       return { kind: "found", object: await this.#deps.api.get(resource, target, signal) };
     } catch (error) {

@@ -6,6 +6,7 @@ import { openGlobalPullSecret } from "../../../lib/placement/images/global_pull_
 import { PullSecrets } from "../../../lib/placement/images/pull_secrets.ts";
 import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
 import { type LogFields, type Logger, silentLogger } from "../../../lib/log.ts";
+import { callersOf } from "../../../lib/oci/callers.ts";
 import { WorkLimits } from "../../../lib/oci/limits/work_limits.ts";
 import { issueLoopbackCertificates } from "../../../playground/listen.ts";
 import { whileRunning } from "../../controllers/make.ts";
@@ -121,7 +122,8 @@ export const REGISTRY_FLAGS: Checks = {
       const limits = new WorkLimits();
       const deps = { api: cluster.api, mode: pullSecrets, ownNamespace: namespace, limits, clock, log: silentLogger };
       const scope = { namespace: "team", serviceAccount: "", pullSecrets: ["own"] };
-      return (await new PullSecrets(deps).read(scope, new AbortController().signal)).credentials.length;
+      const readers = { callers: callersOf({ priority: "gated" }), signal: new AbortController().signal };
+      return (await new PullSecrets(deps).read(scope, readers)).credentials.length;
     };
     assert.equal(await credentialsBy(serveConfig()), 1);
     assert.equal(await credentialsBy(serveConfig("--pull-secrets=none")), 0);

@@ -2,6 +2,7 @@
 // of one each, and prints what the heap holds after it.
 import { PullSecrets } from "../../../../lib/placement/images/pull_secrets.ts";
 import { silentLogger } from "../../../../lib/log.ts";
+import { callersOf } from "../../../../lib/oci/callers.ts";
 import { FakeClock } from "../../../support/fake_clock.ts";
 import { WorkLimits } from "../../../../lib/oci/limits/work_limits.ts";
 
@@ -9,6 +10,7 @@ import { WorkLimits } from "../../../../lib/oci/limits/work_limits.ts";
 const PASSWORD_BYTES = 70_000;
 
 const { signal } = new AbortController();
+const callers = callersOf({ namespace: "evil", priority: "gated" });
 const auths = { "example.com": { auth: btoa(`user:${"x".repeat(PASSWORD_BYTES)}`) } };
 const data = { ".dockerconfigjson": btoa(JSON.stringify({ auths })) };
 const secrets = new PullSecrets({
@@ -24,7 +26,7 @@ const secrets = new PullSecrets({
 let read = 0;
 for (let at = 0; at < Number(Deno.args[0]); at++) {
   const scope = { namespace: "evil", serviceAccount: "", pullSecrets: [`s${at}`] };
-  read += (await secrets.read(scope, signal)).credentials.length;
+  read += (await secrets.read(scope, { callers, signal })).credentials.length;
 }
 Reflect.get(globalThis, "gc")?.();
 const heapMb = Math.round(Deno.memoryUsage().heapUsed / 1e6);

@@ -8,6 +8,7 @@ import {
 import type { KubeApi } from "../../../../lib/k8s/api.ts";
 import { AnswerTooLarge, ApiError } from "../../../../lib/k8s/errors.ts";
 import type { KubeObject } from "../../../../lib/k8s/types.ts";
+import { callersOf, type InspectionPriority } from "../../../../lib/oci/callers.ts";
 import { silentLogger } from "../../../../lib/log.ts";
 import { WorkLimits } from "../../../../lib/oci/limits/work_limits.ts";
 import { FakeClock } from "../../../support/fake_clock.ts";
@@ -61,8 +62,13 @@ const openBed = (answer: Answer, mode: PullSecretMode = "pod") => {
   };
   const limits = new WorkLimits();
   const secrets = new PullSecrets({ api, mode, ownNamespace: "archway-system", limits, clock, log: silentLogger });
-  const credentials = (scope: Partial<PullScope>, signal = SIGNAL): Promise<PullCredentials> =>
-    secrets.read({ namespace: "team", serviceAccount: "", pullSecrets: [], ...scope }, signal);
+  const credentials = (
+    { namespace = "team", ...scope }: Partial<PullScope>,
+    { signal = SIGNAL, priority = "gated" }: { signal?: AbortSignal; priority?: InspectionPriority } = {},
+  ): Promise<PullCredentials> => {
+    const callers = callersOf({ namespace, priority });
+    return secrets.read({ namespace, serviceAccount: "", pullSecrets: [], ...scope }, { callers, signal });
+  };
   return {
     clock,
     asked,
@@ -176,6 +182,25 @@ Deno.test("read() reads a few secrets at a time for one namespace, however many 
   assert.deepEqual([await other, (await Promise.all(pods)).flat().length], [["u"], 200]);
 });
 
+Deno.test("read() reads for a gated pod before it reads for prewarming", async () => {
+  const answers: PromiseWithResolvers<KubeObject>[] = [];
+  const bed = openBed(() => {
+    const answer = Promise.withResolvers<KubeObject>();
+    answers.push(answer);
+    return answer.promise;
+  });
+  const warming = names(17).map((name) => bed.credentials({ pullSecrets: [name] }, { priority: "prewarm" }));
+  const gated = bed.credentials({ pullSecrets: ["gated"] });
+  await bed.clock.advance(0);
+  answers.shift()?.resolve(secretOf("u"));
+  await bed.clock.advance(0);
+  assert.equal(bed.asked.at(-1), "team/gated");
+  for (const { resolve } of answers) resolve(secretOf("u"));
+  await bed.clock.advance(0);
+  answers.at(-1)?.resolve(secretOf("u"));
+  await Promise.all([...warming, gated]);
+});
+
 Deno.test("read() reads once for a burst of pods, and again two seconds later: a rotation is seen", async () => {
   let user = "old";
   const bed = openBed(() => secretOf(user));
@@ -262,7 +287,7 @@ Deno.test("read() reads four secrets of a pod at a time, and for no more once it
     return await answer.promise.finally(() => underWay--);
   });
   const leaving = new AbortController();
-  const left = assert.rejects(bed.credentials({ pullSecrets: names(32) }, leaving.signal));
+  const left = assert.rejects(bed.credentials({ pullSecrets: names(32) }, { signal: leaving.signal }));
   await bed.clock.advance(0);
   for (const { resolve } of answers.splice(0)) resolve(secretOf("u"));
   await bed.clock.advance(0);
