@@ -33,8 +33,8 @@ export interface GatePodDeps {
   readonly settingsOf: (namespace: string) => PlacementSettings;
   readonly configsOf: (namespace: string) => PlacementConfigs;
   readonly recall: (pod: PodView, images: readonly ImageUse[]) => KnownPodImages | undefined;
-  /** Starts inspecting in the background; `imageConfigs`: images whose config must be read as well. */
-  readonly prefetch: (pod: PodView, images: readonly ImageUse[], imageConfigs: readonly string[]) => void;
+  /** Starts inspecting in the background. */
+  readonly prefetch: (pod: PodView, images: readonly ImageUse[], possibleBundles: readonly string[]) => void;
   readonly mayGate: () => boolean;
   /** Only in the first moments of a process: ends when it has seen what verdicts rest on, or has waited long enough. */
   readonly startup: () => Promise<void> | undefined;
@@ -183,8 +183,8 @@ function judge(deps: GatePodDeps, planned: PlannedAdmission): AdmissionVerdict {
   return judgeAdmission({ ...planned, known, mayGate: deps.mayGate(), liveArchitectures: deps.liveArchitectures() });
 }
 
-function followUp(deps: GatePodDeps, pod: PodView, { prefetch, imageConfigs, isNoticed }: AdmissionVerdict): void {
-  if (prefetch.length > 0) deps.prefetch(pod, prefetch, imageConfigs);
+function followUp(deps: GatePodDeps, pod: PodView, { prefetch, possibleBundles, isNoticed }: AdmissionVerdict): void {
+  if (prefetch.length > 0) deps.prefetch(pod, prefetch, possibleBundles);
   if (isNoticed) deps.notices.pinned(pod);
 }
 

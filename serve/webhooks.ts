@@ -88,8 +88,8 @@ function gateDeps(deps: ServeDeps, { placement, components }: WebhooksDeps): Gat
     settingsOf,
     configsOf: configs.of,
     recall: (pod, wanted) => images.recall({ scope: pullScopeOf(pod), images: wanted }),
-    prefetch: (pod, wanted, imageConfigs) =>
-      images.prefetch({ scope: pullScopeOf(pod), images: wanted, imageConfigs, priority: "admission", renew: true }),
+    prefetch: (pod, wanted, possibleBundles) =>
+      images.prefetch({ scope: pullScopeOf(pod), images: wanted, possibleBundles, priority: "admission", renew: true }),
     mayGate: () => gatingHealth().kind === "gating",
     startup: startupOf(deps, { placement, components }),
     notices: openNotices({

@@ -2,7 +2,7 @@
 import { LRUCache } from "lru-cache";
 import { type Clock, orAborted } from "../../lib/clock.ts";
 import { BACKGROUND_RETRY_MS, inspectInBackground } from "../../lib/placement/images/background.ts";
-import { podImagesWithConfigs } from "../../lib/placement/cluster/with_configs.ts";
+import { podImagesWithBundles } from "../../lib/placement/cluster/with_bundles.ts";
 import type { AuditedNamespaces } from "../../lib/placement/cluster/audited_namespaces.ts";
 import { type ReadApi, serverNowMs } from "../../lib/k8s/api.ts";
 import type { EventRecorder } from "../../lib/k8s/event_recorder.ts";
@@ -173,7 +173,7 @@ async function audit(
   const plan = planInspection(pod, deps.configsOf(pod.namespace), settings);
   const wanted = plan.kind === "inspect" ? plan.images : [];
   const request = { scope: pullScopeOf(pod), images: wanted, priority: "admission" } as const;
-  const inspecting = podImagesWithConfigs(deps.images, pod, settings);
+  const inspecting = podImagesWithBundles(deps.images, pod, settings);
   const inspected = await inspectInBackground(inspecting, request, { signal, clock: deps.clock });
   if (inspected === undefined && !isLast) return "unfinished";
   const images = inspected ?? wanted.map((use) => ({ ...use, inspection: NOT_READ }));

@@ -1,6 +1,6 @@
 // `--daemonsets=warn`: one event on a DaemonSet whose images lack an architecture of the nodes.
 import { BackgroundRetries, inspectInBackground, isTransientFailure } from "../../lib/placement/images/background.ts";
-import { podImagesWithConfigs } from "../../lib/placement/cluster/with_configs.ts";
+import { podImagesWithBundles } from "../../lib/placement/cluster/with_bundles.ts";
 import type { ReadApi } from "../../lib/k8s/api.ts";
 import { eventObjectOf } from "../../lib/k8s/event_input.ts";
 import type { EventRecorder } from "../../lib/k8s/event_recorder.ts";
@@ -105,7 +105,7 @@ async function judge(
   const wanted = imagesToInspect(template, settings);
   if (wanted.length > MAX_IMAGES) return undefined;
   const request = { scope: pullScopeOf(template), images: wanted, priority: "prewarm" } as const;
-  const inspecting = podImagesWithConfigs(images, template, settings);
+  const inspecting = podImagesWithBundles(images, template, settings);
   const inspected = await inspectInBackground(inspecting, request, { signal, clock });
   if (inspected === undefined || inspected.some(isTransientFailure)) return "unfinished";
   return daemonSetReport(template, judgeImages(template, settings, wanted, inspected), live);

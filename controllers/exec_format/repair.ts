@@ -15,7 +15,7 @@ import { podObject, pullScopeOf } from "../../lib/placement/decide/pod/pod_refs.
 import { parsePod } from "../../lib/placement/decide/pod/pod_view.ts";
 import type { PodView } from "../../lib/placement/decide/types.ts";
 import { inspectInBackground } from "../../lib/placement/images/background.ts";
-import { podImagesWithConfigs } from "../../lib/placement/cluster/with_configs.ts";
+import { podImagesWithBundles } from "../../lib/placement/cluster/with_bundles.ts";
 import { DONE, requeueAfter } from "../controller.ts";
 import type { ExecFormatDeps } from "./deps.ts";
 
@@ -140,7 +140,7 @@ async function wouldRequire(
   const plan = planInspection(anew, configsOf(pod.namespace), settings);
   if (plan.kind === "decided") return "unconstrained";
   const request = { scope: pullScopeOf(pod), images: plan.images, priority: "prewarm" } as const;
-  const images = podImagesWithConfigs(imagesToPlace, anew, settings);
+  const images = podImagesWithBundles(imagesToPlace, anew, settings);
   const inspected = await inspectInBackground(images, request, { signal, clock });
   if (inspected === undefined) return "unknown";
   const judgement = judgeImages(anew, settings, plan.images, inspected);

@@ -3,7 +3,7 @@
 //   Workload ─▶ images of its pod sets ─▶ decide ─▶ affinity of the templates, or the answer of the check
 import { BACKGROUND_LIMIT_MS, inspectInBackground } from "../../lib/placement/images/background.ts";
 import type { PodImages } from "../../lib/placement/images/pod_images.ts";
-import { podImagesWithConfigs } from "../../lib/placement/cluster/with_configs.ts";
+import { podImagesWithBundles } from "../../lib/placement/cluster/with_bundles.ts";
 import { type KubeApi, readOptional, serverNowMs } from "../../lib/k8s/api.ts";
 import { classifyWriteFailure } from "../../lib/k8s/errors.ts";
 import { KEPT } from "../../lib/k8s/kept.ts";
@@ -160,7 +160,7 @@ async function decideTemplate(
   const plan = planQueued(pod, configsOf(pod.namespace), settings);
   const wanted = plan.kind === "inspect" ? plan.images : [];
   const request = { scope: pullScopeOf(pod), images: wanted, priority: "gated" } as const;
-  const inspecting = podImagesWithConfigs(images, pod, settings);
+  const inspecting = podImagesWithBundles(images, pod, settings);
   const found = await inspectInBackground(inspecting, request, { signal, clock, limitMs });
   const evidence = evidenceOf({ pod, settings, plan }, found ?? []);
   const age = { ...failures, gateAgeMs: ageMs(), jitter: 0.5 };

@@ -1,7 +1,7 @@
 // Inspects pods' images outside the queue, so that a slow registry occupies no worker. One inspection per pod. Their
 // number is limited, as they take memory. Further pods wait for a permit, which namespaces get in turn, and then return
 // to the queue.
-import { podImagesWithConfigs } from "../../lib/placement/cluster/with_configs.ts";
+import { podImagesWithBundles } from "../../lib/placement/cluster/with_bundles.ts";
 import { errorText } from "../../lib/log.ts";
 import { callersOf } from "../../lib/oci/callers.ts";
 import type { Permit } from "../../lib/oci/limits/fair_limiter.ts";
@@ -62,7 +62,7 @@ export class Inspections {
     const known = images.recall({ scope: pullScopeOf(pod), images: wanted, askedSinceMs: clock.monotonicMs() });
     if (known === undefined) return undefined;
     const judgement = judgeImages(pod, settingsOf(pod.namespace), wanted, known.images);
-    return judgement.imageConfigs.length === 0 ? judgement : undefined;
+    return judgement.possibleBundles.length === 0 ? judgement : undefined;
   }
 
   /** Keeps no pod or image in memory, since any number of pods may wait. */
@@ -100,7 +100,7 @@ export class Inspections {
     // The pod exists by now, so any later look-up is recent enough to place it.
     const request = { scope: pullScopeOf(pod), images: wanted, priority: "gated", askedSinceMs: startedMs } as const;
     try {
-      const images = podImagesWithConfigs(this.#deps.images, pod, settings);
+      const images = podImagesWithBundles(this.#deps.images, pod, settings);
       return judgeImages(pod, settings, wanted, await images.inspect(request, signal));
     } catch (error) {
       const { namespace, name } = pod;

@@ -107,7 +107,7 @@ async function readMismatches(
     .map((image) => ({ image, always: false }));
   if (wanted.length === 0 || wanted.length > MAX_IMAGES) return [];
   await using images = await openImages();
-  const request = { scope: pullScopeOf(pod), images: wanted, imageConfigs: wanted.map(({ image }) => image) };
+  const request = { scope: pullScopeOf(pod), images: wanted, possibleBundles: wanted.map(({ image }) => image) };
   const facts = await images.inspect({ ...request, priority: "admission" }, signal);
   const nodeArchitecture = late.length === 0 ? undefined : await readArchitecture(api, pod.nodeName, signal);
   const reports = [

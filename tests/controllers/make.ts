@@ -37,7 +37,7 @@ export function openScene(...objects: readonly KubeObject[]): Scene {
     images: {
       inspect: (request) => {
         requests.push(request);
-        const read = request.imageConfigs ?? [];
+        const read = request.possibleBundles ?? [];
         const inspect = (image: string) => fact(image, read.includes(image) ? { depth: "config" } : {});
         return Promise.resolve(request.images.map((use) => ({ ...use, ...inspect(use.image) })));
       },

@@ -296,9 +296,9 @@ Deno.test("invariant 4: gatePod() never denies and never fails, whatever the obj
 });
 
 const TAINT_CASES = [
-  ["unknown", undefined, "amd64,arm64,ppc64le,s390x", [{ imageConfigs: [] }]],
+  ["unknown", undefined, "amd64,arm64,ppc64le,s390x", [{ possibleBundles: [] }]],
   ["known", { depth: "config" }, "arm64", []],
-  ["known but for a config", { depth: "index" }, "amd64,arm64,ppc64le,s390x", [{ imageConfigs: ["one:v1"] }]],
+  ["known but for a config", { depth: "index" }, "amd64,arm64,ppc64le,s390x", [{ possibleBundles: ["one:v1"] }]],
 ] as const;
 
 for (const [what, known, tolerates, asks] of TAINT_CASES) {
@@ -309,7 +309,8 @@ for (const [what, known, tolerates, asks] of TAINT_CASES) {
     const { app } = openApp({
       settingsOf: () => makeSettings({ toleratedTaints: taints, ownTaints: taints }),
       recall: () => known && { images: facts, isAging: false },
-      prefetch: (_pod, uses, imageConfigs) => void asked.push({ images: uses.map(({ image }) => image), imageConfigs }),
+      prefetch: (_pod, uses, possibleBundles) =>
+        void asked.push({ images: uses.map(({ image }) => image), possibleBundles }),
     });
     const images = facts.map(({ image }) => image);
     const pod = { ...POD, spec: { containers: images.map((image, at) => ({ name: `c${at}`, image })) } };

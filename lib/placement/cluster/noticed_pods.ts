@@ -15,7 +15,7 @@ import { withoutOwnRequirement } from "../decide/pod/own_terms.ts";
 import { podObject, pullScopeOf } from "../decide/pod/pod_refs.ts";
 import { containersToKnow, type LateImages, lateReport, pinReport } from "../decide/report/mismatches.ts";
 import type { ContainerView, PodView } from "../decide/types.ts";
-import { podImagesWithConfigs } from "./with_configs.ts";
+import { podImagesWithBundles } from "./with_bundles.ts";
 
 export interface NoticeDeps {
   readonly clock: Clock;
@@ -122,7 +122,7 @@ async function lookAtPinned(deps: NoticeDeps, pod: PodView, wanted: readonly Ima
   const { images, events, settingsOf, signal } = deps;
   const settings = settingsOf(pod.namespace);
   const request = { scope: pullScopeOf(pod), images: wanted, priority: "prewarm" } as const;
-  const inspected = await podImagesWithConfigs(images, pod, settings).inspect(request, signal);
+  const inspected = await podImagesWithBundles(images, pod, settings).inspect(request, signal);
   const report = pinReport(pod, judgeImages(pod, settings, wanted, inspected));
   if (report === undefined) return;
   deps.contradicted();

@@ -58,13 +58,13 @@ export function judgeAdmission(facts: AdmissionFacts): AdmissionVerdict {
   const { subject, pod, plan, settings, images, known } = facts;
   const isJudged = plan.kind === "decided" && known !== undefined && images.length > 0;
   const judgement = isJudged ? judgeImages(pod, settings, images, known.images) : undefined;
-  const imageConfigs = judgement?.imageConfigs ?? [];
+  const possibleBundles = judgement?.possibleBundles ?? [];
   const admission = decideAdmission(facts, judgement);
   return {
     ...admission,
     nodeAffinityScoring: plan.scoring,
-    prefetch: isWorthPrefetching(facts, admission, imageConfigs) ? images : [],
-    imageConfigs,
+    prefetch: isWorthPrefetching(facts, admission, possibleBundles) ? images : [],
+    possibleBundles,
     isNoticed: subject === "pod" && !("reason" in admission && NOT_NOTICED.includes(admission.reason)),
   };
 }
@@ -90,10 +90,10 @@ function pass({ pod, settings }: AdmissionFacts, reason: "AuditMode" | "GatingSt
   return { kind: "pass", reason, tolerations: planUndecidedTolerations(pod, settings.ownTaints) };
 }
 
-function isWorthPrefetching(facts: AdmissionFacts, { kind }: Admission, imageConfigs: readonly string[]): boolean {
+function isWorthPrefetching(facts: AdmissionFacts, { kind }: Admission, possibleBundles: readonly string[]): boolean {
   const { subject, plan, known } = facts;
   if (subject === "job") return known === undefined;
-  if (plan.kind === "decided") return known === undefined || known.isAging || imageConfigs.length > 0;
+  if (plan.kind === "decided") return known === undefined || known.isAging || possibleBundles.length > 0;
   return kind === "gate" || kind === "place" && known?.isAging === true;
 }
 
@@ -102,7 +102,7 @@ function tolerationsOfDecided(
   judgement: ImageJudgement | undefined,
 ): readonly AddedToleration[] {
   // Where its images share no architecture, no node is better than another.
-  const isFinal = judgement?.kind === "shared" && judgement.imageConfigs.length === 0;
+  const isFinal = judgement?.kind === "shared" && judgement.possibleBundles.length === 0;
   const isKnown = isFinal && judgement.architectures.length > 0;
   return planUndecidedTolerations(pod, settings.ownTaints, isKnown ? judgement.architectures : undefined);
 }
@@ -119,7 +119,7 @@ function decideWarm(
   }
   if (known === undefined) return undefined;
   const judgement = judgeImages(pod, settings, plan.images, known.images);
-  const isComplete = judgement.kind === "shared" && judgement.imageConfigs.length === 0;
+  const isComplete = judgement.kind === "shared" && judgement.possibleBundles.length === 0;
   return isComplete ? placeByImages(judgement, plan, facts) : undefined;
 }
 

@@ -71,8 +71,8 @@ export type AdmissionVerdict = Admission & {
   readonly nodeAffinityScoring: boolean;
   /** The images to inspect in the background. */
   readonly prefetch: readonly ImageUse[];
-  /** For pods decided without images: those whose config must be read before the tolerations are final. */
-  readonly imageConfigs: readonly string[];
+  /** For pods decided without images: the tolerations are final once the configs of these are read. */
+  readonly possibleBundles: readonly string[];
   /** Whether the architectures that the pod itself names are compared with its images. */
   readonly isNoticed: boolean;
 };
@@ -116,8 +116,8 @@ export interface ImageFailure {
 
 export type ImageJudgement = {
   readonly outcomes: readonly ImageOutcome[];
-  /** Images whose config must be read first; empty when the judgement is final. */
-  readonly imageConfigs: readonly string[];
+  /** Images that may be operator bundles, by their index alone; empty when the judgement is final. */
+  readonly possibleBundles: readonly string[];
 } & (SharedImages | { readonly kind: "failed"; readonly failed: ImageFailure });
 
 /** Architecture → the instruction set level that images need there (`v3`); absent = any node. */

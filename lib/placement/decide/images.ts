@@ -54,23 +54,23 @@ export function judgeImages(
   const missing = wanted.filter(({ image }) => !inspected.has(image)).map(notInspected);
   const judged = judgeEach(imageFactsOf(pod), settings, [...images, ...missing]);
   const outcomes = firstOfEachImage(judged.map(outcomeOf));
-  const imageConfigs = imagesWhoseConfigMatters(judged);
+  const possibleBundles = imagesThatMayBeBundles(judged);
   const failures = judged.flatMap(({ inspected: { image }, support }) =>
     support.kind === "failed" ? [{ image, failure: support.failure }] : []
   );
   const failed = worstFailure(failures);
-  if (failed !== undefined) return { kind: "failed", failed, outcomes, imageConfigs };
+  if (failed !== undefined) return { kind: "failed", failed, outcomes, possibleBundles };
   const sets = judged.flatMap(({ support }) => support.kind === "some" ? [support] : []);
   const architectures = sets.length === 0
     ? [...KNOWN_ARCHITECTURES].sort()
     : intersectArchitectures(sets.map(({ architectures, emulated }) => [...architectures, ...emulated]));
   const levels = joinLevels(sets.map((set) => set.levels));
   const findings = [...new Set(images.flatMap(findingsOf))];
-  return { kind: "shared", architectures, levels, findings, outcomes, imageConfigs };
+  return { kind: "shared", architectures, levels, findings, outcomes, possibleBundles };
 }
 
-/** Images that exclude an architecture of another, by their index alone. An operator bundle narrows nothing (row PR-11). */
-function imagesWhoseConfigMatters(judged: readonly Judged[]): readonly string[] {
+/** Images that narrow the others, by their index alone. An operator bundle narrows nothing (row PR-11). */
+function imagesThatMayBeBundles(judged: readonly Judged[]): readonly string[] {
   const sets = judged.flatMap(({ inspected, support }) => support.kind === "some" ? [{ inspected, support }] : []);
   const all = new Set(sets.flatMap(({ support }) => support.architectures));
   const worth = sets.filter(({ inspected: { inspection }, support }) =>

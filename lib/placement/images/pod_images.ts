@@ -16,8 +16,8 @@ import type { PullCredentials, PullSecrets } from "./pull_secrets.ts";
 export interface PodImagesRequest {
   readonly scope: PullScope;
   readonly images: readonly ImageUse[];
-  /** Images whose config must be read, too, to see whether they are bundles. */
-  readonly imageConfigs?: readonly string[];
+  /** Images that may be operator bundles: their configs are read, too, to see. */
+  readonly possibleBundles?: readonly string[];
   readonly priority: InspectionPriority;
   /** With `always`, only look-ups begun since then may answer (monotonic ms). Default: from now on. */
   readonly askedSinceMs?: number | undefined;
@@ -80,7 +80,7 @@ async function inspectImages(
   signal: AbortSignal,
 ): Promise<readonly InspectedImage[]> {
   const { inspector, pullSecrets, known, clock, observe } = deps;
-  const { scope, images, imageConfigs = [], priority, renew = false, askedSinceMs = clock.monotonicMs() } = request;
+  const { scope, images, possibleBundles = [], priority, renew = false, askedSinceMs = clock.monotonicMs() } = request;
   const remembered = recallImages(deps, { ...request, askedSinceMs });
   if (remembered !== undefined && !(renew && remembered.isAging)) return remembered.images;
   const callers = callersOf({ namespace: scope.namespace, priority });
@@ -92,7 +92,7 @@ async function inspectImages(
       image: use.image,
       credentials: pull.credentials,
       freshness: use.always ? { askedSinceMs } : usual,
-      depth: imageConfigs.includes(use.image) ? "config" : "index",
+      depth: possibleBundles.includes(use.image) ? "config" : "index",
       callers,
     };
     const report = withPullProblems(await inspector.inspect(asked, signal), pull);
@@ -104,9 +104,9 @@ async function inspectImages(
 
 function recallImages(
   { known }: PodImagesDeps,
-  { scope, images, imageConfigs = [], askedSinceMs }: Parameters<PodImages["recall"]>[0],
+  { scope, images, possibleBundles = [], askedSinceMs }: Parameters<PodImages["recall"]>[0],
 ): KnownPodImages | undefined {
-  return imageConfigs.length === 0 ? known.recall(images, scope, askedSinceMs) : undefined;
+  return possibleBundles.length === 0 ? known.recall(images, scope, askedSinceMs) : undefined;
 }
 
 /** If credentials are missing, a failure to read an image proves nothing. Otherwise names unusable ones. */

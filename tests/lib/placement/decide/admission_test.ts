@@ -269,8 +269,8 @@ for (const [index, [raw, changes, ...expected]] of FOLLOW_UPS.entries()) {
     const facts = make.admission(make.view(raw), changes);
     const job = { ...facts, ...planAdmission(facts.pod, make.configs(), facts.settings, "job") };
     const followUps = [facts, job].map((each) => {
-      const { prefetch, imageConfigs, isNoticed: notices } = judgeAdmission(each);
-      const reads = { [`reads ${imageConfigs}`]: imageConfigs.length > 0 };
+      const { prefetch, possibleBundles, isNoticed: notices } = judgeAdmission(each);
+      const reads = { [`reads ${possibleBundles}`]: possibleBundles.length > 0 };
       const does = { asks: each.mayRecall, inspects: prefetch.length > 0, ...reads, notices };
       return Object.entries(does).flatMap(([name, holds]) => holds ? [name] : []).join();
     });

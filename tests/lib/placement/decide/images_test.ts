@@ -214,7 +214,7 @@ Deno.test("Q-04 judgeImages() takes a setting of a RuntimeClass before its name"
 Deno.test("judgeImages() asks for the config of index-depth images that exclude what another image offers", () => {
   const worth = (...images: readonly InspectedImage[]): readonly string[] => {
     const pod = make.view(make.pod({ containers: images.map(({ image }) => make.container(image)) }));
-    return judge(pod, { images }).imageConfigs;
+    return judge(pod, { images }).possibleBundles;
   };
   assert.deepEqual(worth(linux("bundle", PPC64LE, ARM64), linux("b", PPC64LE, S390X)), ["bundle", "b"]);
   assert.deepEqual(worth(linux("wide", AMD64, ARM64), linux("narrow", ARM64)), ["narrow"]);

@@ -1,11 +1,11 @@
-// Images as a pod is judged by them. Operator bundles narrow nothing, but only the config identifies one: it is read where
-// that makes a difference.
+// Images as a pod is judged by them. An operator bundle narrows nothing, and its config shows that it is one. Configs are
+// read where that makes a difference.
 import type { PlacementSettings } from "../decide/config/types.ts";
 import { judgeImages } from "../decide/images.ts";
 import type { PodView } from "../decide/types.ts";
 import type { PodImages } from "../images/pod_images.ts";
 
-export function podImagesWithConfigs(
+export function podImagesWithBundles(
   inner: Pick<PodImages, "inspect">,
   pod: PodView,
   settings: PlacementSettings,
@@ -13,8 +13,8 @@ export function podImagesWithConfigs(
   return {
     inspect: async (request, signal) => {
       const inspected = await inner.inspect(request, signal);
-      const { imageConfigs } = judgeImages(pod, settings, request.images, inspected);
-      return imageConfigs.length === 0 ? inspected : await inner.inspect({ ...request, imageConfigs }, signal);
+      const { possibleBundles } = judgeImages(pod, settings, request.images, inspected);
+      return possibleBundles.length === 0 ? inspected : await inner.inspect({ ...request, possibleBundles }, signal);
     },
   };
 }
