@@ -94,7 +94,7 @@ function makeOutside(
     monitoring: kubeconfig === undefined ? "service" : "route",
     registries: config,
     pullSecret: pullSecrets === "none" ? undefined : globalPullSecret,
-    bundles: openTrustedBundles(config.registryCa, { clock, log }),
+    bundles: openTrustedBundles(config.registryCa, log),
     proxies: registryEnvironment.proxies,
   }));
 }

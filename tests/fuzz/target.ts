@@ -18,7 +18,7 @@ const PARSERS: readonly ((text: string) => unknown)[] = [
   parseJson,
   parseToml,
   parseYaml,
-  (text) => parseRegistriesConf(text, "main"),
+  parseRegistriesConf,
   parsePolicy,
 ];
 

@@ -1,7 +1,7 @@
 // Resolves an image as the user wrote it to full names. A short name such as `nginx` may have several.
+import { asParsed, type Parsed, type Unparsable, unparsable } from "../../parsed.ts";
 import { failureOf } from "../errors.ts";
 import { type ImageReference, parseReference } from "../reference.ts";
-import { DOCKER_HUB } from "../registry_host.ts";
 import type { FailureReason, RegistryFailure } from "../types.ts";
 import type { FullName } from "./registry_rules.ts";
 import type { RegistriesConf } from "./registries_conf.ts";
@@ -19,9 +19,9 @@ export function resolveFullNames(image: string, settings: PullSettings): FullNam
   const { isShort, identifier, name } = reference;
   const fullOf = ({ domain: host, repository }: ImageReference): FullName => ({ host, repository, identifier });
   if (!isShort) return { kind: "names", reference, names: [fullOf(reference)] };
-  const answer = resolveShortName(name, { conf: settings.registries, unsaid: settings.shortNames });
-  if (answer.kind === "none") return refused("Misconfigured", answer.message);
-  const names = answer.names.flatMap((name): readonly FullName[] => {
+  const found = resolveShortName(name, settings.registries);
+  if (found.kind === "unparsable") return refused("Misconfigured", found.fault.message);
+  const names = found.value.flatMap((name): readonly FullName[] => {
     const candidate = parseReference(name);
     return candidate.kind === "unparsable" || candidate.reference.isShort ? [] : [fullOf(candidate.reference)];
   });
@@ -34,29 +34,22 @@ function refused(reason: FailureReason, message: string): FullNames {
   return { kind: "refused", failure: failureOf(reason, message) };
 }
 
-type ShortNameAnswer =
-  | { readonly kind: "candidates"; readonly names: readonly string[] }
-  | { readonly kind: "none"; readonly message: string };
-
-/** The alias, else each search registry, else the default by `unsaid` (rows DV-111, DV-108, DV-109). */
+/** The alias, else each search registry (rows DV-111, DV-108, DV-109). */
 function resolveShortName(
   name: string,
-  options: { readonly conf: RegistriesConf | undefined; readonly unsaid: "usual" | "refuse" },
-): ShortNameAnswer {
-  const { conf, unsaid } = options;
-  const alias = conf?.aliases.get(name);
-  if (alias !== undefined) return { kind: "candidates", names: [alias] };
-  const configured = conf?.searchRegistries ?? [];
-  const registries = configured.length === 0 && unsaid === "usual" ? [DOCKER_HUB] : configured;
+  { aliases, searchRegistries: registries, shortNameMode }: RegistriesConf,
+): Parsed<readonly string[]> {
+  const alias = aliases.get(name);
+  if (alias !== undefined) return asParsed([alias]);
   if (registries.length === 0) {
     return noName(name, "registries.conf has no alias for it and no unqualified-search-registries");
   }
-  if (registries.length > 1 && conf?.shortNameMode === "enforcing") {
+  if (registries.length > 1 && shortNameMode === "enforcing") {
     return noName(name, "several registries may be meant and short-name-mode is enforcing");
   }
-  return { kind: "candidates", names: registries.map((registry) => `${registry}/${name}`) };
+  return asParsed(registries.map((registry) => `${registry}/${name}`));
 }
 
-function noName(name: string, state: string): ShortNameAnswer {
-  return { kind: "none", message: `Cannot resolve short name "${name}": ${state}. Write the registry into the image.` };
+function noName(name: string, state: string): Unparsable {
+  return unparsable(`Cannot resolve short name "${name}": ${state}. Write the registry into the image.`);
 }

@@ -1,18 +1,18 @@
 // Reads and checks the TLS files of a host, named by a configuration or in a directory certs.d/<host[:port]>.
 import { asParsed, type Fault, type Parsed, unparsable } from "../../parsed.ts";
-import type { FileProblem } from "../files/last_good.ts";
 import type { FileReader } from "../files/read_files.ts";
 import type { ClientCertificate } from "../pull_plan.ts";
-import { type HostCertificates, parseCertificates, parseClientPair } from "./pem.ts";
+import { parseCertificates, parseClientPair } from "./pem.ts";
 
-export interface LoadContext {
-  readonly files: FileReader;
-  readonly problems: FileProblem[];
-  readonly nowMs: number;
+/** The TLS settings of a host that has its own. */
+export interface HostTls {
+  readonly skipVerify: boolean;
+  readonly caCertificates: readonly string[];
+  readonly clientCertificates: readonly ClientCertificate[];
 }
 
-/** TLS settings as written, with paths relative to the file. */
-export interface HostTls {
+/** The same as written, with paths relative to the file. */
+export interface TlsFiles {
   readonly skipVerify: boolean;
   readonly caFiles: readonly string[];
   /** In the order to try; without `keyFile` the first holds both. */
@@ -26,26 +26,28 @@ interface NamedPair {
 }
 
 /** Reads the files that TLS settings name. Relative paths start at `folder`. */
-export function readHostTls(tls: HostTls, folder: string, { files, nowMs }: LoadContext): Parsed<HostCertificates> {
+export function readHostTls(
+  { skipVerify, caFiles, clients }: TlsFiles,
+  folder: string,
+  files: FileReader,
+): Parsed<HostTls> {
   const read = (path: string): Parsed<string> => {
-    const content = files.readText(path.startsWith("/") ? path : `${folder}/${path}`);
-    if (content.kind === "text") return asParsed(content.text);
-    const states = { missing: "is missing", denied: "may not be read" };
-    return unparsable(`${path} ${content.kind === "failed" ? content.message : states[content.kind]}`);
+    const text = files.readText(path.startsWith("/") ? path : `${folder}/${path}`) ?? unparsable("is missing");
+    return text.kind === "parsed" ? text : unparsable(`${path} ${text.fault.message}`);
   };
-  const authorities = tls.caFiles.map((name) => ({ name, text: read(name) }));
-  const pairs = tls.clients.map(({ certificateFile: name, keyFile = name }) => {
+  const authorities = caFiles.map((name) => ({ name, text: read(name) }));
+  const pairs = clients.map(({ certificateFile: name, keyFile = name }) => {
     return { name, certificate: read(name), key: read(keyFile) };
   });
-  return parseHostFiles(authorities, pairs, nowMs);
+  return parseHostFiles(authorities, pairs, skipVerify);
 }
 
 /** `*.crt` are CAs; `X.cert` and `X.key` a client certificate. As in the MTO, half a pair makes the host unusable. */
-export function readHostDirectory(folder: string, { files, nowMs }: LoadContext): Parsed<HostCertificates> {
+export function readHostDirectory(folder: string, files: FileReader): Parsed<HostTls> {
   const names = files.list(folder).filter((name) => /\.(crt|cert|key)$/.test(name) && !name.startsWith(".."));
   const texts = new Map(names.flatMap((name) => {
-    const content = files.readText(`${folder}/${name}`);
-    return content.kind === "text" ? [[name, asParsed(content.text)] as const] : [];
+    const text = files.readText(`${folder}/${name}`);
+    return text?.kind === "parsed" ? [[name, text] as const] : [];
   }));
   const authorities = [...texts].flatMap(([name, text]) => name.endsWith(".crt") ? [{ name, text }] : []);
   const stems = new Set([...texts.keys()].flatMap((name) => /^(.*)\.(?:cert|key)$/.exec(name)?.[1] ?? []));
@@ -54,19 +56,19 @@ export function readHostDirectory(folder: string, { files, nowMs }: LoadContext)
     certificate: texts.get(`${stem}.cert`) ?? unparsable(`${stem}.key has no ${stem}.cert beside it`),
     key: texts.get(`${stem}.key`) ?? unparsable(`${stem}.cert has no ${stem}.key beside it`),
   }));
-  return parseHostFiles(authorities, pairs, nowMs);
+  return parseHostFiles(authorities, pairs, false);
 }
 
 function parseHostFiles(
   authorities: readonly { readonly name: string; readonly text: Parsed<string> }[],
   pairs: readonly NamedPair[],
-  nowMs: number,
-): Parsed<HostCertificates> {
+  skipVerify: HostTls["skipVerify"],
+): Parsed<HostTls> {
   const caCertificates: string[] = [];
   const warnings: Fault[] = [];
   for (const { name, text } of authorities) {
     if (text.kind === "unparsable") return text;
-    const parsed = parseCertificates(text.value, nowMs);
+    const parsed = parseCertificates(text.value);
     if (parsed.kind === "unparsable") return unparsable(`${name}: ${parsed.fault.message}`);
     caCertificates.push(...parsed.value);
     warnings.push(...parsed.warnings.map(({ message }) => ({ message: `${name}: ${message}` })));
@@ -79,5 +81,5 @@ function parseHostFiles(
     if (pair.kind === "unparsable") return unparsable(`${name}: ${pair.fault.message}`);
     clientCertificates.push(pair.value);
   }
-  return asParsed({ caCertificates, clientCertificates }, warnings);
+  return asParsed({ skipVerify, caCertificates, clientCertificates }, warnings);
 }

@@ -4,8 +4,7 @@ import { asParsed, type Fault, type Parsed, unparsable } from "../../parsed.ts";
 import { findLine, parseAs, parseToml } from "../files/documents.ts";
 import { isSendable } from "../http/exchange.ts";
 import { type EndpointUrl, parseEndpointUrl } from "./endpoint_url.ts";
-import type { HostTls } from "./host_files.ts";
-import type { HostCertificates, LoadedTls } from "./pem.ts";
+import type { HostTls, TlsFiles } from "./host_files.ts";
 
 export interface HostCapabilities {
   readonly resolves: boolean;
@@ -15,15 +14,14 @@ export interface HostCapabilities {
 interface HostsMirror extends HostCapabilities {
   readonly url: EndpointUrl;
   readonly headers: Readonly<Record<string, string>>;
-  readonly tls: LoadedTls;
+  readonly tls: HostTls;
 }
 
 /** One directory of containerd's tree. `server` undefined: the host itself. */
 export interface HostsFile {
-  readonly kind: "parsed";
   readonly mirrors: readonly HostsMirror[];
   readonly server: EndpointUrl | undefined;
-  readonly serverTls: LoadedTls;
+  readonly serverTls: HostTls;
   readonly serverCapabilities: HostCapabilities;
   readonly serverHeaders: Readonly<Record<string, string>>;
 }
@@ -44,7 +42,7 @@ const Host = z.object({
 const Document = Host.extend({ server: z.string().optional(), host: z.record(z.string(), Host).optional() });
 
 /** Mirrors keep their order. An unusable URL is skipped with a warning; a bad certificate makes the file unparsable. */
-export function parseHostsToml(text: string, readTls: (tls: HostTls) => Parsed<HostCertificates>): Parsed<HostsFile> {
+export function parseHostsToml(text: string, readTls: (tls: TlsFiles) => Parsed<HostTls>): Parsed<HostsFile> {
   const parsed = parseAs(Document, parseToml(text), text);
   if (parsed.kind === "unparsable") return parsed;
   const { host: hosts = {}, server: serverText = "", ...root } = parsed.value;
@@ -54,15 +52,9 @@ export function parseHostsToml(text: string, readTls: (tls: HostTls) => Parsed<H
   }
   const warnings: Fault[] = [];
   const warn = (message: string, needle: string): unknown => warnings.push({ message, line: findLine(text, needle) });
-  const loadTls = (host: z.infer<typeof Host>): Parsed<LoadedTls> => {
-    const tls = tlsOf(host);
-    const certificates = readTls(tls);
-    if (certificates.kind === "unparsable") return certificates;
-    warnings.push(...certificates.warnings);
-    return asParsed({ kind: "parsed", skipVerify: tls.skipVerify, certificates: certificates.value });
-  };
-  const serverTls = loadTls(root);
+  const serverTls = readTls(tlsOf(root));
   if (serverTls.kind === "unparsable") return serverTls;
+  warnings.push(...serverTls.warnings);
   const mirrors: HostsMirror[] = [];
   for (const [name, host] of Object.entries(hosts)) {
     const url = parseEndpointUrl(name, { path: rootOrApi(host) });
@@ -70,12 +62,12 @@ export function parseHostsToml(text: string, readTls: (tls: HostTls) => Parsed<H
       warn("a host is passed over: its URL cannot be used", name);
       continue;
     }
-    const tls = loadTls(host);
+    const tls = readTls(tlsOf(host));
     if (tls.kind === "unparsable") return tls;
+    warnings.push(...tls.warnings);
     mirrors.push({ url, ...readCapabilities(host), headers: readHeaders(host, warn), tls: tls.value });
   }
   return asParsed({
-    kind: "parsed",
     mirrors,
     server,
     serverTls: serverTls.value,
@@ -101,8 +93,8 @@ function readCapabilities({ capabilities }: z.infer<typeof Host>): HostCapabilit
   return { resolves: has("resolve"), pulls: has("pull") };
 }
 
-function tlsOf({ ca = [], client = [], skip_verify: skipVerify = false }: z.infer<typeof Host>): HostTls {
-  const clients = client.flatMap(([certificateFile = "", keyFile = ""]): HostTls["clients"] =>
+function tlsOf({ ca = [], client = [], skip_verify: skipVerify = false }: z.infer<typeof Host>): TlsFiles {
+  const clients = client.flatMap(([certificateFile = "", keyFile = ""]): TlsFiles["clients"] =>
     certificateFile === "" ? [] : [{ certificateFile, ...keyFile === "" ? {} : { keyFile } }]
   );
   return { skipVerify, caFiles: ca, clients };

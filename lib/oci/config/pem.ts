@@ -4,17 +4,6 @@ import { readCertificate } from "../../tls/certificate.ts";
 import { certificateBlocks, childrenOf, derOf, readElements, Tag } from "../../tls/der.ts";
 import type { ClientCertificate } from "../pull_plan.ts";
 import { asParsed, type Fault, type Parsed, unparsable } from "../../parsed.ts";
-import { renderDay } from "../../vocabulary/time.ts";
-
-export interface HostCertificates {
-  readonly caCertificates: readonly string[];
-  readonly clientCertificates: readonly ClientCertificate[];
-}
-
-/** The TLS settings of a host that has its own, with what their files hold. `unparsable`: it gets no request. */
-export type LoadedTls =
-  | { readonly kind: "parsed"; readonly skipVerify: boolean; readonly certificates: HostCertificates }
-  | { readonly kind: "unparsable"; readonly message: string };
 
 const PRIVATE_KEY = /-----BEGIN ([A-Z ]*)PRIVATE KEY-----([^-]*)-----END \1PRIVATE KEY-----/;
 
@@ -22,32 +11,21 @@ const PRIVATE_KEY = /-----BEGIN ([A-Z ]*)PRIVATE KEY-----([^-]*)-----END \1PRIVA
 const MIN_RSA_BITS = 2_048;
 
 /** Leaves out unreadable certificates with a warning, as the nodes' runtimes do. Unparsable when none can be read. */
-export function parseCertificates(text: string, nowMs: number): Parsed<readonly string[]> {
+export function parseCertificates(text: string): Parsed<readonly string[]> {
   const blocks = certificateBlocks(text).map((block) => `${block}\n`);
   if (blocks.length === 0) return unparsable("no PEM certificate in it");
-  const isUsable = usableAmong(blocks);
-  const warnings = blocks.flatMap((block, at): readonly Fault[] => {
-    const what = isUsable(block) ? problemOfTime(block, nowMs) : "is not readable and is left out";
-    return what === undefined ? [] : [{ message: `certificate ${at + 1} in it ${what}` }];
-  });
-  const usable = blocks.filter(isUsable);
+  const usable = usableAmong(blocks);
+  const warnings = blocks.flatMap((block, at): readonly Fault[] =>
+    usable.includes(block) ? [] : [{ message: `certificate ${at + 1} in it is not readable and is left out` }]
+  );
   return usable.length > 0 ? asParsed(usable, warnings) : unparsable("no certificate in it is readable");
 }
 
 /** Accepts what the TLS client accepts: it would reject a whole list for one bad certificate. */
-function usableAmong(blocks: readonly string[]): (block: string) => boolean {
-  const all = new Set(blocks.filter((block) => isReadable(() => new X509Certificate(block))));
-  if (isReadable(() => openClient({ caCerts: [...all] }))) return (block) => all.has(block);
-  const usable = new Set([...all].filter((block) => isReadable(() => openClient({ caCerts: [block] }))));
-  return (block) => usable.has(block);
-}
-
-function problemOfTime(block: string, nowMs: number): string | undefined {
-  const fields = readCertificate(derOf(block) ?? new Uint8Array());
-  if (fields === undefined) return undefined;
-  const [from, to] = [fields.notBeforeMs, fields.notAfterMs].map(renderDay);
-  if (nowMs > fields.notAfterMs) return `expired on ${to}: nodes do not accept what it signed`;
-  return nowMs < fields.notBeforeMs ? `is not valid before ${from}: nodes do not accept what it signed` : undefined;
+function usableAmong(blocks: readonly string[]): readonly string[] {
+  const readable = blocks.filter((block) => isReadable(() => new X509Certificate(block)));
+  if (isReadable(() => openClient({ caCerts: [...readable] }))) return readable;
+  return readable.filter((block) => isReadable(() => openClient({ caCerts: [block] })));
 }
 
 /** A client certificate and its key. Unparsable, with the reason, when they cannot be used. */

@@ -1,4 +1,5 @@
 // From an image to its pull plan: short-name candidates × (mirrors, then the registry itself), judged by policy.
+import type { Parsed } from "../../parsed.ts";
 import { failureOf } from "../errors.ts";
 import { type Endpoint, keyOfEndpoint, type PullPlan } from "../pull_plan.ts";
 import type { RegistryFailure } from "../types.ts";
@@ -7,12 +8,12 @@ import { canonicalHost, DOCKER_HUB, DOCKER_HUB_HOST, hostKey } from "../registry
 import { resolveFullNames } from "./full_names.ts";
 import { rejectingScope } from "./policy.ts";
 import { findRule, type FullName, nameOf } from "./registry_rules.ts";
-import type { LoadedTls } from "./pem.ts";
+import type { HostTls } from "./host_files.ts";
 import type { PullSettings } from "./settings.ts";
 import { findPullSources, type PullSource } from "./pull_sources.ts";
 
 type Refusal = { readonly kind: "refused"; readonly failure: RegistryFailure };
-type Step<T> = { readonly kind: "planned"; readonly value: T } | Refusal;
+type Step = { readonly kind: "planned"; readonly endpoint: Endpoint } | Refusal;
 
 /** Plans the pull of an image as the user wrote it. Refused when no endpoint is left, for the first reason found. */
 export function planPull(image: string, settings: PullSettings): PullPlan {
@@ -20,7 +21,7 @@ export function planPull(image: string, settings: PullSettings): PullPlan {
   const names = resolveFullNames(image, settings);
   if (names.kind === "refused") return names;
   const steps = names.names.flatMap((full) => planName(full, settings));
-  const planned = steps.flatMap((step) => step.kind === "planned" ? [step.value] : []);
+  const planned = steps.flatMap((step) => step.kind === "planned" ? [step.endpoint] : []);
   // Two configurations may name the same endpoint, which gets one request.
   const keys = planned.map(keyOfEndpoint);
   const endpoints = planned.filter((endpoint, at) => keys.indexOf(keyOfEndpoint(endpoint)) === at);
@@ -29,34 +30,36 @@ export function planPull(image: string, settings: PullSettings): PullPlan {
   return { kind: "endpoints", reference: names.reference, endpoints };
 }
 
-function planName(full: FullName, settings: PullSettings): readonly Step<Endpoint>[] {
-  const scope = settings.policy === undefined ? undefined : rejectingScope(settings.policy, full);
+function planName(full: FullName, settings: PullSettings): readonly Step[] {
+  const scope = rejectingScope(settings.policy, full);
   if (scope !== undefined) {
     const says = `policy.json rejects it (scope "${scope}")`;
     return [refused("Blocked", nameOf(full), `${says}. Accept the scope in Archway's policy.json if it may be used`)];
   }
   const found = findPullSources(full, settings);
-  if (found.kind === "unparsable") return [refused("Misconfigured", nameAt(full), found.message)];
-  return found.sources.map((source) => planSource(source, full, settings));
+  if (found.kind === "unparsable") return [refused("Misconfigured", nameAt(full), found.fault.message)];
+  return found.value.map((source) => planSource(source, full, settings));
 }
 
-function planSource(source: PullSource, full: FullName, settings: PullSettings): Step<Endpoint> {
+function planSource(source: PullSource, full: FullName, settings: PullSettings): Step {
   const name = nameOf(full);
   // Blocking applies to the contacted host, not the named one: a blocked registry may have mirrors (row DV-100).
-  const rule = findRule(settings.registries?.rules ?? [], nameOf(source));
+  const rule = findRule(settings.registries.rules, nameOf(source));
   if (rule?.blocked === true) return refused("Blocked", name, `registries.conf blocks "${rule.prefix}"`);
   if (source.repository === "") {
     return refused("Misconfigured", name, `the location "${source.host}" has no repository`);
   }
   const host = hostKey(source.host) === DOCKER_HUB ? DOCKER_HUB_HOST : canonicalHost(source.host);
-  const own = [...new Set([canonicalHost(source.host), host])].flatMap((name) => tlsOfHost(name, settings));
-  const known: (LoadedTls & { kind: "parsed" })[] = [];
-  for (const tls of [source.tls, ...own, ...anyHostTls(canonicalHost(source.host), settings)]) {
-    if (tls?.kind === "unparsable") return refused("Misconfigured", name, tls.message);
-    if (tls !== undefined) known.push(tls);
+  // An entry of its own in certs.d or registries.yaml means that an administrator declared the host; `*` does not.
+  const own = [...new Set([canonicalHost(source.host), host])].flatMap((name) => tlsOf(name, settings));
+  const anyHost = settings.rancher.tls.has(canonicalHost(source.host)) ? undefined : settings.rancher.tls.get("*");
+  const known: HostTls[] = source.tls === undefined ? [] : [source.tls];
+  for (const tls of anyHost === undefined ? own : [...own, anyHost]) {
+    if (tls.kind === "unparsable") return refused("Misconfigured", name, tls.fault.message);
+    known.push(tls.value);
   }
   const connection = connectionOf(source, { host, known, isDeclared: own.length > 0, settings });
-  return { kind: "planned", value: { ...endpointOf(source, host, full), connection } };
+  return { kind: "planned", endpoint: { ...endpointOf(source, host, full), connection } };
 }
 
 function endpointOf(source: PullSource, host: string, full: FullName): Omit<Endpoint, "connection"> {
@@ -73,7 +76,7 @@ function connectionOf(
   source: PullSource,
   options: {
     readonly host: string;
-    readonly known: readonly (LoadedTls & { kind: "parsed" })[];
+    readonly known: readonly HostTls[];
     readonly isDeclared: boolean;
     readonly settings: PullSettings;
   },
@@ -81,25 +84,18 @@ function connectionOf(
   const { host, known, isDeclared, settings: { caCertificates, ...flags } } = options;
   const insecure = source.insecure || flags.insecure.has(hostKey(host));
   const skipVerify = known.some((tls) => tls.skipVerify);
-  const clientCertificates = known.flatMap(({ certificates }) => certificates.clientCertificates);
+  const clientCertificates = known.flatMap((tls) => tls.clientCertificates);
   return {
     scheme: source.scheme === "http" ? "http" : insecure ? "https-then-http" : "https",
     verifyTls: !(insecure || skipVerify),
-    caCertificates: [...caCertificates, ...known.flatMap(({ certificates }) => certificates.caCertificates)],
+    caCertificates: [...caCertificates, ...known.flatMap((tls) => tls.caCertificates)],
     ...clientCertificates.length === 0 ? {} : { clientCertificates },
     declared: source.declared || insecure || isDeclared || flags.declared.has(hostKey(host)),
   };
 }
 
-/** A host's settings in certs.d and registries.yaml. An entry there means that an administrator declared the host. */
-function tlsOfHost(host: string, { certs, rancher }: PullSettings): readonly LoadedTls[] {
-  return [certs.get(host), rancher?.tls.get(host)].filter((tls) => tls !== undefined);
-}
-
-/** The `*` entry of registries.yaml, for hosts without an entry of their own. It does not declare them. */
-function anyHostTls(host: string, { rancher }: PullSettings): readonly LoadedTls[] {
-  const tls = rancher?.tls.has(host) === true ? undefined : rancher?.tls.get("*");
-  return tls === undefined ? [] : [tls];
+function tlsOf(host: string, { certs, rancher }: PullSettings): readonly Parsed<HostTls>[] {
+  return [certs.get(host), rancher.tls.get(host)].filter((tls) => tls !== undefined);
 }
 
 function refused(reason: "Blocked" | "Misconfigured", name: string, state: string): Refusal {

@@ -1,74 +1,73 @@
-// Makes pull plans from configuration files and flags. Plans are kept until a use finds a file changed.
-import { LRUCache } from "lru-cache";
+// Makes pull plans from configuration files and flags.
 import type { Clock } from "../../clock.ts";
 import type { Logger } from "../../log.ts";
 import type { Credential } from "../credential.ts";
-import type { PullPlan, PullPlanner } from "../pull_plan.ts";
-import { MAX_REFERENCE_LENGTH } from "../reference.ts";
-import { atMost } from "../weights.ts";
+import { type FileProblem, FileReader, haveChanged, renderProblem } from "../files/read_files.ts";
+import type { PullPlanner } from "../pull_plan.ts";
 import { planPull } from "./plan.ts";
-import type { FileProblem } from "../files/last_good.ts";
-import { haveChanged } from "../files/read_files.ts";
-import { type LoadedSettings, SettingsFiles, type SettingsPaths } from "./settings_files.ts";
+import type { PullSettings } from "./settings.ts";
+import { loadSettings, type SettingsPaths } from "./settings_files.ts";
 
 export interface PullPlannerHandle extends PullPlanner {
   credentials(): readonly Credential[];
   credentialHelpers(): readonly string[];
+  /** What is wrong with the files as they are now. */
   problems(): readonly FileProblem[];
 }
-
-const MAX_PLANS = 10_000;
 
 /** The least time between two looks at the files (ms). A look at those of a node takes about 0.1 ms. */
 const LOOK_MS = 1_000;
 
-/** Never throws. A broken file is logged once, with the line, and its last good content stays in force. */
+interface Loaded {
+  readonly settings: PullSettings;
+  readonly files: FileReader;
+}
+
+/** Never throws. A problem is logged once, with the line. A broken edit changes nothing: the settings in force stay. */
 export function openPullPlanner(
   options: SettingsPaths & { readonly log: Logger; readonly clock: Clock },
 ): PullPlannerHandle {
   const { log, clock, ...paths } = options;
-  const files = new SettingsFiles(paths);
-  const plans = new LRUCache<string, PullPlan>(atMost(MAX_PLANS));
-  const load = openLoader(files, { log, clock });
-  let loaded = load();
+  let latest = load(paths, { log, before: [] });
+  let inForce = latest;
   let lookedMs = clock.monotonicMs();
-  const current = (): LoadedSettings => {
-    if (clock.monotonicMs() < lookedMs + LOOK_MS) return loaded;
+  const look = (): void => {
+    if (clock.monotonicMs() < lookedMs + LOOK_MS) return;
     lookedMs = clock.monotonicMs();
-    if (!haveChanged(loaded.paths)) return loaded;
-    loaded = load();
-    plans.clear();
-    log.info("reloaded the registry configuration", { problems: loaded.problems.length });
-    return loaded;
+    if (!haveChanged(latest.files.touched)) return;
+    latest = load(paths, { log, before: latest.files.problems });
+    // What was broken from the start is replaced by whatever comes.
+    if (latest.files.hasFaults && !inForce.files.hasFaults) return;
+    inForce = latest;
+    log.info("reloaded the registry configuration", { problems: latest.files.problems.length });
+  };
+  const settings = (): PullSettings => {
+    look();
+    return inForce.settings;
   };
   return {
-    plan: (image) => {
-      const { settings } = current();
-      const known = plans.get(image);
-      if (known !== undefined) return known;
-      const plan = planPull(image, settings);
-      if (image.length <= MAX_REFERENCE_LENGTH) plans.set(image, plan);
-      return plan;
+    plan: (image) => planPull(image, settings()),
+    credentials: () => settings().rancher.credentials,
+    credentialHelpers: () => settings().registries.credentialHelpers,
+    problems: () => {
+      look();
+      return latest.files.problems;
     },
-    credentials: () => current().settings.rancher?.credentials ?? [],
-    credentialHelpers: () => current().settings.registries?.credentialHelpers ?? [],
-    problems: () => current().problems,
   };
 }
 
-/** Loads the files. Each call logs the problems that the previous one did not find. */
-function openLoader(
-  files: SettingsFiles,
-  { log, clock }: { readonly log: Logger; readonly clock: Clock },
-): () => LoadedSettings {
-  let logged: ReadonlySet<string> = new Set();
-  return () => {
-    const loaded = files.load(clock.nowMs());
-    const keys = loaded.problems.map(({ file, line, message }) => JSON.stringify([file, line, message]));
-    loaded.problems.forEach((problem, at) => {
-      if (!logged.has(keys[at] ?? "")) log.warn("cannot use a registry configuration file as it is", { ...problem });
-    });
-    logged = new Set(keys);
-    return loaded;
-  };
+/** Reads every file, and logs the problems that there were not before. */
+function load(
+  paths: SettingsPaths,
+  { log, before }: { readonly log: Logger; readonly before: readonly FileProblem[] },
+): Loaded {
+  const files = new FileReader();
+  const settings = loadSettings(paths, files);
+  const logged = new Set(before.map(renderProblem));
+  for (const problem of files.problems) {
+    if (!logged.has(renderProblem(problem))) {
+      log.warn("cannot use a registry configuration file as it is", { ...problem });
+    }
+  }
+  return { settings, files };
 }

@@ -11,6 +11,8 @@ export interface Policy {
   readonly otherwise: boolean;
 }
 
+export const ACCEPT_ALL: Policy = { byScope: new Map(), otherwise: false };
+
 const Requirements = z.array(z.object({
   type: z.enum(["insecureAcceptAnything", "reject", "signedBy", "signedBaseLayer", "sigstoreSigned"]),
 }));

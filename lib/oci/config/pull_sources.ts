@@ -2,10 +2,11 @@
 import { isDigest, nameAt } from "../reference.ts";
 import { hostKey } from "../registry_host.ts";
 import type { EndpointUrl } from "./endpoint_url.ts";
+import { asParsed, type Parsed } from "../../parsed.ts";
+import type { HostTls } from "./host_files.ts";
 import { findRule, type FullName, pullSources } from "./registry_rules.ts";
 import { type HostCapabilities, hostDirectories, type HostsFile } from "./hosts_toml.ts";
 import { rewriteRepository } from "./rewrite.ts";
-import type { LoadedTls } from "./pem.ts";
 import type { PullSettings } from "./settings.ts";
 
 export interface PullSource {
@@ -20,20 +21,16 @@ export interface PullSource {
   readonly scheme: "https" | "http";
   readonly insecure: boolean;
   readonly declared: boolean;
-  readonly tls: LoadedTls | undefined;
+  readonly tls: HostTls | undefined;
 }
 
-type PullSources =
-  | { readonly kind: "sources"; readonly sources: readonly PullSource[] }
-  | { readonly kind: "unparsable"; readonly message: string };
-
-export function findPullSources(full: FullName, settings: PullSettings): PullSources {
+export function findPullSources(full: FullName, settings: PullSettings): Parsed<readonly PullSource[]> {
   const { identifier: _, ...place } = full;
   const upstream: PullSource = { ...PLAIN, ...place };
   return fromRegistriesConf(full, settings) ??
     fromHostsTree(full, upstream, settings) ??
     fromRancher(upstream, settings) ??
-    { kind: "sources", sources: [upstream] };
+    asParsed([upstream]);
 }
 
 function splitName(name: string): { readonly host: string; readonly repository: string } {
@@ -52,8 +49,8 @@ const PLAIN = {
   tls: undefined,
 } as const;
 
-function fromRegistriesConf(full: FullName, { registries }: PullSettings): PullSources | undefined {
-  const rule = findRule(registries?.rules ?? [], nameAt(full));
+function fromRegistriesConf(full: FullName, { registries }: PullSettings): Parsed<readonly PullSource[]> | undefined {
+  const rule = findRule(registries.rules, nameAt(full));
   if (rule === undefined) return undefined;
   const isWildcard = rule.prefix.startsWith("*.");
   const sources = pullSources(rule, full).map(({ name, insecure, isMirror }): PullSource => ({
@@ -63,19 +60,24 @@ function fromRegistriesConf(full: FullName, { registries }: PullSettings): PullS
     isMirror,
     declared: isMirror || insecure || !isWildcard || rule.location !== "",
   }));
-  return { kind: "sources", sources };
+  return asParsed(sources);
 }
 
-function fromHostsTree(full: FullName, upstream: PullSource, { hosts }: PullSettings): PullSources | undefined {
+function fromHostsTree(
+  full: FullName,
+  upstream: PullSource,
+  { hosts }: PullSettings,
+): Parsed<readonly PullSource[]> | undefined {
   const directory = hostDirectories(upstream.host).find((name) => hosts.has(name));
   const found = directory === undefined ? undefined : hosts.get(directory);
   if (found === undefined) return undefined;
   if (found.kind === "unparsable") return found;
+  const { value: file } = found;
   const isCapable = ({ resolves, pulls }: HostCapabilities): boolean => isDigest(full.identifier) ? pulls : resolves;
-  const mirrors = found.mirrors.filter(isCapable)
+  const mirrors = file.mirrors.filter(isCapable)
     .map(({ url, tls, headers }): PullSource => ({ ...atUrl(url, upstream), declared: true, tls, headers }));
-  const servers = isCapable(found.serverCapabilities) ? [serverSource(found, upstream, directory ?? "")] : [];
-  return { kind: "sources", sources: [...mirrors, ...servers] };
+  const servers = isCapable(file.serverCapabilities) ? [serverSource(file, upstream, directory ?? "")] : [];
+  return asParsed([...mirrors, ...servers]);
 }
 
 function serverSource(found: HostsFile, upstream: PullSource, directory: string): PullSource {
@@ -85,12 +87,12 @@ function serverSource(found: HostsFile, upstream: PullSource, directory: string)
   return { ...(server === undefined ? upstream : atUrl(server, upstream)), declared: true, tls, headers };
 }
 
-function fromRancher(upstream: PullSource, { rancher }: PullSettings): PullSources | undefined {
-  const found = rancher?.mirrors.get(upstream.host) ?? rancher?.mirrors.get("*");
+function fromRancher(upstream: PullSource, { rancher }: PullSettings): Parsed<readonly PullSource[]> | undefined {
+  const found = rancher.mirrors.get(upstream.host) ?? rancher.mirrors.get("*");
   if (found === undefined) return undefined;
   const rewritten = { ...upstream, repository: rewriteRepository(found.rewrites, upstream.repository) };
   const mirrors = found.endpoints.map((url): PullSource => ({ ...atUrl(url, rewritten), declared: true }));
-  return { kind: "sources", sources: [...mirrors, upstream] };
+  return asParsed([...mirrors, upstream]);
 }
 
 function atUrl(url: EndpointUrl, upstream: PullSource): PullSource {

@@ -6,7 +6,7 @@ import type { Credential } from "../credential.ts";
 import { parseYaml } from "../../vocabulary/yaml.ts";
 import { findLine, parseAs } from "../files/documents.ts";
 import { type EndpointUrl, parseEndpointUrl } from "./endpoint_url.ts";
-import type { HostTls } from "./host_files.ts";
+import type { TlsFiles } from "./host_files.ts";
 import { asParsed, type Fault, type Parsed } from "../../parsed.ts";
 import { canonicalHost } from "../registry_host.ts";
 import { parseRewrite, type Rewrite } from "./rewrite.ts";
@@ -19,7 +19,7 @@ export interface RancherMirrors {
 /** The whole file. The host `*` applies to hosts without mirrors, or TLS settings, of their own. */
 export interface RancherRegistries {
   readonly mirrors: ReadonlyMap<string, RancherMirrors>;
-  readonly tls: ReadonlyMap<string, HostTls>;
+  readonly tls: ReadonlyMap<string, TlsFiles>;
   readonly credentials: readonly Credential[];
 }
 
@@ -84,7 +84,7 @@ function readMirror(mirror: z.infer<typeof Mirror>, warn: Warn): RancherMirrors 
   return { endpoints, rewrites };
 }
 
-function readTls(tls: NonNullable<NonNullable<z.infer<typeof Config>>["tls"]>): HostTls {
+function readTls(tls: NonNullable<NonNullable<z.infer<typeof Config>>["tls"]>): TlsFiles {
   const { ca_file: caFile, cert_file: certificateFile, key_file: keyFile, insecure_skip_verify: skipVerify } = tls;
   return {
     skipVerify: skipVerify === true,

@@ -1,15 +1,13 @@
-// Reads all configuration files of pulls into one value. Each load reads every file.
-import { HostTrees } from "./host_trees.ts";
-import type { LoadContext } from "./host_files.ts";
-import { type FileProblem, type FileValue, LastGood, renderProblem } from "../files/last_good.ts";
+// Reads all configuration files of pulls into one value.
+import { asParsed, type Parsed } from "../../parsed.ts";
+import type { FileReader, Origin } from "../files/read_files.ts";
+import { DOCKER_HUB, hostKey } from "../registry_host.ts";
+import { loadCerts, loadHosts, loadRancher } from "./host_trees.ts";
 import { parseCertificates } from "./pem.ts";
-import { parsePolicy, type Policy } from "./policy.ts";
-import { hostKey } from "../registry_host.ts";
-import type { Parsed } from "../../parsed.ts";
-import { FileReader } from "../files/read_files.ts";
+import { ACCEPT_ALL, parsePolicy, type Policy } from "./policy.ts";
 import { mergeRegistriesConfs, parseAliasCache, parseRegistriesConf, type RegistriesConf } from "./registries_conf.ts";
-import type { PullSettings } from "./settings.ts";
 import type { SystemPaths } from "./registry_environment.ts";
+import type { PullSettings } from "./settings.ts";
 
 /** Files and folders that the administrator named. All are optional; a named one must exist (rows DV-97, DV-98). */
 export interface NamedPaths {
@@ -29,117 +27,59 @@ export interface SettingsPaths extends NamedPaths {
   readonly system: SystemPaths;
 }
 
-export interface LoadedSettings {
-  readonly settings: PullSettings;
-  readonly problems: readonly FileProblem[];
-  readonly paths: ReadonlyMap<string, string>;
+/** Rules that cannot be read, or a missing named file, could forbid anything: they refuse every image. */
+export function loadSettings(paths: SettingsPaths, files: FileReader): PullSettings {
+  const { hostsDir, rancherRegistries, certsDir, registriesConfDir, system } = paths;
+  for (const folder of [hostsDir, certsDir, registriesConfDir]) {
+    if (folder !== undefined) files.expectFolder(folder);
+  }
+  const registries = loadRegistries(paths, files);
+  const policy = loadPolicy(paths, files);
+  const broken = [registries, policy].find((rules) => rules.kind === "unparsable");
+  return {
+    refusal: broken?.fault.message,
+    registries: registries.kind === "parsed" ? registries.value : mergeRegistriesConfs([]),
+    policy: policy.kind === "parsed" ? policy.value : ACCEPT_ALL,
+    hosts: loadHosts(hostsDir, files),
+    rancher: loadRancher(rancherRegistries, files),
+    certs: loadCerts(certsDir === undefined ? system.certsDirs : [certsDir], files),
+    // An unreadable CA only loses the trust in its certificates.
+    caCertificates: valuesOf(paths.registryCa.map((path) => files.readRequired(path, parseCertificates))).flat(),
+    declared: new Set(paths.registry.map(hostKey)),
+    insecure: new Set(paths.insecureRegistry.map(hostKey)),
+  };
 }
 
-interface SettingsContext extends LoadContext {
-  readonly refusals: string[];
+function loadRegistries(
+  { registriesConf, registriesConfDir, system }: SettingsPaths,
+  files: FileReader,
+): Parsed<RegistriesConf> {
+  const main = registriesConf ?? system.registriesConf;
+  const origin: Origin = registriesConf === undefined ? "system" : "named";
+  const folder = registriesConfDir ?? `${main}.d`;
+  const dropIns = files.list(folder).filter((name) => name.endsWith(".conf"));
+  const rules = [
+    registriesConf === undefined
+      ? files.read(main, parseRegistriesConf, origin)
+      : files.readRequired(main, parseRegistriesConf),
+    ...dropIns.map((name) => files.read(`${folder}/${name}`, parseRegistriesConf, origin)),
+  ];
+  const broken = rules.find((conf) => conf?.kind === "unparsable");
+  if (broken !== undefined) return broken;
+  // The first cache that exists counts. A broken one loses only its aliases.
+  const aliases = system.aliasCaches.map((path) => files.read(path, parseAliasCache, "system"))
+    .find((cache) => cache !== undefined);
+  const merged = mergeRegistriesConfs(valuesOf([...rules, aliases]));
+  // Without a file that an administrator named, short names mean Docker Hub.
+  const needsHub = registriesConf === undefined && merged.searchRegistries.length === 0;
+  return asParsed(needsHub ? { ...merged, searchRegistries: [DOCKER_HUB] } : merged);
 }
 
-export class SettingsFiles {
-  readonly #paths: SettingsPaths;
-  readonly #registries = new LastGood<RegistriesConf>();
-  readonly #policies = new LastGood<Policy>();
-  readonly #certificates = new LastGood<readonly string[]>();
-  readonly #trees = new HostTrees();
-
-  constructor(paths: SettingsPaths) {
-    this.#paths = paths;
-  }
-
-  load(nowMs: number): LoadedSettings {
-    const context: SettingsContext = { files: new FileReader(), problems: [], nowMs, refusals: [] };
-    const { hostsDir, rancherRegistries, certsDir, registriesConfDir, system, registry, insecureRegistry } =
-      this.#paths;
-    for (const folder of [hostsDir, certsDir, registriesConfDir]) reportMissing(folder, context);
-    const loaded = {
-      registries: this.#loadRegistries(context),
-      shortNames: this.#paths.registriesConf === undefined ? "usual" : "refuse",
-      policy: this.#loadPolicy(context),
-      hosts: this.#trees.loadHosts(hostsDir, context),
-      rancher: this.#trees.loadRancher(rancherRegistries, context),
-      certs: this.#trees.loadCerts(certsDir === undefined ? system.certsDirs : [certsDir], context),
-      caCertificates: this.#loadCaCertificates(context),
-      declared: new Set(registry.map(hostKey)),
-      insecure: new Set(insecureRegistry.map(hostKey)),
-    } as const;
-    const { problems, refusals, files } = context;
-    return { settings: { ...loaded, refusal: refusals[0] }, problems, paths: files.touched };
-  }
-
-  #loadRegistries(context: SettingsContext): RegistriesConf | undefined {
-    const main = this.#paths.registriesConf ?? this.#paths.system.registriesConf;
-    const folder = this.#paths.registriesConfDir ?? `${main}.d`;
-    const origin = originOf(this.#paths.registriesConf);
-    const first = this.#registries.read(main, {
-      ...context,
-      origin,
-      parse: (text) => parseRegistriesConf(text, "main"),
-    });
-    const dropIns = context.files.list(folder).filter((name) => name.endsWith(".conf")).map((name) =>
-      this.#registries.read(`${folder}/${name}`, {
-        ...context,
-        origin,
-        parse: (text) => parseRegistriesConf(text, "drop-in"),
-      })
-    );
-    refuse(context, { value: first, path: main, origin });
-    dropIns.forEach((value) => refuse(context, { value, path: folder, origin: "system" }));
-    const confs = [first, ...dropIns, this.#loadAliases(context)].flatMap((found) =>
-      found.kind === "value" ? [found.value] : []
-    );
-    return confs.length === 0 ? undefined : mergeRegistriesConfs(confs);
-  }
-
-  /** The first existing file counts. A broken one is logged and loses only its aliases. */
-  #loadAliases(context: SettingsContext): FileValue<RegistriesConf> {
-    const found = this.#paths.system.aliasCaches.map((path) =>
-      this.#registries.read(path, { ...context, origin: "system", parse: parseAliasCache })
-    );
-    return found.find(({ kind }) => kind !== "missing") ?? { kind: "missing" };
-  }
-
-  #loadPolicy(context: SettingsContext): Policy | undefined {
-    const path = this.#paths.policy ?? this.#paths.system.policy;
-    const origin = originOf(this.#paths.policy);
-    const value = this.#policies.read(path, { ...context, origin, parse: parsePolicy });
-    refuse(context, { value, path, origin });
-    return value.kind === "value" ? value.value : undefined;
-  }
-
-  /** An unreadable CA is logged and only loses the trust in its certificates. */
-  #loadCaCertificates(context: SettingsContext): readonly string[] {
-    return this.#paths.registryCa.flatMap((path) => {
-      const parse = (text: string): Parsed<readonly string[]> => parseCertificates(text, context.nowMs);
-      const value = this.#certificates.read(path, { ...context, origin: "named", parse });
-      if (value.kind === "missing") context.problems.push({ file: path, message: "is missing" });
-      return value.kind === "value" ? value.value : [];
-    });
-  }
+function loadPolicy({ policy, system }: SettingsPaths, files: FileReader): Parsed<Policy> {
+  if (policy !== undefined) return files.readRequired(policy, parsePolicy);
+  return files.read(system.policy, parsePolicy, "system") ?? asParsed(ACCEPT_ALL);
 }
 
-/** Rules that were never readable, or a missing named file, could forbid anything (rows DV-97, DV-98). */
-function refuse(
-  context: SettingsContext,
-  options: { readonly value: FileValue<unknown>; readonly path: string; readonly origin: "named" | "system" },
-): void {
-  const { value, path, origin } = options;
-  if (value.kind === "unparsable") {
-    context.refusals.push(`a configuration file is broken: ${renderProblem(value.problem)}`);
-  }
-  if (value.kind !== "missing" || origin === "system") return;
-  context.problems.push({ file: path, message: "is missing" });
-  context.refusals.push(`the configuration file ${path} is missing`);
-}
-
-/** A folder that a flag names must exist, but may be empty. */
-function reportMissing(folder: string | undefined, { files, problems }: LoadContext): void {
-  if (folder !== undefined && !files.isFolder(folder)) problems.push({ file: folder, message: "is not a folder" });
-}
-
-function originOf(named: string | undefined): "named" | "system" {
-  return named === undefined ? "system" : "named";
+function valuesOf<T>(found: readonly (Parsed<T> | undefined)[]): readonly T[] {
+  return found.flatMap((each) => each?.kind === "parsed" ? [each.value] : []);
 }

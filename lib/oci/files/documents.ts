@@ -3,14 +3,12 @@ import { parse as parseTomlText, TomlError } from "smol-toml";
 import type * as z from "zod";
 import { asParsed, type Parsed, unparsable } from "../../parsed.ts";
 
-export const MAX_DOCUMENT_BYTES = 1 << 20;
-
-const MAX_DEPTH = 100;
+const MAX_LENGTH = 1 << 20;
 
 export function parseToml(text: string): Parsed<unknown> {
   return parseSafely(text, () => {
     try {
-      return asParsed<unknown>(parseTomlText(text, { maxDepth: MAX_DEPTH }));
+      return asParsed<unknown>(parseTomlText(text));
     } catch (error) {
       if (!(error instanceof TomlError)) throw error;
       const [reason = ""] = error.message.replace("Invalid TOML document: ", "").split("\n");
@@ -64,7 +62,7 @@ export function findLine(text: string, needle: string): number | undefined {
 
 /** Deep nesting overflows the stack of a recursive parser. */
 function parseSafely(text: string, parse: () => Parsed<unknown>): Parsed<unknown> {
-  if (text.length > MAX_DOCUMENT_BYTES) return unparsable("larger than 1 MiB");
+  if (text.length > MAX_LENGTH) return unparsable("larger than 1 MiB");
   try {
     return parse();
   } catch {

@@ -1,8 +1,7 @@
 // Rereads a source of credentials when it changes. A problem is logged once, and the last good content stays.
 import type { Logger } from "../../log.ts";
 import type { Parsed } from "../../parsed.ts";
-import { type FileProblem, LastGood, renderProblem } from "./last_good.ts";
-import { FileReader, haveChanged } from "./read_files.ts";
+import { FileReader, haveChanged, renderProblem } from "./read_files.ts";
 
 interface FollowedFileOptions<T> {
   readonly path: string;
@@ -18,26 +17,20 @@ interface FollowedFileOptions<T> {
 /** Follows a file. The returned function gives its current content; its first call reads the file. */
 export function followFile<T>(options: FollowedFileOptions<T>): () => T {
   const { path, parse, empty, name, report, onChange } = options;
-  const content = new LastGood<T>();
-  let touched: ReadonlyMap<string, string> = new Map([[path, "never read"]]);
+  let touched: ReadonlyMap<string, string> | undefined;
   let current = empty;
   let text: string | undefined;
-  const keepText = (read: string): Parsed<T> => {
-    text = read;
-    return parse(read);
-  };
   return () => {
-    if (!haveChanged(touched)) return current;
+    if (touched !== undefined && !haveChanged(touched)) return current;
     const files = new FileReader();
     const before = text;
     text = undefined;
-    const problems: FileProblem[] = [];
-    const found = content.read(path, { files, problems, parse: keepText, origin: "named" });
+    const found = files.read(path, (read) => parse(text = read));
     touched = files.touched;
     if (text !== undefined && text === before) return current;
-    if (found.kind === "missing") problems.push({ file: path, message: "is missing" });
-    problems.forEach((problem) => report.warn(name, renderProblem(problem)));
-    current = found.kind === "value" ? found.value : empty;
+    for (const problem of files.problems) report.warn(name, renderProblem(problem));
+    if (found === undefined) report.warn(name, `${path} is missing`);
+    if (found?.kind !== "unparsable") current = found?.value ?? empty;
     onChange();
     return current;
   };

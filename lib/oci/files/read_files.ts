@@ -1,55 +1,92 @@
-// Reads configuration files and records every path tried. Synchronous, so a reload applies all files together.
+// Reads configuration files, and records each path tried and each problem. Synchronous, so a reload applies all together.
 import { systemClock } from "../../clock.ts";
-import { MAX_DOCUMENT_BYTES } from "./documents.ts";
+import { asParsed, type Fault, type Parsed, type Unparsable, unparsable } from "../../parsed.ts";
 
-/** The result of reading a file. `failed` holds the reason as text; `denied`: this process may not read the path. */
-type FileContent =
-  | { readonly kind: "text"; readonly text: string }
-  | { readonly kind: "missing" }
-  | { readonly kind: "denied" }
-  | { readonly kind: "failed"; readonly message: string };
+/** A fault in a file, with the line where known. */
+export interface FileProblem extends Fault {
+  readonly file: string;
+}
 
-const MAX_ENTRIES = 1_000;
+export function renderProblem({ file, line, message }: FileProblem): string {
+  return `${file}${line === undefined ? "" : ` line ${line}`}: ${message}`;
+}
 
+/** Who chose a path. A `system` file that this process may not read counts as missing. */
+export type Origin = "named" | "system";
+
+/** One look at files. */
 export class FileReader {
   readonly #touched = new Map<string, string>();
+  readonly #problems: FileProblem[] = [];
+  #hasFaults = false;
 
   /** Every path that was read, missing ones too, with its state just before. */
   get touched(): ReadonlyMap<string, string> {
     return this.#touched;
   }
 
-  readText(path: string): FileContent {
+  get problems(): readonly FileProblem[] {
+    return this.#problems;
+  }
+
+  /** Whether a file could not be used, or a part of it: more than a warning. */
+  get hasFaults(): boolean {
+    return this.#hasFaults;
+  }
+
+  /** Undefined for a missing file. */
+  readText(path: string, origin: Origin = "named"): Parsed<string> | undefined {
     this.#touched.set(path, appearance(path));
     try {
-      const { size, isFile } = Deno.statSync(path);
-      if (!isFile) return { kind: "failed", message: "is not a file" };
-      if (size > MAX_DOCUMENT_BYTES) return { kind: "failed", message: "is larger than 1 MiB" };
-      return { kind: "text", text: new TextDecoder().decode(Deno.readFileSync(path)) };
+      return asParsed(new TextDecoder().decode(Deno.readFileSync(path)));
     } catch (error) {
-      if (isOneOf(error, [Deno.errors.NotFound, Deno.errors.NotADirectory])) return { kind: "missing" };
-      if (isOneOf(error, [Deno.errors.PermissionDenied, Deno.errors.NotCapable])) return { kind: "denied" };
-      return { kind: "failed", message: "cannot be read" };
+      if (isOneOf(error, [Deno.errors.NotFound, Deno.errors.NotADirectory])) return undefined;
+      if (!isOneOf(error, [Deno.errors.PermissionDenied, Deno.errors.NotCapable])) return unparsable("cannot be read");
+      return origin === "system" ? undefined : unparsable("may not be read");
     }
   }
 
-  /** Sorted names in a directory; empty when it is missing or unreadable. */
+  /** Reads and parses a file. Undefined for a missing one. A fault names the file. */
+  read<T>(path: string, parse: (text: string) => Parsed<T>, origin?: Origin): Parsed<T> | undefined {
+    const text = this.readText(path, origin);
+    return text && this.settle(path, text.kind === "parsed" ? parse(text.value) : text);
+  }
+
+  /** The same for a file that must exist. */
+  readRequired<T>(path: string, parse: (text: string) => Parsed<T>): Parsed<T> {
+    return this.read(path, parse) ?? this.#fail({ file: path, message: "is missing" }, `${path} is missing`);
+  }
+
+  /** Records what is wrong with a value that was parsed from a file. */
+  settle<T>(file: string, parsed: Parsed<T>): Parsed<T> {
+    if (parsed.kind === "unparsable") return this.#fail({ file, ...parsed.fault });
+    this.#problems.push(...parsed.warnings.map((warning) => ({ file, ...warning })));
+    return parsed;
+  }
+
+  /** Sorted names in a folder; empty when it is missing or unreadable. */
   list(path: string): readonly string[] {
     this.#touched.set(path, appearance(path));
     try {
-      return [...Deno.readDirSync(path)].map(({ name }) => name).sort().slice(0, MAX_ENTRIES);
+      return [...Deno.readDirSync(path)].map(({ name }) => name).sort();
     } catch {
       return [];
     }
   }
 
-  isFolder(path: string): boolean {
+  /** Warns unless there is a folder, which may be empty. */
+  expectFolder(path: string): void {
     this.#touched.set(path, appearance(path));
-    return isFolder(path);
+    if (!isFolder(path)) this.#problems.push({ file: path, message: "is not a folder" });
+  }
+
+  #fail(problem: FileProblem, message = renderProblem(problem)): Unparsable {
+    this.#hasFaults = true;
+    this.#problems.push(problem);
+    return unparsable(message);
   }
 }
 
-/** Whether the path is a folder; false when access is denied. */
 function isFolder(path: string): boolean {
   try {
     return Deno.statSync(path).isDirectory;

@@ -10,8 +10,7 @@ import type { Parsed } from "../../../../lib/parsed.ts";
 const CANARY = "c4narySecret";
 
 const PARSERS: Readonly<Record<string, (text: string) => Parsed<unknown>>> = {
-  "registries.conf": (text) => parseRegistriesConf(text, "main"),
-  "drop-in": (text) => parseRegistriesConf(text, "drop-in"),
+  "registries.conf": parseRegistriesConf,
   "hosts.toml": parseHosts,
   "registries.yaml": parseRancherRegistries,
   "policy.json": parsePolicy,
@@ -32,7 +31,7 @@ const REGISTRIES_CONF_FAULTS: readonly (readonly [string, number | undefined, Re
   ['[[registry]]\nlocation = "x"\n[[registry.mirror]]\nlocation = ""', 1, /mirror without location/],
   ['[[registry]]\nlocation = "x"\nblocked = "yes"', 3, /wrong kind/],
   ['unqualified-search-registries = "docker.io"', 1, /wrong kind/],
-  ['unqualified-search-registries = []\n[registries.search]\nregistries = ["x"]', 2, /version 1 and version 2/],
+  ['[[registry]]\nlocation = "x"\n[registries.search]\nregistries = ["x"]', 3, /tables of version 1/],
   [
     '[[registry]]\nlocation = "x"\nmirror-by-digest-only = true\n[[registry.mirror]]\nlocation = "y"\npull-from-mirror = "all"',
     1,
@@ -43,18 +42,11 @@ const REGISTRIES_CONF_FAULTS: readonly (readonly [string, number | undefined, Re
 
 for (const [text, line, words] of REGISTRIES_CONF_FAULTS) {
   Deno.test(`parseRegistriesConf() refuses, with line and reason: ${words.source}`, () => {
-    const [at, message] = faultOf(parseRegistriesConf(text, "main"));
+    const [at, message] = faultOf(parseRegistriesConf(text));
     assert.match(message, words);
     assert.equal(at, line);
   });
 }
-
-Deno.test("parseRegistriesConf() takes tables of version 1 in the main file only", () => {
-  const text = '[registries.search]\nregistries = ["docker.io"]';
-  assert.equal(parseRegistriesConf(text, "main").kind, "parsed");
-  const [line, message] = faultOf(parseRegistriesConf(text, "drop-in"));
-  assert.deepEqual([line, message], [1, "[registries.…] tables of version 1 in a drop-in"]);
-});
 
 Deno.test("parsePolicy() refuses unknown fields, because they may forbid something", () => {
   const rows: readonly (readonly [string, number | undefined])[] = [

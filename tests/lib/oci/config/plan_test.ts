@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { planPull } from "../../../../lib/oci/config/plan.ts";
 import { canonicalHost } from "../../../../lib/oci/registry_host.ts";
+import { asParsed, unparsable } from "../../../../lib/parsed.ts";
 import { parseRancherRegistries } from "../../../../lib/oci/config/rancher_registries.ts";
 import { endpointsOf, placesOf, refusalOf, settingsFrom, valueOf } from "./settings_support.ts";
 
@@ -209,22 +210,6 @@ Deno.test("DV-112 planPull() contacts registry-1.docker.io for Docker Hub", () =
   assert.deepEqual([hub?.host, hub?.repository, hub?.identifier], ["registry-1.docker.io", "library/nginx", "latest"]);
 });
 
-Deno.test("planPull() reads registries.conf of version 1", () => {
-  const conf = `
-    [registries.search]
-    registries = ["a.io/", "b.io"]
-    [registries.insecure]
-    registries = ["b.io"]
-    [registries.block]
-    registries = ["c.io"]`;
-  const settings = settingsFrom({ conf });
-  assert.deepEqual(endpointsOf("x", settings).map(({ host, connection }) => [host, connection.scheme]), [
-    ["a.io", "https"],
-    ["b.io", "https-then-http"],
-  ]);
-  assert.equal(refusalOf("c.io/x", settings).reason, "Blocked");
-});
-
 Deno.test("planPull() declares hosts of flags, ignores their https port and leaves other ports alone", () => {
   const settings = settingsFrom({ declared: ["Reg.local", "10.0.0.1:5000"], insecure: ["plain.local:80"] });
   const connection = (image: string): readonly unknown[] => {
@@ -238,7 +223,7 @@ Deno.test("planPull() declares hosts of flags, ignores their https port and leav
 });
 
 Deno.test("planPull() refuses a host whose certificates are broken, and no other", () => {
-  const certs = new Map([["bad.io", { kind: "unparsable", message: "x.cert has no x.key beside it" } as const]]);
+  const certs = new Map([["bad.io", unparsable("x.cert has no x.key beside it")]]);
   const failure = refusalOf("bad.io/a/b", settingsFrom({ certs }));
   assert.deepEqual([failure.reason, failure.registry], ["Misconfigured", "bad.io"]);
   assert.deepEqual(placesOf("good.io/a/b", settingsFrom({ certs })), ["good.io/a/b"]);
@@ -252,8 +237,7 @@ Deno.test("planPull() finds what is configured for a host in whatever spelling a
   });
   const rancher = valueOf(parseRancherRegistries('configs: {"REG.example:443": {tls: {insecure_skip_verify: true}}}'));
   assert.deepEqual([...rancher.tls.keys()], ["reg.example"]);
-  const certificates = { caCertificates: [], clientCertificates: [] };
-  const tls = { kind: "parsed", skipVerify: true, certificates } as const;
+  const tls = asParsed({ skipVerify: true, caCertificates: [], clientCertificates: [] });
   const known = settingsFrom({ certs: new Map([["reg.example", tls]]) });
   for (const image of images) {
     for (const settings of [blocked, rejected]) assert.equal(refusalOf(image, settings).reason, "Blocked", image);

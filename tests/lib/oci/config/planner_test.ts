@@ -170,15 +170,3 @@ Deno.test("openPullPlanner() trusts CA files for every registry, and reports a b
   assert.equal(connectionOf(planner, "quay.io/a/b")?.caCertificates.length, 1);
   assert.deepEqual(planner.problems().map(({ message }) => message), ["no PEM certificate in it", "is missing"]);
 });
-
-Deno.test("openPullPlanner() does not read a huge file or a thing that is no file", () => {
-  using folder = makeFolder({ "registries.conf": "#".repeat((1 << 20) + 1) });
-  const huge = openPlanner({ registriesConf: `${folder.path}/registries.conf` });
-  assert.match(String(planned(huge, "quay.io/a")), /larger than 1 MiB/);
-  assert.match(String(planned(openPlanner({ policy: "/dev/null" }), "quay.io/a")), /is not a file/);
-});
-
-Deno.test("openPullPlanner() answers from memory until a reload", () => {
-  const planner = openPlanner({});
-  assert.equal(planner.plan("quay.io/a/b"), planner.plan("quay.io/a/b"));
-});

@@ -1,6 +1,6 @@
 // Settings from texts, for tests of what is decided by them; no files are read.
 import { type HostsFile, parseHostsToml } from "../../../../lib/oci/config/hosts_toml.ts";
-import { parsePolicy } from "../../../../lib/oci/config/policy.ts";
+import { ACCEPT_ALL, parsePolicy } from "../../../../lib/oci/config/policy.ts";
 import { asParsed, type Parsed } from "../../../../lib/parsed.ts";
 import { hostKey } from "../../../../lib/oci/registry_host.ts";
 import { mergeRegistriesConfs, parseRegistriesConf } from "../../../../lib/oci/config/registries_conf.ts";
@@ -25,16 +25,15 @@ export function settingsFrom(
   } & Partial<Omit<PullSettings, "policy" | "declared" | "insecure">>,
 ): PullSettings {
   const { conf, dropIns = [], policy, declared = [], insecure = [], ...more } = given;
-  const main = conf === undefined ? [] : [valueOf(parseRegistriesConf(conf, "main"))];
-  const confs = [...main, ...dropIns.map((text) => valueOf(parseRegistriesConf(text, "drop-in")))];
+  const main = conf === undefined ? [] : [valueOf(parseRegistriesConf(conf))];
+  const confs = [...main, ...dropIns.map((text) => valueOf(parseRegistriesConf(text)))];
   return {
     refusal: undefined,
-    registries: confs.length === 0 ? undefined : mergeRegistriesConfs(confs),
-    shortNames: conf === undefined ? "usual" : "refuse",
+    registries: mergeRegistriesConfs(conf === undefined ? [{ searchRegistries: ["docker.io"] }, ...confs] : confs),
     hosts: new Map(),
-    rancher: undefined,
+    rancher: { mirrors: new Map(), tls: new Map(), credentials: [] },
     certs: new Map(),
-    policy: policy === undefined ? undefined : valueOf(parsePolicy(policy)),
+    policy: policy === undefined ? ACCEPT_ALL : valueOf(parsePolicy(policy)),
     declared: new Set(declared.map(hostKey)),
     insecure: new Set(insecure.map(hostKey)),
     caCertificates: [],
@@ -59,5 +58,5 @@ export function refusalOf(image: string, settings: PullSettings): RegistryFailur
 }
 
 export function parseHosts(text: string): Parsed<HostsFile> {
-  return parseHostsToml(text, () => asParsed({ caCertificates: [], clientCertificates: [] }));
+  return parseHostsToml(text, () => asParsed({ skipVerify: false, caCertificates: [], clientCertificates: [] }));
 }

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { FileReader, haveChanged } from "../../../../lib/oci/files/read_files.ts";
+import { asParsed } from "../../../../lib/parsed.ts";
 import { until } from "../../../support/until.ts";
 import { makeFolder } from "../config/planner_support.ts";
 
@@ -8,7 +9,7 @@ Deno.test("haveChanged() notices edits that change neither the length nor the ti
   const readers = Array.from({ length: 100 }, (_, number) => {
     const path = folder.write(`${number}`, "first");
     const reader = new FileReader();
-    assert.deepEqual(reader.readText(path), { kind: "text", text: "first" });
+    assert.deepEqual(reader.readText(path), asParsed("first"));
     Deno.writeTextFileSync(path, "other");
     return reader;
   });

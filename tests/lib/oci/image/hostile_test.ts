@@ -169,7 +169,7 @@ Deno.test("parseRegistriesConf() makes of any text a fault, or rules that plan a
   fc.assert(
     fc.property(toml, images, (text, image) => {
       parseAliasCache(text);
-      if (parseRegistriesConf(text, "main").kind === "parsed") planPull(image, settingsFrom({ conf: text }));
+      if (parseRegistriesConf(text).kind === "parsed") planPull(image, settingsFrom({ conf: text }));
     }),
     { numRuns: 1_000 },
   );

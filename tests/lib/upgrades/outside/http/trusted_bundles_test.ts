@@ -3,7 +3,6 @@ import { join } from "node:path";
 import { silentLogger } from "../../../../../lib/log.ts";
 import { openTrustedBundles } from "../../../../../lib/upgrades/outside/http/trusted_bundles.ts";
 import { createAuthority } from "../../../../cluster/support/pki.ts";
-import { FakeClock } from "../../../../support/fake_clock.ts";
 import { temporaryFolder } from "../../../../support/temporary_folder.ts";
 
 Deno.test("openTrustedBundles() uses what can be read, logs the rest, and sees a file that appears later", async () => {
@@ -16,8 +15,7 @@ Deno.test("openTrustedBundles() uses what can be read, logs the rest, and sees a
   await Deno.writeTextFile(broken ?? "", "no certificate");
   const lines: string[] = [];
   const log = { ...silentLogger, warn: (message: string) => void lines.push(message) };
-  const clock = new FakeClock({ nowMs: Date.now() });
-  const bundles = openTrustedBundles([early ?? "", late ?? "", broken ?? ""], { clock, log });
+  const bundles = openTrustedBundles([early ?? "", late ?? "", broken ?? ""], log);
   assert.deepEqual((await bundles()).map((pem) => pem.trim()), [one?.trim()]);
   assert.deepEqual(lines.length, 2, lines.join(""));
   await Deno.writeTextFile(late ?? "", two ?? "");
