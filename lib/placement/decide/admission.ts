@@ -56,9 +56,9 @@ function imagesForTolerations(pod: PodView, settings: PlacementSettings): readon
 /** The verdict on a pod that is being created, or on the template of a Job. Never fails. */
 export function judgeAdmission(facts: AdmissionFacts): AdmissionVerdict {
   const { subject, pod, plan, settings, images, known } = facts;
-  const isJudged = plan.kind === "decided" && known !== undefined && images.length > 0;
-  const judgement = isJudged ? judgeImages(pod, settings, images, known.images) : undefined;
-  const possibleBundles = judgement?.possibleBundles ?? [];
+  const isKnown = known !== undefined && images.length > 0;
+  const judgement = isKnown ? judgeImages(pod, settings, images, known.images) : undefined;
+  const possibleBundles = plan.kind === "decided" ? judgement?.possibleBundles ?? [] : [];
   const admission = decideAdmission(facts, judgement);
   return {
     ...admission,
@@ -69,15 +69,15 @@ export function judgeAdmission(facts: AdmissionFacts): AdmissionVerdict {
   };
 }
 
-/** The first that applies. `decided`: what is known of the images of a pod that is decided without them. */
-function decideAdmission(facts: AdmissionFacts, decided: ImageJudgement | undefined): Admission {
+/** The first that applies. */
+function decideAdmission(facts: AdmissionFacts, judgement: ImageJudgement | undefined): Admission {
   const { settings, plan } = facts;
   const mayGate = facts.mayGate && facts.subject === "pod";
   if (settings.audit) return pass(facts, "AuditMode");
   if (plan.kind === "decided" && plan.decision.kind === "ignore") {
-    return { kind: "ignore", reason: plan.decision.reason, tolerations: tolerationsOfDecided(facts, decided) };
+    return { kind: "ignore", reason: plan.decision.reason, tolerations: tolerationsOfDecided(facts, judgement) };
   }
-  const decision = settings.warmAdmission ? decideWarm(facts, decided) : undefined;
+  const decision = settings.warmAdmission ? decideWarm(facts, judgement) : undefined;
   // No node can run this pod now. Gate it all the same: the event that explains why needs the uid of a stored pod.
   const needsEvent = decision?.kind === "nowhere" || decision?.noMatchingNodes === true;
   if (decision !== undefined && !(needsEvent && mayGate)) {
@@ -110,16 +110,14 @@ function tolerationsOfDecided(
 /** The decision where it can be made without asking a registry; undefined where it cannot. */
 function decideWarm(
   facts: AdmissionFacts,
-  decided: ImageJudgement | undefined,
+  judgement: ImageJudgement | undefined,
 ): PlaceDecision | NowhereDecision | undefined {
-  const { pod, settings, plan, known } = facts;
+  const { plan } = facts;
   if (plan.kind === "decided") {
     if (plan.decision.kind !== "place") return undefined;
-    return { ...plan.decision, tolerations: tolerationsOfDecided(facts, decided) };
+    return { ...plan.decision, tolerations: tolerationsOfDecided(facts, judgement) };
   }
-  if (known === undefined) return undefined;
-  const judgement = judgeImages(pod, settings, plan.images, known.images);
-  const isComplete = judgement.kind === "shared" && judgement.possibleBundles.length === 0;
+  const isComplete = judgement?.kind === "shared" && judgement.possibleBundles.length === 0;
   return isComplete ? placeByImages(judgement, plan, facts) : undefined;
 }
 
