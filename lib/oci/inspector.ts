@@ -18,14 +18,6 @@
 //      http/transport         address guard, TLS, redirects, time and size limits ─── fetch ───────┘ RegistryResponse
 //
 // How many requests a login costs: auth/login.ts. Which one follows a refusal: auth/next_login.ts.
-// What is kept of a host is in memory alone. Beyond these numbers, the host of least or oldest use is dropped.
-//   limits/request_limiter   circuits; of each account quota, pause and permits   1 000 hosts; open 2 s, quota and pause 60 s
-//   http/connections         the way to connect, where the first one fails        1 000 hosts; 10 min
-//   http/transport           that it has answered: then failures are described    1 000 hosts
-//   auth/learned_challenges  that it wants a login; the challenge of its /v2/     1 000 hosts; challenge 10 min, none read 30 s
-//   auth/token               tokens, of all hosts together                        8 Mi characters; until shortly before they end
-//   limits/host_state        that metrics and pages name it                       50 hosts, of one namespace 5; 1 h unused
-//   ../tls/pinned_hosts      that its own certificate is a trusted one            256 hosts; until it shows another one
 import type { CachedInspector } from "./cache/cached_inspector.ts";
 import { credentialsToTry, distinct, matchPullSecrets, MAX_TRIED } from "./credentials/match.ts";
 import type { Keyring } from "./credential.ts";
