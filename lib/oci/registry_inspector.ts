@@ -35,7 +35,7 @@ export class RegistryInspector {
     const first = await firstAnswer(
       request,
       signal,
-      (endpoint) => readImage({ request, endpoint, session: this.#session(request, endpoint, signal) }),
+      (endpoint) => readImage(this.#session(request, endpoint, signal), request.depth),
     );
     const { endpoint } = first;
     const { inspection, credential, isPartial }: ImageRead = first.kind === "answered"

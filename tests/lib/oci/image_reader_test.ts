@@ -1,49 +1,8 @@
 import assert from "node:assert/strict";
-import { readImage } from "../../../lib/oci/image_reader.ts";
-import { parseImageConfig, parseManifest } from "../../../lib/oci/image/manifest.ts";
-import type { ReadManifest } from "../../../lib/oci/session.ts";
-import { type Document, makeEntry, makeImage, makeIndex, MediaType } from "../../support/documents.ts";
-import { makeEndpoint, makeRequest, openTestInspector, outcomeOf } from "../../support/inspectors.ts";
+import { makeEntry, makeImage, makeIndex, MediaType } from "../../support/documents.ts";
+import { openTestInspector, outcomeOf } from "../../support/inspectors.ts";
 import { openFakeRegistry } from "../../support/registry.ts";
 import { countingRounds } from "../../support/until.ts";
-
-const ARCHITECTURES = ["amd64", "arm64", "s390x", "ppc64le", "riscv64", "arm", "386", "loong64"];
-
-Deno.test("readImage() reads the children without a platform two at a time", async () => {
-  const images = ARCHITECTURES.map((architecture) => makeImage({ architecture }));
-  const index = makeIndex(images.map(({ manifest }) => makeEntry(manifest)));
-  const all = images.flatMap(({ manifest, config }) => [manifest, config]);
-  const documents = new Map(all.map((one) => [one.digest, one]));
-  let reading = 0;
-  let most = 0;
-  const read = async <T>(document: Document, parse: (document: Document) => T): Promise<T> => {
-    most = Math.max(most, ++reading);
-    await Promise.resolve();
-    reading -= 1;
-    return parse(document);
-  };
-  const find = (digest: string): Document => documents.get(digest) ?? assert.fail(digest);
-  const parsed = ({ text, mediaType, digest }: Document): ReadManifest => ({
-    manifest: parseManifest(text, mediaType),
-    digest,
-    credential: undefined,
-  });
-  const { inspection } = await readImage({
-    request: makeRequest("registry.example/org/app"),
-    endpoint: makeEndpoint("registry.example", { repository: "org/app", identifier: "v1" }),
-    session: {
-      manifest: () => read(index, parsed),
-      child: (digest) => read(find(digest), parsed),
-      config: (manifest) => {
-        assert.ok(manifest.kind === "manifest");
-        return read(find(manifest.config.digest), ({ text }) => parseImageConfig(text));
-      },
-    },
-  });
-  assert.ok(inspection.kind === "platforms");
-  assert.deepEqual(inspection.platforms.map(({ architecture }) => architecture), ARCHITECTURES);
-  assert.equal(most, 2);
-});
 
 Deno.test("inspect() takes a top manifest of more than 1 MiB", async () => {
   await using registry = await openFakeRegistry();

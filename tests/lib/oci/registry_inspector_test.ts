@@ -167,12 +167,6 @@ Deno.test("DV-89 inspect() at config depth sees the labels of the first valid ch
   assert.deepEqual(deep.requests, { manifestGet: 2, manifestHead: 0, blobGet: 1, token: 0, other: 0 });
 });
 
-Deno.test("DV-89 inspect() reads the config at once when the name says bundle", async () => {
-  await using bed = await openRegistryBed();
-  putMultiArch(bed.registry, "org/my-bundle", makeMultiArch(["amd64"], { labels: { [BUNDLE]: "" } }));
-  assert.equal((await bed.inspect("org/my-bundle:v1")).inspection.kind, "anywhere");
-});
-
 Deno.test("DV-90 inspect() looks at the first valid child only", async () => {
   await using bed = await openRegistryBed();
   const [plain, bundle] = [makeImage(), makeImage({ architecture: "arm64", labels: { [BUNDLE]: "" } })];

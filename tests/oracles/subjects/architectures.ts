@@ -6,7 +6,7 @@ import { judgeImages } from "../../../lib/placement/decide/images.ts";
 import { makeSettings } from "../../support/placement_settings.ts";
 import { podOf, rawPod } from "../../lib/placement/decide/make.ts";
 import { type Document, makeEntry, makeImage, makeIndex, MediaType } from "../../support/documents.ts";
-import { makeEndpoint, makeRequest } from "../../support/inspectors.ts";
+import { makeEndpoint } from "../../support/inspectors.ts";
 import type { Draw, Subject } from "../subject.ts";
 
 interface Held {
@@ -90,18 +90,17 @@ export const ARCHITECTURES: Subject<Given> = {
       return { manifest: parseManifest(body, mediaType), digest, credential: undefined };
     };
     const session = {
+      endpoint: makeEndpoint("registry.test", { repository: "org/app", identifier: TAG }),
       manifest: () => read(TAG),
       child: read,
-      config: async (manifest: Parameters<Parameters<typeof readImage>[0]["session"]["config"]>[0]) => {
+      config: async (manifest: Parameters<Parameters<typeof readImage>[0]["config"]>[0]) => {
         if (manifest.kind !== "manifest") throw new Error("none of these has another");
         return parseImageConfig((await documentOf(given, manifest.config.digest)).body);
       },
     };
-    // As it is read again where its labels could matter.
-    const request = { ...makeRequest(image), depth: "config" as const };
-    const endpoint = makeEndpoint("registry.test", { repository: "org/app", identifier: TAG });
     try {
-      const { inspection } = await readImage({ request, endpoint, session });
+      // As it is read again where its labels could matter.
+      const { inspection } = await readImage(session, "config");
       const pod = podOf(rawPod({ containers: [{ name: "app", image }] }));
       const wanted = [{ image, always: false }];
       const judged = judgeImages(pod, makeSettings(), wanted, [{ image, inspection }]);
