@@ -11,7 +11,7 @@ import { membersOf, type UncoveredNode, uncoveredNodes } from "./detect/detect.t
 import { questionKey, type RegistryQuestion } from "./observed.ts";
 import type { MachineOSBuild } from "./parse/machine_os_config.ts";
 import { blockingCondition, createBuild, decidePreBuilt, isPreBuilt } from "./reconcile/create_build.ts";
-import { checkImages, finishBuild, recoverRecord } from "./reconcile/finished.ts";
+import { buildAgain, checkImages, finishBuild, recordOfEnded } from "./reconcile/finished.ts";
 import { decideRebuild, deleteSuperseded, retryDenied } from "./reconcile/rebuild.ts";
 import { ASK_AGAIN_MS, type BuildSubject, joinParts, part, type PartialDecision } from "./reconcile/part.ts";
 import {
@@ -119,9 +119,14 @@ function decideEnded(subject: BuildSubject): Planned {
     const first = poolCondition(facts, { state, build, record });
     return { reason: `build ${state}`, part: retryDenied(subject, record), first, state, record };
   }
-  const recovered = recoverRecord(subject);
-  if (recovered.kind === "not yet") return { reason: "recovering the record", part: recovered.part, state };
-  const { record } = recovered;
+  const record = recordOfEnded(subject);
+  if (record === undefined) {
+    return {
+      reason: "no record",
+      part: buildAgain(subject, `The record of build "${build.meta.name}" is gone`),
+      state,
+    };
+  }
   const kept = part({ effects: recordEffects(subject, record) });
   const first = poolCondition(facts, { state, build, record });
   const checked = checkImages(subject, record);

@@ -4,7 +4,7 @@ import { isTrue } from "../../../vocabulary/condition.ts";
 import { BuildLabel, ConfigCondition, MCO_GROUP, McoAnnotation } from "../names.ts";
 import { cutReference, digestOf } from "../../../oci/reference.ts";
 import { collectEffects, stagedDeletions } from "../publish/collect.ts";
-import { questionKey, type RegistryAnswer, type RegistryQuestion } from "../observed.ts";
+import { questionKey, type RegistryAnswer } from "../observed.ts";
 import { isDone } from "../status/aggregate.ts";
 import type { ArchBuild, BuildRecord } from "../types.ts";
 import { digestDeletions } from "./rebuild.ts";
@@ -12,7 +12,6 @@ import { ASK_AGAIN_MS, type BuildSubject, joinParts, part, type PartialDecision 
 import { isPreBuilt } from "./create_build.ts";
 import { assembly, recordEffects, storedRecord } from "./running.ts";
 import type { FoundImages } from "./report.ts";
-import { mismatchOf } from "./reuse.ts";
 
 export function finishBuild(
   subject: BuildSubject,
@@ -107,14 +106,9 @@ function repairOf(
   { reference, tag: named, children }: PublishedReferences,
   { subject, record, tag }: { readonly subject: BuildSubject; readonly record: BuildRecord; readonly tag: string },
 ): PartialDecision {
-  const { facts, plan, build } = subject;
   const isGone = (image: string): boolean => answers.get(image)?.kind === "absent";
   if (children.some(isGone) || children.length === 0 && isGone(reference)) {
-    const message = `An image of build "${build.meta.name}" is no longer in the registry: it is built again.`;
-    return part({
-      effects: [...digestDeletions(facts, build), deletion("builds", build.meta, "Foreground")],
-      events: [warning(["config", plan.config], "BuildDeleted", message)],
-    });
+    return buildAgain(subject, `An image of build "${subject.build.meta.name}" is no longer in the registry`);
   }
   return isGone(named) || isGone(reference) ? part({ effects: [assembly(subject, record, tag)] }) : part();
 }
@@ -178,18 +172,14 @@ function surplusEffects({ facts, plan, build }: BuildSubject): readonly BuildEff
   return collectEffects({ config, builds, records, nodes, elsewhere, retain, current: plan.name });
 }
 
-/** `part`: what must come first. */
-type Recovered =
-  | { readonly kind: "record"; readonly record: BuildRecord }
-  | { readonly kind: "not yet"; readonly part: PartialDecision };
-
-/** The stored record; without one, a record by the build's status and the registry's answers. */
-export function recoverRecord({ facts, plan, build }: BuildSubject): Recovered {
+/** The stored record, or what the status alone says. Undefined for an index that was built: it is built again. */
+export function recordOfEnded({ facts, plan, build }: BuildSubject): BuildRecord | undefined {
   const stored = storedRecord(facts, build);
-  if (stored !== undefined) return { kind: "record", record: stored.record };
+  if (stored !== undefined) return stored.record;
   const reference = build.status.digestedPushSpec ?? "";
+  const index = { kind: "published", reference, tag: build.meta.name } as const;
+  if (plan.mode === "index") return isPreBuilt(build) ? { archs: [], index: { ...index, children: [] } } : undefined;
   const digest = digestOf(reference);
-  if (plan.mode === "index") return recoverIndex({ facts, plan, build }, reference);
   const archs = plan.builds.map(({ arch, buildKey }): ArchBuild => ({
     arch,
     buildKey,
@@ -198,29 +188,13 @@ export function recoverRecord({ facts, plan, build }: BuildSubject): Recovered {
     digest,
     isUnlabelled: true,
   }));
-  const index = { kind: "published", reference, tag: build.meta.name, children: [digest] } as const;
-  return { kind: "record", record: { archs, index } };
+  return { archs, index: { ...index, children: [digest] } };
 }
 
-function recoverIndex({ facts, plan, build }: BuildSubject, published: string): Recovered {
-  const asked = plan.builds.map((arch) => {
-    const reference = `${plan.repository}:${arch.tag}`;
-    const question: RegistryQuestion = { kind: "image", reference };
-    return { arch, reference, question, answer: facts.answers.get(questionKey(question)) };
+/** Deletes a build that succeeded. The next one has its name, and reuses the images that are still there. */
+export function buildAgain({ facts, plan, build }: BuildSubject, why: string): PartialDecision {
+  return part({
+    effects: [...digestDeletions(facts, build), deletion("builds", build.meta, "Foreground")],
+    events: [warning(["config", plan.config], "BuildDeleted", `${why}: it is built again.`)],
   });
-  const open = asked.filter(({ answer }) => answer === undefined).map(({ question }) => question);
-  if (open.length > 0) return { kind: "not yet", part: part({ questions: open }) };
-  if (asked.some(({ answer }) => answer?.kind === "unknown")) {
-    return { kind: "not yet", part: part({ wakeAtMs: facts.nowMs + ASK_AGAIN_MS }) };
-  }
-  const archs = asked.flatMap(({ arch, reference, answer }): readonly ArchBuild[] => {
-    if (answer?.kind !== "image" || mismatchOf(answer, arch, { reference, isUnlabelled: false }) !== undefined) {
-      return [];
-    }
-    const { digest, mediaType, size } = answer;
-    return [{ arch: arch.arch, buildKey: arch.buildKey, state: "Succeeded", attempts: 0, digest, mediaType, size }];
-  });
-  const children = archs.flatMap(({ digest }) => digest ?? []);
-  const index = { kind: "published", reference: published, tag: build.meta.name, children } as const;
-  return { kind: "record", record: { archs, index } };
 }

@@ -64,6 +64,10 @@ Deno.test("O-074 P-062 P-160 one architecture fails for good: nothing is publish
 
 type Mended = readonly [title: string, begin: () => Simulator, mend: (bed: Simulator) => void, jobs: readonly string[]];
 
+function dropRecords({ objects }: Simulator): void {
+  for (const name of [...objects.keys()]) if (name.startsWith("archs-")) objects.delete(name);
+}
+
 /** What goes wrong, what is done about it, and the Jobs that are made after that until the one build is published. */
 const MENDED: readonly Mended[] = [
   ["O-127 P-064 a text that is mended builds one architecture: the other is reused", halfFailed, (bed) => {
@@ -76,7 +80,7 @@ const MENDED: readonly Mended[] = [
   ["P-071 a record that is deleted during a build comes back from Jobs, digests and tags", building, (bed) => {
     bed.completeJob(bed.jobOf("amd64"));
     bed.settle({ run: false });
-    for (const name of [...bed.objects.keys()]) if (name.startsWith("archs-")) bed.objects.delete(name);
+    dropRecords(bed);
   }, []],
   ["O-130 a build that is deleted while it runs is made again", building, (bed) => bed.builds.clear(), BOTH],
   ["P-085 an empty rebuild annotation on a failed build builds what failed", halfFailed, (bed) => bed.rebuild(), [
@@ -101,6 +105,15 @@ for (const [title, begin, mend, jobs] of MENDED) {
     assert.equal(bed.config.metadata.annotations?.[REBUILD], undefined);
   });
 }
+
+Deno.test("a record that is deleted after its build comes back by reuse of the images", () => {
+  const bed = built();
+  const before = bed.pullSpec();
+  dropRecords(bed);
+  bed.settle();
+  assert.deepEqual([bed.made, bed.published, bed.pullSpec()], [[], [], before]);
+  assert.ok([...bed.objects.keys()].some((name) => name.startsWith("archs-")));
+});
 
 Deno.test("P-063 the other architecture ends before the build fails", () => {
   const bed = building();
