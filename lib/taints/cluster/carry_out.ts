@@ -1,8 +1,10 @@
 // Carries out a step at a limited rate. An object that was just written, or whose write failed, is held for a while.
+import { LRUCache } from "lru-cache";
 import type { Clock } from "../../clock.ts";
 import { patchNode, tolerate, type WriteOutcome } from "./write.ts";
 import type { KubeApi } from "../../k8s/api.ts";
 import { nodeKey, type TaintStep } from "../decide/next_step.ts";
+import type { Refusals } from "../decide/progress.ts";
 import type { PendingWrites, RateLimiter } from "../../k8s/rate_limiter.ts";
 
 /** Longest wait (ms) for the watch to show a write, which mostly takes milliseconds. */
@@ -10,8 +12,8 @@ const SHOWN_MS = 5_000;
 const STALE_MS = 500;
 const FAILED_MS = 10_000;
 
-/** Refusals that are kept. Reports name only a few. */
-const MAX_REFUSALS = 1_000;
+/** Objects that are held, and refusals that are kept: far more than are written in ten seconds, or reports name. */
+const MAX_KEPT = 1_000;
 
 export interface Holds {
   /** `version`: the current resourceVersion. An object that has changed since its write is no longer held. */
@@ -19,26 +21,14 @@ export interface Holds {
   /** Holds an object from the start of its write until the outcome is noted. */
   begin(key: string): void;
   note(key: string, outcome: WriteOutcome, version?: string): void;
-  readonly refusals: ReadonlyMap<string, string>;
-  readonly size: number;
+  readonly refusals: Refusals;
 }
 
 export function openHolds(clock: Clock): Holds {
-  const held = new Map<string, { readonly untilMs: number; readonly version: string | undefined }>();
-  const refusals = new Map<string, string>();
-  // Removes expired holds, since most objects are never asked about again.
-  const sweep = (): void => {
-    for (const [key, { untilMs }] of held) {
-      if (clock.monotonicMs() < untilMs) break;
-      held.delete(key);
-    }
-    const [oldest] = refusals.keys();
-    if (oldest !== undefined && refusals.size > MAX_REFUSALS) refusals.delete(oldest);
-  };
+  type Hold = { readonly untilMs: number; readonly version: string | undefined };
+  const held = new LRUCache<string, Hold>({ max: MAX_KEPT });
+  const refusals = new LRUCache<string, string>({ max: MAX_KEPT });
   return {
-    get size() {
-      return held.size + refusals.size;
-    },
     isHeld: (key, version) => {
       const hold = held.get(key);
       if (hold === undefined) return false;
@@ -50,14 +40,12 @@ export function openHolds(clock: Clock): Holds {
     begin: (key) => void held.set(key, { untilMs: Infinity, version: undefined }),
     note: (key, outcome, version) => {
       const ms = outcome.kind === "stale" ? STALE_MS : outcome.kind === "failed" ? FAILED_MS : SHOWN_MS;
-      held.delete(key);
       held.set(key, {
         untilMs: clock.monotonicMs() + ms,
         version: outcome.kind === "failed" ? undefined : version,
       });
       if (outcome.kind === "failed") refusals.set(key, outcome.why);
       else refusals.delete(key);
-      sweep();
     },
     refusals,
   };

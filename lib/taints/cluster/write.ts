@@ -5,7 +5,7 @@ import type { JsonPatch } from "../../k8s/patch.ts";
 import { Resource, splitKey } from "../../k8s/types.ts";
 import { errorText } from "../../log.ts";
 import { toleratePatch } from "../decide/tolerations.ts";
-import { choosePods, isDenial, judgeTrial, type Trial } from "../decide/plan.ts";
+import { isDenial, judgeTrial, type Trial } from "../decide/plan.ts";
 import type { PodNeed, TaintNode } from "../decide/types.ts";
 import type { Clock } from "../../clock.ts";
 import { openRateLimiter, type RateLimiter } from "../../k8s/rate_limiter.ts";
@@ -54,6 +54,7 @@ interface TryDeps {
   readonly clock: Clock;
 }
 
+const MAX_TRIED = 100;
 const ATTEMPTS_A_SECOND = 20;
 /** Time (ms) after which no further pod is tried: a webhook may take 30 s for each. */
 const MAX_TRYING_MS = 60_000;
@@ -67,7 +68,7 @@ export async function tryTolerations(
   const trials = new Map<string, Trial>();
   const limiter = openRateLimiter(clock, ATTEMPTS_A_SECOND);
   const endMs = clock.monotonicMs() + MAX_TRYING_MS;
-  for (const need of choosePods(needs)) {
+  for (const need of needs.slice(0, MAX_TRIED)) {
     if (clock.monotonicMs() >= endMs) break;
     await limiter.wait(signal);
     signal.throwIfAborted();

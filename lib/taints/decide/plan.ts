@@ -1,11 +1,9 @@
 // What `archway taints plan` says of a cluster: what becomes of each node, and what the taints would shut out.
 import { shutOutDaemonSets, type TaintSurvey } from "./survey.ts";
 import type { NodeJudgement } from "./judge_node.ts";
-import type { PodNeed } from "./types.ts";
 import type { ArchTaint } from "../../vocabulary/taint.ts";
 import { renderTaint } from "./progress.ts";
 import { ApiError, classifyWriteFailure } from "../../k8s/errors.ts";
-import { splitKey } from "../../k8s/types.ts";
 
 export interface TaintPlan {
   readonly taint: ArchTaint;
@@ -103,9 +101,7 @@ function compare(a: string, b: string): number {
 /** The API server's answer where a policy or a webhook denies a request, whatever status it chose. */
 const DENIED = /denied (?:the )?request/;
 
-const MAX_TRIED = 100;
-
-/** Of a pod that was left out because of {@link MAX_TRIED}, or of the time that trying may take. */
+/** Of a pod beyond the number, or the time, that are tried. */
 const NOT_TRIED: Trial = { accepts: "unknown", reason: "not tried: too many pods" };
 
 /** The RBAC authorizer's answer, which is about the user and not about the pod. */
@@ -116,14 +112,6 @@ const NO_DRY_RUN = /does not support dry run/;
 /** Whether the text of a fault says that admission refused the write. A webhook may use the status of a conflict. */
 export function isDenial(text: string): boolean {
   return DENIED.test(text);
-}
-
-/** The pods to try, of all namespaces in turn, since policies mostly differ by namespace. */
-export function choosePods(needs: readonly PodNeed[], max: number = MAX_TRIED): readonly PodNeed[] {
-  const queues = [...Map.groupBy(needs, ({ pod }) => splitKey(pod.key).namespace).values()];
-  const longest = Math.max(0, ...queues.map(({ length }) => Math.min(length, max)));
-  const rounds = Array.from({ length: longest }, (_, round) => queues.flatMap((queue) => queue[round] ?? []));
-  return rounds.flat().slice(0, max);
 }
 
 export function judgeTrial(error: unknown, text: string): Trial {

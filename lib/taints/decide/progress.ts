@@ -6,6 +6,9 @@ import type { NodeCounts, PodNeed } from "./types.ts";
 import type { ArchTaint } from "../../vocabulary/taint.ts";
 import { printable } from "../../json.ts";
 
+/** Why the API server refused the last write of an object, by its key. */
+export type Refusals = Pick<ReadonlyMap<string, string>, "get">;
+
 export interface TaintProgress {
   readonly nodes: NodeCounts;
   readonly lackingPods: number;
@@ -27,7 +30,7 @@ interface HeadlineFacts {
   readonly phase: TaintPhase;
   readonly survey: TaintSurvey;
   readonly nodes: NodeCounts;
-  readonly refusals: ReadonlyMap<string, string>;
+  readonly refusals: Refusals;
 }
 
 function headline(step: TaintStep, { phase, survey, nodes, refusals }: HeadlineFacts): string {
@@ -53,7 +56,7 @@ function headline(step: TaintStep, { phase, survey, nodes, refusals }: HeadlineF
   }
 }
 
-function waitReason(step: TaintStep, refusals: ReadonlyMap<string, string>): string {
+function waitReason(step: TaintStep, refusals: Refusals): string {
   if (step.kind !== "wait") return "";
   const reasons = [
     ...step.pods.length === 0 ? [] : [`pods lack the toleration of their node: ${namePods(step.pods, refusals)}`],
@@ -85,7 +88,7 @@ function remarks(survey: TaintSurvey): readonly string[] {
   ];
 }
 
-function namePods(pods: readonly PodNeed[], refusals: ReadonlyMap<string, string>): string {
+function namePods(pods: readonly PodNeed[], refusals: Refusals): string {
   return nameSome(pods.map(({ pod: { key } }) => {
     const refusal = refusals.get(key);
     return refusal === undefined ? key : `${key} (${printable(refusal)})`;

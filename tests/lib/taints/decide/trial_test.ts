@@ -1,9 +1,6 @@
 import assert from "node:assert/strict";
 import { ApiError } from "../../../../lib/k8s/errors.ts";
-import { choosePods, judgeTrial } from "../../../../lib/taints/decide/plan.ts";
-import type { PodNeed } from "../../../../lib/taints/decide/types.ts";
-import { parseTaintPod } from "../../../../lib/taints/decide/views.ts";
-import { rawTaintPod, RULE } from "./make.ts";
+import { judgeTrial } from "../../../../lib/taints/decide/plan.ts";
 
 const POLICY = "ValidatingAdmissionPolicy 'x' with binding 'x' denied request";
 const NO_RIGHT = 'pods "p" is forbidden: User "u" cannot patch resource "pods" in API group ""';
@@ -37,16 +34,3 @@ for (const [what, status, text, accepts, hasCauses = false] of ANSWERS) {
     assert.equal(judgeTrial(new ApiError(text, { status, hasCauses }), text).accepts, accepts);
   });
 }
-
-Deno.test("choosePods() takes the namespaces in turn, and no more than it may", () => {
-  const need = (key: string): PodNeed => {
-    const pod = parseTaintPod(rawTaintPod(), RULE);
-    assert.ok(pod !== undefined);
-    return { pod: { ...pod, key }, missing: [] };
-  };
-  const needs = [...Array.from({ length: 200 }, (_, at) => need(`large/p${at}`)), need("small/p"), need("tiny/p")];
-  const keys = choosePods(needs, 5).map(({ pod }) => pod.key);
-  assert.deepEqual(keys, ["large/p0", "small/p", "tiny/p", "large/p1", "large/p2"]);
-  assert.equal(choosePods(needs).length, 100);
-  assert.deepEqual(choosePods([]), []);
-});
