@@ -82,7 +82,6 @@ async function release(deps: PodPlacementDeps, pod: PodView, decided: DecidedPod
       failure,
       rereads,
       unanswered: state.retries.unansweredWrites,
-      isAboutAnnotations: why.includes("metadata.annotations"),
       isOverdue: state.leftMs() <= 0,
     });
     if (next.kind === "decideAgain") return { kind: "changed", pod: current };

@@ -25,7 +25,7 @@ export function reportOutcome(
   const isReduced = outcome.kind === "reduced";
   const kind = isReduced ? outcome.kind : decision.kind;
   const reason = decisionReason(decision);
-  const architectures = isReduced && outcome.step !== "unannotated" ? [] : requiredArchitectures(decision) ?? [];
+  const architectures = isReduced ? [] : requiredArchitectures(decision) ?? [];
   const { metrics, decisions, log, clock } = deps;
   const gatedMs = state.gateAgeMs();
   const name = { namespace: pod.namespace, pod: pod.name };

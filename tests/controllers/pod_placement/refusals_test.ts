@@ -7,7 +7,7 @@ import { Resource } from "../../../lib/k8s/types.ts";
 import { SCHEDULING_GATE } from "../../../lib/names.ts";
 import { AMD64, ARCH, cluster, configs, NO_CONFIGS, term } from "../../lib/placement/decide/make.ts";
 import type { PlacementConfigs } from "../../../lib/placement/decide/config/types.ts";
-import { openScene, runFor, type Scene, whileRunning } from "../make.ts";
+import { openScene, type Scene, whileRunning } from "../make.ts";
 import { controllerOf, gated, webOf } from "./make.ts";
 
 const PLACED = [term([ARCH, AMD64, "arm64"])];
@@ -67,18 +67,6 @@ Deno.test("a denial before the deadline is waited out, and the pod is placed onc
     await scene.clock.advance(5_000);
     assert.deepEqual(webOf(scene).required, PLACED);
   }));
-
-Deno.test("a pod with no room for annotations is placed without them", async () => {
-  const scene = openScene(gated("web"));
-  scene.cluster.beforePatch = (operations) => {
-    if (!touches(operations, "/metadata/annotations")) return;
-    throw new ApiError("metadata.annotations: Too long", { status: 422, hasCauses: true });
-  };
-  await runFor(scene, controllerOf(scene), 100);
-  const { gates, required, annotations } = webOf(scene);
-  assert.deepEqual([gates, required, annotations], [[], PLACED, {}]);
-  assert.match(scene.recorded.find(({ type }) => type === "Warning")?.message ?? "", /placed without them/);
-});
 
 Deno.test("a pod whose affinity, annotations and labels are all denied loses its gate at its deadline", () =>
   whileRefusing({ path: "/metadata" }, async (scene) => {

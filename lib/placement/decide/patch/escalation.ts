@@ -1,21 +1,18 @@
 // What follows when a release fails. A pod that runs unconstrained is better than one that never runs. So at its
 // deadline, each failed step is followed by a smaller one.
 //
-// | step          | what is written                          | gets past                                        |
-// |---------------|------------------------------------------|--------------------------------------------------|
-// | full          | affinity, tolerations, metadata, gate    |                                                  |
-// | unannotated   | the same without annotations             | annotations that are full (256 KiB)              |
-// | bare          | gate, its label, an annotation with why  | policies about affinity, tolerations, labels     |
-// | gate-and-label| gate and its label                       | policies about annotations                       |
-// | gate          | the gate alone                           | policies about labels                            |
+// | step | what is written                         | gets past                               |
+// |------|-----------------------------------------|-----------------------------------------|
+// | full | affinity, tolerations, metadata, gate   |                                         |
+// | bare | gate, its label, an annotation with why | policies about affinity and tolerations |
+// | gate | the gate alone                          | policies about labels and annotations   |
 import type { JsonPatch } from "../../../k8s/patch.ts";
-import { GateLabel } from "../../../names.ts";
 import { assertNever } from "../../../parsed.ts";
 import type { PlacementDecision } from "../decision_types.ts";
 import type { PodView } from "../types.ts";
 import { bareReleasePatch, gatePatch, releasePatch } from "./release_patch.ts";
 
-const STEPS = ["full", "unannotated", "bare", "gate-and-label", "gate"] as const;
+const STEPS = ["full", "bare", "gate"] as const;
 
 export type ReleaseStep = typeof STEPS[number];
 
@@ -34,7 +31,6 @@ export type ReleaseFailure =
 export interface FailedRelease {
   readonly step: ReleaseStep;
   readonly failure: ReleaseFailure;
-  readonly isAboutAnnotations: boolean;
   readonly isOverdue: boolean;
   readonly rereads: number;
   /** Unanswered writes of this pod, this one included. */
@@ -80,12 +76,8 @@ export function stepPatch(
   switch (step) {
     case "full":
       return releasePatch(pod, decision);
-    case "unannotated":
-      return releasePatch(pod, decision).filter(({ path }) => !path.startsWith("/metadata/annotations"));
     case "bare":
       return bareReleasePatch(pod, why);
-    case "gate-and-label":
-      return gatePatch(pod, GateLabel.removed);
     case "gate":
       return gatePatch(pod, undefined);
     default:
@@ -93,8 +85,7 @@ export function stepPatch(
   }
 }
 
-function escalate({ step, isAboutAnnotations }: FailedRelease): AfterFailure {
-  const later = STEPS.slice(STEPS.indexOf(step) + 1);
-  const next = later.find((one) => one !== "unannotated" || isAboutAnnotations);
+function escalate({ step }: FailedRelease): AfterFailure {
+  const next = STEPS[STEPS.indexOf(step) + 1];
   return next === undefined ? { kind: "wait" } : { kind: "escalate", step: next };
 }

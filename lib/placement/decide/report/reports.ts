@@ -32,10 +32,7 @@ export type PodOutcome =
   | { readonly kind: "refused"; readonly why: string };
 
 const REDUCED: Readonly<Record<Exclude<ReleaseStep, "full">, string>> = {
-  unannotated: "The API server refused the annotations, so the pod was placed without them",
   bare: "The API server refused the node affinity, so the pod was released without it",
-  "gate-and-label":
-    "The API server refused the node affinity and the annotations, so the pod was released without them",
   gate: "The API server refused everything but the removal of the gate, so the pod was released without node affinity",
 };
 

@@ -14,7 +14,6 @@ import { applied, endOf, make, mark, settle } from "../make.ts";
 const FAILED: FailedRelease = {
   step: "full",
   failure: "denied",
-  isAboutAnnotations: false,
   isOverdue: true,
   rereads: 0,
   unanswered: 0,
@@ -25,12 +24,9 @@ const ROWS: readonly (readonly [string, Partial<FailedRelease>, AfterFailure["ki
   ["a pod that others keep changing", { failure: "changed", rereads: MAX_REREADS, isOverdue: false }, "wait"],
   ["a pod that others keep changing past its deadline", { failure: "changed", rereads: MAX_REREADS }, "bare"],
   ["a refusal in time", { failure: "refused", isOverdue: false }, "bare"],
-  ["a refusal of the annotations", { failure: "refused", isAboutAnnotations: true }, "unannotated"],
-  ["a refusal without the annotations", { failure: "refused", step: "unannotated", isAboutAnnotations: true }, "bare"],
   ["a denial in time", { isOverdue: false }, "wait"],
   ["a denial past the deadline", {}, "bare"],
-  ["a denial of the bare release", { step: "bare" }, "gate-and-label"],
-  ["a denial of gate and label", { step: "gate-and-label" }, "gate"],
+  ["a denial of the bare release", { step: "bare" }, "gate"],
   ["a denial of everything", { step: "gate" }, "wait"],
   ["no answer in time", { failure: "unanswered", unanswered: 9, isOverdue: false }, "wait"],
   ["a first write without an answer", { failure: "unanswered", unanswered: 1 }, "wait"],
@@ -49,12 +45,12 @@ Deno.test("decideAfterFailure() escalates what will not pass, at the deadline wh
 
 Deno.test("decideAfterFailure() reaches the gate alone past the deadline, whatever the server answers, while it answers", () => {
   const failure = fc.constantFrom<ReleaseFailure>("changed", "refused", "denied", "unanswered");
-  fc.assert(fc.property(fc.infiniteStream(fc.tuple(failure, fc.boolean())), (answers) => {
+  fc.assert(fc.property(fc.infiniteStream(failure), (answers) => {
     let state = FAILED;
     for (let turns = 0; turns < 100; turns++) {
-      const [now, isAboutAnnotations] = answers.next().value ?? ["denied", false];
+      const now = answers.next().value ?? "denied";
       const unanswered = state.unanswered + (now === "unanswered" ? 1 : 0);
-      const next = decideAfterFailure({ ...state, failure: now, isAboutAnnotations, unanswered });
+      const next = decideAfterFailure({ ...state, failure: now, unanswered });
       if (state.step === "gate" && next.kind === "wait") return;
       const rereads = state.rereads + (next.kind === "decideAgain" ? 1 : 0);
       // A wait ends the turn: the next one begins with everything again, and remembers what was not answered.
@@ -65,7 +61,7 @@ Deno.test("decideAfterFailure() reaches the gate alone past the deadline, whatev
 });
 
 Deno.test("stepPatch() takes the gate off in each step, and asks for less in each", () => {
-  const steps: readonly ReleaseStep[] = ["full", "unannotated", "bare", "gate-and-label", "gate"];
+  const steps: readonly ReleaseStep[] = ["full", "bare", "gate"];
   const raw = make.gatedPod({}, { annotations: { note: "x" } });
   const { pod: view, decision } = settle(raw);
   const rows = steps.map((step) => {
@@ -77,9 +73,7 @@ Deno.test("stepPatch() takes the gate off in each step, and asks for less in eac
   });
   assert.deepEqual(rows, [
     ["full", [], true, ["archway.dev/decision"], "removed"],
-    ["unannotated", [], true, [], "removed"],
     ["bare", [], false, [mark("image-inspect-error")], "removed"],
-    ["gate-and-label", [], false, [], "removed"],
     ["gate", [], false, [], "gated"],
   ]);
 });
