@@ -6,7 +6,6 @@ import type { Clock } from "../../../clock.ts";
 import { openRegistryAccess, type RegistryConfig } from "../../../oci/registry_access.ts";
 import type { ReadApi } from "../../../k8s/api.ts";
 import { errorText, type Logger } from "../../../log.ts";
-import { SharedCalls } from "../../../oci/shared_calls.ts";
 import type { Payload } from "../../decide/types/cluster.ts";
 import { type OpenImage, Repositories, type RepositoriesDeps } from "../../../oci/repositories.ts";
 import { textAt } from "../../../json.ts";
@@ -30,35 +29,29 @@ export interface ClusterPayloadsOptions {
   readonly log: Logger;
 }
 
-/** How long a payload is kept (ms). Its digest names it for good, but the registry may no longer have it. */
-const KEEP_MS = 10 * 60_000;
-const MAX_PAYLOADS = 10;
-
 export class ClusterPayloads implements Disposable {
   readonly #options: ClusterPayloadsOptions;
   readonly #access: ReturnType<typeof openRegistryAccess>;
-  readonly #reads: SharedCalls<Payload>;
   #pulled: GlobalCredentials = NO_CREDENTIALS;
 
   constructor(options: ClusterPayloadsOptions) {
-    const { registries: config, clock } = options;
+    const { registries: config } = options;
     this.#options = options;
     this.#access = openRegistryAccess({ ...options, config, clusterCredentials: () => this.#pulled.credentials });
-    this.#reads = new SharedCalls({ clock, keepMs: () => KEEP_MS, maxKept: MAX_PAYLOADS });
   }
 
-  read(image: string, { architecture, signal }: Pick<PayloadOptions, "architecture" | "signal">): Promise<Payload> {
-    return this.#reads.run(`${image} ${architecture}`, { signal }, async (_callers, shared) => {
-      this.#pulled = await readGlobalPullSecret(this.#options, shared);
-      const options = { access: this.#access, clock: this.#options.clock, architecture, signal: shared };
-      try {
-        return await readPayload(image, options);
-      } catch (cause) {
-        shared.throwIfAborted();
-        if (this.#pulled.problem === undefined) throw cause;
-        throw new Error(`${errorText(cause)} ${this.#pulled.problem}`, { cause });
-      }
-    });
+  async read(
+    image: string,
+    { architecture, signal }: Pick<PayloadOptions, "architecture" | "signal">,
+  ): Promise<Payload> {
+    this.#pulled = await readGlobalPullSecret(this.#options, signal);
+    try {
+      return await readPayload(image, { access: this.#access, clock: this.#options.clock, architecture, signal });
+    } catch (cause) {
+      signal.throwIfAborted();
+      if (this.#pulled.problem === undefined) throw cause;
+      throw new Error(`${errorText(cause)} ${this.#pulled.problem}`, { cause });
+    }
   }
 
   [Symbol.dispose](): void {
