@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { openDrainRounds } from "../../../controllers/upgrades/drains.ts";
+import { openDrainRounds } from "../../../controllers/upgrades/drain_rounds.ts";
 import type { UpgradeInput } from "../../../lib/upgrades/cluster/plan_input.ts";
 import type { HistoryEntry } from "../../../lib/upgrades/decide/types/plan.ts";
 import { FakeClock } from "../../support/fake_clock.ts";
