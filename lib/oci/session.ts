@@ -18,7 +18,8 @@ import {
 } from "./image/manifest.ts";
 import { isAbsence, mayBeAbsence } from "./limits/outcome.ts";
 import type { PlannedEndpoint } from "./pull_plan.ts";
-import type { RepositoryAnswer, RepositoryClient } from "./repository_client.ts";
+import type { RepositoryAnswer } from "./auth/login.ts";
+import type { RepositoryClient } from "./repository_client.ts";
 
 /** A manifest without its text: many images are read at a time. */
 export interface ReadManifest extends Pick<RegistryDocument, "digest" | "credential"> {
@@ -116,7 +117,6 @@ export class Session {
       urlBy: (scheme) => documentUrl(endpoint, { ...document, scheme }),
       // Anything but "not for you" and "not there" ends the search for a credential.
       isFinal: ({ status }) => ![401, 403, 404].includes(status),
-      mayReadRoot: document.kind !== "head",
     });
     if (sent.kind === "refused") throw refused(endpoint, { document, status: sent.answer?.status });
     const { status } = sent.answer;

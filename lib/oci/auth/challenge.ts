@@ -30,6 +30,12 @@ export function parseChallenges(header: string): readonly Challenge[] {
   return challenges;
 }
 
+/** The challenge to answer: a token rather than the password itself. */
+export function challengeOf(headers: Headers): Challenge | undefined {
+  const offered = parseChallenges(headers.get("www-authenticate") ?? "");
+  return offered.find(({ kind }) => kind === "bearer") ?? offered[0];
+}
+
 /** Whether two challenges name the same token server; their scopes differ from repository to repository. */
 export function isSameLogin(left: Challenge, right: Challenge): boolean {
   if (left.kind === "basic" || right.kind === "basic") return left.kind === right.kind;

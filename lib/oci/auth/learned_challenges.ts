@@ -28,7 +28,6 @@ export class LearnedChallenges {
     sizeCalculation: (challenge, key) => key.length + JSON.stringify(challenge).length,
   });
   readonly #roots: LRUCache<string, Promise<Challenge | undefined>>;
-  readonly #wantLogin = new LRUCache<string, true>({ max: MAX_HOSTS });
 
   constructor(clock: Clock) {
     const perf = { now: () => clock.monotonicMs() };
@@ -46,16 +45,9 @@ export class LearnedChallenges {
     { credential, challenge }: { readonly credential: Credential | undefined; readonly challenge: Challenge },
   ): void {
     this.#own.set(ownKey(endpoint, credential), challenge);
-    this.#wantLogin.set(rootKey(endpoint), true);
   }
 
-  /** The challenge of `/v2/`, once it was read or some repository of the host required a login. */
-  async root(endpoint: Endpoint, reader: RootReader): Promise<Challenge | undefined> {
-    const key = rootKey(endpoint);
-    return this.#roots.has(key) || this.#wantLogin.has(key) ? await this.readRoot(endpoint, reader) : undefined;
-  }
-
-  /** Rejects with the signal's reason. Whoever started the probe awaits its end first, because it holds a permit. */
+  /** The challenge of `/v2/`. Rejects with the signal's reason. Whoever started the probe awaits its end first, because it holds a permit. */
   async readRoot(endpoint: Endpoint, { probe, signal }: RootReader): Promise<Challenge | undefined> {
     const known = this.#roots.get(rootKey(endpoint));
     const challenge = known === undefined

@@ -1,247 +1,129 @@
-// Logs in to one repository: which challenge to answer, and with what. A password is sent only as
-// learned_challenges.ts allows, or for a challenge just received without a redirect to another origin.
+// Which login is tried when, at one repository.
 //
-//                          answers the challenge of
-//   authorizeAhead         the repository, if learned before; else the root of the host, if known or required
-//   authorizeAfterRefusal  the refusal; else the root; else, anonymously, an origin that the registry redirects to
-//   authorizeAtRoot        the root
+//   for each credential, that of the last answer first and anonymous last
+//     expect   the challenge that the repository sent before; else, where there are credentials, that of the host's `/v2/`
+//     send     with the credential's answer to it; a credential that the token server denies is passed over
+//     refused  with another challenge: begin again with the first credential, once
+//              with the same challenge, for a token: send once more with a new one
+//              else the next credential; none when no login was expected, as each would send the same
 //
-// What a document costs: requests of it (D), of the host's `/v2/` (R) and of tokens (T). Of each part one row applies.
-//
-//                                                     a password is wanted   a token is wanted
-//   known     nothing of the host                     D                      D
-//             another repository wanted a login       R, once in 10 minutes  R, once in 10 minutes
-//             the repository's challenge              –                      –
-//   refused   each credential, in match.ts's order    D                      T; T D with a token for other documents
-//   accepted  a credential                            D                      T D; D while its token is kept
-//             none: anonymous at last                 D                      T D
-//
-// The login to a repository begins with the credential of its last answer. What is rare costs, in addition or instead:
-//   no credential matches: the first D is anonymous   D alone                D T, and D with a token that is given
-//   429, or a GET refused without a challenge         R, once, and the rows of what it wants
-//   401 for a token: revoked, or without the right    T D again
-//   a proxy names the scope of its upstream           T, where its scope and ours are refused together
-//   a redirect to an origin that wants a token        T D
-//   another challenge than was known                  each credential again, once
-// request_limiter.ts sends again after pauses, connections.ts by each way to connect, transport.ts for each redirect.
-import { orAborted } from "../../clock.ts";
+// An answer of another origin, after a redirect, is no challenge: see authorization.ts for what it gets.
 import type { Credential } from "../credential.ts";
-import { RegistryError, registryError } from "../errors.ts";
-import type { Connections } from "../http/connections.ts";
-import { type AnonymousAuthorization, isSendable, type RegistryResponse } from "../http/exchange.ts";
-import { rootUrl } from "../image/document.ts";
-import type { RequestContext } from "../inspection.ts";
-import { connectionElsewhere, type Endpoint, type PlannedEndpoint } from "../pull_plan.ts";
-import { type Challenge, parseChallenges } from "./challenge.ts";
-import type { LearnedChallenges, RootReader } from "./learned_challenges.ts";
-import { type NextLogin, nextLogin } from "./next_login.ts";
-import { basicAuthorization, type TokenRequest, type TokenSource } from "./token.ts";
-import { ownScope, type Rights, scopeChoices } from "./token_scopes.ts";
+import type { AnonymousAuthorization, RegistryResponse } from "../http/exchange.ts";
+import { anonymousElsewhere, type Authorization, authorize, discardTokens, type LoginDeps } from "./authorization.ts";
+import { type Challenge, challengeOf, isSameLogin } from "./challenge.ts";
+import { probeRoot } from "./root_challenge.ts";
 
-type Header =
-  | { readonly kind: "header"; readonly header: string }
-  /** There is no challenge to answer, or no credential to answer it with. */
-  | { readonly kind: "none" }
-  /** The token server refused the credential, or it does not fit the challenge. */
-  | { readonly kind: "denied" };
-
-/** A credential's answer to a challenge. */
-export type Authorization = Header & {
+/** What a request is sent with. `credential`: the one behind `authorization`, if any. */
+export interface SentLogin {
+  readonly authorization: string | undefined;
   readonly credential: Credential | undefined;
-  readonly challenge: Challenge | undefined;
-};
-
-export interface AfterRefusal {
-  /** The authorization to retry with; undefined when a retry would get the same answer. */
-  readonly again: Authorization | undefined;
-  readonly next: NextLogin;
+  /** The anonymous token for an origin that the registry redirects to, once that origin has required one. */
+  readonly elsewhere: AnonymousAuthorization | undefined;
 }
 
-interface LoginDeps {
-  readonly connections: Connections;
-  readonly tokens: TokenSource;
-  readonly challenges: LearnedChallenges;
-  readonly endpoint: PlannedEndpoint;
-  readonly context: RequestContext;
-  readonly rights: Rights;
+export interface LoginRequest {
+  readonly send: (login: SentLogin) => Promise<RegistryResponse>;
+  /** Whether the answer ends the search for a credential. */
+  readonly isFinal: (answer: RegistryResponse, isLoggedIn: boolean) => boolean;
 }
 
-type BearerChallenge = Extract<Challenge, { readonly kind: "bearer" }>;
+export type RepositoryAnswer =
+  | { readonly kind: "answered"; readonly answer: RegistryResponse; readonly credential: Credential | undefined }
+  | { readonly kind: "refused"; readonly answer: RegistryResponse | undefined };
 
-/** A separate account: `/v2/` can be read while anonymous requests are rate limited. */
-const ROOT_ACCOUNT = "/v2/";
-const MAX_ROOT_BYTES = 1024 * 1024;
+interface Attempt {
+  readonly credential: Credential | undefined;
+  readonly expected: Challenge | undefined;
+  readonly authorization: Authorization;
+}
 
 export class Login {
   readonly #deps: LoginDeps;
-  readonly #rootReader: RootReader;
   #offered: Challenge | undefined;
   #accepted: readonly Credential[] = [];
   #elsewhere: AnonymousAuthorization | undefined;
 
   constructor(deps: LoginDeps) {
     this.#deps = deps;
-    this.#rootReader = { probe: () => this.#probeRoot(), signal: deps.context.signal };
   }
 
-  /** In the order in which to try them: that of the last answer first, and anonymous last. */
-  get credentials(): readonly (Credential | undefined)[] {
-    return [...new Set([...this.#accepted, ...this.#deps.endpoint.credentials]), undefined];
+  /** Throws RegistryError if the token server fails or a password needs plain HTTP, and what `send` throws. */
+  async send(request: LoginRequest): Promise<RepositoryAnswer> {
+    const first = await this.#tryEach(request);
+    const sent = first.kind === "other challenge" ? await this.#tryEach(request) : first;
+    if (sent.kind === "other challenge") return { kind: "refused", answer: sent.answer };
+    if (sent.kind === "answered" && sent.credential !== undefined) this.#accepted = [sent.credential];
+    return sent;
   }
 
-  /** The registry answered a request that was logged in with it. */
-  accepted(credential: Credential): void {
-    this.#accepted = [credential];
+  async #tryEach(
+    request: LoginRequest,
+  ): Promise<RepositoryAnswer | { readonly kind: "other challenge"; readonly answer: RegistryResponse }> {
+    let refusal: RegistryResponse | undefined;
+    for (const credential of [...new Set([...this.#accepted, ...this.#deps.endpoint.credentials]), undefined]) {
+      const expected = await this.#expected(credential);
+      const tried = { credential, expected, authorization: await authorize(this.#deps, credential, expected) };
+      // A token server may refuse anonymous tokens although the repository is open: it is still tried without one.
+      if (tried.authorization.kind === "denied" && credential !== undefined) continue;
+      const sent = await this.#send(request, tried);
+      if (sent.kind === "answered") return sent;
+      const { answer } = sent;
+      const offered = this.#offeredBy(answer, tried);
+      if (offered !== undefined && !(expected !== undefined && isSameLogin(expected, offered))) {
+        return { kind: "other challenge", answer };
+      }
+      const again = await this.#sendAgain(request, { tried, answer, offered });
+      if (again?.kind === "answered") return again;
+      // Some registries answer 404 where access is missing: a missing manifest weighs more than a refusal.
+      if (refusal?.status !== 404) refusal = again?.answer ?? answer;
+      if (expected === undefined) break;
+    }
+    return { kind: "refused", answer: refusal };
   }
 
-  /** The anonymous token for another origin that the registry redirects to, once that origin has required one. */
-  get elsewhere(): AnonymousAuthorization | undefined {
-    return this.#elsewhere;
-  }
-
-  /** Answers the expected challenge before the repository sends one. Throws like {@link authorizeAfterRefusal}. */
-  async authorizeAhead(credential: Credential | undefined): Promise<Authorization> {
-    const { challenges, endpoint } = this.#deps;
+  async #expected(credential: Credential | undefined): Promise<Challenge | undefined> {
+    const { challenges, context: { signal }, endpoint } = this.#deps;
     const known = this.#offered ?? challenges.own(endpoint, credential);
-    return await this.#authorize(credential, known ?? await challenges.root(endpoint, this.#rootReader));
+    if (known !== undefined || endpoint.credentials.length === 0) return known;
+    return await challenges.readRoot(endpoint, { probe: () => probeRoot(this.#deps), signal });
   }
 
-  /** Answers the challenge of the host's root while anonymous requests are limited. Undefined when that fails. */
-  async authorizeAtRoot(credential: Credential): Promise<Authorization | undefined> {
-    const { challenges, endpoint } = this.#deps;
-    try {
-      return await this.#authorize(credential, await challenges.readRoot(endpoint, this.#rootReader));
-    } catch (error) {
-      if (error instanceof RegistryError) return undefined;
-      throw error;
-    }
+  async #send({ send, isFinal }: LoginRequest, { authorization, credential }: Attempt): Promise<
+    RepositoryAnswer & { readonly answer: RegistryResponse }
+  > {
+    const isLoggedIn = authorization.kind === "header";
+    const used = isLoggedIn ? credential : undefined;
+    const header = isLoggedIn ? authorization.header : undefined;
+    const answer = await send({ authorization: header, credential: used, elsewhere: this.#elsewhere });
+    return isFinal(answer, isLoggedIn) ? { kind: "answered", answer, credential: used } : { kind: "refused", answer };
   }
 
-  /** What to do after a refusal. Throws RegistryError if the token server fails or a password needs plain HTTP. */
-  async authorizeAfterRefusal(
-    tried: Authorization,
-    { answer, mayReadRoot }: { readonly answer: RegistryResponse; readonly mayReadRoot: boolean },
-  ): Promise<AfterRefusal> {
-    const { challenges, endpoint } = this.#deps;
-    const { credential } = tried;
-    const isLoggedIn = tried.kind === "header";
-    // Open registries may answer 404 or 403 without a challenge for private repositories.
-    const mayRootSay = !isLoggedIn && credential !== undefined && mayReadRoot;
-    const offered = this.#offeredBy(answer, tried) ??
-      (mayRootSay ? await challenges.readRoot(endpoint, this.#rootReader) : undefined);
-    const next = nextLogin(tried, offered);
-    if (offered === undefined) {
-      return { next, again: isLoggedIn ? undefined : await this.#anonymouslyElsewhere(answer) };
-    }
-    if (next === "other credential") return { next, again: undefined };
-    if (isLoggedIn && offered.kind === "bearer") this.#discardTokens(credential, offered);
-    const again = await this.#authorize(credential, offered);
-    return { next, again: again.kind === "header" ? again : undefined };
-  }
-
-  /** The repository's own challenge for the credential; undefined when the answer has no valid one. */
-  #offeredBy(answer: RegistryResponse, { credential, kind }: Authorization): Challenge | undefined {
-    const isRefused = answer.status === 401 || answer.status === 403 && kind !== "header";
-    const challenge = isRefused && answer.redirect?.isSameOrigin !== false ? challengeOf(answer) : undefined;
+  /** The repository's own challenge; undefined when the answer has no valid one. */
+  #offeredBy(answer: RegistryResponse, { credential, authorization }: Attempt): Challenge | undefined {
+    const isRefused = answer.status === 401 || answer.status === 403 && authorization.kind !== "header";
+    const challenge = isRefused && answer.redirect?.isSameOrigin !== false ? challengeOf(answer.headers) : undefined;
     if (challenge === undefined) return undefined;
     this.#offered = challenge;
     this.#deps.challenges.learnOwn(this.#deps.endpoint, { credential, challenge });
     return challenge;
   }
 
-  async #authorize(credential: Credential | undefined, challenge: Challenge | undefined): Promise<Authorization> {
-    return { credential, challenge, ...await this.#headerFor(credential, challenge) };
-  }
-
-  /** Throws Unauthorized instead of sending a password over plain HTTP to a registry that was not declared insecure. */
-  async #headerFor(credential: Credential | undefined, challenge: Challenge | undefined): Promise<Header> {
-    if (challenge === undefined) return { kind: "none" };
-    if (credential !== undefined) assertSafe(this.#deps.endpoint);
-    const secret = credential?.secret;
-    if (secret?.kind === "registry") {
-      return isSendable(secret.token) ? { kind: "header", header: `Bearer ${secret.token}` } : { kind: "denied" };
+  /** Sends once more with a new token, or with one for where the registry redirects to. Undefined without one. */
+  async #sendAgain(request: LoginRequest, { tried, answer, offered }: {
+    readonly tried: Attempt;
+    readonly answer: RegistryResponse;
+    readonly offered: Challenge | undefined;
+  }): Promise<RepositoryAnswer & { readonly answer: RegistryResponse } | undefined> {
+    if (tried.authorization.kind !== "header") {
+      const elsewhere = offered === undefined ? await anonymousElsewhere(this.#deps, answer) : undefined;
+      if (elsewhere === undefined) return undefined;
+      this.#elsewhere = elsewhere;
+      return await this.#send(request, tried);
     }
-    if (challenge.kind === "bearer") return await this.#fetchToken(credential, challenge);
-    if (secret === undefined) return { kind: "none" };
-    // A refresh token is not a password. A request without it would be anonymous, which is tried last.
-    return secret.kind === "identity" ? { kind: "denied" } : { kind: "header", header: basicAuthorization(secret) };
+    if (offered?.kind !== "bearer") return undefined;
+    discardTokens(this.#deps, tried.credential, offered);
+    const authorization = await authorize(this.#deps, tried.credential, offered);
+    return authorization.kind === "header" ? await this.#send(request, { ...tried, authorization }) : undefined;
   }
-
-  async #fetchToken(credential: Credential | undefined, challenge: BearerChallenge): Promise<Header> {
-    const { challenges, context, endpoint, tokens } = this.#deps;
-    try {
-      for (const request of this.#tokenRequests(credential, challenge)) {
-        // Others may wait for the same token: cancelling one caller does not end the request.
-        const answer = await orAborted(tokens.get(request), context.signal);
-        if (answer.kind === "token") return { kind: "header", header: `Bearer ${answer.token}` };
-      }
-      return { kind: "denied" };
-    } catch (error) {
-      challenges.forget(endpoint, credential);
-      throw error;
-    }
-  }
-
-  #discardTokens(credential: Credential | undefined, challenge: BearerChallenge): void {
-    for (const request of this.#tokenRequests(credential, challenge)) this.#deps.tokens.discard(request);
-  }
-
-  #tokenRequests(credential: Credential | undefined, challenge: BearerChallenge): readonly TokenRequest[] {
-    const { connections, context, endpoint, rights } = this.#deps;
-    const { repository } = endpoint;
-    const own = { ...endpoint, connection: connections.settingsFor(endpoint) };
-    return scopeChoices(challenge.scope, { repository, rights })
-      .map((scopes) => ({ endpoint: own, challenge, scopes, credential, context }));
-  }
-
-  /** A registry may redirect to another that requires an anonymous token even for public images. */
-  async #anonymouslyElsewhere(answer: RegistryResponse): Promise<Authorization | undefined> {
-    const { context, endpoint, rights, tokens } = this.#deps;
-    const { redirect, status } = answer;
-    const challenge = challengeOf(answer);
-    if (status !== 401 || redirect === undefined || redirect.isSameOrigin || challenge?.kind !== "bearer") {
-      return undefined;
-    }
-    const { origin } = redirect;
-    const target = new URL(origin);
-    const connection = connectionElsewhere(endpoint.connection, endpoint.host, target);
-    const scope = challenge.scope || ownScope({ repository: endpoint.repository, rights });
-    const elsewhere = { ...endpoint, host: target.host, connection };
-    const asked = tokens.get({ endpoint: elsewhere, challenge, scopes: [scope], credential: undefined, context });
-    const token = await orAborted(asked, context.signal);
-    if (token.kind === "denied") return undefined;
-    this.#elsewhere = { origin, authorization: `Bearer ${token.token}` };
-    return { kind: "none", credential: undefined, challenge: undefined };
-  }
-
-  /** Shared by several callers, so no caller's signal ends it. Its scope is dropped: it belongs to no repository. */
-  async #probeRoot(): Promise<Challenge | undefined> {
-    const { connections, endpoint, context } = this.#deps;
-    const answer = await connections.send({
-      endpoint,
-      context: { ...context, signal: new AbortController().signal },
-      message: { kind: "other", method: "GET", maxBytes: MAX_ROOT_BYTES },
-      urlBy: (scheme) => rootUrl(endpoint, scheme),
-      account: ROOT_ACCOUNT,
-      repository: "",
-    });
-    const { status, redirect } = answer;
-    const isBroken = status === 429 || status >= 500;
-    if (isBroken) throw registryError("ServerError", `Cannot read "${endpoint.host}/v2/": it answered ${status}.`);
-    const challenge = redirect === undefined ? challengeOf(answer) : undefined;
-    return challenge?.kind === "bearer" ? { ...challenge, scope: "" } : challenge;
-  }
-}
-
-/** The challenge to answer: a token rather than the password itself. */
-function challengeOf(answer: RegistryResponse): Challenge | undefined {
-  const offered = parseChallenges(answer.headers.get("www-authenticate") ?? "");
-  return offered.find(({ kind }) => kind === "bearer") ?? offered[0];
-}
-
-function assertSafe(endpoint: Endpoint): void {
-  if (endpoint.connection.scheme !== "http" || endpoint.connection.declared) return;
-  const message =
-    `Cannot log in to "${endpoint.host}": it is reached over plain HTTP. Declare it with --insecure-registry.`;
-  throw registryError("Unauthorized", message, { registry: endpoint.host });
 }

@@ -160,7 +160,7 @@ export class TargetRepository {
   /** Undefined when no credential is accepted and no answer came. */
   async #send({ message, ...write }: Write): Promise<RegistryResponse | undefined> {
     const request = { ...write, message: { maxBytes: MAX_ANSWER_BYTES, ...message }, isFinal: isFinalWrite };
-    return (await this.#client.send({ ...request, mayReadRoot: true })).answer;
+    return (await this.#client.send(request)).answer;
   }
 
   #uploadsUrl(scheme: "https" | "http", query: Readonly<Record<string, string>>): URL {

@@ -31,6 +31,7 @@ Deno.test("a push follows the challenge of its own repository, never that of a n
   assert.equal(neighbours.requests.length, before, "nothing of the other repository's push went there");
   const own = registry.requests.filter(({ path }) => path.startsWith("/token"));
   assert.deepEqual(own.map(({ path }) => new URLSearchParams(path.split("?")[1]).get("scope")), [
+    "repository:evil/app:pull,push",
     "repository:team/app:pull,push",
   ]);
   const sent = registry.requests.filter(({ path }) => path.startsWith("/v2/team/app/"));

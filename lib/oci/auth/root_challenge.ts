@@ -1,0 +1,27 @@
+// Reads how to log in at a host: the challenge of its `/v2/`.
+import { registryError } from "../errors.ts";
+import { rootUrl } from "../image/document.ts";
+import type { LoginDeps } from "./authorization.ts";
+import { type Challenge, challengeOf } from "./challenge.ts";
+
+/** A separate account: `/v2/` can be read while anonymous requests are rate limited. */
+const ROOT_ACCOUNT = "/v2/";
+const MAX_ROOT_BYTES = 1024 * 1024;
+
+/** Shared by several callers, so no caller's signal ends it. Its scope is dropped: it belongs to no repository. */
+export async function probeRoot(
+  { connections, endpoint, context }: Pick<LoginDeps, "connections" | "endpoint" | "context">,
+): Promise<Challenge | undefined> {
+  const { status, redirect, headers } = await connections.send({
+    endpoint,
+    context: { ...context, signal: new AbortController().signal },
+    message: { kind: "other", method: "GET", maxBytes: MAX_ROOT_BYTES },
+    urlBy: (scheme) => rootUrl(endpoint, scheme),
+    account: ROOT_ACCOUNT,
+    repository: "",
+  });
+  const isBroken = status === 429 || status >= 500;
+  if (isBroken) throw registryError("ServerError", `Cannot read "${endpoint.host}/v2/": it answered ${status}.`);
+  const challenge = redirect === undefined ? challengeOf(headers) : undefined;
+  return challenge?.kind === "bearer" ? { ...challenge, scope: "" } : challenge;
+}
