@@ -74,14 +74,13 @@ async function release(deps: PodPlacementDeps, pod: PodView, decided: DecidedPod
     const examined = await examine(writing, current, error);
     if (examined === undefined) return { kind: "gone" };
     const { failure } = examined;
-    if (failure === "unanswered") state.retries.unansweredWrites++;
     current = examined.pod;
     const why = errorText(error);
     const next = decideAfterFailure({
       step,
       failure,
       rereads,
-      unanswered: state.retries.unansweredWrites,
+      unanswered: failure === "unanswered" ? state.writeUnanswered() : 0,
       isOverdue: state.leftMs() <= 0,
     });
     if (next.kind === "decideAgain") return { kind: "changed", pod: current };
@@ -107,8 +106,7 @@ function failed(
   { state, refusals }: { readonly state: PodState; readonly refusals: readonly string[] },
 ): ApplyOutcome {
   const why = textOf(refusals);
-  if (refusals.length > 1 && state.reportedRefusal !== why) {
-    state.reportedRefusal = why;
+  if (refusals.length > 1 && state.refused(why)) {
     reportOutcome(deps, pod, { outcome: { kind: "refused", why }, state });
   }
   return { kind: "failed", why };

@@ -25,8 +25,6 @@ import { Resource, splitKey } from "../../lib/k8s/types.ts";
 import type { ReconcileResult } from "../../lib/k8s/work_queue.ts";
 import { GateLabel, PodLabel } from "../../lib/names.ts";
 import { decide } from "../../lib/placement/decide/decide.ts";
-import { failureText } from "../../lib/placement/decide/failures.ts";
-import { isHeldBack } from "../../lib/oci/errors.ts";
 import type { ImageUse } from "../../lib/oci/types.ts";
 import type { PlacementDecision } from "../../lib/placement/decide/decision_types.ts";
 import type { PodView } from "../../lib/placement/decide/types.ts";
@@ -183,9 +181,8 @@ export class PodPlacement {
     const pod = this.#podOf(key);
     if (pod === undefined) return DONE;
     const state = this.#states.open(pod, pod.imagesHash);
-    if (state.released) return DONE;
-    if (!state.reported) reportGated(this.#deps, pod);
-    state.reported = true;
+    if (state.isReleased) return DONE;
+    if (state.see()) reportGated(this.#deps, pod);
     if (pod.whole !== undefined) return await this.#decideAndApply(key, pod.whole, signal);
     const place = (whole: PodView): Promise<ReconcileResult> => this.#decideAndApply(key, whole, signal);
     const used = await this.#reader.use(pod, { api: this.#deps.api, signal }, place);
@@ -204,13 +201,11 @@ export class PodPlacement {
       const state = this.#states.open(pod, hashOfImages(pod));
       const inspect = (images: readonly ImageUse[]): void => this.#inspections.start(key, pod, { state, images });
       const gathered = gatherFacts(this.#deps, pod, { state, inspect });
-      if (state.inspection.kind !== "none") state.retries.roundBeganMs ??= this.#deps.clock.monotonicMs();
       if (gathered.kind === "waiting") return requeueUntilDeadline(state, gathered.forMs);
-      const beganMs = state.retries.roundBeganMs ?? this.#deps.clock.monotonicMs();
+      state.beginRound();
       const decision = decide(gathered.facts);
       const applied = await applyDecision(this.#deps, pod, { decision, state, rereads, signal });
-      this.#deps.metrics.podProcessed(this.#deps.clock.monotonicMs() - beganMs);
-      state.retries.roundBeganMs = undefined;
+      this.#deps.metrics.podProcessed(state.endRound());
       if (applied.kind !== "changed") return this.#settle(key, pod, { applied, decision, state });
       pod = applied.pod;
     }
@@ -225,29 +220,21 @@ export class PodPlacement {
       readonly state: PodState;
     },
   ): ReconcileResult {
-    const { clock, log } = this.#deps;
-    const { retries } = state;
     switch (applied.kind) {
       case "gone":
         this.#forgetUnlabelled(key);
         return DONE;
       case "written":
-        state.stopInspection();
-        if (decision.kind !== "retry") {
-          state.released = true;
-          this.#forgetUnlabelled(key);
-          return DONE;
-        }
-        retries.failedAttempts++;
-        if (decision.failed.failure.kind === "permanent") retries.permanentFailures++;
-        if (!isHeldBack(decision.failed.failure)) retries.lastFailure = failureText(decision.failed);
-        retries.notBeforeMs = clock.monotonicMs() + decision.afterMs;
-        return requeueUntilDeadline(state, decision.afterMs);
+        state.written(decision);
+        if (decision.kind === "retry") return requeueUntilDeadline(state, decision.afterMs);
+        this.#forgetUnlabelled(key);
+        return DONE;
       case "failed": {
-        const pauseMs = backoffMs(++retries.failedWrites, WRITE_BACKOFF);
+        const failures = state.writeFailed();
+        const pauseMs = backoffMs(failures, WRITE_BACKOFF);
         const { namespace, name } = pod;
-        const fields = { namespace, pod: name, failures: retries.failedWrites, retryMs: Math.round(pauseMs) };
-        log.warn("cannot release a pod, will try again", { ...fields, reason: applied.why });
+        const fields = { namespace, pod: name, failures, retryMs: Math.round(pauseMs) };
+        this.#deps.log.warn("cannot release a pod, will try again", { ...fields, reason: applied.why });
         return requeueUntilDeadline(state, pauseMs);
       }
       default:

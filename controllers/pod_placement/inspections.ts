@@ -38,8 +38,7 @@ export class Inspections {
     if (inspection.kind === "pending") return;
     const judgement = this.#judgeKnown(pod, images);
     if (judgement !== undefined) {
-      state.stopInspection();
-      state.inspection = { kind: "judged", judgement };
+      state.judged(judgement);
       return;
     }
     const { namespace } = pod;
@@ -47,11 +46,11 @@ export class Inspections {
     const permit = inspection.kind === "permitted" ? inspection.permit : permits.tryAcquire(namespace, { weight });
     if (permit === undefined) return this.#waitForTurn(key, state, { namespace, weight });
     const running = { kind: "running", stop: new AbortController() } as const;
-    state.inspection = running;
+    state.inspect(running);
     this.#follow(
       this.#inspect(reduceToImages(pod, images), images, running.stop.signal).then((judgement) => {
         if (state.inspection !== running) return;
-        state.inspection = { kind: "judged", judgement };
+        state.judged(judgement);
         this.#wake(key);
       }).finally(() => permit.release()),
     );
@@ -72,10 +71,10 @@ export class Inspections {
     { namespace, weight }: { readonly namespace: string; readonly weight: number },
   ): void {
     const pending = { kind: "pending", stop: new AbortController() } as const;
-    state.inspection = pending;
+    state.inspect(pending);
     const permitted = (permit: Permit): void => {
       if (state.inspection !== pending) return permit.release();
-      state.inspection = { kind: "permitted", permit };
+      state.inspect({ kind: "permitted", permit });
       this.#wake(key);
     };
     const callers = callersOf({ namespace, priority: "gated" });

@@ -1,7 +1,9 @@
 // The state of a gated pod between reconciles. In memory only, lost at a restart.
 import { type ReadApi, serverNowMs } from "../../lib/k8s/api.ts";
 import type { Permit } from "../../lib/oci/limits/fair_limiter.ts";
-import type { ImageJudgement } from "../../lib/placement/decide/decision_types.ts";
+import { isHeldBack } from "../../lib/oci/errors.ts";
+import type { ImageJudgement, PlacementDecision } from "../../lib/placement/decide/decision_types.ts";
+import { failureText } from "../../lib/placement/decide/failures.ts";
 import type { PodPlacementDeps } from "./deps.ts";
 import type { GatedPodRef } from "./gated_pod.ts";
 
@@ -18,19 +20,17 @@ const MIN_LEFT_MS = 5_000;
 
 type AgeDeps = Pick<PodPlacementDeps, "clock" | "settingsOf"> & { readonly api: Pick<ReadApi, "serverClockOffsetMs"> };
 
-/** What was tried with the pod's present images. Times are monotonic ms. */
-class RetryState {
-  /** When the current inspection round began, which ends with a decision; undefined between rounds. */
-  roundBeganMs: number | undefined;
-  failedAttempts = 0;
-  permanentFailures = 0;
+/** What was tried with the pod's present images. */
+interface Retries {
+  readonly failedAttempts: number;
+  readonly permanentFailures: number;
   /** The last failure that describes a registry's problem. */
-  lastFailure: string | undefined;
-  notBeforeMs = 0;
-  /** Consecutive failed release writes: all of them, and those without an answer. */
-  failedWrites = 0;
-  unansweredWrites = 0;
+  readonly lastFailure: string | undefined;
+  /** When the next attempt is due (monotonic ms). */
+  readonly notBeforeMs: number;
 }
+
+const NO_RETRIES: Retries = { failedAttempts: 0, permanentFailures: 0, lastFailure: undefined, notBeforeMs: 0 };
 
 export class PodState {
   readonly #deps: AgeDeps;
@@ -38,14 +38,15 @@ export class PodState {
   /** When this process first observed the pod gated (monotonic ms). */
   readonly #firstSeenMs: number;
   #imagesHash: string;
-  inspection: InspectionState = { kind: "none" };
-  retries = new RetryState();
-  /** The last reported reason why the API server refused every release step. */
-  reportedRefusal: string | undefined;
-  /** The event that its gate was added is recorded. */
-  reported = false;
-  /** Our patch removed the gate, but the watch does not show it yet. */
-  released = false;
+  #inspection: InspectionState = { kind: "none" };
+  /** When the current round began, which ends with a decision (monotonic ms); undefined between rounds. */
+  #roundBeganMs: number | undefined;
+  #retries = NO_RETRIES;
+  #failedWrites = 0;
+  #unansweredWrites = 0;
+  #lastRefusal: string | undefined;
+  #isReleased = false;
+  #isSeen = false;
 
   constructor(deps: AgeDeps, { namespace, createdMs }: GatedPodRef, imagesHash: string) {
     this.#deps = deps;
@@ -54,19 +55,95 @@ export class PodState {
     this.#imagesHash = imagesHash;
   }
 
+  get inspection(): InspectionState {
+    return this.#inspection;
+  }
+
+  get retries(): Retries {
+    return this.#retries;
+  }
+
+  /** Our patch removed the gate, but the watch may not show it yet. */
+  get isReleased(): boolean {
+    return this.#isReleased;
+  }
+
   /** Starts over when the images have changed. */
   useImages(imagesHash: string): void {
     if (this.#imagesHash === imagesHash) return;
     this.stopInspection();
     this.#imagesHash = imagesHash;
-    this.retries = new RetryState();
+    this.#retries = NO_RETRIES;
+  }
+
+  /** Whether the pod is seen for the first time. */
+  see(): boolean {
+    const isFirst = !this.#isSeen;
+    this.#isSeen = true;
+    return isFirst;
+  }
+
+  inspect(inspection: InspectionState): void {
+    this.beginRound();
+    this.#inspection = inspection;
+  }
+
+  judged(judgement: ImageJudgement): void {
+    this.stopInspection();
+    this.inspect({ kind: "judged", judgement });
   }
 
   stopInspection(): void {
-    const { inspection } = this;
-    this.inspection = { kind: "none" };
+    const inspection = this.#inspection;
+    this.#inspection = { kind: "none" };
     if (inspection.kind === "permitted") inspection.permit.release();
     else if (inspection.kind === "pending" || inspection.kind === "running") inspection.stop.abort();
+  }
+
+  beginRound(): void {
+    this.#roundBeganMs ??= this.#deps.clock.monotonicMs();
+  }
+
+  /** How long the round took (ms). */
+  endRound(): number {
+    const nowMs = this.#deps.clock.monotonicMs();
+    const beganMs = this.#roundBeganMs ?? nowMs;
+    this.#roundBeganMs = undefined;
+    return nowMs - beganMs;
+  }
+
+  /** The decision is written: the pod is released, or its inspection will be retried. */
+  written(decision: PlacementDecision): void {
+    this.stopInspection();
+    if (decision.kind !== "retry") {
+      this.#isReleased = true;
+      return;
+    }
+    const { failedAttempts, permanentFailures, lastFailure } = this.#retries;
+    const { failure } = decision.failed;
+    this.#retries = {
+      failedAttempts: failedAttempts + 1,
+      permanentFailures: permanentFailures + (failure.kind === "permanent" ? 1 : 0),
+      lastFailure: isHeldBack(failure) ? lastFailure : failureText(decision.failed),
+      notBeforeMs: this.#deps.clock.monotonicMs() + decision.afterMs,
+    };
+  }
+
+  /** How many writes of the release have failed. */
+  writeFailed(): number {
+    return ++this.#failedWrites;
+  }
+
+  /** How many writes the API server did not answer, though it answers reads. */
+  writeUnanswered(): number {
+    return ++this.#unansweredWrites;
+  }
+
+  /** Whether this refusal of the whole release differs from the last one. */
+  refused(why: string): boolean {
+    const isNew = this.#lastRefusal !== why;
+    this.#lastRefusal = why;
+    return isNew;
   }
 
   /** Age by the API server's clock or, if longer, since this process first saw it (ms): clocks may jump. */

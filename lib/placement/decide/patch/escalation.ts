@@ -33,7 +33,7 @@ export interface FailedRelease {
   readonly failure: ReleaseFailure;
   readonly isOverdue: boolean;
   readonly rereads: number;
-  /** Unanswered writes of this pod, this one included. */
+  /** Unanswered writes of this pod, this one included; 0 for another failure. */
   readonly unanswered: number;
 }
 
