@@ -80,6 +80,7 @@ function refuse(terminal: Terminal, problems: readonly string[]): number {
 
 async function run(config: Config, terminal: Terminal): Promise<number> {
   const deps: CommandDeps = { terminal, clock: systemClock, userAgent: USER_AGENT, signal: stopSignal() };
+  if (config.command !== "serve") { for (const warning of config.warnings) terminal.err(`archway: ${warning}\n`); }
   return await RUNNERS[config.command](config, deps);
 }
 
@@ -232,6 +233,7 @@ async function runServe(config: Config, run: ServeRun): Promise<number> {
   const { serve } = await import("./serve/serve.ts");
   const format = Deno.stderr.isTerminal() ? "text" : "json";
   const log = openLogger({ level: config.fallbackLogLevel, write: writeLog, format });
+  for (const message of config.warnings) log.warn("ignored a variable", { message });
   collectOnce();
   await serve({
     config,

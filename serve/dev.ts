@@ -100,6 +100,7 @@ function configBeside({ files, registryHost }: Playground, dev: Config): Config 
   const { scenario, chosen } = dev;
   return withValues(dev, {
     command: "serve",
+    warnings: [],
     kubeconfig: files.kubeconfig,
     listen: { host: "127.0.0.1", port: webhookPort },
     adminListen: { host: "127.0.0.1", port: adminPortOf(dev) },

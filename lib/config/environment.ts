@@ -1,6 +1,6 @@
-// Checks what is given but is no flag: removed flags, settings, WATCH_NAMESPACE. Else they would be ignored silently.
+// Checks what is given but is no flag: removed flags, settings, misspelt variables, WATCH_NAMESPACE. Else they would be ignored silently.
 import { FILE_SETTINGS, type FileValues, settingOf } from "./file.ts";
-import { type Command, type ConfigValues, environmentName } from "./flags.ts";
+import { type Command, type ConfigValues, environmentName, FLAGS } from "./flags.ts";
 
 /** Flags that were removed, with what replaces each. Their variables are refused as well: ignored, they would change what runs. */
 export const REMOVED_FLAGS: Readonly<Record<string, string>> = {
@@ -45,6 +45,22 @@ export function goneVariables(env: Readonly<Record<string, string | undefined>>)
     const name = environmentName(flag);
     return (env[name] ?? "") === "" ? [] : [`Cannot use ${name}: ${adviceOnGone(flag)}`];
   });
+}
+
+/** Variables that Kubernetes sets in a pod for each Service of its namespace, such as `archway-webhook`. */
+const SERVICE_LINK = /_(?:SERVICE_HOST|SERVICE_PORT(?:_\w+)?|PORT(?:_\d+_(?:TCP|UDP|SCTP)(?:_(?:PROTO|PORT|ADDR))?)?)$/;
+
+/** Variables of tests, which start Archway with their own environment. */
+const OF_TESTS = /^ARCHWAY_(?:TEST|CHAOS|JUNIT|DENOKV)(?:_|$)/;
+
+export function warningsOf(variables: readonly string[]): readonly string[] {
+  const known = new Set([...FLAGS.map(({ name }) => name), ...GONE].map(environmentName));
+  return variables
+    .filter((name) =>
+      name.startsWith("ARCHWAY_") && !known.has(name) && !SERVICE_LINK.test(name) && !OF_TESTS.test(name)
+    )
+    .toSorted()
+    .map((name) => `Ignored the variable ${name}: no flag has it. See \`archway COMMAND --help\`.`);
 }
 
 function kebab(key: string): string {

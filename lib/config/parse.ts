@@ -1,9 +1,9 @@
 // Command line, environment and files to one typed configuration; all problems are reported together.
 import { readRegistryEnvironment, type RegistryEnvironment } from "../oci/config/registry_environment.ts";
-import { type Arguments, isChosen, rawValue, readArguments } from "./flag_texts.ts";
+import { type Arguments, isChosen, nearest, rawValue, readArguments } from "./flag_texts.ts";
 import { contradictions } from "./contradictions.ts";
 import { type FileValues, type ParsedFiles, readConfigFiles } from "./file.ts";
-import { adviceOnGone, goneVariables, REMOVED_COMMANDS, watchNamespaceProblems } from "./environment.ts";
+import { adviceOnGone, goneVariables, REMOVED_COMMANDS, warningsOf, watchNamespaceProblems } from "./environment.ts";
 import { camel, type Command, COMMANDS, type ConfigValues, environmentName, FLAGS, flagsOf, Values } from "./flags.ts";
 
 /** `usage` lists every problem; when the command is unknown, that alone. */
@@ -18,6 +18,7 @@ export type Config = ConfigValues & FileValues & {
   readonly command: Command;
   readonly positionals: readonly string[];
   readonly chosen: readonly string[];
+  readonly warnings: readonly string[];
   /** From variables that are not Archway's own: home and proxies. */
   readonly registryEnvironment: RegistryEnvironment;
 };
@@ -52,6 +53,7 @@ export function parseConfig(args: readonly string[], sources: ConfigSources): Pa
     command,
     positionals,
     chosen: FLAGS.filter((flag) => isChosen(flag, given, env)).map(({ name }) => name),
+    warnings: warningsOf(Object.keys(env)),
     registryEnvironment: readRegistryEnvironment(env),
   };
   const found = [
@@ -104,7 +106,8 @@ function renderNoCommand(word: string | undefined): string {
   const commands = COMMANDS.join(", ");
   if (word === undefined) return `Name a command before its flags: the commands are ${commands}.`;
   if (Object.hasOwn(REMOVED_COMMANDS, word)) return `Cannot run "${word}": it was removed. ${REMOVED_COMMANDS[word]}`;
-  return `Cannot run "${word}": the commands are ${commands}.`;
+  const meant = nearest(word, COMMANDS);
+  return `Cannot run "${word}": the commands are ${commands}.${meant === undefined ? "" : ` Did you mean ${meant}?`}`;
 }
 
 function reasonOfNoFlag(flag: string, command: Command): string {
@@ -113,7 +116,8 @@ function reasonOfNoFlag(flag: string, command: Command): string {
   if (["explain", "report"].includes(command) && flag === "namespace") {
     return "no such flag. Did you mean -n NAMESPACE?";
   }
-  return `no such flag. See \`archway ${command} --help\`.`;
+  const meant = nearest(flag, flagsOf(command).map(({ name }) => name));
+  return `no such flag. ${meant === undefined ? `See \`archway ${command} --help\`.` : `Did you mean --${meant}?`}`;
 }
 
 function openFiles(paths: readonly string[], readFile: ConfigSources["readFile"]): ParsedFiles {

@@ -4,6 +4,9 @@ import { VERBS } from "./flags.ts";
 import { parseReference } from "../oci/reference.ts";
 
 const POD = /^(?:pods?|po)\/(.+)$/i;
+/** Kinds that users name besides pods, as kubectl abbreviates them. */
+const OTHER_KIND =
+  /^(?:svc|services?|deploy|deployments?|rs|replicasets?|sts|statefulsets?|ds|daemonsets?|jobs?|cj|cronjobs?|no|nodes?|[^/.]*\.[^/]*)\//i;
 
 /** `pod/NAME` and `NAME` are in the namespace of the flag; `NAMESPACE/NAME` says its own. Pure. */
 export function podTarget(
@@ -20,6 +23,7 @@ export function podProblem(positionals: readonly string[], namespace: string | u
   if (positionals.length !== 1 || !/^[^/]+(?:\/[^/]+)?$/.test(word)) {
     return "Cannot explain: name one pod as pod/NAME (with -n NAMESPACE) or NAMESPACE/NAME.";
   }
+  if (OTHER_KIND.test(word)) return `Cannot explain "${word}": only pods are explained. Name one as pod/NAME.`;
   const named = podTarget(word, namespace ?? "").namespace;
   if (namespace === undefined || named === namespace) return undefined;
   return `Cannot explain "${word}" with -n ${namespace}: they name two namespaces. Leave one of them out.`;

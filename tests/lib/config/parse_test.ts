@@ -195,6 +195,11 @@ Deno.test("parseConfig() refuses other names of architectures, and upper case, a
   }
 });
 
+Deno.test("parseConfig() keeps a warning for each variable that no flag has", () => {
+  assert.deepEqual(configOf(["ungate"], { ARCHWAY_DRYRUN: "true" }).warnings.length, 1);
+  assert.deepEqual(configOf(["ungate"], { ARCHWAY_DRY_RUN: "true" }).warnings, []);
+});
+
 Deno.test("parseConfig() names the commands when none or an unknown one is given", () => {
   assert.equal(parse([], {}).kind, "help");
   assert.match(problemsOf(["serv"]).join(), /serve, dev, inspect/);
@@ -260,15 +265,14 @@ Deno.test("parseConfig() keeps what the environment says of home and proxies, an
   assert.doesNotMatch(problemsOf(["serve", "--listen", "nonsense"], env).join(), /c4nary/);
 });
 
-Deno.test("parseConfig() names what does not exist as it was typed", () => {
+Deno.test("parseConfig() names the flag or command that was meant where one is near, and a flag as it was typed", () => {
   const cases: readonly (readonly [args: readonly string[], says: RegExp])[] = [
-    [["dev", "--onec"], /^Cannot use "--onec" with dev: no such flag\. See `archway dev --help`\.$/],
-    [
-      ["report", "--kubeconfg=x"],
-      /^Cannot use "--kubeconfg" with report: no such flag\. See `archway report --help`\.$/,
-    ],
+    [["dev", "--onec"], /^Cannot use "--onec" with dev: no such flag\. Did you mean --once\?$/],
+    [["report", "--kubeconfg=x"], /^Cannot use "--kubeconfg" with report: no such flag\. Did you mean --kubeconfig\?$/],
+    [["report", "--onec"], /^Cannot use "--onec" with report: no such flag\. See `archway report --help`\.$/],
     [["inspect", "-x", "web"], /^Cannot use "-x" with inspect: no such flag\. See `archway inspect --help`\.$/],
     [["serve", "-o", "json"], /^Cannot use "-o" with serve: no such flag\./],
+    [["inspekt", "web"], /^Cannot run "inspekt": the commands are serve, .*\. Did you mean inspect\?$/],
     [["nonsense"], /^Cannot run "nonsense": the commands are serve, .*completion\.$/],
   ];
   for (const [args, says] of cases) assert.match(problemsOf(args).join(), says);
