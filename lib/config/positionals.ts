@@ -73,8 +73,8 @@ export function indexProblem(
 /** A repository to push to is named in full: no part of it has a default. */
 function targetProblem(to: string): string | undefined {
   const parsed = parseReference(to);
-  if (parsed.kind === "unparsable") return `Cannot use --to: ${parsed.message}`;
-  const { isShort, tag, digest } = parsed.reference;
+  if (parsed.kind === "unparsable") return `Cannot use --to: ${parsed.fault.message}`;
+  const { isShort, tag, digest } = parsed.value;
   if (isShort) return `Cannot use --to "${to}": it names no registry. Write it as REGISTRY/REPOSITORY:TAG.`;
   if (digest !== undefined) return `Cannot use --to "${to}": an index gets its digest from its images. Name a tag.`;
   return tag === undefined ? `Cannot use --to "${to}": it has no tag. Write it as REGISTRY/REPOSITORY:TAG.` : undefined;

@@ -1,4 +1,5 @@
 // Image references as users write them: Docker's normalisation, with the distribution project's grammar.
+import { asParsed, type Parsed, type Unparsable, unparsable } from "../parsed.ts";
 import { canonicalHost, DOCKER_HUB, DOCKER_HUB_HOST, hostKey } from "./registry_host.ts";
 
 /** A text cut into its parts, none of which is checked. */
@@ -24,10 +25,6 @@ export interface ImageReference extends ImageText {
   readonly isShort: boolean;
 }
 
-type ParsedReference =
-  | { readonly kind: "reference"; readonly reference: ImageReference }
-  | { readonly kind: "unparsable"; readonly message: string };
-
 const DOMAIN = /^(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9](?:[-A-Za-z0-9.]*[A-Za-z0-9])?)(?::\d{1,5})?$/;
 export const PATH = /^[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*(?:\/[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*)*$/;
 const TAG = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$/;
@@ -39,7 +36,7 @@ export const HASHES: readonly string[] = ["sha256", "sha384", "sha512"];
 export const SHA256_DIGEST = /^sha256:([a-f0-9]{64})$/;
 const MAX_NAME_LENGTH = 255;
 /** More than a name with a tag and a digest can have; Kubernetes takes any text. */
-export const MAX_REFERENCE_LENGTH = 1_000;
+const MAX_REFERENCE_LENGTH = 1_000;
 
 /** A digest drops the tag; what has no single meaning is refused. The messages are the MTO's (rows RF-01…43). */
 export function normaliseImageReference(image: string): { readonly text: string } | { readonly problem: string } {
@@ -52,13 +49,12 @@ export function normaliseImageReference(image: string): { readonly text: string 
   return { text: `${name}@${digest}` };
 }
 
-export function parseReference(image: string): ParsedReference {
+export function parseReference(image: string): Parsed<ImageReference> {
   if (image.length > MAX_REFERENCE_LENGTH) {
-    const message = `Cannot read an image reference of ${image.length} characters: none has more than 1 000.`;
-    return { kind: "unparsable", message };
+    return unparsable(`Cannot read an image reference of ${image.length} characters: none has more than 1 000.`);
   }
   const normalised = normaliseImageReference(image);
-  if ("problem" in normalised) return { kind: "unparsable", message: normalised.problem };
+  if ("problem" in normalised) return unparsable(normalised.problem);
   const { name, tag, digest } = cutReference(image);
   if (digest?.includes("@") === true) return invalid(image, "it has more than one @");
   if (digest !== undefined && !DIGEST.test(digest)) return invalid(image, "its digest is not algorithm:hex");
@@ -70,19 +66,16 @@ export function parseReference(image: string): ParsedReference {
   const repository = isHub && !rest.includes("/") ? `library/${rest}` : rest;
   if (!PATH.test(repository)) return invalid(image, "its repository is not lower-case words separated by /");
   if (host.length + repository.length > MAX_NAME_LENGTH) return invalid(image, "it is longer than 255 characters");
-  return {
-    kind: "reference",
-    reference: {
-      domain: isHub ? DOCKER_HUB : host,
-      host: isHub ? DOCKER_HUB_HOST : host,
-      repository,
-      identifier: digest ?? tag ?? "latest",
-      isShort: domain === undefined,
-      name,
-      tag,
-      digest,
-    },
-  };
+  return asParsed({
+    domain: isHub ? DOCKER_HUB : host,
+    host: isHub ? DOCKER_HUB_HOST : host,
+    repository,
+    identifier: digest ?? tag ?? "latest",
+    isShort: domain === undefined,
+    name,
+    tag,
+    digest,
+  });
 }
 
 /** `host/repository:tag` or `host/repository@digest`: one spelling for each image. */
@@ -128,7 +121,7 @@ function isHost(domain: string): boolean {
 }
 
 /** Some write web addresses for images; what could be their user or query is not repeated. */
-function invalid(image: string, problem: string): ParsedReference {
+function invalid(image: string, problem: string): Unparsable {
   const shown = image.replace(/^([a-z]+:\/\/)?[^@/]*@(?=[^@/]*\/)/i, "$1…@").replace(/\?.*/s, "?…").slice(0, 300);
-  return { kind: "unparsable", message: `Cannot read image reference "${shown}": ${problem}.` };
+  return unparsable(`Cannot read image reference "${shown}": ${problem}.`);
 }

@@ -146,7 +146,7 @@ async function leftAlone({ cluster }: CheckDeps, image: string): Promise<Seen> {
 
 async function unknownImage({ cluster }: CheckDeps, image: string): Promise<Seen> {
   const parsed = parseReference(image);
-  const registry = parsed.kind === "unparsable" ? "" : parsed.reference.domain;
+  const registry = parsed.kind === "unparsable" ? "" : parsed.value.domain;
   const name = "unknown-image";
   await cluster.create({ name, image: `${registry}/archway-e2e/no-such-image:v1` });
   const told = await cluster.until(async () => (await warningsOf(cluster, name)).find(isAboutImage));

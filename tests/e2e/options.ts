@@ -81,7 +81,7 @@ function checkFlags(values: Flags): ParsedOptions {
   const wrong = [...images, values["wrong-image"] ?? []].flat().map(parseReference).find(({ kind }) =>
     kind === "unparsable"
   );
-  if (wrong?.kind === "unparsable") return usage(`--image or --wrong-image: ${wrong.message}`);
+  if (wrong?.kind === "unparsable") return usage(`--image or --wrong-image: ${wrong.fault.message}`);
   const labels = values["namespace-label"].map((label) => label.split("="));
   if (labels.some(({ length }) => length !== 2)) return usage("--namespace-label is KEY=VALUE");
   return {

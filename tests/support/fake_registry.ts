@@ -44,7 +44,7 @@ export class FakeRegistry implements Pick<RegistryInspector, "head" | "inspect">
 
   digestOf(image: string): string {
     const parsed = parseReference(image);
-    const pinned = parsed.kind === "reference" ? parsed.reference.digest : undefined;
+    const pinned = parsed.kind === "parsed" ? parsed.value.digest : undefined;
     return pinned ?? `sha256:${(this.tags.get(image) ?? 0).toString(16).padStart(64, "0")}`;
   }
 

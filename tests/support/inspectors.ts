@@ -149,8 +149,10 @@ export function makeCredential(
 /** One endpoint: the host in the name. */
 export function planDirect(image: string, connection: ConnectionSettings): PullPlan {
   const parsed = parseReference(image);
-  if (parsed.kind === "unparsable") return { kind: "refused", failure: failureOf("InvalidReference", parsed.message) };
-  const { reference } = parsed;
+  if (parsed.kind === "unparsable") {
+    return { kind: "refused", failure: failureOf("InvalidReference", parsed.fault.message) };
+  }
+  const { value: reference } = parsed;
   const { host, repository, identifier } = reference;
   const endpoint = makeEndpoint(host, { repository, identifier, connection });
   return { kind: "endpoints", reference, endpoints: [endpoint] };
@@ -194,8 +196,8 @@ export function planAt(...endpoints: readonly Endpoint[]): PullPlanner["plan"] {
 
 export function referenceOf(image: string): ImageReference {
   const parsed = parseReference(image);
-  if (parsed.kind === "unparsable") throw new Error(parsed.message);
-  return parsed.reference;
+  if (parsed.kind === "unparsable") throw new Error(parsed.fault.message);
+  return parsed.value;
 }
 
 export const DIRECT: PullPlanner = { plan: (image) => planDirect(image, PLAIN) };

@@ -55,8 +55,8 @@ async function* publicEntries<T>(
 /** Whether a name means the same image everywhere. What a short name means is for each site's configuration to say. */
 function isTagOfEverySite(name: string): boolean {
   const parsed = parseReference(name);
-  return parsed.kind !== "unparsable" && parsed.reference.digest === undefined && !parsed.reference.isShort &&
-    nameAt(parsed.reference) === name;
+  return parsed.kind !== "unparsable" && parsed.value.digest === undefined && !parsed.value.isShort &&
+    nameAt(parsed.value) === name;
 }
 
 /** Puts lines into the store; a bad one is counted and left out. Tags keep the age they had where they were exported. */

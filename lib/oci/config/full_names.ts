@@ -14,8 +14,8 @@ type FullNames =
 /** Parses and completes an image. A digest wins over a tag; without either it is `latest`. */
 export function resolveFullNames(image: string, settings: PullSettings): FullNames {
   const parsed = parseReference(image);
-  if (parsed.kind === "unparsable") return refused("InvalidReference", parsed.message);
-  const { reference } = parsed;
+  if (parsed.kind === "unparsable") return refused("InvalidReference", parsed.fault.message);
+  const { value: reference } = parsed;
   const { isShort, identifier, name } = reference;
   const fullOf = ({ domain: host, repository }: ImageReference): FullName => ({ host, repository, identifier });
   if (!isShort) return { kind: "names", reference, names: [fullOf(reference)] };
@@ -23,7 +23,7 @@ export function resolveFullNames(image: string, settings: PullSettings): FullNam
   if (found.kind === "unparsable") return refused("Misconfigured", found.fault.message);
   const names = found.value.flatMap((name): readonly FullName[] => {
     const candidate = parseReference(name);
-    return candidate.kind === "unparsable" || candidate.reference.isShort ? [] : [fullOf(candidate.reference)];
+    return candidate.kind === "unparsable" || candidate.value.isShort ? [] : [fullOf(candidate.value)];
   });
   if (names.length > 0) return { kind: "names", reference, names };
   const message = `Cannot resolve short name "${image}": registries.conf leads to nothing that is a full name.`;

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { unparsable } from "../../../lib/parsed.ts";
 import fc from "fast-check";
 import { cutReference, nameAt, normaliseImageReference, parseReference } from "../../../lib/oci/reference.ts";
 import { referenceOf as parse } from "../../support/inspectors.ts";
@@ -53,7 +54,7 @@ for (const [id, input, output] of ROWS) {
   const wanted = output === SAME ? input : output;
   Deno.test(`${id} normaliseImageReference() makes ${wanted.slice(0, 60)} of ${input.slice(0, 60)}`, () => {
     assert.deepEqual(normaliseImageReference(input), { text: wanted });
-    assert.equal(parseReference(input).kind, "reference");
+    assert.equal(parseReference(input).kind, "parsed");
   });
 }
 
@@ -67,7 +68,7 @@ const REFUSED: readonly (readonly [id: string, input: string, problem: string])[
 for (const [id, input, problem] of REFUSED) {
   Deno.test(`${id}parseReference() refuses "${input}" in the reference's words`, () => {
     assert.deepEqual(normaliseImageReference(input), { problem });
-    assert.deepEqual(parseReference(input), { kind: "unparsable", message: problem });
+    assert.deepEqual(parseReference(input), unparsable(problem));
   });
 }
 
@@ -122,8 +123,8 @@ Deno.test("parseReference() repeats neither user nor query of what is taken for 
   for (const image of ["https://me:hunter2@quay.io/a/b", "me:hunter2@quay.io/a/b", "quay.io/a?token=hunter2"]) {
     const parsed = parseReference(image);
     assert.ok(parsed.kind === "unparsable");
-    assert.doesNotMatch(parsed.message, /hunter2/);
-    assert.match(parsed.message, /quay\.io/);
+    assert.doesNotMatch(parsed.fault.message, /hunter2/);
+    assert.match(parsed.fault.message, /quay\.io/);
   }
 });
 
@@ -136,8 +137,8 @@ Deno.test("parseReference() never throws, and what it accepts is a safe URL path
   fc.assert(
     fc.property(text, (image) => {
       const parsed = parseReference(image);
-      if (parsed.kind === "unparsable") return assert.ok(parsed.message.length < 600);
-      const { host, repository, identifier } = parsed.reference;
+      if (parsed.kind === "unparsable") return assert.ok(parsed.fault.message.length < 600);
+      const { host, repository, identifier } = parsed.value;
       const url = new URL(`https://${host}/v2/${repository}/manifests/${identifier}`);
       assert.equal(url.pathname, `/v2/${repository}/manifests/${identifier}`);
       assert.equal(url.username + url.password + url.search + url.hash, "");
@@ -167,7 +168,7 @@ Deno.test("parseReference() gives one host for all spellings of it", () => {
 Deno.test("parseReference() looks at no reference of more than 1 000 characters, and does not repeat it", () => {
   const parsed = parseReference(`user:secret@${"a/".repeat(500)}b`);
   const message = "Cannot read an image reference of 1013 characters: none has more than 1 000.";
-  assert.deepEqual(parsed, { kind: "unparsable", message });
+  assert.deepEqual(parsed, unparsable(message));
   const longest = `r.example/${"a".repeat(245)}:${"t".repeat(128)}@sha256:${"0".repeat(64)}`;
-  assert.equal(parseReference(longest).kind, "reference");
+  assert.equal(parseReference(longest).kind, "parsed");
 });

@@ -21,7 +21,7 @@ export function namesRegistryService(reference: string): boolean {
 export function deleteBy(image: string, hosts: readonly string[]): DeleteBy {
   const parsed = parseReference(image);
   if (parsed.kind === "unparsable") return { kind: "manifest" };
-  const { host, repository, tag, digest } = parsed.reference;
+  const { host, repository, tag, digest } = parsed.value;
   if (![...SERVICE_HOSTS, ...hosts.map(canonicalHost)].includes(host)) return { kind: "manifest" };
   const [namespace = "", stream, ...more] = repository.split("/");
   return stream === undefined || more.length > 0 || tag === undefined || digest !== undefined
