@@ -50,16 +50,12 @@ export class Login {
 
   /** Throws RegistryError if the token server fails or a password needs plain HTTP, and what `send` throws. */
   async send(request: LoginRequest): Promise<RepositoryAnswer> {
-    const first = await this.#tryEach(request);
-    const sent = first.kind === "other challenge" ? await this.#tryEach(request) : first;
-    if (sent.kind === "other challenge") return { kind: "refused", answer: sent.answer };
+    const sent = await this.#tryEach(request, "begin again");
     if (sent.kind === "answered" && sent.credential !== undefined) this.#accepted = [sent.credential];
     return sent;
   }
 
-  async #tryEach(
-    request: LoginRequest,
-  ): Promise<RepositoryAnswer | { readonly kind: "other challenge"; readonly answer: RegistryResponse }> {
+  async #tryEach(request: LoginRequest, atOtherChallenge: "begin again" | "go on"): Promise<RepositoryAnswer> {
     let refusal: RegistryResponse | undefined;
     for (const credential of [...new Set([...this.#accepted, ...this.#deps.endpoint.credentials]), undefined]) {
       const expected = await this.#expected(credential);
@@ -70,9 +66,8 @@ export class Login {
       if (sent.kind === "answered") return sent;
       const { answer } = sent;
       const offered = this.#offeredBy(answer, tried);
-      if (offered !== undefined && !(expected !== undefined && isSameLogin(expected, offered))) {
-        return { kind: "other challenge", answer };
-      }
+      const isOther = offered !== undefined && !(expected !== undefined && isSameLogin(expected, offered));
+      if (isOther && atOtherChallenge === "begin again") return await this.#tryEach(request, "go on");
       const again = await this.#sendAgain(request, { tried, answer, offered });
       if (again?.kind === "answered") return again;
       // Some registries answer 404 where access is missing: a missing manifest weighs more than a refusal.
