@@ -1,4 +1,9 @@
 // Makes pull plans from configuration files and flags.
+//
+//   files   ─ settings_files, host_trees ─▶ PullSettings     at the start, and when a file has changed
+//   image   ─ full_names ─▶ FullName         nginx → docker.io/library/nginx; a short name may have several
+//           ─ pull_sources ─▶ PullSource     mirrors, then the registry itself
+//           ─ plan ─▶ Endpoint               what policy and rules leave of them, and how each is reached
 import type { Clock } from "../../clock.ts";
 import type { Logger } from "../../log.ts";
 import type { Credential } from "../credential.ts";

@@ -17,7 +17,7 @@ export interface RancherMirrors {
 }
 
 /** The whole file. The host `*` applies to hosts without mirrors, or TLS settings, of their own. */
-export interface RancherRegistries {
+interface RancherRegistries {
   readonly mirrors: ReadonlyMap<string, RancherMirrors>;
   readonly tls: ReadonlyMap<string, TlsFiles>;
   readonly credentials: readonly Credential[];
