@@ -45,8 +45,9 @@ const AUTHORIZED_MS = 2_000;
 const CHANGE_MS = 8_000;
 
 /**
- * Each object grants the right to change the others, so the heads of all requests are sent before any is processed. The
- * account comes first: if it cannot be released, the others stay, and with them the right to retry.
+ * Each object grants the right to change the others, so the heads of all requests are sent before any is processed.
+ * Requests that are only sent together leave an object behind in one of twenty uninstallations. The account comes
+ * first: if it cannot be released, the others stay, and with them the right to retry.
  */
 export async function setUninstallFinalizers(run: OperatorRun, wanted: "held" | "free"): Promise<void> {
   const { api, clock, log, settings: { namespace }, memory } = run;

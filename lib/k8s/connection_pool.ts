@@ -9,8 +9,6 @@ export interface HttpRequest {
   readonly method: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | undefined;
-  /** The body is sent when this resolves; the head is sent at once. */
-  readonly holdBack?: Promise<void> | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -123,7 +121,7 @@ async function connect(url: URL, { caCerts }: TlsClientConfig, signal: AbortSign
 }
 
 async function sendRequest(connection: Deno.Conn, url: URL, request: HttpRequest): Promise<void> {
-  const { method, headers, body, holdBack, signal } = request;
+  const { method, headers, body } = request;
   const encoder = new TextEncoder();
   const content = body === undefined ? undefined : encoder.encode(body);
   const length = content === undefined ? {} : { "content-length": String(content.byteLength) };
@@ -133,11 +131,6 @@ async function sendRequest(connection: Deno.Conn, url: URL, request: HttpRequest
   });
   const head = encoder.encode(`${method} ${url.pathname}${url.search} HTTP/1.1\r\n${lines.join("")}\r\n`);
   if (content === undefined) return await writeAll(connection, head);
-  if (holdBack !== undefined) {
-    await writeAll(connection, head);
-    await orAborted(holdBack, signal);
-    return await writeAll(connection, content);
-  }
   const whole = new Uint8Array(head.byteLength + content.byteLength);
   whole.set(head);
   whole.set(content, head.byteLength);

@@ -8,6 +8,8 @@ import type { HttpResponse } from "./http_response.ts";
 
 interface ServerRequest extends HttpRequest {
   readonly answer: "whole" | "stream";
+  /** The body is sent when this resolves; the head is sent at once. */
+  readonly holdBack?: Promise<void> | undefined;
 }
 
 export type ServerAnswer = Response | HttpResponse;
@@ -48,7 +50,8 @@ export class ServerConnections implements AsyncDisposable {
         judge,
       });
     if (url.protocol === "https:" && skipsTlsVerify === true) return await unverified();
-    const isPooled = this.#access.isDirect === true && tls.client === undefined && request.answer === "whole";
+    const isPlain = request.answer === "whole" && request.holdBack === undefined;
+    const isPooled = this.#access.isDirect === true && tls.client === undefined && isPlain;
     const verified = (): Promise<ServerAnswer> =>
       isPooled ? this.#pool.send(url, request, tls) : this.#fetchVerified(named, { ...request, host: url.host, tls });
     return await this.#pinnedHosts.fetch(named, { trusted: tls.caCerts, nowMs, verified, pinned: unverified });
