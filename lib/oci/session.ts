@@ -1,4 +1,5 @@
 // The documents of one repository at one host: requested, checked by their digests and parsed. All readers of images read through it.
+import { isAbsence, mayBeAbsence } from "./absence.ts";
 import type { RegistryMessage } from "./http/exchange.ts";
 import {
   type DocumentName,
@@ -16,7 +17,6 @@ import {
   parseManifest,
   renderMediaType,
 } from "./image/manifest.ts";
-import { isAbsence, mayBeAbsence } from "./limits/outcome.ts";
 import type { PlannedEndpoint } from "./pull_plan.ts";
 import type { RepositoryAnswer } from "./auth/login.ts";
 import type { RepositoryClient } from "./repository_client.ts";
@@ -121,7 +121,7 @@ export class Session {
     if (sent.kind === "refused") throw refused(endpoint, { document, status: sent.answer?.status });
     const { status } = sent.answer;
     if (status !== 429 && status < 500) return sent;
-    // Final, but no document: limited or broken, unless a 5xx says that it is gone (limits/outcome.ts decides).
+    // Final, but no document: limited or broken, unless a 500 says that it is gone.
     const isGone = isAbsence(sent.answer) || mayBeAbsence({ status, method: message.method });
     if (isGone) throw refused(endpoint, { document, status: 404 });
     throw unreadable(endpoint, { document, status, retryAfterMs: this.#client.pauseOf(sent.answer) });

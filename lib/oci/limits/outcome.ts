@@ -1,5 +1,5 @@
 // What an exchange says of the registry's health and load: status, `Retry-After`, the rate limit headers. Pure.
-import { listAt, parseObject, textAt } from "../../json.ts";
+import { isAbsence, mayBeAbsence } from "../absence.ts";
 import type { RegistryFailure } from "../types.ts";
 
 export interface LimitedAnswer {
@@ -37,8 +37,6 @@ const MAX_PAUSE_MS = 60_000;
 /** Pauses up to this long are waited out; for longer ones the refusal says when to come back (ms). */
 export const MAX_WAIT_MS = 2_000;
 
-const MAX_ERROR_BYTES = 8_192;
-
 /** The outcome of an answer to a request with this HTTP method; absent: one whose answer has a body. */
 export function limitedOutcomeOf(
   answer: LimitedAnswer,
@@ -55,20 +53,6 @@ export function limitedOutcomeOf(
   if (mayBeAbsence({ status, method })) return { kind: "nothing" };
   if (status >= 500 && !isAbsence(answer)) return { kind: "repository-failed", reason: "ServerError", message };
   return { kind: "answered", status, remaining: parseRemaining(answer.headers) };
-}
-
-/** Whether an answer says that something is not there. Quay answers 500 for what was deleted, until its own collection. */
-export function isAbsence({ status, body }: Pick<LimitedAnswer, "status" | "body">): boolean {
-  if (status !== 500 || body === undefined) return status === 404;
-  const errors = listAt(parseObject(new TextDecoder().decode(body.subarray(0, MAX_ERROR_BYTES))), "errors") ?? [];
-  return errors.some((error) => /\b(?:deleted|expired)\b/i.test(textAt(error, "message")));
-}
-
-/** Whether an answer may mean absence: that to a HEAD has no body that would say so. A GET has to decide. */
-export function mayBeAbsence(
-  { status, method }: { readonly status: number; readonly method?: string | undefined },
-): boolean {
-  return method === "HEAD" && status === 500;
 }
 
 export function outcomeOfFailure({ reason, message }: RegistryFailure): Outcome {
