@@ -16,8 +16,6 @@
 //        ▼ EndpointRequest                                                                         │
 //   5  http/connections       its turn at account and host (limits/host_limiter), a way to connect │
 //      http/transport         address guard, TLS, redirects, time and size limits ─── fetch ───────┘ RegistryResponse
-//
-// Which login is tried when: auth/login.ts.
 import type { CachedInspector } from "./cache/cached_inspector.ts";
 import { credentialsToTry, distinct, matchPullSecrets, MAX_TRIED } from "./credentials/match.ts";
 import type { Keyring } from "./credential.ts";

@@ -1,17 +1,33 @@
-// Sends requests to one repository: auth/login.ts says with which login, http/connections.ts over which connection.
+// Sends requests to one repository, with one login after the other until an answer is final. Which login is tried when:
+//
+//   for each credential, that of the last answer first and anonymous last
+//     expect   the challenge that the repository sent before; else, where there are credentials, that of the host's `/v2/`
+//     send     with the credential's answer to it; a credential that the token server denies is passed over
+//     refused  with another challenge: begin again with the first credential, once
+//              with the same challenge, for a token: send once more with a new one
+//              else the next credential; none when no login was expected, as each would send the same
+//
+// An answer of another origin, after a redirect, is no challenge: see auth/authorization.ts for what it gets.
 import type { Clock } from "../clock.ts";
+import {
+  anonymousElsewhere,
+  type Authorization,
+  authorize,
+  discardTokens,
+  type LoginDeps,
+} from "./auth/authorization.ts";
+import { type Challenge, challengeOf, isSameLogin } from "./auth/challenge.ts";
 import { LearnedChallenges } from "./auth/learned_challenges.ts";
-import { Login, type LoginRequest, type RepositoryAnswer, type SentLogin } from "./auth/login.ts";
+import { probeRoot } from "./auth/root_challenge.ts";
 import { TokenSource } from "./auth/token.ts";
-import type { Rights } from "./auth/token_scopes.ts";
+import type { Credential } from "./credential.ts";
 import { fingerprintOf } from "./fingerprint.ts";
 import { Connections } from "./http/connections.ts";
-import type { RegistryMessage, RegistryResponse } from "./http/exchange.ts";
+import type { AnonymousAuthorization, RegistryMessage, RegistryResponse } from "./http/exchange.ts";
 import type { Transport } from "./http/transport.ts";
-import type { RequestContext } from "./inspection.ts";
-import type { WorkLimits } from "./limits/work_limits.ts";
-import { pauseOf } from "./limits/outcome.ts";
+import { groupOf } from "./limits/failing_groups.ts";
 import type { RequestLimiter } from "./limits/request_limiter.ts";
+import type { WorkLimits } from "./limits/work_limits.ts";
 import type { PlannedEndpoint } from "./pull_plan.ts";
 
 /** What clients are made with. What they find out about hosts and repositories is shared by all that are made with the same. */
@@ -20,67 +36,143 @@ export interface RepositoryClientDeps {
   readonly tokens: TokenSource;
   readonly challenges: LearnedChallenges;
   readonly limits: WorkLimits;
-  readonly clock: Clock;
 }
 
-export function makeClientDeps({ transport, limiter, limits, clock }: Pick<RepositoryClientDeps, "limits" | "clock"> & {
+export function makeClientDeps({ transport, limiter, limits, clock }: {
   readonly transport: Transport;
   readonly limiter: RequestLimiter;
+  readonly limits: WorkLimits;
+  readonly clock: Clock;
 }): RepositoryClientDeps {
   const connections = new Connections(transport, limiter, clock);
   const tokens = new TokenSource({ transport, limiter, clock });
-  return { connections, tokens, challenges: new LearnedChallenges(clock), limits, clock };
+  return { connections, tokens, challenges: new LearnedChallenges(clock), limits };
 }
 
-interface RepositoryClientOptions {
-  readonly endpoint: PlannedEndpoint;
-  readonly context: RequestContext;
-  readonly rights: Rights;
-}
-
-export interface RepositoryRequest extends Pick<LoginRequest, "isFinal"> {
+export interface RepositoryRequest {
   readonly message: RegistryMessage;
   readonly urlBy: (scheme: "https" | "http") => URL;
+  /** Whether the answer ends the search for a credential. */
+  readonly isFinal: (answer: RegistryResponse, isLoggedIn: boolean) => boolean;
   readonly signal?: AbortSignal | undefined;
 }
 
-export class RepositoryClient {
-  readonly endpoint: PlannedEndpoint;
-  readonly #context: RequestContext;
-  readonly #deps: RepositoryClientDeps;
-  readonly #login: Login;
+export type RepositoryAnswer =
+  | { readonly kind: "answered"; readonly answer: RegistryResponse; readonly credential: Credential | undefined }
+  | { readonly kind: "refused"; readonly answer: RegistryResponse | undefined };
 
-  constructor(deps: RepositoryClientDeps, { endpoint, context, rights }: RepositoryClientOptions) {
-    this.#deps = deps;
-    this.endpoint = endpoint;
-    this.#context = context;
-    this.#login = new Login({ ...deps, endpoint, context, rights });
+interface Attempt {
+  readonly credential: Credential | undefined;
+  readonly expected: Challenge | undefined;
+  readonly authorization: Authorization;
+}
+
+export class RepositoryClient {
+  readonly #login: LoginDeps;
+  readonly #limits: WorkLimits;
+  #offered: Challenge | undefined;
+  #accepted: readonly Credential[] = [];
+  /** The anonymous token for an origin that the registry redirects to, once that origin has required one. */
+  #elsewhere: AnonymousAuthorization | undefined;
+
+  constructor(
+    { limits, ...deps }: RepositoryClientDeps,
+    options: Pick<LoginDeps, "endpoint" | "context" | "rights">,
+  ) {
+    this.#limits = limits;
+    this.#login = { ...deps, ...options };
+  }
+
+  get endpoint(): PlannedEndpoint {
+    return this.#login.endpoint;
   }
 
   /** Calls `work`, which parses this answer, within the limit of parsing. */
   parse<T>({ body }: RegistryResponse, work: () => T): Promise<T> {
-    return this.#deps.limits.parse(work, { ...this.#context, bytes: body.byteLength, registry: this.endpoint.host });
+    const { context, endpoint } = this.#login;
+    return this.#limits.parse(work, { ...context, bytes: body.byteLength, registry: endpoint.host });
   }
 
-  pauseOf(answer: RegistryResponse): number | undefined {
-    return pauseOf(answer, this.#deps.clock.nowMs());
+  /** Throws RegistryError if the token server fails or a password needs plain HTTP, and what `send` throws. */
+  async send(request: RepositoryRequest): Promise<RepositoryAnswer> {
+    const sent = await this.#tryEach(request, "begin again");
+    if (sent.kind === "answered" && sent.credential !== undefined) this.#accepted = [sent.credential];
+    return sent;
   }
 
-  /** Sends with one credential after the other until an answer is final. */
-  send(request: RepositoryRequest): Promise<RepositoryAnswer> {
-    return this.#login.send({ send: (login) => this.#sendAs(login, request), isFinal: request.isFinal });
+  async #tryEach(request: RepositoryRequest, atOtherChallenge: "begin again" | "go on"): Promise<RepositoryAnswer> {
+    let refusal: RegistryResponse | undefined;
+    for (const credential of [...new Set([...this.#accepted, ...this.#login.endpoint.credentials]), undefined]) {
+      const expected = await this.#expected(credential);
+      const tried = { credential, expected, authorization: await authorize(this.#login, credential, expected) };
+      // A token server may refuse anonymous tokens although the repository is open: it is still tried without one.
+      if (tried.authorization.kind === "denied" && credential !== undefined) continue;
+      const sent = await this.#send(request, tried);
+      if (sent.kind === "answered") return sent;
+      const { answer } = sent;
+      const offered = this.#offeredBy(answer, tried);
+      const isOther = offered !== undefined && !(expected !== undefined && isSameLogin(expected, offered));
+      if (isOther && atOtherChallenge === "begin again") return await this.#tryEach(request, "go on");
+      const again = await this.#sendAgain(request, { tried, answer, offered });
+      if (again?.kind === "answered") return again;
+      // Some registries answer 404 where access is missing: a missing manifest weighs more than a refusal.
+      if (refusal?.status !== 404) refusal = again?.answer ?? answer;
+      if (expected === undefined) break;
+    }
+    return { kind: "refused", answer: refusal };
   }
 
-  #sendAs({ authorization, credential, elsewhere }: SentLogin, request: RepositoryRequest): Promise<RegistryResponse> {
-    const { endpoint } = this;
-    const { message, urlBy, signal = this.#context.signal } = request;
-    return this.#deps.connections.send({
+  async #expected(credential: Credential | undefined): Promise<Challenge | undefined> {
+    const { challenges, context: { signal }, endpoint } = this.#login;
+    const known = this.#offered ?? challenges.own(endpoint, credential);
+    if (known !== undefined || endpoint.credentials.length === 0) return known;
+    return await challenges.readRoot(endpoint, { probe: () => probeRoot(this.#login), signal });
+  }
+
+  async #send(
+    { message, urlBy, isFinal, signal }: RepositoryRequest,
+    { authorization, credential }: Attempt,
+  ): Promise<RepositoryAnswer & { readonly answer: RegistryResponse }> {
+    const { connections, context, endpoint } = this.#login;
+    const isLoggedIn = authorization.kind === "header";
+    const used = isLoggedIn ? credential : undefined;
+    const header = isLoggedIn ? authorization.header : undefined;
+    const answer = await connections.send({
       endpoint,
-      context: { ...this.#context, signal },
-      message: { ...message, authorization, elsewhere },
+      context: { ...context, signal: signal ?? context.signal },
+      message: { ...message, authorization: header, elsewhere: this.#elsewhere },
       urlBy,
-      account: fingerprintOf(credential),
-      repository: endpoint.repository,
+      account: fingerprintOf(used),
+      group: groupOf(endpoint.repository),
     });
+    return isFinal(answer, isLoggedIn) ? { kind: "answered", answer, credential: used } : { kind: "refused", answer };
+  }
+
+  /** The repository's own challenge; undefined when the answer has no valid one. */
+  #offeredBy(answer: RegistryResponse, { credential, authorization }: Attempt): Challenge | undefined {
+    const isRefused = answer.status === 401 || answer.status === 403 && authorization.kind !== "header";
+    const challenge = isRefused && answer.redirect?.isSameOrigin !== false ? challengeOf(answer.headers) : undefined;
+    if (challenge === undefined) return undefined;
+    this.#offered = challenge;
+    this.#login.challenges.learnOwn(this.#login.endpoint, { credential, challenge });
+    return challenge;
+  }
+
+  /** Sends once more with a new token, or with one for where the registry redirects to. Undefined without one. */
+  async #sendAgain(request: RepositoryRequest, { tried, answer, offered }: {
+    readonly tried: Attempt;
+    readonly answer: RegistryResponse;
+    readonly offered: Challenge | undefined;
+  }): Promise<RepositoryAnswer & { readonly answer: RegistryResponse } | undefined> {
+    if (tried.authorization.kind !== "header") {
+      const elsewhere = offered === undefined ? await anonymousElsewhere(this.#login, answer) : undefined;
+      if (elsewhere === undefined) return undefined;
+      this.#elsewhere = elsewhere;
+      return await this.#send(request, tried);
+    }
+    if (offered?.kind !== "bearer") return undefined;
+    discardTokens(this.#login, tried.credential, offered);
+    const authorization = await authorize(this.#login, tried.credential, offered);
+    return authorization.kind === "header" ? await this.#send(request, { ...tried, authorization }) : undefined;
   }
 }

@@ -18,8 +18,8 @@ import {
   renderMediaType,
 } from "./image/manifest.ts";
 import type { PlannedEndpoint } from "./pull_plan.ts";
-import type { RepositoryAnswer } from "./auth/login.ts";
-import type { RepositoryClient } from "./repository_client.ts";
+
+import type { RepositoryAnswer, RepositoryClient } from "./repository_client.ts";
 
 /** A manifest without its text: many images are read at a time. */
 export interface ReadManifest extends Pick<RegistryDocument, "digest" | "credential"> {
@@ -124,7 +124,7 @@ export class Session {
     // Final, but no document: limited or broken, unless a 500 says that it is gone.
     const isGone = isAbsence(sent.answer) || mayBeAbsence({ status, method: message.method });
     if (isGone) throw refused(endpoint, { document, status: 404 });
-    throw unreadable(endpoint, { document, status, retryAfterMs: this.#client.pauseOf(sent.answer) });
+    throw unreadable(endpoint, { document, status, retryAfterMs: sent.answer.pauseMs });
   }
 }
 

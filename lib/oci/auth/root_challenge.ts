@@ -4,8 +4,8 @@ import { rootUrl } from "../image/document.ts";
 import type { LoginDeps } from "./authorization.ts";
 import { type Challenge, challengeOf } from "./challenge.ts";
 
-/** A separate account: `/v2/` can be read while anonymous requests are rate limited. */
-const ROOT_ACCOUNT = "/v2/";
+/** An account and a group of its own: `/v2/` can be read while anonymous requests are rate limited. */
+const ROOT = "/v2/";
 const MAX_ROOT_BYTES = 1024 * 1024;
 
 /** Shared by several callers, so no caller's signal ends it. Its scope is dropped: it belongs to no repository. */
@@ -17,8 +17,8 @@ export async function probeRoot(
     context: { ...context, signal: new AbortController().signal },
     message: { kind: "other", method: "GET", maxBytes: MAX_ROOT_BYTES },
     urlBy: (scheme) => rootUrl(endpoint, scheme),
-    account: ROOT_ACCOUNT,
-    repository: "",
+    account: ROOT,
+    group: ROOT,
   });
   const isBroken = status === 429 || status >= 500;
   if (isBroken) throw registryError("ServerError", `Cannot read "${endpoint.host}/v2/": it answered ${status}.`);

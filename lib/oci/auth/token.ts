@@ -3,7 +3,7 @@ import * as z from "zod";
 import type { Clock } from "../../clock.ts";
 import { parseBoundedObject } from "../../json.ts";
 import { SharedCalls } from "../shared_calls.ts";
-import { pauseOf } from "../limits/outcome.ts";
+import { groupOf, tokenServerGroup } from "../limits/failing_groups.ts";
 import type { RequestLimiter } from "../limits/request_limiter.ts";
 import { registryError } from "../errors.ts";
 import { isSendable, type RegistryRequest, type RegistryResponse } from "../http/exchange.ts";
@@ -78,19 +78,19 @@ export class TokenSource {
   }
 
   async #ask(request: TokenRequest): Promise<DatedAnswer> {
-    const { transport, limiter, clock } = this.#deps;
+    const { transport, limiter } = this.#deps;
     const { endpoint, credential, context } = request;
     const sent = registryRequestOf(request);
     const { host } = sent.url;
     const isTokenServer = host !== endpoint.host;
     // A shared token server may fail for one registry only, and a registry's own for some repositories.
-    const repository = isTokenServer ? endpoint.host : endpoint.repository;
+    const group = isTokenServer ? tokenServerGroup(endpoint.host) : groupOf(endpoint.repository);
     // Any registry may name any token server. One registry must not use up the others' rate limit there.
     const account = isTokenServer ? `${endpoint.host} ${fingerprintOf(credential)}` : fingerprintOf(credential);
-    const limited = { ...context, host, repository, isTokenServer, account };
+    const limited = { ...context, host, group, account };
     const answer = await limiter.run(limited, () => transport.send(sent, context));
     if (answer.status === 400 || answer.status === 401 || answer.status === 403) return { kind: "denied", lifeMs: 0 };
-    if (answer.status !== 200) throw realmFailed(request, answer, clock.nowMs());
+    if (answer.status !== 200) throw realmFailed(request, answer);
     const body = TokenBody.safeParse(parseBoundedObject(new TextDecoder().decode(answer.body), MAX_TOKEN_STRUCTURE));
     const token = body.data?.token || body.data?.access_token;
     if (token !== undefined && token !== "" && isSendable(token)) {
@@ -106,11 +106,11 @@ function keyOf({ endpoint, challenge, scopes, credential }: TokenRequest): strin
   return JSON.stringify([endpoint.host, challenge.realm, challenge.service, scopes, fingerprintOf(credential)]);
 }
 
-function realmFailed({ endpoint }: TokenRequest, answer: RegistryResponse, nowMs: number): Error {
+function realmFailed({ endpoint }: TokenRequest, answer: RegistryResponse): Error {
   const { status } = answer;
   const reason = status === 429 ? "RateLimited" : "ServerError";
   const message = `Cannot log in to "${endpoint.host}": its token server answered ${status}.`;
-  return registryError(reason, message, { registry: endpoint.host, retryAfterMs: pauseOf(answer, nowMs) });
+  return registryError(reason, message, { registry: endpoint.host, retryAfterMs: answer.pauseMs });
 }
 
 /** GET with Basic (or nothing) for passwords, POST with the refresh token for identity tokens. */

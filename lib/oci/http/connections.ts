@@ -16,8 +16,8 @@ interface EndpointRequest {
   readonly urlBy: (scheme: ConnectionWay["scheme"]) => URL;
   /** The login whose requests the registry counts together; anonymous requests are one account. */
   readonly account: string;
-  /** Empty: the registry itself. Failures of one repository must not block others. */
-  readonly repository: string;
+  /** The repositories that may fail together, see failing_groups.ts. */
+  readonly group: string;
 }
 
 interface ConnectionWay {
@@ -47,8 +47,8 @@ export class Connections {
 
   /** Waits for its turn and for short pauses the host requests. Throws RegistryError without a complete answer. */
   async send(request: EndpointRequest): Promise<RegistryResponse> {
-    const { endpoint: { host }, context, message: { method }, account, repository } = request;
-    const limited = { ...context, host, repository, method, account };
+    const { endpoint: { host }, context, message: { method }, account, group } = request;
+    const limited = { ...context, host, group, method, account };
     return await this.#limiter.run(limited, () => this.#tryEachWay(request));
   }
 

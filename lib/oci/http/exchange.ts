@@ -59,6 +59,8 @@ export interface RegistryResponse {
   /** The streamed body: read it to the end or cancel it. Fails with RegistryError. */
   readonly stream?: ReadableStream<Uint8Array> | undefined;
   readonly redirect: Redirect | undefined;
+  /** The pause that the registry requests with it (ms). */
+  readonly pauseMs: number | undefined;
 }
 
 /** Whether a text can be a header's value. Otherwise the runtime's error would quote it. */

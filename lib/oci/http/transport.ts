@@ -4,6 +4,7 @@ import { LRUCache } from "lru-cache";
 import type { Clock } from "../../clock.ts";
 import { guardAddress, isPublicAddress, type Resolve } from "./address_guard.ts";
 import { RegistryError } from "../errors.ts";
+import { pauseOf } from "../limits/outcome.ts";
 import type { WorkLimits } from "../limits/work_limits.ts";
 import { collectBody, FREE_BYTES, type TakeMemory } from "./body.ts";
 import {
@@ -141,7 +142,8 @@ export class Transport implements Disposable {
       const body = stream === undefined ? await readBody(response, { hop, take }) : new Uint8Array();
       trace({ status, note: STATUS_CODES[status] ?? "" });
       if (status < 500) this.#answered.set(url.host, true);
-      return { status, headers, body, redirect: hop.redirect, stream };
+      const pauseMs = pauseOf(response, this.#deps.clock.nowMs());
+      return { status, headers, body, redirect: hop.redirect, stream, pauseMs };
     } catch (error) {
       const fault = this.#mayDescribe(guarded) ? classify(hop, error) : concealed(hop, error);
       const failure = error instanceof RegistryError ? error : fault;

@@ -6,11 +6,6 @@ import { LRUCache } from "lru-cache";
 import { atMost } from "../weights.ts";
 import type { Circuit } from "./circuit.ts";
 
-interface GroupMember {
-  readonly repository: string;
-  readonly isTokenServer?: boolean | undefined;
-}
-
 /** So many failing groups, and the host itself counts as failing. */
 const GROUPS_OF_A_HOST = 3;
 /** Users may name any number of repositories. */
@@ -29,34 +24,39 @@ export class FailingGroups {
     return [...this.#circuits.values()];
   }
 
-  /** The circuit of the request's group; undefined while nothing of it has failed. */
-  of(request: GroupMember): Circuit | undefined {
-    return this.#circuits.get(keyOf(request));
+  /** The circuit of this group; undefined while nothing of it has failed. */
+  of(group: string): Circuit | undefined {
+    return this.#circuits.get(group);
   }
 
   /** The same where it fails now. */
-  failing(request: GroupMember): Circuit {
-    const circuit = this.of(request) ?? this.#openCircuit(groupOf(request.repository));
-    this.#circuits.set(keyOf(request), circuit);
+  failing(group: string): Circuit {
+    const circuit = this.of(group) ?? this.#openCircuit(group);
+    this.#circuits.set(group, circuit);
     return circuit;
   }
 
-  worked(request: GroupMember): void {
-    this.of(request)?.worked();
-    this.#circuits.delete(keyOf(request));
+  worked(group: string): void {
+    this.of(group)?.worked();
+    this.#circuits.delete(group);
   }
 
   /** Whether so many fail that the host itself does. */
   get areMany(): boolean {
-    return [...this.#circuits.keys()].filter((key) => !key.startsWith(TOKEN_SERVER)).length >= GROUPS_OF_A_HOST;
+    return [...this.#circuits.keys()].filter((group) => !isTokenServerGroup(group)).length >= GROUPS_OF_A_HOST;
   }
 }
 
-function keyOf({ repository, isTokenServer = false }: GroupMember): string {
-  return isTokenServer ? TOKEN_SERVER + repository : groupOf(repository);
-}
-
-function groupOf(repository: string): string {
+export function groupOf(repository: string): string {
   const slash = repository.indexOf("/");
   return slash < 0 ? repository : repository.slice(0, slash);
+}
+
+/** The group of the requests to a token server that this registry names. */
+export function tokenServerGroup(registry: string): string {
+  return TOKEN_SERVER + registry;
+}
+
+export function isTokenServerGroup(group: string): boolean {
+  return group.startsWith(TOKEN_SERVER);
 }

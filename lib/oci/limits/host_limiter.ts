@@ -6,23 +6,23 @@
 import { LRUCache } from "lru-cache";
 import type { Clock } from "../../clock.ts";
 import type { Logger } from "../../log.ts";
+import { assertNever } from "../../parsed.ts";
 import { RegistryError } from "../errors.ts";
 import { type Callers, mostUrgent } from "../callers.ts";
 import { atMost } from "../weights.ts";
 import { Account } from "./account.ts";
 import { Circuit } from "./circuit.ts";
-import { FailingGroups } from "./failing_groups.ts";
+import { FailingGroups, isTokenServerGroup } from "./failing_groups.ts";
 import { FairLimiter, type Permit } from "./fair_limiter.ts";
 import type { HostState } from "./host_state.ts";
 import { type LimitedAnswer, limitedOutcomeOf, type Outcome, outcomeOfFailure } from "./outcome.ts";
 import { HOST_REQUESTS } from "./work_limits.ts";
 
-/** What a request is for: repository and account, and the namespaces that requested it. */
+/** What a request is for, and the namespaces that requested it. */
 export interface LimitedRequest {
   readonly host: string;
-  readonly repository: string;
-  /** Another registry, here `repository`, names this host as its token server. Its failures never stop the host. */
-  readonly isTokenServer?: boolean | undefined;
+  /** What may fail together, see failing_groups.ts. */
+  readonly group: string;
   readonly method?: string | undefined;
   /** Equal for requests that the registry counts together: the fingerprint of the credential. */
   readonly account: string;
@@ -81,7 +81,7 @@ export class HostLimiter {
     let outcome: Outcome = { kind: "nothing" };
     try {
       const answer = await send();
-      outcome = limitedOutcomeOf(answer, { nowMs: this.#clock.nowMs(), method: request.method });
+      outcome = limitedOutcomeOf(answer, request.method);
       return answer;
     } catch (error) {
       if (error instanceof RegistryError && !request.signal.aborted) outcome = outcomeOfFailure(error.failure);
@@ -121,7 +121,7 @@ export class HostLimiter {
   }
 
   #pausedForMs(request: LimitedRequest): number {
-    return Math.max(this.#account(request).pausedForMs, this.#groups.of(request)?.pausedForMs ?? 0);
+    return Math.max(this.#account(request).pausedForMs, this.#groups.of(request.group)?.pausedForMs ?? 0);
   }
 
   #note(request: LimitedRequest, outcome: Outcome): void {
@@ -134,7 +134,7 @@ export class HostLimiter {
         this.#lastAnswerMs = this.#clock.monotonicMs();
         if (outcome.status < 400) this.#lastSuccessAtMs = this.#clock.nowMs();
         host.worked();
-        this.#groups.worked(request);
+        this.#groups.worked(request.group);
         return this.#account(request).answered(outcome.remaining);
       case "rate-limited":
         // The host answers, so its circuit closes; only this account is limited.
@@ -143,25 +143,27 @@ export class HostLimiter {
         return this.#account(request).paused(outcome.pauseMs);
       case "overloaded":
         host.answered();
-        return this.#groups.failing(request).paused(outcome.pauseMs, outcome.message);
+        return this.#groups.failing(request.group).paused(outcome.pauseMs, outcome.message);
       case "repository-failed":
-        return this.#repositoryFailed(request, outcome.message);
+        return this.#groupFailed(request.group, outcome.message);
       case "host-failed":
         // What a request for another registry cannot reach may be that registry's address: one too long, for example.
-        if (request.isTokenServer === true) return this.#repositoryFailed(request, outcome.message);
+        if (isTokenServerGroup(request.group)) return this.#groupFailed(request.group, outcome.message);
         return host.failed(outcome.message);
+      default:
+        assertNever(outcome);
     }
   }
 
-  #repositoryFailed(request: LimitedRequest, message: string): void {
-    this.#groups.failing(request).failed(message);
+  #groupFailed(group: string, message: string): void {
+    this.#groups.failing(group).failed(message);
     const isHostFailing = this.#circuit.state !== "closed" || this.#groups.areMany;
-    if (isHostFailing && request.isTokenServer !== true) this.#circuit.failed(message);
+    if (isHostFailing && !isTokenServerGroup(group)) this.#circuit.failed(message);
   }
 
-  #circuitsOf(request: LimitedRequest): readonly Circuit[] {
-    const group = this.#groups.of(request);
-    return group === undefined ? [this.#circuit] : [this.#circuit, group];
+  #circuitsOf({ group }: LimitedRequest): readonly Circuit[] {
+    const failing = this.#groups.of(group);
+    return failing === undefined ? [this.#circuit] : [this.#circuit, failing];
   }
 
   #account({ account: name }: LimitedRequest): Account {

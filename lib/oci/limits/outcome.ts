@@ -6,6 +6,8 @@ export interface LimitedAnswer {
   readonly status: number;
   readonly headers: Headers;
   readonly body?: Uint8Array<ArrayBuffer> | undefined;
+  /** The pause that the registry requests with it (ms), see {@link pauseOf}. */
+  readonly pauseMs: number | undefined;
 }
 
 export type Outcome =
@@ -38,13 +40,9 @@ const MAX_PAUSE_MS = 60_000;
 export const MAX_WAIT_MS = 2_000;
 
 /** The outcome of an answer to a request with this HTTP method; absent: one whose answer has a body. */
-export function limitedOutcomeOf(
-  answer: LimitedAnswer,
-  { nowMs, method }: { readonly nowMs: number; readonly method?: string | undefined },
-): Outcome {
-  const { status } = answer;
+export function limitedOutcomeOf(answer: LimitedAnswer, method?: string): Outcome {
+  const { status, pauseMs } = answer;
   const message = `It answered ${status}.`;
-  const pauseMs = pauseOf(answer, nowMs);
   if (pauseMs !== undefined) {
     return status === 429
       ? { kind: "rate-limited", reason: "RateLimited", pauseMs }
@@ -62,7 +60,11 @@ export function outcomeOfFailure({ reason, message }: RegistryFailure): Outcome 
     : { kind: "nothing" };
 }
 
-export function pauseOf({ status, headers }: LimitedAnswer, nowMs: number): number | undefined {
+/** The pause that an answer requests (ms): every 429, and a 503 that says for how long. */
+export function pauseOf(
+  { status, headers }: Pick<LimitedAnswer, "status" | "headers">,
+  nowMs: number,
+): number | undefined {
   const asked = parseRetryAfter(headers.get("retry-after"), nowMs);
   if (status === 429) return asked ?? PAUSE_MS;
   return status === 503 ? asked : undefined;

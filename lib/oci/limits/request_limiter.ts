@@ -5,7 +5,7 @@ import type { Logger } from "../../log.ts";
 import { atMost } from "../weights.ts";
 import { HostLimiter, type LimitedRequest } from "./host_limiter.ts";
 import { foldStates, type HostState } from "./host_state.ts";
-import { type LimitedAnswer, MAX_WAIT_MS, pauseOf } from "./outcome.ts";
+import { type LimitedAnswer, MAX_WAIT_MS } from "./outcome.ts";
 
 /** Hosts with a state: image names are user input, so there may be any number of them. */
 const MAX_HOSTS = 1_000;
@@ -39,7 +39,7 @@ export class RequestLimiter {
     for (let attempt = 1;; attempt++) {
       const answer = await this.#host(request.host).run(request, send);
       if (answer.status < 400 && this.#useful.size < MAX_NAMED) this.#useful.add(request.host);
-      const pauseMs = pauseOf(answer, this.#deps.clock.nowMs());
+      const { pauseMs } = answer;
       if (pauseMs === undefined || pauseMs > MAX_WAIT_MS || attempt === MAX_ATTEMPTS) return answer;
     }
   }

@@ -198,7 +198,7 @@ export class TargetRepository {
     const registry = this.endpoint.host;
     const { kind, reason, says } = judgeRefusal(answer ?? { status: 401, body: new Uint8Array() });
     const tried = [...new Set(this.endpoint.credentials.map(({ source }) => source))];
-    const retryAfterMs = answer === undefined ? undefined : this.#client.pauseOf(answer);
+    const retryAfterMs = answer?.pauseMs;
     const advice = adviceFor(reason, { tried, name: this.name, retryAfterMs });
     const message = `Cannot ${what}: the registry answered ${says}.${advice}`;
     return new PushError({ kind, reason, message, registry, retryAfterMs });

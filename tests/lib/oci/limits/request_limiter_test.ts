@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import type { LimitedAnswer } from "../../../../lib/oci/limits/outcome.ts";
+import { type LimitedAnswer, pauseOf } from "../../../../lib/oci/limits/outcome.ts";
+import { tokenServerGroup } from "../../../../lib/oci/limits/failing_groups.ts";
 import { RequestLimiter } from "../../../../lib/oci/limits/request_limiter.ts";
 import { callersOf, type InspectionPriority } from "../../../../lib/oci/callers.ts";
 import type { LimitedRequest } from "../../../../lib/oci/limits/host_limiter.ts";
@@ -14,7 +15,8 @@ const HOST = "registry.example";
 const signal = new AbortController().signal;
 
 function answer(status = 200, headers: Record<string, string> = {}): LimitedAnswer {
-  return { status, headers: new Headers(headers) };
+  const about = { status, headers: new Headers(headers) };
+  return { ...about, pauseMs: pauseOf(about, 0) };
 }
 
 /** A request that is answered at once. */
@@ -40,7 +42,7 @@ const open = (parts: Partial<ConstructorParameters<typeof RequestLimiter>[0]> = 
   const run = (send: () => Promise<LimitedAnswer>, more: Sent = {}): Promise<LimitedAnswer> => {
     const { priority = "gated", namespace, ...rest } = more;
     const callers = callersOf({ priority, namespace });
-    return limiter.run({ host: HOST, repository: "team/app", account: "anonymous", signal, callers, ...rest }, send);
+    return limiter.run({ host: HOST, group: "team", account: "anonymous", signal, callers, ...rest }, send);
   };
   return {
     clock,
@@ -190,7 +192,7 @@ Deno.test("RequestLimiter.run() stops asking for repositories that answer 5xx, b
     for (let at = 0; at < 20; at++) await ask(gives(status));
     assert.equal(await ask(gives(status)), reason, String(status));
     assert.equal(state().circuit, circuit);
-    await ask(gives(), { repository: "other/app" });
+    await ask(gives(), { group: "other" });
     assert.equal(state().circuit, "closed", "another repository has answered");
   }
   const { clock, run, state } = open();
@@ -203,7 +205,7 @@ Deno.test("RequestLimiter.run() stops asking for repositories that answer 5xx, b
 Deno.test("RequestLimiter.run() leaves a host alone when several groups of its repositories fail, and warns of it", async () => {
   const log = keepLog();
   const { ask, state } = open({ log });
-  for (let at = 0; at < 20; at++) await ask(gives(500), { repository: `team${at % 4}/app` });
+  for (let at = 0; at < 20; at++) await ask(gives(500), { group: `team${at % 4}` });
   assert.equal(state().circuit, "open");
   assert.deepEqual(log.lines.map(({ fields }) => fields), [{ registry: HOST, cause: "It answered 500." }]);
 });
@@ -307,7 +309,7 @@ Deno.test("RequestLimiter.hostStates() is capped, whatever hosts users name", as
 Deno.test("RequestLimiter.run() lets failures of other registries' token requests stop those registries alone", async () => {
   for (const reason of ["ServerError", "Timeout", "Unreachable", "TlsFailed"] as const) {
     const { ask } = open();
-    const foreign = (repository: string) => ({ repository, account: `${repository} anonymous`, isTokenServer: true });
+    const foreign = (registry: string) => ({ group: tokenServerGroup(registry), account: `${registry} anonymous` });
     const fail = reason === "ServerError" ? gives(500) : fails(reason, "Cannot read it.");
     for (let at = 0; at < 40; at++) await ask(fail, foreign(`evil-${at % 4}.example`));
     assert.equal(await ask(gives(), foreign("good.example")), "answered", reason);
