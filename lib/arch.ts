@@ -31,7 +31,9 @@ const ALIASES: ReadonlyMap<string, string> = new Map([
   ["ppc64el", "ppc64le"],
 ]);
 
-/** The GOARCH name for an alias or a name in upper case; undefined when the name needs no correction or none is known. */
+/**
+ * The GOARCH name for an alias or a name in upper case; undefined when the name needs no correction or none is known.
+ */
 export function correctedName(name: string): string | undefined {
   const lower = name.toLowerCase();
   const right = ALIASES.get(lower) ?? lower;

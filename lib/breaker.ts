@@ -1,4 +1,5 @@
-// A circuit breaker: after enough failures in a row no call passes, until a single probe has found that calls work again.
+// A circuit breaker: after enough failures in a row no call passes, until a single probe has found that calls work
+// again.
 import type { Clock } from "./clock.ts";
 
 /** `closed`: all calls pass. `open`: none. `half-open`: one probe is under way or due. */

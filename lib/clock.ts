@@ -86,7 +86,10 @@ export function untilAborted(signal: AbortSignal): Promise<void> {
 
 export const LATE = Symbol("late");
 
-/** Settles as `work` does, or resolves with {@link LATE} after `limitMs`. The work goes on; its late rejection is ignored. */
+/**
+ * Settles as `work` does, or resolves with {@link LATE} after `limitMs`. The work goes on; its late rejection is
+ * ignored.
+ */
 export async function withinMs<T>(
   work: Promise<T>,
   { limitMs, clock }: { readonly limitMs: number; readonly clock: Clock },

@@ -1,4 +1,5 @@
-// Reads members of JSON of unknown shape. A missing or malformed one reads as empty, 0 or undefined; no prototype is followed.
+// Reads members of JSON of unknown shape. A missing or malformed one reads as empty, 0 or undefined; no prototype is
+// followed.
 import { Buffer } from "node:buffer";
 
 export type JsonObject = Readonly<Record<string, unknown>>;
@@ -74,7 +75,9 @@ export function utf8Length(text: string): number {
   return Buffer.byteLength(text);
 }
 
-/** Makes untrusted text safe for terminals and messages: control characters and line separators become question marks. */
+/**
+ * Makes untrusted text safe for terminals and messages: control characters and line separators become question marks.
+ */
 export function printable(text: string): string {
   return text.replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, "?");
 }
@@ -88,7 +91,10 @@ function isTextMap(object: JsonObject): object is Readonly<Record<string, string
 
 // Some JSON takes far more to parse than its size suggests: 7 MiB of `{},` are 2.4 million objects, 3 s and 130 MB.
 
-/** Most commas, objects and arrays of a review. A pod of 45 000 containers (7 MiB) has 360 000; etcd stores none so large. */
+/**
+ * Most commas, objects and arrays of a review. A pod of 45 000 containers (7 MiB) has 360 000; etcd stores none so
+ * large.
+ */
 export const MAX_STRUCTURE = 500_000;
 
 /** The same for answers of registries: an index of 1 000 entries has 30 000; the worst 40 000 take 30 ms to parse. */
@@ -103,7 +109,10 @@ const COMMA = 0x2c;
 const BRACKET = 0x5b;
 const BRACE = 0x7b;
 
-/** Whether there are more than `max` commas, objects and arrays outside of strings. Linear; stops as soon as it is certain. */
+/**
+ * Whether there are more than `max` commas, objects and arrays outside of strings. Linear; stops as soon as it is
+ * certain.
+ */
 export function hasDenseStructure(bytes: Uint8Array, max: number = MAX_STRUCTURE): boolean {
   const { length } = bytes;
   // Each takes at least one byte.
@@ -142,7 +151,10 @@ export function isDenseText(text: string, max: number): boolean {
 const NESTED_BYTES = 64;
 const STRING_BYTES = 24;
 
-/** Estimates the heap bytes of parsed JSON by its text. Ordinary Kubernetes objects take less, thousands of short labels more. */
+/**
+ * Estimates the heap bytes of parsed JSON by its text. Ordinary Kubernetes objects take less, thousands of short labels
+ * more.
+ */
 export function heapBytesOf(text: string): number {
   const { length } = text;
   let bytes = length;

@@ -1,4 +1,5 @@
-// Metrics as tables: one for what is counted as it happens, one for what is read at a scrape. Known series begin at zero.
+// Metrics as tables: one for what is counted as it happens, one for what is read at a scrape. Known series begin at
+// zero.
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 
 type LabelNames = readonly string[];

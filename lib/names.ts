@@ -2,7 +2,10 @@
 
 export const API_GROUP = "multiarch.openshift.io";
 
-/** Annotation of Archway's own Deployment: where the files of Archway's repository can be read, for the links to runbooks. */
+/**
+ * Annotation of Archway's own Deployment: where the files of Archway's repository can be read, for the links to
+ * runbooks.
+ */
 export const RUNBOOK_BASE_URL = "archway.dev/runbook-base-url";
 
 export const CLUSTER_CONFIG_NAME = "cluster";
@@ -158,7 +161,10 @@ export const EventReason = {
   /** Archway's own: a pod names architectures itself, and its images have none of them. */
   pinContradicted: "ArchAwarePinContradicted",
   gateRemovalFailed: "ArchAwareSchedGateRemovalFailed",
-  /** Archway's own: the gate was lifted without a decision, because pod placement leaves the cluster or no replica leads. */
+  /**
+   * Archway's own: the gate was lifted without a decision, because pod placement leaves the cluster or no replica
+   * leads.
+   */
   gateLifted: "ArchAwareSchedGateLifted",
   /** A container was to run a program of another architecture than its node has. */
   execFormatError: "ExecFormatError",
@@ -179,7 +185,10 @@ export const EventReason = {
 /** The pool of a MachineOSBuild: a label of the machine config operator. */
 export const BUILD_POOL_LABEL = "machineconfiguration.openshift.io/target-machine-config-pool";
 
-/** KubeVirt: label and value of a virtual machine's pod, prefix of labels for its guest's architecture, program of its disks. */
+/**
+ * KubeVirt: label and value of a virtual machine's pod, prefix of labels for its guest's architecture, program of its
+ * disks.
+ */
 export const KubeVirt = {
   label: "kubevirt.io",
   launcher: "virt-launcher",

@@ -1,4 +1,5 @@
-// The playground's admission chain: which stored webhooks an attempt asks, and their calls over TLS, as by the real API server.
+// The playground's admission chain: which stored webhooks an attempt asks, and their calls over TLS, as by the real API
+// server.
 import { isDeepStrictEqual } from "node:util";
 import { type KubeObject, Resource, type ResourceType } from "../lib/k8s/types.ts";
 import { errorText, type Logger } from "../lib/log.ts";
@@ -17,7 +18,10 @@ import {
 
 interface WebhookAdmission extends Admission, Disposable {}
 
-/** Opens the chain over the configurations that the store holds at the time of each write. Failed calls are logged (debug). */
+/**
+ * Opens the chain over the configurations that the store holds at the time of each write. Failed calls are logged
+ * (debug).
+ */
 export function openAdmission(store: ObjectStore, { log }: { readonly log: Logger }): WebhookAdmission {
   const clients = new Map<string, Deno.HttpClient>();
   const clientFor = ({ clientConfig: { caBundle = "" } }: Webhook): Deno.HttpClient => {
@@ -169,7 +173,10 @@ const WEBHOOK = z.object({
   objectSelector: z.unknown().optional(),
 });
 
-/** A webhook of a configuration. `matchPolicy` is ignored; with `matchConditions` that are not implemented it is not called. */
+/**
+ * A webhook of a configuration. `matchPolicy` is ignored; with `matchConditions` that are not implemented it is not
+ * called.
+ */
 type Webhook = z.output<typeof WEBHOOK>;
 
 /** Whether the webhook must be asked. `namespaceLabels` are those of the object's namespace, if it has one. */

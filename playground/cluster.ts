@@ -1,4 +1,5 @@
-// What the parts of the playground's cluster share: the store, the clock, the admission chain and the parsing of objects.
+// What the parts of the playground's cluster share: the store, the clock, the admission chain and the parsing of
+// objects.
 import type { Clock } from "../lib/clock.ts";
 import { isObject, type JsonObject } from "../lib/json.ts";
 import type { KubeObject } from "../lib/k8s/types.ts";
@@ -17,7 +18,9 @@ export interface AdmissionAttempt {
   readonly dryRun: boolean;
 }
 
-/** The admission chain. Both throw a StatusError when a webhook denies or cannot be reached under `failurePolicy: Fail`. */
+/**
+ * The admission chain. Both throw a StatusError when a webhook denies or cannot be reached under `failurePolicy: Fail`.
+ */
 export interface Admission {
   /** The object after the mutating webhooks; runs before names, uid and validation, as on the real server. */
   mutate(attempt: AdmissionAttempt): Promise<KubeObject | undefined>;

@@ -14,7 +14,9 @@ export interface CreateOptions {
   readonly dryRun?: boolean;
 }
 
-/** Creates an object and gives its stored form. Throws StatusError: 404 namespace, 409 exists, 422 invalid, or a denial. */
+/**
+ * Creates an object and gives its stored form. Throws StatusError: 404 namespace, 409 exists, 422 invalid, or a denial.
+ */
 export async function createObject(cluster: Cluster, kind: ServedKind, options: CreateOptions): Promise<KubeObject> {
   const { namespace, body, dryRun = false } = options;
   const given = prepareObject(cluster, kind, parseKubeObject(body), namespace);
@@ -35,7 +37,10 @@ function storeNew(cluster: Cluster, kind: ServedKind, object: KubeObject): KubeO
   return stored;
 }
 
-/** Checks an object and sets defaults, for mutating webhooks. It has no uid yet, and no name when that is to be generated. */
+/**
+ * Checks an object and sets defaults, for mutating webhooks. It has no uid yet, and no name when that is to be
+ * generated.
+ */
 function prepareObject(
   cluster: Cluster,
   kind: ServedKind,

@@ -1,4 +1,5 @@
-// The defaults that the API server sets when objects are created and updated: those that matter to placement and to kubectl.
+// The defaults that the API server sets when objects are created and updated: those that matter to placement and to
+// kubectl.
 import { isObject, type JsonObject } from "../lib/json.ts";
 import { apiVersionOf, type KubeObject } from "../lib/k8s/types.ts";
 import { cutReference } from "../lib/oci/reference.ts";

@@ -13,7 +13,10 @@ interface DeleteTarget extends ObjectTarget {
   readonly dryRun?: boolean;
 }
 
-/** Deletes an object or marks it as leaving; gives its last form. Throws StatusError: 404, 409 precondition, or a denial. */
+/**
+ * Deletes an object or marks it as leaving; gives its last form. Throws StatusError: 404, 409 precondition, or a
+ * denial.
+ */
 export async function deleteObject(cluster: Cluster, kind: ServedKind, target: DeleteTarget): Promise<KubeObject> {
   const { name, uid, resourceVersion, dryRun = false } = target;
   const oldObject = findObject(cluster, kind, target);

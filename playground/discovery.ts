@@ -1,4 +1,5 @@
-// The discovery documents of the API server: /version, /api, /apis, resource lists, and just enough OpenAPI v3 for `kubectl apply`.
+// The discovery documents of the API server: /version, /api, /apis, resource lists, and just enough OpenAPI v3 for
+// `kubectl apply`.
 import type { JsonObject } from "../lib/json.ts";
 import { apiVersionOf } from "../lib/k8s/types.ts";
 import { SERVED_KINDS, type ServedKind } from "./kinds.ts";

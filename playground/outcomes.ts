@@ -23,7 +23,10 @@ export interface SampleOutcome {
   readonly node: string;
   readonly nodeArchitecture: string | undefined;
   readonly tolerates: readonly string[];
-  /** Message of the event that says that it runs a program of another architecture, or asks for one; undefined without one. */
+  /**
+   * Message of the event that says that it runs a program of another architecture, or asks for one; undefined without
+   * one.
+   */
   readonly report: string | undefined;
   /** The expected outcome of the manifest; undefined for a pod that is no sample. */
   readonly expected: Expectation | undefined;
@@ -105,7 +108,10 @@ export function observedOf(
   return { report: reportOf(pod, events), conditions: conditions.map(({ type }) => type) };
 }
 
-/** The message of the event about a pod that runs a program of another architecture, or asks for one; undefined without one. */
+/**
+ * The message of the event about a pod that runs a program of another architecture, or asks for one; undefined without
+ * one.
+ */
 export function reportOf(pod: KubeObject, events: readonly KubeObject[]): string | undefined {
   const { uid, name } = pod.metadata;
   const isAbout = (event: KubeObject): boolean =>
@@ -117,7 +123,10 @@ export function reportOf(pod: KubeObject, events: readonly KubeObject[]): string
   return textAt(events.find(isAbout), "message");
 }
 
-/** A pod that must be reported as failing has both label and event, one that must not has neither; a wrong pin has an event. */
+/**
+ * A pod that must be reported as failing has both label and event, one that must not has neither; a wrong pin has an
+ * event.
+ */
 function isReportedAsExpected(
   pod: KubeObject,
   { expected: { reported, contradicted }, report }: {

@@ -1,5 +1,5 @@
-// Owner references: a loop for what acts on owners, and the garbage collector, which deletes dependents of an owner that is
-// deleted in the foreground.
+// Owner references: a loop for what acts on owners, and the garbage collector, which deletes dependents of an owner
+// that is deleted in the foreground.
 import { apiVersionOf, keyOf, type KubeObject, type OwnerReference } from "../lib/k8s/types.ts";
 import { errorText, type Logger } from "../lib/log.ts";
 import { SERVED_KINDS, type ServedKind } from "./kinds.ts";

@@ -1,4 +1,5 @@
-// The cluster of `archway dev`: API server, scheduler, kubelets and registry in this process, and files for `serve` and kubectl.
+// The cluster of `archway dev`: API server, scheduler, kubelets and registry in this process, and files for `serve` and
+// kubectl.
 import { join } from "node:path";
 import type { Clock } from "../lib/clock.ts";
 import { type KubeObject, Resource } from "../lib/k8s/types.ts";
@@ -68,7 +69,9 @@ export interface Playground extends AsyncDisposable {
   outcomes(): readonly SampleOutcome[];
 }
 
-/** Opens everything and stores nodes, namespaces and the cluster config; pods come with {@link Playground.applySamples}. */
+/**
+ * Opens everything and stores nodes, namespaces and the cluster config; pods come with {@link Playground.applySamples}.
+ */
 export async function openPlayground(options: PlaygroundOptions): Promise<Playground> {
   const { clock, log, workDir, namespaces = [], scenario } = options;
   await using stack = new AsyncDisposableStack();

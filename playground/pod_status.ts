@@ -1,4 +1,5 @@
-// What scheduler and kubelet report of a pod: its status, and one event for each reason, with the latest message and a count.
+// What scheduler and kubelet report of a pod: its status, and one event for each reason, with the latest message and a
+// count.
 import { isDeepStrictEqual } from "node:util";
 import { isObject, type JsonObject } from "../lib/json.ts";
 import { type KubeObject, Resource } from "../lib/k8s/types.ts";

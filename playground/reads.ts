@@ -1,4 +1,5 @@
-// GET of the API server: one object, a list, or a watch. No pages, as servers may ignore a limit. No Tables: kubectl prints names and ages by itself.
+// GET of the API server: one object, a list, or a watch. No pages, as servers may ignore a limit. No Tables: kubectl
+// prints names and ages by itself.
 import type { JsonObject } from "../lib/json.ts";
 import { apiVersionOf } from "../lib/k8s/types.ts";
 import { type Cluster, findObject } from "./cluster.ts";

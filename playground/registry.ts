@@ -1,4 +1,5 @@
-// The playground's image registry: the OCI distribution API in memory, on loopback, with request counts. This is its pull half.
+// The playground's image registry: the OCI distribution API in memory, on loopback, with request counts. This is its
+// pull half.
 import type { KeyPair } from "../lib/server/https_listener.ts";
 import type { RequestCounts } from "../lib/oci/request_log.ts";
 import { type Handler, listen } from "./listen.ts";
@@ -30,7 +31,9 @@ export interface Registry extends AsyncDisposable {
   readonly origin: string;
   /** Requests since the start, by kind. Refused ones count too. */
   counts(): RequestCounts;
-  /** Architectures of a served image (`repository:tag` or `repository@digest`); undefined when there is no such image. */
+  /**
+   * Architectures of a served image (`repository:tag` or `repository@digest`); undefined when there is no such image.
+   */
   architecturesOf(reference: string): readonly string[] | undefined;
   digestOf(repository: string, tag: string): string | undefined;
   /** Text of the manifest or index at `repository:tag` or `repository@digest`; undefined when there is none. */

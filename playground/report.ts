@@ -8,7 +8,10 @@ import WELCOME from "./welcome.txt" with { type: "text" };
 
 type Column = readonly [title: string, cellOf: (outcome: SampleOutcome) => string];
 
-/** The table, and below it what was expected, why, and what was reported; without `registryHost` and columns that do not fit. */
+/**
+ * The table, and below it what was expected, why, and what was reported; without `registryHost` and columns that do not
+ * fit.
+ */
 export function renderOutcomeTable(
   outcomes: readonly SampleOutcome[],
   options: { readonly registryHost: string; readonly color: boolean; readonly columns?: number | undefined },

@@ -13,7 +13,10 @@ export const EXPECTATION = z.object({
   nodes: TEXTS,
   /** Whether it must be reported that it runs a program of another architecture; absent: that is not checked. */
   reported: z.boolean().optional(),
-  /** Whether an event must say that an image contradicts what the pod names itself, or its node; absent: that is not checked. */
+  /**
+   * Whether an event must say that an image contradicts what the pod names itself, or its node; absent: that is not
+   * checked.
+   */
   contradicted: z.boolean().optional(),
   /** The type of a condition that the config must have; absent: that is not checked. */
   condition: z.string().optional(),
@@ -42,7 +45,10 @@ const SAMPLE = z.object({
 
 export type Sample = z.output<typeof SAMPLE>;
 
-/** Which samples. With `upgrade` there are neither pods nor nodes: it creates its own. With `image-build` there are nodes alone. */
+/**
+ * Which samples. With `upgrade` there are neither pods nor nodes: it creates its own. With `image-build` there are
+ * nodes alone.
+ */
 export type Scenario = "placement" | "exec-format-error" | "taints" | "upgrade" | "image-build" | "odd-pods";
 
 const SAMPLES = z.record(z.string(), z.array(SAMPLE));

@@ -9,7 +9,9 @@ import { recordEvent, withCondition } from "./pod_status.ts";
 
 const component = "default-scheduler";
 
-/** Runs until disposed. It acts in the same turn of the event loop as the write that causes it, so nothing has to wait. */
+/**
+ * Runs until disposed. It acts in the same turn of the event loop as the write that causes it, so nothing has to wait.
+ */
 export function openScheduler(cluster: Cluster, { log }: { readonly log: Logger }): Disposable {
   const { store } = cluster;
   const scheduleAll = (): void => store.list(Resource.pods).forEach((pod) => schedulePod(cluster, pod, log));

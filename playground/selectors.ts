@@ -28,7 +28,9 @@ function parseRequirement(text: string): LabelRequirement {
 const FIELD =
   /^((?:metadata|spec|status|involvedObject)\.[A-Za-z]+|type|reason|source|reportingComponent)(==|=|!=)(.*)$/;
 
-/** Parses `metadata.name=a,status.phase!=Running`: any two-step path of text, and the fields of events. 400 otherwise. */
+/**
+ * Parses `metadata.name=a,status.phase!=Running`: any two-step path of text, and the fields of events. 400 otherwise.
+ */
 export function parseFieldSelector(text: string): Selector {
   const tests = text.split(",").map((part) => part.trim()).filter((part) => part !== "").map((part): Selector => {
     const [, path, operator, wanted] = FIELD.exec(part) ?? [];

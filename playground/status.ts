@@ -1,4 +1,5 @@
-// The API server's refusals: thrown anywhere in the playground, rendered as Kubernetes Status objects by the API server.
+// The API server's refusals: thrown anywhere in the playground, rendered as Kubernetes Status objects by the API
+// server.
 import type { JsonObject } from "../lib/json.ts";
 import type { ResourceType } from "../lib/k8s/types.ts";
 

@@ -1,4 +1,5 @@
-// The objects of the playground's cluster: kept in memory under one growing resourceVersion, with a history for watches.
+// The objects of the playground's cluster: kept in memory under one growing resourceVersion, with a history for
+// watches.
 import { apiVersionOf, keyOf, type KubeObject, type ResourceType } from "../lib/k8s/types.ts";
 
 /** One write. `previous` is what it replaced: watches with a selector need both. */

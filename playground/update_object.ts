@@ -51,7 +51,9 @@ export function parseBody(text: string): unknown {
   }
 }
 
-/** Tries again when another write came between read and write, as the real server does for patches without a version. */
+/**
+ * Tries again when another write came between read and write, as the real server does for patches without a version.
+ */
 async function writeObject(
   cluster: Cluster,
   kind: ServedKind,

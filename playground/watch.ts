@@ -19,7 +19,9 @@ interface WatchRequest {
 
 const BOOKMARK_MS = 15_000;
 
-/** Opens the stream. It ends at its timeout (after a last bookmark), when the client leaves, or when `signal` aborts. */
+/**
+ * Opens the stream. It ends at its timeout (after a last bookmark), when the client leaves, or when `signal` aborts.
+ */
 export function openWatch(
   store: ObjectStore,
   request: WatchRequest,

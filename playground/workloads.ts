@@ -1,4 +1,5 @@
-// The playground's workload controllers: Deployments and Jobs become pods, with a status. No ReplicaSets, no rolling update.
+// The playground's workload controllers: Deployments and Jobs become pods, with a status. No ReplicaSets, no rolling
+// update.
 import { isDeepStrictEqual } from "node:util";
 import type { JsonObject } from "../lib/json.ts";
 import { apiVersionOf, keyOf, type KubeObject, Resource } from "../lib/k8s/types.ts";

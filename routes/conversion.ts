@@ -1,4 +1,5 @@
-// ConversionReview in and out: each object through lib/operator/decide/convert.ts, order preserved. Mounted at /convert.
+// ConversionReview in and out: each object through lib/operator/decide/convert.ts, order preserved. Mounted at
+// /convert.
 //
 // | what arrives                          | what leaves                                          |
 // |---------------------------------------|------------------------------------------------------|

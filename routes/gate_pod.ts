@@ -1,5 +1,5 @@
-// The mutating webhook: gates, places or leaves a new pod and a queued Job, from memory alone. It fails open: an internal error
-// never refuses a pod.
+// The mutating webhook: gates, places or leaves a new pod and a queued Job, from memory alone. It fails open: an
+// internal error never refuses a pod.
 import type { KnownPodImages } from "../lib/placement/images/known_images.ts";
 import type { ImageUse } from "../lib/oci/types.ts";
 import type { Context } from "hono";
@@ -73,7 +73,8 @@ async function review(
   const elapsedMs = (): number => clock.monotonicMs() - startedMs;
   if (read.kind === "shed") {
     observe("shed", { ms: 0, dryRun: false });
-    // The API server applies failurePolicy at once. A Retry-After would make it send the request again, within the same timeout.
+    // The API server applies failurePolicy at once. A Retry-After would make it send the request again, within the same
+    // timeout.
     return context.json({ error: "Cannot take this AdmissionReview: too many at a time." }, 503);
   }
   if (read.kind === "dense") {

@@ -1,4 +1,5 @@
-// Serves pages that name pods and images to clients on the pod's loopback only: the plain listener has no authentication.
+// Serves pages that name pods and images to clients on the pod's loopback only: the plain listener has no
+// authentication.
 import type { MiddlewareHandler } from "hono";
 import ipaddr from "ipaddr.js";
 import * as z from "zod";

@@ -9,7 +9,10 @@ const CAPABILITIES: Readonly<Record<Config["only"], () => Promise<Capability>>> 
   "image-builds": async () => (await import("./builds.ts")).IMAGE_BUILDS,
 };
 
-/** Serves the capability of `--only` until `stop` aborts, then drains and closes. Rejects when something cannot be opened. */
+/**
+ * Serves the capability of `--only` until `stop` aborts, then drains and closes. Rejects when something cannot be
+ * opened.
+ */
 export async function serve(deps: ServeDeps, stop: AbortSignal): Promise<void> {
   await serveCapability(deps, await CAPABILITIES[deps.config.only](), stop);
 }

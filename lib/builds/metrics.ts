@@ -1,4 +1,5 @@
-// The metrics of image builds: the machine config operator's, and the same by architecture. Pools are few, so they are labels.
+// The metrics of image builds: the machine config operator's, and the same by architecture. Pools are few, so they are
+// labels.
 import type { Registry } from "prom-client";
 import { KNOWN_ARCHITECTURES } from "../arch.ts";
 import { parseTime } from "../vocabulary/time.ts";

@@ -1,4 +1,5 @@
-// `archway cache export|import FILE`: moves what is known of public images to a site without internet. `-`: standard streams.
+// `archway cache export|import FILE`: moves what is known of public images to a site without internet. `-`: standard
+// streams.
 import type { Config } from "../config/parse.ts";
 import { openDenoKv, withoutSecrets } from "../kv/deno_kv.ts";
 import { PROBE_KEY } from "../kv/keys.ts";

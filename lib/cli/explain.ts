@@ -117,7 +117,10 @@ async function readMismatches(
   return reports.flatMap((report) => report === undefined ? [] : [report.message]);
 }
 
-/** Containers without a decision: ephemeral ones, those whose image no decision names, and all of a failing pod that has none. */
+/**
+ * Containers without a decision: ephemeral ones, those whose image no decision names, and all of a failing pod that has
+ * none.
+ */
 function lateContainers(
   pod: PodView,
   failing: ExplainContext["failing"],

@@ -10,7 +10,10 @@ import type { PodView } from "../placement/decide/types.ts";
 import { readFailedImages } from "../report/cluster/failed_images.ts";
 import { isMissingOrForbidden } from "../k8s/errors.ts";
 
-/** Most events of a pod that are read. It has one for each container that failed, but users can create more, and large ones. */
+/**
+ * Most events of a pod that are read. It has one for each container that failed, but users can create more, and large
+ * ones.
+ */
 const MAX_EVENTS = 50;
 /** Longest message that is shown (characters), which is the API server's limit, too. */
 const MAX_MESSAGE_LENGTH = 1_024;

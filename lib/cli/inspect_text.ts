@@ -1,4 +1,5 @@
-// Inspected images in the shape of the JSON output, and as text for users: one row each, then the details of each. Pure.
+// Inspected images in the shape of the JSON output, and as text for users: one row each, then the details of each.
+// Pure.
 import { renderDuration } from "../vocabulary/duration.ts";
 import type { InspectionReport } from "../oci/inspection.ts";
 import type { RequestCounts, TraceEntry } from "../oci/request_log.ts";
@@ -20,7 +21,10 @@ export function renderInspectedText(images: readonly InspectOutput[], width?: nu
   return [table, ...images.map((image) => renderDetails(image, width))].join("\n");
 }
 
-/** A failure of trust is permanent until the configuration changes: then neither "permanent" nor "transient" shows what to do. */
+/**
+ * A failure of trust is permanent until the configuration changes: then neither "permanent" nor "transient" shows what
+ * to do.
+ */
 function renderReason({ reason, kind }: InspectedError): string {
   return reason === "TlsFailed" ? reason : `${reason} (${kind})`;
 }

@@ -22,7 +22,10 @@ export interface CommandDeps {
 }
 
 const ESCAPE = "\x1b";
-/** Control characters that commands write: colours, the erasure of a line, line breaks and tabs. All others come from outside. */
+/**
+ * Control characters that commands write: colours, the erasure of a line, line breaks and tabs. All others come from
+ * outside.
+ */
 const COLOR = `${ESCAPE}\\[(?:0|31|32|33)m`;
 const COLORS = new RegExp(COLOR, "g");
 const OWN = new RegExp(`${COLOR}|^\\r${ESCAPE}\\[K|[\\n\\t]`, "g");
@@ -64,7 +67,10 @@ const GAP = "   ";
 /** Least widths of columns when others need room. The first column has the names, which are read most. */
 const MIN_WIDTHS = { first: 32, other: 16 } as const;
 
-/** A table whose cells are folded to fit `width`. If that is not enough it loses its last columns, but never the first two. */
+/**
+ * A table whose cells are folded to fit `width`. If that is not enough it loses its last columns, but never the first
+ * two.
+ */
 export function renderTable(header: readonly string[], rows: readonly (readonly string[])[], width?: number): string {
   return renderRows(header, rows, width).join("");
 }

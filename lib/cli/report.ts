@@ -39,7 +39,9 @@ interface Shown {
   readonly showsProgress: boolean;
 }
 
-/** Prints the report of a cluster; 1 where the namespace is missing, or not all workloads are known to run on `arch`. */
+/**
+ * Prints the report of a cluster; 1 where the namespace is missing, or not all workloads are known to run on `arch`.
+ */
 export async function runReport(config: ReportConfig, deps: ReportDeps & Shown): Promise<number> {
   await using images = await openCallerImages(config, deps);
   return await printReport(config, { ...deps, images });

@@ -14,7 +14,9 @@ type UpgradeDeps = Pick<ReportDeps, "api" | "terminal" | "clock">;
 
 const { namespace } = Upgrades;
 
-/** Returns 1 when there is no plan, it has failed, or its settings are wrong; for `plan`, when anything is in its way. */
+/**
+ * Returns 1 when there is no plan, it has failed, or its settings are wrong; for `plan`, when anything is in its way.
+ */
 export async function runUpgrade(deps: UpgradeDeps, options: CommandOptions): Promise<number> {
   const [verb] = options.positionals;
   if (verb === "suspend" || verb === "resume") {

@@ -131,7 +131,9 @@ function problemsOf(base: Base): readonly string[] {
   ];
 }
 
-/** Validates by the cluster alone, with good answers assumed for what is outside of it: the upgrade itself asks there. */
+/**
+ * Validates by the cluster alone, with good answers assumed for what is outside of it: the upgrade itself asks there.
+ */
 function judge(base: Base): Validation {
   const { image, version } = base.plan.spec.desired;
   // An image without a version in the plan has some version, which the plan is to get.

@@ -1,8 +1,12 @@
-// Checks what is given but is no flag: removed flags, settings, misspelt variables, WATCH_NAMESPACE. Else they would be ignored silently.
+// Checks what is given but is no flag: removed flags, settings, misspelt variables, WATCH_NAMESPACE. Else they would be
+// ignored silently.
 import { FILE_SETTINGS, type FileValues, settingOf } from "./file.ts";
 import { type Command, type ConfigValues, environmentName, FLAGS } from "./flags.ts";
 
-/** Flags that were removed, with what replaces each. Their variables are refused as well: ignored, they would change what runs. */
+/**
+ * Flags that were removed, with what replaces each. Their variables are refused as well: ignored, they would change
+ * what runs.
+ */
 export const REMOVED_FLAGS: Readonly<Record<string, string>> = {
   "admin-url": "Open /registries of the running Archway's admin address.",
   "avoid-failed-architectures": "Give --exec-format-errors=avoid.",
@@ -69,7 +73,10 @@ function kebab(key: string): string {
 
 const WATCH_NAMESPACE = "WATCH_NAMESPACE";
 
-/** What is wrong with WATCH_NAMESPACE (of the Managed Upgrade Operator): another than the operator's would be ignored silently. */
+/**
+ * What is wrong with WATCH_NAMESPACE (of the Managed Upgrade Operator): another than the operator's would be ignored
+ * silently.
+ */
 export function watchNamespaceProblems(
   command: Command,
   { only, namespace }: Pick<ConfigValues, "only" | "namespace">,

@@ -1,4 +1,5 @@
-// The value of each flag as text: from the command line, the environment, or the default; and the word meant by a misspelt one.
+// The value of each flag as text: from the command line, the environment, or the default; and the word meant by a
+// misspelt one.
 import { parseArgs } from "node:util";
 import { environmentName, type Flag, FLAGS } from "./flags.ts";
 
@@ -15,7 +16,10 @@ export interface Arguments {
 type Token = NonNullable<ReturnType<typeof parseArgs>["tokens"]>[number];
 type OptionToken = Extract<Token, { readonly kind: "option" }>;
 
-/** Unknown flags are kept: parseConfig() reports them. A flag without its value is taken out, since it would hide the next. */
+/**
+ * Unknown flags are kept: parseConfig() reports them. A flag without its value is taken out, since it would hide the
+ * next.
+ */
 export function readArguments(args: readonly string[]): Arguments {
   const given = new Map<string, string[]>();
   const typed = new Map<string, string>();
@@ -92,7 +96,9 @@ function environmentTexts(
 
 const MAX_CHANGES = 2;
 
-/** The known word that differs by two letters at most, and by half of what was typed; undefined when none is that near. */
+/**
+ * The known word that differs by two letters at most, and by half of what was typed; undefined when none is that near.
+ */
 export function nearest(typed: string, known: readonly string[]): string | undefined {
   const near = known.map((word) => ({ word, changes: changesBetween(typed, word) }))
     .filter(({ changes }) => changes <= MAX_CHANGES && changes * 2 <= typed.length);

@@ -1,6 +1,8 @@
 // A text in lines of whole words, for terminals. Pure.
 
-/** Only a word that is longer than a line is broken: an image or an address, after one of its separators if it has any. */
+/**
+ * Only a word that is longer than a line is broken: an image or an address, after one of its separators if it has any.
+ */
 export function foldWords(text: string, width: number): readonly string[] {
   const lines: string[] = [];
   for (const word of text.split(" ")) {

@@ -1,4 +1,5 @@
-// The settings of image builds in the configuration file, with what holds without each; docs/image-builds.md explains them.
+// The settings of image builds in the configuration file, with what holds without each; docs/image-builds.md explains
+// them.
 import * as z from "zod";
 import { Duration } from "../vocabulary/duration.ts";
 
@@ -11,7 +12,10 @@ const count = z.int({ error: "is not a whole number" }).min(0, "is below zero");
 
 /** `imageBuilds` of the file. Durations are in ms. */
 export const ImageBuildsSchema = z.strictObject({
-  /** Image and program of the build; empty: the machine config operator's, and the script of this project with `buildah`. */
+  /**
+   * Image and program of the build; empty: the machine config operator's, and the script of this project with
+   * `buildah`.
+   */
   builderImage: text.default(""),
   builderCommand: command.default([]),
   /** Image and program that reports the digest; empty: chosen by the version of OpenShift. */

@@ -30,7 +30,9 @@ export function withValues(config: Config, values: Partial<Config>): Config {
 interface ConfigSources {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly readFile: (path: string) => string;
-  /** Finds what is wrong with the settings of placement, for commands that read them; without it they are not checked. */
+  /**
+   * Finds what is wrong with the settings of placement, for commands that read them; without it they are not checked.
+   */
   readonly placementProblems?: ((values: ConfigValues & FileValues) => readonly string[]) | undefined;
 }
 

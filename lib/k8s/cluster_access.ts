@@ -18,7 +18,9 @@ export interface ClusterAccess {
   /** `https://host:port`, without trailing slash. The server's certificate must be for its host. */
   readonly baseUrl: string;
   readonly proxyUrl?: string;
-  /** The server is in the same cluster: writes and reads of one object need no proxy, whatever the environment names. */
+  /**
+   * The server is in the same cluster: writes and reads of one object need no proxy, whatever the environment names.
+   */
   readonly isDirect?: true;
   /** The name in the server's certificate, if not that of `baseUrl`. */
   readonly serverName?: string;

@@ -6,7 +6,9 @@ export type PatchOperation =
 
 export type JsonPatch = readonly PatchOperation[];
 
-/** A JSON Pointer (RFC 6901) from unescaped segments: `pointer("metadata", "labels", "a/b")` → `/metadata/labels/a~1b`. */
+/**
+ * A JSON Pointer (RFC 6901) from unescaped segments: `pointer("metadata", "labels", "a/b")` → `/metadata/labels/a~1b`.
+ */
 export function pointer(...segments: readonly (string | number)[]): string {
   return segments.map((segment) => `/${String(segment).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
 }

@@ -10,7 +10,9 @@ import type { KeyValueStore, StoreKey } from "./store.ts";
 type DenoKvLocation = { readonly path: string } | { readonly url: string };
 
 const PROBES = 3;
-/** Waits (ms) between attempts of a write while another process writes; together they fit into the limit of one call. */
+/**
+ * Waits (ms) between attempts of a write while another process writes; together they fit into the limit of one call.
+ */
 const LOCKED_WAITS_MS = [5, 10, 20, 40, 80] as const;
 
 /** Never rejects. A damaged file is set aside as `PATH.broken`. Without a usable database every call is a miss. */
@@ -71,7 +73,9 @@ function toDatabase(kv: Deno.Kv, onFault: (error: unknown) => void): Database {
   };
 }
 
-/** A write is refused at once, not delayed, while another process writes to the file. Measured: 57 % of writes refused. */
+/**
+ * A write is refused at once, not delayed, while another process writes to the file. Measured: 57 % of writes refused.
+ */
 function withRetries(database: Database, clock: Clock): Database {
   const { signal } = new AbortController();
   const retry = async <T>(write: () => Promise<T>): Promise<T> => {

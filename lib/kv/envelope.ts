@@ -1,4 +1,5 @@
-// The envelope of each stored value: version, time of writing, expiry. Checked when read: another version may have written it.
+// The envelope of each stored value: version, time of writing, expiry. Checked when read: another version may have
+// written it.
 import * as z from "zod";
 
 const Envelope = z.object({

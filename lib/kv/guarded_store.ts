@@ -34,15 +34,22 @@ export const FAULTS_IN_A_ROW = 3;
 /** Deno KV takes 65 536 bytes a value, and a character may need two. */
 const MAX_VALUE_CHARACTERS = 32_000;
 
-/** Writes under way at once: a file makes them one after the other, so each waits for those before it on a slow disk. */
+/**
+ * Writes under way at once: a file makes them one after the other, so each waits for those before it on a slow disk.
+ */
 const MAX_PARALLEL_WRITES = 4;
-/** Writes that may wait for their turn here; more are dropped. In the database a burst would exceed the limit of a call. */
+/**
+ * Writes that may wait for their turn here; more are dropped. In the database a burst would exceed the limit of a call.
+ */
 const MAX_WAITING_WRITES = 10_000;
 
 /** Reading may go on while writing fails (a full disk), so each has its own breaker. */
 type Operation = "reading" | "writing";
 
-/** Waits at most `waitMs` for the database to open. Until it is open, and while it rests after faults, every call is a miss. */
+/**
+ * Waits at most `waitMs` for the database to open. Until it is open, and while it rests after faults, every call is a
+ * miss.
+ */
 export async function openGuardedStore(options: GuardOptions, waitMs: number): Promise<KeyValueStore> {
   const guard = new Guard(options);
   await guard.connect(waitMs);
@@ -51,7 +58,9 @@ export async function openGuardedStore(options: GuardOptions, waitMs: number): P
     return answer === LATE ? otherwise : answer;
   };
   const turns = pLimit(MAX_PARALLEL_WRITES);
-  /** A value that is too large, or one write too many, never reaches the database and does not count for its breaker. */
+  /**
+   * A value that is too large, or one write too many, never reaches the database and does not count for its breaker.
+   */
   const write = (value: unknown, work: (database: Database, text: string) => Promise<boolean>): Promise<boolean> => {
     const text = JSON.stringify(value);
     if (text.length <= MAX_VALUE_CHARACTERS && turns.pendingCount < MAX_WAITING_WRITES) {

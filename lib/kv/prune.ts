@@ -76,7 +76,10 @@ const FIRST_FREE: StoreLimits = { maxEntries: 100, maxBytes: 1024 * 1024 };
 /** Wait after an incomplete pruning (ms), since each one lists all entries. */
 const RETRY_MS = 10_000;
 
-/** Keeps a store within its limits: it counts writes, which costs far less than a listing, and prunes when they are many. */
+/**
+ * Keeps a store within its limits: it counts writes, which costs far less than a listing, and prunes when they are
+ * many.
+ */
 export class StoreBudget {
   readonly #store: KeyValueStore;
   readonly #clock: Clock;
@@ -93,7 +96,10 @@ export class StoreBudget {
     this.#kept = { maxEntries: maxEntries - this.#free.maxEntries, maxBytes: maxBytes - this.#free.maxBytes };
   }
 
-  /** Counts a value before it is written; false when it must not be, since too much was written without a complete pruning. */
+  /**
+   * Counts a value before it is written; false when it must not be, since too much was written without a complete
+   * pruning.
+   */
   take(value: unknown): boolean {
     const { maxEntries, maxBytes } = this.#left;
     const bytes = storedBytes(JSON.stringify(value));

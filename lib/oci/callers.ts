@@ -1,4 +1,5 @@
-// The namespaces that a request is sent for: their shares of a limit are charged, and the most urgent sets its priority.
+// The namespaces that a request is sent for: their shares of a limit are charged, and the most urgent sets its
+// priority.
 
 /** The order when a registry's budget is short: first gated pods, then admission prefetch, then prewarm. */
 export const PRIORITIES = ["gated", "admission", "prewarm"] as const;

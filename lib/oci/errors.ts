@@ -1,7 +1,10 @@
 // What failed at a registry, as an error: thrown while it is read or written, and turned into data by the inspector.
 import type { FailureReason, RegistryFailure } from "./types.ts";
 
-/** What may pass; all other reasons are permanent. A wrong digest is mostly the work of a cache on the way, which may get it right. */
+/**
+ * What may pass; all other reasons are permanent. A wrong digest is mostly the work of a cache on the way, which may
+ * get it right.
+ */
 const TRANSIENT: readonly FailureReason[] = [
   "Unreachable",
   "TlsFailed",
@@ -13,7 +16,10 @@ const TRANSIENT: readonly FailureReason[] = [
   "DigestMismatch",
 ];
 
-/** Whether Archway itself held the request or its answer back: the registry is not at fault, and says more the next time. */
+/**
+ * Whether Archway itself held the request or its answer back: the registry is not at fault, and says more the next
+ * time.
+ */
 export function isHeldBack({ reason }: Pick<RegistryFailure, "reason">): boolean {
   return reason === "CircuitOpen" || reason === "Busy";
 }

@@ -3,7 +3,10 @@ import { failureOf, RegistryError } from "./errors.ts";
 import type { Endpoint } from "./pull_plan.ts";
 import type { RegistryFailure } from "./types.ts";
 
-/** What `read` gave at the first endpoint where it succeeded, or why it did at none. `endpoint`: that one, or the last one asked. */
+/**
+ * What `read` gave at the first endpoint where it succeeded, or why it did at none. `endpoint`: that one, or the last
+ * one asked.
+ */
 type FirstAnswer<T> =
   | { readonly kind: "answered"; readonly value: T; readonly endpoint: Endpoint }
   | { readonly kind: "failed"; readonly failure: RegistryFailure; readonly endpoint: Endpoint | undefined };
@@ -26,7 +29,10 @@ export async function firstAnswer<T, E extends Endpoint>(
   return { kind: "failed", failure: joined(image, failures), endpoint: endpoints.at(-1) };
 }
 
-/** The last transient failure counts, as that endpoint may have the image; else the last that is no absence; else the last. */
+/**
+ * The last transient failure counts, as that endpoint may have the image; else the last that is no absence; else the
+ * last.
+ */
 function joined(image: string, failures: readonly RegistryFailure[]): RegistryFailure {
   const counting = failures.findLast(({ kind }) => kind === "transient") ??
     failures.findLast(({ reason }) => reason !== "ManifestUnknown") ?? failures.at(-1);

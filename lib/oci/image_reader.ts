@@ -22,7 +22,10 @@ interface ImageSession extends Pick<Session, "manifest" | "child" | "config"> {
 export interface ImageRead {
   readonly inspection: Inspection;
   readonly credential: Credential | undefined;
-  /** Whether the endpoint lacks what the image's index lists and was wanted: then this says nothing of the image elsewhere. */
+  /**
+   * Whether the endpoint lacks what the image's index lists and was wanted: then this says nothing of the image
+   * elsewhere.
+   */
   readonly isPartial: boolean;
 }
 
@@ -89,7 +92,10 @@ function inspectionBy(labels: ImageLabels, found: Omit<Extract<Inspection, { kin
   return isBundle(labels) ? { kind: "anywhere", ...found } : { kind: "platforms", ...found, depth: "config" };
 }
 
-/** Indexes within the index, one level deep and few of them, opened in place. What is not followed is a failure, not less. */
+/**
+ * Indexes within the index, one level deep and few of them, opened in place. What is not followed is a failure, not
+ * less.
+ */
 async function unfold(session: ImageSession, entries: readonly Descriptor[]): Promise<readonly Descriptor[]> {
   const nested = entries.filter(isNestedIndex);
   if (nested.length > MAX_NESTED) throw failed(session, "Malformed", `its index holds more than ${MAX_NESTED} indexes`);

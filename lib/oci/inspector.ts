@@ -1,5 +1,5 @@
-// The way of an image through the registry client, and its first step. A request goes down, and each step waits for the one below.
-// The folders have what a step is made of.
+// The way of an image through the registry client, and its first step. A request goes down, and each step waits for the
+// one below. The folders have what a step is made of.
 //
 //   InspectionRequest                                                                        InspectionReport
 //        ▼                                                                                         ▲
@@ -29,7 +29,10 @@ interface InspectorDeps {
   readonly cached: Pick<CachedInspector, "inspect">;
 }
 
-/** Adds the pull plan and the credentials to a request before anything is keyed by it. What policy forbids is refused here. */
+/**
+ * Adds the pull plan and the credentials to a request before anything is keyed by it. What policy forbids is refused
+ * here.
+ */
 export class Inspector {
   readonly #deps: InspectorDeps;
 

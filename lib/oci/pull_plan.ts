@@ -18,7 +18,10 @@ export interface Endpoint {
   readonly connection: ConnectionSettings;
 }
 
-/** An endpoint with the credentials to try there, in their order: the pod's, then the keyring's. Secret: never log, never store. */
+/**
+ * An endpoint with the credentials to try there, in their order: the pod's, then the keyring's. Secret: never log,
+ * never store.
+ */
 export interface PlannedEndpoint extends Endpoint {
   readonly credentials: readonly Credential[];
 }
@@ -45,7 +48,10 @@ export interface ConnectionSettings {
   readonly declared: boolean;
 }
 
-/** How to connect to another origin that `host[:port]` names: verified TLS, no client certificate; declared on the same host only, at any port. */
+/**
+ * How to connect to another origin that `host[:port]` names: verified TLS, no client certificate; declared on the same
+ * host only, at any port.
+ */
 export function connectionElsewhere(own: ConnectionSettings, host: string, { hostname }: URL): ConnectionSettings {
   const { clientCertificates: _own, ...others } = own;
   const declared = others.declared && hostname === new URL(`https://${host}`).hostname;
@@ -61,7 +67,10 @@ export type PullPlan =
   }
   | { readonly kind: "refused"; readonly failure: RegistryFailure };
 
-/** Turns references into pull plans from registries.conf, hosts.toml, policy.json, flags… Reads files, keeps the last good. */
+/**
+ * Turns references into pull plans from registries.conf, hosts.toml, policy.json, flags… Reads files, keeps the last
+ * good.
+ */
 export interface PullPlanner {
   /** Synchronous, as every inspection needs it. Image names of pods are parsed here and nowhere else. */
   plan(image: string): PullPlan;

@@ -113,7 +113,9 @@ export function splitDomain(path: string): { readonly domain?: string; readonly 
   return isDomain ? { domain: first, rest: path.slice(slash + 1) } : { rest: path };
 }
 
-/** Whether a web address can have this host, and as it stands: `0x7f.1` and `127.1` are other spellings of an address. */
+/**
+ * Whether a web address can have this host, and as it stands: `0x7f.1` and `127.1` are other spellings of an address.
+ */
 function isHost(domain: string): boolean {
   const hostname = DOMAIN.test(domain) ? URL.parse(`https://${domain}`)?.hostname : undefined;
   if (hostname === undefined) return false;

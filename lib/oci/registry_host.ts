@@ -27,7 +27,10 @@ export function hostKey(host: string): string {
   return DOCKER_HUB_NAMES.includes(canonical) ? DOCKER_HUB : canonical;
 }
 
-/** Whether a text is `HOST` or `HOST:PORT`, as flags take it: also with underscores, and the dot at the end of a whole name. */
+/**
+ * Whether a text is `HOST` or `HOST:PORT`, as flags take it: also with underscores, and the dot at the end of a whole
+ * name.
+ */
 export function isRegistryHost(text: string): boolean {
   return /^(\w([\w.-]*\w)?\.?|\[[0-9A-Fa-f:.]+\])(:\d{1,5})?$/.test(text);
 }

@@ -1,4 +1,5 @@
-// The inspector that sends requests to registries: the endpoints of an image in order, one session each, until one gives the image.
+// The inspector that sends requests to registries: the endpoints of an image in order, one session each, until one
+// gives the image.
 import type { Credential } from "./credential.ts";
 import { firstAnswer } from "./first_answer.ts";
 import { type ImageRead, readImage } from "./image_reader.ts";
@@ -20,7 +21,10 @@ export type HeadAnswer =
   | { readonly kind: "unknown" }
   | { readonly kind: "failed"; readonly failure: RegistryFailure };
 
-/** Keeps no inspection: only login challenges and tokens outlive a request. Inspects some at a time, by the shares of callers. */
+/**
+ * Keeps no inspection: only login challenges and tokens outlive a request. Inspects some at a time, by the shares of
+ * callers.
+ */
 export class RegistryInspector {
   readonly #deps: RepositoryClientDeps;
 

@@ -1,4 +1,5 @@
-// Repositories without a cache, to read and to write: the endpoints of references, a client for each repository, the count of all requests.
+// Repositories without a cache, to read and to write: the endpoints of references, a client for each repository, the
+// count of all requests.
 import type { Clock } from "../clock.ts";
 import type { RegistryAccess } from "./registry_access.ts";
 import type { Rights } from "./auth/token_scopes.ts";
@@ -52,7 +53,9 @@ export class Repositories {
     return plan.endpoints;
   }
 
-  /** What `read` gives at the first of `endpoints` where it succeeds. Throws RegistryError where it fails at every one. */
+  /**
+   * What `read` gives at the first of `endpoints` where it succeeds. Throws RegistryError where it fails at every one.
+   */
   async read<T>(
     { image, retries, endpoints = this.endpointsOf(image) }: {
       readonly image: string;

@@ -30,7 +30,10 @@ import type { RequestLimiter } from "./limits/request_limiter.ts";
 import type { WorkLimits } from "./limits/work_limits.ts";
 import type { PlannedEndpoint } from "./pull_plan.ts";
 
-/** What clients are made with. What they find out about hosts and repositories is shared by all that are made with the same. */
+/**
+ * What clients are made with. What they find out about hosts and repositories is shared by all that are made with the
+ * same.
+ */
 export interface RepositoryClientDeps {
   readonly connections: Connections;
   readonly tokens: TokenSource;

@@ -1,4 +1,5 @@
-// The documents of one repository at one host: requested, checked by their digests and parsed. All readers of images read through it.
+// The documents of one repository at one host: requested, checked by their digests and parsed. All readers of images
+// read through it.
 import { isAbsence, mayBeAbsence } from "./absence.ts";
 import type { RegistryMessage } from "./http/exchange.ts";
 import {
@@ -37,7 +38,10 @@ interface SessionOptions {
 const MIB = 1024 * 1024;
 const ACCEPT = MANIFEST_MEDIA_TYPES.join(", ");
 
-/** Registries need not accept manifests beyond 4 MiB. Those that an index names, of which there may be many, are far below 1 MiB. */
+/**
+ * Registries need not accept manifests beyond 4 MiB. Those that an index names, of which there may be many, are far
+ * below 1 MiB.
+ */
 const MESSAGES: Readonly<Record<DocumentName["kind"], RegistryMessage>> = {
   manifest: { kind: "manifestGet", method: "GET", accept: ACCEPT, maxBytes: 4 * MIB },
   child: { kind: "manifestGet", method: "GET", accept: ACCEPT, maxBytes: MIB },
@@ -53,7 +57,10 @@ const MESSAGES: Readonly<Record<DocumentName["kind"], RegistryMessage>> = {
   },
 };
 
-/** Sends nothing before the first read. Reads throw RegistryError where a document is missing, refused, or not what its digest says. */
+/**
+ * Sends nothing before the first read. Reads throw RegistryError where a document is missing, refused, or not what its
+ * digest says.
+ */
 export class Session {
   readonly #client: RepositoryClient;
   readonly #options: SessionOptions;

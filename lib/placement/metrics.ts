@@ -4,7 +4,10 @@ import { type GaugeTable, type MetricsOf, type MetricTable, openMetrics, WAIT_BU
 import type { HostState } from "../oci/limits/host_state.ts";
 import { FAILURE_REASONS, type FailureReason } from "../oci/types.ts";
 
-/** `passed`: not decided on, or not a new pod; `dense`: admitted unread; `shed` and `unreadable`: answered with an error. */
+/**
+ * `passed`: not decided on, or not a new pod; `dense`: admitted unread; `shed` and `unreadable`: answered with an
+ * error.
+ */
 const ADMISSION_OUTCOMES = [
   "gated",
   "placed",

@@ -1,4 +1,5 @@
-// Reads the little of DER that certificates need. A whole ASN.1 library costs more at start, and refuses some certificates.
+// Reads the little of DER that certificates need. A whole ASN.1 library costs more at start, and refuses some
+// certificates.
 
 /** One element of DER. `bytes` is its content; `whole` has its tag and length as well. */
 export interface DerElement {

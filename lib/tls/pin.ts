@@ -1,5 +1,6 @@
-// Trust in one certificate itself. The runtime refuses one that is marked as a CA, which `openssl req -x509` makes, even when it is
-// trusted; Go accepts it. Never more is accepted than by Go: the same bytes, and version, name, time and usage as Go checks them.
+// Trust in one certificate itself. The runtime refuses one that is marked as a CA, which `openssl req -x509` makes,
+// even when it is trusted; Go accepts it. Never more is accepted than by Go: the same bytes, and version, name, time
+// and usage as Go checks them.
 import ipaddr from "ipaddr.js";
 import { type CertificateFields, readCertificate } from "./certificate.ts";
 import { certificateBlocks, derOf } from "./der.ts";
@@ -31,7 +32,9 @@ export function judgePin(
 
 type Check = (fields: CertificateFields, at: { readonly host: string; readonly nowMs: number }) => string | undefined;
 
-/** The first problem in this order is reported. Below version 3 the runtime does not check the handshake's signature. */
+/**
+ * The first problem in this order is reported. Below version 3 the runtime does not check the handshake's signature.
+ */
 const CHECKS: readonly Check[] = [
   ({ version }) => version === 3 ? undefined : `certificate is X.509 v${version}`,
   ({ repeated }) => repeated === undefined ? undefined : `certificate has the extension ${repeated} twice`,
@@ -66,7 +69,10 @@ function isListed(certificate: Uint8Array, trusted: readonly string[]): boolean 
   });
 }
 
-/** As Go's VerifyHostname: addresses only by address, names only by name, no common name, `*` only as a whole first label. */
+/**
+ * As Go's VerifyHostname: addresses only by address, names only by name, no common name, `*` only as a whole first
+ * label.
+ */
 function hasName({ dnsNames = [], addresses = [] }: CertificateFields, host: string): boolean {
   if (ipaddr.isValid(host)) {
     const wanted = ipaddr.process(host).toByteArray();

@@ -1,5 +1,6 @@
-// Hosts whose own certificate is trusted although its chain is not. A request is verified first, and sent again with the certificate
-// pinned when that is refused; later ones begin pinned. Nothing is sent to a server before one of the two has passed.
+// Hosts whose own certificate is trusted although its chain is not. A request is verified first, and sent again with
+// the certificate pinned when that is refused; later ones begin pinned. Nothing is sent to a server before one of the
+// two has passed.
 //
 //   verified ──certificate refused──▶ pinned ──accepted──▶ kept: the next request starts pinned
 //      ▲                                └─ unlisted, or refused: the verified attempt's fault, or why
@@ -58,7 +59,9 @@ export class PinnedHosts {
   }
 }
 
-/** The server's certificate was refused in the handshake, so that nothing was sent; one out of its time stays refused. */
+/**
+ * The server's certificate was refused in the handshake, so that nothing was sent; one out of its time stays refused.
+ */
 function isCertificateRefused(error: unknown): boolean {
   const text = errorText(error);
   return /invalid peer certificate/.test(text) && !/certificate (expired|not valid yet)/.test(text);

@@ -1,9 +1,10 @@
-// HTTPS over a connection that the runtime does not verify: `fetch` cannot skip verification for one request, node:https
-// can. Looks like fetch. Either the operator wants no verification, or `judge` looks at the certificate before any byte of
-// the request is written; the runtime has proven by then that the server holds the certificate's key (not for X.509 v1).
+// HTTPS over a connection that the runtime does not verify: `fetch` cannot skip verification for one request,
+// node:https can. Looks like fetch. Either the operator wants no verification, or `judge` looks at the certificate
+// before any byte of the request is written; the runtime has proven by then that the server holds the certificate's key
+// (not for X.509 v1).
 //
-// Never with node's `ca` option: with it an unreadable certificate throws past every handler, and a certificate that cannot
-// be parsed counts as verified.
+// Never with node's `ca` option: with it an unreadable certificate throws past every handler, and a certificate that
+// cannot be parsed counts as verified.
 import type { LookupAddress } from "node:dns";
 import type { ClientRequest } from "node:http";
 import { Agent, type AgentOptions, request as httpsRequest, type RequestOptions } from "node:https";
@@ -121,7 +122,9 @@ function connectionOptions(request: UnverifiedRequest): RequestOptions {
   return { ...tls, agent: false, ...(addresses === undefined ? {} : { lookup: pinnedTo(addresses) }) };
 }
 
-/** Answers with addresses that were checked: a name that resolves to others a moment later gets nowhere (DNS rebinding). */
+/**
+ * Answers with addresses that were checked: a name that resolves to others a moment later gets nowhere (DNS rebinding).
+ */
 function pinnedTo(addresses: readonly string[]): NonNullable<RequestOptions["lookup"]> {
   const found = addresses.map((address): LookupAddress => ({ address, family: address.includes(":") ? 6 : 4 }));
   return (_hostname, options, callback) => {

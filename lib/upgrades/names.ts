@@ -1,4 +1,5 @@
-// Names of upgrades. Those that Archway shares with the Managed Upgrade Operator (MUO) and OpenShift are exactly theirs.
+// Names of upgrades. Those that Archway shares with the Managed Upgrade Operator (MUO) and OpenShift are exactly
+// theirs.
 
 export const Upgrades = {
   namespace: "openshift-managed-upgrade-operator",

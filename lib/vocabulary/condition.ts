@@ -1,4 +1,5 @@
-// The conditions of a status, of any kind. A list of them is only ever replaced as a whole, so members that are not known here stay.
+// The conditions of a status, of any kind. A list of them is only ever replaced as a whole, so members that are not
+// known here stay.
 import * as z from "zod";
 import { listAt } from "../json.ts";
 import { renderTime } from "./time.ts";

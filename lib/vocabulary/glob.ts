@@ -1,6 +1,10 @@
-// Patterns of Go's path.Match: `*`, `?`, `[a-z]`, `[^x]`, `\`. Matched by hand: a regular expression could backtrack without end.
+// Patterns of Go's path.Match: `*`, `?`, `[a-z]`, `[^x]`, `\`. Matched by hand: a regular expression could backtrack
+// without end.
 
-/** A text for each piece: `*`, `?`, `=` and a literal, `[` or `^` and the ranges of a class. Functions would take more memory. */
+/**
+ * A text for each piece: `*`, `?`, `=` and a literal, `[` or `^` and the ranges of a class. Functions would take more
+ * memory.
+ */
 export type Glob = readonly string[];
 
 /** Whether a text matches the whole pattern. Time grows with pattern × text at most. */

@@ -22,7 +22,9 @@ export interface SelectorBounds {
   readonly values: number;
 }
 
-/** For selectors of editors of a namespace. The schema of PodPlacementConfig allows less, but larger ones may be stored. */
+/**
+ * For selectors of editors of a namespace. The schema of PodPlacementConfig allows less, but larger ones may be stored.
+ */
 export const SELECTOR_BOUNDS: SelectorBounds = { labels: 64, expressions: 16, values: 64 };
 
 /** For selectors that only administrators write, as in the schema of ClusterPodPlacementConfig. */
@@ -135,7 +137,9 @@ function texted(value: unknown): string {
   return typeof value === "string" ? value : `(${typeof value})`;
 }
 
-/** The beginning of a text, as a copy: a slice would keep the whole text in memory for as long as the message is kept. */
+/**
+ * The beginning of a text, as a copy: a slice would keep the whole text in memory for as long as the message is kept.
+ */
 function excerptOf(text: string): string {
   return String(JSON.parse(JSON.stringify(text.slice(0, EXCERPT_LENGTH))));
 }

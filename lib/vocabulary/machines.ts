@@ -22,7 +22,9 @@ const MachineConfigPoolSchema = kubeObject.transform(({ metadata, spec, status }
     rendered: textAt(configuration, "name"),
     /** `spec.configuration` as it is: the rendered MachineConfig's name, and references to its sources. */
     configuration,
-    /** The rendered MachineConfig that its nodes have, whose name changes with its content; empty when it has none yet. */
+    /**
+     * The rendered MachineConfig that its nodes have, whose name changes with its content; empty when it has none yet.
+     */
     currentRendered: textAt(objectAt(status, "configuration"), "name"),
     machineCount: numberAt(status, "machineCount"),
     updatedMachineCount: numberAt(status, "updatedMachineCount"),
@@ -40,7 +42,10 @@ export function parseMachineConfigPool(object: KubeObject): MachineConfigPool {
   return MachineConfigPoolSchema.parse(object);
 }
 
-/** `Degraded` summarizes the others, has no message of its own as a rule, and stays false when a later image cannot be built. */
+/**
+ * `Degraded` summarizes the others, has no message of its own as a rule, and stays false when a later image cannot be
+ * built.
+ */
 const DEGRADED = ["NodeDegraded", "RenderDegraded", "ImageBuildDegraded", "Degraded"];
 
 function degradedMessageOf(conditions: readonly Condition[]): string {

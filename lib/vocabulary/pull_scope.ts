@@ -1,7 +1,10 @@
 // The pull secrets that a pod or a ServiceAccount names, and whom an answer serves that was read with them.
 import { textAt } from "../json.ts";
 
-/** The scope of a pull: an answer that was read with pull secrets serves the same namespace, account and secret names only. */
+/**
+ * The scope of a pull: an answer that was read with pull secrets serves the same namespace, account and secret names
+ * only.
+ */
 export interface PullScope {
   readonly namespace: string;
   /** The ServiceAccount, whose pull secrets count where the pod names none; empty: `default`. */

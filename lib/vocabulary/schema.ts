@@ -21,7 +21,10 @@ const anyObject = z.unknown().optional().transform((value): JsonObject => isObje
 /** An object of the API server. Its spec and status are empty where they are none. */
 export const kubeObject = z.object({ metadata: z.custom<ObjectMeta>(), spec: anyObject, status: anyObject });
 
-/** A list of objects, without entries that are none or lack what they must have. Members that the shape does not name are kept. */
+/**
+ * A list of objects, without entries that are none or lack what they must have. Members that the shape does not name
+ * are kept.
+ */
 export function listOf<Shape extends z.ZodRawShape>(shape: Shape): z.ZodType<readonly Known<Shape>[]> {
   const Entry: z.ZodType<Known<Shape>> = z.looseObject(shape);
   return z.array(z.unknown()).catch([])

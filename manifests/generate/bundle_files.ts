@@ -110,7 +110,9 @@ function definitionsOf(objects: readonly ManifestObject[]): readonly OwnedDefini
   });
 }
 
-/** The rules that bindings give to Archway's account, one entry for all of a kind: OLM makes roles of its own of them. */
+/**
+ * The rules that bindings give to Archway's account, one entry for all of a kind: OLM makes roles of its own of them.
+ */
 function permissionsOf(objects: readonly ManifestObject[], kind: "ClusterRole" | "Role"): readonly unknown[] {
   const rules = ofKind(objects, `${kind}Binding`).flatMap((object) => {
     const { roleRef, subjects } = BINDING.parse(object);

@@ -18,7 +18,9 @@ export interface ChartSources {
   readonly image: string;
 }
 
-/** Helm leaves objects with this annotation in place: an uninstall of the chart must not delete the configs of users. */
+/**
+ * Helm leaves objects with this annotation in place: an uninstall of the chart must not delete the configs of users.
+ */
 export const KEEP_ANNOTATION = "helm.sh/resource-policy";
 
 const NOTE = "# Generated from manifests/base and its overlays by `deno task helm`: change those instead.";

@@ -1,4 +1,5 @@
-// `deno task helm`: writes the chart's templates from what kustomize renders. Needs kubectl. Values and notes are kept by hand.
+// `deno task helm`: writes the chart's templates from what kustomize renders. Needs kubectl. Values and notes are kept
+// by hand.
 import { join } from "node:path";
 import { type ChartSources, renderTemplates, withMember } from "./chart.ts";
 import { EXTRA_ARGUMENT, FEATURES, placeholderOf, SETTINGS } from "./features.ts";

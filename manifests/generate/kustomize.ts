@@ -51,7 +51,9 @@ export async function renderFolder(path: string): Promise<readonly ManifestObjec
   return parseManifest(await runKustomize(join(MANIFESTS, path)));
 }
 
-/** Renders one folder with components, in this order, as a user's own kustomization would. `namespace` moves all of it. */
+/**
+ * Renders one folder with components, in this order, as a user's own kustomization would. `namespace` moves all of it.
+ */
 export async function renderComposition(
   path: string,
   components: readonly string[],

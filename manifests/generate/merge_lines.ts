@@ -19,7 +19,10 @@ interface Difference {
   readonly insertions: ReadonlyMap<number, readonly string[]>;
 }
 
-/** Merges variants into the base. With one true condition the result is its variant; with several it has all of their changes. */
+/**
+ * Merges variants into the base. With one true condition the result is its variant; with several it has all of their
+ * changes.
+ */
 export function mergeLines(base: readonly string[], variants: readonly Variant[]): readonly ConditionalLines[] {
   const differences = variants.map((variant) => findDifference(base, variant));
   const runs: ConditionalLines[] = [];

@@ -9,7 +9,10 @@ function cell(text: string): string {
   return text.replaceAll("|", "\\|");
 }
 
-/** One row for each flag, in the order of `--help`. Not padded, as `deno fmt` would do, so that a diff shows what changed. */
+/**
+ * One row for each flag, in the order of `--help`. Not padded, as `deno fmt` would do, so that a diff shows what
+ * changed.
+ */
 function renderFlagTable(): string {
   const rows = FLAGS.map(({ name, commands, help, short, placeholder, default: defaultText, choices }) => {
     const values = choices === undefined ? placeholder : choices.join("|");

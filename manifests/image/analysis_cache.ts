@@ -18,7 +18,10 @@ const SUFFIXES = ["", "-wal", "-shm"] as const;
 
 export const ANALYSIS_FILES: readonly string[] = SUFFIXES.map((suffix) => `${DATABASE}${suffix}`);
 
-/** Fills the folder by starting the program once, for this runtime and these scripts. Throws when the runtime has kept nothing. */
+/**
+ * Fills the folder by starting the program once, for this runtime and these scripts. Throws when the runtime has kept
+ * nothing.
+ */
 export async function writeAnalysis({ scripts, installed, folder }: AnalysisOptions): Promise<void> {
   const own = await Deno.makeTempDir({ prefix: "archway-analysis-" });
   try {
@@ -29,8 +32,9 @@ export async function writeAnalysis({ scripts, installed, folder }: AnalysisOpti
     const database = new DatabaseSync(join(own, DATABASE));
     try {
       relocate(database, { from: folderUrl(await Deno.realPath(scripts)), to: folderUrl(installed) });
-      // The runtime wants statistics of its tables and a write-ahead log, which it would write when it opens the database. Where
-      // nothing can be written a database with a log can be read only beside the log's two files, which are there while it is open.
+      // The runtime wants statistics of its tables and a write-ahead log, which it would write when it opens the
+      // database. Where nothing can be written a database with a log can be read only beside the log's two files, which
+      // are there while it is open.
       database.exec("ANALYZE");
       for (const name of ANALYSIS_FILES) await Deno.copyFile(join(own, name), join(folder, name));
     } finally {

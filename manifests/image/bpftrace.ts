@@ -1,4 +1,5 @@
-// bpftrace and its libraries out of Debian's packages, for any architecture: none of them runs while the image is built.
+// bpftrace and its libraries out of Debian's packages, for any architecture: none of them runs while the image is
+// built.
 import { join } from "node:path";
 import { runTool } from "../tool.ts";
 import type { ImageArchitecture } from "./compile.ts";
@@ -32,7 +33,10 @@ const RECORDS = "records";
 
 const TRIPLETS = { amd64: "x86_64-linux-gnu", arm64: "aarch64-linux-gnu" } as const;
 
-/** Fills `root` with usr/bin/bpftrace, its libraries and bin/sh. `cache` keeps the packages. Throws where this is not Debian 12. */
+/**
+ * Fills `root` with usr/bin/bpftrace, its libraries and bin/sh. `cache` keeps the packages. Throws where this is not
+ * Debian 12.
+ */
 export async function layOutBpftrace(
   root: string,
   { architecture, cache }: { readonly architecture: ImageArchitecture; readonly cache: string },

@@ -78,7 +78,9 @@ export function renderCompileArguments(options: CompileOptions): readonly string
   return ["compile", ...alone, ...permissions, ...target, ...beside, `--output=${output}`, entry];
 }
 
-/** Chunks above this (bytes) are loaded on request alone: the Kubernetes client has 17 MB, all that a cluster needs 3. */
+/**
+ * Chunks above this (bytes) are loaded on request alone: the Kubernetes client has 17 MB, all that a cluster needs 3.
+ */
 const LARGE_CHUNK = 4 * 1_048_576;
 
 /** Bundles main.ts into the folder, which is emptied first; returns the bytes of each file. */
@@ -101,7 +103,9 @@ export function largeChunks(sizes: Readonly<Record<string, number>>): readonly s
   return Object.entries(sizes).filter(([, bytes]) => bytes > LARGE_CHUNK).map(([name]) => name);
 }
 
-/** Hides chunks from the runtime, which parses its whole module graph at its start: 150 MB on a read-only root. Pure. */
+/**
+ * Hides chunks from the runtime, which parses its whole module graph at its start: 150 MB on a read-only root. Pure.
+ */
 export function hideImports(text: string, names: readonly string[]): string {
   return names.reduce((rest, name) => rest.replaceAll(`import("./${name}")`, `import(["./${name}"].join(""))`), text);
 }

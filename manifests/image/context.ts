@@ -28,7 +28,9 @@ export interface ContextOptions {
   readonly context: string;
 }
 
-/** The launcher of the bundle and the configuration beside it. The interpreter line of a script holds one argument only. */
+/**
+ * The launcher of the bundle and the configuration beside it. The interpreter line of a script holds one argument only.
+ */
 export function renderLauncher(permissions: unknown): Readonly<Record<"archway" | "deno.json", string>> {
   const configuration = {
     unstable: ["kv"],

@@ -35,7 +35,9 @@ export interface ImageOptions extends ContextOptions {
 }
 
 const ENGINES: readonly Engine[] = ["podman", "buildah", "docker"];
-/** Arguments of the engine. Podman and buildah keep a manifest list; docker writes an archive, which any store can load. */
+/**
+ * Arguments of the engine. Podman and buildah keep a manifest list; docker writes an archive, which any store can load.
+ */
 export function renderBuildArguments(engine: Engine, options: ImageOptions): readonly string[] {
   const { name, base, form, architectures, version, context, isPushed } = options;
   const common = [
@@ -73,7 +75,10 @@ function digestFileOf(context: string): string {
   return `${context}.digest`;
 }
 
-/** Removes what an earlier build left under the name: podman and buildah would append to it, and the old images would win. */
+/**
+ * Removes what an earlier build left under the name: podman and buildah would append to it, and the old images would
+ * win.
+ */
 export function renderRemovalArguments(engine: Engine, { name }: ImageOptions): readonly string[] | undefined {
   return engine === "docker" ? undefined : ["manifest", "rm", name];
 }
@@ -177,7 +182,9 @@ async function main(): Promise<number | void> {
   return await buildAndPush(engine, { ...options, form });
 }
 
-/** Builds the image from the context, replacing one of the same name, and pushes it if asked to. Returns an exit code. */
+/**
+ * Builds the image from the context, replacing one of the same name, and pushes it if asked to. Returns an exit code.
+ */
 export async function buildAndPush(engine: Engine, options: ImageOptions): Promise<number> {
   const removal = renderRemovalArguments(engine, options);
   if (removal !== undefined) await succeeds(engine, removal);

@@ -1,4 +1,5 @@
-// The images of a release: built, pushed, and named by the digest that the registry has. And which programs are missing for one.
+// The images of a release: built, pushed, and named by the digest that the registry has. And which programs are missing
+// for one.
 import { join } from "node:path";
 import { cutReference } from "../../lib/oci/reference.ts";
 import type { Form, ImageArchitecture } from "../image/compile.ts";

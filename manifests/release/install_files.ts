@@ -1,4 +1,5 @@
-// The files to install from: the manifests of each overlay in one file, and the chart as a package, with images by digest.
+// The files to install from: the manifests of each overlay in one file, and the chart as a package, with images by
+// digest.
 import { join } from "node:path";
 import { stringify } from "yaml";
 import { cutReference } from "../../lib/oci/reference.ts";

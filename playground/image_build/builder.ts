@@ -1,4 +1,5 @@
-// Simulates what runs in the pods of image builds: compiles nothing, pushes an image for its node and reports the digest.
+// Simulates what runs in the pods of image builds: compiles nothing, pushes an image for its node and reports the
+// digest.
 import { ImageLabel } from "../../lib/builds/decide/names.ts";
 import { keyOf, type KubeObject, Resource } from "../../lib/k8s/types.ts";
 import { errorText, type Logger } from "../../lib/log.ts";

@@ -1,4 +1,5 @@
-// What became of the sample's node image: read from the MachineOSConfig, its MachineOSBuild and the registry alone. Pure.
+// What became of the sample's node image: read from the MachineOSConfig, its MachineOSBuild and the registry alone.
+// Pure.
 import { findCondition, isTrue, parseConditions } from "../../lib/vocabulary/condition.ts";
 import { renderTable } from "../../lib/cli/output.ts";
 import { ArchwayAnnotation } from "../../lib/builds/decide/names.ts";
@@ -37,7 +38,9 @@ export interface BuildEvidence {
 
 const UNDER_WAY: readonly string[] = ["Pending", "Preparing", "Building"];
 
-/** Whether nothing more is to be expected: an image is published and its build says so, or a build has ended without. */
+/**
+ * Whether nothing more is to be expected: an image is published and its build says so, or a build has ended without.
+ */
 export function isBuildOver({ config, builds }: Pick<BuildEvidence, "config" | "builds">): boolean {
   if (builds.some((build) => has(build, "Failed") || has(build, "Interrupted"))) return true;
   const isUnderWay = [...statesOf(builds).values()].some((state) => UNDER_WAY.includes(state));

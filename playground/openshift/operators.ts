@@ -1,4 +1,5 @@
-// The sample cluster's operators as a script: the version's, all others and the control plane, then workers, node by node.
+// The sample cluster's operators as a script: the version's, all others and the control plane, then workers, node by
+// node.
 import { parseAllDocuments } from "yaml";
 import { renderTime } from "../../lib/vocabulary/time.ts";
 import type { Clock } from "../../lib/clock.ts";
@@ -38,7 +39,10 @@ export async function createPlan({ cluster, clock }: Pick<OperatorDeps, "cluster
   await createObject(cluster, kindNamed("UpgradeConfig"), { namespace: Upgrades.namespace, body });
 }
 
-/** Waits until the ClusterVersion requests several architectures, and moves the cluster there. Rejects when the signal aborts. */
+/**
+ * Waits until the ClusterVersion requests several architectures, and moves the cluster there. Rejects when the signal
+ * aborts.
+ */
 export async function runOperators(deps: OperatorDeps, signal: AbortSignal): Promise<void> {
   const { cluster: { store }, cluster, clock, pause } = deps;
   await waitFor(store, () => isMigrationRequested(cluster), signal);

@@ -1,4 +1,5 @@
-// What is around an upgrade of the sample cluster: a fast clock, an Alertmanager for silences, a registry, lines of progress.
+// What is around an upgrade of the sample cluster: a fast clock, an Alertmanager for silences, a registry, lines of
+// progress.
 import type { Silence } from "../../lib/upgrades/decide/types/cluster.ts";
 import { Upgrades } from "../../lib/upgrades/names.ts";
 import type { Outside } from "../../lib/upgrades/outside/outside.ts";

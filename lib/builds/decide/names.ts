@@ -1,4 +1,5 @@
-// Labels, annotations, names and condition types of image builds: those of the machine config operator, and Archway's own.
+// Labels, annotations, names and condition types of image builds: those of the machine config operator, and Archway's
+// own.
 import { BUILD_POOL_LABEL } from "../../names.ts";
 import type { Arch } from "./observed.ts";
 

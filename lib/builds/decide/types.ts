@@ -125,7 +125,10 @@ export const ArchBuild = loose({
   /** Since when a registry gives no answer about it. */
   unansweredSince: maybe.text,
   wasLost: maybe.flag,
-  /** The image has no label with its build key, as it comes from the machine config operator or a build of one architecture. */
+  /**
+   * The image has no label with its build key, as it comes from the machine config operator or a build of one
+   * architecture.
+   */
   isUnlabelled: maybe.flag,
   /** `registry/repository` that has the image, where it is not the plan's: it is copied when the index is made. */
   from: maybe.text,

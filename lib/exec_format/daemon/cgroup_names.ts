@@ -1,5 +1,5 @@
-// Which container of which pod a cgroup belongs to, by the names of its folders alone: by the time anything can be read of
-// a failed process in /proc, the process is gone.
+// Which container of which pod a cgroup belongs to, by the names of its folders alone: by the time anything can be read
+// of a failed process in /proc, the process is gone.
 //
 // | runtime    | driver   | folder of the container     | folder of the pod                        |
 // |------------|----------|-----------------------------|------------------------------------------|
@@ -10,8 +10,8 @@
 // | docker     | cgroupfs | ID                          | podUID                                   |
 // | docker     | systemd  | docker-ID.scope             | kubepods[-QOS]-podUID.slice              |
 //
-// A container may have folders of its own below (crun makes `container`, systemd in a container makes many), and a node may
-// be a container itself, so that the pair of pod and container stands anywhere on the path.
+// A container may have folders of its own below (crun makes `container`, systemd in a container makes many), and a node
+// may be a container itself, so that the pair of pod and container stands anywhere on the path.
 
 export interface CgroupContainer {
   /** With dashes; for a static pod it is the hash of its configuration. */

@@ -133,7 +133,9 @@ export class Daemon {
 }
 
 const MAX_WAITING = 256;
-/** Longest wait once the pods of the node are known (ms): longer than a dead watch takes to be seen and opened again. */
+/**
+ * Longest wait once the pods of the node are known (ms): longer than a dead watch takes to be seen and opened again.
+ */
 const MAX_WAIT_MS = 120_000;
 
 /** Failures whose pod is not known yet. `add` returns the oldest, which is dropped, when too many wait. */

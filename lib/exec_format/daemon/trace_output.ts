@@ -1,12 +1,12 @@
-// What bpftrace prints (`-f json`, one object a line), read into failures. A failure comes as several messages of one CPU,
-// because a program in the kernel can hold one name at a time; messages of other CPUs may come between them.
+// What bpftrace prints (`-f json`, one object a line), read into failures. A failure comes as several messages of one
+// CPU, because a program in the kernel can hold one name at a time; messages of other CPUs may come between them.
 //
 //   b CPU TIME COMM   f CPU TIME FILE   d|c|p CPU TIME NAME (outwards)   e CPU TIME FIRST     h REPEATS TEXTS
 //
 // FIRST is 1 for a container's first program, 2 where the path has more folders than were printed.
 //
-// Names, files and commands are chosen by the user of the program. They are the last field of a message and come escaped by
-// bpftrace, so none of them can pass for a message of its own.
+// Names, files and commands are chosen by the user of the program. They are the last field of a message and come
+// escaped by bpftrace, so none of them can pass for a message of its own.
 import { memberOf, numberAt, parseObject, textAt } from "../../json.ts";
 
 export interface TracedFailure {

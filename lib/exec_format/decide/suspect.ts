@@ -1,6 +1,6 @@
-// Containers that look as if their program were of another architecture, from the pod's status alone. What kubelets show:
-// a refused pull names the cause; a refused start does not: the container ends at once with 1 or 255, as a program that
-// merely fails may do as well. Then the image's architectures, or the container's last output, must agree.
+// Containers that look as if their program were of another architecture, from the pod's status alone. What kubelets
+// show: a refused pull names the cause; a refused start does not: the container ends at once with 1 or 255, as a
+// program that merely fails may do as well. Then the image's architectures, or the container's last output, must agree.
 import { isObject, listAt, objectAt, textAt } from "../../json.ts";
 import type { KubeObject } from "../../k8s/types.ts";
 import { type PodContainer, podContainers } from "./container.ts";

@@ -47,7 +47,10 @@ export class LearnedChallenges {
     this.#own.set(ownKey(endpoint, credential), challenge);
   }
 
-  /** The challenge of `/v2/`. Rejects with the signal's reason. Whoever started the probe awaits its end first, because it holds a permit. */
+  /**
+   * The challenge of `/v2/`. Rejects with the signal's reason. Whoever started the probe awaits its end first, because
+   * it holds a permit.
+   */
   async readRoot(endpoint: Endpoint, { probe, signal }: RootReader): Promise<Challenge | undefined> {
     const known = this.#roots.get(rootKey(endpoint));
     const challenge = known === undefined

@@ -1,5 +1,6 @@
-// Which requests may use a cached answer: an anonymous one serves all, any other those with the same credentials. Private scopes
-// are stored under a slow salted hash (PBKDF2), truncated, so that no password is found by trial. The salt beside it is no secret.
+// Which requests may use a cached answer: an anonymous one serves all, any other those with the same credentials.
+// Private scopes are stored under a slow salted hash (PBKDF2), truncated, so that no password is found by trial. The
+// salt beside it is no secret.
 import { LRUCache } from "lru-cache";
 import { SALT_KEY } from "../../kv/keys.ts";
 import type { KeyValueStore } from "../../kv/store.ts";
@@ -53,7 +54,9 @@ export function openAccessScopes(): (credentials: readonly Credential[]) => Acce
   };
 }
 
-/** The salt of this store. Only the first replica's is kept; without an answer a passing one serves, and costs misses. */
+/**
+ * The salt of this store. Only the first replica's is kept; without an answer a passing one serves, and costs misses.
+ */
 async function readSalt(kv: KeyValueStore): Promise<Uint8Array<ArrayBuffer>> {
   const made = crypto.getRandomValues(new Uint8Array(16)).toHex();
   const stored = await kv.get(SALT_KEY);

@@ -1,5 +1,5 @@
-// The caching inspector, around the registry's. It keeps the platforms of a digest for good, and the digest of a tag for a
-// while. After that a HEAD request confirms the digest.
+// The caching inspector, around the registry's. It keeps the platforms of a digest for good, and the digest of a tag
+// for a while. After that a HEAD request confirms the digest.
 //
 //   inspect ─ equal one under way? ─ known and fresh enough? ─ ImageLookups: share or begin a look-up
 //                                                               ├ HEAD, where its document is known
@@ -45,7 +45,10 @@ interface ScopedDocument {
   readonly scope: AccessScope;
 }
 
-/** A request is answered by what was read anonymously, and by what was read with exactly its credentials (see inspector.ts). */
+/**
+ * A request is answered by what was read anonymously, and by what was read with exactly its credentials (see
+ * inspector.ts).
+ */
 export class CachedInspector {
   readonly #deps: CachedInspectorDeps;
   readonly #store: InspectionStore;
@@ -81,7 +84,10 @@ export class CachedInspector {
     return { inspection: withPin(document, reference), isAging: !this.#isFresh(tag, "young") };
   }
 
-  /** Equal requests that overlap are one before the store is read: a thousand replicas read it once. It ends when its last caller has left. */
+  /**
+   * Equal requests that overlap are one before the store is read: a thousand replicas read it once. It ends when its
+   * last caller has left.
+   */
   async inspect(request: PlannedRequest, signal: AbortSignal): Promise<InspectionReport> {
     // Requests with an askedSinceMs share only the look-up: their times differ.
     if (typeof request.freshness === "object") return await this.#inspectOnce(request, signal);
@@ -225,7 +231,10 @@ function withPin(record: DocumentRecord, { digest, tag, host, repository }: Imag
   return { ...record, findings: [{ kind: "ChildDigestPin", message }, ...record.findings] };
 }
 
-/** One spelling for each tag. Short names are kept apart: the configuration may resolve them to another registry than Docker Hub. */
+/**
+ * One spelling for each tag. Short names are kept apart: the configuration may resolve them to another registry than
+ * Docker Hub.
+ */
 function tagName(reference: ImageReference): string {
   return `${reference.isShort ? "short " : ""}${nameAt(reference)}`;
 }

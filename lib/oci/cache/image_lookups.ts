@@ -1,5 +1,6 @@
 // When an image is looked up, and which requests share the answer. A request that wants no look-up older than itself
-// shares the next one instead of one under way. Look-ups of an image keep to a rate, however many pods pull it with `Always`.
+// shares the next one instead of one under way. Look-ups of an image keep to a rate, however many pods pull it with
+// `Always`.
 import { LRUCache } from "lru-cache";
 import type { Clock } from "../../clock.ts";
 import { SharedCalls } from "../shared_calls.ts";

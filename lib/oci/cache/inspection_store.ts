@@ -1,4 +1,5 @@
-// The stored inspections by digest, and digests by tag: in memory, and in a key-value store that is written in the background.
+// The stored inspections by digest, and digests by tag: in memory, and in a key-value store that is written in the
+// background.
 import { LRUCache } from "lru-cache";
 import type * as z from "zod";
 import type { Clock } from "../../clock.ts";

@@ -29,7 +29,9 @@ interface ExportOptions {
   readonly onPrivate?: () => void;
 }
 
-/** The public entries of a store as lines, each with its newline. Ends early when the store fails: compare `faults()`. */
+/**
+ * The public entries of a store as lines, each with its newline. Ends early when the store fails: compare `faults()`.
+ */
 export async function* exportEntries(store: KeyValueStore, options: ExportOptions): AsyncGenerator<string> {
   const documents = { ...options, kind: "digest", schema: DocumentRecord } as const;
   for await (const { value: image } of publicEntries(store, documents)) {
@@ -59,7 +61,9 @@ function isTagOfEverySite(name: string): boolean {
     nameAt(parsed.value) === name;
 }
 
-/** Puts lines into the store; a bad one is counted and left out. Tags keep the age they had where they were exported. */
+/**
+ * Puts lines into the store; a bad one is counted and left out. Tags keep the age they had where they were exported.
+ */
 export async function importEntries(
   lines: AsyncIterable<string>,
   { store, clock }: { readonly store: KeyValueStore; readonly clock: Clock },

@@ -22,7 +22,10 @@ export interface PullPlannerHandle extends PullPlanner {
   problems(): readonly FileProblem[];
 }
 
-/** Plans that are kept: one takes 4 to 9 µs, longer with hundreds of mirrors, and each admission wants one for each image. */
+/**
+ * Plans that are kept: one takes 4 to 9 µs, longer with hundreds of mirrors, and each admission wants one for each
+ * image.
+ */
 const MAX_PLANS = 10_000;
 
 /** The least time between two looks at the files (ms). A look at those of a node takes about 0.1 ms. */

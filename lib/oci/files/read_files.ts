@@ -1,4 +1,5 @@
-// Reads configuration files, and records each path tried and each problem. Synchronous, so a reload applies all together.
+// Reads configuration files, and records each path tried and each problem. Synchronous, so a reload applies all
+// together.
 import { systemClock } from "../../clock.ts";
 import { asParsed, type Fault, type Parsed, type Unparsable, unparsable } from "../../parsed.ts";
 

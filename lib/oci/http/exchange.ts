@@ -27,7 +27,10 @@ export interface RegistryMessage {
   readonly isStreamed?: boolean | undefined;
 }
 
-/** A message with its address and login. Its secrets (`authorization`, `headers`, `form`) are never sent to another origin. */
+/**
+ * A message with its address and login. Its secrets (`authorization`, `headers`, `form`) are never sent to another
+ * origin.
+ */
 export interface RegistryRequest extends RegistryMessage {
   readonly url: URL;
   readonly connection: ConnectionSettings;

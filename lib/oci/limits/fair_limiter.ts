@@ -9,7 +9,10 @@ export interface Permit extends Disposable {
 
 interface FairLimiterOptions {
   readonly limit: number;
-  /** One namespace may hold up to this many times the free permits: with 1 it stops at half of all, with 4 at four fifths. */
+  /**
+   * One namespace may hold up to this many times the free permits: with 1 it stops at half of all, with 4 at four
+   * fifths.
+   */
   readonly freeFactor: number;
 }
 
@@ -51,7 +54,10 @@ export class FairLimiter {
     return this.#mayHave(namespace, request) ? this.#take(namespace, request) : undefined;
   }
 
-  /** The same for the first of the callers that may have one: a caller whose share is used up does not hold up the others. */
+  /**
+   * The same for the first of the callers that may have one: a caller whose share is used up does not hold up the
+   * others.
+   */
   tryAcquireAny({ members }: Callers, request: PermitRequest): Permit | undefined {
     for (const { namespace } of members) {
       const permit = this.tryAcquire(namespace, request);

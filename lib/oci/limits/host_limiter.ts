@@ -1,5 +1,6 @@
-// The requests to one registry host. A refusal counts against its cause alone: 429 against the account, 5xx and no answer against the
-// group of repositories. The host itself fails when it cannot be reached, or when several groups fail.
+// The requests to one registry host. A refusal counts against its cause alone: 429 against the account, 5xx and no
+// answer against the group of repositories. The host itself fails when it cannot be reached, or when several groups
+// fail.
 //
 //   refused? ─ paused? ─ permit of the host, fair by namespace ─ refused or paused meanwhile? ─ send ─ note the outcome
 //    └ CircuitOpen, RateLimited                                     └ again from the beginning
@@ -69,13 +70,19 @@ export class HostLimiter {
     };
   }
 
-  /** The circuit as others see it. A host that has not answered since a group began to fail shows the state of that group. */
+  /**
+   * The circuit as others see it. A host that has not answered since a group began to fail shows the state of that
+   * group.
+   */
   get #circuitState(): HostState["circuit"] {
     const all = [this.#circuit, ...this.#groups.circuits.filter(({ sinceMs }) => sinceMs > this.#lastAnswerMs)];
     return all.map(({ state }) => state).find((state) => state !== "closed") ?? "closed";
   }
 
-  /** Sends one request. Throws RegistryError (CircuitOpen, RateLimited) when the wait would be long, or the signal's reason. */
+  /**
+   * Sends one request. Throws RegistryError (CircuitOpen, RateLimited) when the wait would be long, or the signal's
+   * reason.
+   */
   async run<T extends LimitedAnswer>(request: LimitedRequest, send: () => Promise<T>): Promise<T> {
     using _permit = await this.#enter(request);
     let outcome: Outcome = { kind: "nothing" };

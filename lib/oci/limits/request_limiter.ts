@@ -12,7 +12,10 @@ const MAX_HOSTS = 1_000;
 const MAX_STATES = 100;
 /** Hosts that metrics and pages name besides the declared ones. */
 const MAX_NAMED = 50;
-/** Attempts of one request that is refused with short pauses; then the caller gets an error with the time to retry after. */
+/**
+ * Attempts of one request that is refused with short pauses; then the caller gets an error with the time to retry
+ * after.
+ */
 const MAX_ATTEMPTS = 4;
 
 interface RequestLimiterDeps {

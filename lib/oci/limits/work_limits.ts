@@ -15,10 +15,16 @@ export interface ArrivedDocument {
   readonly registry: string;
 }
 
-/** Free factors of images that are dropped where they would wait, so that gated pods find permits: 500 and 250 when alone. */
+/**
+ * Free factors of images that are dropped where they would wait, so that gated pods find permits: 500 and 250 when
+ * alone.
+ */
 export const BACKGROUND_FACTORS = { prefetched: 1 / 7, noticed: 1 / 15 } as const;
 
-/** Of each registry host: enough to read 100 images a second at 100 ms each, few enough for any. A namespace alone gets 16. */
+/**
+ * Of each registry host: enough to read 100 images a second at 100 ms each, few enough for any. A namespace alone gets
+ * 16.
+ */
 export const HOST_REQUESTS = { limit: 20, freeFactor: 4 } as const;
 
 /** One for everything that reads through the same connections. */

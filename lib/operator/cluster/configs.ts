@@ -68,7 +68,9 @@ export function openConfigs(parts: ReflectorDeps): Configs {
   };
 }
 
-/** Changes when a listener must act: the condition about architecture taints is left out, which changes with every node. */
+/**
+ * Changes when a listener must act: the condition about architecture taints is left out, which changes with every node.
+ */
 function fingerprintOf({ metadata: { labels, annotations }, status }: KubeObject, config: ClusterConfig): string {
   const conditions = parseConditions(status).filter(({ type }) => type !== TAINT_CONDITION);
   return JSON.stringify([config, labels, annotations, conditions]);

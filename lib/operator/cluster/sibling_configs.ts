@@ -1,5 +1,6 @@
-// The PodPlacementConfigs of a namespace, for reviews of its configs. They are read from the API server, as two are often created in a
-// row. The reads have bounds: editors of the namespace decide how many configs there are, and how large.
+// The PodPlacementConfigs of a namespace, for reviews of its configs. They are read from the API server, as two are
+// often created in a row. The reads have bounds: editors of the namespace decide how many configs there are, and how
+// large.
 import pLimit from "p-limit";
 import type { ReadApi } from "../../k8s/api.ts";
 import { listPages } from "../../k8s/lists.ts";

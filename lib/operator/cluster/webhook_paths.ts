@@ -1,5 +1,5 @@
-// Which webhook paths are accepted: today's secret ones, and those that the three configurations carry, which are watched.
-// So the API server gets no 404 after an upgrade, a new secret, or a tool that restores the plain paths.
+// Which webhook paths are accepted: today's secret ones, and those that the three configurations carry, which are
+// watched. So the API server gets no 404 after an upgrade, a new secret, or a tool that restores the plain paths.
 import { KEPT } from "../../k8s/kept.ts";
 import { Reflector, type ReflectorDeps } from "../../k8s/reflector.ts";
 import { Resource } from "../../k8s/types.ts";
@@ -8,7 +8,9 @@ import { carriedPaths, type WebhookEndpoint } from "../decide/webhook_clients.ts
 
 export interface WebhookPaths {
   run(signal: AbortSignal): Promise<void>;
-  /** The paths that a configuration carries, or carried until a minute ago; also the manifests' while not all were read. */
+  /**
+   * The paths that a configuration carries, or carried until a minute ago; also the manifests' while not all were read.
+   */
   carried(): readonly string[];
   /** Whether each configuration has been read, or it is known that it cannot be. */
   hasSynced(): boolean;

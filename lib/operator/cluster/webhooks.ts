@@ -31,7 +31,9 @@ export function renderWebhookConfiguration(config: OperandConfig, settings: Webh
   };
 }
 
-/** The selector as the API server stores it, without empty lists and maps: with them it would differ after every write. */
+/**
+ * The selector as the API server stores it, without empty lists and maps: with them it would differ after every write.
+ */
 function withoutEmptyMembers(selector: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   return Object.fromEntries(
     Object.entries(selector).filter(([, member]) => !isEmpty(member)).map(([name, member]) => [
@@ -52,7 +54,9 @@ function renderClientConfig(settings: WebhookSettings, path: string): Wire<Admis
   return { service: { namespace: endpoint.namespace, name: endpoint.name, path, port: 443 }, ...bundle };
 }
 
-/** Whether the live object has all of the desired one. Others may add to it, but in our webhook only the CA may differ. */
+/**
+ * Whether the live object has all of the desired one. Others may add to it, but in our webhook only the CA may differ.
+ */
 export function isWebhookCurrent(live: KubeObject, desired: KubeObject): boolean {
   if (live.metadata.deletionTimestamp !== undefined) return false;
   if (!hasAll(live.metadata.labels, desired.metadata.labels)) return false;

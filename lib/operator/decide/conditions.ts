@@ -86,7 +86,9 @@ export function renderConditions(
   ];
 }
 
-/** Written by a replica that does not lead: gating has stopped, and Available, which `kubectl get` shows, is withdrawn. */
+/**
+ * Written by a replica that does not lead: gating has stopped, and Available, which `kubectl get` shows, is withdrawn.
+ */
 export function renderLeaderlessConditions(reason: string, options: EarlierConditions): readonly Condition[] {
   const { earlier, generation, nowMs } = options;
   const withdrawn: Row = ["Available", false, reason, `${OPERAND} not ready. ${stoppedSentence(reason)}`];

@@ -1,4 +1,5 @@
-// Whether this replica may gate pods: only while a leader certainly works, since a gate that nobody removes is worse than none.
+// Whether this replica may gate pods: only while a leader certainly works, since a gate that nobody removes is worse
+// than none.
 
 /** State of the cluster config: `unread` until the first list has arrived. */
 export type ConfigPresence = "unread" | "absent" | "leaving" | "present";

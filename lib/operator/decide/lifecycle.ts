@@ -7,12 +7,12 @@
 // | deleting     | the config is being deleted          | wait for namespace configs, webhook, gates, taints, finalizers   |
 // | present      | otherwise                            | all finalizers, then the webhook while a replica can serve       |
 //
-// The exec format error monitor comes after all else of a config that is present, and goes before the webhook of one that is
-// being deleted: first its DaemonSet, then the events, which the leader handles, then its finalizers, on Archway's own
-// Deployment and on the config. Waits for the monitor, for gates and for taints end at some time.
+// The exec format error monitor comes after all else of a config that is present, and goes before the webhook of one
+// that is being deleted: first its DaemonSet, then the events, which the leader handles, then its finalizers, on
+// Archway's own Deployment and on the config. Waits for the monitor, for gates and for taints end at some time.
 //
-// The uninstall finalizers are on the account, the role and the binding that uninstalling needs: without these rights nothing
-// else could be removed.
+// The uninstall finalizers are on the account, the role and the binding that uninstalling needs: without these rights
+// nothing else could be removed.
 import { Finalizer } from "../../names.ts";
 import type { MonitorFacts, OperandFacts, OperandFinalizer, OperandStep, WaitReason } from "./operand_step.ts";
 
@@ -30,7 +30,9 @@ export const ABANDON_AFTER = { attempts: 5, gateAges: 5 } as const;
 /** Longest that the monitor is waited for on its way out, its DaemonSet and then its events (ms). */
 export const MONITOR_DRAIN_MS = 60_000;
 
-/** Longest that the controller of the taints is waited for (ms): 5 000 nodes take nine minutes. It goes on after that. */
+/**
+ * Longest that the controller of the taints is waited for (ms): 5 000 nodes take nine minutes. It goes on after that.
+ */
 export const UNTAINT_MS = 15 * 60_000;
 
 const RETRY_MS = 1_000;
@@ -52,7 +54,10 @@ const RELEASE_OWN_DEPLOYMENT: OperandRule = {
     ownDeployment === "held" || ownDeployment === "leaving" ? { kind: "remove", target: "ownDeployment" } : undefined,
 };
 
-/** A finalizer comes before what it protects. A Deployment that is being deleted is let go, so that it can be created again. */
+/**
+ * A finalizer comes before what it protects. A Deployment that is being deleted is let go, so that it can be created
+ * again.
+ */
 const INSTALL_MONITOR: readonly OperandRule[] = [
   { name: "add the finalizer of the monitor", step: (facts) => addUnlessThere(facts, Finalizer.enoexecEvents) },
   {

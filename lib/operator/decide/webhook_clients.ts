@@ -67,7 +67,9 @@ export function planConversionClient(live: KubeObject, settings: ClientSettings)
   return changes.length === 0 ? [] : [{ op: "test", path: "/spec/conversion/strategy", value: "Webhook" }, ...changes];
 }
 
-/** The paths by which the API server calls us, of a webhook configuration of either kind or a CustomResourceDefinition. */
+/**
+ * The paths by which the API server calls us, of a webhook configuration of either kind or a CustomResourceDefinition.
+ */
 export function carriedPaths(live: KubeObject, endpoint: WebhookEndpoint): readonly string[] {
   const converter = conversionOf(live);
   const clients = [

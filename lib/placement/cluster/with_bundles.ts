@@ -1,5 +1,5 @@
-// Images as a pod is judged by them. An operator bundle narrows nothing, and its config shows that it is one. Configs are
-// read where that makes a difference.
+// Images as a pod is judged by them. An operator bundle narrows nothing, and its config shows that it is one. Configs
+// are read where that makes a difference.
 import type { PlacementSettings } from "../decide/config/types.ts";
 import { judgeImages } from "../decide/images.ts";
 import type { PodView } from "../decide/types.ts";

@@ -1,5 +1,6 @@
-// What the webhook does with a new pod: leave it alone, hold it by the gate, or place it when all of its images are known. Labels
-// and records that the pod brings count only for an earlier call of this admission, and where they agree with today's decision.
+// What the webhook does with a new pod: leave it alone, hold it by the gate, or place it when all of its images are
+// known. Labels and records that the pod brings count only for an earlier call of this admission, and where they agree
+// with today's decision.
 import { PodAnnotation } from "../../names.ts";
 import type { ImageUse, InspectedImage } from "../../oci/types.ts";
 import type { AddedToleration } from "../../vocabulary/taint.ts";
@@ -121,7 +122,9 @@ function decideWarm(
   return isComplete ? placeByImages(judgement, plan, facts) : undefined;
 }
 
-/** Whether an earlier call of the same admission carried this decision out: its record is there, and nothing is missing. */
+/**
+ * Whether an earlier call of the same admission carried this decision out: its record is there, and nothing is missing.
+ */
 function isRepeated({ pod, plan }: AdmissionFacts, decision: PlaceDecision | NowhereDecision): boolean {
   const record = decisionRecordOf(decision);
   const isComplete = decision.preferences.terms.length === 0 &&

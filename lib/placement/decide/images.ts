@@ -12,11 +12,16 @@ import type { ImageFailure, ImageJudgement, ImageOutcome, Levels } from "./decis
 import { entryOf, type JsonObject, listAt, memberOf, textAt } from "../../json.ts";
 import type { Evidence, PlannedPod, PodView } from "./types.ts";
 import { joinLevels, levelsOf } from "./variants.ts";
+import { hasWasm, isWasmRuntime } from "./wasm.ts";
 
-/** The most images of one pod that are inspected. A pod that names more is released, or falls back, without inspection. */
+/**
+ * The most images of one pod that are inspected. A pod that names more is released, or falls back, without inspection.
+ */
 export const MAX_IMAGES = 200;
 
-/** The distinct (image, always) pairs of containers and init containers, and of image volumes unless they are ignored. */
+/**
+ * The distinct (image, always) pairs of containers and init containers, and of image volumes unless they are ignored.
+ */
 export function imagesToInspect(pod: PodView, settings: PlacementSettings): readonly ImageUse[] {
   const wanted: ImageUse[] = [];
   const seen = { plain: new Set<string>(), always: new Set<string>() };
@@ -94,7 +99,9 @@ export function operatingSystemOf(pod: PodView): string {
   return first !== undefined && pinned.every((os) => os === first) ? first : "linux";
 }
 
-/** The pod with only the fields by which its images are judged: a large one is not kept in memory during inspections. */
+/**
+ * The pod with only the fields by which its images are judged: a large one is not kept in memory during inspections.
+ */
 export function reduceToImages(pod: PodView, wanted: readonly ImageUse[]): PodView {
   const images = new Set(wanted.map(({ image }) => image));
   return {
@@ -114,7 +121,9 @@ export function reduceToImages(pod: PodView, wanted: readonly ImageUse[]): PodVi
   };
 }
 
-/** The platforms of an image that a pod for this operating system can use. A platform without one is taken for linux. */
+/**
+ * The platforms of an image that a pod for this operating system can use. A platform without one is taken for linux.
+ */
 export function usablePlatforms(platforms: readonly Platform[], os: string): readonly Platform[] {
   return platforms.filter((platform) =>
     (platform.os === "" ? "linux" : platform.os) === os && isUsableArchitecture(platform.architecture)
@@ -202,7 +211,9 @@ function judgeImage({ image, inspection }: InspectedImage, rules: ImageRules): I
   return { kind: "failed", failure: { kind: "permanent", reason: "NotAnImage", message } };
 }
 
-/** Whether an image volume narrows nothing. With `auto` only an index narrows: a node pulls its own platform (KEP-4639). */
+/**
+ * Whether an image volume narrows nothing. With `auto` only an index narrows: a node pulls its own platform (KEP-4639).
+ */
 function isData(inspection: Inspection, imageVolumes: ImageVolumes): boolean {
   if (inspection.kind === "failed") return inspection.failure.reason === "NotAnImage";
   return imageVolumes === "auto" && !isIndexType(inspection.mediaType);
@@ -220,21 +231,6 @@ export function emulatedFor(
 function emulatedOf(platforms: readonly Platform[], { emulated, isForWasm, wasm }: ImageRules): readonly string[] {
   if (hasWasm(platforms)) return wasm.length === 0 ? emulated : wasm;
   return isForWasm ? [] : emulated;
-}
-
-/** The containerd shims of Wasm that are not named after it; RuntimeClasses are named as their handlers: `wasmtime-spin-v2`. */
-const WASM_SHIMS: readonly string[] = ["spin", "slight", "wws", "lunatic", "wamr", "runwasi"];
-
-/** Whether a RuntimeClass of this name runs Wasm. Its nodeSelector, which the API server adds to the pod, says on which nodes. */
-function isWasmRuntime(runtimeClassName: string): boolean {
-  return runtimeClassName.toLowerCase().split(/[-.]/).some((word) =>
-    /^was[mi]/.test(word) || WASM_SHIMS.includes(word)
-  );
-}
-
-/** Whether a platform is Wasm: `wasi/wasm`, `wasip1/wasm`. */
-function hasWasm(platforms: readonly Platform[]): boolean {
-  return platforms.some(({ architecture }) => architecture === "wasm");
 }
 
 function outcomeOf({ inspected: { image, inspection }, support }: Judged): ImageOutcome {

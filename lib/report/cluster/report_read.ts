@@ -39,7 +39,9 @@ interface Found<W> {
   readonly isComplete: boolean;
 }
 
-/** Reads the workloads of one namespace or of all. Throws what the API server says, unless it forbids one of the kinds. */
+/**
+ * Reads the workloads of one namespace or of all. Throws what the API server says, unless it forbids one of the kinds.
+ */
 async function readWorkloads(
   api: ReadApi,
   { namespace, signal, limits, candidates }: Pick<SupportOptions, "namespace" | "signal" | "limits" | "candidates">,

@@ -1,4 +1,5 @@
-// From the inspections of a workload's images to the architectures on which it runs, and to what blocks each of the others.
+// From the inspections of a workload's images to the architectures on which it runs, and to what blocks each of the
+// others.
 import { intersectArchitectures, KNOWN_ARCHITECTURES } from "../../arch.ts";
 import type { InspectedImage } from "../../oci/types.ts";
 import { judgeEach, notInspected } from "../../placement/decide/images.ts";

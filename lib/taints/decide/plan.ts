@@ -23,7 +23,9 @@ interface PlannedNode {
 
 /** Whether the API server accepts the tolerations from the user of the command, in a dry run. */
 export interface Trial {
-  /** `no`: it, or a policy or webhook of the cluster, refuses them; `unknown`: not tried, or the answer does not say. */
+  /**
+   * `no`: it, or a policy or webhook of the cluster, refuses them; `unknown`: not tried, or the answer does not say.
+   */
   readonly accepts: "yes" | "no" | "unknown";
   readonly reason: string;
 }

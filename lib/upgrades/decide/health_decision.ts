@@ -11,7 +11,10 @@ export interface HealthContext extends Base {
   readonly results: readonly HealthResult[];
 }
 
-/** The checks that may stop an upgrade, and those after it. The others find what may delay a node, which is no reason to keep an old release. */
+/**
+ * The checks that may stop an upgrade, and those after it. The others find what may delay a node, which is no reason to
+ * keep an old release.
+ */
 export const BLOCKING_CHECKS: readonly HealthCheckId[] = ["CriticalAlerts", "ClusterOperators"];
 
 export function checksOf({ plan, config }: Base): readonly HealthCheckId[] {

@@ -1,4 +1,5 @@
-// MachineConfigPools: which are being updated, and which are paused: named, and not waited for. Nodes: who cordoned them.
+// MachineConfigPools: which are being updated, and which are paused: named, and not waited for. Nodes: who cordoned
+// them.
 import type { MachineConfigPool } from "../../vocabulary/machines.ts";
 import type { NotReadyNode } from "./types/cluster.ts";
 import type { Node } from "../../vocabulary/node.ts";

@@ -5,8 +5,8 @@
 //             │          └─────────┘  └─────────┴──► Failed    (did not begin in time, or lost its target)
 //             └─ already requested ────────────►
 //
-// Pending goes back to New when the policy source has another plan, Upgrading to Pending when the plan is postponed. Once the
-// update was requested there is no way back; before, deleting the plan or `suspend` stops everything.
+// Pending goes back to New when the policy source has another plan, Upgrading to Pending when the plan is postponed.
+// Once the update was requested there is no way back; before, deleting the plan or `suspend` stops everything.
 import { isDeepStrictEqual } from "node:util";
 import { drainModeCondition } from "./drain/advise.ts";
 import { historyEntryOf, isStepDone, withHistoryEntry, withPlanCondition } from "./status_changes.ts";
@@ -130,7 +130,9 @@ function* reconcileSuspended(state: PlanState): Coroutine<ReconcileEnd> {
   return finished();
 }
 
-/** Ends upgrades to targets that the plan no longer names: removes what was prepared for them, and marks them Failed. */
+/**
+ * Ends upgrades to targets that the plan no longer names: removes what was prepared for them, and marks them Failed.
+ */
 function* retireOthers(state: PlanState): Coroutine<{ kind: "retired"; state: PlanState } | ReconcileEnd> {
   const others = state.status.history.filter((entry) => entry !== state.entry && entry.phase === "Upgrading");
   if (others.length === 0) return { kind: "retired", state };

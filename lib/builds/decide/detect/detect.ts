@@ -196,7 +196,10 @@ interface EffectiveSetInput {
   readonly isPublished: (set: ArchSet) => boolean;
 }
 
-/** The set to plan for. An architecture without nodes stays for `retainMs`, and longer until another change needs a build. */
+/**
+ * The set to plan for. An architecture without nodes stays for `retainMs`, and longer until another change needs a
+ * build.
+ */
 export function effectiveSet({ detected, built, goneSince, nowMs, retainMs, isPublished }: EffectiveSetInput): ArchSet {
   const all = setOf([...detected, ...built]);
   if (all.length === detected.length || isPublished(all)) return all;

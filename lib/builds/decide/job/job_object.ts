@@ -1,4 +1,5 @@
-// The Job of one architecture with its ConfigMaps and Secrets. In a mixed cluster it runs only on nodes of that architecture.
+// The Job of one architecture with its ConfigMaps and Secrets. In a mixed cluster it runs only on nodes of that
+// architecture.
 import { gzipSync } from "node:zlib";
 import type { V1ConfigMap, V1Job, V1JobSpec, V1PodSpec, V1Secret } from "@kubernetes/client-node";
 import type { KubeObject, Wire } from "../../../k8s/types.ts";

@@ -71,7 +71,10 @@ function digestProgram({ rendered, facts: { settings } }: JobInput): Pick<Wire<V
   return { image: digestImage === "" ? image : digestImage, command };
 }
 
-/** In the form that Kubernetes' `labels.ConvertSelectorToLabelsMap` parses, which the machine config operator's command calls. */
+/**
+ * In the form that Kubernetes' `labels.ConvertSelectorToLabelsMap` parses, which the machine config operator's command
+ * calls.
+ */
 function labelText(plan: BuildPlan, arch: ArchPlan): string {
   return Object.entries(childLabels(plan, arch)).toSorted(([left], [right]) => left < right ? -1 : 1)
     .map(([key, value]) => `${key}=${value}`).join(",");

@@ -1,5 +1,5 @@
-// Keys of what is built: equal keys mean the same image. Names of secrets, the tag and the order of files are not in them.
-// The pool's UID is, so that clusters with the same repository neither reuse nor delete each other's images.
+// Keys of what is built: equal keys mean the same image. Names of secrets, the tag and the order of files are not in
+// them. The pool's UID is, so that clusters with the same repository neither reuse nor delete each other's images.
 import type { MachineConfigPool } from "../../../vocabulary/machines.ts";
 import type { Arch } from "../observed.ts";
 import type { MachineOSConfig } from "../parse/machine_os_config.ts";

@@ -1,4 +1,5 @@
-// The Containerfile of one architecture: stages with configuration, extensions, kernel and CA bundle, then the user's text.
+// The Containerfile of one architecture: stages with configuration, extensions, kernel and CA bundle, then the user's
+// text.
 import type { Arch, ContainerFile } from "../observed.ts";
 import type { RenderedConfig } from "../parse/machine_config.ts";
 import { isAtLeast423 } from "./release.ts";

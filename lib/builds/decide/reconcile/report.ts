@@ -1,4 +1,5 @@
-// What people and other controllers read: conditions of the MachineOSConfig and of the pool, and the view of a dashboard.
+// What people and other controllers read: conditions of the MachineOSConfig and of the pool, and the view of a
+// dashboard.
 import { type Condition, isTrue, setCondition } from "../../../vocabulary/condition.ts";
 import { type BuildEvent, normal, patchStatus, type PoolBuildView, warning } from "../effects.ts";
 import { entryOf } from "../../../json.ts";

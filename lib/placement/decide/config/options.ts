@@ -77,7 +77,9 @@ function parseRuntimeClass(text: string): Parsed<readonly [string, RuntimeClassR
   return asParsed([name, rule === "skip" ? { kind: "skip" } : { kind: "add", architectures }]);
 }
 
-/** Parses one value of the setting `variantLabels`: `amd64/v3=KEY` (the label exists) or `amd64/v3=KEY=VALUE[|VALUE…]`. */
+/**
+ * Parses one value of the setting `variantLabels`: `amd64/v3=KEY` (the label exists) or `amd64/v3=KEY=VALUE[|VALUE…]`.
+ */
 export function parseVariantLabel(text: string): Parsed<VariantLabel> {
   const [, architecture, variant, key, values] = /^([a-z0-9]+)\/(v\d+)=([^=]+)(?:=(.+))?$/.exec(text) ?? [];
   if (architecture === undefined || variant === undefined || key === undefined) {

@@ -1,4 +1,5 @@
-// Phases New and Pending: validates the plan until it is due. Before the upgrade begins, the policy source is read once more.
+// Phases New and Pending: validates the plan until it is due. Before the upgrade begins, the policy source is read once
+// more.
 import { withPlanCondition } from "../status_changes.ts";
 import { validatePlan, type Validation, validationReads } from "../release/validate.ts";
 import {

@@ -1,4 +1,5 @@
-// Phases Upgrading and Upgraded: runs the steps, unless the upgrade was postponed, did not begin in time, or another client has taken over.
+// Phases Upgrading and Upgraded: runs the steps, unless the upgrade was postponed, did not begin in time, or another
+// client has taken over.
 import { isStepDone } from "../status_changes.ts";
 import { lostRequest } from "../release/target.ts";
 import {

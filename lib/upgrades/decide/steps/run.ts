@@ -1,4 +1,5 @@
-// Runs steps up to the first incomplete one. What lasts is saved before the next begins, so that a crash repeats at most one.
+// Runs steps up to the first incomplete one. What lasts is saved before the next begins, so that a crash repeats at
+// most one.
 import { withNotified } from "../notifications/notify.ts";
 import { withHistoryEntry, withPlanCondition, withStepCondition } from "../status_changes.ts";
 import type { Effect } from "../types/effects.ts";

@@ -40,7 +40,9 @@ export interface Readings {
   readonly healthAfter: readonly HealthResult[];
   /** Those that do not answer, each with the reason. */
   readonly dependencies: readonly string[];
-  /** The payload that the target leads to: `desired.image`, or that of the update graph for version and architecture. */
+  /**
+   * The payload that the target leads to: `desired.image`, or that of the update graph for version and architecture.
+   */
   readonly payload: Payload;
   readonly graph: readonly OfferedRelease[];
   readonly policy: PolicyRefresh;

@@ -1,4 +1,5 @@
-// External services that must answer before an upgrade begins: all are called at the same time, each three times at most.
+// External services that must answer before an upgrade begins: all are called at the same time, each three times at
+// most.
 import { type Clock, jitter } from "../../../clock.ts";
 import { openDeadline } from "../../../k8s/deadline.ts";
 import type { OperatorConfig } from "../../decide/types/operator_config.ts";

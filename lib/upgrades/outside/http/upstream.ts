@@ -1,5 +1,5 @@
-// One server that upgrades depend on beside the API server: where it is, how to log in, and bounds for each request. Nothing
-// is followed anywhere else: a redirect is a failure, so that a token reaches no other host.
+// One server that upgrades depend on beside the API server: where it is, how to log in, and bounds for each request.
+// Nothing is followed anywhere else: a redirect is a failure, so that a token reaches no other host.
 //
 //   send ─▶ endpoint (address, CA, token, as its source has them) ─▶ fetch ─▶ body within bounds ─▶ answer, or UpstreamError
 //             ▲ 401: discarded and read once more

@@ -1,4 +1,5 @@
-// Where OpenShift's Prometheus or Alertmanager is: its Service, or its Route, with the token of Prometheus's ServiceAccount.
+// Where OpenShift's Prometheus or Alertmanager is: its Service, or its Route, with the token of Prometheus's
+// ServiceAccount.
 import * as z from "zod";
 import type { Clock } from "../../../clock.ts";
 import { MINUTE_MS, parseTime } from "../../../vocabulary/time.ts";

@@ -124,7 +124,9 @@ export class OcmClients implements Disposable {
     this.#options = options;
   }
 
-  /** The client that the settings ask for; undefined: for none. One for another address is closed. Throws UpstreamError. */
+  /**
+   * The client that the settings ask for; undefined: for none. One for another address is closed. Throws UpstreamError.
+   */
   clientOf({ ocmBaseUrl }: OperatorConfig["configManager"]): OcmClient | undefined {
     if (ocmBaseUrl === undefined) return undefined;
     const baseUrl = checkedBaseUrl(ocmBaseUrl);
