@@ -168,7 +168,7 @@ Deno.test("CachedInspector reports a transient failure rather than an answer tha
   assert.equal((await inspect(APP)).inspection.kind, "platforms", "at once when it works again");
 });
 
-Deno.test("DV-124 CachedInspector.inspect() shares a permanent failure for a moment; the confirmation asks again", async () => {
+Deno.test("DV-124 CachedInspector.inspect() keeps no failure: pods of a burst share one look-up, and the next asks again", async () => {
   const { clock, registry, inspect } = open();
   registry.failure = failureOf("ManifestUnknown", "Cannot read it.");
   registry.delayMs = 700;
