@@ -10,7 +10,7 @@ import {
   openBuildRegistries,
   type RegistrySecrets,
 } from "../../lib/builds/cluster/answer_questions.ts";
-import { type CarriedOut, carryOut } from "../../lib/builds/cluster/carry_out.ts";
+import { type Applied, applyEffect } from "../../lib/builds/cluster/apply.ts";
 import { cleanUpConfig, deletedConfigsWithMaps, type DeletionResult } from "../../lib/builds/cluster/delete_images.ts";
 import { readFacts } from "../../lib/builds/cluster/read_facts.ts";
 import { type BuildWatches, openBuildWatches } from "../../lib/builds/cluster/watches.ts";
@@ -123,10 +123,10 @@ export class ImageBuilds implements Controller {
     const registries = this.#registries(secrets, signal);
     const decision = await this.#decide(facts, registries, signal);
     const deletions = new Deletions();
-    const isCarriedOut = await this.#carryOut(decision, facts, { registries, deletions, signal });
+    const isApplied = await this.#apply(decision, facts, { registries, deletions, signal });
     this.#log(name, decision);
     deletions.report(events, config.meta);
-    if (!isCarriedOut) return requeueAfter(CONFLICT_MS);
+    if (!isApplied) return requeueAfter(CONFLICT_MS);
     const againMs = nowMs + jitter(CHECK_MS);
     // Retry sooner if a registry gave no answer.
     const untilMs = checksImages ? Math.min(decision.wakeAtMs ?? againMs, againMs) : last.untilMs;
@@ -160,21 +160,21 @@ export class ImageBuilds implements Controller {
   }
 
   /** False if another client wrote first, which invalidates the decision. */
-  async #carryOut(
+  async #apply(
     { effects }: ReconcileDecision,
     facts: BuildFacts,
     work: { readonly registries: BuildRegistries; readonly deletions: Deletions; readonly signal: AbortSignal },
   ): Promise<boolean> {
     const { api, clock, log, metrics, settings: { namespace } } = this.#deps;
     const { pool } = facts.config;
-    const onDone = (done: CarriedOut): void => {
+    const onDone = (done: Applied): void => {
       if (done.kind === "assembled") metrics.published(pool, done.outcome, done.ms);
       if (done.kind === "deletion of an image") work.deletions.note(done.reference, done.result);
       log.info(`image builds: ${done.kind}`, { pool, ...done });
     };
     const deps = { ...work, api, namespace, clock, onDone, records: new Map() };
     try {
-      for (const effect of effects) await carryOut(effect, facts, deps);
+      for (const effect of effects) await applyEffect(effect, facts, deps);
       return true;
     } catch (error) {
       if (isConflict(error)) return false;

@@ -22,7 +22,7 @@ export async function reconcileEvent(run: ExecFormatRun, name: string): Promise<
   try {
     const [pod, node] = await readSubjects(run, event);
     const ageMs = serverNowMs(clock, api) - event.createdAtMs;
-    return await carryOut(run, event, decideEvent({ event, pod, node, ageMs }));
+    return await applyDecision(run, event, decideEvent({ event, pod, node, ageMs }));
   } catch (error) {
     if (signal.aborted) throw error;
     metrics.mto_enoexecevents_invalid_total.inc();
@@ -49,7 +49,7 @@ async function readSubjects(
   ]);
 }
 
-async function carryOut(run: ExecFormatRun, event: EventView, decision: EventDecision): Promise<ReconcileResult> {
+async function applyDecision(run: ExecFormatRun, event: EventView, decision: EventDecision): Promise<ReconcileResult> {
   switch (decision.kind) {
     case "leave":
       return DONE;

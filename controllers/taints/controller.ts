@@ -5,7 +5,7 @@ import type { EventRecorder } from "../../lib/k8s/event_recorder.ts";
 import type { ReconcileResult } from "../../lib/k8s/work_queue.ts";
 import type { ConfigPresence } from "../../lib/operator/decide/gating_health.ts";
 import { openPendingWrites, type RateLimiter } from "../../lib/k8s/rate_limiter.ts";
-import { carryOut, type CarryOutDeps, openHolds } from "../../lib/taints/cluster/carry_out.ts";
+import { type ApplyDeps, applyStep, openHolds } from "../../lib/taints/cluster/apply.ts";
 import { openTaintWatches } from "../../lib/taints/cluster/watches.ts";
 import { nextStep, phaseOf, type StepOptions, type TaintStep } from "../../lib/taints/decide/next_step.ts";
 import type { ArchTaint } from "../../lib/vocabulary/taint.ts";
@@ -65,7 +65,7 @@ export function openTaints(deps: TaintsDeps): TaintsController {
       const phase = phaseOf(step, wanted);
       progress = progressOf(survey, { step, phase, refusals: holds.refusals });
       await reports.report({ survey, progress }, signal);
-      await carryOut({ api, limiter, holds, writes, onWrite }, step, signal);
+      await applyStep({ api, limiter, holds, writes, onWrite }, step, signal);
       return afterStep(step);
     }),
   });
@@ -109,7 +109,7 @@ function afterStep({ kind }: TaintStep): ReconcileResult {
   return requeueAfter(kind === "wait" || kind === "paused" ? WAIT_MS : 0);
 }
 
-function reportWrites({ log, metrics }: TaintsDeps): CarryOutDeps["onWrite"] {
+function reportWrites({ log, metrics }: TaintsDeps): ApplyDeps["onWrite"] {
   return (change, object, outcome) => {
     if (outcome.kind === "written") {
       metrics.archway_arch_taint_writes_total.inc({ change });

@@ -6,7 +6,7 @@ import { isForbidden } from "../../lib/k8s/errors.ts";
 import { eventObjectOf } from "../../lib/k8s/event_input.ts";
 import { Resource } from "../../lib/k8s/types.ts";
 import { openClusterReader } from "../../lib/upgrades/cluster/cluster_reader.ts";
-import { adviseDrains, carryOutDrains, drainPolicyOf } from "../../lib/upgrades/cluster/drains.ts";
+import { adviseDrains, applyDrains, drainPolicyOf } from "../../lib/upgrades/cluster/drains.ts";
 import type { DrainAdvice } from "../../lib/upgrades/decide/drain/types.ts";
 import {
   CONTROL_PLANE_POOL,
@@ -64,7 +64,7 @@ export function openDrains(deps: UpgradesDeps): Drains {
       reportOverdue(deps, { nodes, advice, overdue, plan, config });
       const actions = advice.flatMap((one) => one.kind === "draining" ? one.actions : []);
       if (actions.length === 0) return;
-      const refused = await carryOutDrains(deps.api, actions, signal);
+      const refused = await applyDrains(deps.api, actions, signal);
       forbidden = refused.length === actions.length && refused.every(({ error }) => isForbidden(error));
       deps.log.info("helped drains on", { pods: actions.length - refused.length, refused: refused.length });
       for (const { action: { pod }, error } of refused) {

@@ -1,7 +1,7 @@
 // `archway taints apply`: taints by watches until all nodes carry their taint or nothing more can be written.
 import { silentLogger } from "../log.ts";
 import { openPendingWrites, openRateLimiter, type PendingWrites } from "../k8s/rate_limiter.ts";
-import { carryOut, type CarryOutDeps, type Holds, openHolds } from "../taints/cluster/carry_out.ts";
+import { type ApplyDeps, applyStep, type Holds, openHolds } from "../taints/cluster/apply.ts";
 import { openTaintWatches, type TaintWatches } from "../taints/cluster/watches.ts";
 import { nextStep, phaseOf } from "../taints/decide/next_step.ts";
 import type { ArchTaint } from "../vocabulary/taint.ts";
@@ -52,12 +52,12 @@ async function followSteps(
   const { api, clock, terminal } = deps;
   const written = { tolerate: 0, taint: 0, untaint: 0 };
   let lastWriteMs = clock.monotonicMs();
-  const onWrite: CarryOutDeps["onWrite"] = (change, _key, { kind }) => {
+  const onWrite: ApplyDeps["onWrite"] = (change, _key, { kind }) => {
     if (kind !== "written") return;
     written[change]++;
     lastWriteMs = clock.monotonicMs();
   };
-  const carrying = { api, limiter: openRateLimiter(clock), holds, writes, onWrite };
+  const applying = { api, limiter: openRateLimiter(clock), holds, writes, onWrite };
   let said = "";
   for (;;) {
     signal.throwIfAborted();
@@ -77,6 +77,6 @@ async function followSteps(
     if (isIdle && isStuck) return { end: "stuck", ...totals };
     if (phase !== said && phase !== "Waiting") terminal.err(`archway: ${message}\n`);
     said = phase;
-    await (isIdle ? clock.sleep(CHECK_MS, signal) : carryOut(carrying, step, signal));
+    await (isIdle ? clock.sleep(CHECK_MS, signal) : applyStep(applying, step, signal));
   }
 }

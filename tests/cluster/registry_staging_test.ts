@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { openBuildRegistries } from "../../lib/builds/cluster/answer_questions.ts";
 import { deleteImages } from "../../lib/builds/cluster/delete_images.ts";
-import { publishImages } from "../../lib/builds/cluster/carry_out.ts";
+import { publishImages } from "../../lib/builds/cluster/apply.ts";
 import { ImageLabel } from "../../lib/builds/decide/names.ts";
 import { systemClock as clock } from "../../lib/clock.ts";
 import { silentLogger } from "../../lib/log.ts";

@@ -12,7 +12,7 @@ export interface ObjectTarget {
   readonly resourceVersion?: string | undefined;
 }
 
-/** One write. Writes are carried out in order; the first failure ends the reconcile, which is then tried again. */
+/** One write. Writes are applied in order; the first failure ends the reconcile, which is then tried again. */
 export type BuildEffect =
   | { readonly kind: "create build"; readonly build: KubeObject }
   /** Creates ConfigMaps and Secrets, then the Job, then makes the Job an owner of them. What exists is used. */

@@ -12,7 +12,7 @@ import { MINUTE_MS } from "../../vocabulary/time.ts";
 import type { CapacityLeft, CapacityState } from "../decide/types/cluster.ts";
 import type { Base } from "../decide/types/observed.ts";
 import type { ClusterReader } from "./cluster_reader.ts";
-import { adviseDrains, carryOutDrains, drainPolicyOf } from "./drains.ts";
+import { adviseDrains, applyDrains, drainPolicyOf } from "./drains.ts";
 import { isConflict, isGoneOrReplaced } from "../../k8s/errors.ts";
 import { type KubeObject, Resource } from "../../k8s/types.ts";
 import { MachineName } from "../names.ts";
@@ -59,7 +59,7 @@ export async function releaseCapacity(
   if (plan.kind !== "wait" || drain === "none") return;
   const advice = await adviseOn(plan.nodes, context);
   const actions = advice.flatMap((one) => one.kind === "draining" ? one.actions : []);
-  const [refused] = await carryOutDrains(api, actions, context.signal);
+  const [refused] = await applyDrains(api, actions, context.signal);
   if (refused !== undefined) throw refused.error;
 }
 

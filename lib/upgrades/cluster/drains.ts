@@ -1,4 +1,4 @@
-// Drain help on the cluster: reads the pods of cordoned nodes, and carries out what was advised.
+// Drain help on the cluster: reads the pods of cordoned nodes, and applies what was advised.
 import { cordonOf } from "../decide/pools.ts";
 import type { Node } from "../../vocabulary/node.ts";
 import type { KubeApi } from "../../k8s/api.ts";
@@ -57,8 +57,8 @@ interface RefusedAction {
   readonly error: unknown;
 }
 
-/** Carries out every action, even after one is refused. Returns those that were refused. */
-export async function carryOutDrains(
+/** Applies every action, even after one is refused. Returns those that were refused. */
+export async function applyDrains(
   api: KubeApi,
   actions: readonly DrainAction[],
   signal: AbortSignal,
@@ -66,7 +66,7 @@ export async function carryOutDrains(
   const refused: RefusedAction[] = [];
   for (const action of actions) {
     try {
-      await carryOut(api, action, signal);
+      await applyDrain(api, action, signal);
     } catch (error) {
       signal.throwIfAborted();
       // Gone, or replaced by another pod of the same name: nothing is left to do.
@@ -76,7 +76,7 @@ export async function carryOutDrains(
   return refused;
 }
 
-async function carryOut(api: KubeApi, { kind, pod }: DrainAction, signal: AbortSignal): Promise<void> {
+async function applyDrain(api: KubeApi, { kind, pod }: DrainAction, signal: AbortSignal): Promise<void> {
   const { namespace, name, uid } = pod;
   if (kind === "delete") {
     return await api.delete(Resource.pods, { namespace, name }, { uid, gracePeriodSeconds: 0, signal });

@@ -1,4 +1,4 @@
-// The effects of steps, as data: they are carried out in order after the decision.
+// The effects of steps, as data: they are applied in order after the decision.
 import type { JsonObject } from "../../../json.ts";
 import type { NotificationState } from "./plan.ts";
 

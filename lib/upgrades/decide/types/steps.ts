@@ -10,7 +10,7 @@ export interface StepRecord {
   readonly finding?: NewPlanCondition | undefined;
 }
 
-/** The answer of a step. Its effects are carried out first; when one fails, the step has failed with that. */
+/** The answer of a step. Its effects are applied first; when one fails, the step has failed with that. */
 export type StepResult =
   & {
     readonly effects: readonly Effect[];

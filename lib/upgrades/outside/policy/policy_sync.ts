@@ -61,7 +61,7 @@ export class PolicySync {
     const spec = current === undefined ? undefined : objectAt(current, "spec") ?? {};
     const isKept = result.kind === "none" && asked.onNone === "keep";
     const plan: RefreshPlan = isKept ? { kind: "nothing" } : planRefresh(spec, result);
-    await this.#carryOut(plan, { current, signal });
+    await this.#apply(plan, { current, signal });
     onSynced(clock.nowMs());
     return { kind: plan.kind === "nothing" ? "unchanged" : "changed" };
   }
@@ -90,7 +90,7 @@ export class PolicySync {
     return await readOptional(api, { type: Resource.upgradeConfigs, namespace, name: Upgrades.config, signal });
   }
 
-  async #carryOut(
+  async #apply(
     plan: RefreshPlan,
     { current, signal }: { readonly current: KubeObject | undefined; readonly signal: AbortSignal },
   ): Promise<void> {

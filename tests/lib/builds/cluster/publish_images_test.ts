@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { systemClock } from "../../../../lib/clock.ts";
-import { publishImages, publishOutcomeOf } from "../../../../lib/builds/cluster/carry_out.ts";
+import { publishImages, publishOutcomeOf } from "../../../../lib/builds/cluster/apply.ts";
 import type { PublishOutcome } from "../../../../lib/builds/decide/effects.ts";
 import type { AssembleProblem } from "../../../../lib/publishing/assemble/problem.ts";
 import { noteAssembled } from "../../../../lib/builds/decide/status/assembled.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { openHolds } from "../../../../lib/taints/cluster/carry_out.ts";
+import { openHolds } from "../../../../lib/taints/cluster/apply.ts";
 import { FakeClock } from "../../../support/fake_clock.ts";
 
 Deno.test("openHolds() keeps a bounded number of refusals", async () => {

@@ -1,4 +1,4 @@
-// Carries out a step at a limited rate. An object that was just written, or whose write failed, is held for a while.
+// Applies a step at a limited rate. An object that was just written, or whose write failed, is held for a while.
 import { LRUCache } from "lru-cache";
 import type { Clock } from "../../clock.ts";
 import { patchNode, tolerate, type WriteOutcome } from "./write.ts";
@@ -53,7 +53,7 @@ export function openHolds(clock: Clock): Holds {
 
 type TaintChange = "tolerate" | "taint" | "untaint";
 
-export interface CarryOutDeps {
+export interface ApplyDeps {
   readonly api: Pick<KubeApi, "patch">;
   readonly limiter: RateLimiter;
   readonly holds: Holds;
@@ -61,7 +61,7 @@ export interface CarryOutDeps {
   readonly onWrite: (change: TaintChange, key: string, outcome: WriteOutcome) => void;
 }
 
-export async function carryOut(deps: CarryOutDeps, step: TaintStep, signal: AbortSignal): Promise<void> {
+export async function applyStep(deps: ApplyDeps, step: TaintStep, signal: AbortSignal): Promise<void> {
   const { api, limiter, holds, writes, onWrite } = deps;
   const write = async (
     change: TaintChange,

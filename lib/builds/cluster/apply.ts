@@ -1,4 +1,4 @@
-// Carries out an effect, guarded by the UID and resource version that the decision saw. A failure ends the reconcile.
+// Applies an effect, guarded by the UID and resource version that the decision saw. A failure ends the reconcile.
 import type { V1ConfigMap } from "@kubernetes/client-node";
 import type { BuildEffect, ObjectTarget, PublishOutcome } from "../decide/effects.ts";
 import { noteAssembled } from "../decide/status/assembled.ts";
@@ -20,13 +20,13 @@ import type { Arch } from "../decide/observed.ts";
 import { mismatchOf } from "../decide/reconcile/reuse.ts";
 import type { BuildFailureReason } from "../decide/types.ts";
 
-export type CarriedOut =
+export type Applied =
   | { readonly kind: "job created"; readonly arch: string }
   | { readonly kind: "assembled"; readonly outcome: PublishOutcome; readonly ms: number }
   | { readonly kind: "deletion of an image"; readonly reference: string; readonly result: DeletionResult };
 
-export interface CarryOutDeps extends CreateJobDeps, AnswerDeps {
-  readonly onDone: (done: CarriedOut) => void;
+export interface ApplyDeps extends CreateJobDeps, AnswerDeps {
+  readonly onDone: (done: Applied) => void;
   readonly records: Map<string, StoredRecord>;
 }
 
@@ -39,7 +39,7 @@ const RESOURCES: Readonly<Record<ObjectTarget["resource"], ResourceType>> = {
   secrets: Resource.secrets,
 };
 
-export async function carryOut(effect: BuildEffect, facts: BuildFacts, deps: CarryOutDeps): Promise<void> {
+export async function applyEffect(effect: BuildEffect, facts: BuildFacts, deps: ApplyDeps): Promise<void> {
   const { api, signal } = deps;
   switch (effect.kind) {
     case "create build":
@@ -83,7 +83,7 @@ async function patch(
   { resource, name, uid, resourceVersion }: ObjectTarget,
   patch: JsonObject,
   part: Pick<ResourceTarget, "subresource">,
-  { api, namespace, signal }: CarryOutDeps,
+  { api, namespace, signal }: ApplyDeps,
 ): Promise<void> {
   const document = { ...patch, metadata: { ...objectAt(patch, "metadata"), uid, resourceVersion } };
   const target = { ...targetOf({ resource, name }, namespace), ...part };
@@ -92,7 +92,7 @@ async function patch(
 
 async function deleteObject(
   { target, propagation: propagationPolicy }: Extract<BuildEffect, { kind: "delete" }>,
-  { api, namespace, signal }: CarryOutDeps,
+  { api, namespace, signal }: ApplyDeps,
 ): Promise<void> {
   const { resource, uid, resourceVersion } = target;
   const options = { uid, resourceVersion, propagationPolicy, signal };
@@ -103,7 +103,7 @@ async function deleteObject(
 async function writeRecord(
   object: KubeObject,
   previousVersion: string | undefined,
-  { api, namespace, signal, records }: CarryOutDeps,
+  { api, namespace, signal, records }: ApplyDeps,
 ): Promise<void> {
   const { name } = object.metadata;
   const next = { ...object, metadata: { ...object.metadata, resourceVersion: previousVersion } };
@@ -116,7 +116,7 @@ async function writeRecord(
 
 async function writeDetection(
   data: Readonly<Record<string, string>>,
-  { api, namespace, signal }: CarryOutDeps,
+  { api, namespace, signal }: ApplyDeps,
 ): Promise<void> {
   const name = ARCHITECTURES_MAP;
   try {
@@ -132,7 +132,7 @@ async function writeDetection(
 async function assemble(
   effect: Extract<BuildEffect, { kind: "assemble" }>,
   facts: BuildFacts,
-  deps: CarryOutDeps,
+  deps: ApplyDeps,
 ): Promise<void> {
   const startedMs = deps.clock.monotonicMs();
   const outcome = await publishImages(effect, { ...deps, repositories: deps.registries.push });
