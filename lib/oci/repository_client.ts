@@ -1,7 +1,8 @@
 // Sends requests to one repository, with one login after the other until an answer is final. Which login is tried when:
 //
 //   for each credential, that of the last answer first and anonymous last
-//     expect   the challenge that the repository sent before; else, where there are credentials, that of the host's `/v2/`
+//     expect   the challenge that the repository sent before
+//              else that of the host's `/v2/`, where there are credentials, or another repository has sent one
 //     send     with the credential's answer to it; a credential that the token server denies is passed over
 //     refused  with another challenge: begin again with the first credential, once
 //              with the same challenge, for a token: send once more with a new one
@@ -128,7 +129,9 @@ export class RepositoryClient {
   async #expected(credential: Credential | undefined): Promise<Challenge | undefined> {
     const { challenges, context: { signal }, endpoint } = this.#login;
     const known = this.#offered ?? challenges.own(endpoint, credential);
-    if (known !== undefined || endpoint.credentials.length === 0) return known;
+    if (known !== undefined) return known;
+    // Open registries get no request more than they need.
+    if (endpoint.credentials.length === 0 && !challenges.wantsLogin(endpoint)) return undefined;
     return await challenges.readRoot(endpoint, { probe: () => probeRoot(this.#login), signal });
   }
 

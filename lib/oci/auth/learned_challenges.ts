@@ -28,6 +28,7 @@ export class LearnedChallenges {
     sizeCalculation: (challenge, key) => key.length + JSON.stringify(challenge).length,
   });
   readonly #roots: LRUCache<string, Promise<Challenge | undefined>>;
+  readonly #wantLogin = new LRUCache<string, true>({ max: MAX_HOSTS });
 
   constructor(clock: Clock) {
     const perf = { now: () => clock.monotonicMs() };
@@ -45,6 +46,12 @@ export class LearnedChallenges {
     { credential, challenge }: { readonly credential: Credential | undefined; readonly challenge: Challenge },
   ): void {
     this.#own.set(ownKey(endpoint, credential), challenge);
+    this.#wantLogin.set(rootKey(endpoint), true);
+  }
+
+  /** Whether a repository of the host has sent a challenge. */
+  wantsLogin(endpoint: Endpoint): boolean {
+    return this.#wantLogin.has(rootKey(endpoint));
   }
 
   /**
