@@ -9,9 +9,7 @@ import {
   WorkQueue,
   type WorkQueueOptions,
 } from "../lib/k8s/work_queue.ts";
-import type { PodImages } from "../lib/placement/images/pod_images.ts";
 import type { Logger } from "../lib/log.ts";
-import type { PlacementConfigs, PlacementSettings } from "../lib/placement/decide/config/types.ts";
 
 /** Anything that works until its signal aborts, and never rejects. */
 export interface Runnable {
@@ -22,14 +20,6 @@ export interface ControllerDeps {
   readonly clock: Clock;
   readonly log: Logger;
   readonly queueMetrics?: ((name: string) => QueueMetrics) | undefined;
-}
-
-/** For controllers that place pods or judge their placement. The functions answer from memory. */
-export interface PlacingDeps extends ControllerDeps {
-  readonly images: PodImages;
-  readonly settingsOf: (namespace: string) => PlacementSettings;
-  readonly configsOf: (namespace: string) => PlacementConfigs;
-  readonly liveArchitectures: () => readonly string[] | undefined;
 }
 
 export interface ControllerOptions extends ControllerDeps {

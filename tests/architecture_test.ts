@@ -27,7 +27,11 @@ const ASSEMBLIES = [
 ];
 
 /** What any controller may import besides its own folder. */
-const SHARED_BY_CONTROLLERS = ["controllers/controller.ts", "controllers/config_conditions.ts"];
+const SHARED_BY_CONTROLLERS = [
+  "controllers/controller.ts",
+  "controllers/placing.ts",
+  "controllers/config_conditions.ts",
+];
 
 type Layer = "main" | "routes" | "controllers" | "playground" | "vocabulary" | "domain" | "assembly" | "edge" | "tests";
 

@@ -21,7 +21,8 @@ import { auditDecision, auditReports } from "../../lib/placement/decide/report/a
 import { decisionReason } from "../../lib/placement/decide/report/reason.ts";
 import type { Inspection } from "../../lib/oci/types.ts";
 import type { PodView } from "../../lib/placement/decide/types.ts";
-import { DONE, openController, type PlacingDeps, requeueAfter, type Runnable } from "../controller.ts";
+import { DONE, openController, requeueAfter, type Runnable } from "../controller.ts";
+import type { PlacingDeps } from "../placing.ts";
 import { listAll } from "../../lib/k8s/lists.ts";
 import { PodLabel } from "../../lib/names.ts";
 

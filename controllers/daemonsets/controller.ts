@@ -15,7 +15,8 @@ import { bytesOfView, podTemplateOf, unlessLarge } from "../../lib/placement/dec
 import { daemonSetReport } from "../../lib/placement/decide/report/mismatches.ts";
 import type { PodReport } from "../../lib/placement/decide/report/report_slots.ts";
 import type { PodView } from "../../lib/placement/decide/types.ts";
-import { type Controller, DONE, openController, type PlacingDeps, requeueAfter } from "../controller.ts";
+import { type Controller, DONE, openController, requeueAfter } from "../controller.ts";
+import type { PlacingDeps } from "../placing.ts";
 
 interface DaemonSetWatchDeps
   extends Pick<PlacingDeps, "clock" | "log" | "queueMetrics" | "images" | "liveArchitectures"> {

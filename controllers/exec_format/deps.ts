@@ -5,7 +5,7 @@ import type { ReportedContainers } from "../../lib/exec_format/reported.ts";
 import type { EventRecorder } from "../../lib/k8s/event_recorder.ts";
 import type { ExecFormatMetrics } from "../../lib/exec_format/metrics.ts";
 import type { PodView } from "../../lib/placement/decide/types.ts";
-import type { PlacingDeps } from "../controller.ts";
+import type { PlacingDeps } from "../placing.ts";
 
 export interface ExecFormatSettings {
   /** Archway's own namespace, which holds the ENoExecEvents. */

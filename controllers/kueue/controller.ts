@@ -30,7 +30,8 @@ import {
   parseWorkload,
 } from "../../lib/placement/decide/workload.ts";
 import type { ReconcileResult } from "../../lib/k8s/work_queue.ts";
-import { type Controller, DONE, openController, type PlacingDeps, requeueAfter } from "../controller.ts";
+import { type Controller, DONE, openController, requeueAfter } from "../controller.ts";
+import type { PlacingDeps } from "../placing.ts";
 
 interface KueueDeps extends PlacingDeps {
   readonly api: KubeApi;

@@ -3,7 +3,7 @@ import type { DecisionRing } from "../../lib/placement/cluster/decision_ring.ts"
 import type { KubeApi } from "../../lib/k8s/api.ts";
 import type { EventRecorder } from "../../lib/k8s/event_recorder.ts";
 import type { PlacementMetrics } from "../../lib/placement/metrics.ts";
-import type { PlacingDeps } from "../controller.ts";
+import type { PlacingDeps } from "../placing.ts";
 
 export interface PodPlacementDeps extends PlacingDeps {
   readonly api: KubeApi;
