@@ -1,4 +1,5 @@
-// Gathers the facts about a gated pod. Never waits: it starts a missing inspection, whose end requeues the pod.
+// Gathers the facts about a gated pod. Never waits: it starts a missing inspection, whose end requeues the pod, and
+// stops one that is wanted no more.
 import { renderDuration } from "../../lib/vocabulary/duration.ts";
 import type { ImageUse } from "../../lib/oci/types.ts";
 import { planInspection } from "../../lib/placement/decide/plan_inspection.ts";
@@ -26,10 +27,12 @@ export function gatherFacts(
     if (state.inspection.kind !== "running") inspect(plan.images);
     if (!isJudged(state)) return { kind: "waiting", forMs };
   }
+  // What goes on would hold permits that other pods need, also where the decision cannot be written.
+  if (plan.kind === "decided" || !isJudged(state)) state.stopInspection();
   const facts = {
     pod,
     settings,
-    evidence: evidenceNow({ pod, settings, plan }, state),
+    evidence: evidenceOf({ pod, settings, plan }, state),
     gateAgeMs: state.countedAgeMs(),
     failedAttempts: state.retries.failedAttempts,
     permanentFailures: state.retries.permanentFailures,
@@ -44,12 +47,10 @@ function isJudged({ inspection }: PodState): boolean {
 }
 
 /** Images without an answer by now count as failed. */
-function evidenceNow({ pod, settings, plan }: PlannedPod, state: PodState): Evidence {
+function evidenceOf({ pod, settings, plan }: PlannedPod, state: PodState): Evidence {
   if (plan.kind === "inspect" && state.inspection.kind === "judged") {
     return { kind: "judged", plan, judgement: state.inspection.judgement };
   }
-  // Otherwise it would continue if the decision cannot be written, and hold permits that other pods need.
-  state.stopInspection();
   if (plan.kind === "decided") return plan;
   const message = `no answer within --max-gate-age (${renderDuration(settings.maxGateAgeMs)})`;
   const { lastFailure } = state.retries;
