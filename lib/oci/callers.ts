@@ -1,7 +1,10 @@
 // The namespaces that a request is sent for: their shares of a limit are charged, and the most urgent sets its
 // priority.
 
-/** The order when a registry's budget is short: first gated pods, then admission prefetch, then prewarm. */
+/**
+ * The order when a registry's budget is short: `gated` pods first; then what no pod waits for, images of pods at their
+ * `admission` and in audits; last `prewarm`.
+ */
 export const PRIORITIES = ["gated", "admission", "prewarm"] as const;
 
 export type InspectionPriority = typeof PRIORITIES[number];
