@@ -1,6 +1,6 @@
-// Which connections of the webhook port are kept. A request by the route of pods proves a connection. Until then it has
-// no priority over any client, whatever other paths it knows. Under pressure, unproven ones are closed first: the
-// oldest of the address with most, and those of unproven addresses before others.
+// Which connections of the webhook port are kept. A request by the route of pods proves its connection. An unproven
+// connection is worth no more than any client's, whatever other paths that client knows. Under pressure, the oldest
+// unproven connection of the address with most is closed first, and unproven addresses lose theirs before proven ones.
 //
 //   waiting ─▶ handshake ─▶ idle ─▶ body ─▶ answer ─▶ idle …      each phase has its time limit
 import type { TokenBucket } from "./token_bucket.ts";

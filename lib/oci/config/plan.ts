@@ -43,7 +43,7 @@ function planName(full: FullName, settings: PullSettings): readonly Step[] {
 
 function planSource(source: PullSource, full: FullName, settings: PullSettings): Step {
   const name = nameOf(full);
-  // Blocking applies to the contacted host, not the named one: a blocked registry may have mirrors (row DV-100).
+  // Blocking applies to the contacted host, not the named one: a blocked registry may have mirrors.
   const rule = findRule(settings.registries.rules, nameOf(source));
   if (rule?.blocked === true) return refused("Blocked", name, `registries.conf blocks "${rule.prefix}"`);
   if (source.repository === "") {

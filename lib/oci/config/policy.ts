@@ -34,7 +34,7 @@ export function parsePolicy(text: string): Parsed<Policy> {
   });
 }
 
-/** The scope that rejects an image; the most specific one decides (row DV-99). Undefined: accepted. */
+/** The scope that rejects an image; the most specific one decides. Undefined: accepted. */
 export function rejectingScope({ byScope, otherwise }: Policy, full: FullName): string | undefined {
   const scope = scopesOf(full).find((candidate) => byScope.has(candidate));
   const isRejected = scope === undefined ? otherwise : byScope.get(scope) === true;

@@ -26,7 +26,7 @@ const JsonObject = z.record(z.string(), z.unknown());
 const text = z.string().optional().catch(undefined);
 const Entry = z.object({ auth: text, username: text, password: text, identitytoken: text, registrytoken: text });
 
-/** Skipped with a message: another type (row DV-55), no `auths` (row DV-57), no JSON. Broken entries are left out. */
+/** Skipped with a message: another type, no `auths`, no JSON. Broken entries are left out. */
 export function parseDockerConfigSecret(
   secret: unknown,
   source: string,

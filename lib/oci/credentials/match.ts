@@ -26,7 +26,7 @@ export function matchCredentials(credentials: readonly Credential[], target: Rep
   return covering.sort(compareRanked).map(({ credential }) => credential);
 }
 
-/** Matches a pod's pull secrets: for equal keys, the secret listed last comes first (row DV-59). */
+/** Matches a pod's pull secrets: for equal keys, the secret listed last comes first. */
 export function matchPullSecrets(credentials: readonly Credential[], target: RepositoryTarget): readonly Credential[] {
   const bySource = Map.groupBy(credentials, ({ source }) => source);
   return matchCredentials([...bySource.values()].toReversed().flat(), target);
@@ -84,7 +84,7 @@ function parseTarget({ host, repository }: RepositoryTarget): TargetParts | unde
 /** The longest label of a DNS name; longer ones are not compared with patterns. */
 const MAX_LABEL = 63;
 
-/** Equal ports, equally many labels that all match, and a path of leading whole segments (row DV-125). */
+/** Equal ports, equally many labels that all match, and a path of leading whole segments. */
 function covers(scope: CredentialScope, parts: TargetParts): boolean {
   return scope.port === parts.port &&
     scope.labels.length === parts.labels.length &&

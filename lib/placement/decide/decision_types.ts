@@ -71,7 +71,7 @@ export type AdmissionVerdict = Admission & {
   readonly nodeAffinityScoring: boolean;
   /** The images to inspect in the background. */
   readonly prefetch: readonly ImageUse[];
-  /** For pods decided without images: the tolerations are final once the configs of these are read. */
+  /** Images of pods decided without them: the tolerations are final once the config of each image is read. */
   readonly possibleBundles: readonly string[];
   /** Whether the architectures that the pod itself names are compared with its images. */
   readonly isNoticed: boolean;

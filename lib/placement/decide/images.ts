@@ -74,7 +74,7 @@ export function judgeImages(
   return { kind: "shared", architectures, levels, findings, outcomes, possibleBundles };
 }
 
-/** Images that narrow the others, by their index alone. An operator bundle narrows nothing (row PR-11). */
+/** Images that narrow the others, by their index alone. An operator bundle narrows nothing. */
 function imagesThatMayBeBundles(judged: readonly Judged[]): readonly string[] {
   const sets = judged.flatMap(({ inspected, support }) => support.kind === "some" ? [{ inspected, support }] : []);
   const all = new Set(sets.flatMap(({ support }) => support.architectures));

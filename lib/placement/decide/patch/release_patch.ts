@@ -17,7 +17,7 @@ export function releasePatch(pod: PodView, decision: PlacementDecision): JsonPat
   return changes.length === 0 ? [] : [...identityGuards(pod, changes), ...guards(pod, decision), ...changes];
 }
 
-/** Gate, gate label and an annotation with the reason, for a pod whose full patch the server refused (row DV-44). */
+/** Gate, gate label and an annotation with the reason, for a pod whose full patch the server refused. */
 export function bareReleasePatch(pod: PodView, reason: string): JsonPatch {
   const annotations = new Map([[PodAnnotation.inspectError, clip(reason, 256)]]);
   return reducedPatch(pod, new Map([[PodLabel.gate, GateLabel.removed]]), annotations);
