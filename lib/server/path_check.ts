@@ -1,16 +1,14 @@
 // Whether a request has an accepted path, decided by its request line before the body is read.
 import { timingSafeEqual } from "node:crypto";
-import type { Proof } from "./address_book.ts";
+
+export type CheckedPath = AcceptedPath | { readonly kind: "refused" };
 
 /** `url` has no secret segment. `proves`: only API servers know this route; users can see others. */
 export interface AcceptedPath {
-  readonly kind: Proof;
+  readonly kind: "secret" | "plain";
   readonly url: string;
   readonly proves: boolean;
 }
-
-/** Undefined: no accepted path. */
-export type PathCheck = (url: string) => AcceptedPath | undefined;
 
 interface AcceptedPaths {
   readonly routes: readonly string[];
@@ -19,19 +17,20 @@ interface AcceptedPaths {
   readonly pathsOf: (route: string) => readonly string[];
 }
 
+const REFUSED: CheckedPath = { kind: "refused" };
 /** Longer targets cannot be ours and are not compared (secret segment, longest route, `?timeout=30s`). */
 const MAX_URL_LENGTH = 256;
 
-export function makePathCheck({ routes, proving, pathsOf }: AcceptedPaths): PathCheck {
+export function makePathCheck({ routes, proving, pathsOf }: AcceptedPaths): (url: string) => CheckedPath {
   const encoder = new TextEncoder();
   return (url) => {
     const path = url.split("?", 1)[0] ?? "";
     const route = url.length > MAX_URL_LENGTH ? undefined : routes.find((candidate) => path.endsWith(candidate));
-    if (route === undefined) return undefined;
+    if (route === undefined) return REFUSED;
     const given = encoder.encode(path);
     const matches = pathsOf(route).map((accepted) => encoder.encode(accepted))
       .filter((wanted) => wanted.length === given.length && timingSafeEqual(wanted, given));
-    if (matches.length === 0) return undefined;
+    if (matches.length === 0) return REFUSED;
     const kind = path === route ? "plain" : "secret";
     return { kind, url: url.slice(path.length - route.length), proves: route === proving };
   };
