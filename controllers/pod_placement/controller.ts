@@ -184,8 +184,8 @@ export class PodPlacement {
     if (state.isReleased) return DONE;
     if (state.see()) reportGated(this.#deps, pod);
     if (pod.whole !== undefined) return await this.#decideAndApply(key, pod.whole, signal);
-    const place = (whole: PodView): Promise<ReconcileResult> => this.#decideAndApply(key, whole, signal);
-    const used = await this.#reader.use(pod, { api: this.#deps.api, signal }, place);
+    const decideWhole = (whole: PodView): Promise<ReconcileResult> => this.#decideAndApply(key, whole, signal);
+    const used = await this.#reader.use(pod, { api: this.#deps.api, signal }, decideWhole);
     if (used.kind === "used") return used.result;
     if (used.kind === "busy") return requeueUntilDeadline(state, jitter(READ_BUSY_RETRY_MS));
     this.#forgetUnlabelled(key);

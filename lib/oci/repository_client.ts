@@ -15,7 +15,7 @@ import {
   type Authorization,
   authorize,
   discardTokens,
-  type LoginDeps,
+  type RepositoryLogin,
 } from "./auth/authorization.ts";
 import { type Challenge, challengeOf, isSameLogin } from "./auth/challenge.ts";
 import { LearnedChallenges } from "./auth/learned_challenges.ts";
@@ -65,6 +65,11 @@ export type RepositoryAnswer =
   | { readonly kind: "answered"; readonly answer: RegistryResponse; readonly credential: Credential | undefined }
   | { readonly kind: "refused"; readonly answer: RegistryResponse | undefined };
 
+/** What came of one request. `open`: another login may get another answer. */
+type Sent =
+  | Extract<RepositoryAnswer, { readonly kind: "answered" }>
+  | { readonly kind: "open"; readonly answer: RegistryResponse };
+
 interface Attempt {
   readonly credential: Credential | undefined;
   readonly expected: Challenge | undefined;
@@ -72,7 +77,7 @@ interface Attempt {
 }
 
 export class RepositoryClient {
-  readonly #login: LoginDeps;
+  readonly #login: RepositoryLogin;
   readonly #limits: WorkLimits;
   #offered: Challenge | undefined;
   #accepted: readonly Credential[] = [];
@@ -81,7 +86,7 @@ export class RepositoryClient {
 
   constructor(
     { limits, ...deps }: RepositoryClientDeps,
-    options: Pick<LoginDeps, "endpoint" | "context" | "rights">,
+    options: Pick<RepositoryLogin, "endpoint" | "context" | "rights">,
   ) {
     this.#limits = limits;
     this.#login = { ...deps, ...options };
@@ -128,7 +133,7 @@ export class RepositoryClient {
 
   async #expected(credential: Credential | undefined): Promise<Challenge | undefined> {
     const { challenges, context: { signal }, endpoint } = this.#login;
-    const known = this.#offered ?? challenges.own(endpoint, credential);
+    const known = this.#offered ?? challenges.ofRepository(endpoint, credential);
     if (known !== undefined) return known;
     // Open registries get no request more than they need.
     if (endpoint.credentials.length === 0 && !challenges.wantsLogin(endpoint)) return undefined;
@@ -138,7 +143,7 @@ export class RepositoryClient {
   async #send(
     { message, urlBy, isFinal, signal }: RepositoryRequest,
     { authorization, credential }: Attempt,
-  ): Promise<RepositoryAnswer & { readonly answer: RegistryResponse }> {
+  ): Promise<Sent> {
     const { connections, context, endpoint } = this.#login;
     const isLoggedIn = authorization.kind === "header";
     const used = isLoggedIn ? credential : undefined;
@@ -151,7 +156,7 @@ export class RepositoryClient {
       account: fingerprintOf(used),
       group: groupOf(endpoint.repository),
     });
-    return isFinal(answer, isLoggedIn) ? { kind: "answered", answer, credential: used } : { kind: "refused", answer };
+    return isFinal(answer, isLoggedIn) ? { kind: "answered", answer, credential: used } : { kind: "open", answer };
   }
 
   /** The repository's own challenge; undefined when the answer has no valid one. */
@@ -160,7 +165,7 @@ export class RepositoryClient {
     const challenge = isRefused && answer.redirect?.isSameOrigin !== false ? challengeOf(answer.headers) : undefined;
     if (challenge === undefined) return undefined;
     this.#offered = challenge;
-    this.#login.challenges.learnOwn(this.#login.endpoint, { credential, challenge });
+    this.#login.challenges.learn(this.#login.endpoint, { credential, challenge });
     return challenge;
   }
 
@@ -169,7 +174,7 @@ export class RepositoryClient {
     readonly tried: Attempt;
     readonly answer: RegistryResponse;
     readonly offered: Challenge | undefined;
-  }): Promise<RepositoryAnswer & { readonly answer: RegistryResponse } | undefined> {
+  }): Promise<Sent | undefined> {
     if (tried.authorization.kind !== "header") {
       const elsewhere = offered === undefined ? await anonymousElsewhere(this.#login, answer) : undefined;
       if (elsewhere === undefined) return undefined;

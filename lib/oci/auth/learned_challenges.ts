@@ -16,15 +16,15 @@ export interface RootReader {
 }
 
 /** Limit on all challenges kept for repositories, in characters: a header may be long. */
-const MAX_OWN_SIZE = 4_000_000;
+const MAX_REPOSITORIES_SIZE = 4_000_000;
 const MAX_HOSTS = 1_000;
 const ROOT_LIFE_MS = 600_000;
 /** How long an unreadable `/v2/` counts as having no challenge (ms). */
 const FAILED_ROOT_LIFE_MS = 30_000;
 
 export class LearnedChallenges {
-  readonly #own = new LRUCache<string, Challenge>({
-    maxSize: MAX_OWN_SIZE,
+  readonly #ofRepositories = new LRUCache<string, Challenge>({
+    maxSize: MAX_REPOSITORIES_SIZE,
     sizeCalculation: (challenge, key) => key.length + JSON.stringify(challenge).length,
   });
   readonly #roots: LRUCache<string, Promise<Challenge | undefined>>;
@@ -37,15 +37,15 @@ export class LearnedChallenges {
   }
 
   /** The repository's last challenge to this credential. */
-  own(endpoint: Endpoint, credential: Credential | undefined): Challenge | undefined {
-    return this.#own.get(ownKey(endpoint, credential));
+  ofRepository(endpoint: Endpoint, credential: Credential | undefined): Challenge | undefined {
+    return this.#ofRepositories.get(repositoryKey(endpoint, credential));
   }
 
-  learnOwn(
+  learn(
     endpoint: Endpoint,
     { credential, challenge }: { readonly credential: Credential | undefined; readonly challenge: Challenge },
   ): void {
-    this.#own.set(ownKey(endpoint, credential), challenge);
+    this.#ofRepositories.set(repositoryKey(endpoint, credential), challenge);
     this.#wantLogin.set(rootKey(endpoint), true);
   }
 
@@ -81,7 +81,7 @@ export class LearnedChallenges {
 
   /** Drops a challenge that did not give a token: the registry may have moved its token server. */
   forget(endpoint: Endpoint, credential: Credential | undefined): void {
-    if (!this.#own.delete(ownKey(endpoint, credential))) this.#roots.delete(rootKey(endpoint));
+    if (!this.#ofRepositories.delete(repositoryKey(endpoint, credential))) this.#roots.delete(rootKey(endpoint));
   }
 }
 
@@ -89,6 +89,9 @@ function rootKey({ host, pathPrefix }: Endpoint): string {
   return JSON.stringify([host, pathPrefix]);
 }
 
-function ownKey({ host, pathPrefix, mirrorOf, repository }: Endpoint, credential: Credential | undefined): string {
+function repositoryKey(
+  { host, pathPrefix, mirrorOf, repository }: Endpoint,
+  credential: Credential | undefined,
+): string {
   return JSON.stringify([host, pathPrefix, mirrorOf, repository, fingerprintOf(credential)]);
 }

@@ -57,7 +57,7 @@ export function judgeImages(
 ): ImageJudgement {
   const inspected = new Set(images.map(({ image }) => image));
   const missing = wanted.filter(({ image }) => !inspected.has(image)).map(notInspected);
-  const judged = judgeEach(imageFactsOf(pod), settings, [...images, ...missing]);
+  const judged = supportOfEach(imageFactsOf(pod), settings, [...images, ...missing]);
   const outcomes = firstOfEachImage(judged.map(outcomeOf));
   const possibleBundles = imagesThatMayBeBundles(judged);
   const failures = judged.flatMap(({ inspected: { image }, support }) =>
@@ -147,7 +147,7 @@ function imageFactsOf(pod: PodView): PodImageFacts {
 }
 
 /** Judges each image of a pod on its own. The others count only for Wasm. */
-export function judgeEach(
+export function supportOfEach(
   pod: PodImageFacts,
   settings: PlacementSettings,
   images: readonly InspectedImage[],

@@ -2,7 +2,7 @@
 // others.
 import { intersectArchitectures, KNOWN_ARCHITECTURES } from "../../arch.ts";
 import type { InspectedImage } from "../../oci/types.ts";
-import { judgeEach, notInspected } from "../../placement/decide/images.ts";
+import { notInspected, supportOfEach } from "../../placement/decide/images.ts";
 import type { PlacementSettings } from "../../placement/decide/config/types.ts";
 import type { Blocker, ImageSupport, Workload, WorkloadSupport } from "./types.ts";
 
@@ -21,7 +21,7 @@ export function supportOf(workload: Workload, facts: SupportFacts): WorkloadSupp
   const { settings, inspected } = facts;
   const inContainers = workload.images.filter((image) => !workload.volumes.includes(image));
   const counted = settings.imageVolumes === "ignore" ? inContainers : workload.images;
-  const judged = judgeEach(
+  const judged = supportOfEach(
     { ...workload, containerImages: new Set(inContainers) },
     settings,
     counted.map((image) => inspected(image) ?? notInspected({ image })),
@@ -69,7 +69,7 @@ function blockerOfImage(
 }
 
 function supportOfImage(
-  { inspected: { image, inspection }, support }: ReturnType<typeof judgeEach>[number],
+  { inspected: { image, inspection }, support }: ReturnType<typeof supportOfEach>[number],
   { failedOn, candidates, constrainedTo = [] }: SupportFacts & Pick<Workload, "constrainedTo">,
 ): ImageSupport {
   if (inspection.kind === "failed" && support.kind === "failed") {

@@ -117,25 +117,26 @@ Deno.test("LearnedChallenges gives no challenge of one repository to another, wh
   const probe = (): Promise<Challenge> => Promise.resolve(of("https://a.example/token"));
   const { signal } = new AbortController();
   const evil = { credential: undefined, challenge: of("https://evil.example/token") };
-  challenges.learnOwn(at("a.example", "evil/x"), evil);
-  challenges.learnOwn(at("a.example", "good/app"), { credential, challenge: of("https://a.example/token") });
+  challenges.learn(at("a.example", "evil/x"), evil);
+  challenges.learn(at("a.example", "good/app"), { credential, challenge: of("https://a.example/token") });
   const learnt = async (asked: Credential | undefined): Promise<string | undefined> => {
     const endpoint = at("a.example", "good/more");
-    const challenge = challenges.own(endpoint, asked) ?? await challenges.readRoot(endpoint, { probe, signal });
+    const challenge = challenges.ofRepository(endpoint, asked) ??
+      await challenges.readRoot(endpoint, { probe, signal });
     return challenge?.kind === "bearer" ? challenge.realm : undefined;
   };
   assert.deepEqual([await learnt(credential), await learnt(undefined)], Array(2).fill("https://a.example/token"));
-  for (let count = 0; count < 20_000; count++) challenges.learnOwn(at(`h${count}.evil.example`, "evil/x"), evil);
-  challenges.learnOwn(at("a.example", "evil/x"), evil);
+  for (let count = 0; count < 20_000; count++) challenges.learn(at(`h${count}.evil.example`, "evil/x"), evil);
+  challenges.learn(at("a.example", "evil/x"), evil);
   assert.deepEqual([await learnt(credential), await learnt(undefined)], Array(2).fill("https://a.example/token"));
 });
 
 Deno.test("LearnedChallenges gives what one credential received to no other one", () => {
   const challenges = new LearnedChallenges(new FakeClock());
   const endpoint = makeEndpoint("a.example", { repository: "shared/app", identifier: "v1" });
-  challenges.learnOwn(endpoint, { credential: makeCredential("a.example"), challenge: { kind: "basic" } });
-  assert.equal(challenges.own(endpoint, makeCredential("a.example", { password: "other" })), undefined);
-  assert.equal(challenges.own(endpoint, undefined), undefined);
+  challenges.learn(endpoint, { credential: makeCredential("a.example"), challenge: { kind: "basic" } });
+  assert.equal(challenges.ofRepository(endpoint, makeCredential("a.example", { password: "other" })), undefined);
+  assert.equal(challenges.ofRepository(endpoint, undefined), undefined);
 });
 
 Deno.test("LearnedChallenges reads a root again after ten minutes, and one that failed after thirty seconds", async () => {
