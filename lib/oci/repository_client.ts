@@ -4,9 +4,7 @@
 //     expect   the challenge that the repository sent before
 //              else that of the host's `/v2/`, where there are credentials, or another repository has sent one
 //     send     with the credential's answer to it; a credential that the token server denies is passed over
-//     refused  with another challenge: begin again with the first credential, once
-//              with the same challenge, for a token: send once more with a new one
-//              else the next credential; none when no login was expected, as each would send the same
+//     refused  what auth/next_login.ts says; nothing more when no login was expected, as each would send the same
 //
 // An answer of another origin, after a redirect, is no challenge: see auth/authorization.ts for what it gets.
 import type { Clock } from "../clock.ts";
@@ -17,8 +15,9 @@ import {
   discardTokens,
   type RepositoryLogin,
 } from "./auth/authorization.ts";
-import { type Challenge, challengeOf, isSameLogin } from "./auth/challenge.ts";
+import { type Challenge, challengeOf } from "./auth/challenge.ts";
 import { LearnedChallenges } from "./auth/learned_challenges.ts";
+import { type NextLogin, nextLogin } from "./auth/next_login.ts";
 import { probeRoot } from "./auth/root_challenge.ts";
 import { TokenSource } from "./auth/token.ts";
 import type { Credential } from "./credential.ts";
@@ -72,7 +71,6 @@ type Sent =
 
 interface Attempt {
   readonly credential: Credential | undefined;
-  readonly expected: Challenge | undefined;
   readonly authorization: Authorization;
 }
 
@@ -104,28 +102,30 @@ export class RepositoryClient {
 
   /** Throws RegistryError if the token server fails or a password needs plain HTTP, and what `send` throws. */
   async send(request: RepositoryRequest): Promise<RepositoryAnswer> {
-    const sent = await this.#tryEach(request, "begin again");
+    const sent = await this.#tryEach(request, { mayBeginAgain: true });
     if (sent.kind === "answered" && sent.credential !== undefined) this.#accepted = [sent.credential];
     return sent;
   }
 
-  async #tryEach(request: RepositoryRequest, atOtherChallenge: "begin again" | "go on"): Promise<RepositoryAnswer> {
+  async #tryEach(request: RepositoryRequest, { mayBeginAgain }: { readonly mayBeginAgain: boolean }): Promise<
+    RepositoryAnswer
+  > {
     let refusal: RegistryResponse | undefined;
     for (const credential of [...new Set([...this.#accepted, ...this.#login.endpoint.credentials]), undefined]) {
       const expected = await this.#expected(credential);
-      const tried = { credential, expected, authorization: await authorize(this.#login, credential, expected) };
+      const tried = { credential, authorization: await authorize(this.#login, credential, expected) };
       // A token server may refuse anonymous tokens although the repository is open: it is still tried without one.
       if (tried.authorization.kind === "denied" && credential !== undefined) continue;
       const sent = await this.#send(request, tried);
       if (sent.kind === "answered") return sent;
-      const { answer } = sent;
-      const offered = this.#offeredBy(answer, tried);
-      const isOther = offered !== undefined && !(expected !== undefined && isSameLogin(expected, offered));
-      if (isOther && atOtherChallenge === "begin again") return await this.#tryEach(request, "go on");
-      const again = await this.#sendAgain(request, { tried, answer, offered });
+      const isLoggedIn = tried.authorization.kind === "header";
+      const offered = this.#offeredBy(sent.answer, tried);
+      const next = nextLogin({ expected, offered, isLoggedIn, mayBeginAgain });
+      if (next.kind === "begin again") return await this.#tryEach(request, { mayBeginAgain: false });
+      const again = await this.#sendAgain(request, { tried, answer: sent.answer, next });
       if (again?.kind === "answered") return again;
       // Some registries answer 404 where access is missing: a missing manifest weighs more than a refusal.
-      if (refusal?.status !== 404) refusal = again?.answer ?? answer;
+      if (refusal?.status !== 404) refusal = (again ?? sent).answer;
       if (expected === undefined) break;
     }
     return { kind: "refused", answer: refusal };
@@ -170,20 +170,20 @@ export class RepositoryClient {
   }
 
   /** Sends once more with a new token, or with one for where the registry redirects to. Undefined without one. */
-  async #sendAgain(request: RepositoryRequest, { tried, answer, offered }: {
+  async #sendAgain(request: RepositoryRequest, { tried, answer, next }: {
     readonly tried: Attempt;
     readonly answer: RegistryResponse;
-    readonly offered: Challenge | undefined;
+    readonly next: NextLogin;
   }): Promise<Sent | undefined> {
-    if (tried.authorization.kind !== "header") {
-      const elsewhere = offered === undefined ? await anonymousElsewhere(this.#login, answer) : undefined;
+    if (next.kind === "elsewhere") {
+      const elsewhere = await anonymousElsewhere(this.#login, answer);
       if (elsewhere === undefined) return undefined;
       this.#elsewhere = elsewhere;
       return await this.#send(request, tried);
     }
-    if (offered?.kind !== "bearer") return undefined;
-    discardTokens(this.#login, tried.credential, offered);
-    const authorization = await authorize(this.#login, tried.credential, offered);
+    if (next.kind !== "renew token") return undefined;
+    discardTokens(this.#login, tried.credential, next.challenge);
+    const authorization = await authorize(this.#login, tried.credential, next.challenge);
     return authorization.kind === "header" ? await this.#send(request, { ...tried, authorization }) : undefined;
   }
 }

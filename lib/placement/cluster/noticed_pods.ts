@@ -11,7 +11,7 @@ import type { ImageUse } from "../../oci/types.ts";
 import type { PlacementSettings } from "../decide/config/types.ts";
 import { judgeImages, MAX_IMAGES, pinnedImages, reduceToImages } from "../decide/images.ts";
 import { expressionsOf } from "../decide/pod/constraints.ts";
-import { withoutOwnRequirement } from "../decide/pod/own_terms.ts";
+import { withoutArchwaysRequirement } from "../decide/pod/own_terms.ts";
 import { podObject, pullScopeOf } from "../decide/pod/pod_refs.ts";
 import { containersToKnow, type LateImages, lateReport, pinReport } from "../decide/report/mismatches.ts";
 import type { ContainerView, PodView } from "../decide/types.ts";
@@ -66,7 +66,7 @@ export function openNotices(deps: NoticeDeps): Notices {
     pinned: (admitted) => {
       const wanted = distinctImages(pinnedImages(admitted, deps.settingsOf(admitted.namespace)));
       if (wanted.length === 0) return;
-      const pod = withoutOwnRequirement(admitted);
+      const pod = withoutArchwaysRequirement(admitted);
       const text = keptText(pod, wanted);
       if (text === undefined) return;
       const key = createHash("sha256").update(text).digest("base64");

@@ -7,7 +7,7 @@ import { assertNever } from "../../parsed.ts";
 import type { ImageVolumes, PlacementSettings } from "./config/types.ts";
 import { hasSkippedRuntimeClass } from "./ignore.ts";
 import { allowedArchitectures, expressionsOf } from "./pod/constraints.ts";
-import { withoutOwnRequirement } from "./pod/own_terms.ts";
+import { withoutArchwaysRequirement } from "./pod/own_terms.ts";
 import type { ImageFailure, ImageJudgement, ImageOutcome, Levels } from "./decision_types.ts";
 import { entryOf, type JsonObject, listAt, memberOf, textAt } from "../../json.ts";
 import type { Evidence, PlannedPod, PodView } from "./types.ts";
@@ -44,7 +44,7 @@ export function imagesOfDecided(pod: PodView, settings: PlacementSettings): read
 
 /** Those by which a pod's own constraint is judged; none without one. */
 export function pinnedImages(pod: PodView, settings: PlacementSettings): readonly ImageUse[] {
-  const isPinned = allowedArchitectures(withoutOwnRequirement(pod), []) !== undefined;
+  const isPinned = allowedArchitectures(withoutArchwaysRequirement(pod), []) !== undefined;
   return isPinned ? imagesOfDecided(pod, settings) : [];
 }
 

@@ -7,7 +7,7 @@ import type { PlacementDecision } from "./decision_types.ts";
 import { ignoreReason } from "./ignore.ts";
 import { imagesToInspect, MAX_IMAGES, pinnedImages } from "./images.ts";
 import { hasRequiredArchitecture } from "./pod/constraints.ts";
-import { ownRequirement } from "./pod/own_terms.ts";
+import { archwaysRequirement } from "./pod/own_terms.ts";
 import { planUndecidedTolerations } from "./patch/tolerations.ts";
 import { giveUp, placeUserConstrained } from "./place.ts";
 import type { InspectionPlan, PlannedPod, PodPlan, PodView } from "./types.ts";
@@ -24,7 +24,7 @@ export function planInspection(
     scoring: scoringWanted(selected),
     preferences: planPreferences(pod, scoringSources(selected), ownTerms),
     fallback: fallbackArchitecture(selected),
-    own: ownRequirement(pod),
+    own: archwaysRequirement(pod),
   };
   const reason = ignoreReason(pod, settings, plan);
   if (reason !== undefined) {

@@ -72,7 +72,7 @@ export interface PodView extends MetadataView, AffinityView {
 }
 
 /** Archway's earlier decision that is still in the pod's required terms. */
-export interface OwnRequirement {
+export interface ArchwaysRequirement {
   readonly record: DecisionRecord;
   /** The architectures that the decision wrote into a term; undefined for a user's term. */
   readonly architecturesOf: (term: JsonObject) => readonly string[] | undefined;
@@ -82,7 +82,7 @@ export interface PodPlan {
   readonly scoring: boolean;
   readonly preferences: Preferences;
   readonly fallback: string | undefined;
-  readonly own: OwnRequirement | undefined;
+  readonly own: ArchwaysRequirement | undefined;
 }
 
 /** A decision that needs no image, or the distinct images to inspect: containers, init containers, image volumes. */

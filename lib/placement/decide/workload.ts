@@ -12,7 +12,7 @@ import { failureText } from "./failures.ts";
 import { affinityOperations } from "./patch/affinity.ts";
 import { changesOf } from "./patch/changes.ts";
 import { allowedArchitectures, allows, hasRequiredArchitecture } from "./pod/constraints.ts";
-import { ownRequirement } from "./pod/own_terms.ts";
+import { archwaysRequirement } from "./pod/own_terms.ts";
 import { requiredArchitectures } from "./place.ts";
 import { parsePod } from "./pod/pod_view.ts";
 import { decisionReason } from "./report/reason.ts";
@@ -149,7 +149,7 @@ export function narrowTemplate(template: PodView, decision: PlacementDecision | 
   const { required } = changesOf(decision);
   const needed = requiredArchitectures(decision) ?? [];
   const candidates = [...new Set([...KNOWN_ARCHITECTURES, ...needed])];
-  const isUsers = hasRequiredArchitecture(template) && ownRequirement(template) === undefined;
+  const isUsers = hasRequiredArchitecture(template) && archwaysRequirement(template) === undefined;
   const isNarrow = isUsers && allowedArchitectures(template, candidates)?.every((one) => needed.includes(one));
   const architecturesOf = isUsers ? (term: JsonObject) => candidates.filter((one) => allows(term, one)) : undefined;
   const operations = isNarrow ? [] : affinityOperations(template, { required, preferred: [], architecturesOf });

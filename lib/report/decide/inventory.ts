@@ -8,7 +8,7 @@ import { isTrue, parseConditions } from "../../vocabulary/condition.ts";
 import { nameOf, type TemplateFacts, type Workload, type WorkloadName } from "./types.ts";
 import { operatingSystemOf } from "../../placement/decide/images.ts";
 import { pinnedArchitectures } from "../../placement/decide/pod/constraints.ts";
-import { withoutOwnRequirement } from "../../placement/decide/pod/own_terms.ts";
+import { withoutArchwaysRequirement } from "../../placement/decide/pod/own_terms.ts";
 import { pullScopeOf } from "../../placement/decide/pod/pod_refs.ts";
 
 export interface InventoryLimits {
@@ -146,6 +146,6 @@ export function templateFacts(pod: PodView, candidates: readonly string[]): Temp
     scope: pullScopeOf(pod),
     os: operatingSystemOf(pod),
     runtimeClassName: pod.runtimeClassName,
-    constrainedTo: pinnedArchitectures(withoutOwnRequirement(pod), candidates),
+    constrainedTo: pinnedArchitectures(withoutArchwaysRequirement(pod), candidates),
   };
 }

@@ -7,7 +7,7 @@ import type { AdmissionVerdict } from "../decision_types.ts";
 import type { PodView } from "../types.ts";
 import { changesOf, NO_CHANGES, type PodChanges, STRIPPED } from "./changes.ts";
 import { isGated } from "../pod/constraints.ts";
-import { ownRequirement } from "../pod/own_terms.ts";
+import { archwaysRequirement } from "../pod/own_terms.ts";
 import { renderChanges } from "./pod_patch.ts";
 
 /** The largest object that etcd stores by default, minus its encoding overhead (bytes). */
@@ -39,7 +39,7 @@ function verdictChanges(pod: PodView, verdict: AdmissionVerdict): PodChanges {
       };
     }
     case "pass": {
-      const isLabelled = verdict.reason === "GatingStopped" && ownRequirement(pod) === undefined;
+      const isLabelled = verdict.reason === "GatingStopped" && archwaysRequirement(pod) === undefined;
       return { ...isLabelled ? undecided(pod, verdict) : NO_CHANGES, tolerations: verdict.tolerations };
     }
     default:
@@ -50,7 +50,7 @@ function verdictChanges(pod: PodView, verdict: AdmissionVerdict): PodChanges {
 /** A pod created with the gate is always labelled gated, so that the controller releases it. */
 function undecided(pod: PodView, { kind, nodeAffinityScoring }: AdmissionVerdict): PodChanges {
   // When gating, keep an earlier call's record: it shows the controller which terms are Archway's.
-  const keepsRecord = kind === "gate" && ownRequirement(pod) !== undefined;
+  const keepsRecord = kind === "gate" && archwaysRequirement(pod) !== undefined;
   return {
     ...NO_CHANGES,
     labels: new Map([

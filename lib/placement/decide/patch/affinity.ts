@@ -10,10 +10,10 @@ import { type JsonPatch, type PatchOperation, pointer } from "../../../k8s/patch
 import type { Wire } from "../../../k8s/types.ts";
 import { NO_SUPPORTED_ARCH, NODE_ARCH_LABEL } from "../../../names.ts";
 import { expressionsOf, hasExpression, isEmptyTerm } from "../pod/constraints.ts";
-import { ownRequirement } from "../pod/own_terms.ts";
+import { archwaysRequirement } from "../pod/own_terms.ts";
 import type { ArchitectureRequirement, PreferredTerm } from "../decision_types.ts";
 import { type JsonObject, listAt } from "../../../json.ts";
-import type { OwnRequirement, PodView } from "../types.ts";
+import type { ArchwaysRequirement, PodView } from "../types.ts";
 
 const NODE_AFFINITY = ["spec", "affinity", "nodeAffinity"] as const;
 const REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution";
@@ -61,12 +61,12 @@ interface AffinityChanges {
   readonly required?: RequiredAddition | undefined;
   readonly preferred: readonly PreferredTerm[];
   /** The architectures that a term may be narrowed from. Default: those of an earlier decision. */
-  readonly architecturesOf?: OwnRequirement["architecturesOf"] | undefined;
+  readonly architecturesOf?: ArchwaysRequirement["architecturesOf"] | undefined;
 }
 
 export function affinityOperations(
   pod: PodView,
-  { required, preferred, architecturesOf = ownRequirement(pod)?.architecturesOf }: AffinityChanges,
+  { required, preferred, architecturesOf = archwaysRequirement(pod)?.architecturesOf }: AffinityChanges,
 ): JsonPatch {
   const terms = preferred.map(preferredTerm);
   if (!pod.hasNodeAffinity) return makeNodeAffinity(pod, required, terms);
@@ -96,7 +96,7 @@ function makeNodeAffinity(
 function requiredOperations(
   { requiredTerms: terms }: PodView,
   addition: RequiredAddition,
-  architecturesOf: OwnRequirement["architecturesOf"] | undefined,
+  architecturesOf: ArchwaysRequirement["architecturesOf"] | undefined,
 ): JsonPatch {
   const nodeSelectorTerms = addition.newTerms;
   if (terms === undefined) {

@@ -3,11 +3,11 @@
 import { NO_SUPPORTED_ARCH, NODE_ARCH_LABEL, PodAnnotation } from "../../../names.ts";
 import type { DecisionRecord, PreferredTerm } from "../decision_types.ts";
 import { entryOf, type JsonObject, listAt, memberOf, objectAt, textAt } from "../../../json.ts";
-import type { OwnRequirement, PodView } from "../types.ts";
+import type { ArchwaysRequirement, PodView } from "../types.ts";
 import { expressionsOf, preferredArchitectures } from "./constraints.ts";
 
 /** Found if a term has the recorded requirement, or all terms divide it. A nodeSelector for it must be absent. */
-export function ownRequirement(pod: PodView): OwnRequirement | undefined {
+export function archwaysRequirement(pod: PodView): ArchwaysRequirement | undefined {
   const { record, requiredTerms: terms = [] } = pod;
   if (record === undefined || terms.length === 0 || entryOf(pod.nodeSelector, NODE_ARCH_LABEL) !== undefined) return;
   if (terms.some((term) => carries(term, record))) {
@@ -22,8 +22,8 @@ export function ownRequirement(pod: PodView): OwnRequirement | undefined {
 }
 
 /** The pod without an earlier decision's architecture requirement, ignoring a queue's node selector. */
-export function withoutOwnRequirement(pod: PodView): PodView {
-  if (ownRequirement({ ...pod, nodeSelector: undefined }) === undefined) return pod;
+export function withoutArchwaysRequirement(pod: PodView): PodView {
+  if (archwaysRequirement({ ...pod, nodeSelector: undefined }) === undefined) return pod;
   const requiredTerms = pod.requiredTerms?.map((term) => ({
     matchExpressions: expressionsOf(term).filter((expression) => textAt(expression, "key") !== NODE_ARCH_LABEL),
   }));

@@ -7,7 +7,7 @@ import type { ImageJudgement } from "../decision_types.ts";
 import type { PlacementSettings } from "../config/types.ts";
 import { emulatedFor, operatingSystemOf, usablePlatforms } from "../images.ts";
 import { allowedArchitectures, pinnedArchitectures } from "../pod/constraints.ts";
-import { withoutOwnRequirement } from "../pod/own_terms.ts";
+import { withoutArchwaysRequirement } from "../pod/own_terms.ts";
 import type { ContainerView, PodView } from "../types.ts";
 import { type PodReport, type SlottedReport, warning } from "./report_slots.ts";
 
@@ -33,7 +33,7 @@ export function daemonSetReport(
 export function pinReport(pod: PodView, judgement: ImageJudgement): PodReport | undefined {
   if (judgement.kind === "failed") return undefined;
   const candidates = [...KNOWN_ARCHITECTURES, ...judgement.architectures];
-  const pinned = pinnedArchitectures(withoutOwnRequirement(pod), candidates);
+  const pinned = pinnedArchitectures(withoutArchwaysRequirement(pod), candidates);
   if (pinned === undefined || pinned.some((architecture) => judgement.architectures.includes(architecture))) {
     return undefined;
   }

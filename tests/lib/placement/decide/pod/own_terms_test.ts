@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { ownRequirement } from "../../../../../lib/placement/decide/pod/own_terms.ts";
+import { archwaysRequirement } from "../../../../../lib/placement/decide/pod/own_terms.ts";
 import { AMD64, ARCH, ARM64, type Json, make, settle } from "../make.ts";
 
 function recorded(decision: string, architectures: readonly string[], terms?: readonly Json[]): Json {
@@ -21,22 +21,22 @@ for (
     ["a release", recorded("release", [AMD64], [make.term([ARCH, AMD64])])],
   ] as const
 ) {
-  Deno.test(`ownRequirement() is undefined for a record of ${title}`, () => {
-    assert.equal(ownRequirement(make.view(raw)), undefined);
+  Deno.test(`archwaysRequirement() is undefined for a record of ${title}`, () => {
+    assert.equal(archwaysRequirement(make.view(raw)), undefined);
   });
 }
 
-Deno.test("ownRequirement() distinguishes the term that carries the record from the user's", () => {
+Deno.test("archwaysRequirement() distinguishes the term that carries the record from the user's", () => {
   const [ours, users] = [make.term(["zone", "z"], [ARCH, AMD64, ARM64]), make.term([ARCH, AMD64])];
-  const own = ownRequirement(make.view(recorded("place", [AMD64, ARM64], [ours, users])));
+  const own = archwaysRequirement(make.view(recorded("place", [AMD64, ARM64], [ours, users])));
   assert.deepEqual(own?.architecturesOf(own === undefined ? {} : ours), [AMD64, ARM64]);
   assert.equal(own?.architecturesOf(users), undefined);
 });
 
-Deno.test("ownRequirement() finds the terms among which the recorded architectures are shared out", () => {
+Deno.test("archwaysRequirement() finds the terms among which the recorded architectures are shared out", () => {
   const terms = [make.term([ARCH, ARM64]), make.term([ARCH, AMD64], ["level", "v3"])];
   const pod = make.view(recorded("place", [AMD64, ARM64], terms));
-  const own = ownRequirement(pod);
+  const own = archwaysRequirement(pod);
   assert.deepEqual((pod.requiredTerms ?? []).map((one) => own?.architecturesOf(one)), [[ARM64], [AMD64]]);
 });
 

@@ -1,0 +1,24 @@
+// What follows an answer that may be another with another login: the first row that fits. Pure.
+//
+//   offers another challenge than was expected   begin again, once
+//   logged in, offers a token                    renew the token
+//   not logged in, offers nothing                elsewhere: where the registry redirects to may want a token
+//   any other                                    the next credential
+import { type Challenge, isSameLogin } from "./challenge.ts";
+
+export type NextLogin =
+  | { readonly kind: "begin again" | "elsewhere" | "next credential" }
+  | { readonly kind: "renew token"; readonly challenge: Extract<Challenge, { readonly kind: "bearer" }> };
+
+/** `expected`: the challenge that the request was logged in for. `offered`: that of the answer. */
+export function nextLogin({ expected, offered, isLoggedIn, mayBeginAgain }: {
+  readonly expected: Challenge | undefined;
+  readonly offered: Challenge | undefined;
+  readonly isLoggedIn: boolean;
+  readonly mayBeginAgain: boolean;
+}): NextLogin {
+  const isOther = offered !== undefined && (expected === undefined || !isSameLogin(expected, offered));
+  if (isOther && mayBeginAgain) return { kind: "begin again" };
+  if (isLoggedIn && offered?.kind === "bearer") return { kind: "renew token", challenge: offered };
+  return { kind: !isLoggedIn && offered === undefined ? "elsewhere" : "next credential" };
+}
