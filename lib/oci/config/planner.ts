@@ -62,9 +62,10 @@ export function openPullPlanner(
   };
   return {
     plan: (image) => {
-      const now = settings();
-      const plan = plans.get(image) ?? planPull(image, now);
-      // Names of any length are refused.
+      look();
+      const known = plans.get(image);
+      if (known !== undefined) return known;
+      const plan = planPull(image, inForce.settings);
       if (plan.kind === "endpoints") plans.set(image, plan);
       return plan;
     },
