@@ -11,7 +11,7 @@ import { openWebhookPaths, type WebhookPaths } from "../lib/operator/cluster/web
 import { webhookEndpoint } from "../lib/operator/decide/webhook_clients.ts";
 import { auditOnly, type PlacementSettings } from "../lib/placement/decide/config/types.ts";
 import type { Runnable } from "../controllers/controller.ts";
-import { openGateLifter } from "../lib/placement/cluster/lift_gates.ts";
+import { openUngater } from "../lib/placement/cluster/ungate.ts";
 import { RestApi } from "../lib/k8s/rest_api.ts";
 import { openRateLimiter } from "../lib/k8s/rate_limiter.ts";
 import { LEASE_NAME, WebhookPath } from "../lib/names.ts";
@@ -42,8 +42,8 @@ type Views = Omit<PlacementComponents, "podPlacement" | "operator" | "reported" 
 /** Between two reconciles of the operator without an event (ms). */
 const OPERATOR_RESYNC_MS = 60_000;
 
-/** Per replica: half a minute of a busy cluster's gated pods are released within another half minute. */
-const RELEASES_A_SECOND = 50;
+/** Per replica: half a minute of a busy cluster's gated pods are ungated within another half minute. */
+const UNGATED_A_SECOND = 50;
 
 export async function openPlacementComponents(
   deps: ServeDeps,
@@ -193,7 +193,7 @@ function makeOperator(
   });
 }
 
-/** Releases pods while no replica leads, on every replica and with its own connections. Idle while one leads. */
+/** Ungates pods while no replica leads, on every replica and with its own connections. Idle while one leads. */
 function makeGateFailOpen(
   { config, settings, access, clock, log, userAgent }: ServeDeps,
   { shared: { clientMetrics, election, events, stack }, metrics, decisions }: PlacementResources,
@@ -201,7 +201,7 @@ function makeGateFailOpen(
   const api = stack.use(new RestApi(access, { clock, log, userAgent, observe: clientMetrics.apiCall }));
   return openGateFailOpen({
     api,
-    lifter: openGateLifter({ api, limiter: openRateLimiter(clock, RELEASES_A_SECOND) }),
+    ungater: openUngater({ api, limiter: openRateLimiter(clock, UNGATED_A_SECOND) }),
     events,
     metrics: metrics.placement,
     queueMetrics: clientMetrics.queue,

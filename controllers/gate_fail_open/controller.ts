@@ -1,10 +1,10 @@
-// Releases overdue pods when no replica leads. Runs on every replica, even without permission to write the Lease. It
+// Ungates overdue pods when no replica leads. Runs on every replica, even without permission to write the Lease. It
 // writes without holding the Lease, by a client that can only remove gates.
 //
 //   Lease silent, and read again without a renewal ─▶ list of gated pods ─▶ key ─▶ overdue? ─▶ gate off ─▶ report
 import { jitter } from "../../lib/clock.ts";
 import type { DecisionRing } from "../../lib/placement/cluster/decision_ring.ts";
-import { type GateLifter, listGatedPods } from "../../lib/placement/cluster/lift_gates.ts";
+import { listGatedPods, type Ungater } from "../../lib/placement/cluster/ungate.ts";
 import { serverNowMs } from "../../lib/k8s/api.ts";
 import type { EventRecorder } from "../../lib/k8s/event_recorder.ts";
 import { LeaderAbsence, type LeaderAbsenceDeps } from "../../lib/k8s/leader_absence.ts";
@@ -16,14 +16,14 @@ import { EventReason, SCHEDULING_GATE } from "../../lib/names.ts";
 import {
   GATE_ABSENCE_LIMITS,
   overdueInMs,
-  renderLeaderlessRelease,
+  renderLeaderlessUngating,
 } from "../../lib/placement/decide/gate_fail_open.ts";
 import { podObject, type PodRef } from "../../lib/placement/decide/pod/pod_refs.ts";
 import { type Controller, type ControllerDeps, DONE, openController, requeueAfter } from "../controller.ts";
 
 /** `api` has its own connections, so it works even if the rest of the process hangs. */
 interface GateFailOpenDeps extends LeaderAbsenceDeps, ControllerDeps {
-  readonly lifter: GateLifter;
+  readonly ungater: Ungater;
   readonly events: EventRecorder;
   readonly metrics: Pick<PlacementMetrics, "decision" | "gateReleased">;
   readonly decisions: Pick<DecisionRing, "record">;
@@ -124,13 +124,13 @@ async function reconcile(
   const ageMs = serverNowMs(deps.clock, deps.api) - pod.createdMs;
   const leftMs = overdueInMs({ ageMs, maxGateAgeMs: deps.maxGateAgeMs });
   if (leftMs > 0 || absence.state !== "absent") return requeueAfter(Math.max(CHECK_MS, leftMs));
-  const lift = await deps.lifter.lift(pod, { signal, shouldContinue: () => absence.state === "absent" });
-  if (lift.kind === "stopped") return requeueAfter(CHECK_MS);
-  if (lift.kind === "failed") {
-    throw new Error(`Cannot release pod "${key}" without a leader: ${lift.why}`);
+  const outcome = await deps.ungater.ungate(pod, { signal, shouldContinue: () => absence.state === "absent" });
+  if (outcome.kind === "stopped") return requeueAfter(CHECK_MS);
+  if (outcome.kind === "failed") {
+    throw new Error(`Cannot release pod "${key}" without a leader: ${outcome.why}`);
   }
   if (gated.get(key)?.uid === pod.uid) gated.delete(key);
-  if (lift.kind === "lifted") report(deps, pod, { ageMs, silentForMs: absence.silentForMs });
+  if (outcome.kind === "ungated") report(deps, pod, { ageMs, silentForMs: absence.silentForMs });
   return DONE;
 }
 
@@ -149,7 +149,7 @@ function report(
     // Shares the slot of "gate is stuck" and placement: a pod has at most three events.
     slot: 3,
     critical: true,
-    message: renderLeaderlessRelease({ gate: SCHEDULING_GATE, lease: leaseKey, ageMs, silentForMs, refusal }),
+    message: renderLeaderlessUngating({ gate: SCHEDULING_GATE, lease: leaseKey, ageMs, silentForMs, refusal }),
   });
   metrics.decision("reduced");
   metrics.gateReleased(ageMs);

@@ -3,7 +3,7 @@ import { ApiError, isNotFound } from "../../lib/k8s/errors.ts";
 import { ignoring } from "../../lib/k8s/api.ts";
 import { openDeadline } from "../../lib/k8s/deadline.ts";
 import type { JsonPatch } from "../../lib/k8s/patch.ts";
-import { liftAllGates } from "../../lib/placement/cluster/lift_gates.ts";
+import { ungateAll } from "../../lib/placement/cluster/ungate.ts";
 import { type KubeObject, Resource } from "../../lib/k8s/types.ts";
 import { renderDuration } from "../../lib/vocabulary/duration.ts";
 import { errorText } from "../../lib/log.ts";
@@ -30,7 +30,7 @@ export async function applyStep(run: OperatorRun, step: OperandChange, facts: Op
       await removeWebhook(run);
       return run.log.info("webhook configuration removed", { reason: step.reason });
     case "gates":
-      return await liftGates(run, facts);
+      return await ungatePods(run, facts);
     case "taints":
       return await liftTaints(run);
     case "uninstallFinalizers":
@@ -103,12 +103,12 @@ async function removeWebhook({ api, signal }: OperatorRun): Promise<void> {
 }
 
 /** The last resort: removes all gates. An event on each pod gives the reason. */
-async function liftGates(run: OperatorRun, { config }: OperatorFacts): Promise<void> {
+async function ungatePods(run: OperatorRun, { config }: OperatorFacts): Promise<void> {
   const { api, events, log, settings, signal } = run;
   const age = renderDuration(settings.maxGateAgeMs);
-  const { released, left } = await liftAllGates(api, {
+  const { ungated, left } = await ungateAll(api, {
     signal,
-    onReleased: (pod) =>
+    onUngated: (pod) =>
       events.record({
         object: podObject(pod),
         type: "Warning",
@@ -120,9 +120,9 @@ async function liftGates(run: OperatorRun, { config }: OperatorFacts): Promise<v
           `this pod was not placed within ${age}. It may be scheduled onto a node its images do not support.`,
       }),
   });
-  log.warn("gates lifted by force", { released: released.length, left: left.length, firstFailure: left[0]?.reason });
+  log.warn("gates lifted by force", { released: ungated.length, left: left.length, firstFailure: left[0]?.reason });
   if (config === undefined) return;
-  const message = `lifted the scheduling gate of ${released.length} pods by force: they were not placed within ${age}` +
+  const message = `lifted the scheduling gate of ${ungated.length} pods by force: they were not placed within ${age}` +
     (left.length === 0 ? "" : `; ${left.length} could not be freed, first ${left[0]?.pod}: ${left[0]?.reason}`);
   recordConfigEvent(run, { type: "Warning", reason: "GatesLifted", message });
 }

@@ -2,7 +2,7 @@
 import { ignoring, type KubeApi, readOptional } from "../../lib/k8s/api.ts";
 import { isMissingOrForbidden, isNotFound } from "../../lib/k8s/errors.ts";
 import { listAll } from "../../lib/k8s/lists.ts";
-import { countGatedPods } from "../../lib/placement/cluster/lift_gates.ts";
+import { countGatedPods } from "../../lib/placement/cluster/ungate.ts";
 import { type KubeObject, Resource } from "../../lib/k8s/types.ts";
 import { CLUSTER_CONFIG_NAME, WebhookName } from "../../lib/names.ts";
 import type { OperandObservation } from "../../lib/operator/decide/conditions.ts";

@@ -11,7 +11,7 @@ export class Memory {
   leavingSinceMs: number | undefined;
   /** Since when no replica has an older version, except terminating ones. */
   uniformSinceMs: number | undefined;
-  /** Attempts to lift all gates by force, and when the last one was made. */
+  /** Attempts to ungate all pods by force, and when the last one was made. */
   forcedAttempts = 0;
   forcedAtMs = 0;
   monitoringAtMs: number | undefined;

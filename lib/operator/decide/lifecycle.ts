@@ -24,7 +24,7 @@ export interface OperandRule {
 /** A new leader needs a moment until it serves; the webhook of its predecessor stays that long (ms). */
 export const UNSERVED_GRACE_MS = 30_000;
 
-/** After this many attempts and maximum gate ages, gates that could not be lifted no longer keep the config. */
+/** After this many attempts and maximum gate ages, pods that could not be ungated no longer keep the config. */
 export const ABANDON_AFTER = { attempts: 5, gateAges: 5 } as const;
 
 /** Longest that the monitor is waited for on its way out, its DaemonSet and then its events (ms). */

@@ -54,7 +54,7 @@ export interface OperandFacts {
   readonly monitor: MonitorFacts;
   /** Whether nodes may still carry architecture taints that Archway keeps; `none` where it keeps none. */
   readonly taints: "none" | "carried";
-  /** Attempts to lift all gates by force since the config began to leave, and the time since the last one (ms). */
+  /** Attempts to ungate all pods by force since the config began to leave, and the time since the last one (ms). */
   readonly forced: { readonly attempts: number; readonly agoMs: number };
 }
 
@@ -74,7 +74,7 @@ export type OperandStep =
   | { readonly kind: "apply" | "remove"; readonly target: "uninstallFinalizers" }
   | { readonly kind: "apply" | "remove"; readonly target: "monitor" }
   | { readonly kind: "apply" | "remove"; readonly target: "ownDeployment" }
-  /** Lift all gates by force: these pods were not placed in time. */
+  /** Ungate all pods by force: they were not placed in time. */
   | { readonly kind: "remove"; readonly target: "gates" }
   | { readonly kind: "remove"; readonly target: "taints" }
   /** ENoExecEvents: those that need no more handling, or all. */

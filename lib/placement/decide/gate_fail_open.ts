@@ -13,7 +13,7 @@ export function overdueInMs(
   return maxGateAgeMs + MARGIN_MS - ageMs;
 }
 
-interface LeaderlessRelease {
+interface LeaderlessUngating {
   readonly gate: string;
   /** The Lease, as `namespace/name`. */
   readonly lease: string;
@@ -23,8 +23,8 @@ interface LeaderlessRelease {
   readonly refusal: string | undefined;
 }
 
-export function renderLeaderlessRelease(release: LeaderlessRelease): string {
-  const { gate, lease, ageMs, silentForMs, refusal } = release;
+export function renderLeaderlessUngating(ungating: LeaderlessUngating): string {
+  const { gate, lease, ageMs, silentForMs, refusal } = ungating;
   const seconds = (ms: number): string => `${Math.round(ms / 1_000)} s`;
   return [
     `Removed the scheduling gate ${gate} after ${

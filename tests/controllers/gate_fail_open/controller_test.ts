@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { openGateFailOpen } from "../../../controllers/gate_fail_open/controller.ts";
-import { openGateLifter } from "../../../lib/placement/cluster/lift_gates.ts";
+import { openUngater } from "../../../lib/placement/cluster/ungate.ts";
 import type { KubeObject } from "../../../lib/k8s/types.ts";
 import { openPlacementMetrics } from "../../support/process_metrics.ts";
 import { openRateLimiter } from "../../../lib/k8s/rate_limiter.ts";
@@ -18,7 +18,7 @@ const openBed = (scene: Scene = openScene(OLD)) => {
   const counted: string[] = [];
   const controller = openGateFailOpen({
     ...deps,
-    lifter: openGateLifter({ api: deps.api, limiter: openRateLimiter(scene.clock, 50) }),
+    ungater: openUngater({ api: deps.api, limiter: openRateLimiter(scene.clock, 50) }),
     metrics: { ...openPlacementMetrics(), decision: (kind) => void counted.push(kind) },
     decisions: { record: () => {} },
     maxGateAgeMs: MAX_GATE_AGE_MS,

@@ -62,6 +62,6 @@ Deno.test("runUngate() prints the same document as JSON and as YAML, and colours
 });
 
 Deno.test("renderUngate() lists pods by name whatever the order they were freed in", () => {
-  const release = { released: ["b/two", "a/one"], left: [] };
-  assert.match(renderUngate(release, { dryRun: false }), /a\/one.*\nb\/two/);
+  const result = { ungated: ["b/two", "a/one"], left: [] };
+  assert.match(renderUngate(result, { dryRun: false }), /a\/one.*\nb\/two/);
 });

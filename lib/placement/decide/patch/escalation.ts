@@ -10,7 +10,7 @@ import type { JsonPatch } from "../../../k8s/patch.ts";
 import { assertNever } from "../../../parsed.ts";
 import type { PlacementDecision } from "../decision_types.ts";
 import type { PodView } from "../types.ts";
-import { bareReleasePatch, gatePatch, releasePatch } from "./release_patch.ts";
+import { bareReleasePatch, releasePatch, ungatePatch } from "./release_patch.ts";
 
 const STEPS = ["full", "bare", "gate"] as const;
 
@@ -79,7 +79,7 @@ export function stepPatch(
     case "bare":
       return bareReleasePatch(pod, why);
     case "gate":
-      return gatePatch(pod, undefined);
+      return ungatePatch(pod, undefined);
     default:
       return assertNever(step);
   }

@@ -24,7 +24,7 @@ export function bareReleasePatch(pod: PodView, reason: string): JsonPatch {
 }
 
 /** Removes the gate, and sets its label if given. Empty when the pod lacks our gate. */
-export function gatePatch(pod: PodView, label: string | undefined): JsonPatch {
+export function ungatePatch(pod: PodView, label: string | undefined): JsonPatch {
   const hasLabel = label !== undefined && pod.labels !== undefined;
   return reducedPatch(pod, new Map(hasLabel ? [[PodLabel.gate, label]] : []), NO_CHANGES.annotations);
 }

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { type GateLift, openGateLifter } from "../../../../lib/placement/cluster/lift_gates.ts";
+import { openUngater, type UngateOutcome } from "../../../../lib/placement/cluster/ungate.ts";
 import { ApiError } from "../../../../lib/k8s/errors.ts";
 import { type KubeObject, Resource } from "../../../../lib/k8s/types.ts";
 import { PodLabel, SCHEDULING_GATE } from "../../../../lib/names.ts";
@@ -14,15 +14,15 @@ function gated(...gates: readonly string[]): KubeObject {
   return { ...pod, spec: { ...Object(pod["spec"]), schedulingGates: gates.map((name) => ({ name })) } };
 }
 
-async function lift(
+async function ungate(
   cluster: MemoryCluster,
   { before = () => {}, shouldContinue = () => true }: {
     readonly before?: (call: MemoryCall) => void;
     readonly shouldContinue?: () => boolean;
   } = {},
-): Promise<GateLift> {
-  const lifter = openGateLifter({ api: cluster.client(before), limiter: NO_LIMIT });
-  return await lifter.lift(REF, { signal: new AbortController().signal, shouldContinue });
+): Promise<UngateOutcome> {
+  const ungater = openUngater({ api: cluster.client(before), limiter: NO_LIMIT });
+  return await ungater.ungate(REF, { signal: new AbortController().signal, shouldContinue });
 }
 
 function openCluster(): MemoryCluster {
@@ -31,19 +31,19 @@ function openCluster(): MemoryCluster {
   return cluster;
 }
 
-Deno.test("lift() takes off the gate, pinned by the pod and the gate's place, reports it on the label, and leaves the rest", async () => {
+Deno.test("ungate() takes off the gate, pinned by the pod and the gate's place, reports it on the label, and leaves the rest", async () => {
   const cluster = openCluster();
-  assert.deepEqual(await lift(cluster), { kind: "lifted" });
+  assert.deepEqual(await ungate(cluster), { kind: "ungated" });
   assert.deepEqual(cluster.patches, [[
     { op: "test", path: "/metadata/uid", value: "uid-a" },
     { op: "replace", path: "/metadata/labels/multiarch.openshift.io~1scheduling-gate", value: "removed" },
     { op: "test", path: "/spec/schedulingGates/1/name", value: SCHEDULING_GATE },
     { op: "remove", path: "/spec/schedulingGates/1" },
   ]]);
-  assert.deepEqual(await lift(cluster), { kind: "gone" });
+  assert.deepEqual(await ungate(cluster), { kind: "gone" });
 });
 
-Deno.test("lift() takes off the gate alone where the label is refused", async () => {
+Deno.test("ungate() takes off the gate alone where the label is refused", async () => {
   for (const status of [403, 422]) {
     const cluster = openCluster();
     cluster.beforePatch = (operations) => {
@@ -51,38 +51,38 @@ Deno.test("lift() takes off the gate alone where the label is refused", async ()
         throw new ApiError("a policy", { status, hasCauses: true });
       }
     };
-    assert.deepEqual(await lift(cluster), { kind: "lifted" });
+    assert.deepEqual(await ungate(cluster), { kind: "ungated" });
     assert.deepEqual(cluster.patches.map((patch) => patch.map(({ op }) => op)), [["test", "test", "remove"]]);
   }
 });
 
-Deno.test("lift() reads again when another changed the pod in between", async () => {
+Deno.test("ungate() reads again when another changed the pod in between", async () => {
   const cluster = openCluster();
   let changes = 0;
   cluster.beforePatch = () => {
     if (changes++ === 0) cluster.put(Resource.pods, gated(SCHEDULING_GATE));
   };
-  assert.deepEqual(await lift(cluster), { kind: "lifted" });
+  assert.deepEqual(await ungate(cluster), { kind: "ungated" });
   assert.equal(cluster.patches.length, 1);
 });
 
-Deno.test("lift() writes nothing once it is not to go on, however long it waited for its turn", async () => {
+Deno.test("ungate() writes nothing once it is not to go on, however long it waited for its turn", async () => {
   const cluster = openCluster();
-  assert.deepEqual(await lift(cluster, { shouldContinue: () => false }), { kind: "stopped" });
+  assert.deepEqual(await ungate(cluster, { shouldContinue: () => false }), { kind: "stopped" });
   assert.deepEqual(cluster.patches, []);
 });
 
-Deno.test("lift() leaves a pod of the same name alone, and one that is being deleted", async () => {
+Deno.test("ungate() leaves a pod of the same name alone, and one that is being deleted", async () => {
   for (const changes of [{ uid: "uid-b" }, { deletionTimestamp: "2026-11-21T12:00:00Z" }]) {
     const cluster = new MemoryCluster();
     const pod = gated(SCHEDULING_GATE);
     cluster.put(Resource.pods, { ...pod, metadata: { ...pod.metadata, ...changes } });
-    assert.deepEqual(await lift(cluster), { kind: "gone" });
+    assert.deepEqual(await ungate(cluster), { kind: "gone" });
     assert.deepEqual(cluster.patches, []);
   }
 });
 
-Deno.test("lift() reports why it could not", async () => {
+Deno.test("ungate() reports why it could not", async () => {
   const answers: readonly (readonly [MemoryCall["verb"], number, number])[] = [["get", 503, 0], ["patch", 403, 2], [
     "patch",
     500,
@@ -90,7 +90,7 @@ Deno.test("lift() reports why it could not", async () => {
   ]];
   for (const [verb, status, patches] of answers) {
     let tries = 0;
-    const outcome = await lift(openCluster(), {
+    const outcome = await ungate(openCluster(), {
       before: (call) => {
         if (call.verb !== verb) return;
         if (verb === "patch") tries++;

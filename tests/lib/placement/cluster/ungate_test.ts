@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { ApiError } from "../../../../lib/k8s/errors.ts";
-import { countGatedPods, liftAllGates, type LiftedGates } from "../../../../lib/placement/cluster/lift_gates.ts";
+import { countGatedPods, ungateAll, type UngateResults } from "../../../../lib/placement/cluster/ungate.ts";
 import { Resource } from "../../../../lib/k8s/types.ts";
 import { SCHEDULING_GATE as GATE } from "../../../../lib/names.ts";
 import { exchanging } from "../../../support/cluster_api.ts";
@@ -21,14 +21,14 @@ const openBench = async () => {
   };
 };
 
-Deno.test("liftAllGates() lifts our gate alone, from labelled and unlabelled pods", async () => {
+Deno.test("ungateAll() takes off our gate alone, from labelled and unlabelled pods", async () => {
   await using bench = await openBench();
   await bench.create("labelled", ["first", GATE, "last"], { [GATE]: "gated", app: "a" });
   await bench.create("unlabelled", [GATE]);
   await bench.create("foreign", ["other"]);
   assert.equal(await countGatedPods(bench.api, bench.signal), 1, "the label finds one, which is enough to know");
-  const { released, left } = await liftAllGates(bench.api, { signal: bench.signal });
-  assert.deepEqual([...released].sort(), ["default/labelled", "default/unlabelled"]);
+  const { ungated, left } = await ungateAll(bench.api, { signal: bench.signal });
+  assert.deepEqual([...ungated].sort(), ["default/labelled", "default/unlabelled"]);
   assert.deepEqual(left, []);
   assert.equal(await bench.gatesOf("labelled"), "first last");
   assert.equal(await bench.gatesOf("unlabelled"), "");
@@ -38,14 +38,14 @@ Deno.test("liftAllGates() lifts our gate alone, from labelled and unlabelled pod
   assert.equal(await countGatedPods(bench.api, bench.signal), 0);
 });
 
-Deno.test("liftAllGates() takes a vanished pod for freed, and reports which are left and why when the server refuses", async () => {
+Deno.test("ungateAll() takes a vanished pod for freed, and reports which are left and why when the server refuses", async () => {
   await using bench = await openBench();
   await bench.create("held", [GATE], { [GATE]: "gated" });
-  const release = async (status: number): Promise<LiftedGates> => {
+  const ungate = async (status: number): Promise<UngateResults> => {
     const patch = () => Promise.reject(new ApiError("denied by a policy", { status }));
-    return await liftAllGates(exchanging(bench.api, { patch }), { signal: bench.signal });
+    return await ungateAll(exchanging(bench.api, { patch }), { signal: bench.signal });
   };
-  assert.deepEqual((await release(404)).left, []);
+  assert.deepEqual((await ungate(404)).left, []);
   const left = [{ pod: "default/held", reason: "denied by a policy" }];
-  assert.deepEqual(await release(403), { released: [], left });
+  assert.deepEqual(await ungate(403), { ungated: [], left });
 });

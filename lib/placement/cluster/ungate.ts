@@ -11,18 +11,18 @@ import type { PodView } from "../decide/types.ts";
 import { openPendingWrites, type RateLimiter } from "../../k8s/rate_limiter.ts";
 import { classifyWriteFailure, isForbidden } from "../../k8s/errors.ts";
 import { errorText } from "../../log.ts";
-import { gatePatch } from "../decide/patch/release_patch.ts";
+import { ungatePatch } from "../decide/patch/release_patch.ts";
 
 type GateApi = ReadApi & Pick<KubeApi, "patch">;
 
-export type GateLift =
-  | { readonly kind: "lifted" }
+export type UngateOutcome =
+  | { readonly kind: "ungated" }
   | { readonly kind: "gone" }
   /** `shouldContinue` was false. Nothing was written. */
   | { readonly kind: "stopped" }
   | { readonly kind: "failed"; readonly why: string };
 
-interface LiftOptions {
+interface UngateOptions {
   readonly signal: AbortSignal;
   /** Called directly before each write. */
   readonly shouldContinue: () => boolean;
@@ -32,16 +32,16 @@ interface LiftOptions {
 const MAX_ATTEMPTS = 3;
 
 /** Removes the gate from a pod that was just read, and rereads it when other clients have changed it. */
-async function lift(api: GateApi, pod: PodView, { signal, shouldContinue }: LiftOptions): Promise<GateLift> {
+async function ungate(api: GateApi, pod: PodView, { signal, shouldContinue }: UngateOptions): Promise<UngateOutcome> {
   const { namespace, name } = pod;
   let held: PodView | undefined = pod;
   let label: string | undefined = GateLabel.removed;
   for (let attempt = 1; held !== undefined;) {
     if (!shouldContinue()) return { kind: "stopped" };
     try {
-      const operations = gatePatch(held, label);
+      const operations = ungatePatch(held, label);
       await api.patch(Resource.pods, { namespace, name }, { body: { kind: "json", operations }, signal });
-      return { kind: "lifted" };
+      return { kind: "ungated" };
     } catch (error) {
       const failure = classifyWriteFailure(error);
       const isRefused = failure === "refused" || isForbidden(error);
@@ -55,7 +55,7 @@ async function lift(api: GateApi, pod: PodView, { signal, shouldContinue }: Lift
   return { kind: "gone" };
 }
 
-async function orFailed(work: () => Promise<GateLift>): Promise<GateLift> {
+async function orFailed(work: () => Promise<UngateOutcome>): Promise<UngateOutcome> {
   try {
     return await work();
   } catch (error) {
@@ -64,18 +64,18 @@ async function orFailed(work: () => Promise<GateLift>): Promise<GateLift> {
 }
 
 /** A client that can only remove the gate. */
-export interface GateLifter {
+export interface Ungater {
   /** Waits for the rate limit, reads the pod and removes the gate. Never rejects. */
-  lift(pod: PodRef, options: LiftOptions): Promise<GateLift>;
+  ungate(pod: PodRef, options: UngateOptions): Promise<UngateOutcome>;
 }
 
-export function openGateLifter({ api, limiter }: { readonly api: GateApi; readonly limiter: RateLimiter }): GateLifter {
+export function openUngater({ api, limiter }: { readonly api: GateApi; readonly limiter: RateLimiter }): Ungater {
   return {
-    lift: (pod, options) =>
+    ungate: (pod, options) =>
       orFailed(async () => {
         await limiter.wait(options.signal);
         const held = await readGated(api, pod, options.signal);
-        return held === undefined ? { kind: "gone" } : await lift(api, held, options);
+        return held === undefined ? { kind: "gone" } : await ungate(api, held, options);
       }),
   };
 }
@@ -90,13 +90,13 @@ async function readGated(
 }
 
 /** The results by pod, as `namespace/name`. */
-export interface LiftedGates {
-  /** Pods released (in a dry run: that would be). */
-  readonly released: readonly string[];
+export interface UngateResults {
+  /** Pods ungated (in a dry run: that would be). */
+  readonly ungated: readonly string[];
   readonly left: readonly { readonly pod: string; readonly reason: string }[];
 }
 
-/** Parallel patches: enough to release a cluster fast, few enough for the API server's fair queues. */
+/** Parallel patches: enough to ungate a cluster fast, few enough for the API server's fair queues. */
 const PARALLEL_PATCHES = 16;
 
 /** By the gate's label, which is cheap, or all pending pods, to find those whose label was removed. */
@@ -135,31 +135,31 @@ export async function countGatedPods(api: ReadApi, signal: AbortSignal): Promise
   return 0;
 }
 
-/** Lifts our gate, and nothing else, from every pod. `dryRun` only lists. `onReleased` is called for each pod. */
-export async function liftAllGates(
+/** Takes off our gate, and nothing else, from every pod. `dryRun` only lists. `onUngated` is called for each pod. */
+export async function ungateAll(
   api: KubeApi,
   options: {
     readonly signal: AbortSignal;
     readonly dryRun?: boolean;
-    readonly onReleased?: (pod: PodView) => void;
+    readonly onUngated?: (pod: PodView) => void;
   },
-): Promise<LiftedGates> {
-  const { signal, dryRun = false, onReleased = () => {} } = options;
-  const released: string[] = [];
+): Promise<UngateResults> {
+  const { signal, dryRun = false, onUngated = () => {} } = options;
+  const ungated: string[] = [];
   const left: { pod: string; reason: string }[] = [];
   const writes = openPendingWrites(PARALLEL_PATCHES);
-  const release = async (pod: PodView): Promise<void> => {
+  const ungateOne = async (pod: PodView): Promise<void> => {
     const key = keyOf({ metadata: pod });
-    const lifted = await orFailed(() => lift(api, pod, { signal, shouldContinue: () => true }));
-    if (lifted.kind === "failed") return void left.push({ pod: key, reason: lifted.why });
-    released.push(key);
-    onReleased(pod);
+    const outcome = await orFailed(() => ungate(api, pod, { signal, shouldContinue: () => true }));
+    if (outcome.kind === "failed") return void left.push({ pod: key, reason: outcome.why });
+    ungated.push(key);
+    onUngated(pod);
   };
   for await (const pod of listGatedPods(api, ["labelled", "pending"], signal)) {
     // Waits for the writes before listing on, because waiting pods would fill memory.
-    if (dryRun) released.push(keyOf({ metadata: pod }));
-    else await writes.start(() => release(pod));
+    if (dryRun) ungated.push(keyOf({ metadata: pod }));
+    else await writes.start(() => ungateOne(pod));
   }
   await writes.finished();
-  return { released, left };
+  return { ungated, left };
 }
