@@ -32,7 +32,7 @@ export interface ControllerOptions extends ControllerDeps {
   /** Added at the start of each run, for a key that no watch adds. */
   readonly firstKey?: string;
   readonly parallel: number;
-  readonly queue?: Pick<WorkQueueOptions, "backoff" | "groupOf" | "maxOfGroup" | "reservedForUrgent">;
+  readonly queue?: Pick<WorkQueueOptions, "backoff" | "flowOf" | "maxOfFlow" | "reservedForUrgent">;
 }
 
 /** A controller. One run at a time; keys added in between are handled by the next run. */

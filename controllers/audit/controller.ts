@@ -58,7 +58,7 @@ export function openAudit(deps: AuditDeps): Runnable {
     ...deps,
     name: "audit",
     watches: [{ run: (signal) => runAfter(first.promise, pending, signal) }],
-    ...{ parallel: PARALLEL, queue: { groupOf } },
+    ...{ parallel: PARALLEL, queue: { flowOf } },
     reconcile: async (key, signal) => {
       const name = key.slice(key.indexOf(" ") + 1);
       if (key.startsWith(NAMESPACE_KEY)) {
@@ -88,7 +88,7 @@ export function openAudit(deps: AuditDeps): Runnable {
 }
 
 /** Namespaces take turns, so that a slow registry of one does not delay the others. */
-function groupOf(key: string): string {
+function flowOf(key: string): string {
   const [kind, name = ""] = key.split(" ");
   return kind === "pod" ? splitKey(name).namespace ?? "" : name;
 }

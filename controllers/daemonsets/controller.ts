@@ -57,7 +57,7 @@ export function openDaemonSetWatch(deps: DaemonSetWatchDeps): Controller {
     name: "daemonsets",
     watches: [daemonSets],
     parallel: PARALLEL,
-    queue: { groupOf: (key) => splitKey(key).namespace ?? "", maxOfGroup: () => MAX_KEYS_OF_NAMESPACE },
+    queue: { flowOf: (key) => splitKey(key).namespace ?? "", maxOfFlow: () => MAX_KEYS_OF_NAMESPACE },
     reconcile: async (key, signal) => {
       const daemonSet = daemonSets.get(key);
       const live = liveArchitectures();

@@ -43,7 +43,7 @@ export function openExecFormatMonitor(deps: ExecFormatDeps): Controller {
       ...deps.settings.watchesPods ? watchPods(deps, (key) => controller.enqueue(key)) : [],
     ],
     parallel: PARALLEL,
-    queue: { groupOf, maxOfGroup, backoff: BACKOFF },
+    queue: { flowOf, maxOfFlow, backoff: BACKOFF },
     reconcile: async (key, signal) => {
       const [kind, ...rest] = key.split("/");
       const target = splitKey(rest.join("/"));
@@ -59,14 +59,14 @@ export function openExecFormatMonitor(deps: ExecFormatDeps): Controller {
 }
 
 /** Namespaces and nodes take turns, so that pods, slow registries or reports of one do not delay the others. */
-function groupOf(key: string): string {
+function flowOf(key: string): string {
   const [kind = "", from = ""] = key.split("/");
   return kind === "event" ? `node ${from}` : from;
 }
 
 /** A node's backlog has its own limit. Deleting the events beyond it takes a key for each. */
-function maxOfGroup(group: string): number {
-  return group.startsWith("node ") ? Infinity : MAX_KEYS_OF_NAMESPACE;
+function maxOfFlow(flow: string): number {
+  return flow.startsWith("node ") ? Infinity : MAX_KEYS_OF_NAMESPACE;
 }
 
 /** The node of the daemon that wrote it, verified by an admission policy; empty for the MTO's events. */

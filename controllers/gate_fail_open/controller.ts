@@ -50,7 +50,7 @@ export function openGateFailOpen(deps: GateFailOpenDeps): Controller {
     watches: [{ run: (signal) => watch({ deps, absence, gated, enqueue: (key) => controller.enqueue(key) }, signal) }],
     reconcile: (key, signal) => reconcile({ deps, absence, gated }, key, signal),
     parallel: PARALLEL,
-    queue: { groupOf: (key) => splitKey(key).namespace ?? "", backoff: BACKOFF },
+    queue: { flowOf: (key) => splitKey(key).namespace ?? "", backoff: BACKOFF },
   });
   return controller;
 }

@@ -90,7 +90,7 @@ export function openKueue(deps: KueueDeps): Controller {
       }),
     ],
     parallel: PARALLEL,
-    queue: { groupOf: (key) => splitKey(key).namespace ?? "", backoff: BACKOFF },
+    queue: { flowOf: (key) => splitKey(key).namespace ?? "", backoff: BACKOFF },
     reconcile: async (key, signal) => {
       const run = { ...deps, signal };
       if (key !== CHECK_KEY) return await reconcileWorkload(run, key, failures);

@@ -93,7 +93,7 @@ export class PodPlacement {
       reconcile: (key, signal) => this.#reconcile(key, signal),
       parallel: deps.workers,
       queue: {
-        groupOf: (key) => splitKey(key).namespace ?? "",
+        flowOf: (key) => splitKey(key).namespace ?? "",
         reservedForUrgent: RESERVED_FOR_DEADLINES,
         backoff: WRITE_BACKOFF,
       },

@@ -61,8 +61,8 @@ export function openPrewarm(deps: PrewarmDeps): Controller {
     watches: [...templates.values()],
     parallel: PARALLEL,
     queue: {
-      groupOf: (key) => splitKey(key.split(" ")[1] ?? "").namespace ?? "",
-      maxOfGroup: () => MAX_KEYS_OF_NAMESPACE,
+      flowOf: (key) => splitKey(key.split(" ")[1] ?? "").namespace ?? "",
+      maxOfFlow: () => MAX_KEYS_OF_NAMESPACE,
     },
     reconcile: async (key, signal) => {
       const [plural = "", name = ""] = key.split(" ");

@@ -1,4 +1,4 @@
-// The due keys of a work queue: urgent ones first, then groups in turn, each group's oldest first.
+// The due keys of a work queue: urgent ones first, then flows in turn, each flow's oldest first.
 import { RoundRobin } from "./round_robin.ts";
 
 export class ReadyKeys {
@@ -10,10 +10,10 @@ export class ReadyKeys {
   }
 
   /** Adds a key. Adding it again as urgent raises its priority. */
-  add(key: string, { group, priority }: { readonly group: string; readonly priority: "normal" | "urgent" }): void {
-    if (priority === "normal") return this.#normal.add(group, key);
-    this.#normal.remove(group, key);
-    this.#urgent.add(group, key);
+  add(key: string, { flow, priority }: { readonly flow: string; readonly priority: "normal" | "urgent" }): void {
+    if (priority === "normal") return this.#normal.add(flow, key);
+    this.#normal.remove(flow, key);
+    this.#urgent.add(flow, key);
   }
 
   take(which: "urgent" | "any"): string | undefined {

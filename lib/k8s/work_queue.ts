@@ -1,8 +1,8 @@
-// Keys to reconcile: one reconcile per key at a time, soonest first, with backoff, and groups in turn.
+// Keys to reconcile: one reconcile per key at a time, soonest first, with backoff, and flows in turn.
 import { backoffMs, type Clock, untilAborted } from "../clock.ts";
 import { errorText, type Logger } from "../log.ts";
 import { DueHeap, type DueKey } from "./due_heap.ts";
-import { GroupCounts } from "./group_counts.ts";
+import { FlowCounts } from "./flow_counts.ts";
 import { ReadyKeys } from "./ready_keys.ts";
 
 export type ReconcileResult =
@@ -32,10 +32,10 @@ export interface WorkQueueOptions {
   readonly name: string;
   readonly parallel: number;
   readonly reservedForUrgent?: number;
-  /** Groups take turns. Default: a single group. */
-  readonly groupOf?: (key: string) => string;
-  /** Most keys of a group, including delayed and running ones. Others are dropped. Default: no limit. */
-  readonly maxOfGroup?: ((group: string) => number) | undefined;
+  /** Flows, mostly one for each namespace, take turns. Default: a single flow. */
+  readonly flowOf?: (key: string) => string;
+  /** Most keys of a flow, including delayed and running ones. Others are dropped. Default: no limit. */
+  readonly maxOfFlow?: ((flow: string) => number) | undefined;
   readonly reconcile: (key: string, signal: AbortSignal) => Promise<ReconcileResult>;
   readonly clock: Clock;
   readonly log: Logger;
@@ -63,8 +63,8 @@ export class WorkQueue {
   readonly #entries = new Map<string, QueuedKey>();
   readonly #delayed = new DueHeap();
   readonly #ready = new ReadyKeys();
-  readonly #groups: GroupCounts;
-  readonly #groupOf: (key: string) => string;
+  readonly #flows: FlowCounts;
+  readonly #flowOf: (key: string) => string;
   #running = 0;
   #signal: AbortSignal | undefined;
   #timer: { readonly dueMs: number; readonly stop: AbortController } | undefined;
@@ -73,8 +73,8 @@ export class WorkQueue {
 
   constructor(options: WorkQueueOptions) {
     this.#options = options;
-    this.#groupOf = options.groupOf ?? (() => "");
-    this.#groups = new GroupCounts(options);
+    this.#flowOf = options.flowOf ?? (() => "");
+    this.#flows = new FlowCounts(options);
   }
 
   get depth(): number {
@@ -100,7 +100,7 @@ export class WorkQueue {
     const entry = this.#entries.get(key);
     const urgentFromMs = Math.min(entry?.urgentFromMs ?? Infinity, nowMs + urgentAfterMs);
     if (entry === undefined) {
-      if (!this.#groups.enter(this.#groupOf(key))) return;
+      if (!this.#flows.enter(this.#flowOf(key))) return;
       this.#delay(key, { state: "delayed", dueMs, urgentFromMs, failures: 0 });
     } else {
       if (entry.state === "ready" && urgentFromMs < entry.urgentFromMs) this.#wakeAt({ key, dueMs: urgentFromMs });
@@ -180,7 +180,7 @@ export class WorkQueue {
       const priority = entry.urgentFromMs <= nowMs ? "urgent" : "normal";
       if (entry.state === "delayed") metrics?.added();
       entry.state = "ready";
-      this.#ready.add(next.key, { group: this.#groupOf(next.key), priority });
+      this.#ready.add(next.key, { flow: this.#flowOf(next.key), priority });
       if (priority === "normal" && entry.urgentFromMs < Infinity) {
         this.#wakeAt({ key: next.key, dueMs: entry.urgentFromMs });
       }
@@ -226,7 +226,7 @@ export class WorkQueue {
     metrics?.finished({ outcome: result.outcome, waitMs, workMs: endedMs - startedMs });
     if (entry.dueMs === Infinity) {
       this.#entries.delete(key);
-      this.#groups.leave(this.#groupOf(key));
+      this.#flows.leave(this.#flowOf(key));
     } else this.#delay(key, { ...entry, state: "delayed" });
     this.#schedulePump();
   }

@@ -16,8 +16,7 @@ type Reconcile = (key: string, clock: FakeClock) => Promise<ReconcileResult>;
 
 const openBench = (
   reconcile: Reconcile,
-  options: Partial<Pick<WorkQueueOptions, "parallel" | "backoff" | "groupOf" | "maxOfGroup" | "reservedForUrgent">> =
-    {},
+  options: Partial<Pick<WorkQueueOptions, "parallel" | "backoff" | "flowOf" | "maxOfFlow" | "reservedForUrgent">> = {},
 ) => {
   const clock = new FakeClock();
   const samples: ReconcileSample[] = [];
@@ -45,14 +44,14 @@ const openBench = (
   return { clock, queue, samples, counts, stop, running, [Symbol.asyncDispose]: dispose };
 };
 
-Deno.test("WorkQueue.add() leaves out keys of a group beyond its bound until others have ended, and no keys of other groups", async () => {
+Deno.test("WorkQueue.add() leaves out keys of a flow beyond its bound until others have ended, and no keys of other flows", async () => {
   const gate = Promise.withResolvers<void>();
   const done: string[] = [];
   await using bench = openBench(async (key) => {
     await gate.promise;
     done.push(key);
     return DONE;
-  }, { groupOf: (key) => key.slice(0, 1), maxOfGroup: (group) => group === "a" ? 3 : Infinity });
+  }, { flowOf: (key) => key.slice(0, 1), maxOfFlow: (flow) => flow === "a" ? 3 : Infinity });
   for (let n = 0; n < 1_000; n++) bench.queue.add(`a${n}`);
   for (let n = 0; n < 5; n++) bench.queue.add(`b${n}`);
   bench.queue.addAfter("a0", 1);
@@ -99,9 +98,9 @@ function takingTurns(): { readonly started: readonly string[]; readonly reconcil
   return { started, reconcile };
 }
 
-Deno.test("WorkQueue takes one key of each group in turn, the oldest of a group first", async () => {
+Deno.test("WorkQueue takes one key of each flow in turn, the oldest of a flow first", async () => {
   const { started, reconcile } = takingTurns();
-  await using bench = openBench(reconcile, { parallel: 1, groupOf: (key) => key.charAt(0) });
+  await using bench = openBench(reconcile, { parallel: 1, flowOf: (key) => key.charAt(0) });
   for (const key of ["a1", "a2", "a3", "a4", "b1", "c1", "b2"]) bench.queue.add(key);
   await bench.clock.advance(10_000);
   assert.deepEqual(started, ["a1", "b1", "c1", "a2", "b2", "a3", "a4"]);
