@@ -96,8 +96,7 @@ export class RepositoryClient {
 
   /** Calls `work`, which parses this answer, within the limit of parsing. */
   parse<T>({ body }: RegistryResponse, work: () => T): Promise<T> {
-    const { context, endpoint } = this.#login;
-    return this.#limits.parse(work, { ...context, bytes: body.byteLength, registry: endpoint.host });
+    return this.#limits.parse(work, { ...this.#login.context, bytes: body.byteLength });
   }
 
   /** Throws RegistryError if the token server fails or a password needs plain HTTP, and what `send` throws. */

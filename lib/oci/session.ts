@@ -1,6 +1,5 @@
 // The documents of one repository at one host: requested, checked by their digests and parsed. All readers of images
 // read through it.
-import { isAbsence, mayBeAbsence } from "./absence.ts";
 import type { RegistryMessage } from "./http/exchange.ts";
 import {
   type DocumentName,
@@ -19,7 +18,6 @@ import {
   renderMediaType,
 } from "./image/manifest.ts";
 import type { PlannedEndpoint } from "./pull_plan.ts";
-
 import type { RepositoryAnswer, RepositoryClient } from "./repository_client.ts";
 
 /** A manifest without its text: many images are read at a time. */
@@ -111,14 +109,18 @@ export class Session {
   #read<T>(name: DocumentName, parse: (document: RegistryDocument) => T): Promise<T> {
     const { retrying = (read) => read() } = this.#options;
     return retrying(async () => {
-      const sent = await this.#request(name);
+      using memory = new DisposableStack();
+      const sent = await this.#request(name, memory);
       return await this.#client.parse(sent.answer, () => parse(toDocument(this.endpoint, { document: name, ...sent })));
     });
   }
 
-  async #request(document: DocumentName): Promise<Extract<RepositoryAnswer, { kind: "answered" }>> {
+  async #request(
+    document: DocumentName,
+    memory?: DisposableStack,
+  ): Promise<Extract<RepositoryAnswer, { kind: "answered" }>> {
     const { endpoint } = this.#client;
-    const message = MESSAGES[document.kind];
+    const message = { ...MESSAGES[document.kind], memory };
     const sent = await this.#client.send({
       message,
       urlBy: (scheme) => documentUrl(endpoint, { ...document, scheme }),
@@ -126,12 +128,11 @@ export class Session {
       isFinal: ({ status }) => ![401, 403, 404].includes(status),
     });
     if (sent.kind === "refused") throw refused(endpoint, { document, status: sent.answer?.status });
-    const { status } = sent.answer;
+    const { status, absence, pauseMs } = sent.answer;
     if (status !== 429 && status < 500) return sent;
     // Final, but no document: limited or broken, unless a 500 says that it is gone.
-    const isGone = isAbsence(sent.answer) || mayBeAbsence({ status, method: message.method });
-    if (isGone) throw refused(endpoint, { document, status: 404 });
-    throw unreadable(endpoint, { document, status, retryAfterMs: sent.answer.pauseMs });
+    if (absence !== undefined) throw refused(endpoint, { document, status: 404 });
+    throw unreadable(endpoint, { document, status, retryAfterMs: pauseMs });
   }
 }
 

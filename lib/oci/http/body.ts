@@ -5,8 +5,8 @@ export const FREE_BYTES = 64 * 1024;
 
 const FIRST_BUFFER_BYTES = 4 * 1024;
 
-/** Reserves memory for a large body until disposed. Throws when none is left. */
-export type TakeMemory = (bytes: number) => Disposable;
+/** Takes memory for a large body. Throws when none is left. */
+export type TakeMemory = (bytes: number) => void;
 
 /** Undefined when larger than `maxBytes`. Copies pieces at once: each is a view of a 64 KiB buffer. */
 export async function collectBody(
@@ -14,7 +14,6 @@ export async function collectBody(
   { maxBytes, take }: { readonly maxBytes: number; readonly take?: TakeMemory },
 ): Promise<Uint8Array<ArrayBuffer> | undefined> {
   const reader = stream.getReader();
-  using held = new DisposableStack();
   let buffer = new Uint8Array(Math.min(FIRST_BUFFER_BYTES, maxBytes));
   let [bytes, taken] = [0, 0];
   try {
@@ -24,7 +23,7 @@ export async function collectBody(
       if (needed > buffer.byteLength) {
         const size = Math.min(maxBytes, Math.max(needed, 2 * buffer.byteLength));
         const more = Math.max(0, size - FREE_BYTES) - taken;
-        if (more > 0) held.use(take?.(more));
+        if (more > 0) take?.(more);
         taken += more;
         buffer = new Uint8Array(buffer.buffer.transfer(size));
       }

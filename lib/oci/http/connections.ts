@@ -47,8 +47,8 @@ export class Connections {
 
   /** Waits for its turn and for short pauses the host requests. Throws RegistryError without a complete answer. */
   async send(request: EndpointRequest): Promise<RegistryResponse> {
-    const { endpoint: { host }, context, message: { method }, account, group } = request;
-    const limited = { ...context, host, group, method, account };
+    const { endpoint: { host }, context, account, group } = request;
+    const limited = { ...context, host, group, account };
     return await this.#limiter.run(limited, () => this.#tryEachWay(request));
   }
 

@@ -4,6 +4,7 @@ import { type RegistryError, registryError } from "../errors.ts";
 import type { RequestKind, TraceEntry } from "../request_log.ts";
 import { connectionElsewhere, type ConnectionSettings } from "../pull_plan.ts";
 import type { FailureReason } from "../types.ts";
+import type { Absence } from "./absence.ts";
 import { describeWireFault } from "./wire_fault.ts";
 
 export interface ExchangeBody {
@@ -21,6 +22,8 @@ export interface RegistryMessage {
   readonly accept?: string | undefined;
   readonly body?: ExchangeBody | undefined;
   readonly maxBytes: number;
+  /** Holds the memory that a large body takes; absent: it is given back when the body is read. */
+  readonly memory?: DisposableStack | undefined;
   /** Until the headers, and until the body (ms). Default: the transport's, which suit small documents. */
   readonly timeouts?: { readonly headersMs: number; readonly totalMs: number } | undefined;
   /** Streams the body of a 200 answer, without `maxBytes` and the total time limit. */
@@ -64,6 +67,8 @@ export interface RegistryResponse {
   readonly redirect: Redirect | undefined;
   /** The pause that the registry requests with it (ms). */
   readonly pauseMs: number | undefined;
+  /** Whether it says that what was asked for is not there. */
+  readonly absence: Absence | undefined;
 }
 
 /** Whether a text can be a header's value. Otherwise the runtime's error would quote it. */

@@ -6,6 +6,7 @@ import { guardAddress, isPublicAddress, type Resolve } from "./address_guard.ts"
 import { RegistryError } from "../errors.ts";
 import { pauseOf } from "../limits/outcome.ts";
 import type { WorkLimits } from "../limits/work_limits.ts";
+import { absenceOf } from "./absence.ts";
 import { collectBody, FREE_BYTES, type TakeMemory } from "./body.ts";
 import {
   classify,
@@ -138,12 +139,16 @@ export class Transport implements Disposable {
       const { status, headers } = response;
       const streamed = hop.isStreamed === true && status === 200 ? response.body : null;
       const stream = streamed === null ? undefined : describeFaults(streamed, hop);
-      const take: TakeMemory = (bytes) => this.#deps.limits.takeMemory(bytes, { callers, registry: url.host });
+      using own = new DisposableStack();
+      const { memory = own } = hop;
+      const take: TakeMemory = (bytes) =>
+        void memory.use(this.#deps.limits.takeMemory(bytes, { callers, registry: url.host }));
       const body = stream === undefined ? await readBody(response, { hop, take }) : new Uint8Array();
       trace({ status, note: STATUS_CODES[status] ?? "" });
       if (status < 500) this.#answered.set(url.host, true);
       const pauseMs = pauseOf(response, this.#deps.clock.nowMs());
-      return { status, headers, body, redirect: hop.redirect, stream, pauseMs };
+      const absence = absenceOf({ status, method, body });
+      return { status, headers, body, redirect: hop.redirect, stream, pauseMs, absence };
     } catch (error) {
       const fault = this.#mayDescribe(guarded) ? classify(hop, error) : concealed(hop, error);
       const failure = error instanceof RegistryError ? error : fault;

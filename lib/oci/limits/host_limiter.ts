@@ -24,7 +24,6 @@ export interface LimitedRequest {
   readonly host: string;
   /** What may fail together, see failing_groups.ts. */
   readonly group: string;
-  readonly method?: string | undefined;
   /** Equal for requests that the registry counts together: the fingerprint of the credential. */
   readonly account: string;
   readonly callers: Callers;
@@ -88,7 +87,7 @@ export class HostLimiter {
     let outcome: Outcome = { kind: "nothing" };
     try {
       const answer = await send();
-      outcome = limitedOutcomeOf(answer, request.method);
+      outcome = limitedOutcomeOf(answer);
       return answer;
     } catch (error) {
       if (error instanceof RegistryError && !request.signal.aborted) outcome = outcomeOfFailure(error.failure);

@@ -1,11 +1,11 @@
 // What an exchange says of the registry's health and load: status, `Retry-After`, the rate limit headers. Pure.
-import { isAbsence, mayBeAbsence } from "../absence.ts";
+import type { Absence } from "../http/absence.ts";
 import type { RegistryFailure } from "../types.ts";
 
 export interface LimitedAnswer {
   readonly status: number;
   readonly headers: Headers;
-  readonly body?: Uint8Array<ArrayBuffer> | undefined;
+  readonly absence?: Absence | undefined;
   /** The pause that the registry requests with it (ms), see {@link pauseOf}. */
   readonly pauseMs: number | undefined;
 }
@@ -39,18 +39,16 @@ const MAX_PAUSE_MS = 60_000;
 /** Pauses up to this long are waited out; for longer ones the refusal says when to come back (ms). */
 export const MAX_WAIT_MS = 2_000;
 
-/** The outcome of an answer to a request with this HTTP method; absent: one whose answer has a body. */
-export function limitedOutcomeOf(answer: LimitedAnswer, method?: string): Outcome {
-  const { status, pauseMs } = answer;
+export function limitedOutcomeOf({ status, headers, absence, pauseMs }: LimitedAnswer): Outcome {
   const message = `It answered ${status}.`;
   if (pauseMs !== undefined) {
     return status === 429
       ? { kind: "rate-limited", reason: "RateLimited", pauseMs }
       : { kind: "overloaded", reason: "ServerError", pauseMs, message };
   }
-  if (mayBeAbsence({ status, method })) return { kind: "nothing" };
-  if (status >= 500 && !isAbsence(answer)) return { kind: "repository-failed", reason: "ServerError", message };
-  return { kind: "answered", status, remaining: parseRemaining(answer.headers) };
+  if (absence === "possible") return { kind: "nothing" };
+  if (status >= 500 && absence === undefined) return { kind: "repository-failed", reason: "ServerError", message };
+  return { kind: "answered", status, remaining: parseRemaining(headers) };
 }
 
 export function outcomeOfFailure({ reason, message }: RegistryFailure): Outcome {

@@ -8,13 +8,6 @@ import { FairLimiter, type Permit } from "./fair_limiter.ts";
 /** Documents up to this size (bytes) are parsed without waiting: most are smaller, and none takes more than 2 ms. */
 const SMALL_BYTES = 16 * 1024;
 
-export interface ArrivedDocument {
-  readonly bytes: number;
-  readonly callers: Callers;
-  readonly signal: AbortSignal;
-  readonly registry: string;
-}
-
 /**
  * Free factors of images that are dropped where they would wait, so that gated pods find permits: 500 and 250 when
  * alone.
@@ -39,46 +32,29 @@ export class WorkLimits {
   readonly nameLookups = new FairLimiter({ limit: 16, freeFactor: 1 });
   /** Inspections: each holds a top document of up to 4 MiB, parsed, and reads two others of up to 1 MiB. */
   readonly inspections = new FairLimiter({ limit: 128, freeFactor: 1 });
-  /** Bytes of large documents while they arrive and wait: those of all inspections may end together. */
+  /** Bytes of large documents until they are parsed: those of all inspections may end together. */
   readonly #documents = new FairLimiter({ limit: 64 * 1024 * 1024, freeFactor: 1 });
   /** One at a time: parsing makes answers of the webhook late. */
   readonly #parsing = new FairLimiter({ limit: 1, freeFactor: 1 });
-  #freeAtMs = 0;
 
   /** Memory for a large document that is in the share of any caller. Throws RegistryError when there is none now. */
-  takeMemory(bytes: number, { callers, registry }: Pick<ArrivedDocument, "callers" | "registry">): Permit {
+  takeMemory(bytes: number, { callers, registry }: { readonly callers: Callers; readonly registry: string }): Permit {
     const memory = this.#documents.tryAcquireAny(callers, { weight: bytes });
     if (memory !== undefined) return memory;
     const message = `Cannot read an answer of "${registry}" now: it is large, and others are being read.`;
     throw registryError("Busy", message, { registry });
   }
 
-  /**
-   * Calls `work`, which parses. After a large document the event loop is left to others for as long as that took.
-   * Throws as {@link takeMemory} does, and the signal's reason.
-   */
-  async parse<T>(work: () => T, { bytes, callers, signal, registry }: ArrivedDocument): Promise<T> {
+  /** Calls `work`, which parses: a large document in a round of the event loop of its own. */
+  async parse<T>(work: () => T, { bytes, callers, signal }: {
+    readonly bytes: number;
+    readonly callers: Callers;
+    readonly signal: AbortSignal;
+  }): Promise<T> {
     if (bytes <= SMALL_BYTES) return work();
-    using _memory = this.takeMemory(bytes, { callers, registry });
     using _turn = await this.#parsing.acquire(callers, signal);
-    await leaveLoop(this.#freeAtMs - performance.now());
+    await new Promise<void>((resolve) => setImmediate(resolve));
     signal.throwIfAborted();
-    return this.#timed(work);
+    return work();
   }
-
-  #timed<T>(work: () => T): T {
-    const startedMs = performance.now();
-    try {
-      return work();
-    } finally {
-      const endedMs = performance.now();
-      this.#freeAtMs = endedMs + (endedMs - startedMs);
-    }
-  }
-}
-
-/** Leaves the event loop to others for this time, and for at least one round. */
-async function leaveLoop(ms: number): Promise<void> {
-  if (ms > 0) await new Promise<void>((resolve) => setTimeout(resolve, ms));
-  await new Promise<void>((resolve) => setImmediate(resolve));
 }

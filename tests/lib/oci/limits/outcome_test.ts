@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { absenceOf } from "../../../../lib/oci/http/absence.ts";
 import { limitedOutcomeOf, parseRemaining, parseRetryAfter } from "../../../../lib/oci/limits/outcome.ts";
 
 const NOW_MS = Date.parse("2026-11-21T12:00:00Z");
@@ -41,6 +42,7 @@ const ANSWERS: readonly (readonly [status: number, message: string, method: stri
 for (const [status, message, method, kind] of ANSWERS) {
   Deno.test(`limitedOutcomeOf() takes ${status} "${message}" to a ${method} for "${kind}"`, () => {
     const body = new TextEncoder().encode(JSON.stringify({ errors: message === "" ? [] : [{ message }] }));
-    assert.equal(limitedOutcomeOf({ status, headers: new Headers(), body, pauseMs: undefined }, method).kind, kind);
+    const absence = absenceOf({ status, method, body });
+    assert.equal(limitedOutcomeOf({ status, headers: new Headers(), absence, pauseMs: undefined }).kind, kind);
   });
 }
