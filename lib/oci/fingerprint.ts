@@ -4,34 +4,25 @@ import { createHash } from "node:crypto";
 import type { Credential } from "./credential.ts";
 
 export function fingerprintOf(credential: Credential | undefined): string {
-  if (credential === undefined) return ANONYMOUS;
-  return remembered(SECRETS, credential, () => sha256([credential.secret]));
+  return credential === undefined ? ANONYMOUS : sha256([credential.secret]);
 }
 
 /** The fingerprint of a credential with what it is for; where it comes from does not matter. */
 export function fingerprintWithScope(credential: Credential): string {
-  return remembered(SCOPED, credential, () => sha256([credential.scope, credential.secret]));
+  const known = WITH_SCOPE.get(credential) ?? sha256([credential.scope, credential.secret]);
+  WITH_SCOPE.set(credential, known);
+  return known;
 }
 
 /** One for several, with what each is for; their order does not matter, and where they come from neither. */
 export function fingerprintOfAll(credentials: readonly Credential[]): string {
-  if (credentials.length === 0) return ANONYMOUS;
-  return remembered(LISTS, credentials, () => sha256(credentials.map(fingerprintWithScope).sort()));
+  return credentials.length === 0 ? ANONYMOUS : sha256(credentials.map(fingerprintWithScope).sort());
 }
 
 const ANONYMOUS = "anonymous";
 
-const SECRETS = new WeakMap<Credential, string>();
-const SCOPED = new WeakMap<Credential, string>();
-const LISTS = new WeakMap<readonly Credential[], string>();
-
-function remembered<K extends WeakKey>(names: WeakMap<K, string>, key: K, make: () => string): string {
-  const known = names.get(key);
-  if (known !== undefined) return known;
-  const made = make();
-  names.set(key, made);
-  return made;
-}
+/** A pod's credentials are compared for each of its images. */
+const WITH_SCOPE = new WeakMap<Credential, string>();
 
 function sha256(value: unknown): string {
   return createHash("sha256").update(JSON.stringify(value)).digest("hex");

@@ -1,7 +1,7 @@
 // Equal calls at the same time share one call, whose answer may be kept. It runs under a signal of its own.
 import { LRUCache } from "lru-cache";
 import { type Clock, orAborted } from "../clock.ts";
-import { atMost } from "./weights.ts";
+import { atMost, livingBy } from "./weights.ts";
 import { type Callers, SharedCallers } from "./callers.ts";
 
 interface SharedCallOptions<T> {
@@ -24,26 +24,19 @@ interface Call<T> {
   waiting: number;
 }
 
-interface Kept<T> {
-  readonly answer: T;
-  readonly untilMs: number;
-}
-
 const DEFAULT_KEPT = 1_000;
-/** Least time between two sweeps of expired answers (ms): each goes over all answers. */
-const SWEEP_MS = 1_000;
 
 export class SharedCalls<T> {
   readonly #options: SharedCallOptions<T>;
   readonly #calls = new Map<string, Call<T>>();
-  readonly #kept: LRUCache<string, Kept<T>>;
-  #sweptMs = -Infinity;
+  readonly #kept: LRUCache<string, { readonly answer: T }>;
 
   constructor(options: SharedCallOptions<T>) {
     this.#options = options;
-    const { maxKept = DEFAULT_KEPT, maxSize, sizeOf = () => 1 } = options;
-    const weigh = ({ answer }: Kept<T>, key: string): number => key.length + sizeOf(answer);
-    this.#kept = new LRUCache(maxSize === undefined ? atMost(maxKept) : { maxSize, sizeCalculation: weigh });
+    const { clock, maxKept = DEFAULT_KEPT, maxSize, sizeOf = () => 1 } = options;
+    const weigh = ({ answer }: { readonly answer: T }, key: string): number => key.length + sizeOf(answer);
+    const bound = maxSize === undefined ? atMost(maxKept) : { maxSize, sizeCalculation: weigh };
+    this.#kept = new LRUCache({ ...bound, ...livingBy(clock) });
   }
 
   /** A kept answer, that of a call under way, or of a new call. `callers` join the shared call. */
@@ -53,10 +46,8 @@ export class SharedCalls<T> {
     work: (callers: Callers, signal: AbortSignal) => Promise<T>,
   ): Promise<T> {
     signal.throwIfAborted();
-    this.#sweep();
     const kept = this.#kept.get(key);
-    if (kept !== undefined && this.#options.clock.monotonicMs() < kept.untilMs) return kept.answer;
-    this.#kept.delete(key);
+    if (kept !== undefined) return kept.answer;
     const call = this.#calls.get(key) ?? this.#start(key, work);
     const unfollow = callers === undefined ? undefined : call.callers.follow(callers);
     call.waiting += 1;
@@ -92,17 +83,8 @@ export class SharedCalls<T> {
 
   #keep(key: string, { call, value }: { readonly call: Call<T>; readonly value: T }): void {
     if (!this.#drop(key, call)) return;
-    const keepMs = this.#options.keepMs?.(value) ?? 0;
-    if (keepMs > 0) this.#kept.set(key, { answer: value, untilMs: this.#options.clock.monotonicMs() + keepMs });
-  }
-
-  /** Deletes what has expired: it may never be requested again, and takes the place of others. */
-  #sweep(): void {
-    const nowMs = this.#options.clock.monotonicMs();
-    if (nowMs - this.#sweptMs < SWEEP_MS) return;
-    this.#sweptMs = nowMs;
-    const expired = [...this.#kept.entries()].filter(([, { untilMs }]) => untilMs <= nowMs);
-    for (const [key] of expired) this.#kept.delete(key);
+    const ttl = this.#options.keepMs?.(value) ?? 0;
+    if (ttl > 0) this.#kept.set(key, { answer: value }, { ttl });
   }
 
   #end(key: string, call: Call<T>): void {

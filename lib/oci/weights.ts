@@ -1,4 +1,5 @@
 // How much memory the cache of images may take: entries are weighed, as registries decide how large they are.
+import type { Clock } from "../clock.ts";
 
 /** Bytes, as weighed here, of all cached inspections in this process. */
 export const MAX_CACHE_BYTES = 48 * 1024 * 1024;
@@ -14,6 +15,14 @@ const OBJECT_BYTES = 120;
 /** Options of an LRU cache with at most `entries`. Its option `max` would allocate 24 bytes for each at the start. */
 export function atMost(entries: number): { readonly maxSize: number; readonly sizeCalculation: () => number } {
   return { maxSize: entries, sizeCalculation: () => 1 };
+}
+
+/** Options of an LRU cache whose entries have a life (`ttl`) by this clock. With another resolution it keeps a timer. */
+export function livingBy(
+  clock: Pick<Clock, "monotonicMs">,
+): { readonly ttlResolution: 0; readonly perf: { readonly now: () => number } } {
+  // The cache takes a time of 0 for none.
+  return { ttlResolution: 0, perf: { now: () => clock.monotonicMs() + 1 } };
 }
 
 export function weightOfTexts(...texts: readonly string[]): number {

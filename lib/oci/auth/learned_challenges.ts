@@ -6,6 +6,7 @@ import type { Credential } from "../credential.ts";
 import { isHeldBack, RegistryError } from "../errors.ts";
 import { fingerprintOf } from "../fingerprint.ts";
 import type { Endpoint } from "../pull_plan.ts";
+import { livingBy } from "../weights.ts";
 import type { Challenge } from "./challenge.ts";
 
 export interface RootReader {
@@ -31,9 +32,7 @@ export class LearnedChallenges {
   readonly #wantLogin = new LRUCache<string, true>({ max: MAX_HOSTS });
 
   constructor(clock: Clock) {
-    const perf = { now: () => clock.monotonicMs() };
-    // With another ttlResolution the cache keeps a timer instead of reading the clock.
-    this.#roots = new LRUCache({ max: MAX_HOSTS, ttl: ROOT_LIFE_MS, ttlResolution: 0, perf });
+    this.#roots = new LRUCache({ max: MAX_HOSTS, ttl: ROOT_LIFE_MS, ...livingBy(clock) });
   }
 
   /** The repository's last challenge to this credential. */

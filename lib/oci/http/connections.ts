@@ -6,6 +6,7 @@ import { RegistryError } from "../errors.ts";
 import type { RequestLimiter } from "../limits/request_limiter.ts";
 import type { ClientCertificate, ConnectionSettings, Endpoint } from "../pull_plan.ts";
 import type { RequestContext } from "../inspection.ts";
+import { livingBy } from "../weights.ts";
 import type { RegistryMessage, RegistryRequest, RegistryResponse } from "./exchange.ts";
 import type { Transport } from "./transport.ts";
 
@@ -40,9 +41,7 @@ export class Connections {
   constructor(transport: Transport, limiter: RequestLimiter, clock: Clock) {
     this.#transport = transport;
     this.#limiter = limiter;
-    const perf = { now: () => clock.monotonicMs() };
-    // With another ttlResolution the cache keeps a timer instead of reading the clock.
-    this.#learned = new LRUCache({ max: MAX_HOSTS, ttl: LIFE_MS, ttlResolution: 0, perf });
+    this.#learned = new LRUCache({ max: MAX_HOSTS, ttl: LIFE_MS, ...livingBy(clock) });
   }
 
   /** Waits for its turn and for short pauses the host requests. Throws RegistryError without a complete answer. */
