@@ -78,7 +78,7 @@ export class RepositoryClient {
   readonly #login: RepositoryLogin;
   readonly #limits: WorkLimits;
   #offered: Challenge | undefined;
-  #accepted: readonly Credential[] = [];
+  #accepted: Credential | undefined;
   /** The anonymous token for an origin that the registry redirects to, once that origin has required one. */
   #elsewhere: AnonymousAuthorization | undefined;
 
@@ -102,7 +102,7 @@ export class RepositoryClient {
   /** Throws RegistryError if the token server fails or a password needs plain HTTP, and what `send` throws. */
   async send(request: RepositoryRequest): Promise<RepositoryAnswer> {
     const sent = await this.#tryEach(request, { mayBeginAgain: true });
-    if (sent.kind === "answered" && sent.credential !== undefined) this.#accepted = [sent.credential];
+    if (sent.kind === "answered" && sent.credential !== undefined) this.#accepted = sent.credential;
     return sent;
   }
 
@@ -110,7 +110,7 @@ export class RepositoryClient {
     RepositoryAnswer
   > {
     let refusal: RegistryResponse | undefined;
-    for (const credential of [...new Set([...this.#accepted, ...this.#login.endpoint.credentials]), undefined]) {
+    for (const credential of this.#inOrder()) {
       const expected = await this.#expected(credential);
       const tried = { credential, authorization: await authorize(this.#login, credential, expected) };
       // A token server may refuse anonymous tokens although the repository is open: it is still tried without one.
@@ -128,6 +128,12 @@ export class RepositoryClient {
       if (expected === undefined) break;
     }
     return { kind: "refused", answer: refusal };
+  }
+
+  #inOrder(): Iterable<Credential | undefined> {
+    const credentials = new Set([this.#accepted, ...this.#login.endpoint.credentials]);
+    credentials.delete(undefined);
+    return credentials.add(undefined);
   }
 
   async #expected(credential: Credential | undefined): Promise<Challenge | undefined> {

@@ -61,11 +61,11 @@ const MESSAGES: Readonly<Record<DocumentName["kind"], RegistryMessage>> = {
  */
 export class Session {
   readonly #client: RepositoryClient;
-  readonly #options: SessionOptions;
+  readonly #retrying: NonNullable<SessionOptions["retrying"]>;
 
-  constructor(options: SessionOptions) {
-    this.#client = options.client;
-    this.#options = options;
+  constructor({ client, retrying = (read) => read() }: SessionOptions) {
+    this.#client = client;
+    this.#retrying = retrying;
   }
 
   get endpoint(): PlannedEndpoint {
@@ -107,8 +107,7 @@ export class Session {
   }
 
   #read<T>(name: DocumentName, parse: (document: RegistryDocument) => T): Promise<T> {
-    const { retrying = (read) => read() } = this.#options;
-    return retrying(async () => {
+    return this.#retrying(async () => {
       using memory = new DisposableStack();
       const sent = await this.#request(name, memory);
       return await this.#client.parse(sent.answer, () => parse(toDocument(this.endpoint, { document: name, ...sent })));

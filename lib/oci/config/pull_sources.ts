@@ -1,4 +1,5 @@
 // Where a full name may be pulled from: by registries.conf, hosts.toml, registries.yaml, or the host itself.
+import type { Endpoint } from "../pull_plan.ts";
 import { isDigest, nameAt } from "../reference.ts";
 import { hostKey } from "../registry_host.ts";
 import type { EndpointUrl } from "./endpoint_url.ts";
@@ -9,14 +10,8 @@ import { type HostCapabilities, hostDirectories, type HostsFile } from "./hosts_
 import { rewriteRepository } from "./rewrite.ts";
 import type { PullSettings } from "./settings.ts";
 
-export interface PullSource {
-  /** As written: `docker.io` is not replaced. */
-  readonly host: string;
-  readonly repository: string;
-  readonly isMirror: boolean;
-  readonly pathPrefix: string;
-  /** The mirrored registry, sent to the mirror as containerd does; undefined: not sent. */
-  readonly mirrorOf: string | undefined;
+/** A place with what is configured for its connection. Its host is as written: `docker.io` is not replaced. */
+export interface PullSource extends Omit<Endpoint, "identifier" | "connection"> {
   readonly headers: Readonly<Record<string, string>>;
   readonly scheme: "https" | "http";
   readonly insecure: boolean;
@@ -41,7 +36,6 @@ function splitName(name: string): { readonly host: string; readonly repository: 
 const PLAIN = {
   isMirror: false,
   pathPrefix: "",
-  mirrorOf: undefined,
   headers: {},
   scheme: "https",
   insecure: false,
@@ -104,6 +98,6 @@ function atUrl(url: EndpointUrl, upstream: PullSource): PullSource {
     scheme: url.scheme,
     pathPrefix: url.pathPrefix,
     isMirror,
-    mirrorOf: isMirror ? upstream.host : undefined,
+    ...isMirror ? { mirrorOf: upstream.host } : {},
   };
 }

@@ -49,8 +49,14 @@ export interface AnonymousAuthorization {
   readonly authorization: string;
 }
 
-/** A request, maybe redirected. The path of a redirect may be secret, as in a signed URL. */
-export type Hop = RegistryRequest & { readonly hidesPath?: true; readonly redirect?: Redirect };
+/** A request, maybe redirected. */
+export interface Hop extends RegistryRequest {
+  /** The path of a redirect may be secret, as in a signed URL. */
+  readonly hidesPath?: true;
+  readonly redirect?: Redirect;
+  /** Those that the guard let pass; undefined for a declared host, which is not checked. */
+  readonly addresses?: readonly string[] | undefined;
+}
 
 interface Redirect {
   readonly origin: string;

@@ -49,12 +49,6 @@ export interface TransportDeps {
   readonly timeouts?: RegistryRequest["timeouts"];
 }
 
-/** A hop with its checked addresses; undefined for a declared host, which is not checked. */
-interface GuardedHop {
-  readonly hop: Hop;
-  readonly addresses: readonly string[] | undefined;
-}
-
 export class Transport implements Disposable {
   readonly #deps: TransportDeps;
   readonly #clients = new LRUCache<string, Deno.HttpClient>({ max: MAX_CLIENTS, dispose: (client) => client.close() });
@@ -91,7 +85,7 @@ export class Transport implements Disposable {
     let hop = first;
     for (let redirects = 0;; redirects++) {
       const addresses = hop.connection.declared ? undefined : await this.#guard(hop, context);
-      const answer = await this.#sendHop({ hop, addresses }, context, onHeaders);
+      const answer = await this.#sendHop({ ...hop, addresses }, context, onHeaders);
       const location = answer.headers.get("location");
       if (!REDIRECTS.includes(answer.status) || location === null) return answer;
       // A form holds a refresh token, which must not reach another address.
@@ -117,11 +111,10 @@ export class Transport implements Disposable {
   }
 
   async #sendHop(
-    guarded: GuardedHop,
+    hop: Hop,
     { callers, requestLog, signal }: RequestContext,
     onHeaders: () => void,
   ): Promise<RegistryResponse> {
-    const { hop } = guarded;
     const { url, method } = hop;
     const startedMs = this.#deps.clock.monotonicMs();
     const login = loginOf(hop);
@@ -134,7 +127,7 @@ export class Transport implements Disposable {
       requestLog.note({ ...shown, ...end, ms: this.#deps.clock.monotonicMs() - startedMs });
     requestLog.count(hop.kind);
     try {
-      const response = await this.#open(guarded, signal);
+      const response = await this.#open(hop, signal);
       onHeaders();
       const { status, headers } = response;
       const streamed = hop.isStreamed === true && status === 200 ? response.body : null;
@@ -150,7 +143,7 @@ export class Transport implements Disposable {
       const absence = absenceOf({ status, method, body });
       return { status, headers, body, redirect: hop.redirect, stream, pauseMs, absence };
     } catch (error) {
-      const fault = this.#mayDescribe(guarded) ? classify(hop, error) : concealed(hop, error);
+      const fault = this.#mayDescribe(hop) ? classify(hop, error) : concealed(hop, error);
       const failure = error instanceof RegistryError ? error : fault;
       trace({ status: "failed", note: failure.failure.reason });
       throw failure;
@@ -158,13 +151,13 @@ export class Transport implements Disposable {
   }
 
   /** `fetch` may have used another address than the guard, so only a host that has answered counts as public. */
-  #mayDescribe({ hop, addresses }: GuardedHop): boolean {
+  #mayDescribe({ url, addresses }: Hop): boolean {
     if (addresses === undefined || this.#deps.audience === "caller") return true;
-    return addresses.every(isPublicAddress) && this.#answered.has(hop.url.host);
+    return addresses.every(isPublicAddress) && this.#answered.has(url.host);
   }
 
-  #open({ hop, addresses }: GuardedHop, signal: AbortSignal): Promise<Response> {
-    const { url, method, connection } = hop;
+  #open(hop: Hop, signal: AbortSignal): Promise<Response> {
+    const { url, method, connection, addresses } = hop;
     const headers = headersOf(hop, this.#deps.userAgent);
     const body = contentOf(hop);
     const init = { method, headers, signal, ...(body === undefined ? {} : { body }) };
