@@ -150,7 +150,7 @@ export async function inspectContainer(
   { image }: PodContainer,
 ): Promise<KnownImage | undefined> {
   const settings = settingsOf(pod.namespace);
-  const wanted = { scope: pullScopeOf(pod), images: [{ image, always: false }], priority: "prewarm" } as const;
+  const wanted = { scope: pullScopeOf(pod), images: [{ image, pullsAlways: false }], priority: "prewarm" } as const;
   const [inspected] = await inspectInBackground(podImages, wanted, { signal, clock, limitMs: INSPECT_MS }) ?? [];
   if (inspected?.inspection.kind !== "platforms") return undefined;
   const { digest, platforms } = inspected.inspection;

@@ -98,7 +98,7 @@ function parseTemplate(object: KubeObject, settings: PlacementSettings): Templat
   const template = podTemplateOf(object);
   if (template === undefined) return undefined;
   // Pods look up `Always` images themselves; here a cached answer is enough.
-  const images = imagesToInspect(template, settings).map((use) => ({ ...use, always: false }));
+  const images = imagesToInspect(template, settings).map((use) => ({ ...use, pullsAlways: false }));
   if (images.length > MAX_IMAGES) return undefined;
   const request = { scope: pullScopeOf(template), images };
   const text = JSON.stringify(request);

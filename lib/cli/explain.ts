@@ -104,7 +104,7 @@ async function readMismatches(
   const late = lateContainers(pod, failing);
   const uses = late.flatMap(({ containers }) => containersToKnow(pod, containers, settings)).map(({ image }) => image);
   const wanted = [...new Set([...pinned.map(({ image }) => image), ...uses])]
-    .map((image) => ({ image, always: false }));
+    .map((image) => ({ image, pullsAlways: false }));
   if (wanted.length === 0 || wanted.length > MAX_IMAGES) return [];
   await using images = await openImages();
   const request = { scope: pullScopeOf(pod), images: wanted, possibleBundles: wanted.map(({ image }) => image) };

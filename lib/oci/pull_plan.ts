@@ -40,12 +40,12 @@ export interface ClientCertificate {
 export interface ConnectionSettings {
   readonly scheme: "https" | "http" | "https-then-http";
   /** False only for a registry declared insecure. */
-  readonly verifyTls: boolean;
+  readonly verifiesTls: boolean;
   readonly caCertificates: readonly string[];
   /** Client certificates for mTLS, in the order to try; absent: none. */
   readonly clientCertificates?: readonly ClientCertificate[];
   /** True when the operator declared this host: loopback, private and link-local addresses are then allowed. */
-  readonly declared: boolean;
+  readonly isDeclared: boolean;
 }
 
 /**
@@ -54,8 +54,8 @@ export interface ConnectionSettings {
  */
 export function connectionElsewhere(own: ConnectionSettings, host: string, { hostname }: URL): ConnectionSettings {
   const { clientCertificates: _own, ...others } = own;
-  const declared = others.declared && hostname === new URL(`https://${host}`).hostname;
-  return { ...others, verifyTls: true, declared };
+  const isDeclared = others.isDeclared && hostname === new URL(`https://${host}`).hostname;
+  return { ...others, verifiesTls: true, isDeclared };
 }
 
 /** Where a reference may be pulled from, in order; or why it must not be. */

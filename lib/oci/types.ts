@@ -81,7 +81,7 @@ export type Inspection = DocumentRecord | { readonly kind: "failed"; readonly fa
 export interface ImageUse {
   readonly image: string;
   /** The pull policy is `Always`: the tag is looked up again for every pod. */
-  readonly always: boolean;
+  readonly pullsAlways: boolean;
 }
 
 export interface InspectedImage {

@@ -5,7 +5,7 @@ import { makeRequest, openTestInspector } from "./inspectors.ts";
 
 const TRANSPORTS: Readonly<Record<string, Partial<ConnectionSettings>>> = {
   https: { scheme: "https" },
-  insecure: { scheme: "https-then-http", verifyTls: false },
+  insecure: { scheme: "https-then-http", verifiesTls: false },
 };
 
 if (import.meta.main) {

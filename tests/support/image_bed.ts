@@ -71,6 +71,6 @@ export function openImageBed(
 }
 
 /** An image of a pod. */
-export function makeUse(image: string, always = false): ImageUse {
-  return { image, always };
+export function makeUse(image: string, pullsAlways = false): ImageUse {
+  return { image, pullsAlways };
 }

@@ -27,7 +27,7 @@ import { WorkLimits } from "../../lib/oci/limits/work_limits.ts";
 import type { Inspection, RegistryFailure } from "../../lib/oci/types.ts";
 
 /** How to reach a registry on loopback. */
-export const PLAIN: ConnectionSettings = { scheme: "http", verifyTls: true, caCertificates: [], declared: true };
+export const PLAIN: ConnectionSettings = { scheme: "http", verifiesTls: true, caCertificates: [], isDeclared: true };
 
 /** A transport that resolves no name. */
 export function openTransport(more: Partial<TransportDeps> = {}): Transport {

@@ -104,7 +104,7 @@ function tokenRequests(
 }
 
 function assertSafe(endpoint: Endpoint): void {
-  if (endpoint.connection.scheme !== "http" || endpoint.connection.declared) return;
+  if (endpoint.connection.scheme !== "http" || endpoint.connection.isDeclared) return;
   const message =
     `Cannot log in to "${endpoint.host}": it is reached over plain HTTP. Declare it with --insecure-registry.`;
   throw registryError("Unauthorized", message, { registry: endpoint.host });

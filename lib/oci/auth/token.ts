@@ -121,7 +121,7 @@ function registryRequestOf({ endpoint, challenge, scopes, credential }: TokenReq
   const common = { connection, maxBytes: MAX_TOKEN_BYTES, kind: "token" } as const;
   // Image names come from tenants: without https, even an anonymous token needs a declared registry.
   const isSafe = url.protocol === "https:" || endpoint.connection.scheme !== "https";
-  if (!isSafe && (credential !== undefined || !endpoint.connection.declared)) {
+  if (!isSafe && (credential !== undefined || !endpoint.connection.isDeclared)) {
     const message =
       `Cannot log in to "${endpoint.host}": its token server is not reached over https, so nothing is sent there.`;
     throw registryError("Unauthorized", message, { registry: endpoint.host });

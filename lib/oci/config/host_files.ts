@@ -6,14 +6,14 @@ import { parseCertificates, parseClientPair } from "./pem.ts";
 
 /** The TLS settings of a host that has its own. */
 export interface HostTls {
-  readonly skipVerify: boolean;
+  readonly skipsVerify: boolean;
   readonly caCertificates: readonly string[];
   readonly clientCertificates: readonly ClientCertificate[];
 }
 
 /** The same as written, with paths relative to the file. */
 export interface TlsFiles {
-  readonly skipVerify: boolean;
+  readonly skipsVerify: boolean;
   readonly caFiles: readonly string[];
   /** In the order to try; without `keyFile` the first holds both. */
   readonly clients: readonly { readonly certificateFile: string; readonly keyFile?: string }[];
@@ -27,7 +27,7 @@ interface NamedPair {
 
 /** Reads the files that TLS settings name. Relative paths start at `folder`. */
 export function readHostTls(
-  { skipVerify, caFiles, clients }: TlsFiles,
+  { skipsVerify, caFiles, clients }: TlsFiles,
   folder: string,
   files: FileReader,
 ): Parsed<HostTls> {
@@ -39,7 +39,7 @@ export function readHostTls(
   const pairs = clients.map(({ certificateFile: name, keyFile = name }) => {
     return { name, certificate: read(name), key: read(keyFile) };
   });
-  return parseHostFiles(authorities, pairs, skipVerify);
+  return parseHostFiles(authorities, pairs, skipsVerify);
 }
 
 /** `*.crt` are CAs; `X.cert` and `X.key` a client certificate. As in the MTO, half a pair makes the host unusable. */
@@ -62,7 +62,7 @@ export function readHostDirectory(folder: string, files: FileReader): Parsed<Hos
 function parseHostFiles(
   authorities: readonly { readonly name: string; readonly text: Parsed<string> }[],
   pairs: readonly NamedPair[],
-  skipVerify: HostTls["skipVerify"],
+  skipsVerify: HostTls["skipsVerify"],
 ): Parsed<HostTls> {
   const caCertificates: string[] = [];
   const warnings: Fault[] = [];
@@ -81,5 +81,5 @@ function parseHostFiles(
     if (pair.kind === "unparsable") return unparsable(`${name}: ${pair.fault.message}`);
     clientCertificates.push(pair.value);
   }
-  return asParsed({ skipVerify, caCertificates, clientCertificates }, warnings);
+  return asParsed({ skipsVerify, caCertificates, clientCertificates }, warnings);
 }

@@ -93,11 +93,11 @@ function readCapabilities({ capabilities }: z.infer<typeof Host>): HostCapabilit
   return { resolves: has("resolve"), pulls: has("pull") };
 }
 
-function tlsOf({ ca = [], client = [], skip_verify: skipVerify = false }: z.infer<typeof Host>): TlsFiles {
+function tlsOf({ ca = [], client = [], skip_verify: skipsVerify = false }: z.infer<typeof Host>): TlsFiles {
   const clients = client.flatMap(([certificateFile = "", keyFile = ""]): TlsFiles["clients"] =>
     certificateFile === "" ? [] : [{ certificateFile, ...keyFile === "" ? {} : { keyFile } }]
   );
-  return { skipVerify, caFiles: ca, clients };
+  return { skipsVerify, caFiles: ca, clients };
 }
 
 /** Headers of the connection and the message length, which a configuration must not set. */

@@ -45,7 +45,7 @@ function planSource(source: PullSource, full: FullName, settings: PullSettings):
   const name = nameOf(full);
   // Blocking applies to the contacted host, not the named one: a blocked registry may have mirrors.
   const rule = findRule(settings.registries.rules, nameOf(source));
-  if (rule?.blocked === true) return refused("Blocked", name, `registries.conf blocks "${rule.prefix}"`);
+  if (rule?.isBlocked === true) return refused("Blocked", name, `registries.conf blocks "${rule.prefix}"`);
   if (source.repository === "") {
     return refused("Misconfigured", name, `the location "${source.host}" has no repository`);
   }
@@ -82,15 +82,15 @@ function connectionOf(
   },
 ): Endpoint["connection"] {
   const { host, known, isDeclared, settings: { caCertificates, ...flags } } = options;
-  const insecure = source.insecure || flags.insecure.has(hostKey(host));
-  const skipVerify = known.some((tls) => tls.skipVerify);
+  const isInsecure = source.isInsecure || flags.insecure.has(hostKey(host));
+  const skipsVerify = known.some((tls) => tls.skipsVerify);
   const clientCertificates = known.flatMap((tls) => tls.clientCertificates);
   return {
-    scheme: source.scheme === "http" ? "http" : insecure ? "https-then-http" : "https",
-    verifyTls: !(insecure || skipVerify),
+    scheme: source.scheme === "http" ? "http" : isInsecure ? "https-then-http" : "https",
+    verifiesTls: !(isInsecure || skipsVerify),
     caCertificates: [...caCertificates, ...known.flatMap((tls) => tls.caCertificates)],
     ...clientCertificates.length === 0 ? {} : { clientCertificates },
-    declared: source.declared || insecure || isDeclared || flags.declared.has(hostKey(host)),
+    isDeclared: source.isDeclared || isInsecure || isDeclared || flags.declared.has(hostKey(host)),
   };
 }
 

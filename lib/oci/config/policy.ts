@@ -8,10 +8,10 @@ import type { FullName } from "./registry_rules.ts";
 
 export interface Policy {
   readonly byScope: ReadonlyMap<string, boolean>;
-  readonly otherwise: boolean;
+  readonly rejectsOthers: boolean;
 }
 
-export const ACCEPT_ALL: Policy = { byScope: new Map(), otherwise: false };
+export const ACCEPT_ALL: Policy = { byScope: new Map(), rejectsOthers: false };
 
 const Requirements = z.array(z.object({
   type: z.enum(["insecureAcceptAnything", "reject", "signedBy", "signedBaseLayer", "sigstoreSigned"]),
@@ -30,14 +30,14 @@ export function parsePolicy(text: string): Parsed<Policy> {
     list.length === 0 || list.some(({ type }) => type === "reject");
   return asParsed({
     byScope: new Map(Object.entries(scopes.value).map(([scope, list]) => [canonicalName(scope), rejects(list)])),
-    otherwise: rejects(parsed.value.default),
+    rejectsOthers: rejects(parsed.value.default),
   });
 }
 
 /** The scope that rejects an image; the most specific one decides. Undefined: accepted. */
-export function rejectingScope({ byScope, otherwise }: Policy, full: FullName): string | undefined {
+export function rejectingScope({ byScope, rejectsOthers }: Policy, full: FullName): string | undefined {
   const scope = scopesOf(full).find((candidate) => byScope.has(candidate));
-  const isRejected = scope === undefined ? otherwise : byScope.get(scope) === true;
+  const isRejected = scope === undefined ? rejectsOthers : byScope.get(scope) === true;
   return isRejected ? scope ?? "default" : undefined;
 }
 

@@ -14,8 +14,8 @@ import type { PullSettings } from "./settings.ts";
 export interface PullSource extends Omit<Endpoint, "identifier" | "connection"> {
   readonly headers: Readonly<Record<string, string>>;
   readonly scheme: "https" | "http";
-  readonly insecure: boolean;
-  readonly declared: boolean;
+  readonly isInsecure: boolean;
+  readonly isDeclared: boolean;
   readonly tls: HostTls | undefined;
 }
 
@@ -38,8 +38,8 @@ const PLAIN = {
   pathPrefix: "",
   headers: {},
   scheme: "https",
-  insecure: false,
-  declared: false,
+  isInsecure: false,
+  isDeclared: false,
   tls: undefined,
 } as const;
 
@@ -47,12 +47,12 @@ function fromRegistriesConf(full: FullName, { registries }: PullSettings): Parse
   const rule = findRule(registries.rules, nameAt(full));
   if (rule === undefined) return undefined;
   const isWildcard = rule.prefix.startsWith("*.");
-  const sources = pullSources(rule, full).map(({ name, insecure, isMirror }): PullSource => ({
+  const sources = pullSources(rule, full).map(({ name, isInsecure, isMirror }): PullSource => ({
     ...PLAIN,
     ...splitName(name),
-    insecure,
+    isInsecure,
     isMirror,
-    declared: isMirror || insecure || !isWildcard || rule.location !== "",
+    isDeclared: isMirror || isInsecure || !isWildcard || rule.location !== "",
   }));
   return asParsed(sources);
 }
@@ -69,7 +69,7 @@ function fromHostsTree(
   const { value: file } = found;
   const isCapable = ({ resolves, pulls }: HostCapabilities): boolean => isDigest(full.identifier) ? pulls : resolves;
   const mirrors = file.mirrors.filter(isCapable)
-    .map(({ url, tls, headers }): PullSource => ({ ...atUrl(url, upstream), declared: true, tls, headers }));
+    .map(({ url, tls, headers }): PullSource => ({ ...atUrl(url, upstream), isDeclared: true, tls, headers }));
   const servers = isCapable(file.serverCapabilities) ? [serverSource(file, upstream, directory ?? "")] : [];
   return asParsed([...mirrors, ...servers]);
 }
@@ -78,14 +78,14 @@ function serverSource(found: HostsFile, upstream: PullSource, directory: string)
   const { server, serverTls: tls, serverHeaders: headers } = found;
   // _default applies to any host that an image names, so its headers would be sent anywhere.
   if (server === undefined && directory === "_default") return { ...upstream, tls };
-  return { ...(server === undefined ? upstream : atUrl(server, upstream)), declared: true, tls, headers };
+  return { ...(server === undefined ? upstream : atUrl(server, upstream)), isDeclared: true, tls, headers };
 }
 
 function fromRancher(upstream: PullSource, { rancher }: PullSettings): Parsed<readonly PullSource[]> | undefined {
   const found = rancher.mirrors.get(upstream.host) ?? rancher.mirrors.get("*");
   if (found === undefined) return undefined;
   const rewritten = { ...upstream, repository: rewriteRepository(found.rewrites, upstream.repository) };
-  const mirrors = found.endpoints.map((url): PullSource => ({ ...atUrl(url, rewritten), declared: true }));
+  const mirrors = found.endpoints.map((url): PullSource => ({ ...atUrl(url, rewritten), isDeclared: true }));
   return asParsed([...mirrors, upstream]);
 }
 

@@ -87,7 +87,7 @@ function readMirror(mirror: z.infer<typeof Mirror>, warn: Warn): RancherMirrors 
 function readTls(tls: NonNullable<NonNullable<z.infer<typeof Config>>["tls"]>): TlsFiles {
   const { ca_file: caFile, cert_file: certificateFile, key_file: keyFile, insecure_skip_verify: skipVerify } = tls;
   return {
-    skipVerify: skipVerify === true,
+    skipsVerify: skipVerify === true,
     caFiles: caFile ? [caFile] : [],
     clients: certificateFile ? [{ certificateFile, ...keyFile ? { keyFile } : {} }] : [],
   };

@@ -64,7 +64,7 @@ export function parseRegistriesConf(text: string): Parsed<RegistriesFile> {
     const rule = readRule(registry, { text, line: tableLine(text, at) });
     if (rule.kind === "unparsable") return rule;
     const twin = rules.get(rule.value.prefix);
-    if (twin !== undefined && (twin.insecure !== rule.value.insecure || twin.blocked !== rule.value.blocked)) {
+    if (twin !== undefined && (twin.isInsecure !== rule.value.isInsecure || twin.isBlocked !== rule.value.isBlocked)) {
       return unparsable(
         `two registries of prefix "${twin.prefix}" that contradict each other`,
         findLine(text, twin.prefix),

@@ -10,7 +10,7 @@ type MirrorUse = "all" | "digest-only" | "tag-only";
 interface RegistryMirror {
   /** `host[:port][/path]`, replaces the rule's prefix. */
   readonly location: string;
-  readonly insecure: boolean;
+  readonly isInsecure: boolean;
   readonly use: MirrorUse;
 }
 
@@ -19,8 +19,8 @@ export interface RegistryRule {
   readonly prefix: string;
   /** Replaces the prefix; empty: no replacement (wildcard without location). */
   readonly location: string;
-  readonly insecure: boolean;
-  readonly blocked: boolean;
+  readonly isInsecure: boolean;
+  readonly isBlocked: boolean;
   readonly mirrors: readonly RegistryMirror[];
 }
 
@@ -61,8 +61,8 @@ export function readRule(registry: z.infer<typeof RegistryTable>, position: Tabl
   if (registry["pull-from-mirror"]) return unparsable("pull-from-mirror outside of a mirror", position.line);
   const mirrors = readMirrors(registry, position);
   if (mirrors.kind === "unparsable") return mirrors;
-  const { insecure, blocked } = registry;
-  return asParsed({ prefix, location, insecure, blocked, mirrors: mirrors.value });
+  const { insecure: isInsecure, blocked: isBlocked } = registry;
+  return asParsed({ prefix, location, isInsecure, isBlocked, mirrors: mirrors.value });
 }
 
 function readMirrors(
@@ -78,7 +78,7 @@ function readMirrors(
     if (byDigestOnly && use !== undefined) {
       return unparsable("pull-from-mirror together with mirror-by-digest-only", line);
     }
-    mirrors.push({ location, insecure: mirror.insecure, use: byDigestOnly ? "digest-only" : use ?? "all" });
+    mirrors.push({ location, isInsecure: mirror.insecure, use: byDigestOnly ? "digest-only" : use ?? "all" });
   }
   return asParsed(mirrors);
 }
@@ -113,15 +113,15 @@ export function findRule(rules: readonly RegistryRule[], name: string): Registry
 export function pullSources(
   rule: RegistryRule,
   full: FullName,
-): readonly { readonly name: string; readonly insecure: boolean; readonly isMirror: boolean }[] {
+): readonly { readonly name: string; readonly isInsecure: boolean; readonly isMirror: boolean }[] {
   const name = nameOf(full);
   const length = Math.min(matchedLength(rule.prefix, nameAt(full)) ?? 0, name.length);
   const relocated = (location: string): string => location === "" ? name : location + name.slice(length);
   const wanted: MirrorUse = isDigest(full.identifier) ? "digest-only" : "tag-only";
   const mirrors = rule.mirrors.filter(({ use }) => use === "all" || use === wanted);
   return [
-    ...mirrors.map(({ location, insecure }) => ({ name: relocated(location), insecure, isMirror: true })),
-    { name: relocated(rule.location), insecure: rule.insecure, isMirror: false },
+    ...mirrors.map(({ location, isInsecure }) => ({ name: relocated(location), isInsecure, isMirror: true })),
+    { name: relocated(rule.location), isInsecure: rule.isInsecure, isMirror: false },
   ];
 }
 

@@ -84,7 +84,7 @@ export class Transport implements Disposable {
   async #follow(first: Hop, context: RequestContext, onHeaders: () => void): Promise<RegistryResponse> {
     let hop = first;
     for (let redirects = 0;; redirects++) {
-      const addresses = hop.connection.declared ? undefined : await this.#guard(hop, context);
+      const addresses = hop.connection.isDeclared ? undefined : await this.#guard(hop, context);
       const answer = await this.#sendHop({ ...hop, addresses }, context, onHeaders);
       const location = answer.headers.get("location");
       if (!REDIRECTS.includes(answer.status) || location === null) return answer;
@@ -167,7 +167,7 @@ export class Transport implements Disposable {
     const proxyUrl = proxyFor(this.#deps.proxies, url);
     const unverified = (judge?: (certificate: Uint8Array) => void): Promise<Response> =>
       fetchUnverified(url, { ...init, clientCertificate, addresses, proxyUrl, judge });
-    if (!connection.verifyTls) return unverified();
+    if (!connection.verifiesTls) return unverified();
     const trusted = connection.caCertificates;
     return this.#pinnedHosts.fetch(url, { trusted, nowMs: this.#deps.clock.nowMs(), verified, pinned: unverified });
   }

@@ -142,5 +142,5 @@ function ownerOf(pod: PodView): EventObject {
 /** Each image once and never `always`: a cached answer is enough for a warning. */
 function distinctImages(containers: readonly Pick<ContainerView, "image">[]): readonly ImageUse[] {
   const names = new Set(containers.map(({ image }) => image).filter((image) => image !== ""));
-  return [...names].map((image) => ({ image, always: false }));
+  return [...names].map((image) => ({ image, pullsAlways: false }));
 }

@@ -27,11 +27,11 @@ export function imagesToInspect(pod: PodView, settings: PlacementSettings): read
   const seen = { plain: new Set<string>(), always: new Set<string>() };
   const volumes = settings.imageVolumes === "ignore" ? [] : pod.imageVolumes;
   for (const { image, pullPolicy } of volumes.length === 0 ? pod.containers : [...pod.containers, ...volumes]) {
-    const always = pullPolicy === "Always";
-    const same = always ? seen.always : seen.plain;
+    const pullsAlways = pullPolicy === "Always";
+    const same = pullsAlways ? seen.always : seen.plain;
     if (image === "" || same.has(image)) continue;
     same.add(image);
-    wanted.push({ image, always });
+    wanted.push({ image, pullsAlways });
   }
   return wanted;
 }

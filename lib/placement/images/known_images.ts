@@ -34,7 +34,7 @@ export class KnownImages {
     const known: InspectedImage[] = [];
     let isAging = false;
     for (const use of images) {
-      const found = this.#find(use.image, scope, use.always ? { askedSinceMs } : "cached");
+      const found = this.#find(use.image, scope, use.pullsAlways ? { askedSinceMs } : "cached");
       if (found === undefined) return undefined;
       known.push({ ...use, inspection: found.inspection });
       isAging ||= found.isAging;

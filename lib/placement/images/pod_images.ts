@@ -55,7 +55,7 @@ export function openPodImages(deps: PodImagesDeps): PodImages {
   const prefetched = new Set<string>();
 
   function prefetch(request: PodImagesRequest): void {
-    const images = request.images.filter(({ always }) => !always);
+    const images = request.images.filter(({ pullsAlways }) => !pullsAlways);
     const key = JSON.stringify([request.scope, images]);
     if (images.length === 0 || deps.signal.aborted || prefetched.has(key)) return;
     const size = { weight: images.length, freeFactor: BACKGROUND_FACTORS.prefetched };
@@ -91,7 +91,7 @@ async function inspectImages(
     const asked: InspectionRequest = {
       image: use.image,
       credentials: pull.credentials,
-      freshness: use.always ? { askedSinceMs } : usual,
+      freshness: use.pullsAlways ? { askedSinceMs } : usual,
       depth: possibleBundles.includes(use.image) ? "config" : "index",
       callers,
     };

@@ -114,7 +114,7 @@ async function inspectImage(
   image: string,
   { images, clock, signal, onProgress }: InspectDeps,
 ): Promise<InspectedImage | undefined> {
-  const use = { image, always: false };
+  const use = { image, pullsAlways: false };
   for (let attempt = 1;; attempt++) {
     const request = { scope, images: [use], priority: "prewarm" } as const;
     const [one] = await images.inspect(request, signal);

@@ -76,7 +76,7 @@ Deno.test("reduceToImages() of a pod gives the judgement that the pod gives, and
   const windows = { ...pod, nodeSelector: { "kubernetes.io/os": "windows" }, osName: "linux" };
   for (const one of [pod, windows, { ...pod, osName: "windows" }]) {
     const images = [fact("multi"), fact("multi")];
-    const wanted = images.map(({ image }) => ({ image, always: false }));
+    const wanted = images.map(({ image }) => ({ image, pullsAlways: false }));
     const part = reduceToImages(one, wanted);
     const judge = (of: typeof pod): unknown => judgeImages(of, settings, wanted, images);
     assert.deepEqual(judge(part), judge(one));

@@ -44,11 +44,16 @@ async function openStrictRegistry(likes: ClientCertificate): Promise<AsyncDispos
   };
 }
 
-for (const verifyTls of [true, false]) {
-  Deno.test(`inspect() tries every client certificate of a host, and the right one first from then on (verified: ${verifyTls})`, async () => {
+for (const verifiesTls of [true, false]) {
+  Deno.test(`inspect() tries every client certificate of a host, and the right one first from then on (verified: ${verifiesTls})`, async () => {
     const pairs = [await makePair(), await makePair(), await makePair()];
     await using registry = await openStrictRegistry(pairs[1] ?? assert.fail());
-    const connection = { scheme: "https", verifyTls, caCertificates: [authority], clientCertificates: pairs } as const;
+    const connection = {
+      scheme: "https",
+      verifiesTls,
+      caCertificates: [authority],
+      clientCertificates: pairs,
+    } as const;
     using inspector = openTestInspector({ connection });
     const first = await inspector.inspect(`${registry.host}/org/app:v1`);
     assert.deepEqual([first.inspection.kind, first.requests.manifestGet], ["platforms", 2]);
@@ -105,7 +110,7 @@ for (const addresses of [["203.0.113.7"], []]) {
     await using registry = await openFakeRegistry({ certificate: serving });
     registry.put("org/app", index, "v1");
     using inspector = openTestInspector({
-      connection: { scheme: "https", verifyTls: false, declared: false },
+      connection: { scheme: "https", verifiesTls: false, isDeclared: false },
       resolve: () => Promise.resolve(addresses),
       timeouts: { headersMs: 200, totalMs: 7_000 },
     });
@@ -121,7 +126,7 @@ Deno.test("inspect() asks no token server without TLS for a host that nobody dec
   const realm = `http://${thief.host.replace("127.0.0.1", "localhost")}/x`;
   await using registry = await openFakeRegistry({ login: { ...ANYBODY, realm }, certificate: serving });
   using inspector = openTestInspector({
-    connection: { ...PLAIN, scheme: "https", caCertificates: [authority], declared: false },
+    connection: { ...PLAIN, scheme: "https", caCertificates: [authority], isDeclared: false },
     resolve: () => Promise.resolve(["93.184.216.34"]),
   });
   const report = await inspector.inspect(`localhost:${registry.host.split(":")[1]}/org/app:v1`);

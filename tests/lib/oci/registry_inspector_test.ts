@@ -238,7 +238,7 @@ Deno.test("DV-96 P-119 inspect() stops reading a manifest beyond 4 MiB", async (
 });
 
 Deno.test("DV-107 inspect() tries HTTP after HTTPS for an insecure registry, and remembers it", async () => {
-  const connection = { scheme: "https-then-http", verifyTls: false } as const;
+  const connection = { scheme: "https-then-http", verifiesTls: false } as const;
   const clock = new FakeClock();
   await using bed = await openRegistryBed({ inspector: { connection, clock } });
   // Ten minutes after the way was found HTTPS is tried again, however often the registry was asked.

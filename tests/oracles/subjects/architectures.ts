@@ -102,7 +102,7 @@ export const ARCHITECTURES: Subject<Given> = {
       // As it is read again where its labels could matter.
       const { inspection } = await readImage(session, "config");
       const pod = podOf(rawPod({ containers: [{ name: "app", image }] }));
-      const wanted = [{ image, always: false }];
+      const wanted = [{ image, pullsAlways: false }];
       const judged = judgeImages(pod, makeSettings(), wanted, [{ image, inspection }]);
       return { architectures: judged.kind === "shared" ? judged.architectures : null };
     } catch {

@@ -136,7 +136,7 @@ Deno.test("inspect() does not send a password to a token server without TLS for 
 Deno.test("inspect() contacts no token server on a forbidden address of an undeclared registry", async () => {
   await using thief = await openFakeRegistry({ login: TOKEN });
   const resolve = (): Promise<readonly string[]> => Promise.resolve(["93.184.216.34"]);
-  using inspector = openTestInspector({ connection: { declared: false }, resolve });
+  using inspector = openTestInspector({ connection: { isDeclared: false }, resolve });
   await using registry = await openFakeRegistry({ login: { ...TOKEN, realm: `${thief.origin}/token` } });
   assert.equal(sees(await inspector.inspect(`${registry.host}/org/app:v1`)), "AddressDenied");
   assert.deepEqual([thief.requests, registry.requests], [[], []]);

@@ -29,7 +29,9 @@ Deno.test("hosts.toml: mirrors in the order of the file, then the server", () =>
       capabilities = ["pull", "resolve"]
     [host."http://a.example.com:5000"]`;
   const found = endpoints({ "docker.io/hosts.toml": file }, "nginx");
-  const rows = found.map(({ host, isMirror, connection }) => [host, isMirror, connection.scheme, connection.declared]);
+  const rows = found.map((
+    { host, isMirror, connection },
+  ) => [host, isMirror, connection.scheme, connection.isDeclared]);
   assert.deepEqual(rows, [
     ["z.example.com", true, "https", true],
     ["a.example.com:5000", true, "http", true],
@@ -80,7 +82,7 @@ Deno.test("hosts.toml: paths of URLs stand before the API root, or hold it with 
 Deno.test("hosts.toml: _default serves every host without a directory, which stays undeclared itself", () => {
   const files = { "_default/hosts.toml": '[host."https://cache.local"]', "gcr.io/hosts.toml": "" };
   const found = endpoints(files, "evil.example.com/a/b");
-  assert.deepEqual(found.map(({ host, connection }) => [host, connection.declared]), [
+  assert.deepEqual(found.map(({ host, connection }) => [host, connection.isDeclared]), [
     ["cache.local", true],
     ["evil.example.com", false],
   ]);
@@ -90,7 +92,7 @@ Deno.test("hosts.toml: _default serves every host without a directory, which sta
 Deno.test("hosts.toml: skip_verify is of the host that has it", () => {
   const file = '[host."https://m.io"]\nskip_verify = true\n[host."https://n.io"]';
   const found = endpoints({ "quay.io/hosts.toml": file }, "quay.io/a");
-  assert.deepEqual(found.map(({ connection }) => connection.verifyTls), [false, true, true]);
+  assert.deepEqual(found.map(({ connection }) => connection.verifiesTls), [false, true, true]);
 });
 
 Deno.test("hosts.toml: CAs and client pairs are read, relative to the file", async () => {
@@ -132,7 +134,10 @@ Deno.test("hosts.toml: a missing CA refuses the host instead of asking it with t
 Deno.test("hosts.toml: a directory without the file may hold certificates as certs.d does", async () => {
   const authority = await issueAuthority(VALIDITY);
   const found = endpoints({ "reg.local:5000/ca.crt": authority.cert }, "reg.local:5000/a");
-  assert.deepEqual(found.map(({ connection }) => [connection.caCertificates.length, connection.declared]), [[1, true]]);
+  assert.deepEqual(found.map(({ connection }) => [connection.caCertificates.length, connection.isDeclared]), [[
+    1,
+    true,
+  ]]);
 });
 
 Deno.test("hosts.toml: headers go to the host whose table they stand in", () => {

@@ -17,7 +17,7 @@ Deno.test("planPull() asks the registry itself when nothing is configured", () =
     identifier: "v1",
     isMirror: false,
     pathPrefix: "",
-    connection: { scheme: "https", verifyTls: true, caCertificates: [], declared: false },
+    connection: { scheme: "https", verifiesTls: true, caCertificates: [], isDeclared: false },
   }]);
 });
 
@@ -167,8 +167,8 @@ Deno.test("DV-107 planPull() tries HTTPS and then HTTP for an insecure registry,
     location = "10.0.0.1:5000"
     insecure = true`;
   assert.deepEqual(endpointsOf("quay.io/a/b", settingsFrom({ conf })).map(({ connection }) => connection), [
-    { scheme: "https-then-http", verifyTls: false, caCertificates: [], declared: true },
-    { scheme: "https", verifyTls: true, caCertificates: [], declared: true },
+    { scheme: "https-then-http", verifiesTls: false, caCertificates: [], isDeclared: true },
+    { scheme: "https", verifiesTls: true, caCertificates: [], isDeclared: true },
   ]);
 });
 
@@ -213,8 +213,8 @@ Deno.test("DV-112 planPull() contacts registry-1.docker.io for Docker Hub", () =
 Deno.test("planPull() declares hosts of flags, ignores their https port and leaves other ports alone", () => {
   const settings = settingsFrom({ declared: ["Reg.local", "10.0.0.1:5000"], insecure: ["plain.local:80"] });
   const connection = (image: string): readonly unknown[] => {
-    const { declared, scheme, verifyTls } = endpointsOf(image, settings)[0]?.connection ?? {};
-    return [declared, scheme, verifyTls];
+    const { isDeclared, scheme, verifiesTls } = endpointsOf(image, settings)[0]?.connection ?? {};
+    return [isDeclared, scheme, verifiesTls];
   };
   assert.deepEqual(connection("reg.local:443/x/y"), [true, "https", true]);
   assert.deepEqual(connection("reg.local:444/x/y"), [false, "https", true]);
@@ -237,12 +237,12 @@ Deno.test("planPull() finds what is configured for a host in whatever spelling a
   });
   const rancher = valueOf(parseRancherRegistries('configs: {"REG.example:443": {tls: {insecure_skip_verify: true}}}'));
   assert.deepEqual([...rancher.tls.keys()], ["reg.example"]);
-  const tls = asParsed({ skipVerify: true, caCertificates: [], clientCertificates: [] });
+  const tls = asParsed({ skipsVerify: true, caCertificates: [], clientCertificates: [] });
   const known = settingsFrom({ certs: new Map([["reg.example", tls]]) });
   for (const image of images) {
     for (const settings of [blocked, rejected]) assert.equal(refusalOf(image, settings).reason, "Blocked", image);
     const [endpoint] = endpointsOf(image, known);
-    assert.deepEqual([endpoint?.host, endpoint?.connection.verifyTls], ["reg.example", false], image);
+    assert.deepEqual([endpoint?.host, endpoint?.connection.verifiesTls], ["reg.example", false], image);
   }
 });
 

@@ -141,7 +141,7 @@ Deno.test("openPullPlanner() reads certs.d: CAs and a client certificate, the fi
   const connection = connectionOf(planner, "reg.local:5000/a/b");
   assert.equal(connection?.caCertificates.length, 1);
   assert.equal(connection?.clientCertificates?.[0]?.key.trim(), client.key.trim());
-  assert.equal(connection?.declared, true);
+  assert.equal(connection?.isDeclared, true);
   assert.equal(connectionOf(planner, "nginx")?.caCertificates.length, 1);
 });
 

@@ -32,8 +32,8 @@ Deno.test("registries.yaml: endpoints with rewritten paths, then the registry wi
   const plan = openPlanner({ rancherRegistries: `${folder.path}/registries.yaml` }).plan("nginx:1");
   assert.ok(plan.kind === "endpoints");
   const rows = plan.endpoints.map((
-    { host, pathPrefix, repository, isMirror, connection: { scheme, verifyTls } },
-  ) => [`${scheme}://${host}${pathPrefix}`, repository, isMirror, verifyTls]);
+    { host, pathPrefix, repository, isMirror, connection: { scheme, verifiesTls } },
+  ) => [`${scheme}://${host}${pathPrefix}`, repository, isMirror, verifiesTls]);
   assert.deepEqual(rows, [
     ["https://mirror.example.com:5000", "proxied/nginx", true, false],
     ["http://10.0.0.1:5000/hub", "proxied/nginx", true, true],
@@ -60,7 +60,7 @@ Deno.test("registries.yaml: the TLS settings of * are those of hosts without the
   const planner = openPlanner({ rancherRegistries: `${folder.path}/registries.yaml` });
   const reach = (image: string): readonly boolean[] => {
     const connection = connectionOf(planner, image);
-    return connection === undefined ? [] : [connection.verifyTls, connection.declared];
+    return connection === undefined ? [] : [connection.verifiesTls, connection.isDeclared];
   };
   assert.deepEqual(reach("gcr.io/a"), [false, false]);
   assert.deepEqual(reach("quay.io/a"), [true, true]);

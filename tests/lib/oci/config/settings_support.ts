@@ -58,5 +58,5 @@ export function refusalOf(image: string, settings: PullSettings): RegistryFailur
 }
 
 export function parseHosts(text: string): Parsed<HostsFile> {
-  return parseHostsToml(text, () => asParsed({ skipVerify: false, caCertificates: [], clientCertificates: [] }));
+  return parseHostsToml(text, () => asParsed({ skipsVerify: false, caCertificates: [], clientCertificates: [] }));
 }

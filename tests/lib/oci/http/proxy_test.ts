@@ -54,7 +54,7 @@ Deno.test("inspect() goes through the proxy also to a registry whose TLS is not 
   await using proxy = openTunnelProxy(registry.host);
   const https_proxy = `http://user:c4nary@${proxy.origin.slice(7)}`;
   const proxies = readProxySettings({ https_proxy, NO_PROXY: ".direct" });
-  const connection = { scheme: "https", verifyTls: false } as const;
+  const connection = { scheme: "https", verifiesTls: false } as const;
   using inspector = openTestInspector({ connection, proxies });
   assert.equal((await inspector.inspect("registry.example/org/app:v1")).inspection.kind, "platforms");
   assert.match(proxy.heads[0] ?? "", /^CONNECT registry\.example:443 /);
@@ -70,7 +70,7 @@ Deno.test("inspect() waits for no name server of its own behind a proxy, but sti
   registry.put("org/app", makeMultiArch(["arm64"]).index, "v1");
   await using proxy = openTunnelProxy(registry.host);
   using inspector = openTestInspector({
-    connection: { scheme: "https", verifyTls: false, declared: false },
+    connection: { scheme: "https", verifiesTls: false, isDeclared: false },
     proxies: readProxySettings({ HTTPS_PROXY: proxy.origin }),
     resolve: () => new Promise(() => {}),
   });
@@ -83,7 +83,7 @@ Deno.test("inspect() waits for no name server of its own behind a proxy, but sti
 Deno.test("inspect() shows no password of the proxy when that refuses", async () => {
   await using proxy = openTunnelProxy(undefined);
   const proxies = readProxySettings({ HTTPS_PROXY: `http://user:c4nary@${proxy.origin.slice(7)}` });
-  using inspector = openTestInspector({ connection: { scheme: "https", verifyTls: false }, proxies });
+  using inspector = openTestInspector({ connection: { scheme: "https", verifiesTls: false }, proxies });
   const report = await inspector.inspect("registry.example/org/app:v1");
   assert.equal(failureIn(report).kind, "transient");
   assert.doesNotMatch(JSON.stringify(report), new RegExp(`c4nary|${btoa("user:c4nary")}`));

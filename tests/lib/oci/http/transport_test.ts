@@ -42,7 +42,7 @@ Deno.test("send() says who it is, counts and traces", async () => {
 const certificates = await issueLoopbackCertificates(Date.now());
 
 const TRUSTING = { ...PLAIN, scheme: "https", caCertificates: [certificates.authority] } as const;
-const UNDECLARED = { ...PLAIN, declared: false };
+const UNDECLARED = { ...PLAIN, isDeclared: false };
 
 function openTls(): Promise<FakeRegistry> {
   return openFakeRegistry({ certificate: certificates.serving });
@@ -59,7 +59,7 @@ Deno.test("send() verifies TLS, trusts the CA it is given and nobody's else", as
   assert.equal(await reasonOf(transport, get(registry.origin, { connection: https })), "TlsFailed");
 });
 
-const INSECURE = { ...PLAIN, scheme: "https-then-http", verifyTls: false } as const;
+const INSECURE = { ...PLAIN, scheme: "https-then-http", verifiesTls: false } as const;
 
 Deno.test("send() skips verification only where declared, body and status intact", async () => {
   await using registry = await openTls();
@@ -155,7 +155,7 @@ Deno.test("send() says of an undeclared public host that has answered before wha
   await using registry = await openTls();
   const url = registry.origin.replace("127.0.0.1", "localhost");
   using transport = openTransport({ resolve: () => Promise.resolve(["93.184.216.34"]) });
-  const undeclared = { ...PLAIN, scheme: "https", declared: false } as const;
+  const undeclared = { ...PLAIN, scheme: "https", isDeclared: false } as const;
   const trusting = { ...undeclared, caCertificates: [certificates.authority] };
   registry.intercept = () => new Response("", { status: 500 });
   await transport.send(get(url, { connection: trusting }), context);
@@ -299,7 +299,7 @@ Deno.test("send() reports that certificates are unreadable instead of blaming th
 Deno.test("send() does not wait for names longer than for answers", async () => {
   const resolve = (): Promise<readonly string[]> => new Promise(() => {});
   using transport = openTransport({ timeouts: { headersMs: 50, totalMs: 7_000 }, resolve });
-  const request = get("https://slow.example/", { connection: { ...PLAIN, scheme: "https", declared: false } });
+  const request = get("https://slow.example/", { connection: { ...PLAIN, scheme: "https", isDeclared: false } });
   assert.equal(await reasonOf(transport, request), "Timeout");
 });
 

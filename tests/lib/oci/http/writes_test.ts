@@ -26,7 +26,7 @@ const certificates = await issueLoopbackCertificates(Date.now());
 const WAYS: readonly (readonly [name: string, way: ConnectionSettings])[] = [
   ["plain HTTP", PLAIN],
   ["verified TLS", { ...PLAIN, scheme: "https", caCertificates: [certificates.authority] }],
-  ["unverified TLS", { ...PLAIN, scheme: "https", verifyTls: false }],
+  ["unverified TLS", { ...PLAIN, scheme: "https", verifiesTls: false }],
   ["a pinned certificate", { ...PLAIN, scheme: "https", caCertificates: [certificates.serving.cert] }],
 ];
 

@@ -130,7 +130,7 @@ Deno.test("inspect() reports on whatever bytes come instead of HTTP", async () =
   await fc.assert(
     fc.asyncProperty(texts, fc.boolean(), async (sent, isInsecure) => {
       text = sent;
-      const connection = isInsecure ? { scheme: "https-then-http", verifyTls: false } as const : {};
+      const connection = isInsecure ? { scheme: "https-then-http", verifiesTls: false } as const : {};
       using inspector = openTestInspector({ connection });
       assertReadable(await inspector.inspect(image));
     }),

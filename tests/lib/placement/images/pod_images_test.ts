@@ -8,7 +8,7 @@ Deno.test("inspect() names pull secrets that are of no use where the registry re
   const unusable = ["a (not found)", "b (not found)", "c (not found)", "d (not found)"];
   const bed = openImageBed({ pull: () => ({ credentials: [], unusable }) });
   bed.registry.private.add(IMAGE);
-  const use = { image: IMAGE, always: false };
+  const use = { image: IMAGE, pullsAlways: false };
   const { message } = failureIn(await bed.inspect(use));
   assert.equal(message, "Cannot read it: 401. Pull secrets of no use: a (not found), b (not found), c (not found), ….");
   bed.registry.private.clear();

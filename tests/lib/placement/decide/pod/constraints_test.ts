@@ -39,7 +39,7 @@ function images(id: string, spec: Json, expected: readonly string[]): Row {
   return [id, `imagesToInspect() wants ${expected.join(", ")}`, () => {
     const wanted = imagesToInspect(make.view(make.pod(spec)), make.settings());
     assert.deepEqual(
-      wanted.map(({ image, always }) => (always ? `${image} always` : image)).sort(),
+      wanted.map(({ image, pullsAlways }) => (pullsAlways ? `${image} always` : image)).sort(),
       [...expected].sort(),
     );
   }];
@@ -88,7 +88,7 @@ rows([
 Deno.test("DV-37 (different: a node pulls its own platform of an index) imagesToInspect() takes image volumes in", () => {
   const pod = make.view(make.pod({ volumes: [{ name: "v", image: { reference: "data", pullPolicy: "Always" } }] }));
   const wanted = imagesToInspect(pod, make.settings());
-  assert.deepEqual(wanted.map(({ image, always }) => [image, always]), [["multi", false], ["data", true]]);
+  assert.deepEqual(wanted.map(({ image, pullsAlways }) => [image, pullsAlways]), [["multi", false], ["data", true]]);
 });
 
 Deno.test("hasRequiredArchitecture() says true for a required affinity without terms", () => {
