@@ -4,7 +4,7 @@ import { type RegistryError, registryError } from "../errors.ts";
 import type { RequestKind, TraceEntry } from "../request_log.ts";
 import { connectionElsewhere, type ConnectionSettings } from "../pull_plan.ts";
 import type { FailureReason } from "../types.ts";
-import type { Absence } from "./absence.ts";
+import type { Absence } from "../limits/absence.ts";
 import { describeWireFault } from "./wire_fault.ts";
 
 export interface ExchangeBody {

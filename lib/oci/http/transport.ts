@@ -6,7 +6,7 @@ import { guardAddress, isPublicAddress, type Resolve } from "./address_guard.ts"
 import { RegistryError } from "../errors.ts";
 import { pauseOf } from "../limits/outcome.ts";
 import type { WorkLimits } from "../limits/work_limits.ts";
-import { absenceOf } from "./absence.ts";
+import { absenceOf } from "../limits/absence.ts";
 import { collectBody, FREE_BYTES, type TakeMemory } from "./body.ts";
 import {
   classify,

@@ -1,5 +1,5 @@
 // What an exchange says of the registry's health and load: status, `Retry-After`, the rate limit headers. Pure.
-import type { Absence } from "../http/absence.ts";
+import type { Absence } from "./absence.ts";
 import type { RegistryFailure } from "../types.ts";
 
 export interface LimitedAnswer {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { absenceOf } from "../../../../lib/oci/http/absence.ts";
+import { absenceOf } from "../../../../lib/oci/limits/absence.ts";
 import { limitedOutcomeOf, parseRemaining, parseRetryAfter } from "../../../../lib/oci/limits/outcome.ts";
 
 const NOW_MS = Date.parse("2026-11-21T12:00:00Z");
