@@ -10,7 +10,7 @@ import { runCommand } from "./credentials/run_command.ts";
 import { Transport, type TransportDeps } from "./http/transport.ts";
 import type { HostState } from "./limits/host_state.ts";
 import { WorkLimits } from "./limits/work_limits.ts";
-import { RequestLimiter } from "./limits/request_limiter.ts";
+import { RegistryHosts } from "./limits/registry_hosts.ts";
 import { makeClientDeps, type RepositoryClientDeps } from "./repository_client.ts";
 
 export interface RegistryConfig
@@ -60,12 +60,12 @@ export function openRegistryAccess(options: RegistryAccessOptions): RegistryAcce
     proxies,
     audience,
   });
-  const limiter = new RequestLimiter({ clock, log, declared: [...config.registry, ...config.insecureRegistry] });
+  const hosts = new RegistryHosts({ clock, log, declared: [...config.registry, ...config.insecureRegistry] });
   return {
     planner,
     keyring,
-    clientDeps: makeClientDeps({ transport, limiter, limits, clock }),
-    publicHostStates: () => limiter.publicHostStates(),
+    clientDeps: makeClientDeps({ transport, hosts, limits, clock }),
+    publicHostStates: () => hosts.publicHostStates(),
     [Symbol.dispose]: () => transport[Symbol.dispose](),
   };
 }

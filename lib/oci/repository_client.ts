@@ -26,7 +26,7 @@ import { Connections } from "./http/connections.ts";
 import type { AnonymousAuthorization, RegistryMessage, RegistryResponse } from "./http/exchange.ts";
 import type { Transport } from "./http/transport.ts";
 import { groupOf } from "./limits/failing_groups.ts";
-import type { RequestLimiter } from "./limits/request_limiter.ts";
+import type { RegistryHosts } from "./limits/registry_hosts.ts";
 import type { WorkLimits } from "./limits/work_limits.ts";
 import type { PlannedEndpoint } from "./pull_plan.ts";
 
@@ -41,14 +41,14 @@ export interface RepositoryClientDeps {
   readonly limits: WorkLimits;
 }
 
-export function makeClientDeps({ transport, limiter, limits, clock }: {
+export function makeClientDeps({ transport, hosts, limits, clock }: {
   readonly transport: Transport;
-  readonly limiter: RequestLimiter;
+  readonly hosts: RegistryHosts;
   readonly limits: WorkLimits;
   readonly clock: Clock;
 }): RepositoryClientDeps {
-  const connections = new Connections(transport, limiter, clock);
-  const tokens = new TokenSource({ transport, limiter, clock });
+  const connections = new Connections(transport, hosts, clock);
+  const tokens = new TokenSource({ transport, hosts, clock });
   return { connections, tokens, challenges: new LearnedChallenges(clock), limits };
 }
 

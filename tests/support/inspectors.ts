@@ -5,7 +5,7 @@ import type { Clock } from "../../lib/clock.ts";
 import { systemClock } from "../../lib/clock.ts";
 import type { KeyValueStore } from "../../lib/kv/store.ts";
 import { type Logger, silentLogger } from "../../lib/log.ts";
-import { RequestLimiter } from "../../lib/oci/limits/request_limiter.ts";
+import { RegistryHosts } from "../../lib/oci/limits/registry_hosts.ts";
 import { CachedInspector } from "../../lib/oci/cache/cached_inspector.ts";
 import type { Credential, Keyring } from "../../lib/oci/credential.ts";
 import { matchCredentials } from "../../lib/oci/credentials/match.ts";
@@ -84,8 +84,8 @@ export function openTestInspector(
   const planner = { plan: options.plan ?? ((image: string) => planDirect(image, { ...PLAIN, ...options.connection })) };
   const { limits = new WorkLimits(), resolve = () => Promise.resolve([]), proxies = NO_PROXIES, timeouts } = options;
   const transport = openTransport({ limits, clock, resolve, proxies, timeouts });
-  const limiter = new RequestLimiter({ clock, log });
-  const registry = new RegistryInspector(makeClientDeps({ transport, limits, limiter, clock }));
+  const hosts = new RegistryHosts({ clock, log });
+  const registry = new RegistryInspector(makeClientDeps({ transport, limits, hosts, clock }));
   const cached = new CachedInspector({ registry, kv, clock, log, maxEntries, tagTtlMs });
   const { keyring: given = [] } = options;
   const keyring: Keyring = "lookup" in given ? given : {
@@ -99,7 +99,7 @@ export function openTestInspector(
       head: (request, signal) => registry.head(planned(request, planner), signal),
     },
     inspect: (image, more = {}) => inspector.inspect(makeRequest(image, more), new AbortController().signal),
-    hostStates: () => limiter.hostStates(),
+    hostStates: () => hosts.hostStates(),
     cacheSize: () => cached.size(),
     [Symbol.dispose]: () => transport[Symbol.dispose](),
   };

@@ -4,7 +4,7 @@ import type { Clock } from "../../clock.ts";
 import { parseBoundedObject } from "../../json.ts";
 import { SharedCalls } from "../shared_calls.ts";
 import { groupOf, tokenServerGroup } from "../limits/failing_groups.ts";
-import type { RequestLimiter } from "../limits/request_limiter.ts";
+import type { RegistryHosts } from "../limits/registry_hosts.ts";
 import { registryError } from "../errors.ts";
 import { isSendable, type RegistryRequest, type RegistryResponse } from "../http/exchange.ts";
 import { fingerprintOf } from "../fingerprint.ts";
@@ -45,7 +45,7 @@ type DatedAnswer = TokenAnswer & { readonly lifeMs: number };
 
 interface TokenSourceDeps {
   readonly transport: Pick<Transport, "send">;
-  readonly limiter: RequestLimiter;
+  readonly hosts: RegistryHosts;
   readonly clock: Clock;
 }
 
@@ -78,7 +78,7 @@ export class TokenSource {
   }
 
   async #ask(request: TokenRequest): Promise<DatedAnswer> {
-    const { transport, limiter } = this.#deps;
+    const { transport, hosts } = this.#deps;
     const { endpoint, credential, context } = request;
     const sent = registryRequestOf(request);
     const { host } = sent.url;
@@ -88,7 +88,7 @@ export class TokenSource {
     // Any registry may name any token server. One registry must not use up the others' rate limit there.
     const account = isTokenServer ? `${endpoint.host} ${fingerprintOf(credential)}` : fingerprintOf(credential);
     const limited = { ...context, host, group, account };
-    const answer = await limiter.run(limited, () => transport.send(sent, context));
+    const answer = await hosts.run(limited, () => transport.send(sent, context));
     if (answer.status === 400 || answer.status === 401 || answer.status === 403) return { kind: "denied", lifeMs: 0 };
     if (answer.status !== 200) throw realmFailed(request, answer);
     const body = TokenBody.safeParse(parseBoundedObject(new TextDecoder().decode(answer.body), MAX_TOKEN_STRUCTURE));

@@ -3,7 +3,7 @@
 import { LRUCache } from "lru-cache";
 import type { Clock } from "../../clock.ts";
 import { RegistryError } from "../errors.ts";
-import type { RequestLimiter } from "../limits/request_limiter.ts";
+import type { RegistryHosts } from "../limits/registry_hosts.ts";
 import type { ClientCertificate, ConnectionSettings, Endpoint } from "../pull_plan.ts";
 import type { RequestContext } from "../inspection.ts";
 import { livingBy } from "../weights.ts";
@@ -35,12 +35,12 @@ const CERTIFICATE_REFUSALS: readonly number[] = [400, 403, 495, 496];
 
 export class Connections {
   readonly #transport: Transport;
-  readonly #limiter: RequestLimiter;
+  readonly #hosts: RegistryHosts;
   readonly #learned: LRUCache<string, ConnectionWay>;
 
-  constructor(transport: Transport, limiter: RequestLimiter, clock: Clock) {
+  constructor(transport: Transport, hosts: RegistryHosts, clock: Clock) {
     this.#transport = transport;
-    this.#limiter = limiter;
+    this.#hosts = hosts;
     this.#learned = new LRUCache({ max: MAX_HOSTS, ttl: LIFE_MS, ...livingBy(clock) });
   }
 
@@ -48,7 +48,7 @@ export class Connections {
   async send(request: EndpointRequest): Promise<RegistryResponse> {
     const { endpoint: { host }, context, account, group } = request;
     const limited = { ...context, host, group, account };
-    return await this.#limiter.run(limited, () => this.#tryEachWay(request));
+    return await this.#hosts.run(limited, () => this.#tryEachWay(request));
   }
 
   /** The settings to try first, for another request to the same host. */

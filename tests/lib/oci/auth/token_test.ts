@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { TokenSource } from "../../../../lib/oci/auth/token.ts";
-import { RequestLimiter } from "../../../../lib/oci/limits/request_limiter.ts";
+import { RegistryHosts } from "../../../../lib/oci/limits/registry_hosts.ts";
 import type { Transport } from "../../../../lib/oci/http/transport.ts";
 import { silentLogger } from "../../../../lib/log.ts";
 import { FakeClock } from "../../../support/fake_clock.ts";
@@ -9,9 +9,9 @@ import { noAnswer } from "../../../support/until.ts";
 
 Deno.test("TokenSource.get() leaves no request behind at a token server that does not answer", async () => {
   const clock = new FakeClock();
-  const limiter = new RequestLimiter({ clock, log: silentLogger });
+  const hosts = new RegistryHosts({ clock, log: silentLogger });
   const transport: Pick<Transport, "send"> = { send: (_, { signal }) => noAnswer(signal) };
-  const tokens = new TokenSource({ transport, limiter, clock });
+  const tokens = new TokenSource({ transport, hosts, clock });
   const leaving = new AbortController();
   const context = makeContext({ signal: leaving.signal });
   const challenge = { kind: "bearer", realm: "https://tok.example/", service: "", scope: "" } as const;
@@ -21,7 +21,7 @@ Deno.test("TokenSource.get() leaves no request behind at a token server that doe
   });
   const settled = Promise.allSettled(asked);
   await clock.advance(0);
-  const waiting = (): number => limiter.hostStates().reduce((sum, state) => sum + state.inFlight + state.waiting, 0);
+  const waiting = (): number => hosts.hostStates().reduce((sum, state) => sum + state.inFlight + state.waiting, 0);
   assert.equal(waiting(), 100);
   leaving.abort(new Error("left"));
   await settled;

@@ -18,21 +18,21 @@ const MAX_NAMED = 50;
  */
 const MAX_ATTEMPTS = 4;
 
-interface RequestLimiterDeps {
+interface RegistryHostsDeps {
   readonly clock: Clock;
   readonly log: Logger;
   readonly declared?: readonly string[];
 }
 
-export class RequestLimiter {
-  readonly #deps: RequestLimiterDeps;
+export class RegistryHosts {
+  readonly #deps: RegistryHostsDeps;
   /** By name, that of the last request first. */
   readonly #hosts = new LRUCache<string, HostLimiter>(atMost(MAX_HOSTS));
   readonly #declared: ReadonlySet<string>;
   /** The first hosts that answered with content: names that users made up do not. */
   readonly #useful = new Set<string>();
 
-  constructor(deps: RequestLimiterDeps) {
+  constructor(deps: RegistryHostsDeps) {
     this.#deps = deps;
     this.#declared = new Set(deps.declared);
   }

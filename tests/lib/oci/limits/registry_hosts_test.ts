@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { type LimitedAnswer, pauseOf } from "../../../../lib/oci/limits/outcome.ts";
 import { tokenServerGroup } from "../../../../lib/oci/limits/failing_groups.ts";
-import { RequestLimiter } from "../../../../lib/oci/limits/request_limiter.ts";
+import { RegistryHosts } from "../../../../lib/oci/limits/registry_hosts.ts";
 import { callersOf, type InspectionPriority } from "../../../../lib/oci/callers.ts";
 import type { LimitedRequest } from "../../../../lib/oci/limits/host_limiter.ts";
 import { silentLogger } from "../../../../lib/log.ts";
@@ -36,22 +36,22 @@ type Sent = Partial<Omit<LimitedRequest, "callers">> & {
   readonly namespace?: string;
 };
 
-const open = (parts: Partial<ConstructorParameters<typeof RequestLimiter>[0]> = {}) => {
+const open = (parts: Partial<ConstructorParameters<typeof RegistryHosts>[0]> = {}) => {
   const clock = new FakeClock();
-  const limiter = new RequestLimiter({ clock, log: silentLogger, ...parts });
+  const hosts = new RegistryHosts({ clock, log: silentLogger, ...parts });
   const run = (send: () => Promise<LimitedAnswer>, more: Sent = {}): Promise<LimitedAnswer> => {
     const { priority = "gated", namespace, ...rest } = more;
     const callers = callersOf({ priority, namespace });
-    return limiter.run({ host: HOST, group: "team", account: "anonymous", signal, callers, ...rest }, send);
+    return hosts.run({ host: HOST, group: "team", account: "anonymous", signal, callers, ...rest }, send);
   };
   return {
     clock,
-    limiter,
+    hosts,
     run,
     /** What comes of it: `answered`, or the reason of the failure. */
     ask: (send: () => Promise<LimitedAnswer>, more?: Sent): Promise<FailureReason | "answered"> =>
       run(send, more).then(() => "answered", (error) => error.failure.reason),
-    state: () => limiter.hostStates().find(({ host }) => host === HOST) ?? assert.fail("no state"),
+    state: () => hosts.hostStates().find(({ host }) => host === HOST) ?? assert.fail("no state"),
   };
 };
 
@@ -72,7 +72,7 @@ function held(): { readonly started: string[]; send(name: string): () => Promise
   };
 }
 
-Deno.test("RequestLimiter.run() keeps a limit a host and lets gated pods go before admission, admission before prewarm", async () => {
+Deno.test("RegistryHosts.run() keeps a limit a host and lets gated pods go before admission, admission before prewarm", async () => {
   const { clock, run, state } = open();
   const first = held();
   const limit = 16;
@@ -94,7 +94,7 @@ Deno.test("RequestLimiter.run() keeps a limit a host and lets gated pods go befo
   await Promise.all(waiting);
 });
 
-Deno.test("RequestLimiter.run() never lets a stuck host delay another one", async () => {
+Deno.test("RegistryHosts.run() never lets a stuck host delay another one", async () => {
   const { clock, run, state } = open();
   const dead = held();
   const stuck = Array.from({ length: 500 }, (_, at) => run(dead.send(String(at))));
@@ -109,7 +109,7 @@ Deno.test("RequestLimiter.run() never lets a stuck host delay another one", asyn
   await Promise.all(stuck);
 });
 
-Deno.test("RequestLimiter.run() pauses the host that says Retry-After, sends again after it, and leaves others alone", async () => {
+Deno.test("RegistryHosts.run() pauses the host that says Retry-After, sends again after it, and leaves others alone", async () => {
   const { clock, run } = open();
   const sent: number[] = [];
   const startMs = clock.monotonicMs();
@@ -128,7 +128,7 @@ Deno.test("RequestLimiter.run() pauses the host that says Retry-After, sends aga
   assert.deepEqual(sent, [0, 1_000, 1_000]);
 });
 
-Deno.test("RequestLimiter.run() reports when to come back instead of waiting out a long pause", async () => {
+Deno.test("RegistryHosts.run() reports when to come back instead of waiting out a long pause", async () => {
   const { clock, run, ask } = open();
   assert.equal((await run(gives(429, { "retry-after": "30" }))).status, 429);
   let asked = 0;
@@ -140,7 +140,7 @@ Deno.test("RequestLimiter.run() reports when to come back instead of waiting out
   assert.equal(await ask(gives()), "answered");
 });
 
-Deno.test("RequestLimiter.run() refuses at once while the circuit is open, then lets one probe through", async () => {
+Deno.test("RegistryHosts.run() refuses at once while the circuit is open, then lets one probe through", async () => {
   const { clock, ask, state } = open();
   for (let at = 0; at < 5; at++) await ask(UNREACHABLE);
   assert.equal(state().circuit, "open");
@@ -158,7 +158,7 @@ Deno.test("RequestLimiter.run() refuses at once while the circuit is open, then 
   assert.equal(await ask(gives()), "answered");
 });
 
-Deno.test("RequestLimiter.run() sends away all who wait when the probe fails", async () => {
+Deno.test("RegistryHosts.run() sends away all who wait when the probe fails", async () => {
   const { clock, ask } = open();
   for (let at = 0; at < 5; at++) await ask(UNREACHABLE);
   await clock.advance(500);
@@ -171,7 +171,7 @@ Deno.test("RequestLimiter.run() sends away all who wait when the probe fails", a
   assert.deepEqual(await Promise.all(others), ["CircuitOpen", "CircuitOpen", "CircuitOpen"]);
 });
 
-Deno.test("RequestLimiter.run() probes again where the caller of the probe leaves", async () => {
+Deno.test("RegistryHosts.run() probes again where the caller of the probe leaves", async () => {
   const { clock, ask, run } = open();
   for (let at = 0; at < 5; at++) await ask(UNREACHABLE);
   await clock.advance(500);
@@ -185,7 +185,7 @@ Deno.test("RequestLimiter.run() probes again where the caller of the probe leave
   assert.equal(await ask(gives()), "answered");
 });
 
-Deno.test("RequestLimiter.run() stops asking for repositories that answer 5xx, but not for refusals, 404s or 429s", async () => {
+Deno.test("RegistryHosts.run() stops asking for repositories that answer 5xx, but not for refusals, 404s or 429s", async () => {
   for (const status of [500, 502, 404, 401]) {
     const [reason, circuit] = status >= 500 ? ["CircuitOpen", "open"] : ["answered", "closed"];
     const { ask, state } = open();
@@ -202,7 +202,7 @@ Deno.test("RequestLimiter.run() stops asking for repositories that answer 5xx, b
   assert.equal(state().circuit, "closed");
 });
 
-Deno.test("RequestLimiter.run() leaves a host alone when several groups of its repositories fail, and warns of it", async () => {
+Deno.test("RegistryHosts.run() leaves a host alone when several groups of its repositories fail, and warns of it", async () => {
   const log = keepLog();
   const { ask, state } = open({ log });
   for (let at = 0; at < 20; at++) await ask(gives(500), { group: `team${at % 4}` });
@@ -210,7 +210,7 @@ Deno.test("RequestLimiter.run() leaves a host alone when several groups of its r
   assert.deepEqual(log.lines.map(({ fields }) => fields), [{ registry: HOST, cause: "It answered 500." }]);
 });
 
-Deno.test("RequestLimiter.run() remembers the limits of 64 accounts of a host, whatever passwords users bring for it", async () => {
+Deno.test("RegistryHosts.run() remembers the limits of 64 accounts of a host, whatever passwords users bring for it", async () => {
   const { ask } = open();
   const asks = (account: string, send = gives()) => ask(send, { account });
   const limited = gives(429, { "retry-after": "30" });
@@ -222,7 +222,7 @@ Deno.test("RequestLimiter.run() remembers the limits of 64 accounts of a host, w
   assert.equal(await asks("account-126"), "RateLimited");
 });
 
-Deno.test("RequestLimiter.run() begins with the last real error when it refuses: an annotation may hold no more", async () => {
+Deno.test("RegistryHosts.run() begins with the last real error when it refuses: an annotation may hold no more", async () => {
   const { run, ask } = open();
   const cause = "Cannot reach registry.example: unknown certificate authority.";
   const failing = fails("TlsFailed", cause);
@@ -234,7 +234,7 @@ Deno.test("RequestLimiter.run() begins with the last real error when it refuses:
   await assert.rejects(run(failing, { host: "b.example" }), /It answered 502/);
 });
 
-Deno.test("RequestLimiter.run() warns once that a registry fails, with the cause, and reports when it works again", async () => {
+Deno.test("RegistryHosts.run() warns once that a registry fails, with the cause, and reports when it works again", async () => {
   const log = keepLog();
   const { clock, ask } = open({ log });
   for (const status of [429, 503]) {
@@ -250,14 +250,14 @@ Deno.test("RequestLimiter.run() warns once that a registry fails, with the cause
   assert.deepEqual(log.lines.map(({ message }) => message), ["registry fails", "registry works again"]);
 });
 
-Deno.test("RequestLimiter.publicHostStates() names declared hosts and those that answered well, and no more than fifty", async () => {
-  const { limiter, run, ask } = open({ declared: ["declared.example"] });
+Deno.test("RegistryHosts.publicHostStates() names declared hosts and those that answered well, and no more than fifty", async () => {
+  const { hosts, run, ask } = open({ declared: ["declared.example"] });
   for (const host of ["declared.example", "made.up.example"]) {
     await ask(fails("Unreachable", "No such host."), { host });
   }
   await run(gives(404), { host: "empty.example" });
   await run(gives(), { host: "good.example" });
-  const names = (): readonly string[] => limiter.publicHostStates().map(({ host }) => host).sort();
+  const names = (): readonly string[] => hosts.publicHostStates().map(({ host }) => host).sort();
   assert.deepEqual(names(), ["declared.example", "good.example", "other"]);
   const seen = new Set<string>();
   for (let at = 0; at < 500; at++) {
@@ -267,7 +267,7 @@ Deno.test("RequestLimiter.publicHostStates() names declared hosts and those that
   assert.ok(seen.size <= 53, `${seen.size} names`);
 });
 
-Deno.test("RequestLimiter.run() keeps the last requests of a quota for gated pods", async () => {
+Deno.test("RegistryHosts.run() keeps the last requests of a quota for gated pods", async () => {
   const { clock, run, ask, state } = open();
   const told = (remaining: number) => gives(200, { "ratelimit-remaining": `${remaining};w=21600` });
   await run(told(10));
@@ -280,7 +280,7 @@ Deno.test("RequestLimiter.run() keeps the last requests of a quota for gated pod
   assert.equal(await ask(told(100), { priority: "prewarm" }), "answered");
 });
 
-Deno.test("RequestLimiter.run() gives up the permit of a caller who leaves", async () => {
+Deno.test("RegistryHosts.run() gives up the permit of a caller who leaves", async () => {
   const { clock, run, state } = open();
   const first = held();
   const full = Array.from({ length: 100 }, () => run(first.send("x")));
@@ -298,15 +298,15 @@ Deno.test("RequestLimiter.run() gives up the permit of a caller who leaves", asy
   await Promise.all(full);
 });
 
-Deno.test("RequestLimiter.hostStates() is capped, whatever hosts users name", async () => {
-  const { limiter, run } = open();
+Deno.test("RegistryHosts.hostStates() is capped, whatever hosts users name", async () => {
+  const { hosts, run } = open();
   for (let at = 0; at < 3_000; at++) await run(gives(), { host: `h${at}.example` });
-  const states = limiter.hostStates();
+  const states = hosts.hostStates();
   assert.ok(states.length <= 200);
   assert.equal(states[0]?.host, "h2999.example");
 });
 
-Deno.test("RequestLimiter.run() lets failures of other registries' token requests stop those registries alone", async () => {
+Deno.test("RegistryHosts.run() lets failures of other registries' token requests stop those registries alone", async () => {
   for (const reason of ["ServerError", "Timeout", "Unreachable", "TlsFailed"] as const) {
     const { ask } = open();
     const foreign = (registry: string) => ({ group: tokenServerGroup(registry), account: `${registry} anonymous` });
