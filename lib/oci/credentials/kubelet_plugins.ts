@@ -2,7 +2,7 @@
 import { LRUCache } from "lru-cache";
 import type { Clock } from "../../clock.ts";
 import type { Logger } from "../../log.ts";
-import type { Credential, Keyring, KeyringEndpoint as Endpoint } from "../credential.ts";
+import type { Credential, Keyring, KeyringEndpoint } from "../credential.ts";
 import type { Callers } from "../callers.ts";
 import { matchCredentials, scopeCovers } from "./match.ts";
 import {
@@ -16,17 +16,13 @@ import {
 import { followFile, ReportOnce } from "../files/followed_file.ts";
 import type { CommandRunner } from "./run_command.ts";
 import { hostKey } from "../registry_host.ts";
+import { livingBy } from "../weights.ts";
 import { SharedCalls } from "../shared_calls.ts";
 
 /** The kubelet waits a minute, which is too long for a gated pod. */
 const PLUGIN_TIMEOUT_MS = 20_000;
 
 const FAILURE_REST_MS = 10_000;
-
-interface Cached {
-  readonly untilMs: number;
-  readonly credentials: readonly Credential[];
-}
 
 interface KubeletPluginsOptions {
   readonly configPath: string;
@@ -41,11 +37,12 @@ export class KubeletPlugins implements Keyring {
   readonly #options: KubeletPluginsOptions;
   readonly #report: ReportOnce;
   readonly #providers: () => readonly CredentialProvider[];
-  readonly #cache = new LRUCache<string, Cached>({ max: 1_000 });
+  readonly #cache: LRUCache<string, readonly Credential[]>;
   readonly #runs: SharedCalls<readonly Credential[]>;
 
   constructor(options: KubeletPluginsOptions) {
     this.#options = options;
+    this.#cache = new LRUCache({ max: 1_000, ...livingBy(options.clock) });
     this.#report = new ReportOnce(options.log);
     this.#runs = new SharedCalls({ clock: options.clock, abandoned: "goes on" });
     this.#providers = followFile<readonly CredentialProvider[]>({
@@ -58,7 +55,7 @@ export class KubeletPlugins implements Keyring {
     });
   }
 
-  async lookup(endpoint: Endpoint, signal: AbortSignal): Promise<readonly Credential[]> {
+  async lookup(endpoint: KeyringEndpoint, signal: AbortSignal): Promise<readonly Credential[]> {
     const asked = this.#providers().filter(({ matchImages }) =>
       matchImages.some((pattern) => scopeCovers(pattern, endpoint))
     );
@@ -69,11 +66,11 @@ export class KubeletPlugins implements Keyring {
   /** From the cache under any of its three keys, from a current run, or from a new one. */
   async #credentialsOf(
     provider: CredentialProvider,
-    { endpoint, signal }: { readonly endpoint: Endpoint; readonly signal: AbortSignal },
+    { endpoint, signal }: { readonly endpoint: KeyringEndpoint; readonly signal: AbortSignal },
   ): Promise<readonly Credential[]> {
     for (const keyType of ["Image", "Registry", "Global"] as const) {
       const known = this.#cache.get(cacheKey(provider, keyType, endpoint));
-      if (known !== undefined && this.#options.clock.monotonicMs() < known.untilMs) return known.credentials;
+      if (known !== undefined) return known;
     }
     const key = cacheKey(provider, "Image", endpoint);
     const { callers } = endpoint;
@@ -82,20 +79,19 @@ export class KubeletPlugins implements Keyring {
 
   async #ask(
     provider: CredentialProvider,
-    { endpoint, callers }: { readonly endpoint: Endpoint; readonly callers: Callers },
+    { endpoint, callers }: { readonly endpoint: KeyringEndpoint; readonly callers: Callers },
   ): Promise<readonly Credential[]> {
     const answer = await this.#exec(provider, { image: imageOf(endpoint), callers });
-    const nowMs = this.#options.clock.monotonicMs();
-    const keep = (keyType: CacheKeyType, cached: Cached): unknown =>
-      this.#cache.set(cacheKey(provider, keyType, endpoint), cached);
+    const keep = (keyType: CacheKeyType, credentials: readonly Credential[], ttl: number): unknown =>
+      this.#cache.set(cacheKey(provider, keyType, endpoint), credentials, { ttl });
     if (typeof answer === "string") {
       this.#report.warn(`plugin ${provider.name}`, answer);
-      keep("Image", { untilMs: nowMs + FAILURE_REST_MS, credentials: [] });
+      keep("Image", [], FAILURE_REST_MS);
       return [];
     }
     this.#report.clear(`plugin ${provider.name}`);
     const { credentials, keyType, cacheMs } = answer;
-    if (cacheMs > 0) keep(keyType, { untilMs: nowMs + cacheMs, credentials });
+    if (cacheMs > 0) keep(keyType, credentials, cacheMs);
     return credentials;
   }
 
@@ -117,11 +113,11 @@ export class KubeletPlugins implements Keyring {
   }
 }
 
-function imageOf({ host, repository }: Endpoint): string {
+function imageOf({ host, repository }: KeyringEndpoint): string {
   return `${hostKey(host)}/${repository}`;
 }
 
-function cacheKey({ name }: CredentialProvider, keyType: CacheKeyType, endpoint: Endpoint): string {
+function cacheKey({ name }: CredentialProvider, keyType: CacheKeyType, endpoint: KeyringEndpoint): string {
   const part = { Image: imageOf(endpoint), Registry: hostKey(endpoint.host), Global: "" };
   return `${name} ${keyType} ${part[keyType]}`;
 }
