@@ -31,13 +31,13 @@ export interface ImageRead {
 
 type SingleManifest = Extract<ManifestDocument, { kind: "manifest" | "schema1" }>;
 
-interface Config {
+interface ImageConfig {
   readonly platform: Platform;
   readonly labels: ImageLabels;
 }
 
 interface EntriesRead extends Pick<ImageRead, "isPartial"> {
-  readonly configs: readonly Config[];
+  readonly configs: readonly ImageConfig[];
   readonly findings: readonly Finding[];
 }
 
@@ -122,7 +122,7 @@ async function readEntriesWithoutPlatform(
   entries: readonly Descriptor[],
 ): Promise<EntriesRead> {
   const withoutPlatform = entries.filter(isEntryWithoutPlatform);
-  const configs: Config[] = [];
+  const configs: ImageConfig[] = [];
   const findings: Finding[] = [];
   let isPartial = false;
   for (const entry of withoutPlatform.slice(0, MAX_ENTRIES_WITHOUT_PLATFORM)) {
@@ -145,7 +145,7 @@ async function readEntriesWithoutPlatform(
   return { configs, findings, isPartial };
 }
 
-async function readChild(session: ImageSession, entry: Descriptor): Promise<Config> {
+async function readChild(session: ImageSession, entry: Descriptor): Promise<ImageConfig> {
   const { manifest } = await session.child(entry.digest);
   if (manifest.kind === "unparsable" || manifest.kind === "index") {
     throw failed(session, "Malformed", "its child is not a manifest");
@@ -153,7 +153,7 @@ async function readChild(session: ImageSession, entry: Descriptor): Promise<Conf
   return await readSingle(session, manifest);
 }
 
-async function readSingle(session: ImageSession, manifest: SingleManifest): Promise<Config> {
+async function readSingle(session: ImageSession, manifest: SingleManifest): Promise<ImageConfig> {
   const config = await session.config(manifest);
   if (config.kind === "unparsable") throw failed(session, "NotAnImage", config.problem);
   return config;

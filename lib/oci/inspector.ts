@@ -8,7 +8,7 @@
 //   2  cache/cached_inspector what is known, from memory or the store; equal requests are one      │
 //      cache/image_lookups    else a look-up: which requests share it, and how often               │
 //        ▼ PlannedRequest                                                                          │
-//   3  registry_inspector     its turn among inspections; first_answer: the endpoints in order     │
+//   3  registry_reader     its turn among inspections; first_answer: the endpoints in order     │
 //      image_reader           manifest, children and configs as far as they are needed             │ ImageRead
 //        ▼ identifier                                                                              │
 //   4  session                one document, checked by its digest; its turn to be parsed     image/│ ManifestDocument

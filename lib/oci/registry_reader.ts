@@ -25,7 +25,7 @@ export type HeadAnswer =
  * Keeps no inspection: only login challenges and tokens outlive a request. Inspects some at a time, by the shares of
  * callers.
  */
-export class RegistryInspector {
+export class RegistryReader {
   readonly #deps: RepositoryClientDeps;
 
   constructor(deps: RepositoryClientDeps) {
@@ -33,7 +33,7 @@ export class RegistryInspector {
   }
 
   /** Never rejects except when the signal aborts. */
-  async inspect(request: PlannedRequest, signal: AbortSignal): Promise<InspectionReport> {
+  async read(request: PlannedRequest, signal: AbortSignal): Promise<InspectionReport> {
     const { image, callers, requestLog } = request;
     using _ = await this.#deps.limits.inspections.acquire(callers, signal);
     const first = await firstAnswer(

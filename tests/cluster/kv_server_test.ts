@@ -8,7 +8,7 @@ import { silentLogger } from "../../lib/log.ts";
 import { CachedInspector } from "../../lib/oci/cache/cached_inspector.ts";
 import { makeRequest } from "../support/inspectors.ts";
 import type { PlannedRequest } from "../../lib/oci/inspection.ts";
-import type { RegistryInspector } from "../../lib/oci/registry_inspector.ts";
+import type { RegistryReader } from "../../lib/oci/registry_reader.ts";
 import { lacks } from "../support/needs.ts";
 import { makePlatforms, makeReport } from "../support/reports.ts";
 import { KvServer } from "./support/denokv.ts";
@@ -33,14 +33,14 @@ function test(name: string, body: (server: KvServer) => Promise<void>): void {
   });
 }
 
-type Registry = Pick<RegistryInspector, "head" | "inspect">;
+type Registry = Pick<RegistryReader, "head" | "read">;
 
 function countingRegistry(): { readonly registry: Registry; asked(): number } {
   let asked = 0;
   return {
     asked: () => asked,
     registry: {
-      inspect: ({ credentials }) => {
+      read: ({ credentials }) => {
         asked += 1;
         const [visibility, byte] = credentials.length === 0 ? ["public", "ab"] as const : ["private", "cd"] as const;
         const inspection = makePlatforms({ digest: `sha256:${byte.repeat(32)}` });

@@ -1,7 +1,7 @@
 // A registry for the caches above it: tags that tests move, answers that take time on a test's clock, and a list of what
 // was asked. It reads its tags early in the time that an answer takes, so that much can happen before it is given.
 import type { InspectionReport, PlannedRequest } from "../../lib/oci/inspection.ts";
-import type { HeadAnswer, RegistryInspector } from "../../lib/oci/registry_inspector.ts";
+import type { HeadAnswer, RegistryReader } from "../../lib/oci/registry_reader.ts";
 import { failureOf } from "../../lib/oci/errors.ts";
 import { parseReference } from "../../lib/oci/reference.ts";
 import type { Platform, RegistryFailure } from "../../lib/oci/types.ts";
@@ -16,7 +16,7 @@ export interface FakeRead {
 /** The part of an answer's time after which the tags are read. */
 const READ_AT = 0.1;
 
-export class FakeRegistry implements Pick<RegistryInspector, "head" | "inspect"> {
+export class FakeRegistry implements Pick<RegistryReader, "head" | "read"> {
   readonly reads: FakeRead[] = [];
   /** Names of images that need a credential. */
   readonly private = new Set<string>();
@@ -56,7 +56,7 @@ export class FakeRegistry implements Pick<RegistryInspector, "head" | "inspect">
     return counts;
   }
 
-  async inspect(request: PlannedRequest, signal: AbortSignal): Promise<InspectionReport> {
+  async read(request: PlannedRequest, signal: AbortSignal): Promise<InspectionReport> {
     const found = await this.#read(request, { method: "GET", signal });
     const { image, depth, requestLog } = request;
     const visibility = this.private.has(image) ? "private" : "public";

@@ -11,7 +11,7 @@ import type { Credential, Keyring } from "../../lib/oci/credential.ts";
 import { matchCredentials } from "../../lib/oci/credentials/match.ts";
 import { failureOf, RegistryError } from "../../lib/oci/errors.ts";
 import type { HostState } from "../../lib/oci/limits/host_state.ts";
-import { RegistryInspector } from "../../lib/oci/registry_inspector.ts";
+import { RegistryReader } from "../../lib/oci/registry_reader.ts";
 import type { InspectionReport, PlannedRequest, RequestContext } from "../../lib/oci/inspection.ts";
 import { Inspector } from "../../lib/oci/inspector.ts";
 import { type Caller, callersOf } from "../../lib/oci/callers.ts";
@@ -56,7 +56,7 @@ export function makeContext(more: Partial<RequestContext> = {}): RequestContext 
 /** An inspector with its parts open to a test. */
 export interface TestInspector extends Disposable {
   readonly inspector: Inspector;
-  readonly registry: Pick<RegistryInspector, "head" | "inspect">;
+  readonly registry: Pick<RegistryReader, "head" | "read">;
   /** Asks for an image with the whole inspector. */
   inspect(image: string, more?: RequestParts): Promise<InspectionReport>;
   hostStates(): readonly HostState[];
@@ -85,7 +85,7 @@ export function openTestInspector(
   const { limits = new WorkLimits(), resolve = () => Promise.resolve([]), proxies = NO_PROXIES, timeouts } = options;
   const transport = openTransport({ limits, clock, resolve, proxies, timeouts });
   const hosts = new RegistryHosts({ clock, log });
-  const registry = new RegistryInspector(makeClientDeps({ transport, limits, hosts, clock }));
+  const registry = new RegistryReader(makeClientDeps({ transport, limits, hosts, clock }));
   const cached = new CachedInspector({ registry, kv, clock, log, maxEntries, tagTtlMs });
   const { keyring: given = [] } = options;
   const keyring: Keyring = "lookup" in given ? given : {
@@ -95,7 +95,7 @@ export function openTestInspector(
   return {
     inspector,
     registry: {
-      inspect: (request, signal) => registry.inspect(planned(request, planner), signal),
+      read: (request, signal) => registry.read(planned(request, planner), signal),
       head: (request, signal) => registry.head(planned(request, planner), signal),
     },
     inspect: (image, more = {}) => inspector.inspect(makeRequest(image, more), new AbortController().signal),

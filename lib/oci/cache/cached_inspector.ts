@@ -11,7 +11,7 @@ import { fingerprintOfAll } from "../fingerprint.ts";
 import { isIndexType } from "../image/manifest.ts";
 import { type Freshness, type InspectionReport, type PlannedRequest, reportWithoutRequests } from "../inspection.ts";
 import { type ImageReference, nameAt } from "../reference.ts";
-import type { RegistryInspector } from "../registry_inspector.ts";
+import type { RegistryReader } from "../registry_reader.ts";
 import { SharedCalls } from "../shared_calls.ts";
 import type { DocumentRecord, Inspection } from "../types.ts";
 import { type AccessScope, openAccessScopes, PUBLIC_SCOPE } from "./access_scope.ts";
@@ -26,7 +26,7 @@ export interface RecalledImage {
 }
 
 interface CachedInspectorDeps {
-  readonly registry: Pick<RegistryInspector, "head" | "inspect">;
+  readonly registry: Pick<RegistryReader, "head" | "read">;
   /** Absent: what is known ends with the process. */
   readonly kv: KeyValueStore | undefined;
   readonly clock: Clock;
@@ -144,7 +144,7 @@ export class CachedInspector {
 
   async #get(request: PlannedRequest, signal: AbortSignal, askedAtMs: number): Promise<InspectionReport> {
     const { reference } = request;
-    const report = await this.#deps.registry.inspect(request, signal);
+    const report = await this.#deps.registry.read(request, signal);
     const { inspection, visibility } = report;
     this.#deps.log.debug("asked the registry for an image", { image: request.image, outcome: inspection.kind });
     // A private answer without a credential has no scope: storing it would make it public.

@@ -7,7 +7,7 @@ import type { Logger } from "../../log.ts";
 import { CachedInspector } from "../../oci/cache/cached_inspector.ts";
 import type { HostState } from "../../oci/limits/host_state.ts";
 import type { WorkLimits } from "../../oci/limits/work_limits.ts";
-import { RegistryInspector } from "../../oci/registry_inspector.ts";
+import { RegistryReader } from "../../oci/registry_reader.ts";
 import { Inspector } from "../../oci/inspector.ts";
 import { openRegistryAccess, type RegistryAccessOptions, type RegistryConfig } from "../../oci/registry_access.ts";
 
@@ -36,7 +36,7 @@ export async function openImageService(options: ImageServiceOptions): Promise<Im
   const kv = await openStore(config, { clock, log });
   stack.defer(() => kv?.close());
   const cached = new CachedInspector({
-    registry: new RegistryInspector(clientDeps),
+    registry: new RegistryReader(clientDeps),
     kv,
     clock,
     log,

@@ -276,14 +276,14 @@ Deno.test("inspect() goes on until the root has answered that it reads for other
   };
   const leaving = new AbortController();
   const request = makeRequest(`${bed.registry.host}/org/app:v1`, { credentials: [makeCredential(bed.registry.host)] });
-  const inspecting = bed.inspector.registry.inspect(request, leaving.signal);
+  const inspecting = bed.inspector.registry.read(request, leaving.signal);
   let hasEnded = false;
   const ended = inspecting.catch(() => {}).then(() => hasEnded = true);
   await asked.promise;
   leaving.abort(new Error("left"));
   // Another inspection shares the answer, and leaves at once.
   const other = makeRequest(`${bed.registry.host}/org/other:v1`, { credentials: [makeCredential(bed.registry.host)] });
-  await assert.rejects(bed.inspector.registry.inspect(other, AbortSignal.timeout(100)));
+  await assert.rejects(bed.inspector.registry.read(other, AbortSignal.timeout(100)));
   assert.equal(hasEnded, false);
   answered.resolve(new Response(""));
   await ended;

@@ -18,7 +18,7 @@ const open = (kv?: KeyValueStore) => {
   const clock = new FakeClock();
   const cached = new CachedInspector({
     registry: {
-      inspect: (request) => new Promise((finish) => calls.push({ request, finish })),
+      read: (request) => new Promise((finish) => calls.push({ request, finish })),
       head: () => Promise.reject(new Error("no HEAD is expected")),
     },
     kv,

@@ -31,13 +31,13 @@ Deno.test("WorkLimits.inspections leaves room for a namespace while ten others i
   await ended;
 });
 
-Deno.test("RegistryInspector starts a shared inspection in the share of any namespace that waits for it", async () => {
+Deno.test("RegistryReader starts a shared inspection in the share of any namespace that waits for it", async () => {
   const limits = new WorkLimits();
   using inspector = openTestInspector({ limits, plan: planAt() });
   const flood = Array.from({ length: 64 }, () => limits.inspections.tryAcquire("evil"));
   const callers = new SharedCallers();
   callers.follow(gated("evil"));
-  const shared = inspector.registry.inspect(makeRequest("registry.example/app:v1", { callers }), NEVER);
+  const shared = inspector.registry.read(makeRequest("registry.example/app:v1", { callers }), NEVER);
   const asked = inspector.registry.head(makeRequest("registry.example/app:v1", { namespace: "evil" }), NEVER);
   assert.equal(await isSettled(shared), false);
   callers.follow(gated("good"));

@@ -24,9 +24,9 @@ registry.delayMs = Infinity;
 const cached = new CachedInspector({
   registry: {
     // As the registry's inspector does.
-    inspect: async (request, signal) => {
+    read: async (request, signal) => {
       using _ = await limits.inspections.acquire(request.callers, signal);
-      return await registry.inspect(request, signal);
+      return await registry.read(request, signal);
     },
     head: async (request, signal) => {
       using _ = await limits.inspections.acquire(request.callers, signal);
