@@ -222,6 +222,6 @@ const OUTCOME: Readonly<Record<AdmissionVerdict["kind"], AdmissionOutcome>> = {
 
 function outcomeOf(verdict: AdmissionVerdict): AdmissionOutcome {
   // A later call of the same admission is not counted as another placement.
-  if (verdict.kind === "place" && verdict.repeated) return "passed";
+  if (verdict.kind === "place" && verdict.isRepeated) return "passed";
   return verdict.kind === "pass" && verdict.reason === "AuditMode" ? "audited" : OUTCOME[verdict.kind];
 }

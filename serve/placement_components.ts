@@ -167,7 +167,7 @@ function makeOperator(
     settings: {
       namespace: config.namespace,
       endpoint: webhookEndpoint(config),
-      watchQueued: config.kueue,
+      watchesQueued: config.kueue,
       deploymentName: config.webhookUrl === undefined ? "archway" : undefined,
       execFormatImage: config.execFormatImage,
       maxGateAgeMs: settings.maxGateAgeMs,

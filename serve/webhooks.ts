@@ -89,7 +89,13 @@ function gateDeps(deps: ServeDeps, { placement, components }: WebhooksDeps): Gat
     configsOf: configs.of,
     recall: (pod, wanted) => images.recall({ scope: pullScopeOf(pod), images: wanted }),
     prefetch: (pod, wanted, possibleBundles) =>
-      images.prefetch({ scope: pullScopeOf(pod), images: wanted, possibleBundles, priority: "admission", renew: true }),
+      images.prefetch({
+        scope: pullScopeOf(pod),
+        images: wanted,
+        possibleBundles,
+        priority: "admission",
+        mayRenew: true,
+      }),
     mayGate: () => gatingHealth().kind === "gating",
     startup: startupOf(deps, { placement, components }),
     notices: openNotices({

@@ -115,7 +115,7 @@ async function ungatePods(run: OperatorRun, { config }: OperatorFacts): Promise<
         reason: EventReason.gateLifted,
         // Shares the slot of "gate is stuck" and placement: a pod has at most three events.
         slot: 3,
-        critical: true,
+        isCritical: true,
         message: `The scheduling gate ${SCHEDULING_GATE} was lifted by force: pod placement is being removed and ` +
           `this pod was not placed within ${age}. It may be scheduled onto a node its images do not support.`,
       }),
@@ -140,5 +140,5 @@ async function liftTaints({ taints, clock, log, memory, signal }: OperatorRun): 
     signal.throwIfAborted();
     log.warn("architecture taints not taken off; `archway taints clean` does it", { error: errorText(error) });
   }
-  memory.taintsLifted = true;
+  memory.areTaintsLifted = true;
 }

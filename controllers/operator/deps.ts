@@ -11,7 +11,7 @@ import type { ControllerDeps } from "../controller.ts";
 export interface OperatorSettings {
   readonly namespace: string;
   readonly endpoint: WebhookEndpoint;
-  readonly watchQueued: boolean;
+  readonly watchesQueued: boolean;
   /** Name of Archway's own Deployment, for roll-out conditions; undefined outside a cluster. */
   readonly deploymentName: string | undefined;
   /** Image of the exec format error daemon; undefined: no daemon. */

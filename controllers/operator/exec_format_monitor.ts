@@ -62,7 +62,7 @@ async function readDaemonSetAndEvents(
   if (!isWanted) memory.monitorRefused = undefined;
   if (config === undefined || !isHeldBy(config) && !isWanted) return { facts: UNREAD, state: undefined };
   if (isUninstalling) {
-    return { facts: { ...UNREAD, daemonSet: memory.monitorRemoved ? "absent" : "current" }, state: undefined };
+    return { facts: { ...UNREAD, daemonSet: memory.isMonitorRemoved ? "absent" : "current" }, state: undefined };
   }
   const live = await readDaemonSet(run);
   if (isWanted) return observeWanted(run, config, live);
@@ -77,7 +77,7 @@ async function readDaemonSetAndEvents(
     pendingEvents,
     daemonSet: live === undefined ? "absent" : isLeaving(live) ? "leaving" : "current",
     leavingForMs: nowMs - memory.monitorLeavingSinceMs,
-    isForced: memory.monitorForced,
+    isForced: memory.isMonitorForced,
   };
   return { facts, state: { kind: "leaving", pendingEvents } };
 }
@@ -88,7 +88,7 @@ function observeWanted(
   live: KubeObject | undefined,
 ): ObservedMonitor {
   memory.monitorLeavingSinceMs = undefined;
-  memory.monitorForced = false;
+  memory.isMonitorForced = false;
   const { namespace, execFormatImage: image } = settings;
   if (image === undefined) return { facts: UNREAD, state: { kind: "no-image" } };
   const { monitorRefused: refused } = memory;
@@ -158,7 +158,7 @@ export async function removeMonitor(
   { api, settings: { namespace }, log, memory, signal }: OperatorRun,
 ): Promise<void> {
   await ignoring(isMissingOrForbidden, api.delete(Resource.daemonSets, { namespace, name: NAME }, { signal }));
-  memory.monitorRemoved = true;
+  memory.isMonitorRemoved = true;
   log.info("exec format error monitor removed");
 }
 
@@ -168,6 +168,6 @@ export async function removeEvents(run: OperatorRun, which: "handled" | "all"): 
   for (const { name } of events) {
     await ignoring(isMissingOrForbidden, api.delete(Resource.enoexecEvents, { namespace, name }, { signal }));
   }
-  if (which === "all") memory.monitorForced = true;
+  if (which === "all") memory.isMonitorForced = true;
   log.info("ENoExecEvents removed", { which, events: events.length });
 }

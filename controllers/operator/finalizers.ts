@@ -24,7 +24,7 @@ export async function readInstallation({ api, settings, memory, signal }: Operat
   if (account === undefined) return "foreign";
   const state = stateOf(account);
   if (state === "uninstalling") memory.ending = state;
-  return state === "free" && memory.finalizersRefused ? "foreign" : state;
+  return state === "free" && memory.areFinalizersRefused ? "foreign" : state;
 }
 
 /** Whether the namespace is being deleted. Its account and pods follow in no particular order. */
@@ -67,7 +67,7 @@ export async function setUninstallFinalizers(run: OperatorRun, wanted: "held" | 
   if (fault !== undefined && wanted === "free") throw fault;
   if (memory.ending !== undefined) memory.ending = "left";
   if (refused.length === 0) return log.info("own account and role", { state: wanted });
-  memory.finalizersRefused = true;
+  memory.areFinalizersRefused = true;
   log.warn("own account and role not held or let go", { state: wanted, error: errorText(refused[0]) });
 }
 
@@ -96,8 +96,8 @@ export async function readOwnDeployment(
   { api, settings: { namespace }, memory, signal }: OperatorRun,
   installation: InstallationState,
 ): Promise<OwnDeploymentState> {
-  if (memory.ownDeploymentRefused) return "foreign";
-  if (installation === "uninstalling") return memory.ownDeploymentReleased ? "foreign" : "held";
+  if (memory.isOwnDeploymentRefused) return "foreign";
+  if (installation === "uninstalling") return memory.isOwnDeploymentReleased ? "foreign" : "held";
   const wanted = { type: Resource.deployments, namespace, name: Installation.deployment, signal };
   return ownDeploymentStateOf(await ignoring(isForbidden, readOptional(api, wanted)));
 }
@@ -119,10 +119,10 @@ export async function setDeploymentFinalizer(run: OperatorRun, wanted: "held" | 
     log.info("own deployment", { state: wanted });
   } catch (error) {
     if (!isMissingOrForbidden(error)) throw error;
-    memory.ownDeploymentRefused = true;
+    memory.isOwnDeploymentRefused = true;
     log.debug("own deployment not held or let go", { state: wanted, error: errorText(error) });
   }
-  memory.ownDeploymentReleased = wanted === "free";
+  memory.isOwnDeploymentReleased = wanted === "free";
 }
 
 const LEFT_BEHIND: readonly (readonly [deployment: string, finalizer: string])[] = [

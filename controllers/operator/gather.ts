@@ -20,19 +20,19 @@ export async function gatherFacts(run: OperatorRun, pathOf: (route: string) => s
   const { api, settings, clock, memory, signal } = run;
   // In an uninstall only the rights for leaving remain, so nothing else is read.
   const installation = await readInstallation(run);
-  const isLeaving = installation === "uninstalling";
+  const isUninstalling = installation === "uninstalling";
   const [object, webhook, hasNamespaceConfigs, rollout] = await Promise.all([
     readOptional(api, { type: Resource.clusterConfigs, name: CLUSTER_CONFIG_NAME, signal }),
     readOptional(api, { type: Resource.mutatingWebhooks, name: WebhookName.configuration, signal }),
-    isLeaving ? false : hasNamespaceConfig(api, signal),
-    isLeaving ? ALONE : readRollout(run),
+    isUninstalling ? false : hasNamespaceConfig(api, signal),
+    isUninstalling ? ALONE : readRollout(run),
   ]);
   const config = object === undefined ? undefined : parseOperandConfig(object);
-  const deleting = config?.deletingSinceMs !== undefined;
-  const leaving = config === undefined || deleting || isLeaving;
-  const serving = run.canServe() || rollout.available;
+  const isDeleting = config?.deletingSinceMs !== undefined;
+  const isLeaving = config === undefined || isDeleting || isUninstalling;
+  const isServing = run.canServe() || rollout.available;
   const nowMs = clock.monotonicMs();
-  noteTimes(memory, { serving, leaving, nowMs });
+  noteTimes(memory, { isServing, isLeaving, nowMs });
   const desiredWebhook = config === undefined ? undefined : desired(config, run, pathOf);
   const monitor = await readMonitor(run, config, installation);
   return {
@@ -44,12 +44,12 @@ export async function gatherFacts(run: OperatorRun, pathOf: (route: string) => s
     unservedForMs: memory.unservedSinceMs === undefined ? 0 : Math.max(1, nowMs - memory.unservedSinceMs),
     leavingForMs: memory.leavingSinceMs === undefined ? 0 : nowMs - memory.leavingSinceMs,
     forced: { attempts: memory.forcedAttempts, agoMs: nowMs - memory.forcedAtMs },
-    gatedPods: leaving && webhook === undefined ? await countGatedPods(api, signal) : 0,
+    gatedPods: isLeaving && webhook === undefined ? await countGatedPods(api, signal) : 0,
     maxGateAgeMs: settings.maxGateAgeMs,
     monitor: monitor.facts,
     taints: readTaintState(run, installation),
     monitorState: monitor.state,
-    seen: observe(run, { rollout, serving, deleting, webhookConfigured: webhook !== undefined }),
+    seen: observe(run, { rollout, isServing, deleting: isDeleting, webhookConfigured: webhook !== undefined }),
   };
 }
 
@@ -57,16 +57,16 @@ export async function gatherFacts(run: OperatorRun, pathOf: (route: string) => s
 function readTaintState({ taints, memory }: OperatorRun, installation: InstallationState): OperandFacts["taints"] {
   const kept = taints();
   if (kept === undefined) return "none";
-  return (installation === "uninstalling" ? memory.taintsLifted : kept.carried() === 0) ? "none" : "carried";
+  return (installation === "uninstalling" ? memory.areTaintsLifted : kept.carried() === 0) ? "none" : "carried";
 }
 
 function noteTimes(
   memory: Memory,
-  { serving, leaving, nowMs }: { readonly serving: boolean; readonly leaving: boolean; readonly nowMs: number },
+  { isServing, isLeaving, nowMs }: { readonly isServing: boolean; readonly isLeaving: boolean; readonly nowMs: number },
 ): void {
-  memory.unservedSinceMs = serving ? undefined : memory.unservedSinceMs ?? nowMs;
-  memory.leavingSinceMs = leaving ? memory.leavingSinceMs ?? nowMs : undefined;
-  if (!leaving) memory.forcedAttempts = 0;
+  memory.unservedSinceMs = isServing ? undefined : memory.unservedSinceMs ?? nowMs;
+  memory.leavingSinceMs = isLeaving ? memory.leavingSinceMs ?? nowMs : undefined;
+  if (!isLeaving) memory.forcedAttempts = 0;
 }
 
 /** Ignores configs that are being deleted: a finalizer could keep them forever. Without the CRD there are none. */
@@ -93,8 +93,8 @@ export async function readRollout({ api, settings, signal }: OperatorRun): Promi
 }
 
 function desired(config: OperandConfig, deps: OperatorDeps, pathOf: (route: string) => string): KubeObject {
-  const { endpoint, watchQueued } = deps.settings;
-  return renderWebhookConfiguration(config, { endpoint, watchQueued, caBundle: deps.caBundle(), pathOf });
+  const { endpoint, watchesQueued } = deps.settings;
+  return renderWebhookConfiguration(config, { endpoint, watchesQueued, caBundle: deps.caBundle(), pathOf });
 }
 
 function compare(live: KubeObject | undefined, wanted: KubeObject | undefined): OperandFacts["webhook"] {
@@ -106,18 +106,18 @@ function observe(
   deps: OperatorDeps,
   now: Pick<OperandObservation, "deleting" | "webhookConfigured"> & {
     readonly rollout: Rollout;
-    readonly serving: boolean;
+    readonly isServing: boolean;
   },
 ): OperandObservation {
   const { rollout, deleting, webhookConfigured } = now;
   const reconciling = deps.canReconcile();
   // While leaving, an unregistered webhook counts as gone, like the MTO's Deployment.
-  const serving = now.serving && (webhookConfigured || !deleting);
+  const isServing = now.isServing && (webhookConfigured || !deleting);
   return {
     controllerAvailable: reconciling,
     controllerUpToDate: reconciling && rollout.upToDate,
-    webhookAvailable: serving,
-    webhookUpToDate: serving && rollout.upToDate,
+    webhookAvailable: isServing,
+    webhookUpToDate: isServing && rollout.upToDate,
     webhookConfigured,
     deleting,
   };

@@ -18,18 +18,18 @@ export class Memory {
   /** When and why the API server refused the DaemonSet of the exec format error monitor. */
   monitorRefused: { readonly atMs: number; readonly why: string } | undefined;
   monitorLeavingSinceMs: number | undefined;
-  monitorRemoved = false;
+  isMonitorRemoved = false;
   /** All ENoExecEvents were deleted, even unhandled ones. */
-  monitorForced = false;
+  isMonitorForced = false;
   /** The API server refuses our finalizer on our own Deployment, or it has no Deployment. */
-  ownDeploymentRefused = false;
-  ownDeploymentReleased = false;
+  isOwnDeploymentRefused = false;
+  isOwnDeploymentReleased = false;
   /** The taints were removed before the end, as far as possible. */
-  taintsLifted = false;
+  areTaintsLifted = false;
   failures = 0;
   /** No reconcile before this time: backoff after a failure, or after another client changed our objects. */
   restUntilMs = 0;
-  finalizersRefused = false;
+  areFinalizersRefused = false;
   /** Set once our installation is being deleted, which is final. */
   ending: "uninstalling" | "left" | undefined;
   /** The last write of the webhook configuration: its JSON, time, and count in quick succession. */

@@ -71,7 +71,7 @@ export function openPrewarm(deps: PrewarmDeps): Controller {
         retries.clear(key);
         return DONE;
       }
-      const request = { ...template.request, priority: "prewarm", renew: true } as const;
+      const request = { ...template.request, priority: "prewarm", mayRenew: true } as const;
       const inspected = await inspectInBackground(images, request, { signal, clock });
       if (inspected === undefined || inspected.some(isTransientFailure)) return requeueAfter(retries.afterMs(key));
       retries.clear(key);

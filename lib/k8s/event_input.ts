@@ -29,9 +29,9 @@ export interface EventInput {
   readonly message: string;
   /** A later event replaces its slot's earlier one, even of another process. Without slot, each message is an event. */
   readonly slot?: number;
-  readonly critical?: boolean;
+  readonly isCritical?: boolean;
   /** Reports a short-lived state. Omitted while many events wait. */
-  readonly passing?: boolean;
+  readonly isPassing?: boolean;
 }
 
 /** 0 critical, 1 Warning, 2 Normal. Lower ones are sent first and dropped last. */
@@ -67,8 +67,8 @@ export function renderUpdate(
   return { type, reason, message, count, firstTimestamp: renderTime(firstMs), lastTimestamp: renderTime(lastMs) };
 }
 
-function urgencyOf({ type, critical }: EventInput): Urgency {
-  if (critical === true) return 0;
+function urgencyOf({ type, isCritical }: EventInput): Urgency {
+  if (isCritical === true) return 0;
   return type === "Warning" ? 1 : 2;
 }
 

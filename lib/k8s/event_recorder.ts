@@ -55,7 +55,7 @@ export class BackgroundEventRecorder implements EventRecorder, AsyncDisposable {
   record(event: EventInput): void {
     const { clock, onLost } = this.#options;
     if (this.#closing.signal.aborted) return onLost?.("dropped", event.reason);
-    if (event.passing === true && this.#queue.size >= CROWDED) {
+    if (event.isPassing === true && this.#queue.size >= CROWDED) {
       return onLost?.("left-out", event.reason);
     }
     const now = { wallMs: clock.nowMs(), monotonicMs: clock.monotonicMs() };
@@ -105,7 +105,7 @@ export class BackgroundEventRecorder implements EventRecorder, AsyncDisposable {
   async #deliver(event: WaitingEvent): Promise<boolean> {
     const { clock, log } = this.#options;
     const { signal } = this.#closing;
-    const { object, reason, critical } = event.input;
+    const { object, reason, isCritical } = event.input;
     const name = this.#sink.nameFor(event.input);
     for (let attempt = 1; !signal.aborted; attempt++) {
       try {
@@ -115,7 +115,7 @@ export class BackgroundEventRecorder implements EventRecorder, AsyncDisposable {
         if (signal.aborted) break;
         const isRefused = error instanceof ApiError && error.status >= 400 && error.status < 500 &&
           error.status !== 429;
-        if (isRefused || attempt >= (critical === true ? MAX_ATTEMPTS_CRITICAL : MAX_ATTEMPTS)) {
+        if (isRefused || attempt >= (isCritical === true ? MAX_ATTEMPTS_CRITICAL : MAX_ATTEMPTS)) {
           log.debug("event not sent", { reason, object: object.name, error: errorText(error) });
           return false;
         }

@@ -11,14 +11,14 @@ import CONFIGURATION from "./webhooks.yaml" with { type: "text" };
 
 export interface WebhookSettings extends ClientSettings {
   /** Whether the webhook is called for Jobs in a queue of Kueue. */
-  readonly watchQueued: boolean;
+  readonly watchesQueued: boolean;
 }
 
 const INJECT_CA = "service.beta.openshift.io/inject-cabundle";
 
 /** The desired object, every default of the API server spelled out, so that comparing is exact. */
 export function renderWebhookConfiguration(config: OperandConfig, settings: WebhookSettings): KubeObject {
-  const { caBundle, pathOf, watchQueued } = settings;
+  const { caBundle, pathOf, watchesQueued } = settings;
   const { metadata, ...object } = renderManifest(CONFIGURATION, config);
   const clientConfig = renderClientConfig(settings, pathOf(WebhookPath.gatePod));
   const namespaceSelector = withoutEmptyMembers(config.namespaceSelector ?? {});
@@ -26,7 +26,7 @@ export function renderWebhookConfiguration(config: OperandConfig, settings: Webh
     ...object,
     metadata: caBundle === undefined ? { ...metadata, annotations: { [INJECT_CA]: "true" } } : metadata,
     webhooks: webhooksOf({ ...object, metadata })
-      .filter(({ name }) => watchQueued || name !== WebhookName.queuedJobs)
+      .filter(({ name }) => watchesQueued || name !== WebhookName.queuedJobs)
       .map((webhook) => ({ ...webhook, clientConfig, namespaceSelector })),
   };
 }

@@ -63,7 +63,7 @@ export function judgeAdmission(facts: AdmissionFacts): AdmissionVerdict {
   const admission = decideAdmission(facts, judgement);
   return {
     ...admission,
-    nodeAffinityScoring: plan.scoring,
+    isScored: plan.isScored,
     prefetch: isWorthPrefetching(facts, admission, possibleBundles) ? images : [],
     possibleBundles,
     isNoticed: subject === "pod" && !("reason" in admission && NOT_NOTICED.includes(admission.reason)),
@@ -80,9 +80,9 @@ function decideAdmission(facts: AdmissionFacts, judgement: ImageJudgement | unde
   }
   const decision = settings.warmAdmission ? decideWarm(facts, judgement) : undefined;
   // No node can run this pod now. Gate it all the same: the event that explains why needs the uid of a stored pod.
-  const needsEvent = decision?.kind === "nowhere" || decision?.noMatchingNodes === true;
+  const needsEvent = decision?.kind === "nowhere" || decision?.isOutOfReach === true;
   if (decision !== undefined && !(needsEvent && mayGate)) {
-    return { kind: "place", decision, repeated: isRepeated(facts, decision) };
+    return { kind: "place", decision, isRepeated: isRepeated(facts, decision) };
   }
   return mayGate ? { kind: "gate" } : pass(facts, "GatingStopped");
 }
@@ -129,6 +129,6 @@ function isRepeated({ pod, plan }: AdmissionFacts, decision: PlaceDecision | Now
   const record = decisionRecordOf(decision);
   const isComplete = decision.preferences.terms.length === 0 &&
     (decision.kind === "nowhere" || decision.tolerations.length === 0);
-  return isComplete && (plan.own !== undefined || plan.preferences.present) && record !== undefined &&
+  return isComplete && (plan.own !== undefined || plan.preferences.isPresent) && record !== undefined &&
     entryOf(pod.annotations, PodAnnotation.decision) === renderRecord(record);
 }

@@ -21,11 +21,11 @@ export interface Preferences {
   readonly audit: string | undefined;
   readonly outcomes: readonly PreferenceOutcome[];
   /** A config requests preferences for this pod. */
-  readonly wanted: boolean;
+  readonly isWanted: boolean;
   /** The user's own preferred terms name an architecture, so nothing is added. */
-  readonly userStated: boolean;
+  readonly isUserStated: boolean;
   /** The pod has our terms, new or earlier. */
-  readonly present: boolean;
+  readonly isPresent: boolean;
 }
 
 export interface ArchitectureRequirement {
@@ -61,14 +61,14 @@ export type Admission =
     readonly kind: "place";
     readonly decision: PlaceDecision | NowhereDecision;
     /** An earlier call of the same admission already applied the decision. */
-    readonly repeated: boolean;
+    readonly isRepeated: boolean;
   }
   /** Without gate or affinity. `GatingStopped`: gating is stopped and not all images are known. */
   | WithTolerations & { readonly kind: "pass"; readonly reason: "AuditMode" | "GatingStopped" };
 
 /** How a new pod is admitted, and what follows from it. */
 export type AdmissionVerdict = Admission & {
-  readonly nodeAffinityScoring: boolean;
+  readonly isScored: boolean;
   /** The images to inspect in the background. */
   readonly prefetch: readonly ImageUse[];
   /** Images of pods decided without them: the tolerations are final once the config of each image is read. */
@@ -99,7 +99,7 @@ export interface PlaceDecision {
   readonly preferences: Preferences;
   readonly tolerations: readonly AddedToleration[];
   /** No node has any of the architectures (known only with live architectures). */
-  readonly noMatchingNodes: boolean;
+  readonly isOutOfReach: boolean;
   readonly findings: readonly string[];
 }
 

@@ -18,7 +18,7 @@ const IGNORE_RULES: readonly (readonly [reason: IgnoreReason, holds: Holds])[] =
     "AlreadyConstrained",
     (pod, _settings, plan) =>
       plan.own === undefined && hasRequiredArchitecture(pod) &&
-      (!plan.scoring || hasPreferredArchitecture(pod) && !isOwnWork(pod, plan)),
+      (!plan.isScored || hasPreferredArchitecture(pod) && !isOwnWork(pod, plan)),
   ],
   ["RuntimeClassSkipped", hasSkippedRuntimeClass],
 ];
@@ -43,7 +43,7 @@ export function hasSkippedRuntimeClass(pod: PodView, { runtimeClasses }: Placeme
 
 /** Whether its preferred terms are of an earlier call of this admission, by the record and the audit annotation. */
 function isOwnWork(pod: PodView, { preferences }: PodPlan): boolean {
-  return pod.record?.decision === "user-constrained" && preferences.present && preferences.terms.length === 0 &&
+  return pod.record?.decision === "user-constrained" && preferences.isPresent && preferences.terms.length === 0 &&
     entryOf(pod.annotations, PodAnnotation.preferredSources) === preferences.audit;
 }
 

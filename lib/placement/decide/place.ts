@@ -28,11 +28,11 @@ export function placeByImages(
     : intersectArchitectures([judgement.architectures, own.record.architectures]);
   if (shared.length === 0) return { kind: "nowhere", images, preferences };
   const offered = live === undefined ? shared : shared.filter((architecture) => live.includes(architecture));
-  const noMatchingNodes = offered.length === 0;
-  const required = requirementOf(pod, settings, { architectures: noMatchingNodes ? shared : offered, levels });
+  const isOutOfReach = offered.length === 0;
+  const required = requirementOf(pod, settings, { architectures: isOutOfReach ? shared : offered, levels });
   const { architectures } = required;
   const tolerations = planTolerations(pod, architectures, settings.toleratedTaints);
-  return { kind: "place", required, images, preferences, tolerations, noMatchingNodes, findings };
+  return { kind: "place", required, images, preferences, tolerations, isOutOfReach, findings };
 }
 
 /** The architectures that a decision requires; undefined without a requirement. */
@@ -48,7 +48,7 @@ export function placeUserConstrained(
   preferences: Preferences,
 ): PlaceDecision {
   const tolerations = planUndecidedTolerations(pod, ownTaints);
-  const nothing = { images: [], findings: [], noMatchingNodes: false } as const;
+  const nothing = { images: [], findings: [], isOutOfReach: false } as const;
   return { kind: "place", required: { kind: "user-constrained" }, preferences, tolerations, ...nothing };
 }
 

@@ -21,7 +21,7 @@ export function planInspection(
 ): InspectionPlan {
   const selected = selectConfigs(pod, configs);
   const plan: PodPlan = {
-    scoring: scoringWanted(selected),
+    isScored: scoringWanted(selected),
     preferences: planPreferences(pod, scoringSources(selected), ownTerms),
     fallback: fallbackArchitecture(selected),
     own: archwaysRequirement(pod),
@@ -45,9 +45,9 @@ export function planQueued(template: PodView, configs: PlacementConfigs, setting
   const plan = planInspection(template, configs, settings);
   if (plan.kind === "inspect" || !isUsersOwn(plan.decision)) return plan;
   const images = pinnedImages(template, settings);
-  const { scoring, preferences, own } = plan;
+  const { isScored, preferences, own } = plan;
   // If its images cannot be read, only the template's own constraint counts.
-  return images.length === 0 ? plan : { kind: "inspect", images, scoring, preferences, own, fallback: undefined };
+  return images.length === 0 ? plan : { kind: "inspect", images, isScored, preferences, own, fallback: undefined };
 }
 
 function isUsersOwn(decision: PlacementDecision): boolean {

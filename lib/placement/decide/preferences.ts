@@ -14,16 +14,16 @@ const NO_PREFERENCES: Preferences = {
   terms: [],
   audit: undefined,
   outcomes: [],
-  wanted: false,
-  userStated: false,
-  present: false,
+  isWanted: false,
+  isUserStated: false,
+  isPresent: false,
 };
 
 /** A user's own preference overrides every config; the first config to name an architecture wins. */
 export function planPreferences(pod: PodView, sources: readonly ScoringSource[], ownTerms: OwnTerms): Preferences {
   if (sources.length === 0) return NO_PREFERENCES;
   const { own, users } = ownTerms === "none" ? { own: [], users: pod.preferredTerms ?? [] } : splitPreferredTerms(pod);
-  const userStated = users.some(prefersArchitecture);
+  const isUserStated = users.some(prefersArchitecture);
   const seen = new Set(preferredArchitectures(users));
   const present = new Set(own.map(({ architecture }) => architecture));
   const terms: PreferredTerm[] = [];
@@ -33,7 +33,7 @@ export function planPreferences(pod: PodView, sources: readonly ScoringSource[],
     const applied: string[] = [];
     const skipped: string[] = [];
     for (const { architecture, weight } of scoring.platforms) {
-      const wins = !userStated && !seen.has(architecture);
+      const wins = !isUserStated && !seen.has(architecture);
       (wins ? applied : skipped).push(architecture);
       entries.add(`${architecture}:${weight}:${source}${wins ? "" : ":skipped"}`);
       if (wins) terms.push({ weight, architecture });
@@ -45,9 +45,9 @@ export function planPreferences(pod: PodView, sources: readonly ScoringSource[],
     terms: terms.filter(({ architecture }) => !present.has(architecture)),
     audit: entries.size === 0 ? undefined : [...entries].join(","),
     outcomes,
-    wanted: true,
-    userStated,
-    present: terms.length > 0 || own.length > 0,
+    isWanted: true,
+    isUserStated,
+    isPresent: terms.length > 0 || own.length > 0,
   };
 }
 

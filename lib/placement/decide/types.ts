@@ -79,7 +79,7 @@ export interface ArchwaysRequirement {
 }
 
 export interface PodPlan {
-  readonly scoring: boolean;
+  readonly isScored: boolean;
   readonly preferences: Preferences;
   readonly fallback: string | undefined;
   readonly own: ArchwaysRequirement | undefined;

@@ -22,7 +22,7 @@ export interface PodImagesRequest {
   /** With `always`, only look-ups begun since then may answer (monotonic ms). Default: from now on. */
   readonly askedSinceMs?: number | undefined;
   /** Refresh tags past half of their TTL, which are still used. */
-  readonly renew?: boolean | undefined;
+  readonly mayRenew?: boolean | undefined;
 }
 
 export interface PodImages {
@@ -31,7 +31,7 @@ export interface PodImages {
   /** One answer per image, in order; failures are answers. Rejects only when the signal aborts. */
   inspect(request: PodImagesRequest, signal: AbortSignal): Promise<readonly InspectedImage[]>;
   /** The same from memory only; undefined when any request or read is needed. */
-  recall(request: Omit<PodImagesRequest, "priority" | "renew">): KnownPodImages | undefined;
+  recall(request: Omit<PodImagesRequest, "priority" | "mayRenew">): KnownPodImages | undefined;
   /** In the background. Skips what every pod looks up itself. Dropped when too many images are being inspected. */
   prefetch(request: PodImagesRequest): void;
 }
@@ -80,11 +80,12 @@ async function inspectImages(
   signal: AbortSignal,
 ): Promise<readonly InspectedImage[]> {
   const { inspector, pullSecrets, known, clock, observe } = deps;
-  const { scope, images, possibleBundles = [], priority, renew = false, askedSinceMs = clock.monotonicMs() } = request;
+  const { scope, images, possibleBundles = [], priority, mayRenew = false, askedSinceMs = clock.monotonicMs() } =
+    request;
   const remembered = recallImages(deps, { ...request, askedSinceMs });
-  if (remembered !== undefined && !(renew && remembered.isAging)) return remembered.images;
+  if (remembered !== undefined && !(mayRenew && remembered.isAging)) return remembered.images;
   const callers = callersOf({ namespace: scope.namespace, priority });
-  const usual = renew ? "young" : "cached";
+  const usual = mayRenew ? "young" : "cached";
   const pull = await pullSecrets.read(scope, { callers, signal });
   return await Promise.all(images.map(async (use): Promise<InspectedImage> => {
     const startedMs = clock.monotonicMs();

@@ -76,7 +76,7 @@ export async function openOperatorBench(): Promise<OperatorBench> {
     settings: {
       namespace: NAMESPACE,
       endpoint: { kind: "url", baseUrl },
-      watchQueued: false,
+      watchesQueued: false,
       deploymentName: "archway",
       execFormatImage: undefined,
       maxGateAgeMs: 5_000,

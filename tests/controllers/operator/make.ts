@@ -33,7 +33,7 @@ export interface OperatorBench extends AsyncDisposable {
 export const SETTINGS: OperatorSettings = {
   namespace: NAMESPACE,
   endpoint: { kind: "service", namespace: NAMESPACE, name: "archway-webhook" },
-  watchQueued: false,
+  watchesQueued: false,
   deploymentName: undefined,
   execFormatImage: undefined,
   maxGateAgeMs: 60_000,

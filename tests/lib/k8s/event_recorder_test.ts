@@ -238,7 +238,7 @@ Deno.test("record() never drops what must arrive for anything else, and tries it
     if (isAway) throw new ApiError("away", { status: 0 });
   };
   await withRecorder({ capacity: 10, before }, async ({ recorder, clock, events, lost }) => {
-    const vital = { type: "Warning", critical: true } as const;
+    const vital = { type: "Warning", isCritical: true } as const;
     for (let n = 0; n < 10; n++) recorder.record(makeEvent({ pod: `fell-back-${n}`, ...vital }));
     for (let n = 0; n < 50; n++) recorder.record(makeEvent({ pod: `warned-${n}`, type: "Warning" }));
     await clock.advance(60_000);
@@ -279,9 +279,9 @@ Deno.test("record() gives way while the server is busy: warnings for three secon
 
 Deno.test("record() leaves out what tells of passing states while many events wait", async () => {
   await withRecorder({ isBusy: () => true }, async ({ recorder, clock, events, lost }) => {
-    recorder.record({ ...makeEvent({ pod: "early" }), passing: true });
+    recorder.record({ ...makeEvent({ pod: "early" }), isPassing: true });
     for (let n = 0; n < 200; n++) recorder.record(makeEvent({ pod: `news-${n}` }));
-    recorder.record({ ...makeEvent({ pod: "late" }), passing: true });
+    recorder.record({ ...makeEvent({ pod: "late" }), isPassing: true });
     await clock.advance(0);
     assert.deepEqual(lost, ["left-out"]);
     const flushed = recorder.flush(new AbortController().signal);

@@ -83,7 +83,7 @@ export const CAPABILITY_FLAGS: Checks = {
 };
 
 async function webhooks({ kueue }: Config): Promise<number> {
-  await using bench = await openBench({ settings: { ...SETTINGS, watchQueued: kueue } });
+  await using bench = await openBench({ settings: { ...SETTINGS, watchesQueued: kueue } });
   await bench.createConfig({});
   bench.start();
   const list = async (): Promise<readonly unknown[]> => {

@@ -20,7 +20,7 @@ interface Rule {
 
 interface NextFacts extends ExplainFacts {
   readonly pod: PodView;
-  readonly inspectionFails: boolean;
+  readonly hasInspectError: boolean;
   /** How to fix the failure in the pod's annotation. */
   readonly correction: string;
 }
@@ -44,7 +44,7 @@ const RULES: readonly Rule[] = [
     ],
   },
   {
-    holds: ({ state, inspectionFails }) => state === "gated" && inspectionFails,
+    holds: ({ state, hasInspectError }) => state === "gated" && hasInspectError,
     steps: ({ correction }) => [
       correction,
       "Archway asks again by itself; the pod is released at the latest when the maximum gate age is over (60s unless " +
@@ -113,8 +113,8 @@ const RULES: readonly Rule[] = [
 ];
 
 export function nextSteps(pod: PodView, explained: ExplainFacts): readonly string[] {
-  const inspectionFails = entryOf(pod.labels, PodLabel.inspectError) !== undefined;
-  const facts = { ...explained, pod, inspectionFails, correction: correctionOf(pod) };
+  const hasInspectError = entryOf(pod.labels, PodLabel.inspectError) !== undefined;
+  const facts = { ...explained, pod, hasInspectError, correction: correctionOf(pod) };
   return RULES.find(({ holds }) => holds(facts))?.steps(facts) ?? [];
 }
 

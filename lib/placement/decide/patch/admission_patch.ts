@@ -48,14 +48,14 @@ function verdictChanges(pod: PodView, verdict: AdmissionVerdict): PodChanges {
 }
 
 /** A pod created with the gate is always labelled gated, so that the controller releases it. */
-function undecided(pod: PodView, { kind, nodeAffinityScoring }: AdmissionVerdict): PodChanges {
+function undecided(pod: PodView, { kind, isScored }: AdmissionVerdict): PodChanges {
   // When gating, keep an earlier call's record: it shows the controller which terms are Archway's.
   const keepsRecord = kind === "gate" && archwaysRequirement(pod) !== undefined;
   return {
     ...NO_CHANGES,
     labels: new Map([
       ...STRIPPED.labels,
-      [PodLabel.preferredNodeAffinity, nodeAffinityScoring ? AffinityLabel.notSet : undefined],
+      [PodLabel.preferredNodeAffinity, isScored ? AffinityLabel.notSet : undefined],
       [PodLabel.nodeAffinity, AffinityLabel.notSet],
       [PodLabel.gate, kind === "gate" || isGated(pod) ? GateLabel.gated : GateLabel.notSet],
     ]),

@@ -155,9 +155,9 @@ export function architectureLabels(architectures: readonly string[]): Changes {
 }
 
 /** `set` with our term, `not-set` if a config wanted one, else no label. */
-function preferredLabel({ present, wanted }: Preferences): ChangeEntry {
-  if (present) return [PodLabel.preferredNodeAffinity, AffinityLabel.set];
-  return [PodLabel.preferredNodeAffinity, wanted ? AffinityLabel.notSet : undefined];
+function preferredLabel({ isPresent, isWanted }: Preferences): ChangeEntry {
+  if (isPresent) return [PodLabel.preferredNodeAffinity, AffinityLabel.set];
+  return [PodLabel.preferredNodeAffinity, isWanted ? AffinityLabel.notSet : undefined];
 }
 
 function recordEntry(decision: PlacementDecision): ChangeEntry {

@@ -18,7 +18,7 @@ export function decisionReason(decision: PlacementDecision): DecisionReason {
       return decision.reason;
     case "place":
       if (decision.required.kind === "user-constrained") return "PreferencesOnly";
-      return decision.noMatchingNodes ? "PlacedOutOfReach" : "Placed";
+      return decision.isOutOfReach ? "PlacedOutOfReach" : "Placed";
     case "nowhere":
       return "NoSharedArchitecture";
     case "retry":
@@ -40,7 +40,7 @@ export function verdictReason(verdict: AdmissionVerdict): DecisionReason | "Gati
     case "gate":
       return "Gated";
     case "place":
-      return verdict.repeated ? "OwnPatch" : decisionReason(verdict.decision);
+      return verdict.isRepeated ? "OwnPatch" : decisionReason(verdict.decision);
     default:
       return assertNever(verdict);
   }

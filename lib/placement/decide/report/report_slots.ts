@@ -12,7 +12,7 @@ export interface PodReport {
   /** One or two sentences, at most {@link MAX_MESSAGE_LENGTH} characters. */
   readonly message: string;
   /** Only reports that a gate was added or removed. */
-  readonly passing?: boolean;
+  readonly isPassing?: boolean;
 }
 
 export function normal(reason: string, message: string): PodReport {
@@ -29,7 +29,7 @@ type EventSlot = 1 | 2 | 3;
 export interface SlottedReport extends PodReport {
   readonly slot: EventSlot;
   /** Reports that the pod was not placed as intended: dropped last. */
-  readonly critical: boolean;
+  readonly isCritical: boolean;
 }
 
 /**
@@ -54,19 +54,19 @@ const SLOTS: ReadonlyMap<string, EventSlot> = new Map([
 /** Alternatives when a report's own slot is taken. Later, "gate added" is the least useful event. */
 const SPARE: readonly EventSlot[] = [2, 3, 1];
 
-/** Most important first; reports without a slot are dropped. `failedBefore`: only a warning may replace slot 2. */
+/** Most important first; reports without a slot are dropped. `hasFailedBefore`: only a warning may replace slot 2. */
 export function assignSlots(
   reports: readonly PodReport[],
-  { failedBefore, critical }: { readonly failedBefore: boolean; readonly critical: boolean },
+  { hasFailedBefore, isCritical }: { readonly hasFailedBefore: boolean; readonly isCritical: boolean },
 ): readonly SlottedReport[] {
   const taken = new Set<EventSlot>();
   return reports.flatMap((report) => {
     const isFree = (slot: EventSlot): boolean =>
-      !taken.has(slot) && !(slot === 2 && failedBefore && report.type === "Normal");
+      !taken.has(slot) && !(slot === 2 && hasFailedBefore && report.type === "Normal");
     const own = SLOTS.get(report.reason);
     const slot = own !== undefined && isFree(own) ? own : SPARE.find(isFree);
     if (slot === undefined) return [];
     taken.add(slot);
-    return [{ ...report, slot, critical: critical && report.type === "Warning" }];
+    return [{ ...report, slot, isCritical: isCritical && report.type === "Warning" }];
   });
 }

@@ -39,14 +39,14 @@ const REDUCED: Readonly<Record<Exclude<ReleaseStep, "full">, string>> = {
 export function gateAddedReport(): SlottedReport {
   const said =
     `Held by the scheduling gate ${SCHEDULING_GATE} until it is known which architectures its images support.`;
-  return { ...normal(EventReason.gateAdded, said), slot: 1, critical: false, passing: true };
+  return { ...normal(EventReason.gateAdded, said), slot: 1, isCritical: false, isPassing: true };
 }
 
 /** At most three events of an outcome, most important first. Post them after the write, when they are true. */
 export function reportsOf(pod: PodView, outcome: PodOutcome): readonly SlottedReport[] {
-  const failedBefore = pod.labels?.[PodLabel.inspectErrorCount] !== undefined;
+  const hasFailedBefore = pod.labels?.[PodLabel.inspectErrorCount] !== undefined;
   const isOver = outcome.kind !== "applied" || outcome.decision.kind !== "retry";
-  return assignSlots(outcomeReports(pod, outcome), { failedBefore, critical: isOver });
+  return assignSlots(outcomeReports(pod, outcome), { hasFailedBefore, isCritical: isOver });
 }
 
 function outcomeReports(pod: PodView, outcome: PodOutcome): readonly PodReport[] {
@@ -114,7 +114,7 @@ function ignoredReports(pod: PodView, reason: string): readonly PodReport[] {
 }
 
 function placedReports(
-  { required, images, noMatchingNodes, findings, preferences }: PlaceDecision,
+  { required, images, isOutOfReach, findings, preferences }: PlaceDecision,
 ): readonly PodReport[] {
   if (required.kind === "user-constrained") {
     const said = "The pod constrains the architecture itself; its constraint was kept.";
@@ -127,7 +127,7 @@ function placedReports(
     `Images: ${images.map(imageText).join("; ")}.`,
     findings.length === 0 ? undefined : `Note: ${findings.join("; ")}.`,
   );
-  if (!noMatchingNodes) return [normal(EventReason.predicateSet, said)];
+  if (!isOutOfReach) return [normal(EventReason.predicateSet, said)];
   const lacking =
     `No node or pool of this cluster offers ${names}: add one, or build the images for those that it has.`;
   return [warning(EventReason.predicateSet, `${lacking} ${said}`)];
@@ -165,21 +165,21 @@ function gateRemoved(pod: PodView): PodReport {
   const others = (pod.gates ?? []).filter((gate) => gate !== SCHEDULING_GATE);
   const rest = others.length === 0 ? "" : ` Still held by ${others.join(", ")}.`;
   const said = `Removed the scheduling gate ${SCHEDULING_GATE}.${rest}`;
-  return { ...normal(EventReason.gateRemoved, said), passing: rest === "" };
+  return { ...normal(EventReason.gateRemoved, said), isPassing: rest === "" };
 }
 
 /** A sentence about the preferences, or why there are none; undefined when irrelevant. */
-function preferenceText({ outcomes, wanted, userStated }: Preferences): string | undefined {
-  if (!wanted) return undefined;
-  if (userStated) return "Set no preferences: the pod states its own preferred architectures.";
+function preferenceText({ outcomes, isWanted, isUserStated }: Preferences): string | undefined {
+  if (!isWanted) return undefined;
+  if (isUserStated) return "Set no preferences: the pod states its own preferred architectures.";
   const applied = outcomes.filter((outcome) => outcome.applied.length > 0);
   if (applied.length > 0) return `Set preferred architectures: ${applied.map(preferenceOutcomeText).join("; ")}.`;
   return outcomes.some(isDuplicate) ? undefined : "Set no preferences: the configs name no architecture.";
 }
 
 /** A sentence about configs that added nothing, for their own event; undefined without any. */
-function duplicatesText({ outcomes, userStated }: Preferences): string | undefined {
-  const duplicates = userStated ? [] : outcomes.filter(isDuplicate);
+function duplicatesText({ outcomes, isUserStated }: Preferences): string | undefined {
+  const duplicates = isUserStated ? [] : outcomes.filter(isDuplicate);
   if (duplicates.length === 0) return undefined;
   const sources = duplicates.map(({ source, skipped }) => `source: ${source}, architectures: ${skipped.join(", ")}`);
   return `Other configs or the pod state these preferences already: ${sources.join("; ")}.`;

@@ -101,7 +101,7 @@ Deno.test("renderWebhookConfiguration() asks for an injected CA and sets none wh
 });
 
 Deno.test("renderWebhookConfiguration() registers for Jobs in queues only when requested to, and the change is drift", () => {
-  const desired = renderWebhookConfiguration(CONFIG, { ...SERVICE_SETTINGS, watchQueued: true });
+  const desired = renderWebhookConfiguration(CONFIG, { ...SERVICE_SETTINGS, watchesQueued: true });
   const before = DESIRED.webhooks as readonly unknown[];
   const [jobs, ...more] = (desired.webhooks as readonly Record<string, unknown>[]).slice(before.length);
   assert.deepEqual(more, []);

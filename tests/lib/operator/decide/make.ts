@@ -50,7 +50,7 @@ export function makeFacts(overrides: Partial<OperandFacts> = {}): OperandFacts {
 }
 
 export const SERVICE_SETTINGS: WebhookSettings = {
-  watchQueued: false,
+  watchesQueued: false,
   pathOf: (route) => route,
   endpoint: { kind: "service", namespace: "archway-system", name: "archway-webhook" },
   caBundle: "-----BEGIN CERTIFICATE-----\n",

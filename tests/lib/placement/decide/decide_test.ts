@@ -205,7 +205,7 @@ Deno.test("decide() keeps to the architectures that the cluster offers, and repo
   assert.deepEqual(offered.required, [make.term([ARCH, AMD64])]);
   const none = settle(make.gatedPod(), { liveArchitectures: [S390X] });
   assert.deepEqual(none.required, [make.term([ARCH, AMD64, ARM64])]);
-  assert.equal(none.decision.kind === "place" && none.decision.noMatchingNodes, true);
+  assert.equal(none.decision.kind === "place" && none.decision.isOutOfReach, true);
 });
 
 Deno.test("decide() narrows its own earlier requirement when a container came late", () => {

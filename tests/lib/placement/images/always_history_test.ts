@@ -13,7 +13,7 @@ type Step =
   | { readonly kind: "wait"; readonly ms: number }
   | { readonly kind: "push" | "restart" }
   | { readonly kind: "pod"; readonly always: boolean; readonly replica: 0 | 1; readonly seenAfterMs: number }
-  | { readonly kind: "prefetch"; readonly replica: 0 | 1; readonly renew: boolean };
+  | { readonly kind: "prefetch"; readonly replica: 0 | 1; readonly mayRenew: boolean };
 
 const replica = fc.constantFrom<0 | 1>(0, 0, 1);
 const wait = (ms: fc.Arbitrary<number>): fc.Arbitrary<Step> => fc.record({ kind: fc.constant("wait" as const), ms });
@@ -34,7 +34,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
   {
     weight: 1,
-    arbitrary: fc.record({ kind: fc.constant("prefetch" as const), replica, renew: fc.boolean() }),
+    arbitrary: fc.record({ kind: fc.constant("prefetch" as const), replica, mayRenew: fc.boolean() }),
   },
 );
 
@@ -89,7 +89,7 @@ async function play(steps: readonly Step[], delayMs: number): Promise<void> {
     else if (one.kind === "pod") pods.push(decide(one));
     else if (one.kind === "prefetch") {
       const { images } = replicas[one.replica];
-      images.prefetch({ scope: TEAM, images: [makeUse(IMAGE)], priority: "admission", renew: one.renew });
+      images.prefetch({ scope: TEAM, images: [makeUse(IMAGE)], priority: "admission", mayRenew: one.mayRenew });
     }
   }
   const all = Promise.all(pods);

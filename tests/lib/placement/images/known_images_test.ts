@@ -132,7 +132,7 @@ Deno.test("recall() reports that a tag is past half of its TTL, never that a dig
 
 Deno.test("prefetch() with renew looks an aging tag up again, so that it stays known", async () => {
   const bed = openImageBed();
-  const request = { scope: TEAM, images: [makeUse(APP)], priority: "admission", renew: true } as const;
+  const request = { scope: TEAM, images: [makeUse(APP)], priority: "admission", mayRenew: true } as const;
   bed.images.prefetch(request);
   await bed.clock.advance(TAG_TTL_MS * 0.4);
   bed.images.prefetch(request);
@@ -148,7 +148,7 @@ Deno.test("prefetch() and inspect() ask for each image of a pod once, whatever i
   const bed = openImageBed();
   bed.registry.delayMs = 200;
   const images = [makeUse(APP, true), makeUse(PINNED, true), makeUse("registry.example/side:v1")];
-  bed.images.prefetch({ scope: TEAM, images, priority: "admission", renew: true });
+  bed.images.prefetch({ scope: TEAM, images, priority: "admission", mayRenew: true });
   await bed.clock.advance(20);
   const { signal } = new AbortController();
   const answers = bed.images.inspect(
@@ -169,7 +169,7 @@ Deno.test("prefetch() with renew sends no request for what another process has l
   await openImageBed({ ...first, kv }).inspect(makeUse(APP));
   await first.clock.advance(TAG_TTL_MS * 0.4);
   const after = openImageBed({ ...first, kv });
-  after.images.prefetch({ scope: TEAM, images: [makeUse(APP)], priority: "admission", renew: true });
+  after.images.prefetch({ scope: TEAM, images: [makeUse(APP)], priority: "admission", mayRenew: true });
   await first.clock.advance(0);
   assert.equal(first.registry.reads.length, 1);
   assert.equal(isKnown(after, APP), true);
