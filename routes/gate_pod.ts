@@ -22,7 +22,7 @@ import { exchangedContainers, type LateImages } from "../lib/placement/decide/re
 import { verdictReason } from "../lib/placement/decide/report/reason.ts";
 import type { PodView } from "../lib/placement/decide/types.ts";
 import { type AdmissionRequest, allowedReview, parseReview, uncheckedReview } from "./admission.ts";
-import type { Notices } from "../lib/placement/cluster/noticed_pods.ts";
+import type { Mismatches } from "../lib/placement/cluster/mismatches.ts";
 import { type ReviewBody, withReviewBody } from "./review_body.ts";
 
 /** What the webhook calls in the rest of the process; every function but `startup` returns at once. */
@@ -38,7 +38,7 @@ export interface GatePodDeps {
   readonly mayGate: () => boolean;
   /** Only in the first moments of a process: ends when it has seen what verdicts rest on, or has waited long enough. */
   readonly startup: () => Promise<void> | undefined;
-  readonly notices: Notices;
+  readonly mismatches: Mismatches;
   readonly liveArchitectures: () => readonly string[] | undefined;
   readonly decisions: Pick<DecisionRing, "record">;
   readonly observe: (outcome: AdmissionOutcome, options: { readonly ms: number; readonly dryRun: boolean }) => void;
@@ -127,7 +127,7 @@ function answer(deps: GatePodDeps, request: AdmissionRequest): Answer {
     return UNTOUCHED;
   }
   if (change === "created") return answerNewPod(deps, request, pod);
-  if (!request.dryRun) noticeLate(deps.notices, pod, change === "ephemeral" ? undefined : parsePod(request.oldObject));
+  if (!request.dryRun) warnLate(deps.mismatches, pod, change === "ephemeral" ? undefined : parsePod(request.oldObject));
   return UNTOUCHED;
 }
 
@@ -152,9 +152,9 @@ function answerNewPod(deps: GatePodDeps, request: AdmissionRequest, pod: PodView
 }
 
 /** `before`: the pod before the update; undefined where it gets ephemeral containers. */
-function noticeLate(notices: Notices, pod: PodView, before: PodView | undefined): void {
-  if (before === undefined) notices.late(pod, { came: "ephemeral", containers: pod.ephemeralContainers });
-  else notices.late(pod, { came: "exchanged", containers: exchangedContainers(before, pod) });
+function warnLate(mismatches: Mismatches, pod: PodView, before: PodView | undefined): void {
+  if (before === undefined) mismatches.late(pod, { came: "ephemeral", containers: pod.ephemeralContainers });
+  else mismatches.late(pod, { came: "exchanged", containers: exchangedContainers(before, pod) });
 }
 
 /** A Job that is queued by Kueue: its pods' affinity is in its template at once where the images are known. */
@@ -184,9 +184,9 @@ function judge(deps: GatePodDeps, planned: PlannedAdmission): AdmissionVerdict {
   return judgeAdmission({ ...planned, known, mayGate: deps.mayGate(), liveArchitectures: deps.liveArchitectures() });
 }
 
-function followUp(deps: GatePodDeps, pod: PodView, { prefetch, possibleBundles, isNoticed }: AdmissionVerdict): void {
+function followUp(deps: GatePodDeps, pod: PodView, { prefetch, possibleBundles, isCompared }: AdmissionVerdict): void {
   if (prefetch.length > 0) deps.prefetch(pod, prefetch, possibleBundles);
-  if (isNoticed) deps.notices.pinned(pod);
+  if (isCompared) deps.mismatches.pinned(pod);
 }
 
 function report(

@@ -1,5 +1,5 @@
 // The TLS listener for the API server: pod gate, config checks, conversion.
-import { openNotices } from "../lib/placement/cluster/noticed_pods.ts";
+import { openMismatches } from "../lib/placement/cluster/mismatches.ts";
 import type { GatePodDeps } from "../routes/gate_pod.ts";
 import { webhookApp } from "../routes/mod.ts";
 import { holdsWithin } from "../lib/clock.ts";
@@ -98,15 +98,15 @@ function gateDeps(deps: ServeDeps, { placement, components }: WebhooksDeps): Gat
       }),
     mayGate: () => gatingHealth().kind === "gating",
     startup: startupOf(deps, { placement, components }),
-    notices: openNotices({
+    mismatches: openMismatches({
       clock,
       images,
       events,
       log: deps.log,
       settingsOf,
       signal,
-      contradicted: metrics.placement.pinContradicted,
-      mismatched: metrics.placement.lateImages,
+      onPinMismatch: metrics.placement.pinMismatch,
+      onLateMismatch: metrics.placement.lateMismatch,
       architectureOf: (node) => followsNodes(deps) ? clusterArchitectures.ofNode(node) : undefined,
     }),
     liveArchitectures,

@@ -85,11 +85,9 @@ function imageRow({ image, architectures, failedOn, failure, workloads }: Report
 
 function workloadRow(workload: WorkloadSupport, candidates: number): readonly string[] {
   const { architectures, constrainedTo, isKnown } = workload;
-  const isContradicted = isKnown && architectures.length === 0 && constrainedTo !== undefined;
+  const isMismatched = isKnown && architectures.length === 0 && constrainedTo !== undefined;
   const notes = [
-    ...constrainedTo === undefined
-      ? []
-      : [isContradicted ? contradiction(workload, constrainedTo) : "constrains itself"],
+    ...constrainedTo === undefined ? [] : [isMismatched ? mismatch(workload, constrainedTo) : "constrains itself"],
     ...isKnown ? [] : ["not all of its images could be inspected"],
   ];
   const named = architectures.join(", ") || "none";
@@ -98,7 +96,7 @@ function workloadRow(workload: WorkloadSupport, candidates: number): readonly st
   return [nameOf(workload), notes.length === 0 ? where : `${where} (${notes.join("; ")})`];
 }
 
-function contradiction({ images }: WorkloadSupport, constrainedTo: readonly string[]): string {
+function mismatch({ images }: WorkloadSupport, constrainedTo: readonly string[]): string {
   const lacking = images.filter(({ architectures }) => !architectures.some((one) => constrainedTo.includes(one)));
   const has = lacking.map(({ image, architectures }) => `${image} has ${architectures.join(", ") || "none"}`);
   return `names ${constrainedTo.join(", ") || "none"}; ${has.join("; ") || "its images share none of them"}`;

@@ -158,9 +158,9 @@ export class PlacementMetrics {
   readonly decision = (kind: DecisionLabel): void => this.#of.archway_decisions_total.inc({ kind });
 
   /** Webhook: a pod's own constraint excludes all architectures of its images. */
-  readonly pinContradicted = (): void => this.#of.archway_pins_contradicted_total.inc();
+  readonly pinMismatch = (): void => this.#of.archway_pins_contradicted_total.inc();
 
-  readonly lateImages = (came: "ephemeral" | "exchanged"): void => this.#of.archway_late_images_total.inc({ came });
+  readonly lateMismatch = (came: "ephemeral" | "exchanged"): void => this.#of.archway_late_images_total.inc({ came });
 
   readonly gateReleased = (ageMs: number): void =>
     this.#of.archway_gate_age_seconds.observe(Math.max(0, ageMs) / 1_000);

@@ -17,7 +17,7 @@ export function makeGateDeps(changes: Partial<GatePodDeps> = {}): GatePodDeps {
     prefetch: () => {},
     mayGate: () => true,
     startup: () => undefined,
-    notices: { late: () => {}, pinned: () => {} },
+    mismatches: { late: () => {}, pinned: () => {} },
     decisions: { record: () => {} },
     liveArchitectures: () => undefined,
     observe: () => {},

@@ -17,7 +17,7 @@ import type { PlacementFacts, PlannedPod, PodView } from "./types.ts";
 type Reason = Extract<Admission, { readonly reason: string }>["reason"];
 
 /** Reasons for which a pod's architecture pins are not reported. */
-const NOT_NOTICED: readonly Reason[] = ["OperatorNamespace", "KubeNamespace", "NodeNameSet", "AuditMode"];
+const NOT_COMPARED: readonly Reason[] = ["OperatorNamespace", "KubeNamespace", "NodeNameSet", "AuditMode"];
 
 /** What is decided about a new pod, or the template of a queued Job, before memory is asked about its images. */
 export interface PlannedAdmission extends PlannedPod {
@@ -66,7 +66,7 @@ export function judgeAdmission(facts: AdmissionFacts): AdmissionVerdict {
     isScored: plan.isScored,
     prefetch: isWorthPrefetching(facts, admission, possibleBundles) ? images : [],
     possibleBundles,
-    isNoticed: subject === "pod" && !("reason" in admission && NOT_NOTICED.includes(admission.reason)),
+    isCompared: subject === "pod" && !("reason" in admission && NOT_COMPARED.includes(admission.reason)),
   };
 }
 

@@ -74,7 +74,7 @@ export type AdmissionVerdict = Admission & {
   /** Images of pods decided without them: the tolerations are final once the config of each image is read. */
   readonly possibleBundles: readonly string[];
   /** Whether the architectures that the pod itself names are compared with its images. */
-  readonly isNoticed: boolean;
+  readonly isCompared: boolean;
 };
 
 interface WithTolerations {

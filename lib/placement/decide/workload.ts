@@ -127,7 +127,7 @@ export function decideWorkload({ workload, decisions, flavors }: WorkloadFacts):
     narrowTemplate(template, decisions[at], pointer("spec", "podSets", index, "template"))
   );
   if (check === undefined || !hasQuota) return { kind: "act", narrowing, answer: undefined };
-  const isPinnedElsewhere = podSets.map(({ template }, index) => isContradicted(template, decisions[index]));
+  const isPinnedElsewhere = podSets.map(({ template }, index) => isMismatched(template, decisions[index]));
   const words = podSets.map(({ name }, index) =>
     `${name}: ${wordsOf(decisions[index])}${isPinnedElsewhere[index] ? ", which its template excludes" : ""}`
   ).join("; ");
@@ -135,7 +135,7 @@ export function decideWorkload({ workload, decisions, flavors }: WorkloadFacts):
     return { kind: "act", narrowing, answer: { state: "Retry", afterSeconds: NOWHERE_SECONDS, message: words } };
   }
   const wrong = podSets.flatMap((podSet, index) =>
-    podSet.flavors.filter((flavor) => contradicts(podSet.template, decisions[index], flavors.get(flavor) ?? {}))
+    podSet.flavors.filter((flavor) => isWrongFlavor(podSet.template, decisions[index], flavors.get(flavor) ?? {}))
   );
   if (wrong.length === 0) return { kind: "act", narrowing, answer: { state: "Ready", message: words } };
   const message = `${words}; not on flavor ${[...new Set(wrong)].join(", ")}`;
@@ -145,7 +145,7 @@ export function decideWorkload({ workload, decisions, flavors }: WorkloadFacts):
 /** Narrows a template's own architectures to those of its images, so that Kueue does not retry the same flavor. */
 export function narrowTemplate(template: PodView, decision: PlacementDecision | undefined, at: string): JsonPatch {
   // If no flavor fits, the check holds the Workload.
-  if (decision === undefined || decision.kind === "nowhere" || isContradicted(template, decision)) return [];
+  if (decision === undefined || decision.kind === "nowhere" || isMismatched(template, decision)) return [];
   const { required } = changesOf(decision);
   const needed = requiredArchitectures(decision) ?? [];
   const candidates = [...new Set([...KNOWN_ARCHITECTURES, ...needed])];
@@ -157,13 +157,13 @@ export function narrowTemplate(template: PodView, decision: PlacementDecision | 
 }
 
 /** Whether the template excludes all architectures of its images. */
-function isContradicted(template: PodView, decision: PlacementDecision | undefined): boolean {
+function isMismatched(template: PodView, decision: PlacementDecision | undefined): boolean {
   const needed = decision === undefined ? undefined : requiredArchitectures(decision);
   return needed !== undefined && allowedArchitectures(template, needed)?.length === 0;
 }
 
 /** Whether no node with the flavor's labels can run the pods. */
-function contradicts(
+function isWrongFlavor(
   template: PodView,
   decision: PlacementDecision | undefined,
   labels: Readonly<Record<string, string>>,

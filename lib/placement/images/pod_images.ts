@@ -26,7 +26,7 @@ export interface PodImagesRequest {
 }
 
 export interface PodImages {
-  /** One per image of gated, prefetched or noticed pods, whose number is unlimited. */
+  /** One per image of gated, prefetched or checked pods, whose number is unlimited. */
   readonly permits: FairLimiter;
   /** One answer per image, in order; failures are answers. Rejects only when the signal aborts. */
   inspect(request: PodImagesRequest, signal: AbortSignal): Promise<readonly InspectedImage[]>;

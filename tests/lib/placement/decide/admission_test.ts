@@ -245,14 +245,14 @@ const ALL = [...MULTI, make.image("single-arm64", { depth: "config" })];
 
 /** What follows from the verdict on a pod, and on the template of a Job like it. */
 const FOLLOW_UPS: readonly (readonly [raw: Json, changes: AdmissionChanges, ofPod: string, ofJob: string])[] = [
-  [make.pod(), {}, "asks,inspects,notices", "asks,inspects"],
-  [make.pod(), { known: MULTI }, "asks,notices", "asks"],
-  [make.pod(), { known: MULTI, isAging: true }, "asks,inspects,notices", "asks"],
-  [make.pod(), { known: MULTI, ...tainted({ warmAdmission: false }) }, "inspects,notices", "asks"],
-  [make.pod(), { mayGate: false }, "asks,notices", "asks,inspects"],
+  [make.pod(), {}, "asks,inspects,compares", "asks,inspects"],
+  [make.pod(), { known: MULTI }, "asks,compares", "asks"],
+  [make.pod(), { known: MULTI, isAging: true }, "asks,inspects,compares", "asks"],
+  [make.pod(), { known: MULTI, ...tainted({ warmAdmission: false }) }, "inspects,compares", "asks"],
+  [make.pod(), { mayGate: false }, "asks,compares", "asks,inspects"],
   [make.pod(), tainted({ audit: true }), "asks", "asks,inspects"],
-  [make.pod({ nodeSelector: { [ARCH]: AMD64 } }), {}, "notices", ""],
-  [make.pod({}, { ownerReferences: [{ kind: "DaemonSet", name: "d", controller: true }] }), {}, "notices", ""],
+  [make.pod({ nodeSelector: { [ARCH]: AMD64 } }), {}, "compares", ""],
+  [make.pod({}, { ownerReferences: [{ kind: "DaemonSet", name: "d", controller: true }] }), {}, "compares", ""],
   [make.pod({ nodeName: "n" }), tainted(), "", ""],
   [make.pod({}, { namespace: "archway" }), {}, "", ""],
   [KUBE, {}, "", ""],
@@ -269,9 +269,9 @@ for (const [index, [raw, changes, ...expected]] of FOLLOW_UPS.entries()) {
     const facts = make.admission(make.view(raw), changes);
     const job = { ...facts, ...planAdmission(facts.pod, make.configs(), facts.settings, "job") };
     const followUps = [facts, job].map((each) => {
-      const { prefetch, possibleBundles, isNoticed: notices } = judgeAdmission(each);
+      const { prefetch, possibleBundles, isCompared: compares } = judgeAdmission(each);
       const reads = { [`reads ${possibleBundles}`]: possibleBundles.length > 0 };
-      const does = { asks: each.mayRecall, inspects: prefetch.length > 0, ...reads, notices };
+      const does = { asks: each.mayRecall, inspects: prefetch.length > 0, ...reads, compares };
       return Object.entries(does).flatMap(([name, holds]) => holds ? [name] : []).join();
     });
     assert.deepEqual(followUps, expected);

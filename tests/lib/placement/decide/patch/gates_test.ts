@@ -6,7 +6,7 @@ import { removeGate } from "../../../../../lib/placement/decide/patch/pod_patch.
 import { applied, at, gatesOf, make, type Row, rows } from "../make.ts";
 
 const GATE = SCHEDULING_GATE;
-const GATED = { kind: "gate", isScored: false, prefetch: [], possibleBundles: [], isNoticed: true } as const;
+const GATED = { kind: "gate", isScored: false, prefetch: [], possibleBundles: [], isCompared: true } as const;
 
 function withGates(...names: readonly string[]): Record<string, unknown> {
   return make.pod({ schedulingGates: names.map((name) => ({ name })) });

@@ -17,19 +17,19 @@ import { containersToKnow, type LateImages, lateReport, pinReport } from "../dec
 import type { ContainerView, PodView } from "../decide/types.ts";
 import { podImagesWithBundles } from "./with_bundles.ts";
 
-export interface NoticeDeps {
+export interface MismatchDeps {
   readonly clock: Clock;
   readonly images: PodImages;
   readonly events: EventRecorder;
   readonly log: Logger;
   readonly architectureOf: (node: string) => string | undefined;
   readonly settingsOf: (namespace: string) => PlacementSettings;
-  readonly contradicted: () => void;
-  readonly mismatched: (came: LateImages["came"]) => void;
+  readonly onPinMismatch: () => void;
+  readonly onLateMismatch: (came: LateImages["came"]) => void;
   readonly signal: AbortSignal;
 }
 
-export interface Notices {
+export interface Mismatches {
   readonly late: (pod: PodView, images: LateImages) => void;
   /** Checks a new pod, which may name architectures itself. */
   readonly pinned: (pod: PodView) => void;
@@ -45,14 +45,14 @@ const MAX_NAME = 253;
 const MAX_SEEN = 4_096;
 const SEEN_MS = 3_600_000;
 
-export function openNotices(deps: NoticeDeps): Notices {
+export function openMismatches(deps: MismatchDeps): Mismatches {
   const seenAtMs = new LRUCache<string, number>({ max: MAX_SEEN });
-  const inBackground = (pod: PodView, wanted: readonly ImageUse[], look: () => Promise<void>): void => {
+  const inBackground = (pod: PodView, wanted: readonly ImageUse[], check: () => Promise<void>): void => {
     if (wanted.length === 0 || wanted.length > MAX_IMAGES || deps.signal.aborted) return;
     const weight = Math.max(MIN_WEIGHT, wanted.length);
     const permit = deps.images.permits.tryAcquire(pod.namespace, { weight, freeFactor: BACKGROUND_FACTORS.noticed });
     if (permit === undefined) return;
-    look()
+    check()
       .catch((error: unknown) => deps.log.debug("images of a noticed pod not checked", { reason: errorText(error) }))
       .finally(() => permit.release());
   };
@@ -61,7 +61,7 @@ export function openNotices(deps: NoticeDeps): Notices {
       const containers = containersToKnow(pod, late.containers, deps.settingsOf(pod.namespace));
       const wanted = distinctImages(containers);
       if (pod.nodeName === "" || late.containers.length === 0 || keptText(pod, wanted) === undefined) return;
-      inBackground(pod, wanted, () => lookAtLate(deps, keptPart(pod, wanted), { ...late, wanted }));
+      inBackground(pod, wanted, () => checkLate(deps, keptPart(pod, wanted), { ...late, wanted }));
     },
     pinned: (admitted) => {
       const wanted = distinctImages(pinnedImages(admitted, deps.settingsOf(admitted.namespace)));
@@ -73,7 +73,7 @@ export function openNotices(deps: NoticeDeps): Notices {
       const nowMs = deps.clock.monotonicMs();
       if (nowMs - (seenAtMs.get(key) ?? -Infinity) < SEEN_MS) return;
       seenAtMs.set(key, nowMs);
-      inBackground(pod, wanted, () => lookAtPinned(deps, keptPart(pod, wanted), wanted));
+      inBackground(pod, wanted, () => checkPinned(deps, keptPart(pod, wanted), wanted));
     },
   };
 }
@@ -100,8 +100,8 @@ function keptPart(pod: PodView, wanted: readonly ImageUse[]): PodView {
   };
 }
 
-async function lookAtLate(
-  { images, events, settingsOf, architectureOf, mismatched, signal }: NoticeDeps,
+async function checkLate(
+  { images, events, settingsOf, architectureOf, onLateMismatch, signal }: MismatchDeps,
   pod: PodView,
   { came, containers, wanted }: LateImages & { readonly wanted: readonly ImageUse[] },
 ): Promise<void> {
@@ -114,18 +114,18 @@ async function lookAtLate(
     images: inspected,
   });
   if (report === undefined) return;
-  mismatched(came);
+  onLateMismatch(came);
   events.record({ ...report, object: podObject(pod) });
 }
 
-async function lookAtPinned(deps: NoticeDeps, pod: PodView, wanted: readonly ImageUse[]): Promise<void> {
+async function checkPinned(deps: MismatchDeps, pod: PodView, wanted: readonly ImageUse[]): Promise<void> {
   const { images, events, settingsOf, signal } = deps;
   const settings = settingsOf(pod.namespace);
   const request = { scope: pullScopeOf(pod), images: wanted, priority: "prewarm" } as const;
   const inspected = await podImagesWithBundles(images, pod, settings).inspect(request, signal);
   const report = pinReport(pod, judgeImages(pod, settings, wanted, inspected));
   if (report === undefined) return;
-  deps.contradicted();
+  deps.onPinMismatch();
   const object = ownerOf(pod);
   events.record({ ...report, object, ...object.uid === undefined ? {} : { slot: 1 } });
 }

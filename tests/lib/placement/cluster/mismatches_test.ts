@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { type NoticeDeps, type Notices, openNotices } from "../../../../lib/placement/cluster/noticed_pods.ts";
+import { type MismatchDeps, type Mismatches, openMismatches } from "../../../../lib/placement/cluster/mismatches.ts";
 import type { PodImages } from "../../../../lib/placement/images/pod_images.ts";
 import type { JsonObject } from "../../../../lib/json.ts";
 import { silentLogger } from "../../../../lib/log.ts";
@@ -14,19 +14,19 @@ function debugged(...images: readonly string[]): PodView {
 }
 
 /** Those of a scene where pods are on arm64. */
-function noticesOf({ events, images }: Scene, more: Partial<NoticeDeps> = {}): Notices {
-  return openNotices({
+function mismatchesOf({ events, images }: Scene, more: Partial<MismatchDeps> = {}): Mismatches {
+  return openMismatches({
     ...{ events, images, clock: new FakeClock(), log: silentLogger, settingsOf: () => makeSettings() },
     architectureOf: () => "arm64",
-    contradicted: () => {},
-    mismatched: () => {},
+    onPinMismatch: () => {},
+    onLateMismatch: () => {},
     signal: new AbortController().signal,
     ...more,
   });
 }
 
-function watchOf(scene: Scene, more: Partial<NoticeDeps> = {}): (pod: PodView) => void {
-  const { late } = noticesOf(scene, more);
+function watchOf(scene: Scene, more: Partial<MismatchDeps> = {}): (pod: PodView) => void {
+  const { late } = mismatchesOf(scene, more);
   return (pod) => late(pod, { came: "ephemeral", containers: pod.ephemeralContainers });
 }
 
@@ -44,7 +44,7 @@ Deno.test("late() reports nothing about containers that can run, and asks nothin
 Deno.test("Q-06 late() counts an exchanged image that does not run on the pod's node, and says so in one Warning", async () => {
   const scene = openScene();
   const counted: string[] = [];
-  const { late } = noticesOf(scene, { mismatched: (came) => void counted.push(came) });
+  const { late } = mismatchesOf(scene, { onLateMismatch: (came) => void counted.push(came) });
   const pod = podOf(rawPod({ nodeName: "n1", containers: [container("single-amd64", "Always"), container("multi")] }));
   late(pod, { came: "exchanged", containers: pod.containers });
   await scene.clock.advance(0);
@@ -56,16 +56,16 @@ Deno.test("Q-06 late() counts an exchanged image that does not run on the pod's 
 Deno.test("late() swallows what goes wrong, and looks at 16 pods of a namespace at a time", async () => {
   const scene = openScene();
   const answers: PromiseWithResolvers<never>[] = [];
-  const notice = watchOf(answering(scene, () => {
+  const check = watchOf(answering(scene, () => {
     const answer = Promise.withResolvers<never>();
     answers.push(answer);
     return answer.promise;
   }));
-  for (let n = 0; n < 40; n++) notice(debugged("single-amd64"));
+  for (let n = 0; n < 40; n++) check(debugged("single-amd64"));
   assert.equal(answers.length, 16);
   for (const { reject } of answers) reject(new Error("no answer"));
   await scene.clock.advance(0);
-  notice(debugged("single-amd64"));
+  check(debugged("single-amd64"));
   assert.equal(answers.length, 17);
   answers.at(-1)?.reject(new Error("no answer"));
   await scene.clock.advance(0);
@@ -81,15 +81,15 @@ Deno.test("late() begins nothing once the process ends", () => {
 Deno.test("late() inspects each image once, and none of a pod that names more than 200", async () => {
   const scene = openScene();
   const asked: number[] = [];
-  const notice = watchOf(answering(scene, (request, signal) => {
+  const check = watchOf(answering(scene, (request, signal) => {
     asked.push(request.images.length);
     return scene.images.inspect(request, signal);
   }));
-  notice(debugged("single-amd64", "multi", "single-amd64", ""));
+  check(debugged("single-amd64", "multi", "single-amd64", ""));
   await scene.clock.advance(0);
   const [note] = scene.recorded;
   assert.equal(note?.message.match(/Ephemeral container "single-amd64"/g)?.length, 2, "both containers are named");
-  notice(debugged(...Array.from({ length: 201 }, (_, at) => `image-${at}`)));
+  check(debugged(...Array.from({ length: 201 }, (_, at) => `image-${at}`)));
   await scene.clock.advance(0);
   assert.deepEqual(asked, [2]);
 });
@@ -105,13 +105,13 @@ Deno.test("late() has room for other namespaces while the registries of some nev
     await scene.clock.sleep(Infinity, signal);
     return signal.throwIfAborted() ?? [];
   });
-  const notice = watchOf(silent, { signal: stop.signal });
+  const check = watchOf(silent, { signal: stop.signal });
   const many = Array.from({ length: 200 }, (_, at) => `image-${at}`);
-  for (let at = 0; at < 100; at++) notice({ ...debugged(...many), namespace: "evil" });
-  for (let at = 0; at < 100; at++) notice({ ...debugged("one"), namespace: `evil-${at % 2}` });
+  for (let at = 0; at < 100; at++) check({ ...debugged(...many), namespace: "evil" });
+  for (let at = 0; at < 100; at++) check({ ...debugged("one"), namespace: `evil-${at % 2}` });
   assert.equal(underWay.get("evil"), 400);
   assert.ok((underWay.get("evil-0") ?? 0) < 32 && (underWay.get("evil-1") ?? 0) < 32);
-  notice({ ...debugged("single-amd64"), namespace: "good" });
+  check({ ...debugged("single-amd64"), namespace: "good" });
   await scene.clock.advance(0);
   assert.deepEqual(scene.recorded.map(({ object }) => object.namespace), ["good"]);
   stop.abort();
@@ -123,7 +123,7 @@ Deno.test("Q-04 Q-06 late() warns of a native image that comes beside Wasm, whic
   const platforms = [{ os: "wasi", architecture: "wasm" }];
   const inspect: PodImages["inspect"] = ({ images }) =>
     Promise.resolve(images.map(({ image }) => image === "wasm" ? platformsFact(image, platforms) : fact(image)));
-  const { late } = noticesOf(answering(scene, inspect), {
+  const { late } = mismatchesOf(answering(scene, inspect), {
     settingsOf: () => makeSettings({ runtimeClasses: { mine: { kind: "add", architectures: ["amd64", "arm64"] } } }),
   });
   const exchange = async (...images: readonly string[]): Promise<number> => {
@@ -180,8 +180,8 @@ for (const [what, images, spec, says] of PIN_CASES) {
   Deno.test(`Q-01 pinned() ${says === undefined ? "says nothing of" : "warns of"} ${what}`, async () => {
     const scene = openScene();
     const settingsOf = () => makeSettings({ runtimeClasses: { elsewhere: { kind: "skip" } } });
-    const notices = noticesOf(scene, { architectureOf: () => undefined, settingsOf });
-    notices.pinned(podOf(rawPod({ ...spec, containers: images.map((image) => container(image)) })));
+    const mismatches = mismatchesOf(scene, { architectureOf: () => undefined, settingsOf });
+    mismatches.pinned(podOf(rawPod({ ...spec, containers: images.map((image) => container(image)) })));
     await scene.clock.advance(0);
     const reasons = scene.recorded.map(({ reason }) => reason);
     assert.deepEqual(reasons, says === undefined ? [] : ["ArchAwarePinContradicted"]);
@@ -191,13 +191,15 @@ for (const [what, images, spec, says] of PIN_CASES) {
 
 Deno.test("Q-01 pinned() looks once at the pods of a DaemonSet, each of which is for a node of its own", async () => {
   const scene = openScene();
-  const notices = noticesOf(scene, { architectureOf: () => undefined });
+  const mismatches = mismatchesOf(scene, { architectureOf: () => undefined });
   const owner = { apiVersion: "apps/v1", kind: "DaemonSet", name: "agent", uid: "u-1", controller: true };
   for (const node of ["n1", "n2"]) {
     const matchFields = [{ key: "metadata.name", operator: "In", values: [node] }];
     const affinity = nodeAffinity([{ matchFields }]);
     const raw = rawPod({ ...ARM64, affinity, containers: [container("single-amd64")] });
-    notices.pinned(podOf({ ...raw, metadata: { namespace: "shop", name: `agent-${node}`, ownerReferences: [owner] } }));
+    mismatches.pinned(
+      podOf({ ...raw, metadata: { namespace: "shop", name: `agent-${node}`, ownerReferences: [owner] } }),
+    );
   }
   await scene.clock.advance(0);
   assert.deepEqual(scene.recorded.map(({ object }) => object.kind), ["DaemonSet"]);
@@ -205,13 +207,13 @@ Deno.test("Q-01 pinned() looks once at the pods of a DaemonSet, each of which is
 
 Deno.test("Q-01 pinned() looks once at what one owner makes, and reports it there", async () => {
   const scene = openScene();
-  const notices = noticesOf(scene, { architectureOf: () => undefined });
+  const mismatches = mismatchesOf(scene, { architectureOf: () => undefined });
   const raw = rawPod({ ...ARM64, containers: [container("single-amd64")] });
   // Kueue pins the pods of a Job to the flavor that it starts it on.
   for (const [apiVersion, kind] of [["apps/v1", "ReplicaSet"], ["batch/v1", "Job"]]) {
     const owner = { apiVersion, kind, name: "web-1", uid: "u-1", controller: true };
     const metadata = { generateName: "web-1-", namespace: "shop", ownerReferences: [owner] };
-    for (let n = 0; n < 3; n++) notices.pinned(podOf({ ...raw, metadata }));
+    for (let n = 0; n < 3; n++) mismatches.pinned(podOf({ ...raw, metadata }));
   }
   await scene.clock.advance(0);
   assert.deepEqual(scene.recorded.map(({ object, slot }) => [object.kind, object.name, object.uid, slot]), [
