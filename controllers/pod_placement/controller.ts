@@ -170,7 +170,7 @@ export class PodPlacement {
   }
 
   #enqueue(key: string, pod: GatedPod): void {
-    this.#controller.enqueue(key, { urgentAfterMs: this.#states.open(pod, pod.imagesHash).leftMs() });
+    this.#controller.enqueue(key, { urgentAfterMs: this.#states.getOrCreate(pod, pod.imagesHash).leftMs() });
   }
 
   #podOf(key: string): GatedPod | undefined {
@@ -180,9 +180,9 @@ export class PodPlacement {
   async #reconcile(key: string, signal: AbortSignal): Promise<ReconcileResult> {
     const pod = this.#podOf(key);
     if (pod === undefined) return DONE;
-    const state = this.#states.open(pod, pod.imagesHash);
+    const state = this.#states.getOrCreate(pod, pod.imagesHash);
     if (state.isReleased) return DONE;
-    if (state.see()) reportGated(this.#deps, pod);
+    if (state.markSeen() === "first") reportGated(this.#deps, pod);
     if (pod.whole !== undefined) return await this.#decideAndApply(key, pod.whole, signal);
     const decideWhole = (whole: PodView): Promise<ReconcileResult> => this.#decideAndApply(key, whole, signal);
     const used = await this.#reader.use(pod, { api: this.#deps.api, signal }, decideWhole);
@@ -198,7 +198,7 @@ export class PodPlacement {
     for (let rereads = 0;; rereads++) {
       // A deleted pod gets no state, because nothing would remove it.
       if (this.#podOf(key)?.uid !== pod.uid) return DONE;
-      const state = this.#states.open(pod, hashOfImages(pod));
+      const state = this.#states.getOrCreate(pod, hashOfImages(pod));
       const inspect = (images: readonly ImageUse[]): void => this.#inspections.start(key, pod, { state, images });
       const gathered = gatherFacts(this.#deps, pod, { state, inspect });
       if (gathered.kind === "waiting") return requeueUntilDeadline(state, gathered.forMs);

@@ -77,10 +77,10 @@ export class PodState {
   }
 
   /** Whether the pod is seen for the first time. */
-  see(): boolean {
-    const isFirst = !this.#isSeen;
+  markSeen(): "first" | "again" {
+    const seen = this.#isSeen ? "again" : "first";
     this.#isSeen = true;
-    return isFirst;
+    return seen;
   }
 
   inspect(inspection: InspectionState): void {
@@ -177,8 +177,8 @@ export class PodStates {
     this.#deps = deps;
   }
 
-  /** The state of a pod with these images, created if missing. */
-  open(pod: GatedPodRef, imagesHash: string): PodState {
+  /** The state of a pod with these images. */
+  getOrCreate(pod: GatedPodRef, imagesHash: string): PodState {
     const state = this.#states.get(pod.uid) ?? new PodState(this.#deps, pod, imagesHash);
     state.useImages(imagesHash);
     this.#states.set(pod.uid, state);

@@ -2,7 +2,7 @@
 import { isKnownArchitecture } from "../arch.ts";
 import { NODE_ARCH_LABEL } from "../names.ts";
 import type { ArchitectureTotals, ClusterReport, ReportedImage } from "../report/decide/cluster_report.ts";
-import { type Blocker, nameOf, type WorkloadSupport } from "../report/decide/types.ts";
+import { type Blocker, workloadNameOf, type WorkloadSupport } from "../report/decide/types.ts";
 import { assertNever } from "../parsed.ts";
 import { renderTable } from "./output.ts";
 
@@ -26,7 +26,7 @@ export function renderBlocked(
   if (blocked.length === 0) return `All ${total} workloads run on ${architecture}.\n`;
   const rows = blocked.flatMap((workload) =>
     workload.blockers.map((blocker, at) => [
-      at === 0 ? nameOf(workload) : "",
+      at === 0 ? workloadNameOf(workload) : "",
       at === 0 ? workload.verdict : "",
       describeBlocker(blocker, architecture),
     ])
@@ -93,7 +93,7 @@ function workloadRow(workload: WorkloadSupport, candidates: number): readonly st
   const named = architectures.join(", ") || "none";
   const atMost = architectures.length === candidates ? "unknown" : `unknown, at most ${named}`;
   const where = isKnown || architectures.length === 0 ? named : atMost;
-  return [nameOf(workload), notes.length === 0 ? where : `${where} (${notes.join("; ")})`];
+  return [workloadNameOf(workload), notes.length === 0 ? where : `${where} (${notes.join("; ")})`];
 }
 
 function mismatch({ images }: WorkloadSupport, constrainedTo: readonly string[]): string {

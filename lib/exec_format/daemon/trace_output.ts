@@ -71,7 +71,7 @@ export class TraceReader {
     if (mark !== "e") return undefined;
     this.#groups.delete(key);
     if (rest === "2") return { kind: "cut off" };
-    return { kind: "failure", failure: { ...failureOf(group), isEntryPoint: rest === "1" } };
+    return { kind: "failure", failure: { ...tracedFailureOf(group), isEntryPoint: rest === "1" } };
   }
 
   #begin(key: string, comm: string): TraceMessage | undefined {
@@ -96,7 +96,7 @@ export class TraceReader {
   }
 }
 
-function failureOf({ comm, file, names }: Group): Omit<TracedFailure, "isEntryPoint"> {
+function tracedFailureOf({ comm, file, names }: Group): Omit<TracedFailure, "isEntryPoint"> {
   const known = file === "" ? comm : file;
   return {
     command: known === "" || RUNTIME.test(known) ? undefined : known,

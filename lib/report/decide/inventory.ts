@@ -5,7 +5,7 @@ import type { KubeObject } from "../../k8s/types.ts";
 import { parsePod, podTemplateOf } from "../../placement/decide/pod/pod_view.ts";
 import type { PodView } from "../../placement/decide/types.ts";
 import { isTrue, parseConditions } from "../../vocabulary/condition.ts";
-import { nameOf, type TemplateFacts, type Workload, type WorkloadName } from "./types.ts";
+import { type TemplateFacts, type Workload, type WorkloadName, workloadNameOf } from "./types.ts";
 import { operatingSystemOf } from "../../placement/decide/images.ts";
 import { pinnedArchitectures } from "../../placement/decide/pod/constraints.ts";
 import { withoutArchwaysRequirement } from "../../placement/decide/pod/own_terms.ts";
@@ -61,8 +61,8 @@ export class Inventory {
     if (pod === undefined || hasEnded(object)) return;
     const own = { kind, namespace, name };
     const cronJob = kind === "Job" ? cronJobOf(object, namespace) : undefined;
-    if (cronJob === undefined || !this.#workloads.has(nameOf(cronJob))) this.#add(own, pod);
-    else if (this.#takes(sizeOf([own, cronJob]))) this.#cronJobOfJob.set(nameOf(own), cronJob);
+    if (cronJob === undefined || !this.#workloads.has(workloadNameOf(cronJob))) this.#add(own, pod);
+    else if (this.#takes(sizeOf([own, cronJob]))) this.#cronJobOfJob.set(workloadNameOf(own), cronJob);
   }
 
   addPod(object: KubeObject): void {
@@ -71,7 +71,7 @@ export class Inventory {
   }
 
   #add(name: WorkloadName, pod: PodView): void {
-    const key = nameOf(name);
+    const key = workloadNameOf(name);
     const known = this.#workloads.get(key);
     const images = new Set(known?.images);
     for (const { image } of [...pod.containers, ...pod.imageVolumes]) if (image !== "") images.add(image);
@@ -116,9 +116,9 @@ export class Inventory {
     const hash = entryOf(pod.labels, "pod-template-hash");
     if (kind === "ReplicaSet" && hash !== undefined && name.endsWith(`-${hash}`)) {
       const deployment = { kind: "Deployment", namespace, name: name.slice(0, -hash.length - 1) };
-      if (this.#workloads.has(nameOf(deployment))) return deployment;
+      if (this.#workloads.has(workloadNameOf(deployment))) return deployment;
     }
-    return this.#cronJobOfJob.get(nameOf({ kind, namespace, name })) ?? { kind, namespace, name };
+    return this.#cronJobOfJob.get(workloadNameOf({ kind, namespace, name })) ?? { kind, namespace, name };
   }
 }
 

@@ -1,7 +1,7 @@
 // What a migrated cluster reports: the workloads that run on one architecture only, and cannot use nodes of another.
 import { nameSome } from "../../vocabulary/condition.ts";
 import { singleArchitectureWorkloads } from "./support.ts";
-import { nameOf, type WorkloadSupport } from "./types.ts";
+import { workloadNameOf, type WorkloadSupport } from "./types.ts";
 
 /** Most names in a sentence: it is part of a condition. */
 const NAMES_SHOWN = 5;
@@ -28,10 +28,10 @@ function adviseOnKnown(workloads: readonly WorkloadSupport[]): readonly string[]
   const single = singleArchitectureWorkloads(workloads);
   const architectures = [...new Set(single.map(({ architecture }) => architecture))].toSorted();
   const known = architectures.map((architecture) => {
-    const names = single.filter((one) => one.architecture === architecture).map(({ workload }) => nameOf(workload));
+    const names = single.filter((one) => one.architecture === architecture).map((one) => workloadNameOf(one.workload));
     return `${count(names.length, "runs", "run")} on ${architecture} only: ${shorten(names)}.`;
   });
-  const unknown = workloads.filter(({ isKnown }) => !isKnown).map(nameOf);
+  const unknown = workloads.filter(({ isKnown }) => !isKnown).map(workloadNameOf);
   if (unknown.length === 0) return known;
   return [...known, `${count(unknown.length, "has", "have")} images that could not be inspected: ${shorten(unknown)}.`];
 }

@@ -9,7 +9,7 @@ export interface WorkloadName {
 }
 
 /** As users name a workload: `Deployment shop/web`. */
-export function nameOf({ kind, namespace, name }: WorkloadName): string {
+export function workloadNameOf({ kind, namespace, name }: WorkloadName): string {
   return `${kind} ${namespace}/${name}`;
 }
 

@@ -58,10 +58,10 @@ export function failingContainer(pod: unknown): FailingContainer | undefined {
   const status = objectAt(pod, "status");
   if (textAt(status, "phase") === "Succeeded") return undefined;
   const statuses = ["initContainerStatuses", "containerStatuses"].flatMap((list) => listAt(status, list) ?? []);
-  return statuses.map(failureOf).find((failure) => failure !== undefined);
+  return statuses.map(containerFailureOf).find((failure) => failure !== undefined);
 }
 
-function failureOf(container: unknown): FailingContainer | undefined {
+function containerFailureOf(container: unknown): FailingContainer | undefined {
   const name = textAt(container, "name");
   const state = objectAt(container, "state");
   const [waiting, terminated] = [objectAt(state, "waiting"), objectAt(state, "terminated")];

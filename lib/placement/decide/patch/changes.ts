@@ -81,7 +81,7 @@ export function changesOf(decision: PlacementDecision): PodChanges {
   const { preferences } = decision;
   const isFinal = decision.kind !== "retry";
   const { labels, required, tolerations } = placementChangesOf(decision);
-  const [errorLabels, errorAnnotations] = failureOf(decision);
+  const [errorLabels, errorAnnotations] = failureChangesOf(decision);
   return {
     labels: new Map([
       ...isFinal ? [...NO_ARCHITECTURE, UNGATED] : [],
@@ -136,7 +136,7 @@ function placementChangesOf(decision: NotIgnored): PlacementChanges {
   }
 }
 
-function failureOf(
+function failureChangesOf(
   decision: NotIgnored,
 ): readonly [labels: readonly ChangeEntry[], annotations: readonly ChangeEntry[]] {
   if (!("failed" in decision)) return [[[PodLabel.inspectError, undefined]], []];

@@ -58,7 +58,7 @@ for (let count = 0; count < Number(Deno.args[0]); count++) {
   const names = Array.from({ length: MAX_IMAGES }, (_, at) => `p${count}.evil.example/tenant/image-${at}:v1`);
   const raw = rawPod({ containers: names.map((image) => container(image)) });
   const pod = { ...podOf(raw), namespace: `evil-${count % 10}`, uid: `${count}` };
-  const state = states.open(pod, "");
+  const state = states.getOrCreate(pod, "");
   inspections.start(`${pod.namespace}/${count}`, pod, { state, images: names.map((image) => makeUse(image)) });
   if (count % 50 === 0) await clock.advance(0);
 }
