@@ -21,7 +21,6 @@ interface Imported {
 
 const Tag = TagSchema.and(z.object({ name: z.string().refine(isTagOfEverySite) }));
 const Line = z.object({ v: z.literal(RECORD_VERSION), image: DocumentRecord.optional(), tag: Tag.optional() });
-const MAX_LINE = 32_000;
 const MAX_PARALLEL_WRITES = 16;
 
 interface ExportOptions {
@@ -112,5 +111,5 @@ async function putTag(
 }
 
 function parseLine(line: string): Omit<z.infer<typeof Line>, "v"> {
-  return line.length > MAX_LINE ? {} : Line.safeParse(jsonOf(line)).data ?? {};
+  return Line.safeParse(jsonOf(line)).data ?? {};
 }

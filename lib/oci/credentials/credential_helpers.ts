@@ -19,7 +19,6 @@ interface HelperDeps {
 const TIMEOUT_MS = 10_000;
 /** How long an answer is kept (ms): a burst of images runs the helper once, and a rotation is noticed soon. */
 const FRESH_MS = 60_000;
-const MAX_ANSWERS = 1_000;
 
 const Answer = z.object({ Username: z.string(), Secret: z.string() });
 
@@ -33,8 +32,7 @@ export class CredentialHelpers {
     this.#source = source;
     this.#run = run;
     this.#report = new ReportOnce(log);
-    const life = { clock, keepMs: () => FRESH_MS, maxKept: MAX_ANSWERS };
-    this.#answers = new SharedCalls({ ...life, abandoned: "goes on" });
+    this.#answers = new SharedCalls({ clock, keepMs: () => FRESH_MS, abandoned: "goes on" });
   }
 
   /** A helper's credential for a host (a `hostKey`). Rejects only when the signal aborts; a failure is logged once. */

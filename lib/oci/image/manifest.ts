@@ -47,7 +47,6 @@ export type ConfigDocument =
 
 /** Most entries of an index and its nested indexes; no real image has as many. */
 export const MAX_ENTRIES = 1_000;
-const MAX_FEATURES = 16;
 /** Platform names are used in node affinities: one that is not a valid label value matches no node. */
 const LABEL_VALUE = /^[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
 
@@ -83,7 +82,7 @@ export function parseImageConfig(body: string): ConfigDocument {
     kind: "config",
     platform,
     labels: objectAt(objectAt(document, "config") ?? {}, "Labels") ?? {},
-    osFeatures: features.slice(0, MAX_FEATURES).toSorted(),
+    osFeatures: features.toSorted(),
   };
 }
 

@@ -2,6 +2,7 @@
 import { RegistryError, registryError } from "../errors.ts";
 import type { ExchangeBody, RegistryResponse } from "../http/exchange.ts";
 import { GUARDED_TIMEOUTS, IdleGuard, type IdleLimits } from "./idle_guard.ts";
+import { MAX_ATTEMPTS } from "./retries.ts";
 import type { TargetRepository, UploadLocation } from "./target_repository.ts";
 import { firstForm, nextForm, type UploadForm } from "./upload_form.ts";
 import type { BlobDescriptor, VerifiedStream } from "./verified_stream.ts";
@@ -25,7 +26,6 @@ type UploadStep =
   | { readonly kind: "broken"; readonly error: RegistryError };
 
 const CANCEL_MS = 5_000;
-const MAX_ATTEMPTS = 4;
 const PIECE_TIMEOUTS = { headersMs: 120_000, totalMs: 120_000 };
 const OCTETS = "application/octet-stream";
 
