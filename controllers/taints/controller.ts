@@ -20,7 +20,7 @@ import {
 } from "../controller.ts";
 import { openTaintReports } from "./reports.ts";
 
-export interface TaintsDeps extends ControllerDeps {
+interface TaintsDeps extends ControllerDeps {
   readonly api: KubeApi;
   readonly events: EventRecorder;
   readonly metrics: TaintMetrics;

@@ -9,7 +9,7 @@ import type { Endpoint } from "../pull_plan.ts";
 import { livingBy } from "../weights.ts";
 import type { Challenge } from "./challenge.ts";
 
-export interface RootReader {
+interface RootReader {
   /** Reads the challenge of the host's `/v2/`; undefined without one or behind a redirect. Throws RegistryError. */
   readonly probe: () => Promise<Challenge | undefined>;
   /** One caller's signal. The probe is shared and continues after it aborts. */

@@ -13,7 +13,7 @@ import { type Freshness, type InspectionReport, type PlannedRequest, reportWitho
 import { type ImageReference, nameAt } from "../reference.ts";
 import type { RegistryReader } from "../registry_reader.ts";
 import { SharedCalls } from "../shared_calls.ts";
-import type { DocumentRecord, Inspection } from "../types.ts";
+import type { DocumentRecord, Inspection, InspectionDepth } from "../types.ts";
 import { type AccessScope, openAccessScopes, PUBLIC_SCOPE } from "./access_scope.ts";
 import { InspectionStore, type KnownTag } from "./inspection_store.ts";
 import { isDeepEnough } from "./records.ts";
@@ -37,12 +37,12 @@ interface CachedInspectorDeps {
 }
 
 interface ScopedTag extends KnownTag {
-  readonly scope: AccessScope;
+  readonly scopeId: number;
 }
 
 interface ScopedDocument {
   readonly record: DocumentRecord;
-  readonly scope: AccessScope;
+  readonly scopeId: number;
 }
 
 /**
@@ -73,15 +73,12 @@ export class CachedInspector {
     { scopeIds, freshness }: { readonly scopeIds: readonly number[]; readonly freshness: Freshness },
   ): RecalledImage | undefined {
     const ids = [PUBLIC_SCOPE.id, ...scopeIds];
-    const name = tagName(reference);
-    const tag = reference.digest === undefined
-      ? youngest(ids.flatMap((id) => this.#store.tagNow(id, name) ?? []))
-      : undefined;
+    const tag = reference.digest === undefined ? this.#tagNow(reference, ids) : undefined;
     const digest = reference.digest ?? tag?.digest;
     if (digest === undefined || !this.#isFresh(tag, freshness)) return undefined;
-    const document = ids.map((id) => this.#store.documentNow(id, digest)).find((one) => one !== undefined);
+    const document = this.#documentNow(digest, ids, "index");
     if (document === undefined) return undefined;
-    return { inspection: withPin(document, reference), isAging: !this.#isFresh(tag, "young") };
+    return { inspection: withPin(document.record, reference), isAging: !this.#isFresh(tag, "young") };
   }
 
   /**
@@ -112,7 +109,7 @@ export class CachedInspector {
     const digest = reference.digest ?? tag?.digest;
     const document = digest === undefined ? undefined : await this.#recallDocument(request, digest);
     if (document !== undefined && this.#isFresh(tag, freshness)) {
-      return { ...cachedReport(reference, document.record), ...ownerOf(document.scope, tag?.scope) };
+      return { ...cachedReport(reference, document.record), ...ownerOf(document.scopeId, tag?.scopeId) };
     }
     const askedSinceMs = this.#askedSinceMs(freshness);
     return await this.#lookups.share(keyOf(request), { askedSinceMs, callers, signal }, async (all, shared) => {
@@ -138,7 +135,7 @@ export class CachedInspector {
     const { visibility, digest, credentialSource } = head;
     const tagScope = this.#scopeFor(request, visibility);
     this.#store.putTag(tagScope, tagName(reference), { digest, askedAtMs });
-    const report = { ...cachedReport(reference, document.record), ...ownerOf(document.scope, tagScope) };
+    const report = { ...cachedReport(reference, document.record), ...ownerOf(document.scopeId, tagScope.id) };
     return { ...report, ...cost, credentialSource };
   }
 
@@ -156,7 +153,7 @@ export class CachedInspector {
     if (reference.digest === undefined) {
       this.#store.putTag(scope, tagName(reference), { digest: inspection.digest, askedAtMs });
     }
-    return { ...report, ...ownerOf(scope) };
+    return { ...report, ...ownerOf(scope.id) };
   }
 
   /** Without a tag the reference has a digest, which means the same for ever. */
@@ -182,39 +179,41 @@ export class CachedInspector {
     return [...new Set([PUBLIC_SCOPE, this.#scopeOf(credentials)])];
   }
 
+  /** What memory has, after the store was read for what it lacks. */
   async #recallDocument(request: PlannedRequest, digest: string): Promise<ScopedDocument | undefined> {
-    for (const scope of this.#scopesOf(request)) {
-      const record = await this.#store.document(scope, digest);
-      if (record !== undefined && isDeepEnough(record, request.depth)) return { record, scope };
-    }
-    return undefined;
+    const scopes = this.#scopesOf(request);
+    for (const scope of scopes) await this.#store.readDocument(scope, digest);
+    return this.#documentNow(digest, scopes.map(({ id }) => id), request.depth);
+  }
+
+  async #recallTag(request: PlannedRequest): Promise<ScopedTag | undefined> {
+    const scopes = this.#scopesOf(request);
+    for (const scope of scopes) await this.#store.readTag(scope, tagName(request.reference));
+    return this.#tagNow(request.reference, scopes.map(({ id }) => id));
+  }
+
+  #documentNow(digest: string, scopeIds: readonly number[], depth: InspectionDepth): ScopedDocument | undefined {
+    return scopeIds.flatMap((scopeId) => {
+      const record = this.#store.documentNow(scopeId, digest);
+      return record !== undefined && isDeepEnough(record, depth) ? [{ record, scopeId }] : [];
+    })[0];
   }
 
   /** The youngest: the same tag may have been looked up with and without credentials. */
-  async #recallTag(request: PlannedRequest): Promise<ScopedTag | undefined> {
-    const found: ScopedTag[] = [];
-    for (const scope of this.#scopesOf(request)) {
-      const tag = await this.#store.tag(scope, tagName(request.reference));
-      if (tag !== undefined) found.push({ ...tag, scope });
-    }
-    return youngest(found);
+  #tagNow(reference: ImageReference, scopeIds: readonly number[]): ScopedTag | undefined {
+    const name = tagName(reference);
+    const found = scopeIds.flatMap((scopeId) => {
+      const tag = this.#store.tagNow(scopeId, name);
+      return tag === undefined ? [] : [{ ...tag, scopeId }];
+    });
+    return found.toSorted((left, right) => right.askedAtMs - left.askedAtMs)[0];
   }
 }
 
-function youngest<T extends KnownTag>(tags: readonly T[]): T | undefined {
-  return tags.reduce<T | undefined>(
-    (best, tag) => best === undefined || tag.askedAtMs > best.askedAtMs ? tag : best,
-    undefined,
-  );
-}
-
 /** Public only if the document is, and the tag that led to it, where one did. */
-function ownerOf(
-  document: AccessScope,
-  tag: AccessScope = document,
-): Pick<InspectionReport, "visibility" | "scopeId"> {
-  const owner = document === PUBLIC_SCOPE ? tag : document;
-  return owner === PUBLIC_SCOPE ? { visibility: "public" } : { visibility: "private", scopeId: owner.id };
+function ownerOf(document: number, tag: number = document): Pick<InspectionReport, "visibility" | "scopeId"> {
+  const scopeId = document === PUBLIC_SCOPE.id ? tag : document;
+  return scopeId === PUBLIC_SCOPE.id ? { visibility: "public" } : { visibility: "private", scopeId };
 }
 
 function cachedReport(reference: ImageReference, inspection: Inspection): InspectionReport {

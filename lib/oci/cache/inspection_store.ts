@@ -74,28 +74,24 @@ export class InspectionStore {
     return this.#tags.get(memoryKey(scopeId, name));
   }
 
-  async document(scope: AccessScope, digest: string): Promise<DocumentRecord | undefined> {
-    const known = this.documentNow(scope.id, digest);
-    if (known !== undefined) return known;
+  /** Takes it into memory, where it is not there yet. */
+  async readDocument(scope: AccessScope, digest: string): Promise<void> {
+    if (this.documentNow(scope.id, digest) !== undefined) return;
     const stored = await this.#read({ scope, kind: "digest", name: digest }, DocumentRecord);
     // A newer record may have come while the store was read.
     if (stored !== undefined && this.documentNow(scope.id, digest) === undefined) {
       this.#documents.set(memoryKey(scope.id, digest), compactDocument(stored));
     }
-    return this.documentNow(scope.id, digest);
   }
 
-  async tag(scope: AccessScope, name: string): Promise<KnownTag | undefined> {
-    const known = this.tagNow(scope.id, name);
-    if (known !== undefined) return known;
+  async readTag(scope: AccessScope, name: string): Promise<void> {
+    if (this.tagNow(scope.id, name) !== undefined) return;
     const stored = await this.#read({ scope, kind: "tag", name }, TagSchema);
-    if (stored !== undefined && this.tagNow(scope.id, name) === undefined) {
-      const ageMs = this.#clock.nowMs() - stored.verifiedAtMs;
-      // One in the future is by another clock: of unknown age.
-      const askedAtMs = ageMs < 0 ? -Infinity : this.#clock.monotonicMs() - ageMs;
-      this.#tags.set(memoryKey(scope.id, name), { digest: stored.digest, askedAtMs, isOwn: false });
-    }
-    return this.tagNow(scope.id, name);
+    if (stored === undefined || this.tagNow(scope.id, name) !== undefined) return;
+    const ageMs = this.#clock.nowMs() - stored.verifiedAtMs;
+    // One in the future is by another clock: of unknown age.
+    const askedAtMs = ageMs < 0 ? -Infinity : this.#clock.monotonicMs() - ageMs;
+    this.#tags.set(memoryKey(scope.id, name), { digest: stored.digest, askedAtMs, isOwn: false });
   }
 
   putDocument(scope: AccessScope, record: DocumentRecord): void {

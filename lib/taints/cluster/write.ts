@@ -101,7 +101,7 @@ export interface Lifted {
   readonly left: readonly { readonly node: string; readonly reason: string }[];
 }
 
-export interface LiftOptions {
+interface LiftOptions {
   readonly signal: AbortSignal;
   readonly dryRun?: boolean;
   readonly shouldContinue?: () => boolean;

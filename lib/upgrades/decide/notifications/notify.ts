@@ -5,7 +5,7 @@ import { renderTime } from "../../../vocabulary/time.ts";
 import { openStep } from "../status_changes.ts";
 import { assertNever } from "../../../parsed.ts";
 
-export interface NotifyOptions {
+interface NotifyOptions {
   readonly findings?: string | undefined;
   readonly onFailure?: "stop" | "log" | undefined;
 }
