@@ -45,7 +45,6 @@ export interface Controller {
 export interface QueuedController extends Controller {
   /** Due keys that wait for a worker. */
   readonly depth: number;
-  readonly isBusy: boolean;
 }
 
 export const DONE: ReconcileResult = { kind: "done" };
@@ -71,9 +70,6 @@ export function openController(options: ControllerOptions): QueuedController {
     enqueue: (key, how) => queue.add(key, how),
     get depth() {
       return queue.depth;
-    },
-    get isBusy() {
-      return queue.isBusy;
     },
     run: async (signal) => {
       if (firstKey !== undefined) queue.add(firstKey);

@@ -59,8 +59,6 @@ export interface OpenCapability {
   readonly webhooks?: HttpsListener;
   /** Additional pages of the plain listener, for loopback clients only. */
   readonly pages: AdminPages;
-  /** Events wait while it is true. */
-  readonly isBusy?: () => boolean;
   /** Whether the leader can do its work, for its Lease. */
   readonly leaderAbility?: () => LeaderAbility;
   /** Whether the inputs of decisions are known. A new leader waits for them, up to SYNC_MS. */
@@ -86,11 +84,9 @@ export async function serveCapability(deps: ServeDeps, capability: Capability, s
   await using stack = new AsyncDisposableStack();
   const background = new AbortController();
   stack.defer(() => background.abort());
-  let isBusy = (): boolean => false;
   const lifetime = { stack, stop, background: background.signal };
-  const shared = openShared(deps, { capability, lifetime, isBusy: () => isBusy() });
+  const shared = openShared(deps, { capability, lifetime });
   const opened = await capability.open(deps, shared);
-  isBusy = opened.isBusy ?? isBusy;
   {
     await using admin = await openAdmin(adminListen, adminOf(shared, opened, only));
     const [webhookPort, adminPort] = [opened.webhooks?.port ?? 0, admin.port];
@@ -151,10 +147,9 @@ function adminOf({ election, registry, stop }: SharedResources, opened: OpenCapa
 interface Opening {
   readonly capability: Capability;
   readonly lifetime: Pick<SharedResources, "stack" | "stop" | "background">;
-  readonly isBusy: () => boolean;
 }
 
-function openShared(deps: ServeDeps, { capability, lifetime, isBusy }: Opening): SharedResources {
+function openShared(deps: ServeDeps, { capability, lifetime }: Opening): SharedResources {
   const { access, clock, config: { namespace }, identity, log, userAgent } = deps;
   const { stack, stop, background } = lifetime;
   const registry = new Registry();
@@ -169,7 +164,6 @@ function openShared(deps: ServeDeps, { capability, lifetime, isBusy }: Opening):
       log,
       component: capability.eventSource,
       instance: identity,
-      isBusy,
       onLost: (loss, reason) => loss === "left-out" ? clientMetrics.eventLeftOut(reason) : clientMetrics.eventDropped(),
     }),
   );

@@ -44,7 +44,6 @@ async function openPlacement(deps: ServeDeps, shared: SharedResources): Promise<
       [POD_PAGE]: podPage(() => viewOf(deps, placement, components)),
       "/registries": (context) => context.json(placement.imageService.publicHostStates()),
     },
-    isBusy: () => podPlacement.isBusy(),
     leaderAbility: () => podPlacement.leaderAbility(),
     hasSynced: () => hasSynced(components, placement),
   };

@@ -151,10 +151,6 @@ export class PodPlacement {
     return this.#gated.hasSynced() ? this.#writes.ability() : { kind: "unproven" };
   }
 
-  isBusy(): boolean {
-    return this.#controller.isBusy;
-  }
-
   async #sweep(signal: AbortSignal): Promise<void> {
     await this.#gated.synced(signal).catch(() => undefined);
     await sweepRepeatedly(this.#deps, {

@@ -35,7 +35,7 @@ export interface EventInput {
 }
 
 /** 0 critical, 1 Warning, 2 Normal. Lower ones are sent first and dropped last. */
-export type Urgency = 0 | 1 | 2;
+type Urgency = 0 | 1 | 2;
 
 /** An event with its queue key. Events with the same key replace each other. */
 export interface QueuedEvent {

@@ -1,12 +1,11 @@
 // The bounded queue of events to send, one per key. When full, drops the oldest of the least urgent events.
-import type { QueuedEvent, Urgency } from "./event_input.ts";
+import type { QueuedEvent } from "./event_input.ts";
 
-/** A queued event: its count, first and last occurrence (epoch ms), and since when it waits (monotonic ms). */
+/** A queued event: its count, first and last occurrence (epoch ms). */
 export interface WaitingEvent extends QueuedEvent {
   readonly count: number;
   readonly firstMs: number;
   readonly lastMs: number;
-  readonly sinceMs: number;
 }
 
 export class EventQueue {
@@ -24,7 +23,7 @@ export class EventQueue {
   }
 
   /** Adds an event, or replaces the waiting one with its key. Returns the dropped event, which may be this one. */
-  put(event: QueuedEvent, now: { readonly wallMs: number; readonly monotonicMs: number }): QueuedEvent | undefined {
+  put(event: QueuedEvent, nowMs: number): QueuedEvent | undefined {
     const waiting = this.#find(event.key);
     const dropped = waiting === undefined && this.size >= this.#capacity ? this.#leastUrgent(event) : undefined;
     if (dropped === event) return dropped;
@@ -34,18 +33,10 @@ export class EventQueue {
     this.#byUrgency[event.urgency]?.set(event.key, {
       ...event,
       count: repeats ? waiting.count + 1 : 1,
-      firstMs: repeats ? waiting.firstMs : now.wallMs,
-      lastMs: now.wallMs,
-      sinceMs: waiting?.sinceMs ?? now.monotonicMs,
+      firstMs: repeats ? waiting.firstMs : nowMs,
+      lastMs: nowMs,
     });
     return dropped;
-  }
-
-  /** When the first waiting event reaches the time limit of its urgency (monotonic ms); undefined when none waits. */
-  heldUntilMs(longest: Readonly<Record<Urgency, number>>): number | undefined {
-    const ends = this.#byUrgency.map((events) => firstOf([events], this.#taken))
-      .flatMap((event) => event === undefined ? [] : [event.sinceMs + longest[event.urgency]]);
-    return ends.length === 0 ? undefined : Math.min(...ends);
   }
 
   /** Takes the oldest of the most urgent events. Others with its key wait until {@link finish}. */

@@ -14,8 +14,6 @@ export type EventLoss = "dropped" | "left-out";
 interface EventRecorderOptions extends EventSinkOptions {
   readonly log: Logger;
   readonly capacity?: number;
-  /** Whether priority requests are running, for which events wait up to MAX_HOLD_MS. */
-  readonly isBusy?: () => boolean;
   readonly onLost?: (loss: EventLoss, reason: string) => void;
 }
 
@@ -29,9 +27,6 @@ const DEFAULT_CAPACITY = 20_000;
 const CROWDED = 200;
 /** Events sent in parallel: enough for 3 events each of 100 pods a second, and a small share of all requests. */
 const PARALLEL_EVENTS = 6;
-/** How long events wait for priority requests (ms), by urgency. Each costs as much as a pod's release. */
-const MAX_HOLD_MS = { 0: 3_000, 1: 3_000, 2: 30_000 } as const;
-const CHECK_MS = 50;
 /** Attempts per event, including the first: for seconds, or minutes if critical. */
 const MAX_ATTEMPTS = 4;
 const MAX_ATTEMPTS_CRITICAL = 20;
@@ -44,7 +39,6 @@ export class BackgroundEventRecorder implements EventRecorder, AsyncDisposable {
   readonly #queue: EventQueue;
   readonly #closing = new AbortController();
   readonly #workers = new Set<Promise<void>>();
-  #flushing = 0;
 
   constructor(options: EventRecorderOptions) {
     this.#options = options;
@@ -58,8 +52,7 @@ export class BackgroundEventRecorder implements EventRecorder, AsyncDisposable {
     if (event.isPassing === true && this.#queue.size >= CROWDED) {
       return onLost?.("left-out", event.reason);
     }
-    const now = { wallMs: clock.nowMs(), monotonicMs: clock.monotonicMs() };
-    const dropped = this.#queue.put(queuedEventOf(event), now);
+    const dropped = this.#queue.put(queuedEventOf(event), clock.nowMs());
     if (dropped !== undefined) onLost?.("dropped", dropped.input.reason);
     if (this.#workers.size >= PARALLEL_EVENTS) return;
     const worker: Promise<void> = this.#work().finally(() => this.#workers.delete(worker));
@@ -67,11 +60,9 @@ export class BackgroundEventRecorder implements EventRecorder, AsyncDisposable {
   }
 
   async flush(signal: AbortSignal): Promise<void> {
-    this.#flushing++;
     while (!signal.aborted && this.#workers.size > 0) {
       await orAborted(Promise.all(this.#workers), signal).catch(() => {});
     }
-    this.#flushing--;
   }
 
   /** Stops sending and awaits running requests. Flush first to lose nothing. */
@@ -84,21 +75,10 @@ export class BackgroundEventRecorder implements EventRecorder, AsyncDisposable {
     // Start after `record` has returned.
     await Promise.resolve();
     while (!this.#closing.signal.aborted) {
-      await this.#waitWhileBusy();
       const event = this.#queue.take();
       if (event === undefined) return;
       if (!await this.#deliver(event)) this.#options.onLost?.("dropped", event.input.reason);
       this.#queue.finish(event.key);
-    }
-  }
-
-  /** Waits for priority requests, until an event has reached its longest wait. */
-  async #waitWhileBusy(): Promise<void> {
-    const { clock, isBusy } = this.#options;
-    while (isBusy?.() === true && this.#flushing === 0 && !this.#closing.signal.aborted) {
-      const untilMs = this.#queue.heldUntilMs(MAX_HOLD_MS);
-      if (untilMs === undefined || clock.monotonicMs() >= untilMs) return;
-      await clock.sleep(CHECK_MS, this.#closing.signal);
     }
   }
 

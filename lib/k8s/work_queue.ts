@@ -81,10 +81,6 @@ export class WorkQueue {
     return this.#ready.size;
   }
 
-  get isBusy(): boolean {
-    return this.#running > 0 || this.#ready.size > 0;
-  }
-
   get size(): number {
     return this.#entries.size;
   }

@@ -9,7 +9,6 @@ import { noAnswer } from "../../support/until.ts";
 
 interface Options {
   readonly capacity?: number;
-  readonly isBusy?: () => boolean;
   readonly before?: (call: MemoryCall) => Promise<void> | void;
 }
 
@@ -250,35 +249,8 @@ Deno.test("record() never drops what must arrive for anything else, and tries it
   });
 });
 
-Deno.test("record() gives way while the server is busy: warnings for three seconds, news for thirty, nothing to a flush", async () => {
-  let isBusy = true;
-  await withRecorder({ isBusy: () => isBusy }, async ({ recorder, clock, events }) => {
-    recorder.record(makeEvent());
-    await clock.advance(1_000);
-    assert.equal(events().length, 0);
-    isBusy = false;
-    await clock.advance(100);
-    assert.equal(events().length, 1);
-    isBusy = true;
-    recorder.record(makeEvent({ pod: "patient" }));
-    await clock.advance(3_100);
-    assert.equal(events().length, 1);
-    recorder.record(makeEvent({ pod: "warned", type: "Warning" }));
-    await clock.advance(3_100);
-    assert.ok(events().some(({ metadata }) => metadata.name.startsWith("warned.")));
-    await clock.advance(24_000);
-    assert.ok(events().some(({ metadata }) => metadata.name.startsWith("patient.")));
-    recorder.record(makeEvent({ pod: "last" }));
-    await clock.advance(0);
-    const flushed = recorder.flush(new AbortController().signal);
-    await clock.advance(100);
-    await flushed;
-    assert.equal(events().length, 4);
-  });
-});
-
 Deno.test("record() leaves out what tells of passing states while many events wait", async () => {
-  await withRecorder({ isBusy: () => true }, async ({ recorder, clock, events, lost }) => {
+  await withRecorder({}, async ({ recorder, clock, events, lost }) => {
     recorder.record({ ...makeEvent({ pod: "early" }), isPassing: true });
     for (let n = 0; n < 200; n++) recorder.record(makeEvent({ pod: `news-${n}` }));
     recorder.record({ ...makeEvent({ pod: "late" }), isPassing: true });
@@ -290,13 +262,3 @@ Deno.test("record() leaves out what tells of passing states while many events wa
     assert.deepEqual([events().length, lost.length], [201, 1]);
   });
 });
-
-Deno.test("record() lets no stream of warnings keep news waiting while the server is busy", () =>
-  withRecorder({ isBusy: () => true }, async ({ recorder, clock, events }) => {
-    recorder.record(makeEvent({ pod: "news" }));
-    for (let n = 0; n < 620; n++) {
-      recorder.record(makeEvent({ pod: `warned-${n}`, type: "Warning" }));
-      await clock.advance(50);
-    }
-    assert.ok(events().some(({ metadata }) => metadata.name.startsWith("news.")));
-  }));
