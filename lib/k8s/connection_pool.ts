@@ -1,5 +1,5 @@
-// A pool of HTTP/1.1 connections. No proxies; the runtime verifies certificates. It uses less CPU than `fetch`: 97 µs
-// for a PATCH instead of 120, and 237 instead of 380 for the first thousand of a process, as in a burst.
+// A pool of HTTP/1.1 connections. No proxies; the runtime verifies certificates. By `fetch` alone a gated pod of 10,000
+// takes 2.2 ms of CPU instead of 1.6 (B6, three rounds of each in turn: 2.15 to 2.28, and 1.61 to 2.04).
 import { orAborted } from "../clock.ts";
 import { errorText } from "../log.ts";
 import type { TlsClientConfig } from "./cluster_access.ts";
