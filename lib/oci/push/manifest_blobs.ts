@@ -12,12 +12,14 @@ type ManifestBlobs =
   }
   | { readonly kind: "unparsable"; readonly problem: string };
 
+const MAX_LAYERS = 1_000;
 /** Matches media types of foreign layers. Any other layer is pushed, even if it names URLs. */
 const FOREIGN = /\.(?:foreign|nondistributable)\./;
 
 export function blobsOf(manifest: string): ManifestBlobs {
   const document = parseBoundedObject(manifest);
   const layers = listAt(document, "layers") ?? [];
+  if (layers.length > MAX_LAYERS) return unparsable(`it has more than ${MAX_LAYERS} layers`);
   const all = [objectAt(document, "config"), ...layers].map(parseBlob);
   const blobs: (BlobDescriptor & { readonly isForeign: boolean })[] = [];
   for (const blob of all) {

@@ -62,7 +62,7 @@ func ArchwayArchitectures(given ArchwayImage) (any, error) {
 		return nil, err
 	}
 	image := "//" + registry + "/test/image:" + given.Tag
-	found, err := newRegistryReader().GetCompatibleArchitecturesSet(context.Background(), image, false, nil)
+	found, err := newRegistryInspector().GetCompatibleArchitecturesSet(context.Background(), image, false, nil)
 	if err != nil {
 		return map[string]any{"architectures": nil}, nil
 	}
