@@ -15,10 +15,7 @@ export const NoAnswer = {
 const MAX_WORDS = 500;
 
 /** The error for a failed answer. Reads its whole body. `action` is like `patch pods "ns/name"`. */
-export async function faultOfResponse(
-  response: Pick<Response, "status" | "text"> & { readonly headers: Pick<Headers, "get"> },
-  action: string,
-): Promise<ApiError> {
+export async function faultOfResponse(response: Response, action: string): Promise<ApiError> {
   const text = await response.text().catch(() => "");
   const status = parseStatus(parseObject(text));
   const words = status.message !== ""

@@ -9,7 +9,7 @@ import { type Deadline, openDeadline } from "./deadline.ts";
 import { AnswerTooLarge, ApiError } from "./errors.ts";
 import { readAhead } from "./read_ahead.ts";
 import { renderJsonBody } from "./patch.ts";
-import { type ServerAnswer, ServerConnections } from "./server_connections.ts";
+import { ServerConnections } from "./server_connections.ts";
 
 /** Parallel requests without watches: enough for releases to catch up with creations after a slow first image. */
 export const MAX_PARALLEL_REQUESTS = 64;
@@ -69,7 +69,7 @@ export class ApiTransport implements AsyncDisposable {
 
   constructor(access: ClusterAccess, options: ApiTransportOptions) {
     this.#access = access;
-    this.#connections = new ServerConnections(access, MAX_PARALLEL_REQUESTS);
+    this.#connections = new ServerConnections(access);
     this.#options = options;
     this.serverClock = new ServerClock(options.clock);
   }
@@ -121,7 +121,7 @@ export class ApiTransport implements AsyncDisposable {
   ): AsyncGenerator<T, void> {
     using deadline = this.#deadline(request, options.signal);
     try {
-      const response = await this.#fetch(request, { answer: "stream", signal: deadline.signal });
+      const response = await this.#fetch(request, deadline.signal);
       deadline.cancel();
       if (response.body !== null) yield* options.read(response.body, { signal: deadline.signal });
     } catch (error) {
@@ -138,8 +138,7 @@ export class ApiTransport implements AsyncDisposable {
     signal.throwIfAborted();
     using deadline = this.#deadline(request, signal);
     try {
-      const answer = request.maxBytes === undefined ? "whole" : "stream";
-      const response = await this.#fetch(request, { answer, signal: deadline.signal });
+      const response = await this.#fetch(request, deadline.signal);
       const isJson = response.headers.get("content-type")?.includes("json") ?? false;
       const { text, bytes } = await readAnswer(response, { ...request, signal: deadline.signal });
       return { body: isJson ? parseAnswer(text, request) : text, bytes };
@@ -149,10 +148,7 @@ export class ApiTransport implements AsyncDisposable {
   }
 
   /** A successful answer, whose body the caller must consume. */
-  async #fetch(
-    request: ApiRequest,
-    { answer, signal }: { readonly answer: "whole" | "stream"; readonly signal: AbortSignal },
-  ): Promise<ServerAnswer> {
+  async #fetch(request: ApiRequest, signal: AbortSignal): Promise<Response> {
     const { clock, observe, userAgent } = this.#options;
     const credentials = await orAborted(this.#access.credentials(), signal);
     const content = request.body === undefined ? {} : { "content-type": request.contentType ?? "application/json" };
@@ -164,7 +160,7 @@ export class ApiTransport implements AsyncDisposable {
     try {
       const response = await this.#connections.fetch(
         request.path + renderQuery(request.query),
-        { method: request.method, headers, body, holdBack: request.holdBack, answer, signal },
+        { method: request.method, headers, body, holdBack: request.holdBack, signal },
         { tls: credentials.tls, nowMs: clock.nowMs() },
       );
       status = response.status;
@@ -201,9 +197,9 @@ function renderQuery(query: ApiRequest["query"] = {}): string {
  * | no connection could be made  | yes | yes: the server has seen nothing                       |
  * | 5xx, cut, no answer in time  | yes | no: it may have been processed                         |
  *
- * A kept-alive connection may close before the first byte of the answer. Then the connection pool and Deno's fetch
- * (2.9.6, seen on a stub) resend any request. So every write must be safe to send twice: a patch with `test`, a
- * resourceVersion, a name of our own.
+ * A kept-alive connection may close before the first byte of the answer. Then Deno's fetch (2.9.6, seen on a stub)
+ * resends any request. So every write must be safe to send twice: a patch with `test`, a resourceVersion, a name of our
+ * own.
  */
 function retryDelayMs(
   error: ApiError,
@@ -225,7 +221,7 @@ function parseAnswer(text: string, { action, maxStructure }: ApiRequest): unknow
 
 /** With `maxBytes`, counts decompressed bytes and throws AnswerTooLarge beyond; without, counts characters. */
 async function readAnswer(
-  response: ServerAnswer,
+  response: Response,
   { action, maxBytes, signal }: Pick<ApiRequest, "action" | "maxBytes"> & { readonly signal: AbortSignal },
 ): Promise<{ readonly text: string; readonly bytes: number }> {
   if (maxBytes === undefined || response.body === null) {

@@ -18,10 +18,6 @@ export interface ClusterAccess {
   /** `https://host:port`, without trailing slash. The server's certificate must be for its host. */
   readonly baseUrl: string;
   readonly proxyUrl?: string;
-  /**
-   * The server is in the same cluster: writes and reads of one object need no proxy, whatever the environment names.
-   */
-  readonly isDirect?: true;
   /** The name in the server's certificate, if not that of `baseUrl`. */
   readonly serverName?: string;
   /** The default namespace of commands; undefined when the kubeconfig's context has none. */
@@ -72,7 +68,6 @@ export async function readInClusterAccess(options: InClusterOptions): Promise<Cl
   await cache.credentials();
   return {
     baseUrl: `https://${host.includes(":") ? `[${host}]` : host}:${port}`,
-    isDirect: true,
     credentials: () => cache.credentials(),
     discardCredentials: () => cache.discard(),
   };

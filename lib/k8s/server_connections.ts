@@ -2,31 +2,26 @@
 import { PinnedHosts } from "../tls/pinned_hosts.ts";
 import { fetchUnverified } from "../tls/unverified_fetch.ts";
 import type { ClusterAccess, TlsClientConfig } from "./cluster_access.ts";
-import { ConnectionPool, type HttpRequest } from "./connection_pool.ts";
 import { openServerTunnel, type ServerTunnel } from "./server_tunnel.ts";
-import type { HttpResponse } from "./http_response.ts";
 
-interface ServerRequest extends HttpRequest {
-  readonly answer: "whole" | "stream";
+interface ServerRequest {
+  readonly method: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string | undefined;
   /** The body is sent when this resolves; the head is sent at once. */
   readonly holdBack?: Promise<void> | undefined;
+  readonly signal: AbortSignal;
 }
-
-export type ServerAnswer = Response | HttpResponse;
 
 /** Keeps connections until the credentials' TLS part changes. Without TLS verification no body is held back. */
 export class ServerConnections implements AsyncDisposable {
   readonly #access: ClusterAccess;
-  readonly #poolSize: number;
   readonly #pinnedHosts = new PinnedHosts();
-  readonly #pool: ConnectionPool;
   #client: { readonly tls: TlsClientConfig; readonly http: Deno.HttpClient } | undefined;
   #tunnel: ServerTunnel | undefined;
 
-  constructor(access: ClusterAccess, poolSize: number) {
+  constructor(access: ClusterAccess) {
     this.#access = access;
-    this.#poolSize = poolSize;
-    this.#pool = new ConnectionPool(poolSize);
   }
 
   /** Like `fetch` with `redirect: "manual"`; `path` with its query. */
@@ -34,7 +29,7 @@ export class ServerConnections implements AsyncDisposable {
     path: string,
     request: ServerRequest,
     { tls, nowMs }: { tls: TlsClientConfig; nowMs: number },
-  ): Promise<ServerAnswer> {
+  ): Promise<Response> {
     const url = new URL(this.#access.baseUrl + path);
     const { skipsTlsVerify, serverName, proxyUrl } = this.#access;
     const named = serverName === undefined ? url : withHostname(url, serverName);
@@ -50,26 +45,30 @@ export class ServerConnections implements AsyncDisposable {
         judge,
       });
     if (url.protocol === "https:" && skipsTlsVerify === true) return await unverified();
-    const isPlain = request.answer === "whole" && request.holdBack === undefined;
-    const isPooled = this.#access.isDirect === true && tls.client === undefined && isPlain;
-    const verified = (): Promise<ServerAnswer> =>
-      isPooled ? this.#pool.send(url, request, tls) : this.#fetchVerified(named, { ...request, host: url.host, tls });
+    const verified = (): Promise<Response> => this.#fetchVerified(named, { ...request, host: url.host, tls });
     return await this.#pinnedHosts.fetch(named, { trusted: tls.caCerts, nowMs, verified, pinned: unverified });
   }
 
-  #fetchVerified(
+  async #fetchVerified(
     url: URL,
     options: ServerRequest & { readonly host: string; readonly tls: TlsClientConfig },
   ): Promise<Response> {
     const { host, tls, method, headers, body, holdBack, signal } = options;
-    return fetch(url, {
-      method,
-      headers: this.#access.serverName === undefined ? headers : { ...headers, host },
-      body: body === undefined ? null : holdBack === undefined ? body : streamAfter(holdBack, body),
-      signal,
-      redirect: "manual",
-      client: this.#httpClient(tls),
-    });
+    const client = this.#httpClient(tls);
+    try {
+      return await fetch(url, {
+        method,
+        headers: this.#access.serverName === undefined ? headers : { ...headers, host },
+        body: body === undefined ? null : holdBack === undefined ? body : streamAfter(holdBack, body),
+        signal,
+        redirect: "manual",
+        client,
+      });
+    } catch (error) {
+      // The idle connections have the same server and may be dead, too.
+      if (this.#client?.http === client) this.#closeClient();
+      throw error;
+    }
   }
 
   /** A rotated CA or client certificate gets a new client. Running requests keep their connections. */
@@ -80,13 +79,17 @@ export class ServerConnections implements AsyncDisposable {
       http2: false,
       allowHost: true,
       caCerts: [...tls.caCerts],
-      poolMaxIdlePerHost: this.#poolSize,
       ...(tls.client === undefined ? {} : tls.client),
       ...(proxyUrl === undefined ? {} : { proxy: { url: proxyUrl } }),
     });
-    this.#client?.http.close();
+    this.#closeClient();
     this.#client = { tls, http };
     return http;
+  }
+
+  #closeClient(): void {
+    this.#client?.http.close();
+    this.#client = undefined;
   }
 
   #openTunnel(): ServerTunnel {
@@ -97,9 +100,7 @@ export class ServerConnections implements AsyncDisposable {
 
   /** Closes idle connections. Open streams end by themselves, except a tunnel's, which end now. */
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#pool[Symbol.dispose]();
-    this.#client?.http.close();
-    this.#client = undefined;
+    this.#closeClient();
     await this.#tunnel?.[Symbol.asyncDispose]();
     this.#tunnel = undefined;
   }

@@ -10,11 +10,11 @@ import { errorText } from "../log.ts";
 import { judgePin } from "./pin.ts";
 
 /** How to send one request in either way. Both reject when no answer comes. */
-interface PinnableRequest<Answer> {
+interface PinnableRequest {
   readonly trusted: readonly string[];
   readonly nowMs: number;
-  readonly verified: () => Promise<Answer>;
-  readonly pinned: (judge: (certificate: Uint8Array) => void) => Promise<Answer>;
+  readonly verified: () => Promise<Response>;
+  readonly pinned: (judge: (certificate: Uint8Array) => void) => Promise<Response>;
 }
 
 const MAX_HOSTS = 256;
@@ -26,7 +26,7 @@ class PinRefused extends Error {}
 export class PinnedHosts {
   readonly #trusted = new LRUCache<string, readonly string[]>({ max: MAX_HOSTS });
 
-  async fetch<Answer>(url: URL, request: PinnableRequest<Answer>): Promise<Answer> {
+  async fetch(url: URL, request: PinnableRequest): Promise<Response> {
     const { trusted, verified } = request;
     if (url.protocol !== "https:" || trusted.length === 0) return await verified();
     const known = this.#trusted.get(url.host);
@@ -49,7 +49,7 @@ export class PinnedHosts {
     }
   }
 
-  #pinned<Answer>(url: URL, { trusted, nowMs, pinned }: PinnableRequest<Answer>): Promise<Answer> {
+  #pinned(url: URL, { trusted, nowMs, pinned }: PinnableRequest): Promise<Response> {
     return pinned((certificate) => {
       const checked = judgePin(certificate, { host: url.hostname, trusted, nowMs });
       if (checked.kind === "unlisted") throw new Unlisted("certificate is not trusted itself");

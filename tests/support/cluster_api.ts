@@ -11,7 +11,6 @@ export function plainAccess(baseUrl: string, more: Partial<ClusterAccess> = {}):
   const credentials = { headers: {}, tls: { caCerts: [] } };
   return {
     baseUrl,
-    isDirect: true,
     credentials: () => Promise.resolve(credentials),
     discardCredentials: () => {},
     ...more,

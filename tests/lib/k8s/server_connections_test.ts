@@ -36,9 +36,9 @@ for (const [how, way, { pem: cert, key }] of WAYS) {
       discardCredentials: () => {},
       ...way,
     };
-    await using connections = new ServerConnections(access, 2);
+    await using connections = new ServerConnections(access);
     const leaving = new AbortController();
-    const request = { method: "GET", headers: {}, answer: "stream" as const, signal: leaving.signal };
+    const request = { method: "GET", headers: {}, signal: leaving.signal };
     const answer = await connections.fetch("/watch", request, { tls: { caCerts: [cert] }, nowMs: Date.now() });
     const reader = answer.body?.pipeThrough(new TextDecoderStream()).getReader();
     assert.equal((await reader?.read())?.value, "first");
@@ -50,3 +50,39 @@ for (const [how, way, { pem: cert, key }] of WAYS) {
     await until("the server sees the request cancelled", () => isCancelled);
   });
 }
+
+Deno.test("ServerConnections connects anew after a request without an answer, and a running one ends as it would", async () => {
+  const ports: number[] = [];
+  const released = Promise.withResolvers<void>();
+  const onRequest = async (
+    request: Request,
+    { remoteAddr }: Deno.ServeHandlerInfo<Deno.NetAddr>,
+  ): Promise<Response> => {
+    ports.push(remoteAddr.port);
+    if (!request.url.endsWith("/now")) await released.promise;
+    return new Response("hello");
+  };
+  await using server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, onRequest);
+  const tls = { caCerts: [] };
+  await using connections = new ServerConnections({
+    baseUrl: `http://127.0.0.1:${server.addr.port}`,
+    credentials: () => Promise.reject(new Error("not asked")),
+    discardCredentials: () => {},
+  });
+  const send = async (path: string, signal = new AbortController().signal): Promise<string> => {
+    const answer = await connections.fetch(path, { method: "GET", headers: {}, signal }, { tls, nowMs: Date.now() });
+    return await answer.text();
+  };
+  const leaving = new AbortController();
+  const [running, silent] = [send("/later"), send("/silent", leaving.signal)];
+  await until("both requests", () => ports.length === 2);
+  await send("/now");
+  await send("/now");
+  leaving.abort(new Error("enough"));
+  await assert.rejects(silent, /enough/);
+  await send("/now");
+  released.resolve();
+  assert.equal(await running, "hello");
+  assert.equal(new Set(ports).size, 4);
+  assert.equal(ports[2], ports[3]);
+});
