@@ -1,5 +1,5 @@
-// A circuit breaker: after enough failures in a row no call passes, until a single probe has found that calls work
-// again.
+// A circuit breaker: after enough failures in a row no call passes for a while, then one at a time, the probe, until
+// calls work again. An older call that ends late frees the place of the probe, so there may be two.
 import type { Clock } from "./clock.ts";
 
 /** `closed`: all calls pass. `open`: none. `half-open`: one probe is under way or due. */

@@ -8,13 +8,14 @@
 //   2  cache/cached_inspector what is known, from memory or the store; equal requests are one      │
 //      cache/image_lookups    else a look-up: which requests share it, and how often               │
 //        ▼ PlannedRequest                                                                          │
-//   3  registry_reader     its turn among inspections; first_answer: the endpoints in order     │
+//   3  registry_reader        its turn among inspections; first_answer: the endpoints in order     │
 //      image_reader           manifest, children and configs as far as they are needed             │ ImageRead
 //        ▼ identifier                                                                              │
 //   4  session                one document, checked by its digest; its turn to be parsed     image/│ ManifestDocument
 //      repository_client      one credential after the other, each logged in                  auth/│ RepositoryAnswer
 //        ▼ EndpointRequest                                                                         │
-//   5  http/connections       its turn at account and host (limits/host_limiter), a way to connect │
+//   5  http/connections       its turn at the host and its account, again after a pause    limits/ │
+//      (auth/token as well)   a way to connect                                                     │
 //      http/transport         address guard, TLS, redirects, time and size limits ─── fetch ───────┘ RegistryResponse
 import type { CachedInspector } from "./cache/cached_inspector.ts";
 import { credentialsToTry, distinct, matchPullSecrets, MAX_TRIED } from "./credentials/match.ts";

@@ -68,10 +68,10 @@ export class LearnedChallenges {
 
   #probe(key: string, probe: RootReader["probe"]): Promise<Challenge | undefined> {
     const asked = probe().catch((error) => {
-      if (!(error instanceof RegistryError)) throw error;
       // The request was not sent, or its answer not read. The next one may succeed.
-      if (isHeldBack(error.failure)) this.#roots.delete(key);
+      if (!(error instanceof RegistryError) || isHeldBack(error.failure)) this.#roots.delete(key);
       else this.#roots.set(key, asked, { ttl: FAILED_ROOT_LIFE_MS });
+      if (!(error instanceof RegistryError)) throw error;
       return undefined;
     });
     this.#roots.set(key, asked);
