@@ -11,7 +11,7 @@ import { makePathCheck } from "../lib/server/path_check.ts";
 import { WebhookPath } from "../lib/names.ts";
 import { openLoadLimit, OTHER_LOAD, POD_LOAD } from "../lib/server/load_limit.ts";
 import { readClientCa } from "../lib/server/certificate/open_certificate.ts";
-import { pullScopeOf } from "../lib/placement/decide/pod/pod_refs.ts";
+import { pullIdentityOf } from "../lib/placement/decide/pod/pod_refs.ts";
 import type { ServeDeps } from "./capability.ts";
 import type { PlacementResources } from "./placement_resources.ts";
 import { followsNodes, type PlacementComponents } from "./placement_components.ts";
@@ -87,10 +87,10 @@ function gateDeps(deps: ServeDeps, { placement, components }: WebhooksDeps): Gat
     limit: openLoadLimit(POD_LOAD, { clock, log }),
     settingsOf,
     configsOf: configs.of,
-    recall: (pod, wanted) => images.recall({ scope: pullScopeOf(pod), images: wanted }),
+    recall: (pod, wanted) => images.recall({ identity: pullIdentityOf(pod), images: wanted }),
     prefetch: (pod, wanted, possibleBundles) =>
       images.prefetch({
-        scope: pullScopeOf(pod),
+        identity: pullIdentityOf(pod),
         images: wanted,
         possibleBundles,
         priority: "admission",

@@ -15,7 +15,7 @@ import type { PlacementMetrics } from "../../lib/placement/metrics.ts";
 import { evidenceOf } from "../../lib/placement/decide/images.ts";
 import { decisionRecordOf } from "../../lib/placement/decide/pod/record.ts";
 import { planInspection } from "../../lib/placement/decide/plan_inspection.ts";
-import { podObject, pullScopeOf } from "../../lib/placement/decide/pod/pod_refs.ts";
+import { podObject, pullIdentityOf } from "../../lib/placement/decide/pod/pod_refs.ts";
 import { bytesOfView, isLarge, parsePod, unlessLarge } from "../../lib/placement/decide/pod/pod_view.ts";
 import { auditDecision, auditReports } from "../../lib/placement/decide/report/audit.ts";
 import { decisionReason } from "../../lib/placement/decide/report/reason.ts";
@@ -173,7 +173,7 @@ async function audit(
   const settings = deps.settingsOf(pod.namespace);
   const plan = planInspection(pod, deps.configsOf(pod.namespace), settings);
   const wanted = plan.kind === "inspect" ? plan.images : [];
-  const request = { scope: pullScopeOf(pod), images: wanted, priority: "admission" } as const;
+  const request = { identity: pullIdentityOf(pod), images: wanted, priority: "admission" } as const;
   const inspecting = podImagesWithBundles(deps.images, pod, settings);
   const inspected = await inspectInBackground(inspecting, request, { signal, clock: deps.clock });
   if (inspected === undefined && !isLast) return "unfinished";

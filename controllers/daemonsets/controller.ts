@@ -10,7 +10,7 @@ import { Reflector } from "../../lib/k8s/reflector.ts";
 import { Resource, splitKey } from "../../lib/k8s/types.ts";
 import type { PlacementSettings } from "../../lib/placement/decide/config/types.ts";
 import { imagesToInspect, judgeImages, MAX_IMAGES } from "../../lib/placement/decide/images.ts";
-import { pullScopeOf } from "../../lib/placement/decide/pod/pod_refs.ts";
+import { pullIdentityOf } from "../../lib/placement/decide/pod/pod_refs.ts";
 import { bytesOfView, podTemplateOf, unlessLarge } from "../../lib/placement/decide/pod/pod_view.ts";
 import { daemonSetReport } from "../../lib/placement/decide/report/mismatches.ts";
 import type { PodReport } from "../../lib/placement/decide/report/report_slots.ts";
@@ -105,7 +105,7 @@ async function judge(
 ): Promise<PodReport | undefined | "unfinished"> {
   const wanted = imagesToInspect(template, settings);
   if (wanted.length > MAX_IMAGES) return undefined;
-  const request = { scope: pullScopeOf(template), images: wanted, priority: "prewarm" } as const;
+  const request = { identity: pullIdentityOf(template), images: wanted, priority: "prewarm" } as const;
   const inspecting = podImagesWithBundles(images, template, settings);
   const inspected = await inspectInBackground(inspecting, request, { signal, clock });
   if (inspected === undefined || inspected.some(isTransientFailure)) return "unfinished";

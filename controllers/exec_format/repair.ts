@@ -11,7 +11,7 @@ import { errorText } from "../../lib/log.ts";
 import { EventReason } from "../../lib/names.ts";
 import { judgeImages } from "../../lib/placement/decide/images.ts";
 import { planInspection } from "../../lib/placement/decide/plan_inspection.ts";
-import { podObject, pullScopeOf } from "../../lib/placement/decide/pod/pod_refs.ts";
+import { podObject, pullIdentityOf } from "../../lib/placement/decide/pod/pod_refs.ts";
 import { parsePod } from "../../lib/placement/decide/pod/pod_view.ts";
 import type { PodView } from "../../lib/placement/decide/types.ts";
 import { inspectInBackground } from "../../lib/placement/images/background.ts";
@@ -139,7 +139,7 @@ async function wouldRequire(
   const anew: PodView = { ...pod, nodeName: "", gates: undefined };
   const plan = planInspection(anew, configsOf(pod.namespace), settings);
   if (plan.kind === "decided") return "unconstrained";
-  const request = { scope: pullScopeOf(pod), images: plan.images, priority: "prewarm" } as const;
+  const request = { identity: pullIdentityOf(pod), images: plan.images, priority: "prewarm" } as const;
   const images = podImagesWithBundles(imagesToPlace, anew, settings);
   const inspected = await inspectInBackground(images, request, { signal, clock });
   if (inspected === undefined) return "unknown";

@@ -20,7 +20,7 @@ import { inspectInBackground } from "../../lib/placement/images/background.ts";
 import { EnoexecLabel, EventReason, PodLabel } from "../../lib/names.ts";
 import { emulatedFor, imagesToInspect, operatingSystemOf, usablePlatforms } from "../../lib/placement/decide/images.ts";
 import { LABELS, mapOperations } from "../../lib/placement/decide/patch/pod_patch.ts";
-import { podObject, pullScopeOf } from "../../lib/placement/decide/pod/pod_refs.ts";
+import { podObject, pullIdentityOf } from "../../lib/placement/decide/pod/pod_refs.ts";
 import { parsePod } from "../../lib/placement/decide/pod/pod_view.ts";
 import type { PodView } from "../../lib/placement/decide/types.ts";
 import type { ExecFormatRun } from "./deps.ts";
@@ -150,7 +150,11 @@ export async function inspectContainer(
   { image }: PodContainer,
 ): Promise<KnownImage | undefined> {
   const settings = settingsOf(pod.namespace);
-  const wanted = { scope: pullScopeOf(pod), images: [{ image, pullsAlways: false }], priority: "prewarm" } as const;
+  const wanted = {
+    identity: pullIdentityOf(pod),
+    images: [{ image, pullsAlways: false }],
+    priority: "prewarm",
+  } as const;
   const [inspected] = await inspectInBackground(podImages, wanted, { signal, clock, limitMs: INSPECT_MS }) ?? [];
   if (inspected?.inspection.kind !== "platforms") return undefined;
   const { digest, platforms } = inspected.inspection;

@@ -18,7 +18,7 @@ import { decideIgnoringGate } from "../../lib/placement/decide/decide.ts";
 import type { PlacementDecision } from "../../lib/placement/decide/decision_types.ts";
 import { evidenceOf } from "../../lib/placement/decide/images.ts";
 import { planQueued } from "../../lib/placement/decide/plan_inspection.ts";
-import { pullScopeOf } from "../../lib/placement/decide/pod/pod_refs.ts";
+import { pullIdentityOf } from "../../lib/placement/decide/pod/pod_refs.ts";
 import { podTemplateOf } from "../../lib/placement/decide/pod/pod_view.ts";
 import type { PodView } from "../../lib/placement/decide/types.ts";
 import {
@@ -160,7 +160,7 @@ async function decideTemplate(
   if (settings.audit) return { kind: "ignore", reason: "AuditMode" };
   const plan = planQueued(pod, configsOf(pod.namespace), settings);
   const wanted = plan.kind === "inspect" ? plan.images : [];
-  const request = { scope: pullScopeOf(pod), images: wanted, priority: "gated" } as const;
+  const request = { identity: pullIdentityOf(pod), images: wanted, priority: "gated" } as const;
   const inspecting = podImagesWithBundles(images, pod, settings);
   const found = await inspectInBackground(inspecting, request, { signal, clock, limitMs });
   const evidence = evidenceOf({ pod, settings, plan }, found ?? []);

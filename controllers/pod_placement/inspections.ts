@@ -9,7 +9,7 @@ import type { ImageUse, InspectedImage } from "../../lib/oci/types.ts";
 import type { ImageJudgement } from "../../lib/placement/decide/decision_types.ts";
 import type { PlacementSettings } from "../../lib/placement/decide/config/types.ts";
 import { judgeImages, reduceToImages } from "../../lib/placement/decide/images.ts";
-import { pullScopeOf } from "../../lib/placement/decide/pod/pod_refs.ts";
+import { pullIdentityOf } from "../../lib/placement/decide/pod/pod_refs.ts";
 import type { PodView } from "../../lib/placement/decide/types.ts";
 import type { PodPlacementDeps } from "./deps.ts";
 import type { PodState } from "./pod_states.ts";
@@ -58,7 +58,7 @@ export class Inspections {
 
   #judgeKnown(pod: PodView, wanted: readonly ImageUse[]): ImageJudgement | undefined {
     const { clock, images, settingsOf } = this.#deps;
-    const known = images.recall({ scope: pullScopeOf(pod), images: wanted, askedSinceMs: clock.monotonicMs() });
+    const known = images.recall({ identity: pullIdentityOf(pod), images: wanted, askedSinceMs: clock.monotonicMs() });
     if (known === undefined) return undefined;
     const judgement = judgeImages(pod, settingsOf(pod.namespace), wanted, known.images);
     return judgement.possibleBundles.length === 0 ? judgement : undefined;
@@ -97,7 +97,12 @@ export class Inspections {
     const settings = this.#deps.settingsOf(pod.namespace);
     const startedMs = clock.monotonicMs();
     // The pod exists by now, so any later look-up is recent enough to place it.
-    const request = { scope: pullScopeOf(pod), images: wanted, priority: "gated", askedSinceMs: startedMs } as const;
+    const request = {
+      identity: pullIdentityOf(pod),
+      images: wanted,
+      priority: "gated",
+      askedSinceMs: startedMs,
+    } as const;
     try {
       const images = podImagesWithBundles(this.#deps.images, pod, settings);
       return judgeImages(pod, settings, wanted, await images.inspect(request, signal));

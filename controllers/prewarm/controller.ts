@@ -9,7 +9,7 @@ import { Reflector } from "../../lib/k8s/reflector.ts";
 import { type KubeObject, Resource, type ResourceType, splitKey } from "../../lib/k8s/types.ts";
 import type { PlacementSettings } from "../../lib/placement/decide/config/types.ts";
 import { imagesToInspect, MAX_IMAGES } from "../../lib/placement/decide/images.ts";
-import { pullScopeOf } from "../../lib/placement/decide/pod/pod_refs.ts";
+import { pullIdentityOf } from "../../lib/placement/decide/pod/pod_refs.ts";
 import { podTemplateOf } from "../../lib/placement/decide/pod/pod_view.ts";
 import { type Controller, type ControllerDeps, DONE, openController, requeueAfter } from "../controller.ts";
 
@@ -45,7 +45,7 @@ const MAX_KEYS_OF_NAMESPACE = 5_000;
 
 /** The kept part of a template: its images, and who may pull them. */
 interface Template {
-  readonly request: Pick<PodImagesRequest, "scope" | "images">;
+  readonly request: Pick<PodImagesRequest, "identity" | "images">;
   readonly weight: number;
 }
 
@@ -100,7 +100,7 @@ function parseTemplate(object: KubeObject, settings: PlacementSettings): Templat
   // Pods look up `Always` images themselves; here a cached answer is enough.
   const images = imagesToInspect(template, settings).map((use) => ({ ...use, pullsAlways: false }));
   if (images.length > MAX_IMAGES) return undefined;
-  const request = { scope: pullScopeOf(template), images };
+  const request = { identity: pullIdentityOf(template), images };
   const text = JSON.stringify(request);
   return text.length > MAX_REQUEST_CHARACTERS ? undefined : { request, weight: TEMPLATE_BYTES + heapBytesOf(text) };
 }

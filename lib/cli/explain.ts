@@ -8,7 +8,7 @@ import type { ImageOutcome } from "../placement/decide/decision_types.ts";
 import type { PlacementSettings } from "../placement/decide/config/types.ts";
 import { judgeImages, MAX_IMAGES, pinnedImages } from "../placement/decide/images.ts";
 import { offeredByNode } from "../placement/decide/offered_architectures.ts";
-import { pullScopeOf } from "../placement/decide/pod/pod_refs.ts";
+import { pullIdentityOf } from "../placement/decide/pod/pod_refs.ts";
 import { containersToKnow, type LateImages, lateReport, pinReport } from "../placement/decide/report/mismatches.ts";
 import type { PodImages } from "../placement/images/pod_images.ts";
 import { explainPod } from "../placement/decide/explain/explain.ts";
@@ -107,7 +107,7 @@ async function readMismatches(
     .map((image) => ({ image, pullsAlways: false }));
   if (wanted.length === 0 || wanted.length > MAX_IMAGES) return [];
   await using images = await openImages();
-  const request = { scope: pullScopeOf(pod), images: wanted, possibleBundles: wanted.map(({ image }) => image) };
+  const request = { identity: pullIdentityOf(pod), images: wanted, possibleBundles: wanted.map(({ image }) => image) };
   const facts = await images.inspect({ ...request, priority: "admission" }, signal);
   const nodeArchitecture = late.length === 0 ? undefined : await readArchitecture(api, pod.nodeName, signal);
   const reports = [

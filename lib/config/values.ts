@@ -2,7 +2,7 @@
 import * as z from "zod";
 import { correctedName, GO_ARCHITECTURES } from "../arch.ts";
 import { Duration } from "../vocabulary/duration.ts";
-import { isRegistryHost } from "../oci/registry_host.ts";
+import { isRegistryHost } from "../oci/host_names.ts";
 
 export interface ListenAddress {
   readonly host: string;

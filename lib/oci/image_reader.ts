@@ -12,10 +12,10 @@ import {
 } from "./image/platforms.ts";
 import type { Endpoint } from "./pull_plan.ts";
 import { nameAt } from "./reference.ts";
-import type { Session } from "./session.ts";
+import type { RepositoryDocuments } from "./repository_documents.ts";
 import type { FailureReason, Finding, Inspection, InspectionDepth, Platform } from "./types.ts";
 
-interface ImageSession extends Pick<Session, "manifest" | "child" | "config"> {
+interface ImageDocuments extends Pick<RepositoryDocuments, "manifest" | "child" | "config"> {
   readonly endpoint: Endpoint;
 }
 
@@ -55,11 +55,11 @@ const SCHEMA1: Finding = {
   message: "The image has a schema 1 manifest, which current container runtimes refuse to pull.",
 };
 
-export async function readImage(session: ImageSession, depth: InspectionDepth): Promise<ImageRead> {
-  const { manifest, digest, credential } = await session.manifest(session.endpoint.identifier);
-  if (manifest.kind === "unparsable") throw failed(session, "Malformed", manifest.problem);
-  if (manifest.kind === "index") return { ...await readIndex(session, manifest, { digest, depth }), credential };
-  const { platform, labels } = await readSingle(session, manifest);
+export async function readImage(documents: ImageDocuments, depth: InspectionDepth): Promise<ImageRead> {
+  const { manifest, digest, credential } = await documents.manifest(documents.endpoint.identifier);
+  if (manifest.kind === "unparsable") throw failed(documents, "Malformed", manifest.problem);
+  if (manifest.kind === "index") return { ...await readIndex(documents, manifest, { digest, depth }), credential };
+  const { platform, labels } = await readSingle(documents, manifest);
   const { mediaType } = manifest;
   const findings = manifest.kind === "schema1" ? [SCHEMA1] : [];
   const inspection = inspectionBy(labels, { digest, mediaType, platforms: [platform], findings });
@@ -67,23 +67,23 @@ export async function readImage(session: ImageSession, depth: InspectionDepth): 
 }
 
 async function readIndex(
-  session: ImageSession,
+  documents: ImageDocuments,
   { mediaType, entries: listed }: Extract<ManifestDocument, { kind: "index" }>,
   { digest, depth }: { readonly digest: string; readonly depth: InspectionDepth },
 ): Promise<Omit<ImageRead, "credential">> {
-  const entries = await unfold(session, listed);
-  const { configs, findings, isPartial } = await readEntriesWithoutPlatform(session, entries);
+  const entries = await unfold(documents, listed);
+  const { configs, findings, isPartial } = await readEntriesWithoutPlatform(documents, entries);
   const platforms = distinctPlatforms([...platformsOf(entries), ...configs.map(({ platform }) => platform)]);
-  if (platforms.length === 0) throw failed(session, "NotAnImage", "its index names no platform");
+  if (platforms.length === 0) throw failed(documents, "NotAnImage", "its index names no platform");
   if (platforms.length > MAX_PLATFORMS) {
-    throw failed(session, "Malformed", `its index names more than ${MAX_PLATFORMS} platforms`);
+    throw failed(documents, "Malformed", `its index names more than ${MAX_PLATFORMS} platforms`);
   }
   const found = { digest, mediaType, platforms, findings };
   const [first] = entries.filter(isPlatformEntry);
   if (first !== undefined && depth === "index") {
     return { inspection: { kind: "platforms", ...found, depth: "index" }, isPartial };
   }
-  const labels = first === undefined ? configs[0]?.labels : (await readChild(session, first)).labels;
+  const labels = first === undefined ? configs[0]?.labels : (await readChild(documents, first)).labels;
   return { inspection: inspectionBy(labels ?? {}, found), isPartial };
 }
 
@@ -96,29 +96,35 @@ function inspectionBy(labels: ImageLabels, found: Omit<Extract<Inspection, { kin
  * Indexes within the index, one level deep and few of them, opened in place. What is not followed is a failure, not
  * less.
  */
-async function unfold(session: ImageSession, entries: readonly Descriptor[]): Promise<readonly Descriptor[]> {
+async function unfold(documents: ImageDocuments, entries: readonly Descriptor[]): Promise<readonly Descriptor[]> {
   const nested = entries.filter(isNestedIndex);
-  if (nested.length > MAX_NESTED) throw failed(session, "Malformed", `its index holds more than ${MAX_NESTED} indexes`);
+  if (nested.length > MAX_NESTED) {
+    throw failed(documents, "Malformed", `its index holds more than ${MAX_NESTED} indexes`);
+  }
   const unfolded: Descriptor[] = [];
   for (const entry of entries) {
     if (!isNestedIndex(entry)) {
       unfolded.push(entry);
       continue;
     }
-    const { manifest: inner } = await session.child(entry.digest);
-    if (inner.kind !== "index") throw failed(session, "Malformed", "an entry that its index calls an index is not one");
-    if (inner.entries.some(isNestedIndex)) throw failed(session, "Malformed", "its index nests indexes more than once");
+    const { manifest: inner } = await documents.child(entry.digest);
+    if (inner.kind !== "index") {
+      throw failed(documents, "Malformed", "an entry that its index calls an index is not one");
+    }
+    if (inner.entries.some(isNestedIndex)) {
+      throw failed(documents, "Malformed", "its index nests indexes more than once");
+    }
     unfolded.push(...inner.entries);
   }
   if (unfolded.length > MAX_ENTRIES) {
-    throw failed(session, "Malformed", `its indexes list more than ${MAX_ENTRIES} manifests`);
+    throw failed(documents, "Malformed", `its indexes list more than ${MAX_ENTRIES} manifests`);
   }
   return unfolded;
 }
 
 /** The configs of entries that name no platform, as far as they are images. */
 async function readEntriesWithoutPlatform(
-  session: ImageSession,
+  documents: ImageDocuments,
   entries: readonly Descriptor[],
 ): Promise<EntriesRead> {
   const withoutPlatform = entries.filter(isEntryWithoutPlatform);
@@ -127,13 +133,13 @@ async function readEntriesWithoutPlatform(
   let isPartial = false;
   for (const entry of withoutPlatform.slice(0, MAX_ENTRIES_WITHOUT_PLATFORM)) {
     try {
-      configs.push(await readChild(session, entry));
+      configs.push(await readChild(documents, entry));
     } catch (error) {
       const reason = error instanceof RegistryError ? error.failure.reason : undefined;
       if (reason === "NotAnImage") continue;
       if (reason !== "ManifestUnknown") throw error;
       isPartial = true;
-      const message = `The index lists ${entry.digest} without a platform, but ${session.endpoint.host} lacks it.`;
+      const message = `The index lists ${entry.digest} without a platform, but ${documents.endpoint.host} lacks it.`;
       findings.push({ kind: "TruncatedIndex", message });
     }
   }
@@ -145,21 +151,21 @@ async function readEntriesWithoutPlatform(
   return { configs, findings, isPartial };
 }
 
-async function readChild(session: ImageSession, entry: Descriptor): Promise<ImageConfig> {
-  const { manifest } = await session.child(entry.digest);
+async function readChild(documents: ImageDocuments, entry: Descriptor): Promise<ImageConfig> {
+  const { manifest } = await documents.child(entry.digest);
   if (manifest.kind === "unparsable" || manifest.kind === "index") {
-    throw failed(session, "Malformed", "its child is not a manifest");
+    throw failed(documents, "Malformed", "its child is not a manifest");
   }
-  return await readSingle(session, manifest);
+  return await readSingle(documents, manifest);
 }
 
-async function readSingle(session: ImageSession, manifest: SingleManifest): Promise<ImageConfig> {
-  const config = await session.config(manifest);
-  if (config.kind === "unparsable") throw failed(session, "NotAnImage", config.problem);
+async function readSingle(documents: ImageDocuments, manifest: SingleManifest): Promise<ImageConfig> {
+  const config = await documents.config(manifest);
+  if (config.kind === "unparsable") throw failed(documents, "NotAnImage", config.problem);
   return config;
 }
 
-function failed({ endpoint }: ImageSession, reason: FailureReason, problem: string): RegistryError {
+function failed({ endpoint }: ImageDocuments, reason: FailureReason, problem: string): RegistryError {
   const verb = reason === "NotAnImage" ? "run" : "read image";
   return registryError(reason, `Cannot ${verb} "${nameAt(endpoint)}": ${problem}.`, { registry: endpoint.host });
 }

@@ -47,8 +47,8 @@ export interface InspectionReport {
   readonly source: "registry" | "cache";
   /** Whether the knowledge may be shared: `public` was read anonymously; `private` needed a credential. */
   readonly visibility: "public" | "private";
-  /** With `private`: the number of the credentials' access scope, which means nothing outside of this process. */
-  readonly scopeId?: number | undefined;
+  /** With `private`: the number of the credentials' readership, which means nothing outside of this process. */
+  readonly readershipId?: number | undefined;
   /** `Credential.source` that worked; absent when anonymous. */
   readonly credentialSource?: string | undefined;
   /** `host[:port]` of the mirror that answered instead of the registry itself. */

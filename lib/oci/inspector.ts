@@ -11,7 +11,7 @@
 //   3  registry_reader        its turn among inspections; first_answer: the endpoints in order     │
 //      image_reader           manifest, children and configs as far as they are needed             │ ImageRead
 //        ▼ identifier                                                                              │
-//   4  session                one document, checked by its digest; its turn to be parsed     image/│ ManifestDocument
+//   4  repository_documents   one document, checked by its digest; its turn to be parsed     image/│ ManifestDocument
 //      repository_client      one credential after the other, each logged in                  auth/│ RepositoryAnswer
 //        ▼ EndpointRequest                                                                         │
 //   5  http/connections       its turn at the host and its account, again after a pause    limits/ │

@@ -1,6 +1,6 @@
 // Image references as users write them: Docker's normalisation, with the distribution project's grammar.
 import { asParsed, type Parsed, type Unparsable, unparsable } from "../parsed.ts";
-import { canonicalHost, DOCKER_HUB, DOCKER_HUB_HOST, hostKey } from "./registry_host.ts";
+import { canonicalHost, DOCKER_HUB, DOCKER_HUB_HOST, hostKey } from "./host_names.ts";
 
 /** A text cut into its parts, none of which is checked. */
 interface ImageText {

@@ -10,7 +10,7 @@ import { runCommand } from "./credentials/run_command.ts";
 import { Transport, type TransportDeps } from "./http/transport.ts";
 import type { HostState } from "./limits/host_state.ts";
 import { WorkLimits } from "./limits/work_limits.ts";
-import { RegistryHosts } from "./limits/registry_hosts.ts";
+import { HostLimiters } from "./limits/host_limiters.ts";
 import { makeClientDeps, type RepositoryClientDeps } from "./repository_client.ts";
 
 export interface RegistryConfig
@@ -60,7 +60,7 @@ export function openRegistryAccess(options: RegistryAccessOptions): RegistryAcce
     proxies,
     audience,
   });
-  const hosts = new RegistryHosts({ clock, log, declared: [...config.registry, ...config.insecureRegistry] });
+  const hosts = new HostLimiters({ clock, log, declared: [...config.registry, ...config.insecureRegistry] });
   return {
     planner,
     keyring,

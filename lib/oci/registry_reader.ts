@@ -1,4 +1,4 @@
-// The inspector that sends requests to registries: the endpoints of an image in order, one session each, until one
+// The inspector that sends requests to registries: the endpoints of an image in order, one after the other, until one
 // gives the image.
 import type { Credential } from "./credential.ts";
 import { firstAnswer } from "./first_answer.ts";
@@ -7,7 +7,7 @@ import type { InspectionReport, PlannedRequest } from "./inspection.ts";
 import type { PlannedEndpoint } from "./pull_plan.ts";
 import { CONTENT_DIGEST, nameAt } from "./reference.ts";
 import { RepositoryClient, type RepositoryClientDeps } from "./repository_client.ts";
-import { Session } from "./session.ts";
+import { RepositoryDocuments } from "./repository_documents.ts";
 import type { RegistryFailure } from "./types.ts";
 
 /** What a HEAD of a reference gave. `unknown`: the registry answers without a digest. */
@@ -39,7 +39,7 @@ export class RegistryReader {
     const first = await firstAnswer(
       request,
       signal,
-      (endpoint) => readImage(this.#session(request, endpoint, signal), request.depth),
+      (endpoint) => readImage(this.#documents(request, endpoint, signal), request.depth),
     );
     const { endpoint } = first;
     const { inspection, credential, isPartial }: ImageRead = first.kind === "answered"
@@ -64,7 +64,7 @@ export class RegistryReader {
     const first = await firstAnswer(
       request,
       signal,
-      (endpoint) => this.#session(request, endpoint, signal).head(endpoint.identifier),
+      (endpoint) => this.#documents(request, endpoint, signal).head(endpoint.identifier),
     );
     if (first.kind === "failed") return { kind: "failed", failure: first.failure };
     const { digest, credential } = first.value;
@@ -72,10 +72,14 @@ export class RegistryReader {
     return { kind: "digest", digest, visibility: visibilityBy(credential), credentialSource: credential?.source };
   }
 
-  #session({ callers, requestLog }: PlannedRequest, endpoint: PlannedEndpoint, signal: AbortSignal): Session {
+  #documents(
+    { callers, requestLog }: PlannedRequest,
+    endpoint: PlannedEndpoint,
+    signal: AbortSignal,
+  ): RepositoryDocuments {
     const context = { callers, requestLog, signal };
     const client = new RepositoryClient(this.#deps, { endpoint, context, rights: "pull" });
-    return new Session({ client });
+    return new RepositoryDocuments({ client });
   }
 }
 

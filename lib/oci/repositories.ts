@@ -11,13 +11,13 @@ import { TargetRepository } from "./push/target_repository.ts";
 import { type Endpoint, keyOfEndpoint } from "./pull_plan.ts";
 import { RepositoryClient } from "./repository_client.ts";
 import { withRetries } from "./push/retries.ts";
-import { Session, type WholeManifest } from "./session.ts";
+import { RepositoryDocuments, type WholeManifest } from "./repository_documents.ts";
 import { RequestLog } from "./request_log.ts";
 
-/** What a reference names at one endpoint, and the session for what that names. */
+/** What a reference names at one endpoint, and the documents of what that names. */
 export interface OpenImage {
   readonly top: WholeManifest;
-  readonly session: Session;
+  readonly documents: RepositoryDocuments;
   readonly endpoint: Endpoint;
 }
 
@@ -70,8 +70,8 @@ export class Repositories {
     );
     const first = await firstAnswer({ image, endpoints }, signal, async (endpoint) => {
       const client = await this.#pullClient(endpoint);
-      const session = new Session({ client, retrying });
-      return await read({ top: await session.whole("manifest", endpoint.identifier), session, endpoint });
+      const documents = new RepositoryDocuments({ client, retrying });
+      return await read({ top: await documents.whole("manifest", endpoint.identifier), documents, endpoint });
     });
     if (first.kind === "failed") throw new RegistryError(first.failure);
     return first.value;

@@ -13,7 +13,7 @@ import {
   type Authorization,
   authorize,
   discardTokens,
-  type RepositoryLogin,
+  type LoginDeps,
 } from "./auth/authorization.ts";
 import { type Challenge, challengeOf } from "./auth/challenge.ts";
 import { LearnedChallenges } from "./auth/learned_challenges.ts";
@@ -26,7 +26,7 @@ import { Connections } from "./http/connections.ts";
 import type { AnonymousAuthorization, RegistryMessage, RegistryResponse } from "./http/exchange.ts";
 import type { Transport } from "./http/transport.ts";
 import { groupOf } from "./limits/failing_groups.ts";
-import type { RegistryHosts } from "./limits/registry_hosts.ts";
+import type { HostLimiters } from "./limits/host_limiters.ts";
 import type { WorkLimits } from "./limits/work_limits.ts";
 import type { PlannedEndpoint } from "./pull_plan.ts";
 
@@ -43,7 +43,7 @@ export interface RepositoryClientDeps {
 
 export function makeClientDeps({ transport, hosts, limits, clock }: {
   readonly transport: Transport;
-  readonly hosts: RegistryHosts;
+  readonly hosts: HostLimiters;
   readonly limits: WorkLimits;
   readonly clock: Clock;
 }): RepositoryClientDeps {
@@ -75,7 +75,7 @@ interface Attempt {
 }
 
 export class RepositoryClient {
-  readonly #login: RepositoryLogin;
+  readonly #login: LoginDeps;
   readonly #limits: WorkLimits;
   #offered: Challenge | undefined;
   #accepted: Credential | undefined;
@@ -84,7 +84,7 @@ export class RepositoryClient {
 
   constructor(
     { limits, ...deps }: RepositoryClientDeps,
-    options: Pick<RepositoryLogin, "endpoint" | "context" | "rights">,
+    options: Pick<LoginDeps, "endpoint" | "context" | "rights">,
   ) {
     this.#limits = limits;
     this.#login = { ...deps, ...options };

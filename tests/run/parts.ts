@@ -50,7 +50,7 @@ const TOOLS = [
     "tests/lib/oci/config/parsers_test.ts",
     "tests/lib/oci/http/proxy_test.ts",
     "tests/lib/oci/image/hostile_test.ts",
-    "tests/lib/oci/limits/registry_hosts_test.ts",
+    "tests/lib/oci/limits/host_limiters_test.ts",
     "tests/lib/oci/limits/tenants_test.ts",
     "tests/lib/oci/secrets_test.ts",
     "tests/playground/kubectl_test.ts",

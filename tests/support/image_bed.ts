@@ -1,7 +1,7 @@
 // Everything that remembers images, put together as lib/placement/images does it, over a registry and a clock that tests own.
 import { KnownImages } from "../../lib/placement/images/known_images.ts";
 import { openPodImages, type PodImages, type PodImagesRequest } from "../../lib/placement/images/pod_images.ts";
-import type { PullScope } from "../../lib/vocabulary/pull_scope.ts";
+import type { PullIdentity } from "../../lib/vocabulary/pull_identity.ts";
 import type { PullCredentials } from "../../lib/placement/images/pull_secrets.ts";
 import type { KeyValueStore } from "../../lib/kv/store.ts";
 import { silentLogger } from "../../lib/log.ts";
@@ -26,7 +26,7 @@ export interface ImageBed {
 }
 
 /** Whose pod asks when a test does not say. */
-export const TEAM: PullScope = { namespace: "team", serviceAccount: "", pullSecrets: [] };
+export const TEAM: PullIdentity = { namespace: "team", serviceAccount: "", pullSecrets: [] };
 
 /** Opens one; beds with the same clock, registry and store are replicas, or one process after a restart. */
 export function openImageBed(
@@ -35,7 +35,7 @@ export function openImageBed(
     readonly registry?: FakeRegistry;
     readonly kv?: KeyValueStore;
     readonly maxEntries?: number;
-    readonly pull?: (scope: PullScope) => PullCredentials;
+    readonly pull?: (identity: PullIdentity) => PullCredentials;
   } = {},
 ): ImageBed {
   const { clock = new FakeClock(), maxEntries = 10_000, kv } = options;
@@ -48,7 +48,7 @@ export function openImageBed(
   }));
   const images = openPodImages({
     inspector: new Inspector({ cached, planner: DIRECT, keyring: NO_KEYRING }),
-    pullSecrets: { read: (scope) => Promise.resolve(pull(scope)) },
+    pullSecrets: { read: (identity) => Promise.resolve(pull(identity)) },
     known,
     limits: new WorkLimits(),
     clock,
@@ -62,7 +62,7 @@ export function openImageBed(
     known,
     images,
     inspect: async (use, more = {}) => {
-      const request = { scope: TEAM, images: [use], priority: "gated", ...more } as const;
+      const request = { identity: TEAM, images: [use], priority: "gated", ...more } as const;
       const [image] = await images.inspect(request, new AbortController().signal);
       if (image === undefined) throw new Error("no answer");
       return image;

@@ -5,7 +5,7 @@ import type { Clock } from "../../lib/clock.ts";
 import { systemClock } from "../../lib/clock.ts";
 import type { KeyValueStore } from "../../lib/kv/store.ts";
 import { type Logger, silentLogger } from "../../lib/log.ts";
-import { RegistryHosts } from "../../lib/oci/limits/registry_hosts.ts";
+import { HostLimiters } from "../../lib/oci/limits/host_limiters.ts";
 import { CachedInspector } from "../../lib/oci/cache/cached_inspector.ts";
 import type { Credential, Keyring } from "../../lib/oci/credential.ts";
 import { matchCredentials } from "../../lib/oci/credentials/match.ts";
@@ -84,7 +84,7 @@ export function openTestInspector(
   const planner = { plan: options.plan ?? ((image: string) => planDirect(image, { ...PLAIN, ...options.connection })) };
   const { limits = new WorkLimits(), resolve = () => Promise.resolve([]), proxies = NO_PROXIES, timeouts } = options;
   const transport = openTransport({ limits, clock, resolve, proxies, timeouts });
-  const hosts = new RegistryHosts({ clock, log });
+  const hosts = new HostLimiters({ clock, log });
   const registry = new RegistryReader(makeClientDeps({ transport, limits, hosts, clock }));
   const cached = new CachedInspector({ registry, kv, clock, log, maxEntries, tagTtlMs });
   const { keyring: given = [] } = options;

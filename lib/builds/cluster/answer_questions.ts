@@ -72,9 +72,9 @@ async function imageAt(opened: OpenImage): Promise<RegistryAnswer> {
   return { kind: "image", digest, mediaType, size, platform, labels };
 }
 
-async function platformsAt({ top: { manifest, digest }, session }: OpenImage): Promise<RegistryAnswer> {
+async function platformsAt({ top: { manifest, digest }, documents }: OpenImage): Promise<RegistryAnswer> {
   if (manifest.kind !== "index") {
-    const config = await readJoinableConfig(session, manifest);
+    const config = await readJoinableConfig(documents, manifest);
     return config.kind === "problem"
       ? { kind: "unusable", message: config.state }
       : { kind: "platforms", architectures: [config.platform.architecture], digest };

@@ -11,7 +11,7 @@ import type { LearnedChallenges } from "./learned_challenges.ts";
 import { basicAuthorization, type TokenRequest, type TokenSource } from "./token.ts";
 import { ownScope, type Rights, scopeChoices } from "./token_scopes.ts";
 
-export interface RepositoryLogin {
+export interface LoginDeps {
   readonly connections: Connections;
   readonly tokens: TokenSource;
   readonly challenges: LearnedChallenges;
@@ -31,7 +31,7 @@ type BearerChallenge = Extract<Challenge, { readonly kind: "bearer" }>;
 
 /** Throws Unauthorized instead of sending a password over plain HTTP to a registry that was not declared insecure. */
 export async function authorize(
-  deps: RepositoryLogin,
+  deps: LoginDeps,
   credential: Credential | undefined,
   challenge: Challenge | undefined,
 ): Promise<Authorization> {
@@ -48,7 +48,7 @@ export async function authorize(
 }
 
 export function discardTokens(
-  deps: RepositoryLogin,
+  deps: LoginDeps,
   credential: Credential | undefined,
   challenge: BearerChallenge,
 ): void {
@@ -57,7 +57,7 @@ export function discardTokens(
 
 /** A registry may redirect to another that requires a token even for public images. That one gets no credential. */
 export async function anonymousElsewhere(
-  { context, endpoint, rights, tokens }: RepositoryLogin,
+  { context, endpoint, rights, tokens }: LoginDeps,
   { headers, redirect, status }: RegistryResponse,
 ): Promise<AnonymousAuthorization | undefined> {
   const challenge = challengeOf(headers);
@@ -75,7 +75,7 @@ export async function anonymousElsewhere(
 }
 
 async function fetchToken(
-  deps: RepositoryLogin,
+  deps: LoginDeps,
   credential: Credential | undefined,
   challenge: BearerChallenge,
 ): Promise<Authorization> {
@@ -94,7 +94,7 @@ async function fetchToken(
 }
 
 function tokenRequests(
-  { connections, context, endpoint, rights }: RepositoryLogin,
+  { connections, context, endpoint, rights }: LoginDeps,
   credential: Credential | undefined,
   challenge: BearerChallenge,
 ): readonly TokenRequest[] {

@@ -1,7 +1,7 @@
 // Reads how to log in at a host: the challenge of its `/v2/`.
 import { registryError } from "../errors.ts";
 import { rootUrl } from "../image/document.ts";
-import type { RepositoryLogin } from "./authorization.ts";
+import type { LoginDeps } from "./authorization.ts";
 import { type Challenge, challengeOf } from "./challenge.ts";
 
 /** An account and a group of its own: `/v2/` can be read while anonymous requests are rate limited. */
@@ -10,7 +10,7 @@ const MAX_ROOT_BYTES = 1024 * 1024;
 
 /** Shared by several callers, so no caller's signal ends it. Its scope is dropped: it belongs to no repository. */
 export async function probeRoot(
-  { connections, endpoint, context }: Pick<RepositoryLogin, "connections" | "endpoint" | "context">,
+  { connections, endpoint, context }: Pick<LoginDeps, "connections" | "endpoint" | "context">,
 ): Promise<Challenge | undefined> {
   const { status, redirect, headers } = await connections.send({
     endpoint,

@@ -4,7 +4,7 @@ import type { Clock } from "../../clock.ts";
 import { parseBoundedObject } from "../../json.ts";
 import { SharedCalls } from "../shared_calls.ts";
 import { groupOf, tokenServerGroup } from "../limits/failing_groups.ts";
-import type { RegistryHosts } from "../limits/registry_hosts.ts";
+import type { HostLimiters } from "../limits/host_limiters.ts";
 import { registryError } from "../errors.ts";
 import { isSendable, type RegistryRequest, type RegistryResponse } from "../http/exchange.ts";
 import { fingerprintOf } from "../fingerprint.ts";
@@ -45,7 +45,7 @@ type DatedAnswer = TokenAnswer & { readonly lifeMs: number };
 
 interface TokenSourceDeps {
   readonly transport: Pick<Transport, "send">;
-  readonly hosts: RegistryHosts;
+  readonly hosts: HostLimiters;
   readonly clock: Clock;
 }
 

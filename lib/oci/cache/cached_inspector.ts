@@ -14,7 +14,7 @@ import { type ImageReference, nameAt } from "../reference.ts";
 import type { RegistryReader } from "../registry_reader.ts";
 import { SharedCalls } from "../shared_calls.ts";
 import type { DocumentRecord, Inspection, InspectionDepth } from "../types.ts";
-import { type AccessScope, openAccessScopes, PUBLIC_SCOPE } from "./access_scope.ts";
+import { openReaderships, PUBLIC_READERSHIP, type Readership } from "./readership.ts";
 import { InspectionStore, type KnownTag } from "./inspection_store.ts";
 import { isDeepEnough } from "./records.ts";
 import { ImageLookups } from "./image_lookups.ts";
@@ -36,13 +36,13 @@ interface CachedInspectorDeps {
   readonly tagTtlMs: number;
 }
 
-interface ScopedTag extends KnownTag {
-  readonly scopeId: number;
+interface ReadableTag extends KnownTag {
+  readonly readershipId: number;
 }
 
-interface ScopedDocument {
+interface ReadableDocument {
   readonly record: DocumentRecord;
-  readonly scopeId: number;
+  readonly readershipId: number;
 }
 
 /**
@@ -54,7 +54,7 @@ export class CachedInspector {
   readonly #store: InspectionStore;
   readonly #lookups: ImageLookups;
   readonly #underWay: SharedCalls<InspectionReport>;
-  readonly #scopeOf = openAccessScopes();
+  readonly #readershipOf = openReaderships();
 
   constructor(deps: CachedInspectorDeps) {
     this.#deps = deps;
@@ -67,12 +67,12 @@ export class CachedInspector {
     return this.#store.size();
   }
 
-  /** What memory has of an image, public or in one of these access scopes, and fresh enough; answered at once. */
+  /** What memory has of an image, public or in one of these readerships, and fresh enough; answered at once. */
   recall(
     reference: ImageReference,
-    { scopeIds, freshness }: { readonly scopeIds: readonly number[]; readonly freshness: Freshness },
+    { readershipIds, freshness }: { readonly readershipIds: readonly number[]; readonly freshness: Freshness },
   ): RecalledImage | undefined {
-    const ids = [PUBLIC_SCOPE.id, ...scopeIds];
+    const ids = [PUBLIC_READERSHIP.id, ...readershipIds];
     const tag = reference.digest === undefined ? this.#tagNow(reference, ids) : undefined;
     const digest = reference.digest ?? tag?.digest;
     if (digest === undefined || !this.#isFresh(tag, freshness)) return undefined;
@@ -109,7 +109,7 @@ export class CachedInspector {
     const digest = reference.digest ?? tag?.digest;
     const document = digest === undefined ? undefined : await this.#recallDocument(request, digest);
     if (document !== undefined && this.#isFresh(tag, freshness)) {
-      return { ...cachedReport(reference, document.record), ...ownerOf(document.scopeId, tag?.scopeId) };
+      return { ...cachedReport(reference, document.record), ...ownerOf(document.readershipId, tag?.readershipId) };
     }
     const askedSinceMs = this.#askedSinceMs(freshness);
     return await this.#lookups.share(keyOf(request), { askedSinceMs, callers, signal }, async (all, shared) => {
@@ -133,9 +133,9 @@ export class CachedInspector {
     const document = head.kind === "digest" ? await this.#recallDocument(request, head.digest) : undefined;
     if (head.kind !== "digest" || document === undefined) return await this.#get(request, signal, askedAtMs);
     const { visibility, digest, credentialSource } = head;
-    const tagScope = this.#scopeFor(request, visibility);
-    this.#store.putTag(tagScope, tagName(reference), { digest, askedAtMs });
-    const report = { ...cachedReport(reference, document.record), ...ownerOf(document.scopeId, tagScope.id) };
+    const tagReadership = this.#readershipFor(request, visibility);
+    this.#store.putTag(tagReadership, tagName(reference), { digest, askedAtMs });
+    const report = { ...cachedReport(reference, document.record), ...ownerOf(document.readershipId, tagReadership.id) };
     return { ...report, ...cost, credentialSource };
   }
 
@@ -144,16 +144,16 @@ export class CachedInspector {
     const report = await this.#deps.registry.read(request, signal);
     const { inspection, visibility } = report;
     this.#deps.log.debug("asked the registry for an image", { image: request.image, outcome: inspection.kind });
-    // A private answer without a credential has no scope: storing it would make it public.
-    const hasNoScope = visibility === "private" && request.credentials.length === 0;
+    // A private answer without a credential has no readership: storing it would make it public.
+    const hasNoReadership = visibility === "private" && request.credentials.length === 0;
     // What one registry lacks is no property of the digest, whose records answer for every registry.
-    if (inspection.kind === "failed" || hasNoScope || report.isPartial === true) return report;
-    const scope = this.#scopeFor(request, visibility);
-    this.#store.putDocument(scope, inspection);
+    if (inspection.kind === "failed" || hasNoReadership || report.isPartial === true) return report;
+    const readership = this.#readershipFor(request, visibility);
+    this.#store.putDocument(readership, inspection);
     if (reference.digest === undefined) {
-      this.#store.putTag(scope, tagName(reference), { digest: inspection.digest, askedAtMs });
+      this.#store.putTag(readership, tagName(reference), { digest: inspection.digest, askedAtMs });
     }
-    return { ...report, ...ownerOf(scope.id) };
+    return { ...report, ...ownerOf(readership.id) };
   }
 
   /** Without a tag the reference has a digest, which means the same for ever. */
@@ -170,50 +170,50 @@ export class CachedInspector {
     return clock.monotonicMs() - (freshness === "young" ? tagTtlMs / 2 : tagTtlMs);
   }
 
-  #scopeFor({ credentials }: PlannedRequest, visibility: InspectionReport["visibility"]): AccessScope {
-    return visibility === "public" ? PUBLIC_SCOPE : this.#scopeOf(credentials);
+  #readershipFor({ credentials }: PlannedRequest, visibility: InspectionReport["visibility"]): Readership {
+    return visibility === "public" ? PUBLIC_READERSHIP : this.#readershipOf(credentials);
   }
 
   /** Where to look for what is known: what was read anonymously serves all. */
-  #scopesOf({ credentials }: PlannedRequest): readonly AccessScope[] {
-    return [...new Set([PUBLIC_SCOPE, this.#scopeOf(credentials)])];
+  #readershipsOf({ credentials }: PlannedRequest): readonly Readership[] {
+    return [...new Set([PUBLIC_READERSHIP, this.#readershipOf(credentials)])];
   }
 
   /** What memory has, after the store was read for what it lacks. */
-  async #recallDocument(request: PlannedRequest, digest: string): Promise<ScopedDocument | undefined> {
-    const scopes = this.#scopesOf(request);
-    for (const scope of scopes) await this.#store.readDocument(scope, digest);
-    return this.#documentNow(digest, scopes.map(({ id }) => id), request.depth);
+  async #recallDocument(request: PlannedRequest, digest: string): Promise<ReadableDocument | undefined> {
+    const readerships = this.#readershipsOf(request);
+    for (const readership of readerships) await this.#store.readDocument(readership, digest);
+    return this.#documentNow(digest, readerships.map(({ id }) => id), request.depth);
   }
 
-  async #recallTag(request: PlannedRequest): Promise<ScopedTag | undefined> {
-    const scopes = this.#scopesOf(request);
-    for (const scope of scopes) await this.#store.readTag(scope, tagName(request.reference));
-    return this.#tagNow(request.reference, scopes.map(({ id }) => id));
+  async #recallTag(request: PlannedRequest): Promise<ReadableTag | undefined> {
+    const readerships = this.#readershipsOf(request);
+    for (const readership of readerships) await this.#store.readTag(readership, tagName(request.reference));
+    return this.#tagNow(request.reference, readerships.map(({ id }) => id));
   }
 
-  #documentNow(digest: string, scopeIds: readonly number[], depth: InspectionDepth): ScopedDocument | undefined {
-    return scopeIds.flatMap((scopeId) => {
-      const record = this.#store.documentNow(scopeId, digest);
-      return record !== undefined && isDeepEnough(record, depth) ? [{ record, scopeId }] : [];
+  #documentNow(digest: string, readershipIds: readonly number[], depth: InspectionDepth): ReadableDocument | undefined {
+    return readershipIds.flatMap((readershipId) => {
+      const record = this.#store.documentNow(readershipId, digest);
+      return record !== undefined && isDeepEnough(record, depth) ? [{ record, readershipId }] : [];
     })[0];
   }
 
   /** The youngest: the same tag may have been looked up with and without credentials. */
-  #tagNow(reference: ImageReference, scopeIds: readonly number[]): ScopedTag | undefined {
+  #tagNow(reference: ImageReference, readershipIds: readonly number[]): ReadableTag | undefined {
     const name = tagName(reference);
-    const found = scopeIds.flatMap((scopeId) => {
-      const tag = this.#store.tagNow(scopeId, name);
-      return tag === undefined ? [] : [{ ...tag, scopeId }];
+    const found = readershipIds.flatMap((readershipId) => {
+      const tag = this.#store.tagNow(readershipId, name);
+      return tag === undefined ? [] : [{ ...tag, readershipId }];
     });
     return found.toSorted((left, right) => right.askedAtMs - left.askedAtMs)[0];
   }
 }
 
 /** Public only if the document is, and the tag that led to it, where one did. */
-function ownerOf(document: number, tag: number = document): Pick<InspectionReport, "visibility" | "scopeId"> {
-  const scopeId = document === PUBLIC_SCOPE.id ? tag : document;
-  return scopeId === PUBLIC_SCOPE.id ? { visibility: "public" } : { visibility: "private", scopeId };
+function ownerOf(document: number, tag: number = document): Pick<InspectionReport, "visibility" | "readershipId"> {
+  const readershipId = document === PUBLIC_READERSHIP.id ? tag : document;
+  return readershipId === PUBLIC_READERSHIP.id ? { visibility: "public" } : { visibility: "private", readershipId };
 }
 
 function cachedReport(reference: ImageReference, inspection: Inspection): InspectionReport {

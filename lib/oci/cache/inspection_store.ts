@@ -7,7 +7,7 @@ import { seal, unseal } from "../../kv/envelope.ts";
 import { entryKey, type RecordKind } from "../../kv/keys.ts";
 import { StoreBudget } from "../../kv/prune.ts";
 import type { KeyValueStore } from "../../kv/store.ts";
-import type { AccessScope } from "./access_scope.ts";
+import type { Readership } from "./readership.ts";
 import {
   compactDocument,
   isDeepEnough,
@@ -35,7 +35,7 @@ const STORE_FACTOR = 10;
 const MAX_STORED_BYTES = 100 * 1024 * 1024;
 
 interface RecordName {
-  readonly scope: AccessScope;
+  readonly readership: Readership;
   readonly kind: RecordKind;
   readonly name: string;
 }
@@ -66,76 +66,76 @@ export class InspectionStore {
     return this.#documents.size;
   }
 
-  documentNow(scopeId: number, digest: string): DocumentRecord | undefined {
-    return this.#documents.get(memoryKey(scopeId, digest));
+  documentNow(readershipId: number, digest: string): DocumentRecord | undefined {
+    return this.#documents.get(memoryKey(readershipId, digest));
   }
 
-  tagNow(scopeId: number, name: string): KnownTag | undefined {
-    return this.#tags.get(memoryKey(scopeId, name));
+  tagNow(readershipId: number, name: string): KnownTag | undefined {
+    return this.#tags.get(memoryKey(readershipId, name));
   }
 
   /** Takes it into memory, where it is not there yet. */
-  async readDocument(scope: AccessScope, digest: string): Promise<void> {
-    if (this.documentNow(scope.id, digest) !== undefined) return;
-    const stored = await this.#read({ scope, kind: "digest", name: digest }, DocumentRecord);
+  async readDocument(readership: Readership, digest: string): Promise<void> {
+    if (this.documentNow(readership.id, digest) !== undefined) return;
+    const stored = await this.#read({ readership, kind: "digest", name: digest }, DocumentRecord);
     // A newer record may have come while the store was read.
-    if (stored !== undefined && this.documentNow(scope.id, digest) === undefined) {
-      this.#documents.set(memoryKey(scope.id, digest), compactDocument(stored));
+    if (stored !== undefined && this.documentNow(readership.id, digest) === undefined) {
+      this.#documents.set(memoryKey(readership.id, digest), compactDocument(stored));
     }
   }
 
-  async readTag(scope: AccessScope, name: string): Promise<void> {
-    if (this.tagNow(scope.id, name) !== undefined) return;
-    const stored = await this.#read({ scope, kind: "tag", name }, TagSchema);
-    if (stored === undefined || this.tagNow(scope.id, name) !== undefined) return;
+  async readTag(readership: Readership, name: string): Promise<void> {
+    if (this.tagNow(readership.id, name) !== undefined) return;
+    const stored = await this.#read({ readership, kind: "tag", name }, TagSchema);
+    if (stored === undefined || this.tagNow(readership.id, name) !== undefined) return;
     const ageMs = this.#clock.nowMs() - stored.verifiedAtMs;
     // One in the future is by another clock: of unknown age.
     const askedAtMs = ageMs < 0 ? -Infinity : this.#clock.monotonicMs() - ageMs;
-    this.#tags.set(memoryKey(scope.id, name), { digest: stored.digest, askedAtMs, isOwn: false });
+    this.#tags.set(memoryKey(readership.id, name), { digest: stored.digest, askedAtMs, isOwn: false });
   }
 
-  putDocument(scope: AccessScope, record: DocumentRecord): void {
-    const key = memoryKey(scope.id, record.digest);
+  putDocument(readership: Readership, record: DocumentRecord): void {
+    const key = memoryKey(readership.id, record.digest);
     // What was read of an index alone does not replace what is also known of its configs.
     const before = this.#documents.peek(key);
     if (before !== undefined && isDeepEnough(before, "config") && !isDeepEnough(record, "config")) return;
     const compact = compactDocument(record);
     this.#documents.set(key, compact);
-    void this.#write({ scope, kind: "digest", name: record.digest }, { value: compact });
+    void this.#write({ readership, kind: "digest", name: record.digest }, { value: compact });
   }
 
   /** Keeps where this process has seen a tag point, unless it has seen something later. */
-  putTag(scope: AccessScope, name: string, { digest, askedAtMs }: Omit<KnownTag, "isOwn">): void {
-    const key = memoryKey(scope.id, name);
+  putTag(readership: Readership, name: string, { digest, askedAtMs }: Omit<KnownTag, "isOwn">): void {
+    const key = memoryKey(readership.id, name);
     const before = this.#tags.peek(key);
     // Look-ups that overlap may end in another order than they began.
     if (before !== undefined && before.isOwn && before.askedAtMs > askedAtMs) return;
     this.#tags.set(key, { digest, askedAtMs, isOwn: true });
     const verifiedAtMs = Math.floor(this.#clock.nowMs() - (this.#clock.monotonicMs() - askedAtMs));
     const value: TagRecord = { digest, verifiedAtMs };
-    void this.#write({ scope, kind: "tag", name }, { value, expireAtMs: verifiedAtMs + TAG_KEPT_MS });
+    void this.#write({ readership, kind: "tag", name }, { value, expireAtMs: verifiedAtMs + TAG_KEPT_MS });
   }
 
-  async #read<T>({ kind, name, scope }: RecordName, schema: z.ZodType<T>): Promise<T | undefined> {
+  async #read<T>({ kind, name, readership }: RecordName, schema: z.ZodType<T>): Promise<T | undefined> {
     if (this.#stored === undefined) return undefined;
     const { kv } = this.#stored;
-    const stored = await kv.get(entryKey(kind, [name, await scope.storedName(kv)]));
+    const stored = await kv.get(entryKey(kind, [name, await readership.storedName(kv)]));
     return unseal(stored, { v: RECORD_VERSION, nowMs: this.#clock.nowMs(), schema });
   }
 
   async #write(
-    { kind, name, scope }: RecordName,
+    { kind, name, readership }: RecordName,
     entry: { readonly value: unknown; readonly expireAtMs?: number },
   ): Promise<void> {
     if (this.#stored === undefined) return;
     const { kv, budget } = this.#stored;
     const { value, ...expiry } = entry;
     const sealed = seal(value, { v: RECORD_VERSION, atMs: this.#clock.nowMs(), ...expiry });
-    if (budget.take(sealed)) await kv.set(entryKey(kind, [name, await scope.storedName(kv)]), sealed);
+    if (budget.take(sealed)) await kv.set(entryKey(kind, [name, await readership.storedName(kv)]), sealed);
     await budget.restore();
   }
 }
 
-function memoryKey(scopeId: number, name: string): string {
-  return JSON.stringify([scopeId, name]);
+function memoryKey(readershipId: number, name: string): string {
+  return JSON.stringify([readershipId, name]);
 }

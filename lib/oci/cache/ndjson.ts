@@ -4,7 +4,7 @@ import type { Clock } from "../../clock.ts";
 import { jsonOf } from "../../json.ts";
 import { RECORD_VERSION, type TagRecord, TagSchema } from "./records.ts";
 import { DocumentRecord } from "../types.ts";
-import { PUBLIC_NAME } from "./access_scope.ts";
+import { PUBLIC_NAME } from "./readership.ts";
 import { nameAt, parseReference } from "../reference.ts";
 import { seal, unseal } from "../../kv/envelope.ts";
 import { entryKey, kindPrefix, type RecordKind } from "../../kv/keys.ts";

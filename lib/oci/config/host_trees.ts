@@ -1,7 +1,7 @@
 // Configuration by host: containerd's tree, certs.d trees, registries.yaml.
 import type { Parsed } from "../../parsed.ts";
 import type { FileReader } from "../files/read_files.ts";
-import { canonicalHost } from "../registry_host.ts";
+import { canonicalHost } from "../host_names.ts";
 import { type HostTls, readHostDirectory, readHostTls } from "./host_files.ts";
 import { type HostsFile, parseHostsToml } from "./hosts_toml.ts";
 import { parseRancherRegistries } from "./rancher_registries.ts";

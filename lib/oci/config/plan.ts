@@ -4,7 +4,7 @@ import { failureOf } from "../errors.ts";
 import { type Endpoint, keyOfEndpoint, type PullPlan } from "../pull_plan.ts";
 import type { RegistryFailure } from "../types.ts";
 import { nameAt, splitDomain } from "../reference.ts";
-import { canonicalHost, DOCKER_HUB, DOCKER_HUB_HOST, hostKey } from "../registry_host.ts";
+import { canonicalHost, DOCKER_HUB, DOCKER_HUB_HOST, hostKey } from "../host_names.ts";
 import { resolveFullNames } from "./full_names.ts";
 import { rejectingScope } from "./policy.ts";
 import { findRule, type FullName, nameOf } from "./registry_rules.ts";
@@ -17,7 +17,7 @@ type Step = { readonly kind: "planned"; readonly endpoint: Endpoint } | Refusal;
 
 /** Plans the pull of an image as the user wrote it. Refused when no endpoint is left, for the first reason found. */
 export function planPull(image: string, settings: PullSettings): PullPlan {
-  if (settings.refusal !== undefined) return refused("Misconfigured", image.slice(0, 300), settings.refusal);
+  if (settings.refusal !== undefined) return refusedPlan("Misconfigured", image.slice(0, 300), settings.refusal);
   const names = resolveFullNames(image, settings);
   if (names.kind === "refused") return names;
   const steps = names.names.flatMap((full) => planName(full, settings));
@@ -34,10 +34,12 @@ function planName(full: FullName, settings: PullSettings): readonly Step[] {
   const scope = rejectingScope(settings.policy, full);
   if (scope !== undefined) {
     const says = `policy.json rejects it (scope "${scope}")`;
-    return [refused("Blocked", nameOf(full), `${says}. Accept the scope in Archway's policy.json if it may be used`)];
+    return [
+      refusedPlan("Blocked", nameOf(full), `${says}. Accept the scope in Archway's policy.json if it may be used`),
+    ];
   }
   const found = findPullSources(full, settings);
-  if (found.kind === "unparsable") return [refused("Misconfigured", nameAt(full), found.fault.message)];
+  if (found.kind === "unparsable") return [refusedPlan("Misconfigured", nameAt(full), found.fault.message)];
   return found.value.map((source) => planSource(source, full, settings));
 }
 
@@ -45,9 +47,9 @@ function planSource(source: PullSource, full: FullName, settings: PullSettings):
   const name = nameOf(full);
   // Blocking applies to the contacted host, not the named one: a blocked registry may have mirrors.
   const rule = findRule(settings.registries.rules, nameOf(source));
-  if (rule?.isBlocked === true) return refused("Blocked", name, `registries.conf blocks "${rule.prefix}"`);
+  if (rule?.isBlocked === true) return refusedPlan("Blocked", name, `registries.conf blocks "${rule.prefix}"`);
   if (source.repository === "") {
-    return refused("Misconfigured", name, `the location "${source.host}" has no repository`);
+    return refusedPlan("Misconfigured", name, `the location "${source.host}" has no repository`);
   }
   const host = hostKey(source.host) === DOCKER_HUB ? DOCKER_HUB_HOST : canonicalHost(source.host);
   // An entry of its own in certs.d or registries.yaml means that an administrator declared the host; `*` does not.
@@ -55,7 +57,7 @@ function planSource(source: PullSource, full: FullName, settings: PullSettings):
   const anyHost = settings.rancher.tls.has(canonicalHost(source.host)) ? undefined : settings.rancher.tls.get("*");
   const known: HostTls[] = source.tls === undefined ? [] : [source.tls];
   for (const tls of anyHost === undefined ? own : [...own, anyHost]) {
-    if (tls.kind === "unparsable") return refused("Misconfigured", name, tls.fault.message);
+    if (tls.kind === "unparsable") return refusedPlan("Misconfigured", name, tls.fault.message);
     known.push(tls.value);
   }
   const connection = connectionOf(source, { host, known, isDeclared: own.length > 0, settings });
@@ -98,7 +100,7 @@ function tlsOf(host: string, { certs, rancher }: PullSettings): readonly Parsed<
   return [certs.get(host), rancher.tls.get(host)].filter((tls) => tls !== undefined);
 }
 
-function refused(reason: "Blocked" | "Misconfigured", name: string, state: string): Refusal {
+function refusedPlan(reason: "Blocked" | "Misconfigured", name: string, state: string): Refusal {
   const { domain: registry } = splitDomain(name);
   return { kind: "refused", failure: failureOf(reason, `Cannot pull "${name}": ${state}.`, { registry }) };
 }

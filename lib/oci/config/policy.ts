@@ -1,7 +1,7 @@
 // policy.json: which images are rejected. The node's container runtime verifies signatures.
 import * as z from "zod";
 import { nameAt } from "../reference.ts";
-import { canonicalName } from "../registry_host.ts";
+import { canonicalName } from "../host_names.ts";
 import { parseAs, parseJson } from "../files/documents.ts";
 import { asParsed, type Parsed } from "../../parsed.ts";
 import type { FullName } from "./registry_rules.ts";

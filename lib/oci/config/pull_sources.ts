@@ -1,11 +1,11 @@
 // Where a full name may be pulled from: by registries.conf, hosts.toml, registries.yaml, or the host itself.
 import type { Endpoint } from "../pull_plan.ts";
 import { isDigest, nameAt } from "../reference.ts";
-import { hostKey } from "../registry_host.ts";
+import { hostKey } from "../host_names.ts";
 import type { EndpointUrl } from "./endpoint_url.ts";
 import { asParsed, type Parsed } from "../../parsed.ts";
 import type { HostTls } from "./host_files.ts";
-import { findRule, type FullName, pullSources } from "./registry_rules.ts";
+import { findRule, type FullName, locationsFor } from "./registry_rules.ts";
 import { type HostCapabilities, hostDirectories, type HostsFile } from "./hosts_toml.ts";
 import { rewriteRepository } from "./rewrite.ts";
 import type { PullSettings } from "./settings.ts";
@@ -47,7 +47,7 @@ function fromRegistriesConf(full: FullName, { registries }: PullSettings): Parse
   const rule = findRule(registries.rules, nameAt(full));
   if (rule === undefined) return undefined;
   const isWildcard = rule.prefix.startsWith("*.");
-  const sources = pullSources(rule, full).map(({ name, isInsecure, isMirror }): PullSource => ({
+  const sources = locationsFor(rule, full).map(({ name, isInsecure, isMirror }): PullSource => ({
     ...PLAIN,
     ...splitName(name),
     isInsecure,

@@ -8,7 +8,7 @@ import { findLine, parseAs } from "../files/documents.ts";
 import { type EndpointUrl, parseEndpointUrl } from "./endpoint_url.ts";
 import type { TlsFiles } from "./host_files.ts";
 import { asParsed, type Fault, type Parsed } from "../../parsed.ts";
-import { canonicalHost } from "../registry_host.ts";
+import { canonicalHost } from "../host_names.ts";
 import { parseRewrite, type Rewrite } from "./rewrite.ts";
 
 export interface RancherMirrors {

@@ -3,7 +3,7 @@ import * as z from "zod";
 import { findLine } from "../files/documents.ts";
 import { asParsed, type Parsed, unparsable } from "../../parsed.ts";
 import { type ImageReference, isDigest, nameAt } from "../reference.ts";
-import { canonicalName } from "../registry_host.ts";
+import { canonicalName } from "../host_names.ts";
 
 type MirrorUse = "all" | "digest-only" | "tag-only";
 
@@ -110,7 +110,7 @@ export function findRule(rules: readonly RegistryRule[], name: string): Registry
 }
 
 /** Mirrors that may serve this kind of reference (rows DV-101, DV-102), then the registry itself. */
-export function pullSources(
+export function locationsFor(
   rule: RegistryRule,
   full: FullName,
 ): readonly { readonly name: string; readonly isInsecure: boolean; readonly isMirror: boolean }[] {

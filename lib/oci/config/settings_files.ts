@@ -1,7 +1,7 @@
 // Reads all configuration files of pulls into one value.
 import { asParsed, type Parsed } from "../../parsed.ts";
 import type { FileReader, Origin } from "../files/read_files.ts";
-import { DOCKER_HUB, hostKey } from "../registry_host.ts";
+import { DOCKER_HUB, hostKey } from "../host_names.ts";
 import { loadCerts, loadHosts, loadRancher } from "./host_trees.ts";
 import { parseCertificates } from "./pem.ts";
 import { ACCEPT_ALL, parsePolicy, type Policy } from "./policy.ts";

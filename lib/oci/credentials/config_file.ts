@@ -10,7 +10,7 @@ import { CredentialHelpers, isHelperName } from "./credential_helpers.ts";
 import { matchCredentials } from "./match.ts";
 import { followFile, ReportOnce } from "../files/followed_file.ts";
 import type { CommandRunner } from "./run_command.ts";
-import { hostKey } from "../registry_host.ts";
+import { hostKey } from "../host_names.ts";
 import { bareHost } from "./scope.ts";
 
 interface DockerConfig {

@@ -6,7 +6,7 @@ import { parseJson } from "../files/documents.ts";
 import type { Credential, Keyring, KeyringEndpoint } from "../credential.ts";
 import { ReportOnce } from "../files/followed_file.ts";
 import type { CommandRunner } from "./run_command.ts";
-import { DOCKER_HUB, hostKey } from "../registry_host.ts";
+import { DOCKER_HUB, hostKey } from "../host_names.ts";
 import type { Callers } from "../callers.ts";
 import { SharedCalls } from "../shared_calls.ts";
 

@@ -15,7 +15,7 @@ import {
 } from "./plugin_protocol.ts";
 import { followFile, ReportOnce } from "../files/followed_file.ts";
 import type { CommandRunner } from "./run_command.ts";
-import { hostKey } from "../registry_host.ts";
+import { hostKey } from "../host_names.ts";
 import { livingBy } from "../weights.ts";
 import { SharedCalls } from "../shared_calls.ts";
 

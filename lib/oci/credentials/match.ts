@@ -2,7 +2,7 @@
 import type { Credential } from "../credential.ts";
 import { fingerprintWithScope } from "../fingerprint.ts";
 import { matchesGlob } from "../../vocabulary/glob.ts";
-import { hostKey } from "../registry_host.ts";
+import { hostKey } from "../host_names.ts";
 import { canonicalPort, type CredentialScope, parseScope } from "./scope.ts";
 
 interface RepositoryTarget {

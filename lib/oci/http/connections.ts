@@ -3,7 +3,7 @@
 import { LRUCache } from "lru-cache";
 import type { Clock } from "../../clock.ts";
 import { RegistryError } from "../errors.ts";
-import type { RegistryHosts } from "../limits/registry_hosts.ts";
+import type { HostLimiters } from "../limits/host_limiters.ts";
 import type { ClientCertificate, ConnectionSettings, Endpoint } from "../pull_plan.ts";
 import type { RequestContext } from "../inspection.ts";
 import { livingBy } from "../weights.ts";
@@ -35,10 +35,10 @@ const CERTIFICATE_REFUSALS: readonly number[] = [400, 403, 495, 496];
 
 export class Connections {
   readonly #transport: Transport;
-  readonly #hosts: RegistryHosts;
+  readonly #hosts: HostLimiters;
   readonly #learned: LRUCache<string, ConnectionWay>;
 
-  constructor(transport: Transport, hosts: RegistryHosts, clock: Clock) {
+  constructor(transport: Transport, hosts: HostLimiters, clock: Clock) {
     this.#transport = transport;
     this.#hosts = hosts;
     this.#learned = new LRUCache({ max: MAX_HOSTS, ttl: LIFE_MS, ...livingBy(clock) });

@@ -93,7 +93,7 @@ export function unreadable(
 }
 
 /** The error for a missing document or refused credentials. It names the sources tried, never their secrets. */
-export function refused(
+export function refusedDocument(
   endpoint: PlannedEndpoint,
   { document, status }: { readonly document: DocumentName; readonly status: number | undefined },
 ): RegistryError {

@@ -5,7 +5,7 @@ import { MANIFEST_MEDIA_TYPES } from "../image/manifest.ts";
 import type { PlannedEndpoint } from "../pull_plan.ts";
 import { CONTENT_DIGEST, nameAt } from "../reference.ts";
 import type { RepositoryClient, RepositoryRequest } from "../repository_client.ts";
-import { Session } from "../session.ts";
+import { RepositoryDocuments } from "../repository_documents.ts";
 import { PushError, type PushReason } from "./push_error.ts";
 import { judgeRefusal } from "./write_answer.ts";
 
@@ -54,7 +54,7 @@ export class TargetRepository {
     if (answer?.status !== 200) throw this.#refusal(answer, `look up ${this.#nameOf(reference)}`);
     const digest = answer.headers.get("docker-content-digest") ?? "";
     if (CONTENT_DIGEST.test(digest)) return digest;
-    return (await new Session({ client: this.#client }).manifest(reference)).digest;
+    return (await new RepositoryDocuments({ client: this.#client }).manifest(reference)).digest;
   }
 
   async hasBlob(digest: string): Promise<boolean> {

@@ -12,7 +12,7 @@ import type { PlacementSettings } from "../decide/config/types.ts";
 import { judgeImages, MAX_IMAGES, pinnedImages, reduceToImages } from "../decide/images.ts";
 import { expressionsOf } from "../decide/pod/constraints.ts";
 import { withoutArchwaysRequirement } from "../decide/pod/own_terms.ts";
-import { podObject, pullScopeOf } from "../decide/pod/pod_refs.ts";
+import { podObject, pullIdentityOf } from "../decide/pod/pod_refs.ts";
 import { containersToKnow, type LateImages, lateReport, pinReport } from "../decide/report/mismatches.ts";
 import type { ContainerView, PodView } from "../decide/types.ts";
 import { podImagesWithBundles } from "./with_bundles.ts";
@@ -105,7 +105,10 @@ async function checkLate(
   pod: PodView,
   { came, containers, wanted }: LateImages & { readonly wanted: readonly ImageUse[] },
 ): Promise<void> {
-  const inspected = await images.inspect({ scope: pullScopeOf(pod), images: wanted, priority: "admission" }, signal);
+  const inspected = await images.inspect(
+    { identity: pullIdentityOf(pod), images: wanted, priority: "admission" },
+    signal,
+  );
   const report = lateReport(pod, {
     came,
     containers,
@@ -121,7 +124,7 @@ async function checkLate(
 async function checkPinned(deps: MismatchDeps, pod: PodView, wanted: readonly ImageUse[]): Promise<void> {
   const { images, events, settingsOf, signal } = deps;
   const settings = settingsOf(pod.namespace);
-  const request = { scope: pullScopeOf(pod), images: wanted, priority: "prewarm" } as const;
+  const request = { identity: pullIdentityOf(pod), images: wanted, priority: "prewarm" } as const;
   const inspected = await podImagesWithBundles(images, pod, settings).inspect(request, signal);
   const report = pinReport(pod, judgeImages(pod, settings, wanted, inspected));
   if (report === undefined) return;

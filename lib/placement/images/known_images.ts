@@ -5,7 +5,7 @@ import { CACHE_SHARES, weightOfTexts } from "../../oci/weights.ts";
 import type { PullPlanner } from "../../oci/pull_plan.ts";
 import type { Freshness, InspectionReport } from "../../oci/inspection.ts";
 import type { ImageUse, InspectedImage } from "../../oci/types.ts";
-import type { PullScope } from "../../vocabulary/pull_scope.ts";
+import type { PullIdentity } from "../../vocabulary/pull_identity.ts";
 
 export interface KnownPodImages {
   readonly images: readonly InspectedImage[];
@@ -30,11 +30,11 @@ export class KnownImages {
   }
 
   /** Undefined if any image is unknown or too old. `always` tags must be newer than `askedSinceMs` (monotonic). */
-  recall(images: readonly ImageUse[], scope: PullScope, askedSinceMs = Infinity): KnownPodImages | undefined {
+  recall(images: readonly ImageUse[], identity: PullIdentity, askedSinceMs = Infinity): KnownPodImages | undefined {
     const known: InspectedImage[] = [];
     let isAging = false;
     for (const use of images) {
-      const found = this.#find(use.image, scope, use.pullsAlways ? { askedSinceMs } : "cached");
+      const found = this.#find(use.image, identity, use.pullsAlways ? { askedSinceMs } : "cached");
       if (found === undefined) return undefined;
       known.push({ ...use, inspection: found.inspection });
       isAging ||= found.isAging;
@@ -42,24 +42,24 @@ export class KnownImages {
     return { images: known, isAging };
   }
 
-  remember(image: string, { scopeId }: InspectionReport, scope: PullScope): void {
-    if (scopeId !== undefined) this.#grants.set(grantKey(image, scope), scopeId);
+  remember(image: string, { readershipId }: InspectionReport, identity: PullIdentity): void {
+    if (readershipId !== undefined) this.#grants.set(grantKey(image, identity), readershipId);
   }
 
-  /** Forgets which scopes read what with credentials, after a cluster-wide pull secret changed. */
+  /** Forgets which identities read what with credentials, after a cluster-wide pull secret changed. */
   forgetPrivate(): void {
     this.#grants.clear();
   }
 
-  #find(image: string, scope: PullScope, freshness: Freshness): RecalledImage | undefined {
+  #find(image: string, identity: PullIdentity, freshness: Freshness): RecalledImage | undefined {
     const { memory, planner } = this.#deps;
     const plan = planner.plan(image);
     if (plan.kind === "refused") return undefined;
-    const granted = this.#grants.get(grantKey(image, scope));
-    return memory.recall(plan.reference, { scopeIds: granted === undefined ? [] : [granted], freshness });
+    const granted = this.#grants.get(grantKey(image, identity));
+    return memory.recall(plan.reference, { readershipIds: granted === undefined ? [] : [granted], freshness });
   }
 }
 
-function grantKey(image: string, { namespace, serviceAccount, pullSecrets }: PullScope): string {
+function grantKey(image: string, { namespace, serviceAccount, pullSecrets }: PullIdentity): string {
   return JSON.stringify([namespace, serviceAccount, [...pullSecrets].sort(), image]);
 }

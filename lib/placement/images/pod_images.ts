@@ -2,7 +2,7 @@
 //
 //   inspect ─ KnownImages: are all known? ─ PullSecrets of the pod ─ Inspector (oci/), for each image ─ KnownImages
 import type { Clock } from "../../clock.ts";
-import type { PullScope } from "../../vocabulary/pull_scope.ts";
+import type { PullIdentity } from "../../vocabulary/pull_identity.ts";
 import { errorText, type Logger } from "../../log.ts";
 import type { FairLimiter } from "../../oci/limits/fair_limiter.ts";
 import type { InspectionReport, InspectionRequest } from "../../oci/inspection.ts";
@@ -14,7 +14,7 @@ import { BACKGROUND_FACTORS, type WorkLimits } from "../../oci/limits/work_limit
 import type { PullCredentials, PullSecrets } from "./pull_secrets.ts";
 
 export interface PodImagesRequest {
-  readonly scope: PullScope;
+  readonly identity: PullIdentity;
   readonly images: readonly ImageUse[];
   /** Images that may be operator bundles: their configs are read, too, to see. */
   readonly possibleBundles?: readonly string[];
@@ -56,10 +56,10 @@ export function openPodImages(deps: PodImagesDeps): PodImages {
 
   function prefetch(request: PodImagesRequest): void {
     const images = request.images.filter(({ pullsAlways }) => !pullsAlways);
-    const key = JSON.stringify([request.scope, images]);
+    const key = JSON.stringify([request.identity, images]);
     if (images.length === 0 || deps.signal.aborted || prefetched.has(key)) return;
     const size = { weight: images.length, freeFactor: BACKGROUND_FACTORS.prefetched };
-    const permit = permits.tryAcquire(request.scope.namespace, size);
+    const permit = permits.tryAcquire(request.identity.namespace, size);
     if (permit === undefined) return;
     prefetched.add(key);
     inspect({ ...request, images }, deps.signal)
@@ -80,13 +80,19 @@ async function inspectImages(
   signal: AbortSignal,
 ): Promise<readonly InspectedImage[]> {
   const { inspector, pullSecrets, known, clock, observe } = deps;
-  const { scope, images, possibleBundles = [], priority, mayRenew = false, askedSinceMs = clock.monotonicMs() } =
-    request;
+  const {
+    identity,
+    images,
+    possibleBundles = [],
+    priority,
+    mayRenew = false,
+    askedSinceMs = clock.monotonicMs(),
+  } = request;
   const remembered = recallImages(deps, { ...request, askedSinceMs });
   if (remembered !== undefined && !(mayRenew && remembered.isAging)) return remembered.images;
-  const callers = callersOf({ namespace: scope.namespace, priority });
+  const callers = callersOf({ namespace: identity.namespace, priority });
   const usual = mayRenew ? "young" : "cached";
-  const pull = await pullSecrets.read(scope, { callers, signal });
+  const pull = await pullSecrets.read(identity, { callers, signal });
   return await Promise.all(images.map(async (use): Promise<InspectedImage> => {
     const startedMs = clock.monotonicMs();
     const asked: InspectionRequest = {
@@ -98,16 +104,16 @@ async function inspectImages(
     };
     const report = withPullProblems(await inspector.inspect(asked, signal), pull);
     observe?.({ ms: clock.monotonicMs() - startedMs, report });
-    known.remember(use.image, report, scope);
+    known.remember(use.image, report, identity);
     return { ...use, inspection: report.inspection };
   }));
 }
 
 function recallImages(
   { known }: PodImagesDeps,
-  { scope, images, possibleBundles = [], askedSinceMs }: Parameters<PodImages["recall"]>[0],
+  { identity, images, possibleBundles = [], askedSinceMs }: Parameters<PodImages["recall"]>[0],
 ): KnownPodImages | undefined {
-  return possibleBundles.length === 0 ? known.recall(images, scope, askedSinceMs) : undefined;
+  return possibleBundles.length === 0 ? known.recall(images, identity, askedSinceMs) : undefined;
 }
 
 /** If credentials are missing, a failure to read an image proves nothing. Otherwise names unusable ones. */

@@ -11,7 +11,7 @@ import { parseDockerConfigSecret } from "../../oci/credentials/docker_config.ts"
 import type { RequestContext } from "../../oci/inspection.ts";
 import type { WorkLimits } from "../../oci/limits/work_limits.ts";
 import type { RegistryFailure } from "../../oci/types.ts";
-import { type PullScope, pullSecretNames } from "../../vocabulary/pull_scope.ts";
+import { type PullIdentity, pullSecretNames } from "../../vocabulary/pull_identity.ts";
 import { SharedCalls } from "../../oci/shared_calls.ts";
 
 /** Which pull secrets may be read: any pod's, only those in Archway's own namespace, or none. */
@@ -99,10 +99,10 @@ export class PullSecrets {
   }
 
   /** Rejects only when the signal aborts. */
-  async read(scope: PullScope, readers: Readers): Promise<PullCredentials> {
+  async read(identity: PullIdentity, readers: Readers): Promise<PullCredentials> {
     const { signal } = readers;
     const { mode, ownNamespace } = this.#deps;
-    const { namespace, serviceAccount, pullSecrets } = scope;
+    const { namespace, serviceAccount, pullSecrets } = identity;
     if (mode === "none" || mode === "own-namespace" && namespace !== ownNamespace) return { credentials: [] };
     const names = pullSecrets.length > 0 ? { kind: "read", value: pullSecrets } as const : await this.#attempt(
       signal,

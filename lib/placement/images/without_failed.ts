@@ -10,13 +10,13 @@ export function podImagesWithoutFailed(inner: PodImages, failed: FailedArchitect
   return {
     permits: inner.permits,
     inspect: async (request, signal) => {
-      const { namespace } = request.scope;
+      const { namespace } = request.identity;
       return (await inner.inspect(request, signal)).map((one) => withoutFailed(one, { failed, namespace }));
     },
     recall: (request) => {
       const known = inner.recall(request);
       if (known === undefined) return undefined;
-      const { namespace } = request.scope;
+      const { namespace } = request.identity;
       return { ...known, images: known.images.map((one) => withoutFailed(one, { failed, namespace })) };
     },
     prefetch: (request) => inner.prefetch(request),

@@ -76,7 +76,7 @@ export async function inspectIndex(image: string, { repositories, signal }: Read
   }
 }
 
-async function inspectOpened({ top, session, endpoint }: OpenImage, signal: AbortSignal): Promise<InspectedIndex> {
+async function inspectOpened({ top, documents, endpoint }: OpenImage, signal: AbortSignal): Promise<InspectedIndex> {
   const { manifest, digest, bytes } = top;
   const resolved = nameAt(endpoint);
   if (manifest.kind === "unparsable") {
@@ -89,13 +89,13 @@ async function inspectOpened({ top, session, endpoint }: OpenImage, signal: Abor
     const read = async (entry: Descriptor): Promise<InspectedEntry> => {
       const { digest, mediaType, size, platform } = entry;
       const kind = kindOfEntry(entry);
-      const findings = kind === "image" ? await findingsOf(entry, session, signal) : [];
+      const findings = kind === "image" ? await findingsOf(entry, documents, signal) : [];
       return { kind, platform, digest, mediaType, size, findings };
     };
     const entries = await Promise.all(manifest.entries.map((entry) => limit(() => read(entry))));
     return { kind: "index", resolved, ...own, entries };
   }
-  const config = await readJoinableConfig(session, manifest);
+  const config = await readJoinableConfig(documents, manifest);
   const [platform, findings] = config.kind === "problem"
     ? [undefined, [unreadable(`${digest}: ${config.state}.`)]]
     : [config.platform, []];
@@ -104,12 +104,12 @@ async function inspectOpened({ top, session, endpoint }: OpenImage, signal: Abor
 
 async function findingsOf(
   entry: Descriptor,
-  session: OpenImage["session"],
+  documents: OpenImage["documents"],
   signal: AbortSignal,
 ): Promise<readonly EntryFinding[]> {
   try {
-    const { manifest } = await session.child(entry.digest);
-    const config = await readJoinableConfig(session, manifest);
+    const { manifest } = await documents.child(entry.digest);
+    const config = await readJoinableConfig(documents, manifest);
     return config.kind === "problem"
       ? [unreadable(`${entry.digest}: ${config.state}.`)]
       : checkEntry(entry, config.platform);

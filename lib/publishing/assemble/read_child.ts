@@ -4,7 +4,7 @@ import { registryError } from "../../oci/errors.ts";
 import type { ManifestDocument } from "../../oci/image/manifest.ts";
 import type { Endpoint } from "../../oci/pull_plan.ts";
 import { isSameRepository, type OpenImage, type Repositories } from "../../oci/repositories.ts";
-import type { Session } from "../../oci/session.ts";
+import type { RepositoryDocuments } from "../../oci/repository_documents.ts";
 import {
   checkEntry,
   type ChildConfig,
@@ -38,7 +38,7 @@ export interface LeftOut {
 export interface ReadChild {
   readonly kind: "child";
   readonly child: ReadImage;
-  readonly source: Session;
+  readonly source: RepositoryDocuments;
   /** The image at its own registry, even if it was read from a mirror. */
   readonly home: Endpoint;
 }
@@ -79,19 +79,19 @@ async function readChild(image: string, target: Endpoint, { repositories }: Read
   const endpoints = isSameRepository(home, target) ? [home] : all;
   return await repositories.read({ image, retries: "bounded", endpoints }, async (opened) => {
     const child = await readJoinable(image, opened);
-    if (child.kind === "image") return { kind: "child", child, source: opened.session, home };
+    if (child.kind === "image") return { kind: "child", child, source: opened.documents, home };
     const { reason, state } = child;
     const message = `Cannot join "${image}": ${state}.`;
     return { kind: "problem", problem: { kind: "permanent", image, reason, message } };
   });
 }
 
-export async function readJoinable(image: string, { top, session }: OpenImage): Promise<ReadImage | ChildProblem> {
+export async function readJoinable(image: string, { top, documents }: OpenImage): Promise<ReadImage | ChildProblem> {
   const judged = judgeDocument(top.manifest);
   if (judged.kind === "problem") return judged;
-  const whole = judged.kind === "inner" ? await session.whole("child", judged.digest) : top;
+  const whole = judged.kind === "inner" ? await documents.whole("child", judged.digest) : top;
   const { digest, bytes, text } = whole;
-  const own = await readJoinableConfig(session, whole.manifest);
+  const own = await readJoinableConfig(documents, whole.manifest);
   if (own.kind === "problem") return own;
   const leftOut = leftOutBeside(digest, top.manifest);
   const findings = mismatchIn(top.manifest, digest, own.platform);
@@ -110,11 +110,11 @@ function leftOutBeside(image: string, document: ManifestDocument): readonly Left
 }
 
 export async function readJoinableConfig(
-  session: Session,
+  documents: RepositoryDocuments,
   manifest: ManifestDocument,
 ): Promise<ChildConfig & Pick<ChildImage, "form" | "mediaType"> | ChildProblem> {
   const judged = judgeManifest(manifest);
   if (judged.kind === "problem") return judged;
-  const config = judgeConfig(await session.config(judged.manifest));
+  const config = judgeConfig(await documents.config(judged.manifest));
   return config.kind === "problem" ? config : { ...config, form: judged.form, mediaType: judged.manifest.mediaType };
 }

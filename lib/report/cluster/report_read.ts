@@ -79,19 +79,19 @@ interface SharedScope {
 
 /** Inspects all images, each once for each set of pull secrets. Rejects only when the signal aborts. */
 async function inspectWorkloads(workloads: readonly Workload[], deps: InspectDeps): Promise<Inspections> {
-  // One map for each scope: names of pull secrets may be long, and are not repeated for each image.
-  const byScope = new Map<string, SharedScope>();
+  // One map for each identity: names of pull secrets may be long, and are not repeated for each image.
+  const byIdentity = new Map<string, SharedScope>();
   const byWorkload = new Map<Workload, SharedScope["found"]>();
   for (const workload of workloads) {
-    const scope = JSON.stringify(workload.scope);
-    const { found } = byScope.getOrInsertComputed(scope, () => ({ workload, found: new Map() }));
+    const identity = JSON.stringify(workload.identity);
+    const { found } = byIdentity.getOrInsertComputed(identity, () => ({ workload, found: new Map() }));
     for (const image of workload.images) found.set(image, undefined);
     byWorkload.set(workload, found);
   }
-  const total = byScope.values().reduce((sum, { found }) => sum + found.size, 0);
+  const total = byIdentity.values().reduce((sum, { found }) => sum + found.size, 0);
   let done = 0;
   const report = (more = ""): void => deps.onProgress?.(renderInspected(done, total) + more);
-  const queue = byScope.values().flatMap(({ workload, found }) =>
+  const queue = byIdentity.values().flatMap(({ workload, found }) =>
     found.keys().map((image) => ({ workload, image, found }))
   );
   const work = async (): Promise<void> => {
@@ -110,13 +110,13 @@ function renderInspected(done: number, total: number): string {
 }
 
 async function inspectImage(
-  { scope }: Workload,
+  { identity }: Workload,
   image: string,
   { images, clock, signal, onProgress }: InspectDeps,
 ): Promise<InspectedImage | undefined> {
   const use = { image, pullsAlways: false };
   for (let attempt = 1;; attempt++) {
-    const request = { scope, images: [use], priority: "prewarm" } as const;
+    const request = { identity, images: [use], priority: "prewarm" } as const;
     const [one] = await images.inspect(request, signal);
     const failure = one?.inspection.kind === "failed" ? one.inspection.failure : undefined;
     if (failure === undefined || !TRIED_AGAIN.includes(failure.reason) || attempt === MAX_ATTEMPTS) return one;

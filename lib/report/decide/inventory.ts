@@ -9,7 +9,7 @@ import { type TemplateFacts, type Workload, type WorkloadName, workloadNameOf } 
 import { operatingSystemOf } from "../../placement/decide/images.ts";
 import { pinnedArchitectures } from "../../placement/decide/pod/constraints.ts";
 import { withoutArchwaysRequirement } from "../../placement/decide/pod/own_terms.ts";
-import { pullScopeOf } from "../../placement/decide/pod/pod_refs.ts";
+import { pullIdentityOf } from "../../placement/decide/pod/pod_refs.ts";
 
 export interface InventoryLimits {
   /** Absent: any number. */
@@ -143,7 +143,7 @@ function hasEnded(object: KubeObject): boolean {
 /** Reduces a pod, or the pod of a template, to what a report about the candidates reads of it. */
 export function templateFacts(pod: PodView, candidates: readonly string[]): TemplateFacts {
   return {
-    scope: pullScopeOf(pod),
+    identity: pullIdentityOf(pod),
     os: operatingSystemOf(pod),
     runtimeClassName: pod.runtimeClassName,
     constrainedTo: pinnedArchitectures(withoutArchwaysRequirement(pod), candidates),

@@ -1,6 +1,6 @@
 // The types of a report about a cluster: workloads, the architectures that their images support, and what blocks one.
 import type { RegistryFailure } from "../../oci/types.ts";
-import type { PullScope } from "../../vocabulary/pull_scope.ts";
+import type { PullIdentity } from "../../vocabulary/pull_identity.ts";
 
 export interface WorkloadName {
   readonly kind: string;
@@ -15,7 +15,7 @@ export function workloadNameOf({ kind, namespace, name }: WorkloadName): string 
 
 /** What is kept of a template's pod; the rest may be more than a megabyte. */
 export interface TemplateFacts {
-  readonly scope: PullScope;
+  readonly identity: PullIdentity;
   readonly os: string;
   readonly runtimeClassName: string;
   /** The architectures that the user's own constraints allow; absent when they name none. */

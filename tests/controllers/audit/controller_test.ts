@@ -63,7 +63,7 @@ Deno.test("openAudit() gives turns to a namespace while the registry of another 
   // Less than a try may last.
   const slowMs = 9_000;
   const slow = answering(scene, async (request, signal) => {
-    if (request.scope.namespace === "slow") await scene.clock.sleep(slowMs, signal);
+    if (request.identity.namespace === "slow") await scene.clock.sleep(slowMs, signal);
     return await scene.images.inspect(request, signal);
   });
   // Some KB of memory each.

@@ -86,7 +86,7 @@ Deno.test("openDaemonSetWatch() reports a DaemonSet whose registry failed, once 
 Deno.test("openDaemonSetWatch() gives turns to a namespace while the registry of another does not answer", async () => {
   const scene = openScene();
   let isAway = true;
-  const away = answeringWhile(scene, ({ scope }) => isAway && scope.namespace === "slow");
+  const away = answeringWhile(scene, ({ identity }) => isAway && identity.namespace === "slow");
   for (let at = 0; at < 20; at++) {
     const slow = makeWorkload("DaemonSet", `slow-${at}`, "single-amd64");
     scene.cluster.put(Resource.daemonSets, withMetadata(slow, { namespace: "slow" }));

@@ -16,7 +16,7 @@ class Registries {
 
   readonly images: PodImages = {
     ...openScene().images,
-    inspect: async ({ images, scope: { namespace } }, signal) => {
+    inspect: async ({ images, identity: { namespace } }, signal) => {
       this.asked.push(`${namespace} ${images[0]?.image}`);
       this.#count(namespace, images.length);
       try {

@@ -1,7 +1,7 @@
 // The architectures of an image, from its documents, as a pod of that image alone is placed by them. See README.md.
 import { parseImageConfig, parseManifest } from "../../../lib/oci/image/manifest.ts";
 import { readImage } from "../../../lib/oci/image_reader.ts";
-import type { ReadManifest } from "../../../lib/oci/session.ts";
+import type { ReadManifest } from "../../../lib/oci/repository_documents.ts";
 import { judgeImages } from "../../../lib/placement/decide/images.ts";
 import { makeSettings } from "../../support/placement_settings.ts";
 import { podOf, rawPod } from "../../lib/placement/decide/make.ts";
@@ -89,7 +89,7 @@ export const ARCHITECTURES: Subject<Given> = {
       const { body, mediaType } = await documentOf(given, digest);
       return { manifest: parseManifest(body, mediaType), digest, credential: undefined };
     };
-    const session = {
+    const documents = {
       endpoint: makeEndpoint("registry.test", { repository: "org/app", identifier: TAG }),
       manifest: () => read(TAG),
       child: read,
@@ -100,7 +100,7 @@ export const ARCHITECTURES: Subject<Given> = {
     };
     try {
       // As it is read again where its labels could matter.
-      const { inspection } = await readImage(session, "config");
+      const { inspection } = await readImage(documents, "config");
       const pod = podOf(rawPod({ containers: [{ name: "app", image }] }));
       const wanted = [{ image, pullsAlways: false }];
       const judged = judgeImages(pod, makeSettings(), wanted, [{ image, inspection }]);

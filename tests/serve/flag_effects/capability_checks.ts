@@ -41,8 +41,8 @@ async function placedOn(...flags: readonly string[]): Promise<readonly string[]>
   const stop = new AbortController();
   const running = failedImages?.run(stop.signal);
   await clock.advance(0);
-  const scope = { namespace: "shop", serviceAccount: "", pullSecrets: [] };
-  const [one] = await images.inspect({ scope, images: [], priority: "gated" }, stop.signal);
+  const identity = { namespace: "shop", serviceAccount: "", pullSecrets: [] };
+  const [one] = await images.inspect({ identity, images: [], priority: "gated" }, stop.signal);
   stop.abort();
   await running;
   return one?.inspection.kind === "platforms" ? one.inspection.platforms.map(({ architecture }) => architecture) : [];

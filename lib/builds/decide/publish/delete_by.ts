@@ -1,6 +1,6 @@
 // How to delete an image. In OpenShift's registry it is by ImageStreamTag: who may push there may not delete manifests.
 import { parseReference } from "../../../oci/reference.ts";
-import { canonicalHost } from "../../../oci/registry_host.ts";
+import { canonicalHost } from "../../../oci/host_names.ts";
 
 export type DeleteBy =
   | { readonly kind: "manifest" }

@@ -1,5 +1,5 @@
 // References to a pod: by name and uid, as the object of an event, and as the scope of the pull secrets for its images.
-import type { PullScope } from "../../../vocabulary/pull_scope.ts";
+import type { PullIdentity } from "../../../vocabulary/pull_identity.ts";
 import type { PodView } from "../types.ts";
 
 /** All that is kept of a pod where there may be many large ones. */
@@ -11,11 +11,11 @@ export function podObject(
   return { apiVersion: "v1", kind: "Pod", namespace, name, uid };
 }
 
-export function pullScopeOf(
+export function pullIdentityOf(
   { namespace, serviceAccountName, imagePullSecrets }: Pick<
     PodView,
     "namespace" | "serviceAccountName" | "imagePullSecrets"
   >,
-): PullScope {
+): PullIdentity {
   return { namespace, serviceAccount: serviceAccountName, pullSecrets: imagePullSecrets };
 }

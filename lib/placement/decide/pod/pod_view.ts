@@ -3,7 +3,7 @@ import { parseTolerations } from "../../../vocabulary/taint.ts";
 import { parseTime } from "../../../vocabulary/time.ts";
 import { pointer } from "../../../k8s/patch.ts";
 import { KubeVirt, PodAnnotation } from "../../../names.ts";
-import { pullSecretNames } from "../../../vocabulary/pull_scope.ts";
+import { pullSecretNames } from "../../../vocabulary/pull_identity.ts";
 import {
   heapBytesOf,
   isObject,

@@ -77,18 +77,18 @@ export async function readPayload(image: string, { architecture, ...options }: P
 }
 
 async function readFrom(
-  { top: { manifest: top }, session }: OpenImage,
+  { top: { manifest: top }, documents }: OpenImage,
   { image, architecture }: Pick<PayloadOptions, "architecture"> & { readonly image: string },
 ): Promise<Payload> {
   if (top.kind !== "index") {
-    const { version, architecture: own } = await readRelease(session, { image, manifest: top });
+    const { version, architecture: own } = await readRelease(documents, { image, manifest: top });
     return { image, version, isIndex: false, architectures: [own] };
   }
   const entries = top.entries.filter(isPlatformEntry);
   const child = entries.find(({ platform }) => platform.architecture === architecture) ?? entries[0];
   if (child === undefined) throw unusable(image, "its index is empty");
-  const { manifest } = await session.child(child.digest);
-  const { version } = await readRelease(session, { image, manifest });
+  const { manifest } = await documents.child(child.digest);
+  const { version } = await readRelease(documents, { image, manifest });
   const architectures = platformsOf(entries).filter(({ os }) => os === "linux" || os === "").map((one) =>
     one.architecture
   );
@@ -96,11 +96,11 @@ async function readFrom(
 }
 
 async function readRelease(
-  session: OpenImage["session"],
+  documents: OpenImage["documents"],
   { image, manifest }: { readonly image: string; readonly manifest: ManifestDocument },
 ): Promise<{ readonly version: string; readonly architecture: string }> {
   if (manifest.kind !== "manifest") throw unusable(image, "it is no image");
-  const config = await session.config(manifest);
+  const config = await documents.config(manifest);
   if (config.kind === "unparsable") throw unusable(image, config.problem);
   const version = textAt(config.labels, VERSION_LABEL);
   if (version === "") throw unusable(image, `it has no label ${VERSION_LABEL}`);

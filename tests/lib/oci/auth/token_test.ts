@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { TokenSource } from "../../../../lib/oci/auth/token.ts";
-import { RegistryHosts } from "../../../../lib/oci/limits/registry_hosts.ts";
+import { HostLimiters } from "../../../../lib/oci/limits/host_limiters.ts";
 import type { Transport } from "../../../../lib/oci/http/transport.ts";
 import { silentLogger } from "../../../../lib/log.ts";
 import { FakeClock } from "../../../support/fake_clock.ts";
@@ -9,7 +9,7 @@ import { noAnswer } from "../../../support/until.ts";
 
 Deno.test("TokenSource.get() leaves no request behind at a token server that does not answer", async () => {
   const clock = new FakeClock();
-  const hosts = new RegistryHosts({ clock, log: silentLogger });
+  const hosts = new HostLimiters({ clock, log: silentLogger });
   const transport: Pick<Transport, "send"> = { send: (_, { signal }) => noAnswer(signal) };
   const tokens = new TokenSource({ transport, hosts, clock });
   const leaving = new AbortController();

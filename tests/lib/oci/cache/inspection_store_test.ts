@@ -6,7 +6,7 @@ import { entryKey } from "../../../../lib/kv/keys.ts";
 import { openMemoryStore } from "../../../support/memory_store.ts";
 import type { KeyValueStore, StoreEntry } from "../../../../lib/kv/store.ts";
 import { silentLogger } from "../../../../lib/log.ts";
-import { PUBLIC_NAME, PUBLIC_SCOPE } from "../../../../lib/oci/cache/access_scope.ts";
+import { PUBLIC_NAME, PUBLIC_READERSHIP } from "../../../../lib/oci/cache/readership.ts";
 import { InspectionStore } from "../../../../lib/oci/cache/inspection_store.ts";
 import type { DocumentRecord } from "../../../../lib/oci/types.ts";
 import { FakeClock } from "../../../support/fake_clock.ts";
@@ -62,8 +62,8 @@ function observed(kv: KeyValueStore): { readonly kv: KeyValueStore; quiet(): Pro
 }
 
 async function read(store: InspectionStore, digest: string): Promise<DocumentRecord | undefined> {
-  await store.readDocument(PUBLIC_SCOPE, digest);
-  return store.documentNow(PUBLIC_SCOPE.id, digest);
+  await store.readDocument(PUBLIC_READERSHIP, digest);
+  return store.documentNow(PUBLIC_READERSHIP.id, digest);
 }
 
 async function fileMb(path: string): Promise<number> {
@@ -78,7 +78,7 @@ async function putAll(
 ): Promise<void> {
   for (let at = 0; at < count; at++) {
     clock.jumpWall(1);
-    store.putDocument(PUBLIC_SCOPE, hostileRecord(at));
+    store.putDocument(PUBLIC_READERSHIP, hostileRecord(at));
     if (at % 20 !== 19) continue;
     await setImmediate();
     await quiet();
@@ -116,7 +116,7 @@ Deno.test("InspectionStore cuts back a file that an earlier version has filled, 
   }
   const seen = observed(kv);
   const store = new InspectionStore({ kv: seen.kv, clock, maxEntries: 10_000, maxStoredBytes: 4 * MB });
-  for (let at = 400; at < 500; at++) store.putDocument(PUBLIC_SCOPE, hostileRecord(at));
+  for (let at = 400; at < 500; at++) store.putDocument(PUBLIC_READERSHIP, hostileRecord(at));
   await setImmediate();
   await seen.quiet();
   const left = await Array.fromAsync(kv.list(["archway"]));
@@ -142,7 +142,7 @@ Deno.test("InspectionStore cuts the store back once at a time, and writes no mor
   };
   const store = new InspectionStore({ kv, clock, maxEntries: 10_000, maxStoredBytes: 8 * MB });
   for (let at = 0; at < 1_000; at++) {
-    store.putDocument(PUBLIC_SCOPE, hostileRecord(at));
+    store.putDocument(PUBLIC_READERSHIP, hostileRecord(at));
     await clock.advance(0);
   }
   assert.equal(lists, 1);

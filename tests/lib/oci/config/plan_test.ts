@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { planPull } from "../../../../lib/oci/config/plan.ts";
-import { canonicalHost } from "../../../../lib/oci/registry_host.ts";
+import { canonicalHost } from "../../../../lib/oci/host_names.ts";
 import { asParsed, unparsable } from "../../../../lib/parsed.ts";
 import { parseRancherRegistries } from "../../../../lib/oci/config/rancher_registries.ts";
 import { endpointsOf, placesOf, refusalOf, settingsFrom, valueOf } from "./settings_support.ts";

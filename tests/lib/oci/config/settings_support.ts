@@ -2,7 +2,7 @@
 import { type HostsFile, parseHostsToml } from "../../../../lib/oci/config/hosts_toml.ts";
 import { ACCEPT_ALL, parsePolicy } from "../../../../lib/oci/config/policy.ts";
 import { asParsed, type Parsed } from "../../../../lib/parsed.ts";
-import { hostKey } from "../../../../lib/oci/registry_host.ts";
+import { hostKey } from "../../../../lib/oci/host_names.ts";
 import { mergeRegistriesConfs, parseRegistriesConf } from "../../../../lib/oci/config/registries_conf.ts";
 import type { PullSettings } from "../../../../lib/oci/config/settings.ts";
 import { planPull } from "../../../../lib/oci/config/plan.ts";

@@ -2,7 +2,7 @@
 // a hook for what registries do otherwise.
 import { systemClock } from "../../../../lib/clock.ts";
 import { silentLogger } from "../../../../lib/log.ts";
-import { RegistryHosts } from "../../../../lib/oci/limits/registry_hosts.ts";
+import { HostLimiters } from "../../../../lib/oci/limits/host_limiters.ts";
 import { TargetRepository } from "../../../../lib/oci/push/target_repository.ts";
 import { makeClientDeps, RepositoryClient } from "../../../../lib/oci/repository_client.ts";
 import { digestOf } from "../../../support/documents.ts";
@@ -35,7 +35,7 @@ export async function openPushBed(
   const clock = systemClock;
   const limits = new WorkLimits();
   const transport = openTransport({ limits, clock });
-  const deps = makeClientDeps({ transport, limits, hosts: new RegistryHosts({ clock, log: silentLogger }), clock });
+  const deps = makeClientDeps({ transport, limits, hosts: new HostLimiters({ clock, log: silentLogger }), clock });
   const credentials = logsIn ? [makeCredential(registry.host)] : [];
   const context = makeContext();
   const targetOf = (repository: string): TargetRepository => {

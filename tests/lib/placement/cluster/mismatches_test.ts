@@ -99,7 +99,7 @@ Deno.test("late() has room for other namespaces while the registries of some nev
   const underWay = new Map<string, number>();
   const stop = new AbortController();
   const silent = answering(scene, async (request, signal) => {
-    const { scope: { namespace }, images: wanted } = request;
+    const { identity: { namespace }, images: wanted } = request;
     if (!namespace.startsWith("evil")) return await scene.images.inspect(request, signal);
     underWay.set(namespace, (underWay.get(namespace) ?? 0) + wanted.length);
     await scene.clock.sleep(Infinity, signal);

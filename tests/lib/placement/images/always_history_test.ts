@@ -89,7 +89,7 @@ async function play(steps: readonly Step[], delayMs: number): Promise<void> {
     else if (one.kind === "pod") pods.push(decide(one));
     else if (one.kind === "prefetch") {
       const { images } = replicas[one.replica];
-      images.prefetch({ scope: TEAM, images: [makeUse(IMAGE)], priority: "admission", mayRenew: one.mayRenew });
+      images.prefetch({ identity: TEAM, images: [makeUse(IMAGE)], priority: "admission", mayRenew: one.mayRenew });
     }
   }
   const all = Promise.all(pods);

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
-import type { PullScope } from "../../../../lib/vocabulary/pull_scope.ts";
+import type { PullIdentity } from "../../../../lib/vocabulary/pull_identity.ts";
 import { type ImageBed, makeUse, openImageBed, TAG_TTL_MS, TEAM } from "../../../support/image_bed.ts";
 import { openMemoryStore } from "../../../support/memory_store.ts";
 
 const APP = "registry.example/app:v1";
 const PINNED = `registry.example/app@sha256:${"a".repeat(64)}`;
-const PULL: PullScope = { ...TEAM, pullSecrets: ["pull"] };
+const PULL: PullIdentity = { ...TEAM, pullSecrets: ["pull"] };
 
 function isKnown(bed: ImageBed, image: string, scope = TEAM): boolean {
   return bed.known.recall([makeUse(image)], scope) !== undefined;
@@ -30,9 +30,9 @@ Deno.test("recall() uses a tag for its TTL, a digest for good", async () => {
 Deno.test("recall() counts the age of a tag from when the request was sent to the registry, not from when a cache answered", async () => {
   const bed = openImageBed();
   bed.registry.private.add(APP);
-  await bed.inspect(makeUse(APP), { scope: { ...PULL, namespace: "a" } });
+  await bed.inspect(makeUse(APP), { identity: { ...PULL, namespace: "a" } });
   await bed.clock.advance(TAG_TTL_MS - 1_000);
-  await bed.inspect(makeUse(APP), { scope: { ...PULL, namespace: "b" } });
+  await bed.inspect(makeUse(APP), { identity: { ...PULL, namespace: "b" } });
   assert.equal(bed.registry.reads.length, 1);
   await bed.clock.advance(1_001);
   assert.equal(isKnown(bed, APP, { ...PULL, namespace: "b" }), false);
@@ -65,7 +65,7 @@ Deno.test("recall() never answers for policy Always by a look-up that began befo
 Deno.test("recall() gives what was read with a pull secret only to the namespace, account and secrets that read it", async () => {
   const bed = openImageBed();
   bed.registry.private.add(APP);
-  await bed.inspect(makeUse(APP), { scope: PULL });
+  await bed.inspect(makeUse(APP), { identity: PULL });
   assert.equal(isKnown(bed, APP, PULL), true);
   for (const other of [{ namespace: "other" }, { pullSecrets: [] }, { serviceAccount: "builder" }]) {
     assert.equal(isKnown(bed, APP, { ...PULL, ...other }), false, JSON.stringify(other));
@@ -77,7 +77,7 @@ Deno.test("recall() keeps a private tag private although its digest is known pub
   const secret = "registry.example/private/base:secret";
   bed.registry.private.add(secret);
   await bed.inspect(makeUse(APP));
-  for (const namespace of ["a", "c"]) await bed.inspect(makeUse(secret), { scope: { ...PULL, namespace } });
+  for (const namespace of ["a", "c"]) await bed.inspect(makeUse(secret), { identity: { ...PULL, namespace } });
   assert.equal(isKnown(bed, secret, { ...TEAM, namespace: "stranger" }), false);
   assert.equal(isKnown(bed, secret, { ...PULL, namespace: "c" }), true);
 });
@@ -86,7 +86,7 @@ Deno.test("recall() keeps namespaces, secrets and images apart, whatever charact
   const bed = openImageBed();
   const image = "registry.example/p/x:1";
   bed.registry.private.add(image);
-  await bed.inspect(makeUse(image), { scope: { ...PULL, namespace: "public" } });
+  await bed.inspect(makeUse(image), { identity: { ...PULL, namespace: "public" } });
   assert.equal(isKnown(bed, `pull ${image}`, { ...TEAM, namespace: "other" }), false);
   assert.equal(isKnown(bed, image, { ...TEAM, namespace: "public", pullSecrets: ["pull", ""] }), false);
   bed.known.forgetPrivate();
@@ -98,7 +98,7 @@ Deno.test("recall() gives a fresh private answer although a public one has expir
   await bed.inspect(makeUse(APP));
   await bed.clock.advance(TAG_TTL_MS + 1);
   bed.registry.private.add(APP);
-  await bed.inspect(makeUse(APP), { scope: PULL });
+  await bed.inspect(makeUse(APP), { identity: PULL });
   assert.equal(isKnown(bed, APP, PULL), true);
   assert.equal(isKnown(bed, APP), false);
 });
@@ -107,7 +107,7 @@ Deno.test("forgetPrivate() drops what needed a credential and keeps what everybo
   const bed = openImageBed();
   const closed = "registry.example/closed:v1";
   bed.registry.private.add(closed);
-  for (const image of [APP, closed]) await bed.inspect(makeUse(image), { scope: PULL });
+  for (const image of [APP, closed]) await bed.inspect(makeUse(image), { identity: PULL });
   bed.known.forgetPrivate();
   assert.deepEqual([isKnown(bed, APP, PULL), isKnown(bed, closed, PULL)], [true, false]);
 });
@@ -132,7 +132,7 @@ Deno.test("recall() reports that a tag is past half of its TTL, never that a dig
 
 Deno.test("prefetch() with renew looks an aging tag up again, so that it stays known", async () => {
   const bed = openImageBed();
-  const request = { scope: TEAM, images: [makeUse(APP)], priority: "admission", mayRenew: true } as const;
+  const request = { identity: TEAM, images: [makeUse(APP)], priority: "admission", mayRenew: true } as const;
   bed.images.prefetch(request);
   await bed.clock.advance(TAG_TTL_MS * 0.4);
   bed.images.prefetch(request);
@@ -148,11 +148,11 @@ Deno.test("prefetch() and inspect() ask for each image of a pod once, whatever i
   const bed = openImageBed();
   bed.registry.delayMs = 200;
   const images = [makeUse(APP, true), makeUse(PINNED, true), makeUse("registry.example/side:v1")];
-  bed.images.prefetch({ scope: TEAM, images, priority: "admission", mayRenew: true });
+  bed.images.prefetch({ identity: TEAM, images, priority: "admission", mayRenew: true });
   await bed.clock.advance(20);
   const { signal } = new AbortController();
   const answers = bed.images.inspect(
-    { scope: TEAM, images, priority: "gated", askedSinceMs: bed.clock.monotonicMs() },
+    { identity: TEAM, images, priority: "gated", askedSinceMs: bed.clock.monotonicMs() },
     signal,
   );
   await bed.clock.advance(1_000);
@@ -169,7 +169,7 @@ Deno.test("prefetch() with renew sends no request for what another process has l
   await openImageBed({ ...first, kv }).inspect(makeUse(APP));
   await first.clock.advance(TAG_TTL_MS * 0.4);
   const after = openImageBed({ ...first, kv });
-  after.images.prefetch({ scope: TEAM, images: [makeUse(APP)], priority: "admission", mayRenew: true });
+  after.images.prefetch({ identity: TEAM, images: [makeUse(APP)], priority: "admission", mayRenew: true });
   await first.clock.advance(0);
   assert.equal(first.registry.reads.length, 1);
   assert.equal(isKnown(after, APP), true);
@@ -182,7 +182,7 @@ function prefetch(
   { pod, count = 1 }: { readonly pod: number; readonly count?: number },
 ): void {
   bed.images.prefetch({
-    scope: { ...TEAM, namespace },
+    identity: { ...TEAM, namespace },
     images: Array.from({ length: count }, (_, image) => makeUse(`registry.example/${namespace}/p${pod}:v${image}`)),
     priority: "admission",
   });

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { MAX_CACHE_BYTES } from "../../../../lib/oci/weights.ts";
 import { InspectionStore } from "../../../../lib/oci/cache/inspection_store.ts";
-import { PUBLIC_SCOPE } from "../../../../lib/oci/cache/access_scope.ts";
+import { PUBLIC_READERSHIP } from "../../../../lib/oci/cache/readership.ts";
 import type { Platform } from "../../../../lib/oci/types.ts";
 import { FakeClock } from "../../../support/fake_clock.ts";
 import { runAlone } from "../../../support/run_alone.ts";
@@ -23,7 +23,7 @@ Deno.test("InspectionStore holds as much as its weight allows, whatever images s
   }));
   for (let at = 0; at < 1_000; at++) {
     const digest = `sha256:${at.toString(16).padStart(64, "0")}`;
-    store.putDocument(PUBLIC_SCOPE, { ...COMMON, digest, platforms });
+    store.putDocument(PUBLIC_READERSHIP, { ...COMMON, digest, platforms });
   }
   const leastBytes = 1_000 * 3 * 64;
   assert.ok(store.size() > 10 && store.size() * leastBytes <= MAX_CACHE_BYTES, `${store.size()} documents`);
@@ -38,8 +38,11 @@ Deno.test("InspectionStore keeps each platform of an image once", () => {
     osVersion: `10.0.${at}`,
   }));
   const digest = `sha256:${"a".repeat(64)}`;
-  store.putDocument(PUBLIC_SCOPE, { ...COMMON, digest, platforms });
-  assert.deepEqual(store.documentNow(PUBLIC_SCOPE.id, digest)?.platforms, [{ os: "windows", architecture: "amd64" }]);
+  store.putDocument(PUBLIC_READERSHIP, { ...COMMON, digest, platforms });
+  assert.deepEqual(store.documentNow(PUBLIC_READERSHIP.id, digest)?.platforms, [{
+    os: "windows",
+    architecture: "amd64",
+  }]);
 });
 
 Deno.test("a process with little heap lives through 400 hostile images of 1 000 long platforms each", async () => {

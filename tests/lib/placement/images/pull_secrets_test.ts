@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { PullScope } from "../../../../lib/vocabulary/pull_scope.ts";
+import type { PullIdentity } from "../../../../lib/vocabulary/pull_identity.ts";
 import {
   type PullCredentials,
   type PullSecretMode,
@@ -63,7 +63,7 @@ const openBed = (answer: Answer, mode: PullSecretMode = "pod") => {
   const limits = new WorkLimits();
   const secrets = new PullSecrets({ api, mode, ownNamespace: "archway-system", limits, clock, log: silentLogger });
   const credentials = (
-    { namespace = "team", ...scope }: Partial<PullScope>,
+    { namespace = "team", ...scope }: Partial<PullIdentity>,
     { signal = SIGNAL, priority = "gated" }: { signal?: AbortSignal; priority?: InspectionPriority } = {},
   ): Promise<PullCredentials> => {
     const callers = callersOf({ namespace, priority });

@@ -22,7 +22,7 @@ async function inspect(image: InspectedImage, failed: readonly string[]): Promis
     inner,
     ({ digest, namespace }) => digest === `sha256:${"0".repeat(64)}` && namespace === "shop" ? failed : [],
   );
-  return (await images.inspect({ scope: SCOPE, images: [], priority: "gated" }, never))[0];
+  return (await images.inspect({ identity: SCOPE, images: [], priority: "gated" }, never))[0];
 }
 
 Deno.test("podImagesWithoutFailed() leaves out what has failed, and reports it", async () => {
@@ -48,7 +48,7 @@ Deno.test("podImagesWithoutFailed() recalls the same for warm admission", () => 
   const known = { images: [inspected("amd64", "arm64")], isAging: true };
   const recall = (found: typeof known | undefined): ReturnType<PodImages["recall"]> => {
     const inner = { ...openScene().images, recall: () => found };
-    return podImagesWithoutFailed(inner, () => ["arm64"]).recall({ scope: SCOPE, images: [] });
+    return podImagesWithoutFailed(inner, () => ["arm64"]).recall({ identity: SCOPE, images: [] });
   };
   const recalled = recall(known);
   assert.deepEqual([recalled?.images.map(architecturesOf), recalled?.isAging], [[["amd64"]], true]);

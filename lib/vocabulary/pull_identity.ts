@@ -2,10 +2,10 @@
 import { textAt } from "../json.ts";
 
 /**
- * The scope of a pull: an answer that was read with pull secrets serves the same namespace, account and secret names
+ * Who pulls: an answer that was read with pull secrets serves the same namespace, account and secret names
  * only.
  */
-export interface PullScope {
+export interface PullIdentity {
   readonly namespace: string;
   /** The ServiceAccount, whose pull secrets count where the pod names none; empty: `default`. */
   readonly serviceAccount: string;

@@ -18,21 +18,21 @@ const MAX_NAMED = 50;
  */
 const MAX_ATTEMPTS = 4;
 
-interface RegistryHostsDeps {
+interface HostLimitersDeps {
   readonly clock: Clock;
   readonly log: Logger;
   readonly declared?: readonly string[];
 }
 
-export class RegistryHosts {
-  readonly #deps: RegistryHostsDeps;
+export class HostLimiters {
+  readonly #deps: HostLimitersDeps;
   /** By name, that of the last request first. */
   readonly #hosts = new LRUCache<string, HostLimiter>(atMost(MAX_HOSTS));
   readonly #declared: ReadonlySet<string>;
   /** The first hosts that answered with content: names that users made up do not. */
   readonly #useful = new Set<string>();
 
-  constructor(deps: RegistryHostsDeps) {
+  constructor(deps: HostLimitersDeps) {
     this.#deps = deps;
     this.#declared = new Set(deps.declared);
   }

@@ -1,5 +1,5 @@
 // Which requests may use a cached answer: an anonymous one serves all, any other those with the same credentials.
-// Private scopes are stored under a slow salted hash (PBKDF2), truncated, so that no password is found by trial. The
+// Private readerships are stored under a slow salted hash (PBKDF2), truncated, so that no password is found by trial. The
 // salt beside it is no secret.
 import { LRUCache } from "lru-cache";
 import { SALT_KEY } from "../../kv/keys.ts";
@@ -8,8 +8,8 @@ import type { Credential } from "../credential.ts";
 import { fingerprintOfAll } from "../fingerprint.ts";
 import { atMost } from "../weights.ts";
 
-export interface AccessScope {
-  /** Means nothing outside of this process; no scope has had it before. */
+export interface Readership {
+  /** Means nothing outside of this process; no readership has had it before. */
   readonly id: number;
   /** Its name in the store. Takes some tens of milliseconds the first time, off the main thread. */
   storedName(kv: KeyValueStore): Promise<string>;
@@ -17,22 +17,22 @@ export interface AccessScope {
 
 export const PUBLIC_NAME = "public";
 
-export const PUBLIC_SCOPE: AccessScope = { id: 0, storedName: () => Promise.resolve(PUBLIC_NAME) };
+export const PUBLIC_READERSHIP: Readership = { id: 0, storedName: () => Promise.resolve(PUBLIC_NAME) };
 
 const SALT = /^[0-9a-f]{32}$/;
 
 const ITERATIONS = 100_000;
 
-/** Scopes in memory: credentials change, and each pull secret may be one. */
-const MAX_SCOPES = 10_000;
+/** Readerships in memory: credentials change, and each pull secret may be one. */
+const MAX_READERSHIPS = 10_000;
 
-/** Makes scopes; equal credentials have one scope while it is in memory. */
-export function openAccessScopes(): (credentials: readonly Credential[]) => AccessScope {
-  const scopes = new LRUCache<string, AccessScope>(atMost(MAX_SCOPES));
+/** Makes readerships; equal credentials have one readership while it is in memory. */
+export function openReaderships(): (credentials: readonly Credential[]) => Readership {
+  const readerships = new LRUCache<string, Readership>(atMost(MAX_READERSHIPS));
   let salt: Promise<Uint8Array<ArrayBuffer>> | undefined;
-  let lastId = PUBLIC_SCOPE.id;
+  let lastId = PUBLIC_READERSHIP.id;
 
-  const makeScope = (fingerprint: string): AccessScope => {
+  const makeReadership = (fingerprint: string): Readership => {
     let stored: Promise<string> | undefined;
     lastId += 1;
     return {
@@ -46,11 +46,11 @@ export function openAccessScopes(): (credentials: readonly Credential[]) => Acce
   };
 
   return (credentials) => {
-    if (credentials.length === 0) return PUBLIC_SCOPE;
+    if (credentials.length === 0) return PUBLIC_READERSHIP;
     const fingerprint = fingerprintOfAll(credentials);
-    const scope = scopes.get(fingerprint) ?? makeScope(fingerprint);
-    scopes.set(fingerprint, scope);
-    return scope;
+    const readership = readerships.get(fingerprint) ?? makeReadership(fingerprint);
+    readerships.set(fingerprint, readership);
+    return readership;
   };
 }
 

@@ -4,7 +4,7 @@ import type { RegistryMessage } from "./http/exchange.ts";
 import {
   type DocumentName,
   documentUrl,
-  refused,
+  refusedDocument,
   type RegistryDocument,
   toDocument,
   unreadable,
@@ -28,7 +28,7 @@ export interface ReadManifest extends Pick<RegistryDocument, "digest" | "credent
 /** A manifest as it came, to be written elsewhere byte by byte. */
 export type WholeManifest = ReadManifest & RegistryDocument;
 
-interface SessionOptions {
+interface RepositoryDocumentsOptions {
   readonly client: RepositoryClient;
   readonly retrying?: (<T>(read: () => Promise<T>) => Promise<T>) | undefined;
 }
@@ -59,11 +59,11 @@ const MESSAGES: Readonly<Record<DocumentName["kind"], RegistryMessage>> = {
  * Sends nothing before the first read. Reads throw RegistryError where a document is missing, refused, or not what its
  * digest says.
  */
-export class Session {
+export class RepositoryDocuments {
   readonly #client: RepositoryClient;
-  readonly #retrying: NonNullable<SessionOptions["retrying"]>;
+  readonly #retrying: NonNullable<RepositoryDocumentsOptions["retrying"]>;
 
-  constructor({ client, retrying = (read) => read() }: SessionOptions) {
+  constructor({ client, retrying = (read) => read() }: RepositoryDocumentsOptions) {
     this.#client = client;
     this.#retrying = retrying;
   }
@@ -126,11 +126,11 @@ export class Session {
       // Anything but "not for you" and "not there" ends the search for a credential.
       isFinal: ({ status }) => ![401, 403, 404].includes(status),
     });
-    if (sent.kind === "refused") throw refused(endpoint, { document, status: sent.answer?.status });
+    if (sent.kind === "refused") throw refusedDocument(endpoint, { document, status: sent.answer?.status });
     const { status, absence, pauseMs } = sent.answer;
     if (status !== 429 && status < 500) return sent;
     // Final, but no document: limited or broken, unless a 500 says that it is gone.
-    if (absence !== undefined) throw refused(endpoint, { document, status: 404 });
+    if (absence !== undefined) throw refusedDocument(endpoint, { document, status: 404 });
     throw unreadable(endpoint, { document, status, retryAfterMs: pauseMs });
   }
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { type LimitedAnswer, pauseOf } from "../../../../lib/oci/limits/outcome.ts";
 import { tokenServerGroup } from "../../../../lib/oci/limits/failing_groups.ts";
-import { RegistryHosts } from "../../../../lib/oci/limits/registry_hosts.ts";
+import { HostLimiters } from "../../../../lib/oci/limits/host_limiters.ts";
 import { callersOf, type InspectionPriority } from "../../../../lib/oci/callers.ts";
 import type { LimitedRequest } from "../../../../lib/oci/limits/host_limiter.ts";
 import { silentLogger } from "../../../../lib/log.ts";
@@ -36,9 +36,9 @@ type Sent = Partial<Omit<LimitedRequest, "callers">> & {
   readonly namespace?: string;
 };
 
-const open = (parts: Partial<ConstructorParameters<typeof RegistryHosts>[0]> = {}) => {
+const open = (parts: Partial<ConstructorParameters<typeof HostLimiters>[0]> = {}) => {
   const clock = new FakeClock();
-  const hosts = new RegistryHosts({ clock, log: silentLogger, ...parts });
+  const hosts = new HostLimiters({ clock, log: silentLogger, ...parts });
   const run = (send: () => Promise<LimitedAnswer>, more: Sent = {}): Promise<LimitedAnswer> => {
     const { priority = "gated", namespace, ...rest } = more;
     const callers = callersOf({ priority, namespace });
@@ -72,7 +72,7 @@ function held(): { readonly started: string[]; send(name: string): () => Promise
   };
 }
 
-Deno.test("RegistryHosts.run() keeps a limit a host and lets gated pods go before admission, admission before prewarm", async () => {
+Deno.test("HostLimiters.run() keeps a limit a host and lets gated pods go before admission, admission before prewarm", async () => {
   const { clock, run, state } = open();
   const first = held();
   const limit = 16;
@@ -94,7 +94,7 @@ Deno.test("RegistryHosts.run() keeps a limit a host and lets gated pods go befor
   await Promise.all(waiting);
 });
 
-Deno.test("RegistryHosts.run() never lets a stuck host delay another one", async () => {
+Deno.test("HostLimiters.run() never lets a stuck host delay another one", async () => {
   const { clock, run, state } = open();
   const dead = held();
   const stuck = Array.from({ length: 500 }, (_, at) => run(dead.send(String(at))));
@@ -109,7 +109,7 @@ Deno.test("RegistryHosts.run() never lets a stuck host delay another one", async
   await Promise.all(stuck);
 });
 
-Deno.test("RegistryHosts.run() pauses the host that says Retry-After, sends again after it, and leaves others alone", async () => {
+Deno.test("HostLimiters.run() pauses the host that says Retry-After, sends again after it, and leaves others alone", async () => {
   const { clock, run } = open();
   const sent: number[] = [];
   const startMs = clock.monotonicMs();
@@ -128,7 +128,7 @@ Deno.test("RegistryHosts.run() pauses the host that says Retry-After, sends agai
   assert.deepEqual(sent, [0, 1_000, 1_000]);
 });
 
-Deno.test("RegistryHosts.run() reports when to come back instead of waiting out a long pause", async () => {
+Deno.test("HostLimiters.run() reports when to come back instead of waiting out a long pause", async () => {
   const { clock, run, ask } = open();
   assert.equal((await run(gives(429, { "retry-after": "30" }))).status, 429);
   let asked = 0;
@@ -140,7 +140,7 @@ Deno.test("RegistryHosts.run() reports when to come back instead of waiting out 
   assert.equal(await ask(gives()), "answered");
 });
 
-Deno.test("RegistryHosts.run() refuses at once while the circuit is open, then lets one probe through", async () => {
+Deno.test("HostLimiters.run() refuses at once while the circuit is open, then lets one probe through", async () => {
   const { clock, ask, state } = open();
   for (let at = 0; at < 5; at++) await ask(UNREACHABLE);
   assert.equal(state().circuit, "open");
@@ -158,7 +158,7 @@ Deno.test("RegistryHosts.run() refuses at once while the circuit is open, then l
   assert.equal(await ask(gives()), "answered");
 });
 
-Deno.test("RegistryHosts.run() sends away all who wait when the probe fails", async () => {
+Deno.test("HostLimiters.run() sends away all who wait when the probe fails", async () => {
   const { clock, ask } = open();
   for (let at = 0; at < 5; at++) await ask(UNREACHABLE);
   await clock.advance(500);
@@ -171,7 +171,7 @@ Deno.test("RegistryHosts.run() sends away all who wait when the probe fails", as
   assert.deepEqual(await Promise.all(others), ["CircuitOpen", "CircuitOpen", "CircuitOpen"]);
 });
 
-Deno.test("RegistryHosts.run() probes again where the caller of the probe leaves", async () => {
+Deno.test("HostLimiters.run() probes again where the caller of the probe leaves", async () => {
   const { clock, ask, run } = open();
   for (let at = 0; at < 5; at++) await ask(UNREACHABLE);
   await clock.advance(500);
@@ -185,7 +185,7 @@ Deno.test("RegistryHosts.run() probes again where the caller of the probe leaves
   assert.equal(await ask(gives()), "answered");
 });
 
-Deno.test("RegistryHosts.run() stops asking for repositories that answer 5xx, but not for refusals, 404s or 429s", async () => {
+Deno.test("HostLimiters.run() stops asking for repositories that answer 5xx, but not for refusals, 404s or 429s", async () => {
   for (const status of [500, 502, 404, 401]) {
     const [reason, circuit] = status >= 500 ? ["CircuitOpen", "open"] : ["answered", "closed"];
     const { ask, state } = open();
@@ -202,7 +202,7 @@ Deno.test("RegistryHosts.run() stops asking for repositories that answer 5xx, bu
   assert.equal(state().circuit, "closed");
 });
 
-Deno.test("RegistryHosts.run() leaves a host alone when several groups of its repositories fail, and warns of it", async () => {
+Deno.test("HostLimiters.run() leaves a host alone when several groups of its repositories fail, and warns of it", async () => {
   const log = keepLog();
   const { ask, state } = open({ log });
   for (let at = 0; at < 20; at++) await ask(gives(500), { group: `team${at % 4}` });
@@ -210,7 +210,7 @@ Deno.test("RegistryHosts.run() leaves a host alone when several groups of its re
   assert.deepEqual(log.lines.map(({ fields }) => fields), [{ registry: HOST, cause: "It answered 500." }]);
 });
 
-Deno.test("RegistryHosts.run() remembers the limits of 64 accounts of a host, whatever passwords users bring for it", async () => {
+Deno.test("HostLimiters.run() remembers the limits of 64 accounts of a host, whatever passwords users bring for it", async () => {
   const { ask } = open();
   const asks = (account: string, send = gives()) => ask(send, { account });
   const limited = gives(429, { "retry-after": "30" });
@@ -222,7 +222,7 @@ Deno.test("RegistryHosts.run() remembers the limits of 64 accounts of a host, wh
   assert.equal(await asks("account-126"), "RateLimited");
 });
 
-Deno.test("RegistryHosts.run() begins with the last real error when it refuses: an annotation may hold no more", async () => {
+Deno.test("HostLimiters.run() begins with the last real error when it refuses: an annotation may hold no more", async () => {
   const { run, ask } = open();
   const cause = "Cannot reach registry.example: unknown certificate authority.";
   const failing = fails("TlsFailed", cause);
@@ -234,7 +234,7 @@ Deno.test("RegistryHosts.run() begins with the last real error when it refuses: 
   await assert.rejects(run(failing, { host: "b.example" }), /It answered 502/);
 });
 
-Deno.test("RegistryHosts.run() warns once that a registry fails, with the cause, and reports when it works again", async () => {
+Deno.test("HostLimiters.run() warns once that a registry fails, with the cause, and reports when it works again", async () => {
   const log = keepLog();
   const { clock, ask } = open({ log });
   for (const status of [429, 503]) {
@@ -250,7 +250,7 @@ Deno.test("RegistryHosts.run() warns once that a registry fails, with the cause,
   assert.deepEqual(log.lines.map(({ message }) => message), ["registry fails", "registry works again"]);
 });
 
-Deno.test("RegistryHosts.publicHostStates() names declared hosts and those that answered well, and no more than fifty", async () => {
+Deno.test("HostLimiters.publicHostStates() names declared hosts and those that answered well, and no more than fifty", async () => {
   const { hosts, run, ask } = open({ declared: ["declared.example"] });
   for (const host of ["declared.example", "made.up.example"]) {
     await ask(fails("Unreachable", "No such host."), { host });
@@ -267,7 +267,7 @@ Deno.test("RegistryHosts.publicHostStates() names declared hosts and those that 
   assert.ok(seen.size <= 53, `${seen.size} names`);
 });
 
-Deno.test("RegistryHosts.run() keeps the last requests of a quota for gated pods", async () => {
+Deno.test("HostLimiters.run() keeps the last requests of a quota for gated pods", async () => {
   const { clock, run, ask, state } = open();
   const told = (remaining: number) => gives(200, { "ratelimit-remaining": `${remaining};w=21600` });
   await run(told(10));
@@ -280,7 +280,7 @@ Deno.test("RegistryHosts.run() keeps the last requests of a quota for gated pods
   assert.equal(await ask(told(100), { priority: "prewarm" }), "answered");
 });
 
-Deno.test("RegistryHosts.run() gives up the permit of a caller who leaves", async () => {
+Deno.test("HostLimiters.run() gives up the permit of a caller who leaves", async () => {
   const { clock, run, state } = open();
   const first = held();
   const full = Array.from({ length: 100 }, () => run(first.send("x")));
@@ -298,7 +298,7 @@ Deno.test("RegistryHosts.run() gives up the permit of a caller who leaves", asyn
   await Promise.all(full);
 });
 
-Deno.test("RegistryHosts.hostStates() is capped, whatever hosts users name", async () => {
+Deno.test("HostLimiters.hostStates() is capped, whatever hosts users name", async () => {
   const { hosts, run } = open();
   for (let at = 0; at < 3_000; at++) await run(gives(), { host: `h${at}.example` });
   const states = hosts.hostStates();
@@ -306,7 +306,7 @@ Deno.test("RegistryHosts.hostStates() is capped, whatever hosts users name", asy
   assert.equal(states[0]?.host, "h2999.example");
 });
 
-Deno.test("RegistryHosts.run() lets failures of other registries' token requests stop those registries alone", async () => {
+Deno.test("HostLimiters.run() lets failures of other registries' token requests stop those registries alone", async () => {
   for (const reason of ["ServerError", "Timeout", "Unreachable", "TlsFailed"] as const) {
     const { ask } = open();
     const foreign = (registry: string) => ({ group: tokenServerGroup(registry), account: `${registry} anonymous` });
