@@ -1,5 +1,6 @@
 // The groups of a host's repositories that fail. A group shares the first path segment: a project, an organisation, a
-// pull-through cache. Groups often fail together, and without the rest of their host.
+// pull-through cache. A repository that always fails must stop no other tenant's on its host, and a host that is silent
+// must not be found out group by group, at seven seconds a request.
 //
 // A registry that names this host as its token server is a group of its own: what fails may be that registry's fault.
 import { LRUCache } from "lru-cache";
