@@ -80,7 +80,7 @@ async function release(deps: PodPlacementDeps, pod: PodView, decided: DecidedPod
       step,
       failure,
       rereads,
-      unanswered: failure === "unanswered" ? state.writeUnanswered() : 0,
+      unanswered: failure === "unanswered" ? state.countUnansweredWrite() : 0,
       isOverdue: state.leftMs() <= 0,
     });
     if (next.kind === "decideAgain") return { kind: "changed", pod: current };
@@ -106,7 +106,7 @@ function failed(
   { state, refusals }: { readonly state: PodState; readonly refusals: readonly string[] },
 ): ApplyOutcome {
   const why = textOf(refusals);
-  if (refusals.length > 1 && state.refused(why)) {
+  if (refusals.length > 1 && state.noteRefusal(why)) {
     reportOutcome(deps, pod, { outcome: { kind: "refused", why }, state });
   }
   return { kind: "failed", why };

@@ -221,12 +221,12 @@ export class PodPlacement {
         this.#forgetUnlabelled(key);
         return DONE;
       case "written":
-        state.written(decision);
+        state.noteWritten(decision);
         if (decision.kind === "retry") return requeueUntilDeadline(state, decision.afterMs);
         this.#forgetUnlabelled(key);
         return DONE;
       case "failed": {
-        const failures = state.writeFailed();
+        const failures = state.countFailedWrite();
         const pauseMs = backoffMs(failures, WRITE_BACKOFF);
         const { namespace, name } = pod;
         const fields = { namespace, pod: name, failures, retryMs: Math.round(pauseMs) };

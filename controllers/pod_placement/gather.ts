@@ -32,7 +32,7 @@ export function gatherFacts(
   const facts = {
     pod,
     settings,
-    evidence: evidenceOf({ pod, settings, plan }, state),
+    evidence: evidenceByNow({ pod, settings, plan }, state),
     gateAgeMs: state.countedAgeMs(),
     failedAttempts: state.retries.failedAttempts,
     permanentFailures: state.retries.permanentFailures,
@@ -47,7 +47,7 @@ function isJudged({ inspection }: PodState): boolean {
 }
 
 /** Images without an answer by now count as failed. */
-function evidenceOf({ pod, settings, plan }: PlannedPod, state: PodState): Evidence {
+function evidenceByNow({ pod, settings, plan }: PlannedPod, state: PodState): Evidence {
   if (plan.kind === "inspect" && state.inspection.kind === "judged") {
     return { kind: "judged", plan, judgement: state.inspection.judgement };
   }

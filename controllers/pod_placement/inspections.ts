@@ -46,7 +46,7 @@ export class Inspections {
     const permit = inspection.kind === "permitted" ? inspection.permit : permits.tryAcquire(namespace, { weight });
     if (permit === undefined) return this.#waitForTurn(key, state, { namespace, weight });
     const running = { kind: "running", stop: new AbortController() } as const;
-    state.inspect(running);
+    state.setInspection(running);
     this.#follow(
       this.#inspect(reduceToImages(pod, images), images, running.stop.signal).then((judgement) => {
         if (state.inspection !== running) return;
@@ -71,10 +71,10 @@ export class Inspections {
     { namespace, weight }: { readonly namespace: string; readonly weight: number },
   ): void {
     const pending = { kind: "pending", stop: new AbortController() } as const;
-    state.inspect(pending);
+    state.setInspection(pending);
     const permitted = (permit: Permit): void => {
       if (state.inspection !== pending) return permit.release();
-      state.inspect({ kind: "permitted", permit });
+      state.setInspection({ kind: "permitted", permit });
       this.#wake(key);
     };
     const callers = callersOf({ namespace, priority: "gated" });

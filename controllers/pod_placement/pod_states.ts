@@ -83,14 +83,14 @@ export class PodState {
     return seen;
   }
 
-  inspect(inspection: InspectionState): void {
+  setInspection(inspection: InspectionState): void {
     this.beginRound();
     this.#inspection = inspection;
   }
 
   judged(judgement: ImageJudgement): void {
     this.stopInspection();
-    this.inspect({ kind: "judged", judgement });
+    this.setInspection({ kind: "judged", judgement });
   }
 
   stopInspection(): void {
@@ -113,7 +113,7 @@ export class PodState {
   }
 
   /** The decision is written: the pod is released, or its inspection will be retried. */
-  written(decision: PlacementDecision): void {
+  noteWritten(decision: PlacementDecision): void {
     this.stopInspection();
     if (decision.kind !== "retry") {
       this.#isReleased = true;
@@ -130,17 +130,17 @@ export class PodState {
   }
 
   /** How many writes of the release have failed. */
-  writeFailed(): number {
+  countFailedWrite(): number {
     return ++this.#failedWrites;
   }
 
   /** How many writes the API server did not answer, though it answers reads. */
-  writeUnanswered(): number {
+  countUnansweredWrite(): number {
     return ++this.#unansweredWrites;
   }
 
   /** Whether this refusal of the whole release differs from the last one. */
-  refused(why: string): boolean {
+  noteRefusal(why: string): boolean {
     const isNew = this.#lastRefusal !== why;
     this.#lastRefusal = why;
     return isNew;

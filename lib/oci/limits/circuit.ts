@@ -58,13 +58,13 @@ export class Circuit {
     return registryError("CircuitOpen", message, { registry, retryAfterMs: Math.ceil(retryAfterMs) });
   }
 
-  /** A request is sent. After failures the first one is a probe. It must be ended with {@link withdrew}. */
+  /** A request is sent. After failures the first one is a probe. It must be ended with {@link ended}. */
   begins(): void {
     this.#breaker.tryPass();
   }
 
   /** The request has ended, whether its outcome was reported or not. */
-  withdrew(): void {
+  ended(): void {
     this.#breaker.withdrew();
   }
 

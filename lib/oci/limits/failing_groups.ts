@@ -30,8 +30,8 @@ export class FailingGroups {
     return this.#circuits.get(group);
   }
 
-  /** The same where it fails now. */
-  failing(group: string): Circuit {
+  /** The same for a group that fails now, whose circuit may be new. */
+  getOrOpen(group: string): Circuit {
     const circuit = this.of(group) ?? this.#openCircuit(group);
     this.#circuits.set(group, circuit);
     return circuit;
@@ -43,7 +43,7 @@ export class FailingGroups {
   }
 
   /** Whether so many fail that the host itself does. */
-  get areMany(): boolean {
+  get failTheirHost(): boolean {
     return [...this.#circuits.keys()].filter((group) => !isTokenServerGroup(group)).length >= GROUPS_OF_A_HOST;
   }
 }

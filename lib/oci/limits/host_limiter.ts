@@ -95,7 +95,7 @@ export class HostLimiter {
     } finally {
       // Before the permit is given back: whether the next request is sent depends on that.
       this.#note(request, outcome);
-      for (const circuit of this.#circuitsOf(request)) circuit.withdrew();
+      for (const circuit of this.#circuitsOf(request)) circuit.ended();
     }
   }
 
@@ -149,7 +149,7 @@ export class HostLimiter {
         return this.#account(request).paused(outcome.pauseMs);
       case "overloaded":
         host.answered();
-        return this.#groups.failing(request.group).paused(outcome.pauseMs, outcome.message);
+        return this.#groups.getOrOpen(request.group).paused(outcome.pauseMs, outcome.message);
       case "repository-failed":
         return this.#groupFailed(request.group, outcome.message);
       case "host-failed":
@@ -162,8 +162,8 @@ export class HostLimiter {
   }
 
   #groupFailed(group: string, message: string): void {
-    this.#groups.failing(group).failed(message);
-    const isHostFailing = this.#circuit.state !== "closed" || this.#groups.areMany;
+    this.#groups.getOrOpen(group).failed(message);
+    const isHostFailing = this.#circuit.state !== "closed" || this.#groups.failTheirHost;
     if (isHostFailing && !isTokenServerGroup(group)) this.#circuit.failed(message);
   }
 
