@@ -181,9 +181,12 @@ export class CachedInspector {
 
   /** What memory has, after the store was read for what it lacks. */
   async #recallDocument(request: PlannedRequest, digest: string): Promise<ReadableDocument | undefined> {
-    const readerships = this.#readershipsOf(request);
-    for (const readership of readerships) await this.#store.readDocument(readership, digest);
-    return this.#documentNow(digest, readerships.map(({ id }) => id), request.depth);
+    for (const readership of this.#readershipsOf(request)) {
+      await this.#store.readDocument(readership, digest);
+      const found = this.#documentNow(digest, [readership.id], request.depth);
+      if (found !== undefined) return found;
+    }
+    return undefined;
   }
 
   async #recallTag(request: PlannedRequest): Promise<ReadableTag | undefined> {
@@ -193,20 +196,23 @@ export class CachedInspector {
   }
 
   #documentNow(digest: string, readershipIds: readonly number[], depth: InspectionDepth): ReadableDocument | undefined {
-    return readershipIds.flatMap((readershipId) => {
+    for (const readershipId of readershipIds) {
       const record = this.#store.documentNow(readershipId, digest);
-      return record !== undefined && isDeepEnough(record, depth) ? [{ record, readershipId }] : [];
-    })[0];
+      if (record !== undefined && isDeepEnough(record, depth)) return { record, readershipId };
+    }
+    return undefined;
   }
 
   /** The youngest: the same tag may have been looked up with and without credentials. */
   #tagNow(reference: ImageReference, readershipIds: readonly number[]): ReadableTag | undefined {
     const name = tagName(reference);
-    const found = readershipIds.flatMap((readershipId) => {
+    let youngest: ReadableTag | undefined;
+    for (const readershipId of readershipIds) {
       const tag = this.#store.tagNow(readershipId, name);
-      return tag === undefined ? [] : [{ ...tag, readershipId }];
-    });
-    return found.toSorted((left, right) => right.askedAtMs - left.askedAtMs)[0];
+      if (tag === undefined || youngest !== undefined && tag.askedAtMs <= youngest.askedAtMs) continue;
+      youngest = { ...tag, readershipId };
+    }
+    return youngest;
   }
 }
 
