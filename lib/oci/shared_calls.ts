@@ -84,7 +84,11 @@ export class SharedCalls<T> {
   #keep(key: string, { call, value }: { readonly call: Call<T>; readonly value: T }): void {
     if (!this.#drop(key, call)) return;
     const ttl = this.#options.keepMs?.(value) ?? 0;
-    if (ttl > 0) this.#kept.set(key, { answer: value }, { ttl });
+    if (ttl <= 0) return;
+    // What has expired may never be requested again, and takes the place of others.
+    this.#kept.purgeStale();
+    // At the end of its ttl the cache would still give it.
+    this.#kept.set(key, { answer: value }, { ttl: ttl - 0.001 });
   }
 
   #end(key: string, call: Call<T>): void {

@@ -29,7 +29,7 @@ Deno.test("SharedCalls.run() shares a call under way, and its answer as long as 
   await clock.advance(0);
   started[0]?.finish("one");
   assert.deepEqual(await both, ["one", "one"]);
-  await clock.advance(1_000);
+  await clock.advance(999);
   assert.equal(await ask(), "one");
   await clock.advance(1);
   const later = ask();
@@ -96,4 +96,22 @@ Deno.test("SharedCalls.run() weighs the keys of the answers that it keeps, too",
   const keys = ["a", "b", "c"].map((letter) => letter.repeat(400));
   for (const key of [...keys, ...keys]) await ask(key);
   assert.equal(started, 6);
+});
+
+Deno.test("SharedCalls.run() deletes answers that have expired, so that they take no room from those that have not", async () => {
+  const clock = new FakeClock();
+  const keptMs: Readonly<Record<string, number>> = { long: 60_000, short: 1_000, third: 60_000 };
+  const asked: string[] = [];
+  const calls = new SharedCalls<string>({ clock, keepMs: (key) => keptMs[key] ?? 0, maxKept: 2 });
+  const ask = (key: string): Promise<string> =>
+    calls.run(key, { signal: NEVER }, () => {
+      asked.push(key);
+      return Promise.resolve(key);
+    });
+  await ask("long");
+  await ask("short");
+  await clock.advance(1_000);
+  await ask("third");
+  await ask("long");
+  assert.deepEqual(asked, ["long", "short", "third"]);
 });
