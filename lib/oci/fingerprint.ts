@@ -1,5 +1,5 @@
-// Names for credentials inside this process: equal secrets, equal names. Never stored, logged or sent, unlike access
-// scopes.
+// Names for credentials inside this process: equal secrets, equal names. Never stored, logged or sent, unlike those of
+// readerships.
 import { createHash } from "node:crypto";
 import type { Credential } from "./credential.ts";
 

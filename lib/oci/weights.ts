@@ -17,7 +17,7 @@ export function atMost(entries: number): { readonly maxSize: number; readonly si
   return { maxSize: entries, sizeCalculation: () => 1 };
 }
 
-/** Options of an LRU cache whose entries have a life (`ttl`) by this clock. With another resolution it keeps a timer. */
+/** Options of an LRU cache whose entries live (`ttl`) by this clock. With another resolution it keeps a timer. */
 export function livingBy(
   clock: Pick<Clock, "monotonicMs">,
 ): { readonly ttlResolution: 0; readonly perf: { readonly now: () => number } } {

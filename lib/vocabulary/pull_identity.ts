@@ -1,10 +1,7 @@
 // The pull secrets that a pod or a ServiceAccount names, and whom an answer serves that was read with them.
 import { textAt } from "../json.ts";
 
-/**
- * Who pulls: an answer that was read with pull secrets serves the same namespace, account and secret names
- * only.
- */
+/** Who pulls: an answer that was read with pull secrets serves the same namespace, account and secret names only. */
 export interface PullIdentity {
   readonly namespace: string;
   /** The ServiceAccount, whose pull secrets count where the pod names none; empty: `default`. */

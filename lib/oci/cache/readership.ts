@@ -1,6 +1,6 @@
 // Which requests may use a cached answer: an anonymous one serves all, any other those with the same credentials.
-// Private readerships are stored under a slow salted hash (PBKDF2), truncated, so that no password is found by trial. The
-// salt beside it is no secret.
+// Private ones are stored under a slow salted hash (PBKDF2), truncated, so that no password is found by trial. The salt
+// beside it is no secret.
 import { LRUCache } from "lru-cache";
 import { SALT_KEY } from "../../kv/keys.ts";
 import type { KeyValueStore } from "../../kv/store.ts";
