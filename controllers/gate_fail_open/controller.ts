@@ -148,7 +148,6 @@ function report(
     reason: EventReason.gateLifted,
     // Shares the slot of "gate is stuck" and placement: a pod has at most three events.
     slot: 3,
-    isCritical: true,
     message: renderLeaderlessUngating({ gate: SCHEDULING_GATE, lease: leaseKey, ageMs, silentForMs, refusal }),
   });
   metrics.decision("reduced");

@@ -115,7 +115,6 @@ async function ungatePods(run: OperatorRun, { config }: OperatorFacts): Promise<
         reason: EventReason.gateLifted,
         // Shares the slot of "gate is stuck" and placement: a pod has at most three events.
         slot: 3,
-        isCritical: true,
         message: `The scheduling gate ${SCHEDULING_GATE} was lifted by force: pod placement is being removed and ` +
           `this pod was not placed within ${age}. It may be scheduled onto a node its images do not support.`,
       }),

@@ -29,19 +29,14 @@ export interface EventInput {
   readonly message: string;
   /** A later event replaces its slot's earlier one, even of another process. Without slot, each message is an event. */
   readonly slot?: number;
-  readonly isCritical?: boolean;
   /** Reports a short-lived state. Omitted while many events wait. */
   readonly isPassing?: boolean;
 }
-
-/** 0 critical, 1 Warning, 2 Normal. Lower ones are sent first and dropped last. */
-type Urgency = 0 | 1 | 2;
 
 /** An event with its queue key. Events with the same key replace each other. */
 export interface QueuedEvent {
   readonly key: string;
   readonly input: EventInput;
-  readonly urgency: Urgency;
 }
 
 const MAX_MESSAGE_BYTES = 1_024;
@@ -52,7 +47,7 @@ export function queuedEventOf(input: EventInput): QueuedEvent {
   const message = truncate(input.message);
   const what = input.slot ?? [input.type, input.reason, message];
   const key = JSON.stringify([kind, namespace, name, uid, what]);
-  return { key, input: { ...input, message }, urgency: urgencyOf(input) };
+  return { key, input: { ...input, message } };
 }
 
 type EventUpdate = Pick<
@@ -65,11 +60,6 @@ export function renderUpdate(
   { count, firstMs, lastMs }: { readonly count: number; readonly firstMs: number; readonly lastMs: number },
 ): EventUpdate {
   return { type, reason, message, count, firstTimestamp: renderTime(firstMs), lastTimestamp: renderTime(lastMs) };
-}
-
-function urgencyOf({ type, isCritical }: EventInput): Urgency {
-  if (isCritical === true) return 0;
-  return type === "Warning" ? 1 : 2;
 }
 
 function truncate(message: string): string {

@@ -1,4 +1,4 @@
-// The bounded queue of events to send, one per key. When full, drops the oldest of the least urgent events.
+// The bounded queue of events to send, one per key. Warnings are sent first and dropped last.
 import type { QueuedEvent } from "./event_input.ts";
 
 /** A queued event: its count, first and last occurrence (epoch ms). */
@@ -10,7 +10,8 @@ export interface WaitingEvent extends QueuedEvent {
 
 export class EventQueue {
   readonly #capacity: number;
-  readonly #byUrgency: readonly Map<string, WaitingEvent>[] = [new Map(), new Map(), new Map()];
+  readonly #warnings = new Map<string, WaitingEvent>();
+  readonly #normals = new Map<string, WaitingEvent>();
   /** Keys being sent. A new event with such a key waits, in order to update the sent one. */
   readonly #taken = new Set<string>();
 
@@ -19,18 +20,18 @@ export class EventQueue {
   }
 
   get size(): number {
-    return this.#byUrgency.reduce((sum, { size }) => sum + size, 0);
+    return this.#warnings.size + this.#normals.size;
   }
 
   /** Adds an event, or replaces the waiting one with its key. Returns the dropped event, which may be this one. */
   put(event: QueuedEvent, nowMs: number): QueuedEvent | undefined {
     const waiting = this.#find(event.key);
-    const dropped = waiting === undefined && this.size >= this.#capacity ? this.#leastUrgent(event) : undefined;
+    const dropped = waiting === undefined && this.size >= this.#capacity ? this.#droppedFor(event) : undefined;
     if (dropped === event) return dropped;
     if (dropped !== undefined) this.#remove(dropped);
-    if (waiting !== undefined && waiting.urgency !== event.urgency) this.#remove(waiting);
+    if (waiting !== undefined && waiting.input.type !== event.input.type) this.#remove(waiting);
     const repeats = waiting?.input.reason === event.input.reason;
-    this.#byUrgency[event.urgency]?.set(event.key, {
+    this.#like(event).set(event.key, {
       ...event,
       count: repeats ? waiting.count + 1 : 1,
       firstMs: repeats ? waiting.firstMs : nowMs,
@@ -39,9 +40,9 @@ export class EventQueue {
     return dropped;
   }
 
-  /** Takes the oldest of the most urgent events. Others with its key wait until {@link finish}. */
+  /** Takes the oldest Warning, else the oldest other event. Others with its key wait until {@link finish}. */
   take(): WaitingEvent | undefined {
-    const event = firstOf(this.#byUrgency, this.#taken);
+    const event = firstOf(this.#warnings, this.#taken) ?? firstOf(this.#normals, this.#taken);
     if (event === undefined) return undefined;
     this.#remove(event);
     this.#taken.add(event.key);
@@ -53,25 +54,26 @@ export class EventQueue {
   }
 
   #find(key: string): WaitingEvent | undefined {
-    return this.#byUrgency.find((events) => events.has(key))?.get(key);
+    return this.#warnings.get(key) ?? this.#normals.get(key);
   }
 
-  #remove({ key, urgency }: QueuedEvent): void {
-    this.#byUrgency[urgency]?.delete(key);
+  #remove(event: QueuedEvent): void {
+    this.#like(event).delete(event.key);
   }
 
-  /** The oldest of the least urgent events, including the new one, which never displaces a more urgent one. */
-  #leastUrgent(added: QueuedEvent): QueuedEvent {
-    const last = firstOf(this.#byUrgency.toReversed());
-    return last === undefined || last.urgency < added.urgency ? added : last;
+  #like({ input }: QueuedEvent): Map<string, WaitingEvent> {
+    return input.type === "Warning" ? this.#warnings : this.#normals;
+  }
+
+  /** The oldest Normal event; without one, the new event unless it is a Warning. */
+  #droppedFor(added: QueuedEvent): QueuedEvent {
+    return firstOf(this.#normals) ?? (added.input.type === "Warning" ? firstOf(this.#warnings) : added) ?? added;
   }
 }
 
 const NONE: ReadonlySet<string> = new Set();
 
-function firstOf(queues: readonly ReadonlyMap<string, WaitingEvent>[], except = NONE): WaitingEvent | undefined {
-  for (const events of queues) {
-    for (const [key, event] of events) if (!except.has(key)) return event;
-  }
+function firstOf(events: ReadonlyMap<string, WaitingEvent>, except = NONE): WaitingEvent | undefined {
+  for (const [key, event] of events) if (!except.has(key)) return event;
   return undefined;
 }

@@ -1,6 +1,6 @@
 // Records Kubernetes events in the background: `record()` never blocks and never throws.
 //
-//   record ─▶ EventQueue (bounded, most urgent first) ─▶ a few workers ─▶ EventSink: create, or patch the earlier event
+//   record ─▶ EventQueue (bounded, Warnings first) ─▶ a few workers ─▶ EventSink: create, or patch the earlier event
 import { backoffMs, orAborted } from "../clock.ts";
 import { errorText, type Logger } from "../log.ts";
 import { ApiError } from "./errors.ts";
@@ -27,9 +27,8 @@ const DEFAULT_CAPACITY = 20_000;
 const CROWDED = 200;
 /** Events sent in parallel: enough for 3 events each of 100 pods a second, and a small share of all requests. */
 const PARALLEL_EVENTS = 6;
-/** Attempts per event, including the first: for seconds, or minutes if critical. */
-const MAX_ATTEMPTS = 4;
-const MAX_ATTEMPTS_CRITICAL = 20;
+/** Attempts per event, including the first: for about half a minute. */
+const MAX_ATTEMPTS = 8;
 const RETRY_BACKOFF = { baseMs: 500, capMs: 10_000 } as const;
 
 /** Sends events as they are recorded. Dispose of it last: later events are dropped. */
@@ -85,7 +84,7 @@ export class BackgroundEventRecorder implements EventRecorder, AsyncDisposable {
   async #deliver(event: WaitingEvent): Promise<boolean> {
     const { clock, log } = this.#options;
     const { signal } = this.#closing;
-    const { object, reason, isCritical } = event.input;
+    const { object, reason } = event.input;
     const name = this.#sink.nameFor(event.input);
     for (let attempt = 1; !signal.aborted; attempt++) {
       try {
@@ -95,7 +94,7 @@ export class BackgroundEventRecorder implements EventRecorder, AsyncDisposable {
         if (signal.aborted) break;
         const isRefused = error instanceof ApiError && error.status >= 400 && error.status < 500 &&
           error.status !== 429;
-        if (isRefused || attempt >= (isCritical === true ? MAX_ATTEMPTS_CRITICAL : MAX_ATTEMPTS)) {
+        if (isRefused || attempt >= MAX_ATTEMPTS) {
           log.debug("event not sent", { reason, object: object.name, error: errorText(error) });
           return false;
         }

@@ -231,24 +231,6 @@ Deno.test("record() replaces what waits in the slot, so that only the latest is 
     assert.equal(calls.length, 1);
   }));
 
-Deno.test("record() never drops what must arrive for anything else, and tries it for minutes", async () => {
-  let isAway = true;
-  const before = (): void => {
-    if (isAway) throw new ApiError("away", { status: 0 });
-  };
-  await withRecorder({ capacity: 10, before }, async ({ recorder, clock, events, lost }) => {
-    const vital = { type: "Warning", isCritical: true } as const;
-    for (let n = 0; n < 10; n++) recorder.record(makeEvent({ pod: `fell-back-${n}`, ...vital }));
-    for (let n = 0; n < 50; n++) recorder.record(makeEvent({ pod: `warned-${n}`, type: "Warning" }));
-    await clock.advance(60_000);
-    isAway = false;
-    await clock.advance(60_000);
-    const pods = events().map(({ metadata }) => metadata.name).filter((name) => name.startsWith("fell-back"));
-    assert.equal(pods.length, 10);
-    assert.equal(lost.filter((loss) => loss === "dropped").length, 50);
-  });
-});
-
 Deno.test("record() leaves out what tells of passing states while many events wait", async () => {
   await withRecorder({}, async ({ recorder, clock, events, lost }) => {
     recorder.record({ ...makeEvent({ pod: "early" }), isPassing: true });

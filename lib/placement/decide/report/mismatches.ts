@@ -100,5 +100,5 @@ export function lateReport(
   });
   if (mismatches.length === 0) return undefined;
   // By now, the event of the gate is the least important.
-  return { ...warning(EventReason.noSupportedArchitectures, mismatches.join(" ")), slot: 1, isCritical: false };
+  return { ...warning(EventReason.noSupportedArchitectures, mismatches.join(" ")), slot: 1 };
 }

@@ -28,8 +28,6 @@ type EventSlot = 1 | 2 | 3;
 
 export interface SlottedReport extends PodReport {
   readonly slot: EventSlot;
-  /** Reports that the pod was not placed as intended: dropped last. */
-  readonly isCritical: boolean;
 }
 
 /**
@@ -57,7 +55,7 @@ const SPARE: readonly EventSlot[] = [2, 3, 1];
 /** Most important first; reports without a slot are dropped. `hasFailedBefore`: only a warning may replace slot 2. */
 export function assignSlots(
   reports: readonly PodReport[],
-  { hasFailedBefore, isCritical }: { readonly hasFailedBefore: boolean; readonly isCritical: boolean },
+  { hasFailedBefore }: { readonly hasFailedBefore: boolean },
 ): readonly SlottedReport[] {
   const taken = new Set<EventSlot>();
   return reports.flatMap((report) => {
@@ -67,6 +65,6 @@ export function assignSlots(
     const slot = own !== undefined && isFree(own) ? own : SPARE.find(isFree);
     if (slot === undefined) return [];
     taken.add(slot);
-    return [{ ...report, slot, isCritical: isCritical && report.type === "Warning" }];
+    return [{ ...report, slot }];
   });
 }

@@ -39,14 +39,13 @@ const REDUCED: Readonly<Record<Exclude<ReleaseStep, "full">, string>> = {
 export function gateAddedReport(): SlottedReport {
   const said =
     `Held by the scheduling gate ${SCHEDULING_GATE} until it is known which architectures its images support.`;
-  return { ...normal(EventReason.gateAdded, said), slot: 1, isCritical: false, isPassing: true };
+  return { ...normal(EventReason.gateAdded, said), slot: 1, isPassing: true };
 }
 
 /** At most three events of an outcome, most important first. Post them after the write, when they are true. */
 export function reportsOf(pod: PodView, outcome: PodOutcome): readonly SlottedReport[] {
   const hasFailedBefore = pod.labels?.[PodLabel.inspectErrorCount] !== undefined;
-  const isOver = outcome.kind !== "applied" || outcome.decision.kind !== "retry";
-  return assignSlots(outcomeReports(pod, outcome), { hasFailedBefore, isCritical: isOver });
+  return assignSlots(outcomeReports(pod, outcome), { hasFailedBefore });
 }
 
 function outcomeReports(pod: PodView, outcome: PodOutcome): readonly PodReport[] {
