@@ -10,6 +10,8 @@ import {
   type WorkQueueOptions,
 } from "../lib/k8s/work_queue.ts";
 import type { Logger } from "../lib/log.ts";
+import type { PlacementConfigs, PlacementSettings } from "../lib/placement/decide/config/types.ts";
+import type { PodImages } from "../lib/placement/images/pod_images.ts";
 
 /** Anything that works until its signal aborts, and never rejects. */
 export interface Runnable {
@@ -20,6 +22,14 @@ export interface ControllerDeps {
   readonly clock: Clock;
   readonly log: Logger;
   readonly queueMetrics?: ((name: string) => QueueMetrics) | undefined;
+}
+
+/** For those that place pods or judge their placement. The functions answer from memory. */
+export interface PlacementControllerDeps extends ControllerDeps {
+  readonly images: PodImages;
+  readonly settingsOf: (namespace: string) => PlacementSettings;
+  readonly configsOf: (namespace: string) => PlacementConfigs;
+  readonly liveArchitectures: () => readonly string[] | undefined;
 }
 
 export interface ControllerOptions extends ControllerDeps {

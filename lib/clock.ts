@@ -51,18 +51,18 @@ export function jitter(baseMs: number, least = 0.5, most = 1): number {
   return baseMs * (least + Math.random() * (most - least)); // eslint-disable-line sonarjs/pseudo-random -- no secret
 }
 
-export interface Doubling {
+export interface Backoff {
   readonly baseMs: number;
   readonly capMs: number;
 }
 
 /** Exponential backoff: attempt 1 waits `baseMs`, each later one twice as long, at most `capMs`. */
-export function doublingMs(attempt: number, { baseMs, capMs }: Doubling): number {
+export function doublingMs(attempt: number, { baseMs, capMs }: Backoff): number {
   return Math.min(capMs, baseMs * 2 ** Math.max(0, attempt - 1));
 }
 
 /** {@link doublingMs} with {@link jitter}. */
-export function backoffMs(attempt: number, options: Doubling): number {
+export function backoffMs(attempt: number, options: Backoff): number {
   return jitter(doublingMs(attempt, options));
 }
 

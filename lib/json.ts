@@ -28,7 +28,7 @@ export function numberAt(value: unknown, name: string): number {
 }
 
 /** Parses JSON; undefined for any other text. */
-export function jsonOf(text: string): unknown {
+export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -37,7 +37,7 @@ export function jsonOf(text: string): unknown {
 }
 
 export function parseObject(text: string): JsonObject | undefined {
-  const value = jsonOf(text);
+  const value = parseJson(text);
   return isObject(value) ? value : undefined;
 }
 

@@ -22,7 +22,7 @@ import { exchangedContainers, type LateImages } from "../lib/placement/decide/re
 import { verdictReason } from "../lib/placement/decide/report/reason.ts";
 import type { PodView } from "../lib/placement/decide/types.ts";
 import { type AdmissionRequest, allowedReview, parseReview, uncheckedReview } from "./admission.ts";
-import type { Mismatches } from "../lib/placement/cluster/mismatches.ts";
+import type { MismatchChecks } from "../lib/placement/cluster/mismatch_checks.ts";
 import { type ReviewBody, withReviewBody } from "./review_body.ts";
 
 /** What the webhook calls in the rest of the process; every function but `startup` returns at once. */
@@ -38,7 +38,7 @@ export interface GatePodDeps {
   readonly mayGate: () => boolean;
   /** Only in the first moments of a process: ends when it has seen what verdicts rest on, or has waited long enough. */
   readonly startup: () => Promise<void> | undefined;
-  readonly mismatches: Mismatches;
+  readonly mismatches: MismatchChecks;
   readonly liveArchitectures: () => readonly string[] | undefined;
   readonly decisions: Pick<DecisionRing, "record">;
   readonly observe: (outcome: AdmissionOutcome, options: { readonly ms: number; readonly dryRun: boolean }) => void;
@@ -152,9 +152,9 @@ function answerNewPod(deps: GatePodDeps, request: AdmissionRequest, pod: PodView
 }
 
 /** `before`: the pod before the update; undefined where it gets ephemeral containers. */
-function warnLate(mismatches: Mismatches, pod: PodView, before: PodView | undefined): void {
-  if (before === undefined) mismatches.late(pod, { came: "ephemeral", containers: pod.ephemeralContainers });
-  else mismatches.late(pod, { came: "exchanged", containers: exchangedContainers(before, pod) });
+function warnLate(mismatches: MismatchChecks, pod: PodView, before: PodView | undefined): void {
+  if (before === undefined) mismatches.checkLateImages(pod, { came: "ephemeral", containers: pod.ephemeralContainers });
+  else mismatches.checkLateImages(pod, { came: "exchanged", containers: exchangedContainers(before, pod) });
 }
 
 /** A Job that is queued by Kueue: its pods' affinity is in its template at once where the images are known. */
@@ -186,7 +186,7 @@ function judge(deps: GatePodDeps, planned: PlannedAdmission): AdmissionVerdict {
 
 function followUp(deps: GatePodDeps, pod: PodView, { prefetch, possibleBundles, isCompared }: AdmissionVerdict): void {
   if (prefetch.length > 0) deps.prefetch(pod, prefetch, possibleBundles);
-  if (isCompared) deps.mismatches.pinned(pod);
+  if (isCompared) deps.mismatches.checkPinned(pod);
 }
 
 function report(

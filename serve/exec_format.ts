@@ -13,22 +13,22 @@ export function execFormatSettings(
   return { namespace, watchesPods: execFormatErrors !== "off", repairs: execFormatErrors === "repair" };
 }
 
-interface PlacedImages {
+interface ImagesToPlace {
   readonly images: PodImages;
   /** Must be run; undefined when no architecture is excluded. */
   readonly failedImages: FailedImages | undefined;
 }
 
 /** What images claim. With `avoid` or `repair`, excludes architectures where they failed. */
-export async function openPlacedImages(
+export async function openImagesToPlace(
   { config, clock, log }: Pick<ServeDeps, "config" | "clock"> & { readonly log: Logger },
   { api, claimedImages }: { readonly api: ReadApi; readonly claimedImages: PodImages },
-): Promise<PlacedImages> {
+): Promise<ImagesToPlace> {
   if (config.execFormatErrors !== "avoid" && config.execFormatErrors !== "repair") {
     return { images: claimedImages, failedImages: undefined };
   }
   const { openFailedImages } = await import("../lib/exec_format/cluster/failed_images.ts");
-  const { podImagesWithoutFailed } = await import("../lib/placement/images/without_failed.ts");
+  const { podImagesWithoutFailed } = await import("../lib/placement/images/pod_images_without_failed.ts");
   const failedImages = openFailedImages({ api, clock, log, namespace: config.namespace });
   return { images: podImagesWithoutFailed(claimedImages, failedImages.architecturesOf), failedImages };
 }

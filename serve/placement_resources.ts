@@ -5,7 +5,7 @@ import { type ImageService, openImageService } from "../lib/placement/images/ima
 import { openPodImages, type PodImages } from "../lib/placement/images/pod_images.ts";
 import { PullSecrets } from "../lib/placement/images/pull_secrets.ts";
 import type { FailedImages } from "../lib/exec_format/cluster/failed_images.ts";
-import { openPlacedImages } from "./exec_format.ts";
+import { openImagesToPlace } from "./exec_format.ts";
 import type { ReadApi } from "../lib/k8s/api.ts";
 import type { Reflector } from "../lib/k8s/reflector.ts";
 import type { Credential } from "../lib/oci/credential.ts";
@@ -73,7 +73,7 @@ export async function openPlacementResources(deps: ServeDeps, shared: SharedReso
     }),
   );
   const claimedImages = openImages(deps, shared, { metrics: metrics.placement, imageService });
-  const { images, failedImages } = await openPlacedImages(deps, { api, claimedImages });
+  const { images, failedImages } = await openImagesToPlace(deps, { api, claimedImages });
   return {
     shared,
     metrics,

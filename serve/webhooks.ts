@@ -1,5 +1,5 @@
 // The TLS listener for the API server: pod gate, config checks, conversion.
-import { openMismatches } from "../lib/placement/cluster/mismatches.ts";
+import { openMismatchChecks } from "../lib/placement/cluster/mismatch_checks.ts";
 import type { GatePodDeps } from "../routes/gate_pod.ts";
 import { webhookApp } from "../routes/mod.ts";
 import { holdsWithin } from "../lib/clock.ts";
@@ -98,7 +98,7 @@ function gateDeps(deps: ServeDeps, { placement, components }: WebhooksDeps): Gat
       }),
     mayGate: () => gatingHealth().kind === "gating",
     startup: startupOf(deps, { placement, components }),
-    mismatches: openMismatches({
+    mismatches: openMismatchChecks({
       clock,
       images,
       events,

@@ -1,7 +1,7 @@
 // The rules of the architecture, checked against the files themselves: layers, purity, sizes, words.
 import assert from "node:assert/strict";
 import { dirname, join, normalize, relative } from "node:path";
-import { KEPT } from "../lib/k8s/kept.ts";
+import { RETENTION } from "../lib/k8s/retention.ts";
 import { Resource } from "../lib/k8s/types.ts";
 
 const ROOT = new URL("../", import.meta.url).pathname;
@@ -27,11 +27,7 @@ const ASSEMBLIES = [
 ];
 
 /** What any controller may import besides its own folder. */
-const SHARED_BY_CONTROLLERS = [
-  "controllers/controller.ts",
-  "controllers/placing.ts",
-  "controllers/config_conditions.ts",
-];
+const SHARED_BY_CONTROLLERS = ["controllers/controller.ts", "controllers/config_conditions.ts"];
 
 type Layer = "main" | "routes" | "controllers" | "playground" | "vocabulary" | "domain" | "assembly" | "edge" | "tests";
 
@@ -339,14 +335,14 @@ function callsOf(name: string): readonly { readonly file: string; readonly text:
   );
 }
 
-Deno.test("architecture: every reflector keeps by a row of KEPT, and every row is of one", () => {
+Deno.test("architecture: every reflector retains by a row of RETENTION, and every row is of one", () => {
   const calls = callsOf("new Reflector");
   assert.ok(calls.length > 15);
-  const without = calls.filter(({ text }) => !/\bkeep: (?:\{ \.\.\.)?KEPT[._]/.test(text));
+  const without = calls.filter(({ text }) => !/\bretain: (?:\{ \.\.\.)?(?:[A-Z]+_)*RETENTION\b/.test(text));
   assert.deepEqual(without, []);
-  const used = PRODUCT.filter(({ file }) => file !== "lib/k8s/kept.ts")
-    .flatMap(({ text }) => [...text.matchAll(/\bKEPT\.(\w+)/g)].map(([, row]) => row));
-  assert.deepEqual([...new Set(used)].sort(), Object.keys(KEPT).sort());
+  const used = PRODUCT.filter(({ file }) => file !== "lib/k8s/retention.ts")
+    .flatMap(({ text }) => [...text.matchAll(/\bRETENTION\.(\w+)/g)].map(([, row]) => row));
+  assert.deepEqual([...new Set(used)].sort(), Object.keys(RETENTION).sort());
 });
 
 rule(
@@ -354,19 +350,19 @@ rule(
   () =>
     callsOf("new Reflector").flatMap(({ file, text }) => {
       const type = Object.entries(Resource).find(([name]) => text.includes(`resource: Resource.${name},`))?.[1];
-      const row = Object.entries(KEPT).find(([name]) => text.includes(`KEPT.${name}`))?.[1];
+      const row = Object.entries(RETENTION).find(([name]) => text.includes(`RETENTION.${name}`))?.[1];
       const isNarrow = type?.namespaced !== true || /^ *namespace[,:]/m.test(text);
-      return isNarrow || row === undefined || row.kind !== "all" || row === KEPT.taintPods ? [] : [file];
+      return isNarrow || row === undefined || row.kind !== "all" || row === RETENTION.taintPods ? [] : [file];
     }),
 );
 
 Deno.test("architecture: what tenants make has shares of memory that fit into half of the heap of the Deployment together", () => {
   const deployment = Deno.readTextFileSync(join(ROOT, "manifests/base/deployment.yaml"));
   const heapMib = Number(/--max-old-space-size=(\d+)/.exec(deployment)?.[1]);
-  const rows = Object.values(KEPT).filter((row) => row.kind === "shares");
+  const rows = Object.values(RETENTION).filter((row) => row.kind === "shares");
   assert.deepEqual(rows.filter(({ maxPerNamespace, maxTotal }) => maxPerNamespace > maxTotal / 2), []);
   // One of the five kinds of templates is counted already; the weight of DaemonSets is in KiB.
-  const others = 4 * KEPT.templates.maxTotal + 1_023 * KEPT.taintDaemonSets.maxTotal;
+  const others = 4 * RETENTION.templates.maxTotal + 1_023 * RETENTION.taintDaemonSets.maxTotal;
   const sum = rows.reduce((bytes, { maxTotal }) => bytes + maxTotal, others);
   assert.ok(sum <= heapMib * 1024 * 1024 / 2, `${Math.round(sum / 1024 / 1024)} MiB`);
 });

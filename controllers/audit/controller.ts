@@ -2,11 +2,11 @@
 import { LRUCache } from "lru-cache";
 import { type Clock, orAborted } from "../../lib/clock.ts";
 import { BACKGROUND_RETRY_MS, inspectInBackground } from "../../lib/placement/images/background.ts";
-import { podImagesWithBundles } from "../../lib/placement/cluster/with_bundles.ts";
+import { podImagesWithBundles } from "../../lib/placement/cluster/pod_images_with_bundles.ts";
 import type { AuditedNamespaces } from "../../lib/placement/cluster/audited_namespaces.ts";
 import { type ReadApi, serverNowMs } from "../../lib/k8s/api.ts";
 import type { EventRecorder } from "../../lib/k8s/event_recorder.ts";
-import { KEPT } from "../../lib/k8s/kept.ts";
+import { RETENTION } from "../../lib/k8s/retention.ts";
 import { Reflector } from "../../lib/k8s/reflector.ts";
 import { Shares } from "../../lib/k8s/shares.ts";
 import { keyOf, Resource, splitKey } from "../../lib/k8s/types.ts";
@@ -21,12 +21,11 @@ import { auditDecision, auditReports } from "../../lib/placement/decide/report/a
 import { decisionReason } from "../../lib/placement/decide/report/reason.ts";
 import type { Inspection } from "../../lib/oci/types.ts";
 import type { PodView } from "../../lib/placement/decide/types.ts";
-import { DONE, openController, requeueAfter, type Runnable } from "../controller.ts";
-import type { PlacingDeps } from "../placing.ts";
+import { DONE, openController, type PlacementControllerDeps, requeueAfter, type Runnable } from "../controller.ts";
 import { listAll } from "../../lib/k8s/lists.ts";
 import { PodLabel } from "../../lib/names.ts";
 
-export interface AuditDeps extends PlacingDeps {
+export interface AuditDeps extends PlacementControllerDeps {
   readonly api: ReadApi;
   readonly events: EventRecorder;
   readonly metrics: PlacementMetrics;
@@ -108,7 +107,7 @@ class DuePods {
 
   constructor(enqueue: (key: string) => void, log: Logger) {
     this.#enqueue = enqueue;
-    this.#shares = new Shares({ ...KEPT.auditedPods, weightOf: ({ bytes }) => bytes }, log);
+    this.#shares = new Shares({ ...RETENTION.auditedPods, weightOf: ({ bytes }) => bytes }, log);
   }
 
   add(key: string, pod: PodView): void {
@@ -154,7 +153,7 @@ function openPending(
     // Skips large pods: many of them would fill the memory.
     parse: (object) => settingsOf(object.metadata.namespace ?? "").audit ? unlessLarge(parsePod(object)) : undefined,
     onChange: ({ kind, key, value }) => kind === "apply" ? enqueue(key, value) : undefined,
-    keep: KEPT.passing,
+    retain: RETENTION.passing,
     name: "audited pods",
   });
 }

@@ -1,10 +1,10 @@
 // `--daemonsets=warn`: one event on a DaemonSet whose images lack an architecture of the nodes.
 import { BackgroundRetries, inspectInBackground, isTransientFailure } from "../../lib/placement/images/background.ts";
-import { podImagesWithBundles } from "../../lib/placement/cluster/with_bundles.ts";
+import { podImagesWithBundles } from "../../lib/placement/cluster/pod_images_with_bundles.ts";
 import type { ReadApi } from "../../lib/k8s/api.ts";
 import { eventObjectOf } from "../../lib/k8s/event_input.ts";
 import type { EventRecorder } from "../../lib/k8s/event_recorder.ts";
-import { KEPT } from "../../lib/k8s/kept.ts";
+import { RETENTION } from "../../lib/k8s/retention.ts";
 import type { Change } from "../../lib/k8s/object_cache.ts";
 import { Reflector } from "../../lib/k8s/reflector.ts";
 import { Resource, splitKey } from "../../lib/k8s/types.ts";
@@ -15,11 +15,10 @@ import { bytesOfView, podTemplateOf, unlessLarge } from "../../lib/placement/dec
 import { daemonSetReport } from "../../lib/placement/decide/report/mismatches.ts";
 import type { PodReport } from "../../lib/placement/decide/report/report_slots.ts";
 import type { PodView } from "../../lib/placement/decide/types.ts";
-import { type Controller, DONE, openController, requeueAfter } from "../controller.ts";
-import type { PlacingDeps } from "../placing.ts";
+import { type Controller, DONE, openController, type PlacementControllerDeps, requeueAfter } from "../controller.ts";
 
 interface DaemonSetWatchDeps
-  extends Pick<PlacingDeps, "clock" | "log" | "queueMetrics" | "images" | "liveArchitectures"> {
+  extends Pick<PlacementControllerDeps, "clock" | "log" | "queueMetrics" | "images" | "liveArchitectures"> {
   readonly api: ReadApi;
   readonly events: EventRecorder;
   readonly settings: PlacementSettings;
@@ -93,7 +92,7 @@ function openDaemonSets(
       const weight = DAEMON_SET_BYTES + bytesOfView(template);
       return { uid: object.metadata.uid ?? "", template, weight };
     },
-    keep: { ...KEPT.daemonSets, weightOf: ({ weight }) => weight },
+    retain: { ...RETENTION.daemonSets, weightOf: ({ weight }) => weight },
   });
 }
 

@@ -6,7 +6,7 @@
 //
 // Keys: `event/NODE/NAME` for an ENoExecEvent of a node's daemon, `pod/NAMESPACE/NAME` for a pod status to check,
 // `repair/…` for a pod that may need eviction.
-import { KEPT } from "../../lib/k8s/kept.ts";
+import { RETENTION } from "../../lib/k8s/retention.ts";
 import type { Change } from "../../lib/k8s/object_cache.ts";
 import { Reflector } from "../../lib/k8s/reflector.ts";
 import { type KubeObject, Resource, splitKey } from "../../lib/k8s/types.ts";
@@ -81,7 +81,7 @@ function watchEvents(deps: ExecFormatDeps, backlog: EventBacklog, enqueue: (key:
     resource: Resource.enoexecEvents,
     namespace: deps.settings.namespace,
     parse: authorOf,
-    keep: KEPT.execFormatEvents,
+    retain: RETENTION.execFormatEvents,
     onChange: (change) => {
       backlog.note(change);
       if (change.kind === "apply") enqueue(`event/${change.value}/${splitKey(change.key).name}`);
@@ -98,7 +98,7 @@ function watchPods(deps: ExecFormatDeps, enqueue: (key: string) => void): readon
       resource: Resource.events,
       fieldSelector: `involvedObject.kind=Pod,type=Warning,reason=${reason}`,
       parse: podOfEvent,
-      keep: KEPT.passing,
+      retain: RETENTION.passing,
       onChange: ({ kind, value }) => kind === "apply" ? enqueue(`pod/${value}`) : undefined,
       name: `events ${reason}`,
     })
@@ -108,7 +108,7 @@ function watchPods(deps: ExecFormatDeps, enqueue: (key: string) => void): readon
     resource: Resource.pods,
     fieldSelector: "status.phase=Failed",
     parse: (pod) => hasSuspectStatus(pod) || undefined,
-    keep: KEPT.passing,
+    retain: RETENTION.passing,
     onChange: ({ kind, key }) => kind === "apply" ? enqueue(`pod/${key}`) : undefined,
     name: "failed pods",
   });

@@ -5,7 +5,7 @@ import type { ReportedContainers } from "../../lib/exec_format/reported.ts";
 import type { EventRecorder } from "../../lib/k8s/event_recorder.ts";
 import type { ExecFormatMetrics } from "../../lib/exec_format/metrics.ts";
 import type { PodView } from "../../lib/placement/decide/types.ts";
-import type { PlacingDeps } from "../placing.ts";
+import type { PlacementControllerDeps } from "../controller.ts";
 
 export interface ExecFormatSettings {
   /** Archway's own namespace, which holds the ENoExecEvents. */
@@ -15,7 +15,7 @@ export interface ExecFormatSettings {
   readonly repairs: boolean;
 }
 
-export interface ExecFormatDeps extends PlacingDeps {
+export interface ExecFormatDeps extends PlacementControllerDeps {
   readonly api: KubeApi;
   /** The images for placement: may exclude architectures on which an image failed. */
   readonly imagesToPlace: PodImages;

@@ -15,7 +15,7 @@ import { podObject, pullIdentityOf } from "../../lib/placement/decide/pod/pod_re
 import { parsePod } from "../../lib/placement/decide/pod/pod_view.ts";
 import type { PodView } from "../../lib/placement/decide/types.ts";
 import { inspectInBackground } from "../../lib/placement/images/background.ts";
-import { podImagesWithBundles } from "../../lib/placement/cluster/with_bundles.ts";
+import { podImagesWithBundles } from "../../lib/placement/cluster/pod_images_with_bundles.ts";
 import { DONE, requeueAfter } from "../controller.ts";
 import type { ExecFormatDeps } from "./deps.ts";
 

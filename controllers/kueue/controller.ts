@@ -3,10 +3,10 @@
 //   Workload ─▶ images of its pod sets ─▶ decide ─▶ affinity of the templates, or the answer of the check
 import { BACKGROUND_LIMIT_MS, inspectInBackground } from "../../lib/placement/images/background.ts";
 import type { PodImages } from "../../lib/placement/images/pod_images.ts";
-import { podImagesWithBundles } from "../../lib/placement/cluster/with_bundles.ts";
+import { podImagesWithBundles } from "../../lib/placement/cluster/pod_images_with_bundles.ts";
 import { type KubeApi, readOptional, serverNowMs } from "../../lib/k8s/api.ts";
 import { classifyWriteFailure } from "../../lib/k8s/errors.ts";
-import { KEPT } from "../../lib/k8s/kept.ts";
+import { RETENTION } from "../../lib/k8s/retention.ts";
 import type { JsonPatch } from "../../lib/k8s/patch.ts";
 import { Reflector } from "../../lib/k8s/reflector.ts";
 import { Resource, type ResourceTarget, splitKey } from "../../lib/k8s/types.ts";
@@ -30,10 +30,9 @@ import {
   parseWorkload,
 } from "../../lib/placement/decide/workload.ts";
 import type { ReconcileResult } from "../../lib/k8s/work_queue.ts";
-import { type Controller, DONE, openController, requeueAfter } from "../controller.ts";
-import type { PlacingDeps } from "../placing.ts";
+import { type Controller, DONE, openController, type PlacementControllerDeps, requeueAfter } from "../controller.ts";
 
-interface KueueDeps extends PlacingDeps {
+interface KueueDeps extends PlacementControllerDeps {
   readonly api: KubeApi;
 }
 
@@ -85,7 +84,7 @@ export function openKueue(deps: KueueDeps): Controller {
         resource: Resource.kueueWorkloads,
         name: "Workloads of Kueue",
         parse: (object) => parseWorkload(object) === undefined ? undefined : true,
-        keep: KEPT.passing,
+        retain: RETENTION.passing,
         onChange: ({ kind, key }) => kind === "apply" ? controller.enqueue(key) : undefined,
       }),
     ],

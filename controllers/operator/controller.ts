@@ -12,7 +12,7 @@ import { type Controller, DONE, openController, requeueAfter } from "../controll
 import { applyStep, type OperandChange } from "./apply.ts";
 import type { OperatorDeps, OperatorFacts, OperatorRun } from "./deps.ts";
 import { gatherFacts, readRollout } from "./gather.ts";
-import { Memory } from "./memory.ts";
+import { OperatorMemory } from "./operator_memory.ts";
 import { applyMonitoring } from "./monitoring.ts";
 import { writeStatus } from "./report.ts";
 import { isNamespaceEnding, readInstallation, releaseMtoOperands } from "./finalizers.ts";
@@ -35,7 +35,7 @@ const MAX_UNREAD = 3;
 export class Operator {
   readonly #deps: OperatorDeps;
   readonly #controller: Controller;
-  #memory = new Memory();
+  #memory = new OperatorMemory();
 
   constructor(deps: OperatorDeps) {
     this.#deps = deps;
@@ -60,7 +60,7 @@ export class Operator {
 
   /** Never rejects. During an uninstall it continues after the signal, until Archway has left. */
   async run(signal: AbortSignal): Promise<void> {
-    const memory = this.#memory = new Memory();
+    const memory = this.#memory = new OperatorMemory();
     this.requestReconcile();
     await Promise.all([this.#controller.run(signal), releaseMtoOperands({ ...this.#deps, memory, signal })]);
     await this.#leaveIfUninstalled();
@@ -182,6 +182,6 @@ function remember({ clock, memory }: OperatorRun, step: OperandChange, { desired
 }
 
 /** A finalizer change depends on the version that was read, which a status write would outdate. */
-function isWorthReporting(step: OperandStep, memory: Memory): boolean {
+function isWorthReporting(step: OperandStep, memory: OperatorMemory): boolean {
   return memory.ending === undefined && (step.kind === "done" || step.kind === "wait" || step.target !== "finalizer");
 }

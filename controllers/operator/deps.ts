@@ -5,7 +5,7 @@ import type { EventRecorder } from "../../lib/k8s/event_recorder.ts";
 import type { MonitorState, OperandObservation } from "../../lib/operator/decide/conditions.ts";
 import type { OperandFacts } from "../../lib/operator/decide/operand_step.ts";
 import type { WebhookEndpoint } from "../../lib/operator/decide/webhook_clients.ts";
-import type { Memory } from "./memory.ts";
+import type { OperatorMemory } from "./operator_memory.ts";
 import type { ControllerDeps } from "../controller.ts";
 
 export interface OperatorSettings {
@@ -55,7 +55,7 @@ export interface OperatorDeps extends ControllerDeps {
 }
 
 export interface OperatorRun extends OperatorDeps {
-  readonly memory: Memory;
+  readonly memory: OperatorMemory;
   readonly signal: AbortSignal;
 }
 

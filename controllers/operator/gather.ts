@@ -13,7 +13,7 @@ import { isWebhookCurrent, renderWebhookConfiguration } from "../../lib/operator
 import { readMonitor } from "./exec_format_monitor.ts";
 import { readInstallation } from "./finalizers.ts";
 import type { OperatorDeps, OperatorFacts, OperatorRun } from "./deps.ts";
-import type { Memory } from "./memory.ts";
+import type { OperatorMemory } from "./operator_memory.ts";
 
 /** Reads the facts. Throws ApiError when one is unreadable: no step is better than one on incomplete facts. */
 export async function gatherFacts(run: OperatorRun, pathOf: (route: string) => string): Promise<OperatorFacts> {
@@ -61,7 +61,7 @@ function readTaintState({ taints, memory }: OperatorRun, installation: Installat
 }
 
 function noteTimes(
-  memory: Memory,
+  memory: OperatorMemory,
   { isServing, isLeaving, nowMs }: { readonly isServing: boolean; readonly isLeaving: boolean; readonly nowMs: number },
 ): void {
   memory.unservedSinceMs = isServing ? undefined : memory.unservedSinceMs ?? nowMs;

@@ -1,7 +1,7 @@
 // Single objects that the operator watches, to repair drift at once.
 import { objectAt } from "../../lib/json.ts";
 import type { Change } from "../../lib/k8s/object_cache.ts";
-import { KEPT } from "../../lib/k8s/kept.ts";
+import { RETENTION } from "../../lib/k8s/retention.ts";
 import { Reflector } from "../../lib/k8s/reflector.ts";
 import { type KubeObject, Resource, type ResourceType } from "../../lib/k8s/types.ts";
 import { ExecFormatMonitor, Installation, WebhookName } from "../../lib/names.ts";
@@ -63,7 +63,7 @@ export function openOwnWatches(
       log,
       resource,
       parse,
-      keep: KEPT.ownObjects,
+      retain: RETENTION.ownObjects,
       name: watchName,
       ...resource.namespaced ? { namespace } : {},
       fieldSelector: `metadata.name=${name}`,

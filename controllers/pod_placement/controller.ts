@@ -33,7 +33,7 @@ import type { GatedSince } from "../../lib/placement/decide/report/recent_decisi
 import { DONE, openController, type QueuedController } from "../controller.ts";
 import { applyDecision, type ApplyOutcome } from "./apply.ts";
 import type { PodPlacementDeps } from "./deps.ts";
-import { type GatedPod, hashOfImages, KEPT_PODS, keptPod, parseKeptPod, PodReader } from "./gated_pod.ts";
+import { GATED_POD_RETENTION, type GatedPod, gatedPodOf, hashOfImages, parseGatedPod, PodReader } from "./gated_pod.ts";
 import { gatherFacts } from "./gather.ts";
 import { Inspections } from "./inspections.ts";
 import { type PodState, PodStates } from "./pod_states.ts";
@@ -77,8 +77,8 @@ export class PodPlacement {
       ...deps,
       resource: Resource.pods,
       labelSelector: `${PodLabel.gate}=${GateLabel.gated}`,
-      parse: parseKeptPod,
-      keep: KEPT_PODS,
+      parse: parseGatedPod,
+      retain: GATED_POD_RETENTION,
       name: "gated pods",
       onChange: (change) => {
         if (change.kind === "delete") return this.#states.close(change.value.uid);
@@ -157,7 +157,7 @@ export class PodPlacement {
       unadmitted: this.#unadmitted,
       isWatched: (key, pod) => this.#gated.get(key)?.uid === pod.uid,
       onUnlabelled: (key, pod) => {
-        const kept = KEPT_PODS.reduce(keptPod(pod));
+        const kept = GATED_POD_RETENTION.reduce(gatedPodOf(pod));
         this.#forgetUnlabelled(key, kept.uid);
         this.#unlabelled.set(key, kept);
         this.#enqueue(key, kept);

@@ -3,9 +3,9 @@ import type { DecisionRing } from "../../lib/placement/cluster/decision_ring.ts"
 import type { KubeApi } from "../../lib/k8s/api.ts";
 import type { EventRecorder } from "../../lib/k8s/event_recorder.ts";
 import type { PlacementMetrics } from "../../lib/placement/metrics.ts";
-import type { PlacingDeps } from "../placing.ts";
+import type { PlacementControllerDeps } from "../controller.ts";
 
-export interface PodPlacementDeps extends PlacingDeps {
+export interface PodPlacementDeps extends PlacementControllerDeps {
   readonly api: KubeApi;
   readonly events: EventRecorder;
   readonly metrics: PlacementMetrics;

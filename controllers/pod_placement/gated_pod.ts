@@ -1,6 +1,6 @@
 // A gated pod in the leader's memory: whole or, without room, only its name, to be read in its turn.
 import { createHash } from "node:crypto";
-import { KEPT } from "../../lib/k8s/kept.ts";
+import { RETENTION } from "../../lib/k8s/retention.ts";
 import { type KubeObject, Resource } from "../../lib/k8s/types.ts";
 import { isGated } from "../../lib/placement/decide/pod/constraints.ts";
 import type { PodRef } from "../../lib/placement/decide/pod/pod_refs.ts";
@@ -18,18 +18,18 @@ export interface GatedPod extends GatedPodRef {
 }
 
 /** A pod with our gate; undefined for others and for deleted ones. */
-export function parseGatedPod(object: KubeObject | undefined): PodView | undefined {
+export function parseGatedView(object: KubeObject | undefined): PodView | undefined {
   const pod = parsePod(object);
   return pod !== undefined && isGated(pod) && !pod.isDeleting ? pod : undefined;
 }
 
-export const KEPT_PODS = {
-  ...KEPT.gatedPods,
+export const GATED_POD_RETENTION = {
+  ...RETENTION.gatedPods,
   weightOf: ({ bytes, whole }: GatedPod): number => whole === undefined ? 0 : bytes,
   reduce: (pod: GatedPod): GatedPod => ({ ...pod, whole: undefined }),
 };
 
-export function keptPod(pod: PodView): GatedPod {
+export function gatedPodOf(pod: PodView): GatedPod {
   const { namespace, name, uid, createdMs } = pod;
   const bytes = bytesOfView(pod);
   const whole = bytes > KEPT_VIEW_BYTES ? undefined : pod;
@@ -42,9 +42,9 @@ export function hashOfImages({ containers, imageVolumes }: PodView): string {
   return createHash("sha256").update(JSON.stringify(images)).digest("base64");
 }
 
-export function parseKeptPod(object: KubeObject): GatedPod | undefined {
-  const pod = parseGatedPod(object);
-  return pod === undefined ? undefined : keptPod(pod);
+export function parseGatedPod(object: KubeObject): GatedPod | undefined {
+  const pod = parseGatedView(object);
+  return pod === undefined ? undefined : gatedPodOf(pod);
 }
 
 /** The result of reading a pod that is not kept. */
@@ -70,7 +70,7 @@ export class PodReader {
     if (this.#usedBytes > 0 && this.#usedBytes + bytes > MAX_READ_BYTES) return { kind: "busy" };
     this.#usedBytes += bytes;
     try {
-      const pod = parseGatedPod(await readOptional(api, { type: Resource.pods, namespace, name, signal }));
+      const pod = parseGatedView(await readOptional(api, { type: Resource.pods, namespace, name, signal }));
       return pod?.uid === uid ? { kind: "used", result: await use(pod) } : { kind: "gone" };
     } finally {
       this.#usedBytes -= bytes;

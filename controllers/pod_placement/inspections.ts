@@ -1,7 +1,7 @@
 // Inspects pods' images outside the queue, so that a slow registry occupies no worker. One inspection per pod. Their
 // number is limited, as they take memory. Further pods wait for a permit, which namespaces get in turn, and then return
 // to the queue.
-import { podImagesWithBundles } from "../../lib/placement/cluster/with_bundles.ts";
+import { podImagesWithBundles } from "../../lib/placement/cluster/pod_images_with_bundles.ts";
 import { errorText } from "../../lib/log.ts";
 import { callersOf } from "../../lib/oci/callers.ts";
 import type { Permit } from "../../lib/oci/limits/fair_limiter.ts";
@@ -38,7 +38,7 @@ export class Inspections {
     if (inspection.kind === "pending") return;
     const judgement = this.#judgeKnown(pod, images);
     if (judgement !== undefined) {
-      state.judged(judgement);
+      state.setJudgement(judgement);
       return;
     }
     const { namespace } = pod;
@@ -50,7 +50,7 @@ export class Inspections {
     this.#follow(
       this.#inspect(reduceToImages(pod, images), images, running.stop.signal).then((judgement) => {
         if (state.inspection !== running) return;
-        state.judged(judgement);
+        state.setJudgement(judgement);
         this.#wake(key);
       }).finally(() => permit.release()),
     );

@@ -88,7 +88,7 @@ export class PodState {
     this.#inspection = inspection;
   }
 
-  judged(judgement: ImageJudgement): void {
+  setJudgement(judgement: ImageJudgement): void {
     this.stopInspection();
     this.setInspection({ kind: "judged", judgement });
   }

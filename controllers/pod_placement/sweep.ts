@@ -8,7 +8,7 @@ import { inSelectedNamespaces, isUnadmitted, unadmittedReport } from "../../lib/
 import type { PodRef } from "../../lib/placement/decide/pod/pod_refs.ts";
 import type { PodView } from "../../lib/placement/decide/types.ts";
 import type { PodPlacementDeps } from "./deps.ts";
-import { parseGatedPod } from "./gated_pod.ts";
+import { parseGatedView } from "./gated_pod.ts";
 import { eventObjectOf } from "../../lib/k8s/event_input.ts";
 import { CLUSTER_CONFIG_NAME, PodLabel } from "../../lib/names.ts";
 import { parsePod } from "../../lib/placement/decide/pod/pod_view.ts";
@@ -46,11 +46,11 @@ async function sweep(
   for await (const object of listAll(api, Resource.pods, { fieldSelector: "status.phase=Pending", signal })) {
     const candidate = unadmitted.candidateOf(object);
     if (candidate !== undefined) candidates.push(candidate);
-    const listed = parseGatedPod(object);
+    const listed = parseGatedView(object);
     const key = keyOf(object);
     if (listed === undefined || isWatched(key, listed)) continue;
     // The pages are older than the watch, which does not show pods released since.
-    const pod = parseGatedPod(await readOptional(api, { type: Resource.pods, ...splitKey(key), signal }));
+    const pod = parseGatedView(await readOptional(api, { type: Resource.pods, ...splitKey(key), signal }));
     if (pod !== undefined && !isWatched(key, pod)) onUnlabelled(key, pod);
   }
   await unadmitted.conclude(candidates, signal);

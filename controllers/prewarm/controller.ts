@@ -4,7 +4,7 @@ import { BackgroundRetries, inspectInBackground, isTransientFailure } from "../.
 import type { PodImages, PodImagesRequest } from "../../lib/placement/images/pod_images.ts";
 import { heapBytesOf } from "../../lib/json.ts";
 import type { ReadApi } from "../../lib/k8s/api.ts";
-import { KEPT } from "../../lib/k8s/kept.ts";
+import { RETENTION } from "../../lib/k8s/retention.ts";
 import { Reflector } from "../../lib/k8s/reflector.ts";
 import { type KubeObject, Resource, type ResourceType, splitKey } from "../../lib/k8s/types.ts";
 import type { PlacementSettings } from "../../lib/placement/decide/config/types.ts";
@@ -90,7 +90,7 @@ function openTemplates(deps: PrewarmDeps, resource: ResourceType, enqueue: (key:
     name: `templates of ${resource.plural}`,
     parse: (object) => parseTemplate(object, deps.settings),
     onChange: ({ kind, key }) => kind === "apply" ? enqueue(`${resource.plural} ${key}`) : undefined,
-    keep: { ...KEPT.templates, weightOf: ({ weight }) => weight },
+    retain: { ...RETENTION.templates, weightOf: ({ weight }) => weight },
   });
 }
 

@@ -14,9 +14,9 @@ import type { UpgradesDeps } from "./deps.ts";
 import { DRAINS_MS, isUpgrading, openDrainRounds } from "./drain_rounds.ts";
 import { openDrains } from "./drains.ts";
 import { drive } from "./drive.ts";
-import { openWorkloadAdvice } from "./workload_advice.ts";
+import { openBackgroundAdvice } from "./background_advice.ts";
 import type { Change } from "../../lib/k8s/object_cache.ts";
-import { KEPT } from "../../lib/k8s/kept.ts";
+import { RETENTION } from "../../lib/k8s/retention.ts";
 import { Reflector, type ReflectorOptions } from "../../lib/k8s/reflector.ts";
 import { type KubeObject, Resource, type ResourceType } from "../../lib/k8s/types.ts";
 import { MachineName, Upgrades } from "../../lib/upgrades/names.ts";
@@ -32,7 +32,7 @@ export function openUpgrades(deps: UpgradesDeps): Runnable & { readonly seen: ()
   const drains = openDrains(deps);
   const drainRounds = openDrainRounds(deps, { drains, onDue: () => controller.enqueue(DRAINS_KEY) });
   const osImages = new OsImages(deps.readApi);
-  const advice = openWorkloadAdvice(deps.adviseOnWorkloads, () => controller.enqueue(KEY));
+  const advice = openBackgroundAdvice(deps.adviseOnWorkloads, () => controller.enqueue(KEY));
   let seen: UpgradeInput | undefined;
   const watches = [...openUpgradeWatches(deps, () => controller.enqueue(KEY)), advice];
   const reconcileUpgrade = async (signal: AbortSignal): Promise<ReconcileResult> => {
@@ -89,7 +89,7 @@ function openUpgradeWatches(
       log,
       name: resource.plural,
       parse: (object) => object,
-      keep: KEPT.upgrades,
+      retain: RETENTION.upgrades,
       ...selection,
       onChange: (change) => wants(change) ? onChange() : undefined,
     });

@@ -1,6 +1,6 @@
 // Command line, environment and files to one typed configuration; all problems are reported together.
 import { readRegistryEnvironment, type RegistryEnvironment } from "../oci/config/registry_environment.ts";
-import { type Arguments, isChosen, nearest, rawValue, readArguments } from "./flag_texts.ts";
+import { type Arguments, isChosen, nearestWord, rawValue, readArguments } from "./arguments.ts";
 import { contradictions } from "./contradictions.ts";
 import { type FileValues, type ParsedFiles, readConfigFiles } from "./file.ts";
 import { adviceOnGone, goneVariables, REMOVED_COMMANDS, warningsOf, watchNamespaceProblems } from "./environment.ts";
@@ -108,7 +108,7 @@ function renderNoCommand(word: string | undefined): string {
   const commands = COMMANDS.join(", ");
   if (word === undefined) return `Name a command before its flags: the commands are ${commands}.`;
   if (Object.hasOwn(REMOVED_COMMANDS, word)) return `Cannot run "${word}": it was removed. ${REMOVED_COMMANDS[word]}`;
-  const meant = nearest(word, COMMANDS);
+  const meant = nearestWord(word, COMMANDS);
   return `Cannot run "${word}": the commands are ${commands}.${meant === undefined ? "" : ` Did you mean ${meant}?`}`;
 }
 
@@ -118,7 +118,7 @@ function reasonOfNoFlag(flag: string, command: Command): string {
   if (["explain", "report"].includes(command) && flag === "namespace") {
     return "no such flag. Did you mean -n NAMESPACE?";
   }
-  const meant = nearest(flag, flagsOf(command).map(({ name }) => name));
+  const meant = nearestWord(flag, flagsOf(command).map(({ name }) => name));
   return `no such flag. ${meant === undefined ? `See \`archway ${command} --help\`.` : `Did you mean --${meant}?`}`;
 }
 

@@ -7,7 +7,7 @@ export type Change<T> =
   | { readonly kind: "apply"; readonly key: string; readonly value: T; readonly previous?: T }
   | { readonly kind: "delete"; readonly key: string; readonly value: T };
 
-export type Keeping<T> =
+export type Retention<T> =
   | { readonly kind: "all" }
   /** Each watch event and list reports an object as new; deletions are not reported. */
   | { readonly kind: "nothing" }
@@ -25,7 +25,7 @@ export interface ObjectCacheOptions<T> {
   readonly parse: (object: KubeObject) => T | undefined;
   /** Called for every change, in order, after the cache is updated. Must be quick: add the key to a queue. */
   readonly onChange: (change: Change<T>) => void;
-  readonly keep: Keeping<T>;
+  readonly retain: Retention<T>;
   readonly log: Logger;
 }
 
@@ -37,7 +37,7 @@ export class ObjectCache<T> {
 
   constructor(options: ObjectCacheOptions<T>) {
     this.#options = options;
-    this.#shares = options.keep.kind === "shares" ? new Shares(options.keep, options.log) : undefined;
+    this.#shares = options.retain.kind === "shares" ? new Shares(options.retain, options.log) : undefined;
   }
 
   get size(): number {
@@ -64,7 +64,7 @@ export class ObjectCache<T> {
     if (kept === undefined || (known !== undefined && known.uid !== uid)) this.#drop(key);
     if (value === undefined) return undefined;
     if (kept === undefined) {
-      if (this.#options.keep.kind === "nothing") this.#notify({ kind: "apply", key, value });
+      if (this.#options.retain.kind === "nothing") this.#notify({ kind: "apply", key, value });
       return undefined;
     }
     this.#put(key, { value: kept, uid, resourceVersion });
@@ -98,10 +98,10 @@ export class ObjectCache<T> {
 
   /** Makes room for a value and returns what is kept of it; undefined for nothing. */
   #fit(key: string, value: T): T | undefined {
-    const { keep } = this.#options;
-    if (keep.kind === "nothing") return undefined;
+    const { retain } = this.#options;
+    if (retain.kind === "nothing") return undefined;
     const evictions = this.#shares === undefined ? [] : this.#shares.evictionsFor(key, value);
-    const reduce = keep.kind === "shares" ? keep.reduce : undefined;
+    const reduce = retain.kind === "shares" ? retain.reduce : undefined;
     if (evictions === undefined) return reduce?.(value);
     for (const other of evictions) {
       const entry = this.#entries.get(other);

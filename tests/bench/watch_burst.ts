@@ -53,7 +53,7 @@ export async function followPods(
   await using undo = new AsyncDisposableStack();
   const api = undo.use(openTestApi(await readKubeconfigAccess(cluster.kubeconfigFile, { clock: systemClock })));
   const reflector = new Reflector({
-    keep: { kind: "all" },
+    retain: { kind: "all" },
     api,
     resource: Resource.pods,
     ...selection,

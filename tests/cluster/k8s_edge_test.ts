@@ -95,7 +95,7 @@ Deno.test("cluster: reflector sees every object of a burst, its changes and dele
       },
     });
     const reflector = new Reflector({
-      keep: { kind: "all" },
+      retain: { kind: "all" },
       api: counted,
       resource: configMaps,
       namespace,

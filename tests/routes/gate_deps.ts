@@ -17,7 +17,7 @@ export function makeGateDeps(changes: Partial<GatePodDeps> = {}): GatePodDeps {
     prefetch: () => {},
     mayGate: () => true,
     startup: () => undefined,
-    mismatches: { late: () => {}, pinned: () => {} },
+    mismatches: { checkLateImages: () => {}, checkPinned: () => {} },
     decisions: { record: () => {} },
     liveArchitectures: () => undefined,
     observe: () => {},

@@ -4,7 +4,7 @@ import jsonPatch from "fast-json-patch";
 import { Hono } from "hono";
 import { SCHEDULING_GATE } from "../../lib/names.ts";
 import { makeSettings } from "../support/placement_settings.ts";
-import type { Mismatches } from "../../lib/placement/cluster/mismatches.ts";
+import type { MismatchChecks } from "../../lib/placement/cluster/mismatch_checks.ts";
 import { gatePod, type GatePodDeps, MAX_CONTAINERS } from "../../routes/gate_pod.ts";
 import { MAX_STRUCTURE } from "../../lib/json.ts";
 import { listAt } from "../../playground/json_value.ts";
@@ -130,9 +130,9 @@ Deno.test("DV-26 gatePod() leaves updates and subresources alone", async () => {
 
 Deno.test("Q-06 gatePod() has images looked at that an update exchanged, and changes nothing", async () => {
   const late: string[] = [];
-  const note: Mismatches["late"] = (_pod, { came, containers }) =>
+  const note: MismatchChecks["checkLateImages"] = (_pod, { came, containers }) =>
     void late.push([came, ...containers.map(({ image }) => image)].join(" "));
-  const { app } = openApp({ mismatches: { pinned: () => {}, late: note } });
+  const { app } = openApp({ mismatches: { checkPinned: () => {}, checkLateImages: note } });
   const object = { ...POD, spec: { nodeName: "n1", containers: [{ name: "web", image: "example.com/web:v2" }] } };
   const update = { operation: "UPDATE", oldObject: POD };
   assert.deepEqual(await admit(app, reviewOf(object, update)), { uid: "u-1", allowed: true });
@@ -142,7 +142,10 @@ Deno.test("Q-06 gatePod() has images looked at that an update exchanged, and cha
 
 Deno.test("Q-01 gatePod() has pins looked at of all pods but those of system namespaces and audited ones, and of no dry run", async () => {
   const seen: string[] = [];
-  const mismatches: Mismatches = { late: () => {}, pinned: (pod) => void seen.push(`${pod.namespace}/${pod.name}`) };
+  const mismatches: MismatchChecks = {
+    checkLateImages: () => {},
+    checkPinned: (pod) => void seen.push(`${pod.namespace}/${pod.name}`),
+  };
   const { app } = openApp({ mismatches, settingsOf: (namespace) => makeSettings({ audit: namespace === "audited" }) });
   for (const [name, label] of Object.entries({ old: "beta.kubernetes.io/arch", pinned: ARCH })) {
     const pod = { ...POD, metadata: { name }, spec: { ...POD.spec, nodeSelector: { [label]: "arm64" } } };

@@ -9,7 +9,7 @@ import { silentLogger } from "../../lib/log.ts";
 export function openConfigWatches(api: KubeApi, onChange: () => void): readonly Reflector<string>[] {
   return [Resource.clusterConfigs, Resource.namespaceConfigs].map((resource) =>
     new Reflector({
-      keep: { kind: "all" },
+      retain: { kind: "all" },
       api,
       resource,
       parse: ({ metadata }) => metadata.resourceVersion,

@@ -21,7 +21,7 @@ import { BuildLabel } from "../decide/names.ts";
 import type { StoredRecord } from "../decide/facts.ts";
 import type { ReadApi } from "../../k8s/api.ts";
 import type { Change } from "../../k8s/object_cache.ts";
-import { KEPT } from "../../k8s/kept.ts";
+import { RETENTION } from "../../k8s/retention.ts";
 import { Reflector, type ReflectorOptions } from "../../k8s/reflector.ts";
 import { type KubeObject, Resource, type ResourceType } from "../../k8s/types.ts";
 import type { Logger } from "../../log.ts";
@@ -94,7 +94,7 @@ type OpenWatch = <T>(
 export function openBuildWatches({ api, clock, log, namespace, onChange }: BuildWatchesDeps): BuildWatches {
   const common = { api, clock, log };
   const watch: OpenWatch = (resource, parse, onChange, where) =>
-    new Reflector({ ...common, keep: KEPT.imageBuilds, ...kindOf(resource), parse, onChange, ...where });
+    new Reflector({ ...common, retain: RETENTION.imageBuilds, ...kindOf(resource), parse, onChange, ...where });
   // A change that is not about one MachineOSConfig concerns all of them.
   const reconcileAll = (): void => onChange(undefined);
   const ifDifferent = onDifference(reconcileAll);

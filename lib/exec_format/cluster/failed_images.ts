@@ -1,6 +1,6 @@
 // The images that are known to lack an architecture which they claim, in memory on every replica, for placement.
 import { failedArchitectures, type FailedImage, parseFailedImage } from "../decide/failed_image.ts";
-import { KEPT } from "../../k8s/kept.ts";
+import { RETENTION } from "../../k8s/retention.ts";
 import { Reflector, type ReflectorDeps } from "../../k8s/reflector.ts";
 import { Resource } from "../../k8s/types.ts";
 import { EnoexecLabel } from "../../names.ts";
@@ -23,7 +23,7 @@ export function openFailedImages(
     namespace,
     labelSelector: EnoexecLabel.failedArchitecture,
     parse: parseFailedImage,
-    keep: KEPT.failedImages,
+    retain: RETENTION.failedImages,
     onChange: ({ value: { digest } }) => {
       const left = [...records.values()].filter((record) => record.digest === digest);
       if (left.length === 0) byDigest.delete(digest);

@@ -1,6 +1,6 @@
 // The pods of one node, by the UIDs in the names of their cgroups.
 import { heapBytesOf, listAt, textAt } from "../../json.ts";
-import { KEPT } from "../../k8s/kept.ts";
+import { RETENTION } from "../../k8s/retention.ts";
 import { Reflector, type ReflectorDeps } from "../../k8s/reflector.ts";
 import { type KubeObject, Resource } from "../../k8s/types.ts";
 
@@ -41,7 +41,7 @@ export class NodePods {
       name: "pods of this node",
       fieldSelector: `spec.nodeName=${nodeName}`,
       parse: parsePod,
-      keep: { ...KEPT.nodePods, weightOf: (pod) => heapBytesOf(JSON.stringify(pod)) },
+      retain: { ...RETENTION.nodePods, weightOf: (pod) => heapBytesOf(JSON.stringify(pod)) },
       onChange: ({ kind, value }) => {
         if (this.#isOwn(value)) this.#note(kind, value);
         if (kind === "apply") this.runtime = value.runtime ?? this.runtime;

@@ -1,6 +1,6 @@
 // The configs: watched by reflectors, parsed once, answered from memory.
 import { heapBytesOf } from "../../json.ts";
-import { KEPT } from "../../k8s/kept.ts";
+import { RETENTION } from "../../k8s/retention.ts";
 import { Reflector, type ReflectorDeps } from "../../k8s/reflector.ts";
 import { type KubeObject, Resource } from "../../k8s/types.ts";
 import { CLUSTER_CONFIG_NAME } from "../../names.ts";
@@ -39,7 +39,7 @@ export function openConfigs(parts: ReflectorDeps): Configs {
   const clusterConfigs = new Reflector<{ readonly config: ClusterConfig; readonly fingerprint: string }>({
     ...parts,
     resource: Resource.clusterConfigs,
-    keep: KEPT.clusterConfigs,
+    retain: RETENTION.clusterConfigs,
     parse: (object) => {
       const config = parse(object);
       return config === undefined ? undefined : { config, fingerprint: fingerprintOf(object, config) };
@@ -85,7 +85,7 @@ function openNamespaceConfigs(parts: ReflectorDeps, notify: (namespace: string) 
   const reflector = new Reflector<NamespaceConfig>({
     ...parts,
     resource: Resource.namespaceConfigs,
-    keep: { ...KEPT.namespaceConfigs, weightOf: (config) => CONFIG_BYTES + heapBytesOf(JSON.stringify(config)) },
+    retain: { ...RETENTION.namespaceConfigs, weightOf: (config) => CONFIG_BYTES + heapBytesOf(JSON.stringify(config)) },
     parse: accept(parts, parseNamespaceConfig),
     onChange: ({ kind, value }) => {
       const others = (byNamespace.get(value.namespace) ?? NONE).filter(({ name }) => name !== value.name);

@@ -1,6 +1,6 @@
 // Which webhook paths are accepted: today's secret ones, and those that the three configurations carry, which are
 // watched. So the API server gets no 404 after an upgrade, a new secret, or a tool that restores the plain paths.
-import { KEPT } from "../../k8s/kept.ts";
+import { RETENTION } from "../../k8s/retention.ts";
 import { Reflector, type ReflectorDeps } from "../../k8s/reflector.ts";
 import { Resource } from "../../k8s/types.ts";
 import { WebhookName, WebhookPath } from "../../names.ts";
@@ -38,7 +38,7 @@ export function openWebhookPaths(
       resource,
       fieldSelector: `metadata.name=${name}`,
       parse: (object) => carriedPaths(object, endpoint),
-      keep: KEPT.ownObjects,
+      retain: RETENTION.ownObjects,
       onChange: ({ value, ...change }) => {
         for (const path of "previous" in change ? change.previous ?? [] : value) {
           replaced.set(path, deps.clock.monotonicMs());

@@ -1,6 +1,6 @@
 // Architectures that the cluster has or can create: by nodes, Karpenter NodePools and MachineSets.
 import type { ReadApi } from "../../k8s/api.ts";
-import { KEPT } from "../../k8s/kept.ts";
+import { RETENTION } from "../../k8s/retention.ts";
 import { Reflector, type ReflectorDeps } from "../../k8s/reflector.ts";
 import { type KubeObject, Resource, type ResourceType } from "../../k8s/types.ts";
 import { entryOf } from "../../json.ts";
@@ -27,7 +27,7 @@ export function openClusterArchitectures(deps: ReflectorDeps): ClusterArchitectu
     resource: ResourceType,
     parse: (object: KubeObject) => readonly string[],
   ): Reflector<readonly string[]> =>
-    new Reflector({ ...deps, resource, parse, keep: KEPT.nodes, onChange: forgetAnswer, name: resource.plural });
+    new Reflector({ ...deps, resource, parse, retain: RETENTION.nodes, onChange: forgetAnswer, name: resource.plural });
   const nodes = follow(Resource.nodes, offeredByNode);
   const makers = [follow(Resource.nodePools, offeredByNodePool), follow(Resource.machineSets, offeredByMachineSet)];
   return {

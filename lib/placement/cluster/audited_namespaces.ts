@@ -1,5 +1,5 @@
 // Namespaces labelled for audit mode, in memory because the webhook needs them for each pod.
-import { KEPT } from "../../k8s/kept.ts";
+import { RETENTION } from "../../k8s/retention.ts";
 import { Reflector, type ReflectorDeps } from "../../k8s/reflector.ts";
 import { Resource } from "../../k8s/types.ts";
 import { AUDIT_NAMESPACE_LABEL } from "../../names.ts";
@@ -21,7 +21,7 @@ export function openAuditedNamespaces(deps: ReflectorDeps): AuditedNamespaces {
     resource: Resource.namespaces,
     labelSelector: `${AUDIT_NAMESPACE_LABEL.key}=${AUDIT_NAMESPACE_LABEL.value}`,
     parse: ({ metadata }) => metadata.name,
-    keep: KEPT.namespaces,
+    retain: RETENTION.namespaces,
     onChange: ({ kind, key, ...change }) => {
       if (kind === "apply" && !("previous" in change)) listeners.forEach((listener) => listener(key));
     },

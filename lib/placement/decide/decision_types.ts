@@ -17,8 +17,8 @@ export interface PreferenceOutcome {
 
 export interface Preferences {
   readonly terms: readonly PreferredTerm[];
-  /** The complete new value of the audit annotation; undefined when there is none. */
-  readonly audit: string | undefined;
+  /** The complete new value of the annotation that names them; undefined when there is none. */
+  readonly sources: string | undefined;
   readonly outcomes: readonly PreferenceOutcome[];
   /** A config requests preferences for this pod. */
   readonly isWanted: boolean;
@@ -120,14 +120,14 @@ export type ImageJudgement = {
   readonly possibleBundles: readonly string[];
 } & (SharedImages | { readonly kind: "failed"; readonly failed: ImageFailure });
 
-/** Architecture → the instruction set level that images need there (`v3`); absent = any node. */
-export type Levels = ReadonlyMap<string, string>;
+/** Architecture → the lowest variant that images run on there (`v3`); absent = any node. */
+export type LowestVariants = ReadonlyMap<string, string>;
 
 export interface SharedImages {
   readonly kind: "shared";
   /** Sorted; empty when the images have none in common. */
   readonly architectures: readonly string[];
-  readonly levels: Levels;
+  readonly variants: LowestVariants;
   /** Other findings of the inspections, each with its image. */
   readonly findings: readonly string[];
 }

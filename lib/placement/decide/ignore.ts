@@ -17,7 +17,7 @@ const IGNORE_RULES: readonly (readonly [reason: IgnoreReason, holds: Holds])[] =
   [
     "AlreadyConstrained",
     (pod, _settings, plan) =>
-      plan.own === undefined && hasRequiredArchitecture(pod) &&
+      plan.ownRequirement === undefined && hasRequiredArchitecture(pod) &&
       (!plan.isScored || hasPreferredArchitecture(pod) && !isOwnWork(pod, plan)),
   ],
   ["RuntimeClassSkipped", hasSkippedRuntimeClass],
@@ -41,10 +41,10 @@ export function hasSkippedRuntimeClass(pod: PodView, { runtimeClasses }: Placeme
   return entryOf(runtimeClasses, pod.runtimeClassName)?.kind === "skip";
 }
 
-/** Whether its preferred terms are of an earlier call of this admission, by the record and the audit annotation. */
+/** Whether its preferred terms are of an earlier call of this admission, by both annotations. */
 function isOwnWork(pod: PodView, { preferences }: PodPlan): boolean {
   return pod.record?.decision === "user-constrained" && preferences.isPresent && preferences.terms.length === 0 &&
-    entryOf(pod.annotations, PodAnnotation.preferredSources) === preferences.audit;
+    entryOf(pod.annotations, PodAnnotation.preferredSources) === preferences.sources;
 }
 
 /** Rule I4: the nodeSelector names the control plane, with whatever value. */

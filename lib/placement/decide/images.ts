@@ -8,10 +8,10 @@ import type { ImageVolumes, PlacementSettings } from "./config/types.ts";
 import { hasSkippedRuntimeClass } from "./ignore.ts";
 import { allowedArchitectures, expressionsOf } from "./pod/constraints.ts";
 import { withoutArchwaysRequirement } from "./pod/own_terms.ts";
-import type { ImageFailure, ImageJudgement, ImageOutcome, Levels } from "./decision_types.ts";
+import type { ImageFailure, ImageJudgement, ImageOutcome, LowestVariants } from "./decision_types.ts";
 import { entryOf, type JsonObject, listAt, memberOf, textAt } from "../../json.ts";
 import type { Evidence, PlannedPod, PodView } from "./types.ts";
-import { joinLevels, levelsOf } from "./variants.ts";
+import { joinVariants, lowestVariants } from "./variants.ts";
 import { hasWasm, isWasmRuntime } from "./wasm.ts";
 
 /**
@@ -69,9 +69,9 @@ export function judgeImages(
   const architectures = sets.length === 0
     ? [...KNOWN_ARCHITECTURES].sort()
     : intersectArchitectures(sets.map(({ architectures, emulated }) => [...architectures, ...emulated]));
-  const levels = joinLevels(sets.map((set) => set.levels));
+  const variants = joinVariants(sets.map((set) => set.variants));
   const findings = [...new Set(images.flatMap(findingsOf))];
-  return { kind: "shared", architectures, levels, findings, outcomes, possibleBundles };
+  return { kind: "shared", architectures, variants, findings, outcomes, possibleBundles };
 }
 
 /** Images that narrow the others, by their index alone. An operator bundle narrows nothing. */
@@ -167,7 +167,7 @@ type ImageSupport =
     readonly architectures: readonly string[];
     /** More architectures on which the pod's RuntimeClass runs it. */
     readonly emulated: readonly string[];
-    readonly levels: Levels;
+    readonly variants: LowestVariants;
   }
   | { readonly kind: "anywhere" }
   | { readonly kind: "failed"; readonly failure: RegistryFailure };
@@ -203,7 +203,7 @@ function judgeImage({ image, inspection }: InspectedImage, rules: ImageRules): I
   // What is mounted is pulled for the node, whatever runs beside it.
   const emulated = isVolume ? [] : emulatedOf(inspection.platforms, rules);
   if (architectures.length > 0 || emulated.length > 0) {
-    return { kind: "some", architectures, emulated, levels: levelsOf(usable) };
+    return { kind: "some", architectures, emulated, variants: lowestVariants(usable) };
   }
   const offered = [...new Set(inspection.platforms.map((platform) => `${platform.os}/${platform.architecture}`))];
   const message = `it has no platform for ${rules.os} (it offers ${offered.slice(0, 8).join(", ") || "none"})` +

@@ -18,18 +18,18 @@ import { requirementOf } from "./variants.ts";
 
 export function placeByImages(
   judgement: ImageJudgement & SharedImages,
-  { preferences, own }: PodPlan,
+  { preferences, ownRequirement }: PodPlan,
   { pod, settings, liveArchitectures: live }: Pick<PlacementFacts, "pod" | "settings" | "liveArchitectures">,
 ): PlaceDecision | NowhereDecision {
-  const { outcomes: images, levels, findings } = judgement;
+  const { outcomes: images, variants, findings } = judgement;
   // Our own requirement on the pod is only narrowed, even if the images now support more.
-  const shared = own === undefined
+  const shared = ownRequirement === undefined
     ? judgement.architectures
-    : intersectArchitectures([judgement.architectures, own.record.architectures]);
+    : intersectArchitectures([judgement.architectures, ownRequirement.record.architectures]);
   if (shared.length === 0) return { kind: "nowhere", images, preferences };
   const offered = live === undefined ? shared : shared.filter((architecture) => live.includes(architecture));
   const isOutOfReach = offered.length === 0;
-  const required = requirementOf(pod, settings, { architectures: isOutOfReach ? shared : offered, levels });
+  const required = requirementOf(pod, settings, { architectures: isOutOfReach ? shared : offered, variants });
   const { architectures } = required;
   const tolerations = planTolerations(pod, architectures, settings.toleratedTaints);
   return { kind: "place", required, images, preferences, tolerations, isOutOfReach, findings };
@@ -57,8 +57,8 @@ export function giveUp(
   { pod, settings: { toleratedTaints, ownTaints }, plan }: PlannedPod<PodPlan>,
   given: GivenUp,
 ): FallbackDecision | ReleaseDecision {
-  const { fallback: architecture, preferences, own } = plan;
-  const kept = own?.record.architectures;
+  const { fallback: architecture, preferences, ownRequirement } = plan;
+  const kept = ownRequirement?.record.architectures;
   if (architecture !== undefined && kept?.includes(architecture) !== false) {
     const tolerations = planTolerations(pod, [architecture], toleratedTaints);
     return { kind: "fallback", architecture, ...given, preferences, tolerations };

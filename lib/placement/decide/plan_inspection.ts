@@ -12,19 +12,19 @@ import { planUndecidedTolerations } from "./patch/tolerations.ts";
 import { giveUp, placeUserConstrained } from "./place.ts";
 import type { InspectionPlan, PlannedPod, PodPlan, PodView } from "./types.ts";
 
-/** Plans the decision about a pod. `ownTerms`: which preferred terms are Archway's; `audited` for a stored pod. */
+/** Plans the decision about a pod. `ownTerms`: which preferred terms are Archway's; `recorded` for a stored pod. */
 export function planInspection(
   pod: PodView,
   configs: PlacementConfigs,
   settings: PlacementSettings,
-  ownTerms: OwnTerms = "audited",
+  ownTerms: OwnTerms = "recorded",
 ): InspectionPlan {
   const selected = selectConfigs(pod, configs);
   const plan: PodPlan = {
     isScored: scoringWanted(selected),
     preferences: planPreferences(pod, scoringSources(selected), ownTerms),
     fallback: fallbackArchitecture(selected),
-    own: archwaysRequirement(pod),
+    ownRequirement: archwaysRequirement(pod),
   };
   const reason = ignoreReason(pod, settings, plan);
   if (reason !== undefined) {
@@ -32,7 +32,7 @@ export function planInspection(
     const ignored = { kind: "ignore", reason, ...tolerations.length === 0 ? {} : { tolerations } } as const;
     return { ...plan, kind: "decided", decision: ignored };
   }
-  if (plan.own === undefined && hasRequiredArchitecture(pod)) {
+  if (plan.ownRequirement === undefined && hasRequiredArchitecture(pod)) {
     return { ...plan, kind: "decided", decision: placeUserConstrained(pod, settings, plan.preferences) };
   }
   const images = imagesToInspect(pod, settings);
@@ -45,9 +45,11 @@ export function planQueued(template: PodView, configs: PlacementConfigs, setting
   const plan = planInspection(template, configs, settings);
   if (plan.kind === "inspect" || !isUsersOwn(plan.decision)) return plan;
   const images = pinnedImages(template, settings);
-  const { isScored, preferences, own } = plan;
+  const { isScored, preferences, ownRequirement } = plan;
   // If its images cannot be read, only the template's own constraint counts.
-  return images.length === 0 ? plan : { kind: "inspect", images, isScored, preferences, own, fallback: undefined };
+  return images.length === 0
+    ? plan
+    : { kind: "inspect", images, isScored, preferences, ownRequirement, fallback: undefined };
 }
 
 function isUsersOwn(decision: PlacementDecision): boolean {

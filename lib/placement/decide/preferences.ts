@@ -1,4 +1,4 @@
-// The nodeAffinityScoring plugin: a pod's preferred terms, the configs they come from, and their audit.
+// The nodeAffinityScoring plugin: a pod's preferred terms, the configs they come from, and the annotation that names these.
 import { PodAnnotation } from "../../names.ts";
 import { preferredArchitectures, prefersArchitecture } from "./pod/constraints.ts";
 import { splitPreferredTerms } from "./pod/own_terms.ts";
@@ -7,12 +7,12 @@ import { entryOf } from "../../json.ts";
 import type { ScoringSource } from "./config/selection.ts";
 import type { PodView } from "./types.ts";
 
-/** `none`: all are the user's; `audited`: the audit annotation lists ours; `reinvocation`: it is also rewritten. */
-export type OwnTerms = "none" | "audited" | "reinvocation";
+/** `none`: all are the user's; `recorded`: the annotation lists ours; `reinvocation`: it is also rewritten. */
+export type OwnTerms = "none" | "recorded" | "reinvocation";
 
 const NO_PREFERENCES: Preferences = {
   terms: [],
-  audit: undefined,
+  sources: undefined,
   outcomes: [],
   isWanted: false,
   isUserStated: false,
@@ -28,7 +28,7 @@ export function planPreferences(pod: PodView, sources: readonly ScoringSource[],
   const present = new Set(own.map(({ architecture }) => architecture));
   const terms: PreferredTerm[] = [];
   const outcomes: PreferenceOutcome[] = [];
-  const entries = auditEntries(pod, ownTerms);
+  const entries = recordedSources(pod, ownTerms);
   for (const { source, scoring } of sources) {
     const applied: string[] = [];
     const skipped: string[] = [];
@@ -43,7 +43,7 @@ export function planPreferences(pod: PodView, sources: readonly ScoringSource[],
   }
   return {
     terms: terms.filter(({ architecture }) => !present.has(architecture)),
-    audit: entries.size === 0 ? undefined : [...entries].join(","),
+    sources: entries.size === 0 ? undefined : [...entries].join(","),
     outcomes,
     isWanted: true,
     isUserStated,
@@ -51,7 +51,7 @@ export function planPreferences(pod: PodView, sources: readonly ScoringSource[],
   };
 }
 
-function auditEntries(pod: PodView, ownTerms: OwnTerms): Set<string> {
-  const audit = ownTerms === "audited" ? entryOf(pod.annotations, PodAnnotation.preferredSources) : undefined;
-  return new Set(audit === undefined || audit === "" ? [] : audit.split(","));
+function recordedSources(pod: PodView, ownTerms: OwnTerms): Set<string> {
+  const recorded = ownTerms === "recorded" ? entryOf(pod.annotations, PodAnnotation.preferredSources) : undefined;
+  return new Set(recorded === undefined || recorded === "" ? [] : recorded.split(","));
 }

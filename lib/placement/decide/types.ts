@@ -82,7 +82,7 @@ export interface PodPlan {
   readonly isScored: boolean;
   readonly preferences: Preferences;
   readonly fallback: string | undefined;
-  readonly own: ArchwaysRequirement | undefined;
+  readonly ownRequirement: ArchwaysRequirement | undefined;
 }
 
 /** A decision that needs no image, or the distinct images to inspect: containers, init containers, image volumes. */

@@ -1,13 +1,13 @@
-// Instruction set levels (arm/v6, amd64/v2 …): an image's minimum, and its node labels by `variantLabels`.
+// Variants of architectures (arm/v6, amd64/v2 …): the lowest of an image, and its node labels by `variantLabels`.
 import type { Platform } from "../../oci/types.ts";
 import type { LabelRequirement } from "../../vocabulary/label_selector.ts";
 import type { PlacementSettings, VariantLabel } from "./config/types.ts";
 import { requiredAddition } from "./patch/affinity.ts";
-import type { ArchitectureRequirement, Levels, VariantRequirement } from "./decision_types.ts";
+import type { ArchitectureRequirement, LowestVariants, SharedImages, VariantRequirement } from "./decision_types.ts";
 import type { PodView } from "./types.ts";
 
-/** The lowest level of an image's platforms per architecture. A platform without variant runs on every node. */
-export function levelsOf(platforms: readonly Platform[]): Levels {
+/** The lowest variant of an image's platforms per architecture. A platform without variant runs on every node. */
+export function lowestVariants(platforms: readonly Platform[]): LowestVariants {
   const least = new Map<string, number>();
   for (const { architecture, variant } of platforms) {
     least.set(architecture, Math.min(least.get(architecture) ?? Infinity, rankOf(variant)));
@@ -15,11 +15,11 @@ export function levelsOf(platforms: readonly Platform[]): Levels {
   return new Map([...least].filter(([, rank]) => rank > 0).map(([architecture, rank]) => [architecture, `v${rank}`]));
 }
 
-/** The level for all images: the highest per architecture. */
-export function joinLevels(all: readonly Levels[]): Levels {
+/** What all images need: the highest of their lowest variants per architecture. */
+export function joinVariants(all: readonly LowestVariants[]): LowestVariants {
   const joined = new Map<string, string>();
-  for (const [architecture, level] of all.flatMap((levels) => [...levels])) {
-    if (rankOf(level) > rankOf(joined.get(architecture))) joined.set(architecture, level);
+  for (const [architecture, variant] of all.flatMap((variants) => [...variants])) {
+    if (rankOf(variant) > rankOf(joined.get(architecture))) joined.set(architecture, variant);
   }
   return joined;
 }
@@ -28,10 +28,10 @@ export function joinLevels(all: readonly Levels[]): Levels {
 export function requirementOf(
   pod: PodView,
   { variantLabels }: PlacementSettings,
-  { architectures, levels }: { readonly architectures: readonly string[]; readonly levels: Levels },
+  { architectures, variants: lowest }: Pick<SharedImages, "architectures" | "variants">,
 ): ArchitectureRequirement {
   const variants = architectures.flatMap((architecture): readonly VariantRequirement[] => {
-    const variant = levels.get(architecture);
+    const variant = lowest.get(architecture);
     const label = variantLabels.find((one) => one.architecture === architecture && one.variant === variant);
     return label === undefined ? [] : [{ architecture, requirement: labelRequirement(label) }];
   });

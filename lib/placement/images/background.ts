@@ -1,5 +1,5 @@
 // Inspections that delay no pod: for templates and audited pods. They give up early and are retried later.
-import { type Clock, type Doubling, doublingMs, orAborted } from "../../clock.ts";
+import { type Backoff, type Clock, doublingMs, orAborted } from "../../clock.ts";
 import { openDeadline } from "../../k8s/deadline.ts";
 import type { InspectedImage } from "../../oci/types.ts";
 import type { PodImages, PodImagesRequest } from "./pod_images.ts";
@@ -9,7 +9,7 @@ export const BACKGROUND_LIMIT_MS = 10_000;
 export const BACKGROUND_RETRY_MS = 60_000;
 
 /** Pauses between background attempts: an image that delays no pod may fail forever. */
-const BACKGROUND_RETRIES: Doubling = { baseMs: BACKGROUND_RETRY_MS, capMs: 3_600_000 };
+const BACKGROUND_RETRIES: Backoff = { baseMs: BACKGROUND_RETRY_MS, capMs: 3_600_000 };
 
 /** When to retry templates with unreadable images: after a minute, then ever later, up to an hour. */
 export class BackgroundRetries {

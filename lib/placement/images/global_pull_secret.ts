@@ -1,7 +1,7 @@
 // The pull secret for all pods (OpenShift's `openshift-config/pull-secret`): watched, or read once; optional.
 import { ignoring, type ReadApi, readOptional } from "../../k8s/api.ts";
 import { isForbidden } from "../../k8s/errors.ts";
-import { KEPT } from "../../k8s/kept.ts";
+import { RETENTION } from "../../k8s/retention.ts";
 import { Reflector, type ReflectorDeps } from "../../k8s/reflector.ts";
 import { type KubeObject, Resource } from "../../k8s/types.ts";
 import { parseDockerConfigSecret } from "../../oci/credentials/docker_config.ts";
@@ -21,7 +21,7 @@ export function openGlobalPullSecret(
     resource: Resource.secrets,
     namespace,
     fieldSelector: `metadata.name=${name}`,
-    keep: KEPT.globalPullSecret,
+    retain: RETENTION.globalPullSecret,
     parse: (secret) => {
       const { credentials, problem } = credentialsIn(secret, { namespace, name, log });
       return problem === undefined ? credentials : undefined;

@@ -1,9 +1,9 @@
 // What the taints depend on, watched and trimmed: of all pods only those that lack a toleration are kept.
 import { isKnownArchitecture, KNOWN_ARCHITECTURES } from "../../arch.ts";
 import type { ReadApi } from "../../k8s/api.ts";
-import { KEPT } from "../../k8s/kept.ts";
+import { RETENTION } from "../../k8s/retention.ts";
 import { Reflector, type ReflectorDeps } from "../../k8s/reflector.ts";
-import { type Keeping, ObjectCache } from "../../k8s/object_cache.ts";
+import { ObjectCache, type Retention } from "../../k8s/object_cache.ts";
 import { type KubeObject, Resource } from "../../k8s/types.ts";
 import { silentLogger } from "../../log.ts";
 import { isManaged, judge, type JudgedNode, surveyOf, type TaintSurvey } from "../decide/survey.ts";
@@ -27,8 +27,8 @@ export interface TaintWatches {
 export const ALIVE = "status.phase!=Succeeded,status.phase!=Failed";
 
 /** Of DaemonSets beyond their share only the name is kept: they delay no taint, and are reported. */
-export const KEPT_DAEMON_SETS: Keeping<TaintDaemonSet> = {
-  ...KEPT.taintDaemonSets,
+export const DAEMON_SET_RETENTION: Retention<TaintDaemonSet> = {
+  ...RETENTION.taintDaemonSets,
   weightOf: (daemonSet) => daemonSet.kind === "judged" ? daemonSet.weight : 0,
   reduce: ({ key }) => ({ kind: "oversized", key }),
 };
@@ -64,14 +64,14 @@ function reflect({ api, clock, log, rule, onChange }: TaintWatchesDeps): Reflect
     ...follow,
     resource: Resource.nodes,
     parse: (object) => judge(parseTaintNode(object), rule),
-    keep: KEPT.nodes,
+    retain: RETENTION.nodes,
     name: "tainted nodes",
   });
   const daemonSets = new Reflector<TaintDaemonSet>({
     ...follow,
     resource: Resource.daemonSets,
     parse: (object) => parseTaintDaemonSet(object, rule),
-    keep: KEPT_DAEMON_SETS,
+    retain: DAEMON_SET_RETENTION,
     name: "daemonsets and taints",
   });
   const pods = new Reflector<TaintPod>({
@@ -79,7 +79,7 @@ function reflect({ api, clock, log, rule, onChange }: TaintWatchesDeps): Reflect
     resource: Resource.pods,
     fieldSelector: ALIVE,
     parse: (object) => parseLacking(object, { nodes, rule }),
-    keep: KEPT.taintPods,
+    retain: RETENTION.taintPods,
     name: "pods and taints",
   });
   return { nodes, daemonSets, pods };
@@ -131,7 +131,7 @@ export async function readSurvey(api: ReadApi, rule: ArchTaint, signal: AbortSig
   const daemonSets = new ObjectCache<TaintDaemonSet>({
     parse: (object) => parseTaintDaemonSet(object, rule),
     onChange: () => {},
-    keep: KEPT_DAEMON_SETS,
+    retain: DAEMON_SET_RETENTION,
     log: silentLogger,
   });
   for await (const object of listAll(api, Resource.daemonSets, { signal })) daemonSets.apply(object);

@@ -1,7 +1,7 @@
 // Looks at an upgrade of a large cluster on a real API server: how many requests each makes, and how long it takes.
 import { drive, type DriveOptions } from "../../../controllers/upgrades/drive.ts";
 import type { UpgradesDeps } from "../../../controllers/upgrades/deps.ts";
-import { openWorkloadAdvice, type WorkloadAdvice } from "../../../controllers/upgrades/workload_advice.ts";
+import { type BackgroundAdvice, openBackgroundAdvice } from "../../../controllers/upgrades/background_advice.ts";
 import { makeSettings } from "../../support/placement_settings.ts";
 import { adviseOnWorkloads } from "../../../lib/report/cluster/workload_advice.ts";
 import { systemClock } from "../../../lib/clock.ts";
@@ -118,10 +118,10 @@ function depsOf(api: KubeApi, outside: OutsideDouble): UpgradesDeps {
 }
 
 /** The look at workloads, with requests of its own; no image is inspected. */
-function openLook(api: KubeApi): Pick<WorkloadAdvice, "sentences"> & { readonly end: () => Promise<void> } {
+function openLook(api: KubeApi): Pick<BackgroundAdvice, "sentences"> & { readonly end: () => Promise<void> } {
   const stop = new AbortController();
   const images = { inspect: () => Promise.resolve([]) };
-  const look = openWorkloadAdvice(
+  const look = openBackgroundAdvice(
     (signal) => adviseOnWorkloads({ api, images, clock: systemClock, settings: makeSettings(), signal }),
     () => {},
   );

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { OperatorFacts } from "../../../controllers/operator/deps.ts";
 import { gatherFacts } from "../../../controllers/operator/gather.ts";
-import { Memory } from "../../../controllers/operator/memory.ts";
+import { OperatorMemory } from "../../../controllers/operator/operator_memory.ts";
 import { ApiError } from "../../../lib/k8s/errors.ts";
 import type { KubeApi } from "../../../lib/k8s/api.ts";
 import { Resource } from "../../../lib/k8s/types.ts";
@@ -13,7 +13,7 @@ const { signal } = new AbortController();
 
 async function gatherFrom(api: KubeApi): Promise<OperatorFacts> {
   const deps = makeDeps(api, { clock: new FakeClock() });
-  return await gatherFacts({ ...deps, memory: new Memory(), signal }, (route) => route);
+  return await gatherFacts({ ...deps, memory: new OperatorMemory(), signal }, (route) => route);
 }
 
 async function gather(listStatus?: number): Promise<OperatorFacts> {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { Memory } from "../../../controllers/operator/memory.ts";
+import { OperatorMemory } from "../../../controllers/operator/operator_memory.ts";
 import { Resource } from "../../../lib/k8s/types.ts";
 import { Finalizer, WebhookName } from "../../../lib/names.ts";
 import { NAMESPACE, openBench, type OperatorBench } from "./make.ts";
@@ -46,12 +46,12 @@ Deno.test("the operator writes its CA into the validating webhooks, and again wh
   await bench.until("second bundle", holds("two"));
 });
 
-function repair(memory: Memory, wanted: string, times: number): void {
+function repair(memory: OperatorMemory, wanted: string, times: number): void {
   for (let time = 0; time < times; time++) memory.noteRepair(wanted, 1_000 + time);
 }
 
 Deno.test("conflictBackoffMs() lets a conflict with another writer back off", () => {
-  const memory = new Memory();
+  const memory = new OperatorMemory();
   repair(memory, "same", 5);
   assert.equal(memory.conflictBackoffMs(1_100), 0);
   repair(memory, "same", 1);
@@ -60,7 +60,7 @@ Deno.test("conflictBackoffMs() lets a conflict with another writer back off", ()
 });
 
 Deno.test("conflictBackoffMs() does not mistake our own changes for a conflict", () => {
-  const memory = new Memory();
+  const memory = new OperatorMemory();
   for (let change = 0; change < 20; change++) repair(memory, `change ${change}`, 1);
   assert.equal(memory.conflictBackoffMs(1_100), 0);
 });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { chooseWebhookPaths, TERMINATING_MS } from "../../../controllers/operator/webhook_clients.ts";
-import { Memory } from "../../../controllers/operator/memory.ts";
+import { OperatorMemory } from "../../../controllers/operator/operator_memory.ts";
 import { WebhookPath } from "../../../lib/names.ts";
 import { openBench, SETTINGS, webhookText } from "./make.ts";
 import type { OperatorSettings } from "../../../controllers/operator/deps.ts";
@@ -13,7 +13,7 @@ function choose(
   rows: readonly (readonly [nowMs: number, rollout: typeof DONE])[],
   { settings = DEPLOYED, isInUse = false, hasSecret = true } = {},
 ): readonly string[] {
-  const memory = new Memory();
+  const memory = new OperatorMemory();
   const secretPaths = {
     isKnown: () => true,
     isInUse: () => isInUse,
@@ -39,7 +39,11 @@ Deno.test("chooseWebhookPaths() keeps a secret path that is in use, also during 
 Deno.test("chooseWebhookPaths() waits for no replica without a Deployment, and has plain paths without a secret", () => {
   assert.deepEqual(choose([[0, DONE]], { settings: SETTINGS }), ["/s/x"]);
   assert.deepEqual(choose([[0, DONE], [TERMINATING_MS, DONE]], { hasSecret: false }), [`/x ${TERMINATING_MS}`, "/x"]);
-  const { pathOf } = chooseWebhookPaths({ secretPaths: undefined, settings: DEPLOYED, memory: new Memory() }, DONE, 0);
+  const { pathOf } = chooseWebhookPaths(
+    { secretPaths: undefined, settings: DEPLOYED, memory: new OperatorMemory() },
+    DONE,
+    0,
+  );
   assert.equal(pathOf("/x"), "/x");
 });
 

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { keptPod, parseGatedPod, PodReader } from "../../../controllers/pod_placement/gated_pod.ts";
+import { gatedPodOf, parseGatedView, PodReader } from "../../../controllers/pod_placement/gated_pod.ts";
 import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
 import { judgeImages, reduceToImages } from "../../../lib/placement/decide/images.ts";
 import { isLarge, parsePod } from "../../../lib/placement/decide/pod/pod_view.ts";
@@ -28,10 +28,10 @@ function viewOf(object: KubeObject): NonNullable<ReturnType<typeof parsePod>> {
 
 Deno.test("keptPod() keeps a usual pod whole, and of a large one its name alone", () => {
   const usual = viewOf(gated("web"));
-  assert.equal(keptPod(usual).whole, usual);
-  const view = parseGatedPod(large("web")) ?? assert.fail("not gated");
+  assert.equal(gatedPodOf(usual).whole, usual);
+  const view = parseGatedView(large("web")) ?? assert.fail("not gated");
   assert.ok(isLarge(view));
-  assert.ok(JSON.stringify(keptPod(view)).length < 200);
+  assert.ok(JSON.stringify(gatedPodOf(view)).length < 200);
 });
 
 Deno.test("PodPlacement places large pods like any other, by what they are when it is their turn", async () => {
@@ -55,7 +55,7 @@ Deno.test("PodReader has 8 MiB of pods in memory at a time, and knows which are 
   const { cluster } = openScene();
   cluster.put(Resource.pods, large("web"));
   const pods = new PodReader();
-  const pod = keptPod(viewOf(large("web")));
+  const pod = gatedPodOf(viewOf(large("web")));
   const { signal } = new AbortController();
   const held = Promise.withResolvers<string>();
   const first = pods.use(pod, { api: cluster.api, signal }, () => held.promise);

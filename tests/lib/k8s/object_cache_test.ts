@@ -11,12 +11,12 @@ function pod(
   return { metadata: { name, namespace: "ns", uid, resourceVersion: version }, ...size && { size } };
 }
 
-const openStore = (keep: ObjectCacheOptions<string>["keep"] = { kind: "all" }) => {
+const openStore = (retain: ObjectCacheOptions<string>["retain"] = { kind: "all" }) => {
   const changes: Change<string>[] = [];
   /** The namespaces that were warned of. */
   const warned: unknown[] = [];
   const store = new ObjectCache<string>({
-    keep,
+    retain,
     parse: ({ size }) => {
       if (size === "broken") throw new Error("unreadable");
       return size === undefined ? undefined : String(size);
@@ -59,7 +59,7 @@ Deno.test("ObjectCache.apply() drops an object that is no longer of interest or 
 
 Deno.test("ObjectCache.apply() goes on when a listener throws", () => {
   const store = new ObjectCache({
-    keep: { kind: "all" },
+    retain: { kind: "all" },
     parse: () => "x",
     onChange: () => {
       throw new Error("listener");

@@ -28,7 +28,7 @@ async function withReflector(play: (scene: Scene) => Promise<void>): Promise<voi
   const heard = new Map<string, string>();
   const changes: string[] = [];
   const reflector = new Reflector<string>({
-    keep: { kind: "all" },
+    retain: { kind: "all" },
     api,
     resource: Resource.pods,
     parse: (object) => object.metadata.resourceVersion,

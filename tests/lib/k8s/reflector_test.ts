@@ -9,7 +9,7 @@ import { keepLog } from "../../support/logs.ts";
 import { type MemoryCall, MemoryCluster } from "../../support/memory_kube_api.ts";
 
 const USUAL = {
-  keep: { kind: "all" },
+  retain: { kind: "all" },
   parse: ({ metadata }: KubeObject): string => metadata.name,
   onChange: () => {},
 } as const;

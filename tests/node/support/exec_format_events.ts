@@ -33,7 +33,7 @@ export async function followEvents(lab: OpenLab): Promise<EventFollower> {
   const api = undo.use(openTestApi(await readKubeconfigAccess(lab.kubeconfigFile, { clock: systemClock })));
   const seen = new Map<string, WrittenEvent>();
   const reflector = new Reflector<WrittenEvent>({
-    keep: { kind: "all" },
+    retain: { kind: "all" },
     api,
     resource: Resource.enoexecEvents,
     namespace: NAMESPACE,

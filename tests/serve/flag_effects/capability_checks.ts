@@ -4,7 +4,7 @@ import { buildFailedImage } from "../../../lib/exec_format/decide/failed_image.t
 import type { Config } from "../../../lib/config/parse.ts";
 import { Resource } from "../../../lib/k8s/types.ts";
 import { silentLogger } from "../../../lib/log.ts";
-import { execFormatSettings, openPlacedImages } from "../../../serve/exec_format.ts";
+import { execFormatSettings, openImagesToPlace } from "../../../serve/exec_format.ts";
 import { failPod, openRepairScene, strayPod } from "../../controllers/exec_format/make.ts";
 import { openScene } from "../../controllers/make.ts";
 import { NAMESPACE, openBench, SETTINGS } from "../../controllers/operator/make.ts";
@@ -37,7 +37,7 @@ async function placedOn(...flags: readonly string[]): Promise<readonly string[]>
     recall: () => undefined,
   };
   const deps = { config: serveConfig(...flags), clock, log: silentLogger };
-  const { images, failedImages } = await openPlacedImages(deps, { api: cluster.api, claimedImages });
+  const { images, failedImages } = await openImagesToPlace(deps, { api: cluster.api, claimedImages });
   const stop = new AbortController();
   const running = failedImages?.run(stop.signal);
   await clock.advance(0);

@@ -3,7 +3,7 @@ import { type Labels, matchesSelector } from "../../../vocabulary/label_selector
 import type { NamespaceConfig } from "./config.ts";
 import type { PlacementConfigs } from "./types.ts";
 
-/** An enabled scoring plugin, with its name in the audit annotation. */
+/** An enabled scoring plugin, with its name in the pod's annotation. */
 export interface ScoringSource {
   readonly source: string;
   readonly scoring: NamespaceConfig["scoring"];

@@ -9,7 +9,7 @@ export interface PlacementConfigs {
   readonly namespace: readonly NamespaceConfig[];
 }
 
-/** The node label that stands for an instruction set level: `amd64/v3` → `example.com/level In [v3, v4]`. */
+/** The node label that stands for a variant: `amd64/v3` → `example.com/level In [v3, v4]`. */
 export interface VariantLabel {
   readonly architecture: string;
   readonly variant: string;

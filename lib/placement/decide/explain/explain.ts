@@ -139,6 +139,6 @@ function failingLines({ failing }: ExplainContext): readonly string[] {
 }
 
 function preferenceLines(pod: PodView): readonly string[] {
-  const audit = entryOf(pod.annotations, PodAnnotation.preferredSources);
-  return audit === undefined || audit === "" ? [] : [`Preferences: ${audit.split(",").join(", ")}`];
+  const sources = entryOf(pod.annotations, PodAnnotation.preferredSources) ?? "";
+  return sources === "" ? [] : [`Preferences: ${sources.split(",").join(", ")}`];
 }

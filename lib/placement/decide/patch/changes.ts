@@ -90,7 +90,7 @@ export function changesOf(decision: PlacementDecision): PodChanges {
       ...labels,
     ]),
     annotations: new Map([
-      [PodAnnotation.preferredSources, preferences.audit],
+      [PodAnnotation.preferredSources, preferences.sources],
       ...isFinal ? [recordEntry(decision)] : [],
       ...errorAnnotations,
     ]),

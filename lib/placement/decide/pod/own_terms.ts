@@ -30,13 +30,13 @@ export function withoutArchwaysRequirement(pod: PodView): PodView {
   return { ...pod, record: undefined, requiredTerms };
 }
 
-/** Splits the preferred terms into Archway's, by the audit annotation and their form, and the user's. */
+/** Splits the preferred terms into Archway's, by the annotation of their sources and their form, and the user's. */
 export function splitPreferredTerms(
   pod: PodView,
 ): { readonly own: readonly PreferredTerm[]; readonly users: readonly JsonObject[] } {
-  const audit = (entryOf(pod.annotations, PodAnnotation.preferredSources) ?? "").split(",");
+  const recorded = (entryOf(pod.annotations, PodAnnotation.preferredSources) ?? "").split(",");
   const applied = new Set(
-    audit.filter((entry) => !entry.endsWith(":skipped")).map((entry) => entry.split(":", 2).join(":")),
+    recorded.filter((entry) => !entry.endsWith(":skipped")).map((entry) => entry.split(":", 2).join(":")),
   );
   const own: PreferredTerm[] = [];
   const users: JsonObject[] = [];

@@ -18,7 +18,7 @@ function rawOf({ users, labels }: Given): Json {
 
 function preferencesOf(given: Given): Preferences {
   const pod = make.view(rawOf(given));
-  return planPreferences(pod, scoringSources(selectConfigs(pod, given.configs)), "audited");
+  return planPreferences(pod, scoringSources(selectConfigs(pod, given.configs)), "recorded");
 }
 
 function preferredAfter(given: Given): unknown {
@@ -33,7 +33,7 @@ function prefers(id: string, given: Given, expected: readonly Json[]): Row {
 }
 
 function audits(id: string, given: Given, expected: string): Row {
-  return [id, `planPreferences() audits ${expected}`, () => assert.equal(preferencesOf(given).audit, expected)];
+  return [id, `planPreferences() audits ${expected}`, () => assert.equal(preferencesOf(given).sources, expected)];
 }
 
 type Weights = Readonly<Record<string, number>>;
@@ -129,14 +129,14 @@ Deno.test("PM-112 planPreferences() does not repeat an identical audit entry", (
   const audit = "amd64:50:ClusterPodPlacementConfig";
   const pod = make.view(make.pod({}, { annotations: { "multiarch.openshift.io/preferred-affinity-sources": audit } }));
   const sources = scoringSources({ cluster: clusterOf({ amd64: 50 }), namespace: [] });
-  assert.equal(planPreferences(pod, sources, "audited").audit, audit);
+  assert.equal(planPreferences(pod, sources, "recorded").sources, audit);
 });
 
 Deno.test("PM-114 planPreferences() stays under 500 bytes for six calls over four architectures", () => {
-  const { audit = "" } = preferencesOf({ configs: PR_24 });
-  assert.equal(audit.split(",").length, 6);
-  assert.equal(audit.split(",").filter((entry) => entry.endsWith(":skipped")).length, 3);
-  assert.ok(audit.length < 500);
+  const { sources = "" } = preferencesOf({ configs: PR_24 });
+  assert.equal(sources.split(",").length, 6);
+  assert.equal(sources.split(",").filter((entry) => entry.endsWith(":skipped")).length, 3);
+  assert.ok(sources.length < 500);
 });
 
 Deno.test("DV-70 decide() prefers an architecture that the image lacks", () => {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { PodImages } from "../../../../lib/placement/images/pod_images.ts";
-import { podImagesWithoutFailed } from "../../../../lib/placement/images/without_failed.ts";
+import { podImagesWithoutFailed } from "../../../../lib/placement/images/pod_images_without_failed.ts";
 import type { InspectedImage } from "../../../../lib/oci/types.ts";
 import { openScene } from "../../../controllers/make.ts";
 import { platformsFact } from "../../placement/decide/make.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { ObjectCache } from "../../../../lib/k8s/object_cache.ts";
 import { keyOf, type KubeObject } from "../../../../lib/k8s/types.ts";
 import { silentLogger } from "../../../../lib/log.ts";
-import { KEPT_DAEMON_SETS } from "../../../../lib/taints/cluster/watches.ts";
+import { DAEMON_SET_RETENTION } from "../../../../lib/taints/cluster/watches.ts";
 import { isShutOutDaemonSet, judge, surveyOf, type TaintSurvey } from "../../../../lib/taints/decide/survey.ts";
 import { nextStep } from "../../../../lib/taints/decide/next_step.ts";
 import type { JudgedDaemonSet, TaintDaemonSet } from "../../../../lib/taints/decide/types.ts";
@@ -113,7 +113,7 @@ function inNamespace(namespace: string, name: string, spec: Json = HOSTILE): Kub
 
 function openCache(): ObjectCache<TaintDaemonSet> {
   const parse = (object: KubeObject): TaintDaemonSet | undefined => parseTaintDaemonSet(object, RULE);
-  return new ObjectCache({ parse, onChange: () => {}, keep: KEPT_DAEMON_SETS, log: silentLogger });
+  return new ObjectCache({ parse, onChange: () => {}, retain: DAEMON_SET_RETENTION, log: silentLogger });
 }
 
 /** What is kept of DaemonSets that come one after the other. */
@@ -166,7 +166,7 @@ Deno.test("the steps of one check have a bound, however many nodes and namespace
   assert.ok(stepsOf(seen) <= 2 * 4_000_000);
 });
 
-Deno.test("KEPT_DAEMON_SETS: a namespace has its own share, all have one, and what leaves or shrinks makes room", () => {
+Deno.test("DAEMON_SET_RETENTION: a namespace has its own share, all have one, and what leaves or shrinks makes room", () => {
   const cache = openCache();
   const kindOf = (object: KubeObject): string | undefined => {
     cache.apply(object);

@@ -1,4 +1,4 @@
-// How much each reflector keeps. Tenants choose number and size of their objects, so these have limits per namespace
+// How much each reflector retains. Tenants choose number and size of their objects, so these have limits per namespace
 // and in total. All limits together fit into half of the Deployment's heap.
 import type { ShareLimits } from "./shares.ts";
 
@@ -9,7 +9,7 @@ const MIB = 1024 * 1024;
 /** Objects that only administrators and platform components create: tenants may not. */
 const FEW = { kind: "all" } as const;
 
-export const KEPT = {
+export const RETENTION = {
   gatedPods: shares({
     maxPerNamespace: 32 * MIB,
     maxTotal: 64 * MIB,

@@ -5,12 +5,12 @@ import type { Runnable } from "../controller.ts";
 import type { AdviseOnWorkloads } from "./deps.ts";
 
 /** Advice that is created once, on first use. */
-export interface WorkloadAdvice extends Runnable {
+export interface BackgroundAdvice extends Runnable {
   /** Undefined until the advice is ready. The first call starts the inspection. */
   sentences(): readonly string[] | undefined;
 }
 
-export function openWorkloadAdvice(advise: AdviseOnWorkloads, onFound: () => void): WorkloadAdvice {
+export function openBackgroundAdvice(advise: AdviseOnWorkloads, onFound: () => void): BackgroundAdvice {
   const wanted = Promise.withResolvers<void>();
   let found: readonly string[] | undefined;
   return {

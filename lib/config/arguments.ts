@@ -99,7 +99,7 @@ const MAX_CHANGES = 2;
 /**
  * The known word that differs by two letters at most, and by half of what was typed; undefined when none is that near.
  */
-export function nearest(typed: string, known: readonly string[]): string | undefined {
+export function nearestWord(typed: string, known: readonly string[]): string | undefined {
   const near = known.map((word) => ({ word, changes: changesBetween(typed, word) }))
     .filter(({ changes }) => changes <= MAX_CHANGES && changes * 2 <= typed.length);
   return near.toSorted((one, other) => one.changes - other.changes)[0]?.word;

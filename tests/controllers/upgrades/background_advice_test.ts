@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
-import { openWorkloadAdvice, type WorkloadAdvice } from "../../../controllers/upgrades/workload_advice.ts";
+import { type BackgroundAdvice, openBackgroundAdvice } from "../../../controllers/upgrades/background_advice.ts";
 import { FakeClock } from "../../support/fake_clock.ts";
 import { noAnswer } from "../../support/until.ts";
 import { whileRunning } from "../make.ts";
 
-function during(look: WorkloadAdvice, play: () => void | Promise<void>): Promise<void> {
+function during(look: BackgroundAdvice, play: () => void | Promise<void>): Promise<void> {
   return whileRunning({ clock: new FakeClock() }, look, play);
 }
 
@@ -12,7 +12,7 @@ Deno.test("a look at workloads is made when its findings are wanted, once, and r
   const ended = Promise.withResolvers<void>();
   let looks = 0;
   const advise = (): Promise<readonly string[]> => Promise.resolve([`look ${++looks}`]);
-  const look = openWorkloadAdvice(advise, ended.resolve);
+  const look = openBackgroundAdvice(advise, ended.resolve);
   await during(look, async () => {
     assert.equal(looks, 0, "nobody wants it yet");
     assert.deepEqual([look.sentences(), look.sentences()], [undefined, undefined]);
@@ -25,7 +25,7 @@ Deno.test("a look at workloads is made when its findings are wanted, once, and r
 
 Deno.test("a look at workloads that fails says so in place of its findings", async () => {
   const ended = Promise.withResolvers<void>();
-  const look = openWorkloadAdvice(() => Promise.reject(new Error("no registry")), ended.resolve);
+  const look = openBackgroundAdvice(() => Promise.reject(new Error("no registry")), ended.resolve);
   await during(look, async () => {
     look.sentences();
     await ended.promise;
@@ -42,7 +42,7 @@ Deno.test("a look at workloads that is cut off is made again in the next term", 
     begun.resolve();
     return noAnswer(signal);
   };
-  const look = openWorkloadAdvice(advise, ended.resolve);
+  const look = openBackgroundAdvice(advise, ended.resolve);
   await during(look, async () => {
     look.sentences();
     await begun.promise;

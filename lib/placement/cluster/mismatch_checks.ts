@@ -15,7 +15,7 @@ import { withoutArchwaysRequirement } from "../decide/pod/own_terms.ts";
 import { podObject, pullIdentityOf } from "../decide/pod/pod_refs.ts";
 import { containersToKnow, type LateImages, lateReport, pinReport } from "../decide/report/mismatches.ts";
 import type { ContainerView, PodView } from "../decide/types.ts";
-import { podImagesWithBundles } from "./with_bundles.ts";
+import { podImagesWithBundles } from "./pod_images_with_bundles.ts";
 
 export interface MismatchDeps {
   readonly clock: Clock;
@@ -29,10 +29,10 @@ export interface MismatchDeps {
   readonly signal: AbortSignal;
 }
 
-export interface Mismatches {
-  readonly late: (pod: PodView, images: LateImages) => void;
+export interface MismatchChecks {
+  readonly checkLateImages: (pod: PodView, images: LateImages) => void;
   /** Checks a new pod, which may name architectures itself. */
-  readonly pinned: (pod: PodView) => void;
+  readonly checkPinned: (pod: PodView) => void;
 }
 
 /** Image permits per pod, at least: limits one namespace to 16 pods at a time. */
@@ -45,7 +45,7 @@ const MAX_NAME = 253;
 const MAX_SEEN = 4_096;
 const SEEN_MS = 3_600_000;
 
-export function openMismatches(deps: MismatchDeps): Mismatches {
+export function openMismatchChecks(deps: MismatchDeps): MismatchChecks {
   const seenAtMs = new LRUCache<string, number>({ max: MAX_SEEN });
   const inBackground = (pod: PodView, wanted: readonly ImageUse[], check: () => Promise<void>): void => {
     if (wanted.length === 0 || wanted.length > MAX_IMAGES || deps.signal.aborted) return;
@@ -57,13 +57,13 @@ export function openMismatches(deps: MismatchDeps): Mismatches {
       .finally(() => permit.release());
   };
   return {
-    late: (pod, late) => {
+    checkLateImages: (pod, late) => {
       const containers = containersToKnow(pod, late.containers, deps.settingsOf(pod.namespace));
       const wanted = distinctImages(containers);
       if (pod.nodeName === "" || late.containers.length === 0 || keptText(pod, wanted) === undefined) return;
       inBackground(pod, wanted, () => checkLate(deps, keptPart(pod, wanted), { ...late, wanted }));
     },
-    pinned: (admitted) => {
+    checkPinned: (admitted) => {
       const wanted = distinctImages(pinnedImages(admitted, deps.settingsOf(admitted.namespace)));
       if (wanted.length === 0) return;
       const pod = withoutArchwaysRequirement(admitted);

@@ -6,7 +6,7 @@ const CONFLICT_WINDOW_MS = 20_000;
 /** Repairs at full speed before the pauses begin. */
 const FREE_REPAIRS = 5;
 
-export class Memory {
+export class OperatorMemory {
   unservedSinceMs: number | undefined;
   leavingSinceMs: number | undefined;
   /** Since when no replica has an older version, except terminating ones. */

@@ -1,5 +1,9 @@
 import assert from "node:assert/strict";
-import { type MismatchDeps, type Mismatches, openMismatches } from "../../../../lib/placement/cluster/mismatches.ts";
+import {
+  type MismatchChecks,
+  type MismatchDeps,
+  openMismatchChecks,
+} from "../../../../lib/placement/cluster/mismatch_checks.ts";
 import type { PodImages } from "../../../../lib/placement/images/pod_images.ts";
 import type { JsonObject } from "../../../../lib/json.ts";
 import { silentLogger } from "../../../../lib/log.ts";
@@ -14,8 +18,8 @@ function debugged(...images: readonly string[]): PodView {
 }
 
 /** Those of a scene where pods are on arm64. */
-function mismatchesOf({ events, images }: Scene, more: Partial<MismatchDeps> = {}): Mismatches {
-  return openMismatches({
+function mismatchesOf({ events, images }: Scene, more: Partial<MismatchDeps> = {}): MismatchChecks {
+  return openMismatchChecks({
     ...{ events, images, clock: new FakeClock(), log: silentLogger, settingsOf: () => makeSettings() },
     architectureOf: () => "arm64",
     onPinMismatch: () => {},
@@ -26,7 +30,7 @@ function mismatchesOf({ events, images }: Scene, more: Partial<MismatchDeps> = {
 }
 
 function watchOf(scene: Scene, more: Partial<MismatchDeps> = {}): (pod: PodView) => void {
-  const { late } = mismatchesOf(scene, more);
+  const { checkLateImages: late } = mismatchesOf(scene, more);
   return (pod) => late(pod, { came: "ephemeral", containers: pod.ephemeralContainers });
 }
 
@@ -44,7 +48,7 @@ Deno.test("late() reports nothing about containers that can run, and asks nothin
 Deno.test("Q-06 late() counts an exchanged image that does not run on the pod's node, and says so in one Warning", async () => {
   const scene = openScene();
   const counted: string[] = [];
-  const { late } = mismatchesOf(scene, { onLateMismatch: (came) => void counted.push(came) });
+  const { checkLateImages: late } = mismatchesOf(scene, { onLateMismatch: (came) => void counted.push(came) });
   const pod = podOf(rawPod({ nodeName: "n1", containers: [container("single-amd64", "Always"), container("multi")] }));
   late(pod, { came: "exchanged", containers: pod.containers });
   await scene.clock.advance(0);
@@ -123,7 +127,7 @@ Deno.test("Q-04 Q-06 late() warns of a native image that comes beside Wasm, whic
   const platforms = [{ os: "wasi", architecture: "wasm" }];
   const inspect: PodImages["inspect"] = ({ images }) =>
     Promise.resolve(images.map(({ image }) => image === "wasm" ? platformsFact(image, platforms) : fact(image)));
-  const { late } = mismatchesOf(answering(scene, inspect), {
+  const { checkLateImages: late } = mismatchesOf(answering(scene, inspect), {
     settingsOf: () => makeSettings({ runtimeClasses: { mine: { kind: "add", architectures: ["amd64", "arm64"] } } }),
   });
   const exchange = async (...images: readonly string[]): Promise<number> => {
@@ -181,7 +185,7 @@ for (const [what, images, spec, says] of PIN_CASES) {
     const scene = openScene();
     const settingsOf = () => makeSettings({ runtimeClasses: { elsewhere: { kind: "skip" } } });
     const mismatches = mismatchesOf(scene, { architectureOf: () => undefined, settingsOf });
-    mismatches.pinned(podOf(rawPod({ ...spec, containers: images.map((image) => container(image)) })));
+    mismatches.checkPinned(podOf(rawPod({ ...spec, containers: images.map((image) => container(image)) })));
     await scene.clock.advance(0);
     const reasons = scene.recorded.map(({ reason }) => reason);
     assert.deepEqual(reasons, says === undefined ? [] : ["ArchAwarePinContradicted"]);
@@ -197,7 +201,7 @@ Deno.test("Q-01 pinned() looks once at the pods of a DaemonSet, each of which is
     const matchFields = [{ key: "metadata.name", operator: "In", values: [node] }];
     const affinity = nodeAffinity([{ matchFields }]);
     const raw = rawPod({ ...ARM64, affinity, containers: [container("single-amd64")] });
-    mismatches.pinned(
+    mismatches.checkPinned(
       podOf({ ...raw, metadata: { namespace: "shop", name: `agent-${node}`, ownerReferences: [owner] } }),
     );
   }
@@ -213,7 +217,7 @@ Deno.test("Q-01 pinned() looks once at what one owner makes, and reports it ther
   for (const [apiVersion, kind] of [["apps/v1", "ReplicaSet"], ["batch/v1", "Job"]]) {
     const owner = { apiVersion, kind, name: "web-1", uid: "u-1", controller: true };
     const metadata = { generateName: "web-1-", namespace: "shop", ownerReferences: [owner] };
-    for (let n = 0; n < 3; n++) mismatches.pinned(podOf({ ...raw, metadata }));
+    for (let n = 0; n < 3; n++) mismatches.checkPinned(podOf({ ...raw, metadata }));
   }
   await scene.clock.advance(0);
   assert.deepEqual(scene.recorded.map(({ object, slot }) => [object.kind, object.name, object.uid, slot]), [
