@@ -1,107 +1,58 @@
-// The sample cluster of `archway dev`: nodes, configuration, images and pods. Each pod says how it must end.
+// The sample pods of each scenario, and how each must end, as samples.yaml has them.
 import { parse } from "yaml";
 import * as z from "zod";
-import { NODE_ARCH_LABEL } from "../lib/names.ts";
-import type { JsonObject } from "./json_value.ts";
-import { IMAGE } from "./registry_images.ts";
-import TEXT from "./sample_cluster.yaml" with { type: "text" };
-import { type Sample, samplesOf, type Scenario } from "./sample_pods.ts";
+import TEXT from "./samples.yaml" with { type: "text" };
 
-const PULL_SECRET = "registry-credentials";
+const TEXTS = z.array(z.string());
 
-/** Pod annotation: the image that its first container gets once it runs. */
-export const EXCHANGE_ANNOTATION = "archway.dev/exchange";
-
-export const SAMPLE_NAMESPACE = "demo";
-
-/** Pod annotation with the `Expectation` of sample_pods.ts as JSON: how a sample must end. */
-export const EXPECT_ANNOTATION = "archway.dev/expect";
-
-export const REGISTRY_USER = { name: "demo", password: "playground" } as const; // eslint-disable-line sonarjs/no-hardcoded-passwords -- a sample
-
-const MEMBERS = z.record(z.string(), z.unknown());
-const NODES = z.array(z.object({ name: z.string(), labels: z.record(z.string(), z.string()) }));
-
-const CLUSTER = z.object({
-  config: MEMBERS,
-  nodes: z.object({ usual: NODES, odd: NODES }),
-  nodeStatus: z.looseObject({ nodeInfo: MEMBERS }),
-  images: z.array(IMAGE.extend({ programs: z.array(z.string()).optional() })),
+export const EXPECTATION = z.object({
+  /** Of the required node affinity or the node selector; empty: none. */
+  architectures: TEXTS,
+  decision: z.enum(["unseen", "waiting", "ignore", "place", "nowhere", "fallback", "release"]),
+  /** Architectures of nodes it may be on; empty: it must stay unscheduled. */
+  nodes: TEXTS,
+  /** Whether it must be reported that it runs a program of another architecture; absent: that is not checked. */
+  reported: z.boolean().optional(),
+  /**
+   * Whether an event must say that an image contradicts what the pod names itself, or its node; absent: that is not
+   * checked.
+   */
+  contradicted: z.boolean().optional(),
+  /** The type of a condition that the config must have; absent: that is not checked. */
+  condition: z.string().optional(),
+  /** Architectures whose taint it must tolerate; absent: that is not checked. */
+  tolerates: TEXTS.optional(),
+  why: z.string().optional(),
 });
 
-export function sampleCluster(): z.output<typeof CLUSTER> {
-  return CLUSTER.parse(parse(TEXT, { merge: true }));
-}
+export type Expectation = z.output<typeof EXPECTATION>;
+export type PodDecision = Expectation["decision"];
 
-export function sampleNodes(scenario: Scenario = "placement"): readonly JsonObject[] {
-  const { nodes: { usual, odd }, nodeStatus } = sampleCluster();
-  return (scenario === "odd-pods" ? odd : usual).map(({ name, labels }) => ({
-    metadata: { name, labels: { ...labels, "kubernetes.io/hostname": name } },
-    spec: {},
-    status: { ...nodeStatus, nodeInfo: { ...nodeStatus.nodeInfo, architecture: labels[NODE_ARCH_LABEL] ?? "" } },
-  }));
-}
+const MEMBERS = z.record(z.string(), z.unknown());
 
-const SIGNED = "demo/signed";
+const SAMPLE = z.object({
+  name: z.string(),
+  images: TEXTS,
+  expect: EXPECTATION,
+  /** In its texts `REGISTRY/` stands for the address of the registry. */
+  spec: MEMBERS.default({}),
+  labels: z.record(z.string(), z.string()).default({}),
+  container: MEMBERS.default({}),
+  /** The repository that its first container's image is exchanged for once it runs. */
+  exchange: z.string().optional(),
+  before: z.boolean().default(false),
+});
 
-/** policy.json: all images are accepted, those of one repository where they are signed. */
-export function renderPolicy(registryHost: string): string {
-  const scope = `${registryHost}/${SIGNED}`;
-  const signed = [{ type: "sigstoreSigned", keyPath: "/etc/pki/demo.pub" }];
-  return JSON.stringify({
-    default: [{ type: "insecureAcceptAnything" }],
-    transports: { docker: { [scope]: signed } },
-  });
-}
+export type Sample = z.output<typeof SAMPLE>;
 
-/** The login of the registry's user, as docker keeps it in `config.json`. */
-export function renderDockerConfig(registryHost: string): string {
-  const { name: username, password } = REGISTRY_USER;
-  return JSON.stringify({ auths: { [registryHost]: { username, password, auth: btoa(`${username}:${password}`) } } });
-}
+/**
+ * Which samples. With `upgrade` there are neither pods nor nodes: it creates its own. With `image-build` there are
+ * nodes alone.
+ */
+export type Scenario = "placement" | "exec-format-error" | "taints" | "upgrade" | "image-build" | "odd-pods";
 
-export function samplePullSecret(registryHost: string): JsonObject {
-  return {
-    metadata: { name: PULL_SECRET, namespace: SAMPLE_NAMESPACE },
-    type: "kubernetes.io/dockerconfigjson",
-    data: { ".dockerconfigjson": btoa(renderDockerConfig(registryHost)) },
-  };
-}
+const SAMPLES = z.record(z.string(), z.array(SAMPLE));
 
-export function samplePods(registryHost: string, scenario: Scenario = "placement"): readonly JsonObject[] {
-  return renderSamples(samplesOf(scenario).filter(({ before }) => !before), registryHost);
-}
-
-export function sampleNames(scenario: Scenario): readonly string[] {
-  return samplesOf(scenario).map(({ name }) => name);
-}
-
-export function earlierPods(registryHost: string, scenario: Scenario = "placement"): readonly JsonObject[] {
-  return renderSamples(samplesOf(scenario).filter(({ before }) => before), registryHost);
-}
-
-function renderSamples(samples: readonly Sample[], registryHost: string): readonly JsonObject[] {
-  return samples.map(({ name, images, expect, spec, labels, container, exchange }) => ({
-    metadata: {
-      name,
-      namespace: SAMPLE_NAMESPACE,
-      labels: { app: name, ...labels },
-      annotations: {
-        [EXPECT_ANNOTATION]: JSON.stringify(expect),
-        ...exchange === undefined ? {} : { [EXCHANGE_ANNOTATION]: `${registryHost}/${exchange}:v1` },
-      },
-    },
-    spec: {
-      ...withRegistry(spec, registryHost),
-      containers: images.map((repository) => ({
-        name: repository.replace(/^.*\//, ""),
-        image: `${registryHost}/${repository}:v1`,
-        ...container,
-      })),
-    },
-  }));
-}
-
-function withRegistry(spec: JsonObject, registryHost: string): JsonObject {
-  return JSON.parse(JSON.stringify(spec).replaceAll("REGISTRY/", `${registryHost}/`));
+export function samplesOf(scenario: Scenario): readonly Sample[] {
+  return SAMPLES.parse(parse(TEXT))[scenario] ?? [];
 }

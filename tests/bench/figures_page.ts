@@ -68,8 +68,8 @@ const HIDDEN = `## What the numbers hide
 
 - With every pod gated Archway adds to the patcher's one write the webhook call, a watch event and up to three events a pod (the
   MTO's reasons), and all of it shares the machine with the API server. Warm admission is the default, and the answer.
-- When more than 20 000 events wait, Normal events are dropped first and Warnings of a fallback or a release last. A pod whose
-  events are dropped costs less, so a good CPU figure counts only beside a row of none dropped.
+- When more than 20 000 events wait, Normal events are dropped first. A pod whose events are dropped costs less,
+  so a good CPU figure counts only beside a row of none dropped.
 - All but "As installed on nodes" is measured outside of containers. The image form \`binary\` has never been run: the base of
   \`deno compile\` could not be had where these figures are made.
 - Nearly all of the image as pulled is Deno's program, which is had in one size only.`;
