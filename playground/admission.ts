@@ -6,7 +6,7 @@ import { errorText, type Logger } from "../lib/log.ts";
 import { type Admission, type AdmissionAttempt, parseKubeObject } from "./cluster.ts";
 import { listAt, numberAt, objectAt, textAt, valueAt } from "./json_value.ts";
 import { applyJsonPatch } from "./patches.ts";
-import { StatusError } from "./status.ts";
+import { StatusError } from "./status_error.ts";
 import type { ObjectStore } from "./store.ts";
 import * as z from "zod";
 import {

@@ -9,7 +9,7 @@ import { objectAt, textAt } from "./json_value.ts";
 import { listen } from "./listen.ts";
 import { readResource } from "./reads.ts";
 import { parseResourcePath, type ResourcePath } from "./kinds.ts";
-import { methodNotAllowed, renderStatus, StatusError, unknownPath } from "./status.ts";
+import { methodNotAllowed, renderStatus, StatusError, unknownPath } from "./status_error.ts";
 import { parseBody, type PatchKind, patchObject, updateObject } from "./update_object.ts";
 
 /** A running API server. It accepts any bearer token and authorizes every request: for loopback only. */

@@ -5,7 +5,7 @@ import { isObject, type JsonObject } from "../lib/json.ts";
 import type { KubeObject } from "../lib/k8s/types.ts";
 import { textAt } from "./json_value.ts";
 import type { ServedKind } from "./kinds.ts";
-import { badRequest, notFound } from "./status.ts";
+import { badRequest, notFound } from "./status_error.ts";
 import type { ObjectStore } from "./store.ts";
 
 export interface AdmissionAttempt {

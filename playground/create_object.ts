@@ -5,7 +5,7 @@ import { withDefaults } from "./defaults.ts";
 import { listAt, objectAt, textAt } from "./json_value.ts";
 import { kindNamed, type ServedKind } from "./kinds.ts";
 import { newPodStatus } from "./pod_status.ts";
-import { alreadyExists, badRequest, nameless } from "./status.ts";
+import { alreadyExists, badRequest, nameless } from "./status_error.ts";
 import { renderTime } from "../lib/vocabulary/time.ts";
 
 export interface CreateOptions {

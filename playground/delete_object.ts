@@ -2,7 +2,7 @@
 import { keyOf, type KubeObject, Resource } from "../lib/k8s/types.ts";
 import { type Cluster, findObject, type ObjectTarget, withMetadata } from "./cluster.ts";
 import { SERVED_KINDS, type ServedKind } from "./kinds.ts";
-import { conflict } from "./status.ts";
+import { conflict } from "./status_error.ts";
 import { renderTime } from "../lib/vocabulary/time.ts";
 
 interface DeleteTarget extends ObjectTarget {

@@ -11,8 +11,8 @@ import {
   SCHEDULING_GATE,
 } from "../lib/names.ts";
 import { listAt, textAt, textsAt } from "./json_value.ts";
-import { EXPECTATION, type Expectation, type PodDecision } from "./sample_pods.ts";
-import { EXPECT_ANNOTATION } from "./samples.ts";
+import { EXPECTATION, type Expectation, type PodDecision } from "./samples.ts";
+import { EXPECT_ANNOTATION } from "./sample_cluster.ts";
 
 export interface SampleOutcome {
   readonly pod: string;

@@ -1,7 +1,7 @@
 // The patches that the API server takes: JSON Patch (RFC 6902), by the library, and JSON Merge Patch (RFC 7386). Pure.
 import fastJsonPatch from "fast-json-patch";
 import { isObject } from "../lib/json.ts";
-import { badRequest, unapplicablePatch } from "./status.ts";
+import { badRequest, unapplicablePatch } from "./status_error.ts";
 
 /**
  * The document after all operations, or none. Throws StatusError: 400 for what is no patch, 422 where it does not

@@ -26,8 +26,8 @@ import {
   sampleNodes,
   samplePods,
   samplePullSecret,
-} from "./samples.ts";
-import type { Scenario } from "./sample_pods.ts";
+} from "./sample_cluster.ts";
+import type { Scenario } from "./samples.ts";
 import { openScheduler } from "./scheduler.ts";
 import { ObjectStore, waitFor } from "./store.ts";
 import { patchObject } from "./update_object.ts";

@@ -2,8 +2,8 @@
 import { paint, renderRows, renderTable } from "../lib/cli/output.ts";
 import type { SampleOutcome } from "./outcomes.ts";
 import type { Playground, PlaygroundFiles } from "./playground.ts";
-import type { Scenario } from "./sample_pods.ts";
-import { SAMPLE_NAMESPACE } from "./samples.ts";
+import type { Scenario } from "./samples.ts";
+import { SAMPLE_NAMESPACE } from "./sample_cluster.ts";
 import WELCOME from "./welcome.txt" with { type: "text" };
 
 type Column = readonly [title: string, cellOf: (outcome: SampleOutcome) => string];

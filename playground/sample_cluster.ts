@@ -5,7 +5,7 @@ import { NODE_ARCH_LABEL } from "../lib/names.ts";
 import type { JsonObject } from "./json_value.ts";
 import { IMAGE } from "./registry_images.ts";
 import TEXT from "./sample_cluster.yaml" with { type: "text" };
-import { type Sample, samplesOf, type Scenario } from "./sample_pods.ts";
+import { type Sample, samplesOf, type Scenario } from "./samples.ts";
 
 const PULL_SECRET = "registry-credentials";
 
@@ -14,7 +14,7 @@ export const EXCHANGE_ANNOTATION = "archway.dev/exchange";
 
 export const SAMPLE_NAMESPACE = "demo";
 
-/** Pod annotation with the `Expectation` of sample_pods.ts as JSON: how a sample must end. */
+/** Pod annotation with the `Expectation` of samples.ts as JSON: how a sample must end. */
 export const EXPECT_ANNOTATION = "archway.dev/expect";
 
 export const REGISTRY_USER = { name: "demo", password: "playground" } as const; // eslint-disable-line sonarjs/no-hardcoded-passwords -- a sample

@@ -2,7 +2,7 @@
 import { type LabelRequirement, matchesSelector } from "../lib/vocabulary/label_selector.ts";
 import type { KubeObject } from "../lib/k8s/types.ts";
 import { textAt } from "./json_value.ts";
-import { badRequest } from "./status.ts";
+import { badRequest } from "./status_error.ts";
 
 export type Selector = (object: KubeObject) => boolean;
 

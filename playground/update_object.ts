@@ -8,7 +8,7 @@ import { withDefaults } from "./defaults.ts";
 import { storeObject } from "./delete_object.ts";
 import type { ServedKind } from "./kinds.ts";
 import { applyJsonPatch, mergePatch } from "./patches.ts";
-import { badRequest, conflict } from "./status.ts";
+import { badRequest, conflict } from "./status_error.ts";
 
 interface UpdateTarget extends ObjectTarget {
   readonly subresource?: string | undefined;

@@ -4,7 +4,7 @@ import type { JsonObject } from "../lib/json.ts";
 import { apiVersionOf } from "../lib/k8s/types.ts";
 import type { ServedKind } from "./kinds.ts";
 import type { Selector } from "./selectors.ts";
-import { expired, renderStatus } from "./status.ts";
+import { expired, renderStatus } from "./status_error.ts";
 import type { ObjectStore, StoreChange } from "./store.ts";
 
 interface WatchRequest {

@@ -7,7 +7,7 @@ import type { KubeApi, ReadApi } from "../lib/k8s/api.ts";
 import { ClientMetrics } from "../lib/k8s/client_metrics.ts";
 import type { ClusterAccess } from "../lib/k8s/cluster_access.ts";
 import { BackgroundEventRecorder } from "../lib/k8s/event_recorder.ts";
-import { Election } from "../lib/k8s/lease.ts";
+import { Election } from "../lib/k8s/election.ts";
 import type { LeaderAbility } from "../lib/k8s/lease_lock.ts";
 import { RestApi } from "../lib/k8s/rest_api.ts";
 import type { RootLogger } from "../lib/log.ts";

@@ -6,7 +6,7 @@ import { silentLogger } from "../lib/log.ts";
 import type { PlacementSettings } from "../lib/placement/decide/config/types.ts";
 import { openPlayground, type Playground } from "../playground/playground.ts";
 import { renderOutcomeTable, renderWelcome } from "../playground/report.ts";
-import { sampleNames } from "../playground/samples.ts";
+import { sampleNames } from "../playground/sample_cluster.ts";
 import type { ServeDeps } from "./capability.ts";
 import type { ImageBuildDemo } from "./dev_image_build.ts";
 import type { UpgradeScenarioDeps } from "./dev_upgrade.ts";

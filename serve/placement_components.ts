@@ -13,7 +13,7 @@ import { auditOnly, type PlacementSettings } from "../lib/placement/decide/confi
 import type { Runnable } from "../controllers/controller.ts";
 import { openUngater } from "../lib/placement/cluster/ungate.ts";
 import { RestApi } from "../lib/k8s/rest_api.ts";
-import { openRateLimiter } from "../lib/k8s/rate_limiter.ts";
+import { openRateLimiter } from "../lib/k8s/write_limits.ts";
 import { LEASE_NAME, WebhookPath } from "../lib/names.ts";
 import type { ServeDeps } from "./capability.ts";
 import type { PlacementResources } from "./placement_resources.ts";
@@ -179,7 +179,7 @@ function makeOperator(
       pathOf: pathSecret.pathOf,
       isKnown: webhookPaths.hasSynced,
       isInUse: () =>
-        webhookPaths.carried().some((path) =>
+        webhookPaths.registered().some((path) =>
           Object.values(WebhookPath).some((route) => pathSecret.acceptedPaths(route).includes(path))
         ),
     },

@@ -8,7 +8,7 @@ import type { Configs } from "../lib/operator/cluster/configs.ts";
 import { RestApi } from "../lib/k8s/rest_api.ts";
 import { LEASE_NAME } from "../lib/names.ts";
 import { liftTaints } from "../lib/taints/cluster/write.ts";
-import { openRateLimiter, type RateLimiter } from "../lib/k8s/rate_limiter.ts";
+import { openRateLimiter, type RateLimiter } from "../lib/k8s/write_limits.ts";
 import type { ServeDeps } from "./capability.ts";
 import type { PlacementResources } from "./placement_resources.ts";
 

@@ -53,8 +53,8 @@ export async function openWebhooks(deps: ServeDeps, webhooks: WebhooksDeps): Pro
 function guardOf({ placement: { pathSecret, metrics }, components: { webhookPaths } }: WebhooksDeps): ListenerGuard {
   const routes: readonly string[] = Object.values(WebhookPath);
   /** The paths that the API server may call besides today's secret ones. */
-  const carried = (): readonly string[] =>
-    pathSecret?.pathOf(WebhookPath.gatePod) === undefined ? routes : webhookPaths.carried();
+  const registered = (): readonly string[] =>
+    pathSecret?.pathOf(WebhookPath.gatePod) === undefined ? routes : webhookPaths.registered();
   return {
     limits: CONNECTION_LIMITS,
     check: makePathCheck({
@@ -63,10 +63,10 @@ function guardOf({ placement: { pathSecret, metrics }, components: { webhookPath
       // While any configuration has a path of the manifests, each route accepts its own.
       pathsOf: (route) => [
         ...pathSecret?.acceptedPaths(route) ?? [],
-        ...carried().flatMap((path) => routes.includes(path) ? [route] : [path]),
+        ...registered().flatMap((path) => routes.includes(path) ? [route] : [path]),
       ],
     }),
-    plainProves: () => carried().includes(WebhookPath.gatePod),
+    plainProves: () => registered().includes(WebhookPath.gatePod),
     dropped: (reason) => metrics.server.archway_webhook_connections_dropped_total.inc({ reason }),
     began: (accepted, taken) => {
       metrics.server.archway_webhook_requests_total.inc({ path: accepted.kind, outcome: taken ? "taken" : "shed" });

@@ -9,7 +9,7 @@ import type { OperandObservation } from "../../lib/operator/decide/conditions.ts
 import { type OperandConfig, parseOperandConfig } from "../../lib/operator/decide/config_view.ts";
 import type { InstallationState, OperandFacts } from "../../lib/operator/decide/operand_step.ts";
 import { parseRollout, type Rollout } from "../../lib/operator/decide/rollout.ts";
-import { isWebhookCurrent, renderWebhookConfiguration } from "../../lib/operator/cluster/webhooks.ts";
+import { isWebhookCurrent, renderWebhookConfiguration } from "../../lib/operator/cluster/webhook_configuration.ts";
 import { readMonitor } from "./exec_format_monitor.ts";
 import { readInstallation } from "./finalizers.ts";
 import type { OperatorDeps, OperatorFacts, OperatorRun } from "./deps.ts";

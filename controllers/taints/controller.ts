@@ -4,7 +4,7 @@ import type { KubeApi } from "../../lib/k8s/api.ts";
 import type { EventRecorder } from "../../lib/k8s/event_recorder.ts";
 import type { ReconcileResult } from "../../lib/k8s/work_queue.ts";
 import type { ConfigPresence } from "../../lib/operator/decide/gating_health.ts";
-import { openPendingWrites, type RateLimiter } from "../../lib/k8s/rate_limiter.ts";
+import { openPendingWrites, type RateLimiter } from "../../lib/k8s/write_limits.ts";
 import { type ApplyDeps, applyStep, openHolds } from "../../lib/taints/cluster/apply.ts";
 import { openTaintWatches } from "../../lib/taints/cluster/watches.ts";
 import { nextStep, phaseOf, type StepOptions, type TaintStep } from "../../lib/taints/decide/next_step.ts";

@@ -76,8 +76,8 @@ export async function runExplain(
 }
 
 function documentOf({ namespace, name, nodeName: node }: PodView, explanation: PodExplanation): unknown {
-  const { state, standing, why, next, record = null } = explanation;
-  return { namespace, pod: name, state, node, explanation: [standing, ...why], next, record };
+  const { stage, summary, why, next, record = null } = explanation;
+  return { namespace, pod: name, state: stage, node, explanation: [summary, ...why], next, record };
 }
 
 function missing({ namespace, name }: ReturnType<typeof podTarget>): string {
@@ -191,16 +191,16 @@ const TROUBLED: readonly string[] = ["nowhere", "fallback", "release"];
 
 function renderText(
   pod: PodView,
-  { state, standing, why, next, record }: PodExplanation,
+  { stage, summary, why, next, record }: PodExplanation,
   { color: isColored, columns = Infinity }: Terminal,
 ): string {
   const rows = Object.entries({ Why: why, Next: next.length === 0 ? ["Nothing to do."] : next })
     .flatMap(([title, sentences]) => sentences.map((sentence, at) => [at === 0 ? title : "", sentence]));
   const [name = "", stands = "", ...others] = layOut(
-    [["Pod", `${pod.namespace}/${pod.name}`], ["State", standing], ...rows],
+    [["Pod", `${pod.namespace}/${pod.name}`], ["State", summary], ...rows],
     columns,
   );
-  const color = TROUBLED.includes(record?.decision ?? "") ? "red" : COLOR[state];
+  const color = TROUBLED.includes(record?.decision ?? "") ? "red" : COLOR[stage];
   const painted = stands.replaceAll(/(?<=^.{8}).+$/gm, (text) => isColored ? paint(text, color) : text);
   const images = record === undefined || record.images.length === 0 ? "" : `\n${renderImages(record.images, columns)}`;
   return `${name}${painted}${others.join("")}${images}`;

@@ -34,7 +34,7 @@ export interface ReportDeps extends CommandDeps {
   readonly api: KubeApi;
 }
 
-interface Shown {
+interface ProgressDeps {
   /** Whether `err` goes to a terminal, where progress can be seen. */
   readonly showsProgress: boolean;
 }
@@ -42,7 +42,7 @@ interface Shown {
 /**
  * Prints the report of a cluster; 1 where the namespace is missing, or not all workloads are known to run on `arch`.
  */
-export async function runReport(config: ReportConfig, deps: ReportDeps & Shown): Promise<number> {
+export async function runReport(config: ReportConfig, deps: ReportDeps & ProgressDeps): Promise<number> {
   await using images = await openCallerImages(config, deps);
   return await printReport(config, { ...deps, images });
 }
@@ -69,7 +69,7 @@ export async function openCallerImages(
 
 export async function printReport(
   { arch, podNamespace, output, settings }: ReportOptions,
-  { api, terminal, clock, signal, images, showsProgress }: Omit<ReportDeps, "userAgent"> & Shown & {
+  { api, terminal, clock, signal, images, showsProgress }: Omit<ReportDeps, "userAgent"> & ProgressDeps & {
     readonly images: PodImages;
   },
 ): Promise<number> {

@@ -1,5 +1,5 @@
 // `archway taints plan|apply|clean`: the architecture taints by hand, by the same decisions that the controller makes.
-import { openRateLimiter } from "../k8s/rate_limiter.ts";
+import { openRateLimiter } from "../k8s/write_limits.ts";
 import { liftTaints, tryTolerations } from "../taints/cluster/write.ts";
 import { readSurvey } from "../taints/cluster/watches.ts";
 import { planOf } from "../taints/decide/plan.ts";

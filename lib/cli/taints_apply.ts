@@ -1,6 +1,6 @@
 // `archway taints apply`: taints by watches until all nodes carry their taint or nothing more can be written.
 import { silentLogger } from "../log.ts";
-import { openPendingWrites, openRateLimiter, type PendingWrites } from "../k8s/rate_limiter.ts";
+import { openPendingWrites, openRateLimiter, type PendingWrites } from "../k8s/write_limits.ts";
 import { type ApplyDeps, applyStep, type Holds, openHolds } from "../taints/cluster/apply.ts";
 import { openTaintWatches, type TaintWatches } from "../taints/cluster/watches.ts";
 import { nextStep, phaseOf } from "../taints/decide/next_step.ts";

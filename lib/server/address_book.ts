@@ -76,7 +76,7 @@ export class AddressBook<C> {
   }
 
   /** The buckets that a handshake of this address takes a token from; undefined while it must wait. */
-  price(address: Address<C>): readonly TokenBucket[] | undefined {
+  bucketsToPay(address: Address<C>): readonly TokenBucket[] | undefined {
     const nowMs = this.#nowMs();
     const { handshakes, reserve } = address;
     if (handshakes.left(nowMs) < 1) return undefined;
@@ -89,10 +89,10 @@ export class AddressBook<C> {
   /** Takes the newest connection of the address with the oldest last handshake: an older one's client may be gone. */
   beginNext(): { readonly member: C; readonly paid: readonly TokenBucket[] } | undefined {
     const next = this.#best((address) =>
-      address.waiting.size > 0 && this.price(address) !== undefined ? -address.beganAtMs : -Infinity
+      address.waiting.size > 0 && this.bucketsToPay(address) !== undefined ? -address.beganAtMs : -Infinity
     );
     const member = [...next?.waiting ?? []].at(-1);
-    const paid = next === undefined ? undefined : this.price(next);
+    const paid = next === undefined ? undefined : this.bucketsToPay(next);
     if (next === undefined || member === undefined || paid === undefined) return undefined;
     for (const bucket of paid) bucket.add(-1);
     next.waiting.delete(member);

@@ -65,7 +65,7 @@ export class ConnectionGuard {
   }
 
   /** Admits or closes a new socket. Calls `begin` when its handshake may start. */
-  accept(socket: Socket, begin: () => void): void {
+  acceptSocket(socket: Socket, begin: () => void): void {
     const key = keyOf(socket);
     // Reset sockets emit errors; only their close matters.
     socket.on("error", () => {});
@@ -106,7 +106,7 @@ export class ConnectionGuard {
   }
 
   /** Whether to handle a request. Without an accepted path it gets a 404, and the connection closes. */
-  begins(request: IncomingMessage, response: ServerResponse): boolean {
+  acceptRequest(request: IncomingMessage, response: ServerResponse): boolean {
     const connection = this.#bySocket.get(keyOf(request.socket));
     if (connection === undefined) return !request.socket.destroy();
     // One answer at a time for unproven clients: pipelined requests would all be answered, even after a close.

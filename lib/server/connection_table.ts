@@ -118,7 +118,7 @@ export class ConnectionTable {
   becomesReady(connection: Connection): void {
     if (!this.connections.has(connection)) return;
     connection.address.waiting.add(connection);
-    if (this.#addresses.price(connection.address) !== undefined) this.beginHandshakes();
+    if (this.#addresses.bucketsToPay(connection.address) !== undefined) this.beginHandshakes();
   }
 
   /** Begins all allowed handshakes. Call it every few milliseconds while connections are waiting. */

@@ -51,7 +51,7 @@ export function openHttpListener({ handler, host, port }: HttpListenerOptions): 
     { overrideGlobalObjects: false, autoCleanupIncoming: false },
   );
   const server = createServer({ maxHeaderSize: MAX_HEAD_BYTES, noDelay: true }, (request, response) => {
-    if (guard.begins(request, response)) void answer(request, response);
+    if (guard.acceptRequest(request, response)) void answer(request, response);
   });
   server.on("connection", (socket: Socket) => guard.secured(socket));
   return listenGuarded({ server, guard }, { host, port });
@@ -68,7 +68,7 @@ export async function listenGuarded(
   server.removeAllListeners("connection");
   server.on("connection", (socket: unknown) => {
     if (!(socket instanceof Socket)) return;
-    guard.accept(socket, () => begin.forEach((listener) => void listener.call(server, socket)));
+    guard.acceptSocket(socket, () => begin.forEach((listener) => void listener.call(server, socket)));
   });
   server.on("clientError", (_error, socket) => socket.destroy());
   server.listen(port, host);

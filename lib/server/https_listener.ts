@@ -49,7 +49,7 @@ export async function openHttpsListener(options: HttpsListenerOptions): Promise<
       ALPNProtocols: ["http/1.1"],
     },
     (request, response) => {
-      if (guard.begins(request, response)) void answer(request, response);
+      if (guard.acceptRequest(request, response)) void answer(request, response);
     },
   );
   server.on("secureConnection", (socket) => guard.secured(socket));

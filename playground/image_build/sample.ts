@@ -6,7 +6,7 @@ import { type Cluster, parseKubeObject } from "../cluster.ts";
 import { createObject } from "../create_object.ts";
 import { kindNamed } from "../kinds.ts";
 import type { Registry } from "../registry.ts";
-import { samplePullSecret } from "../samples.ts";
+import { samplePullSecret } from "../sample_cluster.ts";
 import POOL from "./pool.yaml" with { type: "text" };
 
 export const SAMPLE_POOL = "worker";

@@ -303,7 +303,7 @@ async function countGates(bench: OperatorBench): Promise<number> {
 
 /** One change of the CA, in the two stages that the terms space out in real life. */
 async function rotate(bench: OperatorBench): Promise<void> {
-  for (const change of ["stage", "succeed"] as const) {
+  for (const change of ["stage", "promote"] as const) {
     const stored = await bench.store.read(bench.signal);
     const next = await changeAuthority(stored.authority, { change, terms: bench.terms, nowMs: Date.now() });
     assert.ok(await bench.store.swap(stored, next, bench.signal));

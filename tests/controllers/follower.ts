@@ -1,6 +1,6 @@
 // A replica that does not lead: what it sees of the leader, and its calls without the Lease.
 import type { FailOpenDeps } from "../../controllers/taints/fail_open.ts";
-import type { LeaseView } from "../../lib/k8s/lease.ts";
+import type { LeaseView } from "../../lib/k8s/election.ts";
 import { Resource } from "../../lib/k8s/types.ts";
 import { silentLogger } from "../../lib/log.ts";
 import type { MemoryCall } from "../support/memory_kube_api.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { parseYaml } from "../../../lib/vocabulary/yaml.ts";
-import { asParsed, faultText, unparsable } from "../../../lib/parsed.ts";
+import { parseYaml } from "../../lib/yaml.ts";
+import { asParsed, faultText, unparsable } from "../../lib/parsed.ts";
 
 Deno.test("parseYaml() gives plain values, of JSON as well", () => {
   assert.deepEqual(parseYaml("a: [1, two]\nb: null"), asParsed({ a: [1, "two"], b: null }));

@@ -5,8 +5,8 @@ import { parseKubeObject } from "../../playground/cluster.ts";
 import type { JsonObject } from "../../playground/json_value.ts";
 import { isSettled, observedOf, readOutcome, reportOf } from "../../playground/outcomes.ts";
 import { renderOutcomeTable, renderWelcome } from "../../playground/report.ts";
-import { type PodDecision, samplesOf, type Scenario } from "../../playground/sample_pods.ts";
-import { EXPECT_ANNOTATION, sampleNames } from "../../playground/samples.ts";
+import { type PodDecision, samplesOf, type Scenario } from "../../playground/samples.ts";
+import { EXPECT_ANNOTATION, sampleNames } from "../../playground/sample_cluster.ts";
 import { GATE, inValues, makeNode, podBody, requiring, term } from "./make.ts";
 
 const NODES = [makeNode("arm64-1", "arm64")];

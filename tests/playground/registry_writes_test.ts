@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { openRegistry, type Registry } from "../../playground/registry.ts";
-import { REGISTRY_USER, sampleCluster } from "../../playground/samples.ts";
+import { REGISTRY_USER, sampleCluster } from "../../playground/sample_cluster.ts";
 
 const AUTHORIZATION = `Basic ${btoa(`${REGISTRY_USER.name}:${REGISTRY_USER.password}`)}`;
 const INDEX = "application/vnd.oci.image.index.v1+json";

@@ -9,7 +9,7 @@ import { gatePod, type GatePodDeps, MAX_CONTAINERS } from "../../routes/gate_pod
 import { MAX_STRUCTURE } from "../../lib/json.ts";
 import { listAt } from "../../playground/json_value.ts";
 import { MAX_BODY_BYTES } from "../../routes/review_body.ts";
-import { renderWebhookConfiguration } from "../../lib/operator/cluster/webhooks.ts";
+import { renderWebhookConfiguration } from "../../lib/operator/cluster/webhook_configuration.ts";
 import { makeGateDeps } from "./gate_deps.ts";
 import { makeOperandConfig, SERVICE_SETTINGS } from "../lib/operator/decide/make.ts";
 import { ARCH, at, platformsFact, requiredOf, term } from "../lib/placement/decide/make.ts";

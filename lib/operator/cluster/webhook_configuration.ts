@@ -7,7 +7,7 @@ import type { KubeObject, Wire } from "../../k8s/types.ts";
 import type { OperandConfig } from "../decide/config_view.ts";
 import { type ClientSettings, encodeBundle } from "../decide/webhook_clients.ts";
 import { renderManifest } from "./manifest.ts";
-import CONFIGURATION from "./webhooks.yaml" with { type: "text" };
+import CONFIGURATION from "./webhook_configuration.yaml" with { type: "text" };
 
 export interface WebhookSettings extends ClientSettings {
   /** Whether the webhook is called for Jobs in a queue of Kueue. */

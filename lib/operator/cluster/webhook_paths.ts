@@ -1,17 +1,15 @@
-// Which webhook paths are accepted: today's secret ones, and those that the three configurations carry, which are
+// Which webhook paths are accepted: today's secret ones, and those registered in the three configurations, which are
 // watched. So the API server gets no 404 after an upgrade, a new secret, or a tool that restores the plain paths.
 import { RETENTION } from "../../k8s/retention.ts";
 import { Reflector, type ReflectorDeps } from "../../k8s/reflector.ts";
 import { Resource } from "../../k8s/types.ts";
 import { WebhookName, WebhookPath } from "../../names.ts";
-import { carriedPaths, type WebhookEndpoint } from "../decide/webhook_clients.ts";
+import { registeredPaths, type WebhookEndpoint } from "../decide/webhook_clients.ts";
 
 export interface WebhookPaths {
   run(signal: AbortSignal): Promise<void>;
-  /**
-   * The paths that a configuration carries, or carried until a minute ago; also the manifests' while not all were read.
-   */
-  carried(): readonly string[];
+  /** Those in a configuration, now or until a minute ago; also the manifests' while not all were read. */
+  registered(): readonly string[];
   /** Whether each configuration has been read, or it is known that it cannot be. */
   hasSynced(): boolean;
   onChange(listener: () => void): void;
@@ -37,7 +35,7 @@ export function openWebhookPaths(
       ...deps,
       resource,
       fieldSelector: `metadata.name=${name}`,
-      parse: (object) => carriedPaths(object, endpoint),
+      parse: (object) => registeredPaths(object, endpoint),
       retain: RETENTION.ownObjects,
       onChange: ({ value, ...change }) => {
         for (const path of "previous" in change ? change.previous ?? [] : value) {
@@ -52,7 +50,7 @@ export function openWebhookPaths(
     run: async (signal) => {
       await Promise.all(reflectors.map((reflector) => reflector.run(signal)));
     },
-    carried: () => {
+    registered: () => {
       for (const [path, atMs] of replaced) if (deps.clock.monotonicMs() - atMs >= GRACE_MS) replaced.delete(path);
       const now = reflectors.flatMap((reflector) => [...reflector.values()].flat());
       return [...now, ...replaced.keys(), ...reflectors.every(isRead) ? [] : Object.values(WebhookPath)];

@@ -70,7 +70,7 @@ export function planConversionClient(live: KubeObject, settings: ClientSettings)
 /**
  * The paths by which the API server calls us, of a webhook configuration of either kind or a CustomResourceDefinition.
  */
-export function carriedPaths(live: KubeObject, endpoint: WebhookEndpoint): readonly string[] {
+export function registeredPaths(live: KubeObject, endpoint: WebhookEndpoint): readonly string[] {
   const converter = conversionOf(live);
   const clients = [
     ...webhooks.parse(live.webhooks).map(({ clientConfig }) => clientConfig),

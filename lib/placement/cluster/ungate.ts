@@ -8,7 +8,7 @@ import { isGated } from "../decide/pod/constraints.ts";
 import type { PodRef } from "../decide/pod/pod_refs.ts";
 import { parsePod } from "../decide/pod/pod_view.ts";
 import type { PodView } from "../decide/types.ts";
-import { openPendingWrites, type RateLimiter } from "../../k8s/rate_limiter.ts";
+import { openPendingWrites, type RateLimiter } from "../../k8s/write_limits.ts";
 import { classifyWriteFailure, isForbidden } from "../../k8s/errors.ts";
 import { errorText } from "../../log.ts";
 import { ungatePatch } from "../decide/patch/release_patch.ts";

@@ -1,7 +1,7 @@
 // The first phase of every decision: a decision without images, or the images to inspect.
 import type { ImageUse } from "../../oci/types.ts";
 import { type OwnTerms, planPreferences } from "./preferences.ts";
-import { fallbackArchitecture, scoringSources, scoringWanted, selectConfigs } from "./config/selection.ts";
+import { fallbackArchitecture, isScoringWanted, scoringSources, selectConfigs } from "./config/selection.ts";
 import type { PlacementConfigs, PlacementSettings } from "./config/types.ts";
 import type { PlacementDecision } from "./decision_types.ts";
 import { ignoreReason } from "./ignore.ts";
@@ -21,7 +21,7 @@ export function planInspection(
 ): InspectionPlan {
   const selected = selectConfigs(pod, configs);
   const plan: PodPlan = {
-    isScored: scoringWanted(selected),
+    isScored: isScoringWanted(selected),
     preferences: planPreferences(pod, scoringSources(selected), ownTerms),
     fallback: fallbackArchitecture(selected),
     ownRequirement: archwaysRequirement(pod),

@@ -31,19 +31,19 @@ export const DEFAULT_TERMS = {
   overlapMs: 15 * 60_000,
 } as const;
 
-type AuthorityChange = "none" | "found" | "stage" | "succeed" | "serve";
+type AuthorityChange = "none" | "create" | "stage" | "promote" | "renew";
 
 export function decideAuthorityChange(
   authority: Authority | undefined,
   terms: AuthorityTerms,
   nowMs: number,
 ): AuthorityChange {
-  if (authority === undefined || isBroken(authority)) return "found";
+  if (authority === undefined || isBroken(authority)) return "create";
   const { signer, serving, successor } = authority;
-  if (endOf(signer.cert) <= nowMs) return "found";
-  if (successor !== undefined && successor.signsAtMs <= nowMs) return "succeed";
+  if (endOf(signer.cert) <= nowMs) return "create";
+  if (successor !== undefined && successor.signsAtMs <= nowMs) return "promote";
   if (successor === undefined && isDue(signer.cert, nowMs)) return "stage";
-  return isDue(serving.cert, nowMs) || !servesAll(serving.cert, terms.names) ? "serve" : "none";
+  return isDue(serving.cert, nowMs) || !servesAll(serving.cert, terms.names) ? "renew" : "none";
 }
 
 export async function changeAuthority(
@@ -59,7 +59,7 @@ export async function changeAuthority(
   const names = [...new Set([...terms.names, ...namesOf(authority)])];
   const serve = (signer: IssuedPair): Promise<IssuedPair> =>
     issueServing(signer, { names, nowMs, lifetimeMs: terms.servingMs });
-  if (authority === undefined || change === "found") {
+  if (authority === undefined || change === "create") {
     const signer = await issueAuthority({ nowMs, lifetimeMs: terms.authorityMs });
     return { signer, serving: await serve(signer), successor: undefined, predecessor: "" };
   }
@@ -67,7 +67,7 @@ export async function changeAuthority(
     const pair = await issueAuthority({ nowMs, lifetimeMs: terms.authorityMs });
     return { ...authority, successor: { pair, signsAtMs: nowMs + terms.overlapMs } };
   }
-  if (change === "succeed" && authority.successor !== undefined) {
+  if (change === "promote" && authority.successor !== undefined) {
     const { pair } = authority.successor;
     return { signer: pair, serving: await serve(pair), successor: undefined, predecessor: authority.signer.cert };
   }

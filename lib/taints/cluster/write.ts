@@ -8,7 +8,7 @@ import { toleratePatch } from "../decide/tolerations.ts";
 import { isDenial, judgeTrial, type Trial } from "../decide/plan.ts";
 import type { PodNeed, TaintNode } from "../decide/types.ts";
 import type { Clock } from "../../clock.ts";
-import { openRateLimiter, type RateLimiter } from "../../k8s/rate_limiter.ts";
+import { openRateLimiter, type RateLimiter } from "../../k8s/write_limits.ts";
 import { listAll } from "../../k8s/lists.ts";
 import { untaintPatch } from "../decide/judge_node.ts";
 import { parseTaintNode } from "../decide/views.ts";

@@ -9,7 +9,7 @@ import { silentLogger } from "../../../lib/log.ts";
 import { openRegistryAccess } from "../../../lib/oci/registry_access.ts";
 import { parseKubeObject } from "../../../playground/cluster.ts";
 import { openRegistry } from "../../../playground/registry.ts";
-import { REGISTRY_USER, samplePullSecret } from "../../../playground/samples.ts";
+import { REGISTRY_USER, samplePullSecret } from "../../../playground/sample_cluster.ts";
 import {
   configOf,
   poolObject,

@@ -3,7 +3,7 @@ import { openGateFailOpen } from "../../../controllers/gate_fail_open/controller
 import { openUngater } from "../../../lib/placement/cluster/ungate.ts";
 import type { KubeObject } from "../../../lib/k8s/types.ts";
 import { openPlacementMetrics } from "../../support/process_metrics.ts";
-import { openRateLimiter } from "../../../lib/k8s/rate_limiter.ts";
+import { openRateLimiter } from "../../../lib/k8s/write_limits.ts";
 import { openFollower, seeLeader } from "../follower.ts";
 import { openScene, runFor, type Scene, whileRunning, withMetadata } from "../make.ts";
 import { refusing } from "../../support/memory_kube_api.ts";

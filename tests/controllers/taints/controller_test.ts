@@ -3,7 +3,7 @@ import { openTaints } from "../../../controllers/taints/controller.ts";
 import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
 import { silentLogger } from "../../../lib/log.ts";
 import type { ConfigPresence } from "../../../lib/operator/decide/gating_health.ts";
-import { openRateLimiter } from "../../../lib/k8s/rate_limiter.ts";
+import { openRateLimiter } from "../../../lib/k8s/write_limits.ts";
 import { ours, rawDaemonSet, rawNode, rawTaintPod, RULE } from "../../lib/taints/decide/make.ts";
 import { furnish, openScene, runFor, whileRunning } from "../make.ts";
 import { type MemoryCall, refusing } from "../../support/memory_kube_api.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { openTaintFailOpen } from "../../../controllers/taints/fail_open.ts";
-import { openRateLimiter } from "../../../lib/k8s/rate_limiter.ts";
+import { openRateLimiter } from "../../../lib/k8s/write_limits.ts";
 import { ours, rawNode, RULE } from "../../lib/taints/decide/make.ts";
 import { type Follower, openFollower, seeLeader } from "../follower.ts";
 import { openScene, runFor, whileRunning } from "../make.ts";

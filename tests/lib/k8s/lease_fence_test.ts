@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { ApiError, classifyWriteFailure } from "../../../lib/k8s/errors.ts";
 import { Resource } from "../../../lib/k8s/types.ts";
-import { fenceWrites } from "../../../lib/k8s/lease.ts";
+import { fenceWrites } from "../../../lib/k8s/election.ts";
 import { type MemoryCall, MemoryCluster } from "../../support/memory_kube_api.ts";
 
 const signal = new AbortController().signal;

@@ -29,7 +29,7 @@ export function scoringSources(selected: PlacementConfigs): readonly ScoringSour
   return sources.filter(({ scoring }) => scoring.enabled);
 }
 
-export function scoringWanted(selected: PlacementConfigs): boolean {
+export function isScoringWanted(selected: PlacementConfigs): boolean {
   return selected.cluster?.scoring.enabled === true || selected.namespace.some(({ scoring }) => scoring.enabled);
 }
 

@@ -11,38 +11,38 @@ import { assertNever } from "../../../parsed.ts";
 import type { ExplainContext, ExplainFacts, Participation, PodExplanation, PodStage } from "./pod_explanation.ts";
 import type { PodView } from "../types.ts";
 
-export function explainPod(pod: PodView, around: ExplainContext): PodExplanation {
+export function explainPod(pod: PodView, context: ExplainContext): PodExplanation {
   const { record } = pod;
-  const state = stateOf(pod, around);
+  const stage = stageOf(pod, context);
   const why = [
-    ...around.execFormatErrors ?? [],
-    ...around.mismatches ?? [],
-    ...whyOf(pod, { record, state, around }),
+    ...context.execFormatErrors ?? [],
+    ...context.mismatches ?? [],
+    ...whyOf(pod, { record, stage, context }),
     ...failureLines(pod),
     ...preferenceLines(pod),
-    ...gatingLines(pod, around),
-    ...failingLines(around),
-    ...(around.schedulerSays === undefined ? [] : [`The scheduler says: ${around.schedulerSays}`]),
+    ...gatingLines(pod, context),
+    ...failingLines(context),
+    ...(context.schedulerSays === undefined ? [] : [`The scheduler says: ${context.schedulerSays}`]),
   ];
   return {
-    state,
-    standing: standing(pod, state, around),
+    stage,
+    summary: summaryOf(pod, stage, context),
     why,
-    next: nextSteps(pod, { record, state, around }),
+    next: nextSteps(pod, { record, stage, context }),
     record,
   };
 }
 
-function stateOf(pod: PodView, { schedulerSays, failing }: ExplainContext): PodStage {
+function stageOf(pod: PodView, { schedulerSays, failing }: ExplainContext): PodStage {
   if (isGated(pod)) return "gated";
   if ((pod.gates ?? []).length > 0) return "held";
   if (pod.nodeName !== "") return failing === undefined ? "scheduled" : "failing";
   return schedulerSays === undefined ? "pending" : "unschedulable";
 }
 
-function standing(pod: PodView, state: PodStage, { ageMs, failing }: ExplainContext): string {
+function summaryOf(pod: PodView, stage: PodStage, { ageMs, failing }: ExplainContext): string {
   const since = ageMs === undefined ? "" : ` for ${renderDuration(Math.max(0, ageMs))}`;
-  switch (state) {
+  switch (stage) {
     case "gated":
       return `Held by Archway's gate${since}, until its images are inspected.`;
     case "held":
@@ -56,12 +56,12 @@ function standing(pod: PodView, state: PodStage, { ageMs, failing }: ExplainCont
     case "scheduled":
       return `${pod.phase === "Pending" || pod.phase === "" ? "Scheduled" : pod.phase} on ${pod.nodeName}.`;
     default:
-      return assertNever(state);
+      return assertNever(stage);
   }
 }
 
-function whyOf(pod: PodView, { record, state, around }: ExplainFacts): readonly string[] {
-  if (state === "gated") return [];
+function whyOf(pod: PodView, { record, stage, context }: ExplainFacts): readonly string[] {
+  if (stage === "gated") return [];
   if (record !== undefined) {
     return [OUTCOMES[record.decision](`{${record.architectures.join(", ")}}`), ...omittedLine(record)];
   }
@@ -71,7 +71,7 @@ function whyOf(pod: PodView, { record, state, around }: ExplainFacts): readonly 
     case GateLabel.notSet:
       return [`Archway left it alone: ${exemption(pod)}`, ...toleranceLine(pod)];
     default:
-      return [UNSEEN[around.participation]];
+      return [UNSEEN[context.participation]];
   }
 }
 

@@ -27,24 +27,24 @@ interface NextFacts extends ExplainFacts {
 
 const RULES: readonly Rule[] = [
   {
-    holds: ({ around }) => (around.execFormatErrors ?? []).length > 0,
+    holds: ({ context }) => (context.execFormatErrors ?? []).length > 0,
     steps: () => ["Do what the message says, then recreate the pod."],
   },
   {
-    holds: ({ around }) => (around.mismatches ?? []).length > 0,
+    holds: ({ context }) => (context.mismatches ?? []).length > 0,
     steps: () => [
       "Use images that have the architecture, or change what makes the pod: its constraint, node name or DaemonSet.",
     ],
   },
   {
-    holds: ({ state, around }) => state === "gated" && (around.ageMs ?? 0) >= LONG_HELD_MS,
+    holds: ({ stage, context }) => stage === "gated" && (context.ageMs ?? 0) >= LONG_HELD_MS,
     steps: () => [
       LOOK,
       "To free all pods by hand: archway ungate --dry-run, then archway ungate",
     ],
   },
   {
-    holds: ({ state, hasInspectError }) => state === "gated" && hasInspectError,
+    holds: ({ stage, hasInspectError }) => stage === "gated" && hasInspectError,
     steps: ({ correction }) => [
       correction,
       "Archway asks again by itself; the pod is released at the latest when the maximum gate age is over (60s unless " +
@@ -52,7 +52,7 @@ const RULES: readonly Rule[] = [
     ],
   },
   {
-    holds: ({ state }) => state === "gated",
+    holds: ({ stage }) => stage === "gated",
     steps: () => ["Wait: it is released when the maximum gate age is over (60s unless configured), whatever happens."],
   },
   {
@@ -64,19 +64,19 @@ const RULES: readonly Rule[] = [
     steps: ({ correction }) => [correction, RECREATE],
   },
   {
-    holds: ({ state }) => state === "failing",
-    steps: ({ pod: { name, namespace }, around: { failing } }) => [
+    holds: ({ stage }) => stage === "failing",
+    steps: ({ pod: { name, namespace }, context: { failing } }) => [
       failing?.hasRun
         ? `Read what it wrote: kubectl logs ${name} -n ${namespace} -c ${failing.name}`
         : `Read why in its events: kubectl events --for pod/${name} -n ${namespace}`,
     ],
   },
   {
-    holds: ({ state }) => state === "held",
+    holds: ({ stage }) => stage === "held",
     steps: ({ pod }) => [`Ask the owner of ${(pod.gates ?? []).join(", ")}; Archway has done its part.`],
   },
   {
-    holds: ({ state, record }) => state === "unschedulable" && record?.decision === "place",
+    holds: ({ stage, record }) => stage === "unschedulable" && record?.decision === "place",
     steps: ({ record }) => [
       `Look for a node that has room: kubectl get nodes -l '${NODE_ARCH_LABEL} in (${
         record?.architectures.join(",")
@@ -85,21 +85,21 @@ const RULES: readonly Rule[] = [
     ],
   },
   {
-    holds: ({ pod, around }) => !isSeen(pod) && around.participation === "off",
+    holds: ({ pod, context }) => !isSeen(pod) && context.participation === "off",
     steps: () => ["Create a ClusterPodPlacementConfig named cluster, then recreate the pod."],
   },
   {
-    holds: ({ pod, around }) => !isSeen(pod) && around.participation === "not-selected",
+    holds: ({ pod, context }) => !isSeen(pod) && context.participation === "not-selected",
     steps: () => ["Label the namespace so that spec.namespaceSelector selects it, then recreate the pod."],
   },
   {
-    holds: ({ pod, around }) => !isSeen(pod) && around.participation === "audited",
+    holds: ({ pod, context }) => !isSeen(pod) && context.participation === "audited",
     steps: (
       { pod },
     ) => [`What would be done is in its events: kubectl events --for pod/${pod.name} -n ${pod.namespace}`],
   },
   {
-    holds: ({ pod, around }) => around.gatingStopped !== undefined && !isPlaced(pod),
+    holds: ({ pod, context }) => context.gatingStopped !== undefined && !isPlaced(pod),
     steps: () => [LOOK, "To have it placed by its images, recreate the pod when gating goes on."],
   },
   {

@@ -25,8 +25,8 @@ export interface ExplainContext {
 }
 
 export interface PodExplanation {
-  readonly state: PodStage;
-  readonly standing: string;
+  readonly stage: PodStage;
+  readonly summary: string;
   /** One sentence each, most important first. */
   readonly why: readonly string[];
   readonly next: readonly string[];
@@ -36,8 +36,8 @@ export interface PodExplanation {
 
 export interface ExplainFacts {
   readonly record: DecisionRecord | undefined;
-  readonly state: PodStage;
-  readonly around: ExplainContext;
+  readonly stage: PodStage;
+  readonly context: ExplainContext;
 }
 
 interface FailingContainer {

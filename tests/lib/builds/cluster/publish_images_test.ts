@@ -7,7 +7,7 @@ import { noteAssembled } from "../../../../lib/builds/decide/status/assembled.ts
 import { EMPTY_INDEX } from "../../../../lib/builds/decide/status/record.ts";
 import type { BuildRecord } from "../../../../lib/builds/decide/types.ts";
 import { ImageLabel } from "../../../../lib/builds/decide/names.ts";
-import { REGISTRY_USER } from "../../../../playground/samples.ts";
+import { REGISTRY_USER } from "../../../../playground/sample_cluster.ts";
 import { openPushRegistry } from "./push_registry.ts";
 
 const REPOSITORY = "team/os";

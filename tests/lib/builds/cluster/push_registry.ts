@@ -5,7 +5,7 @@ import { openRegistryAccess } from "../../../../lib/oci/registry_access.ts";
 import { silentLogger } from "../../../../lib/log.ts";
 import { parseKubeObject } from "../../../../playground/cluster.ts";
 import { openRegistry, type Registry } from "../../../../playground/registry.ts";
-import { REGISTRY_USER, samplePullSecret } from "../../../../playground/samples.ts";
+import { REGISTRY_USER, samplePullSecret } from "../../../../playground/sample_cluster.ts";
 
 const clock = { ...systemClock, sleep: () => Promise.resolve() };
 

@@ -1,5 +1,8 @@
 import assert from "node:assert/strict";
-import { isWebhookCurrent, renderWebhookConfiguration } from "../../../../lib/operator/cluster/webhooks.ts";
+import {
+  isWebhookCurrent,
+  renderWebhookConfiguration,
+} from "../../../../lib/operator/cluster/webhook_configuration.ts";
 import { makeOperandConfig, SERVICE_SETTINGS, stored } from "../decide/make.ts";
 
 const CONFIG = makeOperandConfig();

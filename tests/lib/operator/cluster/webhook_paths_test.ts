@@ -33,7 +33,7 @@ const openBench = (...objects: readonly KubeObject[]) => {
 
 Deno.test("openWebhookPaths() has the manifests' paths until all is read, and each path for a minute after it was replaced", async () => {
   const bench = openBench(mutating(pathOf(WebhookPath.gatePod)), definition(WebhookPath.convert));
-  const carries = (path: string): boolean => bench.paths.carried().includes(path);
+  const carries = (path: string): boolean => bench.paths.registered().includes(path);
   assert.equal(carries(WebhookPath.gatePod), true, "nothing is read yet");
   assert.equal(bench.paths.hasSynced(), false);
   await whileRunning(bench, bench.paths, async () => {
@@ -52,14 +52,14 @@ Deno.test("openWebhookPaths() has the manifests' paths until all is read, and ea
 Deno.test("openWebhookPaths() has them again at once when a tool writes the manifests' paths back", async () => {
   const bench = openBench(mutating(pathOf(WebhookPath.gatePod)), definition(pathOf(WebhookPath.convert)));
   await whileRunning(bench, bench.paths, async () => {
-    assert.equal(bench.paths.carried().includes(WebhookPath.convert), false);
+    assert.equal(bench.paths.registered().includes(WebhookPath.convert), false);
     bench.cluster.put(Resource.customResourceDefinitions, definition(WebhookPath.convert));
     await bench.clock.advance(10);
-    assert.equal(bench.paths.carried().includes(WebhookPath.convert), true);
+    assert.equal(bench.paths.registered().includes(WebhookPath.convert), true);
   });
 });
 
 Deno.test("openWebhookPaths() has none when nothing points here", async () => {
   const bench = openBench();
-  await whileRunning(bench, bench.paths, () => assert.deepEqual(bench.paths.carried(), []));
+  await whileRunning(bench, bench.paths, () => assert.deepEqual(bench.paths.registered(), []));
 });

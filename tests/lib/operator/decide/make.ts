@@ -3,7 +3,7 @@ import type { KubeObject } from "../../../../lib/k8s/types.ts";
 import { Finalizer } from "../../../../lib/names.ts";
 import type { OperandConfig } from "../../../../lib/operator/decide/config_view.ts";
 import type { MonitorFacts, OperandFacts } from "../../../../lib/operator/decide/operand_step.ts";
-import type { WebhookSettings } from "../../../../lib/operator/cluster/webhooks.ts";
+import type { WebhookSettings } from "../../../../lib/operator/cluster/webhook_configuration.ts";
 
 export function makeOperandConfig(overrides: Partial<OperandConfig> = {}): OperandConfig {
   return {

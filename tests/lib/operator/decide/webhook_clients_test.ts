@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import type { KubeObject } from "../../../../lib/k8s/types.ts";
 import {
-  carriedPaths,
   planConversionClient,
   planWebhookClients,
+  registeredPaths,
 } from "../../../../lib/operator/decide/webhook_clients.ts";
 import { WebhookPath } from "../../../../lib/names.ts";
 
@@ -107,7 +107,7 @@ Deno.test("carriedPaths() gives the paths by which we are called, of every kind 
   const { endpoint } = SETTINGS;
   const foreign = { service: { namespace: "other", name: "x", path: "/b" } };
   const webhooks = makeWebhooks(oursAt("/a"), foreign, { url: "https://elsewhere.example/c" });
-  assert.deepEqual(carriedPaths(webhooks, endpoint), ["/a"]);
-  assert.deepEqual(carriedPaths(makeDefinition(oursAt("/convert")), endpoint), ["/convert"]);
-  assert.deepEqual(carriedPaths(makeDefinition(), endpoint), []);
+  assert.deepEqual(registeredPaths(webhooks, endpoint), ["/a"]);
+  assert.deepEqual(registeredPaths(makeDefinition(oursAt("/convert")), endpoint), ["/convert"]);
+  assert.deepEqual(registeredPaths(makeDefinition(), endpoint), []);
 });

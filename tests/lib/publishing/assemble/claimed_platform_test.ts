@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { systemClock } from "../../../../lib/clock.ts";
 import { assembleIndex } from "../../../../lib/publishing/assemble/assemble_index.ts";
-import { REGISTRY_USER } from "../../../../playground/samples.ts";
+import { REGISTRY_USER } from "../../../../playground/sample_cluster.ts";
 import { openPushRegistry } from "../../builds/cluster/push_registry.ts";
 
 const OCI = "application/vnd.oci.image";

@@ -35,7 +35,7 @@ function isTrusted(serving: string, bundle: readonly X509Certificate[]): boolean
 }
 
 Deno.test("changeAuthority() issues ECDSA P-256 for every name, valid an hour ago", async () => {
-  const { signer, serving } = await make(undefined, "found");
+  const { signer, serving } = await make(undefined, "create");
   const leaf = new X509Certificate(serving.cert);
   assert.equal(leaf.publicKey.asymmetricKeyDetails?.namedCurve, "prime256v1");
   assert.ok(leaf.checkPrivateKey(createPrivateKey(serving.key)));
@@ -49,15 +49,15 @@ Deno.test("changeAuthority() issues ECDSA P-256 for every name, valid an hour ag
 });
 
 Deno.test("decideAuthorityChange() renews each part at two thirds of its life", async () => {
-  const authority = await make(undefined, "found");
+  const authority = await make(undefined, "create");
   const changes = [0, 19.9, 20.1, 199, 201, 301].map((days) =>
     decideAuthorityChange(authority, TERMS, START_MS + days * DAY_MS)
   );
-  assert.deepEqual(changes, ["none", "none", "serve", "serve", "stage", "found"]);
+  assert.deepEqual(changes, ["none", "none", "renew", "renew", "stage", "create"]);
 });
 
 Deno.test("decideAuthorityChange() starts anew when the authority is missing or does not fit together", async () => {
-  const [one, other] = [await make(undefined, "found"), await make(undefined, "found")];
+  const [one, other] = [await make(undefined, "create"), await make(undefined, "create")];
   const broken: readonly (Authority | undefined)[] = [
     undefined,
     { ...one, serving: other.serving },
@@ -65,32 +65,32 @@ Deno.test("decideAuthorityChange() starts anew when the authority is missing or 
     { ...one, serving: { cert: "no", key: "no" } },
     { ...one, successor: { pair: { ...one.signer, key: "no" }, signsAtMs: 0 } },
   ];
-  for (const authority of broken) assert.equal(decideAuthorityChange(authority, TERMS, START_MS), "found");
+  for (const authority of broken) assert.equal(decideAuthorityChange(authority, TERMS, START_MS), "create");
 });
 
 Deno.test("decideAuthorityChange() serves anew when a name is requested that the certificate lacks", async () => {
-  const authority = await make(undefined, "found");
+  const authority = await make(undefined, "create");
   for (const names of [["other.ns.svc"], ["10.0.0.1"]]) {
-    assert.equal(decideAuthorityChange(authority, { ...TERMS, names }, START_MS), "serve");
+    assert.equal(decideAuthorityChange(authority, { ...TERMS, names }, START_MS), "renew");
   }
 });
 
 Deno.test("changeAuthority() keeps the names of the other replica when one asks for its own", async () => {
-  const authority = await make(undefined, "found");
+  const authority = await make(undefined, "create");
   const terms = { ...TERMS, names: ["10.0.0.1"] };
-  const both = await changeAuthority(authority, { change: "serve", terms, nowMs: START_MS });
+  const both = await changeAuthority(authority, { change: "renew", terms, nowMs: START_MS });
   assert.equal(decideAuthorityChange(both, terms, START_MS), "none");
   assert.equal(decideAuthorityChange(both, TERMS, START_MS), "none");
 });
 
 Deno.test("a successor is trusted before it signs, and its predecessor after", async () => {
-  const before = await make(undefined, "found");
+  const before = await make(undefined, "create");
   const staged = await make(before, "stage");
   assert.equal(trusted(staged).length, 2);
   assert.equal(staged.serving.cert, before.serving.cert, "nothing changes for clients that know only the old bundle");
   assert.equal(decideAuthorityChange(staged, TERMS, START_MS + TERMS.overlapMs - 1), "none");
-  assert.equal(decideAuthorityChange(staged, TERMS, START_MS + TERMS.overlapMs), "succeed");
-  const after = await make(staged, "succeed", START_MS + TERMS.overlapMs);
+  assert.equal(decideAuthorityChange(staged, TERMS, START_MS + TERMS.overlapMs), "promote");
+  const after = await make(staged, "promote", START_MS + TERMS.overlapMs);
   assert.ok(isTrusted(after.serving.cert, trusted(staged)), "clients that know the staged bundle trust the new one");
   assert.ok(isTrusted(before.serving.cert, trusted(after)), "replicas that still serve the old one stay trusted");
   assert.equal(decideAuthorityChange(after, TERMS, START_MS + TERMS.overlapMs), "none");

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import {
   fallbackArchitecture,
-  scoringWanted,
+  isScoringWanted,
   selectConfigs,
 } from "../../../../../lib/placement/decide/config/selection.ts";
 import type { NamespaceConfig } from "../../../../../lib/placement/decide/config/config.ts";
@@ -32,7 +32,7 @@ const when = (key: string, operator: string, ...values: readonly string[]): unkn
 function wants(id: string, all: readonly NamespaceConfig[], expected: boolean): Row {
   const title = `scoringWanted() is ${expected} for ${JSON.stringify(all.map(({ scoring }) => scoring.enabled))}`;
   return [id, title, () => {
-    assert.equal(scoringWanted(selectConfigs(make.view(make.pod()), make.configs(undefined, ...all))), expected);
+    assert.equal(isScoringWanted(selectConfigs(make.view(make.pod()), make.configs(undefined, ...all))), expected);
   }];
 }
 

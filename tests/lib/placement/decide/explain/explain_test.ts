@@ -16,14 +16,14 @@ function decided(raw: Json, changes: FactChanges = {}, around: Partial<ExplainCo
   return explainPod(make.view(settle(raw, changes).after), { ...AROUND, ...around });
 }
 
-function told({ standing, why, next }: PodExplanation): string {
-  return [standing, ...why, ...next.map((step) => `> ${step}`)].join("\n");
+function told({ summary, why, next }: PodExplanation): string {
+  return [summary, ...why, ...next.map((step) => `> ${step}`)].join("\n");
 }
 
 Deno.test("explainPod() says of a placed pod what its images share, what it prefers, and nothing to do", () => {
   const configs = make.configs(make.clusterConfig({ platforms: [make.platform(ARM64, 5)] }));
   const story = decided(make.gatedPod(), { configs });
-  assert.equal(story.state, "pending");
+  assert.equal(story.stage, "pending");
   assert.match(told(story), /run on \{amd64, arm64\}, so it may run only there/);
   assert.match(told(story), /Preferences: arm64:5:ClusterPodPlacementConfig/);
   assert.deepEqual(story.next, []);
@@ -32,14 +32,14 @@ Deno.test("explainPod() says of a placed pod what its images share, what it pref
 
 Deno.test("explainPod() names the nodes to look at when the scheduler finds none of the architecture", () => {
   const story = decided(make.gatedPod(), {}, { schedulerSays: "0/4 nodes are available." });
-  assert.equal(story.state, "unschedulable");
+  assert.equal(story.stage, "unschedulable");
   assert.match(told(story), /The scheduler says: 0\/4 nodes are available\./);
   assert.match(told(story), /> .*kubectl get nodes -l 'kubernetes\.io\/arch in \(amd64,arm64\)'/);
 });
 
 Deno.test("explainPod() says of a waiting pod for how long, how often it failed and why", () => {
   const story = decided(make.gatedPod(running("broken")));
-  assert.equal(story.state, "gated");
+  assert.equal(story.stage, "gated");
   assert.match(told(story), /Held by Archway's gate for 3s/);
   assert.match(told(story), /Inspection fails \(count 1\): .*broken/);
   assert.match(told(story), /> .*asks again by itself/);
@@ -51,7 +51,7 @@ Deno.test("explainPod() reports which container of a scheduled pod does not run,
   const explained = (containerStatuses: readonly Json[], status: Json = {}): string => {
     const raw = { ...make.pod({ nodeName: "n1" }), status: { phase: "Running", containerStatuses, ...status } };
     const pod = explainPod(make.view(raw), { ...AROUND, failing: failingContainer(raw) });
-    return `${pod.state}: ${told(pod)}`;
+    return `${pod.stage}: ${told(pod)}`;
   };
   const waiting = (reason: string, message = ""): Json => ({ name: "app", state: { waiting: { reason, message } } });
   const running = { name: "side", state: { running: {} } };
@@ -121,7 +121,7 @@ Deno.test("explainPod() reports that it is unknown where a pod runs that fell ba
 
 Deno.test("explainPod() says of foreign gates, whose they are not", () => {
   const story = decided(make.gatedPod({ schedulingGates: [{ name: GATE }, { name: "kueue.x-k8s.io/admission" }] }));
-  assert.equal(story.state, "held");
+  assert.equal(story.stage, "held");
   assert.match(told(story), /still held by kueue\.x-k8s\.io\/admission/);
   assert.match(told(story), /> Ask the owner of kueue\.x-k8s\.io\/admission/);
 });
