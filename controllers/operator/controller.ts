@@ -24,6 +24,8 @@ const MAX_STEPS = 16;
 /** Interval of condition updates during a roll-out (ms). */
 const PROGRESS_MS = 5_000;
 const BACKOFF = { baseMs: 500, capMs: 15_000 } as const;
+/** Pause after a correction of the webhook configuration (ms), which another writer may undo again. */
+const WEBHOOK_PAUSE_MS = 1_000;
 /** Time limit for leaving (ms), within the pod's grace period. */
 const LEAVE_MS = 8_000;
 /** Time limit for reading whether the installation is being deleted, and retry interval for leaving (ms). */
@@ -73,7 +75,6 @@ export class Operator {
     try {
       const waitMs = await reconcileOnce(run);
       memory.failures = 0;
-      memory.restUntilMs = clock.monotonicMs() + memory.conflictBackoffMs(clock.monotonicMs());
       return memory.ending === "left" ? DONE : requeueAfter(Math.min(waitMs, settings.resyncMs));
     } catch (error) {
       if (signal.aborted) return DONE;
@@ -173,9 +174,9 @@ async function refreshMonitoring(run: OperatorRun, { config }: OperatorFacts): P
   await applyMonitoring(run, config);
 }
 
-function remember({ clock, memory }: OperatorRun, step: OperandChange, { desiredWebhook }: OperatorFacts): void {
+function remember({ clock, memory }: OperatorRun, step: OperandChange, { webhook }: OperatorFacts): void {
   const nowMs = clock.monotonicMs();
-  if (step.target === "webhook") memory.noteRepair(JSON.stringify(desiredWebhook), nowMs);
+  if (step.target === "webhook" && webhook === "drifted") memory.restUntilMs = nowMs + WEBHOOK_PAUSE_MS;
   if (step.target !== "gates") return;
   memory.forcedAttempts++;
   memory.forcedAtMs = nowMs;

@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { OperatorMemory } from "../../../controllers/operator/operator_memory.ts";
 import { Resource } from "../../../lib/k8s/types.ts";
 import { Finalizer, WebhookName } from "../../../lib/names.ts";
 import { NAMESPACE, openBench, type OperatorBench } from "./make.ts";
@@ -44,23 +43,4 @@ Deno.test("the operator writes its CA into the validating webhooks, and again wh
   caBundle = "two";
   bench.operator.requestReconcile();
   await bench.until("second bundle", holds("two"));
-});
-
-function repair(memory: OperatorMemory, wanted: string, times: number): void {
-  for (let time = 0; time < times; time++) memory.noteRepair(wanted, 1_000 + time);
-}
-
-Deno.test("conflictBackoffMs() lets a conflict with another writer back off", () => {
-  const memory = new OperatorMemory();
-  repair(memory, "same", 5);
-  assert.equal(memory.conflictBackoffMs(1_100), 0);
-  repair(memory, "same", 1);
-  assert.ok(memory.conflictBackoffMs(1_100) > 0);
-  assert.equal(memory.conflictBackoffMs(100_000), 0, "an old quarrel is forgotten");
-});
-
-Deno.test("conflictBackoffMs() does not mistake our own changes for a conflict", () => {
-  const memory = new OperatorMemory();
-  for (let change = 0; change < 20; change++) repair(memory, `change ${change}`, 1);
-  assert.equal(memory.conflictBackoffMs(1_100), 0);
 });
