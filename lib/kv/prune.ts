@@ -10,8 +10,6 @@ interface StoreLimits {
 }
 
 const MAX_PARALLEL_DELETES = 8;
-/** Batches in a row without any deletion that end the pruning: the store does not work. */
-const MAX_VAIN = 3;
 
 /**
  * False: a delete failed, which is left for the next run, or not all entries could be listed. Entries are listed twice,
@@ -30,18 +28,15 @@ export async function prune(store: KeyValueStore, options: StoreLimits & { reado
   const kept = countKept(alive, options);
   if (expired === 0 && kept === alive.length) return store.cutListings() === cut;
   const newestGoneMs = alive[kept]?.atMs ?? -Infinity;
-  let [failed, vain] = [0, 0];
+  let failed = 0;
   let due: StoreKey[] = [];
   const deleteDue = async (): Promise<void> => {
-    const gone = (await Promise.all(due.map((key) => store.delete(key)))).filter(Boolean).length;
-    failed += due.length - gone;
-    vain = gone > 0 ? 0 : vain + 1;
+    failed += (await Promise.all(due.map((key) => store.delete(key)))).filter((isGone) => !isGone).length;
     due = [];
   };
   for await (const { key, atMs, isExpired } of entriesOf(store, nowMs)) {
     if (isExpired || atMs <= newestGoneMs) due.push(key);
     if (due.length === MAX_PARALLEL_DELETES) await deleteDue();
-    if (vain === MAX_VAIN) break;
   }
   await deleteDue();
   return failed === 0 && store.cutListings() === cut;
