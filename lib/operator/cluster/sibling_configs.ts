@@ -14,7 +14,7 @@ interface SiblingConfig {
 }
 
 export interface SiblingConfigs {
-  /** The configs as they were at the call or later. Rejects when they cannot be read. */
+  /** Rejects when they cannot be read. */
   read(namespace: string): Promise<readonly SiblingConfig[]>;
 }
 
@@ -22,41 +22,17 @@ interface SiblingConfigsDeps {
   readonly api: ReadApi;
   /** For namespaces whose configs are too large to be read in a review: what was seen of them so far. */
   readonly configs: Pick<Configs, "hasSynced" | "of">;
-  /** Ends with the process: reads are shared. */
   readonly signal: AbortSignal;
 }
 
 /** Most bytes that a review reads: 256 configs, one for each priority, of 16 KiB each. */
 const MAX_BYTES = 4 * 1024 * 1024;
-/** Namespaces read at a time: a page takes some ten times its bytes while it is parsed. */
+/** Reviews that read at a time: a page takes some ten times its bytes while it is parsed. */
 const MAX_PARALLEL_READS = 2;
 
 export function openSiblingConfigs(deps: SiblingConfigsDeps): SiblingConfigs {
   const limit = pLimit(MAX_PARALLEL_READS);
-  const running = new Map<string, Promise<void>>();
-  const waiting = new Map<string, Promise<readonly SiblingConfig[]>>();
-  const readNext = async (namespace: string): Promise<readonly SiblingConfig[]> => {
-    await running.get(namespace);
-    return await limit(async () => {
-      // From here on a call needs a read of its own: this one may not see what was written before the call.
-      waiting.delete(namespace);
-      const ended = Promise.withResolvers<void>();
-      running.set(namespace, ended.promise);
-      try {
-        return await readSiblings(deps, namespace);
-      } finally {
-        running.delete(namespace);
-        ended.resolve();
-      }
-    });
-  };
-  return {
-    read: (namespace) => {
-      const reading = waiting.get(namespace) ?? readNext(namespace);
-      waiting.set(namespace, reading);
-      return reading;
-    },
-  };
+  return { read: (namespace) => limit(() => readSiblings(deps, namespace)) };
 }
 
 async function readSiblings(

@@ -75,20 +75,6 @@ Deno.test("SiblingConfigs.read() rejects when there is too much to read and noth
   await assert.rejects(reading, /PodPlacementConfigs of team have more than 4194304 bytes/);
 });
 
-Deno.test("SiblingConfigs.read() needs at most two reads for any number of calls at a time, none from before its call", async () => {
-  const bench = openBench();
-  const first = bench.siblings.read("team");
-  await turn();
-  const later = Array.from({ length: 50 }, () => bench.siblings.read("team"));
-  await turn();
-  assert.equal(bench.asked.length, 1);
-  await answerNext(bench, { items: [] });
-  assert.deepEqual(await first, []);
-  await answerNext(bench, { items: [config("new", 5)] });
-  for (const read of await Promise.all(later)) assert.deepEqual(read, [{ name: "new", priority: 5 }]);
-  assert.equal(bench.asked.length, 2);
-});
-
 Deno.test("SiblingConfigs.read() reads again after a failure, and two namespaces at a time", async () => {
   const bench = openBench();
   const all = ["a", "b", "c"].map((namespace) => bench.siblings.read(namespace));
