@@ -1,4 +1,4 @@
-// Makes a store that never fails or hangs from a database that may, by time limits and circuit breakers.
+// Makes a store that never fails or hangs from a database that may, by time limits and a circuit breaker.
 import pLimit from "p-limit";
 import { type Clock, LATE, withinMs } from "../clock.ts";
 import { parseJson } from "../json.ts";
@@ -43,9 +43,6 @@ const MAX_PARALLEL_WRITES = 4;
  */
 const MAX_WAITING_WRITES = 10_000;
 
-/** Reading may go on while writing fails (a full disk), so each has its own breaker. */
-type Operation = "reading" | "writing";
-
 /**
  * Waits at most `waitMs` for the database to open. Until it is open, and while it rests after faults, every call is a
  * miss.
@@ -53,8 +50,8 @@ type Operation = "reading" | "writing";
 export async function openGuardedStore(options: GuardOptions, waitMs: number): Promise<KeyValueStore> {
   const guard = new Guard(options);
   await guard.connect(waitMs);
-  const run = async <T>(operation: Operation, work: (database: Database) => Promise<T>, otherwise: T): Promise<T> => {
-    const answer = await guard.run(work, { operation, limitMs: CALL_TIMEOUT_MS });
+  const run = async <T>(work: (database: Database) => Promise<T>, otherwise: T): Promise<T> => {
+    const answer = await guard.run(work, CALL_TIMEOUT_MS);
     return answer === LATE ? otherwise : answer;
   };
   const turns = pLimit(MAX_PARALLEL_WRITES);
@@ -64,16 +61,16 @@ export async function openGuardedStore(options: GuardOptions, waitMs: number): P
   const write = (value: unknown, work: (database: Database, text: string) => Promise<boolean>): Promise<boolean> => {
     const text = JSON.stringify(value);
     if (text.length <= MAX_VALUE_CHARACTERS && turns.pendingCount < MAX_WAITING_WRITES) {
-      return turns(() => run("writing", (database) => work(database, text), false));
+      return turns(() => run((database) => work(database, text), false));
     }
     guard.faults += 1;
     return Promise.resolve(false);
   };
   return {
-    get: async (key) => parseText(await run("reading", (database) => database.get(key), undefined)),
+    get: async (key) => parseText(await run((database) => database.get(key), undefined)),
     set: (key, value) => write(value, (database, text) => database.set(key, text).then(() => true)),
     create: (key, value) => write(value, (database, text) => database.create(key, text)),
-    delete: (key) => turns(() => run("writing", (database) => database.delete(key).then(() => true), false)),
+    delete: (key) => turns(() => run((database) => database.delete(key).then(() => true), false)),
     list: (prefix) => guard.list(prefix),
     cutListings: () => guard.cutListings,
     faults: () => guard.faults,
@@ -84,8 +81,8 @@ export async function openGuardedStore(options: GuardOptions, waitMs: number): P
 
 class Guard {
   readonly #options: GuardOptions;
-  readonly #breakers: Readonly<Record<Operation, Breaker>>;
-  readonly #lastFaultAtMs: Record<Operation, number> = { reading: -Infinity, writing: -Infinity };
+  readonly #breaker: Breaker;
+  #lastFaultAtMs = -Infinity;
   #database: Database | undefined;
   #opening: Promise<void> | undefined;
   #openAgainAtMs = -Infinity;
@@ -97,16 +94,12 @@ class Guard {
 
   constructor(options: GuardOptions) {
     this.#options = options;
-    const breaker = (): Breaker =>
-      new Breaker({ clock: options.clock, threshold: FAULTS_IN_A_ROW, baseMs: REST_MS, capMs: REST_MS });
-    this.#breakers = { reading: breaker(), writing: breaker() };
+    const { clock } = options;
+    this.#breaker = new Breaker({ clock, threshold: FAULTS_IN_A_ROW, baseMs: REST_MS, capMs: REST_MS });
   }
 
-  async run<T>(
-    work: (database: Database) => Promise<T>,
-    { operation, limitMs }: { readonly operation: Operation; readonly limitMs: number },
-  ): Promise<T | typeof LATE> {
-    const breaker = this.#breakers[operation];
+  async run<T>(work: (database: Database) => Promise<T>, limitMs: number): Promise<T | typeof LATE> {
+    const breaker = this.#breaker;
     const isResting = this.#isClosed || breaker.state === "open";
     if (!isResting && this.#database === undefined) void this.connect(0);
     const database = this.#database;
@@ -119,11 +112,11 @@ class Guard {
     this.#underWay.add(call);
     try {
       const answer = await call;
-      if (answer === LATE) this.#failed(`no answer within ${limitMs} ms`, { operation, sinceMs });
-      else this.#succeeded(operation);
+      if (answer === LATE) this.#failed(`no answer within ${limitMs} ms`, sinceMs);
+      else this.#succeeded();
       return answer;
     } catch (error) {
-      this.#failed(errorText(error), { operation, sinceMs });
+      this.#failed(errorText(error), sinceMs);
       return LATE;
     } finally {
       this.#underWay.delete(call);
@@ -132,10 +125,9 @@ class Guard {
 
   async *list(prefix: StoreKey): AsyncIterable<StoreEntry> {
     let steps: ReturnType<Database["list"]> | undefined;
-    const limits = { operation: "reading", limitMs: LONG_TIMEOUT_MS } as const;
     try {
       for (;;) {
-        const step = await this.run((database) => (steps ??= database.list(prefix)).next(), limits);
+        const step = await this.run((database) => (steps ??= database.list(prefix)).next(), LONG_TIMEOUT_MS);
         if (step === LATE) this.cutListings += 1;
         if (step === LATE || step.done === true) return;
         const { key, value: text } = step.value;
@@ -187,23 +179,22 @@ class Guard {
     return withinMs(work, { limitMs, clock: this.#options.clock });
   }
 
-  #succeeded(operation: Operation): void {
-    this.#breakers[operation].succeeded();
-    const isWell = Object.values(this.#breakers).every(({ state }) => state === "closed");
-    if (!this.#hasWarned || !isWell) return;
+  #succeeded(): void {
+    this.#breaker.succeeded();
+    if (!this.#hasWarned) return;
     this.#hasWarned = false;
     this.#options.log.info("the cache database answers again");
   }
 
-  #failed(reason: string, { operation, sinceMs }: { readonly operation: Operation; readonly sinceMs: number }): void {
+  #failed(reason: string, sinceMs: number): void {
     this.faults += 1;
-    const breaker = this.#breakers[operation];
+    const breaker = this.#breaker;
     // A call that began before the last fault met the same stall: both count as one fault.
-    if (sinceMs < this.#lastFaultAtMs[operation]) return breaker.withdrew();
-    this.#lastFaultAtMs[operation] = this.#options.clock.monotonicMs();
+    if (sinceMs < this.#lastFaultAtMs) return breaker.withdrew();
+    this.#lastFaultAtMs = this.#options.clock.monotonicMs();
     breaker.failed();
     if (this.#isClosed || breaker.state !== "open") return;
-    this.#warn({ operation, reason });
+    this.#warn({ reason });
     // Opened anew later: the client of a server never ends a hung call, and a file may have been repaired.
     this.#drop();
   }
