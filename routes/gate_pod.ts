@@ -16,7 +16,8 @@ import { judgeAdmission, planAdmission, type PlannedAdmission } from "../lib/pla
 import { requiredArchitectures } from "../lib/placement/decide/place.ts";
 import { parsePod, podTemplateOf } from "../lib/placement/decide/pod/pod_view.ts";
 import { narrowTemplate } from "../lib/placement/decide/workload.ts";
-import { listAt, MAX_STRUCTURE, objectAt } from "../lib/json.ts";
+import { listAt, objectAt } from "../lib/json.ts";
+import { MAX_STRUCTURE } from "../lib/json_structure.ts";
 import type { JsonPatch } from "../lib/k8s/patch.ts";
 import { exchangedContainers, type LateImages } from "../lib/placement/decide/report/mismatches.ts";
 import { verdictReason } from "../lib/placement/decide/report/reason.ts";

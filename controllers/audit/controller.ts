@@ -12,14 +12,13 @@ import { Shares } from "../../lib/k8s/shares.ts";
 import { keyOf, Resource, splitKey } from "../../lib/k8s/types.ts";
 import type { Logger } from "../../lib/log.ts";
 import type { PlacementMetrics } from "../../lib/placement/metrics.ts";
-import { evidenceOf } from "../../lib/placement/decide/images.ts";
+import { evidenceOf, notInspected } from "../../lib/placement/decide/judge_images.ts";
 import { decisionRecordOf } from "../../lib/placement/decide/pod/record.ts";
 import { planInspection } from "../../lib/placement/decide/plan_inspection.ts";
 import { podObject, pullIdentityOf } from "../../lib/placement/decide/pod/pod_refs.ts";
 import { bytesOfView, isLarge, parsePod, unlessLarge } from "../../lib/placement/decide/pod/pod_view.ts";
 import { auditDecision, auditReports } from "../../lib/placement/decide/report/audit.ts";
 import { decisionReason } from "../../lib/placement/decide/report/reason.ts";
-import type { Inspection } from "../../lib/oci/types.ts";
 import type { PodView } from "../../lib/placement/decide/types.ts";
 import { DONE, openController, type PlacementControllerDeps, requeueAfter, type Runnable } from "../controller.ts";
 import { listAll } from "../../lib/k8s/lists.ts";
@@ -38,10 +37,6 @@ const PARALLEL = 4;
 const MAX_REPORTED_PODS = 4_096;
 /** Attempts for a pod with slow images; each continues where the previous one ended. */
 const MAX_ATTEMPTS = 5;
-const NOT_READ: Inspection = {
-  kind: "failed",
-  failure: { kind: "transient", reason: "Timeout", message: "The images of the pod were not read in time." },
-};
 /** The keys `namespace NAME` and `pod NAMESPACE/NAME`. */
 const NAMESPACE_KEY = "namespace ";
 const POD_KEY = "pod ";
@@ -176,7 +171,7 @@ async function audit(
   const inspecting = podImagesWithBundles(deps.images, pod, settings);
   const inspected = await inspectInBackground(inspecting, request, { signal, clock: deps.clock });
   if (inspected === undefined && !isLast) return "unfinished";
-  const images = inspected ?? wanted.map((use) => ({ ...use, inspection: NOT_READ }));
+  const images = inspected ?? wanted.map((use) => notInspected(use, "The images of the pod were not read in time."));
   const evidence = evidenceOf({ pod, settings, plan }, images);
   const decision = auditDecision({ pod, settings, evidence, liveArchitectures: deps.liveArchitectures() });
   for (const report of auditReports(decision)) deps.events.record({ object: podObject(pod), slot: 1, ...report });

@@ -9,7 +9,7 @@ import { readOptional } from "../../lib/k8s/api.ts";
 import type { ReconcileResult } from "../../lib/k8s/work_queue.ts";
 import { errorText } from "../../lib/log.ts";
 import { EventReason } from "../../lib/names.ts";
-import { judgeImages } from "../../lib/placement/decide/images.ts";
+import { judgeImages } from "../../lib/placement/decide/judge_images.ts";
 import { planInspection } from "../../lib/placement/decide/plan_inspection.ts";
 import { podObject, pullIdentityOf } from "../../lib/placement/decide/pod/pod_refs.ts";
 import { parsePod } from "../../lib/placement/decide/pod/pod_view.ts";

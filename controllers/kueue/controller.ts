@@ -16,7 +16,7 @@ import { BACKGROUND_FACTORS } from "../../lib/oci/limits/work_limits.ts";
 import { parseConditions, setCondition } from "../../lib/vocabulary/condition.ts";
 import { decideIgnoringGate } from "../../lib/placement/decide/decide.ts";
 import type { PlacementDecision } from "../../lib/placement/decide/decision_types.ts";
-import { evidenceOf } from "../../lib/placement/decide/images.ts";
+import { evidenceOf } from "../../lib/placement/decide/judge_images.ts";
 import { planQueued } from "../../lib/placement/decide/plan_inspection.ts";
 import { pullIdentityOf } from "../../lib/placement/decide/pod/pod_refs.ts";
 import { podTemplateOf } from "../../lib/placement/decide/pod/pod_view.ts";

@@ -5,10 +5,11 @@ import { podImagesWithBundles } from "../../lib/placement/cluster/pod_images_wit
 import { errorText } from "../../lib/log.ts";
 import { callersOf } from "../../lib/oci/callers.ts";
 import type { Permit } from "../../lib/oci/limits/fair_limiter.ts";
-import type { ImageUse, InspectedImage } from "../../lib/oci/types.ts";
+import type { ImageUse } from "../../lib/oci/types.ts";
 import type { ImageJudgement } from "../../lib/placement/decide/decision_types.ts";
 import type { PlacementSettings } from "../../lib/placement/decide/config/types.ts";
-import { judgeImages, reduceToImages } from "../../lib/placement/decide/images.ts";
+import { judgeImages, notInspected } from "../../lib/placement/decide/judge_images.ts";
+import { reduceToImages } from "../../lib/placement/decide/images_to_inspect.ts";
 import { pullIdentityOf } from "../../lib/placement/decide/pod/pod_refs.ts";
 import type { PodView } from "../../lib/placement/decide/types.ts";
 import type { PodPlacementDeps } from "./deps.ts";
@@ -123,6 +124,5 @@ export function judgeUnanswered(
   settings: PlacementSettings,
   { wanted, message }: { readonly wanted: readonly ImageUse[]; readonly message: string },
 ): ImageJudgement {
-  const inspection = { kind: "failed", failure: { kind: "transient", reason: "Timeout", message } } as const;
-  return judgeImages(pod, settings, wanted, wanted.map((use): InspectedImage => ({ ...use, inspection })));
+  return judgeImages(pod, settings, wanted, wanted.map((use) => notInspected(use, message)));
 }

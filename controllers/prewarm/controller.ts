@@ -2,13 +2,13 @@
 import { jitter } from "../../lib/clock.ts";
 import { BackgroundRetries, inspectInBackground, isTransientFailure } from "../../lib/placement/images/background.ts";
 import type { PodImages, PodImagesRequest } from "../../lib/placement/images/pod_images.ts";
-import { heapBytesOf } from "../../lib/json.ts";
+import { heapBytesOf } from "../../lib/json_structure.ts";
 import type { ReadApi } from "../../lib/k8s/api.ts";
 import { RETENTION } from "../../lib/k8s/retention.ts";
 import { Reflector } from "../../lib/k8s/reflector.ts";
 import { type KubeObject, Resource, type ResourceType, splitKey } from "../../lib/k8s/types.ts";
 import type { PlacementSettings } from "../../lib/placement/decide/config/types.ts";
-import { imagesToInspect, MAX_IMAGES } from "../../lib/placement/decide/images.ts";
+import { imagesToInspect, MAX_IMAGES } from "../../lib/placement/decide/images_to_inspect.ts";
 import { pullIdentityOf } from "../../lib/placement/decide/pod/pod_refs.ts";
 import { podTemplateOf } from "../../lib/placement/decide/pod/pod_view.ts";
 import { type Controller, type ControllerDeps, DONE, openController, requeueAfter } from "../controller.ts";

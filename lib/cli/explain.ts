@@ -6,7 +6,8 @@ import { type KubeObject, Resource } from "../k8s/types.ts";
 import { AUDIT_NAMESPACE_LABEL, CLUSTER_CONFIG_NAME, SCHEDULING_GATE } from "../names.ts";
 import type { ImageOutcome } from "../placement/decide/decision_types.ts";
 import type { PlacementSettings } from "../placement/decide/config/types.ts";
-import { judgeImages, MAX_IMAGES, pinnedImages } from "../placement/decide/images.ts";
+import { judgeImages } from "../placement/decide/judge_images.ts";
+import { MAX_IMAGES, pinnedImages } from "../placement/decide/images_to_inspect.ts";
 import { offeredByNode } from "../placement/decide/offered_architectures.ts";
 import { pullIdentityOf } from "../placement/decide/pod/pod_refs.ts";
 import { containersToKnow, type LateImages, lateReport, pinReport } from "../placement/decide/report/mismatches.ts";
@@ -75,9 +76,9 @@ export async function runExplain(
   return ExitCode.done;
 }
 
-function documentOf({ namespace, name, nodeName: node }: PodView, explanation: PodExplanation): unknown {
-  const { stage, summary, why, next, record = null } = explanation;
-  return { namespace, pod: name, state: stage, node, explanation: [summary, ...why], next, record };
+function documentOf({ namespace, name, nodeName: node, record }: PodView, explanation: PodExplanation): unknown {
+  const { stage, summary, why, next } = explanation;
+  return { namespace, pod: name, state: stage, node, explanation: [summary, ...why], next, record: record ?? null };
 }
 
 function missing({ namespace, name }: ReturnType<typeof podTarget>): string {
@@ -191,9 +192,10 @@ const TROUBLED: readonly string[] = ["nowhere", "fallback", "release"];
 
 function renderText(
   pod: PodView,
-  { stage, summary, why, next, record }: PodExplanation,
+  { stage, summary, why, next }: PodExplanation,
   { color: isColored, columns = Infinity }: Terminal,
 ): string {
+  const { record } = pod;
   const rows = Object.entries({ Why: why, Next: next.length === 0 ? ["Nothing to do."] : next })
     .flatMap(([title, sentences]) => sentences.map((sentence, at) => [at === 0 ? title : "", sentence]));
   const [name = "", stands = "", ...others] = layOut(

@@ -1,5 +1,6 @@
 // The blobs that must be copied with a manifest. Pure.
-import { isObject, listAt, objectAt, parseBoundedObject, textAt } from "../../json.ts";
+import { isObject, listAt, objectAt, textAt } from "../../json.ts";
+import { parseBoundedObject } from "../../json_structure.ts";
 import type { BlobDescriptor } from "./verified_stream.ts";
 import { CONTENT_DIGEST } from "../reference.ts";
 

@@ -1,7 +1,7 @@
 // Images as a pod is judged by them. An operator bundle narrows nothing, and its config shows that it is one. Configs
 // are read where that makes a difference.
 import type { PlacementSettings } from "../decide/config/types.ts";
-import { judgeImages } from "../decide/images.ts";
+import { judgeImages } from "../decide/judge_images.ts";
 import type { PodView } from "../decide/types.ts";
 import type { PodImages } from "../images/pod_images.ts";
 

@@ -5,7 +5,7 @@ import { fallbackArchitecture, isScoringWanted, scoringSources, selectConfigs } 
 import type { PlacementConfigs, PlacementSettings } from "./config/types.ts";
 import type { PlacementDecision } from "./decision_types.ts";
 import { ignoreReason } from "./ignore.ts";
-import { imagesToInspect, MAX_IMAGES, pinnedImages } from "./images.ts";
+import { imagesToInspect, MAX_IMAGES, pinnedImages } from "./images_to_inspect.ts";
 import { hasRequiredArchitecture } from "./pod/constraints.ts";
 import { archwaysRequirement } from "./pod/own_terms.ts";
 import { planUndecidedTolerations } from "./patch/tolerations.ts";

@@ -6,7 +6,7 @@ import { parsePod, podTemplateOf } from "../../placement/decide/pod/pod_view.ts"
 import type { PodView } from "../../placement/decide/types.ts";
 import { isTrue, parseConditions } from "../../vocabulary/condition.ts";
 import { type TemplateFacts, type Workload, type WorkloadName, workloadNameOf } from "./types.ts";
-import { operatingSystemOf } from "../../placement/decide/images.ts";
+import { operatingSystemOf } from "../../placement/decide/image_support.ts";
 import { pinnedArchitectures } from "../../placement/decide/pod/constraints.ts";
 import { withoutArchwaysRequirement } from "../../placement/decide/pod/own_terms.ts";
 import { pullIdentityOf } from "../../placement/decide/pod/pod_refs.ts";

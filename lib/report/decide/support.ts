@@ -2,7 +2,8 @@
 // others.
 import { intersectArchitectures, KNOWN_ARCHITECTURES } from "../../arch.ts";
 import type { InspectedImage } from "../../oci/types.ts";
-import { notInspected, supportOfEach } from "../../placement/decide/images.ts";
+import { notInspected } from "../../placement/decide/judge_images.ts";
+import { supportOfEach } from "../../placement/decide/image_support.ts";
 import type { PlacementSettings } from "../../placement/decide/config/types.ts";
 import type { Blocker, ImageSupport, Workload, WorkloadSupport } from "./types.ts";
 

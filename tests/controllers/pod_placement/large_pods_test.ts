@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { gatedPodOf, parseGatedView, PodReader } from "../../../controllers/pod_placement/gated_pod.ts";
 import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
-import { judgeImages, reduceToImages } from "../../../lib/placement/decide/images.ts";
+import { judgeImages } from "../../../lib/placement/decide/judge_images.ts";
+import { reduceToImages } from "../../../lib/placement/decide/images_to_inspect.ts";
 import { isLarge, parsePod } from "../../../lib/placement/decide/pod/pod_view.ts";
 import { makeSettings } from "../../support/placement_settings.ts";
 import { AMD64, ARCH, fact, gatesOf, requiredOf, term } from "../../lib/placement/decide/make.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { PodImages } from "../../../lib/placement/images/pod_images.ts";
 import { ApiError } from "../../../lib/k8s/errors.ts";
 import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
-import { MAX_IMAGES } from "../../../lib/placement/decide/images.ts";
+import { MAX_IMAGES } from "../../../lib/placement/decide/images_to_inspect.ts";
 import { fact, gatesOf } from "../../lib/placement/decide/make.ts";
 import { openScene, type Scene, whileRunning } from "../make.ts";
 import { turn } from "../../support/until.ts";

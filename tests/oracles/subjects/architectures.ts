@@ -2,7 +2,7 @@
 import { parseImageConfig, parseManifest } from "../../../lib/oci/image/manifest.ts";
 import { readImage } from "../../../lib/oci/image_reader.ts";
 import type { ReadManifest } from "../../../lib/oci/repository_documents.ts";
-import { judgeImages } from "../../../lib/placement/decide/images.ts";
+import { judgeImages } from "../../../lib/placement/decide/judge_images.ts";
 import { makeSettings } from "../../support/placement_settings.ts";
 import { podOf, rawPod } from "../../lib/placement/decide/make.ts";
 import { type Document, makeEntry, makeImage, makeIndex, MediaType } from "../../support/documents.ts";

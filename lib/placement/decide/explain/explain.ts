@@ -12,12 +12,11 @@ import type { ExplainContext, ExplainFacts, Participation, PodExplanation, PodSt
 import type { PodView } from "../types.ts";
 
 export function explainPod(pod: PodView, context: ExplainContext): PodExplanation {
-  const { record } = pod;
   const stage = stageOf(pod, context);
   const why = [
     ...context.execFormatErrors ?? [],
     ...context.mismatches ?? [],
-    ...whyOf(pod, { record, stage, context }),
+    ...whyOf(pod, { stage, context }),
     ...failureLines(pod),
     ...preferenceLines(pod),
     ...gatingLines(pod, context),
@@ -28,8 +27,7 @@ export function explainPod(pod: PodView, context: ExplainContext): PodExplanatio
     stage,
     summary: summaryOf(pod, stage, context),
     why,
-    next: nextSteps(pod, { record, stage, context }),
-    record,
+    next: nextSteps(pod, { stage, context }),
   };
 }
 
@@ -60,7 +58,8 @@ function summaryOf(pod: PodView, stage: PodStage, { ageMs, failing }: ExplainCon
   }
 }
 
-function whyOf(pod: PodView, { record, stage, context }: ExplainFacts): readonly string[] {
+function whyOf(pod: PodView, { stage, context }: ExplainFacts): readonly string[] {
+  const { record } = pod;
   if (stage === "gated") return [];
   if (record !== undefined) {
     return [OUTCOMES[record.decision](`{${record.architectures.join(", ")}}`), ...omittedLine(record)];

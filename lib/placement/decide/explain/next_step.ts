@@ -56,11 +56,11 @@ const RULES: readonly Rule[] = [
     steps: () => ["Wait: it is released when the maximum gate age is over (60s unless configured), whatever happens."],
   },
   {
-    holds: ({ record }) => record?.decision === "nowhere",
-    steps: ({ record }) => [`Build its images for a common architecture${imageList(record)}.`, RECREATE],
+    holds: ({ pod: { record } }) => record?.decision === "nowhere",
+    steps: ({ pod: { record } }) => [`Build its images for a common architecture${imageList(record)}.`, RECREATE],
   },
   {
-    holds: ({ record }) => record?.decision === "fallback" || record?.decision === "release",
+    holds: ({ pod: { record } }) => record?.decision === "fallback" || record?.decision === "release",
     steps: ({ correction }) => [correction, RECREATE],
   },
   {
@@ -76,8 +76,8 @@ const RULES: readonly Rule[] = [
     steps: ({ pod }) => [`Ask the owner of ${(pod.gates ?? []).join(", ")}; Archway has done its part.`],
   },
   {
-    holds: ({ stage, record }) => stage === "unschedulable" && record?.decision === "place",
-    steps: ({ record }) => [
+    holds: ({ stage, pod: { record } }) => stage === "unschedulable" && record?.decision === "place",
+    steps: ({ pod: { record } }) => [
       `Look for a node that has room: kubectl get nodes -l '${NODE_ARCH_LABEL} in (${
         record?.architectures.join(",")
       })'`,

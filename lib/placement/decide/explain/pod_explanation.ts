@@ -1,5 +1,4 @@
 // The inputs and parts of an explanation, and the container that keeps a scheduled pod from running.
-import type { DecisionRecord } from "../decision_types.ts";
 import { listAt, memberOf, objectAt, textAt } from "../../../json.ts";
 
 /** `held`: by other gates; `failing`: it has a node, but a container does not run. */
@@ -30,12 +29,9 @@ export interface PodExplanation {
   /** One sentence each, most important first. */
   readonly why: readonly string[];
   readonly next: readonly string[];
-  /** Undefined when nothing is recorded. */
-  readonly record: DecisionRecord | undefined;
 }
 
 export interface ExplainFacts {
-  readonly record: DecisionRecord | undefined;
   readonly stage: PodStage;
   readonly context: ExplainContext;
 }

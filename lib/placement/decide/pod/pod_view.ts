@@ -5,7 +5,6 @@ import { pointer } from "../../../k8s/patch.ts";
 import { KubeVirt, PodAnnotation } from "../../../names.ts";
 import { pullSecretNames } from "../../../vocabulary/pull_identity.ts";
 import {
-  heapBytesOf,
   isObject,
   type JsonObject,
   listAt,
@@ -16,6 +15,7 @@ import {
   textMapAt,
   utf8Length,
 } from "../../../json.ts";
+import { heapBytesOf } from "../../../json_structure.ts";
 import { parseRecord } from "./record.ts";
 import type { AffinityView, ContainerView, MetadataView, OwnerView, PodView } from "../types.ts";
 

@@ -5,7 +5,7 @@ import type { InspectedImage } from "../../../oci/types.ts";
 import { EventReason } from "../../../names.ts";
 import type { ImageJudgement } from "../decision_types.ts";
 import type { PlacementSettings } from "../config/types.ts";
-import { emulatedFor, operatingSystemOf, usablePlatforms } from "../images.ts";
+import { emulatedFor, operatingSystemOf, usablePlatforms } from "../image_support.ts";
 import { allowedArchitectures, pinnedArchitectures } from "../pod/constraints.ts";
 import { withoutArchwaysRequirement } from "../pod/own_terms.ts";
 import type { ContainerView, PodView } from "../types.ts";

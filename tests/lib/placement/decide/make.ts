@@ -25,7 +25,7 @@ import { decide } from "../../../../lib/placement/decide/decide.ts";
 import type { AdmissionVerdict, PlacementDecision } from "../../../../lib/placement/decide/decision_types.ts";
 import { admissionPatch } from "../../../../lib/placement/decide/patch/admission_patch.ts";
 import { releasePatch } from "../../../../lib/placement/decide/patch/release_patch.ts";
-import { evidenceOf } from "../../../../lib/placement/decide/images.ts";
+import { evidenceOf } from "../../../../lib/placement/decide/judge_images.ts";
 import { planInspection } from "../../../../lib/placement/decide/plan_inspection.ts";
 
 export type Json = Record<string, unknown>;

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { MAX_IMAGES } from "../../../../lib/placement/decide/images.ts";
+import { MAX_IMAGES } from "../../../../lib/placement/decide/images_to_inspect.ts";
 import { planInspection } from "../../../../lib/placement/decide/plan_inspection.ts";
 import { reportsOf } from "../../../../lib/placement/decide/report/reports.ts";
 import { admit, ARM64, make, settle } from "./make.ts";

@@ -9,7 +9,7 @@ import { openPlacementMetrics } from "../../../support/process_metrics.ts";
 import { CachedInspector } from "../../../../lib/oci/cache/cached_inspector.ts";
 import { Inspector } from "../../../../lib/oci/inspector.ts";
 import { makeSettings } from "../../../support/placement_settings.ts";
-import { MAX_IMAGES } from "../../../../lib/placement/decide/images.ts";
+import { MAX_IMAGES } from "../../../../lib/placement/decide/images_to_inspect.ts";
 import { container, podOf, rawPod } from "../../placement/decide/make.ts";
 import { makeUse } from "../../../support/image_bed.ts";
 import { FakeClock } from "../../../support/fake_clock.ts";

@@ -27,7 +27,9 @@ Deno.test("explainPod() says of a placed pod what its images share, what it pref
   assert.match(told(story), /run on \{amd64, arm64\}, so it may run only there/);
   assert.match(told(story), /Preferences: arm64:5:ClusterPodPlacementConfig/);
   assert.deepEqual(story.next, []);
-  assert.deepEqual(story.record?.images.map(({ image }) => image), ["multi"]);
+  assert.deepEqual(make.view(settle(make.gatedPod(), { configs }).after).record?.images.map(({ image }) => image), [
+    "multi",
+  ]);
 });
 
 Deno.test("explainPod() names the nodes to look at when the scheduler finds none of the architecture", () => {

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { imagesToInspect, judgeImages } from "../../../../../lib/placement/decide/images.ts";
+import { judgeImages } from "../../../../../lib/placement/decide/judge_images.ts";
+import { imagesToInspect } from "../../../../../lib/placement/decide/images_to_inspect.ts";
 import {
   daemonSetReport,
   exchangedContainers,

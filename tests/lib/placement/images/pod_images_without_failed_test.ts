@@ -3,7 +3,7 @@ import type { PodImages } from "../../../../lib/placement/images/pod_images.ts";
 import { podImagesWithoutFailed } from "../../../../lib/placement/images/pod_images_without_failed.ts";
 import type { InspectedImage } from "../../../../lib/oci/types.ts";
 import { openScene } from "../../../controllers/make.ts";
-import { platformsFact } from "../../placement/decide/make.ts";
+import { platformsFact } from "../decide/make.ts";
 
 const SCOPE = { namespace: "shop", serviceAccount: "", pullSecrets: [] };
 const never = new AbortController().signal;

@@ -3,7 +3,8 @@ import type { ImageFailure, ImageJudgement } from "../../../../lib/placement/dec
 import type { PodView } from "../../../../lib/placement/decide/types.ts";
 import type { InspectedImage } from "../../../../lib/oci/types.ts";
 import assert from "node:assert/strict";
-import { imagesToInspect, judgeImages, reduceToImages } from "../../../../lib/placement/decide/images.ts";
+import { judgeImages } from "../../../../lib/placement/decide/judge_images.ts";
+import { imagesToInspect, reduceToImages } from "../../../../lib/placement/decide/images_to_inspect.ts";
 import { AMD64, ARM64, type Json, make, PPC64LE, type Row, rows, S390X, singleFact } from "./make.ts";
 
 interface Given {
