@@ -1,11 +1,10 @@
 // States of an upgrade as the cluster manager (OCM) names them, and which may follow which.
+import * as z from "zod";
 import { entryOf } from "../../../json.ts";
 import type { NotificationState } from "../types/plan.ts";
 
-export interface StoredState {
-  readonly value: string;
-  readonly description: string;
-}
+export const StoredState = z.object({ value: z.string(), description: z.string().default("") });
+export type StoredState = Readonly<z.output<typeof StoredState>>;
 
 const VALUES: Readonly<Partial<Record<NotificationState, string>>> = {
   StateStarted: "started",

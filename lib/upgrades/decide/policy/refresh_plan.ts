@@ -5,6 +5,7 @@
 //   a spec            create           the same: nothing · another: replace, so that its history starts anew
 //   not configured    nothing          nothing
 //   unavailable       nothing          nothing (and an error)
+import * as z from "zod";
 import { isObject, type JsonObject, listAt, memberOf, objectAt, textAt } from "../../../json.ts";
 import { MINUTE_MS, parseTime, renderTime } from "../../../vocabulary/time.ts";
 
@@ -68,18 +69,23 @@ export function nextSyncMs(
   return pauseMs * (1 - JITTER + 2 * JITTER * random);
 }
 
-export interface ManagedCluster {
-  readonly id: string;
-  readonly channelGroup: string;
-  /** How long a PodDisruptionBudget may hold up a drain (minutes). */
-  readonly drainGraceMinutes: number;
-}
+/** A cluster as the cluster manager describes it. The grace: how long a PodDisruptionBudget may hold up a drain. */
+export const ManagedCluster = z.object({
+  id: z.string().min(1),
+  version: z.object({ channel_group: z.string().default("") }).default({ channel_group: "" }),
+  node_drain_grace_period: z.object({ value: z.number().default(0) }).default({ value: 0 }),
+}).transform(({ id, version, node_drain_grace_period: { value: drainGraceMinutes } }) => {
+  return { id, channelGroup: version.channel_group, drainGraceMinutes };
+});
 
-export interface UpgradePolicy {
-  readonly id: string;
-  readonly version: string;
-  readonly nextRun: string;
-}
+export const UpgradePolicy = z.object({
+  id: z.string().min(1),
+  version: z.string().default(""),
+  next_run: z.string().default(""),
+}).transform(({ next_run: nextRun, ...policy }) => ({ ...policy, nextRun }));
+
+export type ManagedCluster = Readonly<z.output<typeof ManagedCluster>>;
+export type UpgradePolicy = Readonly<z.output<typeof UpgradePolicy>>;
 
 const IDLE_STATES = ["pending", "completed", "cancelled"];
 

@@ -81,13 +81,15 @@ export type Advisories =
   | { readonly kind: "looking" }
   | { readonly kind: "found"; readonly sentences: readonly string[] };
 
-export interface Silence {
-  readonly id: string;
-  readonly createdBy: string;
-  readonly comment: string;
-  readonly state: "active" | "pending" | "expired";
-  readonly endsAtMs: number;
-}
+/** A silence as Alertmanager lists it. */
+export const Silence = z.object({
+  id: z.string(),
+  createdBy: z.string(),
+  comment: z.string(),
+  endsAt: z.string().transform((text) => parseTime(text) ?? 0),
+  status: z.object({ state: z.enum(["active", "pending", "expired"]) }),
+}).transform(({ endsAt: endsAtMs, status: { state }, ...silence }) => ({ ...silence, state, endsAtMs }));
+export type Silence = Readonly<z.output<typeof Silence>>;
 
 export interface Payload {
   readonly image: string;

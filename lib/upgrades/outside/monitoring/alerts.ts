@@ -7,9 +7,9 @@ import {
   pagingAlertsQuery,
   withoutOwnAlerts,
 } from "../../decide/health/alert_queries.ts";
-import { parseTime, renderExactTime } from "../../../vocabulary/time.ts";
+import { renderExactTime } from "../../../vocabulary/time.ts";
 import type { Upstream } from "../http/upstream.ts";
-import type { Silence } from "../../decide/types/cluster.ts";
+import { Silence } from "../../decide/types/cluster.ts";
 import type { SilenceSpec } from "../../decide/types/effects.ts";
 import type { OperatorConfig } from "../../decide/types/operator_config.ts";
 import { SILENCE_AUTHOR } from "../../decide/windows.ts";
@@ -51,19 +51,10 @@ async function alertNames(prometheus: Upstream, query: string, signal: AbortSign
 }
 
 const PATH = "/api/v2/silences";
-const Listed = z.array(
-  z.object({
-    id: z.string(),
-    createdBy: z.string(),
-    comment: z.string(),
-    endsAt: z.string().transform((text) => parseTime(text) ?? 0),
-    status: z.object({ state: z.enum(["active", "pending", "expired"]) }),
-  }).transform(({ endsAt: endsAtMs, status: { state }, ...silence }) => ({ ...silence, state, endsAtMs })),
-);
 const Created = z.object({ silenceID: z.string().min(1) });
 
 export async function listSilences(alertmanager: Upstream, signal: AbortSignal): Promise<readonly Silence[]> {
-  const all = await alertmanager.json({ method: "GET", path: PATH }, Listed, signal);
+  const all = await alertmanager.json({ method: "GET", path: PATH }, z.array(Silence), signal);
   return all.filter(({ createdBy }) => createdBy === SILENCE_AUTHOR);
 }
 

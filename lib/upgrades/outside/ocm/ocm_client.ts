@@ -2,9 +2,9 @@
 import * as z from "zod";
 import ipaddr from "ipaddr.js";
 import { type JsonObject, memberOf, objectAt, parseObject, textAt } from "../../../json.ts";
-import type { ManagedCluster, UpgradePolicy } from "../../decide/policy/refresh_plan.ts";
+import { ManagedCluster, UpgradePolicy } from "../../decide/policy/refresh_plan.ts";
 import type { OperatorConfig } from "../../decide/types/operator_config.ts";
-import type { StoredState } from "../../decide/notifications/ocm_states.ts";
+import { StoredState } from "../../decide/notifications/ocm_states.ts";
 import { type EndpointSource, Upstream, type UpstreamLimits } from "../http/upstream.ts";
 import { UpstreamError } from "../http/upstream_error.ts";
 import type { Clock } from "../../../clock.ts";
@@ -36,19 +36,9 @@ const CLUSTERS = "/api/clusters_mgmt/v1/clusters";
 const SERVICE_LOGS = "/api/service_logs/v1/cluster_logs";
 const PAGE_SIZE = "100";
 
-const Cluster = z.object({
-  id: z.string().min(1),
-  version: z.object({ channel_group: z.string().default("") }).default({ channel_group: "" }),
-  node_drain_grace_period: z.object({ value: z.number().default(0) }).default({ value: 0 }),
-}).transform(({ id, version, node_drain_grace_period: { value: drainGraceMinutes } }): ManagedCluster => {
-  return { id, channelGroup: version.channel_group, drainGraceMinutes };
-});
-const Clusters = z.object({ items: z.array(Cluster).nullish() });
-const Policy = z.object({ id: z.string().min(1), version: z.string().default(""), next_run: z.string().default("") })
-  .transform(({ next_run: nextRun, ...policy }): UpgradePolicy => ({ ...policy, nextRun }));
+const Clusters = z.object({ items: z.array(ManagedCluster).nullish() });
 /** `total` must be there: an answer of another kind must not pass for "there is none". */
-const Policies = z.object({ total: z.int().min(0), items: z.array(Policy).nullish() });
-const State = z.object({ value: z.string(), description: z.string().default("") });
+const Policies = z.object({ total: z.int().min(0), items: z.array(UpgradePolicy).nullish() });
 const Log = z.object({
   summary: z.string().default(""),
   description: z.string().default(""),
@@ -66,7 +56,7 @@ export class OcmClient {
 
   async cluster(signal: AbortSignal): Promise<ManagedCluster> {
     const { mode, clusterId } = this.#options;
-    if (mode === "agent") return await this.#get("/", Cluster, { signal });
+    if (mode === "agent") return await this.#get("/", ManagedCluster, { signal });
     const external = await clusterId(signal);
     const query = { search: `external_id = '${external}'`, size: "1" };
     const [found] = (await this.#get(CLUSTERS, Clusters, { query, signal })).items ?? [];
@@ -83,7 +73,7 @@ export class OcmClient {
   }
 
   policyState(target: PolicyTarget, signal: AbortSignal): Promise<StoredState> {
-    return this.#get(statePath(target), State, { signal });
+    return this.#get(statePath(target), StoredState, { signal });
   }
 
   async setPolicyState(target: PolicyTarget, { value, description }: StoredState, signal: AbortSignal): Promise<void> {
