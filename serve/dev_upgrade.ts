@@ -20,7 +20,7 @@ import { openFastClock, openSampleOutside, ProgressLines } from "../playground/o
 import type { Playground } from "../playground/playground.ts";
 import { openUpgradeMetrics } from "../lib/upgrades/metrics.ts";
 import { Upgrades } from "../lib/upgrades/names.ts";
-import { parsePlan, type UpgradeConfig } from "../lib/upgrades/decide/types/plan.ts";
+import { parseUpgradeConfig, type UpgradeConfig } from "../lib/upgrades/decide/types/plan.ts";
 import { progressOf } from "../lib/upgrades/decide/progress.ts";
 import { upgradePage } from "../routes/upgrade_page.tsx";
 import { openUpgradeView, readWorkloadAdvice } from "./upgrades.ts";
@@ -121,7 +121,7 @@ async function follow(
   let plan: UpgradeConfig | undefined;
   const unsubscribe = store.subscribe(({ kind, type, object }) => {
     if (type.plural !== Resource.upgradeConfigs.plural || kind === "DELETED") return;
-    plan = parsePlan(object);
+    plan = parseUpgradeConfig(object);
     const fresh = lines.linesOf(progressOf(plan), systemClock.monotonicMs() - startMs);
     if (output === "table") { for (const line of fresh) terminal.out(foldLines(line, terminal.columns)); }
   });

@@ -3,7 +3,7 @@ import { openUpgrades } from "../controllers/upgrades/controller.ts";
 import { openGauges } from "../lib/metrics.ts";
 import { openUpgradeMetrics, SETTINGS_GAUGES, type UpgradeMetrics } from "../lib/upgrades/metrics.ts";
 import { PlanWebhook, Upgrades } from "../lib/upgrades/names.ts";
-import { collect } from "../lib/upgrades/decide/collector.ts";
+import { collectSamples } from "../lib/upgrades/decide/collector.ts";
 import { upgradePage, type UpgradePageView } from "../routes/upgrade_page.tsx";
 import type { Capability, OpenCapability, ServeDeps, SharedResources } from "./capability.ts";
 import { planReview, type PlanReviewDeps } from "../routes/check_plan.ts";
@@ -70,10 +70,12 @@ async function openCapability(deps: ServeDeps, shared: SharedResources): Promise
 }
 
 /** Samples of the plan as last read or written; none without a plan, or while this replica does not lead. */
-function samplesOf(seen: UpgradeInput | undefined): ReturnType<typeof collect> | undefined {
+function samplesOf(seen: UpgradeInput | undefined): ReturnType<typeof collectSamples> | undefined {
   if (seen === undefined || seen.plan.kind === "absent") return [];
   const { known, clusterVersion } = seen;
-  return known === undefined || clusterVersion.kind === "unknown" ? undefined : collect(known, clusterVersion.value);
+  return known === undefined || clusterVersion.kind === "unknown"
+    ? undefined
+    : collectSamples(known, clusterVersion.value);
 }
 
 /** Clients for outside services, and the sync of the plan with its policy source. Sends nothing before a reconcile. */

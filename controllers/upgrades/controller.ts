@@ -39,13 +39,13 @@ export function openUpgrades(deps: UpgradesDeps): Runnable & { readonly seen: ()
     const input = await readInput(deps, { nowMs: serverNowMs(clock, deps.readApi), signal });
     seen = input;
     drainRounds.follow(input);
-    const { known: plan, base, nowMs } = input;
+    const { known: plan, facts, nowMs } = input;
     const isDrainForbidden = drains.isForbidden();
     const onWritten = (status: UpgradeStatus): void => {
       if (plan !== undefined) seen = { ...input, known: { ...plan, status } };
     };
     const end = await drive(reconcile({ ...input, isDrainForbidden }), deps, {
-      ...{ plan, base, osImages, nowMs, signal, onWritten },
+      ...{ plan, facts, osImages, nowMs, signal, onWritten },
       workloads: advice.sentences,
       notReadyNodes: drains.notReady,
     });
@@ -93,7 +93,7 @@ function openUpgradeWatches(
       ...selection,
       onChange: (change) => wants(change) ? onChange() : undefined,
     });
-  const plan = `metadata.name=${Upgrades.config}`;
+  const plan = `metadata.name=${Upgrades.planName}`;
   return [
     watch(Resource.upgradeConfigs, { namespace, fieldSelector: plan, wants: isOfOthers }),
     watch(Resource.clusterVersions),

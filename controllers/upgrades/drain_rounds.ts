@@ -28,16 +28,16 @@ export function openDrainRounds(
   return {
     follow: (input) => {
       latest = input;
-      if (input.base === undefined || !isUpgrading(input)) return drains.forget();
+      if (input.facts === undefined || !isUpgrading(input)) return drains.forget();
       if (clock.monotonicMs() < dueMs) return;
       begin();
       onDue();
     },
     take: async (signal) => {
       const input = latest;
-      if (input?.base === undefined || !isUpgrading(input)) return DONE;
+      if (input?.facts === undefined || !isUpgrading(input)) return DONE;
       begin();
-      await drains.check(input.base, { nowMs: serverNowMs(clock, readApi), signal });
+      await drains.check(input.facts, { nowMs: serverNowMs(clock, readApi), signal });
       return requeueAfter(DRAINS_MS);
     },
   };

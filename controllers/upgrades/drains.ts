@@ -6,7 +6,7 @@ import { isForbidden } from "../../lib/k8s/errors.ts";
 import { eventObjectOf } from "../../lib/k8s/event_input.ts";
 import { Resource } from "../../lib/k8s/types.ts";
 import { openClusterReader } from "../../lib/upgrades/cluster/cluster_reader.ts";
-import { adviseDrains, applyDrains, drainPolicyOf } from "../../lib/upgrades/cluster/drains.ts";
+import { adviseDrains, applyDrains, drainSettingsOf } from "../../lib/upgrades/cluster/drains.ts";
 import type { DrainAdvice } from "../../lib/upgrades/decide/drain/types.ts";
 import {
   CONTROL_PLANE_POOL,
@@ -15,7 +15,7 @@ import {
   summarizePools,
 } from "../../lib/upgrades/decide/pools.ts";
 import type { NotReadyNode } from "../../lib/upgrades/decide/types/cluster.ts";
-import type { Base } from "../../lib/upgrades/decide/types/observed.ts";
+import type { UpgradeFacts } from "../../lib/upgrades/decide/types/observed.ts";
 import type { UpgradesDeps } from "./deps.ts";
 
 const MAX_PODS_NAMED = 5;
@@ -23,7 +23,7 @@ const METRIC = "upgradeoperator_node_drain_timeout";
 
 export interface Drains {
   check(
-    base: Pick<Base, "plan" | "config">,
+    facts: Pick<UpgradeFacts, "plan" | "config">,
     options: { readonly nowMs: number; readonly signal: AbortSignal },
   ): Promise<void>;
   /** Whether all last attempts were forbidden (403): the account may not remove pods. */
@@ -57,10 +57,10 @@ export function openDrains(deps: UpgradesDeps): Drains {
       if (!updating.some(({ name }) => name !== CONTROL_PLANE_POOL)) return;
       const nodes = await reader.nodes();
       notReady = notReadyOf(nodes);
-      const policy = drainPolicyOf(plan.spec, config);
+      const settings = drainSettingsOf(plan.spec, config);
       // Ignore nodes that a person cordoned: their pods stay, and they take no drained node's turn.
       const drained = nodes.filter(isUnderConfiguration);
-      const advice = await adviseDrains(drained, { reader, policy, nowMs, readMs });
+      const advice = await adviseDrains(drained, { reader, settings, nowMs, readMs });
       reportOverdue(deps, { nodes, advice, overdue, plan, config });
       const actions = advice.flatMap((one) => one.kind === "draining" ? one.actions : []);
       if (actions.length === 0) return;
@@ -85,8 +85,8 @@ function reportOverdue(
     readonly nodes: readonly Node[];
     readonly advice: readonly DrainAdvice[];
     readonly overdue: Set<string>;
-    readonly plan: Base["plan"];
-    readonly config: Base["config"];
+    readonly plan: UpgradeFacts["plan"];
+    readonly config: UpgradeFacts["config"];
   },
 ): void {
   const failed = new Map(advice.flatMap((one) => isOverdue(one, nodes) ? [[one.node, one] as const] : []));

@@ -16,11 +16,11 @@ import {
   type UpgradeStatus,
 } from "../../lib/upgrades/decide/types/plan.ts";
 import {
-  type Answer,
-  NOTHING,
+  NO_ANSWER,
   type Reconcile,
+  type ReconcileAnswer,
   type ReconcileEnd,
-  type Request,
+  type ReconcileRequest,
 } from "../../lib/upgrades/decide/types/steps.ts";
 import type { ReadContext, UpgradesDeps } from "./deps.ts";
 import { applyEffects } from "./effects.ts";
@@ -57,21 +57,21 @@ class Driver {
     this.#deliveries = options.plan?.deliveries ?? [];
   }
 
-  async answer(request: Request): Promise<Answer> {
+  async answer(request: ReconcileRequest): Promise<ReconcileAnswer> {
     switch (request.kind) {
       case "read":
-        return { ...NOTHING, read: await readAll(request.readings, this.#deps, this.#context()) };
+        return { ...NO_ANSWER, read: await readAll(request.readings, this.#deps, this.#context()) };
       case "apply":
         return await this.#apply(request);
       case "save":
         await this.#save(request.status);
-        return NOTHING;
+        return NO_ANSWER;
       default:
         return assertNever(request);
     }
   }
 
-  async #apply({ effects }: Extract<Request, { readonly kind: "apply" }>): Promise<Answer> {
+  async #apply({ effects }: Extract<ReconcileRequest, { readonly kind: "apply" }>): Promise<ReconcileAnswer> {
     const context = {
       ...this.#context(),
       setDesiredVersion: (version: string) => this.#patch({ spec: { desired: { version } } }),

@@ -11,7 +11,7 @@ import {
   reserveCapacity,
 } from "../../lib/upgrades/cluster/capacity.ts";
 import type { Effect } from "../../lib/upgrades/decide/types/effects.ts";
-import { type Answer, NOTHING } from "../../lib/upgrades/decide/types/steps.ts";
+import { NO_ANSWER, type ReconcileAnswer } from "../../lib/upgrades/decide/types/steps.ts";
 import type { DeliveryRecord } from "../../lib/upgrades/outside/sinks/sink.ts";
 import type { ReadContext, UpgradesDeps } from "./deps.ts";
 
@@ -24,7 +24,7 @@ export async function applyEffects(
   effects: readonly Effect[],
   deps: UpgradesDeps,
   context: ApplyContext,
-): Promise<Answer> {
+): Promise<ReconcileAnswer> {
   const done: Effect[] = [];
   for (const effect of effects) {
     try {
@@ -34,21 +34,21 @@ export async function applyEffects(
       context.signal.throwIfAborted();
       const failure = errorText(error);
       deps.log.warn("an effect failed", { effect: effect.kind, error: failure });
-      if (effect.kind !== "notify" || effect.onFailure === "stop") return { ...NOTHING, done, failure };
+      if (effect.kind !== "notify" || effect.onFailure === "stop") return { ...NO_ANSWER, done, failure };
       // Nothing depends on this notification, so the log is enough.
       deps.gauges.set("upgrade_notification_failed", { event: effect.notification.state }, 0);
     }
   }
-  return { ...NOTHING, done };
+  return { ...NO_ANSWER, done };
 }
 
 async function applyEffect(effect: Effect, deps: UpgradesDeps, context: ApplyContext): Promise<void> {
   const { api, gauges, outside } = deps;
-  const { base, signal } = context;
+  const { facts, signal } = context;
   switch (effect.kind) {
     case "notify":
-      if (base === undefined) throw new Error("Cannot send a notification: there is no UpgradeConfig.");
-      return await outside.notify(effect.notification, { ...base, record: context.deliveries, signal });
+      if (facts === undefined) throw new Error("Cannot send a notification: there is no UpgradeConfig.");
+      return await outside.notify(effect.notification, { ...facts, record: context.deliveries, signal });
     case "createSilence":
       return await outside.createSilence(effect.silence, signal);
     case "endSilence":

@@ -4,7 +4,13 @@ import { readCapacity, readCapacityLeft } from "../../lib/upgrades/cluster/capac
 import { smokeStateOf } from "../../lib/upgrades/decide/capacity/smoke.ts";
 import { historyEntryOf } from "../../lib/upgrades/decide/status_changes.ts";
 import { imageComparisons } from "../../lib/upgrades/decide/release/convergence.ts";
-import type { Base, Observation, Readers, Reading, Readings } from "../../lib/upgrades/decide/types/observed.ts";
+import type {
+  Observation,
+  Readers,
+  ReadingName,
+  Readings,
+  UpgradeFacts,
+} from "../../lib/upgrades/decide/types/observed.ts";
 import type { Baseline } from "../../lib/upgrades/decide/types/plan.ts";
 import type { ReadContext, UpgradesDeps } from "./deps.ts";
 import { observe } from "../../lib/upgrades/cluster/plan_input.ts";
@@ -12,17 +18,21 @@ import { type ReadApi, readOptional } from "../../lib/k8s/api.ts";
 import { Resource, type ResourceType } from "../../lib/k8s/types.ts";
 import { objectAt, textAt } from "../../lib/json.ts";
 
-export type Read = { [Name in Reading]?: Observation<Readings[Name]> };
+export type Read = { [Name in ReadingName]?: Observation<Readings[Name]> };
 
 /** Reads these in parallel. Rejects only when the signal aborts. */
-export async function readAll(readings: readonly Reading[], deps: UpgradesDeps, context: ReadContext): Promise<Read> {
+export async function readAll(
+  readings: readonly ReadingName[],
+  deps: UpgradesDeps,
+  context: ReadContext,
+): Promise<Read> {
   const readers = readersOf(deps, context);
   const read: Read = {};
   await Promise.all(readings.map((name) => readOne(name, { readers, into: read, signal: context.signal })));
   return read;
 }
 
-async function readOne<Name extends Reading>(
+async function readOne<Name extends ReadingName>(
   name: Name,
   { readers, into, signal }: {
     readonly readers: Readers;
@@ -34,13 +44,13 @@ async function readOne<Name extends Reading>(
 }
 
 function readersOf({ api, outside }: UpgradesDeps, context: ReadContext): Readers {
-  const { base, osImages, reader, signal, workloads, notReadyNodes } = context;
+  const { facts, osImages, reader, signal, workloads, notReadyNodes } = context;
   return {
     ...outside.readers(context),
     clusterOperators: reader.operators,
     pools: reader.pools,
     buildingPools: reader.buildingPools,
-    osImages: async () => await osImages.compare(imageComparisons(await reader.pools(), baselineOf(base)), signal),
+    osImages: async () => await osImages.compare(imageComparisons(await reader.pools(), baselineOf(facts)), signal),
     controlPlaneArchitectures: async () => {
       const nodes = (await reader.nodes()).filter(isMaster);
       return [...new Set(nodes.map(({ architecture }) => architecture).filter((one) => one !== ""))].toSorted();
@@ -65,8 +75,8 @@ function readersOf({ api, outside }: UpgradesDeps, context: ReadContext): Reader
 }
 
 /** The target's baseline; empty when there is none to compare with. */
-function baselineOf(base: Base | undefined): Pick<Baseline, "renderedConfigs"> {
-  const entry = base === undefined ? undefined : historyEntryOf(base.plan.status, base.plan.spec.desired);
+function baselineOf(facts: UpgradeFacts | undefined): Pick<Baseline, "renderedConfigs"> {
+  const entry = facts === undefined ? undefined : historyEntryOf(facts.plan.status, facts.plan.spec.desired);
   return entry?.baseline ?? { renderedConfigs: {} };
 }
 

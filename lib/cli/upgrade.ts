@@ -3,7 +3,7 @@ import { ignoring, serverNowMs } from "../k8s/api.ts";
 import { isNotFound } from "../k8s/errors.ts";
 import { Resource } from "../k8s/types.ts";
 import { Upgrades } from "../upgrades/names.ts";
-import { parsePlan } from "../upgrades/decide/types/plan.ts";
+import { parseUpgradeConfig } from "../upgrades/decide/types/plan.ts";
 import { openClusterReader } from "../upgrades/cluster/cluster_reader.ts";
 import { readInput, type UpgradeInput } from "../upgrades/cluster/plan_input.ts";
 import { type CommandOptions, ExitCode, print } from "./output.ts";
@@ -50,7 +50,7 @@ async function plan({ api, terminal }: UpgradeDeps, input: UpgradeInput, options
 
 function missing({ terminal }: UpgradeDeps, { plan }: UpgradeInput): number {
   const why = plan.kind === "unknown" ? plan.why : `there is none in the namespace ${namespace}`;
-  terminal.err(`archway: Cannot show the UpgradeConfig "${Upgrades.config}": ${why}.\n`);
+  terminal.err(`archway: Cannot show the UpgradeConfig "${Upgrades.planName}": ${why}.\n`);
   return plan.kind === "unknown" ? ExitCode.failed : ExitCode.no;
 }
 
@@ -58,7 +58,7 @@ async function setSuspend(
   { api, terminal }: UpgradeDeps,
   { dryRun, signal, suspend }: CommandOptions & { readonly suspend: boolean },
 ): Promise<number> {
-  const target = { namespace, name: Upgrades.config };
+  const target = { namespace, name: Upgrades.planName };
   const body = { kind: "merge", document: { spec: { suspend: suspend ? true : null } } } as const;
   const changed = dryRun
     ? api.get(Resource.upgradeConfigs, target, signal)
@@ -68,7 +68,7 @@ async function setSuspend(
     terminal.err(`archway: Cannot change the UpgradeConfig "${target.name}": there is none in ${namespace}.\n`);
     return ExitCode.no;
   }
-  const words = suspend ? `suspended: ${effectOfSuspend(parsePlan(config))}` : "resumed";
+  const words = suspend ? `suspended: ${effectOfSuspend(parseUpgradeConfig(config))}` : "resumed";
   terminal.out(`UpgradeConfig ${target.name} ${dryRun ? "would be " : ""}${words}.\n`);
   return ExitCode.done;
 }

@@ -12,7 +12,7 @@ import { COMMENCE_STEP } from "../upgrades/decide/steps/results.ts";
 import { upgraderFor } from "../upgrades/decide/steps/upgraders.ts";
 import { MINUTE_MS } from "../vocabulary/time.ts";
 import type { ClusterOperator } from "../upgrades/decide/types/cluster.ts";
-import type { Reading } from "../upgrades/decide/types/observed.ts";
+import type { ReadingName, UpgradeFacts } from "../upgrades/decide/types/observed.ts";
 import type { StepCondition, UpgradeConfig, UpgradeSpec } from "../upgrades/decide/types/plan.ts";
 import { renderTable } from "./output.ts";
 
@@ -76,15 +76,15 @@ export function describePlan(
     readonly pools: readonly MachineConfigPool[];
   },
 ): DescribedPlan {
-  const { base, nowMs, known } = input;
+  const { facts, nowMs, known } = input;
   const desired = known?.spec.desired ?? { version: "", architecture: "", channel: "", image: "" };
-  const isMoving = base !== undefined && isMigration(desired, base.clusterVersion);
+  const isMoving = facts !== undefined && isMigration(desired, facts.clusterVersion);
   const entry = known === undefined ? undefined : historyEntryOf(known.status, desired);
   const profile = entry?.profile ?? (isMoving ? "multiarch-migration" : "type");
   const { name, steps, hasWindow } = upgraderFor(profile, known?.spec.type ?? "OSD");
   const degraded = operators.filter(({ isAvailable, isDegraded }) => isDegraded || !isAvailable).map((one) => one.name);
   const summary = summarizePools(pools);
-  const begin = base === undefined ? UNKNOWN : beginOf(base, { nowMs, hasWindow });
+  const begin = facts === undefined ? UNKNOWN : beginOf(facts, { nowMs, hasWindow });
   return {
     version: desired.version,
     architecture: desired.architecture,
@@ -94,16 +94,14 @@ export function describePlan(
     inTheWay: [
       ...unreadOf(input),
       ...begin.kind === "never" ? [begin.why] : [],
-      ...base === undefined ? [] : problemsOf(base),
+      ...facts === undefined ? [] : problemsOf(facts),
       ...degraded.length === 0 ? [] : [`degraded or unavailable: ${degraded.join(", ")}`],
       ...summary.degraded.length === 0 ? [] : [`degraded pools: ${summary.degraded.join(", ")}`],
       ...isMoving && summary.paused.length > 0 ? [`paused pools: ${summary.paused.join(", ")}`] : [],
     ],
-    notAsked: base === undefined || hasBegun(base) ? [] : validationReads(base).map((name) => UNREAD[name] ?? name),
+    notAsked: facts === undefined || hasBegun(facts) ? [] : validationReads(facts).map((name) => UNREAD[name] ?? name),
   };
 }
-
-type Base = NonNullable<UpgradeInput["base"]>;
 
 function unreadOf({ config, clusterVersion }: UpgradeInput): readonly string[] {
   return [
@@ -113,33 +111,33 @@ function unreadOf({ config, clusterVersion }: UpgradeInput): readonly string[] {
   ];
 }
 
-const UNREAD: Readonly<Partial<Record<Reading, string>>> = {
+const UNREAD: Readonly<Partial<Record<ReadingName, string>>> = {
   payload: "the registry, about spec.desired.image",
   graph: "the update graph, about spec.desired.version in another channel",
 };
 
-function hasBegun({ plan, clusterVersion }: Base): boolean {
+function hasBegun({ plan, clusterVersion }: UpgradeFacts): boolean {
   return isCommenced(plan.spec.desired, clusterVersion);
 }
 
-function problemsOf(base: Base): readonly string[] {
-  if (hasBegun(base)) return [];
-  const validation = judge(base);
+function problemsOf(facts: UpgradeFacts): readonly string[] {
+  if (hasBegun(facts)) return [];
+  const validation = judge(facts);
   return [
     ...validation.kind === "invalid" ? [validation.message] : [],
-    ...base.plan.spec.suspend ? ["spec.suspend is true"] : [],
+    ...facts.plan.spec.suspend ? ["spec.suspend is true"] : [],
   ];
 }
 
 /**
  * Validates by the cluster alone, with good answers assumed for what is outside of it: the upgrade itself asks there.
  */
-function judge(base: Base): Validation {
-  const { image, version } = base.plan.spec.desired;
+function judge(facts: UpgradeFacts): Validation {
+  const { image, version } = facts.plan.spec.desired;
   // An image without a version in the plan has some version, which the plan is to get.
   const payload = { image, version: version || "of the image", isIndex: true, architectures: [] };
   return validatePlan({
-    ...base,
+    ...facts,
     read: {
       payload: { kind: "observed", value: payload },
       graph: { kind: "observed", value: [{ version, image: "" }] },
@@ -151,14 +149,17 @@ type Begin = { readonly kind: "known"; readonly text: string } | { readonly kind
 
 const UNKNOWN: Begin = { kind: "known", text: "is not known" };
 
-function beginOf(base: Base, { nowMs, hasWindow }: { readonly nowMs: number; readonly hasWindow: boolean }): Begin {
-  const { plan: { spec, status }, config } = base;
+function beginOf(
+  facts: UpgradeFacts,
+  { nowMs, hasWindow }: { readonly nowMs: number; readonly hasWindow: boolean },
+): Begin {
+  const { plan: { spec, status }, config } = facts;
   const { phase, startTime = "", completeTime = "" } = historyEntryOf(status, spec.desired) ?? {};
   const begins = (text: string): Begin => ({ kind: "known", text });
   if (phase === "Upgraded") return begins(`has begun ${startTime}, is complete since ${completeTime}`);
   if (phase === "Failed") return { kind: "never", why: "it has failed" };
-  if (hasBegun(base)) return begins(`has begun ${startTime}`.trim());
-  const validation = judge(base);
+  if (hasBegun(facts)) return begins(`has begun ${startTime}`.trim());
+  const validation = judge(facts);
   if (validation.kind === "nothingToDo") return begins(`not needed, ${validation.message}`);
   const windowMs = hasWindow ? config.upgradeWindow.timeoutMinutes * MINUTE_MS : 0;
   const { isBreached, isReady, untilMs } = decideSchedule(spec.upgradeAt, { nowMs, windowMs });

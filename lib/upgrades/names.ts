@@ -5,9 +5,9 @@ export const Upgrades = {
   namespace: "openshift-managed-upgrade-operator",
   /** The Lease of the MUO: while one of the two holds it the other does not act. */
   lease: "managed-upgrade-operator-lock",
-  config: "managed-upgrade-config",
-  settings: "managed-upgrade-operator-config",
-  settingsKey: "config.yaml",
+  planName: "managed-upgrade-config",
+  configMapName: "managed-upgrade-operator-config",
+  configMapKey: "config.yaml",
   /** `createdBy` of silences, and `source.component` of events. */
   eventSource: "managed-upgrade-operator",
 } as const;

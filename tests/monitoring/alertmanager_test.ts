@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import {
   closeWindows,
-  isAnyActive,
+  isAnySilenceActive,
   openControlPlaneWindow,
   openWorkerWindow,
   SILENCE_AUTHOR,
@@ -62,7 +62,7 @@ test("M-350 a real Alertmanager gets two silences for the control plane, with th
     { isEqual: true, isRegex: true, name: "severity", value: "(warning|info)" },
     { isEqual: true, isRegex: true, name: "namespace", value: "(^openshift.*|^kube.*|^redhat.*|^default$)" },
   ]);
-  assert.equal(isAnyActive(await listSilences(store, SIGNAL)), true);
+  assert.equal(isAnySilenceActive(await listSilences(store, SIGNAL)), true);
 });
 
 test("M-352 M-353 M-354 a real Alertmanager has one silence for the workers, of the number that is left", async (store) => {
@@ -100,14 +100,14 @@ test("M-352 a worker window that ran out by itself in a real Alertmanager stays 
   const workerStartMs = Date.now();
   const window = { version: "4.16.3", remaining: 2, endsAtMs: workerStartMs + 1_500, workerStartMs };
   assert.equal(await carryOut(store, openWorkerWindow(window, await listSilences(store, SIGNAL))), 1);
-  await waitUntil("the silence to run out", async () => !isAnyActive(await listSilences(store, SIGNAL)));
+  await waitUntil("the silence to run out", async () => !isAnySilenceActive(await listSilences(store, SIGNAL)));
   assert.deepEqual(openWorkerWindow(window, await listSilences(store, SIGNAL)), []);
 });
 
 test("N-019 a silence that ran out by itself in a real Alertmanager does not keep the next one from being made", async (store) => {
   const soon = { version: "4.16.3", criticals: [], endsAtMs: Date.now() + 1_500 };
   assert.equal(await carryOut(store, openControlPlaneWindow(soon, await listSilences(store, SIGNAL))), 1);
-  await waitUntil("the silence to run out", async () => !isAnyActive(await listSilences(store, SIGNAL)));
+  await waitUntil("the silence to run out", async () => !isAnySilenceActive(await listSilences(store, SIGNAL)));
   assert.equal((await rawSilences(store)).length, 1);
   const again = { ...soon, endsAtMs: Date.now() + HOUR_MS };
   assert.equal(await carryOut(store, openControlPlaneWindow(again, await listSilences(store, SIGNAL))), 1);

@@ -2,51 +2,53 @@
 import { ignoring, type KubeApi } from "../../k8s/api.ts";
 import {
   type CapacityFacts,
-  type CapacityPolicy,
-  planRelease,
-  planReserve,
-  type ReleasePlan,
-} from "../decide/capacity/plan.ts";
+  type CapacitySettings,
+  type CloneRemoval,
+  decideRemoval,
+  decideReservation,
+} from "../decide/capacity/reservation.ts";
 import { cloneForSmoke } from "../decide/capacity/clones.ts";
 import { MINUTE_MS } from "../../vocabulary/time.ts";
 import type { CapacityLeft, CapacityState } from "../decide/types/cluster.ts";
-import type { Base } from "../decide/types/observed.ts";
+import type { UpgradeFacts } from "../decide/types/observed.ts";
 import type { ClusterReader } from "./cluster_reader.ts";
-import { adviseDrains, applyDrains, drainPolicyOf } from "./drains.ts";
+import { adviseDrains, applyDrains, drainSettingsOf } from "./drains.ts";
 import { isConflict, isGoneOrReplaced } from "../../k8s/errors.ts";
 import { type KubeObject, Resource } from "../../k8s/types.ts";
 import { MachineName } from "../names.ts";
 
 export interface CapacityContext {
   readonly reader: ClusterReader;
-  readonly base: Pick<Base, "plan" | "config"> | undefined;
+  readonly facts: Pick<UpgradeFacts, "plan" | "config"> | undefined;
   readonly nowMs: number;
   readonly signal: AbortSignal;
 }
 
 export async function readCapacity(context: CapacityContext): Promise<CapacityState> {
-  const plan = planReserve(await readFacts(context), policyOf(context.base));
-  if (plan.kind === "nothingToClone") throw new Error(`Cannot get any MachineSets to scale: ${plan.message}.`);
-  return plan.state;
+  const reservation = decideReservation(await readFacts(context), settingsOf(context.facts));
+  if (reservation.kind === "nothingToClone") {
+    throw new Error(`Cannot get any MachineSets to scale: ${reservation.message}.`);
+  }
+  return reservation.state;
 }
 
 export async function reserveCapacity(api: KubeApi, context: CapacityContext): Promise<void> {
-  const plan = planReserve(await readFacts(context), policyOf(context.base));
-  if (plan.kind === "state") await createMachineSets(api, plan.create, context.signal);
+  const reservation = decideReservation(await readFacts(context), settingsOf(context.facts));
+  if (reservation.kind === "state") await createMachineSets(api, reservation.create, context.signal);
 }
 
 export async function readCapacityLeft(context: CapacityContext): Promise<CapacityLeft> {
-  const plan = await planLeft(context.reader);
-  if (plan.kind === "done") return { kind: "none" };
-  if (plan.kind === "delete") {
-    return { kind: "present", message: `to be deleted: ${plan.sets.map(({ name }) => name).join(", ")}` };
+  const removal = await readRemoval(context.reader);
+  if (removal.kind === "done") return { kind: "none" };
+  if (removal.kind === "delete") {
+    return { kind: "present", message: `to be deleted: ${removal.sets.map(({ name }) => name).join(", ")}` };
   }
-  for (const advice of await adviseOn(plan.nodes, context)) {
+  for (const advice of await adviseOn(removal.nodes, context)) {
     if (advice.kind === "draining" && advice.hasFailed) {
-      return { kind: "drainTimedOut", node: advice.node, message: plan.message };
+      return { kind: "drainTimedOut", node: advice.node, message: removal.message };
     }
   }
-  return { kind: "present", message: plan.message };
+  return { kind: "present", message: removal.message };
 }
 
 /** Deletes the clones; with `help` also helps their nodes to drain, as far as the plan allows. */
@@ -54,18 +56,18 @@ export async function releaseCapacity(
   api: KubeApi,
   { drain, context }: { readonly drain: "help" | "none"; readonly context: CapacityContext },
 ): Promise<void> {
-  const plan = await planLeft(context.reader);
-  if (plan.kind === "delete") await deleteMachineSets(api, plan.sets, context.signal);
-  if (plan.kind !== "wait" || drain === "none") return;
-  const advice = await adviseOn(plan.nodes, context);
+  const removal = await readRemoval(context.reader);
+  if (removal.kind === "delete") await deleteMachineSets(api, removal.sets, context.signal);
+  if (removal.kind !== "wait" || drain === "none") return;
+  const advice = await adviseOn(removal.nodes, context);
   const actions = advice.flatMap((one) => one.kind === "draining" ? one.actions : []);
   const [refused] = await applyDrains(api, actions, context.signal);
   if (refused !== undefined) throw refused.error;
 }
 
-async function planLeft(reader: ClusterReader): Promise<ReleasePlan> {
+async function readRemoval(reader: ClusterReader): Promise<CloneRemoval> {
   const [machineSets, machines] = await Promise.all([reader.machineSets(), reader.temporaryMachines()]);
-  return planRelease({ machineSets, machines });
+  return decideRemoval({ machineSets, machines });
 }
 
 async function readFacts({ reader, nowMs }: CapacityContext): Promise<CapacityFacts> {
@@ -76,9 +78,9 @@ async function readFacts({ reader, nowMs }: CapacityContext): Promise<CapacityFa
   return { machineSets, machines, readyNodes, nowMs };
 }
 
-function policyOf(base: CapacityContext["base"]): CapacityPolicy {
-  if (base === undefined) throw new Error("Cannot plan capacity: there is no UpgradeConfig.");
-  const { plan: { spec: { capacity } }, config: { scale } } = base;
+function settingsOf(facts: CapacityContext["facts"]): CapacitySettings {
+  if (facts === undefined) throw new Error("Cannot plan capacity: there is no UpgradeConfig.");
+  const { plan: { spec: { capacity } }, config: { scale } } = facts;
   return {
     extraPools: capacity.pools ?? scale.extraMachinePools,
     timeoutMs: (capacity.timeoutMinutes ?? scale.timeoutMinutes) * MINUTE_MS,
@@ -88,12 +90,12 @@ function policyOf(base: CapacityContext["base"]): CapacityPolicy {
 /** Advises whoever cordoned these nodes: their machines are being deleted, and their pods with them. */
 async function adviseOn(
   names: readonly string[],
-  { base, nowMs, reader }: CapacityContext,
+  { facts, nowMs, reader }: CapacityContext,
 ): ReturnType<typeof adviseDrains> {
-  if (base === undefined) return [];
+  if (facts === undefined) return [];
   const nodes = (await reader.nodes()).filter(({ name }) => names.includes(name));
-  const policy = drainPolicyOf(base.plan.spec, base.config);
-  return await adviseDrains(nodes, { reader, policy, nowMs });
+  const settings = drainSettingsOf(facts.plan.spec, facts.config);
+  return await adviseDrains(nodes, { reader, settings, nowMs });
 }
 
 const { namespace } = MachineName;

@@ -17,7 +17,7 @@ import { BUILD_POOL_LABEL } from "../../names.ts";
 import { MachineName } from "../names.ts";
 import { type MachineSetView, parseMachineSetView } from "../decide/capacity/machine_set_view.ts";
 import { BudgetGatherer, parseDrainPod } from "../decide/drain/parse.ts";
-import type { DrainBudgets, DrainPod, DrainPolicy } from "../decide/drain/types.ts";
+import type { DrainBudgets, DrainPod, DrainSettings } from "../decide/drain/types.ts";
 import { type ClusterOperator, parseClusterOperator } from "../decide/types/cluster.ts";
 
 /** Each function reads at its first call, and returns the same afterwards. */
@@ -30,7 +30,7 @@ export interface ClusterReader {
   temporaryMachines(): Promise<readonly Machine[]>;
   smokeMachines(): Promise<readonly Machine[]>;
   budgets(): Promise<Budgets>;
-  drainPods(node: string, policy: Pick<DrainPolicy, "ignoredNamespaces">): Promise<readonly DrainPod[]>;
+  drainPods(node: string, settings: Pick<DrainSettings, "ignoredNamespaces">): Promise<readonly DrainPod[]>;
 }
 
 interface Budgets {

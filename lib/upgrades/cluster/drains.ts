@@ -5,7 +5,7 @@ import type { KubeApi } from "../../k8s/api.ts";
 import { isGoneOrReplaced } from "../../k8s/errors.ts";
 import { Resource } from "../../k8s/types.ts";
 import { adviseDrain, drainModeOf, needsPods } from "../decide/drain/advise.ts";
-import type { DrainAction, DrainAdvice, DrainPolicy } from "../decide/drain/types.ts";
+import type { DrainAction, DrainAdvice, DrainSettings } from "../decide/drain/types.ts";
 import { MINUTE_MS } from "../../vocabulary/time.ts";
 import type { OperatorConfig } from "../decide/types/operator_config.ts";
 import type { UpgradeSpec } from "../decide/types/plan.ts";
@@ -14,7 +14,7 @@ import type { ClusterReader } from "./cluster_reader.ts";
 /** Nodes whose pods are read in one round, a request each. With pools, nodes and budgets that makes ten requests. */
 export const NODES_A_ROUND = 7;
 
-export function drainPolicyOf(spec: UpgradeSpec, config: OperatorConfig): DrainPolicy {
+export function drainSettingsOf(spec: UpgradeSpec, config: OperatorConfig): DrainSettings {
   const { nodeDrain } = config;
   return {
     mode: drainModeOf(spec, config),
@@ -28,21 +28,24 @@ export function drainPolicyOf(spec: UpgradeSpec, config: OperatorConfig): DrainP
 /** Reads pods of late nodes in turns: first those not read for longest (`readMs`), then those cordoned for longest. */
 export async function adviseDrains(
   nodes: readonly Node[],
-  { reader, policy, nowMs, readMs = new Map() }: {
+  { reader, settings, nowMs, readMs = new Map() }: {
     readonly reader: Pick<ClusterReader, "drainPods">;
-    readonly policy: DrainPolicy;
+    readonly settings: DrainSettings;
     readonly nowMs: number;
     readonly readMs?: Map<string, number>;
   },
 ): Promise<readonly DrainAdvice[]> {
-  const { late = [], inTime = [] } = Object.groupBy(nodes, (one) => needsPods(one, policy, nowMs) ? "late" : "inTime");
+  const { late = [], inTime = [] } = Object.groupBy(
+    nodes,
+    (one) => needsPods(one, settings, nowMs) ? "late" : "inTime",
+  );
   const turnMs = ({ name }: Node): number => readMs.get(name) ?? 0;
   late.sort((one, other) => turnMs(one) - turnMs(other) || cordonedAtMs(one) - cordonedAtMs(other));
-  const advice = inTime.map((node) => adviseDrain(node, policy, { pods: [], nowMs }));
+  const advice = inTime.map((node) => adviseDrain(node, settings, { pods: [], nowMs }));
   for (const node of late.slice(0, NODES_A_ROUND)) {
-    const pods = await reader.drainPods(node.name, policy);
+    const pods = await reader.drainPods(node.name, settings);
     readMs.set(node.name, nowMs);
-    advice.push(adviseDrain(node, policy, { pods, nowMs }));
+    advice.push(adviseDrain(node, settings, { pods, nowMs }));
   }
   return [...advice, ...late.slice(NODES_A_ROUND).map(({ name: node }) => ({ kind: "unread", node }) as const)];
 }

@@ -6,13 +6,13 @@ import { errorText } from "../../log.ts";
 import { CLUSTER_VERSION_NAME, Upgrades } from "../names.ts";
 import { type ClusterVersion, parseClusterVersion } from "../decide/types/cluster.ts";
 import { type ConfigReading, parseOperatorConfig } from "../decide/types/operator_config.ts";
-import { parsePlan, type UpgradeConfig } from "../decide/types/plan.ts";
+import { parseUpgradeConfig, type UpgradeConfig } from "../decide/types/plan.ts";
 import { type ReconcileInput, withTargetUnderWay } from "../decide/reconcile.ts";
-import type { Base, Observation } from "../decide/types/observed.ts";
+import type { Observation, UpgradeFacts } from "../decide/types/observed.ts";
 
 export interface UpgradeInput extends Omit<ReconcileInput, "isDrainForbidden"> {
   readonly known: UpgradeConfig | undefined;
-  readonly base: Base | undefined;
+  readonly facts: UpgradeFacts | undefined;
 }
 
 interface InputDeps {
@@ -28,22 +28,22 @@ export async function readInput(
   const { readApi: api, namespace } = deps;
   const [object, config, clusterVersion] = await Promise.all([
     observe(
-      () => readOptional(api, { type: Resource.upgradeConfigs, namespace, name: Upgrades.config, signal }),
+      () => readOptional(api, { type: Resource.upgradeConfigs, namespace, name: Upgrades.planName, signal }),
       signal,
     ),
     readConfig(deps, signal),
     observe(() => readClusterVersion(api, signal), signal),
   ]);
   const read = { clusterVersion, config, nowMs };
-  if (object.kind === "unknown") return { ...read, plan: object, known: undefined, base: undefined };
-  if (object.value === undefined) return { ...read, plan: { kind: "absent" }, known: undefined, base: undefined };
-  const written = parsePlan(object.value);
+  if (object.kind === "unknown") return { ...read, plan: object, known: undefined, facts: undefined };
+  if (object.value === undefined) return { ...read, plan: { kind: "absent" }, known: undefined, facts: undefined };
+  const written = parseUpgradeConfig(object.value);
   const isVersionKnown = clusterVersion.kind === "observed";
   const known = isVersionKnown ? withTargetUnderWay(written, clusterVersion.value) : written;
-  const base = isVersionKnown && config.kind === "parsed"
+  const facts = isVersionKnown && config.kind === "parsed"
     ? { plan: known, clusterVersion: clusterVersion.value, config: config.config }
     : undefined;
-  return { ...read, plan: { kind: "observed", value: known }, known, base };
+  return { ...read, plan: { kind: "observed", value: known }, known, facts };
 }
 
 export async function readClusterVersion(api: Pick<ReadApi, "get">, signal: AbortSignal): Promise<ClusterVersion> {
@@ -52,12 +52,12 @@ export async function readClusterVersion(api: Pick<ReadApi, "get">, signal: Abor
 
 /** A read that fails is part of the answer; rejects only when the signal aborts. */
 export async function readConfig({ readApi, namespace }: InputDeps, signal: AbortSignal): Promise<ConfigReading> {
-  const { settings: name, settingsKey } = Upgrades;
+  const { configMapName: name, configMapKey: key } = Upgrades;
   const read = () => readOptional(readApi, { type: Resource.configMaps, namespace, name, signal });
   const map = await observe(read, signal);
   if (map.kind === "unknown") return map;
   if (map.value === undefined) return { kind: "unparsable", problems: [`the ConfigMap ${name} does not exist`] };
-  return parseOperatorConfig(entryOf(textMapAt(map.value, "data"), settingsKey) ?? "");
+  return parseOperatorConfig(entryOf(textMapAt(map.value, "data"), key) ?? "");
 }
 
 /** What was read, or why it is not known. Rejects only when the signal aborts. */

@@ -9,7 +9,7 @@ import { type HistoryEntry, isNotificationState, type NotificationState, type Up
 import type { Labels } from "../../vocabulary/label_selector.ts";
 import { parseTime } from "../../vocabulary/time.ts";
 
-export function collect(plan: UpgradeConfig, clusterVersion: ClusterVersion): readonly CollectedSample[] {
+export function collectSamples(plan: UpgradeConfig, clusterVersion: ClusterVersion): readonly CollectedSample[] {
   const { desired } = plan.spec;
   const entry = historyEntryOf(plan.status, desired);
   const current = currentVersionOf(clusterVersion) ?? clusterVersion.desired.version;

@@ -2,11 +2,11 @@
 import { notify } from "./notifications/notify.ts";
 import { currentVersionOf } from "./release/target.ts";
 import type { Effect } from "./types/effects.ts";
-import type { Base, HealthCheckId, HealthResult } from "./types/observed.ts";
+import type { HealthCheckId, HealthResult, UpgradeFacts } from "./types/observed.ts";
 import type { HistoryEntry } from "./types/plan.ts";
 import type { StepResult } from "./types/steps.ts";
 
-export interface HealthContext extends Base {
+export interface HealthContext extends UpgradeFacts {
   readonly entry: HistoryEntry;
   readonly results: readonly HealthResult[];
 }
@@ -17,7 +17,7 @@ export interface HealthContext extends Base {
  */
 export const BLOCKING_CHECKS: readonly HealthCheckId[] = ["CriticalAlerts", "ClusterOperators"];
 
-export function checksOf({ plan, config }: Base): readonly HealthCheckId[] {
+export function checksOf({ plan, config }: UpgradeFacts): readonly HealthCheckId[] {
   if (!config.featureGates.has("PreHealthCheck")) return BLOCKING_CHECKS;
   const capacity: readonly HealthCheckId[] = plan.spec.capacity.enabled ? ["CapacityReservation"] : [];
   return [...BLOCKING_CHECKS, ...capacity, "NodeUnschedulable", "NodeUnschedulableTaint", "PDB"];

@@ -13,13 +13,13 @@ import { historyEntryOf, isStepDone, withHistoryEntry, withPlanCondition } from 
 import { isCommenced, isMigration, isReleaseOf, lostRequest, precedingVersionOf } from "./release/target.ts";
 import { asFailed, cleanUp, removals } from "./phases/give_up.ts";
 import { reconcileNew, reconcilePending } from "./phases/pending.ts";
-import { apply, failed, finished, PACE_MS, type PlanState, save, withStatus } from "./phases/plan_state.ts";
+import { apply, failed, finished, type PlanState, REQUEUE_MS, save, withStatus } from "./phases/plan_state.ts";
 import { reconcileUpgraded, reconcileUpgrading } from "./phases/upgrading.ts";
 import { COMMENCE_STEP, hasCommenced } from "./steps/results.ts";
 import { requestReadings } from "./steps/run.ts";
 import { assertNever } from "../../parsed.ts";
 import type { ClusterVersion } from "./types/cluster.ts";
-import type { Base, Observation } from "./types/observed.ts";
+import type { Observation, UpgradeFacts } from "./types/observed.ts";
 import type { ConfigReading } from "./types/operator_config.ts";
 import type { DesiredRelease, HistoryEntry, UpgradeConfig, UpgradeStatus } from "./types/plan.ts";
 import type { Coroutine, Reconcile, ReconcileEnd } from "./types/steps.ts";
@@ -46,21 +46,21 @@ export function* reconcile(input: ReconcileInput): Reconcile {
     yield { kind: "save", status };
     return failed(`The configuration is invalid: ${config.problems.join("; ")}`);
   }
-  const base = { plan: plan.value, clusterVersion: clusterVersion.value, config: config.config };
-  const drain = drainModeCondition(base.plan.spec, { config: base.config, isForbidden });
-  const { generation } = base.plan;
-  return yield* reconcilePlan({ base, status: withPlanCondition(status, drain, { generation, nowMs }), nowMs });
+  const facts = { plan: plan.value, clusterVersion: clusterVersion.value, config: config.config };
+  const drain = drainModeCondition(facts.plan.spec, { config: facts.config, isForbidden });
+  const { generation } = facts.plan;
+  return yield* reconcilePlan({ facts, status: withPlanCondition(status, drain, { generation, nowMs }), nowMs });
 }
 
-function* reconcilePlan({ base, status, nowMs }: Omit<PlanState, "entry">): Coroutine<ReconcileEnd> {
-  const { desired } = base.plan.spec;
-  if (desired.version === "") return yield* reconcileWithoutVersion({ base, status, nowMs });
+function* reconcilePlan({ facts, status, nowMs }: Omit<PlanState, "entry">): Coroutine<ReconcileEnd> {
+  const { desired } = facts.plan.spec;
+  if (desired.version === "") return yield* reconcileWithoutVersion({ facts, status, nowMs });
   const known = historyEntryOf(status, desired);
-  const entry = known ?? newEntry(base, nowMs);
-  const state: PlanState = { base, entry, status: withHistoryEntry(status, entry), nowMs };
-  const isBegun = hasCommenced({ ...base, entry });
+  const entry = known ?? newEntry(facts, nowMs);
+  const state: PlanState = { facts, entry, status: withHistoryEntry(status, entry), nowMs };
+  const isBegun = hasCommenced({ ...facts, entry });
   const isOpen = ["New", "Pending", "Upgrading"].includes(entry.phase);
-  if (base.plan.spec.suspend && !isBegun && isOpen) return yield* reconcileSuspended(state);
+  if (facts.plan.spec.suspend && !isBegun && isOpen) return yield* reconcileSuspended(state);
   const resumed = withStatus(state, {
     ...state.status,
     conditions: state.status.conditions.filter(({ type }) => type !== "Suspended"),
@@ -91,7 +91,7 @@ function* reconcilePhase(state: PlanState): Coroutine<ReconcileEnd> {
   }
 }
 
-function newEntry({ plan, clusterVersion }: Base, nowMs: number): HistoryEntry {
+function newEntry({ plan, clusterVersion }: UpgradeFacts, nowMs: number): HistoryEntry {
   const { desired } = plan.spec;
   const hasBegun = isCommenced(desired, clusterVersion);
   // If something else began the migration, the ClusterVersion may already have the new architecture.
@@ -110,14 +110,14 @@ function newEntry({ plan, clusterVersion }: Base, nowMs: number): HistoryEntry {
 }
 
 /** A plan that names only an image gets its version from it; one that names nothing is invalid. */
-function* reconcileWithoutVersion({ base, status, nowMs }: Omit<PlanState, "entry">): Coroutine<ReconcileEnd> {
-  const state: PlanState = { base, status, entry: newEntry(base, nowMs), nowMs };
-  return yield* base.plan.spec.suspend ? reconcileSuspended(state) : reconcilePending(state);
+function* reconcileWithoutVersion({ facts, status, nowMs }: Omit<PlanState, "entry">): Coroutine<ReconcileEnd> {
+  const state: PlanState = { facts, status, entry: newEntry(facts, nowMs), nowMs };
+  return yield* facts.plan.spec.suspend ? reconcileSuspended(state) : reconcilePending(state);
 }
 
 /** A suspended plan does nothing and takes nothing back, so that it can go on where it stopped. */
 function* reconcileSuspended(state: PlanState): Coroutine<ReconcileEnd> {
-  const { plan } = state.base;
+  const { plan } = state.facts;
   yield* save(withStatus(
     state,
     withPlanCondition(state.status, {
@@ -155,7 +155,7 @@ function* reconcileAbsent(): Coroutine<ReconcileEnd> {
   const found = yield* requestReadings(["silences", "capacityLeft", "smoke"]);
   const left = removals(found);
   const unremoved = yield* apply(left);
-  return unremoved === undefined ? finished(left.length > 0 ? PACE_MS : undefined) : failed(unremoved, PACE_MS);
+  return unremoved === undefined ? finished(left.length > 0 ? REQUEUE_MS : undefined) : failed(unremoved, REQUEUE_MS);
 }
 
 function withConfigValid(

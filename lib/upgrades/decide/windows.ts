@@ -65,7 +65,7 @@ export function closeWindows(
     .map(({ id }) => ({ kind: "endSilence", id }));
 }
 
-export function isAnyActive(silences: readonly Silence[]): boolean {
+export function isAnySilenceActive(silences: readonly Silence[]): boolean {
   return silences.some((silence) => silence.createdBy === SILENCE_AUTHOR && silence.state === "active");
 }
 

@@ -133,7 +133,7 @@ async function requireConfig({ api, namespace }: OutsideOptions, signal: AbortSi
   const reading = await readConfig({ readApi: api, namespace }, signal);
   if (reading.kind === "parsed") return reading.config;
   const problems = reading.kind === "unparsable" ? reading.problems.join("; ") : reading.why;
-  throw new Error(`Cannot use ConfigMap "${namespace}/${Upgrades.settings}": ${problems}`);
+  throw new Error(`Cannot use ConfigMap "${namespace}/${Upgrades.configMapName}": ${problems}`);
 }
 
 function openNotifications(

@@ -4,7 +4,7 @@ import { BLOCKING_CHECKS, checksOf } from "../decide/health_decision.ts";
 import { historyEntryOf } from "../decide/status_changes.ts";
 import { graphQueryOf, type GraphReleases } from "../decide/release/graph.ts";
 import type { PolicyRefresh } from "../decide/types/cluster.ts";
-import type { Base, HealthCheckId, HealthResult, Readers, Readings } from "../decide/types/observed.ts";
+import type { HealthCheckId, HealthResult, Readers, Readings, UpgradeFacts } from "../decide/types/observed.ts";
 import type { ClusterReader } from "../cluster/cluster_reader.ts";
 import { checkDependencies, type DependencyDeps } from "./health/dependencies.ts";
 import { type ReadFindings, readHealth } from "./health/read_health.ts";
@@ -23,7 +23,7 @@ export type OutsideReaders = Pick<
 
 export interface OutsideContext {
   /** Undefined without a plan, or where a part could not be read: then only what an upgrade may have left is read. */
-  readonly base: Base | undefined;
+  readonly facts: UpgradeFacts | undefined;
   readonly reader: ClusterReader;
   readonly nowMs: number;
   readonly signal: AbortSignal;
@@ -42,9 +42,9 @@ export function outsideReaders(services: OutsideServices, context: OutsideContex
   const { signal } = context;
   return {
     silences: () => listSilences(services.alertmanager, signal),
-    health: async () => await readChecks(services, context, checksOf(baseOf(context))),
+    health: async () => await readChecks(services, context, checksOf(factsOf(context))),
     healthAfter: async () => await readChecks(services, context, BLOCKING_CHECKS),
-    dependencies: async () => await checkDependencies(services, baseOf(context).config.dependencies, signal),
+    dependencies: async () => await checkDependencies(services, factsOf(context).config.dependencies, signal),
     graph: async () => (await askGraph(services, context)).offered,
     payload: async () => await readPayload(services, context),
     policy: () => refreshPolicy(services, context),
@@ -54,13 +54,13 @@ export function outsideReaders(services: OutsideServices, context: OutsideContex
 
 /** With source LOCAL the plan is the policy itself, and its resourceVersion guards what is written. */
 async function refreshPolicy({ policy }: OutsideServices, context: OutsideContext): Promise<PolicyRefresh> {
-  const { config } = baseOf(context);
+  const { config } = factsOf(context);
   return config.configManager.source === "LOCAL" ? { kind: "unchanged" } : await policy.refresh(context.signal, config);
 }
 
-function baseOf({ base }: OutsideContext): Base {
-  if (base === undefined) throw new Error("Cannot read this: there is no UpgradeConfig, or it could not be read.");
-  return base;
+function factsOf({ facts }: OutsideContext): UpgradeFacts {
+  if (facts === undefined) throw new Error("Cannot read this: there is no UpgradeConfig, or it could not be read.");
+  return facts;
 }
 
 async function readChecks(
@@ -68,7 +68,7 @@ async function readChecks(
   context: OutsideContext,
   checks: readonly HealthCheckId[],
 ): Promise<readonly HealthResult[]> {
-  const { config: { healthCheck }, plan } = baseOf(context);
+  const { config: { healthCheck }, plan } = factsOf(context);
   const { reader, signal } = context;
   const alerts = (): Promise<readonly string[]> => firingCriticals(prometheus, healthCheck, signal);
   // Managed clusters of Azure do not have the Deployment Validation Operator.
@@ -80,7 +80,7 @@ async function askGraph(
   { bundles, userAgent, clock }: OutsideServices,
   context: OutsideContext,
 ): Promise<GraphReleases> {
-  const { plan: { spec: { desired } }, clusterVersion } = baseOf(context);
+  const { plan: { spec: { desired } }, clusterVersion } = factsOf(context);
   const query = graphQueryOf(clusterVersion, { desired, controlPlane: await controlPlaneArchitecture(context) ?? "" });
   if (query.architecture === "") {
     throw new Error("Cannot ask the update graph: no node of the control plane says which architecture it has.");
@@ -97,7 +97,7 @@ async function controlPlaneArchitecture({ reader }: OutsideContext): Promise<str
 }
 
 async function readPayload(services: OutsideServices, context: OutsideContext): Promise<Readings["payload"]> {
-  const { desired } = baseOf(context).plan.spec;
+  const { desired } = factsOf(context).plan.spec;
   const image = desired.image === "" ? await imageOf(desired.version, services, context) : desired.image;
   const architecture = await controlPlaneArchitecture(context);
   return await services.payloads.read(image, { architecture, signal: context.signal });
@@ -116,7 +116,7 @@ async function readAlertsDuring(
   { prometheus, clock }: OutsideServices,
   context: OutsideContext,
 ): Promise<readonly string[]> {
-  const { plan } = baseOf(context);
+  const { plan } = factsOf(context);
   const entry = historyEntryOf(plan.status, plan.spec.desired);
   const startMs = parseTime(entry?.startTime);
   if (startMs === undefined) return [];

@@ -87,8 +87,12 @@ featureGate: { enabled: [ServiceLogNotification] }
     { apiVersion: "v1", kind: "Namespace", metadata: { name: "openshift-config" } },
     dockerSecret(GLOBAL_SECRET, { "cloud.openshift.com": { auth: PULL_SECRET_AUTH } }),
     {
-      ...{ apiVersion: "v1", kind: "ConfigMap", metadata: { namespace: Upgrades.namespace, name: Upgrades.settings } },
-      data: { [Upgrades.settingsKey]: settings },
+      ...{
+        apiVersion: "v1",
+        kind: "ConfigMap",
+        metadata: { namespace: Upgrades.namespace, name: Upgrades.configMapName },
+      },
+      data: { [Upgrades.configMapKey]: settings },
     },
   ]);
   const body = { spec: { clusterID: EXTERNAL_ID } };

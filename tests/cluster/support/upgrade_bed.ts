@@ -180,14 +180,14 @@ function openOutsideDouble(): OutsideDouble {
   const notified: Notification[] = [];
   const double: OutsideDouble = {
     ...{ silences, created, notified, fault: () => undefined },
-    readers: ({ base }) => ({
+    readers: ({ facts }) => ({
       silences: () => guarded("silences", () => [...silences]),
       health: () => guarded("health", () => []),
       healthAfter: () => guarded("healthAfter", () => []),
       dependencies: () => guarded("dependencies", () => []),
       graph: () => guarded("graph", () => []),
       payload: () => {
-        const version = base?.plan.spec.desired.version ?? "";
+        const version = facts?.plan.spec.desired.version ?? "";
         return guarded("payload", () => ({
           ...{ image: imageOf(version, "aa"), version, isIndex: true, architectures: ["amd64", "arm64"] },
         }));

@@ -107,10 +107,10 @@ function depsOf(api: KubeApi, outside: OutsideDouble): UpgradesDeps {
       readers: (scope) => ({
         ...outside.readers(scope),
         health: async () => {
-          const { base, reader, signal } = scope;
-          if (base === undefined) throw new Error("Cannot read the health: there is no plan.");
+          const { facts, reader, signal } = scope;
+          if (facts === undefined) throw new Error("Cannot read the health: there is no plan.");
           const alerts = () => Promise.resolve([]);
-          return await readHealth({ alerts, reader, readFindings: undefined }, checksOf(base), signal);
+          return await readHealth({ alerts, reader, readFindings: undefined }, checksOf(facts), signal);
         },
       }),
     },
@@ -136,7 +136,7 @@ function openLook(api: KubeApi): Pick<BackgroundAdvice, "sentences"> & { readonl
 async function look(deps: UpgradesDeps, beside: Pick<DriveOptions, "osImages" | "workloads">): Promise<void> {
   const [nowMs, { signal }] = [systemClock.nowMs(), new AbortController()];
   const input = await readInput(deps, { nowMs, signal });
-  const { known: plan, base } = input;
-  const options = { ...beside, plan, base, notReadyNodes: () => [], onWritten: () => {}, nowMs, signal };
+  const { known: plan, facts } = input;
+  const options = { ...beside, plan, facts, notReadyNodes: () => [], onWritten: () => {}, nowMs, signal };
   await drive(reconcile({ ...input, isDrainForbidden: false }), deps, options);
 }

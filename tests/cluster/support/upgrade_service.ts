@@ -97,8 +97,8 @@ export class UpgradeService implements AsyncDisposable {
   }
 
   async configure(text: string): Promise<void> {
-    const metadata = { namespace: NAMESPACE, name: Upgrades.settings };
-    const data = { [Upgrades.settingsKey]: text };
+    const metadata = { namespace: NAMESPACE, name: Upgrades.configMapName };
+    const data = { [Upgrades.configMapKey]: text };
     await this.cluster.apply([{ apiVersion: "v1", kind: "ConfigMap", metadata, data }]);
   }
 
@@ -159,7 +159,7 @@ export class UpgradeService implements AsyncDisposable {
   }
 
   async readPlan(): Promise<unknown> {
-    const { status, body } = await this.cluster.request("GET", `${PLANS}/${Upgrades.config}`);
+    const { status, body } = await this.cluster.request("GET", `${PLANS}/${Upgrades.planName}`);
     return status === 404 ? undefined : body;
   }
 

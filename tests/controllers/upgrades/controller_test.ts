@@ -17,10 +17,10 @@ const DRAIN_GAUGE = 'upgradeoperator_node_drain_timeout{"node_name":"n-1"}';
 
 async function lookAtDrains(scene: UpgradeScene, drains = openDrains(scene.deps)): Promise<void> {
   const nowMs = scene.clock.nowMs();
-  const { base } = await readInput({ readApi: scene.deps.readApi, namespace: NAMESPACE }, { nowMs, signal });
-  assert.ok(base !== undefined);
+  const { facts } = await readInput({ readApi: scene.deps.readApi, namespace: NAMESPACE }, { nowMs, signal });
+  assert.ok(facts !== undefined);
   scene.calls.length = 0;
-  await drains.check(base, { nowMs, signal });
+  await drains.check(facts, { nowMs, signal });
 }
 
 /** A worker that the machine config operator works on, cordoned for so many minutes, with a pod. */

@@ -62,16 +62,16 @@ Deno.test("once the update is requested, no notification from before is waited f
   scene.fault = refusing(503, ({ verb }) => verb === "patch");
   assert.deepEqual([(await applyEffects([request], deps, context)).failure, gauges.get(gauge)], ["away", 1]);
   scene.fault = () => {};
-  const resourceVersion = context.base?.clusterVersion.resourceVersion ?? "";
+  const resourceVersion = context.facts?.clusterVersion.resourceVersion ?? "";
   const { failure } = await applyEffects([{ ...request, resourceVersion }], deps, context);
   assert.deepEqual([failure, gauges.get(gauge)], [undefined, undefined]);
 });
 
 async function applyContextOf({ clock, readApi }: UpgradesDeps): Promise<ApplyContext> {
   const { signal } = new AbortController();
-  const { base } = await readInput({ readApi, namespace: NAMESPACE }, { nowMs: clock.nowMs(), signal });
+  const { facts } = await readInput({ readApi, namespace: NAMESPACE }, { nowMs: clock.nowMs(), signal });
   return {
-    ...{ ...NOTHING_BESIDE, base, signal, nowMs: clock.nowMs(), osImages: new OsImages(readApi) },
+    ...{ ...NOTHING_BESIDE, facts, signal, nowMs: clock.nowMs(), osImages: new OsImages(readApi) },
     reader: openClusterReader(readApi, signal),
     setDesiredVersion: () => Promise.resolve(),
     deliveries: { sinksOf: () => [], write: () => Promise.resolve() },

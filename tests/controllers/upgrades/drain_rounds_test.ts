@@ -28,7 +28,7 @@ function inputOf(phase: HistoryEntry["phase"], drainMode: "Observe" | "Delete" =
   return {
     ...{ plan: seen(known), known, clusterVersion: seen(clusterVersion), nowMs: 0 },
     config: { kind: "parsed", config, warnings: [] },
-    base: { plan: known, clusterVersion, config },
+    facts: { plan: known, clusterVersion, config },
   };
 }
 
@@ -50,7 +50,7 @@ Deno.test("drains are checked by the plan that was read last, and not at all onc
   await rounds.take(signal);
   rounds.follow(inputOf("Upgraded"));
   await rounds.take(signal);
-  rounds.follow({ ...inputOf("Upgrading"), plan: { kind: "absent" }, known: undefined, base: undefined });
+  rounds.follow({ ...inputOf("Upgrading"), plan: { kind: "absent" }, known: undefined, facts: undefined });
   await rounds.take(signal);
   assert.deepEqual(calls, ["due", "check Observe", "forget", "forget"]);
 });

@@ -50,7 +50,7 @@ function statusOf(phase: HistoryEntry["phase"], step: Partial<StepCondition>): U
 Deno.test("drive() records an event for each phase and step, Warnings for failures, and none for each node that is waited for", async () => {
   const { deps, events, clock } = openUpgradeScene();
   const [nowMs, { signal }] = [clock.nowMs(), new AbortController()];
-  const { known: plan, base } = await readInput({ readApi: deps.readApi, namespace: NAMESPACE }, { nowMs, signal });
+  const { known: plan, facts } = await readInput({ readApi: deps.readApi, namespace: NAMESPACE }, { nowMs, signal });
   const statuses = [
     statusOf("Upgrading", { message: "WorkerNodesUpgraded still in progress: 3 nodes are left" }),
     statusOf("Upgrading", { message: "WorkerNodesUpgraded still in progress: 2 nodes are left" }),
@@ -58,7 +58,7 @@ Deno.test("drive() records an event for each phase and step, Warnings for failur
     statusOf("Failed", { message: "the pools cannot be read" }),
     statusOf("Failed", { status: "True" }),
   ];
-  const options = { ...NOTHING_BESIDE, plan, base, osImages: new OsImages(deps.api), nowMs, signal };
+  const options = { ...NOTHING_BESIDE, plan, facts, osImages: new OsImages(deps.api), nowMs, signal };
   await drive(saving(statuses), deps, options);
   assert.deepEqual(events.map(({ type, reason }) => `${type} ${reason}`), [
     "Normal UpgradeUpgrading",

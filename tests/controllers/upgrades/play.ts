@@ -23,8 +23,8 @@ export async function lookOnce(
   const [nowMs, { signal }] = [clock.nowMs(), new AbortController()];
   const input = await readInput({ readApi: api, namespace: NAMESPACE }, { nowMs, signal });
   const used = { ...deps, readApi: api, api, outside };
-  const { known: plan, base } = input;
-  const options = { ...NOTHING_BESIDE, plan, base, osImages: new OsImages(api), nowMs, signal };
+  const { known: plan, facts } = input;
+  const options = { ...NOTHING_BESIDE, plan, facts, osImages: new OsImages(api), nowMs, signal };
   return await drive(reconcile({ ...input, isDrainForbidden: false }), used, options);
 }
 

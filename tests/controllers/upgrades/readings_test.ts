@@ -11,7 +11,7 @@ Deno.test("the advisories of a migration are about settings of images and about 
   const { signal } = new AbortController();
   const reader = openClusterReader(deps.api, signal);
   const osImages = new OsImages(deps.api);
-  const context: ReadContext = { ...NOTHING_BESIDE, base: undefined, reader, osImages, nowMs: clock.nowMs(), signal };
+  const context: ReadContext = { ...NOTHING_BESIDE, facts: undefined, reader, osImages, nowMs: clock.nowMs(), signal };
   const type = { ...Resource.clusterVersions, plural: "images", kind: "Image" };
   cluster.put(type, { metadata: { name: "cluster" }, spec: { imageStreamImportMode: "Legacy" } });
   const read = async (found: readonly string[] | undefined): Promise<unknown> =>

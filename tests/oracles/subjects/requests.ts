@@ -10,7 +10,7 @@ import {
 } from "../../../lib/upgrades/decide/release/target.ts";
 import { decideSchedule } from "../../../lib/upgrades/decide/phases/plan_state.ts";
 import { parseClusterOperator, parseClusterVersion } from "../../../lib/upgrades/decide/types/cluster.ts";
-import { parsePlan } from "../../../lib/upgrades/decide/types/plan.ts";
+import { parseUpgradeConfig } from "../../../lib/upgrades/decide/types/plan.ts";
 import { MINUTE_MS, renderTime } from "../../../lib/vocabulary/time.ts";
 import type { Draw, Subject } from "../subject.ts";
 
@@ -101,7 +101,7 @@ function patchOf(patch: unknown): unknown {
 function patchesFor(
   { plan, clusterVersion }: Given,
 ): { readonly isAsked: boolean; readonly patches: readonly unknown[] } {
-  const { spec: { desired } } = parsePlan(plan);
+  const { spec: { desired } } = parseUpgradeConfig(plan);
   const cluster = parseClusterVersion(clusterVersion);
   const first = decideRequest(desired, cluster);
   const next = first.kind === "channel" ? decideRequest(desired, { ...cluster, channel: desired.channel }) : first;
@@ -118,7 +118,7 @@ export const REQUESTS: Subject<Given> = {
   kept: 100,
   draw: drawGiven,
   ours(given): unknown {
-    const { spec: { desired } } = parsePlan(given.plan);
+    const { spec: { desired } } = parseUpgradeConfig(given.plan);
     const cluster = parseClusterVersion(given.clusterVersion);
     const commenced = isCommenced(desired, cluster);
     const operators = given.operators.items.map(parseClusterOperator);

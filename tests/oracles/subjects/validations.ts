@@ -5,7 +5,7 @@ import { releasesFrom } from "../../../lib/upgrades/decide/release/graph.ts";
 import { currentVersionOf } from "../../../lib/upgrades/decide/release/target.ts";
 import { validatePlan } from "../../../lib/upgrades/decide/release/validate.ts";
 import { parseClusterVersion } from "../../../lib/upgrades/decide/types/cluster.ts";
-import { parsePlan } from "../../../lib/upgrades/decide/types/plan.ts";
+import { parseUpgradeConfig } from "../../../lib/upgrades/decide/types/plan.ts";
 import { makeConfig, seen, unseen } from "../../lib/upgrades/decide/make_plan.ts";
 import type { Draw, Subject } from "../subject.ts";
 
@@ -137,7 +137,7 @@ export const VALIDATIONS: Subject<Given> = {
     const isListed = graph.nodes.some(({ version }) => version === current);
     const { offered } = releasesFrom({ ...graph, conditionalEdges: [] }, current);
     const verdict = validatePlan({
-      plan: parsePlan(plan),
+      plan: parseUpgradeConfig(plan),
       config: makeConfig({ validation: { cincinnati } }),
       clusterVersion: cluster,
       read: {

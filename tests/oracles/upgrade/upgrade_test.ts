@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { Registry } from "prom-client";
 import { z } from "zod";
 import { cloneForCapacity } from "../../../lib/upgrades/decide/capacity/clones.ts";
-import { SERVICE_LOG, valueOf } from "../../../lib/upgrades/decide/notifications/ocm_states.ts";
+import { ocmValueOf, SERVICE_LOG } from "../../../lib/upgrades/decide/notifications/ocm_states.ts";
 import { upgraderFor } from "../../../lib/upgrades/decide/steps/upgraders.ts";
 import type { Effect } from "../../../lib/upgrades/decide/types/effects.ts";
 import { openControlPlaneWindow, openWorkerWindow, SILENCE_AUTHOR } from "../../../lib/upgrades/decide/windows.ts";
@@ -127,7 +127,7 @@ Deno.test("a temporary MachineSet of today is the one that the MUO made", async 
 Deno.test("states of a policy and service logs of today are those that the MUO sent", async () => {
   const { operator: { notifications } } = await readUpgrades();
   const values = notifications.map(({ body }) => body["value"]).filter((value) => value !== undefined);
-  assert.deepEqual([valueOf("StateStarted"), valueOf("StateCompleted")], values);
+  assert.deepEqual([ocmValueOf("StateStarted"), ocmValueOf("StateCompleted")], values);
   const logs = notifications.filter(({ path }) => path.startsWith("POST"));
   assert.equal(logs.length, 3);
   for (const { body } of logs) {

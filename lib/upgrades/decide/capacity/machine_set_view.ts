@@ -1,4 +1,4 @@
-// A MachineSet as the plan of capacity reads it: its pool, and whether it is one of Archway's clones.
+// A MachineSet as the decisions about capacity read it: its pool, and whether it is one of Archway's clones.
 import { entryOf } from "../../../json.ts";
 import type { KubeObject } from "../../../k8s/types.ts";
 import { type MachineSet, parseMachineSet } from "../../../vocabulary/machines.ts";

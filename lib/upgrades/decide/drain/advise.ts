@@ -3,36 +3,36 @@
 //   cordoned at ──▶ timeOut: pods without a budget ──▶ PDBForceDrainTimeout + expected: pods with one ──▶ failed
 import { cordonOf, isMaster } from "../pools.ts";
 import type { Node } from "../../../vocabulary/node.ts";
-import type { DrainAction, DrainAdvice, DrainPod, DrainPolicy, Strategy } from "./types.ts";
+import type { DrainAction, DrainAdvice, DrainPod, DrainSettings, Strategy } from "./types.ts";
 import { assertNever } from "../../../parsed.ts";
 import type { DrainMode, NewPlanCondition, UpgradeSpec } from "../types/plan.ts";
 import type { OperatorConfig } from "../types/operator_config.ts";
 
 /** Whether a node's pods must be read: before the first strategy is due, advice does not depend on them. */
-export function needsPods(node: Node, policy: DrainPolicy, nowMs: number): boolean {
+export function needsPods(node: Node, settings: DrainSettings, nowMs: number): boolean {
   const cordon = cordonOf(node);
   if (isMaster(node) || cordon.kind !== "since") return false;
-  return allStrategies(policy).some(({ dueAfterMs }) => nowMs - cordon.sinceMs >= dueAfterMs);
+  return allStrategies(settings).some(({ dueAfterMs }) => nowMs - cordon.sinceMs >= dueAfterMs);
 }
 
 export function adviseDrain(
   node: Node,
-  policy: DrainPolicy,
+  settings: DrainSettings,
   { pods, nowMs }: { readonly pods: readonly DrainPod[]; readonly nowMs: number },
 ): DrainAdvice {
   const cordon = cordonOf(node);
   if (isMaster(node) || cordon.kind === "none") return { kind: "none" };
   if (cordon.kind === "unknownTime") return { kind: "unknownStart", node: node.name };
   const elapsedMs = nowMs - cordon.sinceMs;
-  const known = allStrategies(policy);
-  const allowed = allowedBy(policy.mode, known);
+  const known = allStrategies(settings);
+  const allowed = allowedBy(settings.mode, known);
   const withheld = known.filter((strategy) => !allowed.includes(strategy));
   return {
     kind: "draining",
     node: node.name,
     actions: actionsOf(allowed, { pods, elapsedMs }),
     withheld: actionsOf(withheld, { pods, elapsedMs }),
-    hasFailed: !node.isDeleting && hasDrainFailed(allowed, { pods, elapsedMs, policy }),
+    hasFailed: !node.isDeleting && hasDrainFailed(allowed, { pods, elapsedMs, settings }),
   };
 }
 
@@ -50,10 +50,10 @@ export function actionsOf(
 /** Whether the drain has failed: no pod is left to a later strategy, and the last due one has had its time. */
 export function hasDrainFailed(
   strategies: readonly Strategy[],
-  { pods, elapsedMs, policy: { timeoutMs, expectedMs } }: {
+  { pods, elapsedMs, settings: { timeoutMs, expectedMs } }: {
     readonly pods: readonly DrainPod[];
     readonly elapsedMs: number;
-    readonly policy: Pick<DrainPolicy, "timeoutMs" | "expectedMs">;
+    readonly settings: Pick<DrainSettings, "timeoutMs" | "expectedMs">;
   },
 ): boolean {
   const sorted = byDueTime(strategies);
@@ -65,7 +65,7 @@ export function hasDrainFailed(
 }
 
 /** All strategies, soonest first; those that are due at the same time in this order. */
-export function allStrategies({ timeoutMs, protectedTimeoutMs, expectedMs }: DrainPolicy): readonly Strategy[] {
+export function allStrategies({ timeoutMs, protectedTimeoutMs, expectedMs }: DrainSettings): readonly Strategy[] {
   const [plainMs, protectedMs] = [timeoutMs, protectedTimeoutMs + expectedMs];
   return byDueTime([
     {

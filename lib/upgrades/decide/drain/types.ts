@@ -16,7 +16,7 @@ export interface DrainPod {
 /** The selectors of PodDisruptionBudgets, by their namespace. */
 export type DrainBudgets = ReadonlyMap<string, readonly LabelSelector[]>;
 
-export interface DrainPolicy {
+export interface DrainSettings {
   readonly mode: DrainMode;
   readonly timeoutMs: number;
   readonly expectedMs: number;

@@ -16,7 +16,7 @@ const VALUES: Readonly<Partial<Record<NotificationState, string>>> = {
   StateSkipped: "delayed",
 };
 
-export function valueOf(state: NotificationState): string | undefined {
+export function ocmValueOf(state: NotificationState): string | undefined {
   return Object.hasOwn(VALUES, state) ? VALUES[state] : undefined;
 }
 
@@ -30,14 +30,14 @@ const FOLLOWING: Readonly<Record<string, readonly NotificationState[]>> = {
   Skipped: ["StateDelayed", "StateSkipped", ...FINAL_STATES],
 };
 
-export function stateOf({ value, description }: StoredState): string {
+export function ocmStateOf({ value, description }: StoredState): string {
   if (value === "delayed") return /retry/i.test(description) ? "Delayed" : "Skipped";
   return value.replace(/^[a-z]/, (letter) => letter.toUpperCase());
 }
 
 export function mayFollow(stored: StoredState, next: NotificationState): boolean {
-  const from = stateOf(stored);
-  const isSameText = stored.value === valueOf(next);
+  const from = ocmStateOf(stored);
+  const isSameText = stored.value === ocmValueOf(next);
   return entryOf(FOLLOWING, from)?.includes(next) === true && !(isSameText && from === "Started");
 }
 

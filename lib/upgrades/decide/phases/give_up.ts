@@ -7,7 +7,7 @@ import type { Effect } from "../types/effects.ts";
 import type { Observed } from "../types/observed.ts";
 import type { HistoryEntry } from "../types/plan.ts";
 import type { Coroutine, ReconcileEnd } from "../types/steps.ts";
-import { apply, failed, finished, PACE_MS, type PlanState, save, withEntry } from "./plan_state.ts";
+import { apply, failed, finished, type PlanState, REQUEUE_MS, save, withEntry } from "./plan_state.ts";
 import { findCondition } from "../../../vocabulary/condition.ts";
 import { renderTime } from "../../../vocabulary/time.ts";
 
@@ -15,7 +15,7 @@ const FAILED_CONDITION = "FailedUpgrade";
 
 /** `lost`: how another client has changed the request. Without it, the upgrade did not begin in time. */
 export function* giveUp(state: PlanState, lost?: string): Coroutine<ReconcileEnd> {
-  const { base: { plan }, entry, nowMs } = state;
+  const { facts: { plan }, entry, nowMs } = state;
   const open = yield* cleanUp([entry]);
   if (open !== undefined) return open;
   const { done, failure } = yield* requestEffects([
@@ -23,7 +23,7 @@ export function* giveUp(state: PlanState, lost?: string): Coroutine<ReconcileEnd
     ...(lost === undefined ? [BREACHED] : []),
     { kind: "clearMetrics", group: "failure" },
   ]);
-  if (failure !== undefined) return failed(failure, PACE_MS);
+  if (failure !== undefined) return failed(failure, REQUEUE_MS);
   const message = lost === undefined ? lateMessage(entry) : `Another has taken over: ${lost}.`;
   yield* save(withEntry(state, asFailed(withNotified(entry, done, nowMs), { message, nowMs })));
   return finished();
@@ -61,11 +61,11 @@ export function* cleanUp(entries: readonly HistoryEntry[]): Coroutine<ReconcileE
   ];
   const answer = yield* requestReadings(readings);
   const unread = readings.map((name) => answer[name]).find((reading) => reading?.kind !== "observed");
-  if (unread !== undefined) return failed(`Cannot clear up: ${unread.why}`, PACE_MS);
+  if (unread !== undefined) return failed(`Cannot clear up: ${unread.why}`, REQUEUE_MS);
   const failure = yield* apply(removals(answer));
-  if (failure !== undefined) return failed(failure, PACE_MS);
+  if (failure !== undefined) return failed(failure, REQUEUE_MS);
   const isPending = answer.capacityLeft?.kind === "observed" && answer.capacityLeft.value.kind !== "none";
-  return isPending ? finished(PACE_MS) : undefined;
+  return isPending ? finished(REQUEUE_MS) : undefined;
 }
 
 export function removals({ silences, capacityLeft, smoke }: Observed["read"]): readonly Effect[] {

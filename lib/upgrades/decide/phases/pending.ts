@@ -7,8 +7,8 @@ import {
   decideSchedule,
   failed,
   finished,
-  PACE_MS,
   type PlanState,
+  REQUEUE_MS,
   save,
   withEntry,
   withStatus,
@@ -28,7 +28,7 @@ import { withNotified } from "../notifications/notify.ts";
 const SOON_MS = 5 * MINUTE_MS;
 
 export function* reconcilePending(state: PlanState): Coroutine<ReconcileEnd> {
-  const validation = validatePlan({ ...state.base, read: yield* requestReadings(validationReads(state.base)) });
+  const validation = validatePlan({ ...state.facts, read: yield* requestReadings(validationReads(state.facts)) });
   if (validation.kind === "adoptVersion") return yield* adopt(validation.version);
   const failure = yield* apply([validationMetric(validation)]);
   if (failure !== undefined) return failed(failure);
@@ -54,7 +54,7 @@ function* adopt(version: string): Coroutine<ReconcileEnd> {
 }
 
 function withValidation(state: PlanState, validation: Exclude<Validation, { kind: "adoptVersion" }>): PlanState {
-  const options = { generation: state.base.plan.generation, nowMs: state.nowMs };
+  const options = { generation: state.facts.plan.generation, nowMs: state.nowMs };
   const change = validation.kind === "valid"
     ? { status: "True", reason: "Valid", message: "The plan can be carried out." } as const
     : validation.kind === "nothingToDo"
@@ -69,7 +69,7 @@ function validationMetric({ kind }: Validation): Effect {
 }
 
 function* reconcileValid(state: PlanState): Coroutine<ReconcileEnd> {
-  const { plan, config } = state.base;
+  const { plan, config } = state.facts;
   const windowMs = config.upgradeWindow.timeoutMinutes * MINUTE_MS;
   const schedule = decideSchedule(plan.spec.upgradeAt, { nowMs: state.nowMs, windowMs });
   if (!schedule.isReady) {
@@ -97,18 +97,18 @@ function* begin(state: PlanState): Coroutine<ReconcileEnd> {
 const EARLY_MS = 120 * MINUTE_MS;
 
 export function* reconcileNew(state: PlanState): Coroutine<ReconcileEnd> {
-  const { plan, config } = state.base;
+  const { plan, config } = state.facts;
   const { untilMs } = decideSchedule(plan.spec.upgradeAt, { nowMs: state.nowMs, windowMs: 0 });
   const isChecked = untilMs > EARLY_MS && config.featureGates.has("PreHealthCheck");
   const checked = isChecked ? yield* checkEarly(state) : state;
   yield* save(withEntry(checked, { phase: "Pending" }));
-  return finished(PACE_MS);
+  return finished(REQUEUE_MS);
 }
 
 function* checkEarly(state: PlanState): Coroutine<PlanState> {
   const { health } = yield* requestReadings(["health"]);
   if (health?.kind !== "observed") return state;
-  const context = { ...state.base, entry: state.entry, results: health.value };
+  const context = { ...state.facts, entry: state.entry, results: health.value };
   const { done } = yield* requestEffects(decideHealthBefore(context).effects);
   return withEntry(state, withNotified(state.entry, done, state.nowMs));
 }

@@ -2,20 +2,20 @@
 import { historyEntryOf, withHistoryEntry } from "../status_changes.ts";
 import { requestEffects } from "../steps/run.ts";
 import type { Effect } from "../types/effects.ts";
-import type { Base } from "../types/observed.ts";
+import type { UpgradeFacts } from "../types/observed.ts";
 import type { HistoryEntry, UpgradeStatus } from "../types/plan.ts";
 import type { Coroutine, ReconcileEnd } from "../types/steps.ts";
 import { parseTime } from "../../../vocabulary/time.ts";
 
 export interface PlanState {
-  readonly base: Base;
+  readonly facts: UpgradeFacts;
   readonly status: UpgradeStatus;
   readonly entry: HistoryEntry;
   readonly nowMs: number;
 }
 
 /** How soon a running upgrade is reconciled again (ms). */
-export const PACE_MS = 60_000;
+export const REQUEUE_MS = 60_000;
 
 export function finished(requeueAfterMs?: number): ReconcileEnd {
   return { kind: "finished", requeueAfterMs };

@@ -7,8 +7,8 @@ import {
   decideSchedule,
   failed,
   finished,
-  PACE_MS,
   type PlanState,
+  REQUEUE_MS,
   save,
   type Schedule,
   withEntry,
@@ -23,29 +23,31 @@ import { giveUp } from "./give_up.ts";
 import type { Effect } from "../types/effects.ts";
 
 export function* reconcileUpgrading(state: PlanState): Coroutine<ReconcileEnd> {
-  const { base, entry, nowMs } = state;
-  const upgrader = upgraderFor(entry.profile, base.plan.spec.type);
+  const { facts, entry, nowMs } = state;
+  const upgrader = upgraderFor(entry.profile, facts.plan.spec.type);
   const { isReady, isBreached } = scheduleOf(state, upgrader);
   if (isBreached) return yield* giveUp(state);
   if (!isReady) {
     yield* save(withEntry(state, { phase: "Pending", startTime: undefined }));
-    return finished(PACE_MS);
+    return finished(REQUEUE_MS);
   }
-  const lost = isStepDone(entry, COMMENCE_STEP) ? lostRequest(base.plan.spec.desired, base.clusterVersion) : undefined;
+  const lost = isStepDone(entry, COMMENCE_STEP)
+    ? lostRequest(facts.plan.spec.desired, facts.clusterVersion)
+    : undefined;
   if (lost !== undefined) return yield* giveUp(state, lost);
   const { status, ...end } = yield* runSteps(upgrader.steps, state);
   const ended = withStatus(state, status);
   if (end.kind === "complete") {
     yield* save(withEntry(ended, { phase: "Upgraded", completeTime: entry.completeTime ?? renderTime(nowMs) }));
-    return finished(PACE_MS);
+    return finished(REQUEUE_MS);
   }
   yield* save(ended);
-  return { ...end, requeueAfterMs: end.requeueAfterMs ?? PACE_MS };
+  return { ...end, requeueAfterMs: end.requeueAfterMs ?? REQUEUE_MS };
 }
 
 /** The window begins at `upgradeAt`, so that after an outage of Archway no upgrade begins in the middle of the day. */
-function scheduleOf({ base, entry, nowMs }: PlanState, { hasWindow }: Upgrader): Schedule {
-  const { plan, config, clusterVersion } = base;
+function scheduleOf({ facts, entry, nowMs }: PlanState, { hasWindow }: Upgrader): Schedule {
+  const { plan, config, clusterVersion } = facts;
   if (hasCommenced({ plan, clusterVersion, entry })) return { isReady: true, isBreached: false, untilMs: 0 };
   const windowMs = hasWindow ? config.upgradeWindow.timeoutMinutes * MINUTE_MS : 0;
   return decideSchedule(plan.spec.upgradeAt, { nowMs, windowMs });

@@ -3,7 +3,7 @@ import { assertNever } from "../../../parsed.ts";
 import { CONTENT_DIGEST, cutReference, PATH, splitDomain } from "../../../oci/reference.ts";
 import { parseTime } from "../../../vocabulary/time.ts";
 import type { ClusterVersion } from "../types/cluster.ts";
-import type { Base, Observed, Reading } from "../types/observed.ts";
+import type { Observed, ReadingName, UpgradeFacts } from "../types/observed.ts";
 import { currentVersionOf, isAlreadyThere, isMigration } from "./target.ts";
 import { orderOf, parseVersion, type VersionOrder } from "./version.ts";
 
@@ -16,14 +16,14 @@ export type Validation =
   /** `retry`: at once with backoff, or at the next regular reconcile. */
   | { readonly kind: "invalid"; readonly message: string; readonly retry: "backoff" | "resync" };
 
-export function validationReads({ plan, config, clusterVersion }: Base): readonly Reading[] {
+export function validationReads({ plan, config, clusterVersion }: UpgradeFacts): readonly ReadingName[] {
   const { desired } = plan.spec;
   if (desired.image !== "") return releaseImageProblem(desired.image) === undefined ? ["payload"] : [];
   return config.validation.cincinnati && isOtherChannel(desired.channel, clusterVersion) ? ["graph"] : [];
 }
 
 /** Problems of the plan itself are reported before those that depend on the cluster. */
-export function validatePlan(observed: Base & Pick<Observed, "read">): Validation {
+export function validatePlan(observed: UpgradeFacts & Pick<Observed, "read">): Validation {
   const { plan, clusterVersion } = observed;
   const { desired, upgradeAt } = plan.spec;
   if (parseTime(upgradeAt) === undefined) {
@@ -47,7 +47,7 @@ export function validatePlan(observed: Base & Pick<Observed, "read">): Validatio
   return validateOrder(observed, orderOf(wanted, current));
 }
 
-function validateOrder(observed: Base & Pick<Observed, "read">, order: VersionOrder): Validation {
+function validateOrder(observed: UpgradeFacts & Pick<Observed, "read">, order: VersionOrder): Validation {
   const { plan, clusterVersion } = observed;
   const { desired } = plan.spec;
   const current = currentVersionOf(clusterVersion) ?? "";
@@ -69,7 +69,7 @@ function validateOrder(observed: Base & Pick<Observed, "read">, order: VersionOr
   }
 }
 
-function atTarget({ plan, clusterVersion }: Base): string {
+function atTarget({ plan, clusterVersion }: UpgradeFacts): string {
   const { version, architecture } = plan.spec.desired;
   const payload = architecture === "Multi" ? " with a payload for several architectures" : "";
   const stays = architecture === "" && clusterVersion.desired.architecture === "Multi"
@@ -78,7 +78,7 @@ function atTarget({ plan, clusterVersion }: Base): string {
   return `the cluster is at ${version}${payload} already${stays}`;
 }
 
-function validateUpgrade({ plan, config, clusterVersion, read }: Base & Pick<Observed, "read">): Validation {
+function validateUpgrade({ plan, config, clusterVersion, read }: UpgradeFacts & Pick<Observed, "read">): Validation {
   const { version, channel } = plan.spec.desired;
   if (!isOtherChannel(channel, clusterVersion)) {
     const { availableUpdates, conditionalUpdates } = clusterVersion;
@@ -93,7 +93,7 @@ function validateUpgrade({ plan, config, clusterVersion, read }: Base & Pick<Obs
   return invalid(`version ${version} is no update from the current one in channel ${channel}`);
 }
 
-function validateImage(observed: Base & Pick<Observed, "read">): Validation {
+function validateImage(observed: UpgradeFacts & Pick<Observed, "read">): Validation {
   const { plan, clusterVersion, read } = observed;
   const { desired } = plan.spec;
   const problem = releaseImageProblem(desired.image);

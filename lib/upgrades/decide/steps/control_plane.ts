@@ -14,8 +14,8 @@ import {
   COMMENCE_STEP,
   done,
   hasCommenced,
-  OF_SILENCES,
   once,
+  SILENCE_STEP_WORDS,
   skipWhen,
   untilCommenced,
   versionLabel,
@@ -34,7 +34,7 @@ export const OPEN_CONTROL_PLANE_WINDOW: Step = skipWhen(
     hasCommenced(observed) &&
     (isStepDone(observed.entry, OPEN) || isCompleted(observed.plan.spec.desired, observed.clusterVersion)),
   {
-    ...OF_SILENCES,
+    ...SILENCE_STEP_WORDS,
     id: OPEN,
     stage: "Control plane",
     title: "Silence the alerts",
@@ -105,7 +105,7 @@ export const AWAIT_CONTROL_PLANE: Step = once({
 });
 
 export const CLOSE_CONTROL_PLANE_WINDOW: Step = once({
-  ...OF_SILENCES,
+  ...SILENCE_STEP_WORDS,
   id: "ControlPlaneMaintenanceWindowRemoved",
   stage: "Control plane",
   title: "End the silences",

@@ -2,7 +2,7 @@
 import { isCommenced } from "../release/target.ts";
 import { isStepDone } from "../status_changes.ts";
 import type { Effect } from "../types/effects.ts";
-import type { Observed, Reading, Readings } from "../types/observed.ts";
+import type { Observed, ReadingName, Readings } from "../types/observed.ts";
 import type { Step, StepRecord, StepResult, StepWords } from "../types/steps.ts";
 
 export function done(effects: readonly Effect[] = [], record: StepRecord | undefined = undefined): StepResult {
@@ -21,7 +21,7 @@ export function fail(message: string, effects: readonly Effect[] = []): StepResu
   return { kind: "fail", message, effects };
 }
 
-export function withReading<Name extends Reading>(
+export function withReading<Name extends ReadingName>(
   observed: Observed,
   name: Name,
   decide: (value: Readings[Name]) => StepResult,
@@ -31,7 +31,7 @@ export function withReading<Name extends Reading>(
   return fail(`Cannot read ${READING_NAMES[name]}: ${reading?.why ?? "it was not asked for"}`);
 }
 
-export const OF_SILENCES: Pick<StepWords, "waitsFor" | "remedy"> = {
+export const SILENCE_STEP_WORDS: Pick<StepWords, "waitsFor" | "remedy"> = {
   waitsFor: "Alertmanager takes the silence, or its end",
   remedy: "does Alertmanager run in `openshift-monitoring`? May the ServiceAccount `archway-upgrades` use it?",
 };
@@ -67,7 +67,7 @@ export function versionLabel({ entry }: Observed): Readonly<Record<string, strin
   return { version: entry.version };
 }
 
-const READING_NAMES: Readonly<Record<Reading, string>> = {
+const READING_NAMES: Readonly<Record<ReadingName, string>> = {
   clusterOperators: "the ClusterOperators",
   pools: "the MachineConfigPools",
   buildingPools: "the builds of node images",

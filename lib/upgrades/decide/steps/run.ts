@@ -3,12 +3,12 @@
 import { withNotified } from "../notifications/notify.ts";
 import { withHistoryEntry, withPlanCondition, withStepCondition } from "../status_changes.ts";
 import type { Effect } from "../types/effects.ts";
-import type { Base, Observed, Reading } from "../types/observed.ts";
+import type { Observed, ReadingName, UpgradeFacts } from "../types/observed.ts";
 import type { HistoryEntry, UpgradeStatus } from "../types/plan.ts";
 import {
-  type Answer,
   type Coroutine,
-  NOTHING,
+  NO_ANSWER,
+  type ReconcileAnswer,
   type ReconcileEnd,
   type Step,
   type StepRecord,
@@ -18,7 +18,7 @@ import { findCondition } from "../../../vocabulary/condition.ts";
 import { renderTime } from "../../../vocabulary/time.ts";
 
 interface RunInput {
-  readonly base: Base;
+  readonly facts: UpgradeFacts;
   readonly entry: HistoryEntry;
   /** With that entry in its history. */
   readonly status: UpgradeStatus;
@@ -31,14 +31,14 @@ export type RunEnd = { readonly status: UpgradeStatus } & ({ readonly kind: "com
 export const IN_PROGRESS = " still in progress: ";
 
 export function* runSteps(steps: readonly Step[], input: RunInput): Coroutine<RunEnd> {
-  const { base, nowMs } = input;
+  const { facts, nowMs } = input;
   let { status, entry } = input;
   let known: Observed["read"] = {};
   for (const step of steps) {
     const started = withStart(entry, step.id, nowMs);
-    const wanted = step.reads({ ...base, entry: started, read: known }).filter((name) => known[name] === undefined);
+    const wanted = step.reads({ ...facts, entry: started, read: known }).filter((name) => known[name] === undefined);
     const found = { ...known, ...yield* requestReadings(wanted) };
-    const decided = step.decide({ ...base, entry: started, read: found }, nowMs);
+    const decided = step.decide({ ...facts, entry: started, read: found }, nowMs);
     const { done, failure } = yield* requestEffects(decided.effects);
     const result: StepResult = failure === undefined ? decided : { kind: "fail", message: failure, effects: [] };
     const recorded = withRecord(withNotified(started, done, nowMs), result.record, nowMs);
@@ -52,13 +52,13 @@ export function* runSteps(steps: readonly Step[], input: RunInput): Coroutine<Ru
   return { kind: "complete", status };
 }
 
-export function* requestReadings(readings: readonly Reading[]): Coroutine<Observed["read"]> {
+export function* requestReadings(readings: readonly ReadingName[]): Coroutine<Observed["read"]> {
   if (readings.length === 0) return {};
   return (yield { kind: "read", readings }).read;
 }
 
-export function* requestEffects(effects: readonly Effect[]): Coroutine<Answer> {
-  return effects.length === 0 ? NOTHING : yield { kind: "apply", effects };
+export function* requestEffects(effects: readonly Effect[]): Coroutine<ReconcileAnswer> {
+  return effects.length === 0 ? NO_ANSWER : yield { kind: "apply", effects };
 }
 
 function withStart(entry: HistoryEntry, type: string, nowMs: number): HistoryEntry {
@@ -112,9 +112,9 @@ function withRecord(entry: HistoryEntry, record: StepRecord | undefined, nowMs: 
   };
 }
 
-function withFinding(status: UpgradeStatus, record: StepRecord | undefined, { base, nowMs }: RunInput): UpgradeStatus {
+function withFinding(status: UpgradeStatus, record: StepRecord | undefined, { facts, nowMs }: RunInput): UpgradeStatus {
   if (record?.finding === undefined) return status;
-  return withPlanCondition(status, record.finding, { generation: base.plan.generation, nowMs });
+  return withPlanCondition(status, record.finding, { generation: facts.plan.generation, nowMs });
 }
 
 function hasLasting(effects: readonly Effect[]): boolean {
@@ -122,7 +122,7 @@ function hasLasting(effects: readonly Effect[]): boolean {
 }
 
 /** The readings that an effect makes stale: they are read again before another step uses them. */
-export const STALE_AFTER: Readonly<Partial<Record<Effect["kind"], readonly Reading[]>>> = {
+export const STALE_AFTER: Readonly<Partial<Record<Effect["kind"], readonly ReadingName[]>>> = {
   createSilence: ["silences"],
   endSilence: ["silences"],
   reserveCapacity: ["capacity", "capacityLeft"],

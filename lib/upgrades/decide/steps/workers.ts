@@ -9,8 +9,8 @@ import type { NewPlanCondition } from "../types/plan.ts";
 import type { Step, StepResult, StepWords } from "../types/steps.ts";
 import { assertNever } from "../../../parsed.ts";
 import { describeTrouble, summarizePools } from "../pools.ts";
-import { closeWindows, isAnyActive, openWorkerWindow } from "../windows.ts";
-import { done, fail, OF_SILENCES, once, skipWhen, versionLabel, wait, withReading } from "./results.ts";
+import { closeWindows, isAnySilenceActive, openWorkerWindow } from "../windows.ts";
+import { done, fail, once, SILENCE_STEP_WORDS, skipWhen, versionLabel, wait, withReading } from "./results.ts";
 
 export const WORKERS: StepWords = {
   id: "WorkerNodesUpgraded",
@@ -22,7 +22,7 @@ export const WORKERS: StepWords = {
 };
 
 export const OPEN_WORKER_WINDOW: Step = skipWhen(({ entry }) => isStepDone(entry, WORKERS.id), {
-  ...OF_SILENCES,
+  ...SILENCE_STEP_WORDS,
   id: "WorkersMaintenanceWindowCreated",
   stage: "Workers",
   title: "Silence the workers' alerts",
@@ -82,7 +82,7 @@ export const RELEASE_CAPACITY: Step = once({
 });
 
 export const CLOSE_WORKER_WINDOW: Step = once({
-  ...OF_SILENCES,
+  ...SILENCE_STEP_WORDS,
   id: "WorkersMaintenanceWindowRemoved",
   stage: "Workers",
   title: "End the silences",
@@ -98,7 +98,7 @@ export function waitForNodes(
   const notReady = observed.read.notReadyNodes?.kind === "observed" ? observed.read.notReadyNodes.value : [];
   const words = [message, ...describeTrouble(pools, notReady)].join("; ");
   return withReading(observed, "silences", (silences) => {
-    const value = isAnyActive(silences) ? 0 : 1;
+    const value = isAnySilenceActive(silences) ? 0 : 1;
     const isFirst = observed.entry.workerStartTime === undefined;
     return wait(words, [workerTimeout(observed, value)], isFirst ? { workers: "started" } : undefined);
   });

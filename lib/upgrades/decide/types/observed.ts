@@ -53,22 +53,22 @@ export interface Readings {
   readonly alertsDuring: readonly string[];
 }
 
-export type Reading = keyof Readings;
+export type ReadingName = keyof Readings;
 
 /** One reader for each reading. It rejects with the reason when it cannot read. */
-export type Readers = { readonly [Name in Reading]: () => Promise<Readings[Name]> };
+export type Readers = { readonly [Name in ReadingName]: () => Promise<Readings[Name]> };
 
 /** What every decision about an upgrade reads. */
-export interface Base {
+export interface UpgradeFacts {
   readonly plan: UpgradeConfig;
   readonly config: OperatorConfig;
   readonly clusterVersion: ClusterVersion;
 }
 
-/** What a step reads: the base, the history entry of the target as it is, and what was read so far. */
-export interface Observed extends Base {
+/** What a step reads: the facts, the history entry of the target as it is, and what was read so far. */
+export interface Observed extends UpgradeFacts {
   readonly entry: HistoryEntry;
-  readonly read: { readonly [Name in Reading]?: Observation<Readings[Name]> };
+  readonly read: { readonly [Name in ReadingName]?: Observation<Readings[Name]> };
 }
 
 export type HealthCheckId =

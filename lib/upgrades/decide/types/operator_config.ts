@@ -132,7 +132,7 @@ function isExpression(pattern: string): boolean {
 export function parseOperatorConfig(text: string): ConfigReading {
   const tree = parseYaml(text);
   if (tree.kind === "unparsable") {
-    return { kind: "unparsable", problems: [`${Upgrades.settingsKey} is ${faultText(tree.fault)}`] };
+    return { kind: "unparsable", problems: [`${Upgrades.configMapKey} is ${faultText(tree.fault)}`] };
   }
   return decodeOperatorConfig(tree.value);
 }
@@ -155,8 +155,8 @@ function sourceProblems(manager: unknown): readonly string[] {
   if (kind === "OCM" && !isUrl(textAt(manager, "ocmBaseUrl"))) {
     return ["configManager.ocmBaseUrl is not an http or https URL; source OCM needs one"];
   }
-  if (kind === "LOCAL" && localName !== "" && localName !== Upgrades.config) {
-    return [`configManager.localConfigName must be ${Upgrades.config}, not "${localName}"`];
+  if (kind === "LOCAL" && localName !== "" && localName !== Upgrades.planName) {
+    return [`configManager.localConfigName must be ${Upgrades.planName}, not "${localName}"`];
   }
   return [];
 }
@@ -168,5 +168,5 @@ function sourceWarnings(manager: unknown): readonly string[] {
 }
 
 function describe(path: readonly PropertyKey[], message: string): string {
-  return path.length === 0 ? `${Upgrades.settingsKey} ${message}` : `${path.map(String).join(".")} ${message}`;
+  return path.length === 0 ? `${Upgrades.configMapKey} ${message}` : `${path.map(String).join(".")} ${message}`;
 }

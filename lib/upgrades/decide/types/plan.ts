@@ -198,7 +198,7 @@ export interface UpgradeConfig extends Pick<Meta, "name" | "uid" | "resourceVers
   readonly deliveries: readonly Delivery[];
 }
 
-export function parsePlan(object: KubeObject): UpgradeConfig {
+export function parseUpgradeConfig(object: KubeObject): UpgradeConfig {
   const { metadata: { namespace = "" }, spec, status } = object;
   const { name, uid, resourceVersion, generation } = parseMeta(object);
   return {

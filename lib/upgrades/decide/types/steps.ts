@@ -1,6 +1,6 @@
 // An upgrade as data: steps in their order, and what a step may answer.
 import type { Effect } from "./effects.ts";
-import type { Observed, Reading } from "./observed.ts";
+import type { Observed, ReadingName } from "./observed.ts";
 import type { Baseline, NewPlanCondition, UpgradeSpec, UpgradeStatus } from "./plan.ts";
 
 export interface StepRecord {
@@ -38,7 +38,7 @@ export interface StepWords {
 
 export interface Step extends StepWords {
   /** What it reads, given what is known so far; nothing where it skips itself. */
-  readonly reads: (observed: Observed) => readonly Reading[];
+  readonly reads: (observed: Observed) => readonly ReadingName[];
   readonly decide: (observed: Observed, nowMs: number) => StepResult;
 }
 
@@ -49,28 +49,28 @@ export interface Upgrader {
   readonly hasWindow: boolean;
 }
 
-export type Request =
-  | { readonly kind: "read"; readonly readings: readonly Reading[] }
+export type ReconcileRequest =
+  | { readonly kind: "read"; readonly readings: readonly ReadingName[] }
   /** Do these in order and stop at the first that fails, unless it says otherwise. */
   | { readonly kind: "apply"; readonly effects: readonly Effect[] }
   /** Write the status if it has changed, guarded by the last resourceVersion. A conflict ends the reconcile. */
   | { readonly kind: "save"; readonly status: UpgradeStatus };
 
 /** What came of a request; what it did not ask for is empty. */
-export interface Answer {
+export interface ReconcileAnswer {
   readonly read: Observed["read"];
   readonly done: readonly Effect[];
   readonly failure: string | undefined;
 }
 
-export const NOTHING: Answer = { read: {}, done: [], failure: undefined };
+export const NO_ANSWER: ReconcileAnswer = { read: {}, done: [], failure: undefined };
 
 export type ReconcileEnd =
   | { readonly kind: "finished"; readonly requeueAfterMs?: number | undefined }
   /** To be tried again with backoff, at the latest after `requeueAfterMs` where it is given. */
   | { readonly kind: "failed"; readonly message: string; readonly requeueAfterMs?: number | undefined };
 
-export type Coroutine<Result> = Generator<Request, Result, Answer>;
+export type Coroutine<Result> = Generator<ReconcileRequest, Result, ReconcileAnswer>;
 
 /** One reconcile: yields what to read, do or write, and returns how it ended. What was done is saved first. */
 export type Reconcile = Coroutine<ReconcileEnd>;

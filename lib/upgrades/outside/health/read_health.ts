@@ -1,6 +1,6 @@
 // Reads what the health checks need and judges it. A failed read fails only its own check.
 import type { Node } from "../../../vocabulary/node.ts";
-import { canScale } from "../../decide/capacity/plan.ts";
+import { canScale } from "../../decide/capacity/reservation.ts";
 import {
   checkAlerts,
   checkBudgets,

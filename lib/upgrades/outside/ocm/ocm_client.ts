@@ -2,7 +2,7 @@
 import * as z from "zod";
 import ipaddr from "ipaddr.js";
 import { type JsonObject, memberOf, objectAt, parseObject, textAt } from "../../../json.ts";
-import { ManagedCluster, UpgradePolicy } from "../../decide/policy/refresh_plan.ts";
+import { ManagedCluster, UpgradePolicy } from "../../decide/policy/plan_change.ts";
 import type { OperatorConfig } from "../../decide/types/operator_config.ts";
 import { StoredState } from "../../decide/notifications/ocm_states.ts";
 import { type EndpointSource, Upstream, type UpstreamLimits } from "../http/upstream.ts";

@@ -6,16 +6,16 @@ import { isNotFound } from "../../../k8s/errors.ts";
 import { apiVersionOf, type KubeObject, Resource } from "../../../k8s/types.ts";
 import { errorText, type Logger } from "../../../log.ts";
 import {
+  decidePlanChange,
   isActionable,
   type LastSync,
   localPolicyOf,
   nextSyncMs,
   orderPolicies,
-  planRefresh,
+  type PlanChange,
   type PolicyResult,
-  type RefreshPlan,
   specOfPolicy,
-} from "../../decide/policy/refresh_plan.ts";
+} from "../../decide/policy/plan_change.ts";
 import type { PolicyRefresh } from "../../decide/types/cluster.ts";
 import type { OperatorConfig } from "../../decide/types/operator_config.ts";
 import { Upgrades } from "../../names.ts";
@@ -60,10 +60,10 @@ export class PolicySync {
     if (result.kind === "notConfigured") return { kind: "notConfigured" };
     const spec = current === undefined ? undefined : objectAt(current, "spec") ?? {};
     const isKept = result.kind === "none" && asked.onNone === "keep";
-    const plan: RefreshPlan = isKept ? { kind: "nothing" } : planRefresh(spec, result);
-    await this.#apply(plan, { current, signal });
+    const change: PlanChange = isKept ? { kind: "nothing" } : decidePlanChange(spec, result);
+    await this.#apply(change, { current, signal });
     onSynced(clock.nowMs());
-    return { kind: plan.kind === "nothing" ? "unchanged" : "changed" };
+    return { kind: change.kind === "nothing" ? "unchanged" : "changed" };
   }
 
   /** Refreshes at intervals until the signal aborts. Never rejects. */
@@ -87,24 +87,24 @@ export class PolicySync {
 
   async #read(signal: AbortSignal): Promise<KubeObject | undefined> {
     const { api, namespace } = this.#deps;
-    return await readOptional(api, { type: Resource.upgradeConfigs, namespace, name: Upgrades.config, signal });
+    return await readOptional(api, { type: Resource.upgradeConfigs, namespace, name: Upgrades.planName, signal });
   }
 
   async #apply(
-    plan: RefreshPlan,
+    change: PlanChange,
     { current, signal }: { readonly current: KubeObject | undefined; readonly signal: AbortSignal },
   ): Promise<void> {
     const { log } = this.#deps;
-    if (plan.kind === "nothing") return;
+    if (change.kind === "nothing") return;
     if (current !== undefined) await this.#remove(current, signal);
-    if (plan.kind !== "remove") await this.#create(plan.spec, signal);
-    log.info("changed the plan as the policy source says", { change: plan.kind, name: Upgrades.config });
+    if (change.kind !== "remove") await this.#create(change.spec, signal);
+    log.info("changed the plan as the policy source says", { change: change.kind, name: Upgrades.planName });
   }
 
   /** Deletes the object that was judged, but not one that was created since. */
   async #remove({ metadata: { uid } }: KubeObject, signal: AbortSignal): Promise<void> {
     const { api, namespace } = this.#deps;
-    const target = { namespace, name: Upgrades.config };
+    const target = { namespace, name: Upgrades.planName };
     await ignoring(isNotFound, api.delete(Resource.upgradeConfigs, target, { uid, signal }));
     await this.#waitUntilGone(uid, signal);
   }
@@ -117,7 +117,7 @@ export class PolicySync {
       if (found === undefined || found.metadata.uid !== uid) return;
       if (clock.monotonicMs() >= endMs) {
         throw new Error(
-          `Cannot replace UpgradeConfig "${Upgrades.config}": it is still there a minute after it was deleted.`,
+          `Cannot replace UpgradeConfig "${Upgrades.planName}": it is still there a minute after it was deleted.`,
         );
       }
       await clock.sleep(CHECK_MS, signal);
@@ -128,7 +128,7 @@ export class PolicySync {
   async #create(spec: JsonObject, signal: AbortSignal): Promise<void> {
     const { api, namespace } = this.#deps;
     const type = Resource.upgradeConfigs;
-    const metadata = { name: Upgrades.config, namespace };
+    const metadata = { name: Upgrades.planName, namespace };
     const object = { apiVersion: apiVersionOf(type), kind: type.kind, metadata, spec };
     await api.create(type, object, { namespace, signal });
   }

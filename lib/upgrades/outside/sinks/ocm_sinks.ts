@@ -1,8 +1,8 @@
 // Notifications for the cluster manager (OCM): the state of the policy, and entries of the service log.
 import type { Clock } from "../../../clock.ts";
 import { parseTime } from "../../../vocabulary/time.ts";
-import { isPolicyOf } from "../../decide/policy/refresh_plan.ts";
-import { mayFollow, SERVICE_LOG, serviceLogOf, valueOf } from "../../decide/notifications/ocm_states.ts";
+import { isPolicyOf } from "../../decide/policy/plan_change.ts";
+import { mayFollow, ocmValueOf, SERVICE_LOG, serviceLogOf } from "../../decide/notifications/ocm_states.ts";
 import type { Notification } from "../../decide/types/effects.ts";
 import { UpstreamError } from "../http/upstream_error.ts";
 import type { FoundServiceLog, OcmClient } from "../ocm/ocm_client.ts";
@@ -16,7 +16,7 @@ export function openOcmStateSink(
     name: "cluster manager",
     send: async (notification, { signal }) => {
       const { state, version, upgradeAt, description } = notification;
-      const value = valueOf(state);
+      const value = ocmValueOf(state);
       if (value === undefined) return;
       const { id: clusterId } = await client.cluster(signal);
       const policy = (await client.policies(clusterId, signal)).find((one) => isPolicyOf(one, { version, upgradeAt }));

@@ -10,7 +10,7 @@ import { isConflict } from "../../../k8s/errors.ts";
 import { type EventObject, queuedEventOf, renderUpdate } from "../../../k8s/event_input.ts";
 import { Resource, type Wire } from "../../../k8s/types.ts";
 import { Upgrades } from "../../names.ts";
-import type { Base } from "../../decide/types/observed.ts";
+import type { UpgradeFacts } from "../../decide/types/observed.ts";
 import type { NotificationState } from "../../decide/types/plan.ts";
 import { LRUCache } from "lru-cache";
 
@@ -116,7 +116,7 @@ export interface DeliveryRecord {
   write(id: string, sinks: readonly string[]): Promise<void>;
 }
 
-export interface SendOptions extends Pick<Base, "plan" | "config"> {
+export interface SendOptions extends Pick<UpgradeFacts, "plan" | "config"> {
   readonly record: DeliveryRecord;
   readonly signal: AbortSignal;
 }

@@ -28,8 +28,8 @@ async function reconcile(cluster: MemoryCluster, drainMode: DrainMode): Promise<
   const calls: MemoryCall[] = [];
   const api = cluster.client((call) => void calls.push(call));
   const { signal } = new AbortController();
-  const base: CapacityContext["base"] = { plan: makePlan({ drainMode }), config: makeConfig() };
-  const context = { reader: openClusterReader(api, signal), base, nowMs: NOW_MS, signal };
+  const facts: CapacityContext["facts"] = { plan: makePlan({ drainMode }), config: makeConfig() };
+  const context = { reader: openClusterReader(api, signal), facts, nowMs: NOW_MS, signal };
   assert.equal((await readCapacityLeft(context)).kind, "drainTimedOut");
   await releaseCapacity(api, { drain: "help", context });
   return calls;

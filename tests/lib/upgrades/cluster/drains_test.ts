@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { parseNode } from "../../../../lib/vocabulary/node.ts";
 import { type KubeObject, Resource } from "../../../../lib/k8s/types.ts";
 import { openClusterReader } from "../../../../lib/upgrades/cluster/cluster_reader.ts";
-import { adviseDrains, drainPolicyOf } from "../../../../lib/upgrades/cluster/drains.ts";
+import { adviseDrains, drainSettingsOf } from "../../../../lib/upgrades/cluster/drains.ts";
 import type { DrainAdvice } from "../../../../lib/upgrades/decide/drain/types.ts";
 import type { DrainMode } from "../../../../lib/upgrades/decide/types/plan.ts";
 import { MemoryCluster } from "../../../support/memory_kube_api.ts";
@@ -30,9 +30,9 @@ async function advise(
   const { signal } = new AbortController();
   const api = cluster.client();
   const nodes = NODES.map((name) => parseNode(rawNode(name, { cordonedMinutes: 200 })));
-  const policy = drainPolicyOf(makePlan({ drainMode: mode }).spec, makeConfig());
+  const settings = drainSettingsOf(makePlan({ drainMode: mode }).spec, makeConfig());
   const reader = openClusterReader(api, signal);
-  const advice = await adviseDrains(nodes, { reader, policy, nowMs: NOW_MS });
+  const advice = await adviseDrains(nodes, { reader, settings, nowMs: NOW_MS });
   return advice.filter((one) => one.kind === "draining");
 }
 

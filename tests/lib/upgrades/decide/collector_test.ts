@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { renderTime } from "../../../../lib/vocabulary/time.ts";
-import { collect } from "../../../../lib/upgrades/decide/collector.ts";
+import { collectSamples } from "../../../../lib/upgrades/decide/collector.ts";
 import type { CollectedSample } from "../../../../lib/upgrades/decide/types/effects.ts";
 import { FROM, makeCluster, makeHistory, makePlan, makeStep, NOW_MS, START_MS, TO } from "./make_plan.ts";
 
@@ -14,7 +14,7 @@ function sampleOf(name: string, labels: CollectedSample["labels"], value: number
   return { name: `managed_upgrade_${name}`, labels, value };
 }
 
-Deno.test("M-381 collect() has one sample for each condition, and those of spec and status", () => {
+Deno.test("M-381 collectSamples() has one sample for each condition, and those of spec and status", () => {
   const times = { startTime: renderTime(NOW_MS), lastProbeTime: renderTime(0), lastTransitionTime: renderTime(0) };
   const plan = makePlan({}, {
     history: [makeHistory({
@@ -26,7 +26,7 @@ Deno.test("M-381 collect() has one sample for each condition, and those of spec 
       ],
     })],
   });
-  const samples = collect(plan, CLUSTER);
+  const samples = collectSamples(plan, CLUSTER);
   const versions = { version: FROM, desired_version: TO };
   const seconds = NOW_MS / 1_000;
   const conditions = samples.filter(({ name }) => name.startsWith("managed_upgrade_condition_"));
@@ -42,15 +42,15 @@ Deno.test("M-381 collect() has one sample for each condition, and those of spec 
   assert.equal(labelled(samples, "managed_upgrade_upgrade_complete_timestamp"), undefined);
 });
 
-Deno.test("collect() keeps the version that the upgrade leads away from, once the control plane has the new one", () => {
+Deno.test("collectSamples() keeps the version that the upgrade leads away from, once the control plane has the new one", () => {
   const plan = makePlan({}, { history: [makeHistory()] });
   const completed = { state: "Completed", image: "", startedMs: 1 } as const;
   const history = [{ ...completed, version: TO, completedMs: 9 }, { ...completed, version: FROM, completedMs: 5 }];
-  const samples = collect(plan, makeCluster({ history }));
+  const samples = collectSamples(plan, makeCluster({ history }));
   assert.equal(labelled(samples, "managed_upgrade_upgrade_scheduled")?.labels.version, FROM);
 });
 
-Deno.test("collect() stamps each stage once, by what was sent, else by the end of its step, and shows what was sent", () => {
+Deno.test("collectSamples() stamps each stage once, by what was sent, else by the end of its step, and shows what was sent", () => {
   const notifications = [{ state: "StateStarted", sentTime: renderTime(NOW_MS) }, {
     state: "StateControlPlaneFinishedSL",
     sentTime: renderTime(NOW_MS + 60_000),
@@ -59,7 +59,7 @@ Deno.test("collect() stamps each stage once, by what was sent, else by the end o
     makeStep(type, { completeTime: renderTime(NOW_MS + 90_000) })
   );
   const of = (phase: "Upgrading" | "Failed") =>
-    collect(makePlan({}, { history: [makeHistory({ phase, notifications, conditions })] }), CLUSTER);
+    collectSamples(makePlan({}, { history: [makeHistory({ phase, notifications, conditions })] }), CLUSTER);
   const running = of("Upgrading");
   const stages = running.filter(({ name }) => /^upgradeoperator_.*_timestamp$/.test(name));
   const passed = stages.map(({ name, value }) => [name.slice("upgradeoperator_".length), value - NOW_MS / 1_000]);
@@ -80,7 +80,7 @@ Deno.test("collect() stamps each stage once, by what was sent, else by the end o
   assert.ok(labelled(failed, "upgradeoperator_controlplane_upgrade_completed_timestamp") !== undefined);
 });
 
-Deno.test("collect() has the samples of the spec alone while a plan has no history, and none of a time that is none", () => {
-  const names = collect(makePlan({ upgradeAt: "tomorrow" }), CLUSTER).map(({ name }) => name);
+Deno.test("collectSamples() has the samples of the spec alone while a plan has no history, and none of a time that is none", () => {
+  const names = collectSamples(makePlan({ upgradeAt: "tomorrow" }), CLUSTER).map(({ name }) => name);
   assert.deepEqual(names, ["managed_upgrade_upgrade_pdb_timeout_minutes"]);
 });

@@ -102,9 +102,9 @@ Deno.test("M-243 a version that cannot be read does not block: its label is unkn
 
 Deno.test("checksOf() makes all checks with the gate, of capacity only where it is wanted", () => {
   const plan = makePlan({ capacity: CAPACITY });
-  const base = contextOf({ results: [] });
-  assert.deepEqual(checksOf({ ...base, config: makeConfig(), plan }), ["CriticalAlerts", "ClusterOperators"]);
-  assert.equal(checksOf(base).includes("CapacityReservation"), false);
-  const more = checksOf({ ...base, plan }).slice(2);
+  const facts = contextOf({ results: [] });
+  assert.deepEqual(checksOf({ ...facts, config: makeConfig(), plan }), ["CriticalAlerts", "ClusterOperators"]);
+  assert.equal(checksOf(facts).includes("CapacityReservation"), false);
+  const more = checksOf({ ...facts, plan }).slice(2);
   assert.deepEqual(more, ["CapacityReservation", "NodeUnschedulable", "NodeUnschedulableTaint", "PDB"]);
 });

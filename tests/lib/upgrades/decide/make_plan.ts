@@ -7,14 +7,14 @@ import { parseTime, renderTime } from "../../../../lib/vocabulary/time.ts";
 import type { ClusterOperator, ClusterVersion, Silence } from "../../../../lib/upgrades/decide/types/cluster.ts";
 import type { Effect } from "../../../../lib/upgrades/decide/types/effects.ts";
 import type {
-  Base,
   HealthCheckId,
   HealthReason,
   HealthResult,
   Observation,
   Observed,
-  Reading,
+  ReadingName,
   Readings,
+  UpgradeFacts,
 } from "../../../../lib/upgrades/decide/types/observed.ts";
 import type {
   HistoryEntry,
@@ -25,10 +25,10 @@ import type {
   UpgradeStatus,
 } from "../../../../lib/upgrades/decide/types/plan.ts";
 import {
-  type Answer,
-  NOTHING,
+  NO_ANSWER,
+  type ReconcileAnswer,
   type ReconcileEnd,
-  type Request,
+  type ReconcileRequest,
   type Step,
   type StepResult,
 } from "../../../../lib/upgrades/decide/types/steps.ts";
@@ -201,7 +201,7 @@ export function unseen(why = "it is away"): { readonly kind: "unknown"; readonly
   return { kind: "unknown", why };
 }
 
-export type Observations = { readonly [Name in Reading]: Observation<Readings[Name]> };
+export type Observations = { readonly [Name in ReadingName]: Observation<Readings[Name]> };
 
 export function makeObservations(overrides: Partial<Observations> = {}): Observations {
   const pools = [makePool("master"), makePool("worker")];
@@ -232,8 +232,8 @@ export interface Driven<End> {
   readonly end: End;
   readonly effects: readonly Effect[];
   readonly saved: readonly UpgradeStatus[];
-  readonly reads: readonly Reading[];
-  readonly requests: readonly Request[];
+  readonly reads: readonly ReadingName[];
+  readonly requests: readonly ReconcileRequest[];
 }
 
 export interface Driver {
@@ -243,10 +243,10 @@ export interface Driver {
 
 /** Answers all requests: an effect that fails stops those behind it, unless it says that its failure is only logged. */
 export function drive<End>(
-  run: Generator<Request, End, Answer>,
+  run: Generator<ReconcileRequest, End, ReconcileAnswer>,
   { observed, failing = () => undefined }: Driver = {},
 ): Driven<End> {
-  const requests: Request[] = [];
+  const requests: ReconcileRequest[] = [];
   const effects: Effect[] = [];
   const answers = { observed: makeObservations(observed), failing };
   let next = run.next();
@@ -262,23 +262,23 @@ export function drive<End>(
 }
 
 export function answerTo(
-  request: Request,
+  request: ReconcileRequest,
   { observed, failing }: { readonly observed: Observations; readonly failing: NonNullable<Driver["failing"]> },
-): Answer {
+): ReconcileAnswer {
   switch (request.kind) {
     case "read":
-      return { ...NOTHING, read: Object.fromEntries(request.readings.map((name) => [name, observed[name]])) };
+      return { ...NO_ANSWER, read: Object.fromEntries(request.readings.map((name) => [name, observed[name]])) };
     case "save":
-      return NOTHING;
+      return NO_ANSWER;
     case "apply": {
       const done: Effect[] = [];
       for (const effect of request.effects) {
         const failure = failing(effect);
         const isLogged = effect.kind === "notify" && effect.onFailure === "log";
-        if (failure !== undefined && !isLogged) return { ...NOTHING, done, failure };
+        if (failure !== undefined && !isLogged) return { ...NO_ANSWER, done, failure };
         if (failure === undefined) done.push(effect);
       }
-      return { ...NOTHING, done };
+      return { ...NO_ANSWER, done };
     }
   }
 }
@@ -323,12 +323,12 @@ export interface Seen {
 /** What a single step decides. It sees only what it asks for. */
 export function decideStep(step: Step, overrides: Seen = {}): StepResult {
   const entry = makeHistory(overrides.history);
-  const base: Base = {
+  const facts: UpgradeFacts = {
     plan: makePlan(overrides.spec, { history: [entry] }),
     config: overrides.config ?? makeConfig(),
     clusterVersion: overrides.clusterVersion ?? makeCluster(),
   };
-  const blind: Observed = { ...base, entry, read: {} };
+  const blind: Observed = { ...facts, entry, read: {} };
   const observed = makeObservations(overrides.observed);
   const read = Object.fromEntries(step.reads(blind).map((name) => [name, observed[name]]));
   return step.decide({ ...blind, read }, overrides.nowMs ?? NOW_MS);

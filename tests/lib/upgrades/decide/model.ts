@@ -4,9 +4,9 @@ import type { MachineConfigPool } from "../../../../lib/vocabulary/machines.ts";
 import { reconcile } from "../../../../lib/upgrades/decide/reconcile.ts";
 import type { ClusterVersion, Silence } from "../../../../lib/upgrades/decide/types/cluster.ts";
 import type { Effect } from "../../../../lib/upgrades/decide/types/effects.ts";
-import type { Reading } from "../../../../lib/upgrades/decide/types/observed.ts";
+import type { ReadingName } from "../../../../lib/upgrades/decide/types/observed.ts";
 import type { UpgradeConfig, UpgradeSpec, UpgradeStatus } from "../../../../lib/upgrades/decide/types/plan.ts";
-import type { ReconcileEnd, Request } from "../../../../lib/upgrades/decide/types/steps.ts";
+import type { ReconcileEnd, ReconcileRequest } from "../../../../lib/upgrades/decide/types/steps.ts";
 import { objectAt, textAt } from "../../../../lib/json.ts";
 import {
   answerTo,
@@ -33,7 +33,7 @@ export interface Fault {
   readonly cutAt?: number | undefined;
   /** It is interrupted when the effects of that request are done, before the answer arrives. */
   readonly cutBehind?: number | undefined;
-  readonly unreadable?: Reading | undefined;
+  readonly unreadable?: ReadingName | undefined;
   readonly failing?: Effect["kind"] | undefined;
 }
 
@@ -141,7 +141,7 @@ export class Model {
     return unreadable === undefined ? observed : { ...observed, [unreadable]: unseen() };
   }
 
-  #carryOut(request: Request, done: readonly Effect[]): void {
+  #carryOut(request: ReconcileRequest, done: readonly Effect[]): void {
     if (request.kind === "save") {
       this.status = request.status;
       this.saves.push({ status: request.status, isConverged: this.isConverged });

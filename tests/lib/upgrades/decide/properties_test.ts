@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { Effect } from "../../../../lib/upgrades/decide/types/effects.ts";
-import type { Reading } from "../../../../lib/upgrades/decide/types/observed.ts";
+import type { ReadingName } from "../../../../lib/upgrades/decide/types/observed.ts";
 import type { HistoryEntry, UpgradeSpec } from "../../../../lib/upgrades/decide/types/plan.ts";
 import { CAPACITY, FROM, makeObservations, makeSpec, MINUTE, START_MS } from "./make_plan.ts";
 import { type Fault, GOALS, Model } from "./model.ts";
@@ -17,7 +17,7 @@ const KINDS: readonly Effect["kind"][] = [
   "setMetric",
 ];
 
-const isReading = (name: string): name is Reading => name in makeObservations();
+const isReading = (name: string): name is ReadingName => name in makeObservations();
 const READINGS = Object.keys(makeObservations()).filter(isReading);
 
 const fault: fc.Arbitrary<Fault> = fc.record({

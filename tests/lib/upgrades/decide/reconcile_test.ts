@@ -3,7 +3,7 @@ import { renderTime } from "../../../../lib/vocabulary/time.ts";
 import { reconcile, type ReconcileInput, wantsReconcile } from "../../../../lib/upgrades/decide/reconcile.ts";
 import type { ClusterVersion } from "../../../../lib/upgrades/decide/types/cluster.ts";
 import type { HistoryEntry, UpgradeConfig } from "../../../../lib/upgrades/decide/types/plan.ts";
-import { NOTHING, type Request } from "../../../../lib/upgrades/decide/types/steps.ts";
+import { NO_ANSWER, type ReconcileRequest } from "../../../../lib/upgrades/decide/types/steps.ts";
 import {
   answerTo,
   CAPACITY,
@@ -141,8 +141,8 @@ const WRITES: readonly (readonly [string, UpgradeConfig, Partial<Observations>])
 function requestsUntilSave(
   run: ReturnType<typeof reconcile>,
   overrides: Partial<Observations> = {},
-): readonly Request[] {
-  const requests: Request[] = [];
+): readonly ReconcileRequest[] {
+  const requests: ReconcileRequest[] = [];
   const answers = { observed: makeObservations(overrides), failing: () => undefined };
   let next = run.next();
   while (!next.done && next.value.kind !== "save") {
@@ -158,7 +158,7 @@ for (const [name, plan, observed] of WRITES) {
     const run = reconcile(makeInput({ plan: seen(plan) }));
     const requests = requestsUntilSave(run, observed);
     assert.throws(() => run.throw(new Error("conflict")), /conflict/);
-    assert.equal(run.next(NOTHING).done, true);
+    assert.equal(run.next(NO_ANSWER).done, true);
     const effects = requests.flatMap((request) => request.kind === "apply" ? request.effects : []);
     assert.deepEqual(effects.filter(({ kind }) => kind !== "setMetric"), []);
   });

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { parsePlan, renderStatus, type UpgradeConfig } from "../../../../lib/upgrades/decide/types/plan.ts";
+import { parseUpgradeConfig, renderStatus, type UpgradeConfig } from "../../../../lib/upgrades/decide/types/plan.ts";
 import { COMMENCE } from "../../../../lib/upgrades/decide/steps/control_plane.ts";
 import { UPGRADERS } from "../../../../lib/upgrades/decide/steps/upgraders.ts";
 import type { ClusterVersion } from "../../../../lib/upgrades/decide/types/cluster.ts";
@@ -19,7 +19,7 @@ import { DONE, originalConditions } from "./original_conditions.ts";
 
 const BEGAN = "2026-03-01T20:00:00Z";
 function planOfTheOriginal(): UpgradeConfig {
-  return parsePlan({
+  return parseUpgradeConfig({
     metadata: { namespace: "n", name: "managed-upgrade-config", uid: "u", resourceVersion: "5", generation: 2 },
     spec: {
       ...{ type: "OSD", upgradeAt: BEGAN, PDBForceDrainTimeout: 60 },

@@ -8,7 +8,7 @@ import { NO_PROXIES } from "../../../../lib/oci/http/proxy.ts";
 import { type Listener, listenPlain, listenTls } from "../../../../playground/listen.ts";
 import { openUpgradeMetrics } from "../../../../lib/upgrades/metrics.ts";
 import { Upgrades } from "../../../../lib/upgrades/names.ts";
-import type { Base } from "../../../../lib/upgrades/decide/types/observed.ts";
+import type { UpgradeFacts } from "../../../../lib/upgrades/decide/types/observed.ts";
 import { openClusterReader } from "../../../../lib/upgrades/cluster/cluster_reader.ts";
 import { openOutside } from "../../../../lib/upgrades/outside/outside.ts";
 import { createAuthority } from "../../../cluster/support/pki.ts";
@@ -20,8 +20,8 @@ import { FAULTS, hastyClock, noticeOf, openFaulty, SIGNAL } from "./support.ts";
 const { namespace } = Upgrades;
 
 function put(cluster: MemoryCluster, config: string): void {
-  const data = { [Upgrades.settingsKey]: config };
-  cluster.put(Resource.configMaps, { metadata: { namespace, name: Upgrades.settings }, data });
+  const data = { [Upgrades.configMapKey]: config };
+  cluster.put(Resource.configMaps, { metadata: { namespace, name: Upgrades.configMapName }, data });
   cluster.put(Resource.clusterVersions, { metadata: { name: "version" }, spec: { clusterID: EXTERNAL_ID } });
 }
 
@@ -29,9 +29,9 @@ const record = { sinksOf: () => [], write: () => Promise.resolve() };
 
 const openBed = (
   monitoring: string,
-  { config = "{}", base, bundle = [] }: {
+  { config = "{}", facts, bundle = [] }: {
     readonly config?: string;
-    readonly base?: Partial<Base>;
+    readonly facts?: Partial<UpgradeFacts>;
     readonly bundle?: readonly string[];
   } = {},
 ) => {
@@ -49,12 +49,17 @@ const openBed = (
     metrics: openUpgradeMetrics(registry),
     monitoring: { "alertmanager-main": endpoint, "prometheus-k8s": endpoint },
   });
-  const whole: Base = { plan: makePlan(), config: makeConfig(parse(config)), clusterVersion: makeCluster(), ...base };
+  const whole: UpgradeFacts = {
+    plan: makePlan(),
+    config: makeConfig(parse(config)),
+    clusterVersion: makeCluster(),
+    ...facts,
+  };
   return {
     cluster,
     outside,
     options: { ...whole, record, signal: SIGNAL },
-    context: { base: whole, reader: openClusterReader(cluster.api, SIGNAL), nowMs: NOW_MS, signal: SIGNAL },
+    context: { facts: whole, reader: openClusterReader(cluster.api, SIGNAL), nowMs: NOW_MS, signal: SIGNAL },
     series: async () => (await registry.metrics()).split("\n").filter((line) => !line.startsWith("#")).join("\n"),
     [Symbol.dispose]: () => outside[Symbol.dispose](),
   };
@@ -73,7 +78,7 @@ Deno.test("openOutside() reads silences, health, dependencies and alerts of an u
   const plan = makePlan({}, {
     history: [makeHistory({ startTime: renderTime(NOW_MS - 60_000), completeTime: renderTime(NOW_MS) })],
   });
-  using bed = openBed(monitoring.origin, { base: { plan } });
+  using bed = openBed(monitoring.origin, { facts: { plan } });
   const readers = bed.outside.readers(bed.context);
   assert.deepEqual((await readers.silences()).map(({ id }) => id), ["a1"]);
   assert.deepEqual((await readers.health()).map(({ check, kind }) => [check, kind]), [
@@ -111,7 +116,7 @@ Deno.test("openOutside() asks the graph of the ClusterVersion for the architectu
     return Response.json(GRAPH);
   });
   const clusterVersion = makeCluster({ upstream: graph.origin });
-  using bed = openBed(graph.origin, { base: { clusterVersion } });
+  using bed = openBed(graph.origin, { facts: { clusterVersion } });
   const readers = bed.outside.readers(bed.context);
   await assert.rejects(readers.graph(), /no node of the control plane says which architecture it has/);
   bed.cluster.put(Resource.nodes, CONTROL_PLANE_NODE);
@@ -130,9 +135,9 @@ Deno.test("openOutside() trusts what the files of --registry-ca sign: the update
     return Response.json(url.includes("/clusters") ? { items: [], total: 0 } : GRAPH);
   }, { certificate: { cert, key } });
   const config = `{configManager: {source: OCM, ocmBaseUrl: "${server.origin}/ocm"}}`;
-  const base = { clusterVersion: makeCluster({ upstream: `${server.origin}/graph` }) };
+  const facts = { clusterVersion: makeCluster({ upstream: `${server.origin}/graph` }) };
   for (const bundle of [[], [authority.certificatePem]]) {
-    using bed = openBed(server.origin, { config, base, bundle });
+    using bed = openBed(server.origin, { config, facts, bundle });
     bed.cluster.put(Resource.nodes, CONTROL_PLANE_NODE);
     const readers = bed.outside.readers(bed.context);
     const results = await Promise.allSettled([readers.graph(), bed.outside.policy.refresh(SIGNAL)]);
@@ -225,7 +230,7 @@ Deno.test("the policy of the cluster manager becomes the plan; while the manager
   using bed = openBed("http://127.0.0.1:1", {
     config: `{configManager: {source: OCM, ocmBaseUrl: "${double.origin}", watchInterval: 90}}`,
   });
-  const found = (): KubeObject | undefined => bed.cluster.find("upgradeconfigs", `${namespace}/${Upgrades.config}`);
+  const found = (): KubeObject | undefined => bed.cluster.find("upgradeconfigs", `${namespace}/${Upgrades.planName}`);
   double.intercept = () => new Response("<html>", { status: 200 });
   await assert.rejects(bed.outside.policy.refresh(SIGNAL), /its answer is no JSON/);
   assert.equal(found(), undefined);
@@ -247,7 +252,7 @@ Deno.test("the policy of the cluster manager becomes the plan; while the manager
 Deno.test("readings that need a plan report it where there is none; silences are read all the same", async () => {
   await using monitoring = openQuietMonitoring();
   using bed = openBed(monitoring.origin);
-  const readers = bed.outside.readers({ ...bed.context, base: undefined });
+  const readers = bed.outside.readers({ ...bed.context, facts: undefined });
   for (const name of ["health", "healthAfter", "dependencies", "graph", "payload", "alertsDuring"] as const) {
     await assert.rejects(readers[name](), /there is no UpgradeConfig/, name);
   }

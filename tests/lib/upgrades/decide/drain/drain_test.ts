@@ -16,12 +16,12 @@ import type {
   DrainAdvice,
   DrainBudgets,
   DrainPod,
-  DrainPolicy,
+  DrainSettings,
   Strategy,
 } from "../../../../../lib/upgrades/decide/drain/types.ts";
 import { minutes, minutesAgo, node, NOW_MS } from "../make.ts";
 
-const POLICY: DrainPolicy = {
+const SETTINGS: DrainSettings = {
   mode: "DeleteAndStripFinalizers",
   timeoutMs: minutes(45),
   expectedMs: minutes(8),
@@ -61,22 +61,22 @@ function gathered(budgets: readonly KubeObject[], maxBytes?: number): DrainBudge
 
 function judged(
   pods: readonly KubeObject[],
-  { node = "n", budgets = gathered([]), ignoredNamespaces = POLICY.ignoredNamespaces } = {},
+  { node = "n", budgets = gathered([]), ignoredNamespaces = SETTINGS.ignoredNamespaces } = {},
 ): readonly DrainPod[] {
   return pods.flatMap((one) => parseDrainPod(one, { node, budgets, ignoredNamespaces }) ?? []);
 }
 
 function advise(
   drained: Node,
-  { pods = [], budgets = [], policy = {} }: {
+  { pods = [], budgets = [], settings = {} }: {
     readonly pods?: readonly KubeObject[];
     readonly budgets?: readonly KubeObject[];
-    readonly policy?: Partial<DrainPolicy>;
+    readonly settings?: Partial<DrainSettings>;
   },
 ): DrainAdvice {
-  const { ignoredNamespaces } = { ...POLICY, ...policy };
+  const { ignoredNamespaces } = { ...SETTINGS, ...settings };
   const own = judged(pods, { node: drained.name, budgets: gathered(budgets), ignoredNamespaces });
-  return adviseDrain(drained, { ...POLICY, ...policy }, { pods: own, nowMs: NOW_MS });
+  return adviseDrain(drained, { ...SETTINGS, ...settings }, { pods: own, nowMs: NOW_MS });
 }
 
 /** `DELETE a, PDB-DELETE b`: what is done. */
@@ -101,11 +101,11 @@ Deno.test("M-312 adviseDrain() says so when the time of the cordon is unknown", 
 });
 
 Deno.test("needsPods() holds once something may be due on a node that is being drained, and never before", () => {
-  assert.equal(needsPods(EARLY, POLICY, NOW_MS), false);
-  assert.equal(needsPods(AFTER_TIMEOUT, POLICY, NOW_MS), true);
-  assert.equal(needsPods(node("n"), POLICY, NOW_MS), false);
-  assert.equal(needsPods(node("n", { cordonedMinutes: "unknown" }), POLICY, NOW_MS), false);
-  const sooner = { ...POLICY, protectedTimeoutMs: minutes(5) };
+  assert.equal(needsPods(EARLY, SETTINGS, NOW_MS), false);
+  assert.equal(needsPods(AFTER_TIMEOUT, SETTINGS, NOW_MS), true);
+  assert.equal(needsPods(node("n"), SETTINGS, NOW_MS), false);
+  assert.equal(needsPods(node("n", { cordonedMinutes: "unknown" }), SETTINGS, NOW_MS), false);
+  const sooner = { ...SETTINGS, protectedTimeoutMs: minutes(5) };
   assert.equal(needsPods(node("n", { cordonedMinutes: 12 }), sooner, NOW_MS), false);
   assert.equal(needsPods(node("n", { cordonedMinutes: 13 }), sooner, NOW_MS), true);
 });
@@ -135,9 +135,9 @@ Deno.test("M-310 M-311 M-322 M-324 M-325 adviseDrain() does what is due and noth
 Deno.test("N-023 adviseDrain() has the shorter time first, also where budgets are given less than others", () => {
   const pods = [pod("plain"), pod("protected", { labels: { app: "db" } })];
   const budgets = [budget("db", { matchLabels: { app: "db" } })];
-  const policy = { protectedTimeoutMs: minutes(5) };
-  assert.equal(done(advise(AFTER_TIMEOUT, { pods, budgets, policy })), "PDB-DELETE protected, DELETE plain");
-  assert.equal(done(advise(node("n", { cordonedMinutes: 14 }), { pods, budgets, policy })), "PDB-DELETE protected");
+  const settings = { protectedTimeoutMs: minutes(5) };
+  assert.equal(done(advise(AFTER_TIMEOUT, { pods, budgets, settings })), "PDB-DELETE protected, DELETE plain");
+  assert.equal(done(advise(node("n", { cordonedMinutes: 14 }), { pods, budgets, settings })), "PDB-DELETE protected");
 });
 
 Deno.test("M-318 M-327 adviseDrain() touches pods of this node that come back nowhere else: no DaemonSets, no static pods", () => {
@@ -187,7 +187,7 @@ for (const [name, isProtected, selector, namespace] of BUDGETS) {
 Deno.test("M-321 M-326 adviseDrain() leaves pods of ignored namespaces alone, by patterns that are searched for", () => {
   const pods = [pod("a"), pod("b", { namespace: "my-db-1" }), pod("c", { namespace: "kept" })];
   const after = (...patterns: readonly RegExp[]): string =>
-    done(advise(AFTER_ALL, { pods, policy: { ignoredNamespaces: patterns } }));
+    done(advise(AFTER_ALL, { pods, settings: { ignoredNamespaces: patterns } }));
   assert.equal(after(), "DELETE a, DELETE b, DELETE c");
   assert.equal(after(/nothing/), "DELETE a, DELETE b, DELETE c");
   assert.equal(after(/kept/), "DELETE a, DELETE b");
@@ -196,17 +196,17 @@ Deno.test("M-321 M-326 adviseDrain() leaves pods of ignored namespaces alone, by
 
 Deno.test("N-022 drain.mode: Observe changes nothing and says what it withholds, Delete strips nothing", () => {
   const pods = [pod("a", { finalizers: ["a/b"] })];
-  const observed = advise(AFTER_ALL, { pods, policy: { mode: "Observe" } });
+  const observed = advise(AFTER_ALL, { pods, settings: { mode: "Observe" } });
   assert.equal(done(observed), "");
   assert.equal(done(observed, "withheld"), "DELETE a, DEFAULT-FINALIZER a");
-  const deleted = advise(AFTER_ALL, { pods, policy: { mode: "Delete" } });
+  const deleted = advise(AFTER_ALL, { pods, settings: { mode: "Delete" } });
   assert.equal(done(deleted), "DELETE a");
   assert.equal(done(deleted, "withheld"), "DEFAULT-FINALIZER a");
 });
 
 Deno.test("M-304 M-305 M-314 M-307 a drain fails under Observe once its time is over, unless the node is being deleted", () => {
   const failed = (drained: Node): boolean => {
-    const advice = advise(drained, { pods: [pod("a")], policy: { mode: "Observe" } });
+    const advice = advise(drained, { pods: [pod("a")], settings: { mode: "Observe" } });
     return advice.kind === "draining" && advice.hasFailed;
   };
   assert.equal(failed(EARLY), false);
@@ -227,8 +227,8 @@ function failedBy(
     ...{ isTarget: () => targets, actsOn: () => true },
   }));
   const pods = judged([pod("a")]);
-  const policy = { timeoutMs: minutes(timeout), expectedMs: minutes(8) };
-  return hasDrainFailed(strategies, { pods, elapsedMs: minutes(elapsed), policy });
+  const settings = { timeoutMs: minutes(timeout), expectedMs: minutes(8) };
+  return hasDrainFailed(strategies, { pods, elapsedMs: minutes(elapsed), settings });
 }
 
 Deno.test("M-315 M-316 M-317 a drain has failed when the last strategy has had its time, not while one is still to come", () => {
@@ -244,7 +244,7 @@ Deno.test("M-315 M-316 M-317 a drain has failed when the last strategy has had i
 Deno.test("M-309 M-323 no strategies, no actions; a strategy has targets while pods are left", () => {
   const pods = judged([pod("a")]);
   assert.deepEqual(actionsOf([], { pods, elapsedMs: minutes(999) }), []);
-  const [first] = allStrategies(POLICY);
+  const [first] = allStrategies(SETTINGS);
   assert.deepEqual([first?.name, pods.map((one) => first?.isTarget(one))], ["DELETE", [true]]);
 });
 

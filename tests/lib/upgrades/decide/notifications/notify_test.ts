@@ -4,7 +4,7 @@ import { describeState, notify, withNotified } from "../../../../../lib/upgrades
 import type { HistoryEntry, NotificationState, StepCondition } from "../../../../../lib/upgrades/decide/types/plan.ts";
 import {
   closeWindows,
-  isAnyActive,
+  isAnySilenceActive,
   openControlPlaneWindow,
   openWorkerWindow,
 } from "../../../../../lib/upgrades/decide/windows.ts";
@@ -154,5 +154,5 @@ Deno.test("M-355 M-356 closeWindows() ends the own silences that hold, of the pa
   assert.deepEqual(closeWindows("controlPlane", all), [{ kind: "endSilence", id: all[0]?.id }]);
   assert.deepEqual(closeWindows("workers", all), [{ kind: "endSilence", id: all[1]?.id }]);
   assert.equal(closeWindows("all", all).length, 2);
-  assert.deepEqual([isAnyActive(all), isAnyActive(all.slice(2, 4))], [true, false]);
+  assert.deepEqual([isAnySilenceActive(all), isAnySilenceActive(all.slice(2, 4))], [true, false]);
 });

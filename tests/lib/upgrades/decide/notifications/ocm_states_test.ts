@@ -1,22 +1,22 @@
 import assert from "node:assert/strict";
 import {
   mayFollow,
+  ocmStateOf,
+  ocmValueOf,
   serviceLogOf,
-  stateOf,
-  valueOf,
 } from "../../../../../lib/upgrades/decide/notifications/ocm_states.ts";
 
 const stored = (value: string, description = "") => ({ value, description });
 
 Deno.test("M-362 valueOf() and stateOf() translate, and know what is none of ours", () => {
-  assert.equal(valueOf("StateStarted"), "started");
-  assert.equal(valueOf("StateScaleSkipped"), "delayed");
-  assert.equal(valueOf("StateSkipped"), "delayed");
-  assert.equal(valueOf("StateControlPlaneStartedSL"), undefined);
-  assert.equal(valueOf("StateMultiArchCapable"), undefined);
-  assert.equal(stateOf(stored("scheduled")), "Scheduled");
-  assert.equal(stateOf(stored("delayed", "it will retry")), "Delayed");
-  assert.equal(stateOf(stored("delayed", "no capacity")), "Skipped");
+  assert.equal(ocmValueOf("StateStarted"), "started");
+  assert.equal(ocmValueOf("StateScaleSkipped"), "delayed");
+  assert.equal(ocmValueOf("StateSkipped"), "delayed");
+  assert.equal(ocmValueOf("StateControlPlaneStartedSL"), undefined);
+  assert.equal(ocmValueOf("StateMultiArchCapable"), undefined);
+  assert.equal(ocmStateOf(stored("scheduled")), "Scheduled");
+  assert.equal(ocmStateOf(stored("delayed", "it will retry")), "Delayed");
+  assert.equal(ocmStateOf(stored("delayed", "no capacity")), "Skipped");
   for (const value of ["", "toString", "unheard-of"]) {
     assert.equal(mayFollow(stored(value), "StateStarted"), false, value);
   }

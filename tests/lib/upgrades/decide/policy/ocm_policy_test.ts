@@ -5,7 +5,7 @@ import {
   isPolicyOf,
   orderPolicies,
   specOfPolicy,
-} from "../../../../../lib/upgrades/decide/policy/refresh_plan.ts";
+} from "../../../../../lib/upgrades/decide/policy/plan_change.ts";
 
 const CLUSTER = { id: "c1", channelGroup: "stable", drainGraceMinutes: 60 };
 

@@ -16,7 +16,7 @@ import {
 } from "../../../../../lib/upgrades/decide/release/target.ts";
 import { compareVersions, orderOf, parseVersion } from "../../../../../lib/upgrades/decide/release/version.ts";
 import type { ClusterVersion } from "../../../../../lib/upgrades/decide/types/cluster.ts";
-import type { Base, Observed } from "../../../../../lib/upgrades/decide/types/observed.ts";
+import type { Observed, UpgradeFacts } from "../../../../../lib/upgrades/decide/types/observed.ts";
 import type { DesiredRelease } from "../../../../../lib/upgrades/decide/types/plan.ts";
 import {
   commencedCluster,
@@ -215,8 +215,12 @@ interface Case {
 }
 
 function validate({ spec = {}, cv = makeCluster(), read = {}, cincinnati = false }: Case): Validation {
-  const base: Base = { plan: makePlan(spec), config: makeConfig({ validation: { cincinnati } }), clusterVersion: cv };
-  return validatePlan({ ...base, read });
+  const facts: UpgradeFacts = {
+    plan: makePlan(spec),
+    config: makeConfig({ validation: { cincinnati } }),
+    clusterVersion: cv,
+  };
+  return validatePlan({ ...facts, read });
 }
 
 function wordOf(validation: Validation): string {

@@ -22,8 +22,8 @@ function run(
 ): ReturnType<typeof drive<RunEnd>> {
   const entry = makeHistory(history);
   const status = { history: [entry], conditions: [] };
-  const base = { plan: makePlan({}, status), config: makeConfig(), clusterVersion: makeCluster() };
-  return drive(runSteps(steps, { base, entry, status, nowMs }));
+  const facts = { plan: makePlan({}, status), config: makeConfig(), clusterVersion: makeCluster() };
+  return drive(runSteps(steps, { facts, entry, status, nowMs }));
 }
 
 function conditionsOf({ end }: { readonly end: RunEnd }): readonly string[] {

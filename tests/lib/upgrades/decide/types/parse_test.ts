@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { isTrue } from "../../../../../lib/vocabulary/condition.ts";
 import { parseClusterOperator, parseClusterVersion } from "../../../../../lib/upgrades/decide/types/cluster.ts";
-import { parsePlan } from "../../../../../lib/upgrades/decide/types/plan.ts";
+import { parseUpgradeConfig } from "../../../../../lib/upgrades/decide/types/plan.ts";
 import { checkOperators } from "../../../../../lib/upgrades/decide/health/checks.ts";
 import { seen, START } from "../make_plan.ts";
 
 const METADATA = { namespace: "n", name: "managed-upgrade-config", uid: "u", resourceVersion: "5", generation: 2 };
 
-Deno.test("parsePlan() reads a plan of the Managed Upgrade Operator: what it lacks is off", () => {
-  const { spec, ...rest } = parsePlan({
+Deno.test("parseUpgradeConfig() reads a plan of the Managed Upgrade Operator: what it lacks is off", () => {
+  const { spec, ...rest } = parseUpgradeConfig({
     metadata: METADATA,
     spec: {
       ...{ desired: { version: "4.17.2", channel: "stable-4.17" }, upgradeAt: START, PDBForceDrainTimeout: 60 },
@@ -28,8 +28,8 @@ Deno.test("parsePlan() reads a plan of the Managed Upgrade Operator: what it lac
   });
 });
 
-Deno.test("parsePlan() reads the fields that are new", () => {
-  const { spec } = parsePlan({
+Deno.test("parseUpgradeConfig() reads the fields that are new", () => {
+  const { spec } = parseUpgradeConfig({
     metadata: METADATA,
     spec: {
       ...{

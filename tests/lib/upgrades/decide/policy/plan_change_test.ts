@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import {
+  decidePlanChange,
   type LastSync,
   localPolicyOf,
   nextSyncMs,
-  planRefresh,
-} from "../../../../../lib/upgrades/decide/policy/refresh_plan.ts";
+} from "../../../../../lib/upgrades/decide/policy/plan_change.ts";
 
 const SPEC = {
   desired: { version: "4.16.3", channel: "stable-4.16" },
@@ -15,29 +15,29 @@ const SPEC = {
 };
 const MINUTE_MS = 60_000;
 
-Deno.test("M-068 M-069 planRefresh() removes the plan when the source has none", () => {
-  assert.deepEqual(planRefresh(SPEC, { kind: "none" }), { kind: "remove" });
-  assert.deepEqual(planRefresh(undefined, { kind: "none" }), { kind: "nothing" });
+Deno.test("M-068 M-069 decidePlanChange() removes the plan when the source has none", () => {
+  assert.deepEqual(decidePlanChange(SPEC, { kind: "none" }), { kind: "remove" });
+  assert.deepEqual(decidePlanChange(undefined, { kind: "none" }), { kind: "nothing" });
 });
 
-Deno.test("M-070 M-071 planRefresh() creates a plan, leaves the same, replaces another", () => {
+Deno.test("M-070 M-071 decidePlanChange() creates a plan, leaves the same, replaces another", () => {
   const result = { kind: "desired", spec: SPEC } as const;
-  assert.deepEqual(planRefresh(undefined, result), { kind: "create", spec: SPEC });
-  assert.deepEqual(planRefresh({ ...SPEC }, result), { kind: "nothing" });
+  assert.deepEqual(decidePlanChange(undefined, result), { kind: "create", spec: SPEC });
+  assert.deepEqual(decidePlanChange({ ...SPEC }, result), { kind: "nothing" });
   for (const other of [{ upgradeAt: "2026-03-20T00:00:01Z" }, { desired: { ...SPEC.desired, version: "4.16.4" } }]) {
-    assert.deepEqual(planRefresh({ ...SPEC, ...other }, result), { kind: "replace", spec: SPEC });
+    assert.deepEqual(decidePlanChange({ ...SPEC, ...other }, result), { kind: "replace", spec: SPEC });
   }
 });
 
-Deno.test("planRefresh() keeps what people set beside the policy, but not another target", () => {
+Deno.test("decidePlanChange() keeps what people set beside the policy, but not another target", () => {
   const result = { kind: "desired", spec: SPEC } as const;
   const own = { suspend: true, drain: { mode: "Delete" } };
-  assert.deepEqual(planRefresh({ ...SPEC, ...own }, result), { kind: "nothing" });
+  assert.deepEqual(decidePlanChange({ ...SPEC, ...own }, result), { kind: "nothing" });
   const later = { ...SPEC, ...own, upgradeAt: "2026-03-21T00:00:00Z" };
-  assert.deepEqual(planRefresh(later, result), { kind: "replace", spec: { ...own, ...SPEC } });
+  assert.deepEqual(decidePlanChange(later, result), { kind: "replace", spec: { ...own, ...SPEC } });
   const migrating = { ...SPEC, desired: { ...SPEC.desired, architecture: "Multi" } };
-  assert.deepEqual(planRefresh(migrating, result), { kind: "replace", spec: SPEC });
-  assert.deepEqual(planRefresh({ ...SPEC, desired: { ...SPEC.desired, image: "" } }, result), { kind: "nothing" });
+  assert.deepEqual(decidePlanChange(migrating, result), { kind: "replace", spec: SPEC });
+  assert.deepEqual(decidePlanChange({ ...SPEC, desired: { ...SPEC.desired, image: "" } }, result), { kind: "nothing" });
 });
 
 Deno.test("M-072 M-075 M-076 localPolicyOf() gives the spec of a plan that was looked at and is not done", () => {

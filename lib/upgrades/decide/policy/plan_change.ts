@@ -14,16 +14,16 @@ export type PolicyResult =
   | { readonly kind: "desired"; readonly spec: JsonObject }
   | { readonly kind: "notConfigured" };
 
-export type RefreshPlan =
+export type PlanChange =
   | { readonly kind: "nothing" }
   | { readonly kind: "remove" }
   | { readonly kind: "create" | "replace"; readonly spec: JsonObject };
 
 /** `current`: the spec of the UpgradeConfig as it was read; undefined when there is none. */
-export function planRefresh(
+export function decidePlanChange(
   current: JsonObject | undefined,
   result: Exclude<PolicyResult, { readonly kind: "notConfigured" }>,
-): RefreshPlan {
+): PlanChange {
   if (result.kind !== "desired") return current === undefined ? { kind: "nothing" } : { kind: "remove" };
   if (current === undefined) return { kind: "create", spec: result.spec };
   // Members that only users set do not count.

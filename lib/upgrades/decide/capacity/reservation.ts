@@ -11,11 +11,11 @@ export function canScale({ machineSets }: Pick<CapacityFacts, "machineSets">): b
   return machineSets.some(({ isTemporary, pool }) => !isTemporary && pool === MachineName.workerPool);
 }
 
-export function planReserve(facts: CapacityFacts, policy: CapacityPolicy): ReservePlan {
-  if (!canScale(facts) && policy.extraPools.length === 0) return stateOf({ kind: "impossible" });
-  const sources = sourcesOf(facts, policy);
+export function decideReservation(facts: CapacityFacts, settings: CapacitySettings): Reservation {
+  if (!canScale(facts) && settings.extraPools.length === 0) return stateOf({ kind: "impossible" });
+  const sources = sourcesOf(facts, settings);
   if (sources.length === 0) {
-    const patterns = policy.extraPools.join(", ");
+    const patterns = settings.extraPools.join(", ");
     const message = `no MachineSet is labelled ${MachineName.poolLabel}=${MachineName.workerPool}, ` +
       `and none is of a pool that matches ${patterns}`;
     return { kind: "nothingToClone", message };
@@ -26,26 +26,26 @@ export function planReserve(facts: CapacityFacts, policy: CapacityPolicy): Reser
     const machineSets = missing.map(({ name }) => cloneName(name));
     return stateOf({ kind: "missing", machineSets }, missing.map(({ object }) => cloneForCapacity(object)));
   }
-  return stateOf(readinessOf(sources.flatMap(({ name }) => clones.get(cloneName(name)) ?? []), { facts, policy }));
+  return stateOf(readinessOf(sources.flatMap(({ name }) => clones.get(cloneName(name)) ?? []), { facts, settings }));
 }
 
-function stateOf(state: CapacityState, create: readonly KubeObject[] = []): ReservePlan {
+function stateOf(state: CapacityState, create: readonly KubeObject[] = []): Reservation {
   return { kind: "state", state, create };
 }
 
 function readinessOf(
   clones: readonly MachineSetView[],
-  { facts, policy }: { readonly facts: CapacityFacts; readonly policy: CapacityPolicy },
+  { facts, settings }: { readonly facts: CapacityFacts; readonly settings: CapacitySettings },
 ): CapacityState {
   const late = clones.map((set) => ({ set, reason: whyNotReady(set, facts) })).filter(({ reason }) => reason !== "");
   if (late.length === 0) return { kind: "ready" };
   const message = late.map(({ set, reason }) => `${set.name}: ${reason}`).join("; ");
-  const isTimedOut = late.some(({ set }) => facts.nowMs > set.createdMs + policy.timeoutMs);
+  const isTimedOut = late.some(({ set }) => facts.nowMs > set.createdMs + settings.timeoutMs);
   return { kind: isTimedOut ? "timedOut" : "waiting", message };
 }
 
 /** The next step to remove all clones and their machines. */
-export function planRelease(facts: Omit<CapacityFacts, "readyNodes" | "nowMs">): ReleasePlan {
+export function decideRemoval(facts: Omit<CapacityFacts, "readyNodes" | "nowMs">): CloneRemoval {
   const staying = temporaryOf(facts).filter(({ isDeleting }) => !isDeleting);
   if (staying.length > 0) return { kind: "delete", sets: staying.map(({ name, uid }) => ({ name, uid })) };
   const { machines } = facts;
@@ -61,7 +61,7 @@ export function planRelease(facts: Omit<CapacityFacts, "readyNodes" | "nowMs">):
 }
 
 /** What to clone, sorted by name: the workers' MachineSets, and those of extra pools by pattern. */
-function sourcesOf({ machineSets }: CapacityFacts, { extraPools }: CapacityPolicy): readonly MachineSetView[] {
+function sourcesOf({ machineSets }: CapacityFacts, { extraPools }: CapacitySettings): readonly MachineSetView[] {
   const globs = extraPools.map(parseGlob).filter((glob) => glob !== undefined);
   const isWanted = ({ pool }: MachineSetView): boolean =>
     pool === MachineName.workerPool || pool !== "" && globs.some((glob) => matchesGlob(glob, pool));
@@ -90,17 +90,17 @@ export interface CapacityFacts {
   readonly nowMs: number;
 }
 
-export interface CapacityPolicy {
+export interface CapacitySettings {
   readonly extraPools: readonly string[];
   readonly timeoutMs: number;
 }
 
-export type ReservePlan =
+export type Reservation =
   | { readonly kind: "state"; readonly state: CapacityState; readonly create: readonly KubeObject[] }
   /** Extra pools are configured, but neither they nor workers have a MachineSet. */
   | { readonly kind: "nothingToClone"; readonly message: string };
 
-export type ReleasePlan =
+export type CloneRemoval =
   | { readonly kind: "delete"; readonly sets: readonly { readonly name: string; readonly uid: string }[] }
   /** Machines are left; the drains of these nodes may need help. */
   | { readonly kind: "wait"; readonly nodes: readonly string[]; readonly message: string }

@@ -7,10 +7,10 @@ import { parseMachineSetView } from "../../../../../lib/upgrades/decide/capacity
 import {
   canScale,
   type CapacityFacts,
-  planRelease,
-  planReserve,
-  type ReservePlan,
-} from "../../../../../lib/upgrades/decide/capacity/plan.ts";
+  decideRemoval,
+  decideReservation,
+  type Reservation,
+} from "../../../../../lib/upgrades/decide/capacity/reservation.ts";
 import { smokeStateOf } from "../../../../../lib/upgrades/decide/capacity/smoke.ts";
 import type { KubeObject } from "../../../../../lib/k8s/types.ts";
 import { machine, machineSet, minutes, node, NOW_MS } from "../make.ts";
@@ -28,15 +28,15 @@ function facts(
   };
 }
 
-function reserve(given: CapacityFacts, ...extraPools: readonly string[]): ReservePlan {
-  return planReserve(given, { extraPools, timeoutMs: minutes(30) });
+function reserve(given: CapacityFacts, ...extraPools: readonly string[]): Reservation {
+  return decideReservation(given, { extraPools, timeoutMs: minutes(30) });
 }
 
-function kindOf(plan: ReservePlan): string {
+function kindOf(plan: Reservation): string {
   return plan.kind === "state" ? plan.state.kind : plan.kind;
 }
 
-function created(plan: ReservePlan): readonly string[] {
+function created(plan: Reservation): readonly string[] {
   return plan.kind === "state" ? plan.create.map(({ metadata }) => metadata.name) : [];
 }
 
@@ -49,7 +49,7 @@ Deno.test("M-270 canScale() holds when a MachineSet of the workers is there", ()
   assert.equal(canScale(facts([machineSet("a")])), true);
 });
 
-Deno.test("M-273 planReserve() names what cannot be cloned: no workers and no pattern, no workers and a pattern without match", () => {
+Deno.test("M-273 decideReservation() names what cannot be cloned: no workers and no pattern, no workers and a pattern without match", () => {
   assert.equal(kindOf(reserve(facts([]))), "impossible");
   const plan = reserve(facts([machineSet("infra", { pool: "infra" })]), "gpu-*");
   const words =
@@ -57,7 +57,7 @@ Deno.test("M-273 planReserve() names what cannot be cloned: no workers and no pa
   assert.equal(plan.kind === "nothingToClone" ? plan.message : "", words);
 });
 
-Deno.test("M-274 M-282 M-283 M-284 M-288 M-289 planReserve() clones each source once, with one replica", () => {
+Deno.test("M-274 M-282 M-283 M-284 M-288 M-289 decideReservation() clones each source once, with one replica", () => {
   const workers = [machineSet("b", { replicas: 4 }), machineSet("a")];
   const gpu = machineSet("g", { pool: "gpu-1" });
   const all = [...workers, gpu];
@@ -72,7 +72,7 @@ Deno.test("M-274 M-282 M-283 M-284 M-288 M-289 planReserve() clones each source 
   assert.deepEqual(created(half), ["b-upgrade"], "after a failure it goes on where it was");
 });
 
-Deno.test("M-296 planReserve() leaves out temporary MachineSets as sources", () => {
+Deno.test("M-296 decideReservation() leaves out temporary MachineSets as sources", () => {
   const labelled = machineSet("a-upgrade", { temporary: true, pool: "worker" });
   assert.deepEqual(created(reserve(facts([machineSet("a"), labelled]))), []);
 });
@@ -97,7 +97,8 @@ const READINESS: readonly (readonly [name: string, wants: string, facts: Capacit
 ];
 
 for (const [name, wants, facts] of READINESS) {
-  Deno.test(`${name}: planReserve() waits, gives up or is done`, () => assert.equal(kindOf(reserve(facts)), wants));
+  Deno.test(`${name}: decideReservation() waits, gives up or is done`, () =>
+    assert.equal(kindOf(reserve(facts)), wants));
 }
 
 Deno.test("M-274 M-295 cloneForCapacity() copies the template and names the clone in every label and selector", () => {
@@ -121,15 +122,15 @@ Deno.test("M-274 M-295 cloneForCapacity() copies the template and names the clon
   });
 });
 
-Deno.test("M-291 M-292 M-293 planRelease() deletes every clone, waits for machines, and names the nodes whose drains may need help", () => {
+Deno.test("M-291 M-292 M-293 decideRemoval() deletes every clone, waits for machines, and names the nodes whose drains may need help", () => {
   const clones = [machineSet("a-upgrade", TWIN), machineSet("b-upgrade", TWIN)];
   const sets = [{ name: "a-upgrade", uid: "uid-a-upgrade" }, { name: "b-upgrade", uid: "uid-b-upgrade" }];
-  assert.deepEqual(planRelease(facts([machineSet("a"), ...clones], [RUNNING])), { kind: "delete", sets });
+  assert.deepEqual(decideRemoval(facts([machineSet("a"), ...clones], [RUNNING])), { kind: "delete", sets });
   const rest = [RUNNING, machine("m-2", { set: "b-upgrade", phase: "Provisioning" })];
   const waits = { kind: "wait", nodes: ["n-1"], message: "still there: m-1, m-2" };
-  assert.deepEqual(planRelease(facts([machineSet("a")], rest)), waits);
-  assert.equal(planRelease(facts([machineSet("a-upgrade", { ...TWIN, leaving: true })])).kind, "wait");
-  assert.deepEqual(planRelease(facts([machineSet("a")])), { kind: "done" });
+  assert.deepEqual(decideRemoval(facts([machineSet("a")], rest)), waits);
+  assert.equal(decideRemoval(facts([machineSet("a-upgrade", { ...TWIN, leaving: true })])).kind, "wait");
+  assert.deepEqual(decideRemoval(facts([machineSet("a")])), { kind: "done" });
 });
 
 Deno.test("N-014 smokeStateOf() follows the machine of the other architecture to its ready node", () => {
