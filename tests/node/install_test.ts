@@ -5,7 +5,7 @@ import { conditionOf, isTrue, read } from "../cluster/support/cluster_access.ts"
 import { assertConfined, assertNothingLeft } from "./support/invariants.ts";
 import { kubectl, NAMESPACE, rolledOut } from "./support/install.ts";
 import { type OpenLab, openLab } from "./support/open_lab.ts";
-import { commandsOf, openPasteShell, shellBlockOf } from "./support/pasted.ts";
+import { commandsOf, openPasteShell, shellBlocksOf } from "./support/pasted.ts";
 import { listReplicas } from "./support/replicas.ts";
 
 const README = new URL("../../README.md", import.meta.url);
@@ -26,13 +26,13 @@ async function heldSinceMs(lab: OpenLab, path: string): Promise<number> {
   return Date.parse(String(read(conditionOf(body, "Available"), "lastTransitionTime")));
 }
 
-Deno.test("node: README's install block, pasted as it is, works within 10 s, and its uninstall leaves nothing", {
+Deno.test("node: README's install steps, pasted as they are, work within 10 s, and its uninstall leaves nothing", {
   ignore: lacks("nodes"),
 }, async (t) => {
   await using lab = await openLab();
   const readme = await Deno.readTextFile(README);
   const page = await Deno.readTextFile(INSTALL);
-  // Times hold on native nodes, and the block says nothing of nodes.
+  // Times hold on native nodes, and the steps say nothing of nodes.
   await kubectl(lab, "cordon", "n2");
   const namespace = await lab.createNamespace("pasted");
   await using shell = await openPasteShell(lab);
@@ -40,7 +40,7 @@ Deno.test("node: README's install block, pasted as it is, works within 10 s, and
   await t.step("install: everything is Available within 10 s of the images being there", async () => {
     const said = await shell.paste(
       // The only name that a user puts in.
-      shellBlockOf(readme, "Install on a cluster").replace("registry.example.com", lab.lab.registry),
+      shellBlocksOf(readme, "Install on a cluster").replace("registry.example.com", lab.lab.registry),
     );
     assert.match(said, /successfully rolled out[\s\S]*condition met\n/);
     const from = await imagesThereMs(lab);
@@ -70,6 +70,7 @@ Deno.test("node: README's install block, pasted as it is, works within 10 s, and
     assert.deepEqual([local, config, manifests].map((command) => command.split(" ")[2]), [
       ...["podplacementconfigs", "clusterpodplacementconfig", "-f"],
     ]);
+    assert.equal(shellBlocksOf(readme, "Uninstall"), `${local}\n${config}\n${manifests}\n`);
     await shell.paste(`${local}\n${config}\n${manifests}`);
     await assertNothingLeft(lab);
   });

@@ -1,4 +1,4 @@
-// Installs Archway on the nodes of the lab as README's install block does: image set, built, pushed, applied, rolled out, configured.
+// Installs Archway on the nodes of the lab as README does: image set, built, pushed, applied, rolled out, configured.
 import { join, relative } from "node:path";
 import { stringify } from "yaml";
 import { clusterConfig } from "../../cluster/support/objects.ts";

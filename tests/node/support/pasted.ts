@@ -1,5 +1,5 @@
-// Runs what README says in a shell, as it stands there, in a copy of the checkout. What the environment has of its own is set
-// outside of the block: where the base comes from, the kubeconfig.
+// Runs what README says in a shell, as it stands there, in a copy of the checkout. What the environment has of its own is
+// set outside: where the base comes from, the kubeconfig.
 import { dirname } from "node:path";
 import { ensureBase } from "./archway_images.ts";
 import { findDeno } from "./base_image.ts";
@@ -10,25 +10,24 @@ const ROOT = new URL("../../../", import.meta.url).pathname;
 /** The base that manifests/image/Containerfile names, which no test machine can reach. */
 const BASE = { host: "gcr.io/distroless", name: "distroless/cc-debian12:nonroot" } as const;
 
-/** The only shell block below a heading of README. Throws when there is none. Pure. */
-export function shellBlockOf(readme: string, heading: string): string {
-  return blockOf(readme, { heading, language: "sh" });
+/** The shell blocks below a heading of README, one after the other. Throws when there is none. Pure. */
+export function shellBlocksOf(readme: string, heading: string): string {
+  return blocksOf(readme, heading, "sh").join("");
 }
 
 /** The kustomization.yaml below the heading Install of a page. Throws when there is none. Pure. */
 export function kustomizationOf(page: string): string {
-  return blockOf(page, { heading: "Install", language: "yaml" });
+  const [first = ""] = blocksOf(page, "Install", "yaml");
+  return first;
 }
 
-function blockOf(
-  page: string,
-  { heading, language }: { readonly heading: string; readonly language: "sh" | "yaml" },
-): string {
+function blocksOf(page: string, heading: string, language: "sh" | "yaml"): readonly string[] {
   const start = page.indexOf(`\n## ${heading}\n`);
-  const section = page.slice(start + 1).split("\n## ")[0] ?? "";
-  const block = new RegExp(`\`\`\`${language}\n([\\s\\S]*?)\`\`\``).exec(start < 0 ? "" : section)?.[1];
-  if (block === undefined) throw new Error(`Cannot find a block of ${language} below "${heading}"`);
-  return block;
+  const section = start < 0 ? "" : page.slice(start + 1).split("\n## ")[0] ?? "";
+  const found = section.matchAll(new RegExp(`\`\`\`${language}\n([\\s\\S]*?)\`\`\``, "g"));
+  const texts = [...found].map(([, text = ""]) => text);
+  if (texts.length === 0) throw new Error(`Cannot find a block of ${language} below "${heading}"`);
+  return texts;
 }
 
 /** The kubectl commands in a paragraph of a page that begins with these words, and in its list, in their order. Pure. */
