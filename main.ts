@@ -8,8 +8,11 @@ import type { KubeApi } from "./lib/k8s/api.ts";
 import type { ClusterAccess } from "./lib/k8s/cluster_access.ts";
 import { errorText, openLogger, silentLogger } from "./lib/log.ts";
 import { loginFile } from "./lib/oci/config/registry_environment.ts";
-import { parsePlacementOptions, placementProblems } from "./lib/placement/decide/config/options.ts";
-import type { PlacementSettings } from "./lib/placement/decide/config/types.ts";
+import {
+  parsePlacementSettings,
+  placementProblems,
+  type PlacementSettings,
+} from "./lib/placement/decide/config/settings.ts";
 import { assertNever } from "./lib/parsed.ts";
 import type { ServeRun } from "./serve/dev.ts";
 
@@ -140,7 +143,7 @@ function withLogins(config: Config): Config {
 
 /** Reads the placement flags and files, whose problems parseConfig() has already reported. */
 function settingsOf(config: Config): PlacementSettings {
-  const options = parsePlacementOptions(config);
+  const options = parsePlacementSettings(config);
   if (options.kind === "unparsable") throw new Error(options.problems.join("\n"));
   return options.value;
 }

@@ -10,7 +10,8 @@ import {
   type WorkQueueOptions,
 } from "../lib/k8s/work_queue.ts";
 import type { Logger } from "../lib/log.ts";
-import type { PlacementConfigs, PlacementSettings } from "../lib/placement/decide/config/types.ts";
+import type { PlacementSettings } from "../lib/placement/decide/config/settings.ts";
+import type { PlacementConfigs } from "../lib/placement/decide/config/config.ts";
 import type { PodImages } from "../lib/placement/images/pod_images.ts";
 
 /** Anything that works until its signal aborts, and never rejects. */

@@ -28,7 +28,7 @@ export function numberAt(value: unknown, name: string): number {
 }
 
 /** Parses JSON; undefined for any other text. */
-export function parseJson(text: string): unknown {
+export function tryParseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -37,7 +37,7 @@ export function parseJson(text: string): unknown {
 }
 
 export function parseObject(text: string): JsonObject | undefined {
-  const value = parseJson(text);
+  const value = tryParseJson(text);
   return isObject(value) ? value : undefined;
 }
 

@@ -3,8 +3,8 @@
 import { isDeepStrictEqual } from "node:util";
 import { type KubeObject, Resource, type ResourceType } from "../lib/k8s/types.ts";
 import { errorText, type Logger } from "../lib/log.ts";
-import { type Admission, type AdmissionAttempt, parseKubeObject } from "./cluster.ts";
-import { listAt, numberAt, objectAt, textAt, valueAt } from "./json_value.ts";
+import { type AdmissionAttempt, type AdmissionChain, requireKubeObject } from "./cluster.ts";
+import { listAtPath, numberAtPath, objectAtPath, textAtPath, valueAtPath } from "./json_path.ts";
 import { applyJsonPatch } from "./patches.ts";
 import { StatusError } from "./status_error.ts";
 import type { ObjectStore } from "./store.ts";
@@ -16,7 +16,7 @@ import {
   parseSelector,
 } from "../lib/vocabulary/label_selector.ts";
 
-interface WebhookAdmission extends Admission, Disposable {}
+interface WebhookAdmission extends AdmissionChain, Disposable {}
 
 /**
  * Opens the chain over the configurations that the store holds at the time of each write. Failed calls are logged
@@ -55,7 +55,7 @@ function selectWebhooks(store: ObjectStore, attempt: AdmissionAttempt, type: Res
   if (attempt.kind.group === type.group) return [];
   const namespace = (attempt.object ?? attempt.oldObject)?.metadata.namespace;
   const labels = namespace === undefined ? undefined : store.get(Resource.namespaces, namespace)?.metadata.labels ?? {};
-  return store.list(type).flatMap((one) => z.array(WEBHOOK).parse(listAt(one, "webhooks"))).filter((webhook) =>
+  return store.list(type).flatMap((one) => z.array(WEBHOOK).parse(listAtPath(one, "webhooks"))).filter((webhook) =>
     webhook.matchConditions.every(({ name }) => CONDITIONS[name]?.(attempt) ?? false) &&
     matchesWebhook(webhook, attempt, labels)
   );
@@ -64,13 +64,13 @@ function selectWebhooks(store: ObjectStore, attempt: AdmissionAttempt, type: Res
 /** The match conditions that are implemented here, by name, as CEL is not. */
 const CONDITIONS: Readonly<Record<string, (attempt: AdmissionAttempt) => boolean>> = {
   "image-came-to-a-node": ({ object, oldObject, subresource }) =>
-    (textAt(oldObject, "spec", "nodeName") ?? "") !== "" &&
+    (textAtPath(oldObject, "spec", "nodeName") ?? "") !== "" &&
     (subresource === "ephemeralcontainers" || !isDeepStrictEqual(imagesOf(object), imagesOf(oldObject))),
 };
 
 function imagesOf(pod: KubeObject | undefined): readonly unknown[] {
   return ["containers", "initContainers"].map((list) =>
-    listAt(pod, "spec", list).map((container) => textAt(container, "image"))
+    listAtPath(pod, "spec", list).map((container) => textAtPath(container, "image"))
   );
 }
 
@@ -88,12 +88,12 @@ async function callWebhook(
     if (webhook.failurePolicy === "Ignore") return attempt.object;
     throw internalError(`failed calling webhook "${webhook.name}"`, error);
   }
-  if (valueAt(response, "allowed") !== true) throw denial(webhook, response);
-  const patch = textAt(response, "patch");
+  if (valueAtPath(response, "allowed") !== true) throw denial(webhook, response);
+  const patch = textAtPath(response, "patch");
   if (patch === undefined || attempt.object === undefined) return attempt.object;
   try {
     const operations: unknown = JSON.parse(new TextDecoder().decode(Uint8Array.fromBase64(patch)));
-    return parseKubeObject(applyJsonPatch(attempt.object, operations));
+    return requireKubeObject(applyJsonPatch(attempt.object, operations));
   } catch (error) {
     throw internalError(`cannot apply the patch of "${webhook.name}"`, error);
   }
@@ -104,11 +104,11 @@ function internalError(what: string, error: unknown): StatusError {
 }
 
 function denial({ name }: Webhook, response: unknown): StatusError {
-  const status = objectAt(response, "status");
-  const reason = textAt(status, "reason");
-  const said = textAt(status, "message") ?? reason ?? "no reason given";
+  const status = objectAtPath(response, "status");
+  const reason = textAtPath(status, "reason");
+  const said = textAtPath(status, "message") ?? reason ?? "no reason given";
   const message = `admission webhook "${name}" denied the request: ${said}`;
-  return new StatusError(numberAt(status, "code") ?? 403, reason ?? "Forbidden", message);
+  return new StatusError(numberAtPath(status, "code") ?? 403, reason ?? "Forbidden", message);
 }
 
 /** Posts the review and gives its `response`. Throws on anything but a well-formed answer to this very uid. */
@@ -132,8 +132,8 @@ async function postReview(
     const text = await answer.text();
     if (answer.status !== 200) throw new Error(`the server answered ${answer.status}`);
     const review: unknown = JSON.parse(text);
-    if (textAt(review, "response", "uid") !== uid) throw new Error("the answer has another uid");
-    return objectAt(review, "response");
+    if (textAtPath(review, "response", "uid") !== uid) throw new Error("the answer has another uid");
+    return objectAtPath(review, "response");
   } finally {
     clearTimeout(timer);
   }

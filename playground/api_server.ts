@@ -5,7 +5,7 @@ import { type Cluster, findObject, isStored } from "./cluster.ts";
 import { createObject } from "./create_object.ts";
 import { deleteObject } from "./delete_object.ts";
 import { findDocument } from "./discovery.ts";
-import { objectAt, textAt } from "./json_value.ts";
+import { objectAtPath, textAtPath } from "./json_path.ts";
 import { listen } from "./listen.ts";
 import { readResource } from "./reads.ts";
 import { parseResourcePath, type ResourcePath } from "./kinds.ts";
@@ -127,8 +127,11 @@ async function remove({ cluster, path, text, dryRun }: Call): Promise<Response> 
   const body = text === "" ? {} : parseBody(text);
   if (name === undefined) throw methodNotAllowed();
   const { metadata: { uid } } = findObject(cluster, kind, { namespace, name });
-  const preconditions = objectAt(body, "preconditions");
-  const guards = { uid: textAt(preconditions, "uid"), resourceVersion: textAt(preconditions, "resourceVersion") };
+  const preconditions = objectAtPath(body, "preconditions");
+  const guards = {
+    uid: textAtPath(preconditions, "uid"),
+    resourceVersion: textAtPath(preconditions, "resourceVersion"),
+  };
   const last = await deleteObject(cluster, kind, { namespace, name, ...guards, dryRun });
   const isLeaving = kind.plural === "pods" || last.metadata.deletionTimestamp !== undefined;
   const details = { name, kind: kind.plural, uid };

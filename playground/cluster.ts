@@ -3,7 +3,7 @@
 import type { Clock } from "../lib/clock.ts";
 import { isObject, type JsonObject } from "../lib/json.ts";
 import type { KubeObject } from "../lib/k8s/types.ts";
-import { textAt } from "./json_value.ts";
+import { textAtPath } from "./json_path.ts";
 import type { ServedKind } from "./kinds.ts";
 import { badRequest, notFound } from "./status_error.ts";
 import type { ObjectStore } from "./store.ts";
@@ -21,7 +21,7 @@ export interface AdmissionAttempt {
 /**
  * The admission chain. Both throw a StatusError when a webhook denies or cannot be reached under `failurePolicy: Fail`.
  */
-export interface Admission {
+export interface AdmissionChain {
   /** The object after the mutating webhooks; runs before names, uid and validation, as on the real server. */
   mutate(attempt: AdmissionAttempt): Promise<KubeObject | undefined>;
   validate(attempt: AdmissionAttempt): Promise<void>;
@@ -30,7 +30,7 @@ export interface Admission {
 export interface Cluster {
   readonly store: ObjectStore;
   readonly clock: Clock;
-  readonly admission: Admission;
+  readonly admission: AdmissionChain;
 }
 
 export interface ObjectTarget {
@@ -54,16 +54,16 @@ export function findObject(cluster: Cluster, kind: ServedKind, target: ObjectTar
 }
 
 /** Parses an object from a request body; its name may still be missing. Throws a 400 StatusError. */
-export function parseKubeObject(value: unknown): KubeObject {
+export function requireKubeObject(value: unknown): KubeObject {
   if (!isObject(value)) throw badRequest("the body is no JSON object");
   const metadata = value["metadata"] ?? {};
   if (!isObject(metadata)) throw badRequest("metadata is no JSON object");
-  const named: JsonObject & { readonly name: string } = { ...metadata, name: textAt(metadata, "name") ?? "" };
+  const named: JsonObject & { readonly name: string } = { ...metadata, name: textAtPath(metadata, "name") ?? "" };
   return { ...value, metadata: named };
 }
 
 /** The object with some metadata replaced; undefined members are dropped. */
 export function withMetadata(object: KubeObject, changes: JsonObject): KubeObject {
   const metadata = Object.entries({ ...object.metadata, ...changes }).filter(([, value]) => value !== undefined);
-  return parseKubeObject({ ...object, metadata: Object.fromEntries(metadata) });
+  return requireKubeObject({ ...object, metadata: Object.fromEntries(metadata) });
 }

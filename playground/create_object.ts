@@ -1,8 +1,8 @@
 // POST of an object: names it, fills in defaults, runs admission, stores it.
 import { keyOf, type KubeObject, Resource } from "../lib/k8s/types.ts";
-import { type Cluster, findObject, parseKubeObject, withMetadata } from "./cluster.ts";
+import { type Cluster, findObject, requireKubeObject, withMetadata } from "./cluster.ts";
 import { withDefaults } from "./defaults.ts";
-import { listAt, objectAt, textAt } from "./json_value.ts";
+import { listAtPath, objectAtPath, textAtPath } from "./json_path.ts";
 import { kindNamed, type ServedKind } from "./kinds.ts";
 import { newPodStatus } from "./pod_status.ts";
 import { alreadyExists, badRequest, nameless } from "./status_error.ts";
@@ -19,7 +19,7 @@ export interface CreateOptions {
  */
 export async function createObject(cluster: Cluster, kind: ServedKind, options: CreateOptions): Promise<KubeObject> {
   const { namespace, body, dryRun = false } = options;
-  const given = prepareObject(cluster, kind, parseKubeObject(body), namespace);
+  const given = prepareObject(cluster, kind, requireKubeObject(body), namespace);
   const attempt = { operation: "CREATE", kind, oldObject: undefined, subresource: undefined, dryRun } as const;
   const mutated = await cluster.admission.mutate({ ...attempt, object: given }) ?? given;
   const object = finishObject(cluster, kind, identify(cluster, kind, mutated));
@@ -65,7 +65,7 @@ function prepareObject(
 }
 
 function identify({ clock }: Cluster, kind: ServedKind, object: KubeObject): KubeObject {
-  const prefix = textAt(object, "metadata", "generateName");
+  const prefix = textAtPath(object, "metadata", "generateName");
   const name = object.metadata.name === "" && prefix !== undefined ? prefix + suffix() : object.metadata.name;
   if (name === "") throw nameless(kind);
   const { labels } = object.metadata;
@@ -89,13 +89,13 @@ function finishObject({ clock }: Cluster, kind: ServedKind, admitted: KubeObject
 
 /** The ServiceAccount admission plugin: pull secrets of the account go to pods that name none. */
 function withAccountSecrets({ store }: Cluster, kind: ServedKind, object: KubeObject): KubeObject {
-  if (kind.plural !== Resource.pods.plural || listAt(object, "spec", "imagePullSecrets").length > 0) return object;
-  const account = textAt(object, "spec", "serviceAccountName") ?? "default";
+  if (kind.plural !== Resource.pods.plural || listAtPath(object, "spec", "imagePullSecrets").length > 0) return object;
+  const account = textAtPath(object, "spec", "serviceAccountName") ?? "default";
   const found = store.get(Resource.serviceAccounts, `${object.metadata.namespace ?? ""}/${account}`);
-  const imagePullSecrets = listAt(found, "imagePullSecrets");
+  const imagePullSecrets = listAtPath(found, "imagePullSecrets");
   return imagePullSecrets.length === 0
     ? object
-    : { ...object, spec: { ...objectAt(object, "spec"), imagePullSecrets } };
+    : { ...object, spec: { ...objectAtPath(object, "spec"), imagePullSecrets } };
 }
 
 /** Five characters as the API server appends them to generateName: no vowels, no look-alikes. */

@@ -3,28 +3,28 @@
 import { isObject, type JsonObject } from "../lib/json.ts";
 import { apiVersionOf, type KubeObject } from "../lib/k8s/types.ts";
 import { cutReference } from "../lib/oci/reference.ts";
-import { listAt, objectAt, textAt, textsAt } from "./json_value.ts";
+import { listAtPath, objectAtPath, textAtPath, textMapAtPath } from "./json_path.ts";
 import type { ServedKind } from "./kinds.ts";
 
 /** The object with its kind and its defaults. Defaulting twice changes nothing. */
 export function withDefaults(kind: ServedKind, object: KubeObject): KubeObject {
   const typed = { ...object, apiVersion: apiVersionOf(kind), kind: kind.kind };
-  if (kind.plural === "pods") return { ...typed, spec: withPodDefaults(objectAt(object, "spec")) };
+  if (kind.plural === "pods") return { ...typed, spec: withPodDefaults(objectAtPath(object, "spec")) };
   return kind.plural === "secrets" ? withSecretDefaults(typed) : typed;
 }
 
 /** `stringData` goes into `data`, and there is a type. */
 function withSecretDefaults({ stringData, ...secret }: KubeObject): KubeObject {
-  const encoded = Object.entries(textsAt(stringData)).map(([key, text]) => [
+  const encoded = Object.entries(textMapAtPath(stringData)).map(([key, text]) => [
     key,
     new TextEncoder().encode(text).toBase64(),
   ]);
-  return { type: "Opaque", ...secret, data: { ...objectAt(secret, "data"), ...Object.fromEntries(encoded) } };
+  return { type: "Opaque", ...secret, data: { ...objectAtPath(secret, "data"), ...Object.fromEntries(encoded) } };
 }
 
 function withPodDefaults(spec: JsonObject): JsonObject {
-  const account = textAt(spec, "serviceAccountName") ?? textAt(spec, "serviceAccount") ?? "default";
-  const initContainers = listAt(spec, "initContainers");
+  const account = textAtPath(spec, "serviceAccountName") ?? textAtPath(spec, "serviceAccount") ?? "default";
+  const initContainers = listAtPath(spec, "initContainers");
   return {
     restartPolicy: "Always",
     dnsPolicy: "ClusterFirst",
@@ -35,7 +35,7 @@ function withPodDefaults(spec: JsonObject): JsonObject {
     ...spec,
     serviceAccountName: account,
     serviceAccount: account,
-    containers: listAt(spec, "containers").map(withContainerDefaults),
+    containers: listAtPath(spec, "containers").map(withContainerDefaults),
     ...initContainers.length === 0 ? {} : { initContainers: initContainers.map(withContainerDefaults) },
   };
 }
@@ -46,7 +46,7 @@ function withContainerDefaults(container: unknown): unknown {
     resources: {},
     terminationMessagePath: "/dev/termination-log",
     terminationMessagePolicy: "File",
-    imagePullPolicy: defaultPullPolicy(textAt(container, "image") ?? ""),
+    imagePullPolicy: defaultPullPolicy(textAtPath(container, "image") ?? ""),
     ...container,
   };
 }

@@ -3,7 +3,7 @@ import type { JsonObject } from "../lib/json.ts";
 import { keyOf, type KubeObject, Resource } from "../lib/k8s/types.ts";
 import { NODE_ARCH_LABEL } from "../lib/names.ts";
 import type { Cluster } from "./cluster.ts";
-import { listAt, textAt } from "./json_value.ts";
+import { listAtPath, textAtPath } from "./json_path.ts";
 import { recordEvent, withCondition } from "./pod_status.ts";
 import { renderTime } from "../lib/vocabulary/time.ts";
 
@@ -29,8 +29,8 @@ export function openKubelets(cluster: Cluster, { pull }: KubeletOptions): Dispos
   const unsubscribe = store.subscribe(({ type, object }) => {
     if (type.plural !== Resource.pods.plural) return;
     const pod = store.get(Resource.pods, keyOf(object));
-    if (pod === undefined || (textAt(pod, "spec", "nodeName") ?? "") === "") return;
-    if (listAt(pod, "status", "containerStatuses").length > 0) return;
+    if (pod === undefined || (textAtPath(pod, "spec", "nodeName") ?? "") === "") return;
+    if (listAtPath(pod, "status", "containerStatuses").length > 0) return;
     address += 1;
     startPod(cluster, pod, { pull, podIP: `10.0.${address >> 8 & 255}.${address & 255}` });
   });
@@ -43,20 +43,20 @@ function startPod(
   { pull, podIP }: KubeletOptions & { readonly podIP: string },
 ): void {
   const { store, clock } = cluster;
-  const node = store.get(Resource.nodes, textAt(pod, "spec", "nodeName") ?? "");
+  const node = store.get(Resource.nodes, textAtPath(pod, "spec", "nodeName") ?? "");
   const architecture = node?.metadata.labels?.[NODE_ARCH_LABEL] ?? "";
   const now = renderTime(clock.nowMs());
-  const containers = listAt(pod, "spec", "containers");
+  const containers = listAtPath(pod, "spec", "containers");
   const started = containers.map((container) =>
-    startContainer(container, pull(textAt(container, "image") ?? ""), { architecture, now })
+    startContainer(container, pull(textAtPath(container, "image") ?? ""), { architecture, now })
   );
   const waiting = started.map(({ state }) => state.waiting).find((each) => each !== undefined);
   const condition = waiting === undefined
     ? { type: "Ready", status: "True" } as const
     : { type: "Ready", status: "False", reason: "ContainersNotReady" } as const;
   const containerStatuses = started.map(({ state, lastState }, index) => ({
-    name: textAt(containers[index], "name") ?? "",
-    image: textAt(containers[index], "image") ?? "",
+    name: textAtPath(containers[index], "name") ?? "",
+    image: textAtPath(containers[index], "image") ?? "",
     imageID: "",
     ready: state.waiting === undefined,
     started: state.waiting === undefined,
@@ -92,7 +92,7 @@ function startContainer(
   if (runs) return { state: { running: { startedAt: now } } };
   // The last output is in the log, and in the status only where the pod requests that.
   const isRefused = pulled.programs?.length !== 0;
-  const isRequested = textAt(container, "terminationMessagePolicy") === "FallbackToLogsOnError";
+  const isRequested = textAtPath(container, "terminationMessagePolicy") === "FallbackToLogsOnError";
   const terminated = {
     exitCode: 1,
     reason: "Error",

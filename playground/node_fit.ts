@@ -3,7 +3,7 @@ import { parseTaints, parseTolerations, type Taint, tolerates } from "../lib/voc
 import { entryOf } from "../lib/json.ts";
 import { meetsRequirement, parseRequirement } from "../lib/vocabulary/label_selector.ts";
 import type { KubeObject } from "../lib/k8s/types.ts";
-import { listAt, numberAt, textsAt, valueAt } from "./json_value.ts";
+import { listAtPath, numberAtPath, textMapAtPath, valueAtPath } from "./json_path.ts";
 
 /** The node of a pod, or why it has none, as kube-scheduler reports it. */
 type SchedulingResult =
@@ -40,21 +40,23 @@ export function chooseNode(
 }
 
 function whyUnfit(pod: KubeObject, node: KubeObject): string | undefined {
-  if (valueAt(node, "spec", "unschedulable") === true) return "node(s) were unschedulable";
+  if (valueAtPath(node, "spec", "unschedulable") === true) return "node(s) were unschedulable";
   const taint = parseTaints(node.spec).find((each) => isHard(each) && !isTolerated(each, pod));
   if (taint !== undefined) return `node(s) had untolerated taint {${taint.key}: ${taint.value}}`;
-  const labels = textsAt(node, "metadata", "labels");
-  const selected = Object.entries(textsAt(pod, "spec", "nodeSelector")).every(([key, value]) => labels[key] === value);
+  const labels = textMapAtPath(node, "metadata", "labels");
+  const selected = Object.entries(textMapAtPath(pod, "spec", "nodeSelector")).every(([key, value]) =>
+    labels[key] === value
+  );
   if (!selected) return MISMATCH;
-  const required = valueAt(pod, ...AFFINITY, "requiredDuringSchedulingIgnoredDuringExecution");
+  const required = valueAtPath(pod, ...AFFINITY, "requiredDuringSchedulingIgnoredDuringExecution");
   if (required === undefined) return undefined;
-  return listAt(required, "nodeSelectorTerms").some((term) => matchesTerm(term, node)) ? undefined : MISMATCH;
+  return listAtPath(required, "nodeSelectorTerms").some((term) => matchesTerm(term, node)) ? undefined : MISMATCH;
 }
 
 /** Whether a node's labels satisfy all of a term. An empty one matches no node. Gt, Lt and fields are unknown here. */
 function matchesTerm(term: unknown, node: KubeObject): boolean {
-  const expressions = listAt(term, "matchExpressions");
-  const labels = textsAt(node, "metadata", "labels");
+  const expressions = listAtPath(term, "matchExpressions");
+  const labels = textMapAtPath(node, "metadata", "labels");
   return expressions.length > 0 && expressions.every((expression) => {
     const requirement = parseRequirement(expression);
     return requirement !== undefined && meetsRequirement(entryOf(labels, requirement.key), requirement);
@@ -71,9 +73,10 @@ function isTolerated(taint: Taint, { spec }: KubeObject): boolean {
 
 /** Sum of the weights of matching preferences, less one for each soft taint that is not tolerated. */
 function scoreNode(pod: KubeObject, node: KubeObject): number {
-  const preferred = listAt(pod, ...AFFINITY, "preferredDuringSchedulingIgnoredDuringExecution");
+  const preferred = listAtPath(pod, ...AFFINITY, "preferredDuringSchedulingIgnoredDuringExecution");
   const weight = preferred.reduce<number>((sum, preference) => {
-    return sum + (matchesTerm(valueAt(preference, "preference"), node) ? numberAt(preference, "weight") ?? 0 : 0);
+    return sum +
+      (matchesTerm(valueAtPath(preference, "preference"), node) ? numberAtPath(preference, "weight") ?? 0 : 0);
   }, 0);
   const soft = parseTaints(node.spec).filter((taint) =>
     taint.effect === "PreferNoSchedule" && !isTolerated(taint, pod)

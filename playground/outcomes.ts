@@ -10,7 +10,7 @@ import {
   PodLabel,
   SCHEDULING_GATE,
 } from "../lib/names.ts";
-import { listAt, textAt, textsAt } from "./json_value.ts";
+import { listAtPath, textAtPath, textMapAtPath } from "./json_path.ts";
 import { EXPECTATION, type Expectation, type PodDecision } from "./samples.ts";
 import { EXPECT_ANNOTATION } from "./sample_cluster.ts";
 
@@ -36,18 +36,22 @@ export interface SampleOutcome {
 
 const REQUIRED = ["spec", "affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution"] as const;
 
-export interface Observed {
+export interface ObservedSample {
   readonly report?: string | undefined;
   /** Types of the conditions of the config that are true. */
   readonly conditions?: readonly string[];
 }
 
 /** What is written on a pod, as one row. `nodes` are all nodes of the cluster. */
-export function readOutcome(pod: KubeObject, nodes: readonly KubeObject[], observed: Observed = {}): SampleOutcome {
+export function readOutcome(
+  pod: KubeObject,
+  nodes: readonly KubeObject[],
+  observed: ObservedSample = {},
+): SampleOutcome {
   const { report } = observed;
-  const nodeName = textAt(pod, "spec", "nodeName");
+  const nodeName = textAtPath(pod, "spec", "nodeName");
   const node = nodes.find((each) => each.metadata.name === nodeName);
-  const nodeArchitecture = textAt(node, "metadata", "labels", NODE_ARCH_LABEL);
+  const nodeArchitecture = textAtPath(node, "metadata", "labels", NODE_ARCH_LABEL);
   const expected = parseExpectation(pod.metadata.annotations?.[EXPECT_ANNOTATION]);
   const architectures = requiredArchitectures(pod);
   const decision = readDecision(pod);
@@ -57,7 +61,7 @@ export function readOutcome(pod: KubeObject, nodes: readonly KubeObject[], obser
     isReportedAsExpected(pod, { expected, report }) && isObservedAsExpected(pod, expected, observed) &&
     (nodeArchitecture === undefined ? expected.nodes.length === 0 : expected.nodes.includes(nodeArchitecture))
   );
-  const images = listAt(pod, "spec", "containers").map((container) => textAt(container, "image") ?? "");
+  const images = listAtPath(pod, "spec", "containers").map((container) => textAtPath(container, "image") ?? "");
   const { name } = pod.metadata;
   return {
     pod: name,
@@ -74,7 +78,7 @@ export function readOutcome(pod: KubeObject, nodes: readonly KubeObject[], obser
 }
 
 /** Whether nothing more will happen to a pod: decided, and bound or found unschedulable. */
-export function isSettled(pod: KubeObject, observed: Observed = {}): boolean {
+export function isSettled(pod: KubeObject, observed: ObservedSample = {}): boolean {
   const { report } = observed;
   const decision = readDecision(pod);
   const expected = parseExpectation(pod.metadata.annotations?.[EXPECT_ANNOTATION]);
@@ -82,28 +86,32 @@ export function isSettled(pod: KubeObject, observed: Observed = {}): boolean {
   if (expected !== undefined && !isObservedAsExpected(pod, expected, observed)) return false;
   const mustReport = expected !== undefined && (expected.reported ?? expected.contradicted) === true;
   if (mustReport && !isReportedAsExpected(pod, { expected, report })) return false;
-  if (textAt(pod, "spec", "nodeName") !== undefined) return textAt(pod, "status", "podIP") !== undefined;
-  return listAt(pod, "status", "conditions").some((condition) => textAt(condition, "reason") === "Unschedulable");
+  if (textAtPath(pod, "spec", "nodeName") !== undefined) return textAtPath(pod, "status", "podIP") !== undefined;
+  return listAtPath(pod, "status", "conditions").some((condition) =>
+    textAtPath(condition, "reason") === "Unschedulable"
+  );
 }
 
 function isObservedAsExpected(
   pod: KubeObject,
   { tolerates, condition }: Expectation,
-  { conditions = [] }: Observed,
+  { conditions = [] }: ObservedSample,
 ): boolean {
   return (condition === undefined || conditions.includes(condition)) &&
     (tolerates === undefined || toleratedBy(pod).join() === tolerates.join());
 }
 
 function toleratedBy(pod: KubeObject): readonly string[] {
-  const own = listAt(pod, "spec", "tolerations").filter((toleration) => textAt(toleration, "key") === "supported-arch");
-  return own.map((toleration) => textAt(toleration, "value") ?? "").sort();
+  const own = listAtPath(pod, "spec", "tolerations").filter((toleration) =>
+    textAtPath(toleration, "key") === "supported-arch"
+  );
+  return own.map((toleration) => textAtPath(toleration, "value") ?? "").sort();
 }
 
 export function observedOf(
   pod: KubeObject,
   { events, configs }: { readonly events: readonly KubeObject[]; readonly configs: readonly KubeObject[] },
-): Observed {
+): ObservedSample {
   const conditions = configs.flatMap(({ status }) => parseConditions(status)).filter(({ status }) => status === "True");
   return { report: reportOf(pod, events), conditions: conditions.map(({ type }) => type) };
 }
@@ -115,12 +123,13 @@ export function observedOf(
 export function reportOf(pod: KubeObject, events: readonly KubeObject[]): string | undefined {
   const { uid, name } = pod.metadata;
   const isAbout = (event: KubeObject): boolean =>
-    textAt(event, "reason") === EventReason.execFormatError && textAt(event, "involvedObject", "uid") === uid ||
-    textAt(event, "reason") === EventReason.pinContradicted && textAt(event, "involvedObject", "name") === name ||
-    textAt(event, "reason") === EventReason.noSupportedArchitectures &&
-      textAt(event, "involvedObject", "uid") === uid &&
-      textAt(pod, "spec", "nodeName") !== undefined;
-  return textAt(events.find(isAbout), "message");
+    textAtPath(event, "reason") === EventReason.execFormatError && textAtPath(event, "involvedObject", "uid") === uid ||
+    textAtPath(event, "reason") === EventReason.pinContradicted &&
+      textAtPath(event, "involvedObject", "name") === name ||
+    textAtPath(event, "reason") === EventReason.noSupportedArchitectures &&
+      textAtPath(event, "involvedObject", "uid") === uid &&
+      textAtPath(pod, "spec", "nodeName") !== undefined;
+  return textAtPath(events.find(isAbout), "message");
 }
 
 /**
@@ -140,11 +149,15 @@ function isReportedAsExpected(
 }
 
 function readDecision(pod: KubeObject): PodDecision {
-  const labels = textsAt(pod, "metadata", "labels");
-  if (listAt(pod, "spec", "schedulingGates").some((gate) => textAt(gate, "name") === SCHEDULING_GATE)) return "waiting";
+  const labels = textMapAtPath(pod, "metadata", "labels");
+  if (listAtPath(pod, "spec", "schedulingGates").some((gate) => textAtPath(gate, "name") === SCHEDULING_GATE)) {
+    return "waiting";
+  }
   if (labels[PodLabel.gate] === undefined) return "unseen";
   if (labels[PodLabel.fallbackArch] !== undefined) return "fallback";
-  if (requiredExpressions(pod).some((expression) => textAt(expression, "key") === NO_SUPPORTED_ARCH)) return "nowhere";
+  if (requiredExpressions(pod).some((expression) => textAtPath(expression, "key") === NO_SUPPORTED_ARCH)) {
+    return "nowhere";
+  }
   if (labels[PodLabel.nodeAffinity] === AffinityLabel.set) return "place";
   return labels[PodLabel.gate] === GateLabel.removed && labels[PodLabel.inspectError] !== undefined
     ? "release"
@@ -152,16 +165,18 @@ function readDecision(pod: KubeObject): PodDecision {
 }
 
 function requiredExpressions(pod: KubeObject): readonly unknown[] {
-  return listAt(pod, ...REQUIRED, "nodeSelectorTerms").flatMap((term) => listAt(term, "matchExpressions"));
+  return listAtPath(pod, ...REQUIRED, "nodeSelectorTerms").flatMap((term) => listAtPath(term, "matchExpressions"));
 }
 
 /** Sorted; the union over the OR-terms and the node selector. */
 function requiredArchitectures(pod: KubeObject): readonly string[] {
   const required = requiredExpressions(pod)
-    .filter((expression) => textAt(expression, "key") === NODE_ARCH_LABEL && textAt(expression, "operator") === "In")
-    .flatMap((expression) => listAt(expression, "values"))
+    .filter((expression) =>
+      textAtPath(expression, "key") === NODE_ARCH_LABEL && textAtPath(expression, "operator") === "In"
+    )
+    .flatMap((expression) => listAtPath(expression, "values"))
     .filter((value) => typeof value === "string");
-  const selected = textsAt(pod, "spec", "nodeSelector")[NODE_ARCH_LABEL];
+  const selected = textMapAtPath(pod, "spec", "nodeSelector")[NODE_ARCH_LABEL];
   return [...new Set(selected === undefined ? required : [...required, selected])].sort();
 }
 

@@ -10,10 +10,10 @@ import { issueLoopbackCertificates, type LoopbackCertificates } from "./listen.t
 import type { Cluster } from "./cluster.ts";
 import { createObject } from "./create_object.ts";
 import { openGarbageCollector } from "./owners.ts";
-import { type JsonObject, listAt, textAt } from "./json_value.ts";
+import { type JsonObject, listAtPath, textAtPath } from "./json_path.ts";
 import { kindNamed } from "./kinds.ts";
 import { openKubelets, type PulledImage } from "./kubelet.ts";
-import { isSettled, type Observed, observedOf, readOutcome, type SampleOutcome } from "./outcomes.ts";
+import { isSettled, observedOf, type ObservedSample, readOutcome, type SampleOutcome } from "./outcomes.ts";
 import { openRegistry, type Registry } from "./registry.ts";
 import {
   earlierPods,
@@ -92,7 +92,7 @@ export async function openPlayground(options: PlaygroundOptions): Promise<Playgr
   const files = await writeFiles(workDir, { apiUrl: apiServer.url, certificates, registryHost: registry.host });
   const samples = (): readonly KubeObject[] =>
     store.list(Resource.pods).filter((pod) => pod.metadata.namespace === SAMPLE_NAMESPACE);
-  const observed = (pod: KubeObject): Observed =>
+  const observed = (pod: KubeObject): ObservedSample =>
     observedOf(pod, { events: store.list(Resource.events), configs: store.list(Resource.clusterConfigs) });
   const owned = stack.move();
   return {
@@ -129,12 +129,12 @@ function openExchanges(cluster: Cluster, { log }: { readonly log: Logger }): Dis
     const { name, namespace, annotations } = object.metadata;
     const image = annotations?.[EXCHANGE_ANNOTATION];
     if (
-      type.plural !== Resource.pods.plural || image === undefined || textAt(object, "status", "podIP") === undefined
+      type.plural !== Resource.pods.plural || image === undefined || textAtPath(object, "status", "podIP") === undefined
     ) {
       return;
     }
     const path = "/spec/containers/0/image";
-    if (textAt(listAt(object, "spec", "containers")[0], "image") === image) return;
+    if (textAtPath(listAtPath(object, "spec", "containers")[0], "image") === image) return;
     const body = JSON.stringify([{ op: "replace", path, value: image }]);
     patchObject(cluster, kindNamed("Pod"), { patchKind: "json", namespace, name, body })
       .catch((error: unknown) => log.warn("image not exchanged", { pod: name, error: errorText(error) }));
@@ -185,8 +185,8 @@ async function applySamples(
   options: PopulateOptions & { readonly signal: AbortSignal },
 ): Promise<void> {
   const watched = (): boolean =>
-    cluster.store.list(Resource.mutatingWebhooks).some((object) => listAt(object, "webhooks").length > 0);
-  const isTainted = (node: KubeObject): boolean => listAt(node, "spec", "taints").length > 0;
+    cluster.store.list(Resource.mutatingWebhooks).some((object) => listAtPath(object, "webhooks").length > 0);
+  const isTainted = (node: KubeObject): boolean => listAtPath(node, "spec", "taints").length > 0;
   const tainted = (): boolean => options.scenario !== "taints" || cluster.store.list(Resource.nodes).every(isTainted);
   await waitFor(cluster.store, () => watched() && tainted(), options.signal);
   const pods = samplePods(options.registryHost, options.scenario);

@@ -3,8 +3,8 @@
 import { isDeepStrictEqual } from "node:util";
 import { isObject, type JsonObject } from "../lib/json.ts";
 import { type KubeObject, Resource } from "../lib/k8s/types.ts";
-import { listAt, numberAt, objectAt } from "./json_value.ts";
-import { type Cluster, parseKubeObject } from "./cluster.ts";
+import { listAtPath, numberAtPath, objectAtPath } from "./json_path.ts";
+import { type Cluster, requireKubeObject } from "./cluster.ts";
 import { renderTime } from "../lib/vocabulary/time.ts";
 
 interface PodCondition extends JsonObject {
@@ -15,20 +15,20 @@ interface PodCondition extends JsonObject {
 /** The status of a new pod: Pending, and held when it has scheduling gates. */
 export function newPodStatus(pod: KubeObject, nowMs: number): JsonObject {
   const status = { phase: "Pending", qosClass: "BestEffort" };
-  if (listAt(pod, "spec", "schedulingGates").length === 0) return status;
+  if (listAtPath(pod, "spec", "schedulingGates").length === 0) return status;
   const message = "Scheduling is blocked due to non-empty scheduling gates";
   return withCondition(status, { type: "PodScheduled", status: "False", reason: "SchedulingGated", message }, nowMs);
 }
 
 /** The status with one condition set; unchanged, transition time included, when it says so already. */
 export function withCondition(status: unknown, condition: PodCondition, nowMs: number): JsonObject {
-  const conditions = listAt(status, "conditions").filter(isObject);
+  const conditions = listAtPath(status, "conditions").filter(isObject);
   const others = conditions.filter(({ type }) => type !== condition.type);
   const [said] = conditions.filter(({ type }) => type === condition.type);
   const times = { lastProbeTime: null, lastTransitionTime: said?.["lastTransitionTime"] };
-  if (isDeepStrictEqual(said, { ...condition, ...times })) return objectAt(status);
+  if (isDeepStrictEqual(said, { ...condition, ...times })) return objectAtPath(status);
   return {
-    ...objectAt(status),
+    ...objectAtPath(status),
     conditions: [...others, { ...condition, ...times, lastTransitionTime: renderTime(nowMs) }],
   };
 }
@@ -49,14 +49,14 @@ export function recordEvent({ store, clock }: Cluster, pod: KubeObject, event: P
   const previous = store.get(Resource.events, `${namespace}/${name}`);
   store.put(
     Resource.events,
-    parseKubeObject({
+    requireKubeObject({
       metadata: previous?.metadata ?? { name, namespace, uid: crypto.randomUUID(), creationTimestamp: now },
       involvedObject: { kind: "Pod", apiVersion: "v1", namespace, name: podName, uid },
       ...said,
       source: { component },
       firstTimestamp: previous?.["firstTimestamp"] ?? now,
       lastTimestamp: now,
-      count: (numberAt(previous, "count") ?? 0) + 1,
+      count: (numberAtPath(previous, "count") ?? 0) + 1,
     }),
   );
 }

@@ -1,6 +1,6 @@
 // The push half of the playground's registry: uploads, mounts and manifests, for its one user.
 import { parseObject } from "../lib/json.ts";
-import { listAt, textAt } from "./json_value.ts";
+import { listAtPath, textAtPath } from "./json_path.ts";
 import {
   API_VERSION,
   BASIC_CHALLENGE,
@@ -102,15 +102,15 @@ async function putManifest(
   if (document === undefined) return refuse(400, "MANIFEST_INVALID");
   const { manifests, blobs, architectures } = repository;
   const isThere = (part: unknown): boolean => {
-    const named = textAt(part, "digest") ?? "";
+    const named = textAtPath(part, "digest") ?? "";
     return manifests.has(named) || blobs.has(named);
   };
-  const entries = listAt(document, "manifests");
+  const entries = listAtPath(document, "manifests");
   const { config } = document;
-  const parts = [...entries, ...listAt(document, "layers"), ...(config === undefined ? [] : [config])];
+  const parts = [...entries, ...listAtPath(document, "layers"), ...(config === undefined ? [] : [config])];
   if (!parts.every(isThere)) return refuse(404, "MANIFEST_BLOB_UNKNOWN");
   const mediaType = request.headers.get("content-type") ?? "application/octet-stream";
-  const named = entries.flatMap((entry) => textAt(entry, "platform", "architecture") ?? []);
+  const named = entries.flatMap((entry) => textAtPath(entry, "platform", "architecture") ?? []);
   for (const name of [digest, identifier]) {
     manifests.set(name, { digest, mediaType, bytes });
     if (named.length > 0) architectures.set(name, named);

@@ -2,7 +2,7 @@
 import { parse } from "yaml";
 import * as z from "zod";
 import { NODE_ARCH_LABEL } from "../lib/names.ts";
-import type { JsonObject } from "./json_value.ts";
+import type { JsonObject } from "./json_path.ts";
 import { IMAGE } from "./registry_images.ts";
 import TEXT from "./sample_cluster.yaml" with { type: "text" };
 import { type Sample, samplesOf, type Scenario } from "./samples.ts";

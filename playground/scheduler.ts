@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from "node:util";
 import { keyOf, type KubeObject, Resource } from "../lib/k8s/types.ts";
 import type { Logger } from "../lib/log.ts";
 import type { Cluster } from "./cluster.ts";
-import { listAt, objectAt, textAt } from "./json_value.ts";
+import { listAtPath, objectAtPath, textAtPath } from "./json_path.ts";
 import { chooseNode } from "./node_fit.ts";
 import { recordEvent, withCondition } from "./pod_status.ts";
 
@@ -28,12 +28,12 @@ export function openScheduler(cluster: Cluster, { log }: { readonly log: Logger 
 function schedulePod(cluster: Cluster, pod: KubeObject, log: Logger): void {
   const { store, clock } = cluster;
   const isWaiting = !isBound(pod) && pod.metadata.deletionTimestamp === undefined &&
-    listAt(pod, "spec", "schedulingGates").length === 0 && textAt(pod, "spec", "schedulerName") === component;
+    listAtPath(pod, "spec", "schedulingGates").length === 0 && textAtPath(pod, "spec", "schedulerName") === component;
   if (!isWaiting) return;
   const result = chooseNode(pod, store.list(Resource.nodes), podCounts(cluster));
   if (result.kind === "bind") {
     const { nodeName } = result;
-    const spec = { ...objectAt(pod, "spec"), nodeName };
+    const spec = { ...objectAtPath(pod, "spec"), nodeName };
     const status = withCondition(pod.status, { type: "PodScheduled", status: "True" }, clock.nowMs());
     store.put(Resource.pods, { ...pod, spec, status });
     const message = `Successfully assigned ${keyOf(pod)} to ${nodeName}`;
@@ -50,11 +50,11 @@ function schedulePod(cluster: Cluster, pod: KubeObject, log: Logger): void {
 }
 
 function isBound(pod: KubeObject): boolean {
-  return (textAt(pod, "spec", "nodeName") ?? "") !== "";
+  return (textAtPath(pod, "spec", "nodeName") ?? "") !== "";
 }
 
 function podCounts({ store }: Cluster): ReadonlyMap<string, number> {
   const bound = store.list(Resource.pods).filter(isBound);
-  const byNode = Map.groupBy(bound, (pod) => textAt(pod, "spec", "nodeName") ?? "");
+  const byNode = Map.groupBy(bound, (pod) => textAtPath(pod, "spec", "nodeName") ?? "");
   return new Map([...byNode].map(([node, pods]) => [node, pods.length]));
 }

@@ -1,7 +1,7 @@
 // The selectors of lists and watches as they stand in a URL: texts about labels, and about fields.
 import { type LabelRequirement, matchesSelector } from "../lib/vocabulary/label_selector.ts";
 import type { KubeObject } from "../lib/k8s/types.ts";
-import { textAt } from "./json_value.ts";
+import { textAtPath } from "./json_path.ts";
 import { badRequest } from "./status_error.ts";
 
 export type Selector = (object: KubeObject) => boolean;
@@ -36,7 +36,7 @@ export function parseFieldSelector(text: string): Selector {
     const [, path, operator, wanted] = FIELD.exec(part) ?? [];
     if (path === undefined) throw badRequest(`field label not supported: ${part}`);
     const steps = path === "source" ? ["source", "component"] : path.split(".");
-    return (object) => ((textAt(object, ...steps) ?? "") === wanted) === (operator !== "!=");
+    return (object) => ((textAtPath(object, ...steps) ?? "") === wanted) === (operator !== "!=");
   });
   return (object) => tests.every((test) => test(object));
 }

@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { keyOf, type KubeObject } from "../lib/k8s/types.ts";
 import { errorText } from "../lib/log.ts";
-import { type Cluster, findObject, isStored, type ObjectTarget, parseKubeObject, withMetadata } from "./cluster.ts";
+import { type Cluster, findObject, isStored, type ObjectTarget, requireKubeObject, withMetadata } from "./cluster.ts";
 import { createObject } from "./create_object.ts";
 import { withDefaults } from "./defaults.ts";
 import { storeObject } from "./delete_object.ts";
@@ -36,7 +36,7 @@ export async function patchObject(cluster: Cluster, kind: ServedKind, options: P
   const { patchKind, namespace, name } = options;
   const patch = parseBody(options.body);
   if (patchKind === "apply" && !isStored(cluster, kind, options)) {
-    const body = withMetadata(parseKubeObject(patch), { name });
+    const body = withMetadata(requireKubeObject(patch), { name });
     return await createObject(cluster, kind, { namespace, body, dryRun: options.dryRun ?? false });
   }
   const change = patchKind === "json" ? applyJsonPatch : mergePatch;
@@ -63,7 +63,7 @@ async function writeObject(
   const { subresource, dryRun = false } = target;
   for (;;) {
     const current = findObject(cluster, kind, target);
-    const proposed = parseKubeObject(change(current));
+    const proposed = requireKubeObject(change(current));
     checkVersions(kind, current, proposed);
     const merged = subresource === "status"
       ? { ...current, status: proposed["status"] }
@@ -93,7 +93,7 @@ function mergeObject(kind: ServedKind, current: KubeObject, proposed: KubeObject
   const { namespace, uid, creationTimestamp, deletionTimestamp, generation, resourceVersion } = current.metadata;
   const { status: given, ...rest } = proposed;
   const status = kind.hasStatus ? current["status"] : given;
-  const kept = withMetadata(status === undefined ? parseKubeObject(rest) : { ...rest, status }, {
+  const kept = withMetadata(status === undefined ? requireKubeObject(rest) : { ...rest, status }, {
     namespace,
     uid,
     creationTimestamp,

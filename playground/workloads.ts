@@ -7,7 +7,7 @@ import type { Logger } from "../lib/log.ts";
 import type { Cluster } from "./cluster.ts";
 import { createObject } from "./create_object.ts";
 import { deleteObject } from "./delete_object.ts";
-import { listAt, numberAt, objectAt, textAt } from "./json_value.ts";
+import { listAtPath, numberAtPath, objectAtPath, textAtPath } from "./json_path.ts";
 import { kindNamed, type ServedKind } from "./kinds.ts";
 import { followOwners, ownersOf, referenceTo, type Stored } from "./owners.ts";
 import { renderTime } from "../lib/vocabulary/time.ts";
@@ -26,7 +26,7 @@ interface Workload {
 const WORKLOADS: readonly Workload[] = [
   {
     kind: kindNamed("Deployment"),
-    countOf: (owner) => numberAt(owner, "spec", "replicas") ?? 1,
+    countOf: (owner) => numberAtPath(owner, "spec", "replicas") ?? 1,
     labelsOf: () => ({}),
     statusOf: ({ metadata: { generation } }, pods) => ({
       observedGeneration: generation,
@@ -39,10 +39,10 @@ const WORKLOADS: readonly Workload[] = [
     countOf: () => 1,
     labelsOf: ({ metadata: { name, uid } }) => ({ [JobLabel.name]: name, [JobLabel.uid]: uid }),
     statusOf: ({ status }, pods, now) => {
-      const startTime = textAt(status, "startTime") ?? now;
-      const isDone = pods.some((pod) => textAt(pod, "status", "phase") === "Succeeded");
+      const startTime = textAtPath(status, "startTime") ?? now;
+      const isDone = pods.some((pod) => textAtPath(pod, "status", "phase") === "Succeeded");
       if (!isDone) return { startTime, active: pods.length };
-      const completionTime = textAt(status, "completionTime") ?? now;
+      const completionTime = textAtPath(status, "completionTime") ?? now;
       const conditions = [{ type: "Complete", status: "True", lastTransitionTime: completionTime }];
       return { startTime, succeeded: 1, completionTime, conditions };
     },
@@ -50,9 +50,9 @@ const WORKLOADS: readonly Workload[] = [
 ];
 
 function isReady(pod: KubeObject): boolean {
-  const statuses = listAt(pod, "status", "containerStatuses");
+  const statuses = listAtPath(pod, "status", "containerStatuses");
   return statuses.length > 0 &&
-    statuses.every((status) => textAt(status, "state", "running", "startedAt") !== undefined);
+    statuses.every((status) => textAtPath(status, "state", "running", "startedAt") !== undefined);
 }
 
 /** Follows Deployments and Jobs until disposed. The garbage collector deletes the pods of those that are gone. */
@@ -71,7 +71,7 @@ export function openWorkloads(cluster: Cluster, { log }: { readonly log: Logger 
 }
 
 function isOver(owner: KubeObject): boolean {
-  return owner.metadata.deletionTimestamp !== undefined || listAt(owner, "status", "conditions").length > 0;
+  return owner.metadata.deletionTimestamp !== undefined || listAtPath(owner, "status", "conditions").length > 0;
 }
 
 async function reconcile(cluster: Cluster, { kind, object: { metadata } }: Stored): Promise<void> {
@@ -95,14 +95,14 @@ async function reconcile(cluster: Cluster, { kind, object: { metadata } }: Store
 }
 
 function renderPod({ kind, labelsOf }: Workload, owner: KubeObject): JsonObject {
-  const template = objectAt(owner, "spec", "template");
+  const template = objectAtPath(owner, "spec", "template");
   const { name, uid } = owner.metadata;
   const controller = { apiVersion: apiVersionOf(kind), kind: kind.kind, name, uid, controller: true };
   const metadata = {
-    ...objectAt(template, "metadata"),
-    labels: { ...objectAt(template, "metadata", "labels"), ...labelsOf(owner) },
+    ...objectAtPath(template, "metadata"),
+    labels: { ...objectAtPath(template, "metadata", "labels"), ...labelsOf(owner) },
     generateName: `${name}-`,
     ownerReferences: [{ ...controller, blockOwnerDeletion: true }],
   };
-  return { metadata, spec: objectAt(template, "spec") };
+  return { metadata, spec: objectAtPath(template, "spec") };
 }

@@ -12,7 +12,7 @@ import type { LeaderAbility } from "../lib/k8s/lease_lock.ts";
 import { RestApi } from "../lib/k8s/rest_api.ts";
 import type { RootLogger } from "../lib/log.ts";
 import { openGauges } from "../lib/metrics.ts";
-import type { PlacementSettings } from "../lib/placement/decide/config/types.ts";
+import type { PlacementSettings } from "../lib/placement/decide/config/settings.ts";
 import type { HttpsListener } from "../lib/server/https_listener.ts";
 import type { ReadinessChecks } from "../routes/health.ts";
 import type { AdminDeps, AdminPages } from "../routes/mod.ts";

@@ -3,7 +3,7 @@ import { ExitCode, print } from "../lib/cli/output.ts";
 import { systemClock } from "../lib/clock.ts";
 import { type Config, withValues } from "../lib/config/parse.ts";
 import { silentLogger } from "../lib/log.ts";
-import type { PlacementSettings } from "../lib/placement/decide/config/types.ts";
+import type { PlacementSettings } from "../lib/placement/decide/config/settings.ts";
 import { openPlayground, type Playground } from "../playground/playground.ts";
 import { renderOutcomeTable, renderWelcome } from "../playground/report.ts";
 import { sampleNames } from "../playground/sample_cluster.ts";

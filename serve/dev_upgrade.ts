@@ -14,7 +14,7 @@ import { readKubeconfigAccess } from "../lib/k8s/kubeconfig_access.ts";
 import { RestApi } from "../lib/k8s/rest_api.ts";
 import { Resource } from "../lib/k8s/types.ts";
 import { silentLogger } from "../lib/log.ts";
-import type { PlacementSettings } from "../lib/placement/decide/config/types.ts";
+import type { PlacementSettings } from "../lib/placement/decide/config/settings.ts";
 import { createCluster, createPlan, runOperators } from "../playground/openshift/operators.ts";
 import { openFastClock, openSampleOutside, ProgressLines } from "../playground/openshift/outside.ts";
 import type { Playground } from "../playground/playground.ts";

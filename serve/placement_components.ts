@@ -9,7 +9,7 @@ import { type ClusterArchitectures, openClusterArchitectures } from "../lib/plac
 import { decideGating, type GatingHealth } from "../lib/operator/decide/gating_health.ts";
 import { openWebhookPaths, type WebhookPaths } from "../lib/operator/cluster/webhook_paths.ts";
 import { webhookEndpoint } from "../lib/operator/decide/webhook_clients.ts";
-import { auditOnly, type PlacementSettings } from "../lib/placement/decide/config/types.ts";
+import { auditOnly, type PlacementSettings } from "../lib/placement/decide/config/settings.ts";
 import type { Runnable } from "../controllers/controller.ts";
 import { openUngater } from "../lib/placement/cluster/ungate.ts";
 import { RestApi } from "../lib/k8s/rest_api.ts";

@@ -16,10 +16,9 @@ import { evidenceOf, notInspected } from "../../lib/placement/decide/judge_image
 import { decisionRecordOf } from "../../lib/placement/decide/pod/record.ts";
 import { planInspection } from "../../lib/placement/decide/plan_inspection.ts";
 import { podObject, pullIdentityOf } from "../../lib/placement/decide/pod/pod_refs.ts";
-import { bytesOfView, isLarge, parsePod, unlessLarge } from "../../lib/placement/decide/pod/pod_view.ts";
+import { bytesOfView, isLarge, parsePod, type PodView, unlessLarge } from "../../lib/placement/decide/pod/pod_view.ts";
 import { auditDecision, auditReports } from "../../lib/placement/decide/report/audit.ts";
 import { decisionReason } from "../../lib/placement/decide/report/reason.ts";
-import type { PodView } from "../../lib/placement/decide/types.ts";
 import { DONE, openController, type PlacementControllerDeps, requeueAfter, type Runnable } from "../controller.ts";
 import { listAll } from "../../lib/k8s/lists.ts";
 import { PodLabel } from "../../lib/names.ts";

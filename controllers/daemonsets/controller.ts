@@ -8,14 +8,13 @@ import { RETENTION } from "../../lib/k8s/retention.ts";
 import type { Change } from "../../lib/k8s/object_cache.ts";
 import { Reflector } from "../../lib/k8s/reflector.ts";
 import { Resource, splitKey } from "../../lib/k8s/types.ts";
-import type { PlacementSettings } from "../../lib/placement/decide/config/types.ts";
+import type { PlacementSettings } from "../../lib/placement/decide/config/settings.ts";
 import { judgeImages } from "../../lib/placement/decide/judge_images.ts";
 import { imagesToInspect, MAX_IMAGES } from "../../lib/placement/decide/images_to_inspect.ts";
 import { pullIdentityOf } from "../../lib/placement/decide/pod/pod_refs.ts";
-import { bytesOfView, podTemplateOf, unlessLarge } from "../../lib/placement/decide/pod/pod_view.ts";
+import { bytesOfView, podTemplateOf, type PodView, unlessLarge } from "../../lib/placement/decide/pod/pod_view.ts";
 import { daemonSetReport } from "../../lib/placement/decide/report/mismatches.ts";
 import type { PodReport } from "../../lib/placement/decide/report/report_slots.ts";
-import type { PodView } from "../../lib/placement/decide/types.ts";
 import { type Controller, DONE, openController, type PlacementControllerDeps, requeueAfter } from "../controller.ts";
 
 interface DaemonSetWatchDeps

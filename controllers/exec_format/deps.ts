@@ -4,7 +4,7 @@ import type { KubeApi } from "../../lib/k8s/api.ts";
 import type { ReportedContainers } from "../../lib/exec_format/reported.ts";
 import type { EventRecorder } from "../../lib/k8s/event_recorder.ts";
 import type { ExecFormatMetrics } from "../../lib/exec_format/metrics.ts";
-import type { PodView } from "../../lib/placement/decide/types.ts";
+import type { PodView } from "../../lib/placement/decide/pod/pod_view.ts";
 import type { PlacementControllerDeps } from "../controller.ts";
 
 export interface ExecFormatSettings {

@@ -22,8 +22,7 @@ import { emulatedFor, operatingSystemOf, usablePlatforms } from "../../lib/place
 import { imagesToInspect } from "../../lib/placement/decide/images_to_inspect.ts";
 import { LABELS, mapOperations } from "../../lib/placement/decide/patch/pod_patch.ts";
 import { podObject, pullIdentityOf } from "../../lib/placement/decide/pod/pod_refs.ts";
-import { parsePod } from "../../lib/placement/decide/pod/pod_view.ts";
-import type { PodView } from "../../lib/placement/decide/types.ts";
+import { parsePod, type PodView } from "../../lib/placement/decide/pod/pod_view.ts";
 import type { ExecFormatRun } from "./deps.ts";
 
 interface SeenFailure extends Omit<FailureFacts, "pod" | "imageArchitectures"> {

@@ -19,8 +19,7 @@ import type { PlacementDecision } from "../../lib/placement/decide/decision_type
 import { evidenceOf } from "../../lib/placement/decide/judge_images.ts";
 import { planQueued } from "../../lib/placement/decide/plan_inspection.ts";
 import { pullIdentityOf } from "../../lib/placement/decide/pod/pod_refs.ts";
-import { podTemplateOf } from "../../lib/placement/decide/pod/pod_view.ts";
-import type { PodView } from "../../lib/placement/decide/types.ts";
+import { podTemplateOf, type PodView } from "../../lib/placement/decide/pod/pod_view.ts";
 import {
   answerPatch,
   decideWorkload,

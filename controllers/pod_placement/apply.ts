@@ -12,9 +12,8 @@ import {
   stepPatch,
 } from "../../lib/placement/decide/patch/escalation.ts";
 import { releasePatch } from "../../lib/placement/decide/patch/release_patch.ts";
-import { parsePod } from "../../lib/placement/decide/pod/pod_view.ts";
+import { parsePod, type PodView } from "../../lib/placement/decide/pod/pod_view.ts";
 import { isGated } from "../../lib/placement/decide/pod/constraints.ts";
-import type { PodView } from "../../lib/placement/decide/types.ts";
 import type { PodPlacementDeps } from "./deps.ts";
 import type { PodState } from "./pod_states.ts";
 import { reportOutcome } from "./report.ts";

@@ -27,7 +27,7 @@ import { GateLabel, PodLabel } from "../../lib/names.ts";
 import { decide } from "../../lib/placement/decide/decide.ts";
 import type { ImageUse } from "../../lib/oci/types.ts";
 import type { PlacementDecision } from "../../lib/placement/decide/decision_types.ts";
-import type { PodView } from "../../lib/placement/decide/types.ts";
+import type { PodView } from "../../lib/placement/decide/pod/pod_view.ts";
 import { assertNever } from "../../lib/parsed.ts";
 import type { GatedSince } from "../../lib/placement/decide/report/recent_decisions.ts";
 import { DONE, openController, type QueuedController } from "../controller.ts";

@@ -4,8 +4,7 @@ import { RETENTION } from "../../lib/k8s/retention.ts";
 import { type KubeObject, Resource } from "../../lib/k8s/types.ts";
 import { isGated } from "../../lib/placement/decide/pod/constraints.ts";
 import type { PodRef } from "../../lib/placement/decide/pod/pod_refs.ts";
-import { bytesOfView, KEPT_VIEW_BYTES, parsePod } from "../../lib/placement/decide/pod/pod_view.ts";
-import type { PodView } from "../../lib/placement/decide/types.ts";
+import { bytesOfView, KEPT_VIEW_BYTES, parsePod, type PodView } from "../../lib/placement/decide/pod/pod_view.ts";
 import { type ReadApi, readOptional } from "../../lib/k8s/api.ts";
 
 export type GatedPodRef = PodRef & Pick<PodView, "createdMs">;

@@ -3,7 +3,8 @@
 import { renderDuration } from "../../lib/vocabulary/duration.ts";
 import type { ImageUse } from "../../lib/oci/types.ts";
 import { planInspection } from "../../lib/placement/decide/plan_inspection.ts";
-import type { Evidence, PlacementFacts, PlannedPod, PodView } from "../../lib/placement/decide/types.ts";
+import type { Evidence, PlacementFacts, PlannedPod } from "../../lib/placement/decide/facts.ts";
+import type { PodView } from "../../lib/placement/decide/pod/pod_view.ts";
 import type { PodPlacementDeps } from "./deps.ts";
 import { judgeUnanswered } from "./inspections.ts";
 import type { PodState } from "./pod_states.ts";

@@ -7,11 +7,11 @@ import { callersOf } from "../../lib/oci/callers.ts";
 import type { Permit } from "../../lib/oci/limits/fair_limiter.ts";
 import type { ImageUse } from "../../lib/oci/types.ts";
 import type { ImageJudgement } from "../../lib/placement/decide/decision_types.ts";
-import type { PlacementSettings } from "../../lib/placement/decide/config/types.ts";
+import type { PlacementSettings } from "../../lib/placement/decide/config/settings.ts";
 import { judgeImages, notInspected } from "../../lib/placement/decide/judge_images.ts";
 import { reduceToImages } from "../../lib/placement/decide/images_to_inspect.ts";
 import { pullIdentityOf } from "../../lib/placement/decide/pod/pod_refs.ts";
-import type { PodView } from "../../lib/placement/decide/types.ts";
+import type { PodView } from "../../lib/placement/decide/pod/pod_view.ts";
 import type { PodPlacementDeps } from "./deps.ts";
 import type { PodState } from "./pod_states.ts";
 

@@ -6,7 +6,7 @@ import { decisionReason } from "../../lib/placement/decide/report/reason.ts";
 import { gateAddedReport, type PodOutcome, reportsOf } from "../../lib/placement/decide/report/reports.ts";
 import { requiredArchitectures } from "../../lib/placement/decide/place.ts";
 import { podObject, type PodRef } from "../../lib/placement/decide/pod/pod_refs.ts";
-import type { PodView } from "../../lib/placement/decide/types.ts";
+import type { PodView } from "../../lib/placement/decide/pod/pod_view.ts";
 import type { PodPlacementDeps } from "./deps.ts";
 import type { PodState } from "./pod_states.ts";
 

@@ -6,12 +6,11 @@ import { readOptional } from "../../lib/k8s/api.ts";
 import { errorText } from "../../lib/log.ts";
 import { inSelectedNamespaces, isUnadmitted, unadmittedReport } from "../../lib/placement/decide/report/unadmitted.ts";
 import type { PodRef } from "../../lib/placement/decide/pod/pod_refs.ts";
-import type { PodView } from "../../lib/placement/decide/types.ts";
+import { parsePod, type PodView } from "../../lib/placement/decide/pod/pod_view.ts";
 import type { PodPlacementDeps } from "./deps.ts";
 import { parseGatedView } from "./gated_pod.ts";
 import { eventObjectOf } from "../../lib/k8s/event_input.ts";
 import { CLUSTER_CONFIG_NAME, PodLabel } from "../../lib/names.ts";
-import { parsePod } from "../../lib/placement/decide/pod/pod_view.ts";
 
 /** Interval of sweeps (ms), before jitter. */
 const SWEEP_EVERY_MS = 5 * 60_000;

@@ -7,7 +7,7 @@ import type { ReadApi } from "../../lib/k8s/api.ts";
 import { RETENTION } from "../../lib/k8s/retention.ts";
 import { Reflector } from "../../lib/k8s/reflector.ts";
 import { type KubeObject, Resource, type ResourceType, splitKey } from "../../lib/k8s/types.ts";
-import type { PlacementSettings } from "../../lib/placement/decide/config/types.ts";
+import type { PlacementSettings } from "../../lib/placement/decide/config/settings.ts";
 import { imagesToInspect, MAX_IMAGES } from "../../lib/placement/decide/images_to_inspect.ts";
 import { pullIdentityOf } from "../../lib/placement/decide/pod/pod_refs.ts";
 import { podTemplateOf } from "../../lib/placement/decide/pod/pod_view.ts";

@@ -5,7 +5,7 @@ import { podTarget } from "../config/positionals.ts";
 import { type KubeObject, Resource } from "../k8s/types.ts";
 import { AUDIT_NAMESPACE_LABEL, CLUSTER_CONFIG_NAME, SCHEDULING_GATE } from "../names.ts";
 import type { ImageOutcome } from "../placement/decide/decision_types.ts";
-import type { PlacementSettings } from "../placement/decide/config/types.ts";
+import type { PlacementSettings } from "../placement/decide/config/settings.ts";
 import { judgeImages } from "../placement/decide/judge_images.ts";
 import { MAX_IMAGES, pinnedImages } from "../placement/decide/images_to_inspect.ts";
 import { offeredByNode } from "../placement/decide/offered_architectures.ts";
@@ -20,11 +20,10 @@ import {
   type PodExplanation,
   type PodStage,
 } from "../placement/decide/explain/pod_explanation.ts";
-import { parsePod } from "../placement/decide/pod/pod_view.ts";
+import { parsePod, type PodView } from "../placement/decide/pod/pod_view.ts";
 import { findCondition, parseConditions } from "../vocabulary/condition.ts";
 import { memberOf, objectAt } from "../json.ts";
 import { CLUSTER_SELECTOR_BOUNDS, matchesSelector, parseSelector } from "../vocabulary/label_selector.ts";
-import type { PodView } from "../placement/decide/types.ts";
 import { readExecFormatErrors } from "./explain_exec_format.ts";
 import { type Color, ExitCode, layOut, type OutputFormat, paint, print, renderTable, type Terminal } from "./output.ts";
 import { isForbidden, isMissingOrForbidden } from "../k8s/errors.ts";

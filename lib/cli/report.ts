@@ -6,7 +6,7 @@ import { PullSecrets } from "../placement/images/pull_secrets.ts";
 import { ignoring, type KubeApi, type ReadApi, readOptional } from "../k8s/api.ts";
 import { Resource } from "../k8s/types.ts";
 import { silentLogger } from "../log.ts";
-import type { PlacementSettings } from "../placement/decide/config/types.ts";
+import type { PlacementSettings } from "../placement/decide/config/settings.ts";
 import { reportOf } from "../report/decide/cluster_report.ts";
 import { ProgressLine } from "./progress_line.ts";
 import { readFailedImages } from "../report/cluster/failed_images.ts";

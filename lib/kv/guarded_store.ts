@@ -1,7 +1,7 @@
 // Makes a store that never fails or hangs from a database that may, by time limits and a circuit breaker.
 import pLimit from "p-limit";
 import { type Clock, LATE, withinMs } from "../clock.ts";
-import { parseJson } from "../json.ts";
+import { tryParseJson } from "../json.ts";
 import { errorText, type LogFields, type Logger } from "../log.ts";
 import { Breaker } from "../breaker.ts";
 import { storedBytes } from "./envelope.ts";
@@ -213,5 +213,5 @@ class Guard {
 }
 
 function parseText(stored: unknown): unknown {
-  return typeof stored === "string" ? parseJson(stored) : undefined;
+  return typeof stored === "string" ? tryParseJson(stored) : undefined;
 }

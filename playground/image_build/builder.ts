@@ -5,7 +5,7 @@ import { keyOf, type KubeObject, Resource } from "../../lib/k8s/types.ts";
 import { errorText, type Logger } from "../../lib/log.ts";
 import { cutReference } from "../../lib/oci/reference.ts";
 import type { Cluster } from "../cluster.ts";
-import { listAt, objectAt, textAt } from "../json_value.ts";
+import { listAtPath, objectAtPath, textAtPath } from "../json_path.ts";
 import { kindNamed } from "../kinds.ts";
 import type { Registry } from "../registry.ts";
 import { patchObject } from "../update_object.ts";
@@ -37,7 +37,7 @@ export function openImageBuilder(cluster: Cluster, { registry, buildMs, log }: I
   };
   const unsubscribe = cluster.store.subscribe(({ type, object }) => {
     const { uid = "" } = object.metadata;
-    const isRunning = type.plural === "pods" && textAt(object, "status", "phase") === "Running";
+    const isRunning = type.plural === "pods" && textAtPath(object, "status", "phase") === "Running";
     if (!isRunning || !environmentOf(object).has("DIGEST_CONFIGMAP_NAME") || underWay.has(uid)) return;
     const running = run(object).catch((error: unknown) => {
       log.warn("playground cannot build an image", { pod: keyOf(object), error: errorText(error) });
@@ -60,8 +60,8 @@ async function build(
   registry: ImageBuilderOptions["registry"],
 ): Promise<SimulatedBuild> {
   const { store } = cluster;
-  const node = textAt(pod, "spec", "nodeName") ?? "";
-  const architecture = textAt(store.get(Resource.nodes, node), "status", "nodeInfo", "architecture") ?? "";
+  const node = textAtPath(pod, "spec", "nodeName") ?? "";
+  const architecture = textAtPath(store.get(Resource.nodes, node), "status", "nodeInfo", "architecture") ?? "";
   const env = environmentOf(pod);
   const { name: repository, tag = "" } = cutReference((env.get("TAG") ?? "").replace(`${registry.host}/`, ""));
   const buildKey = env.get("BUILD_KEY") ?? "";
@@ -81,11 +81,11 @@ async function build(
   const body = JSON.stringify({ metadata, data });
   await patchObject(cluster, kindNamed("ConfigMap"), { namespace, name, patchKind: "apply", body });
   const current = store.get(Resource.pods, keyOf(pod)) ?? pod;
-  store.put(Resource.pods, { ...current, status: { ...objectAt(current, "status"), phase: "Succeeded" } });
+  store.put(Resource.pods, { ...current, status: { ...objectAtPath(current, "status"), phase: "Succeeded" } });
   return { architecture, node, digest };
 }
 
 function environmentOf(pod: KubeObject): ReadonlyMap<string, string> {
-  const variables = listAt(pod, "spec", "initContainers", 0, "env");
-  return new Map(variables.map((one) => [textAt(one, "name") ?? "", textAt(one, "value") ?? ""]));
+  const variables = listAtPath(pod, "spec", "initContainers", 0, "env");
+  return new Map(variables.map((one) => [textAtPath(one, "name") ?? "", textAtPath(one, "value") ?? ""]));
 }

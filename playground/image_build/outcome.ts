@@ -5,7 +5,7 @@ import { renderTable } from "../../lib/cli/output.ts";
 import { ArchwayAnnotation } from "../../lib/builds/decide/names.ts";
 import { parseObject } from "../../lib/json.ts";
 import type { KubeObject } from "../../lib/k8s/types.ts";
-import { listAt, textAt } from "../json_value.ts";
+import { listAtPath, textAtPath } from "../json_path.ts";
 import type { SimulatedBuild } from "./builder.ts";
 
 interface ArchitectureOutcome {
@@ -51,9 +51,9 @@ export function readBuildOutcome({ config, builds, simulated, manifestOf, wanted
   const published = publishedOf(config);
   const index = parseObject(manifestOf(published.slice(published.indexOf("/") + 1)) ?? "");
   const inIndex = new Map(
-    listAt(index, "manifests").map((
+    listAtPath(index, "manifests").map((
       one,
-    ) => [textAt(one, "platform", "architecture") ?? "", textAt(one, "digest") ?? ""]),
+    ) => [textAtPath(one, "platform", "architecture") ?? "", textAtPath(one, "digest") ?? ""]),
   );
   const states = statesOf(builds);
   const outcomes = wanted.map((architecture): ArchitectureOutcome => {
@@ -69,7 +69,7 @@ export function readBuildOutcome({ config, builds, simulated, manifestOf, wanted
 }
 
 function publishedOf(config: KubeObject): string {
-  return textAt(config, "status", "currentImagePullSpec") ?? "";
+  return textAtPath(config, "status", "currentImagePullSpec") ?? "";
 }
 
 function statesOf(builds: readonly KubeObject[]): ReadonlyMap<string, string> {

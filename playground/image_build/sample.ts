@@ -2,7 +2,7 @@
 import { parseAllDocuments } from "yaml";
 import { ImageBuildsSchema } from "../../lib/config/image_builds.ts";
 import { GLOBAL_PULL_SECRET_COPY } from "../../lib/builds/decide/names.ts";
-import { type Cluster, parseKubeObject } from "../cluster.ts";
+import { type Cluster, requireKubeObject } from "../cluster.ts";
 import { createObject } from "../create_object.ts";
 import { kindNamed } from "../kinds.ts";
 import type { Registry } from "../registry.ts";
@@ -32,7 +32,7 @@ export async function createImageBuildSample(
   }
   const filled = POOL.replaceAll("REGISTRY/", `${host}/`).replaceAll("OS_IMAGE", osImageURL);
   for (const document of parseAllDocuments(filled)) {
-    const body = parseKubeObject(document.toJS());
+    const body = requireKubeObject(document.toJS());
     await createObject(cluster, kindNamed(body.kind ?? ""), { body });
   }
 }

@@ -6,7 +6,7 @@ import type { Clock } from "../../lib/clock.ts";
 import { type JsonObject, listAt, objectAt, textAt } from "../../lib/json.ts";
 import { Resource, type ResourceType } from "../../lib/k8s/types.ts";
 import { CLUSTER_VERSION_NAME, Upgrades } from "../../lib/upgrades/names.ts";
-import { type Cluster, parseKubeObject } from "../cluster.ts";
+import { type Cluster, requireKubeObject } from "../cluster.ts";
 import { createObject } from "../create_object.ts";
 import { kindNamed } from "../kinds.ts";
 import { waitFor } from "../store.ts";
@@ -14,7 +14,7 @@ import { patchObject } from "../update_object.ts";
 import CLUSTER from "./cluster.yaml" with { type: "text" };
 import { OPERATOR_VERSIONS, type PoolName, POOLS, poolStatus, releaseStatus, samplePlan } from "./objects.ts";
 
-export interface OperatorDeps {
+export interface OperatorScriptDeps {
   readonly cluster: Cluster;
   readonly clock: Pick<Clock, "nowMs">;
   /** Waits between two actions of an operator. */
@@ -22,19 +22,19 @@ export interface OperatorDeps {
 }
 
 export async function createCluster(
-  { cluster, clock }: Pick<OperatorDeps, "cluster" | "clock">,
+  { cluster, clock }: Pick<OperatorScriptDeps, "cluster" | "clock">,
   registryHost: string,
 ): Promise<void> {
   const filled = CLUSTER.replaceAll("REGISTRY/", `${registryHost}/`).replaceAll("NOW", renderTime(clock.nowMs()));
   for (const document of parseAllDocuments(filled)) {
-    const body = parseKubeObject(document.toJS());
+    const body = requireKubeObject(document.toJS());
     const kind = kindNamed(body.kind ?? "");
     const object = await createObject(cluster, kind, { namespace: body.metadata.namespace, body });
     if (body.status !== undefined) cluster.store.put(kind, { ...object, status: body.status });
   }
 }
 
-export async function createPlan({ cluster, clock }: Pick<OperatorDeps, "cluster" | "clock">): Promise<void> {
+export async function createPlan({ cluster, clock }: Pick<OperatorScriptDeps, "cluster" | "clock">): Promise<void> {
   const body = samplePlan(renderTime(clock.nowMs()));
   await createObject(cluster, kindNamed("UpgradeConfig"), { namespace: Upgrades.namespace, body });
 }
@@ -43,7 +43,7 @@ export async function createPlan({ cluster, clock }: Pick<OperatorDeps, "cluster
  * Waits until the ClusterVersion requests several architectures, and moves the cluster there. Rejects when the signal
  * aborts.
  */
-export async function runOperators(deps: OperatorDeps, signal: AbortSignal): Promise<void> {
+export async function runOperators(deps: OperatorScriptDeps, signal: AbortSignal): Promise<void> {
   const { cluster: { store }, cluster, clock, pause } = deps;
   await waitFor(store, () => isMigrationRequested(cluster), signal);
   const version = store.get(Resource.clusterVersions, CLUSTER_VERSION_NAME);
@@ -69,7 +69,7 @@ function isMigrationRequested({ store }: Cluster): boolean {
   return textAt(objectAt(spec, "desiredUpdate"), "architecture") === "Multi";
 }
 
-async function updatePool({ cluster, pause }: OperatorDeps, pool: PoolName, signal: AbortSignal): Promise<void> {
+async function updatePool({ cluster, pause }: OperatorScriptDeps, pool: PoolName, signal: AbortSignal): Promise<void> {
   for (const [index, name] of POOLS[pool].entries()) {
     await changeNode(cluster, name, { state: "Working", unschedulable: true });
     await pause(signal);

@@ -1,7 +1,6 @@
 // The operator, the config webhooks and the certificates on a real API server, under the rights of manifests/base/rbac.
 import assert from "node:assert/strict";
-import type { KubeObject } from "../../lib/k8s/types.ts";
-import { Resource } from "../../lib/k8s/types.ts";
+import { type KubeObject, Resource } from "../../lib/k8s/types.ts";
 import { EventReason, Finalizer, SCHEDULING_GATE, WebhookName } from "../../lib/names.ts";
 import { parseOperandConfig } from "../../lib/operator/decide/config_view.ts";
 import { changeAuthority } from "../../lib/server/certificate/authority.ts";

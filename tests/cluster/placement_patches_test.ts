@@ -9,7 +9,7 @@ import { decide } from "../../lib/placement/decide/decide.ts";
 import { judgeAdmission } from "../../lib/placement/decide/admission.ts";
 import { bareReleasePatch, releasePatch } from "../../lib/placement/decide/patch/release_patch.ts";
 import { makeSettings } from "../support/placement_settings.ts";
-import type { PlacementFacts } from "../../lib/placement/decide/types.ts";
+import type { PlacementFacts } from "../../lib/placement/decide/facts.ts";
 import {
   admissionFacts,
   applied,

@@ -3,7 +3,7 @@ import { parseAllDocuments } from "yaml";
 import { LATENCY_BUCKETS_SECONDS, WAIT_BUCKETS_SECONDS } from "../../lib/metrics.ts";
 import { DECISION_LABELS } from "../../lib/placement/metrics.ts";
 import { API_CODES, API_METHODS } from "../../lib/k8s/client_metrics.ts";
-import { listAt, textAt } from "../../playground/json_value.ts";
+import { listAtPath, textAtPath } from "../../playground/json_path.ts";
 import { DEFAULT_SETTINGS } from "../support/placement_settings.ts";
 import { adminApp } from "../../routes/mod.ts";
 import { ProcessMetrics } from "../support/process_metrics.ts";
@@ -92,9 +92,9 @@ Deno.test("DV-143 (different: metrics need no token, the NetworkPolicy says who 
   const app = adminApp({ registry: new ProcessMetrics().registry, beforeScrape: () => {}, ready: [], pages: {} });
   assert.equal((await app.request("/metrics")).status, 200);
   const [policy] = parseAllDocuments(await Deno.readTextFile(POLICY)).map((document) => document.toJS());
-  const rules = listAt(policy, "spec", "ingress").filter((rule) =>
-    listAt(rule, "ports").some((port) => textAt(port, "port") === "admin")
+  const rules = listAtPath(policy, "spec", "ingress").filter((rule) =>
+    listAtPath(rule, "ports").some((port) => textAtPath(port, "port") === "admin")
   );
   assert.equal(rules.length, 1);
-  assert.ok(rules.every((rule) => listAt(rule, "from").length > 0));
+  assert.ok(rules.every((rule) => listAtPath(rule, "from").length > 0));
 });

@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
 import { parse } from "yaml";
-import { listAt, objectAt } from "../../playground/json_value.ts";
+import { listAtPath, objectAtPath } from "../../playground/json_path.ts";
 import { readSchema, schemaAt } from "../manifests/support/openapi.ts";
 
 const CRD = new URL("../../manifests/base/crds/podplacementconfigs.yaml", import.meta.url);
 
 Deno.test("DV-138 the CRD of PodPlacementConfig requires scoring to say whether it is enabled", async () => {
-  const [version] = listAt(parse(await Deno.readTextFile(CRD)), "spec", "versions");
-  const spec = objectAt(version, "schema", "openAPIV3Schema", "properties", "spec");
-  const scoring = objectAt(spec, "properties", "plugins", "properties", "nodeAffinityScoring");
-  assert.ok(listAt(scoring, "required").includes("enabled"));
+  const [version] = listAtPath(parse(await Deno.readTextFile(CRD)), "spec", "versions");
+  const spec = objectAtPath(version, "schema", "openAPIV3Schema", "properties", "spec");
+  const scoring = objectAtPath(spec, "properties", "plugins", "properties", "nodeAffinityScoring");
+  assert.ok(listAtPath(scoring, "required").includes("enabled"));
 });
 
 Deno.test("M5-53 M5-54 the CRDs know nothing of celArchitecturePlacement, so it is dropped and images decide", () => {

@@ -9,7 +9,7 @@ import { ensureGoProgram, pinnedCacheDirectory } from "../support/go_build.ts";
 import { runToEnd } from "../support/commands.ts";
 import { lacks, type Need } from "../support/needs.ts";
 import { temporaryFolder } from "../support/temporary_folder.ts";
-import { listAt, objectAt, textAt, textsAt, valueAt } from "../../playground/json_value.ts";
+import { listAtPath, objectAtPath, textAtPath, textMapAtPath, valueAtPath } from "../../playground/json_path.ts";
 
 const INSTALL = ["spec", "install", "spec"];
 const CSV = "bundle/manifests/clusterserviceversion-archway.v0.2.0.yaml";
@@ -36,7 +36,7 @@ function boundRules(objects: readonly ManifestObject[], kind: string): readonly 
   return objects
     .filter((object) => object.kind === kind && bound.includes(object.metadata.name))
     .filter(({ metadata }) => metadata.name !== "archway-self-tls")
-    .flatMap((object) => listAt(object, "rules"));
+    .flatMap((object) => listAtPath(object, "rules"));
 }
 
 async function inFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
@@ -65,16 +65,16 @@ test("the bundle has the same bytes each time, and the images that were asked fo
 test("the bundle grants the rules of the base and no others, in one install mode", async () => {
   const [csv, base] = [await readCsv(), await renderFolder("base")];
   for (const [member, kind] of [["clusterPermissions", "ClusterRole"], ["permissions", "Role"]] as const) {
-    const entries = listAt(csv, ...INSTALL, member);
-    assert.deepEqual([...new Set(entries.map((entry) => textAt(entry, "serviceAccountName")))], ["archway"]);
-    assert.deepEqual(sorted(entries.flatMap((entry) => listAt(entry, "rules"))), sorted(boundRules(base, kind)));
+    const entries = listAtPath(csv, ...INSTALL, member);
+    assert.deepEqual([...new Set(entries.map((entry) => textAtPath(entry, "serviceAccountName")))], ["archway"]);
+    assert.deepEqual(sorted(entries.flatMap((entry) => listAtPath(entry, "rules"))), sorted(boundRules(base, kind)));
   }
-  const modes = listAt(csv, "spec", "installModes").filter((mode) => valueAt(mode, "supported") !== false);
+  const modes = listAtPath(csv, "spec", "installModes").filter((mode) => valueAtPath(mode, "supported") !== false);
   assert.deepEqual(modes, [{ type: "AllNamespaces", supported: true }]);
 });
 
 test("the CSV reports that it is for amd64 and arm64, and for no other architecture", async () => {
-  const labels = textsAt(await readCsv(), "metadata", "labels");
+  const labels = textMapAtPath(await readCsv(), "metadata", "labels");
   assert.deepEqual(Object.entries(labels).filter(([name]) => name.startsWith("operatorframework.io/arch.")), [
     ["operatorframework.io/arch.amd64", "supported"],
     ["operatorframework.io/arch.arm64", "supported"],
@@ -84,21 +84,21 @@ test("the CSV reports that it is for amd64 and arm64, and for no other architect
 test("the bundle's webhooks are those of the base, served with the certificate and by the Service of OLM", async () => {
   const csv = await readCsv();
   assert.deepEqual(
-    listAt(csv, "spec", "webhookdefinitions")
-      .map((hook) => ["type", "webhookPath", "failurePolicy"].map((member) => textAt(hook, member))),
+    listAtPath(csv, "spec", "webhookdefinitions")
+      .map((hook) => ["type", "webhookPath", "failurePolicy"].map((member) => textAtPath(hook, member))),
     [
       ["ValidatingAdmissionWebhook", "/validate-multiarch-openshift-io-v1beta1-clusterpodplacementconfig", "Fail"],
       ["ValidatingAdmissionWebhook", "/validate-multiarch-openshift-io-v1beta1-podplacementconfig", "Fail"],
       ["ConversionWebhook", "/convert", undefined],
     ],
   );
-  const deployments = listAt(csv, ...INSTALL, "deployments");
-  const pod = objectAt(deployments[0], "spec", "template", "spec");
-  assert.deepEqual([deployments.length, listAt(pod, "containers").length], [1, 1]);
+  const deployments = listAtPath(csv, ...INSTALL, "deployments");
+  const pod = objectAtPath(deployments[0], "spec", "template", "spec");
+  assert.deepEqual([deployments.length, listAtPath(pod, "containers").length], [1, 1]);
   assert.match(JSON.stringify(pod["volumes"]), /"secretName":"archway-service-cert"/);
   const settings = parse((await renderBundle()).get("bundle/manifests/configmap-archway-olm.yaml") ?? "");
   const readFile = (): string => settings.data["archway.yaml"];
-  const args = listAt(pod, "containers", 0, "args").map(String);
+  const args = listAtPath(pod, "containers", 0, "args").map(String);
   const parsed = parseConfig(args, { env: { NAMESPACE: "archway" }, readFile });
   assert.ok(parsed.kind === "run", JSON.stringify(parsed));
   const { webhookPath, webhookService, tlsCa, tlsCert } = parsed.config;
@@ -109,13 +109,13 @@ test("the bundle's webhooks are those of the base, served with the certificate a
 test("the catalog names the package, its channel and the bundle with the kinds of the CRDs", async () => {
   const text = (await renderBundle()).get("catalog/archway/catalog.yaml") ?? "";
   const blobs = parseAllDocuments(text).map((document): unknown => document.toJS());
-  assert.deepEqual(blobs.map((blob) => `${textAt(blob, "schema")} ${textAt(blob, "name")}`), [
+  assert.deepEqual(blobs.map((blob) => `${textAtPath(blob, "schema")} ${textAtPath(blob, "name")}`), [
     "olm.package archway",
     "olm.channel stable",
     "olm.bundle archway.v0.2.0",
   ]);
-  const kinds = listAt(blobs[2], "properties").filter((property) => textAt(property, "type") === "olm.gvk")
-    .map((property) => textAt(property, "value", "kind"));
+  const kinds = listAtPath(blobs[2], "properties").filter((property) => textAtPath(property, "type") === "olm.gvk")
+    .map((property) => textAtPath(property, "value", "kind"));
   assert.deepEqual([...new Set(kinds)].sort(), ["ClusterPodPlacementConfig", "ENoExecEvent", "PodPlacementConfig"]);
 });
 

@@ -5,7 +5,7 @@ import * as z from "zod";
 import { ImageBuildsSchema } from "../../lib/config/image_builds.ts";
 import { parseConfig } from "../../lib/config/parse.ts";
 import { RUNBOOK_BASE_URL } from "../../lib/names.ts";
-import { objectAt } from "../../playground/json_value.ts";
+import { objectAtPath } from "../../playground/json_path.ts";
 import { readAlertGroups } from "../support/alerts.ts";
 import { FEATURES, SETTINGS } from "../../manifests/generate/features.ts";
 import { renderTemplates } from "../../manifests/generate/chart.ts";
@@ -95,9 +95,9 @@ test("where pods may run and who may pull holds for every Deployment of the char
   const names = set.map(({ metadata }) => metadata.name);
   assert.deepEqual(names, ["archway-image-builds", "archway-upgrades", "archway"]);
   for (const [at, deployment] of set.entries()) {
-    const [pod, before] = [objectAt(deployment, ...POD), objectAt(usual[at], ...POD)];
+    const [pod, before] = [objectAtPath(deployment, ...POD), objectAtPath(usual[at], ...POD)];
     for (const [name, value] of Object.entries(ofEvery)) assert.deepEqual(pod[name], value, name);
-    const [resources, own] = [pod, before].map((each) => objectAt(each, "containers", 0, "resources"));
+    const [resources, own] = [pod, before].map((each) => objectAtPath(each, "containers", 0, "resources"));
     assert.deepEqual(resources, deployment.metadata.name === "archway" ? { limits: {} } : own);
     assert.deepEqual(pod["affinity"], before["affinity"]);
   }

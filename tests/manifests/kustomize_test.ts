@@ -8,7 +8,7 @@ import { isAllowedAddress, METADATA_ADDRESSES } from "../../lib/oci/http/address
 import { API_GROUP, RUNBOOK_BASE_URL, WebhookName, WebhookPath } from "../../lib/names.ts";
 import { covers } from "../../lib/taints/decide/tolerations.ts";
 import { parseTaintPod } from "../../lib/taints/decide/views.ts";
-import { listAt, numberAt, objectAt, textAt, valueAt } from "../../playground/json_value.ts";
+import { listAtPath, numberAtPath, objectAtPath, textAtPath, valueAtPath } from "../../playground/json_path.ts";
 import { readAlertGroups } from "../support/alerts.ts";
 import { lacks } from "../support/needs.ts";
 import { renderedComposition, renderedFolder } from "./support/rendered.ts";
@@ -34,25 +34,25 @@ function find(objects: readonly ManifestObject[], slug: string): ManifestObject 
 
 /** The only container of Archway's own Deployment. */
 function containerIn(objects: readonly ManifestObject[]): unknown {
-  const [container, ...others] = listAt(find(objects, "deployment-archway"), ...POD, "containers");
+  const [container, ...others] = listAtPath(find(objects, "deployment-archway"), ...POD, "containers");
   assert.deepEqual(others, []);
   return container;
 }
 
 function argumentsIn(objects: readonly ManifestObject[]): readonly string[] {
-  return listAt(containerIn(objects), "args").map(String);
+  return listAtPath(containerIn(objects), "args").map(String);
 }
 
 /** The services that the API server calls, by webhook; what is validated waits for an answer. */
 function servicesOf(objects: readonly ManifestObject[]): Readonly<Record<string, unknown>> {
-  const hooks = listAt(
+  const hooks = listAtPath(
     find(objects, `validatingwebhookconfiguration-${WebhookName.validatingConfiguration}`),
     "webhooks",
   );
-  assert.ok(hooks.every((hook) => textAt(hook, "failurePolicy") === "Fail"));
+  assert.ok(hooks.every((hook) => textAtPath(hook, "failurePolicy") === "Fail"));
   const definition = find(objects, `customresourcedefinition-clusterpodplacementconfigs.${API_GROUP}`);
-  const conversion = valueAt(definition, "spec", "conversion", "webhook", "clientConfig", "service");
-  const rows = hooks.map((hook) => [textAt(hook, "name"), valueAt(hook, "clientConfig", "service")]);
+  const conversion = valueAtPath(definition, "spec", "conversion", "webhook", "clientConfig", "service");
+  const rows = hooks.map((hook) => [textAtPath(hook, "name"), valueAtPath(hook, "clientConfig", "service")]);
   return { ...Object.fromEntries(rows), conversion };
 }
 
@@ -69,8 +69,8 @@ for (const folder of FOLDERS) {
   test(`${folder}: two replicas, hardened, live is not ready, no CPU limit, time to drain`, async () => {
     const objects = await renderedFolder(folder);
     const container = containerIn(objects);
-    assert.partialDeepStrictEqual(valueAt(find(objects, "deployment-archway"), "spec"), { replicas: 2 });
-    assert.partialDeepStrictEqual(valueAt(find(objects, "deployment-archway"), ...POD), {
+    assert.partialDeepStrictEqual(valueAtPath(find(objects, "deployment-archway"), "spec"), { replicas: 2 });
+    assert.partialDeepStrictEqual(valueAtPath(find(objects, "deployment-archway"), ...POD), {
       ...{ priorityClassName: "system-cluster-critical", terminationGracePeriodSeconds: 30 },
       securityContext: { runAsNonRoot: true, seccompProfile: { type: "RuntimeDefault" } },
     });
@@ -79,26 +79,26 @@ for (const folder of FOLDERS) {
       readinessProbe: { httpGet: { path: "/readyz" } },
       securityContext: { readOnlyRootFilesystem: true, allowPrivilegeEscalation: false },
     });
-    assert.deepEqual(listAt(container, "securityContext", "capabilities", "drop"), ["ALL"]);
-    assert.deepEqual(Object.keys(objectAt(container, "resources", "requests")), ["cpu", "memory"]);
-    assert.deepEqual(Object.keys(objectAt(container, "resources", "limits")), ["memory"]);
+    assert.deepEqual(listAtPath(container, "securityContext", "capabilities", "drop"), ["ALL"]);
+    assert.deepEqual(Object.keys(objectAtPath(container, "resources", "requests")), ["cpu", "memory"]);
+    assert.deepEqual(Object.keys(objectAtPath(container, "resources", "limits")), ["memory"]);
   });
 
   test(`${folder}: the arguments are flags of serve, and what listens is what the Services point to`, async () => {
     const objects = await renderedFolder(folder);
     const container = containerIn(objects);
-    const args = listAt(container, "args").map(String);
+    const args = listAtPath(container, "args").map(String);
     assert.equal(args[0], "serve");
     assertFlags(args.slice(1));
     const listen = args.find((arg) => arg.startsWith("--listen="))?.split(":")[1] ?? "9443";
-    const served = listAt(container, "ports").map((port) =>
-      `${textAt(port, "name")} ${numberAt(port, "containerPort")}`
+    const served = listAtPath(container, "ports").map((port) =>
+      `${textAtPath(port, "name")} ${numberAtPath(port, "containerPort")}`
     );
     assert.deepEqual(served, [`webhook ${listen}`, "admin 8080"]);
-    const labels = objectAt(find(objects, "deployment-archway"), "spec", "template", "metadata", "labels");
+    const labels = objectAtPath(find(objects, "deployment-archway"), "spec", "template", "metadata", "labels");
     const targets = objects.filter(({ kind }) => kind === "Service").flatMap((service) => {
-      assert.partialDeepStrictEqual(labels, objectAt(service, "spec", "selector"));
-      return listAt(service, "spec", "ports").map((port) => textAt(port, "targetPort"));
+      assert.partialDeepStrictEqual(labels, objectAtPath(service, "spec", "selector"));
+      return listAtPath(service, "spec", "ports").map((port) => textAtPath(port, "targetPort"));
     });
     assert.deepEqual(targets.sort(), ["admin", "webhook"]);
   });
@@ -131,8 +131,8 @@ test("base: every role is bound to the ServiceAccount, no wildcard, no right to 
   for (const role of roles) {
     const binding = find(objects, `${role.kind.toLowerCase()}binding-${role.metadata.name}`);
     assert.deepEqual(binding.subjects, [{ kind: "ServiceAccount", name: "archway", namespace: "archway-system" }]);
-    for (const rule of listAt(role, "rules")) {
-      const words = ["apiGroups", "resources", "verbs"].flatMap((member) => listAt(rule, member));
+    for (const rule of listAtPath(role, "rules")) {
+      const words = ["apiGroups", "resources", "verbs"].flatMap((member) => listAtPath(rule, member));
       for (const word of ["*", "escalate", "bind", "impersonate", "deletecollection"]) assert.ok(!words.includes(word));
     }
   }
@@ -150,7 +150,7 @@ function assertFlags(args: readonly string[]): void {
 for (const [path, components] of [...FOLDERS.map((folder) => [folder, []] as const), ["base", COMPONENTS] as const]) {
   test(`${path}${components.length === 0 ? "" : " with components"}: all of it is found by its label, to be removed`, async () => {
     for (const { kind, metadata } of await renderedComposition(path, components)) {
-      const owner = textAt(metadata, "labels", "app.kubernetes.io/part-of");
+      const owner = textAtPath(metadata, "labels", "app.kubernetes.io/part-of");
       assert.equal(owner, "archway", `${kind} ${metadata.name}`);
     }
   });
@@ -169,7 +169,7 @@ test("every Deployment of Archway's own tolerates the taint of every architectur
     assert.equal(deployments.length, 1 + (components.length === 0 ? 0 : SERVING.length));
     for (const deployment of deployments) {
       const { name } = deployment.metadata;
-      const spec = objectAt(deployment, ...POD);
+      const spec = objectAtPath(deployment, ...POD);
       const tolerations = parseTaintPod({ ...deployment, metadata: { name }, spec }, rule)?.tolerations;
       const lacking = KNOWN_ARCHITECTURES.filter((architecture) =>
         !tolerations?.some((one) => covers(one, { rule, architecture }))
@@ -192,8 +192,10 @@ test("where runbooks are read is said once, on the Deployment, and every alert's
   await Deno.writeTextFile(`${folder.path}/kustomization.yaml`, JSON.stringify(component));
   const components = [relative(MANIFESTS, folder.path), "monitoring", "components/image-builds-alerts"];
   const objects = await renderedComposition("base", components);
-  const links = objects.flatMap((object) => listAt(object, "spec", "groups")).flatMap((group) => listAt(group, "rules"))
-    .map((rule) => [textAt(rule, "alert"), textAt(rule, "annotations", "runbook_url")]);
+  const links = objects.flatMap((object) => listAtPath(object, "spec", "groups")).flatMap((group) =>
+    listAtPath(group, "rules")
+  )
+    .map((rule) => [textAtPath(rule, "alert"), textAtPath(rule, "annotations", "runbook_url")]);
   const wanted = Object.values(readAlertGroups()).flatMap(({ alerts, runbooksFile }) =>
     alerts.map(({ alert }) => [alert, `${runbookBaseUrl}${runbooksFile}#${alert.toLowerCase()}`])
   );
@@ -208,13 +210,17 @@ const NETWORK_POLICIES = [
 ] as const;
 for (const [components, policy] of NETWORK_POLICIES) {
   test(`${policy} lets no port but those of names and of the API server on nodes reach metadata addresses`, async () => {
-    const egress = listAt(find(await renderedComposition("base", components), policy), "spec", "egress");
-    const open = egress.filter((rule) => valueAt(rule, "to") === undefined)
-      .flatMap((rule) => listAt(rule, "ports").map((port) => numberAt(port, "port")));
+    const egress = listAtPath(find(await renderedComposition("base", components), policy), "spec", "egress");
+    const open = egress.filter((rule) => valueAtPath(rule, "to") === undefined)
+      .flatMap((rule) => listAtPath(rule, "ports").map((port) => numberAtPath(port, "port")));
     assert.deepEqual([...new Set(open)].sort(), [53, 5353, 6443]);
-    const blocks = egress.flatMap((rule) => listAt(rule, "to").flatMap((peer) => valueAt(peer, "ipBlock") ?? []));
-    assert.deepEqual(blocks.map((block) => textAt(block, "cidr")), ["0.0.0.0/0", "::/0"]);
-    const excepted = blocks.flatMap((block) => listAt(block, "except").map((range) => ipaddr.parseCIDR(String(range))));
+    const blocks = egress.flatMap((rule) =>
+      listAtPath(rule, "to").flatMap((peer) => valueAtPath(peer, "ipBlock") ?? [])
+    );
+    assert.deepEqual(blocks.map((block) => textAtPath(block, "cidr")), ["0.0.0.0/0", "::/0"]);
+    const excepted = blocks.flatMap((block) =>
+      listAtPath(block, "except").map((range) => ipaddr.parseCIDR(String(range)))
+    );
     for (const address of [...METADATA_ADDRESSES, "169.254.169.254", "169.254.170.2", "fe80::a9fe:a9fe"]) {
       const parsed = ipaddr.parse(address);
       const isExcepted = excepted.some(([network, bits]) =>
@@ -228,9 +234,9 @@ for (const [components, policy] of NETWORK_POLICIES) {
 
 test("two replicas are on two nodes where there are two: older and terminating ones do not count", async () => {
   const deployment = find(await renderedFolder("base"), "deployment-archway");
-  assert.deepEqual(Object.keys(objectAt(deployment, ...POD, "affinity")), ["nodeAffinity"]);
-  const byNode = listAt(deployment, ...POD, "topologySpreadConstraints")
-    .find((constraint) => textAt(constraint, "topologyKey") === "kubernetes.io/hostname");
+  assert.deepEqual(Object.keys(objectAtPath(deployment, ...POD, "affinity")), ["nodeAffinity"]);
+  const byNode = listAtPath(deployment, ...POD, "topologySpreadConstraints")
+    .find((constraint) => textAtPath(constraint, "topologyKey") === "kubernetes.io/hostname");
   const { whenUnsatisfiable, maxSkew, matchLabelKeys, nodeTaintsPolicy } = Object(byNode);
   assert.deepEqual([whenUnsatisfiable, maxSkew, nodeTaintsPolicy], ["DoNotSchedule", 1, "Honor"]);
   assert.deepEqual(matchLabelKeys, ["pod-template-hash"]);

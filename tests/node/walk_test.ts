@@ -1,7 +1,7 @@
 // The walks of tests/support/walk on real nodes: what becomes of each pod, that its containers run where their images can, and that
 // the kubelet cannot pull what Archway could not inspect.
 import assert from "node:assert/strict";
-import { listAt, textAt } from "../../playground/json_value.ts";
+import { listAtPath, textAtPath } from "../../playground/json_path.ts";
 import type { KubeObject } from "../../lib/k8s/types.ts";
 import { API_GROUP } from "../../lib/names.ts";
 import { pullSecret } from "../support/walk/registries.ts";
@@ -27,7 +27,7 @@ async function decidedPod(walk: WalkSubject, name: string): Promise<KubeObject> 
 
 function requiredOf(pod: KubeObject): readonly unknown[] {
   const terms = ["requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms"];
-  return listAt(pod, "spec", "affinity", "nodeAffinity", ...terms, 0, "matchExpressions", 0, "values");
+  return listAtPath(pod, "spec", "affinity", "nodeAffinity", ...terms, 0, "matchExpressions", 0, "values");
 }
 
 async function assertCredentialGoes(lab: OpenLab, walk: WalkSubject): Promise<void> {
@@ -39,7 +39,7 @@ async function assertCredentialGoes(lab: OpenLab, walk: WalkSubject): Promise<vo
   let attempts = 0;
   let pod: KubeObject;
   do pod = await decidedPod(walk, `after-${attempts}`); while (requiredOf(pod).length > 0 && ++attempts < 20);
-  const label = (name: string): string | undefined => textAt(pod, "metadata", "labels", `${API_GROUP}/${name}`);
+  const label = (name: string): string | undefined => textAtPath(pod, "metadata", "labels", `${API_GROUP}/${name}`);
   assert.deepEqual(requiredOf(pod), []);
   assert.deepEqual(["node-affinity", "preferred-node-affinity"].map(label), ["not-set", "set"]);
 }

@@ -3,7 +3,7 @@ import { systemClock } from "../../lib/clock.ts";
 import { silentLogger } from "../../lib/log.ts";
 import { openAdmission } from "../../playground/admission.ts";
 import { createObject } from "../../playground/create_object.ts";
-import { type JsonObject, objectAt, valueAt } from "../../playground/json_value.ts";
+import { type JsonObject, objectAtPath, valueAtPath } from "../../playground/json_path.ts";
 import { issueLoopbackCertificates, listenTls } from "../../playground/listen.ts";
 import { ObjectStore } from "../../playground/store.ts";
 import { kindNamed } from "../../playground/kinds.ts";
@@ -15,7 +15,7 @@ const openHook = async (respond: (request: JsonObject) => JsonObject) => {
   const { authority, serving } = await issueLoopbackCertificates(systemClock.nowMs());
   const reviews: JsonObject[] = [];
   const listener = await listenTls(async (request) => {
-    const review = objectAt(await request.json(), "request");
+    const review = objectAtPath(await request.json(), "request");
     reviews.push({ ...review, path: new URL(request.url).pathname });
     return Response.json({
       apiVersion: "admission.k8s.io/v1",
@@ -67,7 +67,7 @@ Deno.test("openAdmission() applies the webhook's JSON Patch to a new pod", async
   const [review] = hook.reviews;
   const { operation, namespace, dryRun, path } = review ?? {};
   assert.deepEqual([operation, namespace, dryRun, path], ["CREATE", "default", false, "/hook"]);
-  assert.equal(valueAt(review, "object", "metadata", "uid"), undefined);
+  assert.equal(valueAtPath(review, "object", "metadata", "uid"), undefined);
 });
 
 Deno.test("openAdmission() shows a pod to be named by generateName without a name, and passes dryRun on", async () => {
@@ -76,7 +76,7 @@ Deno.test("openAdmission() shows a pod to be named by generateName without a nam
   await createPod(hook, { dryRun: true, metadata: { name: "", generateName: "web-" } });
   const [review] = hook.reviews;
   assert.deepEqual([review?.name, review?.dryRun], ["", true]);
-  assert.deepEqual(Object.keys(objectAt(review, "object", "metadata")).sort(), ["generateName", "namespace"]);
+  assert.deepEqual(Object.keys(objectAtPath(review, "object", "metadata")).sort(), ["generateName", "namespace"]);
 });
 
 Deno.test("openAdmission() skips namespaces and objects outside of the selectors", async () => {

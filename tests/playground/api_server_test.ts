@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { objectAt, textAt, valueAt } from "../../playground/json_value.ts";
+import { objectAtPath, textAtPath, valueAtPath } from "../../playground/json_path.ts";
 import { podBody, serveCluster, type ServedCluster } from "./make.ts";
 
 const PODS = "/api/v1/namespaces/default/pods";
@@ -15,17 +15,17 @@ function test(name: string, play: (api: ServedCluster) => Promise<void>): void {
 test("POST creates with uid, defaults and phase Pending, and refuses a second of that name", async (api) => {
   const created = await api.send("POST", PODS, { body: podBody("a") });
   assert.equal(created.status, 201);
-  assert.match(textAt(created.body, "metadata", "uid") ?? "", /^[0-9a-f-]{36}$/);
-  assert.equal(textAt(created.body, "spec", "serviceAccountName"), "default");
-  assert.equal(textAt(created.body, "spec", "containers", 0, "imagePullPolicy"), "IfNotPresent");
-  assert.equal(textAt(created.body, "status", "phase"), "Pending");
+  assert.match(textAtPath(created.body, "metadata", "uid") ?? "", /^[0-9a-f-]{36}$/);
+  assert.equal(textAtPath(created.body, "spec", "serviceAccountName"), "default");
+  assert.equal(textAtPath(created.body, "spec", "containers", 0, "imagePullPolicy"), "IfNotPresent");
+  assert.equal(textAtPath(created.body, "status", "phase"), "Pending");
   const again = await api.send("POST", PODS, { body: podBody("a") });
   assert.deepEqual([again.status, again.body.reason], [409, "AlreadyExists"]);
 });
 
 test("POST generates names, and refuses unknown namespaces and nameless objects", async (api) => {
   const generated = await api.send("POST", PODS, { body: podBody("", {}, { generateName: "web-" }) });
-  assert.match(textAt(generated.body, "metadata", "name") ?? "", /^web-[a-z0-9]{5}$/);
+  assert.match(textAtPath(generated.body, "metadata", "name") ?? "", /^web-[a-z0-9]{5}$/);
   const elsewhere = await api.send("POST", "/api/v1/namespaces/none/pods", { body: podBody("a") });
   assert.deepEqual([elsewhere.status, elsewhere.body.message], [404, 'namespaces "none" not found']);
   assert.equal((await api.send("POST", PODS, { body: podBody("") })).status, 422);
@@ -42,21 +42,21 @@ test("GET lists with selectors, without apiVersion in the items", async (api) =>
   }
   const odd = await api.send("GET", `/api/v1/pods?labelSelector=${encodeURIComponent("odd in (true)")}`);
   assert.deepEqual(names(odd.body), ["a", "c"]);
-  assert.equal(valueAt(odd.body, "items", 0, "kind"), undefined);
+  assert.equal(valueAtPath(odd.body, "items", 0, "kind"), undefined);
   assert.deepEqual(names((await api.send("GET", `${PODS}?fieldSelector=metadata.name%3Db`)).body), ["b"]);
 });
 
 function names(list: unknown): readonly (string | undefined)[] {
-  const items = valueAt(list, "items");
-  return Array.isArray(items) ? items.map((item) => textAt(item, "metadata", "name")) : [];
+  const items = valueAtPath(list, "items");
+  return Array.isArray(items) ? items.map((item) => textAtPath(item, "metadata", "name")) : [];
 }
 
 test("PUT refuses a stale resourceVersion with 409 and ignores the status", async (api) => {
   const { body: pod } = await api.send("POST", PODS, { body: podBody("a") });
-  const metadata = objectAt(pod, "metadata");
+  const metadata = objectAtPath(pod, "metadata");
   const labelled = { ...pod, metadata: { ...metadata, labels: { x: "y" } }, status: { phase: "Failed" } };
   const updated = await api.send("PUT", `${PODS}/a`, { body: labelled });
-  assert.deepEqual([updated.status, textAt(updated.body, "status", "phase")], [200, "Pending"]);
+  assert.deepEqual([updated.status, textAtPath(updated.body, "status", "phase")], [200, "Pending"]);
   const stale = await api.send("PUT", `${PODS}/a`, { body: labelled });
   assert.deepEqual([stale.status, stale.body.reason], [409, "Conflict"]);
 });
@@ -64,7 +64,7 @@ test("PUT refuses a stale resourceVersion with 409 and ignores the status", asyn
 test("PUT of what is there already changes no resourceVersion", async (api) => {
   const { body: pod } = await api.send("POST", PODS, { body: podBody("a") });
   const same = await api.send("PUT", `${PODS}/a`, { body: pod });
-  assert.equal(textAt(same.body, "metadata", "resourceVersion"), textAt(pod, "metadata", "resourceVersion"));
+  assert.equal(textAtPath(same.body, "metadata", "resourceVersion"), textAtPath(pod, "metadata", "resourceVersion"));
 });
 
 test("PATCH ?dryRun=All answers as usual, refusals included, and stores nothing", async (api) => {
@@ -81,7 +81,7 @@ test("PATCH answers a failed test or a missing path with 422 Invalid without cau
   await api.send("POST", PODS, { body: podBody("a") });
   for (const operation of [{ op: "test", path: "/metadata/name", value: "b" }, { op: "remove", path: "/spec/none" }]) {
     const { status, body } = await api.send("PATCH", `${PODS}/a`, { type: JSON_PATCH, body: [operation] });
-    assert.deepEqual([status, body.reason, valueAt(body, "details", "causes")], [422, "Invalid", undefined]);
+    assert.deepEqual([status, body.reason, valueAtPath(body, "details", "causes")], [422, "Invalid", undefined]);
     assert.equal(body.message, "the server rejected our request due to an error in our request");
   }
 });
@@ -104,7 +104,10 @@ test("PATCH of /status changes nothing but the status", async (api) => {
     type: "application/merge-patch+json",
     body: { status: { phase: "Running" }, spec: { restartPolicy: "Never" } },
   });
-  assert.deepEqual([textAt(body, "status", "phase"), textAt(body, "spec", "restartPolicy")], ["Running", "Always"]);
+  assert.deepEqual([textAtPath(body, "status", "phase"), textAtPath(body, "spec", "restartPolicy")], [
+    "Running",
+    "Always",
+  ]);
 });
 
 test("DELETE waits for finalizers, and checks preconditions", async (api) => {
@@ -113,7 +116,7 @@ test("DELETE waits for finalizers, and checks preconditions", async (api) => {
   assert.equal(other.status, 409);
   assert.equal((await api.send("DELETE", `${PODS}/a`)).status, 200);
   const held = await api.send("GET", `${PODS}/a`);
-  assert.notEqual(textAt(held.body, "metadata", "deletionTimestamp"), undefined);
+  assert.notEqual(textAtPath(held.body, "metadata", "deletionTimestamp"), undefined);
   const body = [{ op: "remove", path: "/metadata/finalizers" }];
   await api.send("PATCH", `${PODS}/a`, { type: JSON_PATCH, body });
   assert.equal((await api.send("GET", `${PODS}/a`)).status, 404);
@@ -130,7 +133,7 @@ test("the API server discovers its kinds and answers unknown paths with 404", as
   const groups = await api.send("GET", "/apis");
   assert.ok(JSON.stringify(groups.body).includes("multiarch.openshift.io/v1beta1"));
   assert.ok(JSON.stringify((await api.send("GET", "/api/v1")).body).includes('"pods/status"'));
-  assert.match(textAt((await api.send("GET", "/version")).body, "gitVersion") ?? "", /^v1\./);
+  assert.match(textAtPath((await api.send("GET", "/version")).body, "gitVersion") ?? "", /^v1\./);
   for (const path of ["/apis/none/v1/things", "/api/v1/namespaces/default/nodes", "/nothing", `${PODS}/a/log`]) {
     assert.equal((await api.send("GET", path)).status, 404, path);
   }

@@ -5,7 +5,7 @@ import { readKubeconfigAccess } from "../../lib/k8s/kubeconfig_access.ts";
 import { type KubeObject, Resource } from "../../lib/k8s/types.ts";
 import { silentLogger } from "../../lib/log.ts";
 import { API_GROUP } from "../../lib/names.ts";
-import { type JsonObject, listAt, textAt, valueAt } from "../../playground/json_value.ts";
+import { type JsonObject, listAtPath, textAtPath, valueAtPath } from "../../playground/json_path.ts";
 import { openTestApi } from "../support/cluster_api.ts";
 import { pullSecret } from "../support/walk/registries.ts";
 import { create, decidedPod, remove, stored, waitFor, type Walk, withWalk } from "./walk_bed.ts";
@@ -30,12 +30,12 @@ async function decided(walk: Walk, name: string): Promise<KubeObject> {
 
 function architecturesOf(pod: KubeObject): readonly string[] {
   const known = ["amd64", "arm64", "ppc64le", "s390x"];
-  return known.filter((each) => textAt(pod, "metadata", "labels", `${API_GROUP}/${each}`) !== undefined);
+  return known.filter((each) => textAtPath(pod, "metadata", "labels", `${API_GROUP}/${each}`) !== undefined);
 }
 
 function eventReasons(walk: Walk, pod: string): readonly (string | undefined)[] {
-  return stored(walk, Resource.events).filter((event) => textAt(event, "involvedObject", "name") === pod)
-    .map((event) => textAt(event, "reason"));
+  return stored(walk, Resource.events).filter((event) => textAtPath(event, "involvedObject", "name") === pod)
+    .map((event) => textAtPath(event, "reason"));
 }
 
 Deno.test("DV-14 serve posts an event about the gate it added", () =>
@@ -121,7 +121,7 @@ function whileDown(
   const intercept = (request: Request): Response | undefined =>
     isDown && request.url.includes("/manifests/") ? new Response(null, { status: 503 }) : undefined;
   const isMarked = (pod: KubeObject): boolean =>
-    textAt(pod, "metadata", "labels", `${API_GROUP}/image-inspect-error`) !== undefined;
+    textAtPath(pod, "metadata", "labels", `${API_GROUP}/image-inspect-error`) !== undefined;
   return withWalk({ spec, namespaces: NAMESPACES, intercept }, async (walk) => {
     for (const name of names) await createPod(walk, name, { image: `${walk.host}/hello:ar` });
     await waitFor(walk, () => stored(walk, Resource.pods).every(isMarked));
@@ -137,8 +137,8 @@ Deno.test("DV-61 DV-62 serve forgets a pod that was deleted, and heeds a config 
     await create(walk, "PodPlacementConfig", { metadata: { name: "late" }, spec: { priority: 1, plugins } }, "walk");
     recover();
     const pod = await decided(walk, kept);
-    const affinity = valueAt(pod, "spec", "affinity", "nodeAffinity");
-    const preferred = listAt(affinity, "preferredDuringSchedulingIgnoredDuringExecution");
+    const affinity = valueAtPath(pod, "spec", "affinity", "nodeAffinity");
+    const preferred = listAtPath(affinity, "preferredDuringSchedulingIgnoredDuringExecution");
     assert.match(JSON.stringify(preferred), /"weight":7/);
     assert.deepEqual(architecturesOf(pod), ["amd64", "arm64"]);
     assert.deepEqual(stored(walk, Resource.pods).map(({ metadata: { name } }) => name), [kept]);
@@ -157,15 +157,17 @@ Deno.test("DV-60 (different: a pod that changed is decided again at once, no fai
     meddle = () => {
       const pod = store.get(Resource.pods, "walk/one");
       assert.ok(pod !== undefined);
-      const gates = [{ name: "example.com/quota" }, ...listAt(pod, "spec", "schedulingGates")];
+      const gates = [{ name: "example.com/quota" }, ...listAtPath(pod, "spec", "schedulingGates")];
       store.put(Resource.pods, { ...pod, spec: { ...Object(pod["spec"]), schedulingGates: gates } });
     };
     await createPod(walk, "one", { image: `${walk.host}/hello:ar` });
     const pod = await decided(walk, "one");
     assert.equal(meddle, undefined);
-    assert.deepEqual(listAt(pod, "spec", "schedulingGates").map((gate) => textAt(gate, "name")), ["example.com/quota"]);
+    assert.deepEqual(listAtPath(pod, "spec", "schedulingGates").map((gate) => textAtPath(gate, "name")), [
+      "example.com/quota",
+    ]);
     assert.deepEqual(architecturesOf(pod), ["amd64", "arm64"]);
-    assert.equal(textAt(pod, "metadata", "labels", `${API_GROUP}/image-inspect-error-count`), undefined);
+    assert.equal(textAtPath(pod, "metadata", "labels", `${API_GROUP}/image-inspect-error-count`), undefined);
     await waitFor(walk, () => eventReasons(walk, "one").includes("ArchAwareSchedGateRemovalSuccess"));
     assert.ok(!eventReasons(walk, "one").includes("ArchAwareSchedGateRemovalFailed"));
   });

@@ -4,7 +4,7 @@ import type { Cluster } from "../../playground/cluster.ts";
 import { createObject } from "../../playground/create_object.ts";
 import { deleteObject } from "../../playground/delete_object.ts";
 import { openGarbageCollector } from "../../playground/owners.ts";
-import type { JsonObject } from "../../playground/json_value.ts";
+import type { JsonObject } from "../../playground/json_path.ts";
 import { waitFor } from "../../playground/store.ts";
 import { patchObject } from "../../playground/update_object.ts";
 import { kindNamed } from "../../playground/kinds.ts";

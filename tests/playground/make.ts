@@ -3,14 +3,17 @@ import { type Clock, systemClock } from "../../lib/clock.ts";
 import { type KubeObject, Resource } from "../../lib/k8s/types.ts";
 import { silentLogger } from "../../lib/log.ts";
 import { type ApiServer, openApiServer } from "../../playground/api_server.ts";
-import { type Admission, type Cluster, parseKubeObject } from "../../playground/cluster.ts";
+import { type AdmissionChain, type Cluster, requireKubeObject } from "../../playground/cluster.ts";
 import { createObject } from "../../playground/create_object.ts";
-import { isObject, type JsonObject } from "../../playground/json_value.ts";
+import { isObject, type JsonObject } from "../../playground/json_path.ts";
 import { kindNamed } from "../../playground/kinds.ts";
 import { ObjectStore } from "../../playground/store.ts";
 import { linesOf } from "../support/lines.ts";
 
-const ADMIT_ALL: Admission = { mutate: ({ object }) => Promise.resolve(object), validate: () => Promise.resolve() };
+const ADMIT_ALL: AdmissionChain = {
+  mutate: ({ object }) => Promise.resolve(object),
+  validate: () => Promise.resolve(),
+};
 
 export const GATE = "multiarch.openshift.io/scheduling-gate";
 
@@ -29,7 +32,7 @@ export function podBody(name: string, spec: JsonObject = {}, metadata: JsonObjec
 }
 
 export function makePod(spec: JsonObject = {}): KubeObject {
-  return parseKubeObject(podBody("p", spec, { namespace: "default" }));
+  return requireKubeObject(podBody("p", spec, { namespace: "default" }));
 }
 
 export function requiring(...terms: readonly JsonObject[]): JsonObject {
@@ -45,7 +48,7 @@ export function inValues(key: string, ...values: readonly string[]): JsonObject 
 }
 
 export function makeNode(name: string, architecture: string, rest: JsonObject = {}): KubeObject {
-  return parseKubeObject({ metadata: { name, labels: { "kubernetes.io/arch": architecture } }, spec: {}, ...rest });
+  return requireKubeObject({ metadata: { name, labels: { "kubernetes.io/arch": architecture } }, spec: {}, ...rest });
 }
 
 export function addNodes(cluster: Cluster, ...nodes: readonly KubeObject[]): void {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { KubeObject } from "../../lib/k8s/types.ts";
-import type { JsonObject } from "../../playground/json_value.ts";
+import type { JsonObject } from "../../playground/json_path.ts";
 import { chooseNode } from "../../playground/node_fit.ts";
 import { inValues, makeNode, makePod, requiring, term } from "./make.ts";
 

@@ -1,8 +1,8 @@
 import { renderDocument } from "../../lib/cli/output.ts";
 import assert from "node:assert/strict";
 import { type KubeObject } from "../../lib/k8s/types.ts";
-import { parseKubeObject } from "../../playground/cluster.ts";
-import type { JsonObject } from "../../playground/json_value.ts";
+import { requireKubeObject } from "../../playground/cluster.ts";
+import type { JsonObject } from "../../playground/json_path.ts";
 import { isSettled, observedOf, readOutcome, reportOf } from "../../playground/outcomes.ts";
 import { renderOutcomeTable, renderWelcome } from "../../playground/report.ts";
 import { type PodDecision, samplesOf, type Scenario } from "../../playground/samples.ts";
@@ -13,7 +13,7 @@ const NODES = [makeNode("arm64-1", "arm64")];
 const PREFIX = "multiarch.openshift.io";
 
 function pod(spec: JsonObject, metadata: JsonObject = {}): KubeObject {
-  return parseKubeObject(podBody("p", spec, metadata));
+  return requireKubeObject(podBody("p", spec, metadata));
 }
 
 function labels(gate: string, rest: JsonObject = {}): { readonly labels: JsonObject } {
@@ -93,7 +93,7 @@ Deno.test("Q-07 readOutcome() and isSettled() want the condition that is expecte
 Deno.test("reportOf() finds the event about this very pod", () => {
   const object = pod({}, { uid: "p-1" });
   const event = (reason: string, uid: string): KubeObject =>
-    parseKubeObject({ metadata: { name: "e" }, reason, involvedObject: { uid }, message: `${reason} of ${uid}` });
+    requireKubeObject({ metadata: { name: "e" }, reason, involvedObject: { uid }, message: `${reason} of ${uid}` });
   const others = [event("BackOff", "p-1"), event("ExecFormatError", "p-2")];
   assert.equal(reportOf(object, others), undefined);
   assert.equal(reportOf(object, [...others, event("ExecFormatError", "p-1")]), "ExecFormatError of p-1");

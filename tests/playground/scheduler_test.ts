@@ -4,7 +4,7 @@ import { silentLogger } from "../../lib/log.ts";
 import type { Cluster } from "../../playground/cluster.ts";
 import { createObject } from "../../playground/create_object.ts";
 import { deleteObject } from "../../playground/delete_object.ts";
-import { type JsonObject, listAt, textAt } from "../../playground/json_value.ts";
+import { type JsonObject, listAtPath, textAtPath } from "../../playground/json_path.ts";
 import { openKubelets } from "../../playground/kubelet.ts";
 import { openScheduler } from "../../playground/scheduler.ts";
 import { kindNamed } from "../../playground/kinds.ts";
@@ -21,8 +21,8 @@ function podOf(cluster: Cluster, name: string): KubeObject | undefined {
 }
 
 function scheduledReason(pod: KubeObject | undefined): string | undefined {
-  const condition = listAt(pod, "status", "conditions").find((each) => textAt(each, "type") === "PodScheduled");
-  return textAt(condition, "reason") ?? textAt(condition, "status");
+  const condition = listAtPath(pod, "status", "conditions").find((each) => textAtPath(each, "type") === "PodScheduled");
+  return textAtPath(condition, "reason") ?? textAtPath(condition, "status");
 }
 
 Deno.test("openScheduler() marks a pod Unschedulable with one event, and binds it when a node comes", async () => {
@@ -34,7 +34,7 @@ Deno.test("openScheduler() marks a pod Unschedulable with one event, and binds i
   const [event] = cluster.store.list(Resource.events);
   assert.deepEqual([event?.reason, event?.type, event?.count], ["FailedScheduling", "Warning", 1]);
   addNodes(cluster, makeNode("arm", "arm64"));
-  assert.equal(textAt(podOf(cluster, "p"), "spec", "nodeName"), "arm");
+  assert.equal(textAtPath(podOf(cluster, "p"), "spec", "nodeName"), "arm");
 });
 
 Deno.test("openScheduler() spreads equal pods and ignores those of another scheduler", async () => {
@@ -42,10 +42,10 @@ Deno.test("openScheduler() spreads equal pods and ignores those of another sched
   addNodes(cluster, makeNode("a", "amd64"), makeNode("b", "amd64"));
   using _scheduler = openScheduler(cluster, { log: silentLogger });
   for (const name of ["p1", "p2", "p3", "p4"]) await createPod(cluster, name);
-  const nodes = cluster.store.list(Resource.pods).map((pod) => textAt(pod, "spec", "nodeName"));
+  const nodes = cluster.store.list(Resource.pods).map((pod) => textAtPath(pod, "spec", "nodeName"));
   assert.deepEqual(nodes, ["a", "b", "a", "b"]);
   await createPod(cluster, "other", { schedulerName: "custom" });
-  assert.equal(textAt(podOf(cluster, "other"), "spec", "nodeName"), undefined);
+  assert.equal(textAtPath(podOf(cluster, "other"), "spec", "nodeName"), undefined);
 });
 
 Deno.test("openKubelets() runs bound pods, fails wrong or missing images, and removes deleted pods", async () => {
@@ -63,8 +63,8 @@ Deno.test("openKubelets() runs bound pods, fails wrong or missing images, and re
   }
   const state = (name: string): unknown => {
     const pod = podOf(cluster, name);
-    return textAt(pod, "status", "containerStatuses", 0, "state", "waiting", "reason") ??
-      textAt(pod, "status", "phase");
+    return textAtPath(pod, "status", "containerStatuses", 0, "state", "waiting", "reason") ??
+      textAtPath(pod, "status", "phase");
   };
   assert.deepEqual(["fine", "arm", "missing"].map(state), ["Running", "CrashLoopBackOff", "ErrImagePull"]);
   await deleteObject(cluster, POD, { namespace: "default", name: "fine" });

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { parseKubeObject } from "../../playground/cluster.ts";
+import { requireKubeObject } from "../../playground/cluster.ts";
 import { parseFieldSelector, parseLabelSelector } from "../../playground/selectors.ts";
 
-const POD = parseKubeObject({
+const POD = requireKubeObject({
   metadata: { name: "p", namespace: "n", labels: { app: "web", "x.io/tier": "front", empty: "" } },
   spec: { nodeName: "node-1" },
   status: { phase: "Pending" },
@@ -38,7 +38,7 @@ const FIELDS: readonly (readonly [string, boolean])[] = [
 
 Deno.test("parseFieldSelector() selects by fields, and absent fields are empty", () => {
   for (const [text, selected] of FIELDS) assert.equal(parseFieldSelector(text)(POD), selected, text);
-  const event = parseKubeObject({ metadata: { name: "e" }, involvedObject: { name: "p" }, reason: "R" });
+  const event = requireKubeObject({ metadata: { name: "e" }, involvedObject: { name: "p" }, reason: "R" });
   assert.equal(parseFieldSelector("involvedObject.name=p,reason=R")(event), true);
 });
 

@@ -5,7 +5,7 @@ import { silentLogger } from "../../lib/log.ts";
 import { SCHEDULING_GATE } from "../../lib/names.ts";
 import { createObject } from "../../playground/create_object.ts";
 import { deleteObject } from "../../playground/delete_object.ts";
-import { type JsonObject, listAt, textAt } from "../../playground/json_value.ts";
+import { type JsonObject, listAtPath, textAtPath } from "../../playground/json_path.ts";
 import { openPlayground, type Playground } from "../../playground/playground.ts";
 import { kindNamed } from "../../playground/kinds.ts";
 import {
@@ -140,7 +140,7 @@ async function untilChanged({ playground }: Walk, what: string, holds: () => Pro
 
 export function decidedPod(walk: Walk, namespace: string, name: string): KubeObject | undefined {
   const pod = walk.playground.cluster.store.get(Resource.pods, `${namespace}/${name}`);
-  const gates = listAt(pod, "spec", "schedulingGates").map((gate) => textAt(gate, "name"));
+  const gates = listAtPath(pod, "spec", "schedulingGates").map((gate) => textAtPath(gate, "name"));
   return gates.includes(SCHEDULING_GATE) ? undefined : pod;
 }
 

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { type JsonObject, numberAt, textAt, valueAt } from "../../playground/json_value.ts";
+import { type JsonObject, numberAtPath, textAtPath, valueAtPath } from "../../playground/json_path.ts";
 import { ObjectStore } from "../../playground/store.ts";
 import { impatientClock, makeCluster, podBody, serveCluster } from "./make.ts";
 
@@ -7,14 +7,14 @@ const PODS = "/api/v1/namespaces/default/pods";
 const MERGE = "application/merge-patch+json";
 
 function summary(event: JsonObject | undefined): string {
-  return `${textAt(event, "type") ?? "END"} ${textAt(event, "object", "metadata", "name") ?? ""}`.trim();
+  return `${textAtPath(event, "type") ?? "END"} ${textAtPath(event, "object", "metadata", "name") ?? ""}`.trim();
 }
 
 Deno.test("watch continues after a resourceVersion and follows writes", async () => {
   await using api = await serveCluster();
   const { body } = await api.send("POST", PODS, { body: podBody("a") });
   await api.send("POST", PODS, { body: podBody("b") });
-  const version = textAt(body, "metadata", "resourceVersion") ?? "";
+  const version = textAtPath(body, "metadata", "resourceVersion") ?? "";
   await using watch = await api.watch(`${PODS}?watch=true&resourceVersion=${version}`);
   assert.equal(summary(await watch.next()), "ADDED b");
   await api.send("PATCH", `${PODS}/a`, { type: MERGE, body: { metadata: { labels: { x: "y" } } } });
@@ -22,7 +22,7 @@ Deno.test("watch continues after a resourceVersion and follows writes", async ()
   await api.send("DELETE", `${PODS}/b`);
   const deleted = await watch.next();
   assert.equal(summary(deleted), "DELETED b");
-  assert.equal(textAt(deleted, "object", "metadata", "resourceVersion"), String(api.cluster.store.version));
+  assert.equal(textAtPath(deleted, "object", "metadata", "resourceVersion"), String(api.cluster.store.version));
 });
 
 Deno.test("watch without a resourceVersion begins with what is there", async () => {
@@ -43,8 +43,8 @@ Deno.test("watch sends objects that enter or leave its selection as ADDED and DE
   assert.equal(summary(await watch.next()), "ADDED a");
   const left = await watch.next();
   assert.equal(summary(left), "DELETED a");
-  assert.equal(textAt(left, "object", "metadata", "labels", "gate"), "gated");
-  assert.equal(textAt(left, "object", "metadata", "resourceVersion"), String(api.cluster.store.version));
+  assert.equal(textAtPath(left, "object", "metadata", "labels", "gate"), "gated");
+  assert.equal(textAtPath(left, "object", "metadata", "resourceVersion"), String(api.cluster.store.version));
 });
 
 Deno.test("watch answers a resourceVersion from before the history with 410 Expired and ends", async () => {
@@ -52,8 +52,8 @@ Deno.test("watch answers a resourceVersion from before the history with 410 Expi
   await api.send("POST", PODS, { body: podBody("a") });
   await using watch = await api.watch(`${PODS}?watch=true&resourceVersion=1`);
   const event = await watch.next();
-  assert.deepEqual([textAt(event, "type"), numberAt(event, "object", "code")], ["ERROR", 410]);
-  assert.equal(textAt(event, "object", "reason"), "Expired");
+  assert.deepEqual([textAtPath(event, "type"), numberAtPath(event, "object", "code")], ["ERROR", 410]);
+  assert.equal(textAtPath(event, "object", "reason"), "Expired");
   assert.equal(await watch.next(), undefined);
 });
 
@@ -61,8 +61,8 @@ Deno.test("watch ends at its timeout after a bookmark", async () => {
   await using api = await serveCluster(await makeCluster({ clock: impatientClock }));
   await using watch = await api.watch(`${PODS}?watch=true&timeoutSeconds=1&allowWatchBookmarks=true&resourceVersion=1`);
   const bookmark = await watch.next();
-  assert.equal(textAt(bookmark, "type"), "BOOKMARK");
-  assert.equal(textAt(bookmark, "object", "metadata", "resourceVersion"), String(api.cluster.store.version));
+  assert.equal(textAtPath(bookmark, "type"), "BOOKMARK");
+  assert.equal(textAtPath(bookmark, "object", "metadata", "resourceVersion"), String(api.cluster.store.version));
   assert.equal(await watch.next(), undefined);
 });
 
@@ -72,5 +72,5 @@ Deno.test("watch with sendInitialEvents marks the end of the present state", asy
   await using watch = await api.watch(`${PODS}?watch=true&sendInitialEvents=true&allowWatchBookmarks=true`);
   assert.equal(summary(await watch.next()), "ADDED a");
   const end = await watch.next();
-  assert.equal(valueAt(end, "object", "metadata", "annotations", "k8s.io/initial-events-end"), "true");
+  assert.equal(valueAtPath(end, "object", "metadata", "annotations", "k8s.io/initial-events-end"), "true");
 });

@@ -4,7 +4,7 @@ import { silentLogger } from "../../lib/log.ts";
 import type { Cluster } from "../../playground/cluster.ts";
 import { createObject } from "../../playground/create_object.ts";
 import { deleteObject } from "../../playground/delete_object.ts";
-import { numberAt, valueAt } from "../../playground/json_value.ts";
+import { numberAtPath, valueAtPath } from "../../playground/json_path.ts";
 import { openGarbageCollector } from "../../playground/owners.ts";
 import { waitFor } from "../../playground/store.ts";
 import { JobLabel, openWorkloads } from "../../playground/workloads.ts";
@@ -19,7 +19,7 @@ function untilPods(cluster: Cluster, count: number): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const check = (): void => {
     const deployments = cluster.store.list(Resource.deployments);
-    const reported = deployments.every((each) => numberAt(each, "status", "replicas") === count);
+    const reported = deployments.every((each) => numberAtPath(each, "status", "replicas") === count);
     if (reported && cluster.store.list(Resource.pods).length === count) resolve();
   };
   cluster.store.subscribe(check);
@@ -37,7 +37,7 @@ Deno.test("openWorkloads() keeps as many pods as a Deployment wants, and none af
   await untilPods(cluster, 3);
   const [pod] = cluster.store.list(Resource.pods);
   assert.match(pod?.metadata.name ?? "", /^web-/);
-  assert.equal(valueAt(pod, "metadata", "ownerReferences", 0, "controller"), true);
+  assert.equal(valueAtPath(pod, "metadata", "ownerReferences", 0, "controller"), true);
   const patch = { patchKind: "merge", body: '{"spec":{"replicas":1}}' } as const;
   await patchObject(cluster, DEPLOYMENT, { namespace: "default", name: "web", ...patch });
   await untilPods(cluster, 1);
@@ -52,15 +52,15 @@ Deno.test("openWorkloads() gives a Job one pod, and is over with it once that ha
   const until = (holds: () => boolean): Promise<void> => waitFor(cluster.store, holds, AbortSignal.timeout(60_000));
   const body = { metadata: { name: "one" }, spec: { template: { spec: podBody("").spec } } };
   await createObject(cluster, kindNamed("Job"), { namespace: "default", body });
-  await until(() => numberAt(job(), "status", "active") === 1);
+  await until(() => numberAtPath(job(), "status", "active") === 1);
   const [pod] = cluster.store.list(Resource.pods);
   assert.equal(pod?.metadata.labels?.[JobLabel.name], "one");
   assert.ok(pod !== undefined);
   cluster.store.put(Resource.pods, { ...pod, status: { phase: "Succeeded" } });
-  await until(() => valueAt(job(), "status", "conditions", 0, "type") === "Complete");
+  await until(() => valueAtPath(job(), "status", "conditions", 0, "type") === "Complete");
   cluster.store.remove(Resource.pods, keyOf(pod));
   const none = { metadata: { name: "z" }, spec: { replicas: 0 } };
   await createObject(cluster, DEPLOYMENT, { namespace: "default", body: none });
-  await until(() => numberAt(cluster.store.get(Resource.deployments, "default/z"), "status", "replicas") === 0);
+  await until(() => numberAtPath(cluster.store.get(Resource.deployments, "default/z"), "status", "replicas") === 0);
   assert.deepEqual(cluster.store.list(Resource.pods), []);
 });

@@ -7,7 +7,7 @@ import { makeSettings } from "../support/placement_settings.ts";
 import type { MismatchChecks } from "../../lib/placement/cluster/mismatch_checks.ts";
 import { gatePod, type GatePodDeps, MAX_CONTAINERS } from "../../routes/gate_pod.ts";
 import { MAX_STRUCTURE } from "../../lib/json_structure.ts";
-import { listAt } from "../../playground/json_value.ts";
+import { listAtPath } from "../../playground/json_path.ts";
 import { MAX_BODY_BYTES } from "../../routes/review_body.ts";
 import { renderWebhookConfiguration } from "../../lib/operator/cluster/webhook_configuration.ts";
 import { makeGateDeps } from "./gate_deps.ts";
@@ -122,10 +122,10 @@ Deno.test("DV-26 gatePod() leaves updates and subresources alone", async () => {
   assert.deepEqual(await admit(app, reviewOf(POD, { operation: "UPDATE" })), { uid: "u-1", allowed: true });
   assert.deepEqual(await admit(app, reviewOf(POD, { subResource: "binding" })), { uid: "u-1", allowed: true });
   const object = renderWebhookConfiguration(makeOperandConfig(), SERVICE_SETTINGS);
-  const rules = listAt(object, "webhooks", 0, "rules");
-  const asked = rules.map((rule) => [listAt(rule, "operations"), listAt(rule, "resources")].join(" "));
+  const rules = listAtPath(object, "webhooks", 0, "rules");
+  const asked = rules.map((rule) => [listAtPath(rule, "operations"), listAtPath(rule, "resources")].join(" "));
   assert.deepEqual(asked, ["CREATE pods"]);
-  assert.equal(listAt(object, "webhooks", 1, "matchConditions").length, 1);
+  assert.equal(listAtPath(object, "webhooks", 1, "matchConditions").length, 1);
 });
 
 Deno.test("Q-06 gatePod() has images looked at that an update exchanged, and changes nothing", async () => {

@@ -1,8 +1,7 @@
 // Inspectors for tests, put together as lib/placement/images does it, over registries on loopback. The planner is a double: every image
 // is pulled from the host in its name, or from the endpoints that a test gives.
 import assert from "node:assert/strict";
-import type { Clock } from "../../lib/clock.ts";
-import { systemClock } from "../../lib/clock.ts";
+import { type Clock, systemClock } from "../../lib/clock.ts";
 import type { KeyValueStore } from "../../lib/kv/store.ts";
 import { type Logger, silentLogger } from "../../lib/log.ts";
 import { HostLimiters } from "../../lib/oci/limits/host_limiters.ts";

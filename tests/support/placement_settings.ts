@@ -1,6 +1,6 @@
 // The settings of placement as an installation without flags has them.
 import { DEFAULT_SYSTEM_NAMESPACES } from "../../lib/names.ts";
-import type { PlacementSettings } from "../../lib/placement/decide/config/types.ts";
+import type { PlacementSettings } from "../../lib/placement/decide/config/settings.ts";
 
 export const DEFAULT_SETTINGS: PlacementSettings = {
   operatorNamespace: "default",

@@ -1,7 +1,7 @@
 // Whether a pod that runs a program of another architecture is evicted, so that its owner makes another one.
 import { entryOf } from "../../json.ts";
 import { GateLabel, SCHEDULING_GATE } from "../../names.ts";
-import type { PodView } from "../../placement/decide/types.ts";
+import type { PodView } from "../../placement/decide/pod/pod_view.ts";
 
 export interface RepairFacts {
   readonly pod: PodView;

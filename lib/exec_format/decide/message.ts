@@ -3,7 +3,7 @@ import { entryOf } from "../../json.ts";
 import { GateLabel, NODE_ARCH_LABEL, SCHEDULING_GATE } from "../../names.ts";
 import { hasRequiredArchitecture } from "../../placement/decide/pod/constraints.ts";
 import type { DecisionRecord } from "../../placement/decide/decision_types.ts";
-import type { PodView } from "../../placement/decide/types.ts";
+import type { PodView } from "../../placement/decide/pod/pod_view.ts";
 import type { PodContainer } from "./container.ts";
 import { endedAtOnce } from "./suspect.ts";
 

@@ -1,7 +1,7 @@
 // The cache as text for disconnected sites, one JSON object a line. It has only what was read without credentials.
 import * as z from "zod";
 import type { Clock } from "../../clock.ts";
-import { parseJson } from "../../json.ts";
+import { tryParseJson } from "../../json.ts";
 import { RECORD_VERSION, type TagRecord, TagSchema } from "./records.ts";
 import { DocumentRecord } from "../types.ts";
 import { PUBLIC_NAME } from "./readership.ts";
@@ -111,5 +111,5 @@ async function putTag(
 }
 
 function parseLine(line: string): Omit<z.infer<typeof Line>, "v"> {
-  return Line.safeParse(parseJson(line)).data ?? {};
+  return Line.safeParse(tryParseJson(line)).data ?? {};
 }

@@ -12,9 +12,9 @@ import {
   type NamespaceConfig,
   parseClusterConfig,
   parseNamespaceConfig,
+  type PlacementConfigs,
 } from "../../placement/decide/config/config.ts";
 import type { Parsed } from "../../parsed.ts";
-import type { PlacementConfigs } from "../../placement/decide/config/types.ts";
 
 export interface Configs {
   run(signal: AbortSignal): Promise<void>;

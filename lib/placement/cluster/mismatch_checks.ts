@@ -8,14 +8,14 @@ import type { EventRecorder } from "../../k8s/event_recorder.ts";
 import { errorText, type Logger } from "../../log.ts";
 import { BACKGROUND_FACTORS } from "../../oci/limits/work_limits.ts";
 import type { ImageUse } from "../../oci/types.ts";
-import type { PlacementSettings } from "../decide/config/types.ts";
+import type { PlacementSettings } from "../decide/config/settings.ts";
 import { judgeImages } from "../decide/judge_images.ts";
 import { MAX_IMAGES, pinnedImages, reduceToImages } from "../decide/images_to_inspect.ts";
 import { expressionsOf } from "../decide/pod/constraints.ts";
 import { withoutArchwaysRequirement } from "../decide/pod/own_terms.ts";
 import { podObject, pullIdentityOf } from "../decide/pod/pod_refs.ts";
 import { containersToKnow, type LateImages, lateReport, pinReport } from "../decide/report/mismatches.ts";
-import type { ContainerView, PodView } from "../decide/types.ts";
+import type { ContainerView, PodView } from "../decide/pod/pod_view.ts";
 import { podImagesWithBundles } from "./pod_images_with_bundles.ts";
 
 export interface MismatchDeps {

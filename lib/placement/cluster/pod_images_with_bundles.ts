@@ -1,8 +1,8 @@
 // Images as a pod is judged by them. An operator bundle narrows nothing, and its config shows that it is one. Configs
 // are read where that makes a difference.
-import type { PlacementSettings } from "../decide/config/types.ts";
+import type { PlacementSettings } from "../decide/config/settings.ts";
 import { judgeImages } from "../decide/judge_images.ts";
-import type { PodView } from "../decide/types.ts";
+import type { PodView } from "../decide/pod/pod_view.ts";
 import type { PodImages } from "../images/pod_images.ts";
 
 export function podImagesWithBundles(

@@ -4,7 +4,8 @@
 import { PodAnnotation } from "../../names.ts";
 import type { ImageUse, InspectedImage } from "../../oci/types.ts";
 import type { AddedToleration } from "../../vocabulary/taint.ts";
-import type { PlacementConfigs, PlacementSettings } from "./config/types.ts";
+import type { PlacementSettings } from "./config/settings.ts";
+import type { PlacementConfigs } from "./config/config.ts";
 import type { Admission, AdmissionVerdict, ImageJudgement, NowhereDecision, PlaceDecision } from "./decision_types.ts";
 import { judgeImages } from "./judge_images.ts";
 import { imagesOfDecided } from "./images_to_inspect.ts";
@@ -13,7 +14,8 @@ import { planUndecidedTolerations } from "./patch/tolerations.ts";
 import { placeByImages } from "./place.ts";
 import { planInspection } from "./plan_inspection.ts";
 import { entryOf } from "../../json.ts";
-import type { PlacementFacts, PlannedPod, PodView } from "./types.ts";
+import type { PlacementFacts, PlannedPod } from "./facts.ts";
+import type { PodView } from "./pod/pod_view.ts";
 
 type Reason = Extract<Admission, { readonly reason: string }>["reason"];
 

@@ -3,7 +3,7 @@ import type { IgnoreReason, PlacementDecision } from "./decision_types.ts";
 import { failingCount, nextAttemptAfterMs } from "./failures.ts";
 import { isGated } from "./pod/constraints.ts";
 import { giveUp, placeByImages } from "./place.ts";
-import type { PlacementFacts } from "./types.ts";
+import type { PlacementFacts } from "./facts.ts";
 
 /** Why a stored pod is left alone, regardless of its images. The first match applies. */
 const LEFT_ALONE: readonly { readonly reason: IgnoreReason; readonly holds: (facts: PlacementFacts) => boolean }[] = [

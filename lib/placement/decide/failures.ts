@@ -2,7 +2,8 @@
 import { INSPECT_RETRY_LIMIT, PodLabel } from "../../names.ts";
 import type { ImageFailure } from "./decision_types.ts";
 import { entryOf } from "../../json.ts";
-import type { PlacementFacts, PodView } from "./types.ts";
+import type { PlacementFacts } from "./facts.ts";
+import type { PodView } from "./pod/pod_view.ts";
 
 /** A permanent failure is confirmed once, after this long. */
 const CONFIRM_AFTER_MS = 1_000;

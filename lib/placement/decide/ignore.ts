@@ -1,10 +1,11 @@
 // Which pods are left alone: the six rules of the MTO, I1 to I6, then Archway's own. The first that holds counts.
 import { CONTROL_PLANE_SELECTORS, PodAnnotation } from "../../names.ts";
-import type { PlacementSettings } from "./config/types.ts";
+import type { PlacementSettings } from "./config/settings.ts";
 import { hasPreferredArchitecture, hasRequiredArchitecture } from "./pod/constraints.ts";
 import type { IgnoreReason } from "./decision_types.ts";
 import { entryOf } from "../../json.ts";
-import type { PodPlan, PodView } from "./types.ts";
+import type { PodPlan } from "./facts.ts";
+import type { PodView } from "./pod/pod_view.ts";
 
 type Holds = (pod: PodView, settings: PlacementSettings, plan: PodPlan) => boolean;
 

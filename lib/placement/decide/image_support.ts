@@ -3,11 +3,11 @@ import { isUsableArchitecture, KNOWN_ARCHITECTURES } from "../../arch.ts";
 import { NODE_OS_LABEL } from "../../names.ts";
 import type { InspectedImage, Inspection, Platform, RegistryFailure } from "../../oci/types.ts";
 import { isIndexType } from "../../oci/image/manifest.ts";
-import type { ImageVolumes, PlacementSettings } from "./config/types.ts";
+import type { ImageVolumes, PlacementSettings } from "./config/settings.ts";
 import { expressionsOf } from "./pod/constraints.ts";
 import type { LowestVariants } from "./decision_types.ts";
 import { entryOf, type JsonObject, listAt, memberOf, textAt } from "../../json.ts";
-import type { PodView } from "./types.ts";
+import type { PodView } from "./pod/pod_view.ts";
 import { lowestVariants } from "./variants.ts";
 import { hasWasm, isWasmRuntime } from "./wasm.ts";
 

@@ -1,12 +1,12 @@
 // Which images of a pod are inspected, and what of a pod they are judged by.
 import { NODE_OS_LABEL } from "../../names.ts";
 import type { ImageUse } from "../../oci/types.ts";
-import type { PlacementSettings } from "./config/types.ts";
+import type { PlacementSettings } from "./config/settings.ts";
 import { hasSkippedRuntimeClass } from "./ignore.ts";
 import { operatingSystemOf } from "./image_support.ts";
 import { allowedArchitectures } from "./pod/constraints.ts";
 import { withoutArchwaysRequirement } from "./pod/own_terms.ts";
-import type { PodView } from "./types.ts";
+import type { PodView } from "./pod/pod_view.ts";
 
 /**
  * The most images of one pod that are inspected. A pod that names more is released, or falls back, without inspection.

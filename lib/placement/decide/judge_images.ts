@@ -2,10 +2,11 @@
 import { intersectArchitectures, KNOWN_ARCHITECTURES } from "../../arch.ts";
 import type { ImageUse, InspectedImage } from "../../oci/types.ts";
 import { assertNever } from "../../parsed.ts";
-import type { PlacementSettings } from "./config/types.ts";
+import type { PlacementSettings } from "./config/settings.ts";
 import { imageFactsOf, type Judged, supportOfEach } from "./image_support.ts";
 import type { ImageFailure, ImageJudgement, ImageOutcome } from "./decision_types.ts";
-import type { Evidence, PlannedPod, PodView } from "./types.ts";
+import type { Evidence, PlannedPod } from "./facts.ts";
+import type { PodView } from "./pod/pod_view.ts";
 import { joinVariants } from "./variants.ts";
 
 /** Any failure fails the whole: the first permanent one, else the first transient one with the longest pause. */

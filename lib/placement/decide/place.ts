@@ -1,6 +1,6 @@
 // The decision to place a pod, by its images' architectures or without them. Warm admission decides the same way.
 import { intersectArchitectures } from "../../arch.ts";
-import type { PlacementSettings } from "./config/types.ts";
+import type { PlacementSettings } from "./config/settings.ts";
 import type {
   FallbackDecision,
   GivenUp,
@@ -13,7 +13,8 @@ import type {
   SharedImages,
 } from "./decision_types.ts";
 import { planTolerations, planUndecidedTolerations } from "./patch/tolerations.ts";
-import type { PlacementFacts, PlannedPod, PodPlan, PodView } from "./types.ts";
+import type { PlacementFacts, PlannedPod, PodPlan } from "./facts.ts";
+import type { PodView } from "./pod/pod_view.ts";
 import { requirementOf } from "./variants.ts";
 
 export function placeByImages(

@@ -2,7 +2,8 @@
 import type { ImageUse } from "../../oci/types.ts";
 import { type OwnTerms, planPreferences } from "./preferences.ts";
 import { fallbackArchitecture, isScoringWanted, scoringSources, selectConfigs } from "./config/selection.ts";
-import type { PlacementConfigs, PlacementSettings } from "./config/types.ts";
+import type { PlacementSettings } from "./config/settings.ts";
+import type { PlacementConfigs } from "./config/config.ts";
 import type { PlacementDecision } from "./decision_types.ts";
 import { ignoreReason } from "./ignore.ts";
 import { imagesToInspect, MAX_IMAGES, pinnedImages } from "./images_to_inspect.ts";
@@ -10,7 +11,8 @@ import { hasRequiredArchitecture } from "./pod/constraints.ts";
 import { archwaysRequirement } from "./pod/own_terms.ts";
 import { planUndecidedTolerations } from "./patch/tolerations.ts";
 import { giveUp, placeUserConstrained } from "./place.ts";
-import type { InspectionPlan, PlannedPod, PodPlan, PodView } from "./types.ts";
+import type { InspectionPlan, PlannedPod, PodPlan } from "./facts.ts";
+import type { PodView } from "./pod/pod_view.ts";
 
 /** Plans the decision about a pod. `ownTerms`: which preferred terms are Archway's; `recorded` for a stored pod. */
 export function planInspection(

@@ -5,7 +5,7 @@ import { splitPreferredTerms } from "./pod/own_terms.ts";
 import type { PreferenceOutcome, Preferences, PreferredTerm } from "./decision_types.ts";
 import { entryOf } from "../../json.ts";
 import type { ScoringSource } from "./config/selection.ts";
-import type { PodView } from "./types.ts";
+import type { PodView } from "./pod/pod_view.ts";
 
 /** `none`: all are the user's; `recorded`: the annotation lists ours; `reinvocation`: it is also rewritten. */
 export type OwnTerms = "none" | "recorded" | "reinvocation";

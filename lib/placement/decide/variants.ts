@@ -1,10 +1,10 @@
 // Variants of architectures (arm/v6, amd64/v2 …): the lowest of an image, and its node labels by `variantLabels`.
 import type { Platform } from "../../oci/types.ts";
 import type { LabelRequirement } from "../../vocabulary/label_selector.ts";
-import type { PlacementSettings, VariantLabel } from "./config/types.ts";
+import type { PlacementSettings, VariantLabel } from "./config/settings.ts";
 import { requiredAddition } from "./patch/affinity.ts";
 import type { ArchitectureRequirement, LowestVariants, SharedImages, VariantRequirement } from "./decision_types.ts";
-import type { PodView } from "./types.ts";
+import type { PodView } from "./pod/pod_view.ts";
 
 /** The lowest variant of an image's platforms per architecture. A platform without variant runs on every node. */
 export function lowestVariants(platforms: readonly Platform[]): LowestVariants {

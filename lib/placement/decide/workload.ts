@@ -14,9 +14,8 @@ import { changesOf } from "./patch/changes.ts";
 import { allowedArchitectures, allows, hasRequiredArchitecture } from "./pod/constraints.ts";
 import { archwaysRequirement } from "./pod/own_terms.ts";
 import { requiredArchitectures } from "./place.ts";
-import { parsePod } from "./pod/pod_view.ts";
+import { parsePod, type PodView } from "./pod/pod_view.ts";
 import { decisionReason } from "./report/reason.ts";
-import type { PodView } from "./types.ts";
 
 interface PodSet {
   readonly name: string;

@@ -10,7 +10,7 @@ import type { Workload, WorkloadSupport } from "../decide/types.ts";
 import { ALIVE } from "../../taints/cluster/watches.ts";
 import { KNOWN_ARCHITECTURES } from "../../arch.ts";
 import { failedArchitectures } from "../../exec_format/decide/failed_image.ts";
-import type { PlacementSettings } from "../../placement/decide/config/types.ts";
+import type { PlacementSettings } from "../../placement/decide/config/settings.ts";
 import { supportOf } from "../decide/support.ts";
 import type { ReadFailures } from "./failed_images.ts";
 import { isForbidden } from "../../k8s/errors.ts";

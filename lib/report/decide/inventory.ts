@@ -2,8 +2,7 @@
 import { KNOWN_ARCHITECTURES } from "../../arch.ts";
 import { entryOf, listAt, objectAt, textAt, utf8Length } from "../../json.ts";
 import type { KubeObject } from "../../k8s/types.ts";
-import { parsePod, podTemplateOf } from "../../placement/decide/pod/pod_view.ts";
-import type { PodView } from "../../placement/decide/types.ts";
+import { parsePod, podTemplateOf, type PodView } from "../../placement/decide/pod/pod_view.ts";
 import { isTrue, parseConditions } from "../../vocabulary/condition.ts";
 import { type TemplateFacts, type Workload, type WorkloadName, workloadNameOf } from "./types.ts";
 import { operatingSystemOf } from "../../placement/decide/image_support.ts";

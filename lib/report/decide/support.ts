@@ -4,7 +4,7 @@ import { intersectArchitectures, KNOWN_ARCHITECTURES } from "../../arch.ts";
 import type { InspectedImage } from "../../oci/types.ts";
 import { notInspected } from "../../placement/decide/judge_images.ts";
 import { supportOfEach } from "../../placement/decide/image_support.ts";
-import type { PlacementSettings } from "../../placement/decide/config/types.ts";
+import type { PlacementSettings } from "../../placement/decide/config/settings.ts";
 import type { Blocker, ImageSupport, Workload, WorkloadSupport } from "./types.ts";
 
 interface SupportFacts {

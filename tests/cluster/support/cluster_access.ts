@@ -1,9 +1,9 @@
 // Talks to a running control plane as its admin: requests, kubectl, nodes, namespaces, ServiceAccount kubeconfigs.
 // Made by control_plane.ts for the process that started it and by leased_plane.ts for a process that only has its address.
-import { listAt, valueAt as read } from "../../../playground/json_value.ts";
+import { listAtPath, valueAtPath as read } from "../../../playground/json_path.ts";
 import { waitUntil } from "./wait.ts";
 
-export { listAt, read };
+export { listAtPath as listAt, read };
 
 /** Where a control plane is and how to get in; plain JSON, so that it travels in an environment variable. */
 export interface Coordinates {
@@ -133,12 +133,12 @@ function verbsOf(request: Request): Verbs {
     return answer.body;
   };
   const get = async (path: string): Promise<unknown> => (await request("GET", path)).body;
-  const list = async (path: string): Promise<readonly unknown[]> => listAt(await get(path), "items");
+  const list = async (path: string): Promise<readonly unknown[]> => listAtPath(await get(path), "items");
   return {
     get,
     list,
     names: async (path) => {
-      const items = listAt(await expected(200, "GET", path), "items");
+      const items = listAtPath(await expected(200, "GET", path), "items");
       return items.map((item) => String(read(item, "metadata", "name")));
     },
     exists: async (path) => {
@@ -242,7 +242,7 @@ async function writeServiceAccountKubeconfig(
 }
 
 export function conditionOf(object: unknown, type: unknown): unknown {
-  return listAt(object, "status", "conditions").find((one) => read(one, "type") === type);
+  return listAtPath(object, "status", "conditions").find((one) => read(one, "type") === type);
 }
 
 /** `True Reason` of a condition. */
@@ -252,7 +252,7 @@ export function stateOf(object: unknown, type: string): string {
 }
 
 export async function finalizersOf(cluster: ClusterAccess, path: string): Promise<readonly unknown[]> {
-  return listAt(await cluster.get(path), "metadata", "finalizers");
+  return listAtPath(await cluster.get(path), "metadata", "finalizers");
 }
 
 export function isTrue(object: unknown, type: string): boolean {
@@ -289,7 +289,7 @@ function renderNode({ name, arch, labels = {}, taints = [] }: NodeSpec): Readonl
 }
 
 function isSchedulable(node: unknown): boolean {
-  const taints = listAt(node, "spec", "taints");
+  const taints = listAtPath(node, "spec", "taints");
   return isTrue(node, "Ready") && !taints.some((each) => read(each, "key") === "node.kubernetes.io/not-ready");
 }
 

@@ -1,7 +1,7 @@
 // OpenShift's own definitions and the suites of its API, from its Go module at one version: nothing of them is kept here.
 import assert from "node:assert/strict";
 import { parse } from "yaml";
-import { textAt } from "../../../playground/json_value.ts";
+import { textAtPath } from "../../../playground/json_path.ts";
 import { type ClusterAccess, listAt, read } from "./cluster_access.ts";
 import { waitUntil } from "./wait.ts";
 import { runCommand } from "../../support/commands.ts";
@@ -86,12 +86,12 @@ export async function readSuite(kind: "machineosconfigs" | "machineosbuilds"): P
     updated: parsed(one, "updated"),
     expected: parsed(one, "expected"),
     definitionPatches: listAt(one, "initialCRDPatches"),
-    expectedError: textAt(one, "expectedError"),
-    expectedStatusError: textAt(one, "expectedStatusError"),
+    expectedError: textAtPath(one, "expectedError"),
+    expectedStatusError: textAtPath(one, "expectedStatusError"),
   }));
 }
 
 function parsed(one: unknown, member: string): unknown {
-  const text = textAt(one, member);
+  const text = textAtPath(one, member);
   return text === undefined ? undefined : parse(text);
 }

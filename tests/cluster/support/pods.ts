@@ -1,6 +1,6 @@
 // Creates pods from short specs, waits for them and returns how each ended.
 import assert from "node:assert/strict";
-import { textsAt } from "../../../playground/json_value.ts";
+import { textMapAtPath } from "../../../playground/json_path.ts";
 import { type ClusterAccess, expectStatus, listAt, read } from "./cluster_access.ts";
 import { dockerSecret } from "./objects.ts";
 import { waitUntil } from "./wait.ts";
@@ -224,8 +224,8 @@ function parseOutcome(pod: unknown): PodOutcome {
     name: String(read(pod, "metadata", "name")),
     phase: String(read(pod, "status", "phase") ?? ""),
     gates: listAt(pod, "spec", "schedulingGates").map((gate) => String(read(gate, "name"))),
-    labels: textsAt(pod, "metadata", "labels"),
-    annotations: textsAt(pod, "metadata", "annotations"),
+    labels: textMapAtPath(pod, "metadata", "labels"),
+    annotations: textMapAtPath(pod, "metadata", "annotations"),
     affinity,
     requiredArchitectures: listAt(terms).map((term) =>
       listAt(term, "matchExpressions")

@@ -3,7 +3,7 @@
 import { parseKubeObject } from "../../../lib/k8s/kube_object.ts";
 import { apiVersionOf, type KubeObject, Resource, resourcePath, type ResourceType } from "../../../lib/k8s/types.ts";
 import { SCHEDULING_GATE } from "../../../lib/names.ts";
-import { listAt, objectAt, textAt } from "../../../playground/json_value.ts";
+import { listAtPath, objectAtPath, textAtPath } from "../../../playground/json_path.ts";
 import { OPERATOR_NAMESPACE, type WalkRegistries } from "../../support/walk/registries.ts";
 import type { WalkPod, WalkSetting, WalkSubject } from "../../support/walk/subject.ts";
 import { type ClusterAccess, expectStatus } from "./cluster_access.ts";
@@ -44,9 +44,9 @@ export function clusterWalk(cluster: ClusterAccess, { registries, node, number }
     read,
     create: async (kind, body, namespace) => {
       const type = typeNamed(kind);
-      const metadata = objectAt(body, "metadata");
+      const metadata = objectAtPath(body, "metadata");
       const named = kind === "Namespace"
-        ? { ...body, metadata: { ...metadata, name: place(textAt(metadata, "name") ?? "") } }
+        ? { ...body, metadata: { ...metadata, name: place(textAtPath(metadata, "name") ?? "") } }
         : body;
       return await post(cluster, type, named, namespace === undefined ? {} : { namespace: place(namespace) });
     },
@@ -56,7 +56,7 @@ export function clusterWalk(cluster: ClusterAccess, { registries, node, number }
     },
     names: async (kind) => {
       const body = await cluster.get(resourcePath(typeNamed(kind)));
-      return listAt(body, "items").map((item) => textAt(item, "metadata", "name") ?? "");
+      return listAtPath(body, "items").map((item) => textAtPath(item, "metadata", "name") ?? "");
     },
     decided: async (namespace, name) => {
       const pod = await read({ namespace, name });
@@ -67,7 +67,7 @@ export function clusterWalk(cluster: ClusterAccess, { registries, node, number }
 }
 
 export function isGated(pod: KubeObject): boolean {
-  return listAt(pod, "spec", "schedulingGates").some((gate) => textAt(gate, "name") === SCHEDULING_GATE);
+  return listAtPath(pod, "spec", "schedulingGates").some((gate) => textAtPath(gate, "name") === SCHEDULING_GATE);
 }
 
 export async function layOut(

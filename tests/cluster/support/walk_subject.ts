@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { systemClock } from "../../../lib/clock.ts";
 import { issueLoopbackCertificates } from "../../../playground/listen.ts";
-import { textAt } from "../../../playground/json_value.ts";
+import { textAtPath } from "../../../playground/json_path.ts";
 import { DEAD_HOST, openWalkRegistries, renderRegistriesConf } from "../../support/walk/registries.ts";
 import type { WalkSetting, WalkSubject } from "../../support/walk/subject.ts";
 import { Archway, installArchway } from "./archway.ts";
@@ -76,9 +76,9 @@ function assertFateBy(
   return async (pod, { on }) => {
     const ran = await waitUntil(`pod "${pod.name}" runs`, async () => {
       const now = await walk.read(pod);
-      return RAN.includes(textAt(now, "status", "phase") ?? "") ? now : undefined;
+      return RAN.includes(textAtPath(now, "status", "phase") ?? "") ? now : undefined;
     }, { deadlineMs: PATIENCE_MS });
-    const node = textAt(ran, "spec", "nodeName") ?? "";
+    const node = textAtPath(ran, "spec", "nodeName") ?? "";
     assert.ok(on.includes(nodes.get(node) ?? ""), `"${pod.name}" runs on ${node}, but may on ${on}`);
   };
 }

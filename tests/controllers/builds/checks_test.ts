@@ -7,7 +7,7 @@ import { BuildMetrics } from "../../../lib/builds/metrics.ts";
 import { Resource } from "../../../lib/k8s/types.ts";
 import { silentLogger } from "../../../lib/log.ts";
 import { openRegistryAccess } from "../../../lib/oci/registry_access.ts";
-import { parseKubeObject } from "../../../playground/cluster.ts";
+import { requireKubeObject } from "../../../playground/cluster.ts";
 import { openRegistry } from "../../../playground/registry.ts";
 import { REGISTRY_USER, samplePullSecret } from "../../../playground/sample_cluster.ts";
 import {
@@ -70,7 +70,7 @@ Deno.test("a tag that somebody moves becomes a condition within the hour, and go
   cluster.put(Resource.machineConfigs, rawRendered());
   cluster.put(Resource.nodes, rawBuildNode({ reported: "amd64" }));
   const { namespace } = SETTINGS;
-  const secret = parseKubeObject(samplePullSecret(registry.host));
+  const secret = requireKubeObject(samplePullSecret(registry.host));
   for (const name of ["push", "global-pull-secret-copy"]) {
     cluster.put(Resource.secrets, { ...secret, metadata: { ...secret.metadata, name, namespace } });
   }

@@ -5,7 +5,7 @@ import type { KubeObject } from "../../../lib/k8s/types.ts";
 import { silentLogger } from "../../../lib/log.ts";
 import { openPlacementMetrics } from "../../support/process_metrics.ts";
 import { SCHEDULING_GATE } from "../../../lib/names.ts";
-import type { PlacementConfigs } from "../../../lib/placement/decide/config/types.ts";
+import type { PlacementConfigs } from "../../../lib/placement/decide/config/config.ts";
 import { makeSettings } from "../../support/placement_settings.ts";
 import { endOf, mark, NO_CONFIGS } from "../../lib/placement/decide/make.ts";
 import { makePod, type Scene, withMetadata } from "../make.ts";

@@ -6,7 +6,7 @@ import type { JsonPatch } from "../../../lib/k8s/patch.ts";
 import { Resource } from "../../../lib/k8s/types.ts";
 import { SCHEDULING_GATE } from "../../../lib/names.ts";
 import { AMD64, ARCH, cluster, configs, NO_CONFIGS, term } from "../../lib/placement/decide/make.ts";
-import type { PlacementConfigs } from "../../../lib/placement/decide/config/types.ts";
+import type { PlacementConfigs } from "../../../lib/placement/decide/config/config.ts";
 import { openScene, type Scene, whileRunning } from "../make.ts";
 import { controllerOf, gated, webOf } from "./make.ts";
 

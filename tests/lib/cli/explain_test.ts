@@ -7,7 +7,7 @@ import { type KubeApi, withCalls } from "../../../lib/k8s/api.ts";
 import { ApiError } from "../../../lib/k8s/errors.ts";
 import { Resource } from "../../../lib/k8s/types.ts";
 import type { PodImages } from "../../../lib/placement/images/pod_images.ts";
-import type { ImageVolumes, PlacementSettings } from "../../../lib/placement/decide/config/types.ts";
+import type { ImageVolumes, PlacementSettings } from "../../../lib/placement/decide/config/settings.ts";
 import { makeSettings } from "../../support/placement_settings.ts";
 import type { InspectedImage } from "../../../lib/oci/types.ts";
 import { ARCH, nodeAffinity, platformsFact, term } from "../placement/decide/make.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { FILE_SETTINGS, FileSchema, readConfigFiles } from "../../../lib/config/file.ts";
 import { ImageBuildsSchema } from "../../../lib/config/image_builds.ts";
 import { parseConfig } from "../../../lib/config/parse.ts";
-import { parsePlacementOptions } from "../../../lib/placement/decide/config/options.ts";
+import { parsePlacementSettings } from "../../../lib/placement/decide/config/settings.ts";
 
 const PATH = "archway.yaml";
 
@@ -62,7 +62,7 @@ Deno.test("readConfigFiles() reads every setting as the documentation shows it",
   });
   const args = ["serve", "--arch-taints=tolerate", `--config=${PATH}`];
   const parsed = parseConfig(args, { env: {}, readFile: () => text });
-  const placement = parsed.kind === "run" ? parsePlacementOptions(parsed.config) : assert.fail(JSON.stringify(parsed));
+  const placement = parsed.kind === "run" ? parsePlacementSettings(parsed.config) : assert.fail(JSON.stringify(parsed));
   assert.deepEqual(placement.kind === "unparsable" ? placement.problems : [], []);
 });
 

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { COMMANDS, environmentName, FLAGS } from "../../../lib/config/flags.ts";
 import { renderHelp } from "../../../lib/config/help.ts";
 import { type Config, parseConfig, type ParsedConfig } from "../../../lib/config/parse.ts";
-import { placementProblems } from "../../../lib/placement/decide/config/options.ts";
+import { placementProblems } from "../../../lib/placement/decide/config/settings.ts";
 
 const NO_FILES = (path: string): never => {
   throw new Error(`there is no ${path}`);

@@ -2,7 +2,7 @@
 import { parseKubeObject } from "../../../lib/k8s/kube_object.ts";
 import { type KubeObject, Resource, resourcePath } from "../../../lib/k8s/types.ts";
 import { SCHEDULING_GATE } from "../../../lib/names.ts";
-import { type JsonObject, listAt, objectAt, textAt } from "../../../playground/json_value.ts";
+import { type JsonObject, listAtPath, objectAtPath, textAtPath } from "../../../playground/json_path.ts";
 import { listNodeArchitectures } from "../../cluster/support/pods.ts";
 import { GiveUp, waitUntil } from "../../cluster/support/wait.ts";
 import {
@@ -92,10 +92,10 @@ function subjectOf(walk: ClusterWalk, deps: SubjectDeps): WalkSubject {
     create: async (kind, body, namespace = "") => {
       if (kind === "Namespace") return await walk.create(kind, labelled(body));
       if (kind !== "Pod") return await walk.create(kind, body, ...namespace === "" ? [] : [namespace]);
-      const pod = { ...body, spec: { ...SPEC, ...objectAt(body, "spec") } };
+      const pod = { ...body, spec: { ...SPEC, ...objectAtPath(body, "spec") } };
       const owner = ownerOf(pod);
       if (owner === undefined) {
-        bare.set(keyOf({ namespace, name: textAt(body, "metadata", "name") ?? "" }), pod);
+        bare.set(keyOf({ namespace, name: textAtPath(body, "metadata", "name") ?? "" }), pod);
         return await walk.create(kind, pod, namespace);
       }
       return await lab.create(owner.path(walk.place(namespace)), owner.body);
@@ -115,9 +115,9 @@ function subjectOf(walk: ClusterWalk, deps: SubjectDeps): WalkSubject {
 }
 
 function labelled(namespace: JsonObject): JsonObject {
-  const metadata = objectAt(namespace, "metadata");
+  const metadata = objectAtPath(namespace, "metadata");
   const [key = "", value = ""] = WALK.split("=");
-  return { ...namespace, metadata: { ...metadata, labels: { ...objectAt(metadata, "labels"), [key]: value } } };
+  return { ...namespace, metadata: { ...metadata, labels: { ...objectAtPath(metadata, "labels"), [key]: value } } };
 }
 
 function pathOf(walk: ClusterWalk, namespace: string, name?: string): string {
@@ -126,7 +126,7 @@ function pathOf(walk: ClusterWalk, namespace: string, name?: string): string {
 }
 
 function isSeen(pod: KubeObject): boolean {
-  return textAt(pod, "metadata", "labels", SCHEDULING_GATE) !== undefined;
+  return textAtPath(pod, "metadata", "labels", SCHEDULING_GATE) !== undefined;
 }
 
 /** The pod of this name, or the one that its owner has made. */
@@ -135,10 +135,10 @@ async function findPod(
   { lab }: SubjectDeps,
   { namespace, name }: WalkPod,
 ): Promise<KubeObject | undefined> {
-  const found = listAt(await lab.get(pathOf(walk, namespace)), "items").find((item) => {
-    const isOwn = textAt(item, "metadata", "name") === name;
-    const isOwned = textAt(item, "metadata", "labels", POD_LABEL) === name;
-    return (isOwn || isOwned) && textAt(item, "metadata", "deletionTimestamp") === undefined;
+  const found = listAtPath(await lab.get(pathOf(walk, namespace)), "items").find((item) => {
+    const isOwn = textAtPath(item, "metadata", "name") === name;
+    const isOwned = textAtPath(item, "metadata", "labels", POD_LABEL) === name;
+    return (isOwn || isOwned) && textAtPath(item, "metadata", "deletionTimestamp") === undefined;
   });
   return found === undefined ? undefined : parseKubeObject(found);
 }
@@ -169,7 +169,7 @@ async function assertFate(
 }
 
 function isUnschedulable(pod: KubeObject): boolean {
-  return listAt(pod, "status", "conditions").some((each) =>
-    textAt(each, "type") === "PodScheduled" && textAt(each, "reason") === "Unschedulable"
+  return listAtPath(pod, "status", "conditions").some((each) =>
+    textAtPath(each, "type") === "PodScheduled" && textAtPath(each, "reason") === "Unschedulable"
   );
 }

@@ -1,5 +1,5 @@
 // Owners of pods, as users create them: a pod of a walk that names a controller is made by a real one of that kind. Pure.
-import { type JsonObject, listAt, objectAt, textAt } from "../../../playground/json_value.ts";
+import { type JsonObject, listAtPath, objectAtPath, textAtPath } from "../../../playground/json_path.ts";
 
 /** The label by which the pod of an owner is found; its value is the name that the walk gives the pod. */
 export const POD_LABEL = "walk-pod";
@@ -39,14 +39,14 @@ const OWNERS: Readonly<Record<string, Maker>> = {
 
 /** The owner to create in place of a pod; undefined when the pod names none that a plain cluster has. */
 export function ownerOf(pod: JsonObject): Owner | undefined {
-  const metadata = objectAt(pod, "metadata");
-  const [reference] = listAt(metadata, "ownerReferences");
-  const owner = OWNERS[textAt(reference, "kind") ?? ""];
+  const metadata = objectAtPath(pod, "metadata");
+  const [reference] = listAtPath(metadata, "ownerReferences");
+  const owner = OWNERS[textAtPath(reference, "kind") ?? ""];
   if (owner === undefined) return undefined;
-  const name = textAt(metadata, "name") ?? "";
+  const name = textAtPath(metadata, "name") ?? "";
   const own = { [POD_LABEL]: name };
   const template = {
-    metadata: { labels: { ...objectAt(metadata, "labels"), ...own }, annotations: metadata["annotations"] },
+    metadata: { labels: { ...objectAtPath(metadata, "labels"), ...own }, annotations: metadata["annotations"] },
     spec: pod["spec"],
   };
   const { path, render } = owner;
@@ -55,7 +55,7 @@ export function ownerOf(pod: JsonObject): Owner | undefined {
 }
 
 function ending(template: JsonObject): JsonObject {
-  const spec = objectAt(template, "spec");
-  const containers = listAt(spec, "containers").map((each) => ({ ...objectAt(each), args: ["hello"] }));
+  const spec = objectAtPath(template, "spec");
+  const containers = listAtPath(spec, "containers").map((each) => ({ ...objectAtPath(each), args: ["hello"] }));
   return { ...template, spec: { ...spec, restartPolicy: "Never", containers } };
 }

@@ -1,6 +1,6 @@
 // The registries of the walks as real ones on the nodes' network, the nodes' settings for them, and the login of the
 // node to which pods go whose images need the global pull secret.
-import { textAt } from "../../../playground/json_value.ts";
+import { textAtPath } from "../../../playground/json_path.ts";
 import type { ImageDescription } from "../../../playground/registry_images.ts";
 import { type RealRegistry, type RegistryOptions, startRegistry } from "../../cluster/support/registry.ts";
 import { DEAD_HOST, pullSecret, trustedImages, USER, type WalkRegistries } from "../../support/walk/registries.ts";
@@ -94,7 +94,7 @@ async function removeFromNodes(lab: OpenLab): Promise<void> {
 /** Logs a node in, as OpenShift does with the global pull secret. Its kubelet reads that when it starts. */
 export async function logIn(lab: OpenLab, node: string, repository: string): Promise<void> {
   const directory = lab.lab.hosts.find(({ name }) => name === node)?.directory ?? "";
-  const config = textAt(pullSecret("pull-secret", [repository]), "data", ".dockerconfigjson") ?? "";
+  const config = textAtPath(pullSecret("pull-secret", [repository]), "data", ".dockerconfigjson") ?? "";
   await killNode(lab, node);
   await Deno.writeTextFile(`${directory}/kubelet/config.json`, atob(config));
   await startNode(lab, node);

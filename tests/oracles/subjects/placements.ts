@@ -1,7 +1,10 @@
 // What a pod gets from the MTO by its admission and by its release: labels, audit, gate, node affinity. See README.md.
 import { isObject, memberOf, objectAt } from "../../../lib/json.ts";
-import { parseClusterConfig, parseNamespaceConfig } from "../../../lib/placement/decide/config/config.ts";
-import type { PlacementConfigs } from "../../../lib/placement/decide/config/types.ts";
+import {
+  parseClusterConfig,
+  parseNamespaceConfig,
+  type PlacementConfigs,
+} from "../../../lib/placement/decide/config/config.ts";
 import { makeSettings } from "../../support/placement_settings.ts";
 import { NO_SUPPORTED_ARCH, PodAnnotation } from "../../../lib/names.ts";
 import { type Parsed } from "../../../lib/parsed.ts";

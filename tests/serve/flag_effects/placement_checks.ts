@@ -4,7 +4,7 @@ import { decide } from "../../../lib/placement/decide/decide.ts";
 import { judgeAdmission } from "../../../lib/placement/decide/admission.ts";
 import { imagesToInspect } from "../../../lib/placement/decide/images_to_inspect.ts";
 import { releasePatch } from "../../../lib/placement/decide/patch/release_patch.ts";
-import type { PlacementSettings } from "../../../lib/placement/decide/config/types.ts";
+import type { PlacementSettings } from "../../../lib/placement/decide/config/settings.ts";
 import { followsNodes, liveArchitecturesOf } from "../../../serve/placement_components.ts";
 import {
   admissionFacts,

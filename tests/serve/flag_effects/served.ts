@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { systemClock } from "../../../lib/clock.ts";
 import { Resource } from "../../../lib/k8s/types.ts";
 import { silentLogger } from "../../../lib/log.ts";
-import { listAt, textAt } from "../../../playground/json_value.ts";
+import { listAtPath, textAtPath } from "../../../playground/json_path.ts";
 import { openPlayground, type Playground } from "../../../playground/playground.ts";
 import { findFreePort } from "../../cluster/support/ports.ts";
 import { serveFlags, whileServing } from "../../playground/serving.ts";
@@ -61,14 +61,14 @@ async function observe(): Promise<Served> {
     "--daemonsets=warn",
   ];
   return await observing({ namespace: NAMESPACE, flags }, async (store, adminPort) => {
-    const webhook = (): unknown => listAt(store.list(Resource.mutatingWebhooks)[0], "webhooks")[0];
+    const webhook = (): unknown => listAtPath(store.list(Resource.mutatingWebhooks)[0], "webhooks")[0];
     await until("a webhook", () => webhook() !== undefined);
     const answer = await fetch(`http://${ADMIN_HOST}:${adminPort}/metrics`);
     return {
       webhookAnswersAt: (await Promise.all(["127.0.0.1", WEBHOOK_HOST].map((host) => answersAt(host, port)))).join(""),
       adminAnswersAt: (await Promise.all(["127.0.0.1", ADMIN_HOST].map((host) => answersAt(host, adminPort)))).join(""),
       metrics: await answer.text(),
-      webhookUrl: textAt(webhook(), "clientConfig", "url") ?? "",
+      webhookUrl: textAtPath(webhook(), "clientConfig", "url") ?? "",
       secrets: store.list(Resource.secrets).filter(({ metadata }) => metadata.namespace === NAMESPACE)
         .map(({ metadata }) => metadata.name),
     };
@@ -85,7 +85,7 @@ export async function servedOnly(...more: readonly string[]): Promise<ServedOnly
   const flags = ["--listen=127.0.0.1:0", "--admin-listen=127.0.0.1:0", ...more];
   return await observing({ namespace: "archway-system", flags }, async (store, adminPort) => {
     const held = (): readonly string[] =>
-      store.list(Resource.leases).filter((lease) => textAt(lease, "spec", "holderIdentity") === IDENTITY)
+      store.list(Resource.leases).filter((lease) => textAtPath(lease, "spec", "holderIdentity") === IDENTITY)
         .map(({ metadata }) => metadata.name);
     await until("a Lease", () => held().length > 0);
     const answer = await fetch(`http://127.0.0.1:${adminPort}/metrics`);

@@ -1,14 +1,12 @@
 // What the checks of single flags share: the configuration of `serve` from arguments, and settings, files and images by it.
 import assert from "node:assert/strict";
-import { systemClock } from "../../../lib/clock.ts";
+import { type Clock, systemClock } from "../../../lib/clock.ts";
 import { type Config, parseConfig } from "../../../lib/config/parse.ts";
 import { type ImageService, openImageService } from "../../../lib/placement/images/image_service.ts";
-import type { Clock } from "../../../lib/clock.ts";
 import { type Logger, silentLogger } from "../../../lib/log.ts";
 import type { InspectionReport } from "../../../lib/oci/inspection.ts";
 import { callersOf } from "../../../lib/oci/callers.ts";
-import { parsePlacementOptions } from "../../../lib/placement/decide/config/options.ts";
-import type { PlacementSettings } from "../../../lib/placement/decide/config/types.ts";
+import { parsePlacementSettings, type PlacementSettings } from "../../../lib/placement/decide/config/settings.ts";
 import { makeMultiArch } from "../../support/documents.ts";
 import type { FakeRegistry } from "../../support/registry.ts";
 
@@ -27,7 +25,7 @@ export function fileConfig(text: string): Config {
 }
 
 export function settingsOf(config: Config): PlacementSettings {
-  const parsed = parsePlacementOptions(config);
+  const parsed = parsePlacementSettings(config);
   return parsed.kind === "parsed" ? parsed.value : assert.fail(parsed.problems.join(" "));
 }
 

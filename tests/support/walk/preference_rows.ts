@@ -1,5 +1,5 @@
 // Pods that configs score, alone and together, and the configs.
-import type { JsonObject } from "../../../playground/json_value.ts";
+import type { JsonObject } from "../../../playground/json_path.ts";
 import { A50, FOUR, M4, placed } from "./ends.ts";
 import { affinity, archIn, type Scenario } from "./scenario.ts";
 import type { WalkSubject } from "./subject.ts";

@@ -1,7 +1,7 @@
 // The registries that pods of the walk pull from, what is in them, and the node's configuration that leads to them.
 import { systemClock } from "../../../lib/clock.ts";
 import { issueLoopbackCertificates } from "../../../playground/listen.ts";
-import type { JsonObject } from "../../../playground/json_value.ts";
+import type { JsonObject } from "../../../playground/json_path.ts";
 import { openRegistry, type Registry } from "../../../playground/registry.ts";
 import type { ImageDescription } from "../../../playground/registry_images.ts";
 import type { KeyPair } from "../../../lib/server/https_listener.ts";

@@ -1,5 +1,5 @@
 // Pods whose images need credentials, mirrors, search registries or trust.
-import type { JsonObject } from "../../../playground/json_value.ts";
+import type { JsonObject } from "../../../playground/json_path.ts";
 import { GIVEN_UP, M4, placed } from "./ends.ts";
 import { DEAD_HOST } from "./registries.ts";
 import type { Expected, Scenario } from "./scenario.ts";

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import type { KubeObject } from "../../../lib/k8s/types.ts";
 import { API_GROUP } from "../../../lib/names.ts";
-import { type JsonObject, listAt, numberAt, objectAt, textAt } from "../../../playground/json_value.ts";
+import { type JsonObject, listAtPath, numberAtPath, objectAtPath, textAtPath } from "../../../playground/json_path.ts";
 import type { Fate, WalkSubject } from "./subject.ts";
 
 /** Final values of the three labels; undefined: not there. */
@@ -68,26 +68,28 @@ export function affinity(required: readonly string[], preferred?: readonly [stri
 }
 
 function renderTerm(value: unknown): string {
-  return ["matchFields", "matchExpressions"].flatMap((field) => listAt(value, field))
-    .map((each) => `${textAt(each, "key")} ${textAt(each, "operator")} ${listAt(each, "values").join(",")}`.trimEnd())
+  return ["matchFields", "matchExpressions"].flatMap((field) => listAtPath(value, field))
+    .map((each) =>
+      `${textAtPath(each, "key")} ${textAtPath(each, "operator")} ${listAtPath(each, "values").join(",")}`.trimEnd()
+    )
     .join(" & ");
 }
 
 /** Reads a pod the way {@link Expected} is written. */
 function readEnd(pod: KubeObject, expected: Expected): Expected {
-  const labels = objectAt(pod, "metadata", "labels");
-  const label = (name: string): string | undefined => textAt(labels, `${API_GROUP}/${name}`);
-  const nodeAffinity = objectAt(pod, "spec", "affinity", "nodeAffinity");
-  const terms = listAt(nodeAffinity, "requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms");
-  const weights = listAt(nodeAffinity, "preferredDuringSchedulingIgnoredDuringExecution");
-  const sources = textAt(pod, "metadata", "annotations", `${API_GROUP}/preferred-affinity-sources`);
+  const labels = objectAtPath(pod, "metadata", "labels");
+  const label = (name: string): string | undefined => textAtPath(labels, `${API_GROUP}/${name}`);
+  const nodeAffinity = objectAtPath(pod, "spec", "affinity", "nodeAffinity");
+  const terms = listAtPath(nodeAffinity, "requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms");
+  const weights = listAtPath(nodeAffinity, "preferredDuringSchedulingIgnoredDuringExecution");
+  const sources = textAtPath(pod, "metadata", "annotations", `${API_GROUP}/preferred-affinity-sources`);
   return {
     gate: label("scheduling-gate"),
     required: label("node-affinity"),
     preferred: label("preferred-node-affinity"),
     architectures: ARCH_LABELS.filter((name) => label(name) !== undefined),
     terms: terms.map(renderTerm),
-    weights: weights.map((each) => `${renderTerm(objectAt(each, "preference"))}:${numberAt(each, "weight")}`),
+    weights: weights.map((each) => `${renderTerm(objectAtPath(each, "preference"))}:${numberAtPath(each, "weight")}`),
     ...(expected.sources === undefined ? {} : { sources: sources ?? "" }),
     ...(expected.labels === undefined
       ? {}
@@ -132,7 +134,7 @@ export async function walkAll(t: Deno.TestContext, walk: WalkSubject, scenarios:
       const nothing = { required: undefined, preferred: undefined, architectures: [], terms: [], weights: [] };
       assert.deepEqual(readEnd(pod, scenario.expect), { ...nothing, ...scenario.expect });
       for (const [key, value] of Object.entries(scenario.annotations ?? {})) {
-        assert.equal(textAt(pod, "metadata", "annotations", key), value);
+        assert.equal(textAtPath(pod, "metadata", "annotations", key), value);
       }
       const fate = scenario.fate ?? fateOf(scenario.expect);
       if (fate !== undefined) await walk.assertFate?.({ namespace, name }, fate);

@@ -1,6 +1,6 @@
 // What a walk needs of a cluster with Archway in front of it, whichever cluster that is.
 import type { KubeObject } from "../../../lib/k8s/types.ts";
-import type { JsonObject } from "../../../playground/json_value.ts";
+import type { JsonObject } from "../../../playground/json_path.ts";
 import type { WalkRegistries } from "./registries.ts";
 
 export interface Fate {

@@ -74,6 +74,13 @@ const NamespaceConfigSchema = z.object({
 export type ClusterConfig = Readonly<z.output<typeof ClusterConfigSchema>>;
 export type NamespaceConfig = Readonly<z.output<typeof NamespaceConfigSchema>>;
 
+/** The configs that may apply to a pod. Without a cluster config, scoring is off and there is no fallback. */
+export interface PlacementConfigs {
+  readonly cluster: ClusterConfig | undefined;
+  /** All configs of the pod's namespace, in any order, matching or not. */
+  readonly namespace: readonly NamespaceConfig[];
+}
+
 export function parseClusterConfig(object: unknown): Parsed<ClusterConfig> {
   return parsedBy(ClusterConfigSchema, "ClusterPodPlacementConfig", object);
 }

@@ -1,7 +1,6 @@
 // Which configs apply to a pod, in which order, and what they request.
 import { type Labels, matchesSelector } from "../../../vocabulary/label_selector.ts";
-import type { NamespaceConfig } from "./config.ts";
-import type { PlacementConfigs } from "./types.ts";
+import type { NamespaceConfig, PlacementConfigs } from "./config.ts";
 
 /** An enabled scoring plugin, with its name in the pod's annotation. */
 export interface ScoringSource {

@@ -9,7 +9,7 @@ import { entryOf } from "../../../json.ts";
 import { renderDuration } from "../../../vocabulary/duration.ts";
 import { assertNever } from "../../../parsed.ts";
 import type { ExplainContext, ExplainFacts, Participation, PodExplanation, PodStage } from "./pod_explanation.ts";
-import type { PodView } from "../types.ts";
+import type { PodView } from "../pod/pod_view.ts";
 
 export function explainPod(pod: PodView, context: ExplainContext): PodExplanation {
   const stage = stageOf(pod, context);

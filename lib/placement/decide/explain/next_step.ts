@@ -4,7 +4,7 @@ import type { DecisionRecord } from "../decision_types.ts";
 import { entryOf } from "../../../json.ts";
 import { adviceFor, reasonIn } from "../failure_advice.ts";
 import type { ExplainFacts } from "./pod_explanation.ts";
-import type { PodView } from "../types.ts";
+import type { PodView } from "../pod/pod_view.ts";
 
 /** A pod held longer needs attention (ms): the maximum gate age is 60 s by default. */
 const LONG_HELD_MS = 120_000;

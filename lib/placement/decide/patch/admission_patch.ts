@@ -4,7 +4,7 @@ import { type JsonPatch, renderJsonBody } from "../../../k8s/patch.ts";
 import { AffinityLabel, GateLabel, PodLabel } from "../../../names.ts";
 import { assertNever } from "../../../parsed.ts";
 import type { AdmissionVerdict } from "../decision_types.ts";
-import type { PodView } from "../types.ts";
+import type { PodView } from "../pod/pod_view.ts";
 import { changesOf, NO_CHANGES, type PodChanges, STRIPPED } from "./changes.ts";
 import { isGated } from "../pod/constraints.ts";
 import { archwaysRequirement } from "../pod/own_terms.ts";

@@ -9,7 +9,7 @@
 import type { JsonPatch } from "../../../k8s/patch.ts";
 import { assertNever } from "../../../parsed.ts";
 import type { PlacementDecision } from "../decision_types.ts";
-import type { PodView } from "../types.ts";
+import type { PodView } from "../pod/pod_view.ts";
 import { bareReleasePatch, releasePatch, ungatePatch } from "./release_patch.ts";
 
 const STEPS = ["full", "bare", "gate"] as const;

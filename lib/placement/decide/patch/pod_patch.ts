@@ -4,7 +4,7 @@ import { type JsonPatch, type PatchOperation, pointer } from "../../../k8s/patch
 import type { Wire } from "../../../k8s/types.ts";
 import { PodAnnotation, SCHEDULING_GATE } from "../../../names.ts";
 import { entryOf, utf8Length } from "../../../json.ts";
-import type { PodView } from "../types.ts";
+import type { PodView } from "../pod/pod_view.ts";
 import { affinityOperations } from "./affinity.ts";
 import type { Changes, PodChanges } from "./changes.ts";
 import { isGated } from "../pod/constraints.ts";

@@ -4,7 +4,7 @@ import { type JsonPatch, type PatchOperation, pointer } from "../../../k8s/patch
 import { GateLabel, NODE_ARCH_LABEL, PodAnnotation, PodLabel } from "../../../names.ts";
 import type { PlacementDecision } from "../decision_types.ts";
 import { clip } from "../failures.ts";
-import type { PodView } from "../types.ts";
+import type { PodView } from "../pod/pod_view.ts";
 import { PREFERRED_TERMS_POINTER, REQUIRED_TERMS_POINTER } from "./affinity.ts";
 import { type Changes, changesOf, NO_CHANGES } from "./changes.ts";
 import { isGated } from "../pod/constraints.ts";

@@ -1,7 +1,7 @@
 // Tolerations of architecture taints (GKE, ACK, archaware, …), for exactly the decided architectures.
 import type { AddedToleration, ArchTaint, Toleration } from "../../../vocabulary/taint.ts";
 import { KNOWN_ARCHITECTURES } from "../../../arch.ts";
-import type { PodView } from "../types.ts";
+import type { PodView } from "../pod/pod_view.ts";
 
 /** For the shared architectures, or all. A pod that already tolerates some was given these on purpose. */
 export function planUndecidedTolerations(

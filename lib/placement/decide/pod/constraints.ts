@@ -3,7 +3,7 @@ import { KNOWN_ARCHITECTURES } from "../../../arch.ts";
 import { NODE_ARCH_LABEL, SCHEDULING_GATE } from "../../../names.ts";
 import { meetsRequirement, parseRequirement } from "../../../vocabulary/label_selector.ts";
 import { entryOf, type JsonObject, listAt, objectAt, textAt } from "../../../json.ts";
-import type { PodView } from "../types.ts";
+import type { PodView } from "./pod_view.ts";
 
 /** The label, and its name before Kubernetes 1.14, which kubelets still set. */
 const ARCH_LABELS: readonly string[] = [NODE_ARCH_LABEL, "beta.kubernetes.io/arch"];

@@ -3,8 +3,15 @@
 import { NO_SUPPORTED_ARCH, NODE_ARCH_LABEL, PodAnnotation } from "../../../names.ts";
 import type { DecisionRecord, PreferredTerm } from "../decision_types.ts";
 import { entryOf, type JsonObject, listAt, memberOf, objectAt, textAt } from "../../../json.ts";
-import type { ArchwaysRequirement, PodView } from "../types.ts";
+import type { PodView } from "./pod_view.ts";
 import { expressionsOf, preferredArchitectures } from "./constraints.ts";
+
+/** Archway's earlier decision that is still in the pod's required terms. */
+export interface ArchwaysRequirement {
+  readonly record: DecisionRecord;
+  /** The architectures that the decision wrote into a term; undefined for a user's term. */
+  readonly architecturesOf: (term: JsonObject) => readonly string[] | undefined;
+}
 
 /** Found if a term has the recorded requirement, or all terms divide it. A nodeSelector for it must be absent. */
 export function archwaysRequirement(pod: PodView): ArchwaysRequirement | undefined {

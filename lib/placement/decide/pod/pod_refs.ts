@@ -1,6 +1,6 @@
 // References to a pod: by name and uid, as the object of an event, and as the scope of the pull secrets for its images.
 import type { PullIdentity } from "../../../vocabulary/pull_identity.ts";
-import type { PodView } from "../types.ts";
+import type { PodView } from "./pod_view.ts";
 
 /** All that is kept of a pod where there may be many large ones. */
 export type PodRef = Pick<PodView, "namespace" | "name" | "uid">;

@@ -1,5 +1,5 @@
-// Pod JSON → PodView. No schema, because it runs thousands of times a second. Malformed members read as absent.
-import { parseTolerations } from "../../../vocabulary/taint.ts";
+// A pod as Archway reads it, parsed from JSON. No schema, because it runs thousands of times a second. Malformed members read as absent.
+import { parseTolerations, type Toleration } from "../../../vocabulary/taint.ts";
 import { parseTime } from "../../../vocabulary/time.ts";
 import { pointer } from "../../../k8s/patch.ts";
 import { KubeVirt, PodAnnotation } from "../../../names.ts";
@@ -16,8 +16,74 @@ import {
   utf8Length,
 } from "../../../json.ts";
 import { heapBytesOf } from "../../../json_structure.ts";
+import type { DecisionRecord } from "../decision_types.ts";
 import { parseRecord } from "./record.ts";
-import type { AffinityView, ContainerView, MetadataView, OwnerView, PodView } from "../types.ts";
+
+export interface ContainerView {
+  readonly name: string;
+  readonly image: string;
+  /** `Always`, `IfNotPresent`, `Never`; empty when unset. */
+  readonly pullPolicy: string;
+  /** JSON Pointer of the image inside the pod: `/spec/containers/0/image`. */
+  readonly imagePointer: string;
+}
+
+export interface OwnerView {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly uid: string;
+  readonly name: string;
+  readonly controller: boolean;
+}
+
+export interface MetadataView {
+  readonly uid: string;
+  readonly name: string;
+  readonly generateName: string;
+  readonly resourceVersion: string;
+  readonly createdMs: number | undefined;
+  readonly isDeleting: boolean;
+  readonly labels: Readonly<Record<string, string>> | undefined;
+  /** Only Archway's annotations; undefined when the pod has no annotations object. */
+  readonly annotations: Readonly<Record<string, string>> | undefined;
+  /** The decision record among them, if valid. */
+  readonly record: DecisionRecord | undefined;
+  /** Total UTF-8 bytes of all annotation keys and values. */
+  readonly annotationBytes: number;
+}
+
+export interface AffinityView {
+  readonly hasAffinity: boolean;
+  readonly hasNodeAffinity: boolean;
+  /** Raw required terms; undefined without `required…`, empty when it has no list. */
+  readonly requiredTerms: readonly JsonObject[] | undefined;
+  /** Whether `required…` has a `nodeSelectorTerms` list (it may be an object without one). */
+  readonly hasRequiredTermsList: boolean;
+  /** Raw preferred terms; undefined when the list is absent. */
+  readonly preferredTerms: readonly JsonObject[] | undefined;
+}
+
+/** Missing, null or malformed members read as absent (undefined, or empty for a text). */
+export interface PodView extends MetadataView, AffinityView {
+  readonly namespace: string;
+  readonly phase: string;
+  readonly nodeName: string;
+  readonly nodeSelector: Readonly<Record<string, string>> | undefined;
+  /** Names of the scheduling gates in order; undefined without a list. */
+  readonly gates: readonly string[] | undefined;
+  /** Init containers (including sidecars), then main containers, each in order. */
+  readonly containers: readonly ContainerView[];
+  readonly ephemeralContainers: readonly ContainerView[];
+  /** Images of `volumes[].image`, and of containers that hold the disks of a virtual machine. */
+  readonly imageVolumes: readonly ContainerView[];
+  readonly imagePullSecrets: readonly string[];
+  readonly serviceAccountName: string;
+  readonly tolerations: readonly Toleration[] | undefined;
+  readonly owners: readonly OwnerView[];
+  readonly isDaemonSetControlled: boolean;
+  readonly osName: string;
+  readonly runtimeClassName: string;
+}
 
 const NOTHING: readonly never[] = [];
 const CONTAINER_LISTS = ["initContainers", "containers"] as const;

@@ -5,7 +5,7 @@ import { decideIgnoringGate } from "../decide.ts";
 import type { PlacementDecision } from "../decision_types.ts";
 import { failureText } from "../failures.ts";
 import { normal, type PodReport, warning } from "./report_slots.ts";
-import type { PlacementFacts } from "../types.ts";
+import type { PlacementFacts } from "../facts.ts";
 
 type AuditFacts = Pick<PlacementFacts, "pod" | "settings" | "evidence" | "liveArchitectures">;
 

@@ -4,11 +4,11 @@ import { entryOf } from "../../../json.ts";
 import type { InspectedImage } from "../../../oci/types.ts";
 import { EventReason } from "../../../names.ts";
 import type { ImageJudgement } from "../decision_types.ts";
-import type { PlacementSettings } from "../config/types.ts";
+import type { PlacementSettings } from "../config/settings.ts";
 import { emulatedFor, operatingSystemOf, usablePlatforms } from "../image_support.ts";
 import { allowedArchitectures, pinnedArchitectures } from "../pod/constraints.ts";
 import { withoutArchwaysRequirement } from "../pod/own_terms.ts";
-import type { ContainerView, PodView } from "../types.ts";
+import type { ContainerView, PodView } from "../pod/pod_view.ts";
 import { type PodReport, type SlottedReport, warning } from "./report_slots.ts";
 
 /** Undefined if its images run on every architecture that its template allows, or cannot be inspected. */

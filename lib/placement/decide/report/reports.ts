@@ -13,7 +13,7 @@ import { adviceFor } from "../failure_advice.ts";
 import { clip } from "../failures.ts";
 import type { ReleaseStep } from "../patch/escalation.ts";
 import { assignSlots, normal, type PodReport, type SlottedReport, warning } from "./report_slots.ts";
-import type { PodView } from "../types.ts";
+import type { PodView } from "../pod/pod_view.ts";
 
 /** The longest failure message, which leaves room for advice. */
 const MAX_FAILURE_LENGTH = 384;

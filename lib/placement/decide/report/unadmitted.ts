@@ -1,13 +1,14 @@
 // Pods admitted without the webhook (`failurePolicy: Ignore`). They are reported, never changed.
 import { EventReason, PodAnnotation, PodLabel } from "../../../names.ts";
-import type { PlacementConfigs, PlacementSettings } from "../config/types.ts";
+import type { PlacementSettings } from "../config/settings.ts";
+import type { PlacementConfigs } from "../config/config.ts";
 import { isGated } from "../pod/constraints.ts";
 import type { PodRef } from "../pod/pod_refs.ts";
 import { judgeAdmission, planAdmission } from "../admission.ts";
 import { entryOf } from "../../../json.ts";
 import { type PodReport, warning } from "./report_slots.ts";
 import { matchesSelector } from "../../../vocabulary/label_selector.ts";
-import type { PodView } from "../types.ts";
+import type { PodView } from "../pod/pod_view.ts";
 
 /** Longest time that registering the webhook for a namespace takes (ms). Meanwhile pods are admitted without it. */
 const REGISTRATION_MS = 30_000;

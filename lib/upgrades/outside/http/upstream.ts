@@ -7,7 +7,7 @@ import type * as z from "zod";
 import { type Clock, jitter } from "../../../clock.ts";
 import { PinnedHosts } from "../../../tls/pinned_hosts.ts";
 import { fetchUnverified } from "../../../tls/unverified_fetch.ts";
-import { type JsonObject, parseJson } from "../../../json.ts";
+import { type JsonObject, tryParseJson } from "../../../json.ts";
 import { openDeadline } from "../../../k8s/deadline.ts";
 import { collectBody } from "../../../oci/http/body.ts";
 import { isSendable } from "../../../oci/http/exchange.ts";
@@ -81,11 +81,11 @@ export class Upstream implements Disposable {
   /** Sends it and parses the JSON answer. Another shape is an UpstreamError (`malformed`) that names the place. */
   async json<T>(request: UpstreamRequest, schema: z.ZodType<T>, signal: AbortSignal): Promise<T> {
     const { text, name } = await this.send(request, signal);
-    const parsed = schema.safeParse(parseJson(text));
+    const parsed = schema.safeParse(tryParseJson(text));
     if (parsed.success) return parsed.data;
     const path = parsed.error.issues[0]?.path.map(String).join(".").slice(0, 80) ?? "";
     const other = `its answer is not what it must be${path === "" ? "" : ` (at ${path})`}`;
-    const state = parseJson(text) === undefined ? "its answer is no JSON" : other;
+    const state = tryParseJson(text) === undefined ? "its answer is no JSON" : other;
     throw upstreamError(name, { fault: "malformed", state });
   }
 

@@ -3,7 +3,7 @@ import { openBuildRegistries } from "../../../../lib/builds/cluster/answer_quest
 import { systemClock } from "../../../../lib/clock.ts";
 import { openRegistryAccess } from "../../../../lib/oci/registry_access.ts";
 import { silentLogger } from "../../../../lib/log.ts";
-import { parseKubeObject } from "../../../../playground/cluster.ts";
+import { requireKubeObject } from "../../../../playground/cluster.ts";
 import { openRegistry, type Registry } from "../../../../playground/registry.ts";
 import { REGISTRY_USER, samplePullSecret } from "../../../../playground/sample_cluster.ts";
 
@@ -24,7 +24,7 @@ export async function openPushRegistry(): Promise<PushRegistry> {
   const config = { registry: [registry.host], registryCa: [], insecureRegistry: [registry.host] };
   const options = { config, clock, log: silentLogger, userAgent: "archway/test", clusterCredentials: () => [] };
   const access = stack.use(openRegistryAccess(options));
-  const push = parseKubeObject(samplePullSecret(registry.host));
+  const push = requireKubeObject(samplePullSecret(registry.host));
   const { signal } = new AbortController();
   const repositories = openBuildRegistries({ push, pull: undefined }, { access, clock, signal }).push;
   const owned = stack.move();

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
-import { buildEvent, parseEvent, parseEventState } from "../../../../lib/exec_format/decide/event.ts";
-import type { ExecFailure } from "../../../../lib/exec_format/decide/event.ts";
+import { buildEvent, type ExecFailure, parseEvent, parseEventState } from "../../../../lib/exec_format/decide/event.ts";
 import { EnoexecLabel } from "../../../../lib/names.ts";
 
 const HEX = "ab".repeat(32);

@@ -2,8 +2,7 @@ import assert from "node:assert/strict";
 import { openSiblingConfigs } from "../../../../lib/operator/cluster/sibling_configs.ts";
 import type { ReadApi } from "../../../../lib/k8s/api.ts";
 import type { KubeList } from "../../../../lib/k8s/types.ts";
-import { parseNamespaceConfig } from "../../../../lib/placement/decide/config/config.ts";
-import type { NamespaceConfig } from "../../../../lib/placement/decide/config/config.ts";
+import { type NamespaceConfig, parseNamespaceConfig } from "../../../../lib/placement/decide/config/config.ts";
 import { turn } from "../../../support/until.ts";
 
 const MIB = 1024 * 1024;

@@ -8,7 +8,7 @@ import type { PodImages } from "../../../../lib/placement/images/pod_images.ts";
 import type { JsonObject } from "../../../../lib/json.ts";
 import { silentLogger } from "../../../../lib/log.ts";
 import { makeSettings } from "../../../support/placement_settings.ts";
-import type { PodView } from "../../../../lib/placement/decide/types.ts";
+import type { PodView } from "../../../../lib/placement/decide/pod/pod_view.ts";
 import { container, fact, nodeAffinity, platformsFact, podOf, rawPod } from "../decide/make.ts";
 import { FakeClock } from "../../../support/fake_clock.ts";
 import { answering, openScene, type Scene } from "../../../controllers/make.ts";

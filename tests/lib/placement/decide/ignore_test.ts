@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { ignoreReason, isSystemNamespace } from "../../../../lib/placement/decide/ignore.ts";
 import { planInspection } from "../../../../lib/placement/decide/plan_inspection.ts";
-import type { PodView } from "../../../../lib/placement/decide/types.ts";
-import type { PlacementConfigs, PlacementSettings } from "../../../../lib/placement/decide/config/types.ts";
-import { parsePod } from "../../../../lib/placement/decide/pod/pod_view.ts";
+import { parsePod, type PodView } from "../../../../lib/placement/decide/pod/pod_view.ts";
+import type { PlacementSettings } from "../../../../lib/placement/decide/config/settings.ts";
+import type { PlacementConfigs } from "../../../../lib/placement/decide/config/config.ts";
 import { AMD64, ARCH, ARM64, configs, type Json, make, NO_CONFIGS, type Row, rows } from "./make.ts";
 
 const SETTINGS = make.settings({ operatorNamespace: "archway" });

@@ -1,6 +1,6 @@
-import type { ImageVolumes, PlacementSettings } from "../../../../lib/placement/decide/config/types.ts";
+import type { ImageVolumes, PlacementSettings } from "../../../../lib/placement/decide/config/settings.ts";
 import type { ImageFailure, ImageJudgement } from "../../../../lib/placement/decide/decision_types.ts";
-import type { PodView } from "../../../../lib/placement/decide/types.ts";
+import type { PodView } from "../../../../lib/placement/decide/pod/pod_view.ts";
 import type { InspectedImage } from "../../../../lib/oci/types.ts";
 import assert from "node:assert/strict";
 import { judgeImages } from "../../../../lib/placement/decide/judge_images.ts";

@@ -15,11 +15,11 @@ import {
   type NamespaceConfig,
   parseClusterConfig,
   parseNamespaceConfig,
+  type PlacementConfigs,
 } from "../../../../lib/placement/decide/config/config.ts";
-import { parsePod } from "../../../../lib/placement/decide/pod/pod_view.ts";
-import type { PlacementConfigs } from "../../../../lib/placement/decide/config/types.ts";
+import { parsePod, type PodView } from "../../../../lib/placement/decide/pod/pod_view.ts";
 import { makeSettings } from "../../../support/placement_settings.ts";
-import type { PlacementFacts, PodView } from "../../../../lib/placement/decide/types.ts";
+import type { PlacementFacts } from "../../../../lib/placement/decide/facts.ts";
 import { type AdmissionFacts, judgeAdmission, planAdmission } from "../../../../lib/placement/decide/admission.ts";
 import { decide } from "../../../../lib/placement/decide/decide.ts";
 import type { AdmissionVerdict, PlacementDecision } from "../../../../lib/placement/decide/decision_types.ts";

@@ -3,7 +3,7 @@ import type { Preferences } from "../../../../lib/placement/decide/decision_type
 import { planPreferences } from "../../../../lib/placement/decide/preferences.ts";
 import { affinityOperations } from "../../../../lib/placement/decide/patch/affinity.ts";
 import { scoringSources, selectConfigs } from "../../../../lib/placement/decide/config/selection.ts";
-import type { PlacementConfigs } from "../../../../lib/placement/decide/config/types.ts";
+import type { PlacementConfigs } from "../../../../lib/placement/decide/config/config.ts";
 import { AMD64, applied, ARCH, ARM64, endOf, type Json, make, PPC64LE, type Row, rows, S390X, settle } from "./make.ts";
 
 interface Given {

@@ -11,7 +11,8 @@ import { judgeAdmission } from "../../../../lib/placement/decide/admission.ts";
 import { parsePod } from "../../../../lib/placement/decide/pod/pod_view.ts";
 import { MAX_RECORD_BYTES } from "../../../../lib/placement/decide/pod/record.ts";
 import { reportsOf } from "../../../../lib/placement/decide/report/reports.ts";
-import type { PlacementConfigs, PlacementSettings } from "../../../../lib/placement/decide/config/types.ts";
+import type { PlacementSettings } from "../../../../lib/placement/decide/config/settings.ts";
+import type { PlacementConfigs } from "../../../../lib/placement/decide/config/config.ts";
 import { admit, ARCH, at, endOf, type FactChanges, type Json, make, mark, NOWHERE, settle } from "./make.ts";
 
 const ARCHITECTURES = ["amd64", "arm64", "ppc64le", "s390x", "riscv64"];

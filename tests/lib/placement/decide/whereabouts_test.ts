@@ -2,7 +2,7 @@
 // of its images runs, by operating system, architecture and instruction set level; at admission, at release and after both.
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import type { RuntimeClassRule, VariantLabel } from "../../../../lib/placement/decide/config/types.ts";
+import type { RuntimeClassRule, VariantLabel } from "../../../../lib/placement/decide/config/settings.ts";
 import { parseRecord } from "../../../../lib/placement/decide/pod/record.ts";
 import type { InspectedImage, Platform } from "../../../../lib/oci/types.ts";
 import { admit, ARCH, at, endOf, type FactChanges, type Json, make, running, settle } from "./make.ts";

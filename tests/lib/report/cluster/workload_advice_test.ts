@@ -3,7 +3,7 @@ import { adviseOnWorkloads } from "../../../../lib/report/cluster/workload_advic
 import type { Clock } from "../../../../lib/clock.ts";
 import { ApiError } from "../../../../lib/k8s/errors.ts";
 import { Resource, type ResourceType } from "../../../../lib/k8s/types.ts";
-import type { PlacementSettings } from "../../../../lib/placement/decide/config/types.ts";
+import type { PlacementSettings } from "../../../../lib/placement/decide/config/settings.ts";
 import type { ImageBed } from "../../../support/image_bed.ts";
 import { type MemoryCall, MemoryCluster } from "../../../support/memory_kube_api.ts";
 import { makeSettings } from "../../../support/placement_settings.ts";

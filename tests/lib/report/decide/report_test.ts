@@ -4,7 +4,7 @@ import { reportOf } from "../../../../lib/report/decide/cluster_report.ts";
 import { templateFacts } from "../../../../lib/report/decide/inventory.ts";
 import { blockersOf, supportOf } from "../../../../lib/report/decide/support.ts";
 import { renderReport } from "../../../../lib/cli/report_text.ts";
-import type { ImageVolumes, PlacementSettings } from "../../../../lib/placement/decide/config/types.ts";
+import type { ImageVolumes, PlacementSettings } from "../../../../lib/placement/decide/config/settings.ts";
 import { makeSettings } from "../../../support/placement_settings.ts";
 import type { Workload, WorkloadSupport } from "../../../../lib/report/decide/types.ts";
 import {

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { parseConfig } from "../../../../../lib/config/parse.ts";
-import { parsePlacementOptions } from "../../../../../lib/placement/decide/config/options.ts";
-import type { PlacementSettings } from "../../../../../lib/placement/decide/config/types.ts";
+import { parsePlacementSettings, type PlacementSettings } from "../../../../../lib/placement/decide/config/settings.ts";
 import { DEFAULT_SETTINGS, makeSettings } from "../../../../support/placement_settings.ts";
 import { parseManagedTaint } from "../../../../../lib/placement/decide/config/arch_taints.ts";
 import { type AdmissionChanges, admit, ARCH, ARM64, at, type Json, make, running, settle, valueOf } from "../make.ts";
@@ -124,7 +123,7 @@ Deno.test("parsePlacementOptions() makes the managed taint one that placed pods 
   const keysOf = (mode: "manage" | "off", archTaint: string): unknown => {
     const parsed = parseConfig(["serve", `--arch-taints=${mode}`], { env: {}, readFile: () => "" });
     const config = parsed.kind === "run" ? parsed.config : assert.fail(JSON.stringify(parsed));
-    const { toleratedTaints, ownTaints } = valueOf(parsePlacementOptions({ ...config, archTaint }));
+    const { toleratedTaints, ownTaints } = valueOf(parsePlacementSettings({ ...config, archTaint }));
     return [toleratedTaints, ownTaints].map((all) => all.map(({ key }) => key));
   };
   assert.deepEqual(keysOf("off", "archaware"), [[], []]);

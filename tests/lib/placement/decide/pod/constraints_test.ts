@@ -5,7 +5,7 @@ import {
 } from "../../../../../lib/placement/decide/pod/constraints.ts";
 import { hasControlPlaneSelector } from "../../../../../lib/placement/decide/ignore.ts";
 import { imagesToInspect } from "../../../../../lib/placement/decide/images_to_inspect.ts";
-import type { PodView } from "../../../../../lib/placement/decide/types.ts";
+import type { PodView } from "../../../../../lib/placement/decide/pod/pod_view.ts";
 import { AMD64, ARCH, type Json, make, type Row, rows, running } from "../make.ts";
 
 function says(

@@ -9,7 +9,7 @@ import { silentLogger } from "../../../../../lib/log.ts";
 import type { PlacementDecision } from "../../../../../lib/placement/decide/decision_types.ts";
 import { bareReleasePatch } from "../../../../../lib/placement/decide/patch/release_patch.ts";
 import { gateAddedReport, type PodOutcome, reportsOf } from "../../../../../lib/placement/decide/report/reports.ts";
-import type { PodView } from "../../../../../lib/placement/decide/types.ts";
+import type { PodView } from "../../../../../lib/placement/decide/pod/pod_view.ts";
 import { FakeClock } from "../../../../support/fake_clock.ts";
 import { MemoryCluster, refusing } from "../../../../support/memory_kube_api.ts";
 import { AMD64, applied, ARCH, ARM64, make, running, settle } from "../make.ts";

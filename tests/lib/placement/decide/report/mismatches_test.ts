@@ -6,7 +6,7 @@ import {
   exchangedContainers,
   lateReport,
 } from "../../../../../lib/placement/decide/report/mismatches.ts";
-import type { PodView } from "../../../../../lib/placement/decide/types.ts";
+import type { PodView } from "../../../../../lib/placement/decide/pod/pod_view.ts";
 import { AMD64, ARCH, ARM64, container, type Json, make, running } from "../make.ts";
 
 /** What is said of a DaemonSet with these images on nodes of these architectures. */

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
-import { parseClusterConfig } from "../../../../../lib/placement/decide/config/config.ts";
-import type { ClusterConfig } from "../../../../../lib/placement/decide/config/config.ts";
+import { type ClusterConfig, parseClusterConfig } from "../../../../../lib/placement/decide/config/config.ts";
 import {
   inSelectedNamespaces,
   isUnadmitted,

@@ -1,9 +1,8 @@
 import type { InspectedImage } from "../../../../../lib/oci/types.ts";
 import assert from "node:assert/strict";
 import { parseArchTaint } from "../../../../../lib/placement/decide/config/arch_taints.ts";
-import { parseVariantLabel } from "../../../../../lib/placement/decide/config/options.ts";
+import { parseVariantLabel, type VariantLabel } from "../../../../../lib/placement/decide/config/settings.ts";
 import { planTolerations } from "../../../../../lib/placement/decide/patch/tolerations.ts";
-import type { VariantLabel } from "../../../../../lib/placement/decide/config/types.ts";
 import type { ArchTaint } from "../../../../../lib/vocabulary/taint.ts";
 import { AMD64, ARCH, ARM64, type Json, make, running, settle, valueOf } from "../make.ts";
 

@@ -1,7 +1,45 @@
-// Placement flags → settings, or all their problems at once.
+// The settings of placement in this installation, from flags: parsed, or all their problems at once.
 import { asParsed, type Parsed, unparsable } from "../../../parsed.ts";
+import type { ArchTaint } from "../../../vocabulary/taint.ts";
 import { parseArchTaint, parseManagedTaint } from "./arch_taints.ts";
-import type { ImageVolumes, PlacementSettings, RuntimeClassRule, VariantLabel } from "./types.ts";
+
+/** The node label that stands for a variant: `amd64/v3` → `example.com/level In [v3, v4]`. */
+export interface VariantLabel {
+  readonly architecture: string;
+  readonly variant: string;
+  readonly key: string;
+  /** Empty: the label must merely exist. */
+  readonly values: readonly string[];
+}
+
+/** A RuntimeClass's effect: `skip` ignores its pods; `add` names architectures that it emulates. */
+export type RuntimeClassRule =
+  | { readonly kind: "skip" }
+  | { readonly kind: "add"; readonly architectures: readonly string[] };
+
+/** Which image volumes count: `auto` only indexes, `require` all images, `ignore` none. */
+export type ImageVolumes = "auto" | "require" | "ignore";
+
+export interface PlacementSettings {
+  readonly operatorNamespace: string;
+  readonly maxGateAgeMs: number;
+  readonly warmAdmission: boolean;
+  /** Ignored namespaces: names, or prefixes ending with `*`. */
+  readonly systemNamespaces: readonly string[];
+  /** Taints to tolerate for the decided architectures; empty = off. */
+  readonly toleratedTaints: readonly ArchTaint[];
+  /** Taints that Archway itself puts on nodes. Pods without a decision tolerate them, too. */
+  readonly ownTaints: readonly ArchTaint[];
+  readonly variantLabels: readonly VariantLabel[];
+  readonly runtimeClasses: Readonly<Record<string, RuntimeClassRule>>;
+  readonly imageVolumes: ImageVolumes;
+  readonly daemonSets: "ignore" | "warn" | "constrain";
+  readonly audit: boolean;
+}
+
+export function auditOnly(settings: PlacementSettings): PlacementSettings {
+  return { ...settings, audit: true };
+}
 
 /** The flags' texts and values from lib/config. Durations in ms. */
 interface PlacementOptions {
@@ -20,11 +58,11 @@ interface PlacementOptions {
   readonly audit: boolean;
 }
 
-export type ParsedOptions =
+export type ParsedSettings =
   | { readonly kind: "parsed"; readonly value: PlacementSettings }
   | { readonly kind: "unparsable"; readonly problems: readonly string[] };
 
-export function parsePlacementOptions(options: PlacementOptions): ParsedOptions {
+export function parsePlacementSettings(options: PlacementOptions): ParsedSettings {
   const problems: string[] = [];
   const keep = <T>(result: Parsed<T>): readonly T[] => {
     if (result.kind === "parsed") return [result.value];
@@ -57,7 +95,7 @@ export function parsePlacementOptions(options: PlacementOptions): ParsedOptions 
 
 /** All problems of the options; none when they can be parsed. */
 export function placementProblems(options: PlacementOptions): readonly string[] {
-  const parsed = parsePlacementOptions(options);
+  const parsed = parsePlacementSettings(options);
   return parsed.kind === "unparsable" ? parsed.problems : [];
 }
 
