@@ -137,12 +137,16 @@ export class RepositoryClient {
   }
 
   async #expected(credential: Credential | undefined): Promise<Challenge | undefined> {
-    const { challenges, context: { signal }, endpoint } = this.#login;
+    const { challenges, context, endpoint } = this.#login;
     const known = this.#offered ?? challenges.ofRepository(endpoint, credential);
     if (known !== undefined) return known;
     // Open registries get no request more than they need.
     if (endpoint.credentials.length === 0 && !challenges.wantsLogin(endpoint)) return undefined;
-    return await challenges.readRoot(endpoint, { probe: () => probeRoot(this.#login), signal });
+    return await challenges.readRoot(
+      endpoint,
+      context,
+      (shared) => probeRoot({ ...this.#login, context: { ...context, ...shared } }),
+    );
   }
 
   async #send(

@@ -1,19 +1,24 @@
 // Which challenges a credential may answer before a request: the repository's own, or the host's `/v2/`. Never another
 // repository's: its owner could choose where every user's password for the host is sent.
 import { LRUCache } from "lru-cache";
-import { type Clock, orAborted } from "../../clock.ts";
+import type { Clock } from "../../clock.ts";
+import type { Callers } from "../callers.ts";
 import type { Credential } from "../credential.ts";
 import { isHeldBack, RegistryError } from "../errors.ts";
 import { fingerprintOf } from "../fingerprint.ts";
 import type { Endpoint } from "../pull_plan.ts";
-import { livingBy } from "../weights.ts";
+import type { RequestContext } from "../inspection.ts";
+import { SharedCalls } from "../shared_calls.ts";
 import type { Challenge } from "./challenge.ts";
 
-interface RootReader {
-  /** Reads the challenge of the host's `/v2/`; undefined without one or behind a redirect. Throws RegistryError. */
-  readonly probe: () => Promise<Challenge | undefined>;
-  /** One caller's signal. The probe is shared and continues after it aborts. */
-  readonly signal: AbortSignal;
+/** Reads the challenge of the host's `/v2/`; undefined without one or behind a redirect. Throws RegistryError. */
+type RootProbe = (context: Shared) => Promise<Challenge | undefined>;
+
+type Shared = Pick<RequestContext, "callers" | "signal">;
+
+interface KnownRoot {
+  readonly challenge: Challenge | undefined;
+  readonly lifeMs: number;
 }
 
 /** Limit on all challenges kept for repositories, in characters: a header may be long. */
@@ -28,11 +33,11 @@ export class LearnedChallenges {
     maxSize: MAX_REPOSITORIES_SIZE,
     sizeCalculation: (challenge, key) => key.length + JSON.stringify(challenge).length,
   });
-  readonly #roots: LRUCache<string, Promise<Challenge | undefined>>;
+  readonly #roots: SharedCalls<KnownRoot>;
   readonly #wantLogin = new LRUCache<string, true>({ max: MAX_HOSTS });
 
   constructor(clock: Clock) {
-    this.#roots = new LRUCache({ max: MAX_HOSTS, ttl: ROOT_LIFE_MS, ...livingBy(clock) });
+    this.#roots = new SharedCalls({ clock, keepMs: ({ lifeMs }) => lifeMs, maxKept: MAX_HOSTS });
   }
 
   /** The repository's last challenge to this credential. */
@@ -53,34 +58,26 @@ export class LearnedChallenges {
     return this.#wantLogin.has(rootKey(endpoint));
   }
 
-  /**
-   * The challenge of `/v2/`. Rejects with the signal's reason. Whoever started the probe awaits its end first, because
-   * it holds a permit.
-   */
-  async readRoot(endpoint: Endpoint, { probe, signal }: RootReader): Promise<Challenge | undefined> {
-    const known = this.#roots.get(rootKey(endpoint));
-    const challenge = known === undefined
-      ? await this.#probe(rootKey(endpoint), probe)
-      : await orAborted(known, signal);
-    signal.throwIfAborted();
+  /** The challenge of `/v2/`, read once for all who ask for it. Rejects with the signal's reason. */
+  async readRoot(endpoint: Endpoint, context: Shared, probe: RootProbe): Promise<Challenge | undefined> {
+    const read = (callers: Callers, signal: AbortSignal): Promise<KnownRoot> => rootOf(probe({ callers, signal }));
+    const { challenge } = await this.#roots.run(rootKey(endpoint), context, read);
     return challenge;
-  }
-
-  #probe(key: string, probe: RootReader["probe"]): Promise<Challenge | undefined> {
-    const asked = probe().catch((error) => {
-      // The request was not sent, or its answer not read. The next one may succeed.
-      if (!(error instanceof RegistryError) || isHeldBack(error.failure)) this.#roots.delete(key);
-      else this.#roots.set(key, asked, { ttl: FAILED_ROOT_LIFE_MS });
-      if (!(error instanceof RegistryError)) throw error;
-      return undefined;
-    });
-    this.#roots.set(key, asked);
-    return asked;
   }
 
   /** Drops a challenge that did not give a token: the registry may have moved its token server. */
   forget(endpoint: Endpoint, credential: Credential | undefined): void {
-    if (!this.#ofRepositories.delete(repositoryKey(endpoint, credential))) this.#roots.delete(rootKey(endpoint));
+    if (!this.#ofRepositories.delete(repositoryKey(endpoint, credential))) this.#roots.forget(rootKey(endpoint));
+  }
+}
+
+async function rootOf(probed: Promise<Challenge | undefined>): Promise<KnownRoot> {
+  try {
+    return { challenge: await probed, lifeMs: ROOT_LIFE_MS };
+  } catch (error) {
+    if (!(error instanceof RegistryError)) throw error;
+    // A request that was not sent, or its answer not read, says nothing of the next one.
+    return { challenge: undefined, lifeMs: isHeldBack(error.failure) ? 0 : FAILED_ROOT_LIFE_MS };
   }
 }
 

@@ -8,13 +8,13 @@ import { type Challenge, challengeOf } from "./challenge.ts";
 const ROOT = "/v2/";
 const MAX_ROOT_BYTES = 1024 * 1024;
 
-/** Shared by several callers, so no caller's signal ends it. Its scope is dropped: it belongs to no repository. */
+/** The scope of the challenge is dropped: it belongs to no repository. */
 export async function probeRoot(
   { connections, endpoint, context }: Pick<LoginDeps, "connections" | "endpoint" | "context">,
 ): Promise<Challenge | undefined> {
   const { status, redirect, headers } = await connections.send({
     endpoint,
-    context: { ...context, signal: new AbortController().signal },
+    context,
     message: { kind: "other", method: "GET", maxBytes: MAX_ROOT_BYTES },
     urlBy: (scheme) => rootUrl(endpoint, scheme),
     account: ROOT,

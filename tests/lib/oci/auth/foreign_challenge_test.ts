@@ -1,5 +1,6 @@
 // Whose word counts for where a password goes: challenges of other repositories, of redirect targets and of forgotten hosts
 // must never lead a credential to a realm that the registry itself did not name for it.
+import { callersOf } from "../../../../lib/oci/callers.ts";
 import assert from "node:assert/strict";
 import type { Challenge } from "../../../../lib/oci/auth/challenge.ts";
 import { LearnedChallenges } from "../../../../lib/oci/auth/learned_challenges.ts";
@@ -115,14 +116,14 @@ Deno.test("LearnedChallenges gives no challenge of one repository to another, wh
   const of = (realm: string): Challenge => ({ kind: "bearer", realm, service: "s", scope: "" });
   const credential = makeCredential("a.example");
   const probe = (): Promise<Challenge> => Promise.resolve(of("https://a.example/token"));
-  const { signal } = new AbortController();
+  const context = { callers: callersOf({ priority: "gated" }), signal: new AbortController().signal };
   const evil = { credential: undefined, challenge: of("https://evil.example/token") };
   challenges.learn(at("a.example", "evil/x"), evil);
   challenges.learn(at("a.example", "good/app"), { credential, challenge: of("https://a.example/token") });
   const learnt = async (asked: Credential | undefined): Promise<string | undefined> => {
     const endpoint = at("a.example", "good/more");
     const challenge = challenges.ofRepository(endpoint, asked) ??
-      await challenges.readRoot(endpoint, { probe, signal });
+      await challenges.readRoot(endpoint, context, probe);
     return challenge?.kind === "bearer" ? challenge.realm : undefined;
   };
   assert.deepEqual([await learnt(credential), await learnt(undefined)], Array(2).fill("https://a.example/token"));
@@ -142,7 +143,7 @@ Deno.test("LearnedChallenges gives what one credential received to no other one"
 Deno.test("LearnedChallenges reads a root again after ten minutes, and one that failed after thirty seconds", async () => {
   const clock = new FakeClock();
   const challenges = new LearnedChallenges(clock);
-  const { signal } = new AbortController();
+  const context = { callers: callersOf({ priority: "gated" }), signal: new AbortController().signal };
   let probes = 0;
   const probe = (): Promise<Challenge> => {
     probes++;
@@ -150,7 +151,7 @@ Deno.test("LearnedChallenges reads a root again after ten minutes, and one that 
   };
   const probesAfter = async (seconds: number, host: string): Promise<number> => {
     await clock.advance(1_000 * seconds);
-    await challenges.readRoot(makeEndpoint(host, { repository: "a", identifier: "v1" }), { probe, signal });
+    await challenges.readRoot(makeEndpoint(host, { repository: "a", identifier: "v1" }), context, probe);
     return probes;
   };
   assert.deepEqual([await probesAfter(1, "a.example"), await probesAfter(599, "a.example")], [1, 1]);

@@ -14,6 +14,7 @@ import {
   seenIn as sees,
 } from "../../../support/inspectors.ts";
 import { type Login, openFakeRegistry } from "../../../support/registry.ts";
+import { until } from "../../../support/until.ts";
 
 const USERS = { user: "password" };
 const BASIC: Login = { kind: "basic", users: USERS };
@@ -266,7 +267,7 @@ Deno.test("inspect() takes the first answer for what it is when the root is brok
   assert.equal(sees(await bed.inspect("org/app:v1")), "ManifestUnknown");
 });
 
-Deno.test("inspect() goes on until the root has answered that it reads for others too, so that it keeps its place", async () => {
+Deno.test("inspect() reads the root for whoever still waits for it, and stops when nobody does", async () => {
   await using bed = await openBed({ kind: "none" });
   const [asked, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<Response>()];
   bed.registry.intercept = ({ path }) => {
@@ -274,20 +275,21 @@ Deno.test("inspect() goes on until the root has answered that it reads for other
     asked.resolve();
     return answered.promise;
   };
-  const leaving = new AbortController();
-  const request = makeRequest(`${bed.registry.host}/org/app:v1`, { credentials: [makeCredential(bed.registry.host)] });
-  const inspecting = bed.inspector.registry.read(request, leaving.signal);
-  let hasEnded = false;
-  const ended = inspecting.catch(() => {}).then(() => hasEnded = true);
+  const read = (name: string, { signal }: AbortController): Promise<unknown> => {
+    const credentials = [makeCredential(bed.registry.host)];
+    return bed.inspector.registry.read(makeRequest(`${bed.registry.host}/${name}:v1`, { credentials }), signal);
+  };
+  const [one, other] = [new AbortController(), new AbortController()];
+  const [first, second] = [read("org/app", one), read("org/other", other)];
   await asked.promise;
-  leaving.abort(new Error("left"));
-  // Another inspection shares the answer, and leaves at once.
-  const other = makeRequest(`${bed.registry.host}/org/other:v1`, { credentials: [makeCredential(bed.registry.host)] });
-  await assert.rejects(bed.inspector.registry.read(other, AbortSignal.timeout(100)));
-  assert.equal(hasEnded, false);
+  one.abort(new Error("left"));
+  await assert.rejects(first, /left/);
+  const underWay = (): number[] => bed.inspector.hostStates().map(({ inFlight }) => inFlight);
+  assert.deepEqual(underWay(), [1]);
+  other.abort(new Error("left"));
+  await assert.rejects(second, /left/);
+  await until("the request has ended", () => underWay().includes(0));
   answered.resolve(new Response(""));
-  await ended;
-  await assert.rejects(inspecting, /left/);
 });
 
 Deno.test("inspect() is transient when the token server fails", async () => {

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { orAborted } from "../../../../lib/clock.ts";
 import type { InspectionReport } from "../../../../lib/oci/inspection.ts";
 import { makeEntry, makeImage, makeIndex, MediaType } from "../../../support/documents.ts";
 import {
@@ -11,6 +12,7 @@ import {
 
 const CHILD = makeEntry(makeImage().manifest, { platform: { os: "linux", architecture: "arm64" } });
 const ANSWER_MS = 50;
+const HOST_REQUESTS_OF_ONE = 16;
 
 /** As Quay answers for a tag that was deleted or has expired. */
 const DELETED = { errors: [{ code: "INTERNAL", message: "Tag v1 was deleted or has expired. To pull, revive it" }] };
@@ -50,6 +52,30 @@ Deno.test("a pod with 400 images of a host leaves permits there for another name
     assert.ok(floodLeft > 300, `${floodLeft} of the flood wait longer`);
     await Promise.all(flood);
   }));
+
+Deno.test("a namespace whose requests a host holds back delays no login of another namespace there", async () => {
+  const [held, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  let isHeld = 0;
+  await using server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, async (request) => {
+    if (request.url.includes("/evil/")) {
+      if (++isHeld === HOST_REQUESTS_OF_ONE) held.resolve();
+      await released.promise;
+    }
+    return await answer(request);
+  });
+  const host = `127.0.0.1:${server.addr.port}`;
+  using inspector = openTestInspector();
+  const credentials = [makeCredential(host)];
+  const inspect = (name: string, namespace: string, wanted = credentials): Promise<InspectionReport> =>
+    inspector.inspect(`${host}/${name}:v1`, { namespace, credentials: wanted });
+  const flood = Array.from({ length: HOST_REQUESTS_OF_ONE }, (_, at) => inspect(`evil/i${at}`, "evil", []));
+  await held.promise;
+  // Its login waits for the others of its namespace, and is that of the host.
+  flood.push(inspect("evil/app", "evil"));
+  const good = inspect("good/app", "good").then(outcomeOf);
+  assert.equal(await orAborted(good, AbortSignal.timeout(5_000)).finally(released.resolve), "platforms");
+  await Promise.all(flood);
+});
 
 Deno.test("a repository that always answers 502 stops no other one of its host", () =>
   withHost(async (inspector, host) => {
