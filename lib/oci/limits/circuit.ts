@@ -58,14 +58,10 @@ export class Circuit {
     return registryError("CircuitOpen", message, { registry, retryAfterMs: Math.ceil(retryAfterMs) });
   }
 
-  /** A request is sent. After failures the first one is a probe. It must be ended with {@link ended}. */
-  begins(): void {
+  /** A request is sent. After failures the first one is a probe. The result ends it, whatever its outcome. */
+  begin(): Disposable {
     this.#breaker.tryPass();
-  }
-
-  /** The request has ended, whether its outcome was reported or not. */
-  ended(): void {
-    this.#breaker.withdrew();
+    return { [Symbol.dispose]: () => this.#breaker.withdrew() };
   }
 
   /** It answers, though perhaps not with its content. */

@@ -14,7 +14,7 @@ import { atMost } from "../weights.ts";
 import { Account } from "./account.ts";
 import { Circuit } from "./circuit.ts";
 import { FailingGroups, isTokenServerGroup } from "./failing_groups.ts";
-import { FairLimiter, type Permit } from "./fair_limiter.ts";
+import { FairLimiter } from "./fair_limiter.ts";
 import type { HostState } from "./host_state.ts";
 import { type LimitedAnswer, limitedOutcomeOf, type Outcome, outcomeOfFailure } from "./outcome.ts";
 import { HOST_REQUESTS } from "./work_limits.ts";
@@ -83,7 +83,7 @@ export class HostLimiter {
    * reason.
    */
   async run<T extends LimitedAnswer>(request: LimitedRequest, send: () => Promise<T>): Promise<T> {
-    using _permit = await this.#enter(request);
+    using _begun = await this.#begin(request);
     let outcome: Outcome = { kind: "nothing" };
     try {
       const answer = await send();
@@ -95,12 +95,11 @@ export class HostLimiter {
     } finally {
       // Before the permit is given back: whether the next request is sent depends on that.
       this.#note(request, outcome);
-      for (const circuit of this.#circuitsOf(request)) circuit.ended();
     }
   }
 
-  /** The permit to send the request, which begins for its circuits. */
-  async #enter(request: LimitedRequest): Promise<Permit> {
+  /** Waits until the request may be sent. The result ends it for its circuits, and gives its permit back. */
+  async #begin(request: LimitedRequest): Promise<Disposable> {
     const { callers, signal } = request;
     for (;;) {
       signal.throwIfAborted();
@@ -111,13 +110,13 @@ export class HostLimiter {
         await this.#clock.sleep(pausedForMs, signal);
         continue;
       }
-      const permit = await this.#permits.acquire(callers, signal);
+      using begun = new DisposableStack();
+      begun.use(await this.#permits.acquire(callers, signal));
       // While it waited, its account or repository may have been refused.
       if (this.#pausedForMs(request) === 0 && this.#refusal(request) === undefined) {
-        for (const circuit of this.#circuitsOf(request)) circuit.begins();
-        return permit;
+        for (const circuit of this.#circuitsOf(request)) begun.use(circuit.begin());
+        return begun.move();
       }
-      permit.release();
     }
   }
 
