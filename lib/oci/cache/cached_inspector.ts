@@ -109,7 +109,10 @@ export class CachedInspector {
     const digest = reference.digest ?? tag?.digest;
     const document = digest === undefined ? undefined : await this.#recallDocument(request, digest);
     if (document !== undefined && this.#isFresh(tag, freshness)) {
-      return { ...cachedReport(reference, document.record), ...ownerOf(document.readershipId, tag?.readershipId) };
+      return {
+        ...cachedReport(reference, document.record),
+        ...visibilityOf({ document: document.readershipId, tag: tag?.readershipId }),
+      };
     }
     const askedSinceMs = this.#askedSinceMs(freshness);
     return await this.#lookups.share(keyOf(request), { askedSinceMs, callers, signal }, async (all, shared) => {
@@ -135,7 +138,10 @@ export class CachedInspector {
     const { visibility, digest, credentialSource } = head;
     const tagReadership = this.#readershipFor(request, visibility);
     this.#store.putTag(tagReadership, tagName(reference), { digest, askedAtMs });
-    const report = { ...cachedReport(reference, document.record), ...ownerOf(document.readershipId, tagReadership.id) };
+    const report = {
+      ...cachedReport(reference, document.record),
+      ...visibilityOf({ document: document.readershipId, tag: tagReadership.id }),
+    };
     return { ...report, ...cost, credentialSource };
   }
 
@@ -153,7 +159,7 @@ export class CachedInspector {
     if (reference.digest === undefined) {
       this.#store.putTag(readership, tagName(reference), { digest: inspection.digest, askedAtMs });
     }
-    return { ...report, ...ownerOf(readership.id) };
+    return { ...report, ...visibilityOf({ document: readership.id }) };
   }
 
   /** Without a tag the reference has a digest, which means the same for ever. */
@@ -216,8 +222,10 @@ export class CachedInspector {
   }
 }
 
-/** Public only if the document is, and the tag that led to it, where one did. */
-function ownerOf(document: number, tag: number = document): Pick<InspectionReport, "visibility" | "readershipId"> {
+/** Public only if the document is, and the tag that led to it, where one did. By their readerships. */
+function visibilityOf(
+  { document, tag = document }: { readonly document: number; readonly tag?: number | undefined },
+): Pick<InspectionReport, "visibility" | "readershipId"> {
   const readershipId = document === PUBLIC_READERSHIP.id ? tag : document;
   return readershipId === PUBLIC_READERSHIP.id ? { visibility: "public" } : { visibility: "private", readershipId };
 }

@@ -17,7 +17,8 @@ import {
   weightOfDocument,
 } from "./records.ts";
 import { DocumentRecord } from "../types.ts";
-import { atMostWeighed, CACHE_SHARES, weightOfTexts } from "../weights.ts";
+import { atMostWeighed } from "../lru_options.ts";
+import { CACHE_SHARES, weightOfTexts } from "../weights.ts";
 
 /** What a tag pointed to. */
 export interface KnownTag {

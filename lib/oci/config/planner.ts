@@ -10,7 +10,7 @@ import type { Logger } from "../../log.ts";
 import type { Credential } from "../credential.ts";
 import { type FileProblem, FileReader, haveChanged, renderProblem } from "../files/read_files.ts";
 import type { PullPlan, PullPlanner } from "../pull_plan.ts";
-import { atMost } from "../weights.ts";
+import { atMost } from "../lru_options.ts";
 import { planPull } from "./plan.ts";
 import type { PullSettings } from "./settings.ts";
 import { loadSettings, type SettingsPaths } from "./settings_files.ts";

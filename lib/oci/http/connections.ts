@@ -6,7 +6,7 @@ import { RegistryError } from "../errors.ts";
 import type { HostLimiters } from "../limits/host_limiters.ts";
 import type { ClientCertificate, ConnectionSettings, Endpoint } from "../pull_plan.ts";
 import type { RequestContext } from "../inspection.ts";
-import { livingBy } from "../weights.ts";
+import { livingBy } from "../lru_options.ts";
 import type { RegistryMessage, RegistryRequest, RegistryResponse } from "./exchange.ts";
 import type { Transport } from "./transport.ts";
 

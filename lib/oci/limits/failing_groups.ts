@@ -4,7 +4,7 @@
 //
 // A registry that names this host as its token server is a group of its own: what fails may be that registry's fault.
 import { LRUCache } from "lru-cache";
-import { atMost } from "../weights.ts";
+import { atMost } from "../lru_options.ts";
 import type { Circuit } from "./circuit.ts";
 
 /** So many failing groups, and the host itself counts as failing. */

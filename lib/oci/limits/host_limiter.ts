@@ -10,7 +10,7 @@ import type { Logger } from "../../log.ts";
 import { assertNever } from "../../parsed.ts";
 import { RegistryError } from "../errors.ts";
 import { type Callers, mostUrgent } from "../callers.ts";
-import { atMost } from "../weights.ts";
+import { atMost } from "../lru_options.ts";
 import { Account } from "./account.ts";
 import { Circuit } from "./circuit.ts";
 import { FailingGroups, isTokenServerGroup } from "./failing_groups.ts";
@@ -53,17 +53,13 @@ export class HostLimiter {
 
   get state(): HostState {
     const accounts = [...this.#accounts.values()];
-    const pausedForMs = Math.max(0, ...accounts.map((account) => account.pausedForMs));
     const remaining = accounts.map((account) => account.remaining).filter((left) => left !== undefined);
-    const failingGroups = this.#groups.circuits.length;
     return {
       host: this.#host,
       circuit: this.#circuitState,
       inFlight: this.#permits.taken,
       waiting: this.#permits.waiting,
       ...(remaining.length === 0 ? {} : { remaining: Math.min(...remaining) }),
-      ...(pausedForMs === 0 ? {} : { pausedForMs }),
-      ...(failingGroups === 0 ? {} : { failingGroups }),
       ...(this.#lastSuccessAtMs === undefined ? {} : { lastSuccessAtMs: this.#lastSuccessAtMs }),
       ...(this.#lastFailure === undefined ? {} : { lastFailure: this.#lastFailure }),
     };

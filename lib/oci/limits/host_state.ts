@@ -9,10 +9,6 @@ export interface HostState {
   readonly waiting: number;
   /** Requests that the registry said are left in the rate limit window, of the account with the fewest. */
   readonly remaining?: number;
-  /** How long the registry still refuses requests of an account (ms). */
-  readonly pausedForMs?: number;
-  /** Groups of repositories (see failing_groups.ts) that fail or pause. */
-  readonly failingGroups?: number;
   /** When it last answered a request with its content (epoch ms). */
   readonly lastSuccessAtMs?: number;
   readonly lastFailure?: { readonly reason: FailureReason; readonly atMs: number };

@@ -20,8 +20,9 @@ interface KnownImagesDeps {
 
 export class KnownImages {
   readonly #deps: KnownImagesDeps;
-  readonly #grants = new LRUCache<string, number>({
-    maxSize: CACHE_SHARES.grants,
+  /** Of private images, by image and by who pulls it. */
+  readonly #readershipIds = new LRUCache<string, number>({
+    maxSize: CACHE_SHARES.readerships,
     sizeCalculation: (_, key) => weightOfTexts(key),
   });
 
@@ -43,23 +44,23 @@ export class KnownImages {
   }
 
   remember(image: string, { readershipId }: InspectionReport, identity: PullIdentity): void {
-    if (readershipId !== undefined) this.#grants.set(grantKey(image, identity), readershipId);
+    if (readershipId !== undefined) this.#readershipIds.set(keyOf(image, identity), readershipId);
   }
 
   /** Forgets which identities read what with credentials, after a cluster-wide pull secret changed. */
   forgetPrivate(): void {
-    this.#grants.clear();
+    this.#readershipIds.clear();
   }
 
   #find(image: string, identity: PullIdentity, freshness: Freshness): RecalledImage | undefined {
     const { memory, planner } = this.#deps;
     const plan = planner.plan(image);
     if (plan.kind === "refused") return undefined;
-    const granted = this.#grants.get(grantKey(image, identity));
-    return memory.recall(plan.reference, { readershipIds: granted === undefined ? [] : [granted], freshness });
+    const id = this.#readershipIds.get(keyOf(image, identity));
+    return memory.recall(plan.reference, { readershipIds: id === undefined ? [] : [id], freshness });
   }
 }
 
-function grantKey(image: string, { namespace, serviceAccount, pullSecrets }: PullIdentity): string {
+function keyOf(image: string, { namespace, serviceAccount, pullSecrets }: PullIdentity): string {
   return JSON.stringify([namespace, serviceAccount, [...pullSecrets].sort(), image]);
 }
