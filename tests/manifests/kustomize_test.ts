@@ -7,7 +7,7 @@ import { FLAGS } from "../../lib/config/flags.ts";
 import { isAllowedAddress, METADATA_ADDRESSES } from "../../lib/oci/http/address_guard.ts";
 import { API_GROUP, RUNBOOK_BASE_URL, WebhookName, WebhookPath } from "../../lib/names.ts";
 import { covers } from "../../lib/taints/decide/tolerations.ts";
-import { parseTaintPod } from "../../lib/taints/decide/views.ts";
+import { parseTaintPod } from "../../lib/taints/decide/parse.ts";
 import { listAtPath, numberAtPath, objectAtPath, textAtPath, valueAtPath } from "../../playground/json_path.ts";
 import { readAlertGroups } from "../support/alerts.ts";
 import { lacks } from "../support/needs.ts";

@@ -6,11 +6,11 @@ import { Reflector, type ReflectorDeps } from "../../k8s/reflector.ts";
 import { ObjectCache, type Retention } from "../../k8s/object_cache.ts";
 import { type KubeObject, Resource } from "../../k8s/types.ts";
 import { silentLogger } from "../../log.ts";
-import { isManaged, judge, type JudgedNode, surveyOf, type TaintSurvey } from "../decide/survey.ts";
+import { isManaged, type JudgedNode, surveyOf, type TaintSurvey, withJudgement } from "../decide/survey.ts";
 import { covers, needOf } from "../decide/tolerations.ts";
 import type { TaintDaemonSet, TaintPod } from "../decide/types.ts";
 import type { ArchTaint } from "../../vocabulary/taint.ts";
-import { parseTaintDaemonSet, parseTaintNode, parseTaintPod } from "../decide/views.ts";
+import { parseTaintDaemonSet, parseTaintNode, parseTaintPod } from "../decide/parse.ts";
 import { listAll } from "../../k8s/lists.ts";
 
 interface TaintWatchesDeps extends ReflectorDeps {
@@ -24,7 +24,7 @@ export interface TaintWatches {
   survey(): TaintSurvey | undefined;
 }
 
-export const ALIVE = "status.phase!=Succeeded,status.phase!=Failed";
+export const UNFINISHED_PODS = "status.phase!=Succeeded,status.phase!=Failed";
 
 /** Of DaemonSets beyond their share only the name is kept: they delay no taint, and are reported. */
 export const DAEMON_SET_RETENTION: Retention<TaintDaemonSet> = {
@@ -63,7 +63,7 @@ function reflect({ api, clock, log, rule, onChange }: TaintWatchesDeps): Reflect
   const nodes = new Reflector<JudgedNode>({
     ...follow,
     resource: Resource.nodes,
-    parse: (object) => judge(parseTaintNode(object), rule),
+    parse: (object) => withJudgement(parseTaintNode(object), rule),
     retain: RETENTION.nodes,
     name: "tainted nodes",
   });
@@ -77,7 +77,7 @@ function reflect({ api, clock, log, rule, onChange }: TaintWatchesDeps): Reflect
   const pods = new Reflector<TaintPod>({
     ...follow,
     resource: Resource.pods,
-    fieldSelector: ALIVE,
+    fieldSelector: UNFINISHED_PODS,
     parse: (object) => parseLacking(object, { nodes, rule }),
     retain: RETENTION.taintPods,
     name: "pods and taints",
@@ -124,9 +124,9 @@ function architecturesOf(nodes: Reflector<JudgedNode>): readonly string[] {
 }
 
 export async function readSurvey(api: ReadApi, rule: ArchTaint, signal: AbortSignal): Promise<TaintSurvey> {
-  const nodes = new Map<string, ReturnType<typeof judge>>();
+  const nodes = new Map<string, ReturnType<typeof withJudgement>>();
   for await (const node of listAll(api, Resource.nodes, { signal })) {
-    nodes.set(node.metadata.name, judge(parseTaintNode(node), rule));
+    nodes.set(node.metadata.name, withJudgement(parseTaintNode(node), rule));
   }
   const daemonSets = new ObjectCache<TaintDaemonSet>({
     parse: (object) => parseTaintDaemonSet(object, rule),
@@ -136,7 +136,7 @@ export async function readSurvey(api: ReadApi, rule: ArchTaint, signal: AbortSig
   });
   for await (const object of listAll(api, Resource.daemonSets, { signal })) daemonSets.apply(object);
   const pods = new Map<string, TaintPod>();
-  for await (const object of listAll(api, Resource.pods, { fieldSelector: ALIVE, signal })) {
+  for await (const object of listAll(api, Resource.pods, { fieldSelector: UNFINISHED_PODS, signal })) {
     const pod = parseTaintPod(object, rule);
     if (pod !== undefined) pods.set(pod.key, pod);
   }

@@ -11,7 +11,7 @@ import type { Clock } from "../../clock.ts";
 import { openRateLimiter, type RateLimiter } from "../../k8s/write_limits.ts";
 import { listAll } from "../../k8s/lists.ts";
 import { untaintPatch } from "../decide/judge_node.ts";
-import { parseTaintNode } from "../decide/views.ts";
+import { parseTaintNode } from "../decide/parse.ts";
 
 export type WriteOutcome =
   | { readonly kind: "written" }

@@ -7,14 +7,14 @@ import { ApiError, classifyWriteFailure } from "../../k8s/errors.ts";
 
 export interface TaintPlan {
   readonly taint: ArchTaint;
-  readonly nodes: readonly PlannedNode[];
+  readonly nodes: readonly NodeAction[];
   /** Pods that lack the toleration of a node they run, or may run, on. They get it before nodes are tainted. */
   readonly pods: readonly PodAcceptance[];
   /** DaemonSets that would get no pods on these nodes: users must change their templates first. */
-  readonly daemonSets: readonly PlannedDaemonSet[];
+  readonly daemonSets: readonly ShutOutDaemonSet[];
 }
 
-interface PlannedNode {
+interface NodeAction {
   readonly node: string;
   readonly architecture: string;
   readonly action: "keep" | "add" | "repair" | "remove" | "none";
@@ -38,7 +38,7 @@ export interface PodAcceptance extends Trial {
   readonly lacks: readonly string[];
 }
 
-interface PlannedDaemonSet {
+interface ShutOutDaemonSet {
   readonly daemonSet: string;
   readonly nodes: readonly string[];
   readonly lacks: readonly string[];
@@ -46,7 +46,7 @@ interface PlannedDaemonSet {
 
 export function planOf(survey: TaintSurvey, trials: ReadonlyMap<string, Trial>): TaintPlan {
   const { rule } = survey;
-  const nodes = survey.nodes.map(({ node, judgement }): PlannedNode => ({
+  const nodes = survey.nodes.map(({ node, judgement }): NodeAction => ({
     node: node.name,
     architecture: node.reported,
     ...actionOf(judgement),
@@ -65,7 +65,7 @@ export function planOf(survey: TaintSurvey, trials: ReadonlyMap<string, Trial>):
   };
 }
 
-function daemonSetsOf(survey: TaintSurvey): readonly PlannedDaemonSet[] {
+function daemonSetsOf(survey: TaintSurvey): readonly ShutOutDaemonSet[] {
   const found = survey.nodes.filter(({ judgement }) => judgement.kind === "patch" || judgement.kind === "keep")
     .flatMap(({ node }) => shutOutDaemonSets(survey, node).map(({ key }) => ({ key, node })));
   return [...Map.groupBy(found, ({ key }) => key)].map(([daemonSet, rows]) => ({
@@ -75,7 +75,7 @@ function daemonSetsOf(survey: TaintSurvey): readonly PlannedDaemonSet[] {
   })).toSorted((a, b) => compare(a.daemonSet, b.daemonSet));
 }
 
-function actionOf(judgement: NodeJudgement): Pick<PlannedNode, "action" | "reason"> {
+function actionOf(judgement: NodeJudgement): Pick<NodeAction, "action" | "reason"> {
   switch (judgement.kind) {
     case "keep":
       return { action: "keep", reason: "has its taint" };

@@ -1,7 +1,7 @@
 // What people read of the taints: the condition of the cluster config, events, lines of `archway taints`.
 import { MAX_NAMED, nameSome } from "../../vocabulary/condition.ts";
 import { countNodes, type TaintPhase, type TaintStep } from "./next_step.ts";
-import { starvedDaemonSets, type TaintSurvey } from "./survey.ts";
+import { shutOutOfTaintedNodes, type TaintSurvey } from "./survey.ts";
 import type { NodeCounts, PodNeed } from "./types.ts";
 import type { ArchTaint } from "../../vocabulary/taint.ts";
 import { printable } from "../../json.ts";
@@ -68,7 +68,7 @@ function waitReason(step: TaintStep, refusals: Refusals): string {
 }
 
 function remarks(survey: TaintSurvey): readonly string[] {
-  const starved = starvedDaemonSets(survey);
+  const shutOut = shutOutOfTaintedNodes(survey);
   const disagreeing = survey.nodes.filter(({ judgement }) => judgement.kind === "disagreement").map(({ node }) =>
     node.name
   );
@@ -76,9 +76,9 @@ function remarks(survey: TaintSurvey): readonly string[] {
     ...disagreeing.length === 0
       ? []
       : [`Left alone, because kubelet and label name different architectures: ${nameSome(disagreeing)}.`],
-    ...starved.length === 0 ? [] : [
+    ...shutOut.length === 0 ? [] : [
       `DaemonSets that get no new pods on tainted nodes, because their template lacks the toleration: ${
-        nameSome(starved)
+        nameSome(shutOut)
       }.`,
     ],
     ...survey.oversized.length === 0 ? [] : [

@@ -27,7 +27,7 @@ export interface TaintSurvey {
   readonly oversized: readonly string[];
 }
 
-export function judge(node: TaintNode, rule: ArchTaint): JudgedNode {
+export function withJudgement(node: TaintNode, rule: ArchTaint): JudgedNode {
   return { node, judgement: judgeNode(node, rule), isTainted: isTainted(node, rule.key) };
 }
 
@@ -89,7 +89,7 @@ function weightOf(daemonSets: readonly JudgedDaemonSet[]): number {
   return daemonSets.reduce((sum, { weight }) => sum + weight, 0);
 }
 
-export function starvedDaemonSets({ nodes, daemonSets, rule }: TaintSurvey): readonly string[] {
+export function shutOutOfTaintedNodes({ nodes, daemonSets, rule }: TaintSurvey): readonly string[] {
   const tainted = nodes.filter(({ judgement }) => judgement.kind === "keep").map(({ node }) => node);
   return daemonSets.filter((daemonSet) => tainted.some((node) => isShutOutDaemonSet(daemonSet, { node, rule })))
     .map(({ key }) => key).sort();

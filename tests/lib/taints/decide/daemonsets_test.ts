@@ -3,11 +3,11 @@ import { ObjectCache } from "../../../../lib/k8s/object_cache.ts";
 import { keyOf, type KubeObject } from "../../../../lib/k8s/types.ts";
 import { silentLogger } from "../../../../lib/log.ts";
 import { DAEMON_SET_RETENTION } from "../../../../lib/taints/cluster/watches.ts";
-import { isShutOutDaemonSet, judge, surveyOf, type TaintSurvey } from "../../../../lib/taints/decide/survey.ts";
+import { isShutOutDaemonSet, surveyOf, type TaintSurvey, withJudgement } from "../../../../lib/taints/decide/survey.ts";
 import { nextStep } from "../../../../lib/taints/decide/next_step.ts";
 import type { JudgedDaemonSet, TaintDaemonSet } from "../../../../lib/taints/decide/types.ts";
 import type { ArchTaint } from "../../../../lib/vocabulary/taint.ts";
-import { parseTaintDaemonSet, parseTaintNode } from "../../../../lib/taints/decide/views.ts";
+import { parseTaintDaemonSet, parseTaintNode } from "../../../../lib/taints/decide/parse.ts";
 import { progressOf } from "../../../../lib/taints/decide/progress.ts";
 import { countSteps } from "../../placement/decide/count_steps.ts";
 import { ours, placed, rawDaemonSet, rawNode, RULE, survey } from "./make.ts";
@@ -131,7 +131,7 @@ function clusterOf(nodes: number, daemonSets: readonly TaintDaemonSet[]): TaintS
       ...at % 2 === 0 ? {} : { taints: [ours("amd64")] },
     })
   );
-  const views = new Map(raw.map((node) => [node.metadata.name, judge(parseTaintNode(node), RULE)]));
+  const views = new Map(raw.map((node) => [node.metadata.name, withJudgement(parseTaintNode(node), RULE)]));
   return surveyOf(RULE, { nodes: views, pods: [], daemonSets });
 }
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import * as fc from "fast-check";
 import { judgeNode } from "../../../../lib/taints/decide/judge_node.ts";
-import { parseTaintNode } from "../../../../lib/taints/decide/views.ts";
+import { parseTaintNode } from "../../../../lib/taints/decide/parse.ts";
 import { applied } from "../../placement/decide/make.ts";
 import { type NodeSpec, OPTED_OUT, ours, rawNode, type RawTaint, RULE, taintsOf } from "./make.ts";
 

@@ -1,8 +1,8 @@
 // Makers of nodes, pods and DaemonSets for the tests of lib/taints, as the API server gives them.
 import type { KubeObject } from "../../../../lib/k8s/types.ts";
-import { judge, surveyOf, type TaintSurvey } from "../../../../lib/taints/decide/survey.ts";
+import { surveyOf, type TaintSurvey, withJudgement } from "../../../../lib/taints/decide/survey.ts";
 import type { ArchTaint } from "../../../../lib/vocabulary/taint.ts";
-import { parseTaintDaemonSet, parseTaintNode, parseTaintPod } from "../../../../lib/taints/decide/views.ts";
+import { parseTaintDaemonSet, parseTaintNode, parseTaintPod } from "../../../../lib/taints/decide/parse.ts";
 
 export const RULE: ArchTaint = { key: "supported-arch", effect: "NoSchedule" };
 
@@ -106,7 +106,7 @@ export function survey(
   },
 ): TaintSurvey {
   return surveyOf(rule, {
-    nodes: new Map(nodes.map((node) => [node.metadata.name, judge(parseTaintNode(node), rule)])),
+    nodes: new Map(nodes.map((node) => [node.metadata.name, withJudgement(parseTaintNode(node), rule)])),
     pods: pods.map((pod) => parseTaintPod(pod, rule)).filter((pod) => pod !== undefined),
     daemonSets: daemonSets.map((object) => parseTaintDaemonSet(object, rule)).filter((one) => one !== undefined),
   });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { needOf, toleratePatch } from "../../../../lib/taints/decide/tolerations.ts";
-import { parseTaintPod } from "../../../../lib/taints/decide/views.ts";
+import { parseTaintPod } from "../../../../lib/taints/decide/parse.ts";
 import { applied } from "../../placement/decide/make.ts";
 import { type RawPodSpec, rawTaintPod, RULE } from "./make.ts";
 
