@@ -6,7 +6,7 @@ import {
   failedImageOf,
   isWithinLimits,
   parseFailedImage,
-  type RecordSource,
+  type RecordName,
   renewFailedImage,
 } from "../../lib/exec_format/decide/failed_image.ts";
 import { describeFailure, type FailureFacts } from "../../lib/exec_format/decide/message.ts";
@@ -58,7 +58,7 @@ export async function reportFailure(run: ExecFormatRun, seen: SeenFailure): Prom
   if (before === "again") return "reported";
   if (!seen.wasReported) metrics.archway_exec_format_errors_total.inc({ source });
   const { namespace, name: pod, nodeName: node } = view;
-  reported.show({ atMs: clock.nowMs(), namespace, pod, container: name, node, architecture });
+  reported.remember({ atMs: clock.nowMs(), namespace, pod, container: name, node, architecture });
   log.info("exec format error reported", { namespace, pod, container: name, node, source });
   await followUp(run, seen, view, image);
   return "reported";
@@ -90,7 +90,7 @@ async function recordImage(
 ): Promise<void> {
   const name = buildFailedImage(failed, namespace)?.metadata.name;
   if (name === undefined) return;
-  const records: RecordSource[] = [];
+  const records: RecordName[] = [];
   let before: FailedImage | undefined;
   const labelSelector = EnoexecLabel.failedArchitecture;
   for await (const object of listAll(api, Resource.enoexecEvents, { namespace, labelSelector, signal })) {

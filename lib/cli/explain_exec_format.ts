@@ -7,7 +7,7 @@ import { Resource } from "../k8s/types.ts";
 import { entryOf, printable, textAt } from "../json.ts";
 import { EventReason, PodLabel } from "../names.ts";
 import type { PodView } from "../placement/decide/pod/pod_view.ts";
-import { readFailedImages } from "../report/cluster/failed_images.ts";
+import { readFailedImages } from "../report/cluster/read_failed_images.ts";
 import { isMissingOrForbidden } from "../k8s/errors.ts";
 
 /**

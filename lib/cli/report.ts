@@ -9,7 +9,7 @@ import { silentLogger } from "../log.ts";
 import type { PlacementSettings } from "../placement/decide/config/settings.ts";
 import { reportOf } from "../report/decide/cluster_report.ts";
 import { ProgressLine } from "./progress_line.ts";
-import { readFailedImages } from "../report/cluster/failed_images.ts";
+import { readFailedImages } from "../report/cluster/read_failed_images.ts";
 import { type CommandDeps, ExitCode, type OutputFormat, print, terminalLogger } from "./output.ts";
 import { readUnlabelledNodes } from "../placement/cluster/architectures.ts";
 import { renderBlocked, renderReport, renderUnlabelledNodes, undeclaredRegistries } from "./report_text.ts";
@@ -74,8 +74,12 @@ export async function printReport(
   },
 ): Promise<number> {
   const candidates = [...new Set([...KNOWN_ARCHITECTURES, ...arch === undefined ? [] : [arch]])];
-  const readFailures = (signal: AbortSignal) => readFailedImages(api, signal);
-  const asked = { namespace: podNamespace, candidates, readFailures, settings };
+  const asked = {
+    namespace: podNamespace,
+    candidates,
+    settings,
+    readFailedImages: (signal: AbortSignal) => readFailedImages(api, signal),
+  };
   const line = new ProgressLine({ write: showsProgress ? terminal.err : () => {}, clock });
   const onProgress = (text: string): void => line.show(text);
   const { workloads, unread, isComplete } = await readSupport({ api, images, clock, signal, onProgress, ...asked })

@@ -50,7 +50,7 @@ export class ReportedContainers {
     this.#cleared.set(`${podUid} ${name}`, this.#clock.monotonicMs() + CLEARED_MS);
   }
 
-  show(failure: ReportedFailure): void {
+  remember(failure: ReportedFailure): void {
     this.#shown.unshift(failure);
     this.#shown.length = Math.min(this.#shown.length, MAX_SHOWN);
   }

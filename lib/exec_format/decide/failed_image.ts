@@ -76,7 +76,7 @@ export function parseFailedImage({ metadata }: KubeObject): FailedImage | undefi
   };
 }
 
-export interface RecordSource {
+export interface RecordName {
   readonly name: string;
   readonly namespace: string;
 }
@@ -86,7 +86,7 @@ export function renewFailedImage(failed: FailedImage, before: FailedImage | unde
 }
 
 /** Whether a record may be added, by the limits in all and for its namespace. One that exists may be renewed. */
-export function isWithinLimits(record: RecordSource, records: readonly RecordSource[]): boolean {
+export function isWithinLimits(record: RecordName, records: readonly RecordName[]): boolean {
   if (records.some(({ name }) => name === record.name)) return true;
   const own = records.filter(({ namespace }) => namespace === record.namespace);
   return records.length < MAX_FAILED_IMAGES && own.length < MAX_FAILED_IMAGES_OF_NAMESPACE;
@@ -112,7 +112,7 @@ function countsEverywhere(records: readonly FailedImage[]): boolean {
   return namespaces.size >= WITNESSES && nodes.size >= WITNESSES;
 }
 
-export interface StartFacts {
+export interface FailedStart {
   readonly container: PodContainer;
   /** Whether it was certainly the first program of the container, so that no other process can have started it. */
   readonly isEntryPoint: boolean;
@@ -131,7 +131,7 @@ export interface StartFacts {
  * container's first, or the pod changes what is started. Then the record names no node, and counts in the pod's
  * namespace only. Otherwise tenants could have an image of others avoided.
  */
-export function failedImageOf(facts: StartFacts): FailedImage | undefined {
+export function failedImageOf(facts: FailedStart): FailedImage | undefined {
   const { container, isEntryPoint, podNamespace, nodeName, architecture, inspected, runtimeClassName, nowMs } = facts;
   if (inspected === undefined || runtimeClassName !== "" || !endedAtOnce(container)) return undefined;
   const { digest, architectures } = inspected;

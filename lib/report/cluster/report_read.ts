@@ -7,12 +7,12 @@ import { type KubeObject, Resource, type ResourceType } from "../../k8s/types.ts
 import type { FailureReason, InspectedImage } from "../../oci/types.ts";
 import { Inventory, type InventoryLimits } from "../decide/inventory.ts";
 import type { Workload, WorkloadSupport } from "../decide/types.ts";
-import { ALIVE } from "../../taints/cluster/watches.ts";
+import { UNFINISHED_PODS } from "../../taints/cluster/watches.ts";
 import { KNOWN_ARCHITECTURES } from "../../arch.ts";
 import { failedArchitectures } from "../../exec_format/decide/failed_image.ts";
 import type { PlacementSettings } from "../../placement/decide/config/settings.ts";
 import { supportOf } from "../decide/support.ts";
-import type { ReadFailures } from "./failed_images.ts";
+import type { FailedImageList } from "./read_failed_images.ts";
 import { isForbidden } from "../../k8s/errors.ts";
 
 /** Images inspected at a time; the limits of each registry apply besides. */
@@ -57,7 +57,7 @@ async function readWorkloads(
     }
   };
   for (const type of TEMPLATES) await read(type, (object) => inventory.addTemplate(object, type.kind));
-  await read(Resource.pods, (object) => inventory.addPod(object), { fieldSelector: ALIVE });
+  await read(Resource.pods, (object) => inventory.addPod(object), { fieldSelector: UNFINISHED_PODS });
   return { workloads: inventory.workloads(), unread, isComplete: inventory.isComplete };
 }
 
@@ -132,7 +132,7 @@ export interface SupportOptions extends InspectDeps {
   /** The architectures that are asked about; absent: {@link KNOWN_ARCHITECTURES}. */
   readonly candidates?: readonly string[] | undefined;
   /** Reads where images have failed; absent: that is not considered. */
-  readonly readFailures?: ((signal: AbortSignal) => Promise<ReadFailures>) | undefined;
+  readonly readFailedImages?: ((signal: AbortSignal) => Promise<FailedImageList>) | undefined;
   readonly limits?: InventoryLimits | undefined;
   readonly settings: PlacementSettings;
 }
@@ -141,7 +141,7 @@ export interface SupportOptions extends InspectDeps {
 export async function readSupport(options: SupportOptions): Promise<Found<WorkloadSupport>> {
   const { api, clock, signal, namespace, limits, candidates = KNOWN_ARCHITECTURES } = options;
   const { workloads, unread, isComplete } = await readWorkloads(api, { namespace, signal, limits, candidates });
-  const failed = await options.readFailures?.(signal);
+  const failed = await options.readFailedImages?.(signal);
   const inspected = await inspectWorkloads(workloads, options);
   const nowMs = serverNowMs(clock, api);
   const found = workloads.map((workload) =>

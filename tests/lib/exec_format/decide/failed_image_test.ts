@@ -6,13 +6,13 @@ import {
   failedArchitectures,
   type FailedImage,
   failedImageOf,
+  type FailedStart,
   isFailedImage,
   isWithinLimits,
   MAX_FAILED_IMAGES,
   MAX_FAILED_IMAGES_OF_NAMESPACE,
   parseFailedImage,
   renewFailedImage,
-  type StartFacts,
 } from "../../../../lib/exec_format/decide/failed_image.ts";
 import { ended, idOf, makeFailedImage, makeFailedPod } from "./make.ts";
 
@@ -77,7 +77,7 @@ Deno.test("isWithinLimits() leaves places for other namespaces when one has fill
   assert.equal(isWithinLimits({ name: "new", namespace: "shop" }, records(MAX_FAILED_IMAGES, String)), false);
 });
 
-function start(overrides: Partial<StartFacts> = {}, pod: Parameters<typeof makeFailedPod>[0] = {}): StartFacts {
+function start(overrides: Partial<FailedStart> = {}, pod: Parameters<typeof makeFailedPod>[0] = {}): FailedStart {
   const status = { state: ended(255), imageID: `r/app@${DIGEST}` };
   const [container] = podContainers(makeFailedPod({ status, ...pod }));
   return {
@@ -93,7 +93,7 @@ function start(overrides: Partial<StartFacts> = {}, pod: Parameters<typeof makeF
   };
 }
 
-const SAYS: readonly (readonly [title: string, facts: StartFacts, scope: string])[] = [
+const SAYS: readonly (readonly [title: string, facts: FailedStart, scope: string])[] = [
   ["remembers for everybody what the image itself starts", start(), "n1"],
   ["remembers for the namespace where the pod changes what starts", start({}, { container: { command: ["/x"] } }), ""],
   [

@@ -9,14 +9,14 @@ import { isForbidden, isNotFound } from "../../k8s/errors.ts";
 /** Where Archway is installed unless its manifests are moved; not needed by users who may list all namespaces. */
 const USUAL_NAMESPACE = "archway-system";
 
-export interface ReadFailures {
+export interface FailedImageList {
   readonly images: readonly FailedImage[];
   /** Whether they may not be listed, so that they are not known. */
   readonly isForbidden: boolean;
 }
 
 /** Reads the records; there are none where the cluster does not have the kind. */
-export async function readFailedImages(api: ReadApi, signal: AbortSignal): Promise<ReadFailures> {
+export async function readFailedImages(api: ReadApi, signal: AbortSignal): Promise<FailedImageList> {
   for (const within of [{}, { namespace: USUAL_NAMESPACE }]) {
     try {
       const failed: FailedImage[] = [];
