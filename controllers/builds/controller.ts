@@ -10,7 +10,7 @@ import {
   openBuildRegistries,
   type RegistrySecrets,
 } from "../../lib/builds/cluster/answer_questions.ts";
-import { type Applied, applyEffect } from "../../lib/builds/cluster/apply.ts";
+import { type AppliedEffect, applyEffect } from "../../lib/builds/cluster/apply.ts";
 import { cleanUpConfig, deletedConfigsWithMaps, type DeletionResult } from "../../lib/builds/cluster/delete_images.ts";
 import { readFacts } from "../../lib/builds/cluster/read_facts.ts";
 import { type BuildWatches, openBuildWatches } from "../../lib/builds/cluster/watches.ts";
@@ -167,8 +167,8 @@ export class ImageBuilds implements Controller {
   ): Promise<boolean> {
     const { api, clock, log, metrics, settings: { namespace } } = this.#deps;
     const { pool } = facts.config;
-    const onDone = (done: Applied): void => {
-      if (done.kind === "assembled") metrics.published(pool, done.outcome, done.ms);
+    const onDone = (done: AppliedEffect): void => {
+      if (done.kind === "publishing ended") metrics.published(pool, done.outcome, done.ms);
       if (done.kind === "deletion of an image") work.deletions.note(done.reference, done.result);
       log.info(`image builds: ${done.kind}`, { pool, ...done });
     };

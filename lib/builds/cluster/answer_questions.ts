@@ -1,6 +1,6 @@
 // Answers a decision's questions to registries. No answer is kept: another client may push, move or delete in between.
 import pLimit from "p-limit";
-import { readJoinable, readJoinableConfig } from "../../publishing/assemble/read_child.ts";
+import { readJoinableConfig, readJoinableImage } from "../../publishing/assemble/read_child.ts";
 import type { Clock } from "../../clock.ts";
 import { questionKey, type RegistryAnswer, type RegistryQuestion } from "../decide/observed.ts";
 import { RegistryError } from "../../oci/errors.ts";
@@ -66,7 +66,7 @@ export async function lookUpImage(
 
 /** Reads the image, or the only image of an index: some builders push an index of one image and its attestations. */
 async function imageAt(opened: OpenImage): Promise<RegistryAnswer> {
-  const read = await readJoinable(opened.endpoint.identifier, opened);
+  const read = await readJoinableImage(opened.endpoint.identifier, opened);
   if (read.kind === "problem") return { kind: "unusable", message: read.state };
   const { digest, mediaType, size, platform, labels } = read;
   return { kind: "image", digest, mediaType, size, platform, labels };

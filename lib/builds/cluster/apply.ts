@@ -1,7 +1,7 @@
 // Applies an effect, guarded by the UID and resource version that the decision saw. A failure ends the reconcile.
 import type { V1ConfigMap } from "@kubernetes/client-node";
 import type { BuildEffect, ObjectTarget, PublishOutcome } from "../decide/effects.ts";
-import { noteAssembled } from "../decide/status/assembled.ts";
+import { withPublishOutcome } from "../decide/status/publish_outcome.ts";
 import { EMPTY_INDEX, parseStoredRecord, renderRecord } from "../decide/status/record.ts";
 import type { BuildFacts, StoredRecord } from "../decide/facts.ts";
 import { type JsonObject, objectAt } from "../../json.ts";
@@ -20,13 +20,13 @@ import type { Arch } from "../decide/observed.ts";
 import { mismatchOf } from "../decide/reconcile/reuse.ts";
 import type { BuildFailureReason } from "../decide/types.ts";
 
-export type Applied =
+export type AppliedEffect =
   | { readonly kind: "job created"; readonly arch: string }
-  | { readonly kind: "assembled"; readonly outcome: PublishOutcome; readonly ms: number }
+  | { readonly kind: "publishing ended"; readonly outcome: PublishOutcome; readonly ms: number }
   | { readonly kind: "deletion of an image"; readonly reference: string; readonly result: DeletionResult };
 
 export interface ApplyDeps extends CreateJobDeps, AnswerDeps {
-  readonly onDone: (done: Applied) => void;
+  readonly onDone: (done: AppliedEffect) => void;
   readonly records: Map<string, StoredRecord>;
 }
 
@@ -58,11 +58,11 @@ export async function applyEffect(effect: BuildEffect, facts: BuildFacts, deps: 
       return await writeRecord(effect.object, effect.previousVersion, deps);
     case "patch status":
       return await patch(effect.target, { status: effect.patch }, { subresource: "status" }, deps);
-    case "write detection":
-      return await writeDetection(effect.data, deps);
-    case "assemble":
-      return await assemble(effect, facts, deps);
-    case "collect":
+    case "write architectures":
+      return await writeArchitectures(effect.data, deps);
+    case "publish":
+      return await publishAndRecord(effect, facts, deps);
+    case "delete images":
       return await deleteImages(effect.deletions, {
         api,
         repositories: deps.registries.push,
@@ -114,7 +114,7 @@ async function writeRecord(
   if (stored !== undefined) records.set(stored.build, stored);
 }
 
-async function writeDetection(
+async function writeArchitectures(
   data: Readonly<Record<string, string>>,
   { api, namespace, signal }: ApplyDeps,
 ): Promise<void> {
@@ -129,28 +129,28 @@ async function writeDetection(
   }
 }
 
-async function assemble(
-  effect: Extract<BuildEffect, { kind: "assemble" }>,
+async function publishAndRecord(
+  effect: Extract<BuildEffect, { kind: "publish" }>,
   facts: BuildFacts,
   deps: ApplyDeps,
 ): Promise<void> {
   const startedMs = deps.clock.monotonicMs();
   const outcome = await publishImages(effect, { ...deps, repositories: deps.registries.push });
-  deps.onDone({ kind: "assembled", outcome, ms: deps.clock.monotonicMs() - startedMs });
+  deps.onDone({ kind: "publishing ended", outcome, ms: deps.clock.monotonicMs() - startedMs });
   const { tag, build: name } = effect;
   const build = facts.builds.find(({ meta }) => meta.name === name);
   if (build === undefined) return;
   const stored = deps.records.get(name) ?? facts.records.find((one) => one.build === name);
   const isOwn = stored?.buildUid === build.meta.uid;
   const attempt = { tag, nowMs: deps.clock.nowMs(), pushVersion: facts.secretVersions.push };
-  const record = noteAssembled(isOwn ? stored.record : { archs: [], index: EMPTY_INDEX }, outcome, attempt);
+  const record = withPublishOutcome(isOwn ? stored.record : { archs: [], index: EMPTY_INDEX }, outcome, attempt);
   const object = renderRecord(record, { build, namespace: deps.namespace });
   await writeRecord(object, stored?.resourceVersion, deps);
 }
 
 /** Publishes an image or index; idempotent. Rejects with the signal's reason, or a fault that is not a registry's. */
 export async function publishImages(
-  { to, mode, children }: Pick<Extract<BuildEffect, { kind: "assemble" }>, "to" | "mode" | "children">,
+  { to, mode, children }: Pick<Extract<BuildEffect, { kind: "publish" }>, "to" | "mode" | "children">,
   deps: Omit<AssembleDeps, "onProgress">,
 ): Promise<PublishOutcome> {
   const childOf = (image: string | undefined) => children.find(({ reference }) => reference === image);

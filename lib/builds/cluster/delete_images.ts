@@ -7,7 +7,7 @@ import { listAt, objectAt, textAt } from "../../json.ts";
 import { ApiError, isForbidden, isGoneOrReplaced, isNotFound } from "../../k8s/errors.ts";
 import { Resource } from "../../k8s/types.ts";
 import type { RegistryDeletion } from "../decide/effects.ts";
-import { forgottenRecords } from "../decide/publish/collect.ts";
+import { forgottenRecords } from "../decide/publish/deletions.ts";
 import { BuildLabel } from "../decide/names.ts";
 import type { BuildRegistries, RegistrySecrets } from "./answer_questions.ts";
 import type { CreateJobDeps } from "./create_job.ts";

@@ -4,7 +4,7 @@ import type { MachineOSConfig } from "../decide/parse/machine_os_config.ts";
 import { parseRenderedConfig, type RenderedConfig } from "../decide/parse/machine_config.ts";
 import { objectNameOf, OPTIONAL_INPUTS, type OptionalInput } from "../decide/optional_inputs.ts";
 import { stateOfSecret } from "../decide/parse/secret.ts";
-import { digestsOf } from "../decide/publish/collect.ts";
+import { digestsOf } from "../decide/publish/deletions.ts";
 import type { BuildSettings } from "../../config/image_builds.ts";
 import { ARCHITECTURES_MAP, BUILDER_IMAGES_MAP, BuildLabel, GLOBAL_PULL_SECRET_COPY } from "../decide/names.ts";
 import type { BuildFacts } from "../decide/facts.ts";

@@ -46,7 +46,7 @@ export function decideBuild(facts: BuildFacts): ReconcileDecision {
   const missing = secretProblem(facts) ?? builderProblem(facts);
   const problem = plan.kind === "error" ? plan : missing;
   const isSeeded = facts.builds.some((build) => build.meta.name === facts.config.status.build && isPreBuilt(build));
-  const next = plan.kind === "error" || problem !== undefined ? undefined : decidePlanned(facts, plan);
+  const next = plan.kind === "error" || problem !== undefined ? undefined : decideByPlan(facts, plan);
   const images = next?.images ?? "not checked";
   const impediment = problem ?? next?.problem;
   const found = { problem: impediment, detected, uncovered, isSeeded, images };
@@ -62,7 +62,7 @@ export function decideBuild(facts: BuildFacts): ReconcileDecision {
   return reconcileDecision(next.reason, joinParts([next.first ?? part(), head, next.part]), view);
 }
 
-interface Planned {
+interface BuildOutcome {
   readonly reason: string;
   readonly part: PartialDecision;
   /** Writes that come before all others, since they are guarded by the resource version that was read. */
@@ -74,7 +74,7 @@ interface Planned {
   readonly images?: FoundImages;
 }
 
-function decidePlanned(facts: BuildFacts, plan: BuildPlan): Planned {
+function decideByPlan(facts: BuildFacts, plan: BuildPlan): BuildOutcome {
   const build = facts.builds.find(({ meta }) => meta.name === plan.name);
   const subject = { facts, plan, build };
   const preBuilt = decidePreBuilt(subject);
@@ -99,7 +99,7 @@ function decidePlanned(facts: BuildFacts, plan: BuildPlan): Planned {
   return { ...outcome, build, part: joinParts([preBuilt?.part ?? part(), cleanedUp, superseded, outcome.part]) };
 }
 
-function decideRunning(subject: BuildSubject): Planned {
+function decideRunning(subject: BuildSubject): BuildOutcome {
   const { facts, plan, build } = subject;
   const { rendered, config: { meta } } = facts;
   if (rendered === undefined) return { reason: "not rendered", part: part() };
@@ -111,7 +111,7 @@ function decideRunning(subject: BuildSubject): Planned {
   return { reason: "build goes on", part: joinParts([part({ effects }), advanced]), first, state, record };
 }
 
-function decideEnded(subject: BuildSubject): Planned {
+function decideEnded(subject: BuildSubject): BuildOutcome {
   const { facts, build } = subject;
   const state = stateOfBuild(build);
   if (state !== "Succeeded") {

@@ -29,20 +29,20 @@ export type BuildEffect =
   /** JSON merge patch of the object or its status, refused where UID or version differ: it replaces whole lists. */
   | { readonly kind: "patch" | "patch status"; readonly target: ObjectTarget; readonly patch: JsonObject }
   /** JSON merge patch of the `data` of the ConfigMap of architectures. */
-  | { readonly kind: "write detection"; readonly data: Readonly<Record<string, string>> }
-  /** Verifies the images, publishes their index or the only one, and records the outcome by `noteAssembled()`. */
+  | { readonly kind: "write architectures"; readonly data: Readonly<Record<string, string>> }
+  /** Verifies the images, publishes their index or the only one, and records the outcome by `withPublishOutcome()`. */
   | {
-    readonly kind: "assemble";
+    readonly kind: "publish";
     /** Name of the MachineOSBuild. */
     readonly build: string;
     readonly mode: BuildMode;
     /** `registry/repository:tag`. */
     readonly to: string;
     readonly tag: string;
-    readonly children: readonly AssembleChild[];
+    readonly children: readonly ImageToPublish[];
   }
   /** Deletes from the registry, in this order. Images that are absent, and refusals, are tolerated. */
-  | { readonly kind: "collect"; readonly deletions: readonly RegistryDeletion[] };
+  | { readonly kind: "delete images"; readonly deletions: readonly RegistryDeletion[] };
 
 export type PublishOutcome =
   /** `isNew`: the tag did not name this image before. */
@@ -64,7 +64,7 @@ export type PublishOutcome =
     readonly arch?: Arch | undefined;
   };
 
-export interface AssembleChild {
+export interface ImageToPublish {
   readonly arch: Arch;
   /** `registry/repository@digest`. */
   readonly reference: string;

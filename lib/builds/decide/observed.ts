@@ -3,7 +3,7 @@ import type { MachineSet } from "../../vocabulary/machines.ts";
 import type { Meta } from "../../vocabulary/meta.ts";
 import type { Node } from "../../vocabulary/node.ts";
 import type { KnownArchitecture } from "../../arch.ts";
-import type { Platform } from "../../oci/types.ts";
+import type { ChildConfig, ChildImage } from "../../publishing/index/child.ts";
 
 /** An architecture that node images are built for, as GOARCH names it. */
 export type Arch = KnownArchitecture;
@@ -61,14 +61,9 @@ export type RegistryQuestion =
 
 /** The answer of a registry. Unknown is never taken for absent: it must cause neither a build nor a deletion. */
 export type RegistryAnswer =
-  | {
-    readonly kind: "image";
-    readonly digest: string;
-    readonly mediaType: string;
-    readonly size: number;
-    readonly platform: Platform;
-    readonly labels: Readonly<Record<string, string>>;
-  }
+  | { readonly kind: "image" }
+    & Pick<ChildImage, "digest" | "mediaType" | "size" | "platform">
+    & Pick<ChildConfig, "labels">
   /** Architectures of its Linux images; digest of the index or manifest. */
   | { readonly kind: "platforms"; readonly architectures: readonly string[]; readonly digest: string }
   | { readonly kind: "exists"; readonly digest: string }

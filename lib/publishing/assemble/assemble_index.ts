@@ -10,7 +10,7 @@ import { withRetries } from "../../oci/push/retries.ts";
 import { type ChildCopy, copyChildren, type CopyProgress, type CopyTag, IN_PLACE, planCopy } from "./copy_children.ts";
 import { type AssembleProblem, problemOf } from "./problem.ts";
 import { type PublishDeps, publishIndex } from "./publish_index.ts";
-import { type ReadChild, readChildren, type ReadDeps, type ReadImage } from "./read_child.ts";
+import { type JoinableImage, type OpenChild, readChildren, type ReadDeps } from "./read_child.ts";
 
 interface AssembleRequest {
   /** The targets, each `registry/repository:tag`. Images are read once for all targets. */
@@ -23,12 +23,12 @@ interface AssembleRequest {
   /** `image`: copies the single image unchanged, if it is missing. */
   readonly form: "index" | "image";
   /** Why this is the wrong image, as a sentence; undefined: it is the right one. */
-  readonly judge?: (child: ReadImage) => string | undefined;
+  readonly judge?: (child: JoinableImage) => string | undefined;
   readonly tagOf?: CopyTag;
 }
 
 export type JoinedImage =
-  & Omit<ReadImage, "kind" | "form" | "labels" | "bytes" | "text">
+  & Omit<JoinableImage, "kind" | "form" | "labels" | "bytes" | "text">
   & { readonly copy: ChildCopy };
 
 export type AssembleResult =
@@ -85,7 +85,7 @@ async function orFailed<T>(
 interface Ready {
   readonly kind: "ready";
   readonly plan: Extract<IndexPlan, { kind: "plan" }>;
-  readonly sorted: readonly ReadChild[];
+  readonly sorted: readonly OpenChild[];
 }
 
 async function prepare(
@@ -94,7 +94,7 @@ async function prepare(
 ): Promise<Ready | Extract<AssembleResult, { kind: "failed" }>> {
   const reads = await readChildren(images, deps.repositories.targetOf(to), deps);
   const read = reads.filter((read) => read.kind === "child");
-  const isNew = ({ child: { image } }: ReadChild): boolean => !replaceable.includes(image);
+  const isNew = ({ child: { image } }: OpenChild): boolean => !replaceable.includes(image);
   const taken = read.filter(isNew).map(({ child }) => platformKey(child.platform));
   const children = read.filter((one) => isNew(one) || !taken.includes(platformKey(one.child.platform)));
   const plan = form === "image" ? planImage(children) : planIndex(children.map(({ child }) => child), annotations);
@@ -137,14 +137,14 @@ async function publishTo(
 }
 
 /** A single image is published as its own manifest. */
-function planImage(children: readonly ReadChild[]): IndexPlan {
+function planImage(children: readonly OpenChild[]): IndexPlan {
   const [one] = children;
   if (one === undefined) return { kind: "refused", problems: [] };
   const { form, mediaType, digest, text } = one.child;
   return { kind: "plan", children: [one.child], forms: [{ form, mediaType, digest, text }] };
 }
 
-function joined(children: readonly ReadChild[], copies: readonly ChildCopy[]): readonly JoinedImage[] {
+function joined(children: readonly OpenChild[], copies: readonly ChildCopy[]): readonly JoinedImage[] {
   return children.map(({ child }, at) => {
     const { kind: _kind, form: _form, labels: _labels, bytes: _bytes, text: _text, ...image } = child;
     return { ...image, copy: copies[at] ?? IN_PLACE };

@@ -7,7 +7,7 @@ import { withRetries } from "../../oci/push/retries.ts";
 import type { TargetRepository } from "../../oci/push/target_repository.ts";
 import { uploadBlob } from "../../oci/push/upload_blob.ts";
 import { type BlobDescriptor, verifyStream } from "../../oci/push/verified_stream.ts";
-import type { ReadChild } from "./read_child.ts";
+import type { OpenChild } from "./read_child.ts";
 import { isSameRegistry, isSameRepository } from "../../oci/repositories.ts";
 
 export interface ChildCopy {
@@ -45,7 +45,7 @@ export const IN_PLACE: ChildCopy = { kind: "in place", present: 0, mounted: 0, c
 
 /** Copies missing content. One result per image, in order. Throws PushError or RegistryError. */
 export async function copyChildren(
-  children: readonly ReadChild[],
+  children: readonly OpenChild[],
   { target, ...deps }: CopyChildrenDeps & { readonly target: TargetRepository },
 ): Promise<readonly ChildCopy[]> {
   const copies = new ChildrenCopies(target, deps);
@@ -55,7 +55,7 @@ export async function copyChildren(
   return outcomes;
 }
 
-export function planCopy({ home, child: { text } }: ReadChild, target: TargetRepository): ChildCopy {
+export function planCopy({ home, child: { text } }: OpenChild, target: TargetRepository): ChildCopy {
   if (isSameRepository(home, target.endpoint)) return IN_PLACE;
   const { blobs, foreign } = namedBy(text, target);
   return {
@@ -77,7 +77,7 @@ class ChildrenCopies {
     this.#deps = { ...deps, signal: AbortSignal.any([deps.signal, this.#ended.signal]) };
   }
 
-  async copy(one: ReadChild): Promise<ChildCopy> {
+  async copy(one: OpenChild): Promise<ChildCopy> {
     const { child, home } = one;
     const target = this.#target;
     if (isSameRepository(home, target.endpoint)) return IN_PLACE;
@@ -100,7 +100,7 @@ class ChildrenCopies {
 
   /** Waits for all even after a failure, so that none continues in the background. */
   async #copyBlobs(
-    { child, home, source }: ReadChild,
+    { child, home, source }: OpenChild,
     blobs: readonly BlobDescriptor[],
   ): Promise<readonly BlobOutcome[]> {
     const { signal, onProgress } = this.#deps;
@@ -132,7 +132,7 @@ class ChildrenCopies {
 
   /** Keeps a present blob, mounts it from another repository, or streams it. Resent bytes count again. */
   async #copyBlob(blob: BlobDescriptor, { source, mountFrom, onBytes }: {
-    readonly source: ReadChild["source"];
+    readonly source: OpenChild["source"];
     readonly mountFrom: string | undefined;
     readonly onBytes: (bytes: number) => void;
   }): Promise<BlobOutcome> {

@@ -20,7 +20,7 @@ import {
 } from "../index/child.ts";
 import { type AssembleProblem, problemOf } from "./problem.ts";
 
-export interface ReadImage extends ChildImage {
+export interface JoinableImage extends ChildImage {
   readonly kind: "image";
   readonly leftOut: readonly LeftOut[];
   /** The platform that its surrounding index claims, when it differs from the image's own. */
@@ -35,15 +35,15 @@ export interface LeftOut {
   readonly digest: string;
 }
 
-export interface ReadChild {
+export interface OpenChild {
   readonly kind: "child";
-  readonly child: ReadImage;
+  readonly child: JoinableImage;
   readonly source: RepositoryDocuments;
   /** The image at its own registry, even if it was read from a mirror. */
   readonly home: Endpoint;
 }
 
-type ChildRead = ReadChild | { readonly kind: "problem"; readonly problem: AssembleProblem };
+type ChildRead = OpenChild | { readonly kind: "problem"; readonly problem: AssembleProblem };
 
 export interface ReadDeps {
   readonly repositories: Repositories;
@@ -78,7 +78,7 @@ async function readChild(image: string, target: Endpoint, { repositories }: Read
   if (home === undefined) throw registryError("Misconfigured", `Cannot read "${image}": no registry is configured.`);
   const endpoints = isSameRepository(home, target) ? [home] : all;
   return await repositories.read({ image, retries: "bounded", endpoints }, async (opened) => {
-    const child = await readJoinable(image, opened);
+    const child = await readJoinableImage(image, opened);
     if (child.kind === "image") return { kind: "child", child, source: opened.documents, home };
     const { reason, state } = child;
     const message = `Cannot join "${image}": ${state}.`;
@@ -86,7 +86,10 @@ async function readChild(image: string, target: Endpoint, { repositories }: Read
   });
 }
 
-export async function readJoinable(image: string, { top, documents }: OpenImage): Promise<ReadImage | ChildProblem> {
+export async function readJoinableImage(
+  image: string,
+  { top, documents }: OpenImage,
+): Promise<JoinableImage | ChildProblem> {
   const judged = judgeDocument(top.manifest);
   if (judged.kind === "problem") return judged;
   const whole = judged.kind === "inner" ? await documents.whole("child", judged.digest) : top;

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { Registry } from "prom-client";
 import { ImageBuilds } from "../../../controllers/builds/controller.ts";
 import { BuildLabel } from "../../../lib/builds/decide/names.ts";
-import { classicName } from "../../../lib/builds/decide/plan/classic_name.ts";
+import { mcoBuildName } from "../../../lib/builds/decide/plan/mco_build_name.ts";
 import { BuildMetrics } from "../../../lib/builds/metrics.ts";
 import { Resource } from "../../../lib/k8s/types.ts";
 import { silentLogger } from "../../../lib/log.ts";
@@ -55,7 +55,7 @@ Deno.test("a tag that somebody moves becomes a condition within the hour, and go
   const options = { images: [], user: REGISTRY_USER, intercept };
   await using registry = await openRegistry(options);
   const given = { pushSpec: `${registry.host}/org/os:latest` };
-  const tag = classicName({ config: configOf(given), pool: poolObject(), rendered: renderedOf() });
+  const tag = mcoBuildName({ config: configOf(given), pool: poolObject(), rendered: renderedOf() });
   const reference = `${registry.host}/org/os@${await registry.push({ ...image, tag })}`;
   const cluster = new MemoryCluster();
   const annotations = { "machineconfiguration.openshift.io/current-machine-os-build": tag };

@@ -6,7 +6,7 @@ import type { RenderedConfig } from "../parse/machine_config.ts";
 import type { ArchPlan, ArchSet, BuildMode, BuildPlan, PlanError } from "../types.ts";
 import { ArchwayAnnotation, McoAnnotation } from "../names.ts";
 import { buildInputs, buildKeyOf, nameKeyOf, setKeyOf, SHORT_KEY_LENGTH } from "./build_keys.ts";
-import { classicName } from "./classic_name.ts";
+import { mcoBuildName } from "./mco_build_name.ts";
 import { renderContainerfile, resolveContainerfile } from "./containerfile.ts";
 import { cutReference } from "../../../oci/reference.ts";
 
@@ -67,7 +67,7 @@ function planOf(input: CheckedInput): BuildPlan {
     return {
       arch,
       buildKey,
-      ...(mode === "single" ? classicNames(name) : indexNames(config.meta.name, arch, buildKey)),
+      ...(mode === "single" ? mcoObjectNames(name) : indexNames(config.meta.name, arch, buildKey)),
       userText,
       containerfile: renderContainerfile({ rendered, pool: config.pool, userText }),
     };
@@ -95,7 +95,7 @@ function unusedFiles({ config, set }: Pick<PlanInput, "config" | "set">): readon
 
 type ObjectNames = Pick<ArchPlan, "job" | "digestMap" | "containerfileMap" | "tag">;
 
-function classicNames(build: string): ObjectNames {
+function mcoObjectNames(build: string): ObjectNames {
   return {
     job: `build-${build}`,
     digestMap: `digest-${build}`,
@@ -124,7 +124,7 @@ function singleName({ config, pool, rendered, builds }: CheckedInput): string {
     !meta.isDeleting
   );
   const isOfOneArch = current !== undefined && !Object.hasOwn(current.meta.annotations, ArchwayAnnotation.indexOf);
-  return isUnchanged && isOfOneArch ? current.meta.name : classicName({ config, pool, rendered });
+  return isUnchanged && isOfOneArch ? current.meta.name : mcoBuildName({ config, pool, rendered });
 }
 
 function whyNotRendered(pool: MachineConfigPool, rendered: RenderedConfig | undefined): string | undefined {

@@ -114,7 +114,7 @@ export function buildEvents(build: MachineOSBuild, record: BuildRecord, before: 
   const event = isBad(to)
     ? warning(["build", name], STATE_EVENTS[to], messageOf(to, record))
     : normal(["build", name], STATE_EVENTS[to], `The build for ${archs.map(({ arch }) => arch).join(", ")}: ${to}.`);
-  return [...events, ...(to === "Succeeded" ? assembledEvents(name, record) : []), event];
+  return [...events, ...(to === "Succeeded" ? publishedEvents(name, record) : []), event];
 }
 
 function isBad(state: ArchState | MachineOSBuildState): boolean {
@@ -141,7 +141,7 @@ function waitEvents(name: string, { archs }: BuildRecord, before: BuildRecord): 
 }
 
 /** None for a single image, which is published as it is. */
-function assembledEvents(name: string, { archs, index }: BuildRecord): readonly BuildEvent[] {
+function publishedEvents(name: string, { archs, index }: BuildRecord): readonly BuildEvent[] {
   if (index.kind !== "published" || digestOf(index.reference) === index.children[0]) return [];
   const message = `The index of ${archs.map(({ arch }) => arch).join(", ")}: ${index.reference}.`;
   return [normal(["build", name], "IndexAssembled", message)];

@@ -3,14 +3,14 @@ import { annotate, type BuildEffect, deletion, normal, patchStatus, warning } fr
 import { isTrue } from "../../../vocabulary/condition.ts";
 import { BuildLabel, ConfigCondition, MCO_GROUP, McoAnnotation } from "../names.ts";
 import { cutReference, digestOf } from "../../../oci/reference.ts";
-import { collectEffects, stagedDeletions } from "../publish/collect.ts";
+import { decideDeletion, stagedDeletions } from "../publish/deletions.ts";
 import { questionKey, type RegistryAnswer } from "../observed.ts";
 import { isDone } from "../status/aggregate.ts";
 import type { ArchBuild, BuildRecord } from "../types.ts";
 import { digestDeletions } from "./rebuild.ts";
 import { ASK_AGAIN_MS, type BuildSubject, joinParts, part, type PartialDecision } from "./part.ts";
 import { isPreBuilt } from "./create_build.ts";
-import { assembly, recordEffects, storedRecord } from "./running.ts";
+import { publishEffect, recordEffects, storedRecord } from "./running.ts";
 import type { FoundImages } from "./report.ts";
 
 export function finishBuild(
@@ -110,7 +110,7 @@ function repairOf(
   if (children.some(isGone) || children.length === 0 && isGone(reference)) {
     return buildAgain(subject, `An image of build "${subject.build.meta.name}" is no longer in the registry`);
   }
-  return isGone(named) || isGone(reference) ? part({ effects: [assembly(subject, record, tag)] }) : part();
+  return isGone(named) || isGone(reference) ? part({ effects: [publishEffect(subject, record, tag)] }) : part();
 }
 
 /** Sets the image that nodes run. It covers every architecture of the plan, and is not set where it is set already. */
@@ -161,7 +161,7 @@ function unstageEffects({ facts, plan, build }: BuildSubject, record: BuildRecor
     isStaged === true || from === undefined ? one : { ...one, from }
   );
   const deletions = stagedDeletions(record, { config: plan.config, elsewhere: facts.elsewhere });
-  return [{ kind: "collect", deletions }, ...recordEffects({ facts, build }, { ...record, archs })];
+  return [{ kind: "delete images", deletions }, ...recordEffects({ facts, build }, { ...record, archs })];
 }
 
 /** Deletes nothing before the build in use is published. The images of that build stay in any case. */
@@ -169,7 +169,7 @@ function surplusEffects({ facts, plan, build }: BuildSubject): readonly BuildEff
   const { config, builds, records, nodes, elsewhere, settings } = facts;
   if (digestOf(config.status.pullSpec) !== digestOf(build.status.digestedPushSpec)) return [];
   const retain = settings.retainImages;
-  return collectEffects({ config, builds, records, nodes, elsewhere, retain, current: plan.name });
+  return decideDeletion({ config, builds, records, nodes, elsewhere, retain, current: plan.name });
 }
 
 /** The stored record, or what the status alone says. Undefined for an index that was built: it is built again. */

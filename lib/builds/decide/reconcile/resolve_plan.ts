@@ -14,14 +14,14 @@ import type { ArchSet, BuildPlan, DetectedSet, PlanError } from "../types.ts";
 import { ArchwayAnnotation } from "../names.ts";
 import type { BuildFacts } from "../facts.ts";
 
-export interface Resolved {
+export interface ResolvedPlan {
   readonly detected: DetectedSet;
   readonly set: ArchSet;
   readonly plan: BuildPlan | PlanError;
   readonly effects: readonly BuildEffect[];
 }
 
-export function resolvePlan(facts: BuildFacts): Resolved {
+export function resolvePlan(facts: BuildFacts): ResolvedPlan {
   const { config, pools, nodes, machineSets, cluster, settings, nowMs } = facts;
   const detected = detectArchitectures({
     pool: config.pool,
@@ -77,6 +77,8 @@ function storeEffects(
   const isCurrent = pool.annotations[ArchwayAnnotation.architectures] === set.join(",");
   return [
     ...(isCurrent ? [] : [annotate("pools", { name: config.pool }, annotations)]),
-    ...(saysTheSame(text, rendered) ? [] : [{ kind: "write detection", data: { [config.pool]: rendered } } as const]),
+    ...(saysTheSame(text, rendered)
+      ? []
+      : [{ kind: "write architectures", data: { [config.pool]: rendered } } as const]),
   ];
 }

@@ -1,5 +1,5 @@
 // Whether an architecture's image exists already, by any name. Only a clear yes means reuse, only a clear no a build.
-import { classicName } from "../plan/classic_name.ts";
+import { mcoBuildName } from "../plan/mco_build_name.ts";
 import { cutReference } from "../../../oci/reference.ts";
 import { questionKey, type RegistryAnswer, type RegistryQuestion, type RegistryWait } from "../observed.ts";
 import { isDone, stateOfBuild } from "../status/aggregate.ts";
@@ -11,11 +11,8 @@ import type { BuildSubject } from "./part.ts";
 type Reuse =
   | { readonly kind: "ask"; readonly question: RegistryQuestion }
   | RegistryWait
-  | {
+  | Pick<OneImage, "digest" | "mediaType" | "size"> & {
     readonly kind: "reuse";
-    readonly digest: string;
-    readonly mediaType: string;
-    readonly size: number;
     readonly isUnlabelled: boolean;
     /** Set where the image is not in the plan's repository. */
     readonly from?: string | undefined;
@@ -81,7 +78,7 @@ function candidatesOf(arch: ArchPlan, { plan, facts }: PlanAndFacts): readonly C
     reference: `${repository}:${arch.tag}`,
     isUnlabelled: plan.mode === "single",
   }));
-  const found = [...recorded(arch, facts).slice(0, MAX_RECORDED), ...classicBuilds({ plan, facts }), ...tagged];
+  const found = [...recorded(arch, facts).slice(0, MAX_RECORDED), ...mcoBuilds({ plan, facts }), ...tagged];
   const distinct = found.filter(({ reference }, at) => found.findIndex((one) => one.reference === reference) === at);
   return distinct.toSorted((left, right) =>
     Number(right.repository === plan.repository) - Number(left.repository === plan.repository)
@@ -101,11 +98,11 @@ function recorded({ arch, buildKey }: ArchPlan, { builds, records }: BuildFacts)
 }
 
 /** Succeeded builds without a record whose name, a hash over their inputs, shows that these are the same. */
-function classicBuilds(
+function mcoBuilds(
   { plan, facts: { builds, records, config, pool, rendered } }: PlanAndFacts,
 ): readonly Candidate[] {
   if (pool === undefined || rendered === undefined) return [];
-  const name = classicName({ config, pool, rendered });
+  const name = mcoBuildName({ config, pool, rendered });
   return builds.filter((build) =>
     build.meta.name === name && build.meta.name !== plan.name && stateOfBuild(build) === "Succeeded" &&
     !records.some(({ build: recordedName }) => recordedName === name)

@@ -1,5 +1,5 @@
 // A build that has not ended: every architecture one step on, Jobs for some, and the whole published when all are done.
-import { type AssembleChild, type BuildEffect, deletion } from "../effects.ts";
+import { type BuildEffect, deletion, type ImageToPublish } from "../effects.ts";
 import type { BuildFacts, StoredRecord } from "../facts.ts";
 import { renderJob, renderSecrets } from "../job/job_object.ts";
 import { BuildLabel, McoAnnotation, recordName } from "../names.ts";
@@ -14,7 +14,7 @@ import { buildEvents, buildStatusEffects } from "./build_status.ts";
 import { forcedOf } from "./create_build.ts";
 import { type BuildSubject, joinParts, part, type PartialDecision } from "./part.ts";
 import { stepArch } from "./step_arch.ts";
-import { archTag } from "../publish/collect.ts";
+import { archTag } from "../publish/deletions.ts";
 
 export function storedRecord({ records }: BuildFacts, { meta }: MachineOSBuild): StoredRecord | undefined {
   return records.find(({ name, buildUid }) => name === recordName(meta.name) && buildUid === meta.uid);
@@ -40,7 +40,7 @@ export function advanceBuild(
   const started = startJobs(subject, rendered, steps);
   if (started.part.questions.length > 0) return { record: before, part: started.part };
   const record: BuildRecord = { archs: started.archs, index: before.index };
-  const publishing = record.archs.every(isDone) ? assembleEffect(subject, record) : part();
+  const publishing = record.archs.every(isDone) ? publishWhenDue(subject, record) : part();
   const effects = [
     ...cancelEffects(started.archs, facts),
     ...ownerEffects(subject, rendered, record),
@@ -117,24 +117,24 @@ function ownerEffects(
 }
 
 /** Publishes the whole, now or at the time of the next attempt; nothing after a success or a permanent failure. */
-function assembleEffect(subject: BuildSubject, record: BuildRecord): PartialDecision {
+function publishWhenDue(subject: BuildSubject, record: BuildRecord): PartialDecision {
   const { index } = record;
   if (index.kind === "published" || index.kind === "failed") return part();
   if (index.kind === "retry" && subject.facts.nowMs < index.retryAtMs) return part({ wakeAtMs: index.retryAtMs });
   const tag = index.kind === "retry" && index.tag !== undefined ? index.tag : subject.plan.name;
-  return part({ effects: [assembly(subject, record, tag)] });
+  return part({ effects: [publishEffect(subject, record, tag)] });
 }
 
-export function assembly({ plan, build }: BuildSubject, { archs }: BuildRecord, tag: string): BuildEffect {
+export function publishEffect({ plan, build }: BuildSubject, { archs }: BuildRecord, tag: string): BuildEffect {
   // Where the index gets another tag because its own is immutable, its images get other tags as well.
   const suffix = tag.slice(plan.name.length);
   return {
-    kind: "assemble",
+    kind: "publish",
     build: build.meta.name,
     mode: plan.mode,
     to: `${plan.repository}:${tag}`,
     tag,
-    children: archs.flatMap(({ isUnlabelled = false, ...one }): readonly AssembleChild[] => {
+    children: archs.flatMap(({ isUnlabelled = false, ...one }): readonly ImageToPublish[] => {
       const { arch, digest, from, buildKey, isStaged } = one;
       if (digest === undefined) return [];
       const reference = `${from ?? plan.repository}@${digest}`;

@@ -11,7 +11,7 @@ import { type ArchStep, failedArch, waitForNode, waitForRegistry, withoutRegistr
 import { cutReference } from "../../../oci/reference.ts";
 import { normal } from "../effects.ts";
 
-export interface Started {
+export interface StartedJobs {
   readonly archs: readonly ArchBuild[];
   readonly part: PartialDecision;
 }
@@ -19,7 +19,7 @@ export interface Started {
 type Outcome = Pick<ArchStep, "next" | "part">;
 
 /** `steps`: one for each architecture of the plan, in its order. */
-export function startJobs(subject: BuildSubject, configured: RenderedConfig, steps: readonly ArchStep[]): Started {
+export function startJobs(subject: BuildSubject, configured: RenderedConfig, steps: readonly ArchStep[]): StartedJobs {
   const { plan, facts } = subject;
   const archs = steps.map(({ next }) => next);
   const rendered = withBase(configured, archs);
@@ -51,12 +51,12 @@ export function startJobs(subject: BuildSubject, configured: RenderedConfig, ste
 }
 
 /** Records the base image before the first Job, so that all Jobs build from the same one, also after a restart. */
-function recordBase(steps: readonly ArchStep[], base: string | undefined, { nowMs }: BuildFacts): Started {
+function recordBase(steps: readonly ArchStep[], base: string | undefined, { nowMs }: BuildFacts): StartedJobs {
   const archs = steps.map(({ next, wantsJob }) => wantsJob ? { ...withoutRegistryWait(next), base } : next);
   return { archs, part: part({ wakeAtMs: nowMs + ASK_AGAIN_MS }) };
 }
 
-function startOnNodes(subject: BuildSubject, rendered: RenderedConfig, steps: readonly ArchStep[]): Started {
+function startOnNodes(subject: BuildSubject, rendered: RenderedConfig, steps: readonly ArchStep[]): StartedJobs {
   const { maxParallel } = subject.facts.settings;
   let free = (maxParallel === 0 ? Infinity : maxParallel) - steps.filter(({ next }) => isRunning(next)).length;
   const outcomes = steps.map(({ next: waited, wantsJob }): Outcome => {

@@ -3,7 +3,7 @@ import { systemClock } from "../../../../lib/clock.ts";
 import { publishImages, publishOutcomeOf } from "../../../../lib/builds/cluster/apply.ts";
 import type { PublishOutcome } from "../../../../lib/builds/decide/effects.ts";
 import type { AssembleProblem } from "../../../../lib/publishing/assemble/problem.ts";
-import { noteAssembled } from "../../../../lib/builds/decide/status/assembled.ts";
+import { withPublishOutcome } from "../../../../lib/builds/decide/status/publish_outcome.ts";
 import { EMPTY_INDEX } from "../../../../lib/builds/decide/status/record.ts";
 import type { BuildRecord } from "../../../../lib/builds/decide/types.ts";
 import { ImageLabel } from "../../../../lib/builds/decide/names.ts";
@@ -43,7 +43,7 @@ const openBed = async ({ built = REPOSITORY } = {}) => {
       });
       const request = { to: `${repository}:${tag}`, children, mode: "index" } as const;
       const outcome = await publishImages(request, { repositories, clock, signal: stop });
-      return noteAssembled(record, outcome, { tag, nowMs: clock.nowMs(), pushVersion: "1" });
+      return withPublishOutcome(record, outcome, { tag, nowMs: clock.nowMs(), pushVersion: "1" });
     },
   });
   for (const arch of ARCHS) await bed.build(arch, "first");

@@ -96,7 +96,7 @@ Deno.test("with a staging repository Jobs push there, and the index has its imag
   assert.match(bed.pullSpec(), /^registry\.test\/org\/os@sha256:/);
   const beside = pushed.map((tag) => bed.tags.get(tag.replace(STAGING, "registry.test/org/os")));
   assert.deepEqual(beside.toSorted(), bed.images.get(bed.pullSpec())?.children.toSorted());
-  assert.deepEqual([stagedTags(bed), bed.collected.toSorted()], [[], pushed.toSorted()]);
+  assert.deepEqual([stagedTags(bed), bed.deletedImages.toSorted()], [[], pushed.toSorted()]);
 });
 
 Deno.test("with a staging repository each change has the same Jobs and publications, and leaves nothing there", () => {

@@ -218,7 +218,7 @@ Deno.test("P-081 a registry that does not answer leads to no Job and no deletion
   assert.equal(bed.writes, 0);
   assert.equal(bed.decide().wakeAtMs, bed.nowMs + 30_000);
   publishEach(bed, "configs");
-  assert.deepEqual([bed.made, bed.collected, [...bed.images.keys()]], [[], [], images]);
+  assert.deepEqual([bed.made, bed.deletedImages, [...bed.images.keys()]], [[], [], images]);
   bed.overrides.clear();
   bed.settle();
   assert.deepEqual(bed.made, ["amd64", "arm64"]);
@@ -408,8 +408,8 @@ Deno.test("P-170 succeeded builds stay, and the oldest goes when there are more 
   const bed = built();
   publishEach(bed, "a", "b", "c");
   assert.equal(bed.builds.size, 2);
-  assert.ok(bed.collected.length >= 3);
-  const [first] = bed.collected;
+  assert.ok(bed.deletedImages.length >= 3);
+  const [first] = bed.deletedImages;
   assert.match(first ?? "", /:worker-[0-9a-f]{32}$/, "the index goes before its images");
   assert.ok(bed.images.has(bed.pullSpec()));
 });

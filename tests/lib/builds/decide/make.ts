@@ -9,7 +9,7 @@ import {
 } from "../../../../lib/builds/decide/parse/machine_config.ts";
 import { type MachineOSConfig, parseMachineOSConfig } from "../../../../lib/builds/decide/parse/machine_os_config.ts";
 import type { BuildNode } from "../../../../lib/builds/decide/observed.ts";
-import { classicName } from "../../../../lib/builds/decide/plan/classic_name.ts";
+import { mcoBuildName } from "../../../../lib/builds/decide/plan/mco_build_name.ts";
 import { planBuild, type PlanInput } from "../../../../lib/builds/decide/plan/plan.ts";
 import type { BuildPlan } from "../../../../lib/builds/decide/types.ts";
 import { ImageBuildsSchema } from "../../../../lib/config/image_builds.ts";
@@ -165,7 +165,7 @@ export function planOf(given: PlanGiven = {}): BuildPlan {
 
 /** What the machine config operator calls the build of what these makers make. */
 export function ownName(): string {
-  return classicName({ config: configOf(), pool: poolObject(), rendered: renderedOf() });
+  return mcoBuildName({ config: configOf(), pool: poolObject(), rendered: renderedOf() });
 }
 
 export interface RawNode {

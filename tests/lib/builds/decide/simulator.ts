@@ -16,7 +16,7 @@ import {
   type StartingPod,
 } from "../../../../lib/builds/decide/observed.ts";
 import { parseMachineOSBuild, parseMachineOSConfig } from "../../../../lib/builds/decide/parse/machine_os_config.ts";
-import { noteAssembled } from "../../../../lib/builds/decide/status/assembled.ts";
+import { withPublishOutcome } from "../../../../lib/builds/decide/status/publish_outcome.ts";
 import { parseStoredRecord, renderRecord } from "../../../../lib/builds/decide/status/record.ts";
 import type { BuildFacts } from "../../../../lib/builds/decide/facts.ts";
 import { listAt, memberOf, objectAt, parseObject, textAt, textMapAt } from "../../../../lib/json.ts";
@@ -71,12 +71,12 @@ export class Simulator {
   elsewhere: readonly string[] = [];
   /** Answers in place of the registry's, by the beginning of the question. */
   overrides = new Map<string, RegistryAnswer>();
-  /** What assembling comes to, in place of success; each counts once. */
+  /** What publishing comes to, in place of success; each counts once. */
   outcomes: PublishOutcome[] = [];
   /** Jobs made, images pushed by Jobs, publications: since `reset`. */
   made: string[] = [];
   published: string[] = [];
-  collected: string[] = [];
+  deletedImages: string[] = [];
   events: BuildEvent[] = [];
   writes = 0;
   #serial = 0;
@@ -119,7 +119,7 @@ export class Simulator {
   reset(): void {
     this.made = [];
     this.published = [];
-    this.collected = [];
+    this.deletedImages = [];
     this.events = [];
     this.writes = 0;
   }
@@ -290,14 +290,14 @@ export class Simulator {
         return this.#patch(effect.target, { status: effect.patch });
       case "patch":
         return this.#patch(effect.target, effect.patch);
-      case "write detection":
+      case "write architectures":
         this.detected = textMapAt({ data: mergePatch(this.detected ?? {}, effect.data) }, "data");
         return;
-      case "assemble":
-        return this.#assemble(effect);
-      case "collect":
+      case "publish":
+        return this.#publishAndRecord(effect);
+      case "delete images":
         for (const { reference, digest } of effect.deletions) {
-          this.collected.push(reference);
+          this.deletedImages.push(reference);
           if (this.tags.get(reference) !== digest) continue;
           this.tags.delete(reference);
           this.images.delete(`${repositoryIn(reference)}@${digest}`);
@@ -367,20 +367,20 @@ export class Simulator {
     assert.deepEqual(ended, [], `changes the status of "${build.metadata.name}", which has ended`);
   }
 
-  #assemble(effect: Extract<BuildEffect, { kind: "assemble" }>): void {
+  #publishAndRecord(effect: Extract<BuildEffect, { kind: "publish" }>): void {
     const build = parseMachineOSBuild(this.builds.get(effect.build) ?? assert.fail("no build"));
     const stored = [...this.objects.values()].flatMap((map) => parseStoredRecord(map) ?? [])
-      .find(({ buildUid }) => buildUid === build.meta.uid) ?? assert.fail("assembles without a record");
+      .find(({ buildUid }) => buildUid === build.meta.uid) ?? assert.fail("publishes without a record");
     const outcome = this.outcomes.shift() ?? this.#publish(effect);
     // An image that is gone is gone under its tag as well.
     const gone = outcome.kind === "lost" ? `-${outcome.arch}` : undefined;
     for (const tag of [...this.tags.keys()]) if (gone !== undefined && tag.endsWith(gone)) this.tags.delete(tag);
     const attempt = { tag: effect.tag, nowMs: this.nowMs, pushVersion: this.secretVersions.push };
-    const record = noteAssembled(stored.record, outcome, attempt);
+    const record = withPublishOutcome(stored.record, outcome, attempt);
     this.#store(renderRecord(record, { build, namespace: this.settings.namespace }));
   }
 
-  #publish({ to, children, mode }: Extract<BuildEffect, { kind: "assemble" }>): PublishOutcome {
+  #publish({ to, children, mode }: Extract<BuildEffect, { kind: "publish" }>): PublishOutcome {
     const repository = repositoryIn(to);
     for (const { reference, arch, tag } of children) {
       const [image, [, digest = ""]] = [this.images.get(reference), reference.split("@")];

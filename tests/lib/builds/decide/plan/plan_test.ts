@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { Arch } from "../../../../../lib/builds/decide/observed.ts";
 import { buildInputs, buildKeyOf } from "../../../../../lib/builds/decide/plan/build_keys.ts";
-import { classicName } from "../../../../../lib/builds/decide/plan/classic_name.ts";
+import { mcoBuildName } from "../../../../../lib/builds/decide/plan/mco_build_name.ts";
 import { renderContainerfile } from "../../../../../lib/builds/decide/plan/containerfile.ts";
 import { McoAnnotation } from "../../../../../lib/builds/decide/names.ts";
 import { parseDigestMap } from "../../../../../lib/builds/decide/parse/job.ts";
@@ -186,8 +186,8 @@ const FIXTURE = {
   },
 };
 
-Deno.test("O-022 classicName() gives the name that the machine config operator gives", () => {
-  assert.equal(classicName(FIXTURE), "worker-699e6be74658adcb3ff2b48f32cd1584");
+Deno.test("O-022 mcoBuildName() gives the name that the machine config operator gives", () => {
+  assert.equal(mcoBuildName(FIXTURE), "worker-699e6be74658adcb3ff2b48f32cd1584");
 });
 
 Deno.test("O-022 planBuild() keeps the operator's names for one architecture: build, tag, Job and ConfigMaps", () => {

@@ -10,7 +10,7 @@ import {
   renderConditions,
   stateOfBuild,
 } from "../../../../../lib/builds/decide/status/aggregate.ts";
-import { MAX_ATTEMPTS, nextTag, noteAssembled } from "../../../../../lib/builds/decide/status/assembled.ts";
+import { MAX_ATTEMPTS, nextTag, withPublishOutcome } from "../../../../../lib/builds/decide/status/publish_outcome.ts";
 import { parseStoredRecord, renderRecord } from "../../../../../lib/builds/decide/status/record.ts";
 import {
   ARCH_STATES,
@@ -131,8 +131,8 @@ const FAILURES: readonly (readonly [name: string, PublishOutcome, expected: Part
 ];
 
 for (const [name, outcome, reason] of FAILURES) {
-  Deno.test(`${name.replace(IDS, `$&noteAssembled() fails with ${reason} after `)}, and keeps what was built`, () => {
-    const { index, archs } = noteAssembled(RECORD, outcome, AT);
+  Deno.test(`${name.replace(IDS, `$&withPublishOutcome() fails with ${reason} after `)}, and keeps what was built`, () => {
+    const { index, archs } = withPublishOutcome(RECORD, outcome, AT);
     const denied = reason === "PushDenied" ? { deniedVersion: AT.pushVersion } : {};
     assert.deepEqual(index, { kind: "failed", reason, message, ...denied });
     assert.deepEqual(archs, RECORD.archs);
@@ -140,41 +140,41 @@ for (const [name, outcome, reason] of FAILURES) {
   });
 }
 
-Deno.test("P-136 noteAssembled() builds an image once more that is gone, and fails when it goes again", () => {
+Deno.test("P-136 withPublishOutcome() builds an image once more that is gone, and fails when it goes again", () => {
   const gone = { kind: "lost", arch: "arm64", message } as const;
-  const once = noteAssembled(RECORD, gone, AT);
+  const once = withPublishOutcome(RECORD, gone, AT);
   assert.deepEqual(once.archs.map(({ state }) => state), ["Succeeded", "Pending"]);
   const again = { ...once, archs: once.archs.map((one): ArchBuild => ({ ...one, state: "Succeeded" })) };
-  const [, arm] = noteAssembled(again, gone, AT).archs;
+  const [, arm] = withPublishOutcome(again, gone, AT).archs;
   assert.deepEqual([arm?.state, arm?.reason], ["Failed", "ImageLost"]);
 });
 
-Deno.test("P-137 noteAssembled() fails an architecture whose image is for another one", () => {
+Deno.test("P-137 withPublishOutcome() fails an architecture whose image is for another one", () => {
   const other = { kind: "failed", reason: "ArchMismatch", arch: "arm64", message } as const;
-  const [amd, arm] = noteAssembled(RECORD, other, AT).archs;
+  const [amd, arm] = withPublishOutcome(RECORD, other, AT).archs;
   assert.deepEqual([amd?.state, arm?.state, arm?.reason], ["Succeeded", "Failed", "ArchMismatch"]);
 });
 
-Deno.test("noteAssembled() waits 2 s to 5 min while a registry is busy, as long as it asks, and gives up after 20 times", () => {
+Deno.test("withPublishOutcome() waits 2 s to 5 min while a registry is busy, as long as it asks, and gives up after 20 times", () => {
   const waits: number[] = [];
   let record = RECORD;
   for (let attempt = 1; attempt < MAX_ATTEMPTS; attempt++) {
-    record = noteAssembled(record, { kind: "retry", message }, AT);
+    record = withPublishOutcome(record, { kind: "retry", message }, AT);
     assert.ok(record.index.kind === "retry" && record.index.attempts === attempt);
     waits.push((record.index.retryAtMs - AT.nowMs) / 1_000);
   }
   assert.deepEqual(waits.slice(0, 9), [2, 4, 8, 16, 32, 64, 128, 256, 300]);
-  const asked = noteAssembled(RECORD, { kind: "retry", message, retryAfterMs: 60_000 }, AT).index;
+  const asked = withPublishOutcome(RECORD, { kind: "retry", message, retryAfterMs: 60_000 }, AT).index;
   assert.ok(asked.kind === "retry" && asked.retryAtMs === AT.nowMs + 60_000);
-  const end = noteAssembled(record, { kind: "retry", message }, AT).index;
+  const end = withPublishOutcome(record, { kind: "retry", message }, AT).index;
   assert.ok(end.kind === "failed" && end.reason === "RegistryUnavailable");
 });
 
-Deno.test("P-088 noteAssembled() takes another tag where one cannot be moved", () => {
-  const first = noteAssembled(RECORD, { kind: "tag immutable", message }, AT).index;
+Deno.test("P-088 withPublishOutcome() takes another tag where one cannot be moved", () => {
+  const first = withPublishOutcome(RECORD, { kind: "tag immutable", message }, AT).index;
   assert.ok(first.kind === "retry" && first.tag === "t-r1");
   const published = { kind: "published", reference: "r@d", children: [], isNew: true } as const;
-  const { index } = noteAssembled({ ...RECORD, index: first }, published, { ...AT, tag: "t-r1" });
+  const { index } = withPublishOutcome({ ...RECORD, index: first }, published, { ...AT, tag: "t-r1" });
   assert.deepEqual(index, { kind: "published", reference: "r@d", tag: "t-r1", children: [] });
   assert.deepEqual([nextTag("x"), nextTag("x-r1"), nextTag("x-r9")], ["x-r1", "x-r2", "x-r10"]);
 });

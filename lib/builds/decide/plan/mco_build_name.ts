@@ -13,13 +13,13 @@ const SALT = "107ccee48b38afaf4fe586769d9ad36e195d2ffdac6a2507ae0da0b96e115734" 
   "db830cceda8d7487bcb5c097e93e7ea54053b3770fa8d0c5926b3ae385bcee1a" +
   "211aebca20ad1fea2990944f06ce1716";
 
-interface ClassicNameInput {
+interface BuildNameInput {
   readonly config: Pick<MachineOSConfig, "meta" | "spec">;
   readonly pool: Pick<MachineConfigPool, "configuration">;
   readonly rendered: Pick<RenderedConfig, "meta" | "osImageURL" | "extensionsImage">;
 }
 
-export function classicName({ config, pool, rendered }: ClassicNameInput): string {
+export function mcoBuildName({ config, pool, rendered }: BuildNameInput): string {
   const images = {
     BaseOSContainerImage: rendered.osImageURL,
     BaseOSExtensionsContainerImage: rendered.extensionsImage,

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { type MachineOSBuild, parseMachineOSBuild } from "../../../../../lib/builds/decide/parse/machine_os_config.ts";
 import {
-  type CollectInput,
+  type DeletionInput,
   forgottenRecords,
   type ForgottenRecordsInput,
   imageDeletions,
   surplusBuilds,
-} from "../../../../../lib/builds/decide/publish/collect.ts";
+} from "../../../../../lib/builds/decide/publish/deletions.ts";
 import { uncoveredMessage, uncoveredNodes } from "../../../../../lib/builds/decide/detect/detect.ts";
 import type { ArchBuild } from "../../../../../lib/builds/decide/types.ts";
 import type { StoredRecord } from "../../../../../lib/builds/decide/facts.ts";
@@ -47,19 +47,19 @@ function record(name: string, children: readonly string[]): StoredRecord {
   };
 }
 
-function input(given: Partial<CollectInput> = {}): CollectInput {
+function input(given: Partial<DeletionInput> = {}): DeletionInput {
   const builds = [build("old", 30), build("mid", 20), build("new", 10)];
   const records = [record("old", ["a1", "b1"]), record("mid", ["a1", "b2"]), record("new", ["a2", "b3"])];
   return { config: configOf(), builds, records, nodes: [], elsewhere: [], retain: 2, current: "new", ...given };
 }
 
-const references = (given: CollectInput, name: string): readonly string[] => {
+const references = (given: DeletionInput, name: string): readonly string[] => {
   const leaving = given.builds.find(({ meta }) => meta.name === name) ?? assert.fail(name);
   return imageDeletions(leaving, given).map(({ digest }) => digest.slice(7).replace(/0+$/, ""));
 };
 
 Deno.test("P-170 surplusBuilds() is the oldest beyond those that are kept", () => {
-  const names = (given: Partial<CollectInput>): readonly string[] =>
+  const names = (given: Partial<DeletionInput>): readonly string[] =>
     surplusBuilds(input(given)).map(({ meta }) => meta.name);
   assert.deepEqual(names({}), ["old"]);
   assert.deepEqual(names({ retain: 1 }), ["old", "mid"]);
@@ -78,7 +78,7 @@ Deno.test("P-167 imageDeletions() keeps an image that another build has, and nam
 });
 
 Deno.test("P-168 imageDeletions() keeps an image that a node runs, as an index with all that is in it, or by itself", () => {
-  const running = (currentImage: string): CollectInput => input({ nodes: [nodeOf({ images: { currentImage } })] });
+  const running = (currentImage: string): DeletionInput => input({ nodes: [nodeOf({ images: { currentImage } })] });
   assert.deepEqual(references(running(`${REPOSITORY}@${digest("index-old")}`), "old"), []);
   assert.deepEqual(references(running(`${REPOSITORY}@${digest("b1")}`), "old"), ["index-old"]);
 });

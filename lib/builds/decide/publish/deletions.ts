@@ -9,7 +9,7 @@ import { cutReference, digestOf } from "../../../oci/reference.ts";
 import type { ArchBuild, BuildRecord } from "../types.ts";
 import { stateOfBuild } from "../status/aggregate.ts";
 
-export interface CollectInput extends Pick<BuildFacts, "builds" | "records" | "nodes" | "elsewhere"> {
+export interface DeletionInput extends Pick<BuildFacts, "builds" | "records" | "nodes" | "elsewhere"> {
   readonly config: {
     readonly meta: Pick<MachineOSConfig["meta"], "name">;
     readonly status: Pick<MachineOSConfig["status"], "pullSpec">;
@@ -25,7 +25,7 @@ interface DeletedBuild {
 }
 
 /** Succeeded builds beyond the `retain` newest, the oldest first. The current one is never among them. */
-export function surplusBuilds({ builds, records, retain, current }: CollectInput): readonly MachineOSBuild[] {
+export function surplusBuilds({ builds, records, retain, current }: DeletionInput): readonly MachineOSBuild[] {
   const done = builds.filter((build) =>
     stateOfBuild(build) === "Succeeded" && !build.meta.isDeleting &&
     build.meta.labels[BuildLabel.preBuilt] !== "true" &&
@@ -39,7 +39,7 @@ export function surplusBuilds({ builds, records, retain, current }: CollectInput
 }
 
 function liveDigests(
-  { config, builds, records, nodes, elsewhere }: Omit<CollectInput, "retain" | "current">,
+  { config, builds, records, nodes, elsewhere }: Omit<DeletionInput, "retain" | "current">,
   deleted: Pick<DeletedBuild, "meta">,
 ): ReadonlySet<string> {
   const staying = builds.filter(({ meta }) => meta.uid !== deleted.meta.uid);
@@ -73,7 +73,7 @@ function deletedBuildOf({ build: name, buildUid: uid, pushSpec, record: { index 
 
 export function imageDeletions(
   deleted: DeletedBuild,
-  input: Omit<CollectInput, "retain" | "current">,
+  input: Omit<DeletionInput, "retain" | "current">,
 ): readonly RegistryDeletion[] {
   const record = input.records.find(({ buildUid }) => buildUid === deleted.meta.uid)?.record;
   const repository = cutReference(deleted.pushSpec).name;
@@ -110,7 +110,7 @@ export function stagedDeletions(
 }
 
 /** Deletes a surplus build, or the record of a deleted one, its images first. Only one, as builds may share images. */
-export function collectEffects(input: CollectInput): readonly BuildEffect[] {
+export function decideDeletion(input: DeletionInput): readonly BuildEffect[] {
   const [oldest] = surplusBuilds(input);
   if (oldest !== undefined) {
     const { name, uid } = oldest.meta;
@@ -129,9 +129,9 @@ export function collectEffects(input: CollectInput): readonly BuildEffect[] {
   return [...imageEffects(deletedBuildOf(orphan), input), { kind: "delete", target, propagation: "Background" }];
 }
 
-function imageEffects(deleted: DeletedBuild, input: CollectInput): readonly BuildEffect[] {
+function imageEffects(deleted: DeletedBuild, input: DeletionInput): readonly BuildEffect[] {
   const deletions = imageDeletions(deleted, input);
-  return deletions.length === 0 ? [] : [{ kind: "collect", deletions }];
+  return deletions.length === 0 ? [] : [{ kind: "delete images", deletions }];
 }
 
 export interface ForgottenRecordsInput extends Pick<BuildFacts, "records" | "nodes" | "elsewhere"> {

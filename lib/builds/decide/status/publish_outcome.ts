@@ -8,7 +8,7 @@ export const MAX_ATTEMPTS = 20;
 const FIRST_WAIT_MS = 2_000;
 const MAX_WAIT_MS = 5 * 60_000;
 
-export function noteAssembled(
+export function withPublishOutcome(
   record: BuildRecord,
   outcome: PublishOutcome,
   { tag, nowMs, pushVersion }: { readonly tag: string; readonly nowMs: number; readonly pushVersion: string },
