@@ -16,7 +16,7 @@ import type { AdmissionVerdict } from "../lib/placement/decide/decision_types.ts
 import { judgeAdmission, planAdmission, type PlannedAdmission } from "../lib/placement/decide/admission.ts";
 import { requiredArchitectures } from "../lib/placement/decide/place.ts";
 import { parsePod, podTemplateOf, type PodView } from "../lib/placement/decide/pod/pod_view.ts";
-import { narrowTemplate } from "../lib/placement/decide/workload.ts";
+import { narrowTemplate } from "../lib/placement/decide/kueue_workload.ts";
 import { listAt, objectAt } from "../lib/json.ts";
 import { MAX_STRUCTURE } from "../lib/json_structure.ts";
 import type { JsonPatch } from "../lib/k8s/patch.ts";

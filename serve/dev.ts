@@ -5,7 +5,7 @@ import { type Config, withValues } from "../lib/config/parse.ts";
 import { silentLogger } from "../lib/log.ts";
 import type { PlacementSettings } from "../lib/placement/decide/config/settings.ts";
 import { openPlayground, type Playground } from "../playground/playground.ts";
-import { renderOutcomeTable, renderWelcome } from "../playground/report.ts";
+import { renderOutcomeTable, renderWelcome } from "../playground/outcome_text.ts";
 import { sampleNames } from "../playground/sample_cluster.ts";
 import type { ServeDeps } from "./capability.ts";
 import type { ImageBuildDemo } from "./dev_image_build.ts";

@@ -74,7 +74,7 @@ function viewOf(
     nowMs: clock.nowMs(),
     identity,
     version: userAgent.replace(/^.*\//, ""),
-    architectures: clusterArchitectures.ofNodes(),
+    architectures: clusterArchitectures.countNodes(),
     lease: shared.election.view(),
     gating: gatingHealth(),
     config: configs.presence(),

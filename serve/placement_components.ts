@@ -139,7 +139,7 @@ function makePodPlacement(
     clock,
     log: log.with({ controller: "pod-placement" }),
     settingsOf,
-    configsOf: configs.of,
+    configsOf: configs.forNamespace,
     liveArchitectures,
     random: Math.random,
     workers: config.workers,

@@ -44,7 +44,7 @@ export function openTaintComponents(
     log: ownLog,
     rule,
     limiter: openRateLimiter(clock),
-    presence: () => operator.isUninstalling() ? "leaving" : configs.presence(),
+    presence: () => operator.isUninstalling() ? "deleting" : configs.presence(),
     onPresence: configs.onChange,
     queueMetrics: clientMetrics.queue,
   });

@@ -86,7 +86,7 @@ function gateDeps(deps: ServeDeps, { placement, components }: WebhooksDeps): Gat
     log,
     limit: openLoadLimit(POD_LOAD, { clock, log }),
     settingsOf,
-    configsOf: configs.of,
+    configsOf: configs.forNamespace,
     recall: (pod, wanted) => images.recall({ identity: pullIdentityOf(pod), images: wanted }),
     prefetch: (pod, wanted, possibleBundles) =>
       images.prefetch({
@@ -107,7 +107,7 @@ function gateDeps(deps: ServeDeps, { placement, components }: WebhooksDeps): Gat
       signal,
       onPinMismatch: metrics.placement.pinMismatch,
       onLateMismatch: metrics.placement.lateMismatch,
-      architectureOf: (node) => followsNodes(deps) ? clusterArchitectures.ofNode(node) : undefined,
+      architectureOf: (node) => followsNodes(deps) ? clusterArchitectures.architectureOfNode(node) : undefined,
     }),
     liveArchitectures,
     decisions,

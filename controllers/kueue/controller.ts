@@ -22,12 +22,12 @@ import { pullIdentityOf } from "../../lib/placement/decide/pod/pod_refs.ts";
 import { podTemplateOf, type PodView } from "../../lib/placement/decide/pod/pod_view.ts";
 import {
   answerPatch,
-  decideWorkload,
+  decideKueueWorkload,
   flavorLabels,
   type KueueWorkload,
   narrowTemplate,
-  parseWorkload,
-} from "../../lib/placement/decide/workload.ts";
+  parseKueueWorkload,
+} from "../../lib/placement/decide/kueue_workload.ts";
 import type { ReconcileResult } from "../../lib/k8s/work_queue.ts";
 import { type Controller, DONE, openController, type PlacementControllerDeps, requeueAfter } from "../controller.ts";
 
@@ -82,7 +82,7 @@ export function openKueue(deps: KueueDeps): Controller {
         ...deps,
         resource: Resource.kueueWorkloads,
         name: "Workloads of Kueue",
-        parse: (object) => parseWorkload(object) === undefined ? undefined : true,
+        parse: (object) => parseKueueWorkload(object) === undefined ? undefined : true,
         retain: RETENTION.passing,
         onChange: ({ kind, key }) => kind === "apply" ? controller.enqueue(key) : undefined,
       }),
@@ -102,7 +102,7 @@ export function openKueue(deps: KueueDeps): Controller {
 async function reconcileWorkload(run: Run, key: string, failures: Map<string, Failures>): Promise<ReconcileResult> {
   const { api, clock, log, signal } = run;
   const object = await readOptional(api, { type: Resource.kueueWorkloads, ...splitKey(key), signal });
-  const workload = object === undefined ? undefined : parseWorkload(object);
+  const workload = object === undefined ? undefined : parseKueueWorkload(object);
   const before = failures.get(key) ?? NO_FAILURES;
   failures.delete(key);
   if (workload === undefined) return DONE;
@@ -119,7 +119,7 @@ async function reconcileWorkload(run: Run, key: string, failures: Map<string, Fa
   const context = { ...before, ageMs, limitMs, images: permit === undefined ? knownAmong(run.images) : run.images };
   // One decision per pod set, as for a pod of it.
   const decisions = await Promise.all(workload.podSets.map(({ template }) => decideTemplate(run, template, context)));
-  const step = decideWorkload({ workload, decisions, flavors: await readFlavors(run, workload) });
+  const step = decideKueueWorkload({ workload, decisions, flavors: await readFlavors(run, workload) });
   if (step.kind === "wait") {
     failures.set(key, oneMore(before, decisions));
     return requeueAfter(step.afterMs);
@@ -198,7 +198,7 @@ async function narrowJob(run: Run, workload: KueueWorkload, decision: PlacementD
     await api.patch(Resource.jobs, { namespace, name }, { body: { kind: "json", operations }, signal });
   } catch (error) {
     const failure = classifyWriteFailure(error);
-    if (failure === "later" || failure === "stale") throw error;
+    if (failure === "transient" || failure === "stale") throw error;
     // The Workload's affinity is enough.
     log.debug("template of a job not narrowed", { job: `${namespace}/${name}`, failure });
   }

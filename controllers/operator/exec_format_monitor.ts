@@ -75,7 +75,7 @@ async function readDaemonSetAndEvents(
     ...UNREAD,
     handledEvents,
     pendingEvents,
-    daemonSet: live === undefined ? "absent" : isLeaving(live) ? "leaving" : "current",
+    daemonSet: live === undefined ? "absent" : isDeleting(live) ? "deleting" : "current",
     leavingForMs: nowMs - memory.monitorLeavingSinceMs,
     isForced: memory.isMonitorForced,
   };
@@ -103,7 +103,7 @@ function observeWanted(
 
 function compare(live: KubeObject | undefined, desired: KubeObject): MonitorFacts["daemonSet"] {
   if (live === undefined) return "absent";
-  if (isLeaving(live)) return "leaving";
+  if (isDeleting(live)) return "deleting";
   return isCovered(live, desired) ? "current" : "drifted";
 }
 
@@ -113,7 +113,7 @@ function readyOf(live: KubeObject | undefined): { readonly ready: number; readon
   return { ready: count("numberReady"), wanted: count("desiredNumberScheduled") };
 }
 
-function isLeaving({ metadata }: KubeObject): boolean {
+function isDeleting({ metadata }: KubeObject): boolean {
   return metadata.deletionTimestamp !== undefined;
 }
 

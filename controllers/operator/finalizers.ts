@@ -106,7 +106,7 @@ function ownDeploymentStateOf(deployment: KubeObject | undefined): OwnDeployment
   if (deployment === undefined) return "foreign";
   const { finalizers, deletionTimestamp } = deployment.metadata;
   const isHeld = finalizers?.includes(Finalizer.enoexecEvents) === true;
-  if (deletionTimestamp !== undefined) return isHeld ? "leaving" : "foreign";
+  if (deletionTimestamp !== undefined) return isHeld ? "deleting" : "foreign";
   return isHeld ? "held" : "free";
 }
 

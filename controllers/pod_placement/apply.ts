@@ -132,7 +132,7 @@ async function examine(
     now = pod;
   }
   if (now === undefined || now.uid !== uid || !isGated(now)) return undefined;
-  if (kind === "later") return { failure: "unanswered", pod: now };
+  if (kind === "transient") return { failure: "unanswered", pod: now };
   return { failure: now.resourceVersion === pod.resourceVersion ? "denied" : "changed", pod: now };
 }
 

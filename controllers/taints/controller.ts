@@ -86,7 +86,7 @@ function makeGoal({ presence }: TaintsDeps): () => StepOptions["goal"] | undefin
   return () => {
     const now = presence();
     if (now === "present") isLifting = false;
-    if (now === "leaving") isLifting = true;
+    if (now === "deleting") isLifting = true;
     if (isLifting) return "lift";
     return now === "present" ? "taint" : undefined;
   };

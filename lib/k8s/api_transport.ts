@@ -3,7 +3,7 @@ import pLimit, { type LimitFunction } from "p-limit";
 import { backoffMs, type Clock, orAborted } from "../clock.ts";
 import { isDenseText } from "../json_structure.ts";
 import type { Logger } from "../log.ts";
-import { faultOfConnection, faultOfResponse, NoAnswer } from "./api_faults.ts";
+import { connectionError, NoAnswer, responseError } from "./api_errors.ts";
 import type { ClusterAccess } from "./cluster_access.ts";
 import { type Deadline, openDeadline } from "./deadline.ts";
 import { AnswerTooLarge, ApiError } from "./errors.ts";
@@ -165,7 +165,7 @@ export class ApiTransport implements AsyncDisposable {
       );
       status = response.status;
       this.serverClock.learn(response.headers.get("date"), { sentMs, receivedMs: clock.monotonicMs() });
-      if (!response.ok) throw await faultOfResponse(response, request.action);
+      if (!response.ok) throw await responseError(response, request.action);
       return response;
     } finally {
       observe?.({ method: request.method, status, durationMs: clock.monotonicMs() - sentMs });
@@ -179,7 +179,7 @@ export class ApiTransport implements AsyncDisposable {
   #faultOf(error: unknown, options: { readonly request: ApiRequest; readonly signal: AbortSignal }): unknown {
     if (options.signal.aborted) return options.signal.reason;
     if (error instanceof ApiError || error instanceof AnswerTooLarge) return error;
-    return faultOfConnection(error, { action: options.request.action, host: new URL(this.#access.baseUrl).host });
+    return connectionError(error, { action: options.request.action, host: new URL(this.#access.baseUrl).host });
   }
 }
 

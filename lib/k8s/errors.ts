@@ -39,16 +39,16 @@ type WriteFailure =
   /** The server rejected the change itself (422 with causes, 400, 413): it will never pass. */
   | "refused"
   /** Anything else (no answer, 429, 5xx, 401, 403): the same write may pass later. */
-  | "later";
+  | "transient";
 
 /** Classifies a thrown write error, by the answers of API servers v1.36. */
 export function classifyWriteFailure(error: unknown): WriteFailure {
-  if (!(error instanceof ApiError)) return "later";
+  if (!(error instanceof ApiError)) return "transient";
   if (error.status === 404) return "gone";
   if (error.status === 409) return "stale";
   if (error.status === 422) return error.hasCauses ? "refused" : "stale";
   if (error.status === 400 || error.status === 413) return "refused";
-  return "later";
+  return "transient";
 }
 
 export function isNotFound(error: unknown): boolean {

@@ -1,7 +1,7 @@
 // Decodes the body of a watch: one JSON event per line. A cut line is not an event.
 import { setImmediate } from "node:timers";
 import type { RawWatchEvent } from "./api.ts";
-import { faultOfWatchEvent, NoAnswer } from "./api_faults.ts";
+import { NoAnswer, watchEventError } from "./api_errors.ts";
 import { ApiError } from "./errors.ts";
 import { isObject, parseObject, textAt } from "../json.ts";
 import { readAhead } from "./read_ahead.ts";
@@ -80,7 +80,7 @@ function parseEvent(line: string): RawWatchEvent | undefined {
     case "BOOKMARK":
       return { type, object: withMetadata(object) };
     case "ERROR":
-      throw faultOfWatchEvent(object);
+      throw watchEventError(object);
     default:
       return undefined;
   }

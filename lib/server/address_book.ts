@@ -41,7 +41,7 @@ export class AddressBook<C> {
     return this.#addresses.values().some(({ waiting }) => waiting.size > 0);
   }
 
-  of(remoteAddress: string): Address<C> {
+  addressOf(remoteAddress: string): Address<C> {
     return this.#addresses.getOrInsertComputed(keyOfAddress(remoteAddress), () => ({
       unproven: new Set(),
       waiting: new Set(),

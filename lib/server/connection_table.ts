@@ -101,7 +101,7 @@ export class ConnectionTable {
   }
 
   admit(remoteAddress: string, socket: ConnectionSocket): Connection | undefined {
-    const address = this.#addresses.of(remoteAddress);
+    const address = this.#addresses.addressOf(remoteAddress);
     const { maxUnprovenPerAddress, maxUnproven, maxConnections } = this.#limits;
     if (address.unproven.size >= maxUnprovenPerAddress) this.#drop(oldestOf(address), "address");
     if (this.#addresses.unproven >= maxUnproven) this.#drop(oldestOf(this.#addresses.withMostUnproven()), "unproven");

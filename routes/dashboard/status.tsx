@@ -19,7 +19,7 @@ const STOPPED: Readonly<Record<GatingStop, string>> = {
 const PRESENCE: Readonly<Record<ConfigPresence, string>> = {
   unread: "not read yet",
   absent: "absent",
-  leaving: "being deleted",
+  deleting: "being deleted",
   present: "present",
 };
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { systemClock } from "../../lib/clock.ts";
 import { silentLogger } from "../../lib/log.ts";
 import { openPlayground } from "../../playground/playground.ts";
-import { renderWelcome } from "../../playground/report.ts";
+import { renderWelcome } from "../../playground/outcome_text.ts";
 import { runCommand } from "../support/commands.ts";
 import { lacks } from "../support/needs.ts";
 import { podBody } from "./make.ts";

@@ -4,7 +4,7 @@ import { type KubeObject } from "../../lib/k8s/types.ts";
 import { requireKubeObject } from "../../playground/cluster.ts";
 import type { JsonObject } from "../../playground/json_path.ts";
 import { isSettled, observedOf, readOutcome, reportOf } from "../../playground/outcomes.ts";
-import { renderOutcomeTable, renderWelcome } from "../../playground/report.ts";
+import { renderOutcomeTable, renderWelcome } from "../../playground/outcome_text.ts";
 import { type PodDecision, samplesOf, type Scenario } from "../../playground/samples.ts";
 import { EXPECT_ANNOTATION, sampleNames } from "../../playground/sample_cluster.ts";
 import { GATE, inValues, makeNode, podBody, requiring, term } from "./make.ts";

@@ -45,7 +45,7 @@ async function wordOf(answer: Promise<unknown>): Promise<string> {
 
 function makeDeps(cluster: Cluster): CheckDeps {
   const api = makeApi(cluster);
-  const configs = { hasSynced: () => true, of: () => ({ cluster: undefined, namespace: [] }) };
+  const configs = { hasSynced: () => true, forNamespace: () => ({ cluster: undefined, namespace: [] }) };
   return { api, siblings: openSiblingConfigs({ api, configs, signal }), signal };
 }
 

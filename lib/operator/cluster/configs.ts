@@ -22,7 +22,7 @@ export interface Configs {
   cluster(): ClusterConfig | undefined;
   presence(): ConfigPresence;
   /** The configs for pods of a namespace. Cheap: the same arrays until something changes. */
-  of(namespace: string): PlacementConfigs;
+  forNamespace(namespace: string): PlacementConfigs;
   /** Calls back with the namespace whose configs changed; undefined = the cluster config. */
   onChange(listener: (namespace: string | undefined) => void): void;
 }
@@ -61,9 +61,9 @@ export function openConfigs(parts: ReflectorDeps): Configs {
       if (!clusterConfigs.hasSynced()) return "unread";
       const config = cluster();
       if (config === undefined) return "absent";
-      return config.isDeleting ? "leaving" : "present";
+      return config.isDeleting ? "deleting" : "present";
     },
-    of: (namespace) => ({ cluster: cluster(), namespace: namespaceConfigs.of(namespace) }),
+    forNamespace: (namespace) => ({ cluster: cluster(), namespace: namespaceConfigs.of(namespace) }),
     onChange: (listener) => void listeners.push(listener),
   };
 }

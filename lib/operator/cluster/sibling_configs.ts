@@ -21,7 +21,7 @@ export interface SiblingConfigs {
 interface SiblingConfigsDeps {
   readonly api: ReadApi;
   /** For namespaces whose configs are too large to be read in a review: what was seen of them so far. */
-  readonly configs: Pick<Configs, "hasSynced" | "of">;
+  readonly configs: Pick<Configs, "hasSynced" | "forNamespace">;
   readonly signal: AbortSignal;
 }
 
@@ -50,7 +50,7 @@ async function readSiblings(
     }
     // The configs that were not read count as they were last seen.
     const names = new Set(read.map(({ name }) => name));
-    return [...read, ...configs.of(namespace).namespace.filter(({ name }) => !names.has(name))];
+    return [...read, ...configs.forNamespace(namespace).namespace.filter(({ name }) => !names.has(name))];
   }
   return read;
 }

@@ -2,7 +2,7 @@
 // than none.
 
 /** State of the cluster config: `unread` until the first list has arrived. */
-export type ConfigPresence = "unread" | "absent" | "leaving" | "present";
+export type ConfigPresence = "unread" | "absent" | "deleting" | "present";
 
 /** Why pods are not gated; the condition and the log line have the same word. */
 export type GatingStop =
@@ -29,7 +29,7 @@ export function decideGating(
   const rules: readonly (readonly [GatingStop, boolean])[] = [
     ["ConfigUnread", config === "unread"],
     ["ConfigAbsent", config === "absent"],
-    ["ConfigLeaving", config === "leaving"],
+    ["ConfigLeaving", config === "deleting"],
     ["NoLeader", silentForMs === undefined],
     ["LeaderSilent", silentForMs !== undefined && silentForMs >= LEADER_SILENCE_MS],
     ["LeaderImpaired", impairment !== undefined],

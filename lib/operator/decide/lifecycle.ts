@@ -51,7 +51,7 @@ const AWAIT_TAINTS: OperandRule = {
 const RELEASE_OWN_DEPLOYMENT: OperandRule = {
   name: "take the finalizer off Archway's Deployment",
   step: ({ monitor: { ownDeployment } }) =>
-    ownDeployment === "held" || ownDeployment === "leaving" ? { kind: "remove", target: "ownDeployment" } : undefined,
+    ownDeployment === "held" || ownDeployment === "deleting" ? { kind: "remove", target: "ownDeployment" } : undefined,
 };
 
 /**
@@ -68,7 +68,7 @@ const INSTALL_MONITOR: readonly OperandRule[] = [
   {
     name: "let a Deployment go that is being deleted",
     step: ({ monitor: { ownDeployment } }) =>
-      ownDeployment === "leaving" ? { kind: "remove", target: "ownDeployment" } : undefined,
+      ownDeployment === "deleting" ? { kind: "remove", target: "ownDeployment" } : undefined,
   },
   {
     name: "apply the DaemonSet of the monitor",
@@ -88,7 +88,7 @@ const DRAIN_MONITOR: readonly OperandRule[] = [
   },
   {
     name: "wait until the DaemonSet is gone",
-    step: ({ monitor }) => monitor.daemonSet === "leaving" && mayDrain(monitor) ? wait("DaemonSetLeaving") : undefined,
+    step: ({ monitor }) => monitor.daemonSet === "deleting" && mayDrain(monitor) ? wait("DaemonSetLeaving") : undefined,
   },
   {
     name: "delete events of which nothing comes",

@@ -23,12 +23,12 @@ export type OwnDeploymentState =
   | "free"
   | "held"
   /** With it, and being deleted. */
-  | "leaving";
+  | "deleting";
 
 /** The exec format error monitor: its DaemonSet, and the ENoExecEvents that are left. */
 export interface MonitorFacts {
   /** `refused`: the API server lately refused to create it; `unread`: not read. */
-  readonly daemonSet: "absent" | "current" | "drifted" | "leaving" | "refused" | "unread";
+  readonly daemonSet: "absent" | "current" | "drifted" | "deleting" | "refused" | "unread";
   readonly hasImage: boolean;
   /** Events that carry the error label, and records of images: these need no more handling. */
   readonly handledEvents: number;

@@ -13,9 +13,9 @@ export interface ClusterArchitectures {
   run(signal: AbortSignal): Promise<void>;
   /** Sorted; undefined until nodes are known and pools known, missing or refused. Until then nothing is narrowed. */
   current(): readonly string[] | undefined;
-  ofNode(name: string): string | undefined;
+  architectureOfNode(name: string): string | undefined;
   /** Number of nodes per architecture; undefined until nodes are known. */
-  ofNodes(): ReadonlyMap<string, number> | undefined;
+  countNodes(): ReadonlyMap<string, number> | undefined;
 }
 
 export function openClusterArchitectures(deps: ReflectorDeps): ClusterArchitectures {
@@ -39,8 +39,8 @@ export function openClusterArchitectures(deps: ReflectorDeps): ClusterArchitectu
       answer ??= [...new Set([nodes, ...makers].flatMap((reflector) => [...reflector.values()].flat()))].sort();
       return answer;
     },
-    ofNode: (name) => nodes.get(name)?.[0],
-    ofNodes: () => nodes.hasSynced() ? countEach([...nodes.values()].flat()) : undefined,
+    architectureOfNode: (name) => nodes.get(name)?.[0],
+    countNodes: () => nodes.hasSynced() ? countEach([...nodes.values()].flat()) : undefined,
   };
 }
 

@@ -119,7 +119,7 @@ async function listen(
   certificate: ServingCertificate,
   { api, signal }: { readonly api: KubeApi; readonly signal: AbortSignal },
 ): Promise<HttpsListener> {
-  const configs = { hasSynced: () => false, of: () => ({ cluster: undefined, namespace: [] }) };
+  const configs = { hasSynced: () => false, forNamespace: () => ({ cluster: undefined, namespace: [] }) };
   const parts = { api, signal, siblings: openSiblingConfigs({ api, configs, signal }) };
   const app = new Hono();
   app.post(WebhookPath.convert, async (context) => context.json(convertReview(await context.req.json()) ?? {}));

@@ -183,7 +183,7 @@ Deno.test("openTaints() frees all nodes when the config leaves, and touches none
     await bed.clock.advance(5_000);
     assert.equal(taintLine(bed.cluster), "a:amd64 b:amd64");
     // The object may be gone before anybody has looked.
-    bed.setPresence("leaving");
+    bed.setPresence("deleting");
     bed.setPresence("absent");
     await bed.clock.advance(1_000);
     assert.equal(taintLine(bed.cluster), "a: b:");

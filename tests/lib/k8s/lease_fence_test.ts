@@ -26,7 +26,7 @@ Deno.test("fenceWrites() lets reads and writes pass while it may, and only reads
     () => api.delete(Resource.leases, TARGET, { signal }),
   ];
   for (const write of writes) {
-    await assert.rejects(write(), (error) => error instanceof ApiError && classifyWriteFailure(error) === "later");
+    await assert.rejects(write(), (error) => error instanceof ApiError && classifyWriteFailure(error) === "transient");
   }
   assert.deepEqual((await api.get(Resource.leases, TARGET, signal))["data"], { a: "2" });
   assert.equal((await api.list(Resource.leases, { namespace: TARGET.namespace }, signal)).items.length, 1);

@@ -139,7 +139,7 @@ Deno.test("ApiError carries status, reason, causes and Retry-After of the server
     assert.equal(classifyWriteFailure(refused), "refused");
     assert.equal(classifyWriteFailure(await faultBy(422, statusBody(422, "Invalid"))), "stale");
     const later = await faultBy(503, statusBody(503, "X"), { "retry-after": "7" });
-    assert.deepEqual([later.retryAfterMs, classifyWriteFailure(later)], [7_000, "later"]);
+    assert.deepEqual([later.retryAfterMs, classifyWriteFailure(later)], [7_000, "transient"]);
   }));
 
 Deno.test("GET and LIST are tried again after 5xx, 429 and cut connections", () =>

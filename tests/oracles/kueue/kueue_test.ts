@@ -3,7 +3,11 @@ import assert from "node:assert/strict";
 import type { KubeObject } from "../../../lib/k8s/types.ts";
 import { decideIgnoringGate } from "../../../lib/placement/decide/decide.ts";
 import { planQueued } from "../../../lib/placement/decide/plan_inspection.ts";
-import { decideWorkload, parseWorkload, type WorkloadStep } from "../../../lib/placement/decide/workload.ts";
+import {
+  decideKueueWorkload,
+  type KueueStep,
+  parseKueueWorkload,
+} from "../../../lib/placement/decide/kueue_workload.ts";
 import { applied, ARCH, at, factsOf, failedFact, platformsFact } from "../../lib/placement/decide/make.ts";
 import {
   COUNT,
@@ -38,8 +42,8 @@ function workloadOf(shape: Shape, flavor?: string): KubeObject {
   };
 }
 
-function stepOf(raw: KubeObject, { images }: Shape): WorkloadStep {
-  const workload = parseWorkload(raw);
+function stepOf(raw: KubeObject, { images }: Shape): KueueStep {
+  const workload = parseKueueWorkload(raw);
   assert.ok(workload !== undefined);
   const inspected = [...new Set(images)].map((image) => {
     const platforms = platformsOf(image)?.map((architecture) => ({ os: "linux", architecture }));
@@ -49,7 +53,7 @@ function stepOf(raw: KubeObject, { images }: Shape): WorkloadStep {
   });
   const changes = { images: inspected, failedAttempts: 1, planOf: planQueued };
   const facts = factsOf(at(raw, "spec", "podSets", 0, "template"), changes);
-  return decideWorkload({ workload, decisions: [decideIgnoringGate(facts)], flavors: FLAVORS });
+  return decideKueueWorkload({ workload, decisions: [decideIgnoringGate(facts)], flavors: FLAVORS });
 }
 
 function answerOn(flavor: string, { shape }: Row): string | undefined {

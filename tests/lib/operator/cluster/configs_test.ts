@@ -40,7 +40,8 @@ const openBed = (...objects: readonly KubeObject[]) => {
   const configs = openConfigs({ api: scene.cluster.api, clock: scene.clock, log });
   const heard: (string | undefined)[] = [];
   configs.onChange((namespace) => void heard.push(namespace));
-  const namesOf = (namespace: string): readonly string[] => configs.of(namespace).namespace.map(({ name }) => name);
+  const namesOf = (namespace: string): readonly string[] =>
+    configs.forNamespace(namespace).namespace.map(({ name }) => name);
   const put = async (...changed: readonly KubeObject[]): Promise<void> => {
     furnish(scene.cluster, changed);
     await scene.clock.advance(0);
@@ -57,7 +58,7 @@ Deno.test("openConfigs() says unread, absent, present and leaving of the cluster
     assert.deepEqual([configs.presence(), configs.cluster()?.fallbackArchitecture], ["present", "arm64"]);
     const deletionTimestamp = "2026-11-21T12:00:00Z";
     await put(clusterConfig({}, { deletionTimestamp, finalizers: ["x"] }));
-    assert.equal(configs.presence(), "leaving");
+    assert.equal(configs.presence(), "deleting");
     assert.deepEqual(heard, [undefined, undefined]);
   });
 });
@@ -82,7 +83,7 @@ Deno.test("openConfigs() gives a namespace its own configs, and reports whose ha
   await whileRunning(scene, configs, async () => {
     await put(namespaceConfig("shop", "a"), namespaceConfig("shop", "b"), namespaceConfig("bank", "a"));
     assert.deepEqual([namesOf("shop"), namesOf("bank"), namesOf("other")], [["a", "b"], ["a"], []]);
-    assert.equal(configs.of("shop").namespace, configs.of("shop").namespace);
+    assert.equal(configs.forNamespace("shop").namespace, configs.forNamespace("shop").namespace);
     scene.cluster.drop(Resource.namespaceConfigs, "shop/a");
     scene.cluster.drop(Resource.namespaceConfigs, "bank/a");
     await scene.clock.advance(0);
@@ -119,7 +120,7 @@ Deno.test("openConfigs() gives the same precedence to configs of one priority, i
     const { scene, configs, put } = openBed();
     await whileRunning(scene, configs, async () => {
       await put(...order);
-      const { namespace } = selectConfigs(pod, configs.of("shop"));
+      const { namespace } = selectConfigs(pod, configs.forNamespace("shop"));
       assert.deepEqual(namespace.map(({ name }) => name), ["first", "oldest", "a", "b"]);
     });
   }

@@ -36,7 +36,7 @@ const openBench = ({ seen }: { readonly seen: readonly NamespaceConfig[] | undef
   };
   const configs = {
     hasSynced: () => seen !== undefined,
-    of: () => ({ cluster: undefined, namespace: seen ?? [] }),
+    forNamespace: () => ({ cluster: undefined, namespace: seen ?? [] }),
   };
   return { lists, asked, api, siblings: openSiblingConfigs({ api, configs, signal }) };
 };
@@ -83,7 +83,7 @@ Deno.test("SiblingConfigs.read() reads again after a failure, and two namespaces
   assert.deepEqual(await Promise.all(all), [[], [], []]);
   const failing = openSiblingConfigs({
     api: { ...bench.api, list: () => Promise.reject(new Error("no answer")) },
-    configs: { hasSynced: () => true, of: () => ({ cluster: undefined, namespace: [] }) },
+    configs: { hasSynced: () => true, forNamespace: () => ({ cluster: undefined, namespace: [] }) },
     signal,
   });
   await assert.rejects(failing.read("team"), /no answer/);

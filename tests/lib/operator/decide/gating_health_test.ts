@@ -8,7 +8,7 @@ const ROWS: readonly (readonly [config: ConfigPresence, silentForMs: number | un
   ["present", undefined, "NoLeader"],
   ["unread", 0, "ConfigUnread"],
   ["absent", 0, "ConfigAbsent"],
-  ["leaving", 0, "ConfigLeaving"],
+  ["deleting", 0, "ConfigLeaving"],
   ["unread", undefined, "ConfigUnread"],
 ];
 

@@ -92,7 +92,7 @@ const TABLE: Readonly<Record<string, readonly (readonly [title: string, facts: O
     ["120 leaves a DaemonSet that is as it should be", on({ daemonSet: "current" })],
     ["makes no DaemonSet while no image is named", on({ daemonSet: "absent", hasImage: false })],
     ["goes on without a DaemonSet that it may not make", on({ daemonSet: "refused" })],
-    ["waits until a DaemonSet that is being deleted is gone", on({ daemonSet: "leaving" })],
+    ["waits until a DaemonSet that is being deleted is gone", on({ daemonSet: "deleting" })],
     ["has nothing to do for a leaving config that holds none of ours", leaving({}, ["other/finalizer"])],
     ["holds nothing that the manifests did not install", makeFacts({ installation: "foreign" })],
     ["has nothing to do once it has left", makeFacts({ installation: "left", webhook: "absent" })],
@@ -100,7 +100,7 @@ const TABLE: Readonly<Record<string, readonly (readonly [title: string, facts: O
   ],
   "remove enoexec-events": [
     ["drops the enoexec finalizer of the MTO when the plugin is off", off({ hasImage: false, daemonSet: "unread" })],
-    ["goes on although a DaemonSet does not go", off({ daemonSet: "leaving", leavingForMs: MONITOR_DRAIN_MS })],
+    ["goes on although a DaemonSet does not go", off({ daemonSet: "deleting", leavingForMs: MONITOR_DRAIN_MS })],
     [
       "goes without events that something holds",
       off({ daemonSet: "unread", pendingEvents: 1, leavingForMs: MONITOR_DRAIN_MS, isForced: true }),
@@ -122,10 +122,13 @@ const TABLE: Readonly<Record<string, readonly (readonly [title: string, facts: O
   "remove ownDeployment": [
     [
       "232 lets a Deployment go that somebody deletes while the plugin is on",
-      on({ daemonSet: "current", ownDeployment: "leaving" }),
+      on({ daemonSet: "current", ownDeployment: "deleting" }),
     ],
     ["118 lets the Deployment of the handler go before the finalizer of the config", off({ ownDeployment: "held" })],
-    ["lets the Deployment go that is deleted on the way out, once no event is left", off({ ownDeployment: "leaving" })],
+    [
+      "lets the Deployment go that is deleted on the way out, once no event is left",
+      off({ ownDeployment: "deleting" }),
+    ],
     ["lets the Deployment go of a config without the finalizer", off({ ownDeployment: "held" }, [podPlacement])],
     [
       "lets the Deployment go when there is no config, before the rights",
@@ -188,8 +191,8 @@ const TABLE: Readonly<Record<string, readonly (readonly [title: string, facts: O
     ["takes the webhook away first when it is uninstalled", uninstalling({ webhook: "current", gatedPods: 2 })],
   ],
   "wait DaemonSetLeaving": [
-    ["203 waits for the daemons before it looks at events", off({ daemonSet: "leaving", handledEvents: 1 })],
-    ["waits as long as it may", off({ daemonSet: "leaving", leavingForMs: MONITOR_DRAIN_MS - 1 })],
+    ["203 waits for the daemons before it looks at events", off({ daemonSet: "deleting", handledEvents: 1 })],
+    ["waits as long as it may", off({ daemonSet: "deleting", leavingForMs: MONITOR_DRAIN_MS - 1 })],
   ],
   "wait EventsPending": [
     ["118 123 waits for events without the error label", off({ pendingEvents: 1 })],
@@ -251,8 +254,8 @@ const anyFacts: fc.Arbitrary<OperandFacts> = fc.record({
   forced: fc.record({ attempts: fc.nat(7), agoMs: fc.nat(3_000) }),
   installation: fc.constantFrom("foreign", "free", "held", "uninstalling"),
   monitor: fc.record({
-    daemonSet: fc.constantFrom("absent", "current", "drifted", "leaving", "refused", "unread"),
-    ownDeployment: fc.constantFrom("foreign", "free", "held", "leaving"),
+    daemonSet: fc.constantFrom("absent", "current", "drifted", "deleting", "refused", "unread"),
+    ownDeployment: fc.constantFrom("foreign", "free", "held", "deleting"),
     hasImage: fc.boolean(),
     handledEvents: fc.nat(2),
     pendingEvents: fc.nat(2),
@@ -315,7 +318,7 @@ function followOwnDeployment(
   step: Extract<OperandStep, { readonly target: "ownDeployment" }>,
 ): OperandFacts["monitor"]["ownDeployment"] {
   if (step.kind === "apply") return "held";
-  return ownDeployment === "leaving" ? "foreign" : "free";
+  return ownDeployment === "deleting" ? "foreign" : "free";
 }
 
 /** A DaemonSet that never goes, and events that something holds: the worst case. */
@@ -327,7 +330,7 @@ function followMonitor(
     return step.which === "all" ? { ...monitor, isForced: true } : { ...monitor, handledEvents: 0 };
   }
   if (step.kind === "apply") return { ...monitor, daemonSet: "current" };
-  return { ...monitor, daemonSet: installation === "uninstalling" ? "absent" : "leaving" };
+  return { ...monitor, daemonSet: installation === "uninstalling" ? "absent" : "deleting" };
 }
 
 Deno.test("invariant 1: a leaving config always gets away, unless namespace configs hold it", () => {

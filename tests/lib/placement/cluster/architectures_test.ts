@@ -30,7 +30,7 @@ Deno.test("openClusterArchitectures() gives nothing before the nodes are listed,
     assert.equal(found.current(), found.current(), "the same object until something changes");
     scene.cluster.put(Resource.nodes, makeNode("n2", "amd64"));
     await scene.clock.advance(0);
-    assert.deepEqual([found.current(), found.ofNode("n2"), found.ofNode("n3")], [
+    assert.deepEqual([found.current(), found.architectureOfNode("n2"), found.architectureOfNode("n3")], [
       ["amd64", "arm64"],
       "amd64",
       undefined,

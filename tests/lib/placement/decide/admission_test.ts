@@ -68,7 +68,7 @@ Deno.test("DV-08 judgeAdmission() gates when the namespace configs could not be 
     });
     const configs = openConfigs({ api, clock: scene.clock, log: silentLogger });
     await whileRunning(scene, configs, () => {
-      const outcome = admit(make.pod(), { configs: configs.of("test-namespace") });
+      const outcome = admit(make.pod(), { configs: configs.forNamespace("test-namespace") });
       assert.deepEqual([outcome.gates, outcome.labels], [[SCHEDULING_GATE], labels]);
     });
   }

@@ -5,12 +5,12 @@ import { planQueued } from "../../../../lib/placement/decide/plan_inspection.ts"
 import type { PlacementDecision } from "../../../../lib/placement/decide/decision_types.ts";
 import {
   answerPatch,
-  decideWorkload,
+  decideKueueWorkload,
   flavorLabels,
   type KueueWorkload,
   narrowTemplate,
-  parseWorkload,
-} from "../../../../lib/placement/decide/workload.ts";
+  parseKueueWorkload,
+} from "../../../../lib/placement/decide/kueue_workload.ts";
 import type { KubeObject } from "../../../../lib/k8s/types.ts";
 import { AMD64, applied, ARCH, ARM64, at, type FactChanges, type Json, make, requiredOf, running } from "./make.ts";
 
@@ -60,7 +60,7 @@ function rawWorkload(images: readonly string[], changes: Changes = {}): KubeObje
 }
 
 function workloadOf(raw: KubeObject): KueueWorkload {
-  const workload = parseWorkload(raw);
+  const workload = parseKueueWorkload(raw);
   assert.ok(workload !== undefined, "there is something to decide");
   return workload;
 }
@@ -71,11 +71,11 @@ function decisionsOf(raw: KubeObject, changes: FactChanges = {}): readonly Place
   );
 }
 
-function stepOf(raw: KubeObject, changes: FactChanges = {}): ReturnType<typeof decideWorkload> {
-  return decideWorkload({ workload: workloadOf(raw), decisions: decisionsOf(raw, changes), flavors: FLAVORS });
+function stepOf(raw: KubeObject, changes: FactChanges = {}): ReturnType<typeof decideKueueWorkload> {
+  return decideKueueWorkload({ workload: workloadOf(raw), decisions: decisionsOf(raw, changes), flavors: FLAVORS });
 }
 
-function acted(raw: KubeObject): Extract<ReturnType<typeof decideWorkload>, { kind: "act" }> {
+function acted(raw: KubeObject): Extract<ReturnType<typeof decideKueueWorkload>, { kind: "act" }> {
   const step = stepOf(raw);
   assert.ok(step.kind === "act");
   return step;
@@ -162,7 +162,7 @@ Deno.test("nothing is decided about a Workload that is admitted, finished, deact
     rawWorkload(["single-amd64"], { flavor: "x86", check: { state: "Ready" } }),
     rawWorkload(["single-amd64"], { flavor: "arm", conditions: [{ type: "Evicted", status: "True" }] }),
   ];
-  assert.deepEqual(open.map(parseWorkload), open.map(() => undefined));
+  assert.deepEqual(open.map(parseKueueWorkload), open.map(() => undefined));
 });
 
 Deno.test("its Job is the batch/v1 Job that owns it, whose template gets the same", () => {

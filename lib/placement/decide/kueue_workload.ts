@@ -42,7 +42,7 @@ export interface KueueWorkload {
 }
 
 /** Parses a Workload; undefined when there is nothing to decide: admitted, finished, given up, or not waiting. */
-export function parseWorkload(object: KubeObject): KueueWorkload | undefined {
+export function parseKueueWorkload(object: KubeObject): KueueWorkload | undefined {
   const { metadata, spec, status } = object;
   const { namespace = "", name, deletionTimestamp, resourceVersion = "", ownerReferences = [] } = metadata;
   const conditions = parseConditions(status);
@@ -90,7 +90,7 @@ export function flavorLabels(flavor: KubeObject | undefined): Readonly<Record<st
   return textMapAt(flavor?.spec, "nodeLabels") ?? {};
 }
 
-interface WorkloadFacts {
+interface KueueFacts {
   readonly workload: KueueWorkload;
   /** One per pod set, in order. */
   readonly decisions: readonly PlacementDecision[];
@@ -98,7 +98,7 @@ interface WorkloadFacts {
   readonly flavors: ReadonlyMap<string, Readonly<Record<string, string>>>;
 }
 
-export type WorkloadStep =
+export type KueueStep =
   /** An image could not be read; retry later. */
   | { readonly kind: "wait"; readonly afterMs: number }
   | {
@@ -118,7 +118,7 @@ const NOWHERE_SECONDS = 60;
 /** The wait before another flavor (s), during which the templates are narrowed. */
 const OTHER_FLAVOR_SECONDS = 1;
 
-export function decideWorkload({ workload, decisions, flavors }: WorkloadFacts): WorkloadStep {
+export function decideKueueWorkload({ workload, decisions, flavors }: KueueFacts): KueueStep {
   const { podSets, check, hasQuota } = workload;
   const waits = decisions.flatMap((decision) => decision.kind === "retry" ? [decision.afterMs] : []);
   if (waits.length > 0) return { kind: "wait", afterMs: Math.min(...waits) };

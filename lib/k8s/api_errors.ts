@@ -15,7 +15,7 @@ export const NoAnswer = {
 const MAX_WORDS = 500;
 
 /** The error for a failed answer. Reads its whole body. `action` is like `patch pods "ns/name"`. */
-export async function faultOfResponse(response: Response, action: string): Promise<ApiError> {
+export async function responseError(response: Response, action: string): Promise<ApiError> {
   const text = await response.text().catch(() => "");
   const status = parseStatus(parseObject(text));
   const words = status.message !== ""
@@ -31,7 +31,7 @@ export async function faultOfResponse(response: Response, action: string): Promi
   });
 }
 
-export function faultOfWatchEvent(object: unknown): ApiError {
+export function watchEventError(object: unknown): ApiError {
   const status = parseStatus(object);
   return new ApiError(
     `Cannot go on watching: the API server said ${status.code ?? "nothing"}${saying(status.message)}`,
@@ -40,7 +40,7 @@ export function faultOfWatchEvent(object: unknown): ApiError {
 }
 
 /** The error for a request without a complete answer. The message omits the URL, which has a query. */
-export function faultOfConnection(
+export function connectionError(
   error: unknown,
   options: { readonly action: string; readonly host: string },
 ): ApiError {
