@@ -1,7 +1,7 @@
 // The mutating webhook: gates, places or leaves a new pod and a queued Job, from memory alone. It fails open: an
 // internal error never refuses a pod.
 import type { KnownPodImages } from "../lib/placement/images/known_images.ts";
-import type { ImageUse } from "../lib/oci/types.ts";
+import type { ImageUse } from "../lib/oci/inspection.ts";
 import type { Context } from "hono";
 import { decidedImages, unknownImages } from "../lib/placement/decide/report/recent_decisions.ts";
 import type { DecisionRing } from "../lib/placement/cluster/decision_ring.ts";

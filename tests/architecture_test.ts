@@ -12,7 +12,7 @@ const VOCABULARY = [
   "lib/upgrades/decide/types/",
   "lib/config/image_builds.ts",
   ...["names", "arch", "parsed", "json", "json_structure", "yaml", "glob"].map((name) => `lib/${name}.ts`),
-  ...["types", "reference", "host_names", "image/manifest", "image/platforms", "errors"].map((name) =>
+  ...["inspection", "reference", "host_names", "image/manifest", "image/platforms", "errors"].map((name) =>
     `lib/oci/${name}.ts`
   ),
   ...["types", "patch", "errors"].map((name) => `lib/k8s/${name}.ts`),

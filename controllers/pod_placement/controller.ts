@@ -25,7 +25,7 @@ import { Resource, splitKey } from "../../lib/k8s/types.ts";
 import type { ReconcileResult } from "../../lib/k8s/work_queue.ts";
 import { GateLabel, PodLabel } from "../../lib/names.ts";
 import { decide } from "../../lib/placement/decide/decide.ts";
-import type { ImageUse } from "../../lib/oci/types.ts";
+import type { ImageUse } from "../../lib/oci/inspection.ts";
 import type { PlacementDecision } from "../../lib/placement/decide/decision_types.ts";
 import type { PodView } from "../../lib/placement/decide/pod/pod_view.ts";
 import { assertNever } from "../../lib/parsed.ts";

@@ -1,7 +1,7 @@
 // Gathers the facts about a gated pod. Never waits: it starts a missing inspection, whose end requeues the pod, and
 // stops one that is wanted no more.
 import { renderDuration } from "../../lib/vocabulary/duration.ts";
-import type { ImageUse } from "../../lib/oci/types.ts";
+import type { ImageUse } from "../../lib/oci/inspection.ts";
 import { planInspection } from "../../lib/placement/decide/plan_inspection.ts";
 import type { Evidence, PlacementFacts, PlannedPod } from "../../lib/placement/decide/facts.ts";
 import type { PodView } from "../../lib/placement/decide/pod/pod_view.ts";

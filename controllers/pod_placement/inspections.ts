@@ -5,7 +5,7 @@ import { podImagesWithBundles } from "../../lib/placement/cluster/pod_images_wit
 import { errorText } from "../../lib/log.ts";
 import { callersOf } from "../../lib/oci/callers.ts";
 import type { Permit } from "../../lib/oci/limits/fair_limiter.ts";
-import type { ImageUse } from "../../lib/oci/types.ts";
+import type { ImageUse } from "../../lib/oci/inspection.ts";
 import type { ImageJudgement } from "../../lib/placement/decide/decision_types.ts";
 import type { PlacementSettings } from "../../lib/placement/decide/config/settings.ts";
 import { judgeImages, notInspected } from "../../lib/placement/decide/judge_images.ts";

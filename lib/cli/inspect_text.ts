@@ -1,9 +1,10 @@
 // Inspected images in the shape of the JSON output, and as text for users: one row each, then the details of each.
 // Pure.
 import { renderDuration } from "../vocabulary/duration.ts";
-import type { InspectionReport } from "../oci/inspection.ts";
+import type { InspectionReport } from "../oci/inspection_request.ts";
+import type { Finding, Platform } from "../oci/inspection.ts";
+import type { RegistryFailure } from "../oci/errors.ts";
 import type { RequestCounts, TraceEntry } from "../oci/request_log.ts";
-import type { Finding, Platform, RegistryFailure } from "../oci/types.ts";
 import { renderPlatform } from "../oci/image/platforms.ts";
 import { renderColumns, renderTable } from "./output.ts";
 import { intersectArchitectures, isUsableArchitecture, KNOWN_ARCHITECTURES } from "../arch.ts";

@@ -1,5 +1,38 @@
 // What failed at a registry, as an error: thrown while it is read or written, and turned into data by the inspector.
-import type { FailureReason, RegistryFailure } from "./types.ts";
+
+/** Why a registry could not be read or written. The closed set is also a metric label. */
+export const FAILURE_REASONS = [
+  "InvalidReference",
+  "ManifestUnknown",
+  "Unauthorized",
+  "NotAnImage",
+  "Blocked",
+  "Malformed",
+  "DigestMismatch",
+  "TooLarge",
+  "AddressDenied",
+  "Misconfigured",
+  "Unreachable",
+  "TlsFailed",
+  "Timeout",
+  "ServerError",
+  "RateLimited",
+  "CircuitOpen",
+  "Busy",
+  "TooManyImages",
+] as const;
+
+export type FailureReason = typeof FAILURE_REASONS[number];
+
+/** `permanent`: asking again will not help soon. `message` is safe to show: no credential, no URL query. */
+export interface RegistryFailure {
+  readonly kind: "permanent" | "transient";
+  readonly reason: FailureReason;
+  readonly message: string;
+  /** `host[:port]` of the registry that failed, where a request was sent. */
+  readonly registry?: string | undefined;
+  readonly retryAfterMs?: number | undefined;
+}
 
 /**
  * What may pass; all other reasons are permanent. A wrong digest is mostly the work of a cache on the way, which may

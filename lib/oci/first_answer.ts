@@ -1,7 +1,6 @@
 // Asks the endpoints of an image in their order: the first answer counts.
-import { failureOf, RegistryError } from "./errors.ts";
+import { failureOf, RegistryError, type RegistryFailure } from "./errors.ts";
 import type { Endpoint } from "./pull_plan.ts";
-import type { RegistryFailure } from "./types.ts";
 
 /**
  * What `read` gave at the first endpoint where it succeeded, or why it did at none. `endpoint`: that one, or the last

@@ -1,6 +1,7 @@
 // Reads one image at one endpoint: the top manifest, and of its children and configs what is wanted.
 import type { Credential } from "./credential.ts";
-import { RegistryError, registryError } from "./errors.ts";
+import { type FailureReason, RegistryError, registryError } from "./errors.ts";
+import type { Finding, Inspection, InspectionDepth, Platform } from "./inspection.ts";
 import { type Descriptor, type ImageLabels, type ManifestDocument, MAX_ENTRIES } from "./image/manifest.ts";
 import {
   distinctPlatforms,
@@ -13,7 +14,6 @@ import {
 import type { Endpoint } from "./pull_plan.ts";
 import { nameAt } from "./reference.ts";
 import type { RepositoryDocuments } from "./repository_documents.ts";
-import type { FailureReason, Finding, Inspection, InspectionDepth, Platform } from "./types.ts";
 
 interface ImageDocuments extends Pick<RepositoryDocuments, "manifest" | "child" | "config"> {
   readonly endpoint: Endpoint;

@@ -1,65 +1,57 @@
-// The request, the context and the report of an inspection.
-import type { Callers } from "./callers.ts";
-import type { Credential } from "./credential.ts";
-import type { PlannedEndpoint } from "./pull_plan.ts";
-import type { ImageReference } from "./reference.ts";
-import { NO_REQUESTS, type RequestCounts, type RequestLog, type TraceEntry } from "./request_log.ts";
-import type { Inspection, InspectionDepth } from "./types.ts";
+// What was found of an image, or why nothing could be. What was found is stored, so it is a schema.
+import * as z from "zod";
+import type { RegistryFailure } from "./errors.ts";
+import { CONTENT_DIGEST } from "./reference.ts";
 
-/**
- * The oldest look-up of a tag that may answer: within the life of the tag (`cached`), within the first half of it
- * (`young`), or by this process since then (monotonic ms), for imagePullPolicy `Always`.
- */
-export type Freshness = "cached" | "young" | { readonly askedSinceMs: number };
+/** One platform of an image, as its index or its config names it. Names are GOOS / GOARCH. */
+const Platform = z.object({
+  os: z.string(),
+  architecture: z.string(),
+  variant: z.string().exactOptional(),
+  osVersion: z.string().exactOptional(),
+}).readonly();
 
-/** What to inspect and with what. An inspector has no notion of pods. */
-export interface InspectionRequest {
-  /** The reference as the user wrote it: `nginx`, `quay.io/a/b:v1@sha256:…`. */
+export type Platform = z.output<typeof Platform>;
+
+const Finding = z.object({
+  kind: z.enum(["ChildDigestPin", "TruncatedIndex", "Schema1", "FailedArchitecture"]),
+  message: z.string(),
+}).readonly();
+
+export type Finding = z.output<typeof Finding>;
+
+/** `index`: the top document suffices. `config`: the first platform's config is read too, to see bundle labels. */
+const InspectionDepth = z.enum(["index", "config"]);
+
+export type InspectionDepth = z.output<typeof InspectionDepth>;
+
+const common = {
+  digest: z.string().regex(CONTENT_DIGEST),
+  mediaType: z.string().max(200),
+  /** Attestations and `unknown` are already gone. */
+  platforms: z.array(Platform).min(1).max(1_000).readonly(),
+  findings: z.array(Finding).max(100).readonly(),
+};
+
+/** What a digest identifies. It never changes. */
+export const DocumentRecord = z.discriminatedUnion("kind", [
+  /** `depth`: whether a config blob was read, so that bundle labels are known, or the index alone. */
+  z.object({ kind: z.literal("platforms"), depth: InspectionDepth, ...common }),
+  /** An operator bundle: data that runs anywhere; it narrows nothing. */
+  z.object({ kind: z.literal("anywhere"), ...common }),
+]).readonly();
+
+export type DocumentRecord = z.output<typeof DocumentRecord>;
+
+export type Inspection = DocumentRecord | { readonly kind: "failed"; readonly failure: RegistryFailure };
+
+export interface ImageUse {
   readonly image: string;
-  /** Credentials of whoever asks, tried in order where their scope matches; before the inspector's own ones. */
-  readonly credentials: readonly Credential[];
-  readonly freshness: Freshness;
-  readonly depth: InspectionDepth;
-  readonly callers: Callers;
+  /** The pull policy is `Always`: the tag is looked up again for every pod. */
+  readonly pullsAlways: boolean;
 }
 
-/** A request whose credentials are those of all its endpoints: what may be shared and cached depends on them. */
-export interface PlannedRequest extends InspectionRequest {
-  readonly reference: ImageReference;
-  readonly endpoints: readonly PlannedEndpoint[];
-  readonly requestLog: RequestLog;
-}
-
-/** What the requests of one inspection or push have in common. */
-export interface RequestContext {
-  readonly callers: Callers;
-  readonly signal: AbortSignal;
-  readonly requestLog: RequestLog;
-}
-
-export interface InspectionReport {
+export interface InspectedImage {
+  readonly image: string;
   readonly inspection: Inspection;
-  /** Whether the registry lacks a part of the image, so that this holds for the reference alone, not for its digest. */
-  readonly isPartial?: boolean | undefined;
-  /** Fully qualified reference that answered (or got the last request): `registry-1.docker.io/library/nginx:latest`. */
-  readonly resolved: string;
-  /** `cache`: no manifest was read for it, at most a HEAD was sent. */
-  readonly source: "registry" | "cache";
-  /** Whether the knowledge may be shared: `public` was read anonymously; `private` needed a credential. */
-  readonly visibility: "public" | "private";
-  /** With `private`: the number of the credentials' readership, which means nothing outside of this process. */
-  readonly readershipId?: number | undefined;
-  /** `Credential.source` that worked; absent when anonymous. */
-  readonly credentialSource?: string | undefined;
-  /** `host[:port]` of the mirror that answered instead of the registry itself. */
-  readonly mirror?: string | undefined;
-  readonly requests: RequestCounts;
-  readonly trace: readonly TraceEntry[];
-}
-
-/** The report of what no request was sent for. */
-export function reportWithoutRequests(
-  found: Pick<InspectionReport, "inspection" | "resolved" | "source">,
-): InspectionReport {
-  return { ...found, visibility: "public", requests: NO_REQUESTS, trace: [] };
 }

@@ -20,7 +20,7 @@
 import type { CachedInspector } from "./cache/cached_inspector.ts";
 import { credentialsToTry, distinct, matchPullSecrets, MAX_TRIED } from "./credentials/match.ts";
 import type { Keyring } from "./credential.ts";
-import { type InspectionReport, type InspectionRequest, reportWithoutRequests } from "./inspection.ts";
+import { type InspectionReport, type InspectionRequest, reportWithoutRequests } from "./inspection_request.ts";
 import { RequestLog } from "./request_log.ts";
 import type { PullPlanner } from "./pull_plan.ts";
 

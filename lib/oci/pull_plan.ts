@@ -1,7 +1,7 @@
 // Where an image may be pulled from, and how each place is reached.
 import type { Credential } from "./credential.ts";
 import type { ImageReference } from "./reference.ts";
-import type { RegistryFailure } from "./types.ts";
+import type { RegistryFailure } from "./errors.ts";
 
 /** One place to pull a reference from: the registry itself or a mirror of it. */
 export interface Endpoint {

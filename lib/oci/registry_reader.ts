@@ -3,12 +3,12 @@
 import type { Credential } from "./credential.ts";
 import { firstAnswer } from "./first_answer.ts";
 import { type ImageRead, readImage } from "./image_reader.ts";
-import type { InspectionReport, PlannedRequest } from "./inspection.ts";
+import type { InspectionReport, PlannedRequest } from "./inspection_request.ts";
+import type { RegistryFailure } from "./errors.ts";
 import type { PlannedEndpoint } from "./pull_plan.ts";
 import { CONTENT_DIGEST, nameAt } from "./reference.ts";
 import { RepositoryClient, type RepositoryClientDeps } from "./repository_client.ts";
 import { RepositoryDocuments } from "./repository_documents.ts";
-import type { RegistryFailure } from "./types.ts";
 
 /** What a HEAD of a reference gave. `unknown`: the registry answers without a digest. */
 export type HeadAnswer =

@@ -2,7 +2,7 @@
 import type { Registry } from "prom-client";
 import { type GaugeTable, type MetricsOf, type MetricTable, openMetrics, WAIT_BUCKETS_SECONDS } from "../metrics.ts";
 import type { HostState } from "../oci/limits/host_state.ts";
-import { FAILURE_REASONS, type FailureReason } from "../oci/types.ts";
+import { FAILURE_REASONS, type FailureReason } from "../oci/errors.ts";
 
 /**
  * `passed`: not decided on, or not a new pod; `dense`: admitted unread; `shed` and `unreadable`: answered with an

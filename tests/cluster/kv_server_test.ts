@@ -7,7 +7,7 @@ import type { KeyValueStore } from "../../lib/kv/store.ts";
 import { silentLogger } from "../../lib/log.ts";
 import { CachedInspector } from "../../lib/oci/cache/cached_inspector.ts";
 import { makeRequest } from "../support/inspectors.ts";
-import type { PlannedRequest } from "../../lib/oci/inspection.ts";
+import type { PlannedRequest } from "../../lib/oci/inspection_request.ts";
 import type { RegistryReader } from "../../lib/oci/registry_reader.ts";
 import { lacks } from "../support/needs.ts";
 import { makePlatforms, makeReport } from "../support/reports.ts";

@@ -1,4 +1,4 @@
-import type { InspectedImage } from "../../lib/oci/types.ts";
+import type { InspectedImage } from "../../lib/oci/inspection.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { ApiError, classifyWriteFailure } from "../../lib/k8s/errors.ts";

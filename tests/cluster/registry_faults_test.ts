@@ -1,7 +1,7 @@
 // A real registry behind a network that misbehaves: for each fault what an inspection says, within which time, and that another
 // registry's images do not wait for it.
 import assert from "node:assert/strict";
-import type { FailureReason } from "../../lib/oci/types.ts";
+import type { FailureReason } from "../../lib/oci/errors.ts";
 import type { Fault, FaultRule, RequestKind } from "./support/fault_plan.ts";
 import { type FaultProxy, startFaultProxy } from "./support/fault_proxy.ts";
 import { failureIn, flagsFor, openImages, platformsIn, type TestImages } from "./support/inspecting.ts";

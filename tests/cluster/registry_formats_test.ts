@@ -1,7 +1,7 @@
 // Images as skopeo makes and carries them, in a real docker-registry: every form says the platforms it was built with, and
 // the digest is the one that skopeo sees.
 import assert from "node:assert/strict";
-import type { Inspection } from "../../lib/oci/types.ts";
+import type { Inspection } from "../../lib/oci/inspection.ts";
 import {
   flagsFor,
   openImages,

@@ -4,7 +4,7 @@ import { parseYaml } from "../../lib/yaml.ts";
 import { parseChallenges } from "../../lib/oci/auth/challenge.ts";
 import { parsePolicy } from "../../lib/oci/config/policy.ts";
 import { parseRegistriesConf } from "../../lib/oci/config/registries_conf.ts";
-import { parseJson, parseToml } from "../../lib/oci/files/documents.ts";
+import { parseJson, parseToml } from "../../lib/oci/files/formats.ts";
 import { parseImageConfig, parseManifest } from "../../lib/oci/image/manifest.ts";
 import { parseReference } from "../../lib/oci/reference.ts";
 

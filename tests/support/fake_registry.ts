@@ -1,10 +1,10 @@
 // A registry for the caches above it: tags that tests move, answers that take time on a test's clock, and a list of what
 // was asked. It reads its tags early in the time that an answer takes, so that much can happen before it is given.
-import type { InspectionReport, PlannedRequest } from "../../lib/oci/inspection.ts";
+import type { InspectionReport, PlannedRequest } from "../../lib/oci/inspection_request.ts";
+import { failureOf, type RegistryFailure } from "../../lib/oci/errors.ts";
+import type { Platform } from "../../lib/oci/inspection.ts";
 import type { HeadAnswer, RegistryReader } from "../../lib/oci/registry_reader.ts";
-import { failureOf } from "../../lib/oci/errors.ts";
 import { parseReference } from "../../lib/oci/reference.ts";
-import type { Platform, RegistryFailure } from "../../lib/oci/types.ts";
 import type { FakeClock } from "./fake_clock.ts";
 import { makePlatforms, makeReport } from "./reports.ts";
 

@@ -7,7 +7,7 @@ import type { KeyValueStore } from "../../lib/kv/store.ts";
 import { silentLogger } from "../../lib/log.ts";
 import { CachedInspector } from "../../lib/oci/cache/cached_inspector.ts";
 import { Inspector } from "../../lib/oci/inspector.ts";
-import type { ImageUse, InspectedImage } from "../../lib/oci/types.ts";
+import type { ImageUse, InspectedImage } from "../../lib/oci/inspection.ts";
 import { FakeClock } from "./fake_clock.ts";
 import { FakeRegistry } from "./fake_registry.ts";
 import { DIRECT, makeCredential, NO_KEYRING } from "./inspectors.ts";

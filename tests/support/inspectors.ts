@@ -8,10 +8,11 @@ import { HostLimiters } from "../../lib/oci/limits/host_limiters.ts";
 import { CachedInspector } from "../../lib/oci/cache/cached_inspector.ts";
 import type { Credential, Keyring } from "../../lib/oci/credential.ts";
 import { matchCredentials } from "../../lib/oci/credentials/match.ts";
-import { failureOf, RegistryError } from "../../lib/oci/errors.ts";
+import { failureOf, RegistryError, type RegistryFailure } from "../../lib/oci/errors.ts";
+import type { InspectionReport, PlannedRequest, RequestContext } from "../../lib/oci/inspection_request.ts";
+import type { Inspection } from "../../lib/oci/inspection.ts";
 import type { HostState } from "../../lib/oci/limits/host_state.ts";
 import { RegistryReader } from "../../lib/oci/registry_reader.ts";
-import type { InspectionReport, PlannedRequest, RequestContext } from "../../lib/oci/inspection.ts";
 import { Inspector } from "../../lib/oci/inspector.ts";
 import { type Caller, callersOf } from "../../lib/oci/callers.ts";
 import type { RegistryRequest } from "../../lib/oci/http/exchange.ts";
@@ -23,7 +24,6 @@ import { makeClientDeps } from "../../lib/oci/repository_client.ts";
 import { Transport, type TransportDeps } from "../../lib/oci/http/transport.ts";
 import { type FakeRegistry, openFakeRegistry } from "./registry.ts";
 import { WorkLimits } from "../../lib/oci/limits/work_limits.ts";
-import type { Inspection, RegistryFailure } from "../../lib/oci/types.ts";
 
 /** How to reach a registry on loopback. */
 export const PLAIN: ConnectionSettings = { scheme: "http", verifiesTls: true, caCertificates: [], isDeclared: true };

@@ -1,7 +1,7 @@
 // What inspections find and report, of images that tests name as they like.
-import type { InspectionReport } from "../../lib/oci/inspection.ts";
+import type { InspectionReport } from "../../lib/oci/inspection_request.ts";
+import type { Inspection } from "../../lib/oci/inspection.ts";
 import { NO_REQUESTS } from "../../lib/oci/request_log.ts";
-import type { Inspection } from "../../lib/oci/types.ts";
 
 type Platforms = Extract<Inspection, { readonly kind: "platforms" }>;
 

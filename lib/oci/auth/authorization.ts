@@ -2,9 +2,9 @@
 import { orAborted } from "../../clock.ts";
 import type { Credential } from "../credential.ts";
 import { registryError } from "../errors.ts";
+import type { RequestContext } from "../inspection_request.ts";
 import type { Connections } from "../http/connections.ts";
 import { type AnonymousAuthorization, isSendable, type RegistryResponse } from "../http/exchange.ts";
-import type { RequestContext } from "../inspection.ts";
 import { connectionElsewhere, type Endpoint, type PlannedEndpoint } from "../pull_plan.ts";
 import { type Challenge, challengeOf } from "./challenge.ts";
 import type { LearnedChallenges } from "./learned_challenges.ts";

@@ -5,9 +5,9 @@ import type { Clock } from "../../clock.ts";
 import type { Callers } from "../callers.ts";
 import type { Credential } from "../credential.ts";
 import { isHeldBack, RegistryError } from "../errors.ts";
+import type { RequestContext } from "../inspection_request.ts";
 import { fingerprintOf } from "../fingerprint.ts";
 import type { Endpoint } from "../pull_plan.ts";
-import type { RequestContext } from "../inspection.ts";
 import { SharedCalls } from "../shared_calls.ts";
 import type { Challenge } from "./challenge.ts";
 

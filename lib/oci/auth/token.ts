@@ -6,11 +6,11 @@ import { SharedCalls } from "../shared_calls.ts";
 import { groupOf, tokenServerGroup } from "../limits/failing_groups.ts";
 import type { HostLimiters } from "../limits/host_limiters.ts";
 import { registryError } from "../errors.ts";
+import type { RequestContext } from "../inspection_request.ts";
 import { isSendable, type RegistryRequest, type RegistryResponse } from "../http/exchange.ts";
 import { fingerprintOf } from "../fingerprint.ts";
 import type { Transport } from "../http/transport.ts";
 import { connectionElsewhere, type Endpoint } from "../pull_plan.ts";
-import type { RequestContext } from "../inspection.ts";
 import type { Credential } from "../credential.ts";
 import type { Challenge } from "./challenge.ts";
 

@@ -9,11 +9,16 @@ import type { KeyValueStore } from "../../kv/store.ts";
 import type { Logger } from "../../log.ts";
 import { fingerprintOfAll } from "../fingerprint.ts";
 import { isIndexType } from "../image/manifest.ts";
-import { type Freshness, type InspectionReport, type PlannedRequest, reportWithoutRequests } from "../inspection.ts";
+import {
+  type Freshness,
+  type InspectionReport,
+  type PlannedRequest,
+  reportWithoutRequests,
+} from "../inspection_request.ts";
+import type { DocumentRecord, Inspection, InspectionDepth } from "../inspection.ts";
 import { type ImageReference, nameAt } from "../reference.ts";
 import type { RegistryReader } from "../registry_reader.ts";
 import { SharedCalls } from "../shared_calls.ts";
-import type { DocumentRecord, Inspection, InspectionDepth } from "../types.ts";
 import { openReaderships, PUBLIC_READERSHIP, type Readership } from "./readership.ts";
 import { InspectionStore, type KnownTag } from "./inspection_store.ts";
 import { isDeepEnough } from "./records.ts";

@@ -5,7 +5,7 @@ import { LRUCache } from "lru-cache";
 import type { Clock } from "../../clock.ts";
 import { SharedCalls } from "../shared_calls.ts";
 import type { Callers } from "../callers.ts";
-import type { InspectionReport } from "../inspection.ts";
+import type { InspectionReport } from "../inspection_request.ts";
 import { atMost } from "../lru_options.ts";
 
 interface LookupRequest {

@@ -16,7 +16,7 @@ import {
   TagSchema,
   weightOfDocument,
 } from "./records.ts";
-import { DocumentRecord } from "../types.ts";
+import { DocumentRecord } from "../inspection.ts";
 import { atMostWeighed } from "../lru_options.ts";
 import { CACHE_SHARES, weightOfTexts } from "../weights.ts";
 

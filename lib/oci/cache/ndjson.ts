@@ -3,7 +3,7 @@ import * as z from "zod";
 import type { Clock } from "../../clock.ts";
 import { tryParseJson } from "../../json.ts";
 import { RECORD_VERSION, type TagRecord, TagSchema } from "./records.ts";
-import { DocumentRecord } from "../types.ts";
+import { DocumentRecord } from "../inspection.ts";
 import { PUBLIC_NAME } from "./readership.ts";
 import { nameAt, parseReference } from "../reference.ts";
 import { seal, unseal } from "../../kv/envelope.ts";

@@ -1,6 +1,6 @@
 // What the cache keeps of an image. Parsed on every read: a store is shared and outlives versions. Pure.
 import * as z from "zod";
-import type { DocumentRecord, InspectionDepth } from "../types.ts";
+import type { DocumentRecord, InspectionDepth } from "../inspection.ts";
 import { CONTENT_DIGEST } from "../reference.ts";
 import { weightOfTexts } from "../weights.ts";
 

@@ -1,8 +1,7 @@
 // Resolves an image as the user wrote it to full names. A short name such as `nginx` may have several.
 import { asParsed, type Parsed, type Unparsable, unparsable } from "../../parsed.ts";
-import { failureOf } from "../errors.ts";
+import { failureOf, type FailureReason, type RegistryFailure } from "../errors.ts";
 import { type ImageReference, parseReference } from "../reference.ts";
-import type { FailureReason, RegistryFailure } from "../types.ts";
 import type { FullName } from "./registry_rules.ts";
 import type { RegistriesConf } from "./registries_conf.ts";
 import type { PullSettings } from "./settings.ts";

@@ -1,7 +1,7 @@
 // containerd's certs.d/<host>/hosts.toml: the places to pull a host's images from.
 import * as z from "zod";
 import { asParsed, type Fault, type Parsed, unparsable } from "../../parsed.ts";
-import { findLine, parseAs, parseToml } from "../files/documents.ts";
+import { findLine, parseAs, parseToml } from "../files/formats.ts";
 import { isSendable } from "../http/exchange.ts";
 import { type EndpointUrl, parseEndpointUrl } from "./endpoint_url.ts";
 import type { HostTls, TlsFiles } from "./host_files.ts";

@@ -1,8 +1,7 @@
 // From an image to its pull plan: short-name candidates × (mirrors, then the registry itself), judged by policy.
 import type { Parsed } from "../../parsed.ts";
-import { failureOf } from "../errors.ts";
+import { failureOf, type RegistryFailure } from "../errors.ts";
 import { type Endpoint, keyOfEndpoint, type PullPlan } from "../pull_plan.ts";
-import type { RegistryFailure } from "../types.ts";
 import { nameAt, splitDomain } from "../reference.ts";
 import { canonicalHost, DOCKER_HUB, DOCKER_HUB_HOST, hostKey } from "../host_names.ts";
 import { resolveFullNames } from "./full_names.ts";

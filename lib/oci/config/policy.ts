@@ -2,7 +2,7 @@
 import * as z from "zod";
 import { nameAt } from "../reference.ts";
 import { canonicalName } from "../host_names.ts";
-import { parseAs, parseJson } from "../files/documents.ts";
+import { parseAs, parseJson } from "../files/formats.ts";
 import { asParsed, type Parsed } from "../../parsed.ts";
 import type { FullName } from "./registry_rules.ts";
 

@@ -4,7 +4,7 @@ import { decodeUserPassword } from "../credentials/docker_config.ts";
 import { bareHost } from "../credentials/scope.ts";
 import type { Credential } from "../credential.ts";
 import { parseYaml } from "../../yaml.ts";
-import { findLine, parseAs } from "../files/documents.ts";
+import { findLine, parseAs } from "../files/formats.ts";
 import { type EndpointUrl, parseEndpointUrl } from "./endpoint_url.ts";
 import type { TlsFiles } from "./host_files.ts";
 import { asParsed, type Fault, type Parsed } from "../../parsed.ts";

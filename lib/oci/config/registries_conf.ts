@@ -1,7 +1,7 @@
 // Parses registries.conf and its drop-ins, of version 2.
 import * as z from "zod";
 import { isHelperName } from "../credentials/credential_helpers.ts";
-import { findLine, parseAs, parseToml } from "../files/documents.ts";
+import { findLine, parseAs, parseToml } from "../files/formats.ts";
 import { asParsed, type Parsed, unparsable } from "../../parsed.ts";
 import { readRule, type RegistryRule, RegistryTable, tableLine, trimLocation } from "./registry_rules.ts";
 

@@ -1,6 +1,6 @@
 // The `[[registry]]` tables of registries.conf: the rule for a name, and the places it leads to.
 import * as z from "zod";
-import { findLine } from "../files/documents.ts";
+import { findLine } from "../files/formats.ts";
 import { asParsed, type Parsed, unparsable } from "../../parsed.ts";
 import { type ImageReference, isDigest, nameAt } from "../reference.ts";
 import { canonicalName } from "../host_names.ts";

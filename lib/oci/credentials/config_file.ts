@@ -2,7 +2,7 @@
 import * as z from "zod";
 import type { Clock } from "../../clock.ts";
 import type { Logger } from "../../log.ts";
-import { parseAs, parseJson } from "../files/documents.ts";
+import { parseAs, parseJson } from "../files/formats.ts";
 import { asParsed, type Parsed } from "../../parsed.ts";
 import type { Credential, Keyring } from "../credential.ts";
 import { parseDockerAuths } from "./docker_config.ts";

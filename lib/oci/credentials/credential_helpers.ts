@@ -2,7 +2,7 @@
 import * as z from "zod";
 import type { Clock } from "../../clock.ts";
 import type { Logger } from "../../log.ts";
-import { parseJson } from "../files/documents.ts";
+import { parseJson } from "../files/formats.ts";
 import type { Credential, Keyring, KeyringEndpoint } from "../credential.ts";
 import { ReportOnce } from "../files/followed_file.ts";
 import type { CommandRunner } from "./run_command.ts";

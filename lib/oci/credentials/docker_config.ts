@@ -1,6 +1,6 @@
 // Docker configs to credentials: the two kinds of pull Secret, and the `auths` of a config.json.
 import * as z from "zod";
-import { parseJson } from "../files/documents.ts";
+import { parseJson } from "../files/formats.ts";
 import { isDenseText } from "../../json_structure.ts";
 import type { Credential } from "../credential.ts";
 

@@ -2,7 +2,7 @@
 import * as z from "zod";
 import { parseDuration } from "../../vocabulary/duration.ts";
 import { parseYaml } from "../../yaml.ts";
-import { parseAs, parseJson } from "../files/documents.ts";
+import { parseAs, parseJson } from "../files/formats.ts";
 import { asParsed, type Fault, type Parsed } from "../../parsed.ts";
 import type { Credential } from "../credential.ts";
 

@@ -3,9 +3,9 @@
 import { LRUCache } from "lru-cache";
 import type { Clock } from "../../clock.ts";
 import { RegistryError } from "../errors.ts";
+import type { RequestContext } from "../inspection_request.ts";
 import type { HostLimiters } from "../limits/host_limiters.ts";
 import type { ClientCertificate, ConnectionSettings, Endpoint } from "../pull_plan.ts";
-import type { RequestContext } from "../inspection.ts";
 import { livingBy } from "../lru_options.ts";
 import type { RegistryMessage, RegistryRequest, RegistryResponse } from "./exchange.ts";
 import type { Transport } from "./transport.ts";

@@ -1,9 +1,8 @@
 // One HTTP exchange with a registry: request, answer, redirects and faults.
 import { errorText } from "../../log.ts";
-import { type RegistryError, registryError } from "../errors.ts";
+import { type FailureReason, type RegistryError, registryError } from "../errors.ts";
 import type { RequestKind, TraceEntry } from "../request_log.ts";
 import { connectionElsewhere, type ConnectionSettings } from "../pull_plan.ts";
-import type { FailureReason } from "../types.ts";
 import type { Absence } from "../limits/absence.ts";
 import { describeWireFault } from "./wire_fault.ts";
 

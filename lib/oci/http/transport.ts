@@ -4,6 +4,7 @@ import { LRUCache } from "lru-cache";
 import type { Clock } from "../../clock.ts";
 import { guardAddress, isPublicAddress, type Resolve } from "./address_guard.ts";
 import { RegistryError } from "../errors.ts";
+import type { RequestContext } from "../inspection_request.ts";
 import { pauseOf } from "../limits/outcome.ts";
 import type { WorkLimits } from "../limits/work_limits.ts";
 import { absenceOf } from "../limits/absence.ts";
@@ -21,7 +22,6 @@ import {
   type RegistryRequest,
   type RegistryResponse,
 } from "./exchange.ts";
-import type { RequestContext } from "../inspection.ts";
 import type { TraceEntry } from "../request_log.ts";
 import { proxyFor, type ProxySettings } from "./proxy.ts";
 import { PinnedHosts } from "../../tls/pinned_hosts.ts";

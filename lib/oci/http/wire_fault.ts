@@ -1,7 +1,7 @@
 // Classifies connection faults by the runtime's message, with a message for users. Pure.
 import { parse } from "yaml";
 import * as z from "zod";
-import type { FailureReason } from "../types.ts";
+import type { FailureReason } from "../errors.ts";
 import TEXT from "./wire_faults.yaml" with { type: "text" };
 
 /** A connection fault. `what` continues "the registry …", may end with advice, and has no final full stop. */

@@ -1,7 +1,7 @@
 // Parses indexes, manifests, schema 1 and configs. Hostile input never causes a crash.
 import { isObject, type JsonObject, listAt, numberAt, objectAt, textAt } from "../../json.ts";
 import { parseBoundedObject } from "../../json_structure.ts";
-import type { Platform } from "../types.ts";
+import type { Platform } from "../inspection.ts";
 import { CONTENT_DIGEST } from "../reference.ts";
 
 /** Media types that a manifest request accepts, the cheapest answer (an index) first. */

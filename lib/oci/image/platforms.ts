@@ -1,5 +1,5 @@
 // Platforms from the entries of an index, or from the config of a single image.
-import type { Platform } from "../types.ts";
+import type { Platform } from "../inspection.ts";
 import { type Descriptor, isIndexType } from "./manifest.ts";
 
 /** Annotations of entries that describe another entry (attestations, signatures) and cannot run. */

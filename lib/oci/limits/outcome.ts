@@ -1,6 +1,6 @@
 // What an exchange says of the registry's health and load: status, `Retry-After`, the rate limit headers. Pure.
 import type { Absence } from "./absence.ts";
-import type { RegistryFailure } from "../types.ts";
+import type { RegistryFailure } from "../errors.ts";
 
 export interface LimitedAnswer {
   readonly status: number;

@@ -1,5 +1,5 @@
 // The error for a write that a registry refused. Connection faults are RegistryErrors.
-import type { RegistryFailure } from "../types.ts";
+import type { RegistryFailure } from "../errors.ts";
 
 export type PushReason =
   /** 401: no credential was accepted. */

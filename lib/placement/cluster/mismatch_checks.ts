@@ -7,7 +7,7 @@ import type { EventObject } from "../../k8s/event_input.ts";
 import type { EventRecorder } from "../../k8s/event_recorder.ts";
 import { errorText, type Logger } from "../../log.ts";
 import { BACKGROUND_FACTORS } from "../../oci/limits/work_limits.ts";
-import type { ImageUse } from "../../oci/types.ts";
+import type { ImageUse } from "../../oci/inspection.ts";
 import type { PlacementSettings } from "../decide/config/settings.ts";
 import { judgeImages } from "../decide/judge_images.ts";
 import { MAX_IMAGES, pinnedImages, reduceToImages } from "../decide/images_to_inspect.ts";

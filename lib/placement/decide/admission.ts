@@ -2,7 +2,7 @@
 // known. Labels and records that the pod brings count only for an earlier call of this admission, and where they agree
 // with today's decision.
 import { PodAnnotation } from "../../names.ts";
-import type { ImageUse, InspectedImage } from "../../oci/types.ts";
+import type { ImageUse, InspectedImage } from "../../oci/inspection.ts";
 import type { AddedToleration } from "../../vocabulary/taint.ts";
 import type { PlacementSettings } from "./config/settings.ts";
 import type { PlacementConfigs } from "./config/config.ts";

@@ -1,5 +1,6 @@
 // Decisions about a pod: the webhook's verdict, the controller's decision, and its record on the pod.
-import type { ImageUse, RegistryFailure } from "../../oci/types.ts";
+import type { ImageUse } from "../../oci/inspection.ts";
+import type { RegistryFailure } from "../../oci/errors.ts";
 import type { LabelRequirement } from "../../vocabulary/label_selector.ts";
 import type { AddedToleration } from "../../vocabulary/taint.ts";
 

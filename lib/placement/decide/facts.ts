@@ -1,6 +1,6 @@
 // What a decision is made from: the plan for a pod, the evidence of its images, and the facts.
 import type { PlacementSettings } from "./config/settings.ts";
-import type { ImageUse } from "../../oci/types.ts";
+import type { ImageUse } from "../../oci/inspection.ts";
 import type { ArchwaysRequirement } from "./pod/own_terms.ts";
 import type { PodView } from "./pod/pod_view.ts";
 import type { ImageJudgement, PlacementDecision, Preferences } from "./decision_types.ts";

@@ -1,5 +1,5 @@
 // What the user can do about an image that could not be inspected: one sentence per failure reason.
-import { FAILURE_REASONS, type FailureReason } from "../../oci/types.ts";
+import { FAILURE_REASONS, type FailureReason } from "../../oci/errors.ts";
 import type { ImageFailure } from "./decision_types.ts";
 import { clip, failureText } from "./failures.ts";
 

@@ -1,7 +1,8 @@
 // The architectures that each image of a pod supports, by its platforms, the pod's operating system and RuntimeClass.
 import { isUsableArchitecture, KNOWN_ARCHITECTURES } from "../../arch.ts";
 import { NODE_OS_LABEL } from "../../names.ts";
-import type { InspectedImage, Inspection, Platform, RegistryFailure } from "../../oci/types.ts";
+import type { InspectedImage, Inspection, Platform } from "../../oci/inspection.ts";
+import type { RegistryFailure } from "../../oci/errors.ts";
 import { isIndexType } from "../../oci/image/manifest.ts";
 import type { ImageVolumes, PlacementSettings } from "./config/settings.ts";
 import { expressionsOf } from "./pod/constraints.ts";

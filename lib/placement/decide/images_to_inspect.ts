@@ -1,6 +1,6 @@
 // Which images of a pod are inspected, and what of a pod they are judged by.
 import { NODE_OS_LABEL } from "../../names.ts";
-import type { ImageUse } from "../../oci/types.ts";
+import type { ImageUse } from "../../oci/inspection.ts";
 import type { PlacementSettings } from "./config/settings.ts";
 import { hasSkippedRuntimeClass } from "./ignore.ts";
 import { operatingSystemOf } from "./image_support.ts";

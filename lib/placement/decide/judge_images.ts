@@ -1,6 +1,6 @@
 // From the inspections of a pod's images to the architectures they share, or the failure that they come to.
 import { intersectArchitectures, KNOWN_ARCHITECTURES } from "../../arch.ts";
-import type { ImageUse, InspectedImage } from "../../oci/types.ts";
+import type { ImageUse, InspectedImage } from "../../oci/inspection.ts";
 import { assertNever } from "../../parsed.ts";
 import type { PlacementSettings } from "./config/settings.ts";
 import { imageFactsOf, type Judged, supportOfEach } from "./image_support.ts";

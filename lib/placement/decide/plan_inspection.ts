@@ -1,5 +1,5 @@
 // The first phase of every decision: a decision without images, or the images to inspect.
-import type { ImageUse } from "../../oci/types.ts";
+import type { ImageUse } from "../../oci/inspection.ts";
 import { type OwnTerms, planPreferences } from "./preferences.ts";
 import { fallbackArchitecture, isScoringWanted, scoringSources, selectConfigs } from "./config/selection.ts";
 import type { PlacementSettings } from "./config/settings.ts";

@@ -1,5 +1,5 @@
 // Variants of architectures (arm/v6, amd64/v2 …): the lowest of an image, and its node labels by `variantLabels`.
-import type { Platform } from "../../oci/types.ts";
+import type { Platform } from "../../oci/inspection.ts";
 import type { LabelRequirement } from "../../vocabulary/label_selector.ts";
 import type { PlacementSettings, VariantLabel } from "./config/settings.ts";
 import { requiredAddition } from "./patch/affinity.ts";

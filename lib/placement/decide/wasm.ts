@@ -1,5 +1,5 @@
 // What is WebAssembly: RuntimeClasses by their name, images by their platforms. Pure.
-import type { Platform } from "../../oci/types.ts";
+import type { Platform } from "../../oci/inspection.ts";
 
 /**
  * The containerd shims of Wasm that are not named after it; RuntimeClasses are named as their handlers:

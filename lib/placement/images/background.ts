@@ -1,7 +1,7 @@
 // Inspections that delay no pod: for templates and audited pods. They give up early and are retried later.
 import { type Backoff, type Clock, doublingMs, orAborted } from "../../clock.ts";
 import { openDeadline } from "../../k8s/deadline.ts";
-import type { InspectedImage } from "../../oci/types.ts";
+import type { InspectedImage } from "../../oci/inspection.ts";
 import type { PodImages, PodImagesRequest } from "./pod_images.ts";
 
 /** Time limit for images of templates and audited pods (ms), so that slow registries soon free their permits. */

@@ -3,8 +3,8 @@ import { LRUCache } from "lru-cache";
 import type { CachedInspector, RecalledImage } from "../../oci/cache/cached_inspector.ts";
 import { CACHE_SHARES, weightOfTexts } from "../../oci/weights.ts";
 import type { PullPlanner } from "../../oci/pull_plan.ts";
-import type { Freshness, InspectionReport } from "../../oci/inspection.ts";
-import type { ImageUse, InspectedImage } from "../../oci/types.ts";
+import type { Freshness, InspectionReport } from "../../oci/inspection_request.ts";
+import type { ImageUse, InspectedImage } from "../../oci/inspection.ts";
 import type { PullIdentity } from "../../vocabulary/pull_identity.ts";
 
 export interface KnownPodImages {

@@ -1,5 +1,5 @@
 // Images without the architectures on which they failed. Only a hint: one that failed on all is unchanged.
-import type { InspectedImage } from "../../oci/types.ts";
+import type { InspectedImage } from "../../oci/inspection.ts";
 import type { PodImages } from "./pod_images.ts";
 
 type FailedArchitectures = (

@@ -8,9 +8,9 @@ import { errorText, type Logger } from "../../log.ts";
 import { weightOfTexts } from "../../oci/weights.ts";
 import type { Credential } from "../../oci/credential.ts";
 import { parseDockerConfigSecret } from "../../oci/credentials/docker_config.ts";
-import type { RequestContext } from "../../oci/inspection.ts";
+import type { RequestContext } from "../../oci/inspection_request.ts";
+import type { RegistryFailure } from "../../oci/errors.ts";
 import type { WorkLimits } from "../../oci/limits/work_limits.ts";
-import type { RegistryFailure } from "../../oci/types.ts";
 import { type PullIdentity, pullSecretNames } from "../../vocabulary/pull_identity.ts";
 import { SharedCalls } from "../../oci/shared_calls.ts";
 

@@ -1,10 +1,10 @@
 // Reads an index and its images, and compares each entry with the image's own config.
 import pLimit from "p-limit";
 import { RegistryError, registryError } from "../../oci/errors.ts";
+import type { Platform } from "../../oci/inspection.ts";
 import type { Descriptor } from "../../oci/image/manifest.ts";
 import { nameAt } from "../../oci/reference.ts";
 import type { OpenImage } from "../../oci/repositories.ts";
-import type { Platform } from "../../oci/types.ts";
 import { checkEntry, type EntryFinding, type EntryKind, kindOfEntry } from "../index/child.ts";
 import { type AssembleProblem, problemOf } from "./problem.ts";
 import type { Annotations } from "../index/plan_index.ts";

@@ -1,6 +1,5 @@
 // Why an index cannot be assembled, as data for people and programs.
-import { RegistryError } from "../../oci/errors.ts";
-import type { RegistryFailure } from "../../oci/types.ts";
+import { RegistryError, type RegistryFailure } from "../../oci/errors.ts";
 import { PushError } from "../../oci/push/push_error.ts";
 
 export interface AssembleProblem extends Pick<RegistryFailure, "kind" | "message" | "retryAfterMs"> {

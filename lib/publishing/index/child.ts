@@ -7,7 +7,7 @@ import {
   renderMediaType,
 } from "../../oci/image/manifest.ts";
 import { isEntryWithoutPlatform, isNestedIndex, isPlatformEntry, renderPlatform } from "../../oci/image/platforms.ts";
-import type { Platform } from "../../oci/types.ts";
+import type { Platform } from "../../oci/inspection.ts";
 
 export type ImagePlatform = Platform & {
   /** Such as `win32k`; sorted, absent when empty. */

@@ -1,7 +1,7 @@
 // From the inspections of a workload's images to the architectures on which it runs, and to what blocks each of the
 // others.
 import { intersectArchitectures, KNOWN_ARCHITECTURES } from "../../arch.ts";
-import type { InspectedImage } from "../../oci/types.ts";
+import type { InspectedImage } from "../../oci/inspection.ts";
 import { notInspected } from "../../placement/decide/judge_images.ts";
 import { supportOfEach } from "../../placement/decide/image_support.ts";
 import type { PlacementSettings } from "../../placement/decide/config/settings.ts";

@@ -1,5 +1,5 @@
 // The types of a report about a cluster: workloads, the architectures that their images support, and what blocks one.
-import type { RegistryFailure } from "../../oci/types.ts";
+import type { RegistryFailure } from "../../oci/errors.ts";
 import type { PullIdentity } from "../../vocabulary/pull_identity.ts";
 
 export interface WorkloadName {

@@ -4,10 +4,11 @@ import { parseConfig } from "../../../lib/config/parse.ts";
 import { type ImageService, openImageService } from "../../../lib/placement/images/image_service.ts";
 import { silentLogger } from "../../../lib/log.ts";
 import type { HostState } from "../../../lib/oci/limits/host_state.ts";
-import type { InspectionReport, InspectionRequest } from "../../../lib/oci/inspection.ts";
+import type { InspectionReport, InspectionRequest } from "../../../lib/oci/inspection_request.ts";
+import type { Inspection } from "../../../lib/oci/inspection.ts";
+import type { RegistryFailure } from "../../../lib/oci/errors.ts";
 import { callersOf } from "../../../lib/oci/callers.ts";
 import { LOOK_UP_AGAIN } from "../../support/inspectors.ts";
-import type { Inspection, RegistryFailure } from "../../../lib/oci/types.ts";
 import { settingsFlag } from "../../support/settings_file.ts";
 
 export interface TestImages extends AsyncDisposable {

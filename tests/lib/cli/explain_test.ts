@@ -9,7 +9,7 @@ import { Resource } from "../../../lib/k8s/types.ts";
 import type { PodImages } from "../../../lib/placement/images/pod_images.ts";
 import type { ImageVolumes, PlacementSettings } from "../../../lib/placement/decide/config/settings.ts";
 import { makeSettings } from "../../support/placement_settings.ts";
-import type { InspectedImage } from "../../../lib/oci/types.ts";
+import type { InspectedImage } from "../../../lib/oci/inspection.ts";
 import { ARCH, nodeAffinity, platformsFact, term } from "../placement/decide/make.ts";
 import { PodAnnotation, SCHEDULING_GATE as GATE } from "../../../lib/names.ts";
 import { openCommandBed, recordingTerminal, type Said } from "./support.ts";

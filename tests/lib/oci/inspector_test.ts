@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import type { Credential, Keyring } from "../../../lib/oci/credential.ts";
-import type { PlannedRequest } from "../../../lib/oci/inspection.ts";
+import type { PlannedRequest } from "../../../lib/oci/inspection_request.ts";
+import type { FailureReason } from "../../../lib/oci/errors.ts";
 import { Inspector } from "../../../lib/oci/inspector.ts";
 import { NO_REQUESTS } from "../../../lib/oci/request_log.ts";
 import { fingerprintOfAll } from "../../../lib/oci/fingerprint.ts";
-import type { FailureReason } from "../../../lib/oci/types.ts";
 import type { PullPlanner } from "../../../lib/oci/pull_plan.ts";
 import { matchCredentials } from "../../../lib/oci/credentials/match.ts";
 import { makeCredential, makeEndpoint, makeRequest, planAt } from "../../support/inspectors.ts";

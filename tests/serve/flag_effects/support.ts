@@ -4,7 +4,7 @@ import { type Clock, systemClock } from "../../../lib/clock.ts";
 import { type Config, parseConfig } from "../../../lib/config/parse.ts";
 import { type ImageService, openImageService } from "../../../lib/placement/images/image_service.ts";
 import { type Logger, silentLogger } from "../../../lib/log.ts";
-import type { InspectionReport } from "../../../lib/oci/inspection.ts";
+import type { InspectionReport } from "../../../lib/oci/inspection_request.ts";
 import { callersOf } from "../../../lib/oci/callers.ts";
 import { parsePlacementSettings, type PlacementSettings } from "../../../lib/placement/decide/config/settings.ts";
 import { makeMultiArch } from "../../support/documents.ts";

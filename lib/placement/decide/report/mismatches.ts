@@ -1,7 +1,7 @@
 // Warnings about images on nodes whose architecture they lack: of DaemonSets, pinned and running pods.
 import { KNOWN_ARCHITECTURES } from "../../../arch.ts";
 import { entryOf } from "../../../json.ts";
-import type { InspectedImage } from "../../../oci/types.ts";
+import type { InspectedImage } from "../../../oci/inspection.ts";
 import { EventReason } from "../../../names.ts";
 import type { ImageJudgement } from "../decision_types.ts";
 import type { PlacementSettings } from "../config/settings.ts";

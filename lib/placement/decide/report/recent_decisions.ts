@@ -1,5 +1,5 @@
 // The recent decisions that people view, as data.
-import type { ImageUse } from "../../../oci/types.ts";
+import type { ImageUse } from "../../../oci/inspection.ts";
 import type { PlacementDecision } from "../decision_types.ts";
 
 /** The result of an admission or a reconcile. `reduced`: released without the full decision, or without a leader. */

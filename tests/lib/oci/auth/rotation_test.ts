@@ -5,7 +5,7 @@ import { makeMultiArch } from "../../../support/documents.ts";
 import { failureIn, makeCredential, openTestInspector } from "../../../support/inspectors.ts";
 import { type FakeRegistry, openFakeRegistry } from "../../../support/registry.ts";
 import type { Credential } from "../../../../lib/oci/credential.ts";
-import type { InspectionReport } from "../../../../lib/oci/inspection.ts";
+import type { InspectionReport } from "../../../../lib/oci/inspection_request.ts";
 import { issueLoopbackCertificates } from "../../../../playground/listen.ts";
 
 const { index } = makeMultiArch(["amd64", "arm64"]);

@@ -3,7 +3,7 @@ import { LOOK_UP_AGAIN, makeCredential, makeRequest, type RequestParts } from ".
 import type { KeyValueStore } from "../../../../lib/kv/store.ts";
 import { silentLogger } from "../../../../lib/log.ts";
 import { CachedInspector } from "../../../../lib/oci/cache/cached_inspector.ts";
-import type { InspectionReport, PlannedRequest } from "../../../../lib/oci/inspection.ts";
+import type { InspectionReport, PlannedRequest } from "../../../../lib/oci/inspection_request.ts";
 import { type InspectionPriority, mostUrgent } from "../../../../lib/oci/callers.ts";
 import { FakeClock } from "../../../support/fake_clock.ts";
 import { openMemoryStore } from "../../../support/memory_store.ts";

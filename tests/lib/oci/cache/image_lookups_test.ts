@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import type { InspectionReport } from "../../../../lib/oci/inspection.ts";
+import type { InspectionReport } from "../../../../lib/oci/inspection_request.ts";
+import { failureOf } from "../../../../lib/oci/errors.ts";
 import { callersOf } from "../../../../lib/oci/callers.ts";
 import { ImageLookups, LOOKUPS_PER_SECOND, nextBeginning } from "../../../../lib/oci/cache/image_lookups.ts";
-import { failureOf } from "../../../../lib/oci/errors.ts";
 import { FakeClock } from "../../../support/fake_clock.ts";
 import { makeReport } from "../../../support/reports.ts";
 

@@ -8,7 +8,7 @@ import type { KeyValueStore, StoreEntry } from "../../../../lib/kv/store.ts";
 import { silentLogger } from "../../../../lib/log.ts";
 import { PUBLIC_NAME, PUBLIC_READERSHIP } from "../../../../lib/oci/cache/readership.ts";
 import { InspectionStore } from "../../../../lib/oci/cache/inspection_store.ts";
-import type { DocumentRecord } from "../../../../lib/oci/types.ts";
+import type { DocumentRecord } from "../../../../lib/oci/inspection.ts";
 import { FakeClock } from "../../../support/fake_clock.ts";
 import { makePlatforms } from "../../../support/reports.ts";
 import { temporaryFolder } from "../../../support/temporary_folder.ts";

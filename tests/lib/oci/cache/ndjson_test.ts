@@ -6,7 +6,7 @@ import { openMemoryStore } from "../../../support/memory_store.ts";
 import { exportEntries, importEntries } from "../../../../lib/oci/cache/ndjson.ts";
 import type { KeyValueStore } from "../../../../lib/kv/store.ts";
 import { RECORD_VERSION } from "../../../../lib/oci/cache/records.ts";
-import type { DocumentRecord } from "../../../../lib/oci/types.ts";
+import type { DocumentRecord } from "../../../../lib/oci/inspection.ts";
 import { FakeClock } from "../../../support/fake_clock.ts";
 import { makePlatforms } from "../../../support/reports.ts";
 

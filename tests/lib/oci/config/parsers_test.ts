@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { parseJson } from "../../../../lib/oci/files/documents.ts";
+import { parseJson } from "../../../../lib/oci/files/formats.ts";
 import { parseHosts } from "./settings_support.ts";
 import { parsePolicy } from "../../../../lib/oci/config/policy.ts";
 import { parseRancherRegistries } from "../../../../lib/oci/config/rancher_registries.ts";

@@ -7,7 +7,7 @@ import { mergeRegistriesConfs, parseRegistriesConf } from "../../../../lib/oci/c
 import type { PullSettings } from "../../../../lib/oci/config/settings.ts";
 import { planPull } from "../../../../lib/oci/config/plan.ts";
 import type { Endpoint } from "../../../../lib/oci/pull_plan.ts";
-import type { RegistryFailure } from "../../../../lib/oci/types.ts";
+import type { RegistryFailure } from "../../../../lib/oci/errors.ts";
 
 export function valueOf<T>(parsed: Parsed<T>): T {
   if (parsed.kind === "parsed") return parsed.value;

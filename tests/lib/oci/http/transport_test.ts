@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
-import type { RegistryError } from "../../../../lib/oci/errors.ts";
+import type { FailureReason, RegistryError } from "../../../../lib/oci/errors.ts";
 import type { RegistryRequest } from "../../../../lib/oci/http/exchange.ts";
 import type { Transport, TransportDeps } from "../../../../lib/oci/http/transport.ts";
-import type { FailureReason } from "../../../../lib/oci/types.ts";
 import { issueLoopbackCertificates } from "../../../../playground/listen.ts";
 import { errorOf, makeContext, makeExchange as get, openTransport, PLAIN } from "../../../support/inspectors.ts";
 import { type FakeRegistry, openFakeRegistry } from "../../../support/registry.ts";

@@ -8,7 +8,7 @@ import { parsePluginAnswer, parseProviderConfig } from "../../../../lib/oci/cred
 import { planPull } from "../../../../lib/oci/config/plan.ts";
 import { parseRancherRegistries } from "../../../../lib/oci/config/rancher_registries.ts";
 import { parseAliasCache, parseRegistriesConf } from "../../../../lib/oci/config/registries_conf.ts";
-import type { InspectionReport } from "../../../../lib/oci/inspection.ts";
+import type { InspectionReport } from "../../../../lib/oci/inspection_request.ts";
 import { makeMultiArch, MediaType } from "../../../support/documents.ts";
 import { LOOK_UP_AGAIN, makeCredential, openTestInspector } from "../../../support/inspectors.ts";
 import { openFakeRegistry } from "../../../support/registry.ts";

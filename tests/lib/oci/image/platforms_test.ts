@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { Descriptor } from "../../../../lib/oci/image/manifest.ts";
 import { isBundle, isPlatformEntry, platformsOf, renderPlatform } from "../../../../lib/oci/image/platforms.ts";
-import type { Platform } from "../../../../lib/oci/types.ts";
+import type { Platform } from "../../../../lib/oci/inspection.ts";
 import { digestOf } from "../../../support/documents.ts";
 
 const TYPE = { "vnd.docker.reference.type": "attestation-manifest" };

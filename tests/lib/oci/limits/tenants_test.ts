@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { orAborted } from "../../../../lib/clock.ts";
-import type { InspectionReport } from "../../../../lib/oci/inspection.ts";
+import type { InspectionReport } from "../../../../lib/oci/inspection_request.ts";
 import { makeEntry, makeImage, makeIndex, MediaType } from "../../../support/documents.ts";
 import {
   LOOK_UP_AGAIN,

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { adviceFor, annotationText, reasonIn } from "../../../../lib/placement/decide/failure_advice.ts";
-import { FAILURE_REASONS } from "../../../../lib/oci/types.ts";
+import { FAILURE_REASONS } from "../../../../lib/oci/errors.ts";
 
 const FAILURE = { kind: "permanent", reason: "ManifestUnknown", message: "gone" } as const;
 

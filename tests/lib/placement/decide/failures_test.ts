@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { makeSettings } from "../../../support/placement_settings.ts";
 import { clip, failureText, nextAttemptAfterMs } from "../../../../lib/placement/decide/failures.ts";
-import type { RegistryFailure } from "../../../../lib/oci/types.ts";
+import type { RegistryFailure } from "../../../../lib/oci/errors.ts";
 
 const TRANSIENT: RegistryFailure = { kind: "transient", reason: "ServerError", message: "500" };
 const PERMANENT: RegistryFailure = { kind: "permanent", reason: "Unauthorized", message: "401" };

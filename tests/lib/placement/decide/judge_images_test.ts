@@ -1,7 +1,7 @@
 import type { ImageVolumes, PlacementSettings } from "../../../../lib/placement/decide/config/settings.ts";
 import type { ImageFailure, ImageJudgement } from "../../../../lib/placement/decide/decision_types.ts";
 import type { PodView } from "../../../../lib/placement/decide/pod/pod_view.ts";
-import type { InspectedImage } from "../../../../lib/oci/types.ts";
+import type { InspectedImage } from "../../../../lib/oci/inspection.ts";
 import assert from "node:assert/strict";
 import { judgeImages } from "../../../../lib/placement/decide/judge_images.ts";
 import { imagesToInspect, reduceToImages } from "../../../../lib/placement/decide/images_to_inspect.ts";

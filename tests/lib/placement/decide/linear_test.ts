@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import type { InspectedImage } from "../../../../lib/oci/types.ts";
+import type { InspectedImage } from "../../../../lib/oci/inspection.ts";
 import { decide } from "../../../../lib/placement/decide/decide.ts";
 import { judgeAdmission } from "../../../../lib/placement/decide/admission.ts";
 import { judgeImages } from "../../../../lib/placement/decide/judge_images.ts";

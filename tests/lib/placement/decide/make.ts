@@ -3,13 +3,8 @@ import assert from "node:assert/strict";
 import jsonPatch from "fast-json-patch";
 import type { JsonPatch } from "../../../../lib/k8s/patch.ts";
 import { SCHEDULING_GATE } from "../../../../lib/names.ts";
-import type {
-  InspectedImage,
-  Inspection,
-  InspectionDepth,
-  Platform,
-  RegistryFailure,
-} from "../../../../lib/oci/types.ts";
+import type { InspectedImage, Inspection, InspectionDepth, Platform } from "../../../../lib/oci/inspection.ts";
+import type { RegistryFailure } from "../../../../lib/oci/errors.ts";
 import {
   type ClusterConfig,
   type NamespaceConfig,

@@ -1,7 +1,7 @@
 // The invariants that are decisions, on generated pods, images and histories: 1 (released in time), 3 (only narrowed),
 // 5 (deciding twice), 7 (unknown fields survive).
 import type { JsonObject } from "../../../../lib/json.ts";
-import type { InspectedImage } from "../../../../lib/oci/types.ts";
+import type { InspectedImage } from "../../../../lib/oci/inspection.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { SCHEDULING_GATE } from "../../../../lib/names.ts";

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { RuntimeClassRule, VariantLabel } from "../../../../lib/placement/decide/config/settings.ts";
 import { parseRecord } from "../../../../lib/placement/decide/pod/record.ts";
-import type { InspectedImage, Platform } from "../../../../lib/oci/types.ts";
+import type { InspectedImage, Platform } from "../../../../lib/oci/inspection.ts";
 import { admit, ARCH, at, endOf, type FactChanges, type Json, make, running, settle } from "./make.ts";
 
 const OS = "kubernetes.io/os";

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { MAX_CACHE_BYTES } from "../../../../lib/oci/weights.ts";
 import { InspectionStore } from "../../../../lib/oci/cache/inspection_store.ts";
 import { PUBLIC_READERSHIP } from "../../../../lib/oci/cache/readership.ts";
-import type { Platform } from "../../../../lib/oci/types.ts";
+import type { Platform } from "../../../../lib/oci/inspection.ts";
 import { FakeClock } from "../../../support/fake_clock.ts";
 import { runAlone } from "../../../support/run_alone.ts";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { PodImages } from "../../../../lib/placement/images/pod_images.ts";
 import { podImagesWithoutFailed } from "../../../../lib/placement/images/pod_images_without_failed.ts";
-import type { InspectedImage } from "../../../../lib/oci/types.ts";
+import type { InspectedImage } from "../../../../lib/oci/inspection.ts";
 import { openScene } from "../../../controllers/make.ts";
 import { platformsFact } from "../decide/make.ts";
 

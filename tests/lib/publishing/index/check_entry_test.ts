@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { checkEntry, kindOfEntry } from "../../../../lib/publishing/index/child.ts";
 import { type Descriptor, MANIFEST_MEDIA_TYPES } from "../../../../lib/oci/image/manifest.ts";
-import type { Platform } from "../../../../lib/oci/types.ts";
+import type { Platform } from "../../../../lib/oci/inspection.ts";
 
 const [OCI_INDEX, , OCI_MANIFEST] = MANIFEST_MEDIA_TYPES;
 const ARM64 = { os: "linux", architecture: "arm64" };

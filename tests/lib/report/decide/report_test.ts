@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { InspectedImage } from "../../../../lib/oci/types.ts";
+import type { InspectedImage } from "../../../../lib/oci/inspection.ts";
 import { reportOf } from "../../../../lib/report/decide/cluster_report.ts";
 import { templateFacts } from "../../../../lib/report/decide/inventory.ts";
 import { blockersOf, supportOf } from "../../../../lib/report/decide/support.ts";

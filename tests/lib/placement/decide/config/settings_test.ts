@@ -1,4 +1,4 @@
-import type { InspectedImage } from "../../../../../lib/oci/types.ts";
+import type { InspectedImage } from "../../../../../lib/oci/inspection.ts";
 import assert from "node:assert/strict";
 import { parseArchTaint } from "../../../../../lib/placement/decide/config/arch_taints.ts";
 import { parseVariantLabel, type VariantLabel } from "../../../../../lib/placement/decide/config/settings.ts";

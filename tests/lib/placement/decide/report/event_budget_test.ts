@@ -1,6 +1,6 @@
 // A pod's events over whole histories: failures with ever other words, refused writes, an events API that fails, leaders
 // that restart. Never more than three, and those of a pod's bad end are always among them.
-import type { InspectedImage } from "../../../../../lib/oci/types.ts";
+import type { InspectedImage } from "../../../../../lib/oci/inspection.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { BackgroundEventRecorder } from "../../../../../lib/k8s/event_recorder.ts";

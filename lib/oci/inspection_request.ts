@@ -1,0 +1,65 @@
+// The request, the context and the report of an inspection: what steps of inspector.ts hand to each other.
+import type { Callers } from "./callers.ts";
+import type { Credential } from "./credential.ts";
+import type { PlannedEndpoint } from "./pull_plan.ts";
+import type { ImageReference } from "./reference.ts";
+import { NO_REQUESTS, type RequestCounts, type RequestLog, type TraceEntry } from "./request_log.ts";
+import type { Inspection, InspectionDepth } from "./inspection.ts";
+
+/**
+ * The oldest look-up of a tag that may answer: within the life of the tag (`cached`), within the first half of it
+ * (`young`), or by this process since then (monotonic ms), for imagePullPolicy `Always`.
+ */
+export type Freshness = "cached" | "young" | { readonly askedSinceMs: number };
+
+/** What to inspect and with what. An inspector has no notion of pods. */
+export interface InspectionRequest {
+  /** The reference as the user wrote it: `nginx`, `quay.io/a/b:v1@sha256:…`. */
+  readonly image: string;
+  /** Credentials of whoever asks, tried in order where their scope matches; before the inspector's own ones. */
+  readonly credentials: readonly Credential[];
+  readonly freshness: Freshness;
+  readonly depth: InspectionDepth;
+  readonly callers: Callers;
+}
+
+/** A request whose credentials are those of all its endpoints: what may be shared and cached depends on them. */
+export interface PlannedRequest extends InspectionRequest {
+  readonly reference: ImageReference;
+  readonly endpoints: readonly PlannedEndpoint[];
+  readonly requestLog: RequestLog;
+}
+
+/** What the requests of one inspection or push have in common. */
+export interface RequestContext {
+  readonly callers: Callers;
+  readonly signal: AbortSignal;
+  readonly requestLog: RequestLog;
+}
+
+export interface InspectionReport {
+  readonly inspection: Inspection;
+  /** Whether the registry lacks a part of the image, so that this holds for the reference alone, not for its digest. */
+  readonly isPartial?: boolean | undefined;
+  /** Fully qualified reference that answered (or got the last request): `registry-1.docker.io/library/nginx:latest`. */
+  readonly resolved: string;
+  /** `cache`: no manifest was read for it, at most a HEAD was sent. */
+  readonly source: "registry" | "cache";
+  /** Whether the knowledge may be shared: `public` was read anonymously; `private` needed a credential. */
+  readonly visibility: "public" | "private";
+  /** With `private`: the number of the credentials' readership, which means nothing outside of this process. */
+  readonly readershipId?: number | undefined;
+  /** `Credential.source` that worked; absent when anonymous. */
+  readonly credentialSource?: string | undefined;
+  /** `host[:port]` of the mirror that answered instead of the registry itself. */
+  readonly mirror?: string | undefined;
+  readonly requests: RequestCounts;
+  readonly trace: readonly TraceEntry[];
+}
+
+/** The report of what no request was sent for. */
+export function reportWithoutRequests(
+  found: Pick<InspectionReport, "inspection" | "resolved" | "source">,
+): InspectionReport {
+  return { ...found, visibility: "public", requests: NO_REQUESTS, trace: [] };
+}
