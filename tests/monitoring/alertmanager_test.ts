@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import {
-  closeWindows,
+  controlPlaneSilenceEffects,
+  endSilenceEffects,
   isAnySilenceActive,
-  openControlPlaneWindow,
-  openWorkerWindow,
   SILENCE_AUTHOR,
-} from "../../lib/upgrades/decide/windows.ts";
+  workerSilenceEffects,
+} from "../../lib/upgrades/decide/silences.ts";
 import type { Effect } from "../../lib/upgrades/decide/types/effects.ts";
 import type { Upstream } from "../../lib/upgrades/outside/http/upstream.ts";
 import { createSilence, endSilence, listSilences } from "../../lib/upgrades/outside/monitoring/alerts.ts";
@@ -50,10 +50,10 @@ const CRITICAL = `Silence for critical alerts during OSD control plane upgrade t
 
 test("M-350 a real Alertmanager gets two silences for the control plane, with the matchers of the original, and no third", async (store) => {
   const endsAtMs = Date.now() + HOUR_MS;
-  const opened = openControlPlaneWindow({ ...PLAN, endsAtMs }, await listSilences(store, SIGNAL));
+  const opened = controlPlaneSilenceEffects({ ...PLAN, endsAtMs }, await listSilences(store, SIGNAL));
   assert.equal(await carryOut(store, opened), 2);
   assert.deepEqual(await comments(store), [CRITICAL, ALL].toSorted());
-  assert.deepEqual(openControlPlaneWindow({ ...PLAN, endsAtMs }, await listSilences(store, SIGNAL)), []);
+  assert.deepEqual(controlPlaneSilenceEffects({ ...PLAN, endsAtMs }, await listSilences(store, SIGNAL)), []);
   const raw = await rawSilences(store);
   assert.equal(raw.length, 2);
   const silence = raw.find(({ comment }) => comment === ALL);
@@ -68,7 +68,7 @@ test("M-350 a real Alertmanager gets two silences for the control plane, with th
 test("M-352 M-353 M-354 a real Alertmanager has one silence for the workers, of the number that is left", async (store) => {
   const openFor = async (remaining: number): Promise<number> => {
     const window = { version: "4.16.3", remaining, endsAtMs: Date.now() + HOUR_MS, workerStartMs: Date.now() };
-    return await carryOut(store, openWorkerWindow(window, await listSilences(store, SIGNAL)));
+    return await carryOut(store, workerSilenceEffects(window, await listSilences(store, SIGNAL)));
   };
   assert.deepEqual([await openFor(5), await openFor(5), await openFor(3)], [1, 0, 2]);
   const left = "Silence for OSD worker node upgrade to version 4.16.3 with remaining 3 nodes";
@@ -76,41 +76,41 @@ test("M-352 M-353 M-354 a real Alertmanager has one silence for the workers, of 
 });
 
 test("M-355 M-356 N-019 a real Alertmanager loses the operator's silences alone, and takes the window again after they expired", async (store) => {
-  assert.equal(await carryOut(store, closeWindows("all", await listSilences(store, SIGNAL))), 0);
+  assert.equal(await carryOut(store, endSilenceEffects("all", await listSilences(store, SIGNAL))), 0);
   const endsAtMs = Date.now() + HOUR_MS;
   const matchers = [{ name: "alertname", value: "Watchdog", isRegex: false, isEqual: true }];
   const times = { startsAt: new Date().toISOString(), endsAt: new Date(endsAtMs).toISOString() };
   const foreign = { matchers, ...times, createdBy: "someone", comment: ALL };
   await store.send({ method: "POST", path: "/api/v2/silences", body: foreign }, SIGNAL);
   const window = { ...PLAN, endsAtMs };
-  await carryOut(store, openControlPlaneWindow(window, await listSilences(store, SIGNAL)));
+  await carryOut(store, controlPlaneSilenceEffects(window, await listSilences(store, SIGNAL)));
   const [first] = await listSilences(store, SIGNAL);
-  assert.equal(await carryOut(store, closeWindows("controlPlane", await listSilences(store, SIGNAL))), 2);
+  assert.equal(await carryOut(store, endSilenceEffects("controlPlane", await listSilences(store, SIGNAL))), 2);
   assert.deepEqual(await comments(store), []);
   const active = (await rawSilences(store)).filter(({ status }) => Object(status).state === "active");
   assert.deepEqual(active.map(({ createdBy }) => createdBy), ["someone"]);
   // One that is over already, and one that never was.
   await endSilence(store, first?.id ?? "", SIGNAL);
   await endSilence(store, "00000000-0000-4000-8000-000000000000", SIGNAL);
-  assert.equal(await carryOut(store, openControlPlaneWindow(window, await listSilences(store, SIGNAL))), 2);
+  assert.equal(await carryOut(store, controlPlaneSilenceEffects(window, await listSilences(store, SIGNAL))), 2);
   assert.deepEqual(await comments(store), [CRITICAL, ALL].toSorted());
 });
 
 test("M-352 a worker window that ran out by itself in a real Alertmanager stays out", async (store) => {
   const workerStartMs = Date.now();
   const window = { version: "4.16.3", remaining: 2, endsAtMs: workerStartMs + 1_500, workerStartMs };
-  assert.equal(await carryOut(store, openWorkerWindow(window, await listSilences(store, SIGNAL))), 1);
+  assert.equal(await carryOut(store, workerSilenceEffects(window, await listSilences(store, SIGNAL))), 1);
   await waitUntil("the silence to run out", async () => !isAnySilenceActive(await listSilences(store, SIGNAL)));
-  assert.deepEqual(openWorkerWindow(window, await listSilences(store, SIGNAL)), []);
+  assert.deepEqual(workerSilenceEffects(window, await listSilences(store, SIGNAL)), []);
 });
 
 test("N-019 a silence that ran out by itself in a real Alertmanager does not keep the next one from being made", async (store) => {
   const soon = { version: "4.16.3", criticals: [], endsAtMs: Date.now() + 1_500 };
-  assert.equal(await carryOut(store, openControlPlaneWindow(soon, await listSilences(store, SIGNAL))), 1);
+  assert.equal(await carryOut(store, controlPlaneSilenceEffects(soon, await listSilences(store, SIGNAL))), 1);
   await waitUntil("the silence to run out", async () => !isAnySilenceActive(await listSilences(store, SIGNAL)));
   assert.equal((await rawSilences(store)).length, 1);
   const again = { ...soon, endsAtMs: Date.now() + HOUR_MS };
-  assert.equal(await carryOut(store, openControlPlaneWindow(again, await listSilences(store, SIGNAL))), 1);
+  assert.equal(await carryOut(store, controlPlaneSilenceEffects(again, await listSilences(store, SIGNAL))), 1);
   assert.deepEqual(await comments(store), [ALL]);
 });
 

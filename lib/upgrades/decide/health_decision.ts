@@ -1,5 +1,5 @@
 // What the results of the health checks mean for an upgrade.
-import { notify } from "./notifications/notify.ts";
+import { notificationEffects } from "./notifications/notify.ts";
 import { currentVersionOf } from "./release/target.ts";
 import type { Effect } from "./types/effects.ts";
 import type { HealthCheckId, HealthResult, UpgradeFacts } from "./types/observed.ts";
@@ -36,7 +36,7 @@ export function decideHealthBefore(context: HealthContext): StepResult {
   const isUpgrading = entry.phase === "Upgrading";
   // No step waits for the early notification, so it is not tried again.
   const onFailure = isEarly ? "log" : "stop";
-  const notices = isUpgrading || isEarly ? notify(state, context, { findings, onFailure }) : [];
+  const notices = isUpgrading || isEarly ? notificationEffects(state, context, { findings, onFailure }) : [];
   const isBlocked = !isUpgrading || found.some(({ check }) => BLOCKING_CHECKS.includes(check));
   const all = [...effects, ...notices];
   return isBlocked ? { kind: "wait", message, effects: all } : { kind: "done", effects: all };

@@ -31,7 +31,7 @@ export function isStepDone({ conditions }: HistoryEntry, type: string): boolean 
 }
 
 /** The first condition that is False: conditions have the latest step first. */
-export function openStep({ conditions }: HistoryEntry): StepCondition | undefined {
+export function unfinishedStep({ conditions }: HistoryEntry): StepCondition | undefined {
   return conditions.find(({ status }) => status === "False");
 }
 

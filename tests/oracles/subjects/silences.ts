@@ -1,10 +1,10 @@
 // Silences that a window opens and ends. Those there are were made by the operator, in this upgrade: see README.md.
 import {
-  closeWindows,
-  openControlPlaneWindow,
-  openWorkerWindow,
+  controlPlaneSilenceEffects,
+  endSilenceEffects,
   SILENCE_AUTHOR,
-} from "../../../lib/upgrades/decide/windows.ts";
+  workerSilenceEffects,
+} from "../../../lib/upgrades/decide/silences.ts";
 import type { Effect } from "../../../lib/upgrades/decide/types/effects.ts";
 import type { Draw, Subject } from "../subject.ts";
 
@@ -60,13 +60,16 @@ function effectsOf({ call, version, count, criticals, endsAt, silences }: Given)
   ];
   switch (call) {
     case "controlPlane":
-      return openControlPlaneWindow({ version, criticals, endsAtMs }, there);
+      return controlPlaneSilenceEffects({ version, criticals, endsAtMs }, there);
     case "worker":
-      return openWorkerWindow({ version, remaining: count, endsAtMs, workerStartMs: Date.parse(WORKER_START) }, there);
+      return workerSilenceEffects(
+        { version, remaining: count, endsAtMs, workerStartMs: Date.parse(WORKER_START) },
+        there,
+      );
     case "endControlPlane":
-      return closeWindows("controlPlane", there);
+      return endSilenceEffects("controlPlane", there);
     case "endWorker":
-      return closeWindows("workers", there);
+      return endSilenceEffects("workers", there);
   }
 }
 

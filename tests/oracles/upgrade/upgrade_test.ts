@@ -7,7 +7,11 @@ import { cloneForCapacity } from "../../../lib/upgrades/decide/capacity/clones.t
 import { ocmValueOf, SERVICE_LOG } from "../../../lib/upgrades/decide/notifications/ocm_states.ts";
 import { upgraderFor } from "../../../lib/upgrades/decide/steps/upgraders.ts";
 import type { Effect } from "../../../lib/upgrades/decide/types/effects.ts";
-import { openControlPlaneWindow, openWorkerWindow, SILENCE_AUTHOR } from "../../../lib/upgrades/decide/windows.ts";
+import {
+  controlPlaneSilenceEffects,
+  SILENCE_AUTHOR,
+  workerSilenceEffects,
+} from "../../../lib/upgrades/decide/silences.ts";
 import { openUpgradeMetrics } from "../../../lib/upgrades/metrics.ts";
 import { read } from "../../cluster/support/cluster_access.ts";
 import { machineSet, TO } from "../../cluster/support/simulated_openshift.ts";
@@ -111,8 +115,8 @@ Deno.test("windows of today make the silences that the MUO made", async () => {
   const endOf = (at: number): number => nowMs + (operator.silences[at]?.minutes ?? 0) * 60_000;
   const criticals = ["etcdMembersDown", "ClusterOperatorDown"];
   const effects = [
-    ...openControlPlaneWindow({ version: TO, criticals, endsAtMs: endOf(0) }, []),
-    ...openWorkerWindow({ version: TO, remaining: 2, endsAtMs: endOf(2), workerStartMs: nowMs }, []),
+    ...controlPlaneSilenceEffects({ version: TO, criticals, endsAtMs: endOf(0) }, []),
+    ...workerSilenceEffects({ version: TO, remaining: 2, endsAtMs: endOf(2), workerStartMs: nowMs }, []),
   ];
   assert.deepEqual(effects.map((effect) => silenceOf(effect, nowMs)), operator.silences);
 });

@@ -2,18 +2,18 @@
 import type { Effect } from "../types/effects.ts";
 import type { Delivery, HistoryEntry, NotificationState, UpgradeConfig, UpgradeStatus } from "../types/plan.ts";
 import { renderTime } from "../../../vocabulary/time.ts";
-import { openStep } from "../status_changes.ts";
+import { unfinishedStep } from "../status_changes.ts";
 import { assertNever } from "../../../parsed.ts";
 
-interface NotifyOptions {
+interface NotificationOptions {
   readonly findings?: string | undefined;
   readonly onFailure?: "stop" | "log" | undefined;
 }
 
-export function notify(
+export function notificationEffects(
   state: NotificationState,
   { plan, entry }: { readonly plan: UpgradeConfig; readonly entry: HistoryEntry },
-  { findings = "", onFailure = "stop" }: NotifyOptions = {},
+  { findings = "", onFailure = "stop" }: NotificationOptions = {},
 ): readonly Effect[] {
   if (wasNotified(entry, state)) return [];
   const { upgradeAt } = plan.spec;
@@ -133,10 +133,10 @@ const WHY: Readonly<Record<string, string>> = {
 };
 
 function delayedBecause(entry: HistoryEntry): string {
-  return WHY[openStep(entry)?.type ?? ""] ?? "a step before it has not been completed";
+  return WHY[unfinishedStep(entry)?.type ?? ""] ?? "a step before it has not been completed";
 }
 
 function failedBecause(entry: HistoryEntry): string {
-  const open = openStep(entry);
+  const open = unfinishedStep(entry);
   return open?.type === "IsClusterUpgradable" ? open.message : delayedBecause(entry);
 }

@@ -1,8 +1,8 @@
 // Ends an upgrade that did not begin, or that another client has taken over. What was prepared for it is removed first.
-import { notify, withNotified } from "../notifications/notify.ts";
-import { openStep, withStepCondition } from "../status_changes.ts";
+import { notificationEffects, withNotified } from "../notifications/notify.ts";
+import { unfinishedStep, withStepCondition } from "../status_changes.ts";
 import { requestEffects, requestReadings } from "../steps/run.ts";
-import { closeWindows } from "../windows.ts";
+import { endSilenceEffects } from "../silences.ts";
 import type { Effect } from "../types/effects.ts";
 import type { Observed } from "../types/observed.ts";
 import type { HistoryEntry } from "../types/plan.ts";
@@ -19,7 +19,7 @@ export function* giveUp(state: PlanState, lost?: string): Coroutine<ReconcileEnd
   const open = yield* cleanUp([entry]);
   if (open !== undefined) return open;
   const { done, failure } = yield* requestEffects([
-    ...notify("StateFailed", { plan, entry }, { findings: lost }),
+    ...notificationEffects("StateFailed", { plan, entry }, { findings: lost }),
     ...(lost === undefined ? [BREACHED] : []),
     { kind: "clearMetrics", group: "failure" },
   ]);
@@ -37,7 +37,7 @@ const BREACHED: Effect = {
 };
 
 function lateMessage(entry: HistoryEntry): string {
-  const open = openStep(entry);
+  const open = unfinishedStep(entry);
   const message = "The upgrade did not begin within upgradeWindow.timeOut after spec.upgradeAt";
   return open === undefined ? `${message}.` : `${message}: ${open.message}`;
 }
@@ -72,7 +72,7 @@ export function removals({ silences, capacityLeft, smoke }: Observed["read"]): r
   const release: Effect = { kind: "releaseCapacity", drain: "none" };
   const remove: Effect = { kind: "deleteSmokeMachine" };
   return [
-    ...(silences?.kind === "observed" ? closeWindows("all", silences.value) : []),
+    ...(silences?.kind === "observed" ? endSilenceEffects("all", silences.value) : []),
     ...(capacityLeft?.kind === "observed" && capacityLeft.value.kind !== "none" ? [release] : []),
     ...(smoke?.kind === "observed" && smoke.value.kind !== "absent" ? [remove] : []),
   ];

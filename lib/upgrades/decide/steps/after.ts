@@ -1,6 +1,6 @@
 // The steps after all nodes were upgraded.
 import { decideHealthAfter } from "../health_decision.ts";
-import { notify } from "../notifications/notify.ts";
+import { notificationEffects } from "../notifications/notify.ts";
 import type { Step, StepWords } from "../types/steps.ts";
 import { done, once, withReading } from "./results.ts";
 
@@ -36,5 +36,5 @@ export const COMPLETED: StepWords = {
 export const SEND_COMPLETED: Step = once({
   ...COMPLETED,
   reads: () => [],
-  decide: (observed) => done(notify("StateCompleted", observed)),
+  decide: (observed) => done(notificationEffects("StateCompleted", observed)),
 });

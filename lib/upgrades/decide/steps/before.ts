@@ -1,6 +1,6 @@
 // The steps before the update is requested. Each is decided anew in every run until then, as its answer may change.
 import { decideHealthBefore } from "../health_decision.ts";
-import { notify } from "../notifications/notify.ts";
+import { notificationEffects } from "../notifications/notify.ts";
 import { parseVersion } from "../release/version.ts";
 import { currentVersionOf } from "../release/target.ts";
 import { elapsedMs, MINUTE_MS, parseTime } from "../../../vocabulary/time.ts";
@@ -31,7 +31,7 @@ export const HEALTHY_BEFORE: StepWords = {
 export const SEND_STARTED: Step = untilCommenced({
   ...STARTED,
   reads: () => [],
-  decide: (observed) => done(notify("StateStarted", observed)),
+  decide: (observed) => done(notificationEffects("StateStarted", observed)),
 });
 
 /** Notifies once that the upgrade is delayed. Its condition is that of the step before. */
@@ -43,7 +43,7 @@ export const CHECK_DELAY: Step = untilCommenced({
     const delayMs = observed.config.upgradeWindow.delayTriggerMinutes * MINUTE_MS;
     if (startMs === undefined) return wait("the upgrade has no start time");
     const isDelayed = delayMs > 0 && elapsedMs(startMs, nowMs) > delayMs;
-    return done(isDelayed ? notify("StateDelayed", observed) : []);
+    return done(isDelayed ? notificationEffects("StateDelayed", observed) : []);
   },
 });
 
@@ -112,7 +112,7 @@ export const RESERVE_CAPACITY: Step = untilCommenced({
 function decideCapacity(capacity: CapacityState, observed: Observed): StepResult {
   switch (capacity.kind) {
     case "impossible":
-      return done(notify("StateScaleSkipped", observed, { onFailure: "log" }));
+      return done(notificationEffects("StateScaleSkipped", observed, { onFailure: "log" }));
     case "missing":
       return wait(`cloning ${capacity.machineSets.join(", ")}`, [{ kind: "reserveCapacity" }]);
     case "waiting":
@@ -121,7 +121,7 @@ function decideCapacity(capacity: CapacityState, observed: Observed): StepResult
       return done([scalingFailed(0)]);
     case "timedOut": {
       if (observed.plan.spec.capacity.onTimeout === "Fail") return fail(capacity.message, [scalingFailed(1)]);
-      return done([scalingFailed(1), ...notify("StateSkipped", observed)]);
+      return done([scalingFailed(1), ...notificationEffects("StateSkipped", observed)]);
     }
     default:
       return assertNever(capacity);

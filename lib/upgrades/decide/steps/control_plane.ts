@@ -1,5 +1,5 @@
 // The steps around the control plane: window, request, completion, window.
-import { notify } from "../notifications/notify.ts";
+import { notificationEffects } from "../notifications/notify.ts";
 import { decideRequest, isCompleted } from "../release/target.ts";
 import { isStepDone } from "../status_changes.ts";
 import { elapsedMs, MINUTE_MS, parseTime } from "../../../vocabulary/time.ts";
@@ -9,7 +9,7 @@ import type { Step, StepWords } from "../types/steps.ts";
 import type { JsonObject } from "../../../json.ts";
 import { assertNever } from "../../../parsed.ts";
 import { describeControlPlane } from "../pools.ts";
-import { closeWindows, openControlPlaneWindow } from "../windows.ts";
+import { controlPlaneSilenceEffects, endSilenceEffects } from "../silences.ts";
 import {
   COMMENCE_STEP,
   done,
@@ -44,7 +44,7 @@ export const OPEN_CONTROL_PLANE_WINDOW: Step = skipWhen(
         const { controlPlaneMinutes, controlPlaneCriticals } = observed.config.maintenance;
         const { version } = observed.entry;
         const endsAtMs = nowMs + controlPlaneMinutes * MINUTE_MS;
-        return done(openControlPlaneWindow({ version, criticals: controlPlaneCriticals, endsAtMs }, silences));
+        return done(controlPlaneSilenceEffects({ version, criticals: controlPlaneCriticals, endsAtMs }, silences));
       }),
   },
 );
@@ -63,7 +63,7 @@ export const COMMENCE: Step = untilCommenced({
     const { resourceVersion } = clusterVersion;
     const effectsWith = (patch: JsonObject): readonly Effect[] => [
       { kind: "setMetric", metric: "upgradeoperator_upgrade_window_breached", labels: {}, value: 0 },
-      ...notify("StateControlPlaneStartedSL", observed),
+      ...notificationEffects("StateControlPlaneStartedSL", observed),
       { kind: "patchClusterVersion", patch, resourceVersion },
     ];
     switch (request.kind) {
@@ -110,11 +110,12 @@ export const CLOSE_CONTROL_PLANE_WINDOW: Step = once({
   stage: "Control plane",
   title: "End the silences",
   reads: () => ["silences"],
-  decide: (observed) => withReading(observed, "silences", (silences) => done(closeWindows("controlPlane", silences))),
+  decide: (observed) =>
+    withReading(observed, "silences", (silences) => done(endSilenceEffects("controlPlane", silences))),
 });
 
 export function controlPlaneFinished(observed: Observed): readonly Effect[] {
-  return [...notify("StateControlPlaneFinishedSL", observed), controlPlaneTimeout(observed, 0)];
+  return [...notificationEffects("StateControlPlaneFinishedSL", observed), controlPlaneTimeout(observed, 0)];
 }
 
 export function controlPlaneTimeout(observed: Observed, value: 0 | 1): Effect {

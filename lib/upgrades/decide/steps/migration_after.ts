@@ -1,5 +1,5 @@
 // The steps that complete a migration to a multi-architecture payload, by the rules of convergence.
-import { notify } from "../notifications/notify.ts";
+import { notificationEffects } from "../notifications/notify.ts";
 import { isStepDone } from "../status_changes.ts";
 import { CONTROL_PLANE_RULES, decideConvergence, type MigrationFacts } from "../release/convergence.ts";
 import { elapsedMs, MINUTE_MS, parseTime } from "../../../vocabulary/time.ts";
@@ -39,7 +39,7 @@ export const AWAIT_MIGRATED_CONTROL_PLANE: Step = once({
     }
     const limitMs = observed.config.maintenance.controlPlaneMinutes * MINUTE_MS;
     const isStuck = elapsedMs(obstacle.sinceMs ?? nowMs, nowMs) > limitMs;
-    const notices = isStuck ? notify("StateMigrationStuck", observed, { findings: obstacle.message }) : [];
+    const notices = isStuck ? notificationEffects("StateMigrationStuck", observed, { findings: obstacle.message }) : [];
     return wait(obstacle.message, [stuckMetric(observed, isStuck ? 1 : 0), ...late, ...notices]);
   },
 });
@@ -93,7 +93,10 @@ export const SEND_MIGRATED: Step = once({
       if (advisories?.kind === "observed" && advisories.value.kind === "looking") {
         return wait("the workloads of the cluster are looked at");
       }
-      return done([...notify("StateMultiArchCapable", observed), ...notify("StateCompleted", observed)], {
+      return done([
+        ...notificationEffects("StateMultiArchCapable", observed),
+        ...notificationEffects("StateCompleted", observed),
+      ], {
         finding: capableFinding(observed),
       });
     };

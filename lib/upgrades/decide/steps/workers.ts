@@ -1,6 +1,6 @@
 // The steps around the nodes that are not the control plane: window, completion, temporary workers, window.
 import type { MachineConfigPool } from "../../../vocabulary/machines.ts";
-import { notify } from "../notifications/notify.ts";
+import { notificationEffects } from "../notifications/notify.ts";
 import { isStepDone } from "../status_changes.ts";
 import { MINUTE_MS, parseTime } from "../../../vocabulary/time.ts";
 import type { Effect } from "../types/effects.ts";
@@ -9,7 +9,7 @@ import type { NewPlanCondition } from "../types/plan.ts";
 import type { Step, StepResult, StepWords } from "../types/steps.ts";
 import { assertNever } from "../../../parsed.ts";
 import { describeTrouble, summarizePools } from "../pools.ts";
-import { closeWindows, isAnySilenceActive, openWorkerWindow } from "../windows.ts";
+import { endSilenceEffects, isAnySilenceActive, workerSilenceEffects } from "../silences.ts";
 import { done, fail, once, SILENCE_STEP_WORDS, skipWhen, versionLabel, wait, withReading } from "./results.ts";
 
 export const WORKERS: StepWords = {
@@ -36,7 +36,7 @@ export const OPEN_WORKER_WINDOW: Step = skipWhen(({ entry }) => isStepDone(entry
         const endsAtMs = nowMs + remaining * minutesANode(observed) * MINUTE_MS;
         const { version, workerStartTime } = observed.entry;
         const workerStartMs = parseTime(workerStartTime);
-        return done(openWorkerWindow({ version, remaining, endsAtMs, workerStartMs }, silences));
+        return done(workerSilenceEffects({ version, remaining, endsAtMs, workerStartMs }, silences));
       });
     }),
 });
@@ -87,7 +87,7 @@ export const CLOSE_WORKER_WINDOW: Step = once({
   stage: "Workers",
   title: "End the silences",
   reads: () => ["silences"],
-  decide: (observed) => withReading(observed, "silences", (silences) => done(closeWindows("workers", silences))),
+  decide: (observed) => withReading(observed, "silences", (silences) => done(endSilenceEffects("workers", silences))),
 });
 
 /** Waits, and says what holds nodes up. The metric of the timeout is 1 as soon as no silence of ours is active. */
@@ -106,7 +106,7 @@ export function waitForNodes(
 
 /** Done, as all nodes are updated. Paused pools are reported, since their nodes are not. */
 export function nodesFinished(observed: Observed, pools: readonly MachineConfigPool[]): StepResult {
-  const effects = [...notify("StateWorkerPlaneFinishedSL", observed), workerTimeout(observed, 0)];
+  const effects = [...notificationEffects("StateWorkerPlaneFinishedSL", observed), workerTimeout(observed, 0)];
   return done(effects, { workers: "finished", finding: pausedFinding(observed, pools) });
 }
 

@@ -12,7 +12,7 @@ import type { Upstream } from "../http/upstream.ts";
 import { Silence } from "../../decide/types/cluster.ts";
 import type { SilenceSpec } from "../../decide/types/effects.ts";
 import type { OperatorConfig } from "../../decide/types/operator_config.ts";
-import { SILENCE_AUTHOR } from "../../decide/windows.ts";
+import { SILENCE_AUTHOR } from "../../decide/silences.ts";
 import { UpstreamError } from "../http/upstream_error.ts";
 
 const Answer = z.object({

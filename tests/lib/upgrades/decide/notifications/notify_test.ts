@@ -1,36 +1,40 @@
 import assert from "node:assert/strict";
 import { renderTime } from "../../../../../lib/vocabulary/time.ts";
-import { describeState, notify, withNotified } from "../../../../../lib/upgrades/decide/notifications/notify.ts";
+import {
+  describeState,
+  notificationEffects,
+  withNotified,
+} from "../../../../../lib/upgrades/decide/notifications/notify.ts";
 import type { HistoryEntry, NotificationState, StepCondition } from "../../../../../lib/upgrades/decide/types/plan.ts";
 import {
-  closeWindows,
+  controlPlaneSilenceEffects,
+  endSilenceEffects,
   isAnySilenceActive,
-  openControlPlaneWindow,
-  openWorkerWindow,
-} from "../../../../../lib/upgrades/decide/windows.ts";
+  workerSilenceEffects,
+} from "../../../../../lib/upgrades/decide/silences.ts";
 import type { Silence } from "../../../../../lib/upgrades/decide/types/cluster.ts";
 import { makeHistory, makePlan, makeSilence, NOW_MS, START, TO, wordsOf } from "../make_plan.ts";
 
 const PLAN = makePlan();
 
-Deno.test("M-365 notify() gives nothing for what was sent", () => {
+Deno.test("M-365 notificationEffects() gives nothing for what was sent", () => {
   const entry = makeHistory({ notifications: [{ state: "StateStarted", sentTime: renderTime(1) }] });
-  assert.deepEqual(notify("StateStarted", { plan: PLAN, entry }), []);
+  assert.deepEqual(notificationEffects("StateStarted", { plan: PLAN, entry }), []);
 });
 
-Deno.test("M-366 N-017 notify() gives what was not sent, and withNotified() remembers it with its time, once", () => {
+Deno.test("M-366 N-017 notificationEffects() gives what was not sent, and withNotified() remembers it with its time, once", () => {
   const entry = makeHistory();
-  const effects = notify("StateStarted", { plan: PLAN, entry });
+  const effects = notificationEffects("StateStarted", { plan: PLAN, entry });
   assert.deepEqual(wordsOf(effects), ["StateStarted"]);
   const sent = withNotified(entry, [...effects, ...effects], NOW_MS);
   assert.deepEqual(sent.notifications, [{ state: "StateStarted", sentTime: renderTime(NOW_MS) }]);
-  assert.deepEqual(notify("StateStarted", { plan: PLAN, entry: sent }), []);
+  assert.deepEqual(notificationEffects("StateStarted", { plan: PLAN, entry: sent }), []);
   assert.equal(withNotified(sent, effects, NOW_MS + 1), sent);
 });
 
 Deno.test("the id of a notification is the same for the same event, and another for any other", () => {
   const idOf = (state: NotificationState, entry: Partial<HistoryEntry> = {}): string => {
-    const [effect] = notify(state, { plan: PLAN, entry: makeHistory(entry) });
+    const [effect] = notificationEffects(state, { plan: PLAN, entry: makeHistory(entry) });
     return effect?.kind === "notify" ? effect.notification.id : "";
   };
   assert.equal(idOf("StateStarted"), idOf("StateStarted", { startTime: renderTime(1) }));
@@ -87,9 +91,11 @@ function silence(comment: string, overrides: Partial<Silence> = {}): Silence {
   return { ...makeSilence(comment), id: comment, endsAtMs: NOW_MS, ...overrides };
 }
 
-Deno.test("M-350 openControlPlaneWindow() makes two silences, one when no critical alert is expected", () => {
+Deno.test("M-350 controlPlaneSilenceEffects() makes two silences, one when no critical alert is expected", () => {
   assert.deepEqual(
-    openControlPlaneWindow(CRITICALS, []).map((effect) => effect.kind === "createSilence" ? effect.silence : effect),
+    controlPlaneSilenceEffects(CRITICALS, []).map((effect) =>
+      effect.kind === "createSilence" ? effect.silence : effect
+    ),
     [
       {
         comment: "Silence for OSD control plane upgrade to version 4.17.2",
@@ -106,23 +112,23 @@ Deno.test("M-350 openControlPlaneWindow() makes two silences, one when no critic
       },
     ],
   );
-  assert.equal(openControlPlaneWindow({ ...CRITICALS, criticals: [] }, []).length, 1);
+  assert.equal(controlPlaneSilenceEffects({ ...CRITICALS, criticals: [] }, []).length, 1);
 });
 
 Deno.test("N-019 a silence that has expired, or is another's, is made again; one that holds is not", () => {
   const comment = "Silence for OSD control plane upgrade to version 4.17.2";
   const made = (overrides: Partial<Silence>): number =>
-    openControlPlaneWindow({ ...CRITICALS, criticals: [] }, [silence(comment, overrides)]).length;
+    controlPlaneSilenceEffects({ ...CRITICALS, criticals: [] }, [silence(comment, overrides)]).length;
   assert.deepEqual([made({}), made({ state: "pending" })], [0, 0]);
   assert.deepEqual([made({ state: "expired" }), made({ createdBy: "me" })], [1, 1]);
 });
 
 const LEFT = "Silence for OSD worker node upgrade to version 4.17.2 with remaining";
 
-Deno.test("M-352 M-353 M-354 openWorkerWindow() makes a silence, keeps it, and replaces it when fewer nodes are left", () => {
+Deno.test("M-352 M-353 M-354 workerSilenceEffects() makes a silence, keeps it, and replaces it when fewer nodes are left", () => {
   const words = (remaining: number, silences: readonly Silence[]): readonly string[] => {
     const window = { version: TO, remaining, endsAtMs: NOW_MS, workerStartMs: NOW_MS - 60_000 };
-    return openWorkerWindow(window, silences).map((effect) => {
+    return workerSilenceEffects(window, silences).map((effect) => {
       if (effect.kind === "createSilence") return effect.silence.comment;
       return effect.kind === "endSilence" ? `end ${effect.id}` : effect.kind;
     });
@@ -132,17 +138,17 @@ Deno.test("M-352 M-353 M-354 openWorkerWindow() makes a silence, keeps it, and r
   assert.deepEqual(words(2, [silence(`${LEFT} 3 nodes`)]), [`end ${LEFT} 3 nodes`, `${LEFT} 2 nodes`]);
 });
 
-Deno.test("M-352 openWorkerWindow() lets one that ran out since the workers began stay out, and opens one of an earlier attempt anew", () => {
+Deno.test("M-352 workerSilenceEffects() lets one that ran out since the workers began stay out, and opens one of an earlier attempt anew", () => {
   const expired = silence(`${LEFT} 3 nodes`, { state: "expired" });
   const opened = (workerStartMs: number | undefined): number =>
-    openWorkerWindow({ version: TO, remaining: 3, endsAtMs: NOW_MS, workerStartMs }, [expired]).length;
+    workerSilenceEffects({ version: TO, remaining: 3, endsAtMs: NOW_MS, workerStartMs }, [expired]).length;
   assert.deepEqual([opened(NOW_MS - 1), opened(NOW_MS), opened(undefined)], [0, 1, 1]);
   const foreign = { ...expired, createdBy: "me" };
   const window = { version: TO, remaining: 3, endsAtMs: NOW_MS, workerStartMs: NOW_MS - 1 };
-  assert.equal(openWorkerWindow(window, [foreign]).length, 1);
+  assert.equal(workerSilenceEffects(window, [foreign]).length, 1);
 });
 
-Deno.test("M-355 M-356 closeWindows() ends the own silences that hold, of the part that is over", () => {
+Deno.test("M-355 M-356 endSilenceEffects() ends the own silences that hold, of the part that is over", () => {
   const all = [
     silence("Silence for OSD control plane upgrade to version 4.17.2"),
     silence(`${LEFT} 3 nodes`),
@@ -150,9 +156,9 @@ Deno.test("M-355 M-356 closeWindows() ends the own silences that hold, of the pa
     silence("OSD control plane, by hand", { createdBy: "me" }),
     silence("something else"),
   ];
-  assert.deepEqual(closeWindows("controlPlane", []), []);
-  assert.deepEqual(closeWindows("controlPlane", all), [{ kind: "endSilence", id: all[0]?.id }]);
-  assert.deepEqual(closeWindows("workers", all), [{ kind: "endSilence", id: all[1]?.id }]);
-  assert.equal(closeWindows("all", all).length, 2);
+  assert.deepEqual(endSilenceEffects("controlPlane", []), []);
+  assert.deepEqual(endSilenceEffects("controlPlane", all), [{ kind: "endSilence", id: all[0]?.id }]);
+  assert.deepEqual(endSilenceEffects("workers", all), [{ kind: "endSilence", id: all[1]?.id }]);
+  assert.equal(endSilenceEffects("all", all).length, 2);
   assert.deepEqual([isAnySilenceActive(all), isAnySilenceActive(all.slice(2, 4))], [true, false]);
 });

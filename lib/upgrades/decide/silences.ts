@@ -19,7 +19,7 @@ interface WorkerWindow {
 }
 
 /** Creates the silences of the control plane that do not exist yet. Expired ones count as absent. */
-export function openControlPlaneWindow(
+export function controlPlaneSilenceEffects(
   window: { readonly version: string; readonly criticals: readonly string[]; readonly endsAtMs: number },
   silences: readonly Silence[],
 ): readonly Effect[] {
@@ -41,7 +41,7 @@ export function openControlPlaneWindow(
 }
 
 /** Replaces the workers' silence when fewer nodes remain. One that expired meanwhile is not renewed: alerts are due. */
-export function openWorkerWindow(window: WorkerWindow, silences: readonly Silence[]): readonly Effect[] {
+export function workerSilenceEffects(window: WorkerWindow, silences: readonly Silence[]): readonly Effect[] {
   const { version, remaining, endsAtMs, workerStartMs } = window;
   const beginning = `Silence for OSD worker node upgrade to version ${version} with remaining `;
   const comment = `${beginning}${remaining} nodes`;
@@ -56,7 +56,7 @@ export function openWorkerWindow(window: WorkerWindow, silences: readonly Silenc
   ];
 }
 
-export function closeWindows(
+export function endSilenceEffects(
   part: "controlPlane" | "workers" | "all",
   silences: readonly Silence[],
 ): readonly Effect[] {
