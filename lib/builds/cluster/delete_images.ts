@@ -11,7 +11,7 @@ import { forgottenRecords } from "../decide/publish/deletions.ts";
 import { BuildLabel } from "../decide/names.ts";
 import type { BuildRegistries, RegistrySecrets } from "./answer_questions.ts";
 import type { CreateJobDeps } from "./create_job.ts";
-import { digestsElsewhere } from "./read_facts.ts";
+import { digestsOfOtherConfigs } from "./read_facts.ts";
 import type { BuildWatches, WatchedMap } from "./watches.ts";
 
 /** `moved`: the tag names another image by now. `unsupported`, `denied`: the registry keeps the image. */
@@ -133,9 +133,16 @@ async function cleanUpImages(
 ): Promise<CleanUp> {
   const { api, watches: { nodes, maps }, namespace, signal, openRegistries, onImage } = deps;
   const records = left.flatMap(({ record }) => record ?? []);
-  const elsewhere = digestsElsewhere(config, maps);
+  const digestsElsewhere = digestsOfOtherConfigs(config, maps);
   let mustRetry = false;
-  for (const { record, deletions } of forgottenRecords({ config, records, nodes: [...nodes.values()], elsewhere })) {
+  for (
+    const { record, deletions } of forgottenRecords({
+      config,
+      records,
+      nodes: [...nodes.values()],
+      digestsElsewhere,
+    })
+  ) {
     const child = left.find((one) => one.record === record)?.child;
     if (child === undefined || !await stillExists(child, deps)) continue;
     const name = record.pushSecret;

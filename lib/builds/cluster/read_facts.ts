@@ -35,7 +35,7 @@ export async function readFacts(config: MachineOSConfig, deps: ReadFactsDeps): P
   const { namespace } = settings;
   const read = (type: ResourceType, name: string) =>
     readOptional(deps.api, { type, namespace, name, signal: deps.signal });
-  const [rendered, push, pull, optional, architectures] = await Promise.all([
+  const [rendered, push, pull, optionalInputs, architectures] = await Promise.all([
     pool === undefined || pool.rendered === "" ? undefined : readRendered(pool.rendered, deps),
     read(Resource.secrets, config.pushSecret),
     read(Resource.secrets, config.pullSecret ?? GLOBAL_PULL_SECRET_COPY),
@@ -57,7 +57,7 @@ export async function readFacts(config: MachineOSConfig, deps: ReadFactsDeps): P
     ...mapsOf(name, watches),
     secrets: { push: stateOfSecret(push), pull: stateOfSecret(pull) },
     secretVersions: { push: push?.metadata.resourceVersion ?? "", pull: pull?.metadata.resourceVersion ?? "" },
-    optional,
+    optionalInputs,
     checksImages,
     otherBuilder: [...watches.otherBuilder.values()].some((isRunning) => isRunning) ? "running" : "stopped",
     architecturesMap: textMapAt(architectures, "data") ?? {},
@@ -82,12 +82,12 @@ function jobsOf(config: string, { jobs, waitingPods }: BuildWatches): readonly J
 function mapsOf(
   config: string,
   { maps, secrets }: BuildWatches,
-): Pick<BuildFacts, "digests" | "records" | "elsewhere" | "children"> {
+): Pick<BuildFacts, "digests" | "records" | "digestsElsewhere" | "children"> {
   const own = [...maps.values()].filter(({ child }) => child.labels[BuildLabel.config] === config);
   return {
     digests: own.flatMap(({ digest }) => digest ?? []),
     records: own.flatMap(({ record }) => record ?? []),
-    elsewhere: digestsElsewhere(config, maps),
+    digestsElsewhere: digestsOfOtherConfigs(config, maps),
     children: [
       ...own.map(({ child }) => child),
       ...[...secrets.values()].filter(({ labels }) => labels[BuildLabel.config] === config),
@@ -95,7 +95,7 @@ function mapsOf(
   };
 }
 
-export function digestsElsewhere(config: string, maps: BuildWatches["maps"]): readonly string[] {
+export function digestsOfOtherConfigs(config: string, maps: BuildWatches["maps"]): readonly string[] {
   return [...maps.values()].flatMap(({ child, record }) =>
     record === undefined || child.labels[BuildLabel.config] === config ? [] : digestsOf(record)
   );

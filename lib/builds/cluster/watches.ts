@@ -30,8 +30,8 @@ import {
   isRunningDeployment,
   parseControllerConfig,
   parsePayloadArchitecture,
+  parseWaitingPod,
   type WaitingPod,
-  waitingPod,
 } from "../decide/parse/shared_objects.ts";
 
 interface BuildWatchesDeps {
@@ -110,11 +110,14 @@ export function openBuildWatches({ api, clock, log, namespace, onChange }: Build
   const watches = {
     configs: watch(Resource.machineOsConfigs, parseMachineOSConfig, ({ value }) => onChange(value.meta.name)),
     builds: watch(Resource.machineOsBuilds, parseMachineOSBuild, ({ value }) => onChange(value.config)),
-    pools: watch(Resource.machineConfigPools, valueOf(parseBuildPool), reconcileAll),
+    pools: watch(Resource.machineConfigPools, parsedOrThrow(parseBuildPool), reconcileAll),
     nodes: watch(Resource.nodes, parseBuildNode, ifDifferent),
     machineSets: watch(Resource.machineSets, parseBuildMachineSet, ifDifferent),
     jobs,
-    waitingPods: watch(Resource.pods, waitingPod, onPod, { namespace, labelSelector: "batch.kubernetes.io/job-name" }),
+    waitingPods: watch(Resource.pods, parseWaitingPod, onPod, {
+      namespace,
+      labelSelector: "batch.kubernetes.io/job-name",
+    }),
     maps: watch(Resource.configMaps, parseMap, ({ value: { child } }) => reconcileConfigOf(child.labels), ours),
     secrets: watch(Resource.secrets, parseSecret, ({ value }) => reconcileConfigOf(value.labels), ours),
     controllerConfigs: watch(Resource.controllerConfigs, parseControllerConfig, ifDifferent),
@@ -146,7 +149,7 @@ function onDifference<T>(onChange: () => void): (change: Change<T>) => void {
 }
 
 /** Throws for an object that cannot be parsed: the reflector leaves it out and reports it. */
-function valueOf<T>(parse: (object: KubeObject) => Parsed<T>): (object: KubeObject) => T {
+function parsedOrThrow<T>(parse: (object: KubeObject) => Parsed<T>): (object: KubeObject) => T {
   return (object) => {
     const parsed = parse(object);
     if (parsed.kind === "parsed") return parsed.value;

@@ -6,7 +6,7 @@
 //                                       └─ ended ────▶ set what nodes run, clean up, delete old builds
 //
 // Questions to registries come first: the same decision is made again with its answers.
-import { annotate, type PoolBuildView } from "./effects.ts";
+import { annotationPatch, type PoolBuildView } from "./effects.ts";
 import { membersOf, type UncoveredNode, uncoveredNodes } from "./detect/detect.ts";
 import { questionKey, type RegistryQuestion } from "./observed.ts";
 import type { MachineOSBuild } from "./parse/machine_os_config.ts";
@@ -106,7 +106,7 @@ function decideRunning(subject: BuildSubject): BuildOutcome {
   const { record, part: advanced } = advanceBuild(subject, rendered);
   const state = nextStateOf(build, record);
   const isCurrent = meta.annotations[McoAnnotation.currentBuild] === plan.name;
-  const effects = isCurrent ? [] : [annotate("configs", meta, { [McoAnnotation.currentBuild]: plan.name })];
+  const effects = isCurrent ? [] : [annotationPatch("configs", meta, { [McoAnnotation.currentBuild]: plan.name })];
   const first = advanced.questions.length > 0 ? part() : poolCondition(facts, { state, build, record });
   return { reason: "build goes on", part: joinParts([part({ effects }), advanced]), first, state, record };
 }

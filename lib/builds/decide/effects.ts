@@ -125,7 +125,7 @@ export function deletion(
 }
 
 /** Null removes an annotation. */
-export function annotate(
+export function annotationPatch(
   resource: ObjectTarget["resource"],
   { name, uid }: Omit<ObjectTarget, "resource">,
   annotations: Readonly<Record<string, string | null>>,
@@ -133,7 +133,7 @@ export function annotate(
   return { kind: "patch", target: { resource, name, uid }, patch: { metadata: { annotations } } };
 }
 
-export function patchStatus(
+export function statusPatch(
   resource: ObjectTarget["resource"],
   target: Omit<ObjectTarget, "resource">,
   patch: JsonObject,

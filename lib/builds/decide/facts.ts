@@ -30,12 +30,12 @@ export interface BuildFacts {
   readonly digests: readonly DigestObservation[];
   readonly records: readonly StoredRecord[];
   /** Digests in the records of other MachineOSConfigs: their images must not be deleted. */
-  readonly elsewhere: readonly string[];
+  readonly digestsElsewhere: readonly string[];
   readonly children: readonly ChildObject[];
   readonly secrets: { readonly pull: SecretState; readonly push: SecretState };
   /** Resource versions of the two secrets; empty for one that does not exist. */
   readonly secretVersions: { readonly pull: string; readonly push: string };
-  readonly optional: readonly OptionalInput[];
+  readonly optionalInputs: readonly OptionalInput[];
   /** Whether to check that published images still exist: at the start, after a change, and at intervals. */
   readonly checksImages: boolean;
   /** Whether the machine config operator's own builder has a replica, ready or not. */

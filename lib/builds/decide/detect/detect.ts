@@ -35,10 +35,10 @@ export function detectArchitectures(input: DetectInput): DetectedSet {
   const all: readonly DetectionFinding[] = override === undefined
     ? findings
     : [{ kind: "InvalidOverride", message: override.fault.message }, ...findings];
-  const set = setOf([...Object.keys(nodeCounts), ...expectedOf(input)]);
+  const set = archSetOf([...Object.keys(nodeCounts), ...expectedOf(input)]);
   if (set.length > 0) return { set, source: "nodes", nodeCounts, findings: all };
   for (const [pool, source] of FALLBACKS) {
-    const others = setOf(Object.keys(countArchitectures(membersOf(pool, input))));
+    const others = archSetOf(Object.keys(countArchitectures(membersOf(pool, input))));
     if (others.length > 0) return { set: others, source, nodeCounts, findings: all };
   }
   return { set: [], source: "control plane", nodeCounts, findings: all };
@@ -71,7 +71,7 @@ function expectedOf({ pool, pools, machineSets, isMultiPayload }: DetectInput): 
 }
 
 /** The names among them that images are built for, sorted, without duplicates. */
-export function setOf(names: readonly string[]): ArchSet {
+export function archSetOf(names: readonly string[]): ArchSet {
   return [...new Set(names)].filter(isKnownArchitecture).toSorted();
 }
 
@@ -98,7 +98,7 @@ function parseOverride(text: string): Parsed<ArchSet> {
   const words = text.split(",").map((word) => word.trim()).filter((word) => word !== "");
   const names = words.map((word) => CONTAINERFILE_ARCHITECTURES[word.toUpperCase()]);
   const known = names.filter((name) => name !== undefined);
-  if (known.length === words.length && words.length > 0) return asParsed(setOf(known));
+  if (known.length === words.length && words.length > 0) return asParsed(archSetOf(known));
   const wrong = words.find((_, at) => names[at] === undefined)?.slice(0, MAX_SHOWN) ?? "";
   return unparsable(
     `Cannot take the architectures from the annotation: "${wrong}" is none of amd64, arm64, ppc64le and ` +
@@ -176,7 +176,7 @@ export function renderStoredSet(
   return JSON.stringify({ ...lasting, observedAt: now });
 }
 
-export function saysTheSame(stored: string | undefined, rendered: string): boolean {
+export function isSameStoredSet(stored: string | undefined, rendered: string): boolean {
   return stored !== undefined && withoutTime(stored) === withoutTime(rendered);
 }
 
@@ -201,7 +201,7 @@ interface EffectiveSetInput {
  * build.
  */
 export function effectiveSet({ detected, built, goneSince, nowMs, retainMs, isPublished }: EffectiveSetInput): ArchSet {
-  const all = setOf([...detected, ...built]);
+  const all = archSetOf([...detected, ...built]);
   if (all.length === detected.length || isPublished(all)) return all;
   const isGone = (arch: string): boolean => {
     const since = parseTime(goneSince[arch]);

@@ -18,7 +18,7 @@ export interface JobInput {
   readonly arch: ArchPlan;
   readonly build: MachineOSBuild;
   readonly rendered: RenderedConfig;
-  readonly facts: Pick<BuildFacts, "config" | "settings" | "cluster" | "optional" | "nodes" | "secretVersions">;
+  readonly facts: Pick<BuildFacts, "config" | "settings" | "cluster" | "optionalInputs" | "nodes" | "secretVersions">;
   readonly tolerations: readonly AddedToleration[];
   readonly tag: string;
 }
@@ -81,7 +81,7 @@ function labelText(plan: BuildPlan, arch: ArchPlan): string {
 }
 
 function envOf({ plan, arch, rendered, facts, tag }: JobInput): readonly Wire<V1EnvVar>[] {
-  const { cluster: { proxy }, optional } = facts;
+  const { cluster: { proxy }, optionalInputs } = facts;
   const texts: readonly (readonly [string, string])[] = [
     ["MAX_RETRIES", "3"],
     ["DIGEST_CONFIGMAP_NAME", arch.digestMap],
@@ -95,7 +95,9 @@ function envOf({ plan, arch, rendered, facts, tag }: JobInput): readonly Wire<V1
     ["HTTPS_PROXY", proxy.https ?? ""],
     ["NO_PROXY", proxy.no ?? ""],
     ["BASE_OS_IMAGE_PULLSPEC", rendered.osImageURL],
-    ...optional.map(({ volume, path }) => [`${volume.replaceAll("-", "_").toUpperCase()}_MOUNTPOINT`, path] as const),
+    ...optionalInputs.map(({ volume, path }) =>
+      [`${volume.replaceAll("-", "_").toUpperCase()}_MOUNTPOINT`, path] as const
+    ),
   ];
   const env = texts.map(([name, value]) => ({ name, value }));
   return plan.mode === "single" ? env : [
@@ -112,7 +114,7 @@ function envOf({ plan, arch, rendered, facts, tag }: JobInput): readonly Wire<V1
   ];
 }
 
-function mountsOf({ facts: { optional } }: JobInput): readonly Wire<V1VolumeMount>[] {
+function mountsOf({ facts: { optionalInputs } }: JobInput): readonly Wire<V1VolumeMount>[] {
   return [
     { name: "machineconfig", mountPath: "/tmp/machineconfig" },
     { name: "containerfile", mountPath: "/tmp/containerfile" },
@@ -122,11 +124,11 @@ function mountsOf({ facts: { optional } }: JobInput): readonly Wire<V1VolumeMoun
     { name: "base-image-pull-creds", mountPath: "/tmp/base-image-pull-creds" },
     { name: "final-image-push-creds", mountPath: "/tmp/final-image-push-creds" },
     { name: "done", mountPath: "/tmp/done" },
-    ...optional.map(({ volume, path }) => ({ name: volume, mountPath: path })),
+    ...optionalInputs.map(({ volume, path }) => ({ name: volume, mountPath: path })),
   ];
 }
 
-function volumesOf({ plan, arch, facts: { optional } }: JobInput): readonly Wire<V1Volume>[] {
+function volumesOf({ plan, arch, facts: { optionalInputs } }: JobInput): readonly Wire<V1Volume>[] {
   const map = (name: string, configMap: string, isOptional = false): Wire<V1Volume> => ({
     name,
     configMap: { name: configMap, ...(isOptional ? { optional: true } : {}) },
@@ -145,7 +147,7 @@ function volumesOf({ plan, arch, facts: { optional } }: JobInput): readonly Wire
     credentials("final-image-push-creds", `final-${plan.name}`),
     { name: "done", emptyDir: { medium: "Memory" } },
     { name: "buildah-cache", emptyDir: {} },
-    ...optional.map((input) => {
+    ...optionalInputs.map((input) => {
       const [name, object] = [input.volume, objectNameOf(input, plan.pool)];
       return input.kind === "secret" ? { name, secret: { secretName: object } } : { name, configMap: { name: object } };
     }),
@@ -172,7 +174,7 @@ export function childLabels(plan: BuildPlan, arch?: ArchPlan): Readonly<Record<s
 export function childMeta(
   name: string,
   plan: BuildPlan,
-  { optional, settings: { namespace } }: Pick<BuildFacts, "optional" | "settings">,
+  { optionalInputs, settings: { namespace } }: Pick<BuildFacts, "optionalInputs" | "settings">,
   arch?: ArchPlan,
 ): ObjectMeta {
   return {
@@ -182,7 +184,7 @@ export function childMeta(
     annotations: {
       [McoAnnotation.build]: plan.name,
       [McoAnnotation.config]: plan.config,
-      ...Object.fromEntries(optional.map(({ volume }) => [`${MCO_GROUP}/has-${volume}`, ""])),
+      ...Object.fromEntries(optionalInputs.map(({ volume }) => [`${MCO_GROUP}/has-${volume}`, ""])),
       ...(arch === undefined || plan.mode === "single"
         ? {}
         : { [ArchwayAnnotation.build]: plan.name, [ArchwayAnnotation.buildKey]: arch.buildKey }),

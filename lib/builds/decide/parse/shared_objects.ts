@@ -11,7 +11,7 @@ export interface WaitingPod {
   readonly waits: PodWait;
 }
 
-export function waitingPod(pod: KubeObject): WaitingPod | undefined {
+export function parseWaitingPod(pod: KubeObject): WaitingPod | undefined {
   const jobUid = pod.metadata.ownerReferences?.find(({ kind }) => kind === "Job")?.uid;
   const waits = parsePodWait(pod);
   return jobUid === undefined || waits === undefined ? undefined : { jobUid, waits };

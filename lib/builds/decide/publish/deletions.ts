@@ -9,7 +9,7 @@ import { cutReference, digestOf } from "../../../oci/reference.ts";
 import type { ArchBuild, BuildRecord } from "../types.ts";
 import { stateOfBuild } from "../status/aggregate.ts";
 
-export interface DeletionInput extends Pick<BuildFacts, "builds" | "records" | "nodes" | "elsewhere"> {
+export interface DeletionInput extends Pick<BuildFacts, "builds" | "records" | "nodes" | "digestsElsewhere"> {
   readonly config: {
     readonly meta: Pick<MachineOSConfig["meta"], "name">;
     readonly status: Pick<MachineOSConfig["status"], "pullSpec">;
@@ -39,7 +39,7 @@ export function surplusBuilds({ builds, records, retain, current }: DeletionInpu
 }
 
 function liveDigests(
-  { config, builds, records, nodes, elsewhere }: Omit<DeletionInput, "retain" | "current">,
+  { config, builds, records, nodes, digestsElsewhere }: Omit<DeletionInput, "retain" | "current">,
   deleted: Pick<DeletedBuild, "meta">,
 ): ReadonlySet<string> {
   const staying = builds.filter(({ meta }) => meta.uid !== deleted.meta.uid);
@@ -47,7 +47,7 @@ function liveDigests(
   return new Set([
     ...staying.map(({ status }) => digestOf(status.digestedPushSpec)),
     ...recorded,
-    ...elsewhere,
+    ...digestsElsewhere,
     ...runningDigests(nodes),
     digestOf(config.status.pullSpec),
   ].filter((digest) => digest !== ""));
@@ -100,11 +100,11 @@ export function archTag(config: string, { arch, buildKey, tag }: Pick<ArchBuild,
 
 export function stagedDeletions(
   { archs }: BuildRecord,
-  { config, elsewhere }: { readonly config: string; readonly elsewhere: readonly string[] },
+  { config, digestsElsewhere }: { readonly config: string; readonly digestsElsewhere: readonly string[] },
 ): readonly RegistryDeletion[] {
   return archs.flatMap((one): readonly RegistryDeletion[] => {
     const { isStaged, digest = "", from = "" } = one;
-    if (isStaged !== true || elsewhere.includes(digest)) return [];
+    if (isStaged !== true || digestsElsewhere.includes(digest)) return [];
     return [{ reference: `${from}:${archTag(config, one)}`, digest }];
   });
 }
@@ -134,18 +134,23 @@ function imageEffects(deleted: DeletedBuild, input: DeletionInput): readonly Bui
   return deletions.length === 0 ? [] : [{ kind: "delete images", deletions }];
 }
 
-export interface ForgottenRecordsInput extends Pick<BuildFacts, "records" | "nodes" | "elsewhere"> {
+export interface ForgottenRecordsInput extends Pick<BuildFacts, "records" | "nodes" | "digestsElsewhere"> {
   readonly config: string;
 }
 
 /** Records of a deleted MachineOSConfig whose images no node runs, each with what to delete. */
 export function forgottenRecords(
-  { config, records, nodes, elsewhere }: ForgottenRecordsInput,
+  { config, records, nodes, digestsElsewhere }: ForgottenRecordsInput,
 ): readonly { readonly record: StoredRecord; readonly deletions: readonly RegistryDeletion[] }[] {
   const running = runningDigests(nodes);
   const isInUse = (record: StoredRecord): boolean => digestsOf(record).some((digest) => running.has(digest));
   const kept = records.filter(isInUse);
-  const gone = { config: { meta: { name: config }, status: { pullSpec: undefined } }, builds: [], nodes, elsewhere };
+  const gone = {
+    config: { meta: { name: config }, status: { pullSpec: undefined } },
+    builds: [],
+    nodes,
+    digestsElsewhere,
+  };
   return records.filter((record) => !isInUse(record)).map((record) => ({
     record,
     deletions: imageDeletions(deletedBuildOf(record), { ...gone, records: [...kept, record] }),

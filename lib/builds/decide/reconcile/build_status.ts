@@ -2,7 +2,7 @@
 import { parseTime, renderTime } from "../../../vocabulary/time.ts";
 import type { JsonObject } from "../../../json.ts";
 import { digestOf } from "../../../oci/reference.ts";
-import { annotate, type BuildEffect, type BuildEvent, normal, patchStatus, warning } from "../effects.ts";
+import { annotationPatch, type BuildEffect, type BuildEvent, normal, statusPatch, warning } from "../effects.ts";
 import type { MachineOSBuild } from "../parse/machine_os_config.ts";
 import { canonical } from "../plan/build_keys.ts";
 import { aggregate, isHeldUp, isTerminal, isTransition, renderConditions, stateOfBuild } from "../status/aggregate.ts";
@@ -22,7 +22,7 @@ export function nextStateOf(build: MachineOSBuild, { archs, index }: BuildRecord
 export function buildStatusEffects({ build, plan, facts }: BuildSubject, record: BuildRecord): readonly BuildEffect[] {
   const { name, uid, annotations: current } = build.meta;
   if (isTerminal(stateOfBuild(build))) return [];
-  const patch = statusPatch(build, record, facts);
+  const patch = changedStatusOf(build, record, facts);
   const single = plan.mode === "single" ? record.archs[0]?.job?.uid : undefined;
   const annotations = {
     [ArchwayAnnotation.archStatus]: renderArchStatus(record.archs),
@@ -30,12 +30,12 @@ export function buildStatusEffects({ build, plan, facts }: BuildSubject, record:
   };
   const isCurrent = Object.entries(annotations).every(([key, value]) => current[key] === value);
   return [
-    ...(isCurrent ? [] : [annotate("builds", { name, uid }, annotations)]),
-    ...(patch === undefined ? [] : [patchStatus("builds", { name, uid }, patch)]),
+    ...(isCurrent ? [] : [annotationPatch("builds", { name, uid }, annotations)]),
+    ...(patch === undefined ? [] : [statusPatch("builds", { name, uid }, patch)]),
   ];
 }
 
-function statusPatch(
+function changedStatusOf(
   build: MachineOSBuild,
   record: BuildRecord,
   { nowMs, settings: { namespace } }: BuildFacts,

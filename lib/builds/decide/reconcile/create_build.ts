@@ -1,7 +1,7 @@
 // The MachineOSBuild of a plan, and that of an image that was built beforehand.
 import { type Condition, isTrue } from "../../../vocabulary/condition.ts";
-import { annotate, type BuildEffect, type BuildEvent, normal, patchStatus } from "../effects.ts";
-import { setOf } from "../detect/detect.ts";
+import { annotationPatch, type BuildEffect, type BuildEvent, normal, statusPatch } from "../effects.ts";
+import { archSetOf } from "../detect/detect.ts";
 import type { OwnerReference } from "../../../k8s/types.ts";
 import { buildLabels } from "../job/pod.ts";
 import type { MachineOSBuild, MachineOSConfig } from "../parse/machine_os_config.ts";
@@ -60,7 +60,7 @@ export function createBuild(
 }
 
 export function forcedOf({ meta }: MachineOSBuild): ArchSet {
-  return setOf((meta.annotations[ArchwayAnnotation.forced] ?? "").split(","));
+  return archSetOf((meta.annotations[ArchwayAnnotation.forced] ?? "").split(","));
 }
 
 function poolChange({ config, builds }: BuildFacts, { pool, rendered }: BuildPlan): readonly BuildEvent[] {
@@ -102,7 +102,7 @@ export function decidePreBuilt(
     return isTaken
       ? {
         kind: "taken over",
-        part: part({ effects: [annotate("configs", { name }, { [McoAnnotation.preBuiltImage]: null })] }),
+        part: part({ effects: [annotationPatch("configs", { name }, { [McoAnnotation.preBuiltImage]: null })] }),
       }
       : undefined;
   }
@@ -121,5 +121,5 @@ function markSucceeded({ meta }: MachineOSBuild, reference: string, nowMs: numbe
   }));
   const times = { buildStart: renderTime(nowMs), buildEnd: renderTime(nowMs + 1_000) };
   const { name, uid } = meta;
-  return patchStatus("builds", { name, uid }, { conditions, ...times, digestedImagePushSpec: reference });
+  return statusPatch("builds", { name, uid }, { conditions, ...times, digestedImagePushSpec: reference });
 }

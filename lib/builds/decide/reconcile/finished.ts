@@ -1,5 +1,5 @@
 // A build that succeeded: its images are checked and published to the pool; Job objects and surplus builds are deleted.
-import { annotate, type BuildEffect, deletion, normal, patchStatus, warning } from "../effects.ts";
+import { annotationPatch, type BuildEffect, deletion, normal, statusPatch, warning } from "../effects.ts";
 import { isTrue } from "../../../vocabulary/condition.ts";
 import { BuildLabel, ConfigCondition, MCO_GROUP, McoAnnotation } from "../names.ts";
 import { cutReference, digestOf } from "../../../oci/reference.ts";
@@ -131,8 +131,8 @@ function publishToPool({ facts: { config: { meta, status } }, plan, build }: Bui
     effects: [
       ...(meta.annotations[McoAnnotation.currentBuild] === plan.name
         ? []
-        : [annotate("configs", { name, uid }, { [McoAnnotation.currentBuild]: plan.name })]),
-      ...(isCurrent ? [] : [patchStatus("configs", { name, uid }, patch)]),
+        : [annotationPatch("configs", { name, uid }, { [McoAnnotation.currentBuild]: plan.name })]),
+      ...(isCurrent ? [] : [statusPatch("configs", { name, uid }, patch)]),
     ],
     events: [
       ...(isSame ? [] : [normal(["config", name], "IndexPublished", message)]),
@@ -160,16 +160,16 @@ function unstageEffects({ facts, plan, build }: BuildSubject, record: BuildRecor
   const archs = record.archs.map(({ from, isStaged, ...one }) =>
     isStaged === true || from === undefined ? one : { ...one, from }
   );
-  const deletions = stagedDeletions(record, { config: plan.config, elsewhere: facts.elsewhere });
+  const deletions = stagedDeletions(record, { config: plan.config, digestsElsewhere: facts.digestsElsewhere });
   return [{ kind: "delete images", deletions }, ...recordEffects({ facts, build }, { ...record, archs })];
 }
 
 /** Deletes nothing before the build in use is published. The images of that build stay in any case. */
 function surplusEffects({ facts, plan, build }: BuildSubject): readonly BuildEffect[] {
-  const { config, builds, records, nodes, elsewhere, settings } = facts;
+  const { config, builds, records, nodes, digestsElsewhere, settings } = facts;
   if (digestOf(config.status.pullSpec) !== digestOf(build.status.digestedPushSpec)) return [];
   const retain = settings.retainImages;
-  return decideDeletion({ config, builds, records, nodes, elsewhere, retain, current: plan.name });
+  return decideDeletion({ config, builds, records, nodes, digestsElsewhere, retain, current: plan.name });
 }
 
 /** The stored record, or what the status alone says. Undefined for an index that was built: it is built again. */

@@ -7,13 +7,13 @@ import type { Arch } from "../observed.ts";
 import type { JobObservation } from "../parse/job.ts";
 import type { MachineOSBuild } from "../parse/machine_os_config.ts";
 import { isDone, jobStateOf, stateOfBuild } from "../status/aggregate.ts";
-import { setOf } from "../detect/detect.ts";
+import { archSetOf } from "../detect/detect.ts";
 import type { ArchSet, BuildPlan, BuildRecord } from "../types.ts";
 import { ArchwayAnnotation, BuildLabel, McoAnnotation } from "../names.ts";
 import type { BuildFacts } from "../facts.ts";
 import { ASK_AGAIN_MS, type BuildSubject, part, type PartialDecision } from "./part.ts";
 import { buildRecordOf } from "./running.ts";
-import { annotate, type BuildEffect, deletion, normal, warning } from "../effects.ts";
+import { annotationPatch, type BuildEffect, deletion, normal, warning } from "../effects.ts";
 import { ownedBy } from "../job/pod.ts";
 import { forcedOf } from "./create_build.ts";
 
@@ -33,10 +33,10 @@ export function decideRebuild(subject: RebuildSubject): Rebuild {
   const noted = annotations[ArchwayAnnotation.rebuilding];
   if (noted !== undefined) {
     const [uid, archs = ""] = noted.split(":");
-    if (build === undefined) return { kind: "create", forced: setOf(archs.split(",")) };
+    if (build === undefined) return { kind: "create", forced: archSetOf(archs.split(",")) };
     if (build.meta.uid === uid) return { kind: "replacing", part: replace(facts, build) };
     const cleared = { [McoAnnotation.rebuild]: null, [ArchwayAnnotation.rebuilding]: null };
-    return { kind: "none", part: part({ effects: [annotate("configs", { name }, cleared)] }) };
+    return { kind: "none", part: part({ effects: [annotationPatch("configs", { name }, cleared)] }) };
   }
   // Without a build in use there is nothing to build again: the first build is under way.
   if (asked === undefined || annotations[McoAnnotation.currentBuild] === undefined) {
@@ -52,13 +52,13 @@ function noteRequest(asked: string, subject: RebuildSubject): Rebuild {
   const wrong = `Cannot rebuild "${unknown.join(", ").slice(0, 100)}": no architecture of the pool is called that.`;
   const warnings = unknown.length === 0 ? [] : [warning(["config", name], "RebuildRequested", wrong)];
   if (forced.length === 0 && unknown.length > 0) {
-    const effects = [annotate("configs", { name }, { [McoAnnotation.rebuild]: null })];
+    const effects = [annotationPatch("configs", { name }, { [McoAnnotation.rebuild]: null })];
     return { kind: "none", part: part({ effects, events: warnings }) };
   }
   const note = `${subject.build?.meta.uid ?? ""}:${forced.join(",")}`;
   const what = forced.length === 0 ? "is published again" : `for ${forced.join(", ")} is built again`;
   const message = `The image ${what}, because a user asked for it.`;
-  const effects = [annotate("configs", { name }, { [ArchwayAnnotation.rebuilding]: note })];
+  const effects = [annotationPatch("configs", { name }, { [ArchwayAnnotation.rebuilding]: note })];
   const events = [normal(["config", name], "RebuildRequested", message), ...warnings];
   return { kind: "replacing", part: part({ effects, events }) };
 }
@@ -71,7 +71,7 @@ export function retryDenied({ facts, build }: BuildSubject, { archs, index }: Bu
   if (denied.length === 0 || denied.includes(undefined)) return part();
   // Users' secrets are not watched, so that they are read again after a while.
   if (denied.every((version) => version === secretVersions.push)) return part({ wakeAtMs: nowMs + ASK_AGAIN_MS });
-  const effects = [annotate("configs", { name }, { [ArchwayAnnotation.rebuilding]: `${build.meta.uid}:` })];
+  const effects = [annotationPatch("configs", { name }, { [ArchwayAnnotation.rebuilding]: `${build.meta.uid}:` })];
   const message = `Secret "${pushSecret}" has changed since pushing with it was denied: build "${build.meta.name}" ` +
     "is tried again, without the images that are there.";
   return part({ effects, events: [normal(["config", name], "RebuildRequested", message)] });
@@ -91,7 +91,7 @@ function selection(
   if (words.includes("all")) return { forced: plan.set, unknown: [] };
   if (words.length > 0) {
     const isOwn = (word: string): word is Arch => plan.set.some((arch) => arch === word);
-    return { forced: setOf(words.filter(isOwn)), unknown: words.filter((word) => !isOwn(word)) };
+    return { forced: archSetOf(words.filter(isOwn)), unknown: words.filter((word) => !isOwn(word)) };
   }
   if (build === undefined || stateOfBuild(build) === "Succeeded") return { forced: plan.set, unknown: [] };
   const done = buildRecordOf(facts, build).archs.filter(isDone).map(({ arch }) => arch);

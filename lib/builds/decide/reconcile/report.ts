@@ -1,7 +1,7 @@
 // What people and other controllers read: conditions of the MachineOSConfig and of the pool, and the view of a
 // dashboard.
 import { type Condition, isTrue, setCondition } from "../../../vocabulary/condition.ts";
-import { type BuildEvent, normal, patchStatus, type PoolBuildView, warning } from "../effects.ts";
+import { type BuildEvent, normal, type PoolBuildView, statusPatch, warning } from "../effects.ts";
 import { entryOf } from "../../../json.ts";
 import type { MachineOSBuild } from "../parse/machine_os_config.ts";
 import { membersOf, uncoveredMessage, type UncoveredNode } from "../detect/detect.ts";
@@ -47,7 +47,7 @@ export function configConditions({ config, nowMs }: BuildFacts, facts: ConfigFac
     const reason = type === ConfigCondition.cannotPlan ? "ConfigReconcileFailed" : type;
     return (type === ConfigCondition.seeded ? normal : warning)(["config", name], reason, message);
   });
-  return part({ effects: [patchStatus("configs", { name, uid, resourceVersion }, { conditions: after })], events });
+  return part({ effects: [statusPatch("configs", { name, uid, resourceVersion }, { conditions: after })], events });
 }
 
 function rowsOf({ problem, detected, uncovered, isSeeded, images }: ConfigFacts): readonly ConditionRow[] {
@@ -103,7 +103,7 @@ export function poolCondition(
     ? normal(["pool", name], "BuildRecovered", `The image of pool "${name}" is built again.`)
     : warning(["pool", name], "BuildDegraded", `The image of pool "${name}" cannot be built: its nodes keep theirs.`);
   return part({
-    effects: [patchStatus("pools", { name, resourceVersion }, { conditions: after })],
+    effects: [statusPatch("pools", { name, resourceVersion }, { conditions: after })],
     events: wasDegraded === (state === "Failed") ? [] : [event],
   });
 }

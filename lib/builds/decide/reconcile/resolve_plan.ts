@@ -3,11 +3,11 @@ import {
   detectArchitectures,
   effectiveSet,
   type GoneSince,
+  isSameStoredSet,
   parseGoneSince,
   renderStoredSet,
-  saysTheSame,
 } from "../detect/detect.ts";
-import { annotate, type BuildEffect } from "../effects.ts";
+import { annotationPatch, type BuildEffect } from "../effects.ts";
 import { planBuild } from "../plan/plan.ts";
 import { isDone, stateOfBuild } from "../status/aggregate.ts";
 import type { ArchSet, BuildPlan, DetectedSet, PlanError } from "../types.ts";
@@ -76,8 +76,8 @@ function storeEffects(
   const rendered = renderStoredSet({ set, detected, goneSince, nowMs });
   const isCurrent = pool.annotations[ArchwayAnnotation.architectures] === set.join(",");
   return [
-    ...(isCurrent ? [] : [annotate("pools", { name: config.pool }, annotations)]),
-    ...(saysTheSame(text, rendered)
+    ...(isCurrent ? [] : [annotationPatch("pools", { name: config.pool }, annotations)]),
+    ...(isSameStoredSet(text, rendered)
       ? []
       : [{ kind: "write architectures", data: { [config.pool]: rendered } } as const]),
   ];

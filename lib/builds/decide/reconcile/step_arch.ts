@@ -190,7 +190,7 @@ function unschedulable(before: ArchBuild, { job, facts }: JobContext): ArchStep 
 
 /** A pod that cannot start goes on once what it lacks exists. The message names that. */
 function starting(next: ArchBuild, pod: StartingPod, { job, facts, plan }: JobContext): ArchStep {
-  const missing = missingInputs(pod.volumes, { pool: plan.pool, optional: facts.optional });
+  const missing = missingInputs(pod.volumes, { pool: plan.pool, optional: facts.optionalInputs });
   const problems = [...missing.map((name) => `${name} is gone`), ...pod.complaints];
   // The watch of the pod does not show the deletion of what it mounts.
   const wakeAtMs = facts.nowMs + ASK_AGAIN_MS;

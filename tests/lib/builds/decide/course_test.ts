@@ -440,7 +440,7 @@ Deno.test("a build that failed leaves its images until another one is published"
 Deno.test("an image that another pool's build has is not deleted", () => {
   const bed = built();
   const [child = ""] = bed.images.get(bed.pullSpec())?.children ?? [];
-  bed.elsewhere = [child];
+  bed.digestsElsewhere = [child];
   publishEach(bed, "a", "b", "c");
   assert.ok([...bed.images.keys()].some((reference) => reference.endsWith(child)));
 });

@@ -55,7 +55,7 @@ export class Simulator {
   machineSets: BuildFacts["machineSets"] = [];
   unschedulable = new Map<string, string>();
   starting = new Map<string, StartingPod>();
-  optional: BuildFacts["optional"] = [];
+  optional: BuildFacts["optionalInputs"] = [];
   builds = new Map<string, KubeObject>();
   jobs = new Map<string, KubeObject>();
   objects = new Map<string, KubeObject>();
@@ -68,7 +68,7 @@ export class Simulator {
   secretVersions: BuildFacts["secretVersions"] = { pull: "1", push: "1" };
   baseDigest = digestOf("base");
   checksImages = true;
-  elsewhere: readonly string[] = [];
+  digestsElsewhere: readonly string[] = [];
   /** Answers in place of the registry's, by the beginning of the question. */
   overrides = new Map<string, RegistryAnswer>();
   /** What publishing comes to, in place of success; each counts once. */
@@ -150,8 +150,8 @@ export class Simulator {
       ),
       secrets: this.secrets,
       secretVersions: this.secretVersions,
-      optional: this.optional,
-      elsewhere: this.elsewhere,
+      optionalInputs: this.optional,
+      digestsElsewhere: this.digestsElsewhere,
       checksImages: this.checksImages,
       otherBuilder: this.otherBuilder,
       architecturesMap: this.detected ?? {},

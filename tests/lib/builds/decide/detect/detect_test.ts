@@ -4,9 +4,9 @@ import {
   type DetectInput,
   effectiveSet,
   type GoneSince,
+  isSameStoredSet,
   parseGoneSince,
   renderStoredSet,
-  saysTheSame,
 } from "../../../../../lib/builds/decide/detect/detect.ts";
 import { parseBuildMachineSet } from "../../../../../lib/builds/decide/parse/machine_config.ts";
 import type { BuildMachineSet } from "../../../../../lib/builds/decide/observed.ts";
@@ -116,14 +116,14 @@ Deno.test("P-015 what is stored says the same while only time passes", () => {
   const set = detected.set;
   const first = renderStoredSet({ set, detected, goneSince: {}, nowMs: HOUR });
   const later = renderStoredSet({ set, detected, goneSince: parseGoneSince(first), nowMs: 2 * HOUR });
-  assert.ok(saysTheSame(first, later));
+  assert.ok(isSameStoredSet(first, later));
   assert.match(later, /"nodeCounts":\{"amd64":1,"arm64":1\}/);
   const gone = detect([{}]);
   const left = renderStoredSet({ set, detected: gone, goneSince: parseGoneSince(first), nowMs: 2 * HOUR });
-  assert.ok(!saysTheSame(first, left));
+  assert.ok(!isSameStoredSet(first, left));
   // Since when it has gone stays what it was.
   assert.ok(
-    saysTheSame(left, renderStoredSet({ set, detected: gone, goneSince: parseGoneSince(left), nowMs: 5 * HOUR })),
+    isSameStoredSet(left, renderStoredSet({ set, detected: gone, goneSince: parseGoneSince(left), nowMs: 5 * HOUR })),
   );
 });
 

@@ -93,7 +93,7 @@ function jobs(given: JobGiven = {}): readonly ReturnType<typeof renderJob>[] {
     config: configOf(given.config),
     settings: { ...SETTINGS, ...given.settings },
     cluster: { payloadArchitecture: "Multi", proxy: { http: "http://proxy.test" }, trustBundle: "PEM" },
-    optional: given.optional ?? [],
+    optionalInputs: given.optional ?? [],
     nodes: (given.nodes ?? [{}]).map(nodeOf),
     secretVersions: { pull: "1", push: "1" },
   };

@@ -50,7 +50,7 @@ function record(name: string, children: readonly string[]): StoredRecord {
 function input(given: Partial<DeletionInput> = {}): DeletionInput {
   const builds = [build("old", 30), build("mid", 20), build("new", 10)];
   const records = [record("old", ["a1", "b1"]), record("mid", ["a1", "b2"]), record("new", ["a2", "b3"])];
-  return { config: configOf(), builds, records, nodes: [], elsewhere: [], retain: 2, current: "new", ...given };
+  return { config: configOf(), builds, records, nodes: [], digestsElsewhere: [], retain: 2, current: "new", ...given };
 }
 
 const references = (given: DeletionInput, name: string): readonly string[] => {
@@ -103,17 +103,21 @@ Deno.test("P-169 imageDeletions() names tags with the digests that they had, so 
 Deno.test("P-172 forgottenRecords() lets the images of a deleted configuration go, but for those that nodes or other pools have", () => {
   const { records } = input();
   const images = (given: Partial<ForgottenRecordsInput>): readonly string[] =>
-    forgottenRecords({ config: "worker", records, nodes: [], elsewhere: [], ...given }).flatMap(({ deletions }) =>
-      deletions.map(({ digest }) => digest.slice(7).replace(/0+$/, ""))
-    );
+    forgottenRecords({ config: "worker", records, nodes: [], digestsElsewhere: [], ...given }).flatMap((
+      { deletions },
+    ) => deletions.map(({ digest }) => digest.slice(7).replace(/0+$/, "")));
   const old = ["index-old", "a1", "b1"];
   const mid = ["index-mid", "a1", "b2"];
   const recent = ["index-new", "a2", "b3"];
   assert.deepEqual(images({}), [...old, ...mid, ...recent]);
   const nodes = [nodeOf({ images: { currentImage: `${REPOSITORY}@${digest("index-mid")}` } })];
   assert.deepEqual(images({ nodes }), [...old.filter((one) => one !== "a1"), ...recent]);
-  assert.equal(forgottenRecords({ config: "worker", records, nodes, elsewhere: [] }).length, 2, "that record stays");
-  assert.deepEqual(images({ elsewhere: [digest("b3")] }), [...old, ...mid, ...recent.slice(0, 2)]);
+  assert.equal(
+    forgottenRecords({ config: "worker", records, nodes, digestsElsewhere: [] }).length,
+    2,
+    "that record stays",
+  );
+  assert.deepEqual(images({ digestsElsewhere: [digest("b3")] }), [...old, ...mid, ...recent.slice(0, 2)]);
 });
 
 const POOLS = [poolObject(), poolObject({ name: "master" })];
