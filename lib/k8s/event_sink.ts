@@ -34,7 +34,6 @@ interface SentEvent {
 export class EventSink {
   readonly #options: EventSinkOptions;
   readonly #sent = new LRUCache<string, SentEvent>({ max: MAX_SENT_EVENTS });
-  #lastName = 0;
 
   constructor(options: EventSinkOptions) {
     this.#options = options;
@@ -44,8 +43,7 @@ export class EventSink {
   nameFor({ object, slot }: EventInput): string {
     const stem = object.name.slice(0, 200).replace(/(?<![^a-z0-9])[^a-z0-9]+$/, "");
     if (slot !== undefined && object.uid !== undefined) return `${stem}.${object.uid}.${slot}`;
-    this.#lastName = Math.max(this.#lastName + 1, this.#options.clock.nowMs() * 1_000);
-    return `${stem}.${this.#lastName.toString(16)}${crypto.getRandomValues(new Uint8Array(2)).toHex()}`;
+    return `${stem}.${this.#options.clock.nowMs().toString(16)}${crypto.getRandomValues(new Uint8Array(4)).toHex()}`;
   }
 
   async send(event: WaitingEvent, name: string, signal: AbortSignal): Promise<void> {

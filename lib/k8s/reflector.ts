@@ -54,8 +54,6 @@ export class Reflector<T> {
   /** Since when list and watch are refused, and since when the current watch is open. */
   #refusedSinceMs: number | undefined;
   #watchSinceMs: number | undefined;
-  /** A 410 came since the last success. A second one means that resource versions expire before a list ends. */
-  #hasJustExpired = false;
 
   constructor(options: ReflectorOptions<T>) {
     this.#options = options;
@@ -170,13 +168,7 @@ export class Reflector<T> {
     const { clock } = this.#options;
     const status = error instanceof ApiError ? error.status : 0;
     this.#failures++;
-    if (isExpired(error)) {
-      this.#resourceVersion = undefined;
-      const isFirst = !this.#hasJustExpired;
-      this.#hasJustExpired = true;
-      this.#log.debug("watch expired, listing again", { failures: this.#failures });
-      if (isFirst) return;
-    }
+    if (isExpired(error)) this.#resourceVersion = undefined;
     if (status === 404 || status === 403) {
       this.#resourceVersion = undefined;
       this.#leaveUnavailable(status, error);
@@ -204,7 +196,6 @@ export class Reflector<T> {
   #noteSuccess(): void {
     this.#failures = 0;
     this.#refusedSinceMs = undefined;
-    this.#hasJustExpired = false;
   }
 
   #leaveUnavailable(status: 403 | 404, error: unknown): void {
