@@ -35,9 +35,6 @@ const PARALLEL = 4;
 const RENEWABLE_AFTER = 0.5;
 const RENEWED_WITHIN = 0.35;
 
-/** Skips templates with more text in images and pull secrets, so that none takes much of its namespace's share. */
-const MAX_REQUEST_CHARACTERS = 16 * 1024;
-
 /** Bytes of a kept template besides its request, with its key here and in the queue. Usual total: 1 700. */
 const TEMPLATE_BYTES = 1_000;
 /** More than fit into a namespace's memory share, since deleted templates have keys, too. */
@@ -101,6 +98,5 @@ function parseTemplate(object: KubeObject, settings: PlacementSettings): Templat
   const images = imagesToInspect(template, settings).map((use) => ({ ...use, pullsAlways: false }));
   if (images.length > MAX_IMAGES) return undefined;
   const request = { identity: pullIdentityOf(template), images };
-  const text = JSON.stringify(request);
-  return text.length > MAX_REQUEST_CHARACTERS ? undefined : { request, weight: TEMPLATE_BYTES + heapBytesOf(text) };
+  return { request, weight: TEMPLATE_BYTES + heapBytesOf(JSON.stringify(request)) };
 }
