@@ -27,7 +27,7 @@ function viewOf(object: KubeObject): NonNullable<ReturnType<typeof parsePod>> {
   return parsePod(object) ?? assert.fail("no pod");
 }
 
-Deno.test("keptPod() keeps a usual pod whole, and of a large one its name alone", () => {
+Deno.test("gatedPodOf() keeps a usual pod whole, and of a large one its name alone", () => {
   const usual = viewOf(gated("web"));
   assert.equal(gatedPodOf(usual).whole, usual);
   const view = parseGatedView(large("web")) ?? assert.fail("not gated");

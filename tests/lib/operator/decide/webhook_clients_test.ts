@@ -103,7 +103,7 @@ Deno.test("planConversionClient() writes the secret path by Service and by URL",
   });
 });
 
-Deno.test("carriedPaths() gives the paths by which we are called, of every kind of configuration", () => {
+Deno.test("registeredPaths() gives the paths by which we are called, of every kind of configuration", () => {
   const { endpoint } = SETTINGS;
   const foreign = { service: { namespace: "other", name: "x", path: "/b" } };
   const webhooks = makeWebhooks(oursAt("/a"), foreign, { url: "https://elsewhere.example/c" });

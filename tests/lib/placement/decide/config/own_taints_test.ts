@@ -119,7 +119,7 @@ Deno.test("parseManagedTaint() accepts the presets, and never owns the key of a 
   assert.equal(parseManagedTaint("nonsense").kind, "unparsable");
 });
 
-Deno.test("parsePlacementOptions() makes the managed taint one that placed pods tolerate, and an own one unless it is a cloud's", () => {
+Deno.test("parsePlacementSettings() makes the managed taint one that placed pods tolerate, and an own one unless it is a cloud's", () => {
   const keysOf = (mode: "manage" | "off", archTaint: string): unknown => {
     const parsed = parseConfig(["serve", `--arch-taints=${mode}`], { env: {}, readFile: () => "" });
     const config = parsed.kind === "run" ? parsed.config : assert.fail(JSON.stringify(parsed));

@@ -30,7 +30,7 @@ const when = (key: string, operator: string, ...values: readonly string[]): unkn
 });
 
 function wants(id: string, all: readonly NamespaceConfig[], expected: boolean): Row {
-  const title = `scoringWanted() is ${expected} for ${JSON.stringify(all.map(({ scoring }) => scoring.enabled))}`;
+  const title = `isScoringWanted() is ${expected} for ${JSON.stringify(all.map(({ scoring }) => scoring.enabled))}`;
   return [id, title, () => {
     assert.equal(isScoringWanted(selectConfigs(make.view(make.pod()), make.configs(undefined, ...all))), expected);
   }];
