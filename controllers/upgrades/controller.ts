@@ -93,7 +93,7 @@ function openUpgradeWatches(
       ...selection,
       onChange: (change) => wants(change) ? onChange() : undefined,
     });
-  const plan = `metadata.name=${Upgrades.planName}`;
+  const plan = `metadata.name=${Upgrades.config}`;
   return [
     watch(Resource.upgradeConfigs, { namespace, fieldSelector: plan, wants: isOfOthers }),
     watch(Resource.clusterVersions),

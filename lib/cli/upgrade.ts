@@ -50,7 +50,7 @@ async function plan({ api, terminal }: UpgradeDeps, input: UpgradeInput, options
 
 function missing({ terminal }: UpgradeDeps, { plan }: UpgradeInput): number {
   const why = plan.kind === "unknown" ? plan.why : `there is none in the namespace ${namespace}`;
-  terminal.err(`archway: Cannot show the UpgradeConfig "${Upgrades.planName}": ${why}.\n`);
+  terminal.err(`archway: Cannot show the UpgradeConfig "${Upgrades.config}": ${why}.\n`);
   return plan.kind === "unknown" ? ExitCode.failed : ExitCode.no;
 }
 
@@ -58,7 +58,7 @@ async function setSuspend(
   { api, terminal }: UpgradeDeps,
   { dryRun, signal, suspend }: CommandOptions & { readonly suspend: boolean },
 ): Promise<number> {
-  const target = { namespace, name: Upgrades.planName };
+  const target = { namespace, name: Upgrades.config };
   const body = { kind: "merge", document: { spec: { suspend: suspend ? true : null } } } as const;
   const changed = dryRun
     ? api.get(Resource.upgradeConfigs, target, signal)

@@ -112,7 +112,7 @@ export const SETTINGS_GAUGES: GaugeTable<ConfigReading["kind"]> = {
   archway_upgrade_settings_invalid: {
     help: "1 while the settings of upgrades are missing or wrong: no upgrade begins or goes on.",
     labels: [NAME],
-    read: (kind) => kind === "unknown" ? [] : [[{ [NAME]: Upgrades.planName }, Number(kind === "unparsable")]],
+    read: (kind) => kind === "unknown" ? [] : [[{ [NAME]: Upgrades.config }, Number(kind === "unparsable")]],
   },
 };
 
@@ -131,7 +131,7 @@ export function openUpgradeMetrics(registry: Registry): UpgradeMetrics {
   setScraped([]);
   return {
     set: (metric, labels, value) => {
-      const own = { ...labels, [NAME]: Upgrades.planName };
+      const own = { ...labels, [NAME]: Upgrades.config };
       const known = SET_GAUGES[metric].labels.map((name) => [name, entryOf(own, name) ?? ""]);
       gauges[metric].set(Object.fromEntries(known), value);
     },

@@ -5,7 +5,7 @@ export const Upgrades = {
   namespace: "openshift-managed-upgrade-operator",
   /** The Lease of the MUO: while one of the two holds it the other does not act. */
   lease: "managed-upgrade-operator-lock",
-  planName: "managed-upgrade-config",
+  config: "managed-upgrade-config",
   configMapName: "managed-upgrade-operator-config",
   configMapKey: "config.yaml",
   /** `createdBy` of silences, and `source.component` of events. */

@@ -46,7 +46,7 @@ export function poolStatus(pool: PoolName, updated: number): JsonObject {
 export function samplePlan(upgradeAt: string): JsonObject {
   const desired = { version: RELEASE, channel: "stable-4.20", architecture: "Multi" };
   return {
-    metadata: { namespace: Upgrades.namespace, name: Upgrades.planName },
+    metadata: { namespace: Upgrades.namespace, name: Upgrades.config },
     spec: { type: "OSD", upgradeAt, PDBForceDrainTimeout: 60, desired },
   };
 }

@@ -113,7 +113,7 @@ async function dryPlan(deps: CheckDeps): Promise<Seen> {
   const { api, signal } = deps;
   const version = await find(deps, [Resource.clusterVersions, CLUSTER_VERSION_NAME], "This is no OpenShift cluster.");
   const current = textAt(objectAt(objectAt(version, "status"), "desired"), "version");
-  const { namespace, planName: name } = Upgrades;
+  const { namespace, config: name } = Upgrades;
   if (await readOptional(api, { type: Resource.upgradeConfigs, namespace, name, signal }) !== undefined) {
     throw new LeftOut("There is a plan: archway upgrade plan shows what it would do.");
   }

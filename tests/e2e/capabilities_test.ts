@@ -46,7 +46,7 @@ const CLUSTER_VERSION = (cluster: MemoryCluster): void =>
 
 const PLANNED = (cluster: MemoryCluster): void => {
   CLUSTER_VERSION(cluster);
-  cluster.put(Resource.upgradeConfigs, { metadata: { name: Upgrades.planName, namespace: Upgrades.namespace } });
+  cluster.put(Resource.upgradeConfigs, { metadata: { name: Upgrades.config, namespace: Upgrades.namespace } });
 };
 
 const NO_NODES = refusing(403, ({ plural }) => plural === "nodes");
@@ -114,7 +114,7 @@ for (const [what, refusesOld, result] of DRY_RUNS) {
     const patch: KubeApi["patch"] = (type, _target, { body, isDryRun }) => {
       const { version } = Object(body).document.spec.desired;
       asked.push([type.plural, version, isDryRun]);
-      if (version !== "0.0.1" || !refusesOld) return Promise.resolve({ metadata: { name: Upgrades.planName } });
+      if (version !== "0.0.1" || !refusesOld) return Promise.resolve({ metadata: { name: Upgrades.config } });
       const message = 'admission webhook "plans" denied the request: it is older';
       return Promise.reject(new ApiError(message, { status: 403, reason: "Forbidden" }));
     };

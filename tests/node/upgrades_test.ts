@@ -92,8 +92,8 @@ Deno.test("M-390 node: upgrades are installed: their namespace, an available Dep
 
   await t.step("a plan that it has nothing against is stored", async () => {
     assert.equal(await applyPlan(lab, { suspend: true, drain: { mode: "Observe" } }), "");
-    await kubectl(lab, "-n", NAMESPACE, "get", "upgradeconfig", Upgrades.planName);
-    await kubectl(lab, "-n", NAMESPACE, "delete", "upgradeconfig", Upgrades.planName);
+    await kubectl(lab, "-n", NAMESPACE, "get", "upgradeconfig", Upgrades.config);
+    await kubectl(lab, "-n", NAMESPACE, "delete", "upgradeconfig", Upgrades.config);
   });
 
   await t.step("nothing was refused, and nothing is left", async () => {

@@ -28,7 +28,7 @@ export async function readInput(
   const { readApi: api, namespace } = deps;
   const [object, config, clusterVersion] = await Promise.all([
     observe(
-      () => readOptional(api, { type: Resource.upgradeConfigs, namespace, name: Upgrades.planName, signal }),
+      () => readOptional(api, { type: Resource.upgradeConfigs, namespace, name: Upgrades.config, signal }),
       signal,
     ),
     readConfig(deps, signal),

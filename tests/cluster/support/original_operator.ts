@@ -43,7 +43,7 @@ export class OriginalOperator implements AsyncDisposable {
     await this.#bed.cluster.patch(CLUSTER_VERSION, { spec: { desiredUpdate: { version, image: null } } });
     const conditions = originalConditions(ORIGINAL_BEGAN);
     const entry = { version, precedingVersion, phase: "Upgrading", startTime: ORIGINAL_BEGAN, conditions };
-    await this.#bed.cluster.patch(`${PLANS}/${Upgrades.planName}/status`, { status: { history: [entry] } });
+    await this.#bed.cluster.patch(`${PLANS}/${Upgrades.config}/status`, { status: { history: [entry] } });
   }
 
   /** Renews the Lease no more: it does not give it up either. */

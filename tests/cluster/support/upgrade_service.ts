@@ -159,7 +159,7 @@ export class UpgradeService implements AsyncDisposable {
   }
 
   async readPlan(): Promise<unknown> {
-    const { status, body } = await this.cluster.request("GET", `${PLANS}/${Upgrades.planName}`);
+    const { status, body } = await this.cluster.request("GET", `${PLANS}/${Upgrades.config}`);
     return status === 404 ? undefined : body;
   }
 

@@ -7,7 +7,7 @@ import { pause } from "../../cluster/support/wait.ts";
 import type { Conversation, Metric, Silence } from "./conversation.ts";
 
 const LOOK_MS = 200;
-const PLAN = `${PLANS}/${Upgrades.planName}`;
+const PLAN = `${PLANS}/${Upgrades.config}`;
 const EVENTS = `/api/v1/namespaces/${Upgrades.namespace}/events`;
 /** What an upgrade changes, beside its own plan. */
 const WRITTEN = ["clusterversions", "machinesets", "machines", "nodes", "pods"];

@@ -98,9 +98,9 @@ const WARNINGS: readonly Rule[] = [
 ];
 
 function nameWarnings(object: unknown): readonly string[] {
-  return textAt(objectAt(object, "metadata"), "name") === Upgrades.planName
+  return textAt(objectAt(object, "metadata"), "name") === Upgrades.config
     ? []
-    : [`only the plan "${Upgrades.planName}" is carried out: this one has no effect`];
+    : [`only the plan "${Upgrades.config}" is carried out: this one has no effect`];
 }
 
 function changedWarnings({ operation, object, oldObject }: PlanWrite): readonly string[] {

@@ -155,8 +155,8 @@ function sourceProblems(manager: unknown): readonly string[] {
   if (kind === "OCM" && !isUrl(textAt(manager, "ocmBaseUrl"))) {
     return ["configManager.ocmBaseUrl is not an http or https URL; source OCM needs one"];
   }
-  if (kind === "LOCAL" && localName !== "" && localName !== Upgrades.planName) {
-    return [`configManager.localConfigName must be ${Upgrades.planName}, not "${localName}"`];
+  if (kind === "LOCAL" && localName !== "" && localName !== Upgrades.config) {
+    return [`configManager.localConfigName must be ${Upgrades.config}, not "${localName}"`];
   }
   return [];
 }

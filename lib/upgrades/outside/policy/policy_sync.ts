@@ -87,7 +87,7 @@ export class PolicySync {
 
   async #read(signal: AbortSignal): Promise<KubeObject | undefined> {
     const { api, namespace } = this.#deps;
-    return await readOptional(api, { type: Resource.upgradeConfigs, namespace, name: Upgrades.planName, signal });
+    return await readOptional(api, { type: Resource.upgradeConfigs, namespace, name: Upgrades.config, signal });
   }
 
   async #apply(
@@ -98,13 +98,13 @@ export class PolicySync {
     if (change.kind === "nothing") return;
     if (current !== undefined) await this.#remove(current, signal);
     if (change.kind !== "remove") await this.#create(change.spec, signal);
-    log.info("changed the plan as the policy source says", { change: change.kind, name: Upgrades.planName });
+    log.info("changed the plan as the policy source says", { change: change.kind, name: Upgrades.config });
   }
 
   /** Deletes the object that was judged, but not one that was created since. */
   async #remove({ metadata: { uid } }: KubeObject, signal: AbortSignal): Promise<void> {
     const { api, namespace } = this.#deps;
-    const target = { namespace, name: Upgrades.planName };
+    const target = { namespace, name: Upgrades.config };
     await ignoring(isNotFound, api.delete(Resource.upgradeConfigs, target, { uid, signal }));
     await this.#waitUntilGone(uid, signal);
   }
@@ -117,7 +117,7 @@ export class PolicySync {
       if (found === undefined || found.metadata.uid !== uid) return;
       if (clock.monotonicMs() >= endMs) {
         throw new Error(
-          `Cannot replace UpgradeConfig "${Upgrades.planName}": it is still there a minute after it was deleted.`,
+          `Cannot replace UpgradeConfig "${Upgrades.config}": it is still there a minute after it was deleted.`,
         );
       }
       await clock.sleep(CHECK_MS, signal);
@@ -128,7 +128,7 @@ export class PolicySync {
   async #create(spec: JsonObject, signal: AbortSignal): Promise<void> {
     const { api, namespace } = this.#deps;
     const type = Resource.upgradeConfigs;
-    const metadata = { name: Upgrades.planName, namespace };
+    const metadata = { name: Upgrades.config, namespace };
     const object = { apiVersion: apiVersionOf(type), kind: type.kind, metadata, spec };
     await api.create(type, object, { namespace, signal });
   }

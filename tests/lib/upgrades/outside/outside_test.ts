@@ -230,7 +230,7 @@ Deno.test("the policy of the cluster manager becomes the plan; while the manager
   using bed = openBed("http://127.0.0.1:1", {
     config: `{configManager: {source: OCM, ocmBaseUrl: "${double.origin}", watchInterval: 90}}`,
   });
-  const found = (): KubeObject | undefined => bed.cluster.find("upgradeconfigs", `${namespace}/${Upgrades.planName}`);
+  const found = (): KubeObject | undefined => bed.cluster.find("upgradeconfigs", `${namespace}/${Upgrades.config}`);
   double.intercept = () => new Response("<html>", { status: 200 });
   await assert.rejects(bed.outside.policy.refresh(SIGNAL), /its answer is no JSON/);
   assert.equal(found(), undefined);

@@ -16,7 +16,7 @@ import { addPolicy, startOcm } from "../ocm_double.ts";
 import { SIGNAL } from "../support.ts";
 
 const TYPE = Resource.upgradeConfigs;
-const TARGET = { type: TYPE, namespace: Upgrades.namespace, name: Upgrades.planName };
+const TARGET = { type: TYPE, namespace: Upgrades.namespace, name: Upgrades.config };
 const SPEC = {
   desired: { version: "4.16.3", channel: "stable-4.16" },
   upgradeAt: "2026-03-20T00:00:00Z",
