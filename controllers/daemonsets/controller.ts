@@ -13,8 +13,8 @@ import { judgeImages } from "../../lib/placement/decide/judge_images.ts";
 import { imagesToInspect, MAX_IMAGES } from "../../lib/placement/decide/images_to_inspect.ts";
 import { pullIdentityOf } from "../../lib/placement/decide/pod/pod_refs.ts";
 import { bytesOfView, podTemplateOf, type PodView, unlessLarge } from "../../lib/placement/decide/pod/pod_view.ts";
-import { daemonSetReport } from "../../lib/placement/decide/report/mismatches.ts";
-import type { PodReport } from "../../lib/placement/decide/report/report_slots.ts";
+import { daemonSetEvent } from "../../lib/placement/decide/events/mismatches.ts";
+import type { PodEvent } from "../../lib/placement/decide/events/event_slots.ts";
 import { type Controller, DONE, openController, type PlacementControllerDeps, requeueAfter } from "../controller.ts";
 
 interface DaemonSetWatchDeps
@@ -31,7 +31,7 @@ interface WatchedDaemonSet {
 }
 
 const PARALLEL = 2;
-/** Bytes of a DaemonSet besides its template: its key in the queue and its last report. */
+/** Bytes of a DaemonSet besides its template: its key in the queue and its last message. */
 const DAEMON_SET_BYTES = 2_000;
 /** More than fit into a namespace's memory share, since deleted DaemonSets have keys, too. */
 const MAX_KEYS_OF_NAMESPACE = 1_000;
@@ -62,15 +62,15 @@ export function openDaemonSetWatch(deps: DaemonSetWatchDeps): Controller {
       const live = liveArchitectures();
       if (daemonSet === undefined) return DONE;
       if (live === undefined) return requeueAfter(NODES_MS);
-      const report = await judge({ ...deps, signal }, daemonSet.template, live);
-      if (report === "unfinished") return requeueAfter(retries.afterMs(key));
+      const event = await judge({ ...deps, signal }, daemonSet.template, live);
+      if (event === "unfinished") return requeueAfter(retries.afterMs(key));
       retries.clear(key);
-      if (report === undefined || reported.get(key) === report.message) return DONE;
+      if (event === undefined || reported.get(key) === event.message) return DONE;
       // If it is gone or was evicted, nothing would remove its message.
       if (daemonSets.get(key)?.uid !== daemonSet.uid) return DONE;
-      reported.set(key, report.message);
+      reported.set(key, event.message);
       const object = eventObjectOf(Resource.daemonSets, { ...splitKey(key), uid: daemonSet.uid });
-      events.record({ ...report, slot: 1, object });
+      events.record({ ...event, slot: 1, object });
       return DONE;
     },
   });
@@ -101,12 +101,12 @@ async function judge(
   { images, clock, settings, signal }: DaemonSetWatchDeps & { readonly signal: AbortSignal },
   template: PodView,
   live: readonly string[],
-): Promise<PodReport | undefined | "unfinished"> {
+): Promise<PodEvent | undefined | "unfinished"> {
   const wanted = imagesToInspect(template, settings);
   if (wanted.length > MAX_IMAGES) return undefined;
   const request = { identity: pullIdentityOf(template), images: wanted, priority: "prewarm" } as const;
   const inspecting = podImagesWithBundles(images, template, settings);
   const inspected = await inspectInBackground(inspecting, request, { signal, clock });
   if (inspected === undefined || inspected.some(isTransientFailure)) return "unfinished";
-  return daemonSetReport(template, judgeImages(template, settings, wanted, inspected), live);
+  return daemonSetEvent(template, judgeImages(template, settings, wanted, inspected), live);
 }

@@ -29,7 +29,7 @@ import type { ImageUse } from "../../lib/oci/inspection.ts";
 import type { PlacementDecision } from "../../lib/placement/decide/decision_types.ts";
 import type { PodView } from "../../lib/placement/decide/pod/pod_view.ts";
 import { assertNever } from "../../lib/parsed.ts";
-import type { GatedSince } from "../../lib/placement/decide/report/recent_decisions.ts";
+import type { GatedSince } from "../../lib/placement/decide/history/recent_decisions.ts";
 import { DONE, openController, type QueuedController } from "../controller.ts";
 import { applyDecision, type ApplyOutcome } from "./apply.ts";
 import type { PodPlacementDeps } from "./deps.ts";

@@ -1,9 +1,9 @@
 // Reports a pod's outcome: events, metrics, the dashboard's row and one log line.
 import type { PlacementDecision } from "../../lib/placement/decide/decision_types.ts";
-import type { SlottedReport } from "../../lib/placement/decide/report/report_slots.ts";
-import { decidedImages } from "../../lib/placement/decide/report/recent_decisions.ts";
-import { decisionReason } from "../../lib/placement/decide/report/reason.ts";
-import { gateAddedReport, type PodOutcome, reportsOf } from "../../lib/placement/decide/report/reports.ts";
+import type { SlottedEvent } from "../../lib/placement/decide/events/event_slots.ts";
+import { decidedImages } from "../../lib/placement/decide/history/recent_decisions.ts";
+import { decisionReason } from "../../lib/placement/decide/history/reason.ts";
+import { gateAddedEvent, podEventsOf, type PodOutcome } from "../../lib/placement/decide/events/pod_events.ts";
 import { requiredArchitectures } from "../../lib/placement/decide/place.ts";
 import { podObject, type PodRef } from "../../lib/placement/decide/pod/pod_refs.ts";
 import type { PodView } from "../../lib/placement/decide/pod/pod_view.ts";
@@ -11,7 +11,7 @@ import type { PodPlacementDeps } from "./deps.ts";
 import type { PodState } from "./pod_states.ts";
 
 export function reportGated(deps: PodPlacementDeps, pod: PodRef): void {
-  postEvents(deps, pod, [gateAddedReport()]);
+  postEvents(deps, pod, [gateAddedEvent()]);
 }
 
 export function reportOutcome(
@@ -19,7 +19,7 @@ export function reportOutcome(
   pod: PodView,
   { outcome, state }: { readonly outcome: PodOutcome; readonly state: PodState },
 ): void {
-  postEvents(deps, pod, reportsOf(pod, outcome));
+  postEvents(deps, pod, podEventsOf(pod, outcome));
   if (outcome.kind === "refused") return;
   const { decision } = outcome;
   const isReduced = outcome.kind === "reduced";
@@ -38,9 +38,9 @@ export function reportOutcome(
   log.info("pod released", fields);
 }
 
-function postEvents(deps: PodPlacementDeps, pod: PodRef, reports: readonly SlottedReport[]): void {
+function postEvents(deps: PodPlacementDeps, pod: PodRef, slotted: readonly SlottedEvent[]): void {
   const object = podObject(pod);
-  for (const report of reports) deps.events.record({ object, ...report });
+  for (const event of slotted) deps.events.record({ object, ...event });
 }
 
 function failureFields(decision: PlacementDecision): Readonly<Record<string, string>> {

@@ -4,7 +4,7 @@ import { listAll } from "../../lib/k8s/lists.ts";
 import { keyOf, type KubeObject, Resource, splitKey } from "../../lib/k8s/types.ts";
 import { readOptional } from "../../lib/k8s/api.ts";
 import { errorText } from "../../lib/log.ts";
-import { inSelectedNamespaces, isUnadmitted, unadmittedReport } from "../../lib/placement/decide/report/unadmitted.ts";
+import { inSelectedNamespaces, isUnadmitted, unadmittedEvent } from "../../lib/placement/decide/events/unadmitted.ts";
 import type { PodRef } from "../../lib/placement/decide/pod/pod_refs.ts";
 import { parsePod, type PodView } from "../../lib/placement/decide/pod/pod_view.ts";
 import type { PodPlacementDeps } from "./deps.ts";
@@ -104,7 +104,7 @@ async function readSelected(
 }
 
 function report({ events, log, settingsOf }: UnadmittedDeps, pods: readonly PodRef[]): void {
-  const { type, reason, message } = unadmittedReport(pods);
+  const { type, reason, message } = unadmittedEvent(pods);
   const namespace = settingsOf("").operatorNamespace;
   const object = eventObjectOf(Resource.clusterConfigs, { name: CLUSTER_CONFIG_NAME, namespace });
   events.record({ object, type, reason, message });

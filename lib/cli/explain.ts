@@ -10,7 +10,7 @@ import { judgeImages } from "../placement/decide/judge_images.ts";
 import { MAX_IMAGES, pinnedImages } from "../placement/decide/images_to_inspect.ts";
 import { offeredByNode } from "../placement/decide/offered_architectures.ts";
 import { pullIdentityOf } from "../placement/decide/pod/pod_refs.ts";
-import { containersToKnow, type LateImages, lateReport, pinReport } from "../placement/decide/report/mismatches.ts";
+import { containersToKnow, type LateImages, lateImagesEvent, pinEvent } from "../placement/decide/events/mismatches.ts";
 import type { PodImages } from "../placement/images/pod_images.ts";
 import { explainPod } from "../placement/decide/explain/explain.ts";
 import {
@@ -111,8 +111,8 @@ async function readMismatches(
   const facts = await images.inspect({ ...request, priority: "admission" }, signal);
   const nodeArchitecture = late.length === 0 ? undefined : await readArchitecture(api, pod.nodeName, signal);
   const reports = [
-    pinned.length === 0 ? undefined : pinReport(pod, judgeImages(pod, settings, pinned, facts)),
-    ...late.map((one) => lateReport(pod, { ...one, settings, nodeArchitecture, images: facts })),
+    pinned.length === 0 ? undefined : pinEvent(pod, judgeImages(pod, settings, pinned, facts)),
+    ...late.map((one) => lateImagesEvent(pod, { ...one, settings, nodeArchitecture, images: facts })),
   ];
   return reports.flatMap((report) => report === undefined ? [] : [report.message]);
 }

@@ -8,8 +8,8 @@ import {
   type DecisionKind,
   type DecisionsSnapshot,
   type RecentDecision,
-} from "../../lib/placement/decide/report/recent_decisions.ts";
-import { historiesOf, latestOf, type PodHistory } from "../../lib/placement/decide/report/pod_histories.ts";
+} from "../../lib/placement/decide/history/recent_decisions.ts";
+import { historiesOf, latestOf, type PodHistory } from "../../lib/placement/decide/history/pod_histories.ts";
 import { EmptyPanel, Nothing, NoValue, Panel, PodName, podPath, renderCount } from "./elements.tsx";
 import { KIND_WORDS, wordsOf } from "./words.ts";
 

@@ -3,7 +3,7 @@ import type { JSX } from "hono/jsx/jsx-runtime";
 import { renderDuration } from "../../lib/vocabulary/duration.ts";
 import { countOf, EmptyPanel, Nothing, NoValue, Panel, PodName, renderCount } from "./elements.tsx";
 import type { TaintProgress } from "../../lib/taints/decide/progress.ts";
-import type { RecentDecision } from "../../lib/placement/decide/report/recent_decisions.ts";
+import type { RecentDecision } from "../../lib/placement/decide/history/recent_decisions.ts";
 import { Architectures } from "./decisions.tsx";
 import type { DashboardView, GatedView, RegistryView } from "./view.ts";
 import type { ReportedFailure } from "../../lib/exec_format/reported.ts";

@@ -1,8 +1,8 @@
 // The page of a pod: its history, and what was known of each of its images.
 import type { JSX } from "hono/jsx/jsx-runtime";
 import { renderDuration } from "../../lib/vocabulary/duration.ts";
-import type { DecidedImage, RecentDecision } from "../../lib/placement/decide/report/recent_decisions.ts";
-import { historiesOf, latestOf, type PodHistory, UNNAMED } from "../../lib/placement/decide/report/pod_histories.ts";
+import type { DecidedImage, RecentDecision } from "../../lib/placement/decide/history/recent_decisions.ts";
+import { historiesOf, latestOf, type PodHistory, UNNAMED } from "../../lib/placement/decide/history/pod_histories.ts";
 import { Age, Architectures } from "./decisions.tsx";
 import { EmptyPanel, Nothing, Panel, PodName } from "./elements.tsx";
 import type { DashboardView } from "./view.ts";

@@ -2,7 +2,7 @@
 import type { JSX } from "hono/jsx/jsx-runtime";
 import type { ConfigPresence, GatingStop } from "../../lib/operator/decide/gating_health.ts";
 import type { DashboardView } from "./view.ts";
-import { DECISION_KINDS, type RecentDecision } from "../../lib/placement/decide/report/recent_decisions.ts";
+import { DECISION_KINDS, type RecentDecision } from "../../lib/placement/decide/history/recent_decisions.ts";
 import { renderDuration } from "../../lib/vocabulary/duration.ts";
 import { renderCount } from "./elements.tsx";
 

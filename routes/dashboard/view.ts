@@ -1,7 +1,7 @@
 // What the dashboard shows, as data.
 import type { TaintProgress } from "../../lib/taints/decide/progress.ts";
 import type { ReportedFailure } from "../../lib/exec_format/reported.ts";
-import type { DecisionsSnapshot, GatedSince } from "../../lib/placement/decide/report/recent_decisions.ts";
+import type { DecisionsSnapshot, GatedSince } from "../../lib/placement/decide/history/recent_decisions.ts";
 import type { HostState } from "../../lib/oci/limits/host_state.ts";
 import type { ConfigPresence, GatingHealth } from "../../lib/operator/decide/gating_health.ts";
 

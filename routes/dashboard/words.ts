@@ -1,7 +1,7 @@
 // What decisions are called on the pages, and what they mean in words.
 import { entryOf } from "../../lib/json.ts";
-import type { DecisionKind, RecentDecision } from "../../lib/placement/decide/report/recent_decisions.ts";
-import type { DecisionReason, verdictReason } from "../../lib/placement/decide/report/reason.ts";
+import type { DecisionKind, RecentDecision } from "../../lib/placement/decide/history/recent_decisions.ts";
+import type { DecisionReason, verdictReason } from "../../lib/placement/decide/history/reason.ts";
 
 export const KIND_WORDS: Readonly<Record<DecisionKind, { readonly label: string; readonly tone: string }>> = {
   place: { label: "placed", tone: "good" },

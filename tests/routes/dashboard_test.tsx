@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { Hono } from "hono";
 import { parseConfig } from "../../lib/config/parse.ts";
-import { DECISION_KINDS } from "../../lib/placement/decide/report/recent_decisions.ts";
+import { DECISION_KINDS } from "../../lib/placement/decide/history/recent_decisions.ts";
 import { dashboard, podPage } from "../../routes/dashboard.tsx";
 import { POD_PAGE, podPath } from "../../routes/dashboard/elements.tsx";
 import type { DashboardView } from "../../routes/dashboard/view.ts";

@@ -1,6 +1,6 @@
 // Views of the dashboard for its tests: a day at work, and a replica that has only just started.
 import { DecisionRing } from "../../lib/placement/cluster/decision_ring.ts";
-import type { RecentDecision } from "../../lib/placement/decide/report/recent_decisions.ts";
+import type { RecentDecision } from "../../lib/placement/decide/history/recent_decisions.ts";
 import type { DashboardView } from "../../routes/dashboard/view.ts";
 
 export const NOW_MS = Date.UTC(2026, 10, 21, 8, 30);

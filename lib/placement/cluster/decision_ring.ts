@@ -1,5 +1,5 @@
 // Recent decisions in memory, for people to view: a bounded ring and a counter per kind.
-import type { DecisionKind, DecisionsSnapshot, RecentDecision } from "../decide/report/recent_decisions.ts";
+import type { DecisionKind, DecisionsSnapshot, RecentDecision } from "../decide/history/recent_decisions.ts";
 
 /** The longest name in Kubernetes. A webhook gets names before they are validated. */
 const MAX_NAME_LENGTH = 253;

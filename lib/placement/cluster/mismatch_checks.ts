@@ -14,7 +14,7 @@ import { MAX_IMAGES, pinnedImages, reduceToImages } from "../decide/images_to_in
 import { expressionsOf } from "../decide/pod/constraints.ts";
 import { withoutArchwaysRequirement } from "../decide/pod/own_terms.ts";
 import { podObject, pullIdentityOf } from "../decide/pod/pod_refs.ts";
-import { containersToKnow, type LateImages, lateReport, pinReport } from "../decide/report/mismatches.ts";
+import { containersToKnow, type LateImages, lateImagesEvent, pinEvent } from "../decide/events/mismatches.ts";
 import type { ContainerView, PodView } from "../decide/pod/pod_view.ts";
 import { podImagesWithBundles } from "./pod_images_with_bundles.ts";
 
@@ -110,16 +110,16 @@ async function checkLate(
     { identity: pullIdentityOf(pod), images: wanted, priority: "admission" },
     signal,
   );
-  const report = lateReport(pod, {
+  const event = lateImagesEvent(pod, {
     came,
     containers,
     settings: settingsOf(pod.namespace),
     nodeArchitecture: architectureOf(pod.nodeName),
     images: inspected,
   });
-  if (report === undefined) return;
+  if (event === undefined) return;
   onLateMismatch(came);
-  events.record({ ...report, object: podObject(pod) });
+  events.record({ ...event, object: podObject(pod) });
 }
 
 async function checkPinned(deps: MismatchDeps, pod: PodView, wanted: readonly ImageUse[]): Promise<void> {
@@ -127,11 +127,11 @@ async function checkPinned(deps: MismatchDeps, pod: PodView, wanted: readonly Im
   const settings = settingsOf(pod.namespace);
   const request = { identity: pullIdentityOf(pod), images: wanted, priority: "prewarm" } as const;
   const inspected = await podImagesWithBundles(images, pod, settings).inspect(request, signal);
-  const report = pinReport(pod, judgeImages(pod, settings, wanted, inspected));
-  if (report === undefined) return;
+  const event = pinEvent(pod, judgeImages(pod, settings, wanted, inspected));
+  if (event === undefined) return;
   deps.onPinMismatch();
   const object = ownerOf(pod);
-  events.record({ ...report, object, ...object.uid === undefined ? {} : { slot: 1 } });
+  events.record({ ...event, object, ...object.uid === undefined ? {} : { slot: 1 } });
 }
 
 /** The controller of the pod, or the pod itself without one. At admission most pods have no name yet. */

@@ -15,7 +15,7 @@ import { allowedArchitectures, allows, hasRequiredArchitecture } from "./pod/con
 import { archwaysRequirement } from "./pod/own_terms.ts";
 import { requiredArchitectures } from "./place.ts";
 import { parsePod, type PodView } from "./pod/pod_view.ts";
-import { decisionReason } from "./report/reason.ts";
+import { decisionReason } from "./history/reason.ts";
 
 interface PodSet {
   readonly name: string;

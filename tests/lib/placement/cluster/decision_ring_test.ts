@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { DecisionRing } from "../../../../lib/placement/cluster/decision_ring.ts";
-import { DECISION_KINDS } from "../../../../lib/placement/decide/report/recent_decisions.ts";
+import { DECISION_KINDS } from "../../../../lib/placement/decide/history/recent_decisions.ts";
 import { makeEntry } from "../../../routes/dashboard_view.ts";
 
 Deno.test("record() keeps the newest entries, newest first, and counts all of them", () => {

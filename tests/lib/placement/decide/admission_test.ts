@@ -4,7 +4,7 @@ import { silentLogger } from "../../../../lib/log.ts";
 import { SCHEDULING_GATE } from "../../../../lib/names.ts";
 import { openConfigs } from "../../../../lib/operator/cluster/configs.ts";
 import { judgeAdmission, planAdmission } from "../../../../lib/placement/decide/admission.ts";
-import { verdictReason } from "../../../../lib/placement/decide/report/reason.ts";
+import { verdictReason } from "../../../../lib/placement/decide/history/reason.ts";
 import { parsePod } from "../../../../lib/placement/decide/pod/pod_view.ts";
 import { openScene, whileRunning } from "../../../controllers/make.ts";
 import { type AdmissionChanges, admit, AMD64, ARCH, ARM64, at, type Json, make, mark, running, S390X } from "./make.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { reportsOf } from "../../../../lib/placement/decide/report/reports.ts";
+import { podEventsOf } from "../../../../lib/placement/decide/events/pod_events.ts";
 import { AMD64, ARCH, ARM64, type Json, make, running, settle } from "./make.ts";
 
 /** A gated pod that carries the terms and the record of an earlier decision, and an image that cannot be inspected. */
@@ -11,7 +11,7 @@ function placedBefore(...architectures: readonly string[]): Json {
 
 const giveUp = (raw: Json, config: Parameters<typeof make.clusterConfig>[0] = {}) => {
   const outcome = settle(raw, { configs: make.configs(make.clusterConfig(config)), gateAgeMs: 60_000 });
-  const [report] = reportsOf(outcome.pod, { kind: "applied", decision: outcome.decision });
+  const [report] = podEventsOf(outcome.pod, { kind: "applied", decision: outcome.decision });
   return { ...outcome, kind: outcome.decision.kind, said: report?.message ?? "" };
 };
 

@@ -8,7 +8,7 @@ import { imagesToInspect } from "../../../../lib/placement/decide/images_to_insp
 import { admissionPatch } from "../../../../lib/placement/decide/patch/admission_patch.ts";
 import { releasePatch } from "../../../../lib/placement/decide/patch/release_patch.ts";
 import { planTolerations } from "../../../../lib/placement/decide/patch/tolerations.ts";
-import { reportsOf } from "../../../../lib/placement/decide/report/reports.ts";
+import { podEventsOf } from "../../../../lib/placement/decide/events/pod_events.ts";
 import { countSteps } from "./count_steps.ts";
 import { ARCH, ARM64, type Json, make, mark } from "./make.ts";
 
@@ -96,7 +96,7 @@ function settle(raw: Json): void {
   const facts = make.facts(raw, { configs: SCORING, settings, images: [make.image("multi")], gateAgeMs: 60_000 });
   const decision = decide(facts);
   releasePatch(facts.pod, decision);
-  reportsOf(facts.pod, { kind: "applied", decision });
+  podEventsOf(facts.pod, { kind: "applied", decision });
 }
 
 for (const [name, shape] of Object.entries(SHAPES)) {

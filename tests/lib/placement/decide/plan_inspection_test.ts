@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { MAX_IMAGES } from "../../../../lib/placement/decide/images_to_inspect.ts";
 import { planInspection } from "../../../../lib/placement/decide/plan_inspection.ts";
-import { reportsOf } from "../../../../lib/placement/decide/report/reports.ts";
+import { podEventsOf } from "../../../../lib/placement/decide/events/pod_events.ts";
 import { admit, ARM64, make, settle } from "./make.ts";
 
 const settings = make.settings({ operatorNamespace: "archway" });
@@ -19,7 +19,7 @@ Deno.test("decide() inspects no image of a pod with too many, and the event says
   const { pod, decision } = settle(make.gatedPod(containers(MAX_IMAGES + 1)), { images: [] });
   assert.ok(decision.kind === "release");
   assert.deepEqual([decision.failed.failure.reason, decision.attempt], ["TooManyImages", 0]);
-  const [report] = reportsOf(pod, { kind: "applied", decision });
+  const [report] = podEventsOf(pod, { kind: "applied", decision });
   assert.match(report?.message ?? "", /the pod names 201 images, and at most 200 of one pod are inspected/);
   assert.match(report?.message ?? "", /No image was inspected; released without an architecture constraint\./);
 });

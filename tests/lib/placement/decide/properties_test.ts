@@ -10,7 +10,7 @@ import { isEmptyTerm } from "../../../../lib/placement/decide/pod/constraints.ts
 import { judgeAdmission } from "../../../../lib/placement/decide/admission.ts";
 import { parsePod } from "../../../../lib/placement/decide/pod/pod_view.ts";
 import { MAX_RECORD_BYTES } from "../../../../lib/placement/decide/pod/record.ts";
-import { reportsOf } from "../../../../lib/placement/decide/report/reports.ts";
+import { podEventsOf } from "../../../../lib/placement/decide/events/pod_events.ts";
 import type { PlacementSettings } from "../../../../lib/placement/decide/config/settings.ts";
 import type { PlacementConfigs } from "../../../../lib/placement/decide/config/config.ts";
 import { admit, ARCH, at, endOf, type FactChanges, type Json, make, mark, NOWHERE, settle } from "./make.ts";
@@ -249,7 +249,7 @@ Deno.test("invariant 1: every history of failures ends inside the deadline", () 
 
 holds("reports and records stay small, and labels are ours or the user's", (scene) => {
   const { pod, decision, annotations, labels } = settled(admitted(scene), scene);
-  const all = reportsOf(pod, { kind: "applied", decision });
+  const all = podEventsOf(pod, { kind: "applied", decision });
   assert.ok(all.length <= 3 && all.every(({ message }) => [...message].length <= 1_024));
   const record = String(annotations["archway.dev/decision"] ?? "");
   assert.ok(new TextEncoder().encode(record).length <= MAX_RECORD_BYTES);

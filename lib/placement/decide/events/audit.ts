@@ -4,7 +4,7 @@ import { assertNever } from "../../../parsed.ts";
 import { decideIgnoringGate } from "../decide.ts";
 import type { PlacementDecision } from "../decision_types.ts";
 import { failureText } from "../failures.ts";
-import { normal, type PodReport, warning } from "./report_slots.ts";
+import { normal, type PodEvent, warning } from "./event_slots.ts";
 import type { PlacementFacts } from "../facts.ts";
 
 type AuditFacts = Pick<PlacementFacts, "pod" | "settings" | "evidence" | "liveArchitectures">;
@@ -16,7 +16,7 @@ export function auditDecision(facts: AuditFacts): PlacementDecision {
 }
 
 /** The event of an audited pod; none when it would be left alone. */
-export function auditReports(decision: PlacementDecision): readonly PodReport[] {
+export function auditEvents(decision: PlacementDecision): readonly PodEvent[] {
   const would = wouldDo(decision);
   if (would === undefined) return [];
   const message = `Audit mode, nothing was changed: Archway would ${would}.`;

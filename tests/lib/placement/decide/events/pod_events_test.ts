@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { auditDecision, auditReports } from "../../../../../lib/placement/decide/report/audit.ts";
-import { decisionReason } from "../../../../../lib/placement/decide/report/reason.ts";
-import { gateAddedReport, reportsOf } from "../../../../../lib/placement/decide/report/reports.ts";
-import type { PodReport } from "../../../../../lib/placement/decide/report/report_slots.ts";
+import { auditDecision, auditEvents } from "../../../../../lib/placement/decide/events/audit.ts";
+import { decisionReason } from "../../../../../lib/placement/decide/history/reason.ts";
+import { gateAddedEvent, podEventsOf } from "../../../../../lib/placement/decide/events/pod_events.ts";
+import type { PodEvent } from "../../../../../lib/placement/decide/events/event_slots.ts";
 import { AMD64, ARCH, ARM64, cluster, type FactChanges, type Json, make, mark, running, settle } from "../make.ts";
 
 const SCORING = make.configs(cluster({ platforms: [make.platform(ARM64, 50)] }));
@@ -16,33 +16,33 @@ const GONE = [make.failedImage("quay.io/no/such:1", {
   message: "manifest unknown",
 })];
 
-function reports(spec: Json, changes: FactChanges = {}): readonly PodReport[] {
+function reports(spec: Json, changes: FactChanges = {}): readonly PodEvent[] {
   const { pod, decision } = settle(make.gatedPod(spec), changes);
-  return reportsOf(pod, { kind: "applied", decision });
+  return podEventsOf(pod, { kind: "applied", decision });
 }
 
-function reasons(all: readonly PodReport[]): readonly string[] {
+function reasons(all: readonly PodEvent[]): readonly string[] {
   return all.map(({ type, reason }) => `${type} ${reason}`);
 }
 
 const REMOVED = "Normal ArchAwareSchedGateRemovalSuccess";
 const SET = "Normal ArchAwarePredicateSet";
 
-Deno.test("reportsOf() of a success names architectures, images, digests and the source of preferences", () => {
+Deno.test("podEventsOf() of a success names architectures, images, digests and the source of preferences", () => {
   const all = reports({}, { configs: SCORING });
   assert.deepEqual(reasons(all), [SET, REMOVED]);
   assert.match(all[0]?.message ?? "", /\{amd64, arm64\}.*multi \(sha256:000000000000\): amd64, arm64/);
   assert.match(all[0]?.message ?? "", /arm64 \(source: ClusterPodPlacementConfig\)/);
 });
 
-Deno.test("reportsOf() warns when no architecture is shared, and reports what each image has", () => {
+Deno.test("podEventsOf() warns when no architecture is shared, and reports what each image has", () => {
   const all = reports(APART);
   assert.deepEqual(reasons(all), ["Warning NoSupportedArchitecturesFound", SET, REMOVED]);
   assert.match(all[0]?.message ?? "", /single-amd64.*: amd64; single-arm64.*: arm64/);
   assert.match(all[1]?.message ?? "", /\{\}/);
 });
 
-Deno.test("reportsOf() names each config, what was skipped of it, and has an event of its own for mere duplicates", () => {
+Deno.test("podEventsOf() names each config, what was skipped of it, and has an event of its own for mere duplicates", () => {
   const high = make.namespaceConfig("high", { priority: 9, platforms: [make.platform(ARM64, 10)] });
   const platforms = [make.platform(ARM64, 20), make.platform(AMD64, 5)];
   const low = make.namespaceConfig("low", { priority: 1, platforms });
@@ -53,30 +53,30 @@ Deno.test("reportsOf() names each config, what was skipped of it, and has an eve
   assert.match(all[2]?.message ?? "", /source: ClusterPodPlacementConfig, architectures: amd64/);
 });
 
-Deno.test("reportsOf() gives each event its slot, and keeps that of an earlier failure for warnings", () => {
-  const slots = (all: ReturnType<typeof reportsOf>): readonly number[] => all.map(({ slot }) => slot);
+Deno.test("podEventsOf() gives each event its slot, and keeps that of an earlier failure for warnings", () => {
+  const slots = (all: ReturnType<typeof podEventsOf>): readonly number[] => all.map(({ slot }) => slot);
   const { pod, decision } = settle(make.gatedPod());
   const outcome = { kind: "applied", decision } as const;
-  assert.deepEqual(slots(reportsOf(pod, outcome)), [3, 2]);
+  assert.deepEqual(slots(podEventsOf(pod, outcome)), [3, 2]);
   const failed = make.view(make.gatedPod({}, { labels: { [mark("image-inspect-error-count")]: "2" } }));
-  assert.deepEqual(slots(reportsOf(failed, outcome)), [3, 1]);
-  const last = reportsOf(failed, { kind: "applied", decision: settle(make.gatedPod(APART)).decision });
+  assert.deepEqual(slots(podEventsOf(failed, outcome)), [3, 1]);
+  const last = podEventsOf(failed, { kind: "applied", decision: settle(make.gatedPod(APART)).decision });
   assert.deepEqual(slots(last), [2, 3, 1]);
 });
 
-Deno.test("reportsOf() reports that the user's preference silences the configs", () => {
+Deno.test("podEventsOf() reports that the user's preference silences the configs", () => {
   const affinity = make.nodeAffinity(undefined, [make.preferredTerm(1, ARCH, AMD64)]);
   const all = reports({ affinity }, { configs: SCORING });
   assert.deepEqual(reasons(all), [SET, REMOVED]);
   assert.match(all[0]?.message ?? "", /no preferences/);
 });
 
-Deno.test("reportsOf() reports that a preset architecture was kept", () => {
+Deno.test("podEventsOf() reports that a preset architecture was kept", () => {
   const all = reports({ nodeSelector: { [ARCH]: AMD64 } }, { configs: SCORING });
   assert.deepEqual(reasons(all), ["Normal ArchAwarePredicatesConflict", SET, REMOVED]);
 });
 
-Deno.test("reportsOf() of a retry names image, registry and error class", () => {
+Deno.test("podEventsOf() of a retry names image, registry and error class", () => {
   const all = reports(BROKEN, { images: GONE });
   assert.deepEqual(reasons(all), ["Warning ArchAwareInspectionError"]);
   const said =
@@ -84,14 +84,14 @@ Deno.test("reportsOf() of a retry names image, registry and error class", () => 
   assert.match(all[0]?.message ?? "", said);
 });
 
-Deno.test("DV-53 (different: at most three events, so the words stand in the fallback's) reportsOf() of a fallback", () => {
+Deno.test("DV-53 (different: at most three events, so the words stand in the fallback's) podEventsOf() of a fallback", () => {
   const all = reports(BROKEN, { images: GONE, failedAttempts: 1, configs: FALLING_BACK });
   const expected = ["Warning ArchAwareInspectionError", "Warning ArchAwareFallbackPredicateSet", REMOVED];
   assert.deepEqual(reasons(all), expected);
   assert.match(all[1]?.message ?? "", /\{amd64\}.*Set no preferences/);
 });
 
-Deno.test("reportsOf() of a release reports what was done, and of an ignored pod why", () => {
+Deno.test("podEventsOf() of a release reports what was done, and of an ignored pod why", () => {
   const released = reports(BROKEN, { images: GONE, failedAttempts: 1 });
   assert.deepEqual(reasons(released), ["Warning ArchAwareInspectionError", REMOVED]);
   const said = /Gave up after 2 attempts; released without an architecture constraint\. Recreate the pod/;
@@ -101,21 +101,21 @@ Deno.test("reportsOf() of a release reports what was done, and of an ignored pod
   assert.match(ignored[0]?.message ?? "", /AlreadyConstrained/);
 });
 
-Deno.test("reportsOf() warns when the cluster offers none of the architectures", () => {
+Deno.test("podEventsOf() warns when the cluster offers none of the architectures", () => {
   const all = reports({}, { liveArchitectures: ["s390x"] });
   assert.deepEqual(reasons(all), ["Warning ArchAwarePredicateSet", REMOVED]);
   assert.match(all[0]?.message ?? "", /No node or pool of this cluster offers \{amd64, arm64\}/);
 });
 
-Deno.test("reportsOf() reports a refused write and of a bare release", () => {
+Deno.test("podEventsOf() reports a refused write and of a bare release", () => {
   const { pod, decision } = settle(make.gatedPod());
-  const refused = reportsOf(pod, { kind: "refused", why: "403" });
+  const refused = podEventsOf(pod, { kind: "refused", why: "403" });
   assert.deepEqual(reasons(refused), ["Warning ArchAwareSchedGateRemovalFailed"]);
-  const bare = reportsOf(pod, { kind: "reduced", step: "bare", decision, why: "422" });
+  const bare = podEventsOf(pod, { kind: "reduced", step: "bare", decision, why: "422" });
   assert.deepEqual(reasons(bare), ["Warning ArchAwareSchedGateRemovalFailed", REMOVED]);
 });
 
-Deno.test("reportsOf() keeps every message within the limit of the events API", () => {
+Deno.test("podEventsOf() keeps every message within the limit of the events API", () => {
   const names = Array.from({ length: 30 }, (_, index) => `registry.example.com/${"x".repeat(80)}/${index}`);
   const failure = { kind: "permanent", reason: "Malformed", message: "y".repeat(5_000) } as const;
   const images = names.map((image) => make.failedImage(image, failure));
@@ -124,18 +124,18 @@ Deno.test("reportsOf() keeps every message within the limit of the events API", 
   }
 });
 
-Deno.test("DV-13 gateAddedReport() names the gate", () => {
-  assert.equal(gateAddedReport().reason, "ArchAwareSchedGateAdded");
-  assert.match(gateAddedReport().message, /multiarch.openshift.io\/scheduling-gate/);
+Deno.test("DV-13 gateAddedEvent() names the gate", () => {
+  assert.equal(gateAddedEvent().reason, "ArchAwareSchedGateAdded");
+  assert.match(gateAddedEvent().message, /multiarch.openshift.io\/scheduling-gate/);
 });
 
-Deno.test("auditReports() says in one event what would be done", () => {
+Deno.test("auditEvents() says in one event what would be done", () => {
   const facts = make.facts(make.gatedPod());
   const audited = { ...facts, settings: { ...facts.settings, audit: true } };
-  const [report, ...more] = auditReports(auditDecision(audited));
+  const [report, ...more] = auditEvents(auditDecision(audited));
   assert.match(report?.message ?? "", /nothing was changed: Archway would set .*\{amd64, arm64\}/);
   assert.deepEqual(more, []);
-  assert.deepEqual(auditReports({ kind: "ignore", reason: "DaemonSet" }), []);
+  assert.deepEqual(auditEvents({ kind: "ignore", reason: "DaemonSet" }), []);
   assert.equal(auditDecision(make.facts(make.gatedPod(BROKEN), { images: [] })).kind, "release");
 });
 

@@ -12,7 +12,7 @@ import type {
 import { adviceFor } from "../failure_advice.ts";
 import { clip } from "../failures.ts";
 import type { ReleaseStep } from "../patch/escalation.ts";
-import { assignSlots, normal, type PodReport, type SlottedReport, warning } from "./report_slots.ts";
+import { assignSlots, normal, type PodEvent, type SlottedEvent, warning } from "./event_slots.ts";
 import type { PodView } from "../pod/pod_view.ts";
 
 /** The longest failure message, which leaves room for advice. */
@@ -36,24 +36,27 @@ const REDUCED: Readonly<Record<Exclude<ReleaseStep, "full">, string>> = {
   gate: "The API server refused everything but the removal of the gate, so the pod was released without node affinity",
 };
 
-export function gateAddedReport(): SlottedReport {
+export function gateAddedEvent(): SlottedEvent {
   const said =
     `Held by the scheduling gate ${SCHEDULING_GATE} until it is known which architectures its images support.`;
   return { ...normal(EventReason.gateAdded, said), slot: 1, isPassing: true };
 }
 
 /** At most three events of an outcome, most important first. Post them after the write, when they are true. */
-export function reportsOf(pod: PodView, outcome: PodOutcome): readonly SlottedReport[] {
+export function podEventsOf(pod: PodView, outcome: PodOutcome): readonly SlottedEvent[] {
   const hasFailedBefore = pod.labels?.[PodLabel.inspectErrorCount] !== undefined;
-  return assignSlots(outcomeReports(pod, outcome), { hasFailedBefore });
+  return assignSlots(outcomeEvents(pod, outcome), { hasFailedBefore });
 }
 
-function outcomeReports(pod: PodView, outcome: PodOutcome): readonly PodReport[] {
+function outcomeEvents(pod: PodView, outcome: PodOutcome): readonly PodEvent[] {
   switch (outcome.kind) {
     case "applied":
-      return appliedReports(pod, outcome.decision);
+      return appliedEvents(pod, outcome.decision);
     case "reduced":
-      return [warning(EventReason.gateRemovalFailed, `${REDUCED[outcome.step]}: ${outcome.why}`), gateRemoved(pod)];
+      return [
+        warning(EventReason.gateRemovalFailed, `${REDUCED[outcome.step]}: ${outcome.why}`),
+        gateRemovedEvent(pod),
+      ];
     case "refused":
       return [warning(EventReason.gateRemovalFailed, `Cannot remove the gate ${SCHEDULING_GATE}: ${outcome.why}`)];
     default:
@@ -61,35 +64,35 @@ function outcomeReports(pod: PodView, outcome: PodOutcome): readonly PodReport[]
   }
 }
 
-function appliedReports(pod: PodView, decision: PlacementDecision): readonly PodReport[] {
+function appliedEvents(pod: PodView, decision: PlacementDecision): readonly PodEvent[] {
   switch (decision.kind) {
     case "ignore":
-      return ignoredReports(pod, decision.reason);
+      return ignoredEvents(pod, decision.reason);
     case "place":
-      return [...placedReports(decision), gateRemoved(pod), ...duplicatesReports(decision.preferences)];
+      return [...placedEvents(decision), gateRemovedEvent(pod), ...duplicatesEvents(decision.preferences)];
     case "nowhere":
       return [
-        nowhereReport(decision.images),
+        nowhereEvent(decision.images),
         normal(EventReason.predicateSet, "Set the supported architectures to {}: no node can run the pod."),
-        gateRemoved(pod),
+        gateRemovedEvent(pod),
       ];
     case "retry":
-      return [failedReport(pod, decision.failed, "The pod stays held; the next attempt follows by itself.")];
+      return [failedEvent(pod, decision.failed, "The pod stays held; the next attempt follows by itself.")];
     case "fallback":
       return [
-        failedReport(pod, decision.failed, `${gaveUpText(decision.attempt)}. ${RECREATE}`),
-        fallbackReport(decision),
-        gateRemoved(pod),
+        failedEvent(pod, decision.failed, `${gaveUpText(decision.attempt)}. ${RECREATE}`),
+        fallbackEvent(decision),
+        gateRemovedEvent(pod),
       ];
     case "release": {
       const gaveUp = `${gaveUpText(decision.attempt)}; released ${keptText(decision.kept)}.`;
       const done = sentences(gaveUp, RECREATE, othersText(decision.images));
       const { preferences } = decision;
       return [
-        failedReport(pod, decision.failed, done),
-        ...preferenceReports(preferences),
-        gateRemoved(pod),
-        ...duplicatesReports(preferences),
+        failedEvent(pod, decision.failed, done),
+        ...preferenceEvents(preferences),
+        gateRemovedEvent(pod),
+        ...duplicatesEvents(preferences),
       ];
     }
     default:
@@ -97,27 +100,27 @@ function appliedReports(pod: PodView, decision: PlacementDecision): readonly Pod
   }
 }
 
-function fallbackReport(
+function fallbackEvent(
   { architecture, preferences, images }: Extract<PlacementDecision, { kind: "fallback" }>,
-): PodReport {
+): PodEvent {
   const said =
     `Fell back to {${architecture}}, the configured fallback architecture, because the images could not be ` +
     `inspected. Whether they run there is not known.`;
   return warning(EventReason.fallbackSet, sentences(said, preferenceText(preferences), othersText(images)));
 }
 
-function ignoredReports(pod: PodView, reason: string): readonly PodReport[] {
+function ignoredEvents(pod: PodView, reason: string): readonly PodEvent[] {
   if (reason === "NotGated" || reason === "Deleting") return [];
   const said = `The gated pod need not be placed by its architecture (${reason}); it was released unchanged.`;
-  return [warning(EventReason.gatedPodIgnored, said), gateRemoved(pod)];
+  return [warning(EventReason.gatedPodIgnored, said), gateRemovedEvent(pod)];
 }
 
-function placedReports(
+function placedEvents(
   { required, images, isOutOfReach, findings, preferences }: PlaceDecision,
-): readonly PodReport[] {
+): readonly PodEvent[] {
   if (required.kind === "user-constrained") {
     const said = "The pod constrains the architecture itself; its constraint was kept.";
-    return [normal(EventReason.predicatesConflict, said), ...preferenceReports(preferences)];
+    return [normal(EventReason.predicatesConflict, said), ...preferenceEvents(preferences)];
   }
   const names = `{${required.architectures.join(", ")}}`;
   const said = sentences(
@@ -132,7 +135,7 @@ function placedReports(
   return [warning(EventReason.predicateSet, `${lacking} ${said}`)];
 }
 
-function nowhereReport(images: readonly ImageOutcome[]): PodReport {
+function nowhereEvent(images: readonly ImageOutcome[]): PodEvent {
   const said =
     "The images share no architecture, so no node can run the pod: build them for a common one, and recreate " +
     `the pod. Images: ${images.map(imageText).join("; ")}.`;
@@ -140,17 +143,17 @@ function nowhereReport(images: readonly ImageOutcome[]): PodReport {
 }
 
 /** The event about preferences, if no other event names them. */
-function preferenceReports(preferences: Preferences): readonly PodReport[] {
+function preferenceEvents(preferences: Preferences): readonly PodEvent[] {
   const said = preferenceText(preferences);
   return said === undefined ? [] : [normal(EventReason.predicateSet, said)];
 }
 
-function duplicatesReports(preferences: Preferences): readonly PodReport[] {
+function duplicatesEvents(preferences: Preferences): readonly PodEvent[] {
   const said = duplicatesText(preferences);
   return said === undefined ? [] : [normal(EventReason.preferredDuplicates, said)];
 }
 
-function failedReport(pod: PodView, { image, failure }: ImageFailure, done: string): PodReport {
+function failedEvent(pod: PodView, { image, failure }: ImageFailure, done: string): PodEvent {
   const { registry } = failure;
   const where = registry === undefined ? "" : ` at ${registry}`;
   const said = `Cannot inspect image "${image}"${where} (${failure.kind}, ${failure.reason}): ${
@@ -160,7 +163,7 @@ function failedReport(pod: PodView, { image, failure }: ImageFailure, done: stri
   return warning(EventReason.inspectionError, sentences(said.replace(/\.?$/, "."), advice, done));
 }
 
-function gateRemoved(pod: PodView): PodReport {
+function gateRemovedEvent(pod: PodView): PodEvent {
   const others = (pod.gates ?? []).filter((gate) => gate !== SCHEDULING_GATE);
   const rest = others.length === 0 ? "" : ` Still held by ${others.join(", ")}.`;
   const said = `Removed the scheduling gate ${SCHEDULING_GATE}.${rest}`;

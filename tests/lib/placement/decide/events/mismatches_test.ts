@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { judgeImages } from "../../../../../lib/placement/decide/judge_images.ts";
 import { imagesToInspect } from "../../../../../lib/placement/decide/images_to_inspect.ts";
 import {
-  daemonSetReport,
+  daemonSetEvent,
   exchangedContainers,
-  lateReport,
-} from "../../../../../lib/placement/decide/report/mismatches.ts";
+  lateImagesEvent,
+} from "../../../../../lib/placement/decide/events/mismatches.ts";
 import type { PodView } from "../../../../../lib/placement/decide/pod/pod_view.ts";
 import { AMD64, ARCH, ARM64, container, type Json, make, running } from "../make.ts";
 
@@ -18,15 +18,15 @@ function reportOf(
   const template = make.view(make.pod({ ...running(...images), ...spec }));
   const inspected = images.map((image) => make.image(image));
   const judgement = judgeImages(template, settings, imagesToInspect(template, settings), inspected);
-  return daemonSetReport(template, judgement, nodes)?.message;
+  return daemonSetEvent(template, judgement, nodes)?.message;
 }
 
-Deno.test("daemonSetReport() warns of nodes that cannot run the images", () => {
+Deno.test("daemonSetEvent() warns of nodes that cannot run the images", () => {
   assert.match(reportOf(["single-amd64", "multi"]) ?? "", /\{arm64\}.*single-amd64 \(amd64\)/);
   assert.equal(reportOf(["single-amd64", "multi"], { nodes: [AMD64] }), undefined);
 });
 
-Deno.test("daemonSetReport() is content where the DaemonSet keeps off the nodes that cannot run its images", () => {
+Deno.test("daemonSetEvent() is content where the DaemonSet keeps off the nodes that cannot run its images", () => {
   const said = (spec: Json): string | undefined => reportOf(["single-amd64"], { spec });
   assert.equal(said({ affinity: make.nodeAffinity([make.term([ARCH, AMD64])]) }), undefined);
   assert.equal(said({ nodeSelector: { "beta.kubernetes.io/arch": AMD64 } }), undefined);
@@ -71,10 +71,10 @@ const LATE_CASES: readonly LateCase[] = [
 ];
 
 for (const [what, images, nodeArchitecture, spec, says] of LATE_CASES) {
-  Deno.test(`Q-06 lateReport() ${says === undefined ? "says nothing of" : "warns of"} ${what}`, () => {
+  Deno.test(`Q-06 lateImagesEvent() ${says === undefined ? "says nothing of" : "warns of"} ${what}`, () => {
     const raw = { nodeName: "n1", ephemeralContainers: images.map((image) => container(image)), ...spec };
     const pod = make.view(make.pod(raw));
-    const said = lateReport(pod, {
+    const said = lateImagesEvent(pod, {
       came: "ephemeral",
       containers: pod.ephemeralContainers,
       settings: make.settings({ runtimeClasses: { qemu: { kind: "add", architectures: [ARM64] } } }),

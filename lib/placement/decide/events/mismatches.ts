@@ -9,14 +9,14 @@ import { emulatedFor, operatingSystemOf, usablePlatforms } from "../image_suppor
 import { allowedArchitectures, pinnedArchitectures } from "../pod/constraints.ts";
 import { withoutArchwaysRequirement } from "../pod/own_terms.ts";
 import type { ContainerView, PodView } from "../pod/pod_view.ts";
-import { type PodReport, type SlottedReport, warning } from "./report_slots.ts";
+import { type PodEvent, type SlottedEvent, warning } from "./event_slots.ts";
 
 /** Undefined if its images run on every architecture that its template allows, or cannot be inspected. */
-export function daemonSetReport(
+export function daemonSetEvent(
   template: PodView,
   judgement: ImageJudgement,
   liveArchitectures: readonly string[],
-): PodReport | undefined {
+): PodEvent | undefined {
   if (judgement.kind === "failed") return undefined;
   const wanted = allowedArchitectures(template, liveArchitectures) ?? liveArchitectures;
   const missing = wanted.filter((architecture) => !judgement.architectures.includes(architecture));
@@ -30,7 +30,7 @@ export function daemonSetReport(
 }
 
 /** Undefined if the images support an architecture that the pod's user names, or cannot be inspected. */
-export function pinReport(pod: PodView, judgement: ImageJudgement): PodReport | undefined {
+export function pinEvent(pod: PodView, judgement: ImageJudgement): PodEvent | undefined {
   if (judgement.kind === "failed") return undefined;
   const candidates = [...KNOWN_ARCHITECTURES, ...judgement.architectures];
   const pinned = pinnedArchitectures(withoutArchwaysRequirement(pod), candidates);
@@ -78,10 +78,10 @@ interface LateFacts extends LateImages {
 }
 
 /** Undefined when all these containers can run on the pod's node, or when unknown. */
-export function lateReport(
+export function lateImagesEvent(
   pod: PodView,
   { came, containers, settings, nodeArchitecture, images }: LateFacts,
-): SlottedReport | undefined {
+): SlottedEvent | undefined {
   const inspectedOf = new Map(images.map((one) => [one.image, one]));
   const on = nodeArchitecture === undefined ? pinnedArchitectures(pod) : [nodeArchitecture];
   if (on === undefined || on.length === 0) return undefined;

@@ -3,8 +3,8 @@ import { type ClusterConfig, parseClusterConfig } from "../../../../../lib/place
 import {
   inSelectedNamespaces,
   isUnadmitted,
-  unadmittedReport,
-} from "../../../../../lib/placement/decide/report/unadmitted.ts";
+  unadmittedEvent,
+} from "../../../../../lib/placement/decide/events/unadmitted.ts";
 import { admit, type Json, make, podOf, valueOf } from "../make.ts";
 
 const settings = make.settings({ operatorNamespace: "archway-system" });
@@ -86,9 +86,9 @@ Deno.test("inSelectedNamespaces() leaves out pods of namespaces that the webhook
   assert.deepEqual(kept.map(({ namespace }) => namespace), ["shop"]);
 });
 
-Deno.test("unadmittedReport() names the pods, within what an event may hold", () => {
+Deno.test("unadmittedEvent() names the pods, within what an event may hold", () => {
   const pods = Array.from({ length: 500 }, (_, index) => podOf(make.pod({}, { name: `web-${index}` })));
-  const { type, message } = unadmittedReport(pods);
+  const { type, message } = unadmittedEvent(pods);
   assert.equal(type, "Warning");
   assert.match(message, /without Archway: 500\. .*caBundle.*recreate them.*test-namespace\/web-0, /);
   assert.ok(message.length <= 1024);

@@ -8,7 +8,7 @@ import type { KubeObject } from "../../../../../lib/k8s/types.ts";
 import { silentLogger } from "../../../../../lib/log.ts";
 import type { PlacementDecision } from "../../../../../lib/placement/decide/decision_types.ts";
 import { bareReleasePatch } from "../../../../../lib/placement/decide/patch/release_patch.ts";
-import { gateAddedReport, type PodOutcome, reportsOf } from "../../../../../lib/placement/decide/report/reports.ts";
+import { gateAddedEvent, podEventsOf, type PodOutcome } from "../../../../../lib/placement/decide/events/pod_events.ts";
 import type { PodView } from "../../../../../lib/placement/decide/pod/pod_view.ts";
 import { FakeClock } from "../../../../support/fake_clock.ts";
 import { MemoryCluster, refusing } from "../../../../support/memory_kube_api.ts";
@@ -60,7 +60,7 @@ class Scene {
     this.#recorder = this.#open();
   }
 
-  async tell(pod: PodView, reports: ReturnType<typeof reportsOf>, faults: number): Promise<void> {
+  async tell(pod: PodView, reports: ReturnType<typeof podEventsOf>, faults: number): Promise<void> {
     this.#faults = faults;
     const object = { apiVersion: "v1", kind: "Pod", namespace: pod.namespace, name: pod.name, uid: pod.uid };
     for (const report of reports) this.#recorder.record({ object, ...report });
@@ -112,20 +112,20 @@ Deno.test("invariant 2: a pod has at most three events, and never loses the Warn
       let raw = start;
       let failedAttempts = 0;
       let outcome: PodOutcome | undefined;
-      await scene.tell(make.view(raw), [gateAddedReport()], 0);
+      await scene.tell(make.view(raw), [gateAddedEvent()], 0);
       const final: Look = { answer: last, words: "", write: "taken", restarts: false, faults: 3 };
       for (const one of [...looks, final]) {
         if (one.restarts) {
           await scene.restart();
           failedAttempts = 0;
-          await scene.tell(make.view(raw), [gateAddedReport()], one.faults);
+          await scene.tell(make.view(raw), [gateAddedEvent()], one.faults);
         }
         const gateAgeMs = one === final ? 60_000 : 10;
         const images = imagesOf(make.view(raw), one);
         const { pod, decision, after } = settle(raw, { configs: chosen, images, failedAttempts, gateAgeMs });
         if (one.write === "stale") continue;
         outcome = outcomeOf(decision, one.write);
-        await scene.tell(pod, reportsOf(pod, outcome), one.faults);
+        await scene.tell(pod, podEventsOf(pod, outcome), one.faults);
         if (outcome.kind === "refused") continue;
         raw = outcome.kind === "reduced" ? applied(raw, bareReleasePatch(pod, "422")) : after;
         if (decision.kind !== "retry") break;

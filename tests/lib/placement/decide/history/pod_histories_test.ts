@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import type { RecentDecision } from "../../../../../lib/placement/decide/report/recent_decisions.ts";
-import { historiesOf } from "../../../../../lib/placement/decide/report/pod_histories.ts";
+import type { RecentDecision } from "../../../../../lib/placement/decide/history/recent_decisions.ts";
+import { historiesOf } from "../../../../../lib/placement/decide/history/pod_histories.ts";
 
 type Given = readonly [pod: string, kind: RecentDecision["kind"], gatedMs?: number];
 

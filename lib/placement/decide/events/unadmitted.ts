@@ -6,7 +6,7 @@ import { isGated } from "../pod/constraints.ts";
 import type { PodRef } from "../pod/pod_refs.ts";
 import { judgeAdmission, planAdmission } from "../admission.ts";
 import { entryOf } from "../../../json.ts";
-import { type PodReport, warning } from "./report_slots.ts";
+import { type PodEvent, warning } from "./event_slots.ts";
 import { matchesSelector } from "../../../vocabulary/label_selector.ts";
 import type { PodView } from "../pod/pod_view.ts";
 
@@ -36,7 +36,7 @@ export function inSelectedNamespaces(
   return pods.filter(({ namespace }) => matchesSelector(cluster.namespaceSelector, labelsOf(namespace)));
 }
 
-export function unadmittedReport(pods: readonly PodRef[]): PodReport {
+export function unadmittedEvent(pods: readonly PodRef[]): PodEvent {
   const names = pods.map(({ namespace, name }) => `${namespace}/${name}`).sort();
   const message =
     `Pods admitted without Archway: ${names.length}. The API server could not call it, or had no answer in ` +

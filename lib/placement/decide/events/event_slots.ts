@@ -1,32 +1,32 @@
-// Which of a pod's three event slots a report takes, replacing the earlier event. The outcome is written last.
+// Which of a pod's three event slots an event takes, replacing the earlier one. The outcome is written last.
 import { EventReason } from "../../../names.ts";
 import { clip } from "../failures.ts";
 
 /** The longest message in the events API, in characters. */
 const MAX_MESSAGE_LENGTH = 1024;
 
-export interface PodReport {
+export interface PodEvent {
   readonly type: "Normal" | "Warning";
   /** One of `EventReason`. */
   readonly reason: string;
   /** One or two sentences, at most {@link MAX_MESSAGE_LENGTH} characters. */
   readonly message: string;
-  /** Only reports that a gate was added or removed. */
+  /** Says only that a gate was added or removed. */
   readonly isPassing?: boolean;
 }
 
-export function normal(reason: string, message: string): PodReport {
+export function normal(reason: string, message: string): PodEvent {
   return { type: "Normal", reason, message: clip(message, MAX_MESSAGE_LENGTH) };
 }
 
-export function warning(reason: string, message: string): PodReport {
+export function warning(reason: string, message: string): PodEvent {
   return { type: "Warning", reason, message: clip(message, MAX_MESSAGE_LENGTH) };
 }
 
 /** A pod's slots for placement events. Each holds one event, so there are at most three. */
 type EventSlot = 1 | 2 | 3;
 
-export interface SlottedReport extends PodReport {
+export interface SlottedEvent extends PodEvent {
   readonly slot: EventSlot;
 }
 
@@ -49,22 +49,22 @@ const SLOTS: ReadonlyMap<string, EventSlot> = new Map([
   [EventReason.gateRemovalFailed, 3],
 ]);
 
-/** Alternatives when a report's own slot is taken. Later, "gate added" is the least useful event. */
+/** Alternatives when an event's own slot is taken. Later, "gate added" is the least useful event. */
 const SPARE: readonly EventSlot[] = [2, 3, 1];
 
-/** Most important first; reports without a slot are dropped. `hasFailedBefore`: only a warning may replace slot 2. */
+/** Most important first; events without a slot are dropped. `hasFailedBefore`: only a warning may replace slot 2. */
 export function assignSlots(
-  reports: readonly PodReport[],
+  events: readonly PodEvent[],
   { hasFailedBefore }: { readonly hasFailedBefore: boolean },
-): readonly SlottedReport[] {
+): readonly SlottedEvent[] {
   const taken = new Set<EventSlot>();
-  return reports.flatMap((report) => {
+  return events.flatMap((event) => {
     const isFree = (slot: EventSlot): boolean =>
-      !taken.has(slot) && !(slot === 2 && hasFailedBefore && report.type === "Normal");
-    const own = SLOTS.get(report.reason);
+      !taken.has(slot) && !(slot === 2 && hasFailedBefore && event.type === "Normal");
+    const own = SLOTS.get(event.reason);
     const slot = own !== undefined && isFree(own) ? own : SPARE.find(isFree);
     if (slot === undefined) return [];
     taken.add(slot);
-    return [{ ...report, slot }];
+    return [{ ...event, slot }];
   });
 }
