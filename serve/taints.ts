@@ -58,6 +58,6 @@ export function openTaintComponents(
   return {
     controller,
     failOpen: openTaintFailOpen({ api: replicaApi, lifter, events, metrics, clock, log: ownLog, lease, view, afterMs }),
-    operand: { carried: controller.carried, lift },
+    operand: { carried: controller.countTainted, lift },
   };
 }

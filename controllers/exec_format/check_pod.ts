@@ -1,5 +1,5 @@
 // Checks a pod's status, without a daemon, for containers that run a program of another architecture.
-import { architectureOf } from "../../lib/exec_format/decide/decide_event.ts";
+import { architectureOf } from "../../lib/exec_format/decide/decide_enoexec_event.ts";
 import { findSuspects, isConfirmed, type Suspect } from "../../lib/exec_format/decide/suspect.ts";
 import { isForbidden } from "../../lib/k8s/errors.ts";
 import { readOptional } from "../../lib/k8s/api.ts";

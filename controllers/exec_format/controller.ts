@@ -16,7 +16,7 @@ import { EnoexecAnnotation } from "../../lib/names.ts";
 import { type Controller, openController, type Runnable } from "../controller.ts";
 import { reconcilePod } from "./check_pod.ts";
 import type { ExecFormatDeps, ExecFormatRun } from "./deps.ts";
-import { dropEvent, reconcileEvent } from "./handle_event.ts";
+import { dropEnoexecEvent, reconcileEnoexecEvent } from "./handle_enoexec_event.ts";
 import { Repairs } from "./repair.ts";
 import { orAborted } from "../../lib/clock.ts";
 
@@ -52,7 +52,8 @@ export function openExecFormatMonitor(deps: ExecFormatDeps): Controller {
       if (kind === "repair") return await repairs.reconcile(rest.join("/"), signal);
       if (kind === "pod") return await reconcilePod(run, target, sinceMs);
       // For an event, the part before the name is the node.
-      return await (backlog.isFull(target.namespace ?? "") ? dropEvent : reconcileEvent)(run, target.name);
+      const handle = backlog.isFull(target.namespace ?? "") ? dropEnoexecEvent : reconcileEnoexecEvent;
+      return await handle(run, target.name);
     },
   });
   return controller;

@@ -3,7 +3,7 @@ import { isMissingOrForbidden } from "../../lib/k8s/errors.ts";
 import { listAll } from "../../lib/k8s/lists.ts";
 import { ignoring, readOptional } from "../../lib/k8s/api.ts";
 import { type KubeObject, Resource } from "../../lib/k8s/types.ts";
-import { type EventState, parseEventState } from "../../lib/exec_format/decide/event.ts";
+import { type EnoexecState, parseEnoexecState } from "../../lib/exec_format/decide/enoexec_event.ts";
 import { objectAt } from "../../lib/json.ts";
 import { errorText } from "../../lib/log.ts";
 import { ExecFormatMonitor, Finalizer } from "../../lib/names.ts";
@@ -123,8 +123,8 @@ async function readDaemonSet({ api, settings, signal }: OperatorRun): Promise<Ku
   return await ignoring(isMissingOrForbidden, readOptional(api, wanted));
 }
 
-async function listEvents({ api, settings: { namespace }, signal }: OperatorRun): Promise<readonly EventState[]> {
-  const all = Array.fromAsync(listAll(api, Resource.enoexecEvents, { namespace, signal }), parseEventState);
+async function listEvents({ api, settings: { namespace }, signal }: OperatorRun): Promise<readonly EnoexecState[]> {
+  const all = Array.fromAsync(listAll(api, Resource.enoexecEvents, { namespace, signal }), parseEnoexecState);
   const events = await ignoring(isMissingOrForbidden, all) ?? [];
   // By name, because a restarted list repeats events.
   return [...new Map(events.map((event) => [event.name, event])).values()];

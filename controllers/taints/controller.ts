@@ -33,7 +33,7 @@ interface TaintsDeps extends ControllerDeps {
 export interface TaintsController extends Runnable {
   progress(): TaintProgress | undefined;
   /** The number of tainted nodes; undefined before the first list. */
-  carried(): number | undefined;
+  countTainted(): number | undefined;
 }
 
 const KEY = "cluster";
@@ -76,8 +76,8 @@ export function openTaints(deps: TaintsDeps): TaintsController {
     await writes.finished();
     progress = undefined;
   };
-  const carried = (): number | undefined => watches.survey()?.nodes.filter(({ isTainted }) => isTainted).length;
-  return { progress: () => progress, carried, run };
+  const countTainted = (): number | undefined => watches.survey()?.nodes.filter(({ isTainted }) => isTainted).length;
+  return { progress: () => progress, countTainted, run };
 }
 
 /** Removes taints once the config is being deleted. A replica that never saw a config leaves others' taints alone. */

@@ -3,7 +3,7 @@ import type { KubeApi } from "../../lib/k8s/api.ts";
 import type { EventRecorder } from "../../lib/k8s/event_recorder.ts";
 import { type AbsenceLimits, LeaderAbsence, type LeaderAbsenceDeps } from "../../lib/k8s/leader_absence.ts";
 import { EventReason } from "../../lib/names.ts";
-import { type LifterDeps, liftTaints } from "../../lib/taints/cluster/write.ts";
+import { type LiftDeps, liftTaints } from "../../lib/taints/cluster/write.ts";
 import { nameSome } from "../../lib/vocabulary/condition.ts";
 import type { TaintMetrics } from "../../lib/taints/metrics.ts";
 import { type Controller, openController, requeueAfter } from "../controller.ts";
@@ -11,7 +11,7 @@ import { CLUSTER_CONFIG, writeTaintCondition } from "./reports.ts";
 
 export interface FailOpenDeps extends LeaderAbsenceDeps {
   readonly api: KubeApi;
-  readonly lifter: LifterDeps;
+  readonly lifter: LiftDeps;
   readonly events: EventRecorder;
   readonly metrics: TaintMetrics;
   readonly afterMs: number;

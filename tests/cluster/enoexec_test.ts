@@ -2,7 +2,7 @@
 // rows of events, the policy about daemons, and what is done without one.
 import assert from "node:assert/strict";
 import { renderComposition } from "../../manifests/generate/kustomize.ts";
-import { buildEvent } from "../../lib/exec_format/decide/event.ts";
+import { buildEnoexecEvent } from "../../lib/exec_format/decide/enoexec_event.ts";
 import { EnoexecAnnotation, Finalizer } from "../../lib/names.ts";
 import { runArchway } from "../support/archway_program.ts";
 import { type Archway, enablePlacement } from "./support/archway.ts";
@@ -121,7 +121,7 @@ Deno.test("exec format errors on a real API server", async (t) => {
     const before = read(await controlPlane.get(DAEMON_SET), "metadata", "uid");
     // Without a status it is kept for an hour.
     const failure = { nodeName: "amd64-1", podNamespace: "shop", podName: "p", podUid: "u", command: undefined };
-    const { object } = buildEvent(
+    const { object } = buildEnoexecEvent(
       { ...failure, containerId: containerIdOf("9"), isEntryPoint: true, atMs: Date.now() },
       { namespace: NAMESPACE, name: "enoexec-event-daemon", uid: String(before) },
     );
@@ -395,7 +395,7 @@ async function checkPolicy(bed: Bed): Promise<void> {
   using unbound = await openDaemonAccess(controlPlane, undefined);
   // The garbage collector deletes an event whose owner does not exist.
   const uid = String(read(await controlPlane.get(DAEMON_SET), "metadata", "uid"));
-  const { object, status } = buildEvent({
+  const { object, status } = buildEnoexecEvent({
     ...{ nodeName: "amd64-1", podNamespace: "shop", podName: "p", podUid: "u", containerId: containerIdOf("7") },
     ...{ command: "/app", isEntryPoint: true, atMs: Date.now() },
   }, { namespace: NAMESPACE, name: "enoexec-event-daemon", uid });

@@ -1,7 +1,7 @@
 // Exec format errors on real nodes, as users have them: Archway with the component, the plugin switched on, a wrong program
 // started, an event on its pod; who started it, on which node, how soon, and at what price.
 import assert from "node:assert/strict";
-import { buildEvent } from "../../lib/exec_format/decide/event.ts";
+import { buildEnoexecEvent } from "../../lib/exec_format/decide/enoexec_event.ts";
 import { Finalizer } from "../../lib/names.ts";
 import { read } from "../cluster/support/cluster_access.ts";
 import { EVENTS, openDaemonAccess } from "../cluster/support/exec_format_bed.ts";
@@ -127,7 +127,7 @@ async function assertTied(lab: OpenLab): Promise<void> {
     const containerId = `containerd://${"7".repeat(64)}`;
     const failure = { nodeName, podNamespace: "shop", podName: "p", podUid: "u", containerId, command: "/app" };
     const owner = { namespace: NAMESPACE, name: "enoexec-event-daemon", uid: "d" };
-    const { object } = buildEvent({ ...failure, isEntryPoint: true, atMs: Date.now() }, owner);
+    const { object } = buildEnoexecEvent({ ...failure, isEntryPoint: true, atMs: Date.now() }, owner);
     const { status, text } = await daemon.request("POST", EVENTS, object);
     return status === 201 ? "created" : text;
   };

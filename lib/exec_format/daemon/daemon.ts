@@ -8,7 +8,7 @@ import type { Logger } from "../../log.ts";
 import { assertNever } from "../../parsed.ts";
 import { Trace, type TraceDeps } from "./bpftrace.ts";
 import { type CgroupContainer, containersOn } from "./cgroup_names.ts";
-import { EventWriter } from "./event_writer.ts";
+import { EnoexecEventWriter } from "./enoexec_event_writer.ts";
 import type { DaemonMetrics, FailureOutcome } from "./metrics.ts";
 import { type NodePod, NodePods } from "./node_pods.ts";
 import { REPORT_LIMITS, ReportFilter } from "./report_filter.ts";
@@ -37,7 +37,7 @@ interface Sighting extends Pick<TracedFailure, "command" | "isEntryPoint"> {
 
 export class Daemon {
   readonly #deps: DaemonDeps;
-  readonly #writer: EventWriter;
+  readonly #writer: EnoexecEventWriter;
   readonly #pods: NodePods;
   readonly #trace: Trace;
   readonly #unattributed = new UnattributedFailures<Sighting>();
@@ -46,7 +46,7 @@ export class Daemon {
   constructor(deps: DaemonDeps) {
     const { metrics, nodeName } = deps;
     this.#deps = deps;
-    this.#writer = new EventWriter({ ...deps, observe: (outcome) => this.#count(outcome) });
+    this.#writer = new EnoexecEventWriter({ ...deps, observe: (outcome) => this.#count(outcome) });
     this.#pods = new NodePods(deps, nodeName, () => this.#attribute());
     this.#trace = new Trace({
       ...deps,

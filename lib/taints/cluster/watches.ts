@@ -94,7 +94,7 @@ function parseLacking(
   const node = pod.runsOn.kind === "node" ? nodes.get(pod.runsOn.node) : undefined;
   const architectures = dependsOnNodes(pod) ? architecturesOf(nodes) : [];
   const kept = (): TaintPod =>
-    lean(pod, { rule, architectures: [...architectures, ...node === undefined ? [] : [node.node.reported]] });
+    trimmed(pod, { rule, architectures: [...architectures, ...node === undefined ? [] : [node.node.reported]] });
   // A node that is left alone now may get its taint later.
   if (pod.runsOn.kind === "node" && (node === undefined || !isManaged(node))) return kept();
   const architectureOf = (name: string): string | undefined => nodes.get(name)?.node.reported;
@@ -103,7 +103,7 @@ function parseLacking(
 }
 
 /** Keeps one toleration for each known or used architecture, since a pod's owner can write a hundred. */
-function lean(
+function trimmed(
   pod: TaintPod,
   { rule, architectures }: { readonly rule: ArchTaint; readonly architectures: readonly string[] },
 ): TaintPod {

@@ -88,7 +88,7 @@ async function tryOne(api: TryDeps["api"], need: PodNeed, signal: AbortSignal): 
   }
 }
 
-export interface LifterDeps {
+export interface LiftDeps {
   readonly api: ReadApi & Pick<KubeApi, "patch">;
   readonly key: string;
   readonly limiter: RateLimiter;
@@ -112,7 +112,7 @@ const MAX_ATTEMPTS = 3;
 
 /** Removes the taint from all nodes. Throws ApiError when they cannot be listed, and when the signal aborts. */
 export async function liftTaints(
-  deps: LifterDeps,
+  deps: LiftDeps,
   { signal, dryRun = false, shouldContinue = () => true }: LiftOptions,
 ): Promise<Lifted> {
   const lifted: string[] = [];
@@ -132,7 +132,7 @@ export async function liftTaints(
 }
 
 /** Keeps views only: a Node has some ten kilobytes, most of them its list of images. */
-async function listTainted({ api, key }: LifterDeps, signal: AbortSignal): Promise<readonly TaintNode[]> {
+async function listTainted({ api, key }: LiftDeps, signal: AbortSignal): Promise<readonly TaintNode[]> {
   const found = new Map<string, TaintNode>();
   for await (const object of listAll(api, Resource.nodes, { signal })) {
     const node = parseTaintNode(object);
@@ -141,7 +141,7 @@ async function listTainted({ api, key }: LifterDeps, signal: AbortSignal): Promi
   return [...found.values()];
 }
 
-async function untaint({ api, key, limiter }: LifterDeps, node: TaintNode, signal: AbortSignal): Promise<WriteOutcome> {
+async function untaint({ api, key, limiter }: LiftDeps, node: TaintNode, signal: AbortSignal): Promise<WriteOutcome> {
   const { name } = node;
   let current: TaintNode | undefined = node;
   for (let attempt = 1;; attempt++) {

@@ -1,6 +1,6 @@
 // Pods that fail as on a wrong node, on a control plane whose nodes are played: what kubelets and daemons would write is
 // written here, by an admin or by the daemon's own account.
-import { buildEvent } from "../../../lib/exec_format/decide/event.ts";
+import { buildEnoexecEvent } from "../../../lib/exec_format/decide/enoexec_event.ts";
 import { AdminConnection, type ClusterAccess, read } from "./cluster_access.ts";
 import { GROUP, workload } from "./objects.ts";
 import { type PodName, renderPod } from "./pods.ts";
@@ -92,7 +92,7 @@ export async function writeEvent(cluster: ClusterAccess, spec: EventSpec): Promi
     ...{ nodeName: node, podNamespace: namespace, podName: pod, podUid: "", containerId: containerIdOf(digit) },
     ...{ command: undefined, isEntryPoint: true, atMs: Date.now() },
   };
-  const { object, status } = buildEvent(failure, { namespace: NAMESPACE, name: "none", uid: "none" });
+  const { object, status } = buildEnoexecEvent(failure, { namespace: NAMESPACE, name: "none", uid: "none" });
   const metadata = { name, finalizers, annotations };
   await cluster.create(EVENTS, { ...object, metadata });
   await cluster.patch(`${EVENTS}/${name}/status`, { status });

@@ -2,7 +2,7 @@
 import { openExecFormatMonitor } from "../../../controllers/exec_format/controller.ts";
 import type { ExecFormatDeps } from "../../../controllers/exec_format/deps.ts";
 import { ReportedContainers } from "../../../lib/exec_format/reported.ts";
-import { buildEvent } from "../../../lib/exec_format/decide/event.ts";
+import { buildEnoexecEvent, type ExecFailure } from "../../../lib/exec_format/decide/enoexec_event.ts";
 import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
 import { silentLogger } from "../../../lib/log.ts";
 import { makeSettings } from "../../support/placement_settings.ts";
@@ -69,7 +69,7 @@ export function openMonitorScene({ before = () => {}, ...overrides }: MonitorOpt
 
 /** What a daemon writes about the container of `makeFailedPod()`; created when the fake clock begins. */
 export function makeEvent(
-  overrides: Partial<Parameters<typeof buildEvent>[0]> & { readonly metadata?: Readonly<Record<string, unknown>> } = {},
+  overrides: Partial<ExecFailure> & { readonly metadata?: Readonly<Record<string, unknown>> } = {},
 ): KubeObject {
   const { metadata = {}, ...changes } = overrides;
   const failure = {
@@ -83,7 +83,8 @@ export function makeEvent(
     atMs: 0,
     ...changes,
   };
-  const { object, status } = buildEvent(failure, { namespace: NAMESPACE, name: "enoexec-event-daemon", uid: "d" });
+  const owner = { namespace: NAMESPACE, name: "enoexec-event-daemon", uid: "d" };
+  const { object, status } = buildEnoexecEvent(failure, owner);
   return {
     ...object,
     metadata: { ...object.metadata, creationTimestamp: "2026-11-21T12:00:00Z", ...metadata },

@@ -1,7 +1,7 @@
 // What is reported of exec format errors, in both forms: the ENoExecEvents of daemons, which the leader deletes as soon as it
 // has handled them, and the events on pods.
 import { systemClock } from "../../../lib/clock.ts";
-import { type EventView, parseEvent } from "../../../lib/exec_format/decide/event.ts";
+import { type EnoexecEvent, parseEnoexecEvent } from "../../../lib/exec_format/decide/enoexec_event.ts";
 import { isFailedImage } from "../../../lib/exec_format/decide/failed_image.ts";
 import { readKubeconfigAccess } from "../../../lib/k8s/kubeconfig_access.ts";
 import { Reflector } from "../../../lib/k8s/reflector.ts";
@@ -16,7 +16,7 @@ import { daemonLog } from "./exec_format_daemon.ts";
 import { kubectl, NAMESPACE } from "./install.ts";
 import type { OpenLab } from "./open_lab.ts";
 
-export interface WrittenEvent extends EventView {
+export interface WrittenEvent extends EnoexecEvent {
   readonly uid: string;
   readonly author: string;
 }
@@ -64,7 +64,7 @@ export async function followEvents(lab: OpenLab): Promise<EventFollower> {
 
 function readWritten(object: KubeObject): WrittenEvent {
   const { uid = "", annotations } = object.metadata;
-  return { ...parseEvent(object), uid, author: annotations?.[EnoexecAnnotation.node] ?? "" };
+  return { ...parseEnoexecEvent(object), uid, author: annotations?.[EnoexecAnnotation.node] ?? "" };
 }
 
 export interface PodReport {

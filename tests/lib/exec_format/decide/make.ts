@@ -1,6 +1,6 @@
 // Pods, nodes and events of the tests of exec format errors.
 import type { FailedImage } from "../../../../lib/exec_format/decide/failed_image.ts";
-import type { EventView } from "../../../../lib/exec_format/decide/event.ts";
+import type { EnoexecEvent } from "../../../../lib/exec_format/decide/enoexec_event.ts";
 import type { KubeObject } from "../../../../lib/k8s/types.ts";
 
 export function idOf(digit: string, runtime = "containerd"): string {
@@ -45,7 +45,7 @@ export function makeArchNode(architecture: string, name = "node-1"): KubeObject 
   return { apiVersion: "v1", kind: "Node", metadata: { name, labels } };
 }
 
-export function makeEventView(overrides: Partial<EventView> = {}): EventView {
+export function makeEventView(overrides: Partial<EnoexecEvent> = {}): EnoexecEvent {
   return {
     name: "a".repeat(64),
     nodeName: "node-1",

@@ -1,5 +1,10 @@
 import assert from "node:assert/strict";
-import { buildEvent, type ExecFailure, parseEvent, parseEventState } from "../../../../lib/exec_format/decide/event.ts";
+import {
+  buildEnoexecEvent,
+  type ExecFailure,
+  parseEnoexecEvent,
+  parseEnoexecState,
+} from "../../../../lib/exec_format/decide/enoexec_event.ts";
 import { EnoexecLabel } from "../../../../lib/names.ts";
 
 const HEX = "ab".repeat(32);
@@ -15,10 +20,9 @@ const FAILURE: ExecFailure = {
 };
 const OWNER = { namespace: "archway-system", name: "enoexec-event-daemon", uid: "uid-d" };
 
-Deno.test("buildEvent() names the event after the container, owned by the DaemonSet, and keeps the status apart", () => {
-  const { object, status } = buildEvent(FAILURE, OWNER);
-  assert.equal(object.metadata.name, HEX);
-  assert.equal(object.metadata.namespace, "archway-system");
+Deno.test("buildEnoexecEvent() names the event after the container, owned by the DaemonSet, and keeps the status apart", () => {
+  const { object, status } = buildEnoexecEvent(FAILURE, OWNER);
+  assert.deepEqual([object.metadata.name, object.metadata.namespace], [HEX, "archway-system"]);
   assert.deepEqual(object.metadata.ownerReferences, [
     { apiVersion: "apps/v1", kind: "DaemonSet", name: "enoexec-event-daemon", uid: "uid-d" },
   ]);
@@ -27,24 +31,24 @@ Deno.test("buildEvent() names the event after the container, owned by the Daemon
   assert.deepEqual(status, { nodeName: "node-1", podName: "web-1", podNamespace: "shop", containerID });
 });
 
-Deno.test("buildEvent() falls back to the pod's uid for a name, and leaves an unknown command out", () => {
-  const { object } = buildEvent({ ...FAILURE, containerId: "odd", command: undefined }, OWNER);
+Deno.test("buildEnoexecEvent() falls back to the pod's uid for a name, and leaves an unknown command out", () => {
+  const { object } = buildEnoexecEvent({ ...FAILURE, containerId: "odd", command: undefined }, OWNER);
   assert.equal(object.metadata.name, "uid-1");
   assert.ok(!("archway.dev/command" in (object.metadata.annotations ?? {})));
 });
 
-Deno.test("parseEvent() reads what buildEvent() wrote, with a hostile command made harmless", () => {
-  const { object, status } = buildEvent({ ...FAILURE, command: `a\n\u0007${"x".repeat(300)}` }, OWNER);
+Deno.test("parseEnoexecEvent() reads what buildEnoexecEvent() wrote, with a hostile command made harmless", () => {
+  const { object, status } = buildEnoexecEvent({ ...FAILURE, command: `a\n\u0007${"x".repeat(300)}` }, OWNER);
   const metadata = { ...object.metadata, creationTimestamp: "2026-11-21T12:00:01Z", finalizers: ["f"] };
-  const event = parseEvent({ ...object, metadata, status });
+  const event = parseEnoexecEvent({ ...object, metadata, status });
   assert.equal(event.command, `a??${"x".repeat(125)}`);
   assert.deepEqual([event.podUid, event.podName, event.nodeName], ["uid-1", "web-1", "node-1"]);
-  assert.equal(event.isEntryPoint, true);
-  assert.deepEqual([event.createdAtMs, event.isHeld, event.isDeleting], [FAILURE.atMs + 1_000, true, false]);
+  assert.deepEqual([event.isEntryPoint, event.createdAtMs], [true, FAILURE.atMs + 1_000]);
+  assert.deepEqual([event.isHeld, event.isDeleting], [true, false]);
 });
 
-Deno.test("parseEvent() reads an event without status, labels and annotations as empty", () => {
-  const event = parseEvent({ metadata: { name: "e" } });
+Deno.test("parseEnoexecEvent() reads an event without status, labels and annotations as empty", () => {
+  const event = parseEnoexecEvent({ metadata: { name: "e" } });
   assert.deepEqual([event.podName, event.podUid, event.command, event.error], ["", "", "", undefined]);
   assert.deepEqual([event.createdAtMs, event.isHeld, event.isEntryPoint], [0, false, false]);
 });
@@ -61,7 +65,7 @@ const STATES: readonly (readonly [string, Readonly<Record<string, unknown>>, boo
 ];
 
 for (const [name, metadata, isHandled] of STATES) {
-  Deno.test(`parseEventState() reads ${name} as ${isHandled ? "handled" : "pending"}`, () => {
-    assert.deepEqual(parseEventState({ metadata: { name: "e", ...metadata } }), { name: "e", isHandled });
+  Deno.test(`parseEnoexecState() reads ${name} as ${isHandled ? "handled" : "pending"}`, () => {
+    assert.deepEqual(parseEnoexecState({ metadata: { name: "e", ...metadata } }), { name: "e", isHandled });
   });
 }

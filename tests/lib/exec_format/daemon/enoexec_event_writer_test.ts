@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
-import { type EventOutcome, EventWriter } from "../../../../lib/exec_format/daemon/event_writer.ts";
+import { EnoexecEventWriter, type WriteOutcome } from "../../../../lib/exec_format/daemon/enoexec_event_writer.ts";
 import { silentLogger } from "../../../../lib/log.ts";
 import { FakeClock } from "../../../support/fake_clock.ts";
 import { MemoryCluster } from "../../../support/memory_kube_api.ts";
 import { containerId, NAMESPACE, NODE, UID } from "./daemon_bed.ts";
 
 Deno.test("EventWriter keeps a thousand failures while the API server is away, and counts the others", () => {
-  const outcomes: EventOutcome[] = [];
-  const writer = new EventWriter({
+  const outcomes: WriteOutcome[] = [];
+  const writer = new EnoexecEventWriter({
     api: new MemoryCluster().api,
     clock: new FakeClock(),
     log: silentLogger,

@@ -14,25 +14,25 @@ import type { KubeObject } from "../../k8s/types.ts";
 import { NODE_ARCH_LABEL } from "../../names.ts";
 import { objectAt, textAt } from "../../json.ts";
 import { findContainer, type PodContainer, podContainers } from "./container.ts";
-import type { EventView } from "./event.ts";
+import type { EnoexecEvent } from "./enoexec_event.ts";
 
 /** Values of the error label, as the MTO has them. */
-export type EventError = "pod-not-found" | "node-not-found" | "reconciliation-error";
+export type EnoexecError = "pod-not-found" | "node-not-found" | "reconciliation-error";
 
-export interface EventFacts {
-  readonly event: EventView;
+export interface EnoexecFacts {
+  readonly event: EnoexecEvent;
   readonly pod: KubeObject | undefined;
   readonly node: KubeObject | undefined;
   /** Since the event was created, by the clock of the API server (ms). */
   readonly ageMs: number;
 }
 
-export type EventDecision =
+export type EnoexecDecision =
   | { readonly kind: "leave" }
   | { readonly kind: "wait"; readonly afterMs: number }
-  | { readonly kind: "keep"; readonly error: EventError; readonly afterMs: number }
+  | { readonly kind: "keep"; readonly error: EnoexecError; readonly afterMs: number }
   | { readonly kind: "expire" }
-  | { readonly kind: "dismiss"; readonly error: EventError }
+  | { readonly kind: "dismiss"; readonly error: EnoexecError }
   | {
     readonly kind: "report";
     readonly pod: KubeObject;
@@ -50,7 +50,7 @@ const RETRY_MS = 500;
 /** No event stays longer, whatever became of it (ms). */
 export const EVENT_TTL_MS = 3_600_000;
 
-export function decideEvent({ event, pod, node, ageMs }: EventFacts): EventDecision {
+export function decideEnoexecEvent({ event, pod, node, ageMs }: EnoexecFacts): EnoexecDecision {
   const isYoung = ageMs < GRACE_MS;
   if (event.isDeleting) return { kind: "leave" };
   if (ageMs >= EVENT_TTL_MS) return { kind: "expire" };
@@ -66,10 +66,10 @@ export function decideEvent({ event, pod, node, ageMs }: EventFacts): EventDecis
   return { kind: "report", pod, container, architecture: architectureOf(node) };
 }
 
-const retryLater: EventDecision = { kind: "wait", afterMs: RETRY_MS };
+const retryLater: EnoexecDecision = { kind: "wait", afterMs: RETRY_MS };
 
 /** Whether the pod is a later one of the same name. Events of the MTO's daemon have no pod UID. */
-function isAnother({ podUid }: EventView, pod: KubeObject): boolean {
+function isAnother({ podUid }: EnoexecEvent, pod: KubeObject): boolean {
   return podUid !== "" && pod.metadata.uid !== undefined && pod.metadata.uid !== podUid;
 }
 

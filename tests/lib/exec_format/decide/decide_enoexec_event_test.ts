@@ -1,22 +1,22 @@
 import assert from "node:assert/strict";
 import {
-  decideEvent,
+  decideEnoexecEvent,
+  type EnoexecDecision,
+  type EnoexecFacts,
   EVENT_TTL_MS,
-  type EventDecision,
-  type EventFacts,
-} from "../../../../lib/exec_format/decide/decide_event.ts";
+} from "../../../../lib/exec_format/decide/decide_enoexec_event.ts";
 import { ended, idOf, makeArchNode, makeEventView, makeFailedPod } from "./make.ts";
 
-function eventThat(event: Parameters<typeof makeEventView>[0], ageMs?: number): EventFacts {
+function eventThat(event: Parameters<typeof makeEventView>[0], ageMs?: number): EnoexecFacts {
   return facts({ event: makeEventView(event), ...ageMs === undefined ? {} : { ageMs } });
 }
 
-function facts(overrides: Partial<EventFacts> = {}): EventFacts {
+function facts(overrides: Partial<EnoexecFacts> = {}): EnoexecFacts {
   const pod = makeFailedPod({ status: { state: ended(1) } });
   return { event: makeEventView(), pod, node: makeArchNode("ppc64le"), ageMs: 5_000, ...overrides };
 }
 
-function wordOf(decision: EventDecision): string {
+function wordOf(decision: EnoexecDecision): string {
   if (decision.kind === "report") {
     return `report ${decision.container?.name ?? "unknown"} ${decision.architecture}`.trim();
   }
@@ -24,7 +24,7 @@ function wordOf(decision: EventDecision): string {
 }
 
 const running = makeFailedPod();
-const TABLE: Readonly<Record<string, readonly (readonly [title: string, facts: EventFacts])[]>> = {
+const TABLE: Readonly<Record<string, readonly (readonly [title: string, facts: EnoexecFacts])[]>> = {
   "report c ppc64le": [
     ["145 reports the container and the architecture of the node", facts()],
     ["229 handles an event that had been marked before its status came", eventThat({ error: "pod-not-found" })],
@@ -52,7 +52,7 @@ const TABLE: Readonly<Record<string, readonly (readonly [title: string, facts: E
 };
 for (const [expected, cases] of Object.entries(TABLE)) {
   for (const [title, given] of cases) {
-    const named = title.replace(/^(\d+ )*/, "$&decideEvent() ");
-    Deno.test(named, () => assert.equal(wordOf(decideEvent(given)), expected));
+    const named = title.replace(/^(\d+ )*/, "$&decideEnoexecEvent() ");
+    Deno.test(named, () => assert.equal(wordOf(decideEnoexecEvent(given)), expected));
   }
 }

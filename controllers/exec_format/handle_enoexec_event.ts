@@ -1,7 +1,11 @@
 // One ENoExecEvent: reads pod and node, decides, applies. Handled events are deleted; none stays forever.
 import { ignoring, readOptional, serverNowMs } from "../../lib/k8s/api.ts";
-import { decideEvent, type EventDecision, type EventError } from "../../lib/exec_format/decide/decide_event.ts";
-import { type EventView, parseEvent } from "../../lib/exec_format/decide/event.ts";
+import {
+  decideEnoexecEvent,
+  type EnoexecDecision,
+  type EnoexecError,
+} from "../../lib/exec_format/decide/decide_enoexec_event.ts";
+import { type EnoexecEvent, parseEnoexecEvent } from "../../lib/exec_format/decide/enoexec_event.ts";
 import { FAILED_TTL_MS, isFailedImage, parseFailedImage } from "../../lib/exec_format/decide/failed_image.ts";
 import { isNotFound } from "../../lib/k8s/errors.ts";
 import { type KubeObject, Resource } from "../../lib/k8s/types.ts";
@@ -13,16 +17,16 @@ import { DONE, requeueAfter } from "../controller.ts";
 import type { ExecFormatRun } from "./deps.ts";
 import { reportFailure } from "./report.ts";
 
-export async function reconcileEvent(run: ExecFormatRun, name: string): Promise<ReconcileResult> {
+export async function reconcileEnoexecEvent(run: ExecFormatRun, name: string): Promise<ReconcileResult> {
   const { api, clock, metrics, log, signal, settings: { namespace } } = run;
   const object = await readOptional(api, { type: Resource.enoexecEvents, namespace, name, signal });
   if (object === undefined) return DONE;
   if (isFailedImage(object)) return await forget(run, object);
-  const event = parseEvent(object);
+  const event = parseEnoexecEvent(object);
   try {
     const [pod, node] = await readSubjects(run, event);
     const ageMs = serverNowMs(clock, api) - event.createdAtMs;
-    return await applyDecision(run, event, decideEvent({ event, pod, node, ageMs }));
+    return await applyDecision(run, event, decideEnoexecEvent({ event, pod, node, ageMs }));
   } catch (error) {
     if (signal.aborted) throw error;
     metrics.mto_enoexecevents_invalid_total.inc();
@@ -33,14 +37,14 @@ export async function reconcileEvent(run: ExecFormatRun, name: string): Promise<
   }
 }
 
-export async function dropEvent(run: ExecFormatRun, name: string): Promise<ReconcileResult> {
+export async function dropEnoexecEvent(run: ExecFormatRun, name: string): Promise<ReconcileResult> {
   if (await remove(run, name)) run.metrics.mto_enoexecevents_invalid_total.inc();
   return DONE;
 }
 
 async function readSubjects(
   { api, signal }: ExecFormatRun,
-  { podNamespace: namespace, podName, nodeName }: EventView,
+  { podNamespace: namespace, podName, nodeName }: EnoexecEvent,
 ): Promise<readonly (KubeObject | undefined)[]> {
   if (podName === "" || namespace === "") return [];
   return await Promise.all([
@@ -49,7 +53,11 @@ async function readSubjects(
   ]);
 }
 
-async function applyDecision(run: ExecFormatRun, event: EventView, decision: EventDecision): Promise<ReconcileResult> {
+async function applyDecision(
+  run: ExecFormatRun,
+  event: EnoexecEvent,
+  decision: EnoexecDecision,
+): Promise<ReconcileResult> {
   switch (decision.kind) {
     case "leave":
       return DONE;
@@ -76,7 +84,7 @@ async function applyDecision(run: ExecFormatRun, event: EventView, decision: Eve
 }
 
 /** Deletes a handled event. First marks one with an error that something else holds, as it stays readable. */
-async function finish(run: ExecFormatRun, event: EventView, error: EventError | undefined): Promise<ReconcileResult> {
+async function finish(run: ExecFormatRun, event: EnoexecEvent, error?: EnoexecError): Promise<ReconcileResult> {
   if (error !== undefined && event.isHeld) await mark(run, event, error);
   if (await remove(run, event.name)) run.metrics.mto_enoexecevents_total.inc();
   return DONE;
@@ -84,8 +92,8 @@ async function finish(run: ExecFormatRun, event: EventView, error: EventError | 
 
 async function mark(
   { api, settings: { namespace }, signal }: ExecFormatRun,
-  { name, error: marked }: EventView,
-  error: EventError,
+  { name, error: marked }: EnoexecEvent,
+  error: EnoexecError,
 ): Promise<void> {
   if (marked === error) return;
   const document = { metadata: { labels: { [EnoexecLabel.error]: error } } };

@@ -14,7 +14,7 @@ export interface EventOwner {
   readonly uid: string;
 }
 
-interface EventStatus {
+interface EnoexecStatus {
   readonly nodeName: string;
   readonly podName: string;
   readonly podNamespace: string;
@@ -39,10 +39,10 @@ const MAX_COMMAND_LENGTH = 128;
 const CONTAINER_ID = /^.+:\/\/([a-f0-9]{64})$/;
 
 /** Its name is the container's ID, so that a second event before the first was handled is a conflict (409). */
-export function buildEvent(
+export function buildEnoexecEvent(
   failure: ExecFailure,
   owner: EventOwner,
-): { readonly object: KubeObject; readonly status: EventStatus } {
+): { readonly object: KubeObject; readonly status: EnoexecStatus } {
   const { nodeName, podName, podNamespace, podUid, containerId, command, isEntryPoint, atMs } = failure;
   return {
     object: {
@@ -66,7 +66,7 @@ export function buildEvent(
 }
 
 /** An ENoExecEvent as the leader reads it. What is missing is empty. */
-const EventSchema = kubeObject.transform(({ metadata, status }) => {
+const EnoexecEventSchema = kubeObject.transform(({ metadata, status }) => {
   const annotations = metadata.annotations ?? {};
   return {
     name: metadata.name,
@@ -85,19 +85,19 @@ const EventSchema = kubeObject.transform(({ metadata, status }) => {
   };
 });
 
-export type EventView = Readonly<z.output<typeof EventSchema>>;
+export type EnoexecEvent = Readonly<z.output<typeof EnoexecEventSchema>>;
 
-export function parseEvent(object: KubeObject): EventView {
-  return EventSchema.parse(object);
+export function parseEnoexecEvent(object: KubeObject): EnoexecEvent {
+  return EnoexecEventSchema.parse(object);
 }
 
-export interface EventState {
+export interface EnoexecState {
   readonly name: string;
   /** Nothing is left to do: it is marked with an error, or records a failed image. */
   readonly isHandled: boolean;
 }
 
-export function parseEventState(object: KubeObject): EventState {
+export function parseEnoexecState(object: KubeObject): EnoexecState {
   const { metadata } = object;
   const isMarked = metadata.labels?.[EnoexecLabel.error] !== undefined || isFailedImage(object);
   return { name: metadata.name, isHandled: isMarked && metadata.deletionTimestamp === undefined };

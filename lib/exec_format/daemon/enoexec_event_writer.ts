@@ -5,16 +5,16 @@ import { classifyWriteFailure, isConflict, isNotFound } from "../../k8s/errors.t
 import { Resource, type ResourceTarget } from "../../k8s/types.ts";
 import { errorText, type Logger } from "../../log.ts";
 import { ExecFormatMonitor } from "../../names.ts";
-import { buildEvent, type EventOwner, type ExecFailure } from "../decide/event.ts";
+import { buildEnoexecEvent, type EventOwner, type ExecFailure } from "../decide/enoexec_event.ts";
 
-export type EventOutcome = "reported" | "repeated" | "overflow" | "refused";
+export type WriteOutcome = "reported" | "repeated" | "overflow" | "refused";
 
 interface EventWriterDeps {
   readonly api: KubeApi;
   readonly clock: Clock;
   readonly log: Logger;
   readonly namespace: string;
-  readonly observe: (outcome: EventOutcome) => void;
+  readonly observe: (outcome: WriteOutcome) => void;
 }
 
 /** Most failures that wait to be written, a few hundred bytes each. */
@@ -23,7 +23,7 @@ const MAX_WAITING = 1_000;
 const MAX_ATTEMPTS = 8;
 const BACKOFF = { baseMs: 500, capMs: 30_000 } as const;
 
-export class EventWriter {
+export class EnoexecEventWriter {
   readonly #deps: EventWriterDeps;
   readonly #waiting: ExecFailure[] = [];
   #wake: (() => void) | undefined;
@@ -65,7 +65,7 @@ export class EventWriter {
   }
 
   /** Undefined when the signal aborted before the outcome was known. */
-  async #write(failure: ExecFailure, signal: AbortSignal): Promise<EventOutcome | undefined> {
+  async #write(failure: ExecFailure, signal: AbortSignal): Promise<WriteOutcome | undefined> {
     const { clock, log } = this.#deps;
     for (let attempt = 1;; attempt++) {
       try {
@@ -88,10 +88,10 @@ export class EventWriter {
     }
   }
 
-  async #writeOnce(failure: ExecFailure, signal: AbortSignal): Promise<EventOutcome> {
+  async #writeOnce(failure: ExecFailure, signal: AbortSignal): Promise<WriteOutcome> {
     const { api, log, namespace } = this.#deps;
     this.#owner ??= await this.#readOwner(signal);
-    const { object, status } = buildEvent(failure, this.#owner);
+    const { object, status } = buildEnoexecEvent(failure, this.#owner);
     const target = { namespace, name: object.metadata.name };
     const created = await ignoring(isConflict, api.create(Resource.enoexecEvents, object, { ...target, signal }));
     await this.#writeStatus(target, { status, signal });
