@@ -26,7 +26,7 @@ export const OTHER_LOAD: Load = {
 
 /** Bodies up to this size (bytes) only count as requests, so that slow large ones cannot block them. */
 export const LARGE_BYTES = 64 * 1024;
-/** An overload ends after this long without refusals (ms). */
+/** An overload is logged again after this long without refusals (ms). */
 const CALM_MS = 10_000;
 
 export interface LoadLimit {
@@ -37,11 +37,13 @@ export interface LoadLimit {
 export function openLoadLimit(max: Load, { clock, log }: { clock: Clock; log: Logger }): LoadLimit {
   let requests = 0;
   let largeBytes = 0;
-  let episode: { refused: number; lastMs: number } | undefined;
+  let refusedAtMs = -Infinity;
 
   function refuse(): undefined {
-    if (episode === undefined) log.warn(max.warning, { requests, largeBytes });
-    episode = { refused: (episode?.refused ?? 0) + 1, lastMs: clock.monotonicMs() };
+    const nowMs = clock.monotonicMs();
+    if (nowMs - refusedAtMs >= CALM_MS) log.warn(max.warning, { requests, largeBytes });
+    refusedAtMs = nowMs;
+    return undefined;
   }
 
   return {
@@ -49,10 +51,6 @@ export function openLoadLimit(max: Load, { clock, log }: { clock: Clock; log: Lo
       const large = bytes > LARGE_BYTES ? bytes : 0;
       if (requests >= max.requests || large > 0 && largeBytes > 0 && largeBytes + large > max.largeBytes) {
         return refuse();
-      }
-      if (episode !== undefined && clock.monotonicMs() - episode.lastMs >= CALM_MS) {
-        log.warn("requests are all taken again", { refused: episode.refused });
-        episode = undefined;
       }
       requests++;
       largeBytes += large;
