@@ -113,14 +113,14 @@ export function observedOf(
   { events, configs }: { readonly events: readonly KubeObject[]; readonly configs: readonly KubeObject[] },
 ): ObservedSample {
   const conditions = configs.flatMap(({ status }) => parseConditions(status)).filter(({ status }) => status === "True");
-  return { report: reportOf(pod, events), conditions: conditions.map(({ type }) => type) };
+  return { report: reportedMessage(pod, events), conditions: conditions.map(({ type }) => type) };
 }
 
 /**
  * The message of the event about a pod that runs a program of another architecture, or asks for one; undefined without
  * one.
  */
-export function reportOf(pod: KubeObject, events: readonly KubeObject[]): string | undefined {
+export function reportedMessage(pod: KubeObject, events: readonly KubeObject[]): string | undefined {
   const { uid, name } = pod.metadata;
   const isAbout = (event: KubeObject): boolean =>
     textAtPath(event, "reason") === EventReason.execFormatError && textAtPath(event, "involvedObject", "uid") === uid ||

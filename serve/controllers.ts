@@ -13,7 +13,7 @@ import type { PlacementResources } from "./placement_resources.ts";
 import { execFormatSettings } from "./exec_format.ts";
 import { followsNodes, type PlacementComponents } from "./placement_components.ts";
 
-export function everywhere(
+export function openReplicaControllers(
   deps: ServeDeps,
   placement: PlacementResources,
   components: PlacementComponents,
@@ -54,7 +54,7 @@ export function everywhere(
   ];
 }
 
-export function leading(
+export function openLeaderControllers(
   deps: ServeDeps,
   placement: PlacementResources,
   components: PlacementComponents,

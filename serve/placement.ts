@@ -13,7 +13,7 @@ import type { DashboardView } from "../routes/dashboard/view.ts";
 import type { Capability, OpenCapability, ServeDeps, SharedResources } from "./capability.ts";
 import { openPlacementResources, type PlacementResources } from "./placement_resources.ts";
 import { hasSynced, openPlacementComponents, type PlacementComponents } from "./placement_components.ts";
-import { everywhere, leading } from "./controllers.ts";
+import { openLeaderControllers, openReplicaControllers } from "./controllers.ts";
 import { openWebhooks } from "./webhooks.ts";
 
 export const PLACEMENT: Capability = { leaseName: LEASE_NAME, eventSource: EVENT_SOURCE, open: openPlacement };
@@ -27,8 +27,8 @@ async function openPlacement(deps: ServeDeps, shared: SharedResources): Promise<
   const setGauges = openGauges(registry, PLACEMENT_GAUGES);
   const setTaints = openGauges(registry, TAINT_GAUGES);
   return {
-    everywhere: everywhere(deps, placement, components),
-    leading: leading(deps, placement, components),
+    everywhere: openReplicaControllers(deps, placement, components),
+    leading: openLeaderControllers(deps, placement, components),
     ready: {
       "configs known": () => configs.hasSynced(),
       "audited namespaces known": () => audited.hasSynced(),

@@ -3,7 +3,13 @@ import { readRegistryEnvironment, type RegistryEnvironment } from "../oci/config
 import { type Arguments, isChosen, nearestWord, rawValue, readArguments } from "./arguments.ts";
 import { contradictions } from "./contradictions.ts";
 import { type FileValues, type ParsedFiles, readConfigFiles } from "./file.ts";
-import { adviceOnGone, goneVariables, REMOVED_COMMANDS, warningsOf, watchNamespaceProblems } from "./environment.ts";
+import {
+  adviceOnFormerFlag,
+  problemsOfFormerFlags,
+  REMOVED_COMMANDS,
+  warningsOf,
+  watchNamespaceProblems,
+} from "./environment.ts";
 import { camel, type Command, COMMANDS, type ConfigValues, environmentName, FLAGS, flagsOf, Values } from "./flags.ts";
 
 /** `usage` lists every problem; when the command is unknown, that alone. */
@@ -67,7 +73,7 @@ export function parseConfig(args: readonly string[], sources: ConfigSources): Pa
       const values = flags.find((flag) => flag.name === name)?.choices?.join("|") ?? "VALUE";
       return `Cannot use --${name}: it has no value. Give it as --${name}=${values}.`;
     }),
-    ...goneVariables(env),
+    ...problemsOfFormerFlags(env),
     ...problems,
     ...file.problems,
     ...contradictions(command, values, { positionals, given, unread }),
@@ -113,7 +119,7 @@ function renderNoCommand(word: string | undefined): string {
 }
 
 function reasonOfNoFlag(flag: string, command: Command): string {
-  const gone = adviceOnGone(flag);
+  const gone = adviceOnFormerFlag(flag);
   if (gone !== undefined) return gone;
   if (["explain", "report"].includes(command) && flag === "namespace") {
     return "no such flag. Did you mean -n NAMESPACE?";

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { type KubeObject } from "../../lib/k8s/types.ts";
 import { requireKubeObject } from "../../playground/cluster.ts";
 import type { JsonObject } from "../../playground/json_path.ts";
-import { isSettled, observedOf, readOutcome, reportOf } from "../../playground/outcomes.ts";
+import { isSettled, observedOf, readOutcome, reportedMessage } from "../../playground/outcomes.ts";
 import { renderOutcomeTable, renderWelcome } from "../../playground/outcome_text.ts";
 import { type PodDecision, samplesOf, type Scenario } from "../../playground/samples.ts";
 import { EXPECT_ANNOTATION, sampleNames } from "../../playground/sample_cluster.ts";
@@ -90,13 +90,13 @@ Deno.test("Q-07 readOutcome() and isSettled() want the condition that is expecte
   }
 });
 
-Deno.test("reportOf() finds the event about this very pod", () => {
+Deno.test("reportedMessage() finds the event about this very pod", () => {
   const object = pod({}, { uid: "p-1" });
   const event = (reason: string, uid: string): KubeObject =>
     requireKubeObject({ metadata: { name: "e" }, reason, involvedObject: { uid }, message: `${reason} of ${uid}` });
   const others = [event("BackOff", "p-1"), event("ExecFormatError", "p-2")];
-  assert.equal(reportOf(object, others), undefined);
-  assert.equal(reportOf(object, [...others, event("ExecFormatError", "p-1")]), "ExecFormatError of p-1");
+  assert.equal(reportedMessage(object, others), undefined);
+  assert.equal(reportedMessage(object, [...others, event("ExecFormatError", "p-1")]), "ExecFormatError of p-1");
 });
 
 Deno.test("renderOutcomeTable() has a column for reports where some are expected, and their words below", () => {
