@@ -148,7 +148,7 @@ const Status = z.object({
 
 const DELIVERY = {
   id: text,
-  /** Names of the sinks that have it, or that may have it because they cannot report what became of a request. */
+  /** Names of the sinks that have it. */
   sinks: z.array(z.unknown()).catch([]).transform((names): readonly string[] =>
     names.filter((name) => typeof name === "string")
   ),

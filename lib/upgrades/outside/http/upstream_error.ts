@@ -20,28 +20,20 @@ type UpstreamFault =
   /** Nothing was sent: what is needed for it is missing or wrong. */
   | "misconfigured";
 
-/** No request was sent, or the server reports that it did nothing. */
-const REFUSALS: readonly UpstreamFault[] = ["tls", "unauthorized", "refused", "misconfigured"];
-const NOT_DONE: readonly number[] = [429, 503];
-
 interface FaultDetails {
   readonly fault: UpstreamFault;
   readonly status?: number;
-  readonly wasNotSent?: boolean;
 }
 
 export class UpstreamError extends Error {
   override readonly name = "UpstreamError";
   readonly fault: UpstreamFault;
   readonly status: number;
-  /** Whether the server may have carried out the request, as after an answer that was lost. */
-  readonly mayHaveArrived: boolean;
 
-  constructor(message: string, { fault, status = 0, wasNotSent = false }: FaultDetails) {
+  constructor(message: string, { fault, status = 0 }: FaultDetails) {
     super(message);
     this.fault = fault;
     this.status = status;
-    this.mayHaveArrived = !wasNotSent && !REFUSALS.includes(fault) && !NOT_DONE.includes(status);
   }
 
   get isTransient(): boolean {
@@ -73,8 +65,6 @@ const WIRE_STATE = {
   timeout: "it did not answer in time",
 } as const;
 const MAX_DETAIL = 160;
-/** The runtime's words where no connection was made, so that nothing was sent. */
-const NO_CONNECTION = /\(Connect\)|\bconnect \w|refused|dns error|lookup|ENOTFOUND|EAI_AGAIN/i;
 
 /** The error for what the runtime throws. Its own message may hold addresses, which are removed. */
 export function wireError(name: RequestName, error: unknown): UpstreamError {
@@ -83,8 +73,7 @@ export function wireError(name: RequestName, error: unknown): UpstreamError {
   }
   const text = errorText(error).replaceAll(/https?:\/\/\S+/g, "…").replaceAll(name.url.host, "…");
   const fault = WIRE_FAULT[describeWireFault(text).reason];
-  const wasNotSent = NO_CONNECTION.test(text);
-  return upstreamError(name, { fault, wasNotSent, state: `${WIRE_STATE[fault]} (${text.slice(0, MAX_DETAIL)})` });
+  return upstreamError(name, { fault, state: `${WIRE_STATE[fault]} (${text.slice(0, MAX_DETAIL)})` });
 }
 
 const OPERATION_ID = /^[\w-]{1,64}$/;

@@ -6,7 +6,7 @@ import { mayFollow, ocmValueOf, SERVICE_LOG, serviceLogOf } from "../../decide/n
 import type { Notification } from "../../decide/types/effects.ts";
 import { UpstreamError } from "../http/upstream_error.ts";
 import type { FoundServiceLog, OcmClient } from "../ocm/ocm_client.ts";
-import type { Attempt, NotificationSink } from "./sink.ts";
+import type { NotificationSink } from "./sink.ts";
 
 /** Sets the state of the policy. A state that may not follow the stored one is not sent. */
 export function openOcmStateSink(
@@ -14,7 +14,7 @@ export function openOcmStateSink(
 ): NotificationSink {
   return {
     name: "cluster manager",
-    send: async (notification, { signal }) => {
+    send: async (notification, signal) => {
       const { state, version, upgradeAt, description } = notification;
       const value = ocmValueOf(state);
       if (value === undefined) return;
@@ -37,7 +37,7 @@ export function openOcmStateSink(
 /** An entry of the service log that is older (ms) is of another upgrade. */
 const SAME_UPGRADE_MS = 24 * 3_600_000;
 
-/** Makes no entry twice. Where the log cannot be read, an entry is repeated only if it certainly was not made. */
+/** Makes no entry twice, as far as the log can be read: an agent of the cluster manager may hide it. */
 export function openServiceLogSink(
   { client, clusterId, clock }: {
     readonly client: Pick<OcmClient, "cluster" | "serviceLogs" | "postServiceLog">;
@@ -47,12 +47,11 @@ export function openServiceLogSink(
 ): NotificationSink {
   return {
     name: "service log",
-    send: async (notification, { attempt, signal }) => {
+    send: async (notification, signal) => {
       const text = serviceLogOf(notification.state);
       if (text === undefined) return;
       const sinceMs = clock.nowMs() - SAME_UPGRADE_MS;
-      const found = await findEntry(client, { notification, summary: text.summary, sinceMs }, signal);
-      if (found === "there") return;
+      if (await hasEntry(client, { notification, summary: text.summary, sinceMs }, signal)) return;
       const { id } = await client.cluster(signal);
       const { serviceName, logType, severity } = SERVICE_LOG;
       const entry = {
@@ -66,23 +65,12 @@ export function openServiceLogSink(
         cluster_uuid: await clusterId(signal),
         ...(text.references.length === 0 ? {} : { doc_references: text.references }),
       };
-      if (found === "unreadable") return await askOnce(() => client.postServiceLog(entry, signal), attempt);
       await client.postServiceLog(entry, signal);
     },
   };
 }
 
-async function askOnce(post: () => Promise<void>, attempt: Attempt): Promise<void> {
-  await attempt.begin();
-  try {
-    await post();
-  } catch (error) {
-    if (error instanceof UpstreamError && !error.mayHaveArrived) await attempt.withdraw();
-    throw error;
-  }
-}
-
-async function findEntry(
+async function hasEntry(
   client: Pick<OcmClient, "serviceLogs">,
   { notification, summary, sinceMs }: {
     readonly notification: Notification;
@@ -90,15 +78,15 @@ async function findEntry(
     readonly sinceMs: number;
   },
   signal: AbortSignal,
-): Promise<"there" | "absent" | "unreadable"> {
+): Promise<boolean> {
   try {
     const isSame = (entry: FoundServiceLog): boolean =>
       entry.summary === summary && entry.description === notification.description &&
       (parseTime(entry.timestamp) ?? -Infinity) >= sinceMs;
-    return (await client.serviceLogs(signal)).some(isSame) ? "there" : "absent";
+    return (await client.serviceLogs(signal)).some(isSame);
   } catch (error) {
     const mayNotRead = error instanceof UpstreamError && [403, 404, 405].includes(error.status);
-    if (mayNotRead) return "unreadable";
+    if (mayNotRead) return false;
     throw error;
   }
 }

@@ -18,15 +18,7 @@ export interface NotificationSink {
   /** For messages, and the record of deliveries: `event`, `webhook`. */
   readonly name: string;
   /** Resolves once the sink has it or does not need it. A repeated ID does nothing. Rejects with a safe message. */
-  send(notification: Notification, sending: { readonly attempt: Attempt; readonly signal: AbortSignal }): Promise<void>;
-}
-
-/** For a sink that cannot report what it has: a request to it is not repeated. */
-export interface Attempt {
-  /** Records that a request to the sink follows. Rejects when that cannot be written; then it must not be sent. */
-  begin(): Promise<void>;
-  /** Records that the sink certainly does not have it: the request is sent again the next time. */
-  withdraw(): Promise<void>;
+  send(notification: Notification, signal: AbortSignal): Promise<void>;
 }
 
 export function openLogSink(log: Logger): NotificationSink {
@@ -53,7 +45,7 @@ const LIMITS: UpstreamLimits = { timeoutMs: 10_000, maxBytes: 64 * 1024 };
 export function openWebhookSink({ url, caCerts, clusterId, userAgent, clock }: WebhookSinkOptions): NotificationSink {
   return {
     name: "webhook",
-    send: async ({ id, state, version, upgradeAt, description }, { signal }) => {
+    send: async ({ id, state, version, upgradeAt, description }, signal) => {
       const body = { id, state, version, upgradeAt, description, clusterId: await clusterId(signal) };
       const source = fixedEndpoint({ baseUrl: url, caCerts });
       const options = { server: "the webhook", source, limits: LIMITS, userAgent, clock };
@@ -84,7 +76,7 @@ export function openEventSink(
 ): NotificationSink {
   return {
     name: "event",
-    send: async ({ id, state, description }, { signal }) => {
+    send: async ({ id, state, description }, signal) => {
       const nowMs = clock.nowMs();
       const reason = state.replace(/^State/, "").replace(/SL$/, "");
       const type = WARNINGS.includes(state) ? "Warning" : "Normal";
@@ -141,7 +133,12 @@ export function openNotifier({ sinks, observe }: NotifierDeps): Notify {
     await attempt("", async () => {
       const due = (await sinks(options)).filter(({ name }) => !delivered.has(name));
       await Promise.all(
-        due.map((sink) => attempt(`${sink.name}: `, () => sendTo(sink, { notification, delivered, options }))),
+        due.map((sink) =>
+          attempt(`${sink.name}: `, async () => {
+            await sink.send(notification, signal);
+            delivered.add(sink.name);
+          })
+        ),
       );
     });
     signal.throwIfAborted();
@@ -150,28 +147,4 @@ export function openNotifier({ sinks, observe }: NotifierDeps): Notify {
     observe(notification, failures.length === 0 ? "sent" : "failed");
     if (failures.length > 0) throw new Error(`Cannot send notification ${state}: ${failures.join("; ")}`);
   };
-}
-
-async function sendTo(
-  sink: NotificationSink,
-  { notification, delivered, options: { record, signal } }: {
-    readonly notification: Notification;
-    readonly delivered: Set<string>;
-    readonly options: SendOptions;
-  },
-): Promise<void> {
-  const { name } = sink;
-  const { id } = notification;
-  const attempt = {
-    begin: async () => {
-      await record.write(id, [...delivered, name]);
-      delivered.add(name);
-    },
-    withdraw: async () => {
-      delivered.delete(name);
-      await record.write(id, [...delivered]);
-    },
-  };
-  await sink.send(notification, { attempt, signal });
-  delivered.add(name);
 }
