@@ -15,12 +15,13 @@ import type { Endpoint } from "./pull_plan.ts";
 import { nameAt } from "./reference.ts";
 import type { RepositoryDocuments } from "./repository_documents.ts";
 
-interface ImageDocuments extends Pick<RepositoryDocuments, "manifest" | "child" | "config"> {
+interface ImageDocuments extends Pick<RepositoryDocuments, "credential" | "manifest" | "child" | "config"> {
   readonly endpoint: Endpoint;
 }
 
 export interface ImageRead {
   readonly inspection: Inspection;
+  /** What any part of it was read with. */
   readonly credential: Credential | undefined;
   /**
    * Whether the endpoint lacks what the image's index lists and was wanted: then this says nothing of the image
@@ -56,14 +57,19 @@ const SCHEMA1: Finding = {
 };
 
 export async function readImage(documents: ImageDocuments, depth: InspectionDepth): Promise<ImageRead> {
-  const { manifest, digest, credential } = await documents.manifest(documents.endpoint.identifier);
+  const read = await readTop(documents, depth);
+  return { ...read, credential: documents.credential };
+}
+
+async function readTop(documents: ImageDocuments, depth: InspectionDepth): Promise<Omit<ImageRead, "credential">> {
+  const { manifest, digest } = await documents.manifest(documents.endpoint.identifier);
   if (manifest.kind === "unparsable") throw failed(documents, "Malformed", manifest.problem);
-  if (manifest.kind === "index") return { ...await readIndex(documents, manifest, { digest, depth }), credential };
+  if (manifest.kind === "index") return await readIndex(documents, manifest, { digest, depth });
   const { platform, labels } = await readSingle(documents, manifest);
   const { mediaType } = manifest;
   const findings = manifest.kind === "schema1" ? [SCHEMA1] : [];
   const inspection = inspectionBy(labels, { digest, mediaType, platforms: [platform], findings });
-  return { inspection, credential, isPartial: false };
+  return { inspection, isPartial: false };
 }
 
 async function readIndex(

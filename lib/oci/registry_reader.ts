@@ -64,7 +64,11 @@ export class RegistryReader {
     const first = await firstAnswer(
       request,
       signal,
-      (endpoint) => this.#documents(request, endpoint, signal).head(endpoint.identifier),
+      async (endpoint) => {
+        const documents = this.#documents(request, endpoint, signal);
+        const { digest } = await documents.head(endpoint.identifier);
+        return { digest, credential: documents.credential };
+      },
     );
     if (first.kind === "failed") return { kind: "failed", failure: first.failure };
     const { digest, credential } = first.value;

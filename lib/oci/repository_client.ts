@@ -61,7 +61,7 @@ export interface RepositoryRequest {
 }
 
 export type RepositoryAnswer =
-  | { readonly kind: "answered"; readonly answer: RegistryResponse; readonly credential: Credential | undefined }
+  | { readonly kind: "answered"; readonly answer: RegistryResponse }
   | { readonly kind: "refused"; readonly answer: RegistryResponse | undefined };
 
 /** What came of one request. `open`: another login may get another answer. */
@@ -94,6 +94,11 @@ export class RepositoryClient {
     return this.#login.endpoint;
   }
 
+  /** The credential of the last answer that was given to one. */
+  get accepted(): Credential | undefined {
+    return this.#accepted;
+  }
+
   /** Calls `work`, which parses this answer, within the limit of parsing. */
   parse<T>({ body }: RegistryResponse, work: () => T): Promise<T> {
     return this.#limits.parse(work, { ...this.#login.context, bytes: body.byteLength });
@@ -101,9 +106,7 @@ export class RepositoryClient {
 
   /** Throws RegistryError if the token server fails or a password needs plain HTTP, and what `send` throws. */
   async send(request: RepositoryRequest): Promise<RepositoryAnswer> {
-    const sent = await this.#tryEach(request, { mayBeginAgain: true });
-    if (sent.kind === "answered" && sent.credential !== undefined) this.#accepted = sent.credential;
-    return sent;
+    return await this.#tryEach(request, { mayBeginAgain: true });
   }
 
   async #tryEach(request: RepositoryRequest, { mayBeginAgain }: { readonly mayBeginAgain: boolean }): Promise<
@@ -165,7 +168,9 @@ export class RepositoryClient {
       account: fingerprintOf(used),
       group: groupOf(endpoint.repository),
     });
-    return isFinal(answer, isLoggedIn) ? { kind: "answered", answer, credential: used } : { kind: "open", answer };
+    if (!isFinal(answer, isLoggedIn)) return { kind: "open", answer };
+    if (used !== undefined) this.#accepted = used;
+    return { kind: "answered", answer };
   }
 
   /** The repository's own challenge; undefined when the answer has no valid one. */

@@ -1,5 +1,6 @@
 // The documents of one repository at one host: requested, checked by their digests and parsed. All readers of images
 // read through it.
+import type { Credential } from "./credential.ts";
 import type { RegistryMessage } from "./http/exchange.ts";
 import {
   type DocumentName,
@@ -21,7 +22,7 @@ import type { PlannedEndpoint } from "./pull_plan.ts";
 import type { RepositoryAnswer, RepositoryClient } from "./repository_client.ts";
 
 /** A manifest without its text: many images are read at a time. */
-export interface ReadManifest extends Pick<RegistryDocument, "digest" | "credential"> {
+export interface ReadManifest extends Pick<RegistryDocument, "digest"> {
   readonly manifest: ManifestDocument;
 }
 
@@ -70,6 +71,11 @@ export class RepositoryDocuments {
 
   get endpoint(): PlannedEndpoint {
     return this.#client.endpoint;
+  }
+
+  /** What a document was read with; undefined while all were read anonymously. */
+  get credential(): Credential | undefined {
+    return this.#client.accepted;
   }
 
   manifest(identifier: string): Promise<ReadManifest> {
@@ -135,8 +141,8 @@ export class RepositoryDocuments {
   }
 }
 
-function toReadManifest({ text, contentType, digest, credential }: RegistryDocument): ReadManifest {
-  return { manifest: parseManifest(text, contentType), digest, credential };
+function toReadManifest({ text, contentType, digest }: RegistryDocument): ReadManifest {
+  return { manifest: parseManifest(text, contentType), digest };
 }
 
 function toWholeManifest(document: RegistryDocument): WholeManifest {

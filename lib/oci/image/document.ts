@@ -1,6 +1,5 @@
 // One document of a repository: its address, the check of its content, and its errors. Pure.
 import { createHash } from "node:crypto";
-import type { Credential } from "../credential.ts";
 import { type RegistryError, registryError } from "../errors.ts";
 import type { Endpoint, PlannedEndpoint } from "../pull_plan.ts";
 import { HASHES, isDigest, nameAt } from "../reference.ts";
@@ -18,7 +17,6 @@ export interface RegistryDocument {
   readonly contentType: string;
   /** Computed from the bytes. For a HEAD, the registry's header; empty without one. */
   readonly digest: string;
-  readonly credential: Credential | undefined;
 }
 
 /** Part of the media type of a signed schema 1 manifest, whose digest excludes its signatures. */
@@ -46,10 +44,9 @@ export function rootUrl({ host, pathPrefix }: Endpoint, scheme: "https" | "http"
 /** The document of an answer. Throws RegistryError for a status other than 200, or a wrong digest. */
 export function toDocument(
   endpoint: Endpoint,
-  { document, answer, credential }: {
+  { document, answer }: {
     readonly document: DocumentName;
     readonly answer: RegistryResponse;
-    readonly credential: Credential | undefined;
   },
 ): RegistryDocument {
   const { kind, identifier } = document;
@@ -58,7 +55,7 @@ export function toDocument(
   if (answer.status !== 200) throw unreadable(endpoint, { document, status: answer.status });
   const contentType = answer.headers.get("content-type") ?? "";
   const stated = answer.headers.get("docker-content-digest") ?? "";
-  if (kind === "head") return { bytes: answer.body, text: "", contentType, digest: stated, credential };
+  if (kind === "head") return { bytes: answer.body, text: "", contentType, digest: stated };
   const wanted = isDigest(identifier) ? identifier : stated;
   const [algorithm = "sha256"] = wanted.split(":");
   const isVerifiable = HASHES.includes(algorithm);
@@ -75,7 +72,7 @@ export function toDocument(
       registry,
     });
   }
-  return { bytes: answer.body, text: new TextDecoder().decode(answer.body), contentType, digest, credential };
+  return { bytes: answer.body, text: new TextDecoder().decode(answer.body), contentType, digest };
 }
 
 /** The error for an answer that is neither the document nor a refusal. */

@@ -87,10 +87,11 @@ export const ARCHITECTURES: Subject<Given> = {
     const image = `registry.test/org/app:${TAG}`;
     const read = async (digest: string): Promise<ReadManifest> => {
       const { body, mediaType } = await documentOf(given, digest);
-      return { manifest: parseManifest(body, mediaType), digest, credential: undefined };
+      return { manifest: parseManifest(body, mediaType), digest };
     };
     const documents = {
       endpoint: makeEndpoint("registry.test", { repository: "org/app", identifier: TAG }),
+      credential: undefined,
       manifest: () => read(TAG),
       child: read,
       config: async (manifest: Parameters<Parameters<typeof readImage>[0]["config"]>[0]) => {

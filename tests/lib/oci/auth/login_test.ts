@@ -292,6 +292,20 @@ Deno.test("inspect() reads the root for whoever still waits for it, and stops wh
   answered.resolve(new Response(""));
 });
 
+Deno.test("inspect() keeps what it read private where the config alone wanted a login", async () => {
+  await using bed = await openBed({ kind: "none" });
+  const { config, manifest } = makeImage({ architecture: "arm64" });
+  bed.registry.putBlob("org/app", config);
+  bed.registry.put("org/app", manifest, "single");
+  bed.registry.intercept = ({ path, headers }) =>
+    path.includes("/blobs/") && headers.get("authorization") === null
+      ? new Response("", { status: 401, headers: { "www-authenticate": 'Basic realm="blobs"' } })
+      : undefined;
+  const { visibility } = await bed.inspect("org/app:single");
+  assert.equal(visibility, "private");
+  assert.equal(sees(await bed.inspect("org/app:single", { credentials: [] })), "Unauthorized");
+});
+
 Deno.test("inspect() is transient when the token server fails", async () => {
   await using bed = await openBed(TOKEN);
   bed.registry.intercept = ({ path }) => path.startsWith("/token") ? new Response("", { status: 503 }) : undefined;
