@@ -1,7 +1,6 @@
 // Answers a challenge with a credential: Basic, or a token of the token server that the challenge names.
-import { orAborted } from "../../clock.ts";
 import type { Credential } from "../credential.ts";
-import { registryError } from "../errors.ts";
+import { isHeldBack, RegistryError, registryError } from "../errors.ts";
 import type { RequestContext } from "../inspection_request.ts";
 import type { Connections } from "../http/connections.ts";
 import { type AnonymousAuthorization, isSendable, type RegistryResponse } from "../http/exchange.ts";
@@ -69,8 +68,7 @@ export async function anonymousElsewhere(
   const connection = connectionElsewhere(endpoint.connection, endpoint.host, target);
   const scope = challenge.scope || ownScope({ repository: endpoint.repository, rights });
   const elsewhere = { ...endpoint, host: target.host, connection };
-  const asked = tokens.get({ endpoint: elsewhere, challenge, scopes: [scope], credential: undefined, context });
-  const token = await orAborted(asked, context.signal);
+  const token = await tokens.get({ endpoint: elsewhere, challenge, scopes: [scope], credential: undefined, context });
   return token.kind === "denied" ? undefined : { origin, authorization: `Bearer ${token.token}` };
 }
 
@@ -79,16 +77,15 @@ async function fetchToken(
   credential: Credential | undefined,
   challenge: BearerChallenge,
 ): Promise<Authorization> {
-  const { challenges, context, endpoint, tokens } = deps;
+  const { challenges, endpoint, tokens } = deps;
   try {
     for (const request of tokenRequests(deps, credential, challenge)) {
-      // Others may wait for the same token: cancelling one caller does not end the request.
-      const answer = await orAborted(tokens.get(request), context.signal);
+      const answer = await tokens.get(request);
       if (answer.kind === "token") return { kind: "header", header: `Bearer ${answer.token}` };
     }
     return { kind: "denied" };
   } catch (error) {
-    challenges.forget(endpoint, credential);
+    if (error instanceof RegistryError && !isHeldBack(error.failure)) challenges.forget(endpoint, credential);
     throw error;
   }
 }

@@ -292,6 +292,30 @@ Deno.test("inspect() reads the root for whoever still waits for it, and stops wh
   answered.resolve(new Response(""));
 });
 
+Deno.test("inspect() remembers how to log in when a caller leaves before the token is there", async () => {
+  await using bed = await openBed(TOKEN);
+  assert.deepEqual(sees(await bed.inspect("org/app:v1")), BOTH);
+  const [asked, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<Response>()];
+  bed.registry.intercept = ({ path }) => {
+    if (!path.startsWith("/token")) return undefined;
+    asked.resolve();
+    return answered.promise;
+  };
+  const leaving = new AbortController();
+  const request = makeRequest(`${bed.registry.host}/org/other:v1`, {
+    credentials: [makeCredential(bed.registry.host)],
+  });
+  const inspecting = bed.inspector.registry.read(request, leaving.signal);
+  await asked.promise;
+  leaving.abort(new Error("left"));
+  await assert.rejects(inspecting, /left/);
+  answered.resolve(new Response(""));
+  bed.registry.intercept = () => undefined;
+  const before = bed.registry.requests.length;
+  assert.deepEqual(sees(await bed.inspect("org/other:v1")), BOTH);
+  assert.equal(bed.registry.requests.slice(before).some(({ path }) => path === "/v2/"), false);
+});
+
 Deno.test("inspect() keeps what it read private where the config alone wanted a login", async () => {
   await using bed = await openBed({ kind: "none" });
   const { config, manifest } = makeImage({ architecture: "arm64" });
