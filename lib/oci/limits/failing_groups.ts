@@ -4,20 +4,24 @@
 //
 // A registry that names this host as its token server is a group of its own: what fails may be that registry's fault.
 import { LRUCache } from "lru-cache";
-import { atMost } from "../lru_options.ts";
+import type { Clock } from "../../clock.ts";
+import { atMost, livingBy } from "../lru_options.ts";
 import type { Circuit } from "./circuit.ts";
 
 /** So many failing groups, and the host itself counts as failing. */
 const GROUPS_OF_A_HOST = 3;
 /** Users may name any number of repositories. */
 const MAX_GROUPS = 64;
+/** A group that nobody asks for again is forgotten this long after its last failure (ms). */
+const LIFE_MS = 300_000;
 const TOKEN_SERVER = "@";
 
 export class FailingGroups {
-  readonly #circuits = new LRUCache<string, Circuit>(atMost(MAX_GROUPS));
+  readonly #circuits: LRUCache<string, Circuit>;
   readonly #openCircuit: (group: string) => Circuit;
 
-  constructor(openCircuit: (group: string) => Circuit) {
+  constructor(clock: Clock, openCircuit: (group: string) => Circuit) {
+    this.#circuits = new LRUCache({ ...atMost(MAX_GROUPS), ttl: LIFE_MS, ...livingBy(clock) });
     this.#openCircuit = openCircuit;
   }
 

@@ -48,7 +48,7 @@ export class HostLimiter {
     this.#host = host;
     this.#clock = deps.clock;
     this.#circuit = new Circuit({ registry: host }, deps);
-    this.#groups = new FailingGroups((repositories) => new Circuit({ registry: host, repositories }, deps));
+    this.#groups = new FailingGroups(deps.clock, (repositories) => new Circuit({ registry: host, repositories }, deps));
   }
 
   get state(): HostState {

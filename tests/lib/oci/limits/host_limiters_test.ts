@@ -209,6 +209,15 @@ Deno.test("HostLimiters.run() leaves a host alone when several groups of its rep
   assert.deepEqual(log.lines.map(({ fields }) => fields), [{ registry: HOST, cause: "It answered 500." }]);
 });
 
+Deno.test("HostLimiters.run() forgets a failing group of repositories that nobody has asked for lately", async () => {
+  const { ask, clock, state } = open();
+  for (const group of ["old", "older"]) await ask(gives(500), { group });
+  await clock.advance(600_000);
+  for (let at = 0; at < 10; at++) await ask(gives(500), { group: "broken" });
+  assert.equal(await ask(gives(), { group: "good" }), "answered");
+  assert.equal(state().circuit, "closed");
+});
+
 Deno.test("HostLimiters.run() remembers the limits of 64 accounts of a host, whatever passwords users bring for it", async () => {
   const { ask } = open();
   const asks = (account: string, send = gives()) => ask(send, { account });
