@@ -155,10 +155,8 @@ export class CachedInspector {
     const report = await this.#deps.registry.read(request, signal);
     const { inspection, visibility } = report;
     this.#deps.log.debug("asked the registry for an image", { image: request.image, outcome: inspection.kind });
-    // A private answer without a credential has no readership: storing it would make it public.
-    const hasNoReadership = visibility === "private" && request.credentials.length === 0;
     // What one registry lacks is no property of the digest, whose records answer for every registry.
-    if (inspection.kind === "failed" || hasNoReadership || report.isPartial === true) return report;
+    if (inspection.kind === "failed" || report.isPartial === true) return report;
     const readership = this.#readershipFor(request, visibility);
     this.#store.putDocument(readership, inspection);
     if (reference.digest === undefined) {
