@@ -1,9 +1,8 @@
-// Layout of the keys: ["archway", layout, kind, shard, …]. Shards spread the load of a shared server. Pure.
+// Layout of the keys: ["archway", layout, kind, …]. Pure.
 import { createHash } from "node:crypto";
 import type { StoreKey } from "./store.ts";
 
 const LAYOUT = 1;
-const SHARDS = 16;
 /** Deno KV takes 2 048 bytes of key; parts longer than this are replaced by their hash. */
 const MAX_PART_CHARACTERS = 300;
 
@@ -11,8 +10,8 @@ export type RecordKind = "digest" | "tag";
 
 export const RECORD_KINDS: readonly RecordKind[] = ["digest", "tag"];
 
-export function entryKey(kind: RecordKind, parts: readonly [name: string, ...rest: string[]]): StoreKey {
-  return ["archway", LAYOUT, kind, shardOf(parts[0]), ...parts.map(shorten)];
+export function entryKey(kind: RecordKind, parts: readonly string[]): StoreKey {
+  return ["archway", LAYOUT, kind, ...parts.map(shorten)];
 }
 
 export function kindPrefix(kind: RecordKind): StoreKey {
@@ -22,10 +21,6 @@ export function kindPrefix(kind: RecordKind): StoreKey {
 export const SALT_KEY: StoreKey = ["archway", LAYOUT, "salt"];
 
 export const PROBE_KEY: StoreKey = ["archway", LAYOUT, "probe"];
-
-function shardOf(name: string): number {
-  return (createHash("sha256").update(name).digest()[0] ?? 0) % SHARDS;
-}
 
 function shorten(part: string): string {
   return part.length <= MAX_PART_CHARACTERS ? part : createHash("sha256").update(part).digest("hex");
