@@ -231,7 +231,7 @@ function fingerprintOf(
   { meta: { uid, generation, annotations }, pool }: MachineOSConfig,
   { pools, nodes }: BuildWatches,
 ): string {
-  const architectures = [...new Set([...nodes.values()].map(({ reported }) => reported))].sort();
+  const architectures = [...new Set([...nodes.values()].map((node) => node.reportedArchitecture))].sort();
   return JSON.stringify([uid, generation, annotations, pools.get(pool)?.configuration, architectures]);
 }
 

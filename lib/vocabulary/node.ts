@@ -8,7 +8,7 @@ import { parseTaints, type Taint } from "./taint.ts";
 export interface Node extends Meta {
   readonly taints: readonly Taint[];
   /** `status.nodeInfo.architecture`; empty until the kubelet reports. */
-  readonly reported: string;
+  readonly reportedArchitecture: string;
   /** By its label, else as the kubelet reports it. */
   readonly architecture: string;
   /** `status.nodeInfo.operatingSystem`, else its label. */
@@ -22,13 +22,13 @@ export function parseNode(object: KubeObject): Node {
   const meta = parseMeta(object);
   const [spec, status] = [objectAt(object, "spec"), objectAt(object, "status")];
   const info = objectAt(status, "nodeInfo");
-  const reported = textAt(info, "architecture");
+  const reportedArchitecture = textAt(info, "architecture");
   const ready = findCondition(parseConditions(status), "Ready");
   return {
     ...meta,
     taints: parseTaints(spec),
-    reported,
-    architecture: entryOf(meta.labels, NODE_ARCH_LABEL) || reported,
+    reportedArchitecture,
+    architecture: entryOf(meta.labels, NODE_ARCH_LABEL) || reportedArchitecture,
     os: textAt(info, "operatingSystem") || entryOf(meta.labels, NODE_OS_LABEL) || "",
     isSchedulable: memberOf(spec, "unschedulable") !== true,
     isReady: ready?.status === "True",

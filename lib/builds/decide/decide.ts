@@ -173,7 +173,7 @@ function uncoveredOf({ config, builds, records, nodes, pools, answers }: BuildFa
   };
   if (record !== undefined) return coverageBy(record.archs.filter(isDone).map(({ arch }) => arch));
   const reported = new Set(
-    membersOf(config.pool, { nodes, pools }).map((node) => node.reported).filter((arch) => arch),
+    membersOf(config.pool, { nodes, pools }).map((node) => node.reportedArchitecture).filter((arch) => arch),
   );
   const { pullSpec = "" } = config.status;
   if (pullSpec === "" || reported.size < 2) return coverageBy([]);

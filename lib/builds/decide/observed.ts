@@ -14,7 +14,8 @@ export interface ContainerFile {
 }
 
 /** What builds and their Jobs depend on of a Node: changes of anything else are ignored. */
-export interface BuildNode extends Pick<Node, "name" | "labels" | "taints" | "reported" | "os" | "isSchedulable"> {
+export interface BuildNode
+  extends Pick<Node, "name" | "labels" | "taints" | "reportedArchitecture" | "os" | "isSchedulable"> {
   /** Images that the node runs and is to run, by the machine config daemon's annotations; empty: none. */
   readonly currentImage: string;
   readonly desiredImage: string;

@@ -92,12 +92,12 @@ function parseLacking(
   const pod = parseTaintPod(object, rule);
   if (pod === undefined) return undefined;
   const node = pod.runsOn.kind === "node" ? nodes.get(pod.runsOn.node) : undefined;
+  const own = node === undefined ? [] : [node.node.reportedArchitecture];
   const architectures = dependsOnNodes(pod) ? architecturesOf(nodes) : [];
-  const kept = (): TaintPod =>
-    trimmed(pod, { rule, architectures: [...architectures, ...node === undefined ? [] : [node.node.reported]] });
+  const kept = (): TaintPod => trimmed(pod, { rule, architectures: [...architectures, ...own] });
   // A node that is left alone now may get its taint later.
   if (pod.runsOn.kind === "node" && (node === undefined || !isManaged(node))) return kept();
-  const architectureOf = (name: string): string | undefined => nodes.get(name)?.node.reported;
+  const architectureOf = (name: string): string | undefined => nodes.get(name)?.node.reportedArchitecture;
   const need = needOf(pod, { rule, architectures, architectureOf });
   return need === undefined ? undefined : kept();
 }
@@ -120,7 +120,7 @@ function dependsOnNodes({ runsOn }: TaintPod): boolean {
 }
 
 function architecturesOf(nodes: Reflector<JudgedNode>): readonly string[] {
-  return [...new Set([...nodes.values()].filter(isManaged).map(({ node }) => node.reported))];
+  return [...new Set([...nodes.values()].filter(isManaged).map(({ node }) => node.reportedArchitecture))];
 }
 
 export async function readSurvey(api: ReadApi, rule: ArchTaint, signal: AbortSignal): Promise<TaintSurvey> {

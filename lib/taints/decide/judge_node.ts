@@ -26,7 +26,7 @@ const TAINTS = "/spec/taints";
 export function judgeNode(node: TaintNode, rule: ArchTaint): NodeJudgement {
   if (node.isDeleting) return { kind: "unknown" };
   if (isOptedOut(node)) return { kind: "optedOut", operations: untaintPatch(node, rule.key) };
-  const { reported } = node;
+  const { reportedArchitecture: reported } = node;
   if (!isUsableArchitecture(reported)) return { kind: "unknown" };
   const labelled = entryOf(node.labels, NODE_ARCH_LABEL) ?? reported;
   if (labelled !== reported) return { kind: "disagreement", reported, labelled };

@@ -21,9 +21,9 @@ const MAX_ARCHITECTURES = 16;
 
 /** Keeps taints as they are, so that a patch can test them. */
 export function parseTaintNode(object: KubeObject): TaintNode {
-  const { name, uid, resourceVersion, reported, labels, isDeleting } = parseNode(object);
+  const { name, uid, resourceVersion, reportedArchitecture, labels, isDeleting } = parseNode(object);
   const taints = listAt(objectAt(object, "spec"), "taints")?.map((taint) => isObject(taint) ? taint : {});
-  return { name, uid, resourceVersion, reported, labels, isDeleting, taints };
+  return { name, uid, resourceVersion, reportedArchitecture, labels, isDeleting, taints };
 }
 
 /** Undefined for a pod that gets no toleration: ended, mirror, gated, or with over a hundred tolerations of our key. */

@@ -48,7 +48,7 @@ export function planOf(survey: TaintSurvey, trials: ReadonlyMap<string, Trial>):
   const { rule } = survey;
   const nodes = survey.nodes.map(({ node, judgement }): NodeAction => ({
     node: node.name,
-    architecture: node.reported,
+    architecture: node.reportedArchitecture,
     ...actionOf(judgement),
   }));
   const pods = survey.needs.map(({ pod, missing }): PodAcceptance => ({
@@ -71,7 +71,7 @@ function daemonSetsOf(survey: TaintSurvey): readonly ShutOutDaemonSet[] {
   return [...Map.groupBy(found, ({ key }) => key)].map(([daemonSet, rows]) => ({
     daemonSet,
     nodes: rows.map(({ node }) => node.name).sort(),
-    lacks: [...new Set(rows.map(({ node }) => renderTaint(survey.rule, node.reported)))].sort(),
+    lacks: [...new Set(rows.map(({ node }) => renderTaint(survey.rule, node.reportedArchitecture)))].sort(),
   })).toSorted((a, b) => compare(a.daemonSet, b.daemonSet));
 }
 

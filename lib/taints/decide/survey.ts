@@ -45,10 +45,10 @@ export function surveyOf(
   },
 ): TaintSurvey {
   const judged = [...nodes.values()];
-  const architectures = [...new Set(judged.filter(isManaged).map(({ node }) => node.reported))];
+  const architectures = [...new Set(judged.filter(isManaged).map(({ node }) => node.reportedArchitecture))];
   const architectureOf = (name: string): string | undefined => {
     const node = nodes.get(name);
-    return node !== undefined && isManaged(node) ? node.node.reported : undefined;
+    return node !== undefined && isManaged(node) ? node.node.reportedArchitecture : undefined;
   };
   const [bound, pending]: [PodNeed[], PodNeed[]] = [[], []];
   for (const pod of pods) {
@@ -104,7 +104,7 @@ export function isShutOutDaemonSet(
   daemonSet: JudgedDaemonSet,
   { node, rule }: { readonly node: TaintNode; readonly rule: ArchTaint },
 ): boolean {
-  if (rule.effect === "PreferNoSchedule" || daemonSet.tolerated.has(node.reported)) return false;
+  if (rule.effect === "PreferNoSchedule" || daemonSet.tolerated.has(node.reportedArchitecture)) return false;
   const isMet = (requirement: IndexedRequirement): boolean =>
     meetsRequirement(entryOf(node.labels, requirement.key), requirement);
   return daemonSet.selector.every(isMet) && (daemonSet.terms?.some((term) => term.every(isMet)) ?? true);

@@ -6,7 +6,7 @@ import type { IndexedRequirement } from "../../vocabulary/label_selector.ts";
 
 /** What the taint of a Node depends on, and no more, as thousands of them are kept. */
 export interface TaintNode
-  extends Pick<Node, "name" | "uid" | "resourceVersion" | "labels" | "reported" | "isDeleting"> {
+  extends Pick<Node, "name" | "uid" | "resourceVersion" | "labels" | "reportedArchitecture" | "isDeleting"> {
   readonly taints: readonly JsonObject[] | undefined;
 }
 

@@ -22,7 +22,7 @@ Deno.test("parseNode() reads what capabilities need of a node", () => {
   });
   const { name, uid, resourceVersion, annotations, isDeleting } = node;
   assert.deepEqual([name, uid, resourceVersion, annotations, isDeleting], ["n", "u", "5", { a: "b" }, true]);
-  assert.deepEqual([node.reported, node.architecture, node.os], ["amd64", "arm64", "linux"]);
+  assert.deepEqual([node.reportedArchitecture, node.architecture, node.os], ["amd64", "arm64", "linux"]);
   assert.deepEqual([node.isSchedulable, node.isReady, node.readyMessage], [false, true, "kubelet is ready"]);
   const addedMs = Date.parse("2026-01-01T00:00:00Z");
   assert.deepEqual(node.taints, [{ key: "k", value: "", effect: "NoSchedule", addedMs }]);

@@ -59,8 +59,8 @@ export function membersOf(
 /** Nodes by what their kubelets report, without those that report nothing or what no image is built for. */
 function countArchitectures(nodes: readonly BuildNode[]): Readonly<Record<string, number>> {
   const counts: Record<string, number> = {};
-  for (const { reported } of nodes) {
-    if (isKnownArchitecture(reported)) counts[reported] = (counts[reported] ?? 0) + 1;
+  for (const { reportedArchitecture: name } of nodes) {
+    if (isKnownArchitecture(name)) counts[name] = (counts[name] ?? 0) + 1;
   }
   return Object.fromEntries(Object.entries(counts).toSorted(([left], [right]) => left < right ? -1 : 1));
 }
@@ -76,7 +76,7 @@ export function archSetOf(names: readonly string[]): ArchSet {
 }
 
 function findingsOf(node: BuildNode): readonly DetectionFinding[] {
-  const { name, reported, labels } = node;
+  const { name, reportedArchitecture: reported, labels } = node;
   if (reported === "") return [];
   const label = entryOf(labels, NODE_ARCH_LABEL);
   const found: DetectionFinding[] = [];
@@ -137,8 +137,8 @@ export function uncoveredNodes(
   },
 ): readonly UncoveredNode[] {
   return membersOf(pool, { nodes, pools })
-    .filter(({ reported }) => reported !== "" && !covered.some((arch) => arch === reported))
-    .map(({ name, reported }) => ({ node: name, arch: reported }))
+    .filter(({ reportedArchitecture: name }) => name !== "" && !covered.includes(name))
+    .map(({ name, reportedArchitecture }) => ({ node: name, arch: reportedArchitecture }))
     .toSorted((left, right) => left.node < right.node ? -1 : 1);
 }
 

@@ -25,7 +25,8 @@ export function renderJob(input: JobInput): Extract<BuildEffect, { kind: "create
 
 function jobObject(input: JobInput): KubeObject {
   const { plan, arch, build, facts, tolerations } = input;
-  const isBound = plan.mode === "index" || new Set(facts.nodes.map(({ reported }) => reported)).size > 1;
+  const isBound = plan.mode === "index" ||
+    new Set(facts.nodes.map((node) => node.reportedArchitecture)).size > 1;
   const nodeSelection: Partial<Wire<V1PodSpec>> = {
     nodeSelector: { [NODE_ARCH_LABEL]: arch.arch, [NODE_OS_LABEL]: "linux" },
     ...(tolerations.length === 0 ? {} : { tolerations }),

@@ -130,7 +130,7 @@ export function nodesFor(
   arch: Arch,
   { nodes, toleratesDedicated }: { readonly nodes: readonly BuildNode[]; readonly toleratesDedicated: boolean },
 ): NodesFor {
-  const own = nodes.filter(({ reported, os }) => reported === arch && os !== "windows");
+  const own = nodes.filter(({ reportedArchitecture, os }) => reportedArchitecture === arch && os !== "windows");
   if (own.length === 0) return { kind: "none", message: `No node of the cluster is of ${arch}.` };
   const usable = own.filter(({ isSchedulable, taints }) => isSchedulable && !taints.some(marksProblem));
   if (usable.length === 0) {

@@ -75,12 +75,12 @@ export function parseBuildMachineSet(object: KubeObject): BuildMachineSet | unde
 }
 
 export function parseBuildNode(object: KubeObject): BuildNode {
-  const { name, labels, taints, reported, os, isSchedulable, annotations } = parseNode(object);
+  const { name, labels, taints, reportedArchitecture, os, isSchedulable, annotations } = parseNode(object);
   return {
     name,
     labels,
     taints,
-    reported,
+    reportedArchitecture,
     os,
     isSchedulable,
     currentImage: entryOf(annotations, McoAnnotation.nodeCurrentImage) ?? "",
