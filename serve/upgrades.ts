@@ -15,7 +15,7 @@ import { openLoadLimit, OTHER_LOAD } from "../lib/server/load_limit.ts";
 import { openServingCertificate } from "../lib/server/certificate/open_certificate.ts";
 import type { ServingCertificate } from "../lib/server/certificate/serving_certificate.ts";
 import type { Runnable } from "../controllers/controller.ts";
-import { openPlanWebhookRegistration } from "../controllers/plan_webhook/controller.ts";
+import { openPlanWebhookCa } from "../controllers/plan_webhook_ca/controller.ts";
 import { openPublicListener } from "./public_listener.ts";
 import { openTrustedBundles } from "../lib/upgrades/outside/http/trusted_bundles.ts";
 import { type OpenOutside, openOutside } from "../lib/upgrades/outside/outside.ts";
@@ -57,7 +57,7 @@ async function openCapability(deps: ServeDeps, shared: SharedResources): Promise
   const webhook = await openPlanWebhook(deps, shared);
   return {
     everywhere: [webhook.certificate],
-    leading: [controller, outside.policy, webhook.registration],
+    leading: [controller, outside.policy, webhook.caController],
     ready: {},
     beforeScrape: () => {
       const seen = controller.seen();
@@ -142,7 +142,7 @@ export async function readWorkloadAdvice(
 async function openPlanWebhook(deps: ServeDeps, shared: SharedResources): Promise<{
   readonly listener: HttpsListener;
   readonly certificate: ServingCertificate;
-  readonly registration: Runnable;
+  readonly caController: Runnable;
 }> {
   const { clock, log } = deps;
   const { readApi, replicaApi, stop } = shared;
@@ -153,7 +153,7 @@ async function openPlanWebhook(deps: ServeDeps, shared: SharedResources): Promis
     { certificate: certificate.current(), config },
   );
   const endpoint = webhookEndpoint(config);
-  const registration = openPlanWebhookRegistration({
+  const caController = openPlanWebhookCa({
     api: shared.leaderApi,
     clock,
     log: log.with({ controller: "plan-webhook" }),
@@ -162,9 +162,9 @@ async function openPlanWebhook(deps: ServeDeps, shared: SharedResources): Promis
   });
   certificate.onChange((next) => {
     listener.setCertificate(next);
-    registration.enqueue(PlanWebhook.configuration);
+    caController.enqueue(PlanWebhook.configuration);
   });
-  return { listener, certificate, registration };
+  return { listener, certificate, caController };
 }
 
 /** Its path may be public: answers reveal no more than the CRD, and reads do not grow with requests. */

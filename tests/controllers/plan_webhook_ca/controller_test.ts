@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { openPlanWebhookRegistration } from "../../../controllers/plan_webhook/controller.ts";
+import { openPlanWebhookCa } from "../../../controllers/plan_webhook_ca/controller.ts";
 import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
 import { silentLogger } from "../../../lib/log.ts";
 import { type MemoryCall, refusing } from "../../support/memory_kube_api.ts";
@@ -24,7 +24,7 @@ const openBed = () => {
   });
   const endpoint = { kind: "service", ...SERVICE } as const;
   const settings = () => ({ endpoint, caBundle: given.caBundle, pathOf: (route: string) => route });
-  const controller = openPlanWebhookRegistration({ api, settings, clock, log: silentLogger });
+  const controller = openPlanWebhookCa({ api, settings, clock, log: silentLogger });
   const written = (): unknown => {
     const webhooks: unknown = cluster.find("validatingwebhookconfigurations", NAME)?.["webhooks"];
     const bundle = Object(webhooks)[0].clientConfig.caBundle;

@@ -7,7 +7,7 @@ import { type ClientSettings, planWebhookClients } from "../../lib/operator/deci
 import { PlanWebhook } from "../../lib/upgrades/names.ts";
 import { type Controller, type ControllerDeps, openController, requeueAfter } from "../controller.ts";
 
-interface PlanWebhookDeps extends ControllerDeps {
+interface PlanWebhookCaDeps extends ControllerDeps {
   /** Writes fail after the Lease has expired. */
   readonly api: KubeApi;
   /** What the API server should currently call. */
@@ -19,7 +19,7 @@ const NAME = PlanWebhook.configuration;
 const CHECK_MS = 60_000;
 const BACKOFF = { baseMs: 1_000, capMs: 10_000 } as const;
 
-export function openPlanWebhookRegistration(deps: PlanWebhookDeps): Controller {
+export function openPlanWebhookCa(deps: PlanWebhookCaDeps): Controller {
   const { api, settings, log } = deps;
   const type = Resource.validatingWebhooks;
   return openController({
