@@ -72,7 +72,7 @@ class BlobUpload {
     const { stream } = source;
     try {
       if (form.kind === "whole") return await this.#sendWhole(stream);
-      return form.kind === "pieces" ? await this.#sendPieces(stream, form.bytes) : await this.#sendStream(stream, form);
+      return form.kind === "pieces" ? await this.#sendPieces(stream, form.bytes) : await this.#sendStream(stream);
     } catch (error) {
       // If the source broke off, the target is not at fault.
       const fault = source.fault() ?? error;
@@ -95,17 +95,14 @@ class BlobUpload {
     return await this.#finish({ contentType: OCTETS, content: bytes });
   }
 
-  async #sendStream(stream: VerifiedStream["stream"], { kind }: UploadForm): Promise<UploadStep> {
+  async #sendStream(stream: VerifiedStream["stream"]): Promise<UploadStep> {
     const { target, limits, signal } = this.#options;
-    const isAtOnce = kind === "stream at once";
     using guard = new IdleGuard(target.endpoint.host, limits);
     const body = { contentType: OCTETS, content: onceOnly(watched(stream, guard), target) };
     const answer = await target.sendToUpload(this.#location, {
-      message: { method: isAtOnce ? "PUT" : "PATCH", body, timeouts: GUARDED_TIMEOUTS },
-      digest: isAtOnce ? this.#blob.digest : undefined,
+      message: { method: "PATCH", body, timeouts: GUARDED_TIMEOUTS },
       signal: AbortSignal.any([signal, guard.signal]),
     });
-    if (isAtOnce) return this.#ended(answer);
     if (answer?.status !== 202 && answer?.status !== 204) return { kind: "refused", answer };
     this.#location = target.next(this.#location, answer);
     return await this.#finish();
@@ -169,21 +166,16 @@ class BlobUpload {
     return Number(range[1]) + 1;
   }
 
+  /** Throws when the registry states another digest. */
   async #finish(body?: ExchangeBody): Promise<UploadStep> {
     const { target, limits: { answerMs }, signal } = this.#options;
+    const { digest } = this.#blob;
     const answer = await target.sendToUpload(this.#location, {
       message: { method: "PUT", timeouts: { headersMs: answerMs, totalMs: answerMs }, body },
-      digest: this.#blob.digest,
+      digest,
       signal,
     });
-    return this.#ended(answer);
-  }
-
-  /** Throws when the registry states another digest. */
-  #ended(answer: RegistryResponse | undefined): UploadStep {
     if (answer?.status !== 201 && answer?.status !== 204) return { kind: "refused", answer };
-    const { target } = this.#options;
-    const { digest } = this.#blob;
     const stated = answer.headers.get("docker-content-digest") ?? digest;
     if (stated === digest) return { kind: "stored" };
     const stored = stated.slice(0, 200);

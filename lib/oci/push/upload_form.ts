@@ -2,15 +2,12 @@
 //
 //   whole ──413──▶ pieces of 8 MiB ──413──▶ pieces of 1 MiB ──▶ none
 //   stream ──413, 411, cut off──▶ pieces of 8 MiB
-//      └──another refusal──▶ stream at once
 
 export type UploadForm =
   /** One PUT from memory, as specified for small blobs. */
   | { readonly kind: "whole" }
   /** One streamed PATCH, then an empty PUT, as container engines do. */
   | { readonly kind: "stream" }
-  /** One streamed PUT, for registries without PATCH. */
-  | { readonly kind: "stream at once" }
   /** PATCHes of `bytes`, the last with the rest, then an empty PUT. */
   | { readonly kind: "pieces"; readonly bytes: number };
 
@@ -27,7 +24,6 @@ type UploadStatus = number | "broken";
 
 /** Statuses for "body too large" and "length required". */
 const WANTS_PIECES: readonly UploadStatus[] = [411, 413];
-const WANTS_PUT: readonly UploadStatus[] = [400, 404, 405, 415, 416, 501];
 
 export function firstForm(size: number): UploadForm {
   return { kind: size <= MAX_WHOLE_BYTES ? "whole" : "stream" };
@@ -43,8 +39,7 @@ export function nextForm(
     readonly leastPieceBytes: number;
   },
 ): UploadForm | undefined {
-  if (form.kind === "stream" && WANTS_PUT.includes(status)) return { kind: "stream at once" };
-  const isCut = status === "broken" && (form.kind === "stream" || form.kind === "stream at once");
+  const isCut = status === "broken" && form.kind === "stream";
   if (!isCut && !WANTS_PIECES.includes(status)) return undefined;
   const triedBytes = form.kind === "pieces" ? form.bytes : form.kind === "whole" ? size : Infinity;
   const bytes = [MAX_PIECE_BYTES, MIN_PIECE_BYTES]

@@ -11,7 +11,6 @@ import {
 const MIB = 1024 * 1024;
 const WHOLE: UploadForm = { kind: "whole" };
 const STREAM: UploadForm = { kind: "stream" };
-const AT_ONCE: UploadForm = { kind: "stream at once" };
 const pieces = (mib: number): UploadForm => ({ kind: "pieces", bytes: mib * MIB });
 
 Deno.test("firstForm() holds small blobs in memory and streams all others", () => {
@@ -24,15 +23,10 @@ const ROWS: readonly (readonly [from: UploadForm, status: Status, least: number,
   [STREAM, 413, 0, pieces(8)],
   [STREAM, 411, 0, pieces(8)],
   [STREAM, "broken", 0, pieces(8)],
-  [STREAM, 405, 0, AT_ONCE],
-  [STREAM, 400, 0, AT_ONCE],
-  [STREAM, 416, 0, AT_ONCE],
+  [STREAM, 400, 0, undefined],
   [STREAM, 401, 0, undefined],
   [STREAM, 403, 0, undefined],
   [STREAM, 500, 0, undefined],
-  [AT_ONCE, 413, 0, pieces(8)],
-  [AT_ONCE, "broken", 0, pieces(8)],
-  [AT_ONCE, 400, 0, undefined],
   [WHOLE, 413, 0, pieces(1)],
   [WHOLE, "broken", 0, undefined],
   [WHOLE, 400, 0, undefined],
