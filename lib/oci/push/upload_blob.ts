@@ -2,7 +2,6 @@
 import { RegistryError, registryError } from "../errors.ts";
 import type { ExchangeBody, RegistryResponse } from "../http/exchange.ts";
 import { GUARDED_TIMEOUTS, IdleGuard, type IdleLimits } from "./idle_guard.ts";
-import { MAX_ATTEMPTS } from "./retries.ts";
 import type { TargetRepository, UploadLocation } from "./target_repository.ts";
 import { firstForm, nextForm, type UploadForm } from "./upload_form.ts";
 import type { BlobDescriptor, VerifiedStream } from "./verified_stream.ts";
@@ -111,47 +110,35 @@ class BlobUpload {
   async #sendPieces(stream: VerifiedStream["stream"], pieceBytes: number): Promise<UploadStep> {
     let start = 0;
     for await (const bytes of piecesOf(stream, pieceBytes)) {
-      const refusal = await this.#sendPiece(bytes, start);
-      if (refusal !== undefined) return refusal;
+      const failure = await this.#sendPiece(bytes, start);
+      if (failure !== undefined) return failure;
       start += bytes.byteLength;
     }
     return await this.#finish();
   }
 
+  /** Resumes once from where the registry says. Gives the first failure when that fails as well. */
   async #sendPiece(bytes: Uint8Array<ArrayBuffer>, start: number): Promise<UploadStep | undefined> {
-    const { target } = this.#options;
+    const failure = await this.#patch(bytes, start);
+    if (failure === undefined || !isResumable(failure)) return failure;
+    const has = await this.#offset();
     const end = start + bytes.byteLength;
-    let from = start;
-    for (let attempt = 1;; attempt++) {
-      const sent = await this.#patch({
-        contentType: OCTETS,
-        content: bytes.subarray(from - start),
-        range: `${from}-${end - 1}`,
-      });
-      if (!(sent instanceof RegistryError)) {
-        if (sent?.status === 202 || sent?.status === 204) {
-          this.#location = target.next(this.#location, sent);
-          return undefined;
-        }
-        if (sent?.status !== 416 && (sent?.status ?? 0) < 500) return { kind: "refused", answer: sent };
-      }
-      const has = attempt === MAX_ATTEMPTS ? undefined : await this.#offset();
-      if (has === undefined || has < from || has > end) {
-        if (sent instanceof RegistryError) throw sent;
-        return { kind: "refused", answer: sent };
-      }
-      from = has;
-      if (from === end) return undefined;
-    }
+    if (has === undefined || has < start || has > end) return failure;
+    const isSent = has === end || await this.#patch(bytes.subarray(has - start), has) === undefined;
+    return isSent ? undefined : failure;
   }
 
-  async #patch(body: ExchangeBody): Promise<RegistryResponse | RegistryError | undefined> {
+  async #patch(bytes: Uint8Array<ArrayBuffer>, start: number): Promise<UploadStep | undefined> {
     const { target, signal } = this.#options;
+    const body = { contentType: OCTETS, content: bytes, range: `${start}-${start + bytes.byteLength - 1}` };
     const message = { method: "PATCH", body, timeouts: PIECE_TIMEOUTS } as const;
     try {
-      return await target.sendToUpload(this.#location, { message, signal });
+      const answer = await target.sendToUpload(this.#location, { message, signal });
+      if (answer?.status !== 202 && answer?.status !== 204) return { kind: "refused", answer };
+      this.#location = target.next(this.#location, answer);
+      return undefined;
     } catch (error) {
-      if (error instanceof RegistryError && error.failure.kind === "transient") return error;
+      if (error instanceof RegistryError && error.failure.kind === "transient") return { kind: "broken", error };
       throw error;
     }
   }
@@ -192,6 +179,13 @@ class BlobUpload {
       // The earlier failure is reported instead.
     }
   }
+}
+
+/** After 416, 5xx or a lost answer the registry may have a part of the piece, or all of it. */
+function isResumable(failure: UploadStep): boolean {
+  if (failure.kind !== "refused") return true;
+  const status = failure.answer?.status ?? 401;
+  return status === 416 || status >= 500;
 }
 
 /** Each chunk counts as progress. It is freed at the next read: garbage would exceed the memory budget. */
