@@ -23,7 +23,7 @@ type MountOutcome =
 export interface UploadLocation {
   /** The URL of the next request, with its query, which may be secret. */
   readonly location: string;
-  /** The registry's minimum size of a piece; 0 when not given. */
+  /** The registry's minimum size of a piece, which it states at the start; 0 when not given. */
   readonly leastPieceBytes: number;
 }
 
@@ -142,7 +142,7 @@ export class TargetRepository {
 
   /** The upload after an answer to one of its requests; unchanged when the answer has no `Location`. */
   next(upload: UploadLocation, answer: RegistryResponse): UploadLocation {
-    return answer.headers.has("location") ? { ...this.#locationOf(answer), ...keptLeast(upload) } : upload;
+    return answer.headers.has("location") ? this.#locationOf(answer) : upload;
   }
 
   uploadRefused(answer: RegistryResponse | undefined, digest: string): PushError {
@@ -219,11 +219,6 @@ function isSamePlace(named: URL, own: URL): boolean {
 /** Not 401 or 403, nor a 404 without a login, which some registries send instead. */
 function isFinalWrite({ status }: RegistryResponse, isLoggedIn: boolean): boolean {
   return status !== 401 && status !== 403 && (status !== 404 || isLoggedIn);
-}
-
-/** A registry may state the minimum only at the start. */
-function keptLeast({ leastPieceBytes }: UploadLocation): { readonly leastPieceBytes?: number } {
-  return leastPieceBytes === 0 ? {} : { leastPieceBytes };
 }
 
 /** What to do next, where the registry's message does not say. */
