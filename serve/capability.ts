@@ -31,13 +31,14 @@ export interface ServeDeps {
   readonly onListening: (address: { readonly webhookPort: number; readonly adminPort: number }) => void;
 }
 
-/** What every capability gets. Two clients of the API server have three names: each use shows who may write. */
+/** What every capability gets. Its clients of the API server differ in what they may write. */
 export interface SharedResources {
+  /** The unfenced client, without its writes. */
   readonly readApi: ReadApi;
   /** For the leader's controllers: writes fail once the Lease has expired, even in a process that was suspended. */
   readonly leaderApi: KubeApi;
   /** For writes of any replica: Lease, events, certificate, secret path, the "no leader" condition, uninstalling. */
-  readonly replicaApi: KubeApi;
+  readonly unfencedApi: KubeApi;
   readonly election: Election;
   readonly events: BackgroundEventRecorder;
   /** Exposed at `/metrics`; the capability registers its own here. */
@@ -154,12 +155,12 @@ function openShared(deps: ServeDeps, { capability, lifetime }: Opening): SharedR
   const { stack, stop, background } = lifetime;
   const registry = new Registry();
   const clientMetrics = new ClientMetrics(registry);
-  const api = stack.use(new RestApi(access, { clock, log, userAgent, observe: clientMetrics.apiCall }));
-  const election = new Election({ api, namespace, name: capability.leaseName, identity, clock, log });
+  const unfencedApi = stack.use(new RestApi(access, { clock, log, userAgent, observe: clientMetrics.apiCall }));
+  const election = new Election({ api: unfencedApi, namespace, name: capability.leaseName, identity, clock, log });
   const events = stack.use(
     new BackgroundEventRecorder({
-      // Unfenced: events only report, and the last ones are sent after the Lease is released.
-      api,
+      // Events only report, and the last ones are sent after the Lease is released.
+      api: unfencedApi,
       clock,
       log,
       component: capability.eventSource,
@@ -167,11 +168,10 @@ function openShared(deps: ServeDeps, { capability, lifetime }: Opening): SharedR
       onLost: (loss, reason) => loss === "left-out" ? clientMetrics.eventLeftOut(reason) : clientMetrics.eventDropped(),
     }),
   );
-  const leaderApi = election.fence(api);
   return {
-    readApi: api,
-    leaderApi,
-    replicaApi: api,
+    readApi: unfencedApi,
+    leaderApi: election.fence(unfencedApi),
+    unfencedApi,
     election,
     events,
     registry,

@@ -19,7 +19,7 @@ export function openReplicaControllers(
   components: PlacementComponents,
 ): readonly Runnable[] {
   const { config, settings, clock, log } = deps;
-  const { shared: { readApi, replicaApi, clientMetrics }, images, metrics, globalPullSecret, pathSecret } = placement;
+  const { shared: { readApi, unfencedApi, clientMetrics }, images, metrics, globalPullSecret, pathSecret } = placement;
   const { gatingHealth, webhookPaths } = components;
   return [
     components.configs,
@@ -41,7 +41,7 @@ export function openReplicaControllers(
       })]
       : [],
     ...pathSecret === undefined ? [] : [pathSecret],
-    openGatingStatus({ api: replicaApi, clock, log, gatingHealth }),
+    openGatingStatus({ api: unfencedApi, clock, log, gatingHealth }),
     components.gateFailOpen,
     ...components.taints === undefined ? [] : [components.taints.failOpen],
     {

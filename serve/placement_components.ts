@@ -154,13 +154,13 @@ interface OperatorInputs {
 
 function makeOperator(
   deps: ServeDeps,
-  { shared: { leaderApi, replicaApi, events, clientMetrics, stop }, certificate, pathSecret }: PlacementResources,
+  { shared: { leaderApi, unfencedApi, events, clientMetrics, stop }, certificate, pathSecret }: PlacementResources,
   { views: { configs, gatingHealth, webhookPaths }, podPlacement, taints }: OperatorInputs,
 ): Operator {
   const { config, settings, clock, log } = deps;
   return new Operator({
     api: leaderApi,
-    unfencedApi: replicaApi,
+    unfencedApi,
     events,
     clock,
     log: log.with({ controller: "operator" }),

@@ -52,7 +52,7 @@ const MAX_RECENT_DECISIONS = 200;
 export async function openPlacementResources(deps: ServeDeps, shared: SharedResources): Promise<PlacementResources> {
   const { config, access, clock, log, userAgent } = deps;
   const { pullSecrets, globalPullSecret: { namespace, name } } = config;
-  const { clientMetrics, readApi: api, registry, replicaApi, stack, stop } = shared;
+  const { clientMetrics, readApi: api, registry, unfencedApi, stack, stop } = shared;
   const metrics: ServeMetrics = {
     placement: new PlacementMetrics(registry),
     server: openMetrics(registry, SERVER_METRICS),
@@ -80,7 +80,7 @@ export async function openPlacementResources(deps: ServeDeps, shared: SharedReso
     images,
     failedImages,
     decisions: new DecisionRing({ capacity: MAX_RECENT_DECISIONS }),
-    certificate: await openServingCertificate({ config, api: replicaApi, clock, log }, stop),
+    certificate: await openServingCertificate({ config, api: unfencedApi, clock, log }, stop),
     checkApi: stack.use(new RestApi(access, { clock, log, userAgent, observe: clientMetrics.apiCall })),
     pathSecret: await pathSecretOf(deps, shared),
     imageService,
@@ -91,10 +91,10 @@ export async function openPlacementResources(deps: ServeDeps, shared: SharedReso
 
 async function pathSecretOf(
   { config, clock, log }: ServeDeps,
-  { replicaApi, stop }: SharedResources,
+  { unfencedApi, stop }: SharedResources,
 ): Promise<PathSecret | undefined> {
   if (config.webhookPath === "plain") return undefined;
-  const store = new SecretStore(replicaApi, { namespace: config.namespace, name: PATH_SECRET, type: "Opaque" });
+  const store = new SecretStore(unfencedApi, { namespace: config.namespace, name: PATH_SECRET, type: "Opaque" });
   const makeSecret = (): string => crypto.getRandomValues(new Uint8Array(32)).toHex();
   return await openPathSecret({ store, clock, log, makeSecret }, stop);
 }

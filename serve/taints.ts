@@ -25,8 +25,8 @@ export interface TaintComponents {
 
 /** Undefined when Archway does not taint nodes. Sends no request to the API server before a part runs. */
 export function openTaintComponents(
-  { config, settings, access, clock, log, userAgent }: ServeDeps,
-  { shared: { clientMetrics, election, events, leaderApi, replicaApi, stack }, metrics: { taints: metrics } }:
+  { config, settings, access, clock, log: rootLog, userAgent }: ServeDeps,
+  { shared: { clientMetrics, election, events, leaderApi, unfencedApi, stack }, metrics: { taints: metrics } }:
     PlacementResources,
   { configs, operator }: {
     readonly configs: Pick<Configs, "presence" | "onChange">;
@@ -35,13 +35,13 @@ export function openTaintComponents(
 ): TaintComponents | undefined {
   const [rule] = settings.ownTaints;
   if (rule === undefined) return undefined;
-  const ownLog = log.with({ controller: "taints" });
+  const log = rootLog.with({ controller: "taints" });
   const controller = openTaints({
     api: leaderApi,
     events,
     metrics,
     clock,
-    log: ownLog,
+    log,
     rule,
     limiter: openRateLimiter(clock),
     presence: () => operator.isUninstalling() ? "deleting" : configs.presence(),
@@ -49,7 +49,7 @@ export function openTaintComponents(
     queueMetrics: clientMetrics.queue,
   });
   // The lifter has its own connections and limiter, so it works even if the rest of the process hangs.
-  const api = stack.use(new RestApi(access, { clock, log, userAgent, observe: clientMetrics.apiCall }));
+  const api = stack.use(new RestApi(access, { clock, log: rootLog, userAgent, observe: clientMetrics.apiCall }));
   const lifter = { api, key: rule.key, limiter: openRateLimiter(clock) };
   const lease = { namespace: config.namespace, name: LEASE_NAME };
   const [view, afterMs] = [() => election.view(), config.taintsFailOpenAfter];
@@ -57,7 +57,7 @@ export function openTaintComponents(
   const lift = async (signal: AbortSignal): Promise<number> => (await liftTaints(leaving, { signal })).left.length;
   return {
     controller,
-    failOpen: openTaintFailOpen({ api: replicaApi, lifter, events, metrics, clock, log: ownLog, lease, view, afterMs }),
+    failOpen: openTaintFailOpen({ api: unfencedApi, lifter, events, metrics, clock, log, lease, view, afterMs }),
     operand: { carried: controller.countTainted, lift },
   };
 }

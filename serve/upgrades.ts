@@ -145,9 +145,9 @@ async function openPlanWebhook(deps: ServeDeps, shared: SharedResources): Promis
   readonly caController: Runnable;
 }> {
   const { clock, log } = deps;
-  const { readApi, replicaApi, stop } = shared;
+  const { readApi, unfencedApi, stop } = shared;
   const config = withValues(deps.config, { webhookService: PlanWebhook.service });
-  const certificate = await openServingCertificate({ config, api: replicaApi, clock, log }, stop);
+  const certificate = await openServingCertificate({ config, api: unfencedApi, clock, log }, stop);
   const listener = await openPlanListener(
     { api: readApi, clock, log, signal: stop },
     { certificate: certificate.current(), config },
