@@ -8,7 +8,7 @@ import { ClientMetrics } from "../lib/k8s/client_metrics.ts";
 import type { ClusterAccess } from "../lib/k8s/cluster_access.ts";
 import { BackgroundEventRecorder } from "../lib/k8s/event_recorder.ts";
 import { Election } from "../lib/k8s/election.ts";
-import type { LeaderAbility } from "../lib/k8s/lease_lock.ts";
+import type { LeaderHealth } from "../lib/k8s/lease_lock.ts";
 import { RestApi } from "../lib/k8s/rest_api.ts";
 import type { RootLogger } from "../lib/log.ts";
 import { openGauges } from "../lib/metrics.ts";
@@ -61,7 +61,7 @@ export interface OpenCapability {
   /** Additional pages of the plain listener, for loopback clients only. */
   readonly pages: AdminPages;
   /** Whether the leader can do its work, for its Lease. */
-  readonly leaderAbility?: () => LeaderAbility;
+  readonly leaderHealth?: () => LeaderHealth;
   /** Whether the inputs of decisions are known. A new leader waits for them, up to SYNC_MS. */
   readonly hasSynced?: () => boolean;
 }
@@ -106,7 +106,7 @@ interface Running {
 
 async function runAndDrain({ clock, lingerMs, log }: ServeDeps, running: Running): Promise<void> {
   const { shared: { election, events, stop }, opened, background } = running;
-  const { everywhere, leading, webhooks, leaderAbility = () => ({ kind: "able" }), hasSynced = () => true } = opened;
+  const { everywhere, leading, webhooks, leaderHealth = () => ({ kind: "healthy" }), hasSynced = () => true } = opened;
   stop.addEventListener("abort", () => webhooks?.beginDrain(), { once: true });
   const run = (runnables: readonly Runnable[], signal: AbortSignal): Promise<unknown> =>
     Promise.all(runnables.map((runnable) => runnable.run(signal)));
@@ -116,7 +116,7 @@ async function runAndDrain({ clock, lingerMs, log }: ServeDeps, running: Running
     await run(leading, term);
   };
   const ended = run(everywhere, background.signal);
-  await election.run(lead, stop, leaderAbility);
+  await election.run(lead, stop, leaderHealth);
   log.info("draining");
   if (webhooks !== undefined) await clock.sleep(lingerMs, new AbortController().signal);
   await webhooks?.close(DRAIN_MS);

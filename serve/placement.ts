@@ -44,7 +44,7 @@ async function openPlacement(deps: ServeDeps, shared: SharedResources): Promise<
       [POD_PAGE]: podPage(() => viewOf(deps, placement, components)),
       "/registries": (context) => context.json(placement.imageService.publicHostStates()),
     },
-    leaderAbility: () => podPlacement.leaderAbility(),
+    leaderHealth: () => podPlacement.leaderHealth(),
     hasSynced: () => hasSynced(components, placement),
   };
 }

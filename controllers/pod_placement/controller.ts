@@ -19,7 +19,7 @@
 //
 // From its deadline on, a key is urgent: it goes first and may use reserved workers. Namespaces take turns.
 import { backoffMs, jitter } from "../../lib/clock.ts";
-import type { LeaderAbility } from "../../lib/k8s/lease_lock.ts";
+import type { LeaderHealth } from "../../lib/k8s/lease_lock.ts";
 import { Reflector } from "../../lib/k8s/reflector.ts";
 import { Resource, splitKey } from "../../lib/k8s/types.ts";
 import type { ReconcileResult } from "../../lib/k8s/work_queue.ts";
@@ -44,7 +44,7 @@ import { WriteHealth } from "./write_health.ts";
 /** Additional workers for pods at their deadline. */
 const RESERVED_FOR_DEADLINES = 16;
 
-/** A leader whose watch of gated pods is refused for this long (ms) is unable to lead. */
+/** A leader whose watch of gated pods is refused for this long (ms) is impaired. */
 const IMPAIRED_AFTER_MS = 10_000;
 
 /** Wait before reading a pod that is not kept, while others fill the memory (ms). */
@@ -143,12 +143,12 @@ export class PodPlacement {
     return this.#controller.depth;
   }
 
-  leaderAbility(): LeaderAbility {
+  leaderHealth(): LeaderHealth {
     const isForbidden = this.#gated.state() === "forbidden";
     if (isForbidden || this.#gated.refusedForMs() >= IMPAIRED_AFTER_MS) {
-      return { kind: "unable", reason: "CannotWatchPods" };
+      return { kind: "impaired", impairment: "CannotWatchPods" };
     }
-    return this.#gated.hasSynced() ? this.#writes.ability() : { kind: "unproven" };
+    return this.#gated.hasSynced() ? this.#writes.health() : { kind: "unproven" };
   }
 
   async #sweep(signal: AbortSignal): Promise<void> {

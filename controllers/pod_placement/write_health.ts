@@ -2,10 +2,10 @@
 import type { Clock } from "../../lib/clock.ts";
 import { type KubeApi, withCalls } from "../../lib/k8s/api.ts";
 import { ApiError } from "../../lib/k8s/errors.ts";
-import type { LeaderAbility } from "../../lib/k8s/lease_lock.ts";
+import type { LeaderHealth } from "../../lib/k8s/lease_lock.ts";
 
-/** A leader whose patches have all failed for this long (ms) is unable. */
-const UNABLE_AFTER_MS = 10_000;
+/** A leader whose patches have all failed for this long (ms) is impaired. */
+const IMPAIRED_AFTER_MS = 10_000;
 /** A new leader is unproven for this long (ms). */
 const UNPROVEN_MS = 15_000;
 /** How long a failure counts (ms): gated pods are retried every five seconds, or slower with a slow API server. */
@@ -57,14 +57,14 @@ export class WriteHealth {
     });
   }
 
-  ability(): LeaderAbility {
+  health(): LeaderHealth {
     const nowMs = this.#clock.monotonicMs();
     const failing = this.#failing;
     const counts = failing !== undefined && nowMs - failing.lastMs < FAILURE_COUNTS_MS &&
       (failing.isRightMissing || failing.namespaces.size >= MIN_NAMESPACES);
-    if (!counts) return nowMs - this.#begunMs < UNPROVEN_MS ? { kind: "unproven" } : { kind: "able" };
-    return nowMs - failing.sinceMs >= UNABLE_AFTER_MS
-      ? { kind: "unable", reason: "CannotReleasePods" }
+    if (!counts) return nowMs - this.#begunMs < UNPROVEN_MS ? { kind: "unproven" } : { kind: "healthy" };
+    return nowMs - failing.sinceMs >= IMPAIRED_AFTER_MS
+      ? { kind: "impaired", impairment: "CannotReleasePods" }
       : { kind: "unproven" };
   }
 

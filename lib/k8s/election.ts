@@ -3,7 +3,7 @@ import { jitter } from "../clock.ts";
 import { errorText, type Logger } from "../log.ts";
 import { type KubeApi, withCalls } from "./api.ts";
 import { ApiError } from "./errors.ts";
-import { type LeaderAbility, LeaseLock, type LeaseOptions, type LockView } from "./lease_lock.ts";
+import { type LeaderHealth, LeaseLock, type LeaseOptions, type LockView } from "./lease_lock.ts";
 
 export interface LeaseView extends LockView {
   readonly isLeader: boolean;
@@ -26,7 +26,7 @@ export class Election {
   readonly #log: Logger;
   readonly #lock: LeaseLock;
   readonly #listeners: ((view: LeaseView) => void)[] = [];
-  #ability: () => LeaderAbility = () => ({ kind: "able" });
+  #leaderHealth: () => LeaderHealth = () => ({ kind: "healthy" });
   #isLeader = false;
   #waitsFor: string | undefined;
   #view: LeaseView;
@@ -38,7 +38,7 @@ export class Election {
       ...options,
       log: this.#log,
       durationMs: LEASE_TIMING.durationMs,
-      ability: () => this.#ability(),
+      leaderHealth: () => this.#leaderHealth(),
       onChange: () => this.#publish(),
     });
     this.#view = { ...this.#lock.view, isLeader: false };
@@ -58,10 +58,10 @@ export class Election {
     this.#listeners.push(listener);
   }
 
-  /** Repeatedly waits for the Lease, runs `lead` and publishes `ability`, until the signal aborts. Never rejects. */
-  async run(lead: Lead, signal: AbortSignal, ability = this.#ability): Promise<void> {
+  /** Repeatedly waits for the Lease, runs `lead` and publishes its health, until the signal aborts. Never rejects. */
+  async run(lead: Lead, signal: AbortSignal, leaderHealth = this.#leaderHealth): Promise<void> {
     const { clock } = this.#options;
-    this.#ability = ability;
+    this.#leaderHealth = leaderHealth;
     while (!signal.aborted) {
       const attempt = await this.#lock.attempt(ATTEMPT_TIMEOUT_MS, signal);
       if (attempt.kind === "taken") this.#reportHolder();

@@ -24,14 +24,14 @@ export interface LeaseOptions {
 
 interface LeaseLockOptions extends LeaseOptions {
   readonly durationMs: number;
-  readonly ability: () => LeaderAbility;
+  readonly leaderHealth: () => LeaderHealth;
   readonly onChange: () => void;
 }
 
 /** The Lease as of the latest request. Times are those of our monotonic clock. */
 export interface LockView {
   readonly holder: string | undefined;
-  /** What the holder cannot do, in a word; undefined when it is able. */
+  /** What the holder cannot do, in a word; undefined when it is healthy. */
   readonly impairment: string | undefined;
   /** The last observed renewal; undefined when there was none. Gating stops by it. */
   readonly lastRenewObservedMs: number | undefined;
@@ -160,10 +160,10 @@ export class LeaseLock {
     const durationMs = options.holder === "" ? 1_000 : this.#options.durationMs;
     const spec = renderLeaseSpec(lease, { holder: options.holder, durationMs, nowMs: clock.nowMs() });
     const target = { namespace, name, signal: options.signal };
-    // The first write, also after a failure, reports no ability: ours may be from an earlier term.
+    // The first write, also after a failure, reports no health: ours may be from an earlier term.
     const isRenewal = options.holder !== "" && this.#own !== undefined;
-    const ability = isRenewal ? this.#options.ability() : { kind: "unproven" } as const;
-    const annotations = renderLeaseAnnotations(lease, ability);
+    const health = isRenewal ? this.#options.leaderHealth() : { kind: "unproven" } as const;
+    const annotations = renderLeaseAnnotations(lease, health);
     if (lease !== undefined) {
       return await api.replace(
         Resource.leases,
@@ -188,13 +188,13 @@ interface LeaseRecord {
   readonly transitions: number;
   /** Changes with every renewal. Never compared with our clock, which may differ. */
   readonly renewal: string;
-  /** What its holder cannot do, in a word; undefined when it is able. */
+  /** What its holder cannot do, in a word; undefined when it is healthy. */
   readonly impairment: string | undefined;
 }
 
-export type LeaderAbility =
-  | { readonly kind: "able" }
-  | { readonly kind: "unable"; readonly reason: string }
+export type LeaderHealth =
+  | { readonly kind: "healthy" }
+  | { readonly kind: "impaired"; readonly impairment: string }
   /** Not known yet: the last holder's impairment stays in the Lease. */
   | { readonly kind: "unproven" };
 
@@ -232,9 +232,9 @@ function renderLeaseSpec(
 
 function renderLeaseAnnotations(
   before: KubeObject | undefined,
-  ability: LeaderAbility,
+  health: LeaderHealth,
 ): Readonly<Record<string, string>> {
   const { [LEADER_IMPAIRMENT]: impairment, ...others } = before?.metadata.annotations ?? {};
-  const now = ability.kind === "unable" ? ability.reason : ability.kind === "unproven" ? impairment : undefined;
+  const now = health.kind === "impaired" ? health.impairment : health.kind === "unproven" ? impairment : undefined;
   return now === undefined ? others : { ...others, [LEADER_IMPAIRMENT]: now };
 }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { untilAborted } from "../../../lib/clock.ts";
 import { ApiError } from "../../../lib/k8s/errors.ts";
 import { Election, LEASE_TIMING, type LeaseView } from "../../../lib/k8s/election.ts";
-import type { LeaderAbility } from "../../../lib/k8s/lease_lock.ts";
+import type { LeaderHealth } from "../../../lib/k8s/lease_lock.ts";
 import { type KubeObject, Resource, resourcePath } from "../../../lib/k8s/types.ts";
 import { silentLogger } from "../../../lib/log.ts";
 import { LEADER_IMPAIRMENT } from "../../../lib/names.ts";
@@ -31,7 +31,7 @@ class Replica {
   view: LeaseView | undefined;
   terms = 0;
   isLeading = false;
-  state: LeaderAbility = { kind: "able" };
+  state: LeaderHealth = { kind: "healthy" };
 
   constructor(identity: string, { clock, cluster }: { readonly clock: FakeClock; readonly cluster: MemoryCluster }) {
     const api = cluster.client((call) => this.fault?.(call));
@@ -105,14 +105,14 @@ Deno.test("Election.run() makes one of two contenders the leader and lets the ot
 Deno.test("Election.run() shows every replica what the leader cannot do, also while the next one cannot say yet", () =>
   withReplicas(async ({ clock, contend }) => {
     const [a, b] = await contend();
-    a.state = { kind: "unable", reason: "CannotWatchPods" };
+    a.state = { kind: "impaired", impairment: "CannotWatchPods" };
     await clock.advance(10_000);
     assert.deepEqual([a.view?.impairment, b.view?.impairment], ["CannotWatchPods", "CannotWatchPods"]);
     b.state = { kind: "unproven" };
     a.stop.abort();
     await clock.advance(10_000);
     assert.deepEqual([b.isLeading, b.view?.impairment], [true, "CannotWatchPods"]);
-    b.state = { kind: "able" };
+    b.state = { kind: "healthy" };
     await clock.advance(5_000);
     assert.equal(b.view?.impairment, undefined);
   }));
@@ -120,7 +120,7 @@ Deno.test("Election.run() shows every replica what the leader cannot do, also wh
 Deno.test("Election.run() begins a term with what the last leader could not do, whatever it could itself before", () =>
   withReplicas(async ({ clock, contend }) => {
     const [a, b] = await contend();
-    a.state = { kind: "unable", reason: "CannotWatchPods" };
+    a.state = { kind: "impaired", impairment: "CannotWatchPods" };
     await clock.advance(5_000);
     const written: unknown[] = [];
     b.fault = ({ verb, body }) => void (verb === "replace" && written.push(Object(body).metadata.annotations));
