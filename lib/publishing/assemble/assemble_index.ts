@@ -154,6 +154,5 @@ function joined(children: readonly OpenChild[], copies: readonly ChildCopy[]): r
 function describe(
   { image, reason, state }: { readonly image: string; readonly reason: string; readonly state: string },
 ): AssembleProblem {
-  const message = image === "" ? `Cannot make the index: ${state}.` : `Cannot join "${image}": ${state}.`;
-  return { kind: "permanent", reason, message, ...(image === "" ? {} : { image }) };
+  return { kind: "permanent", reason, message: `Cannot join "${image}": ${state}.`, image };
 }

@@ -34,7 +34,6 @@ export const CHILD_PROBLEMS = [
   "Malformed",
   "DuplicatePlatform",
   "OtherImage",
-  "TooMany",
 ] as const;
 
 export interface ChildProblem {

@@ -23,18 +23,12 @@ export type IndexPlan =
 const [OCI_INDEX, DOCKER_LIST] = MANIFEST_MEDIA_TYPES;
 const MEDIA_TYPE: Readonly<Record<ImageForm, string>> = { oci: OCI_INDEX, docker: DOCKER_LIST };
 
-export const MAX_CHILDREN = 64;
-
 /** What container runtimes assume for a missing variant: with or without it, the platform is the same. */
 const DEFAULT_VARIANT: Readonly<Record<string, string>> = { arm64: "v8", arm: "v7", amd64: "v1" };
 
 export type Annotations = Readonly<Record<string, string>>;
 
 export function planIndex(children: readonly ChildImage[], annotations: Annotations = {}): IndexPlan {
-  if (children.length > MAX_CHILDREN) {
-    const state = `there are ${children.length} images, and an index is made of at most ${MAX_CHILDREN}`;
-    return { kind: "refused", problems: [{ kind: "problem", reason: "TooMany", state, image: "" }] };
-  }
   const problems = [...Map.groupBy(children, ({ platform }) => platformKey(platform)).values()].flatMap(judgeEqual);
   if (problems.length > 0) return { kind: "refused", problems };
   const sorted = children.toSorted(compareChildren);

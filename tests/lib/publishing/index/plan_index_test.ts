@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { ChildImage, ImagePlatform } from "../../../../lib/publishing/index/child.ts";
-import { type IndexDocument, MAX_CHILDREN, planIndex } from "../../../../lib/publishing/index/plan_index.ts";
+import { type IndexDocument, planIndex } from "../../../../lib/publishing/index/plan_index.ts";
 import { parseManifest } from "../../../../lib/oci/image/manifest.ts";
 import { isPlatformEntry, renderPlatform } from "../../../../lib/oci/image/platforms.ts";
 import { digestOf, MediaType } from "../../../support/documents.ts";
@@ -118,11 +118,4 @@ Deno.test("planIndex() names what an index says of Windows in the order of the s
   const platform =
     '{"architecture":"amd64","os":"windows","os.version":"10.0.1","os.features":["win32k"],"variant":"v2"}';
   assert.ok(index?.text.includes(platform));
-});
-
-Deno.test("planIndex() refuses more images than any index has", () => {
-  const many = Array.from({ length: MAX_CHILDREN + 1 }, (_, at) => child({ os: "linux", variant: `v${at + 9}` }));
-  assert.equal(planIndex(many.slice(1)).kind, "plan");
-  const plan = planIndex(many);
-  assert.deepEqual(plan.kind === "refused" ? plan.problems.map(({ reason }) => reason) : plan.kind, ["TooMany"]);
 });
