@@ -350,9 +350,9 @@ rule(
   () =>
     callsOf("new Reflector").flatMap(({ file, text }) => {
       const type = Object.entries(Resource).find(([name]) => text.includes(`resource: Resource.${name},`))?.[1];
-      const row = Object.entries(RETENTION).find(([name]) => text.includes(`RETENTION.${name}`))?.[1];
+      const [name, row] = Object.entries(RETENTION).find(([name]) => text.includes(`RETENTION.${name}`)) ?? [];
       const isNarrow = type?.namespaced !== true || /^ *namespace[,:]/m.test(text);
-      return isNarrow || row === undefined || row.kind !== "all" || row === RETENTION.taintPods ? [] : [file];
+      return isNarrow || row?.kind !== "all" || name === "taintPods" ? [] : [file];
     }),
 );
 

@@ -6,52 +6,56 @@ import type { ShareLimits } from "./shares.ts";
 type SharesRow = { readonly kind: "shares" } & Omit<ShareLimits<never>, "weightOf">;
 
 const MIB = 1024 * 1024;
-/** Objects that only administrators and platform components create: tenants may not. */
-const FEW = { kind: "all" } as const;
+/** No limit: tenants may not create these, only administrators and platform components; or a comment says why. */
+const ALL = { kind: "all" } as const;
 
 export const RETENTION = {
   gatedPods: shares({
     maxPerNamespace: 32 * MIB,
     maxTotal: 64 * MIB,
-    rest: "of these pods only the names are kept: each is read when it is its turn",
+    consequence: "of these pods only the names are kept: each is read when it is its turn",
   }),
-  namespaceConfigs: shares({ maxPerNamespace: MIB, maxTotal: 16 * MIB, rest: "they have no effect" }),
+  namespaceConfigs: shares({ maxPerNamespace: MIB, maxTotal: 16 * MIB, consequence: "they have no effect" }),
   templates: shares({
     maxPerNamespace: MIB,
     maxTotal: 8 * MIB,
-    rest: "their images are inspected when there are pods",
+    consequence: "their images are inspected when there are pods",
   }),
   daemonSets: shares({
     maxPerNamespace: MIB,
     maxTotal: 16 * MIB,
-    rest: "their images are not compared with the nodes",
+    consequence: "their images are not compared with the nodes",
   }),
   /** Kept from the watch event until reported; the reflector itself keeps none. */
   auditedPods: shares({
     maxPerNamespace: 8 * MIB,
     maxTotal: 32 * MIB,
-    rest: "they are not reported until they change or are listed again",
+    consequence: "they are not reported until they change or are listed again",
   }),
   /** For the daemon: a kubelet runs some hundred pods, but any number of pods may name its node. */
-  nodePods: shares({ maxPerNamespace: MIB, maxTotal: 8 * MIB, rest: "what fails in their containers is not reported" }),
+  nodePods: shares({
+    maxPerNamespace: MIB,
+    maxTotal: 8 * MIB,
+    consequence: "what fails in their containers is not reported",
+  }),
   /** Measured not in bytes but in a DaemonSet's cost in a survey of nodes: usually two or three. */
-  taintDaemonSets: shares({ maxPerNamespace: 512, maxTotal: 4_096, rest: "they hold no node back" }),
+  taintDaemonSets: shares({ maxPerNamespace: 512, maxTotal: 4_096, consequence: "they hold no node back" }),
   /** Each takes a few hundred bytes, and one that is left out could be evicted. */
-  taintPods: { kind: "all" },
+  taintPods: ALL,
   /** Pods, events and Workloads handled on arrival. */
   passing: { kind: "nothing" },
   /** The leader deletes what a node has beyond 2 000. */
-  execFormatEvents: { kind: "all" },
+  execFormatEvents: ALL,
   /** The leader makes 50 of a namespace. */
-  failedImages: { kind: "all" },
-  clusterConfigs: FEW,
-  nodes: FEW,
-  namespaces: FEW,
+  failedImages: ALL,
+  clusterConfigs: ALL,
+  nodes: ALL,
+  namespaces: ALL,
   /** Webhook configurations, the Deployment, the ServiceAccount, the monitor's DaemonSet: each watched by name. */
-  ownObjects: FEW,
-  globalPullSecret: FEW,
-  upgrades: FEW,
-  imageBuilds: FEW,
+  ownObjects: ALL,
+  globalPullSecret: ALL,
+  upgrades: ALL,
+  imageBuilds: ALL,
 } as const;
 
 function shares(row: Omit<SharesRow, "kind">): SharesRow {

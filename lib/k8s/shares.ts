@@ -7,7 +7,7 @@ export interface ShareLimits<T> {
   readonly weightOf: (value: T) => number;
   readonly maxPerNamespace: number;
   readonly maxTotal: number;
-  readonly rest: string;
+  readonly consequence: string;
 }
 
 /** Most evictions for one object. Bounds the search, which runs for every new object. */
@@ -45,8 +45,10 @@ export class Shares<T> {
   }
 
   #warnOnce(namespace: string): void {
-    const { rest } = this.#limits;
-    if (!this.#cut.has(namespace)) this.#log.warn("more objects than there is room to keep", { namespace, rest });
+    const { consequence } = this.#limits;
+    if (!this.#cut.has(namespace)) {
+      this.#log.warn("more objects than there is room to keep", { namespace, consequence });
+    }
     this.#cut.add(namespace);
   }
 

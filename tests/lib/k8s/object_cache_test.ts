@@ -84,7 +84,7 @@ Deno.test("ObjectCache keeps nothing when told so: what is given again is report
 });
 
 const openShares = () =>
-  openStore({ kind: "shares", weightOf: ({ length }) => length, maxPerNamespace: 4, maxTotal: 6, rest: "" });
+  openStore({ kind: "shares", weightOf: ({ length }) => length, maxPerNamespace: 4, maxTotal: 6, consequence: "" });
 
 Deno.test("ObjectCache keeps what the share of a namespace has room for; what leaves or shrinks makes room", () => {
   const { store, kept, warned } = openShares();
@@ -109,7 +109,7 @@ function inNamespace(namespace: string, name: string, size: string): KubeObject 
 
 Deno.test("ObjectCache keeps in part what there is no room for, and reports what becomes so", () => {
   const { store, changes, kept } = openStore({
-    ...{ kind: "shares", maxPerNamespace: 4, maxTotal: 6, rest: "", reduce: () => "-" },
+    ...{ kind: "shares", maxPerNamespace: 4, maxTotal: 6, consequence: "", reduce: () => "-" },
     weightOf: (value) => value === "-" ? 0 : value.length,
   });
   for (const size of ["xx", "yyy", "z"]) store.apply(inNamespace("first", size, size));
