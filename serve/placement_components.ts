@@ -37,7 +37,7 @@ export interface PlacementComponents {
 }
 
 /** The components that pod placement and the operator use. */
-type Views = Omit<PlacementComponents, "podPlacement" | "operator" | "reported" | "gateFailOpen" | "taints">;
+type SharedComponents = Omit<PlacementComponents, "podPlacement" | "operator" | "reported" | "gateFailOpen" | "taints">;
 
 /** Between two reconciles of the operator without an event (ms). */
 const OPERATOR_RESYNC_MS = 60_000;
@@ -49,10 +49,11 @@ export async function openPlacementComponents(
   deps: ServeDeps,
   placement: PlacementResources,
 ): Promise<PlacementComponents> {
-  const views = openViews(deps, placement);
-  const { configs, audited, clusterArchitectures, webhookPaths, gatingHealth, settingsOf, liveArchitectures } = views;
-  const podPlacement = makePodPlacement(deps, placement, views);
-  const operator = makeOperator(deps, placement, { views, podPlacement, taints: () => taints });
+  const components = openSharedComponents(deps, placement);
+  const { configs, audited, clusterArchitectures, webhookPaths, gatingHealth, settingsOf, liveArchitectures } =
+    components;
+  const podPlacement = makePodPlacement(deps, placement, components);
+  const operator = makeOperator(deps, placement, { components, podPlacement, taints: () => taints });
   followChanges(deps, placement, { configs, webhookPaths, podPlacement, operator });
   const taints = await loadTaints(deps, placement, { configs, operator });
   return {
@@ -103,7 +104,10 @@ function followChanges(
   webhookPaths.onChange(() => operator.requestReconcile());
 }
 
-function openViews(deps: ServeDeps, { shared: { readApi, election } }: PlacementResources): Views {
+function openSharedComponents(
+  deps: ServeDeps,
+  { shared: { readApi, election } }: PlacementResources,
+): SharedComponents {
   const { config, settings, clock, log } = deps;
   const configs = openConfigs({ api: readApi, clock, log });
   const audited = openAuditedNamespaces({ api: readApi, clock, log });
@@ -127,7 +131,7 @@ function openViews(deps: ServeDeps, { shared: { readApi, election } }: Placement
 function makePodPlacement(
   { config, clock, log }: ServeDeps,
   { shared: { events, leaderApi, clientMetrics }, images, metrics, decisions }: PlacementResources,
-  { configs, settingsOf, liveArchitectures }: Views,
+  { configs, settingsOf, liveArchitectures }: SharedComponents,
 ): PodPlacement {
   return new PodPlacement({
     api: leaderApi,
@@ -147,7 +151,7 @@ function makePodPlacement(
 }
 
 interface OperatorInputs {
-  readonly views: Views;
+  readonly components: SharedComponents;
   readonly podPlacement: PodPlacement;
   readonly taints: () => TaintComponents | undefined;
 }
@@ -155,7 +159,7 @@ interface OperatorInputs {
 function makeOperator(
   deps: ServeDeps,
   { shared: { leaderApi, unfencedApi, events, clientMetrics, stop }, certificate, pathSecret }: PlacementResources,
-  { views: { configs, gatingHealth, webhookPaths }, podPlacement, taints }: OperatorInputs,
+  { components: { configs, gatingHealth, webhookPaths }, podPlacement, taints }: OperatorInputs,
 ): Operator {
   const { config, settings, clock, log } = deps;
   return new Operator({
