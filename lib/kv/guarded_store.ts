@@ -3,7 +3,7 @@ import pLimit from "p-limit";
 import { type Clock, LATE, withinMs } from "../clock.ts";
 import { tryParseJson } from "../json.ts";
 import { errorText, type LogFields, type Logger } from "../log.ts";
-import { Breaker } from "../breaker.ts";
+import { CircuitBreaker } from "../circuit_breaker.ts";
 import { storedBytes } from "./envelope.ts";
 import type { KeyValueStore, StoreEntry, StoreKey } from "./store.ts";
 
@@ -81,7 +81,7 @@ export async function openGuardedStore(options: GuardOptions, waitMs: number): P
 
 class Guard {
   readonly #options: GuardOptions;
-  readonly #breaker: Breaker;
+  readonly #breaker: CircuitBreaker;
   #lastFaultAtMs = -Infinity;
   #database: Database | undefined;
   #opening: Promise<void> | undefined;
@@ -95,7 +95,7 @@ class Guard {
   constructor(options: GuardOptions) {
     this.#options = options;
     const { clock } = options;
-    this.#breaker = new Breaker({ clock, threshold: FAULTS_IN_A_ROW, baseMs: REST_MS, capMs: REST_MS });
+    this.#breaker = new CircuitBreaker({ clock, threshold: FAULTS_IN_A_ROW, baseMs: REST_MS, capMs: REST_MS });
   }
 
   async run<T>(work: (database: Database) => Promise<T>, limitMs: number): Promise<T | typeof LATE> {

@@ -1,5 +1,5 @@
 // Stops requests to what keeps failing: a host, or a group of its repositories.
-import { Breaker, type CircuitState } from "../../breaker.ts";
+import { CircuitBreaker, type CircuitState } from "../../circuit_breaker.ts";
 import type { Clock } from "../../clock.ts";
 import type { Logger } from "../../log.ts";
 import { type RegistryError, registryError } from "../errors.ts";
@@ -25,7 +25,7 @@ export class Circuit {
   readonly sinceMs: number;
   readonly #deps: CircuitDeps;
   readonly #subject: Subject;
-  readonly #breaker: Breaker;
+  readonly #breaker: CircuitBreaker;
   #lastError = "";
   #isReported = false;
   #pausedUntilMs = 0;
@@ -34,7 +34,7 @@ export class Circuit {
     this.#deps = deps;
     this.#subject = subject;
     this.sinceMs = deps.clock.monotonicMs();
-    this.#breaker = new Breaker({ clock: deps.clock, ...BREAKER });
+    this.#breaker = new CircuitBreaker({ clock: deps.clock, ...BREAKER });
   }
 
   get state(): CircuitState {

@@ -1,5 +1,5 @@
 // The health of registry hosts as others see it. Hosts that only users named stay out of metrics and pages.
-import type { CircuitState } from "../../breaker.ts";
+import type { CircuitState } from "../../circuit_breaker.ts";
 import type { FailureReason } from "../errors.ts";
 
 export interface HostState {

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { Breaker } from "../../lib/breaker.ts";
+import { CircuitBreaker } from "../../lib/circuit_breaker.ts";
 import { FakeClock } from "../support/fake_clock.ts";
 
-function open(clock: FakeClock): Breaker {
-  const breaker = new Breaker({ clock, threshold: 3, baseMs: 500, capMs: 2_000 });
+function open(clock: FakeClock): CircuitBreaker {
+  const breaker = new CircuitBreaker({ clock, threshold: 3, baseMs: 500, capMs: 2_000 });
   for (let failures = 0; failures < 3; failures++) {
     assert.equal(breaker.state, "closed");
     assert.ok(breaker.tryPass());
@@ -13,8 +13,8 @@ function open(clock: FakeClock): Breaker {
   return breaker;
 }
 
-Deno.test("Breaker opens after failures in a row only", () => {
-  const breaker = new Breaker({ clock: new FakeClock(), threshold: 3, baseMs: 500, capMs: 2_000 });
+Deno.test("CircuitBreaker opens after failures in a row only", () => {
+  const breaker = new CircuitBreaker({ clock: new FakeClock(), threshold: 3, baseMs: 500, capMs: 2_000 });
   for (let turn = 0; turn < 10; turn++) {
     breaker.failed();
     breaker.failed();
@@ -23,7 +23,7 @@ Deno.test("Breaker opens after failures in a row only", () => {
   assert.equal(breaker.state, "closed");
 });
 
-Deno.test("Breaker stays open twice as long after each failed probe, up to its cap", async () => {
+Deno.test("CircuitBreaker stays open twice as long after each failed probe, up to its cap", async () => {
   const clock = new FakeClock();
   const breaker = open(clock);
   const waits: number[] = [];
@@ -36,7 +36,7 @@ Deno.test("Breaker stays open twice as long after each failed probe, up to its c
   assert.deepEqual(waits, [500, 1_000, 2_000, 2_000]);
 });
 
-Deno.test("Breaker gives the probe to another when its caller leaves, and ignores late failures of others", async () => {
+Deno.test("CircuitBreaker gives the probe to another when its caller leaves, and ignores late failures of others", async () => {
   const clock = new FakeClock();
   const breaker = open(clock);
   breaker.failed();
@@ -47,12 +47,12 @@ Deno.test("Breaker gives the probe to another when its caller leaves, and ignore
   assert.ok(breaker.tryPass());
 });
 
-Deno.test("Breaker always lets somebody through in the end, whatever happened before", async () => {
+Deno.test("CircuitBreaker always lets somebody through in the end, whatever happened before", async () => {
   const step = fc.constantFrom("pass", "succeeded", "failed", "withdrew", "wait");
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
       const clock = new FakeClock();
-      const breaker = new Breaker({ clock, threshold: 2, baseMs: 500, capMs: 2_000 });
+      const breaker = new CircuitBreaker({ clock, threshold: 2, baseMs: 500, capMs: 2_000 });
       let passed = 0;
       for (const name of steps) {
         if (name === "wait") await clock.advance(400);

@@ -6,7 +6,7 @@ import type { Clock } from "./clock.ts";
 export type CircuitState = "closed" | "open" | "half-open";
 
 /** `threshold`: failures in a row that open it. It stays open for `baseMs`, each time twice as long, up to `capMs`. */
-interface BreakerOptions {
+interface CircuitBreakerOptions {
   readonly clock: Clock;
   readonly threshold: number;
   readonly baseMs: number;
@@ -14,14 +14,14 @@ interface BreakerOptions {
 }
 
 /** A call that {@link tryPass} allows must report {@link succeeded}, {@link failed} or {@link withdrew}. */
-export class Breaker {
-  readonly #options: BreakerOptions;
+export class CircuitBreaker {
+  readonly #options: CircuitBreakerOptions;
   #failures = 0;
   #openings = 0;
   #openUntilMs: number | undefined;
   #isProbing = false;
 
-  constructor(options: BreakerOptions) {
+  constructor(options: CircuitBreakerOptions) {
     this.#options = options;
   }
 
