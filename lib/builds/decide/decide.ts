@@ -13,7 +13,13 @@ import type { MachineOSBuild } from "./parse/machine_os_config.ts";
 import { blockingCondition, createBuild, decidePreBuilt, isPreBuilt } from "./reconcile/create_build.ts";
 import { buildAgain, checkImages, finishBuild, recordOfEnded } from "./reconcile/finished.ts";
 import { decideRebuild, deleteSuperseded, retryDenied } from "./reconcile/rebuild.ts";
-import { ASK_AGAIN_MS, type BuildSubject, joinParts, part, type PartialDecision } from "./reconcile/part.ts";
+import {
+  ASK_AGAIN_MS,
+  type BuildSubject,
+  type DecisionPart,
+  decisionPart,
+  joinParts,
+} from "./reconcile/decision_part.ts";
 import {
   configConditions,
   type ConfigProblem,
@@ -30,13 +36,13 @@ import type { BuildPlan, BuildRecord, MachineOSBuildState } from "./types.ts";
 import { BUILDER_IMAGES_MAP, GLOBAL_PULL_SECRET_COPY, McoAnnotation } from "./names.ts";
 import type { BuildFacts } from "./facts.ts";
 
-export interface ReconcileDecision extends PartialDecision {
+export interface ReconcileDecision extends DecisionPart {
   readonly reason: string;
   readonly view: PoolBuildView;
 }
 
 export function decideBuild(facts: BuildFacts): ReconcileDecision {
-  if (facts.config.meta.isDeleting) return reconcileDecision("deleting", part(), viewOf(facts, {}));
+  if (facts.config.meta.isDeleting) return reconcileDecision("deleting", decisionPart(), viewOf(facts, {}));
   if (facts.otherBuilder === "running") {
     return reconcileDecision("another builder is active", configConditions(facts, undefined), viewOf(facts, {}));
   }
@@ -53,20 +59,20 @@ export function decideBuild(facts: BuildFacts): ReconcileDecision {
   const conditions = configConditions(facts, found);
   // Secrets and the ConfigMap of builder images are not watched, so they are read again after a while.
   const wakeAtMs = missing === undefined ? undefined : facts.nowMs + ASK_AGAIN_MS;
-  const head = joinParts([conditions, part({ questions, effects, events, wakeAtMs })]);
+  const commonPart = joinParts([conditions, decisionPart({ questions, effects, events, wakeAtMs })]);
   if (plan.kind === "error" || next === undefined) {
     const view = viewOf(facts, { plan: plan.kind === "plan" ? plan : undefined, uncovered, set, problem });
-    return reconcileDecision("cannot plan", head, view);
+    return reconcileDecision("cannot plan", commonPart, view);
   }
   const view = viewOf(facts, { ...next, plan, uncovered, set });
-  return reconcileDecision(next.reason, joinParts([next.first ?? part(), head, next.part]), view);
+  return reconcileDecision(next.reason, joinParts([next.guardedWrites ?? decisionPart(), commonPart, next.part]), view);
 }
 
 interface BuildOutcome {
   readonly reason: string;
-  readonly part: PartialDecision;
+  readonly part: DecisionPart;
   /** Writes that come before all others, since they are guarded by the resource version that was read. */
-  readonly first?: PartialDecision;
+  readonly guardedWrites?: DecisionPart;
   readonly build?: MachineOSBuild;
   readonly state?: MachineOSBuildState;
   readonly record?: BuildRecord;
@@ -85,30 +91,40 @@ function decideByPlan(facts: BuildFacts, plan: BuildPlan): BuildOutcome {
     const blocking = blockingCondition(facts);
     if (blocking !== undefined) {
       const message = `Pool "${plan.pool}" has condition ${blocking}: no build starts until it is gone.`;
-      return { reason: "pool is degraded", part: part(), problem: { reason: "PoolDegraded", message } };
+      return { reason: "pool is degraded", part: decisionPart(), problem: { reason: "PoolDegraded", message } };
     }
     return {
       reason: "creating the build",
       part: createBuild(subject, rebuild.kind === "create" ? rebuild.forced : []),
     };
   }
-  if (build.meta.isDeleting) return { reason: "build is going", part: part(), build };
-  const cleanedUp = rebuild.kind === "none" ? rebuild.part : part();
+  if (build.meta.isDeleting) return { reason: "build is going", part: decisionPart(), build };
+  const cleanedUp = rebuild.kind === "none" ? rebuild.part : decisionPart();
   const superseded = deleteSuperseded({ facts, plan, build });
   const outcome = (isTerminal(stateOfBuild(build)) ? decideEnded : decideRunning)({ facts, plan, build });
-  return { ...outcome, build, part: joinParts([preBuilt?.part ?? part(), cleanedUp, superseded, outcome.part]) };
+  return {
+    ...outcome,
+    build,
+    part: joinParts([preBuilt?.part ?? decisionPart(), cleanedUp, superseded, outcome.part]),
+  };
 }
 
 function decideRunning(subject: BuildSubject): BuildOutcome {
   const { facts, plan, build } = subject;
   const { rendered, config: { meta } } = facts;
-  if (rendered === undefined) return { reason: "not rendered", part: part() };
+  if (rendered === undefined) return { reason: "not rendered", part: decisionPart() };
   const { record, part: advanced } = advanceBuild(subject, rendered);
   const state = nextStateOf(build, record);
   const isCurrent = meta.annotations[McoAnnotation.currentBuild] === plan.name;
   const effects = isCurrent ? [] : [annotationPatch("configs", meta, { [McoAnnotation.currentBuild]: plan.name })];
-  const first = advanced.questions.length > 0 ? part() : poolCondition(facts, { state, build, record });
-  return { reason: "build goes on", part: joinParts([part({ effects }), advanced]), first, state, record };
+  const guardedWrites = advanced.questions.length > 0 ? decisionPart() : poolCondition(facts, { state, build, record });
+  return {
+    reason: "build goes on",
+    part: joinParts([decisionPart({ effects }), advanced]),
+    guardedWrites,
+    state,
+    record,
+  };
 }
 
 function decideEnded(subject: BuildSubject): BuildOutcome {
@@ -116,8 +132,8 @@ function decideEnded(subject: BuildSubject): BuildOutcome {
   const state = stateOfBuild(build);
   if (state !== "Succeeded") {
     const record = buildRecordOf(facts, build);
-    const first = poolCondition(facts, { state, build, record });
-    return { reason: `build ${state}`, part: retryDenied(subject, record), first, state, record };
+    const guardedWrites = poolCondition(facts, { state, build, record });
+    return { reason: `build ${state}`, part: retryDenied(subject, record), guardedWrites, state, record };
   }
   const record = recordOfEnded(subject);
   if (record === undefined) {
@@ -127,11 +143,11 @@ function decideEnded(subject: BuildSubject): BuildOutcome {
       state,
     };
   }
-  const kept = part({ effects: recordEffects(subject, record) });
-  const first = poolCondition(facts, { state, build, record });
+  const kept = decisionPart({ effects: recordEffects(subject, record) });
+  const guardedWrites = poolCondition(facts, { state, build, record });
   const checked = checkImages(subject, record);
   const done = joinParts([kept, finishBuild(subject, record, checked)]);
-  return { reason: "build succeeded", part: done, first, state, record, images: checked.found };
+  return { reason: "build succeeded", part: done, guardedWrites, state, record, images: checked.found };
 }
 
 function secretProblem({ config, secrets }: BuildFacts): ConfigProblem | undefined {
@@ -186,11 +202,11 @@ function uncoveredOf({ config, builds, records, nodes, pools, answers }: BuildFa
 /** A decision with questions has no effects yet, since the answers may change all of them. */
 function reconcileDecision(
   reason: string,
-  decided: PartialDecision,
+  decided: DecisionPart,
   view: PoolBuildView,
 ): ReconcileDecision {
   const { questions } = decided;
   return questions.length > 0
-    ? { reason: "asking registries", ...part({ questions }), view }
+    ? { reason: "asking registries", ...decisionPart({ questions }), view }
     : { reason, ...decided, view };
 }

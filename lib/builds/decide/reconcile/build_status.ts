@@ -10,7 +10,7 @@ import { renderArchStatus } from "../status/record.ts";
 import type { ArchBuild, ArchState, BuildRecord, MachineOSBuildState } from "../types.ts";
 import { ArchwayAnnotation, McoAnnotation } from "../names.ts";
 import type { BuildFacts } from "../facts.ts";
-import type { BuildSubject } from "./part.ts";
+import type { BuildSubject } from "./decision_part.ts";
 
 /** The state that a build is in once the writes below are done. */
 export function nextStateOf(build: MachineOSBuild, { archs, index }: BuildRecord): MachineOSBuildState {

@@ -15,7 +15,7 @@ import {
   McoAnnotation,
 } from "../names.ts";
 import type { BuildFacts } from "../facts.ts";
-import { type BuildSubject, part, type PartialDecision } from "./part.ts";
+import { type BuildSubject, type DecisionPart, decisionPart } from "./decision_part.ts";
 import { renderTime } from "../../../vocabulary/time.ts";
 import { digestOf, SHA256_DIGEST } from "../../../oci/reference.ts";
 import { stateOfBuild, STATES } from "../status/aggregate.ts";
@@ -29,7 +29,7 @@ export function createBuild(
   { facts, plan }: Pick<BuildSubject, "facts" | "plan">,
   forced: ArchSet,
   labels: Readonly<Record<string, string>> = {},
-): PartialDecision {
+): DecisionPart {
   const { config } = facts;
   const effect: BuildEffect = {
     kind: "create build",
@@ -56,7 +56,7 @@ export function createBuild(
   };
   const message = `Build "${plan.name}" for ${plan.set.join(", ")} of pool "${plan.pool}".`;
   const event = normal(["config", plan.config], "BuildStarted", [message, ...plan.infos].join(" "));
-  return part({ effects: [effect], events: [...poolChange(facts, plan), event] });
+  return decisionPart({ effects: [effect], events: [...poolChange(facts, plan), event] });
 }
 
 export function forcedOf({ meta }: MachineOSBuild): ArchSet {
@@ -89,20 +89,22 @@ export function preBuiltImage({ meta }: Pick<MachineOSConfig, "meta">): string |
 /** How far the pre-built image is taken over; undefined without one, and where the pool has a build already. */
 export function decidePreBuilt(
   { facts, plan, build }: BuildSubject<MachineOSBuild | undefined>,
-): { readonly kind: "taking over" | "taken over"; readonly part: PartialDecision } | undefined {
+): { readonly kind: "taking over" | "taken over"; readonly part: DecisionPart } | undefined {
   const { config, nowMs } = facts;
   const reference = preBuiltImage(config);
   if (reference === undefined) return undefined;
   if (build !== undefined && isPreBuilt(build)) {
     if (stateOfBuild(build) !== "Succeeded") {
-      return { kind: "taking over", part: part({ effects: [markSucceeded(build, reference, nowMs)] }) };
+      return { kind: "taking over", part: decisionPart({ effects: [markSucceeded(build, reference, nowMs)] }) };
     }
     const isTaken = config.status.pullSpec === reference && config.status.build === plan.name;
     const { name } = config.meta;
     return isTaken
       ? {
         kind: "taken over",
-        part: part({ effects: [annotationPatch("configs", { name }, { [McoAnnotation.preBuiltImage]: null })] }),
+        part: decisionPart({
+          effects: [annotationPatch("configs", { name }, { [McoAnnotation.preBuiltImage]: null })],
+        }),
       }
       : undefined;
   }

@@ -8,7 +8,7 @@ import { questionKey, type RegistryAnswer } from "../observed.ts";
 import { isDone } from "../status/aggregate.ts";
 import type { ArchBuild, BuildRecord } from "../types.ts";
 import { digestDeletions } from "./rebuild.ts";
-import { ASK_AGAIN_MS, type BuildSubject, joinParts, part, type PartialDecision } from "./part.ts";
+import { ASK_AGAIN_MS, type BuildSubject, type DecisionPart, decisionPart, joinParts } from "./decision_part.ts";
 import { isPreBuilt } from "./create_build.ts";
 import { publishEffect, recordEffects, storedRecord } from "./running.ts";
 import type { FoundImages } from "./report.ts";
@@ -17,15 +17,15 @@ export function finishBuild(
   subject: BuildSubject,
   record: BuildRecord,
   { part: checked }: CheckedImages,
-): PartialDecision {
+): DecisionPart {
   if (checked.questions.length > 0 || checked.effects.length > 0) return checked;
   const effects = [...cleanUpEffects(subject, record), ...unstageEffects(subject, record), ...surplusEffects(subject)];
-  return joinParts([checked, publishToPool(subject), part({ effects })]);
+  return joinParts([checked, publishToPool(subject), decisionPart({ effects })]);
 }
 
 interface CheckedImages {
   readonly found: FoundImages;
-  readonly part: PartialDecision;
+  readonly part: DecisionPart;
 }
 
 /** Checks that published images still exist. A missing index or tag is published again, a missing image built again. */
@@ -33,7 +33,7 @@ export function checkImages(subject: BuildSubject, record: BuildRecord): Checked
   const { facts, build } = subject;
   // After a problem they are checked at each reconcile, until it is solved.
   const isDue = facts.checksImages || isTrue(facts.config.status.conditions, ConfigCondition.imageChanged);
-  if (!isDue) return { found: "not checked", part: part() };
+  if (!isDue) return { found: "not checked", part: decisionPart() };
   const reference = build.status.digestedPushSpec ?? "";
   const { name: repository } = cutReference(reference);
   const tag = record.index.kind === "published" ? record.index.tag : build.meta.name;
@@ -58,7 +58,7 @@ type Answers = ReadonlyMap<string, RegistryAnswer>;
 
 type Asking = { readonly kind: "answered"; readonly answers: Answers } | {
   readonly kind: "open";
-  readonly part: PartialDecision;
+  readonly part: DecisionPart;
 };
 
 /** The answers by reference, or what must come first. The digest is asked for only if the tag does not name it. */
@@ -77,12 +77,15 @@ function answersAbout(
   }));
   const open = asked.filter((image) => !answers.has(image));
   if (open.length > 0) {
-    return { kind: "open", part: part({ questions: open.map((image) => ({ kind: "tag", reference: image })) }) };
+    return {
+      kind: "open",
+      part: decisionPart({ questions: open.map((image) => ({ kind: "tag", reference: image })) }),
+    };
   }
   const unknown = answers.values().find((answer) => answer.kind === "unknown");
   return unknown === undefined
     ? { kind: "answered", answers }
-    : { kind: "open", part: part({ wakeAtMs: facts.nowMs + (unknown.retryAfterMs ?? ASK_AGAIN_MS) }) };
+    : { kind: "open", part: decisionPart({ wakeAtMs: facts.nowMs + (unknown.retryAfterMs ?? ASK_AGAIN_MS) }) };
 }
 
 function hasDigestOf(reference: string, answer: RegistryAnswer | undefined): boolean {
@@ -105,18 +108,20 @@ function repairOf(
   answers: Answers,
   { reference, tag: named, children }: PublishedReferences,
   { subject, record, tag }: { readonly subject: BuildSubject; readonly record: BuildRecord; readonly tag: string },
-): PartialDecision {
+): DecisionPart {
   const isGone = (image: string): boolean => answers.get(image)?.kind === "absent";
   if (children.some(isGone) || children.length === 0 && isGone(reference)) {
     return buildAgain(subject, `An image of build "${subject.build.meta.name}" is no longer in the registry`);
   }
-  return isGone(named) || isGone(reference) ? part({ effects: [publishEffect(subject, record, tag)] }) : part();
+  return isGone(named) || isGone(reference)
+    ? decisionPart({ effects: [publishEffect(subject, record, tag)] })
+    : decisionPart();
 }
 
 /** Sets the image that nodes run. It covers every architecture of the plan, and is not set where it is set already. */
-function publishToPool({ facts: { config: { meta, status } }, plan, build }: BuildSubject): PartialDecision {
+function publishToPool({ facts: { config: { meta, status } }, plan, build }: BuildSubject): DecisionPart {
   const reference = build.status.digestedPushSpec;
-  if (reference === undefined) return part();
+  if (reference === undefined) return decisionPart();
   const { name, uid, generation } = meta;
   const isSame = status.pullSpec === reference;
   const isCurrent = isSame && status.build === plan.name && status.observedGeneration >= generation;
@@ -127,7 +132,7 @@ function publishToPool({ facts: { config: { meta, status } }, plan, build }: Bui
   };
   const message = `Pool "${plan.pool}" gets ${reference} for ${plan.set.join(", ")}.`;
   const reconciled = `Generation ${generation} of "${name}" has build "${plan.name}".`;
-  return part({
+  return decisionPart({
     effects: [
       ...(meta.annotations[McoAnnotation.currentBuild] === plan.name
         ? []
@@ -192,8 +197,8 @@ export function recordOfEnded({ facts, plan, build }: BuildSubject): BuildRecord
 }
 
 /** Deletes a build that succeeded. The next one has its name, and reuses the images that are still there. */
-export function buildAgain({ facts, plan, build }: BuildSubject, why: string): PartialDecision {
-  return part({
+export function buildAgain({ facts, plan, build }: BuildSubject, why: string): DecisionPart {
+  return decisionPart({
     effects: [...digestDeletions(facts, build), deletion("builds", build.meta, "Foreground")],
     events: [warning(["config", plan.config], "BuildDeleted", `${why}: it is built again.`)],
   });

@@ -11,7 +11,7 @@ import { archSetOf } from "../detect/detect.ts";
 import type { ArchSet, BuildPlan, BuildRecord } from "../types.ts";
 import { ArchwayAnnotation, BuildLabel, McoAnnotation } from "../names.ts";
 import type { BuildFacts } from "../facts.ts";
-import { ASK_AGAIN_MS, type BuildSubject, part, type PartialDecision } from "./part.ts";
+import { ASK_AGAIN_MS, type BuildSubject, type DecisionPart, decisionPart } from "./decision_part.ts";
 import { buildRecordOf } from "./running.ts";
 import { annotationPatch, type BuildEffect, deletion, normal, warning } from "../effects.ts";
 import { ownedBy } from "../job/pod.ts";
@@ -19,8 +19,8 @@ import { forcedOf } from "./create_build.ts";
 
 type Rebuild =
   /** The build goes on. `part` removes annotations that are done with. */
-  | { readonly kind: "none"; readonly part: PartialDecision }
-  | { readonly kind: "replacing"; readonly part: PartialDecision }
+  | { readonly kind: "none"; readonly part: DecisionPart }
+  | { readonly kind: "replacing"; readonly part: DecisionPart }
   /** The build is gone: it is to be created with these architectures marked. */
   | { readonly kind: "create"; readonly forced: ArchSet };
 
@@ -36,11 +36,11 @@ export function decideRebuild(subject: RebuildSubject): Rebuild {
     if (build === undefined) return { kind: "create", forced: archSetOf(archs.split(",")) };
     if (build.meta.uid === uid) return { kind: "replacing", part: replace(facts, build) };
     const cleared = { [McoAnnotation.rebuild]: null, [ArchwayAnnotation.rebuilding]: null };
-    return { kind: "none", part: part({ effects: [annotationPatch("configs", { name }, cleared)] }) };
+    return { kind: "none", part: decisionPart({ effects: [annotationPatch("configs", { name }, cleared)] }) };
   }
   // Without a build in use there is nothing to build again: the first build is under way.
   if (asked === undefined || annotations[McoAnnotation.currentBuild] === undefined) {
-    return { kind: "none", part: part() };
+    return { kind: "none", part: decisionPart() };
   }
   return noteRequest(asked, subject);
 }
@@ -53,33 +53,35 @@ function noteRequest(asked: string, subject: RebuildSubject): Rebuild {
   const warnings = unknown.length === 0 ? [] : [warning(["config", name], "RebuildRequested", wrong)];
   if (forced.length === 0 && unknown.length > 0) {
     const effects = [annotationPatch("configs", { name }, { [McoAnnotation.rebuild]: null })];
-    return { kind: "none", part: part({ effects, events: warnings }) };
+    return { kind: "none", part: decisionPart({ effects, events: warnings }) };
   }
   const note = `${subject.build?.meta.uid ?? ""}:${forced.join(",")}`;
   const what = forced.length === 0 ? "is published again" : `for ${forced.join(", ")} is built again`;
   const message = `The image ${what}, because a user asked for it.`;
   const effects = [annotationPatch("configs", { name }, { [ArchwayAnnotation.rebuilding]: note })];
   const events = [normal(["config", name], "RebuildRequested", message), ...warnings];
-  return { kind: "replacing", part: part({ effects, events }) };
+  return { kind: "replacing", part: decisionPart({ effects, events }) };
 }
 
 /** Replaces a build that failed only for lack of push rights, once the push secret has changed; images are reused. */
-export function retryDenied({ facts, build }: BuildSubject, { archs, index }: BuildRecord): PartialDecision {
+export function retryDenied({ facts, build }: BuildSubject, { archs, index }: BuildRecord): DecisionPart {
   const { config: { meta: { name }, pushSecret }, secretVersions, nowMs } = facts;
   const failed = archs.filter(({ state }) => state === "Failed" || state === "Interrupted");
   const denied = [...failed, ...(index.kind === "failed" ? [index] : [])].map(({ deniedVersion }) => deniedVersion);
-  if (denied.length === 0 || denied.includes(undefined)) return part();
+  if (denied.length === 0 || denied.includes(undefined)) return decisionPart();
   // Users' secrets are not watched, so that they are read again after a while.
-  if (denied.every((version) => version === secretVersions.push)) return part({ wakeAtMs: nowMs + ASK_AGAIN_MS });
+  if (denied.every((version) => version === secretVersions.push)) {
+    return decisionPart({ wakeAtMs: nowMs + ASK_AGAIN_MS });
+  }
   const effects = [annotationPatch("configs", { name }, { [ArchwayAnnotation.rebuilding]: `${build.meta.uid}:` })];
   const message = `Secret "${pushSecret}" has changed since pushing with it was denied: build "${build.meta.name}" ` +
     "is tried again, without the images that are there.";
-  return part({ effects, events: [normal(["config", name], "RebuildRequested", message)] });
+  return decisionPart({ effects, events: [normal(["config", name], "RebuildRequested", message)] });
 }
 
-function replace(facts: BuildFacts, build: MachineOSBuild): PartialDecision {
-  if (build.meta.isDeleting) return part();
-  return part({ effects: [...digestDeletions(facts, build), deletion("builds", build.meta, "Foreground")] });
+function replace(facts: BuildFacts, build: MachineOSBuild): DecisionPart {
+  if (build.meta.isDeleting) return decisionPart();
+  return decisionPart({ effects: [...digestDeletions(facts, build), deletion("builds", build.meta, "Foreground")] });
 }
 
 /** What to build anew: `all`, or the named ones. Else all of a build that succeeded, or those that are not done. */
@@ -98,13 +100,13 @@ function selection(
   return { forced: plan.set.filter((arch) => !done.includes(arch)), unknown: [] };
 }
 
-export function deleteSuperseded({ facts, plan, build }: BuildSubject): PartialDecision {
+export function deleteSuperseded({ facts, plan, build }: BuildSubject): DecisionPart {
   const others = facts.builds.filter((other) =>
     other.meta.name !== plan.name && !other.meta.isDeleting && stateOfBuild(other) !== "Succeeded"
   );
   // An adopted Job, and one that has ended, stores its digest under the name that the plan gives it.
   const kept = plan.builds.map(({ digestMap }) => digestMap);
-  return part({
+  return decisionPart({
     effects: others.flatMap((other) => [
       ...facts.jobs.filter((job) => job.buildUid === other.meta.uid && isAdoptable(job, plan, build))
         .map((job) => adoption(job, build)),

@@ -9,7 +9,7 @@ import type { BuildPlan, BuildRecord, DetectedSet, IndexState, MachineOSBuildSta
 import { ArchwayAnnotation, ConfigCondition, IMAGE_BUILD_DEGRADED } from "../names.ts";
 import type { BuildFacts } from "../facts.ts";
 import { messageOf } from "./build_status.ts";
-import { part, type PartialDecision } from "./part.ts";
+import { type DecisionPart, decisionPart } from "./decision_part.ts";
 import { SEEDED_REASON } from "./create_build.ts";
 import { renderTime } from "../../../vocabulary/time.ts";
 
@@ -34,20 +34,23 @@ const ANOTHER = "The machine config operator's own builder is running: its build
   "Stop that one first, as docs/image-builds.md says.";
 
 /** `facts`: undefined while another builder runs, since nothing else was checked. */
-export function configConditions({ config, nowMs }: BuildFacts, facts: ConfigFacts | undefined): PartialDecision {
+export function configConditions({ config, nowMs }: BuildFacts, facts: ConfigFacts | undefined): DecisionPart {
   const rows: readonly ConditionRow[] = [
     [ConfigCondition.anotherBuilder, facts === undefined, "MachineOSBuilderRunning", ANOTHER],
     ...facts === undefined ? [] : rowsOf(facts),
   ];
   const before = config.status.conditions;
   const after = rows.reduce((conditions, row) => withRow(conditions, row, nowMs), before);
-  if (after === before) return part();
+  if (after === before) return decisionPart();
   const { name, uid, resourceVersion } = config.meta;
   const events = rows.filter(([type, holds]) => holds && !isTrue(before, type)).map(([type, , , message]) => {
     const reason = type === ConfigCondition.cannotPlan ? "ConfigReconcileFailed" : type;
     return (type === ConfigCondition.seeded ? normal : warning)(["config", name], reason, message);
   });
-  return part({ effects: [statusPatch("configs", { name, uid, resourceVersion }, { conditions: after })], events });
+  return decisionPart({
+    effects: [statusPatch("configs", { name, uid, resourceVersion }, { conditions: after })],
+    events,
+  });
 }
 
 function rowsOf({ problem, detected, uncovered, isSeeded, images }: ConfigFacts): readonly ConditionRow[] {
@@ -81,10 +84,10 @@ export function poolCondition(
     readonly build: MachineOSBuild;
     readonly record: BuildRecord;
   },
-): PartialDecision {
+): DecisionPart {
   // A failure without a record is another builder's, whose reason is not known here.
   const isOthers = state === "Failed" && record.archs.length === 0;
-  if (pool === undefined || state === "Interrupted" || isOthers) return part();
+  if (pool === undefined || state === "Interrupted" || isOthers) return decisionPart();
   const { name, resourceVersion } = pool;
   const mosb = build.meta.name;
   const failed = `Failed to build OS image for pool ${name} (MachineOSBuild: ${mosb}): ${messageOf(state, record)}`;
@@ -95,14 +98,16 @@ export function poolCondition(
     : { status: "False", reason: "Building", message: `MachineOSBuild ${mosb} is in progress` } as const;
   const before = pool.conditions.find(({ type }) => type === IMAGE_BUILD_DEGRADED);
   // Another client's message about the same success stays.
-  if (state === "Succeeded" && before?.status === condition.status && before.reason === condition.reason) return part();
+  if (state === "Succeeded" && before?.status === condition.status && before.reason === condition.reason) {
+    return decisionPart();
+  }
   const after = setCondition(pool.conditions, { type: IMAGE_BUILD_DEGRADED, ...condition }, nowMs);
-  if (after === pool.conditions) return part();
+  if (after === pool.conditions) return decisionPart();
   const wasDegraded = before?.status === "True";
   const event = wasDegraded
     ? normal(["pool", name], "BuildRecovered", `The image of pool "${name}" is built again.`)
     : warning(["pool", name], "BuildDegraded", `The image of pool "${name}" cannot be built: its nodes keep theirs.`);
-  return part({
+  return decisionPart({
     effects: [statusPatch("pools", { name, resourceVersion }, { conditions: after })],
     events: wasDegraded === (state === "Failed") ? [] : [event],
   });

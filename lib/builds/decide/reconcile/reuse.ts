@@ -6,7 +6,7 @@ import { isDone, stateOfBuild } from "../status/aggregate.ts";
 import type { ArchPlan } from "../types.ts";
 import { ImageLabel } from "../names.ts";
 import type { BuildFacts } from "../facts.ts";
-import type { BuildSubject } from "./part.ts";
+import type { BuildSubject } from "./decision_part.ts";
 
 type Reuse =
   | { readonly kind: "ask"; readonly question: RegistryQuestion }

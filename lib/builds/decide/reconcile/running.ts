@@ -12,7 +12,7 @@ import { EMPTY_INDEX, renderRecord } from "../status/record.ts";
 import type { ArchBuild, BuildRecord } from "../types.ts";
 import { buildEvents, buildStatusEffects } from "./build_status.ts";
 import { forcedOf } from "./create_build.ts";
-import { type BuildSubject, joinParts, part, type PartialDecision } from "./part.ts";
+import { type BuildSubject, type DecisionPart, decisionPart, joinParts } from "./decision_part.ts";
 import { stepArch } from "./step_arch.ts";
 import { archTag } from "../publish/deletions.ts";
 
@@ -27,7 +27,7 @@ export function buildRecordOf(facts: BuildFacts, build: MachineOSBuild): BuildRe
 export function advanceBuild(
   subject: BuildSubject,
   rendered: RenderedConfig,
-): { readonly record: BuildRecord; readonly part: PartialDecision } {
+): { readonly record: BuildRecord; readonly part: DecisionPart } {
   const { facts, plan, build } = subject;
   const before = buildRecordOf(facts, build);
   const forced = forcedOf(build);
@@ -40,7 +40,7 @@ export function advanceBuild(
   const started = startJobs(subject, rendered, steps);
   if (started.part.questions.length > 0) return { record: before, part: started.part };
   const record: BuildRecord = { archs: started.archs, index: before.index };
-  const publishing = record.archs.every(isDone) ? publishWhenDue(subject, record) : part();
+  const publishing = record.archs.every(isDone) ? publishWhenDue(subject, record) : decisionPart();
   const effects = [
     ...cancelEffects(started.archs, facts),
     ...ownerEffects(subject, rendered, record),
@@ -48,7 +48,7 @@ export function advanceBuild(
     ...buildStatusEffects(subject, record),
     ...staleSecrets(subject, record),
   ];
-  const own = part({ effects, events: buildEvents(build, record, before) });
+  const own = decisionPart({ effects, events: buildEvents(build, record, before) });
   return { record, part: joinParts([stepped, started.part, own, publishing]) };
 }
 
@@ -117,12 +117,14 @@ function ownerEffects(
 }
 
 /** Publishes the whole, now or at the time of the next attempt; nothing after a success or a permanent failure. */
-function publishWhenDue(subject: BuildSubject, record: BuildRecord): PartialDecision {
+function publishWhenDue(subject: BuildSubject, record: BuildRecord): DecisionPart {
   const { index } = record;
-  if (index.kind === "published" || index.kind === "failed") return part();
-  if (index.kind === "retry" && subject.facts.nowMs < index.retryAtMs) return part({ wakeAtMs: index.retryAtMs });
+  if (index.kind === "published" || index.kind === "failed") return decisionPart();
+  if (index.kind === "retry" && subject.facts.nowMs < index.retryAtMs) {
+    return decisionPart({ wakeAtMs: index.retryAtMs });
+  }
   const tag = index.kind === "retry" && index.tag !== undefined ? index.tag : subject.plan.name;
-  return part({ effects: [publishEffect(subject, record, tag)] });
+  return decisionPart({ effects: [publishEffect(subject, record, tag)] });
 }
 
 export function publishEffect({ plan, build }: BuildSubject, { archs }: BuildRecord, tag: string): BuildEffect {

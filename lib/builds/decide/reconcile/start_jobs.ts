@@ -6,14 +6,14 @@ import { questionKey, type RegistryAnswer } from "../observed.ts";
 import type { RenderedConfig } from "../parse/machine_config.ts";
 import { isRunning } from "../status/aggregate.ts";
 import type { ArchBuild, ArchPlan } from "../types.ts";
-import { ASK_AGAIN_MS, type BuildSubject, joinParts, part, type PartialDecision } from "./part.ts";
+import { ASK_AGAIN_MS, type BuildSubject, type DecisionPart, decisionPart, joinParts } from "./decision_part.ts";
 import { type ArchStep, failedArch, waitForNode, waitForRegistry, withoutRegistryWait } from "./step_arch.ts";
 import { cutReference } from "../../../oci/reference.ts";
 import { normal } from "../effects.ts";
 
 export interface StartedJobs {
   readonly archs: readonly ArchBuild[];
-  readonly part: PartialDecision;
+  readonly part: DecisionPart;
 }
 
 type Outcome = Pick<ArchStep, "next" | "part">;
@@ -25,11 +25,11 @@ export function startJobs(subject: BuildSubject, configured: RenderedConfig, ste
   const rendered = withBase(configured, archs);
   const wanted = steps.filter(({ wantsJob }) => wantsJob).map(({ next }) => next.arch);
   const hasFailed = archs.some(({ state }) => state === "Failed");
-  if (wanted.length === 0 || hasFailed) return { archs, part: part() };
+  if (wanted.length === 0 || hasFailed) return { archs, part: decisionPart() };
   const judged = preflight({ plan, rendered, archs: wanted, answers: facts.answers });
   switch (judged.kind) {
     case "ask":
-      return { archs, part: part({ questions: judged.questions }) };
+      return { archs, part: decisionPart({ questions: judged.questions }) };
     case "wait": {
       const waits = steps.map((step) => step.wantsJob ? waitForRegistry(step.next, judged, facts) : step);
       return { archs: waits.map(({ next }) => next), part: joinParts(waits.map((step) => step.part)) };
@@ -40,7 +40,7 @@ export function startJobs(subject: BuildSubject, configured: RenderedConfig, ste
           const failure = judged.failures.find(({ arch }) => arch === one.arch);
           return failure === undefined ? one : failedArch(one, failure, facts);
         }),
-        part: part(),
+        part: decisionPart(),
       };
     case "ready": {
       const base = archs.find((one) => one.base !== undefined)?.base ?? resolveBase(configured, facts.answers);
@@ -53,7 +53,7 @@ export function startJobs(subject: BuildSubject, configured: RenderedConfig, ste
 /** Records the base image before the first Job, so that all Jobs build from the same one, also after a restart. */
 function recordBase(steps: readonly ArchStep[], base: string | undefined, { nowMs }: BuildFacts): StartedJobs {
   const archs = steps.map(({ next, wantsJob }) => wantsJob ? { ...withoutRegistryWait(next), base } : next);
-  return { archs, part: part({ wakeAtMs: nowMs + ASK_AGAIN_MS }) };
+  return { archs, part: decisionPart({ wakeAtMs: nowMs + ASK_AGAIN_MS }) };
 }
 
 function startOnNodes(subject: BuildSubject, rendered: RenderedConfig, steps: readonly ArchStep[]): StartedJobs {
@@ -62,7 +62,7 @@ function startOnNodes(subject: BuildSubject, rendered: RenderedConfig, steps: re
   const outcomes = steps.map(({ next: waited, wantsJob }): Outcome => {
     const next = wantsJob ? withoutRegistryWait(waited) : waited;
     const arch = subject.plan.builds.find((build) => build.arch === next.arch);
-    if (!wantsJob || arch === undefined || free <= 0) return { next, part: part() };
+    if (!wantsJob || arch === undefined || free <= 0) return { next, part: decisionPart() };
     const outcome = startOne(arch, next, subject, rendered);
     if (outcome.part.effects.length > 0) free--;
     return outcome;
@@ -83,7 +83,7 @@ function startOne(arch: ArchPlan, before: ArchBuild, subject: BuildSubject, rend
     normal(["build", build.meta.name], reason, message)
   );
   // The record names the Job once it has been seen; until then it is looked for by its name.
-  return { next, part: part({ effects: [effect], events, wakeAtMs: nowMs + ASK_AGAIN_MS }) };
+  return { next, part: decisionPart({ effects: [effect], events, wakeAtMs: nowMs + ASK_AGAIN_MS }) };
 }
 
 export function withBase(rendered: RenderedConfig, archs: readonly Pick<ArchBuild, "base">[]): RenderedConfig {

@@ -9,7 +9,7 @@ import type { JobObservation } from "../parse/job.ts";
 import { missingInputs } from "../optional_inputs.ts";
 import { jobStateOf } from "../status/aggregate.ts";
 import type { ArchBuild, ArchPlan, BuildFailureReason } from "../types.ts";
-import { ASK_AGAIN_MS, type BuildSubject, part, type PartialDecision } from "./part.ts";
+import { ASK_AGAIN_MS, type BuildSubject, type DecisionPart, decisionPart } from "./decision_part.ts";
 import { decideReuse, mismatchOf } from "./reuse.ts";
 import { deletion, normal, warning } from "../effects.ts";
 
@@ -25,7 +25,7 @@ interface JobContext extends BuildSubject {
 export interface ArchStep {
   readonly next: ArchBuild;
   readonly wantsJob: boolean;
-  readonly part: PartialDecision;
+  readonly part: DecisionPart;
 }
 
 /** Wait (ms) for a Job's digest after the Job has ended. */
@@ -53,8 +53,8 @@ export function stepArch(arch: ArchPlan, previous: ArchBuild | undefined, contex
   }
 }
 
-function stay(next: ArchBuild, given: Partial<PartialDecision> = {}): ArchStep {
-  return { next, wantsJob: false, part: part(given) };
+function stay(next: ArchBuild, given: Partial<DecisionPart> = {}): ArchStep {
+  return { next, wantsJob: false, part: decisionPart(given) };
 }
 
 export function failedArch(
@@ -112,7 +112,7 @@ function withoutJob(plan: ArchPlan, before: ArchBuild, context: StepContext): Ar
     }
     case "build": {
       const events = reuse.refused.map((message) => warning(["build", name], "ArchBuildNotReused", message));
-      return { next: before, wantsJob: true, part: part({ events }) };
+      return { next: before, wantsJob: true, part: decisionPart({ events }) };
     }
   }
 }

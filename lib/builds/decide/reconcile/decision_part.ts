@@ -12,7 +12,7 @@ export interface BuildSubject<Build = MachineOSBuild> {
   readonly build: Build;
 }
 
-export interface PartialDecision {
+export interface DecisionPart {
   /** To be answered first, before the decision is made again. A ReconcileDecision with questions has no effects. */
   readonly questions: readonly RegistryQuestion[];
   readonly effects: readonly BuildEffect[];
@@ -21,11 +21,11 @@ export interface PartialDecision {
   readonly wakeAtMs?: number | undefined;
 }
 
-export function part(given: Partial<PartialDecision> = {}): PartialDecision {
+export function decisionPart(given: Partial<DecisionPart> = {}): DecisionPart {
   return { questions: [], effects: [], events: [], ...given };
 }
 
-export function joinParts(parts: readonly PartialDecision[]): PartialDecision {
+export function joinParts(parts: readonly DecisionPart[]): DecisionPart {
   const times = parts.flatMap(({ wakeAtMs }) => wakeAtMs === undefined ? [] : [wakeAtMs]);
   return {
     questions: parts.flatMap(({ questions }) => questions),
